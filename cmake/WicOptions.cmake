@@ -1,0 +1,15 @@
+# Compile options of our own code, as one interface target that every target of ours links to.
+find_package(Threads REQUIRED)
+
+add_library(wic_options INTERFACE)
+target_include_directories(wic_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_link_libraries(wic_options INTERFACE Threads::Threads)
+target_compile_options(wic_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Werror>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror --Werror=all-warnings --expt-relaxed-constexpr>)
+
+if(WIC_SANITIZE)
+  target_compile_options(wic_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${WIC_SANITIZE} -fno-omit-frame-pointer>)
+  target_link_options(wic_options INTERFACE -fsanitize=${WIC_SANITIZE})
+endif()

@@ -1,0 +1,23 @@
+// A driver or runtime API call on a host thread (host times).
+#pragma once
+
+#include "protocol/events/header.h"
+
+namespace wicprof {
+
+enum class CallApi : std::uint8_t { driver = 0, runtime = 1 };
+
+struct CallEvent {
+  static constexpr EventKind kKind = EventKind::call;
+  EventHeader header;
+  TextId name;
+  std::uint32_t thread;
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint32_t correlation;
+  std::int32_t result;  ///< CUresult or cudaError_t
+  CallApi api;
+  std::uint8_t reserved[7];
+};
+
+}  // namespace wicprof

@@ -1,0 +1,33 @@
+// A copy or a memset on the GPU, as CUPTI saw it (host times).
+#pragma once
+
+#include "protocol/events/header.h"
+
+namespace wicprof {
+
+enum class CopyKind : std::uint8_t {
+  unknown = 0,
+  host_to_device = 1,
+  device_to_host = 2,
+  device_to_device = 3,
+  peer_to_peer = 4,
+  host_to_host = 5,
+  memset = 6,
+};
+
+struct CopyEvent {
+  static constexpr EventKind kKind = EventKind::copy;
+  EventHeader header;
+  DeviceId device;
+  DeviceId peer_device;  ///< destination of a peer copy, else the same as device
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint64_t bytes;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t correlation;
+  CopyKind kind;
+  std::uint8_t reserved[3];
+};
+
+}  // namespace wicprof

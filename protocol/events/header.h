@@ -1,0 +1,62 @@
+// What every event starts with. Events travel through a ring (protocol/ring.h) in the traced machine's byte order.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace wicprof {
+
+/// Add a kind at the end; never reuse or renumber one. Readers skip kinds that they do not know by EventHeader::size.
+enum class EventKind : std::uint16_t {
+  padding = 0,  ///< fills a ring up to its end; never delivered
+  text = 1,
+  device = 2,
+  clock = 3,
+  site = 4,
+  strategy = 5,
+  wait = 6,
+  signal = 7,
+  host_wait = 8,
+  kernel = 9,
+  copy = 10,
+  call = 11,
+  nvtx = 12,
+  intervention = 13,
+  loss = 14,
+  pc_sample = 15,
+  uvm = 16,
+};
+
+struct EventHeader {
+  EventKind kind = EventKind::padding;
+  std::uint16_t size = 0;  ///< whole record in bytes, header included; a multiple of 8
+  std::uint32_t reserved = 0;
+};
+static_assert(sizeof(EventHeader) == 8);
+
+inline constexpr std::size_t kMaxEventSize = 4096;
+
+/// Identifies a text that the same ring has carried before (events/text.h); 0 is no text.
+using TextId = std::uint32_t;
+
+/// Who an event happened on: the host, a CUDA device by ordinal, or a device of the CPU back end.
+using DeviceId = std::int32_t;
+inline constexpr DeviceId kHostDevice = -1;
+inline constexpr DeviceId kSimtDeviceBase = 1000;
+constexpr DeviceId cuda_device(int ordinal) { return ordinal; }
+constexpr DeviceId simt_device(int ordinal) { return kSimtDeviceBase + ordinal; }
+
+/// Identifies a wait site within a session; 0 is no site.
+using SiteId = std::uint32_t;
+
+/// A default-constructed event with its header filled in.
+template <class Event>
+constexpr Event make_event() {
+  static_assert(std::is_trivially_copyable_v<Event> && sizeof(Event) % 8 == 0 && sizeof(Event) <= kMaxEventSize);
+  Event event{};
+  event.header.kind = Event::kKind;
+  event.header.size = sizeof(Event);
+  return event;
+}
+
+}  // namespace wicprof

@@ -1,0 +1,26 @@
+// A host thread that waits: at a wait site, or in a synchronizing call.
+#pragma once
+
+#include "protocol/events/header.h"
+#include "protocol/events/wait.h"
+
+namespace wicprof {
+
+/// Host times. `cpu_ns` beside the wall time tells spinning from sleeping.
+struct HostWaitEvent {
+  static constexpr EventKind kKind = EventKind::host_wait;
+  EventHeader header;
+  SiteId site;  ///< 0 for a call
+  TextId call;  ///< 0 for a site
+  std::uint32_t thread;
+  std::uint32_t iteration;
+  std::int64_t begin_ns;
+  std::int64_t end_ns;
+  std::int64_t cpu_ns;        ///< -1 = not known
+  std::uint32_t polls;        ///< 0 = not known
+  std::uint32_t correlation;  ///< of the call; 0 = none
+  WaitStatus status;
+  std::uint8_t reserved[7];
+};
+
+}  // namespace wicprof

@@ -1,0 +1,23 @@
+// A change of how the running program waits.
+#pragma once
+
+#include "protocol/events/header.h"
+
+namespace wicprof {
+
+/// Host times. effective_ns = when the new strategy word was seen to lie in the memory of every device.
+struct InterventionEvent {
+  static constexpr EventKind kKind = EventKind::intervention;
+  EventHeader header;
+  SiteId site;  ///< 0 = the whole program
+  std::uint32_t sequence;
+  std::uint32_t old_strategy;
+  std::uint32_t new_strategy;
+  std::int64_t requested_ns;
+  std::int64_t effective_ns;
+  std::uint8_t old_mode;  ///< protocol/control.h: Mode
+  std::uint8_t new_mode;
+  std::uint8_t reserved[6];
+};
+
+}  // namespace wicprof

@@ -1,0 +1,22 @@
+// An NVTX range or mark (host times).
+#pragma once
+
+#include "protocol/events/header.h"
+
+namespace wicprof {
+
+enum class NvtxKind : std::uint8_t { range = 0, mark = 1 };
+
+struct NvtxEvent {
+  static constexpr EventKind kKind = EventKind::nvtx;
+  EventHeader header;
+  TextId name;
+  TextId domain;  ///< 0 = the default domain
+  std::int64_t start_ns;
+  std::int64_t end_ns;  ///< start_ns for a mark
+  std::uint32_t thread;
+  NvtxKind kind;
+  std::uint8_t reserved[3];
+};
+
+}  // namespace wicprof

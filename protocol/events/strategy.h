@@ -1,0 +1,15 @@
+// A way of waiting, by number and name.
+#pragma once
+
+#include "protocol/events/header.h"
+
+namespace wicprof {
+
+struct StrategyEvent {
+  static constexpr EventKind kKind = EventKind::strategy;
+  EventHeader header;
+  std::uint32_t strategy;
+  TextId name;
+};
+
+}  // namespace wicprof

@@ -1,0 +1,34 @@
+// A wait inside a kernel, from arrival to resumption.
+#pragma once
+
+#include "protocol/events/header.h"
+
+namespace wicprof {
+
+enum class WaitStatus : std::uint8_t {
+  satisfied = 0,
+  deadline_passed = 1,
+};
+
+/// One record a waiting group (its leader writes it), or one a warp where every thread polls for itself.
+/// Times are on the clock of `device`.
+struct WaitEvent {
+  static constexpr EventKind kKind = EventKind::wait;
+  EventHeader header;
+  SiteId site;
+  DeviceId device;
+  std::uint32_t block;  ///< linear block index
+  std::uint16_t warp;   ///< warp within the block
+  std::uint16_t sm;
+  std::uint32_t iteration;
+  std::uint32_t polls;  ///< reads of the word by the recording thread
+  std::uint64_t arrived_ns;
+  std::uint64_t resumed_ns;
+  std::uint32_t switched_after_ns;  ///< the first change of strategy noticed during this wait, after arrival; 0 = none
+  std::uint32_t value;              ///< the value of the word that ended the wait
+  std::uint8_t strategy;            ///< the one in force when the wait ended
+  WaitStatus status;
+  std::uint8_t reserved[6];
+};
+
+}  // namespace wicprof

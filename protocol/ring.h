@@ -1,0 +1,194 @@
+// The ring that carries events from one producer to one consumer, which may be in different processes.
+//
+//   shared memory, from a 64-byte boundary:
+//
+//   +0      magic, capacity          written once, before anyone attaches
+//   +64     owner                    0 = free, else the pid of the producer that claimed the ring
+//   +128    head, dropped            written by the producer only
+//   +192    tail                     written by the consumer only
+//   +256    data[capacity]           capacity is a power of two
+//
+//   data:   | header payload | header payload | ...free... | padding |
+//             ^tail                             ^head
+//
+// head and tail count bytes for ever (never wrapped); the position in data is their value modulo capacity. A record is
+// contiguous: one that does not fit before the end is preceded by a padding record up to the end. The producer never
+// waits: a record for which there is no room is dropped and counted. The consumer skips kinds that it does not know by
+// their length, and a record whose length cannot be right empties the ring and is counted as corrupt.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "protocol/events/header.h"
+#include "protocol/events/text.h"
+
+namespace wicprof {
+
+struct RingHeader {
+  static constexpr std::uint64_t kMagic = 0x31474e4952434957;  // "WICRING1"
+
+  std::uint64_t magic;
+  std::uint64_t capacity;
+  alignas(64) std::atomic<std::uint32_t> owner;
+  alignas(64) std::atomic<std::uint64_t> head;
+  std::atomic<std::uint64_t> dropped;
+  alignas(64) std::atomic<std::uint64_t> tail;
+  alignas(64) std::byte data[1];
+};
+inline constexpr std::size_t kRingDataOffset = 256;
+static_assert(offsetof(RingHeader, data) == kRingDataOffset);
+
+constexpr std::size_t ring_bytes(std::size_t capacity) { return kRingDataOffset + capacity; }
+
+/// Lays out an empty ring in `memory` (64-byte aligned, ring_bytes(capacity) long). capacity: a power of two >= 2 * kMaxEventSize.
+inline RingHeader* make_ring(void* memory, std::size_t capacity) {
+  auto* ring = static_cast<RingHeader*>(memory);
+  ring->capacity = capacity;
+  ring->owner.store(0, std::memory_order_relaxed);
+  ring->head.store(0, std::memory_order_relaxed);
+  ring->dropped.store(0, std::memory_order_relaxed);
+  ring->tail.store(0, std::memory_order_relaxed);
+  ring->magic = RingHeader::kMagic;
+  return ring;
+}
+
+/// The producing end. One thread at a time.
+class RingWriter {
+ public:
+  RingWriter() = default;
+  explicit RingWriter(RingHeader* ring) : ring_(ring), head_(ring->head.load(std::memory_order_relaxed)) {}
+
+  explicit operator bool() const { return ring_ != nullptr; }
+
+  /// False when the ring was full: the event is then counted as dropped.
+  template <class Event>
+  bool write(const Event& event) {
+    static_assert(sizeof(Event) % 8 == 0);
+    std::byte* to = reserve(event.header.size);
+    if (to == nullptr) return false;
+    std::memcpy(to, &event, sizeof(Event));
+    commit(event.header.size);
+    return true;
+  }
+
+  bool write_text(TextId id, std::string_view text) {
+    text = text.substr(0, kMaxTextLength);
+    TextEvent event = make_event<TextEvent>();
+    event.id = id;
+    event.length = static_cast<std::uint32_t>(text.size());
+    const std::size_t padded = (text.size() + 7) / 8 * 8;
+    event.header.size = static_cast<std::uint16_t>(sizeof(TextEvent) + padded);
+    std::byte* to = reserve(event.header.size);
+    if (to == nullptr) return false;
+    std::memcpy(to, &event, sizeof event);
+    std::memset(to + sizeof event, 0, padded);
+    std::memcpy(to + sizeof event, text.data(), text.size());
+    commit(event.header.size);
+    return true;
+  }
+
+ private:
+  std::byte* reserve(std::size_t size) {
+    const std::uint64_t capacity = ring_->capacity;
+    const std::uint64_t position = head_ & (capacity - 1);
+    const std::uint64_t to_end = capacity - position;
+    const std::uint64_t needed = size <= to_end ? size : to_end + size;
+    if (head_ + needed - tail_ > capacity) {
+      tail_ = ring_->tail.load(std::memory_order_acquire);
+      if (head_ + needed - tail_ > capacity) {
+        ring_->dropped.fetch_add(1, std::memory_order_relaxed);
+        return nullptr;
+      }
+    }
+    if (size <= to_end) return ring_->data + position;
+    // The padding's size does not fit 16 bits; the consumer knows that padding reaches to the end.
+    const EventHeader padding{EventKind::padding, 8, 0};
+    std::memcpy(ring_->data + position, &padding, sizeof padding);
+    head_ += to_end;
+    return ring_->data;
+  }
+
+  void commit(std::size_t size) {
+    head_ += size;
+    ring_->head.store(head_, std::memory_order_release);
+  }
+
+  RingHeader* ring_ = nullptr;
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;  // the consumer's position when last looked at
+};
+
+/// The consuming end. One thread at a time.
+class RingReader {
+ public:
+  RingReader() = default;
+  explicit RingReader(RingHeader* ring) : ring_(ring) {}
+
+  explicit operator bool() const { return ring_ != nullptr; }
+
+  /// Calls fn(const EventHeader&) for each record, oldest first, until the ring is empty or `max_bytes` have been read.
+  /// The record is valid during the call only. Returns the number of records delivered.
+  template <class Fn>
+  std::size_t read(Fn&& fn, std::size_t max_bytes = SIZE_MAX) {
+    const std::uint64_t capacity = ring_->capacity;
+    const std::uint64_t head = ring_->head.load(std::memory_order_acquire);
+    std::uint64_t tail = ring_->tail.load(std::memory_order_relaxed);
+    const std::uint64_t begin = tail;
+    std::size_t delivered = 0;
+    while (tail != head && tail - begin < max_bytes) {
+      const std::uint64_t position = tail & (capacity - 1);
+      const std::uint64_t to_end = capacity - position;
+      EventHeader header;
+      std::memcpy(&header, ring_->data + position, sizeof header);
+      if (header.kind == EventKind::padding) {
+        tail = to_end <= head - tail ? tail + to_end : give_up(head);
+        continue;
+      }
+      const std::uint64_t available = head - tail < to_end ? head - tail : to_end;
+      if (header.size < sizeof(EventHeader) || header.size % 8 != 0 || header.size > available) {
+        tail = give_up(head);
+        continue;
+      }
+      fn(*reinterpret_cast<const EventHeader*>(ring_->data + position));
+      ++delivered;
+      tail += header.size;
+    }
+    ring_->tail.store(tail, std::memory_order_release);
+    return delivered;
+  }
+
+  std::uint64_t dropped() const { return ring_->dropped.load(std::memory_order_relaxed); }
+  std::uint64_t corrupt() const { return corrupt_; }
+  bool empty() const {
+    return ring_->head.load(std::memory_order_acquire) == ring_->tail.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::uint64_t give_up(std::uint64_t head) {
+    ++corrupt_;
+    return head;
+  }
+
+  RingHeader* ring_ = nullptr;
+  std::uint64_t corrupt_ = 0;
+};
+
+/// The event behind a header, or nullptr when it is of another kind or shorter than this version's struct.
+template <class Event>
+const Event* event_cast(const EventHeader& header) {
+  if (header.kind != Event::kKind || header.size < sizeof(Event)) return nullptr;
+  return reinterpret_cast<const Event*>(&header);
+}
+
+/// The text of a TextEvent; empty when the record is damaged.
+inline std::string_view text_of(const TextEvent& event) {
+  if (event.length > event.header.size - sizeof(TextEvent)) return {};
+  return {reinterpret_cast<const char*>(&event + 1), event.length};
+}
+
+}  // namespace wicprof

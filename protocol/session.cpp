@@ -1,0 +1,225 @@
+#include "protocol/session.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace wicprof {
+
+namespace {
+
+constexpr std::string_view kSuffix = ".session";
+
+std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
+
+bool valid_name(const std::string& name) {
+  return !name.empty() && name.size() < sizeof(SessionHeader::name) && name.front() != '.' &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == std::string::npos;
+}
+
+// Makes the folder owner-only, or says why it cannot be used.
+Result<> prepare_directory(const std::string& path) {
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    return unavailable("cannot make the session folder " + path + ": " + std::strerror(errno) +
+                       "; set XDG_RUNTIME_DIR to a folder that you can write to");
+  }
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid()) {
+    return unavailable("the session folder " + path + " is not a folder of yours; set XDG_RUNTIME_DIR to one that is");
+  }
+  if ((info.st_mode & 077) != 0 && chmod(path.c_str(), 0700) != 0) {
+    return unavailable("the session folder " + path + " is open to others and its mode cannot be changed to 0700");
+  }
+  return ok();
+}
+
+void copy_text(char* to, std::size_t size, const std::string& text) {
+  const std::size_t n = std::min(size - 1, text.size());
+  std::memcpy(to, text.data(), n);
+  to[n] = '\0';
+}
+
+std::string socket_of(const std::string& session_path) {
+  return session_path.substr(0, session_path.size() - kSuffix.size()) + ".sock";
+}
+
+// True when no living tool holds the lock of this session file.
+bool is_stale(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool stale = flock(fd, LOCK_EX | LOCK_NB) == 0;
+  close(fd);
+  return stale;
+}
+
+void remove_session(const std::string& path) {
+  unlink(path.c_str());
+  unlink(socket_of(path).c_str());
+}
+
+}  // namespace
+
+SessionMap::SessionMap(SessionMap&& other) noexcept
+    : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+SessionMap& SessionMap::operator=(SessionMap&& other) noexcept {
+  std::swap(memory_, other.memory_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+SessionMap::~SessionMap() {
+  if (memory_ != nullptr) munmap(memory_, bytes_);
+}
+
+ControlBlock& SessionMap::control() const {
+  return *reinterpret_cast<ControlBlock*>(static_cast<std::byte*>(memory_) + header().control_offset);
+}
+
+RingHeader* SessionMap::ring(std::size_t index) const {
+  const std::size_t stride = ring_bytes(header().ring_capacity);
+  return reinterpret_cast<RingHeader*>(static_cast<std::byte*>(memory_) + header().rings_offset + index * stride);
+}
+
+RingHeader* SessionMap::claim_ring() const {
+  for (std::size_t i = 0; i < header().ring_count; ++i) {
+    std::uint32_t free = 0;
+    if (ring(i)->owner.compare_exchange_strong(free, static_cast<std::uint32_t>(getpid()))) return ring(i);
+  }
+  return nullptr;
+}
+
+Result<SessionMap> SessionMap::attach(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return bad_input("cannot open the session " + path + ": " + std::strerror(errno));
+  struct stat info {};
+  const std::size_t bytes = fstat(fd, &info) == 0 ? static_cast<std::size_t>(info.st_size) : 0;
+  if (bytes < sizeof(SessionHeader)) {
+    close(fd);
+    return bad_input(path + " is not a wic-prof session");
+  }
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (memory == MAP_FAILED) return unavailable("cannot map the session " + path + ": " + std::strerror(errno));
+  SessionMap map(memory, bytes);
+  if (map.header().magic != SessionHeader::kMagic || map.header().total_bytes != bytes) {
+    return bad_input(path + " is not a wic-prof session");
+  }
+  if (map.header().version != kSessionVersion) {
+    return bad_input("the session " + path + " speaks version " + std::to_string(map.header().version) +
+                     ", this build version " + std::to_string(kSessionVersion) +
+                     "; use the wic-prof and the libraries of one release");
+  }
+  return map;
+}
+
+SessionOwner::SessionOwner(SessionOwner&& other) noexcept
+    : map_(std::move(other.map_)),
+      path_(std::exchange(other.path_, {})),
+      lock_fd_(std::exchange(other.lock_fd_, -1)) {}
+
+SessionOwner::~SessionOwner() {
+  if (lock_fd_ < 0) return;
+  remove_session(path_);
+  close(lock_fd_);
+}
+
+std::string SessionOwner::socket_path() const { return socket_of(path_); }
+
+Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
+  if (!valid_name(options.name)) {
+    return bad_input("the session name '" + options.name +
+                     "' must be 1 to 63 letters, digits, '.', '_' or '-', not starting with '.'");
+  }
+  Result<std::string> directory = session_directory();
+  if (!directory) return directory.error();
+
+  SessionOwner owner;
+  owner.path_ = *directory + "/" + options.name + std::string(kSuffix);
+  if (access(owner.path_.c_str(), F_OK) == 0 && is_stale(owner.path_)) remove_session(owner.path_);
+  const int fd = open(owner.path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    if (errno == EEXIST) {
+      return bad_input("a session named '" + options.name + "' is running; choose another --name or end that one");
+    }
+    return unavailable("cannot make the session file " + owner.path_ + ": " + std::strerror(errno));
+  }
+  flock(fd, LOCK_EX | LOCK_NB);
+  owner.lock_fd_ = fd;
+
+  const std::size_t page = 4096;
+  const std::size_t control_offset = round_up(sizeof(SessionHeader), page);
+  const std::size_t rings_offset = round_up(control_offset + sizeof(ControlBlock), page);
+  const std::size_t total = rings_offset + options.ring_count * ring_bytes(options.ring_capacity);
+  if (const int failed = posix_fallocate(fd, 0, static_cast<off_t>(total)); failed != 0) {
+    return unavailable("no room for " + std::to_string(total >> 20) + " MiB of shared memory in " + *directory + " (" +
+                       std::strerror(failed) + "); ask for less with --buffer-size, or free some");
+  }
+  void* memory = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) {
+    return unavailable("cannot map " + std::to_string(total >> 20) + " MiB of shared memory: " + std::strerror(errno));
+  }
+  owner.map_ = SessionMap(memory, total);
+
+  auto* header = new (memory) SessionHeader{};
+  header->version = kSessionVersion;
+  header->ring_count = static_cast<std::uint32_t>(options.ring_count);
+  header->ring_capacity = options.ring_capacity;
+  header->control_offset = control_offset;
+  header->rings_offset = rings_offset;
+  header->total_bytes = total;
+  header->created_ns = now_ns();
+  header->tool_pid = getpid();
+  copy_text(header->name, sizeof header->name, options.name);
+  copy_text(header->app, sizeof header->app, options.app);
+  new (&owner.map_.control()) ControlBlock{};
+  for (std::size_t i = 0; i < options.ring_count; ++i) make_ring(owner.map_.ring(i), options.ring_capacity);
+  std::atomic_thread_fence(std::memory_order_release);
+  header->magic = SessionHeader::kMagic;
+  return owner;
+}
+
+Result<std::string> session_directory() {
+  std::string base;
+  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime != '\0') {
+    base = std::string(runtime) + "/wic-prof";
+  } else {
+    const char* root = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    base = std::string(root) + "/wic-prof-" + std::to_string(geteuid());
+  }
+  if (Result<> prepared = prepare_directory(base); !prepared) return prepared.error();
+  return base;
+}
+
+Result<std::vector<SessionInfo>> list_sessions() {
+  Result<std::string> directory = session_directory();
+  if (!directory) return directory.error();
+  std::vector<SessionInfo> sessions;
+  DIR* dir = opendir(directory->c_str());
+  if (dir == nullptr) return unavailable("cannot read " + *directory + ": " + std::strerror(errno));
+  while (const dirent* entry = readdir(dir)) {
+    const std::string file = entry->d_name;
+    if (file.size() <= kSuffix.size() || !file.ends_with(kSuffix)) continue;
+    const std::string path = *directory + "/" + file;
+    if (is_stale(path)) {
+      remove_session(path);
+      continue;
+    }
+    sessions.push_back({file.substr(0, file.size() - kSuffix.size()), path, socket_of(path)});
+  }
+  closedir(dir);
+  std::sort(sessions.begin(), sessions.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return sessions;
+}
+
+}  // namespace wicprof

@@ -1,0 +1,45 @@
+// Reads a trace, finished or still being written. Sole way for the other layers to see what a trace holds.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "protocol/result.h"
+#include "store/rows.h"
+
+namespace wicprof::store {
+
+/// One thread at a time. Every list is ordered by time (then id).
+class Reader {
+ public:
+  /// Errors (each names the file and the cure): no such file, not a trace, truncated, a newer or an older version.
+  static Result<Reader> open(const std::string& path);
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
+  ~Reader();
+
+  /// Meta keys: app, command, session, pid, host, started_ns, started_utc, ended_ns, state ("recording" or "complete"),
+  /// app_status, app_signal, mode, schedule, wic_prof_version.
+  Result<std::map<std::string, std::string>> meta() const;
+  Result<std::vector<DeviceRow>> devices() const;
+  Result<std::vector<SiteRow>> sites() const;
+  /// Rows with id > after, for a live tail; 0 for all.
+  Result<std::vector<WaitRow>> waits(RowId after = 0) const;
+  Result<std::vector<SignalRow>> signals(RowId after = 0) const;
+  Result<std::vector<HostWaitRow>> host_waits(RowId after = 0) const;
+  Result<std::vector<KernelRow>> kernels(RowId after = 0) const;
+  Result<std::vector<CopyRow>> copies(RowId after = 0) const;
+  Result<std::vector<CallRow>> calls(RowId after = 0) const;
+  Result<std::vector<NvtxRow>> nvtx(RowId after = 0) const;
+  Result<std::vector<InterventionRow>> interventions() const;
+  Result<std::vector<StatRow>> stats() const;
+
+ private:
+  struct State;
+  explicit Reader(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace wicprof::store

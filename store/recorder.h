@@ -1,0 +1,62 @@
+// Turns events into rows: converts device clocks, resolves texts, writes in batches, counts what was lost.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "protocol/ring.h"
+#include "protocol/result.h"
+#include "protocol/time.h"
+
+namespace wicprof::store {
+
+struct RecorderOptions {
+  std::string path;
+  bool overwrite = false;
+  std::map<std::string, std::string> meta;  ///< see Reader::meta
+};
+
+/// What `run` shows while it records.
+struct RecorderProgress {
+  std::uint64_t events = 0;   ///< written as rows
+  std::uint64_t waits = 0;    ///< of these, waits inside kernels
+  std::uint64_t lost = 0;     ///< dropped anywhere on the way, as far as known
+  std::uint64_t unknown = 0;  ///< records of kinds that this version does not know
+  std::string stopped;        ///< why nothing more is written (disk full, say); empty while all is well
+};
+
+/// One thread.
+class Recorder {
+ public:
+  /// Errors: the file exists and overwrite is off; the folder is missing or not writable.
+  static Result<Recorder> create(const RecorderOptions& options);
+  Recorder(Recorder&&) noexcept;
+  Recorder& operator=(Recorder&&) noexcept;
+  ~Recorder();
+
+  /// One record from ring number `ring` (texts are per ring). Never fails: when the disk is full the row is counted as lost.
+  void add(std::size_t ring, const EventHeader& event);
+
+  /// The drop count that ring number `ring` shows now (a running total).
+  void set_ring_dropped(std::size_t ring, std::uint64_t dropped, std::uint64_t corrupt);
+
+  /// Commits the open batch once it is old (50 ms) or large (20,000 rows), so that a live reader sees it.
+  void tick();
+
+  void set_meta(const std::string& key, const std::string& value);
+
+  /// Writes the counters, marks the trace complete and folds everything into the one file. Error: it could not be
+  /// written to the end; what was written before stays readable.
+  Result<> finish();
+
+  RecorderProgress progress() const;
+
+ private:
+  struct State;
+  explicit Recorder(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace wicprof::store
