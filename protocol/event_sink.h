@@ -1,0 +1,67 @@
+// The producing end of a ring for a process with many threads: one lock, and texts sent once.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "protocol/ring.h"
+
+namespace wicprof {
+
+/// Any thread. Holds its lock for one record only. What finds no room in the ring is counted by the ring.
+class EventSink {
+ public:
+  /// Beyond `max_texts` it forgets all of them and goes on with new numbers: programs that name every iteration must not
+  /// fill their own memory with it.
+  explicit EventSink(RingHeader* ring, std::size_t max_texts = 65'536) : writer_(ring), max_texts_(max_texts) {}
+  EventSink(const EventSink&) = delete;
+  EventSink& operator=(const EventSink&) = delete;
+
+  /// The text's number; it is sent ahead of the first event that can refer to it. 0 for an empty text, and while the ring
+  /// has no room for a new one; the next call tries again.
+  TextId text(std::string_view text) {
+    return this->text(text, [](std::string_view same) { return same; });
+  }
+
+  /// The same for a text that is sent in another form: readable(text) is called once.
+  template <class Readable>
+  TextId text(std::string_view text, Readable&& readable) {
+    if (text.empty()) return 0;
+    const std::lock_guard lock(mutex_);
+    auto found = texts_.find(text);
+    if (found == texts_.end()) {
+      if (texts_.size() >= max_texts_) texts_.clear();
+      found = texts_.emplace(std::string(text), Entry{++last_id_, false}).first;
+    }
+    Entry& entry = found->second;
+    if (!entry.sent) entry.sent = writer_.write_text(entry.id, readable(text));
+    return entry.sent ? entry.id : 0;
+  }
+
+  template <class Event>
+  bool write(const Event& event) {
+    const std::lock_guard lock(mutex_);
+    return writer_.write(event);
+  }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  struct Entry {
+    TextId id = 0;
+    bool sent = false;
+  };
+
+  std::mutex mutex_;
+  RingWriter writer_;
+  std::size_t max_texts_;
+  TextId last_id_ = 0;
+  std::unordered_map<std::string, Entry, Hash, std::equal_to<>> texts_;
+};
+
+}  // namespace wicprof

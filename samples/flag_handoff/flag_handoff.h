@@ -1,0 +1,42 @@
+// The smallest program that waits: the CPU produces numbers, a kernel that is already running waits for them.
+#pragma once
+
+#include "wic/wait.h"
+
+namespace sample {
+
+/// One flag a block, on a line of its own.
+struct alignas(128) Flag {
+  std::uint32_t word;
+};
+
+/// Each block waits for its share of the data and adds it up.
+struct HandoffConsumer {
+  wic::DeviceView view;
+  wicprof::SiteId site;
+  std::uint32_t iteration;
+  std::uint64_t timeout_ns;
+  const Flag* flags;          ///< pinned host memory, one a block
+  const std::uint32_t* data;  ///< pinned host memory, `count` numbers a block
+  std::uint32_t count;
+  std::uint32_t* sums;    ///< one a block, device memory, zeroed
+  std::uint32_t* missed;  ///< deadlines that passed, device memory
+
+  WIC_DEVICE void operator()(const wic::Thread& thread) const {
+    const std::uint32_t block = thread.block();
+    const wic::WaitResult wait = wic::wait_until(thread, view, wic::block_group(thread), site, iteration,
+                                                 &flags[block].word, wic::AtLeast{iteration}, timeout_ns);
+    if (wait.status != wicprof::WaitStatus::satisfied) {
+      if (thread.index() == 0) thread.fetch_add(missed, 1);
+      return;
+    }
+    std::uint32_t sum = 0;
+    for (std::uint32_t i = thread.index(); i < count; i += thread.block_size()) {
+      sum += data[std::size_t{block} * count + i];
+      thread.step();
+    }
+    thread.fetch_add(&sums[block], sum);
+  }
+};
+
+}  // namespace sample

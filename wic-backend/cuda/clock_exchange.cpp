@@ -1,0 +1,69 @@
+#include "cuda/clock_exchange.h"
+
+#include <cstring>
+
+#include "cuda/cuda_error.h"
+#include "protocol/time.h"
+
+namespace wic::cuda {
+
+namespace {
+
+constexpr wicprof::TimeNs kAnswerTimeout = 2 * wicprof::kMillisecond;
+
+std::uint32_t load(std::uint32_t& word) { return std::atomic_ref(word).load(std::memory_order_acquire); }
+
+}  // namespace
+
+ClockExchange::~ClockExchange() {
+  if (stream_ != nullptr) {
+    cudaStreamSynchronize(stream_);  // ends at the latest with the GPU thread's deadline
+    cudaStreamDestroy(stream_);
+  }
+  if (mailbox_ != nullptr) cudaFreeHost(mailbox_);
+}
+
+wicprof::Result<> ClockExchange::open() {
+  void* memory = nullptr;
+  if (const cudaError_t s = cudaHostAlloc(&memory, sizeof(ClockMailbox), cudaHostAllocPortable); s != cudaSuccess) {
+    return cuda_error("allocating pinned host memory", s);
+  }
+  std::memset(memory, 0, sizeof(ClockMailbox));
+  mailbox_ = static_cast<ClockMailbox*>(memory);
+  return check("making a stream", cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+}
+
+void ClockExchange::request() {
+  if (under_way_ && cudaStreamQuery(stream_) == cudaErrorNotReady) return;
+  under_way_ = launch_clock_exchange(mailbox_, last_ping_ + 1, stream_) == cudaSuccess;
+}
+
+std::optional<ClockReading> ClockExchange::take() {
+  if (!under_way_ || load(mailbox_->started) != last_ping_ + 1) return std::nullopt;
+  under_way_ = false;
+  return exchange();
+}
+
+std::optional<ClockReading> ClockExchange::exchange() {
+  std::optional<ClockReading> best;
+  for (std::uint32_t i = 0; i < kClockExchanges; ++i) {
+    const wicprof::TimeNs sent = wicprof::now_ns();
+    std::atomic_ref(mailbox_->ping).store(last_ping_ + 1 + i, std::memory_order_release);
+    wicprof::TimeNs come = sent;
+    while (load(mailbox_->pong) != last_ping_ + 1 + i) {
+      come = wicprof::now_ns();
+      if (come - sent > kAnswerTimeout) {
+        last_ping_ += kClockExchanges;
+        return best;
+      }
+    }
+    come = wicprof::now_ns();
+    const std::uint64_t device = std::atomic_ref(mailbox_->device_ns).load(std::memory_order_relaxed);
+    const auto error = static_cast<std::uint32_t>((come - sent + 1) / 2);
+    if (!best || error < best->error_ns) best = ClockReading{device, sent + (come - sent) / 2, error};
+  }
+  last_ping_ += kClockExchanges;
+  return best;
+}
+
+}  // namespace wic::cuda

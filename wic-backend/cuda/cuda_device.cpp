@@ -1,0 +1,234 @@
+#include "cuda/cuda_device.h"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "cuda/clock_exchange.h"
+#include "cuda/cuda_error.h"
+
+namespace wic::cuda {
+
+using wicprof::ok;
+
+namespace {
+
+// Runs the calls that follow on this GPU, whatever the calling thread used before.
+void use(int ordinal) { cudaSetDevice(ordinal); }
+
+class CudaEvent final : public Event {
+ public:
+  explicit CudaEvent(cudaEvent_t event) : event_(event) {}
+  ~CudaEvent() override { cudaEventDestroy(event_); }
+  cudaEvent_t get() const { return event_; }
+
+  Result<double> ns_since(const Event& start) const override {
+    float ms = 0;
+    const cudaError_t status = cudaEventElapsedTime(&ms, static_cast<const CudaEvent&>(start).event_, event_);
+    if (status != cudaSuccess) return cuda_error("reading an event", status);
+    return double{ms} * 1e6;
+  }
+
+ private:
+  cudaEvent_t event_;
+};
+
+class CudaStream final : public Stream {
+ public:
+  CudaStream(int ordinal, cudaStream_t stream) : ordinal_(ordinal), stream_(stream) {}
+  ~CudaStream() override { cudaStreamDestroy(stream_); }
+
+  Result<> launch(const LaunchShape& shape, const KernelRef& kernel) override {
+    if (kernel.gpu_entry == nullptr) {
+      return wicprof::unavailable("this kernel was not compiled for GPUs; build its source with nvcc");
+    }
+    use(ordinal_);
+    void* arguments[] = {const_cast<void*>(kernel.kernel)};
+    return check("launching a kernel", cudaLaunchKernel(kernel.gpu_entry, dim3(shape.blocks), dim3(shape.threads),
+                                                        arguments, shape.shared_bytes, stream_));
+  }
+  Result<> copy(void* to, const void* from, std::size_t bytes) override {
+    use(ordinal_);
+    return check("a copy", cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_));
+  }
+  Result<> record(Event& event) override {
+    return check("recording an event", cudaEventRecord(static_cast<CudaEvent&>(event).get(), stream_));
+  }
+  Result<> synchronize() override { return check("waiting for a stream", cudaStreamSynchronize(stream_)); }
+
+ private:
+  int ordinal_;
+  cudaStream_t stream_;
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int ordinal) : ordinal_(ordinal) {}
+  ~CudaDevice() override {
+    use(ordinal_);
+    if (live_stream_ != nullptr) cudaStreamDestroy(live_stream_);
+    if (staging_ != nullptr) cudaFreeHost(staging_);
+  }
+
+  Result<> open() {
+    if (const cudaError_t s = cudaSetDevice(ordinal_); s != cudaSuccess) return cuda_error("opening the GPU", s);
+    cudaDeviceProp info{};
+    if (const cudaError_t s = cudaGetDeviceProperties(&info, ordinal_); s != cudaSuccess) {
+      return cuda_error("reading the GPU's properties", s);
+    }
+    int native_atomics = 0;
+    cudaDeviceGetAttribute(&native_atomics, cudaDevAttrHostNativeAtomicSupported, ordinal_);
+    properties_.id = wicprof::cuda_device(ordinal_);
+    properties_.kind = wicprof::DeviceKind::cuda;
+    properties_.name = info.name;
+    properties_.sm_count = static_cast<std::uint32_t>(info.multiProcessorCount);
+    properties_.memory_bytes = info.totalGlobalMem;
+    properties_.compute_major = static_cast<std::uint16_t>(info.major);
+    properties_.compute_minor = static_cast<std::uint16_t>(info.minor);
+    properties_.host_native_atomics = native_atomics != 0;
+    // Made now: while kernels wait for the host, no call may need the context's lock.
+    if (const cudaError_t s = cudaStreamCreateWithFlags(&live_stream_, cudaStreamNonBlocking); s != cudaSuccess) {
+      return cuda_error("making a stream", s);
+    }
+    void* staging = nullptr;
+    if (const cudaError_t s = cudaHostAlloc(&staging, kStagingWords * sizeof(std::uint32_t), cudaHostAllocDefault);
+        s != cudaSuccess) {
+      return cuda_error("allocating pinned host memory", s);
+    }
+    staging_ = static_cast<std::uint32_t*>(staging);
+    return clock_.open();
+  }
+
+  Result<void*> allocate(std::size_t bytes, Memory where) override {
+    use(ordinal_);
+    void* memory = nullptr;
+    const cudaError_t status = where == Memory::device
+                                   ? cudaMalloc(&memory, std::max<std::size_t>(bytes, 1))
+                                   : cudaHostAlloc(&memory, std::max<std::size_t>(bytes, 1), cudaHostAllocPortable);
+    if (status != cudaSuccess) return cuda_error("allocating memory", status);
+    if (where == Memory::pinned_host) {
+      std::memset(memory, 0, bytes);
+    } else if (const cudaError_t s = cudaMemset(memory, 0, bytes); s != cudaSuccess) {
+      return cuda_error("clearing memory", s);
+    }
+    return memory;
+  }
+
+  void release(void* memory, Memory where) override {
+    use(ordinal_);
+    if (where == Memory::device) {
+      cudaFree(memory);
+    } else {
+      cudaFreeHost(memory);
+    }
+  }
+
+  Result<std::unique_ptr<Stream>> make_stream() override {
+    use(ordinal_);
+    cudaStream_t stream = nullptr;
+    const cudaError_t status = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    if (status != cudaSuccess) return cuda_error("making a stream", status);
+    return std::unique_ptr<Stream>(std::make_unique<CudaStream>(ordinal_, stream));
+  }
+
+  Result<std::unique_ptr<Event>> make_event() override {
+    use(ordinal_);
+    cudaEvent_t event = nullptr;
+    if (const cudaError_t s = cudaEventCreate(&event); s != cudaSuccess) return cuda_error("making an event", s);
+    return std::unique_ptr<Event>(std::make_unique<CudaEvent>(event));
+  }
+
+  Result<std::uint32_t> resident_blocks(const LaunchShape& shape, const KernelRef& kernel) override {
+    if (kernel.gpu_entry == nullptr) {
+      return wicprof::unavailable("this kernel was not compiled for GPUs; build its source with nvcc");
+    }
+    use(ordinal_);
+    int an_sm = 0;
+    const cudaError_t status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &an_sm, kernel.gpu_entry, static_cast<int>(shape.threads), shape.shared_bytes);
+    if (status != cudaSuccess) return cuda_error("asking for a kernel's occupancy", status);
+    return static_cast<std::uint32_t>(an_sm) * properties_.sm_count;
+  }
+
+  Result<> write_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) override {
+    use(ordinal_);
+    for (std::size_t done = 0; done < words;) {
+      const std::size_t part = std::min(words - done, kStagingWords);
+      std::memcpy(staging_, from + done, part * sizeof(std::uint32_t));
+      if (Result<> copied = live_copy(to + done, staging_, part); !copied) return copied;
+      done += part;
+    }
+    return ok();
+  }
+
+  Result<> read_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) override {
+    use(ordinal_);
+    for (std::size_t done = 0; done < words;) {
+      const std::size_t part = std::min(words - done, kStagingWords);
+      if (Result<> copied = live_copy(staging_, from + done, part); !copied) return copied;
+      std::memcpy(to + done, staging_, part * sizeof(std::uint32_t));
+      done += part;
+    }
+    return ok();
+  }
+
+  void request_clock_reading() override {
+    use(ordinal_);
+    clock_.request();
+  }
+  std::optional<ClockReading> take_clock_reading() override {
+    use(ordinal_);
+    return clock_.take();
+  }
+
+ private:
+  static constexpr std::size_t kStagingWords = 16 * 1024;
+
+  Result<> live_copy(void* to, const void* from, std::size_t words) {
+    const cudaError_t status =
+        cudaMemcpyAsync(to, from, words * sizeof(std::uint32_t), cudaMemcpyDefault, live_stream_);
+    if (status != cudaSuccess) return cuda_error("a copy beside running kernels", status);
+    return check("waiting for a copy beside running kernels", cudaStreamSynchronize(live_stream_));
+  }
+
+  int ordinal_;
+  cudaStream_t live_stream_ = nullptr;
+  std::uint32_t* staging_ = nullptr;
+  ClockExchange clock_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> open_cuda_device(int ordinal) {
+  // Lazy loading would make the first launch of a kernel wait for the kernels that run: a deadlock where those wait for
+  // it. Takes effect if CUDA has not been initialised yet; the user's own choice stands.
+  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess) {
+    return wicprof::unavailable(std::string("no GPU can be used here (") + cudaGetErrorString(status) +
+                                "); check the driver with `wic-prof doctor`, or use --devices simt:1");
+  }
+  if (ordinal < 0 || ordinal >= count) {
+    return wicprof::unavailable("there is no GPU cuda:" + std::to_string(ordinal) + "; this machine has " +
+                                std::to_string(count));
+  }
+  auto device = std::make_unique<CudaDevice>(ordinal);
+  if (Result<> opened = device->open(); !opened) return opened.error();
+  return std::unique_ptr<Device>(std::move(device));
+}
+
+void enable_peer_access(const std::vector<int>& ordinals) {
+  for (const int from : ordinals) {
+    for (const int to : ordinals) {
+      int can = 0;
+      if (from == to || cudaDeviceCanAccessPeer(&can, from, to) != cudaSuccess || can == 0) continue;
+      use(from);
+      if (cudaDeviceEnablePeerAccess(to, 0) == cudaErrorPeerAccessAlreadyEnabled) cudaGetLastError();
+    }
+  }
+}
+
+}  // namespace wic::cuda

@@ -1,0 +1,152 @@
+// One interface to both kinds of device: a GPU through CUDA, and the CPU device (simt).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/events/device.h"
+#include "protocol/result.h"
+#include "protocol/time.h"
+#include "wic/thread.h"
+
+namespace wic {
+
+using wicprof::DeviceId;
+using wicprof::Result;
+
+struct DeviceProperties {
+  DeviceId id = 0;
+  wicprof::DeviceKind kind = wicprof::DeviceKind::simt;
+  std::string name;
+  std::uint32_t sm_count = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint16_t compute_major = 0;
+  std::uint16_t compute_minor = 0;
+  bool host_native_atomics = false;
+};
+
+enum class Memory {
+  device,       ///< the device's own; the host reaches it by copies only
+  pinned_host,  ///< host memory that the device reads and writes in place
+};
+
+struct LaunchShape {
+  std::uint32_t blocks = 1;
+  std::uint32_t threads = 32;  ///< a block
+  std::uint32_t shared_bytes = 0;
+};
+
+/// A kernel with its arguments, for either kind of device (wic/launch.h makes one).
+struct KernelRef {
+  const void* gpu_entry;  ///< nullptr where the source was not compiled by nvcc
+  void (*cpu_entry)(const void* kernel, const Thread& thread);
+  const void* kernel;  ///< the function object; copied by the launch
+  std::size_t size;
+};
+
+/// One reading of the device clock beside the host's: see protocol/events/clock.h.
+struct ClockReading {
+  std::uint64_t device_ns;
+  wicprof::TimeNs host_ns;
+  std::uint32_t error_ns;
+};
+
+/// A point in a stream's work.
+class Event {
+ public:
+  virtual ~Event() = default;
+  /// Nanoseconds of device time from `start` to this event; both recorded and reached. Host thread.
+  virtual Result<double> ns_since(const Event& start) const = 0;
+};
+
+/// Work in order. Calls come from one host thread at a time; none of them waits, but for synchronize().
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  virtual Result<> launch(const LaunchShape& shape, const KernelRef& kernel) = 0;
+  /// Between any two of: device memory, pinned host memory, peer memory.
+  virtual Result<> copy(void* to, const void* from, std::size_t bytes) = 0;
+  virtual Result<> record(Event& event) = 0;
+  /// Until all work so far is done. The error of a failed kernel comes out here.
+  virtual Result<> synchronize() = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  const DeviceProperties& properties() const { return properties_; }
+
+  /// Zeroed memory, 256-byte aligned.
+  virtual Result<void*> allocate(std::size_t bytes, Memory where) = 0;
+  virtual void release(void* memory, Memory where) = 0;
+  virtual Result<std::unique_ptr<Stream>> make_stream() = 0;
+  virtual Result<std::unique_ptr<Event>> make_event() = 0;
+
+  /// How many blocks of that shape the device holds at once: more than that must not wait for each other.
+  virtual Result<std::uint32_t> resident_blocks(const LaunchShape& shape, const KernelRef& kernel) = 0;
+
+  /// Writes words that running kernels read, and returns once they have landed. One thread at a time.
+  virtual Result<> write_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) = 0;
+  virtual Result<> read_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) = 0;
+
+  /// Asks for a clock reading, which take_clock_reading() yields once the device has answered; neither waits for the
+  /// device. One thread at a time.
+  virtual void request_clock_reading() = 0;
+  virtual std::optional<ClockReading> take_clock_reading() = 0;
+
+ protected:
+  DeviceProperties properties_;
+};
+
+/// Opens what `spec` names: "simt:N" for N devices of the CPU kind, or "cuda:0", "cuda:0,cuda:1" and so on.
+/// Errors: unknown kind, no such GPU, built without CUDA.
+Result<std::vector<std::unique_ptr<Device>>> open_devices(std::string_view spec);
+
+/// Memory of a device for as long as this lives. Move-only.
+template <class T>
+class Array {
+ public:
+  Array() = default;
+  static Result<Array> make(Device& device, std::size_t count, Memory where) {
+    Result<void*> memory = device.allocate(count * sizeof(T), where);
+    if (!memory) return memory.error();
+    Array array;
+    array.device_ = &device;
+    array.data_ = static_cast<T*>(*memory);
+    array.size_ = count;
+    array.where_ = where;
+    return Result<Array>(std::move(array));
+  }
+  Array(Array&& other) noexcept { swap(other); }
+  Array& operator=(Array&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Array() {
+    if (data_ != nullptr) device_->release(data_, where_);
+  }
+
+  T* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  std::size_t bytes() const { return size_ * sizeof(T); }
+  T& operator[](std::size_t i) const { return data_[i]; }  ///< pinned host memory only
+
+ private:
+  void swap(Array& other) {
+    std::swap(device_, other.device_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(where_, other.where_);
+  }
+  Device* device_ = nullptr;
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+  Memory where_ = Memory::device;
+};
+
+}  // namespace wic

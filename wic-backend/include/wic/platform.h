@@ -1,0 +1,17 @@
+// Which compiler is reading a kernel's source: nvcc for the GPU, or the host compiler for the CPU device.
+#pragma once
+
+#if defined(__CUDACC__)
+#define WIC_DEVICE __host__ __device__
+#define WIC_CUDA_COMPILER 1
+#else
+#define WIC_DEVICE
+#define WIC_CUDA_COMPILER 0
+#endif
+
+// True in code that is being generated for a GPU.
+#if defined(__CUDA_ARCH__)
+#define WIC_ON_GPU 1
+#else
+#define WIC_ON_GPU 0
+#endif

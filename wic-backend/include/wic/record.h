@@ -1,0 +1,45 @@
+// Writes one record from inside a kernel: a slot of the SM's ring is claimed in device memory, the record goes to host
+// memory as four posted 16-byte stores. Nothing waits; a ring that the host has not emptied in time is overwritten, and
+// the host counts what it missed by the tags.
+#pragma once
+
+#include "protocol/events/header.h"
+#include "protocol/events/wait.h"
+#include "wic/device_state.h"
+#include "wic/thread.h"
+
+namespace wic {
+
+/// The payload of a DeviceRecord, twelve words.
+struct RecordPayload {
+  wicprof::EventKind kind;
+  std::uint8_t strategy;
+  wicprof::WaitStatus status;
+  std::uint32_t site;
+  std::uint32_t iteration;
+  std::uint32_t polls;
+  std::uint64_t begin_ns;  ///< arrived, or the time of a signal
+  std::uint64_t end_ns;    ///< resumed
+  std::uint32_t switched_after_ns;
+  std::uint32_t value;
+};
+
+WIC_DEVICE inline std::uint32_t low_word(std::uint64_t v) { return static_cast<std::uint32_t>(v); }
+WIC_DEVICE inline std::uint32_t high_word(std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); }
+
+WIC_DEVICE inline void write_record(const Thread& thread, const DeviceView& view, const RecordPayload& r) {
+  if (view.records == nullptr) return;
+  const std::uint32_t sm = thread.sm() % view.sm_count;
+  const std::uint32_t sequence = thread.fetch_add(&view.ring_heads[sm].next, 1);
+  const std::uint32_t slot = sequence & (view.ring_capacity - 1);
+  const std::uint32_t tag = sequence / view.ring_capacity + 1;
+  DeviceRecord& to = view.records[std::size_t{sm} * view.ring_capacity + slot];
+  const std::uint32_t head = static_cast<std::uint32_t>(r.kind) | (std::uint32_t{r.strategy} << 8) |
+                             (static_cast<std::uint32_t>(r.status) << 16);
+  thread.store_quad(&to.quads[0], head, r.site | (thread.warp() << 16), thread.block(), tag);
+  thread.store_quad(&to.quads[1], r.iteration, r.polls, r.switched_after_ns, tag);
+  thread.store_quad(&to.quads[2], low_word(r.begin_ns), high_word(r.begin_ns), r.value, tag);
+  thread.store_quad(&to.quads[3], low_word(r.end_ns), high_word(r.end_ns), sm, tag);
+}
+
+}  // namespace wic

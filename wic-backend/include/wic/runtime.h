@@ -1,0 +1,74 @@
+// The backend in a program: its devices, its wait sites, and the session with wic-prof if there is one.
+//
+// Under `wic-prof run` the runtime attaches to the session by itself: it sends every wait and signal to the trace and
+// obeys the toggle. Alone it works just the same, without a trace.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "protocol/control.h"
+#include "protocol/events/site.h"
+#include "wic/device.h"
+#include "wic/device_state.h"
+#include "wic/wait.h"
+
+namespace wic {
+
+struct SiteSpec {
+  std::string name;  ///< at most 47 bytes, unique in the program
+  wicprof::WordMemory word_memory = wicprof::WordMemory::unknown;
+  wicprof::Pollers pollers = wicprof::Pollers::leader;
+  bool shared_word = false;  ///< all groups wait on one word, rather than each on its own
+};
+
+struct RuntimeOptions {
+  std::string devices = "simt:1";             ///< see open_devices()
+  wicprof::Mode mode = wicprof::Mode::poll;  ///< unless the session wants another
+  bool record = true;                         ///< false: keep no records even under wic-prof
+};
+
+class Runtime {
+ public:
+  /// Errors: those of open_devices(); a session that cannot be attached to is said in warning() and done without.
+  static Result<std::unique_ptr<Runtime>> create(const RuntimeOptions& options);
+  Runtime(const Runtime&) = delete;
+  ~Runtime();  ///< no kernel that uses a view may be running
+
+  std::size_t device_count() const;
+  Device& device(std::size_t index) const;
+  /// For kernels on that device; by value. The records of kernels launched with it go to the trace.
+  DeviceView view(std::size_t index) const;
+  /// Why the session cannot be used; empty when all is well or there is none.
+  const std::string& warning() const;
+  bool recording() const;
+
+  /// Declares a wait site, before the first launch that uses it. Errors: too many sites, a name that is taken.
+  Result<wicprof::SiteId> add_site(const SiteSpec& spec);
+
+  /// The toggle from inside the program: site 0 is all sites. Returns once every device has the new words.
+  Result<> set_wait(wicprof::SiteId site, wicprof::WantedWait wanted);
+  /// The strategy that waits at the site use now.
+  wicprof::StrategyId strategy(wicprof::SiteId site) const;
+
+  /// Releases the waiters of a word from the host. The word lies in pinned host memory. Any thread.
+  void signal(wicprof::SiteId site, std::uint32_t iteration, std::uint32_t* word, std::uint32_t value);
+
+  /// The host's side of wait_until: spins in mode poll; in mode park sleeps through most of the wait that earlier ones
+  /// predict, then looks again and again, giving way to other threads. Any thread.
+  WaitResult wait_until(wicprof::SiteId site, std::uint32_t iteration, const std::uint32_t* word, AtLeast condition,
+                        wicprof::TimeNs timeout);
+
+  /// Moves the records that kernels have written so far to the session. Called by itself all the time; call it to be
+  /// sure. Any thread.
+  void drain();
+
+ private:
+  struct State;
+  explicit Runtime(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace wic

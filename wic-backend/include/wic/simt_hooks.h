@@ -1,0 +1,20 @@
+// What a thread of the CPU device asks of its scheduler. Implemented in wic-backend/simt.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace wic::simt {
+
+struct ThreadContext {
+  std::uint32_t thread, block_size, block, block_count, sm;
+  void* shared;         ///< the block's dynamic shared memory
+  void* group_scratch;  ///< the block's array of GroupScratch
+};
+
+void switch_thread();                                        ///< let another warp have its turn
+void sleep(std::uint32_t ns);                                ///< no turns until then
+void barrier(std::uint32_t id, std::uint32_t thread_count);  ///< no turns until that many threads have come
+std::uint64_t clock_ns();
+
+}  // namespace wic::simt

@@ -1,0 +1,29 @@
+// The strategies that kernels know. One line each.
+#pragma once
+
+#include "wic/strategies/backoff.h"
+#include "wic/strategies/leader_bar_sync.h"
+#include "wic/strategies/poll.h"
+#include "wic/strategies/predicted_sleep.h"
+#include "wic/strategies/shared_watch.h"
+
+namespace wic {
+
+/// Calls visit(a fresh strategy of that number). An unknown number polls.
+template <class Visitor>
+WIC_DEVICE auto with_strategy(std::uint8_t id, Visitor&& visit) {
+  switch (static_cast<wicprof::StrategyId>(id)) {
+    case Backoff::kId: return visit(Backoff{});
+    case PredictedSleep::kId: return visit(PredictedSleep{});
+    case LeaderBarSync::kId: return visit(LeaderBarSync{});
+    case SharedWatch::kId: return visit(SharedWatch{});
+    default: return visit(Poll{});
+  }
+}
+
+/// Whether one thread waits for the whole group under that strategy, even where every thread polls in the program's own way.
+WIC_DEVICE inline bool leader_waits(std::uint8_t id) {
+  return id == static_cast<std::uint8_t>(LeaderBarSync::kId) || id == static_cast<std::uint8_t>(SharedWatch::kId);
+}
+
+}  // namespace wic

@@ -1,0 +1,33 @@
+// Sleep through most of the wait that earlier waits at the site predict, then poll.
+//
+// The sleep is several short ones with a look at the clock between them: one nanosleep lasts anything from nothing to
+// twice what was asked for.
+#pragma once
+
+#include "protocol/strategy.h"
+#include "wic/strategies/strategy.h"
+
+namespace wic {
+
+struct PredictedSleep : DirectObservation {
+  static constexpr wicprof::StrategyId kId = wicprof::StrategyId::predicted_sleep;
+  static constexpr bool kLeaderWaits = false;
+  static constexpr std::uint32_t kShortestNs = 500;  ///< below this a sleep could overshoot what it saves
+
+  WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
+    if (slept_) return;
+    slept_ = true;
+    const std::uint64_t predicted = thread.load(&wait.site->predicted_ns);
+    const std::uint64_t until = wait.arrived_ns + predicted - predicted / 5;  // four fifths of it
+    while (now + kShortestNs < until && now < wait.deadline_ns && !wait.strategy_changed(thread)) {
+      const std::uint64_t half = (until - now) / 2;  // a sleep lasts up to twice as long
+      thread.sleep_ns(half < kLongestSleepNs ? static_cast<std::uint32_t>(half) : kLongestSleepNs);
+      now = thread.clock_ns();
+    }
+  }
+
+ private:
+  bool slept_ = false;
+};
+
+}  // namespace wic

@@ -1,0 +1,48 @@
+// What a strategy is: how a thread that waits learns the word's value, and how it lets time pass between two looks.
+// The one poll loop (wait.h) owns the deadline, the memory order and the change of strategy.
+//
+// To add one: a file here, its number and name in protocol/strategy.h, one line in strategies/list.h.
+#pragma once
+
+#include <cstdint>
+
+#include "wic/device_state.h"
+#include "wic/thread.h"
+
+namespace wic {
+
+/// One wait as a strategy sees it.
+struct WaitContext {
+  const std::uint32_t* word;
+  const StrategyWord* strategy;  ///< the live word
+  std::uint32_t strategy_word;   ///< its value when this strategy was taken
+  SiteMemory* site;
+  WatchSlot* watch;  ///< kWatchSlots of them
+  std::uint64_t arrived_ns;
+  std::uint64_t deadline_ns;
+
+  WIC_DEVICE std::uint8_t strategy_id() const { return static_cast<std::uint8_t>(strategy_word & 0xffu); }
+  WIC_DEVICE bool strategy_changed(const Thread& thread) const {
+    return thread.load(&strategy->word) != strategy_word;
+  }
+};
+
+struct Observation {
+  bool fresh;       ///< whether value was in the word at some moment since this wait began
+  bool read_word;   ///< whether the word itself was read: counted as a poll
+  std::uint32_t value;
+};
+
+/// The part that most strategies share: look at the word itself, leave nothing behind.
+struct DirectObservation {
+  WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {
+    return {true, true, thread.load(wait.word)};
+  }
+  WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
+};
+
+/// The longest single sleep: a strategy looks at the deadline and at its strategy word at least this often, so that a
+/// toggle takes effect within a millisecond (a sleep of t lasts up to 2 t).
+inline constexpr std::uint32_t kLongestSleepNs = 200'000;
+
+}  // namespace wic

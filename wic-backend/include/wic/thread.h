@@ -1,0 +1,85 @@
+// One thread of a kernel: who it is, and the primitives that waiting is built from. The same source runs on a GPU and on
+// the CPU device; this header is where the two part.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "wic/platform.h"
+#include "wic/simt_hooks.h"
+
+namespace wic {
+
+inline constexpr std::uint32_t kWarpSize = 32;
+inline constexpr std::uint32_t kGroupBarriers = 8;  ///< barrier ids 0..7 may be used by groups; 0 is the block's
+
+/// What the leader of a group tells the others, in the block's shared memory: one for each barrier id.
+struct GroupScratch {
+  std::uint32_t strategy;
+  std::uint32_t status;
+  std::uint32_t value;
+  std::uint32_t unfinished;
+};
+
+class Thread {
+ public:
+#if WIC_ON_GPU
+  WIC_DEVICE Thread() {}
+#else
+  WIC_DEVICE explicit Thread(const simt::ThreadContext& context) : context_(&context) {}
+#endif
+
+  WIC_DEVICE std::uint32_t index() const;        ///< linear, within the block
+  WIC_DEVICE std::uint32_t block_size() const;   ///< threads
+  WIC_DEVICE std::uint32_t block() const;        ///< linear, within the grid
+  WIC_DEVICE std::uint32_t block_count() const;
+  WIC_DEVICE std::uint32_t warp() const { return index() / kWarpSize; }
+  WIC_DEVICE std::uint32_t lane() const { return index() % kWarpSize; }
+  WIC_DEVICE std::uint32_t sm() const;
+
+  /// The block's dynamic shared memory, as many bytes as the launch asked for; 16-byte aligned.
+  WIC_DEVICE void* shared() const;
+  WIC_DEVICE GroupScratch& group_scratch(std::uint32_t barrier) const;
+
+  /// Stands until `threads` threads (a multiple of 32) have come to barrier `id`. Orders their memory accesses.
+  WIC_DEVICE void barrier(std::uint32_t id, std::uint32_t threads) const;
+  WIC_DEVICE void sync_block() const { barrier(0, block_size()); }
+  /// Brings the lanes of a warp together again after one of them went its own way.
+  WIC_DEVICE void sync_warp() const;
+
+  /// The device clock: nanoseconds since some start, the same for all SMs of a device.
+  WIC_DEVICE std::uint64_t clock_ns() const;
+  /// Sleeps for somewhere between 0 and 2 * ns; ns at most 1,000,000.
+  WIC_DEVICE void sleep_ns(std::uint32_t ns) const;
+  /// Nothing on a GPU; on the CPU device another warp may have its turn here. Put one in every long loop.
+  WIC_DEVICE void step() const;
+
+  // Memory that others write or read at the same time. Relaxed, system scope; naturally aligned addresses.
+  WIC_DEVICE std::uint32_t load(const std::uint32_t* from) const;
+  WIC_DEVICE std::uint64_t load(const std::uint64_t* from) const;
+  WIC_DEVICE void store(std::uint32_t* to, std::uint32_t value) const;
+  WIC_DEVICE void store(std::uint64_t* to, std::uint64_t value) const;
+  /// Everything this thread (and, after a barrier, its block) wrote before is seen by whoever sees the value.
+  WIC_DEVICE void store_release(std::uint32_t* to, std::uint32_t value) const;
+  WIC_DEVICE void store_release(std::uint64_t* to, std::uint64_t value) const;
+  /// After a relaxed load that saw a released value: what was written before that release is seen from here on.
+  WIC_DEVICE void fence_acquire() const;
+  /// Device memory only: atomics on host memory lose updates where the device lacks host-native atomics.
+  WIC_DEVICE std::uint32_t fetch_add(std::uint32_t* at, std::uint32_t value) const;
+  WIC_DEVICE bool compare_exchange(std::uint64_t* at, std::uint64_t& expected, std::uint64_t desired) const;
+  /// Four words at once, seen together by a reader that checks the last one.
+  WIC_DEVICE void store_quad(void* to, std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) const;
+
+ private:
+#if !WIC_ON_GPU
+  const simt::ThreadContext* context_;
+#endif
+};
+
+}  // namespace wic
+
+#if WIC_CUDA_COMPILER && WIC_ON_GPU
+#include "wic/thread_cuda.h"
+#else
+#include "wic/thread_simt.h"
+#endif

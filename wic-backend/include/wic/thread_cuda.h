@@ -1,0 +1,88 @@
+// wic::Thread on a GPU (sm_70 and newer; the acquire fence is one cache-control instruction on sm_90).
+#pragma once
+
+namespace wic {
+
+WIC_DEVICE inline std::uint32_t Thread::index() const {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+WIC_DEVICE inline std::uint32_t Thread::block_size() const { return blockDim.x * blockDim.y * blockDim.z; }
+WIC_DEVICE inline std::uint32_t Thread::block() const {
+  return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+}
+WIC_DEVICE inline std::uint32_t Thread::block_count() const { return gridDim.x * gridDim.y * gridDim.z; }
+
+WIC_DEVICE inline std::uint32_t Thread::sm() const {
+  std::uint32_t sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  return sm;
+}
+
+WIC_DEVICE inline void* Thread::shared() const {
+  extern __shared__ uint4 wic_dynamic_shared[];
+  return wic_dynamic_shared;
+}
+WIC_DEVICE inline GroupScratch& Thread::group_scratch(std::uint32_t barrier) const {
+  __shared__ GroupScratch scratch[kGroupBarriers];
+  return scratch[barrier];
+}
+
+WIC_DEVICE inline void Thread::barrier(std::uint32_t id, std::uint32_t threads) const {
+  asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+WIC_DEVICE inline void Thread::sync_warp() const { __syncwarp(); }
+
+WIC_DEVICE inline std::uint64_t Thread::clock_ns() const {
+  std::uint64_t ns;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+  return ns;
+}
+WIC_DEVICE inline void Thread::sleep_ns(std::uint32_t ns) const { __nanosleep(ns); }
+WIC_DEVICE inline void Thread::step() const {}
+
+WIC_DEVICE inline std::uint32_t Thread::load(const std::uint32_t* from) const {
+  std::uint32_t value;
+  asm volatile("ld.relaxed.sys.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+WIC_DEVICE inline std::uint64_t Thread::load(const std::uint64_t* from) const {
+  std::uint64_t value;
+  asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+WIC_DEVICE inline void Thread::store(std::uint32_t* to, std::uint32_t value) const {
+  asm volatile("st.relaxed.sys.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+WIC_DEVICE inline void Thread::store(std::uint64_t* to, std::uint64_t value) const {
+  asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+}
+WIC_DEVICE inline void Thread::store_release(std::uint32_t* to, std::uint32_t value) const {
+  asm volatile("st.release.sys.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+WIC_DEVICE inline void Thread::store_release(std::uint64_t* to, std::uint64_t value) const {
+  asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+}
+WIC_DEVICE inline void Thread::fence_acquire() const { asm volatile("fence.acquire.sys;" ::: "memory"); }
+
+WIC_DEVICE inline std::uint32_t Thread::fetch_add(std::uint32_t* at, std::uint32_t value) const {
+  std::uint32_t old;
+  asm volatile("atom.relaxed.gpu.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
+  return old;
+}
+WIC_DEVICE inline bool Thread::compare_exchange(std::uint64_t* at, std::uint64_t& expected,
+                                                std::uint64_t desired) const {
+  std::uint64_t old;
+  asm volatile("atom.acq_rel.gpu.cas.b64 %0, [%1], %2, %3;"
+               : "=l"(old)
+               : "l"(at), "l"(expected), "l"(desired)
+               : "memory");
+  const bool done = old == expected;
+  expected = old;
+  return done;
+}
+WIC_DEVICE inline void Thread::store_quad(void* to, std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                                          std::uint32_t d) const {
+  asm volatile("st.relaxed.sys.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+}
+
+}  // namespace wic

@@ -1,0 +1,56 @@
+// wic::Thread on the CPU device. Loads of shared words acquire and give up the turn, so that a polling warp takes turns
+// from computing ones as it does on an SM.
+#pragma once
+
+namespace wic {
+
+WIC_DEVICE inline std::uint32_t Thread::index() const { return context_->thread; }
+WIC_DEVICE inline std::uint32_t Thread::block_size() const { return context_->block_size; }
+WIC_DEVICE inline std::uint32_t Thread::block() const { return context_->block; }
+WIC_DEVICE inline std::uint32_t Thread::block_count() const { return context_->block_count; }
+WIC_DEVICE inline std::uint32_t Thread::sm() const { return context_->sm; }
+WIC_DEVICE inline void* Thread::shared() const { return context_->shared; }
+WIC_DEVICE inline GroupScratch& Thread::group_scratch(std::uint32_t barrier) const {
+  return static_cast<GroupScratch*>(context_->group_scratch)[barrier];
+}
+WIC_DEVICE inline void Thread::barrier(std::uint32_t id, std::uint32_t threads) const { simt::barrier(id, threads); }
+WIC_DEVICE inline void Thread::sync_warp() const {}
+WIC_DEVICE inline std::uint64_t Thread::clock_ns() const { return simt::clock_ns(); }
+WIC_DEVICE inline void Thread::sleep_ns(std::uint32_t ns) const { simt::sleep(ns); }
+WIC_DEVICE inline void Thread::step() const { simt::switch_thread(); }
+
+WIC_DEVICE inline std::uint32_t Thread::load(const std::uint32_t* from) const {
+  simt::switch_thread();
+  return std::atomic_ref<std::uint32_t>(*const_cast<std::uint32_t*>(from)).load(std::memory_order_acquire);
+}
+WIC_DEVICE inline std::uint64_t Thread::load(const std::uint64_t* from) const {
+  simt::switch_thread();
+  return std::atomic_ref<std::uint64_t>(*const_cast<std::uint64_t*>(from)).load(std::memory_order_acquire);
+}
+WIC_DEVICE inline void Thread::store(std::uint32_t* to, std::uint32_t value) const {
+  std::atomic_ref<std::uint32_t>(*to).store(value, std::memory_order_release);
+}
+WIC_DEVICE inline void Thread::store(std::uint64_t* to, std::uint64_t value) const {
+  std::atomic_ref<std::uint64_t>(*to).store(value, std::memory_order_release);
+}
+WIC_DEVICE inline void Thread::store_release(std::uint32_t* to, std::uint32_t value) const { store(to, value); }
+WIC_DEVICE inline void Thread::store_release(std::uint64_t* to, std::uint64_t value) const { store(to, value); }
+WIC_DEVICE inline void Thread::fence_acquire() const {}  // every load above acquires
+
+WIC_DEVICE inline std::uint32_t Thread::fetch_add(std::uint32_t* at, std::uint32_t value) const {
+  simt::switch_thread();
+  return std::atomic_ref<std::uint32_t>(*at).fetch_add(value, std::memory_order_acq_rel);
+}
+WIC_DEVICE inline bool Thread::compare_exchange(std::uint64_t* at, std::uint64_t& expected,
+                                                std::uint64_t desired) const {
+  simt::switch_thread();
+  return std::atomic_ref<std::uint64_t>(*at).compare_exchange_strong(expected, desired, std::memory_order_acq_rel);
+}
+WIC_DEVICE inline void Thread::store_quad(void* to, std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                                          std::uint32_t d) const {
+  auto* words = static_cast<std::uint32_t*>(to);
+  const std::uint32_t values[4] = {a, b, c, d};
+  for (int i = 0; i < 4; ++i) std::atomic_ref<std::uint32_t>(words[i]).store(values[i], std::memory_order_release);
+}
+
+}  // namespace wic

@@ -1,0 +1,75 @@
+// A thread block of the CPU device: its threads as fibers, its barriers, its shared memory. One OS thread at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "simt/fiber.h"
+#include "wic/device.h"
+#include "wic/simt_hooks.h"
+
+namespace wic::simt {
+
+/// How a device's clock runs and how long its sleeps last.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual std::uint64_t now_ns() const = 0;
+};
+
+struct LaunchedKernel {
+  LaunchShape shape;
+  void (*entry)(const void* kernel, const Thread& thread);
+  std::vector<std::byte> kernel;  ///< the function object's bytes
+
+  LaunchedKernel(const LaunchShape& launch_shape, const KernelRef& ref);
+};
+
+class Block {
+ public:
+  enum class State : std::uint8_t { ready, sleeping, at_barrier, done };
+
+  Block(std::shared_ptr<const LaunchedKernel> kernel, std::uint32_t index, std::uint32_t sm, const Clock& clock,
+        StackPool& stacks);
+
+  std::uint32_t thread_count() const { return static_cast<std::uint32_t>(threads_.size()); }
+  std::uint32_t warp_count() const { return (thread_count() + kWarpSize - 1) / kWarpSize; }
+  bool done() const { return done_count_ == threads_.size(); }
+
+  /// Whether thread i can have a turn at that time.
+  bool runnable(std::uint32_t i, std::uint64_t now) const;
+  void run_thread(std::uint32_t i);
+  /// Gives each thread of the warp that can run one turn; returns how many had one.
+  std::uint32_t run_warp(std::uint32_t warp, std::uint64_t now);
+  /// The earliest end of a sleep; UINT64_MAX when none sleeps.
+  std::uint64_t next_wake() const;
+  const std::shared_ptr<const LaunchedKernel>& kernel() const { return kernel_; }
+
+ private:
+  friend struct BlockHooks;
+  struct SimtThread {
+    ThreadContext context;
+    std::unique_ptr<Fiber> fiber;
+    std::uint64_t wake_ns = 0;
+    std::uint32_t barrier = 0;
+    State state = State::ready;
+  };
+
+  void park(SimtThread& thread, State state);
+  void arrive(SimtThread& thread, std::uint32_t id, std::uint32_t expected);
+
+  std::shared_ptr<const LaunchedKernel> kernel_;
+  const Clock& clock_;
+  std::vector<std::byte> shared_;
+  std::array<GroupScratch, kGroupBarriers> scratch_{};
+  std::array<std::uint32_t, 16> arrived_{};
+  std::vector<SimtThread> threads_;
+  std::vector<std::uint32_t> standing_;  ///< a warp: threads at a barrier or done, which need no look
+  std::size_t done_count_ = 0;
+};
+
+}  // namespace wic::simt

@@ -1,0 +1,185 @@
+#include "simt/simt_device.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <thread>
+
+namespace wic::simt {
+
+using wicprof::bad_input;
+using wicprof::ok;
+
+namespace {
+
+struct SimtEvent final : Event {
+  std::atomic<std::int64_t> at_ns{0};
+  Result<double> ns_since(const Event& start) const override {
+    return static_cast<double>(at_ns.load() - static_cast<const SimtEvent&>(start).at_ns.load());
+  }
+};
+
+// Work in order, done by a host thread of the stream's own.
+class SimtStream final : public Stream {
+ public:
+  explicit SimtStream(SimtDevice& device) : device_(device), thread_([this] { work(); }) {}
+  ~SimtStream() override {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  Result<> launch(const LaunchShape& shape, const KernelRef& ref) override {
+    if (shape.blocks == 0 || shape.threads == 0 || shape.threads > 1024) {
+      return bad_input("a launch needs at least one block and 1 to 1,024 threads a block");
+    }
+    auto kernel = std::make_shared<const LaunchedKernel>(shape, ref);
+    push([this, kernel] { device_.run(kernel); });
+    return ok();
+  }
+  Result<> copy(void* to, const void* from, std::size_t bytes) override {
+    push([=] { std::memcpy(to, from, bytes); });
+    return ok();
+  }
+  Result<> record(Event& event) override {
+    push([&event] { static_cast<SimtEvent&>(event).at_ns = wicprof::now_ns(); });
+    return ok();
+  }
+  Result<> synchronize() override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return work_.empty() && !busy_; });
+    return ok();
+  }
+
+ private:
+  void push(std::function<void()> step) {
+    {
+      const std::lock_guard lock(mutex_);
+      work_.push_back(std::move(step));
+    }
+    changed_.notify_all();
+  }
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return stop_ || !work_.empty(); });
+      if (work_.empty()) return;
+      const std::function<void()> step = std::move(work_.front());
+      work_.pop_front();
+      busy_ = true;
+      lock.unlock();
+      step();
+      lock.lock();
+      busy_ = false;
+      changed_.notify_all();
+    }
+  }
+
+  SimtDevice& device_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> work_;
+  bool busy_ = false;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+SimtDevice::SimtDevice(int ordinal, std::uint32_t sm_count) : room_(sm_count) {
+  properties_.id = wicprof::simt_device(ordinal);
+  properties_.kind = wicprof::DeviceKind::simt;
+  properties_.name = "CPU device (simt)";
+  properties_.sm_count = sm_count;
+  properties_.host_native_atomics = true;
+  for (std::uint32_t i = 0; i < sm_count; ++i) {
+    sms_.push_back(std::make_unique<Sm>(
+        i, clock_, [this](Sm& sm, const LaunchedKernel* kernel) { block_ended(sm, kernel); }));
+  }
+}
+
+SimtDevice::~SimtDevice() = default;
+
+Result<void*> SimtDevice::allocate(std::size_t bytes, Memory) {
+  const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + 255) / 256 * 256;
+  void* memory = std::aligned_alloc(256, rounded);
+  if (memory == nullptr) return wicprof::unavailable("no memory left for " + std::to_string(rounded) + " bytes");
+  std::memset(memory, 0, rounded);
+  return memory;
+}
+
+void SimtDevice::release(void* memory, Memory) { std::free(memory); }
+
+Result<std::unique_ptr<Stream>> SimtDevice::make_stream() {
+  return std::unique_ptr<Stream>(std::make_unique<SimtStream>(*this));
+}
+
+Result<std::unique_ptr<Event>> SimtDevice::make_event() {
+  return std::unique_ptr<Event>(std::make_unique<SimtEvent>());
+}
+
+Result<std::uint32_t> SimtDevice::resident_blocks(const LaunchShape& shape, const KernelRef&) {
+  const std::uint32_t an_sm = std::min(Sm::kMaxBlocks, Sm::kMaxThreads / std::max(shape.threads, 1u));
+  return an_sm * static_cast<std::uint32_t>(sms_.size());
+}
+
+Result<> SimtDevice::write_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) {
+  for (std::size_t i = 0; i < words; ++i) std::atomic_ref(to[i]).store(from[i], std::memory_order_release);
+  return ok();
+}
+
+Result<> SimtDevice::read_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) {
+  for (std::size_t i = 0; i < words; ++i) {
+    to[i] = std::atomic_ref(const_cast<std::uint32_t&>(from[i])).load(std::memory_order_acquire);
+  }
+  return ok();
+}
+
+std::optional<ClockReading> SimtDevice::take_clock_reading() {
+  if (!clock_wanted_) return std::nullopt;
+  clock_wanted_ = false;
+  const wicprof::TimeNs now = wicprof::now_ns();  // the device clock is the host clock
+  return ClockReading{static_cast<std::uint64_t>(now), now, 0};
+}
+
+void SimtDevice::run(std::shared_ptr<const LaunchedKernel> kernel) {
+  const LaunchedKernel* const key = kernel.get();
+  std::unique_lock lock(mutex_);
+  unfinished_[key] = kernel->shape.blocks;
+  pending_.push_back({std::move(kernel), 0});
+  dispatch();
+  kernel_ended_.wait(lock, [&] { return unfinished_[key] == 0; });
+  unfinished_.erase(key);
+}
+
+// Gives waiting blocks, oldest launch first, to the SM with the most room.
+void SimtDevice::dispatch() {
+  while (!pending_.empty()) {
+    Pending& next = pending_.front();
+    const std::uint32_t threads = next.kernel->shape.threads;
+    const auto most = std::max_element(room_.begin(), room_.end(),
+                                       [](const Room& a, const Room& b) { return a.threads < b.threads; });
+    if (most->threads < threads || most->blocks == 0) return;
+    most->threads -= threads;
+    --most->blocks;
+    sms_[static_cast<std::size_t>(most - room_.begin())]->place(next.kernel, next.next_block);
+    if (++next.next_block == next.kernel->shape.blocks) pending_.pop_front();
+  }
+}
+
+void SimtDevice::block_ended(Sm& sm, const LaunchedKernel* kernel) {
+  const std::lock_guard lock(mutex_);
+  const auto at = std::find_if(sms_.begin(), sms_.end(), [&](const auto& each) { return each.get() == &sm; });
+  Room& room = room_[static_cast<std::size_t>(at - sms_.begin())];
+  room.threads += kernel->shape.threads;
+  ++room.blocks;
+  if (--unfinished_[kernel] == 0) kernel_ended_.notify_all();
+  dispatch();
+}
+
+}  // namespace wic::simt

@@ -1,0 +1,60 @@
+// The CPU device: runs the kernels' own source on OS threads, one an SM. Not a performance model of a GPU.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "simt/sm.h"
+#include "wic/device.h"
+
+namespace wic::simt {
+
+class SimtDevice final : public Device {
+ public:
+  SimtDevice(int ordinal, std::uint32_t sm_count);
+  ~SimtDevice() override;
+
+  Result<void*> allocate(std::size_t bytes, Memory where) override;
+  void release(void* memory, Memory where) override;
+  Result<std::unique_ptr<Stream>> make_stream() override;
+  Result<std::unique_ptr<Event>> make_event() override;
+  Result<std::uint32_t> resident_blocks(const LaunchShape& shape, const KernelRef& kernel) override;
+  Result<> write_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) override;
+  Result<> read_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) override;
+  void request_clock_reading() override { clock_wanted_ = true; }
+  std::optional<ClockReading> take_clock_reading() override;
+
+  /// Runs a kernel to its end. Any number of host threads.
+  void run(std::shared_ptr<const LaunchedKernel> kernel);
+
+ private:
+  struct HostClock final : Clock {
+    std::uint64_t now_ns() const override { return static_cast<std::uint64_t>(wicprof::now_ns()); }
+  };
+  struct Room {
+    std::uint32_t threads = Sm::kMaxThreads;
+    std::uint32_t blocks = Sm::kMaxBlocks;
+  };
+  struct Pending {
+    std::shared_ptr<const LaunchedKernel> kernel;
+    std::uint32_t next_block;
+  };
+
+  void dispatch();  // with mutex_ held
+  void block_ended(Sm& sm, const LaunchedKernel* kernel);
+
+  HostClock clock_;
+  bool clock_wanted_ = false;
+  std::mutex mutex_;
+  std::condition_variable kernel_ended_;
+  std::deque<Pending> pending_;                              // in launch order
+  std::map<const LaunchedKernel*, std::uint32_t> unfinished_;  // blocks
+  std::vector<Room> room_;                                   // an SM
+  std::vector<std::unique_ptr<Sm>> sms_;
+};
+
+}  // namespace wic::simt

@@ -1,0 +1,49 @@
+// One SM of the CPU device: an OS thread that gives the warps of its resident blocks turns, round and round.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "simt/block.h"
+
+namespace wic::simt {
+
+class Sm {
+ public:
+  static constexpr std::uint32_t kMaxThreads = 2048;
+  static constexpr std::uint32_t kMaxBlocks = 32;
+
+  /// `ended` is called on the SM's thread after each block that ends.
+  Sm(std::uint32_t index, const Clock& clock, std::function<void(Sm&, const LaunchedKernel*)> ended);
+  ~Sm();  ///< no block may be resident
+
+  /// Any thread; the caller has seen to it that the SM has room.
+  void place(std::shared_ptr<const LaunchedKernel> kernel, std::uint32_t block);
+
+ private:
+  struct Placed {
+    std::shared_ptr<const LaunchedKernel> kernel;
+    std::uint32_t block;
+  };
+  void run();
+  bool take_in(bool idle, std::uint64_t next_wake);
+
+  const std::uint32_t index_;
+  const Clock& clock_;
+  const std::function<void(Sm&, const LaunchedKernel*)> ended_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Placed> inbox_;
+  bool stop_ = false;
+  // The SM's own thread only:
+  StackPool stacks_;
+  std::vector<std::unique_ptr<Block>> resident_;
+  std::thread thread_;
+};
+
+}  // namespace wic::simt

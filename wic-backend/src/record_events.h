@@ -1,0 +1,47 @@
+// A device record as the event that it stands for.
+#pragma once
+
+#include "protocol/events/signal.h"
+#include "protocol/events/wait.h"
+#include "wic/record.h"
+
+namespace wic {
+
+inline std::uint64_t join_words(std::uint32_t low, std::uint32_t high) { return (std::uint64_t{high} << 32) | low; }
+
+inline wicprof::EventKind record_kind(const DeviceRecord& r) {
+  return static_cast<wicprof::EventKind>(r.quads[0].payload[0] & 0xffu);
+}
+
+inline wicprof::WaitEvent wait_event(const DeviceRecord& r, wicprof::DeviceId device) {
+  auto e = wicprof::make_event<wicprof::WaitEvent>();
+  e.site = r.quads[0].payload[1] & 0xffffu;
+  e.device = device;
+  e.block = r.quads[0].payload[2];
+  e.warp = static_cast<std::uint16_t>(r.quads[0].payload[1] >> 16);
+  e.sm = static_cast<std::uint16_t>(r.quads[3].payload[2]);
+  e.iteration = r.quads[1].payload[0];
+  e.polls = r.quads[1].payload[1];
+  e.arrived_ns = join_words(r.quads[2].payload[0], r.quads[2].payload[1]);
+  e.resumed_ns = join_words(r.quads[3].payload[0], r.quads[3].payload[1]);
+  e.switched_after_ns = r.quads[1].payload[2];
+  e.value = r.quads[2].payload[2];
+  e.strategy = static_cast<std::uint8_t>(r.quads[0].payload[0] >> 8);
+  e.status = static_cast<wicprof::WaitStatus>((r.quads[0].payload[0] >> 16) & 0xffu);
+  return e;
+}
+
+inline wicprof::SignalEvent signal_event(const DeviceRecord& r, wicprof::DeviceId device) {
+  auto e = wicprof::make_event<wicprof::SignalEvent>();
+  e.site = r.quads[0].payload[1] & 0xffffu;
+  e.device = device;
+  e.block = r.quads[0].payload[2];
+  e.warp = static_cast<std::uint16_t>(r.quads[0].payload[1] >> 16);
+  e.sm = static_cast<std::uint16_t>(r.quads[3].payload[2]);
+  e.iteration = r.quads[1].payload[0];
+  e.value = r.quads[2].payload[2];
+  e.at_ns = join_words(r.quads[2].payload[0], r.quads[2].payload[1]);
+  return e;
+}
+
+}  // namespace wic

@@ -1,0 +1,438 @@
+#include "wic/runtime.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "protocol/event_sink.h"
+#include "protocol/events/clock.h"
+#include "protocol/events/host_wait.h"
+#include "protocol/events/intervention.h"
+#include "protocol/events/loss.h"
+#include "protocol/events/signal.h"
+#include "protocol/events/strategy.h"
+#include "protocol/session.h"
+#include "src/host_wait.h"
+#include "src/record_drain.h"
+#include "src/record_events.h"
+#include "src/strategy_board.h"
+
+namespace wic {
+
+using wicprof::bad_input;
+using wicprof::make_event;
+using wicprof::Mode;
+using wicprof::SiteId;
+using wicprof::StrategyId;
+using wicprof::TimeNs;
+using wicprof::WantedWait;
+
+namespace {
+
+constexpr std::uint32_t kRecordsAnSm = 4096;
+constexpr TimeNs kClockInterval = 500 * wicprof::kMillisecond;
+constexpr TimeNs kFirstClockTimeout = 2 * wicprof::kSecond;
+constexpr TimeNs kControlTimeout = 200 * wicprof::kMillisecond;
+constexpr auto kDrainInterval = std::chrono::milliseconds(1);
+
+std::uint32_t this_thread() { return static_cast<std::uint32_t>(syscall(SYS_gettid)); }
+
+// One device with what the backend keeps in its memory.
+struct Member {
+  std::unique_ptr<Device> device;
+  Array<StrategyWord> strategies;
+  Array<SiteMemory> sites;
+  Array<WatchSlot> watch;
+  Array<RingHead> heads;
+  Array<DeviceRecord> records;
+  std::optional<RecordDrain> drain;
+  std::uint64_t reported_lost = 0;
+};
+
+Result<Member> make_member(std::unique_ptr<Device> device, bool record) {
+  Member m;
+  const std::uint32_t sms = device->properties().sm_count;
+  auto strategies = Array<StrategyWord>::make(*device, kMaxSites, Memory::device);
+  if (!strategies) return strategies.error();
+  auto sites = Array<SiteMemory>::make(*device, kMaxSites, Memory::device);
+  if (!sites) return sites.error();
+  auto watch = Array<WatchSlot>::make(*device, kWatchSlots, Memory::device);
+  if (!watch) return watch.error();
+  auto heads = Array<RingHead>::make(*device, sms, Memory::device);
+  if (!heads) return heads.error();
+  if (record) {
+    auto records = Array<DeviceRecord>::make(*device, std::size_t{sms} * kRecordsAnSm, Memory::pinned_host);
+    if (!records) return records.error();
+    m.records = *std::move(records);
+    m.drain.emplace(m.records.data(), sms, kRecordsAnSm);
+  }
+  m.strategies = *std::move(strategies);
+  m.sites = *std::move(sites);
+  m.watch = *std::move(watch);
+  m.heads = *std::move(heads);
+  m.device = std::move(device);
+  return m;
+}
+
+}  // namespace
+
+struct Runtime::State {
+  explicit State(WantedWait program) : board(program) {}
+  ~State();
+
+  Result<> open(const RuntimeOptions& options);
+  void attach(const char* session_path);
+  void announce();
+  void first_clock_readings();
+  bool take_clock_reading(Member& m);
+  void obey();
+  void drain();
+  void run_control();
+  void run_drain();
+  void close_rings();
+
+  StrategyBoard board;
+  std::vector<Member> members;
+  std::string warning;
+
+  wicprof::SessionMap session;
+  std::unique_ptr<wicprof::EventSink> sink;  // nullptr: no session
+  std::array<std::atomic<TimeNs>, kMaxSites> predicted{};
+
+  std::mutex drain_mutex;
+  std::mutex site_mutex;
+
+  // Control: the last state of the control block that was obeyed.
+  std::uint32_t obeyed_sequence = 0;
+  std::array<std::uint32_t, kMaxSites> obeyed_sites{};
+
+  std::atomic<bool> stop{false};
+  std::mutex stop_mutex;
+  std::condition_variable stopping;
+  std::thread control_thread;
+  std::thread drain_thread;
+};
+
+Result<> Runtime::State::open(const RuntimeOptions& options) {
+  Result<std::vector<std::unique_ptr<Device>>> devices = open_devices(options.devices);
+  if (!devices) return devices.error();
+  const char* path = std::getenv(wicprof::kSessionVariable);
+  if (path != nullptr && *path != '\0' && options.record) attach(path);
+  for (std::unique_ptr<Device>& device : *devices) {
+    Result<Member> member = make_member(std::move(device), sink != nullptr);
+    if (!member) return member.error();
+    members.push_back(*std::move(member));
+    if (Result<> added = board.add_device(*members.back().device, members.back().strategies.data()); !added) return added;
+  }
+  if (sink == nullptr) return wicprof::ok();
+
+  announce();
+  first_clock_readings();
+  wicprof::ControlBlock& control = session.control();
+  obeyed_sequence = control.sequence.load(std::memory_order_acquire);
+  if (const std::uint32_t wanted = control.wanted.load(std::memory_order_relaxed); wanted != WantedWait::kNothing) {
+    if (Result<> set = board.want(0, WantedWait::unpack(wanted)); !set) return set;
+  } else {
+    control.wanted.store(board.wanted(0).pack(), std::memory_order_relaxed);  // what `sessions` shows
+  }
+  control.applied_sequence.store(obeyed_sequence, std::memory_order_release);
+  control.runtime_attached.store(1, std::memory_order_release);
+  control_thread = std::thread([this] { run_control(); });
+  drain_thread = std::thread([this] { run_drain(); });
+  return wicprof::ok();
+}
+
+void Runtime::State::attach(const char* session_path) {
+  Result<wicprof::SessionMap> map = wicprof::SessionMap::attach(session_path);
+  if (!map) {
+    warning = map.error().message;
+    return;
+  }
+  wicprof::RingHeader* const ring = map->claim_ring();
+  if (ring == nullptr) {
+    warning = "all rings of the session are taken; nothing of this process is recorded";
+    return;
+  }
+  session = *std::move(map);
+  sink = std::make_unique<wicprof::EventSink>(ring);
+}
+
+void Runtime::State::announce() {
+  for (const wicprof::StrategyName& strategy : wicprof::kStrategies) {
+    auto e = make_event<wicprof::StrategyEvent>();
+    e.strategy = static_cast<std::uint32_t>(strategy.id);
+    e.name = sink->text(strategy.name);
+    sink->write(e);
+  }
+  for (const Member& m : members) {
+    const DeviceProperties& p = m.device->properties();
+    auto e = make_event<wicprof::DeviceEvent>();
+    e.device = p.id;
+    e.name = sink->text(p.name);
+    e.memory_bytes = p.memory_bytes;
+    e.sm_count = p.sm_count;
+    e.compute_major = p.compute_major;
+    e.compute_minor = p.compute_minor;
+    e.kind = p.kind;
+    e.host_native_atomics = p.host_native_atomics ? 1 : 0;
+    sink->write(e);
+  }
+}
+
+// Without one reading no device time can be placed, so the start waits for it.
+void Runtime::State::first_clock_readings() {
+  for (Member& m : members) {
+    m.device->request_clock_reading();
+    const TimeNs end = wicprof::now_ns() + kFirstClockTimeout;
+    while (!take_clock_reading(m)) {
+      if (wicprof::now_ns() > end) {
+        warning = "the clock of " + m.device->properties().name + " could not be read; its waits cannot be placed in time";
+        break;
+      }
+      std::this_thread::yield();
+    }
+  }
+}
+
+bool Runtime::State::take_clock_reading(Member& m) {
+  const std::optional<ClockReading> reading = m.device->take_clock_reading();
+  if (!reading) return false;
+  auto e = make_event<wicprof::ClockEvent>();
+  e.device = m.device->properties().id;
+  e.device_ns = reading->device_ns;
+  e.host_ns = reading->host_ns;
+  e.error_ns = reading->error_ns;
+  sink->write(e);
+  return true;
+}
+
+// Brings the program to the state that the control block asks for, and tells the trace about each change.
+void Runtime::State::obey() {
+  wicprof::ControlBlock& control = session.control();
+  const std::uint32_t sequence = control.sequence.load(std::memory_order_acquire);
+  if (sequence == obeyed_sequence) return;
+  const TimeNs requested = control.requested_ns.load(std::memory_order_relaxed);
+
+  const auto change = [&](SiteId site, std::uint32_t wanted_word) {
+    const WantedWait old = board.wanted(site);
+    const WantedWait wanted = WantedWait::unpack(wanted_word);
+    if (Result<> done = board.want(site, wanted); !done) {
+      auto e = make_event<wicprof::LossEvent>();
+      e.source = wicprof::LossSource::device_ring;
+      e.at_ns = wicprof::now_ns();
+      e.reason = sink->text("a toggle failed: " + done.error().message);
+      sink->write(e);
+      return;
+    }
+    auto e = make_event<wicprof::InterventionEvent>();
+    e.site = site;
+    e.sequence = sequence;
+    e.old_strategy = static_cast<std::uint32_t>(old.strategy);
+    e.new_strategy = static_cast<std::uint32_t>(wanted.strategy);
+    e.old_mode = static_cast<std::uint8_t>(old.mode);
+    e.new_mode = static_cast<std::uint8_t>(wanted.mode);
+    e.requested_ns = requested;
+    e.effective_ns = wicprof::now_ns();
+    sink->write(e);
+  };
+
+  const std::uint32_t program = control.wanted.load(std::memory_order_relaxed);
+  bool site_cleared = false;
+  for (SiteId site = 1; site < kMaxSites; ++site) {
+    site_cleared |= obeyed_sites[site] != WantedWait::kNothing &&
+                    control.sites[site].wanted.load(std::memory_order_relaxed) == WantedWait::kNothing;
+  }
+  if (program != WantedWait::kNothing && (program != board.wanted(0).pack() || site_cleared)) {
+    obeyed_sites.fill(WantedWait::kNothing);
+    change(0, program);
+  }
+  const std::uint32_t sites = control.site_count.load(std::memory_order_acquire);
+  for (SiteId site = 1; site <= sites && site < kMaxSites; ++site) {
+    const std::uint32_t wanted = control.sites[site].wanted.load(std::memory_order_relaxed);
+    if (wanted == obeyed_sites[site] || wanted == WantedWait::kNothing) continue;
+    obeyed_sites[site] = wanted;
+    change(site, wanted);
+  }
+  obeyed_sequence = sequence;
+  control.effective_ns.store(wicprof::now_ns(), std::memory_order_relaxed);
+  control.applied_sequence.store(sequence, std::memory_order_release);
+  wicprof::futex_wake_all(control.applied_sequence);
+}
+
+void Runtime::State::run_control() {
+  while (!stop.load()) {
+    wicprof::futex_wait(session.control().sequence, obeyed_sequence, kControlTimeout);
+    obey();
+  }
+}
+
+void Runtime::State::drain() {
+  const std::lock_guard lock(drain_mutex);
+  for (Member& m : members) {
+    if (!m.drain) continue;
+    const DeviceId id = m.device->properties().id;
+    m.drain->drain([&](const DeviceRecord& record) {
+      if (record_kind(record) == wicprof::EventKind::wait) sink->write(wait_event(record, id));
+      if (record_kind(record) == wicprof::EventKind::signal) sink->write(signal_event(record, id));
+    });
+    if (m.drain->lost() == m.reported_lost) continue;
+    auto e = make_event<wicprof::LossEvent>();
+    e.source = wicprof::LossSource::device_ring;
+    e.device = id;
+    e.count = m.drain->lost() - m.reported_lost;
+    e.at_ns = wicprof::now_ns();
+    sink->write(e);
+    m.reported_lost = m.drain->lost();
+  }
+}
+
+void Runtime::State::run_drain() {
+  TimeNs next_clock = wicprof::now_ns() + kClockInterval;
+  std::unique_lock lock(stop_mutex);
+  while (!stop.load()) {
+    stopping.wait_for(lock, kDrainInterval);
+    drain();
+    for (Member& m : members) take_clock_reading(m);
+    if (wicprof::now_ns() < next_clock) continue;
+    for (Member& m : members) m.device->request_clock_reading();
+    next_clock = wicprof::now_ns() + kClockInterval;
+  }
+}
+
+// The last records, and an account of those that never came.
+void Runtime::State::close_rings() {
+  drain();
+  for (Member& m : members) {
+    const std::size_t sms = m.heads.size();
+    std::vector<RingHead> heads(sms);
+    if (!m.device->read_live(&heads[0].next, &m.heads.data()->next, sms * sizeof(RingHead) / sizeof(std::uint32_t))) {
+      continue;
+    }
+    std::vector<std::uint32_t> claimed(sms);
+    for (std::size_t i = 0; i < sms; ++i) claimed[i] = heads[i].next;
+    const std::lock_guard lock(drain_mutex);
+    m.drain->close(claimed);
+  }
+  drain();
+}
+
+Runtime::State::~State() {
+  if (sink == nullptr) return;
+  stop = true;
+  {
+    const std::lock_guard lock(stop_mutex);
+  }
+  stopping.notify_all();
+  wicprof::futex_wake_all(session.control().sequence);
+  if (control_thread.joinable()) control_thread.join();
+  if (drain_thread.joinable()) drain_thread.join();
+  close_rings();
+  session.control().runtime_attached.store(0, std::memory_order_release);
+}
+
+Runtime::Runtime(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Runtime::~Runtime() = default;
+
+Result<std::unique_ptr<Runtime>> Runtime::create(const RuntimeOptions& options) {
+  auto state = std::make_unique<State>(WantedWait{options.mode, wicprof::default_strategy(options.mode)});
+  if (Result<> opened = state->open(options); !opened) return opened.error();
+  return std::unique_ptr<Runtime>(new Runtime(std::move(state)));
+}
+
+std::size_t Runtime::device_count() const { return state_->members.size(); }
+Device& Runtime::device(std::size_t index) const { return *state_->members[index].device; }
+const std::string& Runtime::warning() const { return state_->warning; }
+bool Runtime::recording() const { return state_->sink != nullptr; }
+
+DeviceView Runtime::view(std::size_t index) const {
+  const Member& m = state_->members[index];
+  DeviceView view;
+  view.strategies = m.strategies.data();
+  view.sites = m.sites.data();
+  view.watch = m.watch.data();
+  view.ring_heads = m.heads.data();
+  view.records = m.records.data();
+  view.ring_capacity = kRecordsAnSm;
+  view.sm_count = m.device->properties().sm_count;
+  view.device = m.device->properties().id;
+  return view;
+}
+
+Result<SiteId> Runtime::add_site(const SiteSpec& spec) {
+  const std::lock_guard lock(state_->site_mutex);
+  Result<SiteId> site = state_->board.add_site(spec);
+  if (!site || state_->sink == nullptr) return site;
+  auto e = make_event<wicprof::SiteEvent>();
+  e.site = *site;
+  e.name = state_->sink->text(spec.name);
+  e.word_memory = spec.word_memory;
+  e.pollers = spec.pollers;
+  e.words = spec.shared_word ? 1 : 0;
+  state_->sink->write(e);
+  wicprof::ControlBlock& control = state_->session.control();
+  std::memcpy(control.sites[*site].name, spec.name.c_str(), spec.name.size() + 1);
+  control.site_count.store(*site, std::memory_order_release);
+  return site;
+}
+
+Result<> Runtime::set_wait(SiteId site, WantedWait wanted) {
+  if (state_->sink == nullptr) return state_->board.want(site, wanted);
+  const std::uint32_t sequence = wicprof::request_wait(state_->session.control(), site, wanted);
+  if (!wicprof::wait_applied(state_->session.control(), sequence, wicprof::kSecond)) {
+    return wicprof::unavailable("the change of strategy was not applied within a second");
+  }
+  return wicprof::ok();
+}
+
+StrategyId Runtime::strategy(SiteId site) const { return state_->board.strategy(site); }
+
+void Runtime::signal(SiteId site, std::uint32_t iteration, std::uint32_t* word, std::uint32_t value) {
+  const TimeNs at = wicprof::now_ns();
+  std::atomic_ref(*word).store(value, std::memory_order_release);
+  if (state_->sink == nullptr) return;
+  auto e = make_event<wicprof::SignalEvent>();
+  e.site = site;
+  e.device = wicprof::kHostDevice;
+  e.iteration = iteration;
+  e.value = value;
+  e.at_ns = static_cast<std::uint64_t>(at);
+  state_->sink->write(e);
+}
+
+WaitResult Runtime::wait_until(SiteId site, std::uint32_t iteration, const std::uint32_t* word, AtLeast condition,
+                               TimeNs timeout) {
+  std::atomic<TimeNs>& predicted = state_->predicted[site];
+  const TimeNs known = predicted.load(std::memory_order_relaxed);
+  const TimeNs begin = wicprof::now_ns();
+  const TimeNs cpu_begin = wicprof::thread_cpu_ns();
+  const HostWaitResult wait = host_wait(word, condition, timeout, known, [&] { return state_->board.strategy(site); });
+  const TimeNs end = wicprof::now_ns();
+  predicted.store(known == 0 ? end - begin : known + (end - begin - known) / 4, std::memory_order_relaxed);
+  if (state_->sink == nullptr) return wait.result;
+  auto e = make_event<wicprof::HostWaitEvent>();
+  e.site = site;
+  e.thread = this_thread();
+  e.iteration = iteration;
+  e.begin_ns = begin;
+  e.end_ns = end;
+  e.cpu_ns = wicprof::thread_cpu_ns() - cpu_begin;
+  e.polls = wait.polls;
+  e.status = wait.result.status;
+  state_->sink->write(e);
+  return wait.result;
+}
+
+void Runtime::drain() {
+  if (state_->sink != nullptr) state_->drain();
+}
+
+}  // namespace wic

@@ -1,0 +1,56 @@
+// Keeps what is wanted of each site, works out the strategy words and puts them into the devices' memory.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "protocol/control.h"
+#include "wic/device.h"
+#include "wic/device_state.h"
+#include "wic/runtime.h"
+
+namespace wic {
+
+/// Any thread.
+class StrategyBoard {
+ public:
+  explicit StrategyBoard(wicprof::WantedWait program);
+
+  /// `words`: kMaxSites strategy words in the device's memory. Before the first site.
+  Result<> add_device(Device& device, StrategyWord* words);
+  /// Site numbers count up from 1.
+  Result<wicprof::SiteId> add_site(const SiteSpec& spec);
+
+  /// Site 0: the program, which clears single sites' wishes. Returns once every device has the new words.
+  Result<> want(wicprof::SiteId site, wicprof::WantedWait wanted);
+
+  wicprof::WantedWait wanted(wicprof::SiteId site) const;
+  wicprof::StrategyId strategy(wicprof::SiteId site) const {
+    return static_cast<wicprof::StrategyId>(host_[site].load(std::memory_order_acquire) & 0xffu);
+  }
+
+ private:
+  struct Target {
+    Device* device;
+    StrategyWord* words;
+  };
+  struct Site {
+    SiteSpec spec;
+    std::uint32_t wanted = wicprof::WantedWait::kNothing;
+  };
+
+  wicprof::StrategyId resolve(const Site& site) const;
+  Result<> write(wicprof::SiteId first, wicprof::SiteId last);
+
+  mutable std::mutex mutex_;
+  wicprof::WantedWait program_;
+  std::vector<Site> sites_;  // [0] is "no site"
+  std::vector<Target> targets_;
+  std::vector<StrategyWord> image_;                          // what the devices hold
+  std::array<std::atomic<std::uint32_t>, kMaxSites> host_{};  // the same for host threads
+};
+
+}  // namespace wic
