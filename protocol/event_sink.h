@@ -7,7 +7,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "protocol/events/loss.h"
 #include "protocol/ring.h"
+#include "protocol/time.h"
 
 namespace wicprof {
 
@@ -45,6 +47,17 @@ class EventSink {
   bool write(const Event& event) {
     const std::lock_guard lock(mutex_);
     return writer_.write(event);
+  }
+
+  /// Tells the trace that `count` things are missing from it, and why.
+  void loss(LossSource source, std::uint64_t count, std::string_view reason, DeviceId device = kHostDevice) {
+    auto event = make_event<LossEvent>();
+    event.source = source;
+    event.count = count;
+    event.at_ns = now_ns();
+    event.device = device;
+    event.reason = text(reason);
+    write(event);
   }
 
  private:

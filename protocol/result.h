@@ -30,7 +30,7 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return state_.index() == 0; }
   T& operator*() & { return std::get<0>(state_); }
   const T& operator*() const& { return std::get<0>(state_); }
-  T&& operator*() && { return std::get<0>(std::move(state_)); }
+  T operator*() && { return std::get<0>(std::move(state_)); }  // by value: `for (x : *list())` keeps the list
   T* operator->() { return &std::get<0>(state_); }
   const T* operator->() const { return &std::get<0>(state_); }
   const Error& error() const { return std::get<1>(state_); }

@@ -138,6 +138,11 @@ class RingReader {
     const std::uint64_t capacity = ring_->capacity;
     const std::uint64_t head = ring_->head.load(std::memory_order_acquire);
     std::uint64_t tail = ring_->tail.load(std::memory_order_relaxed);
+    if (head - tail > capacity || (head | tail) % 8 != 0) {
+      // No producer of ours leaves such positions: the shared memory was overwritten.
+      if (head != tail) ring_->tail.store(give_up(head), std::memory_order_release);
+      return 0;
+    }
     const std::uint64_t begin = tail;
     std::size_t delivered = 0;
     while (tail != head && tail - begin < max_bytes) {

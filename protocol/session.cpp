@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 
 namespace wicprof {
 
@@ -52,6 +53,23 @@ void copy_text(char* to, std::size_t size, const std::string& text) {
 std::string socket_of(const std::string& session_path) {
   return session_path.substr(0, session_path.size() - kSuffix.size()) + ".sock";
 }
+
+// Held while a session is made or stale ones are looked for: a file that is made but not yet locked would pass for stale.
+class DirectoryLock {
+ public:
+  explicit DirectoryLock(const std::string& directory) : fd_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    while (fd_ >= 0 && flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+  ~DirectoryLock() {
+    if (fd_ >= 0) close(fd_);
+  }
+
+ private:
+  int fd_;
+};
 
 // True when no living tool holds the lock of this session file.
 bool is_stale(const std::string& path) {
@@ -112,7 +130,7 @@ Result<SessionMap> SessionMap::attach(const std::string& path) {
   close(fd);
   if (memory == MAP_FAILED) return unavailable("cannot map the session " + path + ": " + std::strerror(errno));
   SessionMap map(memory, bytes);
-  if (map.header().magic != SessionHeader::kMagic || map.header().total_bytes != bytes) {
+  if (map.header().magic.load(std::memory_order_acquire) != SessionHeader::kMagic || map.header().total_bytes != bytes) {
     return bad_input(path + " is not a wic-prof session");
   }
   if (map.header().version != kSessionVersion) {
@@ -141,9 +159,14 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
     return bad_input("the session name '" + options.name +
                      "' must be 1 to 63 letters, digits, '.', '_' or '-', not starting with '.'");
   }
+  if (!std::has_single_bit(options.ring_capacity) || options.ring_capacity < 2 * kMaxEventSize) {
+    return bad_input("a ring of " + std::to_string(options.ring_capacity) + " bytes is not possible; --buffer-size must be " +
+                     std::to_string(2 * kMaxEventSize) + " or a larger power of two");
+  }
   Result<std::string> directory = session_directory();
   if (!directory) return directory.error();
 
+  std::optional<DirectoryLock> directory_lock(*directory);
   SessionOwner owner;
   owner.path_ = *directory + "/" + options.name + std::string(kSuffix);
   if (access(owner.path_.c_str(), F_OK) == 0 && is_stale(owner.path_)) remove_session(owner.path_);
@@ -156,12 +179,16 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
   }
   flock(fd, LOCK_EX | LOCK_NB);
   owner.lock_fd_ = fd;
+  directory_lock.reset();
 
   const std::size_t page = 4096;
   const std::size_t control_offset = round_up(sizeof(SessionHeader), page);
   const std::size_t rings_offset = round_up(control_offset + sizeof(ControlBlock), page);
-  const std::size_t total = rings_offset + options.ring_count * ring_bytes(options.ring_capacity);
-  if (const int failed = posix_fallocate(fd, 0, static_cast<off_t>(total)); failed != 0) {
+  // Sizes beyond any machine's are refused before their sum can wrap.
+  constexpr std::size_t kMostBytes = std::size_t{1} << 47;
+  const bool absurd = options.ring_capacity > kMostBytes || options.ring_count > kMostBytes / ring_bytes(options.ring_capacity);
+  const std::size_t total = absurd ? kMostBytes : rings_offset + options.ring_count * ring_bytes(options.ring_capacity);
+  if (const int failed = absurd ? ENOSPC : posix_fallocate(fd, 0, static_cast<off_t>(total)); failed != 0) {
     return unavailable("no room for " + std::to_string(total >> 20) + " MiB of shared memory in " + *directory + " (" +
                        std::strerror(failed) + "); ask for less with --buffer-size, or free some");
   }
@@ -184,8 +211,7 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
   copy_text(header->app, sizeof header->app, options.app);
   new (&owner.map_.control()) ControlBlock{};
   for (std::size_t i = 0; i < options.ring_count; ++i) make_ring(owner.map_.ring(i), options.ring_capacity);
-  std::atomic_thread_fence(std::memory_order_release);
-  header->magic = SessionHeader::kMagic;
+  header->magic.store(SessionHeader::kMagic, std::memory_order_release);
   return owner;
 }
 
@@ -204,6 +230,7 @@ Result<std::string> session_directory() {
 Result<std::vector<SessionInfo>> list_sessions() {
   Result<std::string> directory = session_directory();
   if (!directory) return directory.error();
+  const DirectoryLock directory_lock(*directory);
   std::vector<SessionInfo> sessions;
   DIR* dir = opendir(directory->c_str());
   if (dir == nullptr) return unavailable("cannot read " + *directory + ": " + std::strerror(errno));

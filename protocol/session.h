@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kSessionVersion = 1;
 
 struct SessionHeader {
   static constexpr std::uint64_t kMagic = 0x3153534553434957;  // "WICSESS1"
-  std::uint64_t magic;
+  std::atomic<std::uint64_t> magic;  ///< stored last
   std::uint32_t version;
   std::uint32_t ring_count;
   std::uint64_t ring_capacity;

@@ -11,7 +11,9 @@
 
 namespace wicprof::store {
 
-/// One thread at a time. Every list is ordered by time (then id).
+/// One thread at a time. A trace that is still being recorded is held open only during each call, so that its recorder
+/// can complete it; one whose recorder was killed is put in order when it is opened, where its folder allows. A file
+/// that turns out damaged makes the call that finds it fail, by name. Every list is ordered by time (then id).
 class Reader {
  public:
   /// Errors (each names the file and the cure): no such file, not a trace, truncated, a newer or an older version.

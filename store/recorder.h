@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "protocol/ring.h"
 #include "protocol/result.h"
+#include "protocol/ring.h"
 #include "protocol/time.h"
 
 namespace wicprof::store {
@@ -16,6 +16,7 @@ struct RecorderOptions {
   std::string path;
   bool overwrite = false;
   std::map<std::string, std::string> meta;  ///< see Reader::meta
+  std::uint64_t max_bytes = 0;              ///< the trace stops growing there, as on a full disk; 0 = no limit
 };
 
 /// What `run` shows while it records.
@@ -36,7 +37,8 @@ class Recorder {
   Recorder& operator=(Recorder&&) noexcept;
   ~Recorder();
 
-  /// One record from ring number `ring` (texts are per ring). Never fails: when the disk is full the row is counted as lost.
+  /// One record from ring number `ring` (texts are per ring). Never fails: when the disk is full the row is counted as
+  /// lost.
   void add(std::size_t ring, const EventHeader& event);
 
   /// The drop count that ring number `ring` shows now (a running total).

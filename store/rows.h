@@ -1,4 +1,5 @@
-// The rows of a trace as values. Times are host nanoseconds; NULL columns are std::optional. docs/schema.md has the SQL.
+// The rows of a trace as values. Times are host nanoseconds; NULL columns are std::optional. docs/schema.md has the
+// SQL.
 #pragma once
 
 #include <cstdint>

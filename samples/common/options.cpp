@@ -17,9 +17,10 @@ wic::RuntimeOptions SampleOptions::runtime() const {
 void add_options(CLI::App& app, SampleOptions& options) {
   app.add_option("-d,--devices", options.devices, "simt:N for N CPU devices, or cuda:0[,cuda:1...]")
       ->capture_default_str();
-  const std::map<std::string, wicprof::Mode> modes{{"poll", wicprof::Mode::poll}, {"park", wicprof::Mode::park}};
-  app.add_option("-w,--wait", options.wait, "poll (the program's own way) or park; the toggle of wic-prof goes first")
-      ->transform(CLI::CheckedTransformer(modes));
+  app.add_option_function<std::string>(
+         "-w,--wait", [&options](const std::string& mode) { options.wait = *wicprof::mode_from_name(mode); },
+         "poll (the program's own way) or park; under wic-prof its --mode and toggle go first")
+      ->check(CLI::IsMember({"poll", "park"}));
   app.add_option("-i,--iterations", options.iterations, "how many iterations")
       ->check(CLI::Range(1u, std::numeric_limits<std::uint32_t>::max() / 2))
       ->capture_default_str();

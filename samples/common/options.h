@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "protocol/strategy.h"
 #include "wic/runtime.h"
 
 namespace sample {

@@ -17,15 +17,27 @@ struct StreamTimes {
   std::uint64_t end_ns;
 };
 
-/// Of B = waiters + streamers blocks, spread evenly over the grid.
+/// What the waiting blocks do.
+enum class HotFlagWaiters : std::uint8_t {
+  wait,    ///< wait_until, as the program does
+  absent,  ///< leave at once: the same work with no waiters
+  bare,    ///< a plain polling loop without the backend, to compare its `poll` with
+};
+
+/// waiters + streamers blocks. Blocks go to the SMs in turn, so the roles are dealt out along columns of that table: every
+/// SM gets its share of both.
 struct HotFlagKernel {
+  static constexpr int kMaxThreads = 256, kMinBlocksAnSm = 8;
+
   wic::DeviceView view;
   wicprof::SiteId flag_site;
   wicprof::SiteId done_site;
   std::uint32_t iteration;
   std::uint64_t timeout_ns;
 
+  std::uint32_t sm_count;
   std::uint32_t waiters;
+  HotFlagWaiters role;
   const std::uint32_t* flag;  ///< pinned host memory: THE word
   std::uint32_t* consumed;    ///< one a waiter, device memory
   std::uint32_t* missed;      ///< device memory
@@ -39,26 +51,49 @@ struct HotFlagKernel {
   std::uint32_t* done;        ///< pinned host memory: the last streamer of the iteration writes its number
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    const std::uint64_t blocks = std::uint64_t{waiters} + streamers;
-    const auto before = static_cast<std::uint32_t>(thread.block() * std::uint64_t{waiters} / blocks);
-    const auto after = static_cast<std::uint32_t>((thread.block() + 1) * std::uint64_t{waiters} / blocks);
-    if (after > before) {
+    const std::uint32_t blocks = waiters + streamers;
+    const std::uint32_t rows = blocks / sm_count;
+    const bool whole_table = rows * sm_count == blocks;
+    const std::uint32_t place =
+        whole_table ? thread.block() % sm_count * rows + thread.block() / sm_count : thread.block();
+    const auto before = static_cast<std::uint32_t>(std::uint64_t{place} * waiters / blocks);
+    const auto after = static_cast<std::uint32_t>((std::uint64_t{place} + 1) * waiters / blocks);
+    if (after == before) {
+      stream(thread, place - before);
+    } else if (role != HotFlagWaiters::absent) {
       consume(thread, before);
-    } else {
-      stream(thread, thread.block() - before);
     }
   }
 
  private:
   WIC_DEVICE void consume(const wic::Thread& thread, std::uint32_t waiter) const {
-    const wic::WaitResult wait = wic::wait_until(thread, view, wic::block_group(thread), flag_site, iteration, flag,
-                                                 wic::AtLeast{iteration}, timeout_ns);
+    const wic::WaitResult wait =
+        role == HotFlagWaiters::bare
+            ? poll_bare(thread)
+            : wic::wait_until(thread, view, wic::block_group(thread), flag_site, iteration, flag,
+                              wic::AtLeast{iteration}, timeout_ns);
     if (thread.index() != 0) return;
     if (wait.status == wicprof::WaitStatus::satisfied) {
       consumed[waiter] += wait.value;
     } else {
       thread.fetch_add(missed, 1);
     }
+  }
+
+  WIC_DEVICE wic::WaitResult poll_bare(const wic::Thread& thread) const {
+    wic::WaitResult result{wicprof::WaitStatus::satisfied, 0};
+    if (thread.index() == 0) {
+      const std::uint64_t begin = thread.clock_ns();
+      for (std::uint32_t polls = 1; !wic::AtLeast{iteration}(result.value = thread.load(flag)); ++polls) {
+        if (polls % 64 == 0 && thread.clock_ns() - begin > timeout_ns) {
+          result.status = wicprof::WaitStatus::deadline_passed;
+          break;
+        }
+      }
+      thread.fence_acquire();
+    }
+    thread.sync_block();
+    return result;
   }
 
   WIC_DEVICE void stream(const wic::Thread& thread, std::uint32_t streamer) const {

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   std::int64_t waiters = -1;
   std::size_t mib = 0;
   sample::add_options(app, options);
-  app.add_option("--threads", asked.threads, "threads a block, a multiple of 32")->check(CLI::Range(32u, 1024u));
+  app.add_option("--threads", asked.threads, "threads a block, a multiple of 32")->check(CLI::Range(32u, 256u));
   app.add_option("--waiters", waiters, "blocks that wait; 0 streams alone")->check(CLI::Range(0, 1'000'000));
   app.add_option("--streamers", asked.streamers, "blocks that stream")->check(CLI::Range(1u, 1'000'000u));
   app.add_option("--size", mib, "MiB streamed")->check(CLI::Range(1u, 65'536u));

@@ -110,8 +110,12 @@ class CudaDevice final : public Device {
     if (status != cudaSuccess) return cuda_error("allocating memory", status);
     if (where == Memory::pinned_host) {
       std::memset(memory, 0, bytes);
-    } else if (const cudaError_t s = cudaMemset(memory, 0, bytes); s != cudaSuccess) {
-      return cuda_error("clearing memory", s);
+    } else {
+      // On the stream of our own and to its end: plain cudaMemset returns early, and kernels on non-blocking streams do
+      // not wait for it.
+      cudaError_t cleared = cudaMemsetAsync(memory, 0, bytes, live_stream_);
+      if (cleared == cudaSuccess) cleared = cudaStreamSynchronize(live_stream_);
+      if (cleared != cudaSuccess) return cuda_error("clearing memory", cleared);
     }
     return memory;
   }

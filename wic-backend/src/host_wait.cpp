@@ -15,6 +15,7 @@ namespace {
 constexpr TimeNs kLongestSleep = 500 * wicprof::kMicrosecond;  // so that a toggle reaches a sleeper within a millisecond
 constexpr TimeNs kLongestNap = 50 * wicprof::kMicrosecond;
 constexpr TimeNs kShortestNap = 1 * wicprof::kMicrosecond;
+constexpr TimeNs kSpinFirst = 200 * wicprof::kMicrosecond;
 
 void nap(TimeNs ns) {
   const timespec t{ns / wicprof::kSecond, ns % wicprof::kSecond};
@@ -32,7 +33,8 @@ void pause_cpu() {
 HostWaitResult host_wait(const std::uint32_t* word, AtLeast condition, TimeNs timeout, TimeNs predicted,
                          const std::function<StrategyId()>& strategy_now) {
   const TimeNs arrived = wicprof::now_ns();
-  const TimeNs sleep_until = arrived + predicted - predicted / 5;
+  const TimeNs sleep_until = arrived + (predicted > kSpinFirst ? predicted - predicted / 5 : 0);
+  const TimeNs spin_until = arrived + (predicted > kSpinFirst ? 0 : kSpinFirst);
   std::atomic_ref<std::uint32_t> shared(*const_cast<std::uint32_t*>(word));
   HostWaitResult wait{{wicprof::WaitStatus::satisfied, 0}, 0};
   for (;;) {
@@ -44,7 +46,7 @@ HostWaitResult host_wait(const std::uint32_t* word, AtLeast condition, TimeNs ti
       wait.result.status = wicprof::WaitStatus::deadline_passed;
       return wait;
     }
-    if (strategy_now() == StrategyId::poll) {
+    if (now < spin_until || strategy_now() == StrategyId::poll) {
       pause_cpu();
     } else if (now + kShortestNap < sleep_until) {
       nap(std::min(sleep_until - now, kLongestSleep));

@@ -17,7 +17,6 @@
 #include "protocol/events/clock.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/intervention.h"
-#include "protocol/events/loss.h"
 #include "protocol/events/signal.h"
 #include "protocol/events/strategy.h"
 #include "protocol/session.h"
@@ -226,11 +225,7 @@ void Runtime::State::obey() {
     const WantedWait old = board.wanted(site);
     const WantedWait wanted = WantedWait::unpack(wanted_word);
     if (Result<> done = board.want(site, wanted); !done) {
-      auto e = make_event<wicprof::LossEvent>();
-      e.source = wicprof::LossSource::device_ring;
-      e.at_ns = wicprof::now_ns();
-      e.reason = sink->text("a toggle failed: " + done.error().message);
-      sink->write(e);
+      sink->loss(wicprof::LossSource::device_ring, 0, "a toggle failed: " + done.error().message);
       return;
     }
     auto e = make_event<wicprof::InterventionEvent>();
@@ -285,12 +280,8 @@ void Runtime::State::drain() {
       if (record_kind(record) == wicprof::EventKind::signal) sink->write(signal_event(record, id));
     });
     if (m.drain->lost() == m.reported_lost) continue;
-    auto e = make_event<wicprof::LossEvent>();
-    e.source = wicprof::LossSource::device_ring;
-    e.device = id;
-    e.count = m.drain->lost() - m.reported_lost;
-    e.at_ns = wicprof::now_ns();
-    sink->write(e);
+    sink->loss(wicprof::LossSource::device_ring, m.drain->lost() - m.reported_lost,
+               "overwritten before they were read", id);
     m.reported_lost = m.drain->lost();
   }
 }

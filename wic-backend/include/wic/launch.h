@@ -5,6 +5,9 @@
 //     WIC_DEVICE void operator()(const wic::Thread& thread) const { ... }
 //   };
 //   wic::launch(*stream, {blocks, threads}, Scale{data});
+//
+// A kernel whose blocks wait for each other has to fit the GPU as a whole. It can ask the compiler for it with two
+// constants: `static constexpr int kMaxThreads = 256, kMinBlocksAnSm = 8;` (CUDA's launch bounds).
 #pragma once
 
 #include <type_traits>
@@ -22,6 +25,23 @@ __global__ void gpu_entry([[maybe_unused]] const Kernel kernel) {
   kernel(Thread{});
 #endif
 }
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::kMaxThreads, Kernel::kMinBlocksAnSm)
+    bounded_gpu_entry([[maybe_unused]] const Kernel kernel) {
+#if WIC_ON_GPU
+  kernel(Thread{});
+#endif
+}
+
+template <class Kernel>
+const void* gpu_entry_of() {
+  if constexpr (requires { Kernel::kMaxThreads; }) {
+    return reinterpret_cast<const void*>(&bounded_gpu_entry<Kernel>);
+  } else {
+    return reinterpret_cast<const void*>(&gpu_entry<Kernel>);
+  }
+}
 #endif
 
 template <class Kernel>
@@ -36,7 +56,7 @@ template <class Kernel>
 KernelRef kernel_ref(const Kernel& kernel) {
   static_assert(std::is_trivially_copyable_v<Kernel> && sizeof(Kernel) <= 4096);
 #if WIC_CUDA_COMPILER
-  const void* gpu_entry = reinterpret_cast<const void*>(&detail::gpu_entry<Kernel>);
+  const void* gpu_entry = detail::gpu_entry_of<Kernel>();
 #else
   const void* gpu_entry = nullptr;
 #endif

@@ -1,0 +1,62 @@
+# The front door: installs what is missing, configures, builds, runs. The build itself is CMake's.
+#
+#   make          build everything into build/
+#   make demo     the main job on a bundled sample, with report.html
+#   make test     all tests; those that can race under ThreadSanitizer as well, memory under AddressSanitizer
+#   make packages only install what is missing
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := build
+.PHONY: build demo test packages configure test-thread test-address clean
+
+PACKAGES := g++ cmake ninja-build make ccache libcli11-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libsqlite3-dev \
+            libboost-context-dev libgtest-dev libgmock-dev libbenchmark-dev python3
+
+# What can race or handle memory by hand; built alone in the sanitizers' folders.
+RACING_TARGETS := $(patsubst %/CMakeLists.txt,%/all,$(wildcard tests/protocol/CMakeLists.txt tests/wic-backend/CMakeLists.txt))
+RACING_TESTS := ^(Ring|Session|Control|Runtime|Simt)
+
+CMAKE_FLAGS = -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+JOBS := $(shell nproc)
+CTEST := ctest --output-on-failure --timeout 300
+
+# ThreadSanitizer of g++ 12 and 13 does not know address spaces as widely shuffled as today's kernels make them.
+UNSHUFFLED = $(shell setarch $$(uname -m) -R true 2>/dev/null && echo setarch $$(uname -m) -R)
+
+packages:
+	@missing=(); \
+	for package in $(PACKAGES); do \
+	  dpkg-query -W -f '$${Status}' "$$package" 2>/dev/null | grep -q '^install ok installed$$' || missing+=("$$package"); \
+	done; \
+	if [ $${#missing[@]} -gt 0 ]; then \
+	  echo "installing $${missing[*]}"; \
+	  root=(); [ "$$(id -u)" = 0 ] || root=(sudo); \
+	  "$${root[@]}" apt-get update && \
+	  "$${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$${missing[@]}" < /dev/null; \
+	fi
+
+configure: packages
+	cmake -S . -B build $(CMAKE_FLAGS)
+
+build: configure
+	cmake --build build -j $(JOBS)
+
+demo: build
+	build/bin/wic-prof demo -f
+
+# The whole suite comes last, so that its closing lines are what one sees.
+test: build test-thread test-address
+	cd build && $(CTEST)
+
+test-thread: packages
+	cmake -S . -B build-tsan $(CMAKE_FLAGS) -DWIC_SANITIZE=thread -DWIC_CUDA=OFF -DWIC_BENCH=OFF
+	$(UNSHUFFLED) cmake --build build-tsan -j $(JOBS) --target $(RACING_TARGETS)
+	cd build-tsan && TSAN_OPTIONS=halt_on_error=1 $(UNSHUFFLED) $(CTEST) -R '$(RACING_TESTS)' --no-tests=error
+
+test-address: packages
+	cmake -S . -B build-asan $(CMAKE_FLAGS) -DWIC_SANITIZE=address,undefined -DWIC_CUDA=OFF -DWIC_BENCH=OFF
+	cmake --build build-asan -j $(JOBS) --target tests/protocol/all
+	cd build-asan && UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(CTEST) -R '^(Ring|Session|Control)' --no-tests=error
+
+clean:
+	rm -rf build build-tsan build-asan

@@ -1,0 +1,72 @@
+// The analyzer's front: load a trace, analyze it, compare modes or traces, render the answer.
+//
+//   auto model = load(reader, "run.wicprof");              // trace_model.h
+//   Analysis analysis = analyze(*model);
+//   Comparison comparison = compare(*model);               // around the interventions of one trace, or
+//   Comparison comparison = compare(*before, *after);      // between two traces
+//   std::string text = summary_text(*model, analysis);     // the screen after `run`
+//   std::string page = render({*model, analysis, &comparison}, ReportFormat::html);
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/classify.h"
+#include "analyzer/compare.h"
+#include "analyzer/iterations.h"
+#include "analyzer/matching.h"
+#include "analyzer/rules/rule.h"
+#include "analyzer/sites.h"
+#include "analyzer/trace_model.h"
+
+namespace wicprof::analyzer {
+
+/// A counter that tells of lost records, or a trace that ends early.
+struct Loss {
+  std::string name;    ///< of the counter, or "incomplete"
+  std::string detail;  ///< which ring, device or reason; may be empty
+  std::int64_t count = 0;
+  std::string text;  ///< one line for people
+};
+
+struct Analysis {
+  Classification classification;
+  std::vector<SiteStats> sites;  ///< most total waiting time first
+  std::vector<WakeStats> wakes;  ///< per site, in the order of `sites`
+  std::optional<Iterations> iterations;
+  std::vector<Finding> findings;  ///< most severe first
+  std::vector<Refusal> refusals;  ///< rules that could not look, and why
+  std::vector<Loss> loss;
+};
+
+Analysis analyze(const TraceModel& model);
+
+/// One-line notes on what the trace lacks; empty when nothing is known to be missing.
+std::vector<Loss> losses(const TraceModel& model);
+
+/// What a report is made of. The comparison may be absent.
+struct ReportInput {
+  const TraceModel& model;
+  const Analysis& analysis;
+  const Comparison* comparison = nullptr;
+};
+
+enum class ReportFormat { text, json, markdown, html };
+/// "text", "json", "md" and "html".
+std::optional<ReportFormat> report_format_from_name(std::string_view name);
+
+/// The whole report in one document, which ends with a newline.
+std::string render(const ReportInput& input, ReportFormat format);
+
+/// The one-screen text after `run`.
+std::string summary_text(const TraceModel& model, const Analysis& analysis);
+
+/// The answers of `analyze` and `compare`, as text for people and as one JSON document.
+std::string analysis_text(const TraceModel& model, const Analysis& analysis);
+std::string analysis_json(const TraceModel& model, const Analysis& analysis);
+std::string comparison_text(const Comparison& comparison);
+std::string comparison_json(const Comparison& comparison);
+
+}  // namespace wicprof::analyzer

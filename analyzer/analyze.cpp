@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/analysis.h"
+#include "analyzer/reports/format.h"
+#include "analyzer/rules/list.h"
+#include "store/stat_list.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+void apply_rules(const TraceModel& model, Analysis& analysis) {
+  const RuleInput input{model, analysis.sites};
+  for (const Rule& rule : rules()) {
+    RuleOutcome outcome = rule.apply(input);
+    if (!outcome.refused.empty()) analysis.refusals.push_back({std::string(rule.name), std::move(outcome.refused)});
+    for (Finding& finding : outcome.findings) {
+      finding.rule = rule.name;
+      analysis.findings.push_back(std::move(finding));
+    }
+  }
+  std::stable_sort(analysis.findings.begin(), analysis.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+}
+
+/// "ring_dropped: 1,234 (ring 0): events dropped because ...".
+std::string loss_line(const store::StatRow& stat) {
+  std::string line = one_line(stat.name);
+  if (stat.value > 0) line += ": " + format_count(static_cast<std::uint64_t>(stat.value));
+  if (!stat.detail.empty()) line += fmt::format(" ({})", one_line(stat.detail));
+  const auto known = std::find_if(store::kStats.begin(), store::kStats.end(),
+                                  [&](const auto& info) { return info.name == stat.name; });
+  if (known != store::kStats.end()) line += fmt::format(": {}", known->meaning);
+  return line;
+}
+
+std::vector<WakeStats> in_order_of(const std::vector<SiteStats>& sites, const Matching& matching) {
+  std::vector<WakeStats> wakes;
+  for (const SiteStats& site : sites) {
+    const auto found = std::find_if(matching.sites.begin(), matching.sites.end(),
+                                    [&](const WakeStats& w) { return w.site == site.site; });
+    WakeStats none;
+    none.site = site.site;
+    wakes.push_back(found == matching.sites.end() ? none : *found);
+  }
+  return wakes;
+}
+
+}  // namespace
+
+std::vector<Loss> losses(const TraceModel& model) {
+  std::vector<Loss> list;
+  if (!model.complete) list.push_back({"incomplete", {}, 0, model.incomplete_reason});
+  for (const store::StatRow& stat : model.stats) {
+    const bool lost = stat.severity == store::StatRow::Severity::data_loss && stat.value > 0;
+    const bool failed = stat.severity == store::StatRow::Severity::error;
+    if (!lost && !failed) continue;
+    list.push_back({stat.name, stat.detail, stat.value, loss_line(stat)});
+  }
+  return list;
+}
+
+Analysis analyze(const TraceModel& model) {
+  Analysis analysis;
+  const Matching matching = match(model);
+  analysis.classification = classify(model, matching);
+  analysis.sites = site_stats(model);
+  analysis.wakes = in_order_of(analysis.sites, matching);
+  std::vector<Iterations> iterations = find_iterations(model);
+  if (!iterations.empty()) analysis.iterations = std::move(iterations.front());
+  apply_rules(model, analysis);
+  analysis.loss = losses(model);
+  return analysis;
+}
+
+}  // namespace wicprof::analyzer

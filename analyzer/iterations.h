@@ -1,0 +1,48 @@
+// The program's iterations, seen from its wait sites: iteration k begins when the first waiter arrives with number k.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/trace_model.h"
+
+namespace wicprof::analyzer {
+
+struct Iteration {
+  std::uint32_t run = 0;  ///< counts how often the numbering started again (another kernel, say)
+  std::uint32_t number = 0;
+  TimeNs begin = 0;
+  TimeNs end = 0;  ///< when iteration number + 1 of the same run began
+  TimeNs duration() const { return end - begin; }
+};
+
+/// The iterations seen at one site by the waiters of one device (kHostDevice for host threads).
+struct Iterations {
+  SiteId site = 0;
+  std::string site_name;
+  DeviceId device = kHostDevice;
+  std::uint32_t runs = 0;
+  std::vector<Iteration>
+      list;  ///< in order of time; an iteration without a successor in its run has no length and is left out
+};
+
+/// Where the numbering of one site's waiters on one device starts again: an arrival at or after runs[i] belongs to run
+/// i + 1.
+struct RunBoundaries {
+  std::vector<TimeNs> starts;
+  std::uint32_t run_of(TimeNs arrival) const;
+};
+
+/// One arrival at a site; `waiter` tells waiters apart.
+struct Arrival {
+  std::uint64_t waiter = 0;
+  std::uint32_t iteration = 0;
+  TimeNs at = 0;
+};
+RunBoundaries find_runs(std::vector<Arrival> arrivals);
+
+/// All sites and devices that have iterations, most iterations first.
+std::vector<Iterations> find_iterations(const TraceModel& model);
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,36 @@
+// Which signal released each wait (a wake edge), and how late the waiter noticed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyzer/trace_model.h"
+
+namespace wicprof::analyzer {
+
+struct WakeEdge {
+  std::size_t signal = 0;          ///< index into TraceModel::signals
+  std::size_t wait = 0;            ///< index into TraceModel::waits, or host_waits
+  bool host = false;               ///< the waiter is a host thread
+  TimeNs latency_ns = 0;           ///< resumed - max(signalled, arrived); below 0 only within the clocks' error
+  std::optional<TimeNs> error_ns;  ///< 0 on one clock; nothing when a clock's error is not known
+};
+
+/// Wake latency at one site.
+struct WakeStats {
+  SiteId site = 0;
+  std::uint64_t matched = 0;
+  std::uint64_t unmatched = 0;  ///< satisfied waits for which no signal is recorded
+  TimeNs p50_ns = 0, p99_ns = 0;
+  std::optional<TimeNs> error_ns;  ///< the worst of the edges
+};
+
+struct Matching {
+  std::vector<WakeEdge> edges;
+  std::vector<WakeStats> sites;  ///< by site id; every site with a satisfied wait
+};
+
+Matching match(const TraceModel& model);
+
+}  // namespace wicprof::analyzer

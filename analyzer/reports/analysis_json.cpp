@@ -1,0 +1,108 @@
+#include "analyzer/analysis.h"
+#include "analyzer/reports/format.h"
+#include "analyzer/reports/json_parts.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+Json classification_value(const Classification& c) {
+  return {{"model", model_name(c.model)},
+          {"pattern", pattern_name(c.pattern)},
+          {"model_confidence", c.model_confidence},
+          {"pattern_confidence", c.pattern_confidence},
+          {"evidence", c.evidence}};
+}
+
+Json strategy_value(const StrategyStats& stats) {
+  return {{"strategy", strategy_name(stats.strategy)},
+          {"count", stats.count},
+          {"total_ns", stats.total_ns},
+          {"p50_ns", stats.p50_ns},
+          {"p99_ns", stats.p99_ns},
+          {"polls", stats.polls}};
+}
+
+Json wake_value(const WakeStats& wake) {
+  Json value = {{"matched", wake.matched},
+                {"unmatched", wake.unmatched},
+                {"p50_ns", nullptr},
+                {"p99_ns", nullptr},
+                {"error_ns", nullptr}};
+  if (wake.matched > 0) {
+    value["p50_ns"] = wake.p50_ns;
+    value["p99_ns"] = wake.p99_ns;
+  }
+  if (wake.error_ns) value["error_ns"] = *wake.error_ns;
+  return value;
+}
+
+Json site_value(const SiteStats& site, const WakeStats& wake) {
+  Json value = {{"site", site.name},
+                {"site_id", site.site},
+                {"count", site.count},
+                {"total_ns", site.total_ns},
+                {"p50_ns", site.p50_ns},
+                {"p99_ns", site.p99_ns},
+                {"max_ns", site.max_ns},
+                {"polls", site.polls},
+                {"polls_per_wait", nullptr},
+                {"strategy", nullptr},
+                {"predicted_gain", nullptr},  // no prediction model yet
+                {"share", site.share},
+                {"any_share", site.any_share},
+                {"waiters", site.groups},
+                {"host_waits", site.host_count},
+                {"max_waiting", site.max_waiting},
+                {"max_polling", site.max_polling},
+                {"deadline_missed", site.deadline_missed}};
+  if (site.polls_per_wait) value["polls_per_wait"] = *site.polls_per_wait;
+  if (const auto strategy = site.main_strategy()) value["strategy"] = strategy_name(*strategy);
+  value["word_memory"] = site.declared ? Json(memory_key(site.word_memory)) : Json(nullptr);
+  value["strategies"] = Json::array();
+  for (const StrategyStats& stats : site.strategies) value["strategies"].push_back(strategy_value(stats));
+  value["wake"] = wake_value(wake);
+  return value;
+}
+
+Json finding_value(const Finding& finding) {
+  Json value = {{"rule", finding.rule},
+                {"site", nullptr},
+                {"severity", severity_name(finding.severity)},
+                {"text", finding.text},
+                {"evidence", finding.evidence},
+                {"remedy", finding.remedy}};
+  if (!finding.site_name.empty()) value["site"] = finding.site_name;
+  return value;
+}
+
+}  // namespace
+
+Json analysis_value(const TraceModel& model, const Analysis& analysis) {
+  Json value = {{"trace", model.name},
+                {"begin_ns", model.begin},
+                {"end_ns", model.end},
+                {"complete", model.complete},
+                {"classification", classification_value(analysis.classification)}};
+  value["sites"] = Json::array();
+  for (std::size_t i = 0; i < analysis.sites.size(); ++i) {
+    value["sites"].push_back(site_value(analysis.sites[i], analysis.wakes[i]));
+  }
+  value["findings"] = Json::array();
+  for (const Finding& finding : analysis.findings) value["findings"].push_back(finding_value(finding));
+  value["refused"] = Json::array();
+  for (const Refusal& refusal : analysis.refusals)
+    value["refused"].push_back({{"rule", refusal.rule}, {"reason", refusal.reason}});
+  value["loss"] = Json::array();
+  for (const Loss& loss : analysis.loss) {
+    value["loss"].push_back({{"name", loss.name}, {"detail", loss.detail}, {"count", loss.count}, {"text", loss.text}});
+  }
+  return value;
+}
+
+std::string analysis_json(const TraceModel& model, const Analysis& analysis) {
+  return document(analysis_value(model, analysis));
+}
+
+std::string document(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace wicprof::analyzer

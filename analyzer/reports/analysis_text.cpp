@@ -1,0 +1,27 @@
+// The answer of `analyze` on the screen.
+#include "analyzer/analysis.h"
+#include "analyzer/reports/format.h"
+#include "analyzer/reports/parts.h"
+#include "analyzer/reports/text_parts.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+constexpr std::size_t kSites = 50;
+
+std::string section(const std::string& text) { return text.empty() ? text : "\n" + text; }
+
+}  // namespace
+
+std::string analysis_text(const TraceModel& model, const Analysis& analysis) {
+  std::string text = loss_text(analysis);
+  text += shorten(one_line(model.name) + ": " + command_of(model), kScreenWidth) + "\n";
+  text += paragraph(trace_line(model, analysis));
+  text += section(classification_text(analysis.classification));
+  text += section(sites_text(model, analysis, kSites));
+  text += section(wakes_text(analysis, kSites));
+  text += section(findings_text(analysis));
+  return text;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,60 @@
+// How reports write numbers, times and text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/events/site.h"
+#include "protocol/strategy.h"
+#include "protocol/time.h"
+
+namespace wicprof::analyzer {
+
+/// Three digits and a unit: "950 ns", "1.23 ms", "12.3 s".
+std::string format_duration(TimeNs ns);
+/// Whole below 10,000, then three digits and a prefix: "9,999", "12.3 k", "4.56 M".
+std::string format_count(std::uint64_t count);
+/// Three digits and a prefix from 1,000: "0.5", "12.3", "4.56 k".
+std::string format_number(double value);
+/// "12.3 %", "<0.1 %".
+std::string format_percent(double share);
+std::string format_bytes(std::uint64_t bytes);
+/// "1 wait", "12.3 k waits".
+std::string count_of(std::uint64_t count, std::string_view noun);
+/// "pinned host memory", "device memory", ...
+std::string_view memory_name(WordMemory memory);
+
+/// The same in one word, for JSON: "pinned_host", "device", ...
+std::string_view memory_key(WordMemory memory);
+
+/// "poll", "park (auto)": the strategy is named where the mode does not say it.
+std::string way_name(Mode mode, StrategyId strategy);
+
+/// At most `width` characters; what is cut is shown as an ellipsis in the middle, since names differ at both ends.
+std::string shorten(std::string_view text, std::size_t width);
+/// One line: control characters become spaces, so that a hostile name cannot drive a terminal.
+std::string one_line(std::string_view text);
+/// `text` broken at spaces; lines after the first are indented by `indent`.
+std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
+
+std::string escape_html(std::string_view text);
+std::string escape_markdown(std::string_view text);
+
+/// A table whose columns are as wide as they need to be. Columns marked 'r' are flush right.
+class TextTable {
+ public:
+  TextTable(std::string alignment, std::vector<std::string> header);
+  void add(std::vector<std::string> row);
+  /// Each line starts with `indent` spaces.
+  std::string str(std::size_t indent) const;
+
+ private:
+  std::string alignment_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,115 @@
+#include "analyzer/reports/parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analyzer/reports/format.h"
+#include "analyzer/statistics.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+TimeNs sum(const std::vector<TimeNs>& values) {
+  TimeNs total = 0;
+  for (const TimeNs value : values) total += value;
+  return total;
+}
+
+template <class Total>
+void most_time_first(std::vector<Total>& totals) {
+  std::stable_sort(totals.begin(), totals.end(),
+                   [](const Total& a, const Total& b) { return a.total_ns > b.total_ns; });
+}
+
+}  // namespace
+
+std::vector<KernelTotal> kernel_totals(const TraceModel& model) {
+  std::map<std::string, std::vector<TimeNs>> by_name;
+  for (const store::KernelRow& kernel : model.kernels)
+    by_name[kernel.name].push_back(std::max<TimeNs>(0, kernel.end - kernel.start));
+  std::vector<KernelTotal> totals;
+  for (const auto& [name, times] : by_name) {
+    totals.push_back({name, times.size(), sum(times), percentile(times, 50), percentile(times, 100)});
+  }
+  most_time_first(totals);
+  return totals;
+}
+
+std::vector<HostCallTotal> host_call_totals(const TraceModel& model) {
+  struct Gathered {
+    std::vector<TimeNs> times;
+    std::optional<TimeNs> cpu;
+  };
+  std::map<std::string, Gathered> by_name;
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (wait.site != 0) continue;
+    Gathered& gathered = by_name[wait.call];
+    gathered.times.push_back(std::max<TimeNs>(0, wait.end - wait.begin));
+    if (wait.cpu) gathered.cpu = gathered.cpu.value_or(0) + *wait.cpu;
+  }
+  std::vector<HostCallTotal> totals;
+  for (const auto& [name, g] : by_name) {
+    totals.push_back({name, g.times.size(), sum(g.times), percentile(g.times, 50), percentile(g.times, 100), g.cpu});
+  }
+  most_time_first(totals);
+  return totals;
+}
+
+std::string strategy_mix(const SiteStats& site) {
+  if (site.strategies.empty()) return "-";
+  if (site.strategies.size() == 1) return std::string(strategy_name(site.strategies.front().strategy));
+  std::uint64_t waits = 0;
+  for (const StrategyStats& stats : site.strategies) waits += stats.count;
+  std::string mix;
+  for (const StrategyStats& stats : site.strategies) {
+    const double share = static_cast<double>(stats.count) / static_cast<double>(waits);
+    mix += fmt::format("{}{} {:.0f} %", mix.empty() ? "" : ", ", strategy_name(stats.strategy), share * 100);
+  }
+  return mix;
+}
+
+std::string intervention_text(const TraceModel& model, const store::InterventionRow& row) {
+  const std::string where = row.site == 0 ? "" : " at " + one_line(model.site_name(row.site));
+  return fmt::format("{} -> {}{}", way_name(row.old_mode, row.old_strategy), way_name(row.new_mode, row.new_strategy),
+                     where);
+}
+
+TimeNs took_effect_after(const store::InterventionRow& row) { return row.effective - row.requested; }
+
+std::string trace_line(const TraceModel& model, const Analysis& analysis) {
+  std::uint64_t waits = 0;
+  for (const SiteStats& site : analysis.sites) waits += site.count;
+  std::string devices;
+  for (const store::DeviceRow& device : model.devices) {
+    if (device.kind == DeviceKind::host) continue;
+    devices += (devices.empty() ? " on " : ", ") + one_line(device.name);
+  }
+  return fmt::format("{} at {}, {} in {}{}", count_of(waits, "wait"), count_of(analysis.sites.size(), "wait site"),
+                     count_of(model.kernels.size(), "kernel"), format_duration(model.span()), devices);
+}
+
+std::string command_of(const TraceModel& model) {
+  const std::string command = model.meta_value("command");
+  return one_line(command.empty() ? model.meta_value("app") : command);
+}
+
+std::string share_legend() {
+  return "share: of the traced time, how much a waiter spends waiting here (all waits / (waiters x traced time)); any: "
+         "the part "
+         "of the time during which at least one waiter waits";
+}
+
+std::string why_no_sites(const TraceModel& model, const Analysis& analysis) {
+  if (!analysis.sites.empty()) return {};
+  if (model.sites.empty()) {
+    return "no wait sites: the program does not wait through wic (include <wic/wait.h>, or see the user guide for "
+           "programs that "
+           "cannot); kernels, copies and host waits are shown as far as they were recorded";
+  }
+  return fmt::format("{} declared, but no wait at any of them was recorded", count_of(model.sites.size(), "wait site"));
+}
+
+}  // namespace wicprof::analyzer

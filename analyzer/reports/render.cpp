@@ -1,0 +1,40 @@
+// One document from a model, by format.
+#include "analyzer/analysis.h"
+#include "analyzer/reports/html.h"
+#include "analyzer/reports/json.h"
+#include "analyzer/reports/markdown.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+std::string report_text(const ReportInput& input) {
+  std::string text = analysis_text(input.model, input.analysis);
+  if (input.comparison != nullptr) text += "\n" + comparison_text(*input.comparison);
+  return text;
+}
+
+}  // namespace
+
+std::optional<ReportFormat> report_format_from_name(std::string_view name) {
+  if (name == "text") return ReportFormat::text;
+  if (name == "json") return ReportFormat::json;
+  if (name == "md") return ReportFormat::markdown;
+  if (name == "html") return ReportFormat::html;
+  return std::nullopt;
+}
+
+std::string render(const ReportInput& input, ReportFormat format) {
+  switch (format) {
+    case ReportFormat::json:
+      return report_json(input);
+    case ReportFormat::markdown:
+      return report_markdown(input);
+    case ReportFormat::html:
+      return report_html(input);
+    case ReportFormat::text:
+      break;
+  }
+  return report_text(input);
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,27 @@
+// A time axis: where a time lies on the drawing, and which round times to label.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "protocol/time.h"
+
+namespace wicprof::analyzer {
+
+struct Axis {
+  TimeNs from = 0, to = 1;
+  double first = 0, last = 1;  ///< the coordinates of from and to
+
+  double at(TimeNs time) const {
+    const TimeNs length = to > from ? to - from : 1;
+    return first + (last - first) * static_cast<double>(time - from) / static_cast<double>(length);
+  }
+};
+
+/// Round steps of 1, 2 or 5 times a power of ten, at most `most` of them over `length`.
+TimeNs tick_step(TimeNs length, int most);
+
+/// "2.5 ms": times on one axis share their unit and their number of digits.
+std::string tick_label(TimeNs value, TimeNs step, TimeNs largest);
+
+}  // namespace wicprof::analyzer

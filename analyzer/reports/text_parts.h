@@ -1,0 +1,27 @@
+// Parts of the reports on the screen. Each ends with a newline, or is empty when there is nothing to say.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "analyzer/analysis.h"
+
+namespace wicprof::analyzer {
+
+/// The screens are made for this many columns.
+inline constexpr std::size_t kScreenWidth = 98;
+
+/// A text, wrapped and indented.
+std::string paragraph(std::string_view text, std::size_t indent = 2);
+std::string loss_text(const Analysis& analysis);
+/// The sites with the most waiting time, with a line for each strategy where there were several.
+std::string sites_text(const TraceModel& model, const Analysis& analysis, std::size_t most_sites);
+std::string wakes_text(const Analysis& analysis, std::size_t most_sites);
+std::string kernels_text(const TraceModel& model, std::size_t most);
+std::string host_waits_text(const TraceModel& model, std::size_t most);
+std::string interventions_text(const TraceModel& model, std::size_t most);
+std::string classification_text(const Classification& classification);
+std::string findings_text(const Analysis& analysis);
+
+}  // namespace wicprof::analyzer

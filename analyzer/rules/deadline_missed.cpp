@@ -1,0 +1,71 @@
+// Waits that gave up: the program did not get what it waited for.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "analyzer/reports/format.h"
+#include "analyzer/rules/list.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+struct Missed {
+  std::optional<TimeNs> first;
+  TimeNs longest = 0;
+  std::uint32_t iteration = 0;  ///< of the first
+
+  void add(TimeNs begin, TimeNs end, std::uint32_t number) {
+    longest = std::max(longest, end - begin);
+    if (first && *first <= end) return;
+    first = end;
+    iteration = number;
+  }
+};
+
+Missed missed_at(const TraceModel& model, SiteId site) {
+  Missed missed;
+  for (const store::WaitRow& wait : model.waits) {
+    if (wait.site == site && wait.status == WaitStatus::deadline_passed)
+      missed.add(wait.arrived, wait.resumed, wait.iteration);
+  }
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (wait.site == site && wait.status == WaitStatus::deadline_passed)
+      missed.add(wait.begin, wait.end, wait.iteration);
+  }
+  return missed;
+}
+
+}  // namespace
+
+RuleOutcome deadline_missed(const RuleInput& input) {
+  RuleOutcome outcome;
+  if (input.sites.empty()) {
+    outcome.refused = "the trace holds no waits at wait sites";
+    return outcome;
+  }
+  for (const SiteStats& site : input.sites) {
+    if (site.deadline_missed == 0) continue;
+    const Missed missed = missed_at(input.model, site.site);
+    Finding finding;
+    finding.site = site.site;
+    finding.site_name = site.name;
+    finding.severity = Severity::critical;
+    finding.text = fmt::format("{} at {} gave up at the deadline; the program went on without what it waited for",
+                               count_of(site.deadline_missed, "wait"), one_line(site.name));
+    finding.evidence =
+        fmt::format("{} of {}; the first {} into the traced time, in iteration {}; the longest waited {}",
+                    format_count(site.deadline_missed), count_of(site.count, "wait"),
+                    format_duration(missed.first.value_or(input.model.begin) - input.model.begin), missed.iteration,
+                    format_duration(missed.longest));
+    finding.remedy =
+        "see that the signal for that iteration is sent, and that its sender can run: waiting blocks that fill the GPU "
+        "keep "
+        "the sender's kernel from starting, and without CUDA_MODULE_LOADING=EAGER so does loading it; else raise the "
+        "deadline";
+    outcome.findings.push_back(std::move(finding));
+  }
+  return outcome;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,76 @@
+// Host threads that burn CPU time while they wait.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "analyzer/reports/format.h"
+#include "analyzer/rules/list.h"
+#include "analyzer/rules/remedy.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+/// A thread that sleeps while it waits uses next to none of the wall time, one that spins nearly all of it; four fifths
+/// leaves room for a machine with more threads than cores.
+constexpr double kSpinning = 0.8;
+/// Below 1 % of a core over the traced time, nobody would notice.
+constexpr double kWorthNaming = 0.01;
+
+struct HostWaits {
+  std::uint64_t count = 0;
+  TimeNs wall = 0, cpu = 0;
+};
+
+/// By site, or by call for site 0.
+std::map<std::pair<SiteId, std::string>, HostWaits> gather(const TraceModel& model, bool& any_cpu) {
+  std::map<std::pair<SiteId, std::string>, HostWaits> all;
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (!wait.cpu) continue;
+    any_cpu = true;
+    HostWaits& waits = all[{wait.site, wait.site == 0 ? wait.call : std::string()}];
+    ++waits.count;
+    waits.wall += std::max<TimeNs>(0, wait.end - wait.begin);
+    waits.cpu += *wait.cpu;
+  }
+  return all;
+}
+
+}  // namespace
+
+RuleOutcome host_spin(const RuleInput& input) {
+  const TraceModel& model = input.model;
+  RuleOutcome outcome;
+  bool any_cpu = false;
+  const auto all = gather(model, any_cpu);
+  if (!any_cpu) {
+    outcome.refused = model.host_waits.empty() ? "the trace holds no waits of host threads"
+                                               : "the CPU time of the host threads' waits was not recorded";
+    return outcome;
+  }
+  for (const auto& [where, waits] : all) {
+    const bool spins = waits.wall > 0 && static_cast<double>(waits.cpu) >= kSpinning * static_cast<double>(waits.wall);
+    const bool matters = static_cast<double>(waits.cpu) >= kWorthNaming * static_cast<double>(model.span());
+    if (!spins || !matters) continue;
+    const auto& [site, call] = where;
+    const std::string name = site == 0 ? one_line(call) : one_line(model.site_name(site));
+    Finding finding;
+    finding.site = site;
+    if (site != 0) finding.site_name = model.site_name(site);
+    finding.severity = Severity::warning;
+    finding.text = fmt::format("host threads spin while they wait {} {}: {} of CPU time in {} of waiting",
+                               site == 0 ? "in" : "at", name, format_duration(waits.cpu), format_duration(waits.wall));
+    finding.evidence = fmt::format("{}, CPU time is {} of the wall time", count_of(waits.count, "wait"),
+                                   format_percent(static_cast<double>(waits.cpu) / static_cast<double>(waits.wall)));
+    finding.remedy = site == 0
+                         ? "cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) before the first CUDA call, if a later "
+                           "wake-up by some microseconds is fine"
+                         : park_command(model.site_name(site));
+    outcome.findings.push_back(std::move(finding));
+  }
+  return outcome;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,61 @@
+// Many waiters at once that poll one word: what they cost is paid by the work beside them.
+#include <fmt/format.h>
+
+#include "analyzer/reports/format.h"
+#include "analyzer/rules/line_cost.h"
+#include "analyzer/rules/list.h"
+#include "analyzer/rules/remedy.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+std::string who_polls(const SiteStats& site) {
+  if (site.pollers == Pollers::each_thread) return count_of(site.max_polling, "warp") + ", each of their threads,";
+  return count_of(site.max_polling, "waiter");
+}
+
+/// Polls a wait, over the waits that polled.
+double polls_of_pollers(const SiteStats& site) {
+  double polls = 0, waits = 0;
+  for (const StrategyStats& stats : site.strategies) {
+    if (!every_waiter_polls(stats.strategy)) continue;
+    polls += static_cast<double>(stats.polls);
+    waits += static_cast<double>(stats.count);
+  }
+  return waits > 0 ? polls / waits : 0;
+}
+
+Finding finding_for(const SiteStats& site, const LineJudgement& judgement) {
+  Finding finding;
+  finding.site = site.site;
+  finding.site_name = site.name;
+  finding.severity = judgement.cost == LineCost::severe ? Severity::critical : Severity::warning;
+  finding.text = fmt::format("up to {} at once poll one word in {} at {}; this slows the work beside them",
+                             who_polls(site), memory_name(site.word_memory), one_line(site.name));
+  finding.evidence = fmt::format("{}; {} polls a polling wait, {} polls in all; a waiter waits here {} of the time; {}",
+                                 count_of(site.count, "wait"), format_number(polls_of_pollers(site)),
+                                 format_count(site.polls), format_percent(site.share), judgement.measured);
+  finding.remedy = park_command(site.name);
+  return finding;
+}
+
+}  // namespace
+
+RuleOutcome hot_word(const RuleInput& input) {
+  RuleOutcome outcome;
+  if (input.model.waits.empty()) {
+    outcome.refused = "the trace holds no waits inside kernels";
+    return outcome;
+  }
+  for (const SiteStats& site : input.sites) {
+    if (!site.declared) {
+      outcome.refused = fmt::format("the trace does not say where the word of {} lies", one_line(site.name));
+      continue;
+    }
+    const LineJudgement judgement = judge_line(site, site.max_polling);
+    if (judgement.cost != LineCost::none) outcome.findings.push_back(finding_for(site, judgement));
+  }
+  return outcome;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,15 @@
+// Commands that findings tell people to run.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace wicprof::analyzer {
+
+/// `text` as one word of a shell command.
+std::string shell_word(std::string_view text);
+
+/// The command that parks the waits at one site of the running program.
+std::string park_command(std::string_view site_name);
+
+}  // namespace wicprof::analyzer

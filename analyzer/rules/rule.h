@@ -1,0 +1,49 @@
+// A rule looks at a trace and reports findings, or refuses with a reason when the trace lacks what it needs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/sites.h"
+#include "analyzer/trace_model.h"
+
+namespace wicprof::analyzer {
+
+enum class Severity { info, warning, critical };
+std::string_view severity_name(Severity severity);
+
+struct Finding {
+  std::string rule;
+  SiteId site = 0;        ///< 0 = not about one site
+  std::string site_name;  ///< empty = not about one site
+  Severity severity = Severity::info;
+  std::string text;      ///< what is so, in one sentence
+  std::string evidence;  ///< the numbers behind it
+  std::string remedy;    ///< what to do, as a command where there is one
+};
+
+/// A rule that could not look.
+struct Refusal {
+  std::string rule;
+  std::string reason;
+};
+
+/// What rules look at: the trace, and its sites' statistics, worked out once.
+struct RuleInput {
+  const TraceModel& model;
+  const std::vector<SiteStats>& sites;
+};
+
+struct RuleOutcome {
+  std::vector<Finding> findings;
+  std::string refused;  ///< why the rule could not look; empty when it could
+};
+
+struct Rule {
+  std::string_view name;
+  std::string_view what;  ///< one line for people
+  RuleOutcome (*apply)(const RuleInput& input);
+};
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,49 @@
+#include "analyzer/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace wicprof::analyzer {
+
+TimeNs percentile(std::vector<TimeNs> values, double percent) {
+  if (values.empty()) return 0;
+  const double rank = std::ceil(percent / 100.0 * static_cast<double>(values.size()));
+  const auto index = static_cast<std::size_t>(std::clamp(rank, 1.0, static_cast<double>(values.size()))) - 1;
+  const auto nth = values.begin() + static_cast<std::ptrdiff_t>(index);
+  std::nth_element(values.begin(), nth, values.end());
+  return *nth;
+}
+
+TimeNs covered(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  TimeNs total = 0;
+  bool any = false;
+  TimeNs reach = 0;
+  for (const Interval& interval : intervals) {
+    const TimeNs from = any ? std::max(interval.begin, reach) : interval.begin;
+    if (interval.end > from) total += interval.end - from;
+    reach = any ? std::max(reach, interval.end) : interval.end;
+    any = true;
+  }
+  return total;
+}
+
+std::uint32_t max_at_once(const std::vector<Interval>& intervals) {
+  std::vector<std::pair<TimeNs, int>> edges;  // -1 sorts before +1: one that ends as another begins does not overlap it
+  edges.reserve(intervals.size() * 2);
+  for (const Interval& interval : intervals) {
+    edges.emplace_back(interval.begin, +1);
+    edges.emplace_back(std::max(interval.end, interval.begin + 1), -1);
+  }
+  std::sort(edges.begin(), edges.end());
+  std::int64_t now = 0;
+  std::int64_t most = 0;
+  for (const auto& edge : edges) {
+    now += edge.second;
+    most = std::max(most, now);
+  }
+  return static_cast<std::uint32_t>(most);
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,126 @@
+#include "analyzer/trace_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace wicprof::analyzer {
+namespace {
+
+/// Widens [begin, end] by every interval that it is given.
+struct Extent {
+  bool any = false;
+  TimeNs begin = 0, end = 0;
+
+  void add(TimeNs from, TimeNs to) {
+    begin = any ? std::min(begin, from) : from;
+    end = any ? std::max(end, to) : to;
+    any = true;
+  }
+};
+
+Extent extent_of(const TraceModel& model) {
+  Extent extent;
+  for (const auto& wait : model.waits) extent.add(wait.arrived, wait.resumed);
+  for (const auto& signal : model.signals) extent.add(signal.at, signal.at);
+  for (const auto& kernel : model.kernels) extent.add(kernel.start, kernel.end);
+  for (const auto& copy : model.copies) extent.add(copy.start, copy.end);
+  for (const auto& wait : model.host_waits) {
+    if (wait.site != 0) extent.add(wait.begin, wait.end);
+  }
+  if (extent.any) return extent;
+  // A program that put nothing on a device: what its host threads did.
+  for (const auto& wait : model.host_waits) extent.add(wait.begin, wait.end);
+  for (const auto& call : model.calls) extent.add(call.start, call.end);
+  for (const auto& range : model.nvtx) extent.add(range.start, range.end);
+  return extent;
+}
+
+std::string why_incomplete(const TraceModel& model) {
+  const std::string state = model.meta_value("state");
+  if (state == "complete") return {};
+  if (state == "recording") {
+    return "the trace was never closed: it is still being written, or wic-prof was killed; what came after its last "
+           "batch is missing";
+  }
+  return "the trace does not say whether it was closed";
+}
+
+template <class Row, class Key>
+void sort_rows(std::vector<Row>& rows, Key key) {
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return key(a) < key(b); });
+}
+
+/// Moves a list out of a Result, or keeps the first error.
+template <class T>
+bool take(Result<T> from, T& to, std::optional<Error>& error) {
+  if (!from) {
+    error = from.error();
+    return false;
+  }
+  to = *std::move(from);
+  return true;
+}
+
+}  // namespace
+
+std::string TraceModel::meta_value(const std::string& key) const {
+  const auto found = meta.find(key);
+  return found == meta.end() ? std::string() : found->second;
+}
+
+const store::SiteRow* TraceModel::site(SiteId id) const {
+  const auto found = std::find_if(sites.begin(), sites.end(), [&](const auto& row) { return row.id == id; });
+  return found == sites.end() ? nullptr : &*found;
+}
+
+const store::DeviceRow* TraceModel::device(DeviceId id) const {
+  const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& row) { return row.id == id; });
+  return found == devices.end() ? nullptr : &*found;
+}
+
+std::string TraceModel::site_name(SiteId id) const {
+  const store::SiteRow* row = site(id);
+  return row != nullptr && !row->name.empty() ? row->name : fmt::format("site {}", id);
+}
+
+std::string TraceModel::device_name(DeviceId id) const {
+  if (id == kHostDevice) return "the CPU";
+  const store::DeviceRow* row = device(id);
+  return row != nullptr && !row->name.empty() ? row->name : fmt::format("device {}", id);
+}
+
+void settle(TraceModel& model) {
+  sort_rows(model.waits, [](const auto& row) { return row.arrived; });
+  sort_rows(model.signals, [](const auto& row) { return row.at; });
+  sort_rows(model.host_waits, [](const auto& row) { return row.begin; });
+  sort_rows(model.kernels, [](const auto& row) { return row.start; });
+  sort_rows(model.copies, [](const auto& row) { return row.start; });
+  sort_rows(model.calls, [](const auto& row) { return row.start; });
+  sort_rows(model.nvtx, [](const auto& row) { return row.start; });
+  sort_rows(model.interventions, [](const auto& row) { return row.effective; });
+  const Extent extent = extent_of(model);
+  model.begin = extent.begin;
+  model.end = extent.end;
+  model.incomplete_reason = why_incomplete(model);
+  model.complete = model.incomplete_reason.empty();
+}
+
+Result<TraceModel> load(const store::Reader& reader, std::string name) {
+  TraceModel model;
+  std::optional<Error> error;
+  const bool loaded =
+      take(reader.meta(), model.meta, error) && take(reader.devices(), model.devices, error) &&
+      take(reader.sites(), model.sites, error) && take(reader.waits(), model.waits, error) &&
+      take(reader.signals(), model.signals, error) && take(reader.host_waits(), model.host_waits, error) &&
+      take(reader.kernels(), model.kernels, error) && take(reader.copies(), model.copies, error) &&
+      take(reader.calls(), model.calls, error) && take(reader.nvtx(), model.nvtx, error) &&
+      take(reader.interventions(), model.interventions, error) && take(reader.stats(), model.stats, error);
+  if (!loaded) return *error;
+  model.name = std::move(name);
+  settle(model);
+  return model;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,52 @@
+// A trace as values: what the store holds, in memory, plus what every analysis needs to know of the whole.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "protocol/result.h"
+#include "store/reader.h"
+#include "store/rows.h"
+
+namespace wicprof::analyzer {
+
+struct TraceModel {
+  std::string name;  ///< for people: the trace's file name
+  std::map<std::string, std::string> meta;
+  std::vector<store::DeviceRow> devices;
+  std::vector<store::SiteRow> sites;
+  std::vector<store::WaitRow> waits;  ///< this and the lists below are ordered by time
+  std::vector<store::SignalRow> signals;
+  std::vector<store::HostWaitRow> host_waits;
+  std::vector<store::KernelRow> kernels;
+  std::vector<store::CopyRow> copies;
+  std::vector<store::CallRow> calls;
+  std::vector<store::NvtxRow> nvtx;
+  std::vector<store::InterventionRow> interventions;
+  std::vector<store::StatRow> stats;
+
+  // Derived by settle().
+  TimeNs begin = 0;  ///< the traced time: from the first to the last wait, signal, kernel or copy,
+  TimeNs end = 0;    ///< so that a program's start-up counts as nobody's waiting
+  bool complete = false;
+  std::string incomplete_reason;  ///< why the trace does not reach the program's end; empty when complete
+
+  TimeNs span() const { return end - begin; }
+  /// The value of a meta key; empty when the trace does not have it.
+  std::string meta_value(const std::string& key) const;
+  /// nullptr for an id that was never declared.
+  const store::SiteRow* site(SiteId id) const;
+  const store::DeviceRow* device(DeviceId id) const;
+  /// For people; a site or device that was never declared is named by its number.
+  std::string site_name(SiteId id) const;
+  std::string device_name(DeviceId id) const;
+};
+
+/// Fills in what is derived, and puts every list in order of time. For models that were not loaded from a trace.
+void settle(TraceModel& model);
+
+/// Everything a trace holds. `name` is what people call it (the file's name).
+Result<TraceModel> load(const store::Reader& reader, std::string name);
+
+}  // namespace wicprof::analyzer

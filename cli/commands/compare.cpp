@@ -1,0 +1,50 @@
+// wic-prof compare: before and after.
+#include <memory>
+
+#include "cli/commands/list.h"
+#include "cli/commands/options.h"
+#include "cli/exit_status.h"
+#include "cli/input_trace.h"
+#include "cli/messages.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+struct CompareOptions {
+  std::string file, file2;
+  std::string format = "text";
+  Output output;
+};
+
+Result<analyzer::Comparison> compare_files(const CompareOptions& options) {
+  const Result<analyzer::TraceModel> first = load_trace(options.file);
+  if (!first) return first.error();
+  if (options.file2.empty()) return analyzer::compare(*first);
+  const Result<analyzer::TraceModel> second = load_trace(options.file2);
+  if (!second) return second.error();
+  return analyzer::compare(*first, *second);
+}
+
+}  // namespace
+
+VerbBody declare_compare(CLI::App& verb, const ProgramWords&) {
+  const auto options = std::make_shared<CompareOptions>();
+  verb.add_option("FILE", options->file, "a trace: compared around its own changes of mode, or as the one before")
+      ->required();
+  verb.add_option("FILE2", options->file2, "the trace after");
+  add_format(verb, options->format);
+  add_output(verb, options->output);
+  add_example(verb, "wic-prof compare poll.wicprof park.wicprof");
+  return [options]() -> int {
+    const Result<Output> output = prepare_output(options->output);
+    if (!output) return fail(output.error());
+    const Result<analyzer::Comparison> comparison = compare_files(*options);
+    if (!comparison) return fail(comparison.error());
+    const Result<> written = write_output(*output, options->format == "json" ? analyzer::comparison_json(*comparison)
+                                                                             : analyzer::comparison_text(*comparison));
+    return written ? kDone : fail(written.error());
+  };
+}
+
+}  // namespace wicprof::cli

@@ -1,0 +1,97 @@
+// wic-prof demo: the main job on a bundled sample, from the recording to the report.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "cli/checks/cuda_driver.h"
+#include "cli/commands/list.h"
+#include "cli/commands/options.h"
+#include "cli/exe_path.h"
+#include "cli/exit_status.h"
+#include "cli/input_trace.h"
+#include "cli/messages.h"
+#include "cli/record/run_app.h"
+#include "cli/report_text.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+constexpr char kSchedule[] = "poll:2s,park:2s";
+constexpr char kSeconds[] = "4";
+
+struct DemoOptions {
+  std::string folder = ".";
+  bool overwrite = false;
+};
+
+std::string in_folder(const std::string& folder, const char* file) {
+  return (std::filesystem::path(folder) / file).lexically_normal().string();
+}
+
+std::string demo_device() {
+  if (WICPROF_HAS_CUDA) {
+    const Result<CudaDriver> driver = probe_cuda_driver();
+    if (driver && !driver->devices.empty()) {
+      note(fmt::format("demo on {} (cuda:0)", driver->devices.front().name));
+      return "cuda:0";
+    }
+  }
+  note(
+      "demo on the CPU device (simt:1), since there is no GPU that this build can use: it shows how the tool works, "
+      "its "
+      "figures say nothing about a GPU");
+  return "simt:1";
+}
+
+int demo(const DemoOptions& options) {
+  const std::optional<std::string> sample = beside_binary("hot_flag");
+  if (!sample)
+    return fail(unavailable("the sample hot_flag is not beside wic-prof; build it: make, or ninja -C build hot_flag"));
+  const Result<Output> page = prepare_output({in_folder(options.folder, "report.html"), options.overwrite});
+  if (!page) return fail(page.error());
+  const Result<std::vector<Phase>> phases = parse_schedule(kSchedule, default_strategy(Mode::park));
+  if (!phases) return fail(phases.error());
+
+  RunPlan plan;
+  plan.words = {*sample, "--devices", demo_device(), "--wait", "poll", "--seconds", kSeconds};
+  plan.output = in_folder(options.folder, "demo.wicprof");
+  plan.overwrite = options.overwrite;
+  plan.phases = *phases;
+  plan.schedule_text = kSchedule;
+  const Result<RunOutcome> outcome = run_app(plan);
+  if (!outcome) return fail(outcome.error());
+  if (outcome->recording) return fail(*outcome->recording);
+  if (outcome->end.status != 0) {
+    fail(unavailable(
+        fmt::format("the sample ended with status {}; its own message is above, and what was recorded is in {}",
+                    outcome->end.status, outcome->trace)));
+    return outcome->end.status;
+  }
+
+  const Result<analyzer::TraceModel> model = load_trace(outcome->trace);
+  if (!model) return fail(model.error());
+  fmt::print("{}\n", analyzer::summary_text(*model, analyzer::analyze(*model)));
+  fmt::print("{}", analyzer::comparison_text(analyzer::compare(*model)));
+  std::fflush(stdout);
+  const Result<> written = write_output(*page, report_text(*model, nullptr, analyzer::ReportFormat::html));
+  if (!written) return fail(written.error());
+  note(fmt::format("the trace is {}, the report is {}: open it in a browser", outcome->trace, page->name));
+  return kDone;
+}
+
+}  // namespace
+
+VerbBody declare_demo(CLI::App& verb, const ProgramWords&) {
+  const auto options = std::make_shared<DemoOptions>();
+  verb.add_option("-o,--output", options->folder, "the folder for demo.wicprof and report.html")
+      ->type_name("FOLDER")
+      ->capture_default_str();
+  verb.add_flag("-f,--force-overwrite", options->overwrite, "overwrite them when they exist");
+  add_example(verb, "wic-prof demo -o /tmp");
+  return [options] { return demo(*options); };
+}
+
+}  // namespace wicprof::cli

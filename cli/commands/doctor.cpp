@@ -1,0 +1,73 @@
+// wic-prof doctor: what this machine can and cannot do, and the cure for each lack.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/checks/check.h"
+#include "cli/commands/list.h"
+#include "cli/commands/options.h"
+#include "cli/exit_status.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* state_name(CheckState state) {
+  switch (state) {
+    case CheckState::ok:
+      return "ok";
+    case CheckState::missing:
+      return "missing";
+    case CheckState::not_applicable:
+      return "not applicable";
+  }
+  return "unknown";
+}
+
+void print_text(const std::vector<Check>& checks, bool able) {
+  std::size_t width = 0;
+  for (const Check& check : checks) width = std::max(width, check.name.size());
+  for (const Check& check : checks) {
+    fmt::print("{:<14}  {:<{}}  {}\n", state_name(check.state), check.name, width, check.detail);
+    if (!check.cure.empty()) fmt::print("{:<14}  {:<{}}  cure: {}\n", "", "", width, check.cure);
+  }
+  fmt::print("\n{}\n", able ? "wic-prof can do its main job here."
+                            : "wic-prof cannot do its main job here: see the cures above.");
+}
+
+void print_json(const std::vector<Check>& checks, bool able) {
+  Json list = Json::array();
+  for (const Check& check : checks) {
+    list.push_back({{"name", check.name},
+                    {"state", state_name(check.state)},
+                    {"detail", check.detail},
+                    {"cure", check.cure.empty() ? Json(nullptr) : Json(check.cure)},
+                    {"essential", check.essential}});
+  }
+  const Json document = {{"version", WICPROF_VERSION}, {"able", able}, {"checks", list}};
+  fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+VerbBody declare_doctor(CLI::App& verb, const ProgramWords&) {
+  const auto format = std::make_shared<std::string>("text");
+  add_format(verb, *format);
+  add_example(verb, "wic-prof doctor");
+  return [format]() -> int {
+    std::vector<Check> checks = host_checks();
+    const std::vector<Check> gpu = gpu_checks();
+    checks.insert(checks.end(), gpu.begin(), gpu.end());
+    const bool able = std::none_of(checks.begin(), checks.end(),
+                                   [](const Check& c) { return c.essential && c.state == CheckState::missing; });
+    *format == "json" ? print_json(checks, able) : print_text(checks, able);
+    return able ? kDone : kUnavailable;
+  };
+}
+
+}  // namespace wicprof::cli

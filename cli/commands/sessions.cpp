@@ -1,0 +1,98 @@
+// wic-prof sessions: what is being recorded now.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/list.h"
+#include "cli/commands/options.h"
+#include "cli/exit_status.h"
+#include "cli/messages.h"
+#include "cli/running_sessions.h"
+#include "protocol/control_messages.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Asked {
+  SessionInfo session;
+  Result<SessionStatus> status;
+};
+
+Json to_json(const Asked& asked) {
+  if (!asked.status)
+    return {{"name", asked.session.name}, {"answers", false}, {"reason", asked.status.error().message}};
+  const SessionStatus& s = *asked.status;
+  return {{"name", s.name},
+          {"answers", true},
+          {"pid", s.app_pid},
+          {"app", s.app},
+          {"mode", mode_name(s.mode)},
+          {"strategy", strategy_name(s.strategy)},
+          {"events", s.events},
+          {"waits", s.waits},
+          {"drops", s.lost},
+          {"sites", s.sites},
+          {"wic_runtime", s.runtime_attached},
+          {"trace", s.output},
+          {"wic_prof_pid", s.tool_pid},
+          {"recording_stopped", s.stopped.empty() ? Json(nullptr) : Json(s.stopped)}};
+}
+
+std::string to_text(const std::vector<Asked>& all) {
+  if (all.empty()) return "no session is running; start a program with wic-prof run -- APP\n";
+  std::size_t name_width = 4;
+  std::size_t app_width = 3;
+  for (const Asked& asked : all) {
+    name_width = std::max(name_width, asked.session.name.size());
+    if (asked.status) app_width = std::max(app_width, asked.status->app.size());
+  }
+  std::string text = fmt::format("{:<{}}  {:>8}  {:<{}}  {:<4}  {:>12}  {:>8}\n", "name", name_width, "pid", "app",
+                                 app_width, "mode", "events", "drops");
+  for (const Asked& asked : all) {
+    if (!asked.status) {
+      text +=
+          fmt::format("{:<{}}  does not answer: {}\n", asked.session.name, name_width, asked.status.error().message);
+      continue;
+    }
+    const SessionStatus& s = *asked.status;
+    text += fmt::format("{:<{}}  {:>8}  {:<{}}  {:<4}  {:>12}  {:>8}\n", s.name, name_width, s.app_pid, s.app,
+                        app_width, mode_name(s.mode), s.events, s.lost);
+    if (!s.stopped.empty()) text += fmt::format("{:<{}}  recording stopped: {}\n", "", name_width, s.stopped);
+  }
+  return text;
+}
+
+}  // namespace
+
+VerbBody declare_sessions(CLI::App& verb, const ProgramWords&) {
+  const auto format = std::make_shared<std::string>("text");
+  add_format(verb, *format);
+  add_example(verb, "wic-prof sessions --format=json");
+  return [format]() -> int {
+    const Result<RunningSessions> running = running_sessions();
+    if (!running) return fail(running.error());
+    for (const std::string& name : running->removed) {
+      note(fmt::format(
+          "session '{}' was left behind by a wic-prof that died, and has been cleared away; what it had written "
+          "is in its trace, see wic-prof analyze",
+          name));
+    }
+    std::vector<Asked> all;
+    for (const SessionInfo& session : running->sessions) all.push_back({session, ask_status(session.socket_path)});
+    if (*format == "text") {
+      fmt::print("{}", to_text(all));
+    } else {
+      Json sessions = Json::array();
+      for (const Asked& asked : all) sessions.push_back(to_json(asked));
+      fmt::print("{}\n", Json{{"sessions", sessions}}.dump(2, ' ', false, Json::error_handler_t::replace));
+    }
+    return kDone;
+  };
+}
+
+}  // namespace wicprof::cli

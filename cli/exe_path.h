@@ -1,0 +1,12 @@
+// Where this wic-prof lies, and what lies beside it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace wicprof::cli {
+
+/// <folder of the wic-prof binary>/`relative`, if there is such a file.
+std::optional<std::string> beside_binary(const std::string& relative);
+
+}  // namespace wicprof::cli

@@ -1,0 +1,17 @@
+// What wic-prof's exit status means. Under `run` it is the program's own, whenever the program was started.
+#pragma once
+
+#include "protocol/result.h"
+
+namespace wicprof::cli {
+
+enum ExitStatus : int {
+  kDone = 0,
+  kCheckFailed = 1,
+  kBadInput = 2,     ///< bad usage or a bad input file
+  kUnavailable = 3,  ///< this machine cannot do it
+};
+
+constexpr int exit_status(ErrorKind kind) { return kind == ErrorKind::bad_input ? kBadInput : kUnavailable; }
+
+}  // namespace wicprof::cli

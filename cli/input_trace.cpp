@@ -1,0 +1,37 @@
+#include "cli/input_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/messages.h"
+#include "protocol/session.h"
+#include "store/reader.h"
+
+namespace wicprof::cli {
+
+namespace {
+bool session_runs(const std::string& name) {
+  const Result<std::vector<SessionInfo>> sessions = list_sessions();
+  return sessions && std::any_of(sessions->begin(), sessions->end(), [&](const auto& s) { return s.name == name; });
+}
+}  // namespace
+
+Result<analyzer::TraceModel> load_trace(const std::string& path) {
+  const Result<store::Reader> reader = store::Reader::open(path);
+  if (!reader) return reader.error();
+  Result<analyzer::TraceModel> model = analyzer::load(*reader, std::filesystem::path(path).filename().string());
+  if (!model) return model.error();
+  if (!model->complete) {
+    const std::string session = model->meta_value("session");
+    if (session_runs(session)) {
+      note(fmt::format("{} is still being recorded by session '{}': this is how it stands now", path, session));
+    } else {
+      warn(fmt::format("{} is incomplete: {}", path, model->incomplete_reason));
+    }
+  }
+  return model;
+}
+
+}  // namespace wicprof::cli

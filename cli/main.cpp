@@ -1,0 +1,82 @@
+// wic-prof: reads the command line and hands over to the verb.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "cli/commands/list.h"
+#include "cli/exit_status.h"
+#include "cli/help_format.h"
+#include "cli/messages.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+const Command* find_command(const std::string& name) {
+  const auto it = std::find_if(kCommands.begin(), kCommands.end(), [&](const Command& c) { return name == c.name; });
+  return it == kCommands.end() ? nullptr : &*it;
+}
+
+// CLI11 knows many kinds of usage errors; for us they are one.
+int usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  std::string verb = "wic-prof";
+  for (const CLI::App* sub : app.get_subcommands()) verb += " " + sub->get_name();
+  return fail(bad_input(fmt::format("{}; see {} --help", error.what(), verb)));
+}
+
+int main_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && !words[0].starts_with('-') && find_command(words[0]) == nullptr) {
+    std::string verbs;
+    for (const Command& c : kCommands) verbs += fmt::format("{}{}", verbs.empty() ? "" : ", ", c.name);
+    return fail(bad_input(fmt::format("there is no verb '{}'; the verbs are {}", words[0], verbs)));
+  }
+
+  // What follows `--` belongs to the program that run starts; CLI11 shall not look into it.
+  ProgramWords program;
+  if (!words.empty() && words[0] == "run") {
+    const auto mark = std::find(words.begin(), words.end(), "--");
+    if (mark != words.end()) {
+      program.assign(mark + 1, words.end());
+      words.erase(mark, words.end());
+    }
+  }
+
+  CLI::App app("Who waits for whom on this machine's GPUs, and what changes when waiters park instead of poll.",
+               "wic-prof");
+  app.set_version_flag("--version", "wic-prof " WICPROF_VERSION);
+  app.footer("Example:\n  wic-prof run --schedule poll:2s,park:2s -- ./app\n\nEach verb has its own --help.");
+  app.formatter(std::make_shared<HelpFormat>());  // the verbs inherit it
+  app.require_subcommand(1);
+  std::vector<VerbBody> bodies;
+  for (const Command& c : kCommands) bodies.push_back(c.declare(*app.add_subcommand(c.name, c.what), program));
+
+  try {
+    std::reverse(words.begin(), words.end());  // CLI11 reads from the back
+    app.parse(words);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    return usage_error(app, error);
+  }
+  for (std::size_t i = 0; i < kCommands.size(); ++i) {
+    if (app.got_subcommand(kCommands[i].name)) return bodies[i]();
+  }
+  return kBadInput;
+}
+
+}  // namespace
+
+}  // namespace wicprof::cli
+
+int main(int argc, char** argv) try { return wicprof::cli::main_of(argc, argv); } catch (const std::bad_alloc&) {
+  return wicprof::cli::fail(wicprof::unavailable("out of memory; free some, or work on a smaller trace"));
+} catch (const std::exception& e) {
+  return wicprof::cli::fail(wicprof::unavailable(std::string("unexpected failure: ") + e.what()));
+}

@@ -1,0 +1,18 @@
+// Output names with placeholders: %p a process id, %h the host's name, %q{VAR} an environment variable, %% a percent
+// sign.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "protocol/result.h"
+
+namespace wicprof::cli {
+
+/// Errors: another placeholder, a variable that is not set.
+Result<std::string> expand_output_name(const std::string& pattern, pid_t pid);
+
+std::string host_name();
+
+}  // namespace wicprof::cli

@@ -1,0 +1,74 @@
+#include "cli/record/app_environment.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <optional>
+
+#include "cli/exe_path.h"
+#include "cli/messages.h"
+#include "protocol/environment.h"
+#include "protocol/session.h"
+
+namespace wicprof::cli {
+
+std::string find_cupti() {
+  if (const char* named = std::getenv(kCuptiPathVariable); named != nullptr && *named != '\0') return named;
+  std::vector<std::string> folders;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable); root != nullptr && *root != '\0') {
+      folders.push_back(std::string(root) + "/extras/CUPTI/lib64");
+      folders.push_back(std::string(root) + "/lib64");
+    }
+  }
+  for (const char* folder : {"/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda/lib64", "/usr/local/cuda/lib",
+                             "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"}) {
+    folders.emplace_back(folder);
+  }
+  for (const std::string& folder : folders) {
+    for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) {
+      const std::string path = folder + "/" + name;
+      if (access(path.c_str(), R_OK) == 0) return path;
+    }
+  }
+  // Where the loader finds it by itself (LD_LIBRARY_PATH, ld.so.conf).
+  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) {
+    if (void* library = dlopen(name, RTLD_LAZY | RTLD_LOCAL); library != nullptr) {
+      dlclose(library);
+      return name;
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> app_environment(const std::string& session_path) {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string::npos) variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  const auto replace = [&](const char* name, const std::string& value) {
+    const auto [it, added] = variables.try_emplace(name, value);
+    if (added || it->second == value) return;
+    warn(fmt::format("{} was set to {}; the program gets {} instead, since the CUDA driver loads one tool only", name,
+                     it->second, value));
+    it->second = value;
+  };
+
+  variables[kSessionVariable] = session_path;
+  if (const std::optional<std::string> library = beside_binary(std::string("../lib/") + kInjectionLibrary)) {
+    replace(kCudaInjectionVariable, *library);
+    if (const std::string cupti = find_cupti(); !cupti.empty()) replace(kNvtxInjectionVariable, cupti);
+  }
+  variables.try_emplace(kModuleLoadingVariable, "EAGER");
+
+  std::vector<std::string> entries;
+  for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
+  return entries;
+}
+
+}  // namespace wicprof::cli

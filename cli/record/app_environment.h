@@ -1,0 +1,15 @@
+// The environment of a traced program (protocol/environment.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace wicprof::cli {
+
+/// This process's environment plus what a traced program needs, as "NAME=value". Warns where it must replace something.
+std::vector<std::string> app_environment(const std::string& session_path);
+
+/// A libcupti for the program to load: $WICPROF_CUPTI_PATH, else where CUDA installs it. Empty when there is none.
+std::string find_cupti();
+
+}  // namespace wicprof::cli

@@ -1,0 +1,30 @@
+// The line that shows how a recording goes: on a terminal only, rewritten in place.
+#pragma once
+
+#include <cstdint>
+
+#include "protocol/control.h"
+#include "protocol/time.h"
+#include "store/recorder.h"
+
+namespace wicprof::cli {
+
+class ProgressLine {
+ public:
+  /// Shows nothing when `wanted` is false or stderr is no terminal.
+  ProgressLine(bool wanted, TimeNs start);
+  ~ProgressLine();
+
+  void show(const store::RecorderProgress& progress, WantedWait wait);
+  /// Before anything else is printed.
+  void clear();
+
+ private:
+  bool on_;
+  bool shown_ = false;
+  TimeNs start_;
+  TimeNs last_time_;
+  std::uint64_t last_events_ = 0;
+};
+
+}  // namespace wicprof::cli

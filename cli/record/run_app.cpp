@@ -1,0 +1,292 @@
+#include "cli/record/run_app.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+
+#include "cli/messages.h"
+#include "cli/output_name.h"
+#include "cli/record/app_environment.h"
+#include "cli/record/drain.h"
+#include "cli/record/find_program.h"
+#include "cli/record/progress.h"
+#include "cli/record/switchboard.h"
+#include "cli/record/terminal_signals.h"
+#include "protocol/control_socket.h"
+#include "protocol/session.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+constexpr TimeNs kGrace = 5 * kSecond;            // what an interrupted program gets to end by itself
+constexpr TimeNs kTick = 100 * kMillisecond;      // how often the supervising thread looks around
+constexpr TimeNs kAttachTick = 5 * kMillisecond;  // ... while a schedule waits for the wic runtime
+constexpr TimeNs kApplyPatience = 2 * kSecond;    // after this a scheduled switch counts as not taken up
+constexpr std::size_t kRings = 8;
+
+std::string base_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+// The program's name with what a session name may not hold replaced; numbered when that name is running already.
+std::string free_session_name(const std::string& program) {
+  std::string base = base_name(program).substr(0, 48);
+  for (char& c : base) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    if (!plain && c != '.') c = '_';
+  }
+  if (base.empty() || base[0] == '.') base.insert(0, "app");
+  const Result<std::vector<SessionInfo>> running = list_sessions();
+  std::string name = base;
+  for (int i = 2;
+       running && std::any_of(running->begin(), running->end(), [&](const auto& s) { return s.name == name; }); ++i) {
+    name = fmt::format("{}-{}", base, i);
+  }
+  return name;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+// The command as somebody would type it.
+std::string command_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`!{}") == std::string::npos;
+    std::string quoted = word;
+    if (!plain) {
+      quoted = "'";
+      for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+      quoted += "'";
+    }
+    line += (line.empty() ? "" : " ") + quoted;
+  }
+  return line;
+}
+
+void remove_trace(const std::string& path) {
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) unlink((path + suffix).c_str());
+}
+
+// A run under way, seen from the supervising thread.
+class Supervision {
+ public:
+  Supervision(AppProcess& app, Switchboard& switchboard, const Drain& drain, TerminalSignals& signals,
+              const RunPlan& plan)
+      : app_(app),
+        switchboard_(switchboard),
+        drain_(drain),
+        signals_(signals),
+        schedule_(plan.phases),
+        progress_(!plan.quiet, now_ns()) {}
+
+  AppEnd until_end() {
+    for (;;) {
+      // Asked before every wait: SIGCHLD only ends the wait early.
+      if (const std::optional<AppEnd> end = app_.ended()) {
+        progress_.clear();
+        return *end;
+      }
+      follow_schedule();
+      report_trouble();
+      progress_.show(drain_.progress(), switchboard_.wanted());
+      if (kill_at_ && now_ns() >= *kill_at_) end_by_force("it did not end within 5 s");
+      const std::optional<TerminalSignals::Signal> signal = signals_.wait(pause());
+      if (signal && signal->number != SIGCHLD) pass_on(*signal);
+    }
+  }
+
+  std::optional<int> interrupted() const { return interrupted_; }
+  std::size_t unused_phases() const { return schedule_.remaining(); }
+
+ private:
+  TimeNs pause() const {
+    TimeNs pause = kTick;
+    if (const TimeNs attached = drain_.attached(); attached == 0) {
+      if (!schedule_.finished()) pause = kAttachTick;
+    } else if (const std::optional<TimeNs> next = schedule_.next(attached)) {
+      pause = std::min(pause, *next - now_ns());
+    }
+    if (kill_at_) pause = std::min(pause, *kill_at_ - now_ns());
+    return pause;
+  }
+
+  void follow_schedule() {
+    const TimeNs attached = drain_.attached();
+    if (attached == 0) return;
+    if (const std::optional<WantedWait> wait = schedule_.due(now_ns(), attached)) {
+      sequence_ = switchboard_.request(*wait);
+      apply_end_ = now_ns() + kApplyPatience;
+    }
+    if (sequence_ && switchboard_.applied(*sequence_)) sequence_.reset();
+    if (sequence_ && now_ns() >= apply_end_) {
+      sequence_.reset();
+      say("the program did not take up the scheduled change within 2 s; it stays asked for");
+    }
+  }
+
+  void report_trouble() {
+    if (trouble_reported_) return;
+    const std::string stopped = drain_.progress().stopped;
+    if (stopped.empty()) return;
+    trouble_reported_ = true;
+    say("RECORDING STOPPED: " + stopped + ". The program goes on; what it does from here on is counted as lost");
+  }
+
+  void say(const std::string& text) {
+    progress_.clear();
+    warn(text);
+  }
+
+  void pass_on(const TerminalSignals::Signal& signal) {
+    if (interrupted_) {
+      if (signal.number == SIGINT) end_by_force("interrupted again");
+      return;
+    }
+    interrupted_ = signal.number;
+    kill_at_ = now_ns() + kGrace;
+    progress_.clear();
+    note(fmt::format("{}: ending the program; the trace is kept", strsignal(signal.number)));
+    if (!signal.from_terminal) kill(app_.pid(), signal.number);
+  }
+
+  void end_by_force(const char* why) {
+    kill_at_.reset();
+    say(fmt::format("killing the program: {}", why));
+    kill(app_.pid(), SIGKILL);
+  }
+
+  AppProcess& app_;
+  Switchboard& switchboard_;
+  const Drain& drain_;
+  TerminalSignals& signals_;
+  Schedule schedule_;
+  ProgressLine progress_;
+  std::optional<std::uint32_t> sequence_;  // of the scheduled change under way
+  TimeNs apply_end_ = 0;
+  std::optional<int> interrupted_;
+  std::optional<TimeNs> kill_at_;
+  bool trouble_reported_ = false;
+};
+
+}  // namespace
+
+Result<RunOutcome> run_app(const RunPlan& plan) {
+  const Result<std::string> program = find_program(plan.words.front());
+  if (!program) return program.error();
+
+  TerminalSignals signals;
+  SessionOptions options;
+  options.name = plan.name.empty() ? free_session_name(*program) : plan.name;
+  options.app = base_name(*program);
+  options.ring_count = kRings;
+  options.ring_capacity = std::bit_floor(std::max<std::size_t>(plan.buffer_bytes / kRings, 2 * kMaxEventSize));
+  const Result<SessionOwner> session = SessionOwner::create(options);
+  if (!session) return session.error();
+  SessionHeader& header = session->map().header();
+  Switchboard switchboard(session->map().control());
+  if (!plan.phases.empty()) switchboard.start_with(plan.phases.front().wait);
+
+  Result<AppProcess> app =
+      AppProcess::hold({*program, plan.words, app_environment(session->path()), signals.previous_mask()});
+  if (!app) return app.error();
+  header.app_pid = app->pid();
+
+  const std::string pattern = plan.output.empty() ? options.app + ".%p.wicprof" : plan.output;
+  const Result<std::string> trace = expand_output_name(pattern, app->pid());
+  if (!trace) return trace.error();
+  const TimeNs started = now_ns();
+  Result<store::Recorder> recorder =
+      store::Recorder::create({*trace,
+                               plan.overwrite,
+                               {{"app", options.app},
+                                {"command", command_line(plan.words)},
+                                {"session", options.name},
+                                {"pid", std::to_string(app->pid())},
+                                {"host", host_name()},
+                                {"started_ns", std::to_string(started)},
+                                {"started_utc", utc_now()},
+                                {"mode", std::string(mode_name(switchboard.wanted().mode))},
+                                {"schedule", plan.schedule_text},
+                                {"wic_prof_version", WICPROF_VERSION}}});
+  if (!recorder) return recorder.error();
+
+  const auto give_up = [&](const Error& error) {
+    (void)recorder->finish();
+    remove_trace(*trace);
+    return error;
+  };
+  Drain drain(session->map(), *recorder);
+  const auto status = [&] {
+    const store::RecorderProgress progress = drain.progress();
+    const WantedWait wanted = switchboard.wanted();
+    SessionStatus s;
+    s.name = options.name;
+    s.app = options.app;
+    s.output = std::filesystem::absolute(*trace).string();
+    s.app_pid = app->pid();
+    s.tool_pid = getpid();
+    s.mode = wanted.mode;
+    s.strategy = wanted.strategy;
+    s.events = progress.events;
+    s.waits = progress.waits;
+    s.lost = progress.lost;
+    s.runtime_attached = session->map().control().runtime_attached.load(std::memory_order_acquire) != 0;
+    s.sites = switchboard.site_names();
+    s.stopped = progress.stopped;
+    return s;
+  };
+  const ControlHandler handler{status, [&](const ToggleRequest& request) { return switchboard.toggle(request); }};
+  const Result<ControlServer> server = ControlServer::start(
+      session->socket_path(), [&](const std::string& line) { return answer_request(handler, line); });
+  if (!server) {
+    drain.finish();
+    return give_up(server.error());
+  }
+  if (const Result<> begun = app->start(); !begun) {
+    drain.finish();
+    return give_up(begun.error());
+  }
+  if (!plan.quiet) {
+    note(fmt::format("session '{}', recording {} (pid {}) to {}", options.name, options.app, app->pid(), *trace));
+  }
+
+  Supervision supervision(*app, switchboard, drain, signals, plan);
+  RunOutcome outcome;
+  outcome.trace = *trace;
+  outcome.end = supervision.until_end();
+  outcome.interrupted = supervision.interrupted();
+  switchboard.close();
+  drain.finish();
+  if (const std::size_t unused = supervision.unused_phases(); unused > 0) {
+    warn(
+        drain.attached() == 0
+            ? std::string("the schedule was not carried out: the program has no wic runtime")
+            : fmt::format("the program ended before the last {} of the schedule's changes; let it run longer", unused));
+  }
+  if (const std::optional<Mode> first = drain.first_mode()) recorder->set_meta("mode", std::string(mode_name(*first)));
+  recorder->set_meta("ended_ns", std::to_string(now_ns()));
+  recorder->set_meta("app_status", std::to_string(outcome.end.status));
+  if (outcome.end.signal) recorder->set_meta("app_signal", std::to_string(*outcome.end.signal));
+  const std::string stopped = recorder->progress().stopped;
+  if (const Result<> finished = recorder->finish(); !finished) {
+    outcome.recording = finished.error();
+  } else if (!stopped.empty()) {
+    outcome.recording = unavailable(stopped);
+  }
+  return outcome;
+}
+
+}  // namespace wicprof::cli

@@ -1,0 +1,72 @@
+#include "cli/record/switchboard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace wicprof::cli {
+
+namespace {
+constexpr TimeNs kPatience = 2 * kSecond;      // a program takes well under 1 ms; more than this is a stopped one
+constexpr TimeNs kGlance = 50 * kMillisecond;  // how often a waiter looks whether the program has ended
+}  // namespace
+
+std::uint32_t Switchboard::request(WantedWait wanted) {
+  const std::lock_guard lock(mutex_);
+  return request_wait(control_, 0, wanted);
+}
+
+bool Switchboard::applied(std::uint32_t sequence) const { return wait_applied(control_, sequence, 0); }
+
+std::vector<std::string> Switchboard::site_names() const {
+  std::vector<std::string> names;
+  const std::uint32_t count = std::min(control_.site_count.load(std::memory_order_acquire), kMaxSites - 1);
+  for (std::uint32_t site = 1; site <= count; ++site) {
+    const char* name = control_.sites[site].name;
+    names.emplace_back(name, strnlen(name, kMaxSiteName));
+  }
+  return names;
+}
+
+Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
+  const std::lock_guard lock(mutex_);
+  if (control_.runtime_attached.load(std::memory_order_acquire) == 0) {
+    return unavailable(
+        "this app has no wic runtime (or has not started it yet), so there is nothing to toggle; only waits written "
+        "with "
+        "wic::wait_until (wic-backend/include/wic) can be switched");
+  }
+  const std::vector<std::string> names = site_names();
+  if (names.empty()) {
+    return unavailable(
+        "this app has no wait sites, so there is nothing to toggle; give its waits a wic::Site "
+        "(wic-backend/include/wic/site.h)");
+  }
+  std::uint32_t site = 0;
+  if (!request.site.empty()) {
+    site = find_site(control_, request.site.c_str());
+    if (site == 0) {
+      return bad_input(
+          fmt::format("this app has no wait site '{}'; its sites: {}", request.site, fmt::join(names, ", ")));
+    }
+  }
+  const std::uint32_t sequence = request_wait(control_, site, {request.mode, request.strategy});
+  const TimeNs requested = control_.requested_ns.load(std::memory_order_relaxed);
+  const TimeNs end = requested + kPatience;
+  while (!wait_applied(control_, sequence, kGlance)) {
+    if (closed_.load(std::memory_order_relaxed)) {
+      return unavailable("the app ended before it took the change up");
+    }
+    if (now_ns() >= end) {
+      return unavailable(
+          "the app did not take the change up within 2 s; is it stopped (Ctrl-Z, a debugger)? The change stays asked "
+          "for "
+          "and holds as soon as the app goes on");
+    }
+  }
+  return ToggleReply{request.mode, request.strategy, request.site, requested,
+                     control_.effective_ns.load(std::memory_order_acquire)};
+}
+
+}  // namespace wicprof::cli

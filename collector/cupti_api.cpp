@@ -1,0 +1,106 @@
+#include "collector/cupti_api.h"
+
+#include <dlfcn.h>
+
+#include <vector>
+
+#include "collector/cupti_call.h"
+#include "protocol/environment.h"
+
+namespace wicprof::collector {
+
+namespace {
+
+// CUDA 11.8's. From it on every field that we read lies where it lies today (collector/translate/records.h).
+constexpr std::uint32_t kOldestVersion = 18;
+
+std::vector<std::string> candidates(const std::string& named, const std::string& preferred) {
+  if (!named.empty()) return {named};
+  std::vector<std::string> paths;
+  if (!preferred.empty()) paths.push_back(preferred);
+  for (const char* path : {"libcupti.so.13", "libcupti.so.12", "libcupti.so",
+#ifdef WICPROF_CUPTI_LIBRARY
+                           WICPROF_CUPTI_LIBRARY,
+#endif
+                           "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", "/usr/local/cuda/lib64/libcupti.so"}) {
+    paths.emplace_back(path);
+  }
+  return paths;
+}
+
+// Notes in `missing` what is not there.
+class Functions {
+ public:
+  explicit Functions(void* library) : library_(library) {}
+
+  template <class Function>
+  void optional(const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(library_, name));
+  }
+  template <class Function>
+  void required(const char* name, Function& function) {
+    optional(name, function);
+    if (function == nullptr) missing_ += missing_.empty() ? name : std::string(", ") + name;
+  }
+  const std::string& missing() const { return missing_; }
+
+ private:
+  void* library_;
+  std::string missing_;
+};
+
+Result<CuptiApi> bind(void* library, const std::string& path) {
+  CuptiApi api;
+  api.library = library;
+  api.path = path;
+  Functions functions(library);
+  functions.required("cuptiGetVersion", api.get_version);
+  functions.required("cuptiGetResultString", api.get_result_string);
+  functions.optional("cuptiGetErrorMessage", api.get_error_message);
+  functions.required("cuptiSubscribe", api.subscribe);
+  functions.required("cuptiEnableCallback", api.enable_callback);
+  functions.required("cuptiGetCallbackName", api.get_callback_name);
+  functions.required("cuptiActivityEnable", api.activity_enable);
+  functions.required("cuptiActivityDisable", api.activity_disable);
+  functions.optional("cuptiActivityEnableDriverApi", api.activity_enable_driver_api);
+  functions.optional("cuptiActivityEnableRuntimeApi", api.activity_enable_runtime_api);
+  functions.required("cuptiActivityRegisterCallbacks", api.activity_register_callbacks);
+  functions.required("cuptiActivityRegisterTimestampCallback", api.activity_register_timestamp_callback);
+  functions.required("cuptiActivityGetNextRecord", api.activity_get_next_record);
+  functions.required("cuptiActivityGetNumDroppedRecords", api.activity_get_num_dropped_records);
+  functions.required("cuptiActivityFlushAll", api.activity_flush_all);
+  functions.required("cuptiActivityFlushPeriod", api.activity_flush_period);
+  functions.required("cuptiSetThreadIdType", api.set_thread_id_type);
+  if (!functions.missing().empty()) {
+    return unavailable(path + " lacks " + functions.missing() + "; use the CUPTI of CUDA 12 or newer");
+  }
+  std::uint32_t version = 0;
+  if (Result<> read = cupti_call(api, "cuptiGetVersion", api.get_version(&version)); !read) return read.error();
+  if (version < kOldestVersion) {
+    return unavailable(path + " is CUPTI version " + std::to_string(version) + ", older than CUDA 11.8's; use the " +
+                       "CUPTI of CUDA 12 or newer");
+  }
+  return api;
+}
+
+}  // namespace
+
+Result<CuptiApi> load_cupti(const std::string& named, const std::string& preferred) {
+  std::string tried;
+  std::string why;
+  for (const std::string& path : candidates(named, preferred)) {
+    if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      Result<CuptiApi> api = bind(library, path);
+      if (api) return api;
+      why = api.error().message;
+    } else if (why.empty() || !named.empty()) {
+      const char* text = dlerror();
+      why = text == nullptr ? "not found" : text;
+    }
+    tried += tried.empty() ? path : ", " + path;
+  }
+  return unavailable("cannot load CUPTI (tried " + tried + "): " + why +
+                     "; install the CUDA toolkit's CUPTI, or name " + "its libcupti.so in " + kCuptiPathVariable);
+}
+
+}  // namespace wicprof::collector

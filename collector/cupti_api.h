@@ -1,0 +1,41 @@
+// CUPTI as a table of functions, found at run time: the collector loads into any program, with CUPTI or without.
+#pragma once
+
+#include <cupti.h>
+
+#include <string>
+
+#include "protocol/result.h"
+
+namespace wicprof::collector {
+
+/// Functions that may be nullptr say so; the rest is there in every CUPTI that load_cupti() accepts.
+struct CuptiApi {
+  void* library = nullptr;
+  std::string path;  ///< as it was opened
+
+  decltype(&cuptiGetVersion) get_version = nullptr;
+  decltype(&cuptiGetResultString) get_result_string = nullptr;
+  decltype(&cuptiGetErrorMessage) get_error_message = nullptr;  ///< may be nullptr
+  decltype(&cuptiSubscribe) subscribe = nullptr;
+  decltype(&cuptiEnableCallback) enable_callback = nullptr;
+  decltype(&cuptiGetCallbackName) get_callback_name = nullptr;
+  decltype(&cuptiActivityEnable) activity_enable = nullptr;
+  decltype(&cuptiActivityDisable) activity_disable = nullptr;
+  decltype(&cuptiActivityEnableDriverApi) activity_enable_driver_api = nullptr;    ///< may be nullptr
+  decltype(&cuptiActivityEnableRuntimeApi) activity_enable_runtime_api = nullptr;  ///< may be nullptr
+  decltype(&cuptiActivityRegisterCallbacks) activity_register_callbacks = nullptr;
+  decltype(&cuptiActivityRegisterTimestampCallback) activity_register_timestamp_callback = nullptr;
+  decltype(&cuptiActivityGetNextRecord) activity_get_next_record = nullptr;
+  decltype(&cuptiActivityGetNumDroppedRecords) activity_get_num_dropped_records = nullptr;
+  decltype(&cuptiActivityFlushAll) activity_flush_all = nullptr;
+  decltype(&cuptiActivityFlushPeriod) activity_flush_period = nullptr;
+  decltype(&cuptiSetThreadIdType) set_thread_id_type = nullptr;
+};
+
+/// Opens the CUPTI at `named` and no other. Where that is empty: at `preferred`, unless empty; by soname; where this
+/// build found it; where toolkits put it. Errors: there is none, it lacks a function, or its records are older than
+/// those that we read.
+Result<CuptiApi> load_cupti(const std::string& named, const std::string& preferred = {});
+
+}  // namespace wicprof::collector

@@ -1,0 +1,51 @@
+#include "collector/environment.h"
+
+#include <cstdlib>
+
+#include "protocol/session.h"
+
+namespace wicprof::collector {
+
+namespace {
+
+std::string variable(const char* name, const char* otherwise) {
+  const char* value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? otherwise : value;
+}
+
+bool is_cupti(const std::string& path) { return path.substr(path.rfind('/') + 1).starts_with("libcupti"); }
+
+// A number that cannot be read leaves the default: the guest does not complain in somebody else's program.
+unsigned milliseconds(const std::string& text, unsigned otherwise) {
+  if (text.empty() || text.size() > 6 || text.find_first_not_of("0123456789") != std::string::npos) return otherwise;
+  return static_cast<unsigned>(std::strtoul(text.c_str(), nullptr, 10));
+}
+
+}  // namespace
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : text + ",") {
+    if (c == ',') {
+      if (!word.empty()) words.push_back(word);
+      word.clear();
+    } else if (c != ' ') {
+      word += c;
+    }
+  }
+  return words;
+}
+
+Environment read_environment() {
+  Environment environment;
+  environment.session = variable(kSessionVariable, "");
+  environment.cupti_path = variable(kCuptiPathVariable, "");
+  const std::string nvtx = variable(kNvtxInjectionVariable, "");
+  if (is_cupti(nvtx)) environment.nvtx_cupti = nvtx;
+  environment.trace = split_list(variable(kTraceVariable, "cuda,nvtx"));
+  environment.flush_ms = milliseconds(variable(kFlushVariable, ""), environment.flush_ms);
+  return environment;
+}
+
+}  // namespace wicprof::collector

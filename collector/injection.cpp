@@ -1,0 +1,95 @@
+#include "collector/injection.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <optional>
+
+#include "collector/collector.h"
+#include "protocol/session.h"
+
+namespace wicprof::collector {
+
+namespace {
+
+// Everything lives until the process is gone: other threads, CUPTI and exit handlers may still come by.
+struct State {
+  SessionMap session;
+  std::optional<EventSink> sink;
+  std::optional<Collector> collector;
+};
+
+State& state() {
+  static State* const the = new State;
+  return *the;
+}
+
+// Loaded once, by whoever comes first: cuInit() or the program's first NVTX call.
+const Result<CuptiApi>& the_cupti(const Environment& environment) {
+  static const Result<CuptiApi>* const loaded =
+      new Result<CuptiApi>(load_cupti(environment.cupti_path, environment.nvtx_cupti));
+  return *loaded;
+}
+
+void at_exit() noexcept {
+  try {
+    state().collector->stop();
+  } catch (...) {
+    state().collector->switch_off();
+  }
+}
+
+void in_child() noexcept { state().collector->switch_off(); }
+
+void start() {
+  const Environment environment = read_environment();
+  if (environment.session.empty()) return;
+  Result<SessionMap> session = SessionMap::attach(environment.session);
+  if (!session) return;  // nobody to tell
+  State& s = state();
+  s.session = std::move(*session);
+  RingHeader* ring = s.session.claim_ring();
+  if (ring == nullptr) return;
+  s.sink.emplace(ring);
+
+  const Result<CuptiApi>& cupti = the_cupti(environment);
+  if (!cupti) return s.sink->loss(1, "no CUDA activity recorded: " + cupti.error().message);
+  s.collector.emplace(*cupti, *s.sink, environment);
+  if (Result<> started = s.collector->start(); !started) {
+    s.collector->switch_off();
+    return s.sink->loss(1, "no CUDA activity recorded: " + started.error().message);
+  }
+  pthread_atfork(nullptr, nullptr, in_child);
+  std::atexit(at_exit);
+}
+
+}  // namespace
+
+void start_once() noexcept {
+  static std::atomic<bool> started{false};
+  if (started.exchange(true)) return;
+  try {
+    start();
+  } catch (...) {
+    // Out of memory, say: the program goes on without us.
+    if (state().collector) state().collector->switch_off();
+  }
+}
+
+bool connect_nvtx(void* get_export_table) noexcept {
+  try {
+    const Environment environment = read_environment();
+    if (environment.session.empty()) return false;
+    const Result<CuptiApi>& cupti = the_cupti(environment);
+    if (!cupti) return false;  // cuInit() tells
+    using Initialize = int (*)(void*);
+    const auto initialize = reinterpret_cast<Initialize>(dlsym(cupti->library, "InitializeInjectionNvtx2"));
+    return initialize != nullptr && initialize(get_export_table) != 0;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace wicprof::collector

@@ -1,0 +1,72 @@
+// Calls of the driver and of the runtime.
+#include <unordered_map>
+
+#include "collector/call_names.h"
+#include "collector/sources/list.h"
+#include "collector/translate/translate.h"
+
+namespace wicprof::collector {
+
+namespace {
+
+// Left out: they look something up or read the calling thread's own state, nobody ever waits in them, and a program
+// makes them by the thousand (the runtime asks for every driver function at start-up, each <<<>>> makes two).
+constexpr CUpti_CallbackId kQuietDriverCalls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress,
+    CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
+};
+constexpr CUpti_CallbackId kQuietRuntimeCalls[] = {
+    CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
+    CUPTI_RUNTIME_TRACE_CBID___cudaPushCallConfiguration_v13000,
+    CUPTI_RUNTIME_TRACE_CBID___cudaPopCallConfiguration_v13000,
+};
+
+class Calls final : public Source {
+ public:
+  Calls() : Source("calls", {CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_RUNTIME}) {}
+
+  Result<> enable(const Cupti& cupti) override {
+    api_ = &cupti.api;
+    if (Result<> enabled = Source::enable(cupti); !enabled) return enabled;
+    // Best effort: an older CUPTI records them all, or does not know the newest of them.
+    if (api_->activity_enable_driver_api != nullptr) {
+      for (const CUpti_CallbackId id : kQuietDriverCalls) api_->activity_enable_driver_api(id, 0);
+    }
+    if (api_->activity_enable_runtime_api != nullptr) {
+      for (const CUpti_CallbackId id : kQuietRuntimeCalls) api_->activity_enable_runtime_api(id, 0);
+    }
+    return ok();
+  }
+
+  bool record(const CUpti_Activity& any, EventSink& sink) override {
+    const auto& record = reinterpret_cast<const CallRecord&>(any);
+    const auto event = translate(record, sink.text(name_of(record)));
+    if (event) sink.write(*event);
+    return event.has_value();
+  }
+
+ private:
+  const std::string& name_of(const CallRecord& record) {
+    const bool driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
+    const CUpti_CallbackId id = record.cbid;
+    auto& names = driver ? driver_names_ : runtime_names_;
+    auto found = names.find(id);
+    if (found == names.end()) {
+      const auto domain = driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API;
+      found = names.emplace(id, call_name(*api_, domain, id)).first;
+    }
+    return found->second;
+  }
+
+  const CuptiApi* api_ = nullptr;
+  std::unordered_map<CUpti_CallbackId, std::string> driver_names_;
+  std::unordered_map<CUpti_CallbackId, std::string> runtime_names_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_calls() { return std::make_unique<Calls>(); }
+
+}  // namespace wicprof::collector

@@ -1,0 +1,28 @@
+// Kernels, by the concurrent kind: KIND_KERNEL makes CUPTI run one kernel at a time, and a kernel that waits for
+// another would wait for ever.
+#include "collector/symbol_name.h"
+#include "collector/sources/list.h"
+#include "collector/translate/translate.h"
+
+namespace wicprof::collector {
+
+namespace {
+
+class Kernels final : public Source {
+ public:
+  Kernels() : Source("kernels", {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL}) {}
+
+  bool record(const CUpti_Activity& any, EventSink& sink) override {
+    const auto& record = reinterpret_cast<const KernelRecord&>(any);
+    const char* name = record.name;
+    const auto event = translate(record, name != nullptr ? sink.text(name, readable_symbol) : 0);
+    if (event) sink.write(*event);
+    return event.has_value();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_kernels() { return std::make_unique<Kernels>(); }
+
+}  // namespace wicprof::collector

@@ -1,0 +1,23 @@
+#include "collector/sources/source.h"
+
+namespace wicprof::collector {
+
+Result<> Source::enable(const Cupti& cupti) {
+  for (const CUpti_ActivityKind kind : kinds_) {
+    const std::string what = "cuptiActivityEnable(" + std::to_string(kind) + ", for " + std::string(name_) + ")";
+    if (Result<> enabled = cupti_call(cupti.api, what, cupti.api.activity_enable(kind)); !enabled) return enabled;
+  }
+  return ok();
+}
+
+void Source::disable(const Cupti& cupti) {
+  for (const CUpti_ActivityKind kind : kinds_) cupti.api.activity_disable(kind);
+}
+
+bool Source::record(const CUpti_Activity&, EventSink&) { return false; }
+
+void Source::callback(CUpti_CallbackDomain, CUpti_CallbackId, const CUpti_CallbackData&, EventSink&) {}
+
+void Source::finish(EventSink&) {}
+
+}  // namespace wicprof::collector

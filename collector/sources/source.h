@@ -1,0 +1,53 @@
+// A source: one group of CUPTI's records (or callbacks) and how they become events. To add one: a file here and a line
+// in sources/list.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/cupti_api.h"
+#include "collector/cupti_call.h"
+#include "protocol/event_sink.h"
+
+namespace wicprof::collector {
+
+/// CUPTI as a source sees it. Both outlive the source.
+struct Cupti {
+  const CuptiApi& api;
+  CUpti_SubscriberHandle subscriber;
+};
+
+class Source {
+ public:
+  /// `name`: the source's word in WICPROF_TRACE. `kinds`: the records it takes.
+  Source(std::string_view name, std::vector<CUpti_ActivityKind> kinds) : name_(name), kinds_(std::move(kinds)) {}
+  virtual ~Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  std::string_view name() const { return name_; }
+  std::span<const CUpti_ActivityKind> kinds() const { return kinds_; }
+
+  /// Within cuInit(). The first error ends it; what was enabled before stays so.
+  virtual Result<> enable(const Cupti& cupti);
+  virtual void disable(const Cupti& cupti);
+
+  /// A record of one of kinds(). False: it says nothing usable, and is counted. One buffer at a time.
+  virtual bool record(const CUpti_Activity& record, EventSink& sink);
+
+  /// A callback that this source enabled. Any thread of the program; no lock is held.
+  virtual void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data,
+                        EventSink& sink);
+
+  /// The last call: what is still open.
+  virtual void finish(EventSink& sink);
+
+ private:
+  std::string_view name_;
+  std::vector<CUpti_ActivityKind> kinds_;
+};
+
+}  // namespace wicprof::collector

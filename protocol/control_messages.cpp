@@ -1,0 +1,140 @@
+#include "protocol/control_messages.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "protocol/control_socket.h"
+
+namespace wicprof {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr TimeNs kStatusTimeout = kSecond;
+constexpr TimeNs kToggleTimeout = 5 * kSecond;  // longer than the server waits for the program
+
+std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json to_json(const SessionStatus& s) {
+  return {{"name", s.name},
+          {"app", s.app},
+          {"output", s.output},
+          {"app_pid", s.app_pid},
+          {"tool_pid", s.tool_pid},
+          {"mode", mode_name(s.mode)},
+          {"strategy", strategy_name(s.strategy)},
+          {"events", s.events},
+          {"waits", s.waits},
+          {"lost", s.lost},
+          {"runtime_attached", s.runtime_attached},
+          {"sites", s.sites},
+          {"stopped", s.stopped}};
+}
+
+Json to_json(const ToggleReply& r) {
+  return {{"mode", mode_name(r.mode)},
+          {"strategy", strategy_name(r.strategy)},
+          {"site", r.site},
+          {"requested_ns", r.requested},
+          {"effective_ns", r.effective}};
+}
+
+Json error_answer(const Error& error) {
+  return {{"ok", false},
+          {"kind", error.kind == ErrorKind::bad_input ? "bad_input" : "unavailable"},
+          {"message", error.message}};
+}
+
+// Reads the two words that name a way of waiting; nothing when either is unknown.
+template <class Message>
+bool read_wait(const Json& json, Message& message) {
+  const std::optional<Mode> mode = mode_from_name(json.value("mode", std::string()));
+  const std::optional<StrategyId> strategy = strategy_from_name(json.value("strategy", std::string()));
+  if (!mode || !strategy) return false;
+  message.mode = *mode;
+  message.strategy = *strategy;
+  return true;
+}
+
+Error bad_answer(const std::string& socket_path) {
+  return unavailable("the run behind " + socket_path +
+                     " gives an answer that this wic-prof does not understand; use one "
+                     "release of wic-prof for both");
+}
+
+// Sends the request and returns the answer's document when the server said ok.
+Result<Json> exchange(const std::string& socket_path, const Json& request, TimeNs timeout) {
+  const Result<std::string> line = ask(socket_path, one_line(request), timeout);
+  if (!line) return line.error();
+  const Json answer = Json::parse(*line, nullptr, false);
+  if (!answer.is_object() || !answer.contains("ok")) return bad_answer(socket_path);
+  if (answer.value("ok", false)) return answer;
+  const std::string message = answer.value("message", std::string("refused without a reason"));
+  return answer.value("kind", std::string()) == "bad_input" ? bad_input(message) : unavailable(message);
+}
+
+}  // namespace
+
+// The library's accessors throw when a field has another type: a damaged answer ends here, not in the caller.
+Result<SessionStatus> ask_status(const std::string& socket_path) try {
+  const Result<Json> answer = exchange(socket_path, {{"request", "status"}}, kStatusTimeout);
+  if (!answer) return answer.error();
+  const Json& json = answer->at("status");
+  SessionStatus s;
+  if (!read_wait(json, s)) return bad_answer(socket_path);
+  s.name = json.at("name");
+  s.app = json.at("app");
+  s.output = json.at("output");
+  s.app_pid = json.at("app_pid");
+  s.tool_pid = json.at("tool_pid");
+  s.events = json.at("events");
+  s.waits = json.at("waits");
+  s.lost = json.at("lost");
+  s.runtime_attached = json.at("runtime_attached");
+  s.sites = json.at("sites").get<std::vector<std::string>>();
+  s.stopped = json.at("stopped");
+  return s;
+} catch (const Json::exception&) {
+  return bad_answer(socket_path);
+}
+
+Result<ToggleReply> ask_toggle(const std::string& socket_path, const ToggleRequest& request) try {
+  const Result<Json> answer = exchange(socket_path,
+                                       {{"request", "toggle"},
+                                        {"mode", mode_name(request.mode)},
+                                        {"strategy", strategy_name(request.strategy)},
+                                        {"site", request.site}},
+                                       kToggleTimeout);
+  if (!answer) return answer.error();
+  const Json& json = answer->at("toggle");
+  ToggleReply reply;
+  if (!read_wait(json, reply)) return bad_answer(socket_path);
+  reply.site = json.at("site");
+  reply.requested = json.at("requested_ns");
+  reply.effective = json.at("effective_ns");
+  return reply;
+} catch (const Json::exception&) {
+  return bad_answer(socket_path);
+}
+
+std::string answer_request(const ControlHandler& handler, const std::string& line) try {
+  const Json request = Json::parse(line, nullptr, false);
+  const std::string what = request.is_object() ? request.value("request", std::string()) : std::string();
+  if (what == "status") return one_line({{"ok", true}, {"status", to_json(handler.status())}});
+  if (what == "toggle") {
+    ToggleRequest toggle;
+    if (!read_wait(request, toggle)) {
+      return one_line(error_answer(bad_input("a toggle needs a mode and a strategy that this wic-prof knows")));
+    }
+    toggle.site = request.value("site", std::string());
+    const Result<ToggleReply> reply = handler.toggle(toggle);
+    return one_line(reply ? Json{{"ok", true}, {"toggle", to_json(*reply)}} : error_answer(reply.error()));
+  }
+  return one_line(error_answer(bad_input("the request must be one JSON object whose \"request\" is status or toggle")));
+} catch (const Json::exception& e) {
+  return one_line(error_answer(bad_input(std::string("the request cannot be read: ") + e.what())));
+}
+
+}  // namespace wicprof

@@ -1,0 +1,61 @@
+// What is said over the control socket: requests and answers as values. On the wire each is one line of JSON.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "protocol/result.h"
+#include "protocol/strategy.h"
+#include "protocol/time.h"
+
+namespace wicprof {
+
+/// How a running session stands.
+struct SessionStatus {
+  std::string name;
+  std::string app;
+  std::string output;  ///< the trace being written
+  pid_t app_pid = 0;
+  pid_t tool_pid = 0;
+  Mode mode = Mode::poll;
+  StrategyId strategy = StrategyId::poll;
+  std::uint64_t events = 0;
+  std::uint64_t waits = 0;
+  std::uint64_t lost = 0;
+  bool runtime_attached = false;
+  std::vector<std::string> sites;
+  std::string stopped;  ///< why nothing more is recorded; empty while all is well
+};
+
+struct ToggleRequest {
+  Mode mode = Mode::park;
+  StrategyId strategy = StrategyId::automatic;
+  std::string site;  ///< empty = the whole program
+};
+
+struct ToggleReply {
+  Mode mode = Mode::park;
+  StrategyId strategy = StrategyId::automatic;
+  std::string site;
+  TimeNs requested = 0;
+  TimeNs effective = 0;  ///< when the program had the new way in every device's memory
+};
+
+/// Client side: each asks the session behind the socket and waits for its answer.
+Result<SessionStatus> ask_status(const std::string& socket_path);
+Result<ToggleReply> ask_toggle(const std::string& socket_path, const ToggleRequest& request);
+
+/// Server side: what to do for each request.
+struct ControlHandler {
+  std::function<SessionStatus()> status;
+  std::function<Result<ToggleReply>(const ToggleRequest&)> toggle;
+};
+
+/// One request line -> one answer line. A line that cannot be understood is answered with an error.
+std::string answer_request(const ControlHandler& handler, const std::string& line);
+
+}  // namespace wicprof

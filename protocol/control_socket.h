@@ -1,0 +1,37 @@
+// The control socket of a session: a Unix socket beside the session file, for its owner only. A client sends one line
+// and gets one line back; what the lines say is protocol/control_messages.h.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "protocol/result.h"
+#include "protocol/time.h"
+
+namespace wicprof {
+
+inline constexpr std::size_t kMaxControlLine = 64 * 1024;
+
+/// Serves one client at a time on a thread of its own, from start() until it goes.
+class ControlServer {
+ public:
+  /// Gets a line without its newline, returns the answer likewise. Called on the server's thread.
+  using Handler = std::function<std::string(const std::string& line)>;
+
+  /// Replaces a socket left behind at `path` (the caller owns the session, so nobody listens there).
+  static Result<ControlServer> start(const std::string& path, Handler handler);
+  ControlServer(ControlServer&&) noexcept;
+  ControlServer& operator=(ControlServer&&) noexcept;
+  ~ControlServer();
+
+ private:
+  struct State;
+  explicit ControlServer(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Sends `line` to the socket at `path` and returns the answer. Errors: nobody listens; no answer within `timeout`.
+Result<std::string> ask(const std::string& path, const std::string& line, TimeNs timeout);
+
+}  // namespace wicprof

@@ -1,0 +1,31 @@
+// How much of a run the reference repeats. It is slow beside GPUs, so on large domains it does not repeat all of it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace sample::h3d {
+
+struct CheckPlan {
+  static constexpr std::uint64_t kCellUpdates = std::uint64_t{1} << 28;  ///< what the reference does at most: seconds
+  static constexpr std::uint32_t kExtraIterations = 8;
+
+  std::uint32_t most;  ///< iterations that it can repeat; one at least
+
+  static CheckPlan for_cells(std::size_t cells) {
+    return {static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(kCellUpdates / cells, 1, std::uint64_t{1} << 31))};
+  }
+
+  /// After which iteration the reference begins, in a run of `iterations`; 0 = it repeats all of them.
+  std::uint32_t begin_of(std::uint32_t iterations) const { return iterations > most ? iterations - most : 0; }
+
+  /// A run whose length is known only when its time is over, and that is then too long to repeat, goes on for so many
+  /// iterations more, which the reference repeats.
+  std::uint32_t extra_after(std::uint32_t iterations) const {
+    return iterations > most ? std::min(most, kExtraIterations) : 0;
+  }
+};
+
+}  // namespace sample::h3d

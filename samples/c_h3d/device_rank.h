@@ -1,0 +1,119 @@
+// A device's rank: its memory and stream, and the launch of its two kernels.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c_h3d/kernels.h"
+#include "wic/launch.h"
+#include "wic/runtime.h"
+
+namespace sample::h3d {
+
+class DeviceRank {
+ public:
+  /// `sharing`: how many ranks there are on this very device. Errors: the device cannot hold all blocks that wait and
+  /// one that computes at once, which would be a deadlock; too little memory.
+  static wicprof::Result<DeviceRank> make(wic::Device& device, const wic::DeviceView& view,
+                                          const Neighbours& neighbours, Cube cube, std::uint32_t sharing) {
+    DeviceRank rank;
+    rank.exchange_ = {view, neighbours, cube, nullptr, nullptr, nullptr, 0, 0};
+    rank.boundary_ = {cube, nullptr, nullptr};
+    if (wicprof::Result<> shaped = rank.choose_shape(device, sharing); !shaped) return shaped.error();
+    if (wicprof::Result<> made = rank.allocate(device, cube); !made) return made.error();
+    return wicprof::Result<DeviceRank>(std::move(rank));
+  }
+
+  /// Queues one iteration; does not wait for it.
+  wicprof::Result<> launch(std::uint32_t iteration, std::uint64_t timeout_ns) {
+    exchange_.current = current_.data();
+    exchange_.next = next_.data();
+    exchange_.trouble = trouble_.data();
+    exchange_.iteration = iteration;
+    exchange_.timeout_ns = timeout_ns;
+    boundary_.current = current_.data();
+    boundary_.next = next_.data();
+    if (auto r = wic::launch(*stream_, exchange_shape_, exchange_); !r) return r.error();
+    if (auto r = wic::launch(*stream_, boundary_shape_, boundary_); !r) return r.error();
+    std::swap(current_, next_);
+    return wicprof::ok();
+  }
+
+  wicprof::Result<> synchronize() { return stream_->synchronize(); }
+
+  /// Sets and gets the whole field, ghosts included. Nothing may be running.
+  wicprof::Result<> write(const std::vector<Cell>& field) {
+    std::memcpy(host_field_.data(), field.data(), host_field_.bytes());
+    if (auto r = stream_->copy(current_.data(), host_field_.data(), current_.bytes()); !r) return r;
+    return stream_->synchronize();
+  }
+  wicprof::Result<const Cell*> read() {
+    if (auto r = stream_->copy(host_field_.data(), current_.data(), current_.bytes()); !r) return r.error();
+    if (auto r = stream_->synchronize(); !r) return r.error();
+    return static_cast<const Cell*>(host_field_.data());
+  }
+  wicprof::Result<DeviceTrouble> trouble() {
+    if (auto r = stream_->copy(host_trouble_.data(), trouble_.data(), trouble_.bytes()); !r) return r.error();
+    if (auto r = stream_->synchronize(); !r) return r.error();
+    return host_trouble_[0];
+  }
+
+ private:
+  wicprof::Result<> choose_shape(wic::Device& device, std::uint32_t sharing) {
+    const bool gpu = device.properties().kind == wicprof::DeviceKind::cuda;
+    const std::uint32_t threads = gpu ? 512 : 64;
+    const auto room = device.resident_blocks({1, threads}, wic::kernel_ref(exchange_));
+    if (!room) return room.error();
+    const std::uint32_t waiting = sharing * kMessages;
+    if (*room < waiting + 1) {
+      return wicprof::bad_input(device.properties().name + " holds " + std::to_string(*room) + " blocks of " +
+                                std::to_string(threads) + " threads at once, but " + std::to_string(waiting) +
+                                " that wait for each other and one that computes are needed; put fewer ranks on it" +
+                                (gpu ? "" : ", or give it more SMs with WIC_SIMT_SMS"));
+    }
+    // On the CPU device more blocks than SMs compute nothing sooner.
+    const std::uint32_t most = gpu ? *room - waiting : device.properties().sm_count;
+    const auto enough = [&](std::uint32_t work) {
+      return std::clamp((work + threads - 1) / threads, 1u, std::min(most, *room - waiting));
+    };
+    const std::uint32_t n = exchange_.cube.n;
+    exchange_shape_ = {kMessages + enough(std::max(exchange_.lines(), n * n)), threads};
+    boundary_shape_ = {enough(n * n), threads};
+    return wicprof::ok();
+  }
+
+  wicprof::Result<> allocate(wic::Device& device, Cube cube) {
+    auto current = wic::Array<Cell>::make(device, cube.stored_cells(), wic::Memory::device);
+    if (!current) return current.error();
+    auto next = wic::Array<Cell>::make(device, cube.stored_cells(), wic::Memory::device);
+    if (!next) return next.error();
+    auto host_field = wic::Array<Cell>::make(device, cube.stored_cells(), wic::Memory::pinned_host);
+    if (!host_field) return host_field.error();
+    auto trouble = wic::Array<DeviceTrouble>::make(device, 1, wic::Memory::device);
+    if (!trouble) return trouble.error();
+    auto host_trouble = wic::Array<DeviceTrouble>::make(device, 1, wic::Memory::pinned_host);
+    if (!host_trouble) return host_trouble.error();
+    auto stream = device.make_stream();
+    if (!stream) return stream.error();
+    current_ = *std::move(current);
+    next_ = *std::move(next);
+    host_field_ = *std::move(host_field);
+    trouble_ = *std::move(trouble);
+    host_trouble_ = *std::move(host_trouble);
+    stream_ = *std::move(stream);
+    return wicprof::ok();
+  }
+
+  Exchange exchange_{};
+  Boundary boundary_{};
+  wic::LaunchShape exchange_shape_, boundary_shape_;
+  wic::Array<Cell> current_, next_, host_field_;
+  wic::Array<DeviceTrouble> trouble_, host_trouble_;
+  std::unique_ptr<wic::Stream> stream_;  // last: its work must be over before the memory goes
+};
+
+}  // namespace sample::h3d

@@ -1,0 +1,49 @@
+// What a rank knows of the ring: its own outbox, those that it receives from, and at which sites it and they wait.
+#pragma once
+
+#include "c_h3d/outbox.h"
+#include "wic/group.h"
+
+namespace sample::h3d {
+
+/// The sites at which one rank waits, by class of message.
+struct Sites {
+  wicprof::SiteId by_class[kMessageClasses];
+
+  WIC_DEVICE wicprof::SiteId of(std::uint32_t message) const {
+    return by_class[static_cast<std::uint32_t>(class_of(message))];
+  }
+};
+
+struct Neighbour {
+  Outbox outbox;
+  Sites sites;  ///< where it waits
+};
+
+/// Everything is named from this rank's side: message m is what it sends in direction m, and what it receives from
+/// there is the neighbour's opposite message. In a ring of two, both neighbours are the same rank.
+struct Neighbours {
+  Outbox mine;
+  Sites sites;
+  Neighbour left, right;
+
+  WIC_DEVICE const Neighbour& to(std::uint32_t message) const { return side_of(message) == 0 ? left : right; }
+
+  WIC_DEVICE Cell* outgoing(std::uint32_t message, std::uint32_t iteration) const {
+    return mine.buffer(message, iteration);
+  }
+  WIC_DEVICE std::uint32_t* outgoing_word(std::uint32_t message, std::uint32_t iteration) const {
+    return &mine.flag(message, iteration)->word;
+  }
+  /// Where the receiver of that message waits.
+  WIC_DEVICE wicprof::SiteId outgoing_site(std::uint32_t message) const { return to(message).sites.of(message); }
+
+  WIC_DEVICE const Cell* incoming(std::uint32_t message, std::uint32_t iteration) const {
+    return to(message).outbox.buffer(opposite_of(message), iteration);
+  }
+  WIC_DEVICE const std::uint32_t* incoming_word(std::uint32_t message, std::uint32_t iteration) const {
+    return &to(message).outbox.flag(opposite_of(message), iteration)->word;
+  }
+};
+
+}  // namespace sample::h3d

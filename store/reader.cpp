@@ -1,0 +1,312 @@
+#include "store/reader.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "store/schema.h"
+#include "store/sqlite.h"
+#include "store/trace_file.h"
+
+namespace wicprof::store {
+
+namespace {
+
+constexpr int kBusyMilliseconds = 5000;
+
+// Reads a row column by column, in the order of the SELECT.
+class Row {
+ public:
+  explicit Row(const Statement& statement) : statement_(statement) {}
+
+  template <class Number>
+  Row& operator>>(Number& to) {
+    to = static_cast<Number>(statement_.integer(column_++));
+    return *this;
+  }
+  Row& operator>>(std::string& to) {
+    to = statement_.text(column_++);
+    return *this;
+  }
+  template <class Number>
+  Row& operator>>(std::optional<Number>& to) {
+    if (statement_.is_null(column_)) {
+      to.reset();
+      ++column_;
+    } else {
+      *this >> to.emplace();
+    }
+    return *this;
+  }
+
+ private:
+  const Statement& statement_;
+  int column_ = 0;
+};
+
+Error cannot_read(const std::string& path, int code, const std::string& reason) {
+  switch (fault_of(code)) {
+    case Fault::corrupt:
+      return bad_input(path + " is damaged (" + reason + "); copy it again, or record again");
+    case Fault::busy:
+      return unavailable(path + " is locked by another program (" + reason + "); try again when that has ended");
+    case Fault::cannot_open:
+    case Fault::input_output:
+      if (has_wal(path)) {
+        return bad_input(
+            "cannot read " + path + " together with " + wal_of(path) + " (" + reason +
+            "): its recorder did not complete it; copy both to a folder that you can write to, with some room");
+      }
+      [[fallthrough]];
+    default:
+      return bad_input("cannot read " + path + ": " + reason + "; copy it to a folder that you can write to");
+  }
+}
+
+// 0 when the connection can read the trace's tables.
+int try_reading(Database& database) {
+  int code = 0;
+  Statement statement = database.prepare("SELECT count(*) FROM meta", code);
+  if (code == 0) statement.next(code);
+  return code;
+}
+
+// Folds the log into the file that a killed recorder has left, or one that could not take it away because a reader was
+// always there. A recorder that lives holds a lock that prevents this,
+// and where nothing can be written the log stays and is read as it is.
+void fold_abandoned_log(const std::string& path) {
+  Database database;
+  if (database.open(path, OpenMode::read_write) == 0) database.execute("PRAGMA journal_mode = DELETE");
+}
+
+int connect(const std::string& path, Database& database) {
+  int code = database.open(path, OpenMode::read_only);
+  if (code == 0) {
+    database.set_busy_timeout(kBusyMilliseconds);
+    code = try_reading(database);
+  }
+  const Fault fault = fault_of(code);
+  if (fault != Fault::cannot_open && fault != Fault::input_output) return code;
+  if (!has_wal(path)) {
+    // Left in WAL mode, in a folder where SQLite cannot make the log that it asks for.
+    if (database.open(path, OpenMode::immutable) == 0 && try_reading(database) == 0) return 0;
+  } else if (database.open(path, OpenMode::read_write) == 0) {
+    // No room to share the log's index: alone, SQLite keeps that in memory.
+    database.execute("PRAGMA locking_mode = EXCLUSIVE");
+    if (try_reading(database) == 0) return 0;
+  }
+  return code;
+}
+
+}  // namespace
+
+struct Reader::State {
+  explicit State(std::string file) : path(std::move(file)) {}
+
+  /// Runs `select` (its only parameter, if any, being `after`), and gives each row to `take`.
+  template <class RowType, class Take>
+  Result<std::vector<RowType>> list(std::string_view select, RowId after, Take&& take) {
+    if (!database) {
+      if (const int code = connect(path, database); code != 0) return failed(code);
+    }
+    std::vector<RowType> rows;
+    int code = 0;
+    {
+      Statement statement = database.prepare(select, code);
+      if (code == 0 && select.find('?') != std::string_view::npos) statement.bind(1, after);
+      while (code == 0 && statement.next(code)) {
+        Row row(statement);
+        take(row, rows.emplace_back());
+      }
+    }
+    if (code != 0) return failed(code);
+    if (!complete) {
+      database.close();
+      if (has_wal_file(path) && !has_wal(path)) fold_abandoned_log(path);
+    }
+    return rows;
+  }
+
+  Error failed(int code) {
+    Error error = cannot_read(path, code, database.message());
+    database.close();
+    return error;
+  }
+
+  std::string path;
+  Database database;
+  bool complete = false;
+};
+
+namespace {
+
+// Rows come from the file by id, which is nearly by time already.
+template <class RowType>
+Result<std::vector<RowType>> by_time(Result<std::vector<RowType>> rows, TimeNs RowType::*time) {
+  if (rows) {
+    std::stable_sort(rows->begin(), rows->end(),
+                     [time](const RowType& a, const RowType& b) { return a.*time < b.*time; });
+  }
+  return rows;
+}
+
+}  // namespace
+
+Result<Reader> Reader::open(const std::string& path) {
+  if (Result<> checked = check_trace(path); !checked) return checked.error();
+  if (has_wal_file(path)) {
+    fold_abandoned_log(path);
+    if (Result<> checked = check_trace(path); !checked) return checked.error();
+  }
+  auto state = std::make_unique<State>(path);
+  Reader reader(std::move(state));
+  Result<std::map<std::string, std::string>> meta = reader.meta();
+  if (!meta) return meta.error();
+  reader.state_->complete = (*meta)["state"] == "complete" && !has_wal_file(path);
+  return reader;
+}
+
+Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Reader::Reader(Reader&&) noexcept = default;
+Reader& Reader::operator=(Reader&&) noexcept = default;
+Reader::~Reader() = default;
+
+Result<std::map<std::string, std::string>> Reader::meta() const {
+  using Pair = std::pair<std::string, std::string>;
+  Result<std::vector<Pair>> rows =
+      state_->list<Pair>("SELECT key, value FROM meta", 0, [](Row& row, Pair& to) { row >> to.first >> to.second; });
+  if (!rows) return rows.error();
+  std::map<std::string, std::string> meta;
+  for (Pair& pair : *rows) meta.insert(std::move(pair));
+  return meta;
+}
+
+Result<std::vector<DeviceRow>> Reader::devices() const {
+  return state_->list<DeviceRow>(
+      "SELECT t.id, t.kind, n.value, t.sm_count, t.memory_bytes, t.clock_error_ns "
+      "FROM device t LEFT JOIN string n ON n.id = t.name_id ORDER BY t.id",
+      0, [](Row& row, DeviceRow& to) {
+        row >> to.id >> to.kind >> to.name >> to.sm_count >> to.memory_bytes >> to.clock_error_ns;
+      });
+}
+
+Result<std::vector<SiteRow>> Reader::sites() const {
+  return state_->list<SiteRow>(
+      "SELECT t.id, n.value, t.word_memory, t.pollers, t.words "
+      "FROM site t LEFT JOIN string n ON n.id = t.name_id ORDER BY t.id",
+      0, [](Row& row, SiteRow& to) { row >> to.id >> to.name >> to.word_memory >> to.pollers >> to.words; });
+}
+
+Result<std::vector<WaitRow>> Reader::waits(RowId after) const {
+  return by_time(state_->list<WaitRow>(
+                     "SELECT id, site_id, device_id, block, warp, sm, iteration, arrived_ns, resumed_ns, ready_ns, "
+                     "polls, strategy_id, status, value, switched_ns FROM wait WHERE id > ? ORDER BY id",
+                     after,
+                     [](Row& row, WaitRow& to) {
+                       row >> to.id >> to.site >> to.device >> to.block >> to.warp >> to.sm >> to.iteration >>
+                           to.arrived >> to.resumed >> to.ready >> to.polls >> to.strategy >> to.status >> to.value >>
+                           to.switched;
+                     }),
+                 &WaitRow::arrived);
+}
+
+Result<std::vector<SignalRow>> Reader::signals(RowId after) const {
+  return by_time(
+      state_->list<SignalRow>("SELECT id, site_id, device_id, block, warp, sm, iteration, value, at_ns FROM signal "
+                              "WHERE id > ? ORDER BY id",
+                              after,
+                              [](Row& row, SignalRow& to) {
+                                row >> to.id >> to.site >> to.device >> to.block >> to.warp >> to.sm >> to.iteration >>
+                                    to.value >> to.at;
+                              }),
+      &SignalRow::at);
+}
+
+Result<std::vector<HostWaitRow>> Reader::host_waits(RowId after) const {
+  return by_time(state_->list<HostWaitRow>(
+                     "SELECT t.id, t.site_id, n.value, t.thread, t.iteration, t.begin_ns, t.end_ns, t.cpu_ns, t.polls, "
+                     "t.correlation, t.status FROM host_wait t LEFT JOIN string n ON n.id = t.call_id "
+                     "WHERE t.id > ? ORDER BY t.id",
+                     after,
+                     [](Row& row, HostWaitRow& to) {
+                       row >> to.id >> to.site >> to.call >> to.thread >> to.iteration >> to.begin >> to.end >>
+                           to.cpu >> to.polls >> to.correlation >> to.status;
+                     }),
+                 &HostWaitRow::begin);
+}
+
+Result<std::vector<KernelRow>> Reader::kernels(RowId after) const {
+  return by_time(state_->list<KernelRow>(
+                     "SELECT t.id, t.device_id, n.value, t.start_ns, t.end_ns, t.context, t.stream, t.correlation, "
+                     "t.grid_x, t.grid_y, t.grid_z, t.block_x, t.block_y, t.block_z, t.registers_per_thread, "
+                     "t.static_shared_bytes, t.dynamic_shared_bytes "
+                     "FROM kernel t LEFT JOIN string n ON n.id = t.name_id WHERE t.id > ? ORDER BY t.id",
+                     after,
+                     [](Row& row, KernelRow& to) {
+                       row >> to.id >> to.device >> to.name >> to.start >> to.end >> to.context >> to.stream >>
+                           to.correlation;
+                       for (std::uint32_t& size : to.grid) row >> size;
+                       for (std::uint32_t& size : to.block) row >> size;
+                       row >> to.registers_per_thread >> to.static_shared_bytes >> to.dynamic_shared_bytes;
+                     }),
+                 &KernelRow::start);
+}
+
+Result<std::vector<CopyRow>> Reader::copies(RowId after) const {
+  return by_time(
+      state_->list<CopyRow>(
+          "SELECT id, device_id, peer_device_id, kind, start_ns, end_ns, bytes, context, stream, correlation "
+          "FROM copy WHERE id > ? ORDER BY id",
+          after,
+          [](Row& row, CopyRow& to) {
+            row >> to.id >> to.device >> to.peer_device >> to.kind >> to.start >> to.end >> to.bytes >> to.context >>
+                to.stream >> to.correlation;
+          }),
+      &CopyRow::start);
+}
+
+Result<std::vector<CallRow>> Reader::calls(RowId after) const {
+  return by_time(
+      state_->list<CallRow>("SELECT t.id, n.value, t.api, t.thread, t.correlation, t.result, t.start_ns, t.end_ns "
+                            "FROM call t LEFT JOIN string n ON n.id = t.name_id WHERE t.id > ? ORDER BY t.id",
+                            after,
+                            [](Row& row, CallRow& to) {
+                              row >> to.id >> to.name >> to.api >> to.thread >> to.correlation >> to.result >>
+                                  to.start >> to.end;
+                            }),
+      &CallRow::start);
+}
+
+Result<std::vector<NvtxRow>> Reader::nvtx(RowId after) const {
+  return by_time(
+      state_->list<NvtxRow>("SELECT t.id, t.kind, n.value, d.value, t.thread, t.start_ns, t.end_ns FROM nvtx t "
+                            "LEFT JOIN string n ON n.id = t.name_id LEFT JOIN string d ON d.id = t.domain_id "
+                            "WHERE t.id > ? ORDER BY t.id",
+                            after,
+                            [](Row& row, NvtxRow& to) {
+                              row >> to.id >> to.kind >> to.name >> to.domain >> to.thread >> to.start >> to.end;
+                            }),
+      &NvtxRow::start);
+}
+
+Result<std::vector<InterventionRow>> Reader::interventions() const {
+  return by_time(state_->list<InterventionRow>(
+                     "SELECT id, site_id, old_mode, new_mode, old_strategy_id, new_strategy_id, requested_ns, "
+                     "effective_ns FROM intervention ORDER BY id",
+                     0,
+                     [](Row& row, InterventionRow& to) {
+                       row >> to.id >> to.site >> to.old_mode >> to.new_mode >> to.old_strategy >> to.new_strategy >>
+                           to.requested >> to.effective;
+                     }),
+                 &InterventionRow::effective);
+}
+
+Result<std::vector<StatRow>> Reader::stats() const {
+  return state_->list<StatRow>(
+      "SELECT n.value, d.value, t.severity, t.value FROM stat t "
+      "LEFT JOIN string n ON n.id = t.name_id LEFT JOIN string d ON d.id = t.detail_id ORDER BY t.id",
+      0, [](Row& row, StatRow& to) { row >> to.name >> to.detail >> to.severity >> to.value; });
+}
+
+}  // namespace wicprof::store

@@ -1,0 +1,293 @@
+// The tables that events become, one explicit list: each column stands beside the field of the event that it holds.
+// What the columns mean: docs/schema.md. A new event kind: a new struct here, and its name in EventTables at the end.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <tuple>
+
+#include "protocol/events/call.h"
+#include "protocol/events/clock.h"
+#include "protocol/events/copy.h"
+#include "protocol/events/device.h"
+#include "protocol/events/host_wait.h"
+#include "protocol/events/intervention.h"
+#include "protocol/events/kernel.h"
+#include "protocol/events/nvtx.h"
+#include "protocol/events/pc_sample.h"
+#include "protocol/events/signal.h"
+#include "protocol/events/site.h"
+#include "protocol/events/strategy.h"
+#include "protocol/events/uvm.h"
+#include "protocol/events/wait.h"
+#include "protocol/time.h"
+
+namespace wicprof::store {
+
+/// An integer, or NULL when it is not known.
+struct Value {
+  std::int64_t integer = 0;
+  bool known = true;
+};
+inline constexpr Value kNull{0, false};
+
+template <class Number>
+constexpr Value number(Number value) {
+  return {static_cast<std::int64_t>(value), true};
+}
+template <class Number>
+constexpr Value number_or_null(Number value, Number null) {
+  return value == null ? kNull : number(value);
+}
+
+/// What turning an event into a row needs to know besides the event.
+class Lookup {
+ public:
+  virtual Value text(TextId id) const = 0;                     ///< the id in `string`; NULL for no text, or a lost one
+  virtual Value host_time(std::uint64_t device_ns) const = 0;  ///< on the clock of the event's device
+
+ protected:
+  ~Lookup() = default;
+};
+
+inline constexpr const char* kInteger = "INTEGER";  ///< may be NULL
+inline constexpr const char* kKnown = "INTEGER NOT NULL";
+inline constexpr const char* kId = "INTEGER PRIMARY KEY";  ///< where the event brings its own id; else the row's number
+
+template <class Event>
+struct Column {
+  const char* name;
+  const char* type;
+  Value (*of)(const Event&, const Lookup&);
+};
+
+struct DeviceTable {
+  using Event = DeviceEvent;
+  static constexpr const char* kName = "device";
+  static constexpr std::array kColumns{
+      Column<Event>{"id", kId, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"kind", kKnown, [](const Event& e, const Lookup&) { return number(e.kind); }},
+      Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
+      Column<Event>{"sm_count", kKnown, [](const Event& e, const Lookup&) { return number(e.sm_count); }},
+      Column<Event>{"memory_bytes", kKnown, [](const Event& e, const Lookup&) { return number(e.memory_bytes); }},
+      Column<Event>{"compute_major", kKnown, [](const Event& e, const Lookup&) { return number(e.compute_major); }},
+      Column<Event>{"compute_minor", kKnown, [](const Event& e, const Lookup&) { return number(e.compute_minor); }},
+      Column<Event>{"host_native_atomics", kKnown,
+                    [](const Event& e, const Lookup&) { return number(e.host_native_atomics); }},
+      // Filled in as the clock's readings come.
+      Column<Event>{"clock_error_ns", kInteger, [](const Event&, const Lookup&) { return kNull; }},
+  };
+};
+
+struct SiteTable {
+  using Event = SiteEvent;
+  static constexpr const char* kName = "site";
+  static constexpr std::array kColumns{
+      Column<Event>{"id", kId, [](const Event& e, const Lookup&) { return number(e.site); }},
+      Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
+      Column<Event>{"word_memory", kKnown, [](const Event& e, const Lookup&) { return number(e.word_memory); }},
+      Column<Event>{"pollers", kKnown, [](const Event& e, const Lookup&) { return number(e.pollers); }},
+      Column<Event>{"words", kKnown, [](const Event& e, const Lookup&) { return number(e.words); }},
+  };
+};
+
+struct StrategyTable {
+  using Event = StrategyEvent;
+  static constexpr const char* kName = "strategy";
+  static constexpr std::array kColumns{
+      Column<Event>{"id", kId, [](const Event& e, const Lookup&) { return number(e.strategy); }},
+      Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
+  };
+};
+
+struct WaitTable {
+  using Event = WaitEvent;
+  static constexpr const char* kName = "wait";
+  static constexpr std::array kColumns{
+      Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.site, 0u); }},
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"block", kKnown, [](const Event& e, const Lookup&) { return number(e.block); }},
+      Column<Event>{"warp", kKnown, [](const Event& e, const Lookup&) { return number(e.warp); }},
+      Column<Event>{"sm", kKnown, [](const Event& e, const Lookup&) { return number(e.sm); }},
+      Column<Event>{"iteration", kKnown, [](const Event& e, const Lookup&) { return number(e.iteration); }},
+      Column<Event>{"arrived_ns", kKnown, [](const Event& e, const Lookup& l) { return l.host_time(e.arrived_ns); }},
+      // Filled in from the signals when the trace is completed.
+      Column<Event>{"ready_ns", kInteger, [](const Event&, const Lookup&) { return kNull; }},
+      Column<Event>{"resumed_ns", kKnown, [](const Event& e, const Lookup& l) { return l.host_time(e.resumed_ns); }},
+      Column<Event>{"polls", kKnown, [](const Event& e, const Lookup&) { return number(e.polls); }},
+      Column<Event>{"strategy_id", kKnown, [](const Event& e, const Lookup&) { return number(e.strategy); }},
+      Column<Event>{"status", kKnown, [](const Event& e, const Lookup&) { return number(e.status); }},
+      Column<Event>{"value", kKnown, [](const Event& e, const Lookup&) { return number(e.value); }},
+      Column<Event>{"switched_ns", kInteger,
+                    [](const Event& e, const Lookup& l) {
+                      return e.switched_after_ns == 0 ? kNull : l.host_time(e.arrived_ns + e.switched_after_ns);
+                    }},
+  };
+};
+
+struct SignalTable {
+  using Event = SignalEvent;
+  static constexpr const char* kName = "signal";
+  static constexpr std::array kColumns{
+      Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.site, 0u); }},
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"block", kKnown, [](const Event& e, const Lookup&) { return number(e.block); }},
+      Column<Event>{"warp", kKnown, [](const Event& e, const Lookup&) { return number(e.warp); }},
+      Column<Event>{"sm", kKnown, [](const Event& e, const Lookup&) { return number(e.sm); }},
+      Column<Event>{"iteration", kKnown, [](const Event& e, const Lookup&) { return number(e.iteration); }},
+      Column<Event>{"value", kKnown, [](const Event& e, const Lookup&) { return number(e.value); }},
+      Column<Event>{"at_ns", kKnown, [](const Event& e, const Lookup& l) { return l.host_time(e.at_ns); }},
+  };
+};
+
+struct KernelTable {
+  using Event = KernelEvent;
+  static constexpr const char* kName = "kernel";
+  static constexpr std::array kColumns{
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
+      Column<Event>{"start_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.start_ns); }},
+      Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
+      Column<Event>{"context", kKnown, [](const Event& e, const Lookup&) { return number(e.context); }},
+      Column<Event>{"stream", kKnown, [](const Event& e, const Lookup&) { return number(e.stream); }},
+      Column<Event>{"correlation", kKnown, [](const Event& e, const Lookup&) { return number(e.correlation); }},
+      Column<Event>{"grid_x", kKnown, [](const Event& e, const Lookup&) { return number(e.grid[0]); }},
+      Column<Event>{"grid_y", kKnown, [](const Event& e, const Lookup&) { return number(e.grid[1]); }},
+      Column<Event>{"grid_z", kKnown, [](const Event& e, const Lookup&) { return number(e.grid[2]); }},
+      Column<Event>{"block_x", kKnown, [](const Event& e, const Lookup&) { return number(e.block[0]); }},
+      Column<Event>{"block_y", kKnown, [](const Event& e, const Lookup&) { return number(e.block[1]); }},
+      Column<Event>{"block_z", kKnown, [](const Event& e, const Lookup&) { return number(e.block[2]); }},
+      Column<Event>{"registers_per_thread", kKnown,
+                    [](const Event& e, const Lookup&) { return number(e.registers_per_thread); }},
+      Column<Event>{"static_shared_bytes", kKnown,
+                    [](const Event& e, const Lookup&) { return number(e.static_shared_bytes); }},
+      Column<Event>{"dynamic_shared_bytes", kKnown,
+                    [](const Event& e, const Lookup&) { return number(e.dynamic_shared_bytes); }},
+  };
+};
+
+struct CopyTable {
+  using Event = CopyEvent;
+  static constexpr const char* kName = "copy";
+  static constexpr std::array kColumns{
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"peer_device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.peer_device); }},
+      Column<Event>{"kind", kKnown, [](const Event& e, const Lookup&) { return number(e.kind); }},
+      Column<Event>{"start_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.start_ns); }},
+      Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
+      Column<Event>{"bytes", kKnown, [](const Event& e, const Lookup&) { return number(e.bytes); }},
+      Column<Event>{"context", kKnown, [](const Event& e, const Lookup&) { return number(e.context); }},
+      Column<Event>{"stream", kKnown, [](const Event& e, const Lookup&) { return number(e.stream); }},
+      Column<Event>{"correlation", kKnown, [](const Event& e, const Lookup&) { return number(e.correlation); }},
+  };
+};
+
+struct HostWaitTable {
+  using Event = HostWaitEvent;
+  static constexpr const char* kName = "host_wait";
+  static constexpr std::array kColumns{
+      Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.site, 0u); }},
+      Column<Event>{"call_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.call); }},
+      Column<Event>{"thread", kKnown, [](const Event& e, const Lookup&) { return number(e.thread); }},
+      Column<Event>{"iteration", kKnown, [](const Event& e, const Lookup&) { return number(e.iteration); }},
+      Column<Event>{"begin_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.begin_ns); }},
+      Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
+      Column<Event>{"cpu_ns", kInteger,
+                    [](const Event& e, const Lookup&) { return e.cpu_ns < 0 ? kNull : number(e.cpu_ns); }},
+      Column<Event>{"polls", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.polls, 0u); }},
+      Column<Event>{"correlation", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.correlation, 0u); }},
+      Column<Event>{"status", kKnown, [](const Event& e, const Lookup&) { return number(e.status); }},
+  };
+};
+
+struct CallTable {
+  using Event = CallEvent;
+  static constexpr const char* kName = "call";
+  static constexpr std::array kColumns{
+      Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
+      Column<Event>{"api", kKnown, [](const Event& e, const Lookup&) { return number(e.api); }},
+      Column<Event>{"thread", kKnown, [](const Event& e, const Lookup&) { return number(e.thread); }},
+      Column<Event>{"start_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.start_ns); }},
+      Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
+      Column<Event>{"correlation", kKnown, [](const Event& e, const Lookup&) { return number(e.correlation); }},
+      Column<Event>{"result", kKnown, [](const Event& e, const Lookup&) { return number(e.result); }},
+  };
+};
+
+struct PcSampleTable {
+  using Event = PcSampleEvent;
+  static constexpr const char* kName = "pc_sample";
+  static constexpr std::array kColumns{
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"function_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.function); }},
+      Column<Event>{"pc_offset", kKnown, [](const Event& e, const Lookup&) { return number(e.pc_offset); }},
+      Column<Event>{"at_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.at_ns); }},
+      Column<Event>{"stall_reason", kKnown, [](const Event& e, const Lookup&) { return number(e.stall_reason); }},
+      Column<Event>{"samples", kKnown, [](const Event& e, const Lookup&) { return number(e.samples); }},
+  };
+};
+
+struct UvmTable {
+  using Event = UvmEvent;
+  static constexpr const char* kName = "uvm";
+  static constexpr std::array kColumns{
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"kind", kKnown, [](const Event& e, const Lookup&) { return number(e.kind); }},
+      Column<Event>{"address", kKnown, [](const Event& e, const Lookup&) { return number(e.address); }},
+      Column<Event>{"bytes", kKnown, [](const Event& e, const Lookup&) { return number(e.bytes); }},
+      Column<Event>{"start_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.start_ns); }},
+      Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
+  };
+};
+
+struct NvtxTable {
+  using Event = NvtxEvent;
+  static constexpr const char* kName = "nvtx";
+  static constexpr std::array kColumns{
+      Column<Event>{"kind", kKnown, [](const Event& e, const Lookup&) { return number(e.kind); }},
+      Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
+      Column<Event>{"domain_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.domain); }},
+      Column<Event>{"thread", kKnown, [](const Event& e, const Lookup&) { return number(e.thread); }},
+      Column<Event>{"start_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.start_ns); }},
+      Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
+  };
+};
+
+struct InterventionTable {
+  using Event = InterventionEvent;
+  static constexpr const char* kName = "intervention";
+  static constexpr std::array kColumns{
+      Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.site, 0u); }},
+      Column<Event>{"sequence", kKnown, [](const Event& e, const Lookup&) { return number(e.sequence); }},
+      Column<Event>{"old_mode", kKnown, [](const Event& e, const Lookup&) { return number(e.old_mode); }},
+      Column<Event>{"new_mode", kKnown, [](const Event& e, const Lookup&) { return number(e.new_mode); }},
+      Column<Event>{"old_strategy_id", kKnown, [](const Event& e, const Lookup&) { return number(e.old_strategy); }},
+      Column<Event>{"new_strategy_id", kKnown, [](const Event& e, const Lookup&) { return number(e.new_strategy); }},
+      Column<Event>{"requested_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.requested_ns); }},
+      Column<Event>{"effective_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.effective_ns); }},
+  };
+};
+
+struct ClockTable {
+  using Event = ClockEvent;
+  static constexpr const char* kName = "clock";
+  static constexpr std::array kColumns{
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"device_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.device_ns); }},
+      Column<Event>{"host_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.host_ns); }},
+      Column<Event>{"error_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.error_ns); }},
+  };
+};
+
+using EventTables =
+    std::tuple<DeviceTable, SiteTable, StrategyTable, WaitTable, SignalTable, KernelTable, CopyTable, HostWaitTable,
+               CallTable, PcSampleTable, UvmTable, NvtxTable, InterventionTable, ClockTable>;
+
+/// Whether the event brings its own id, so that a second declaration replaces the first.
+template <class Table>
+constexpr bool has_own_id() {
+  return Table::kColumns[0].type == kId;
+}
+
+}  // namespace wicprof::store

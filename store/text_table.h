@@ -1,0 +1,42 @@
+// The texts of a trace: each is stored once, and known by the ring and number under which it travelled.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "protocol/events/header.h"
+
+namespace wicprof::store {
+
+/// The text with whatever is not UTF-8 (a name cut in the middle of a letter, say) replaced by U+FFFD.
+std::string valid_utf8(std::string_view text);
+
+class TextTable {
+ public:
+  /// A text and the id of its row.
+  using Entry = std::pair<const std::string, std::int64_t>;
+
+  /// The entry of a text, the same for equal texts. `is_new`: its row is still to be written.
+  const Entry& intern(const std::string& text, bool& is_new);
+
+  /// From now on `number` in `ring` stands for that text.
+  void bind(std::size_t ring, TextId number, const Entry& entry) { by_number_[key(ring, number)] = &entry; }
+  /// nullptr when that number was never bound: its text was lost.
+  const Entry* find(std::size_t ring, TextId number) const;
+
+  /// Forgets the texts (their rows were lost), going on with ids from `next`.
+  void clear(std::int64_t next);
+
+ private:
+  static std::uint64_t key(std::size_t ring, TextId number) { return std::uint64_t{ring} << 32 | number; }
+
+  std::unordered_map<std::string, std::int64_t> by_text_;  // entries stay where they are while it grows
+  std::unordered_map<std::uint64_t, const Entry*> by_number_;
+  std::int64_t next_ = 1;
+};
+
+}  // namespace wicprof::store

@@ -1,0 +1,88 @@
+// Writes rows to a trace: prepared statements, one open transaction at a time. Knows nothing of events' meaning.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "protocol/result.h"
+#include "store/schema.h"
+#include "store/sqlite.h"
+#include "store/tables.h"
+
+namespace wicprof::store {
+
+/// Each call gives SQLite's result code, 0 when it succeeded. After a failure: roll_back().
+class Writer {
+ public:
+  static Result<Writer> open(const std::string& path, bool overwrite);
+
+  /// How far the log grows before it is folded into the file.
+  void set_log_bytes(std::uint64_t bytes);
+  /// The largest the file may become; 0 = as large as the disk allows. Beyond it writing fails as on a full disk.
+  void set_max_bytes(std::uint64_t bytes);
+
+  template <class Table>
+  int insert(const typename Table::Event& event, const Lookup& lookup) {
+    if (const int code = begin(); code != 0) return code;
+    Statement& statement = std::get<Index<Table>::value>(inserts_);
+    bind_columns<Table>(statement, event, lookup, std::make_index_sequence<Table::kColumns.size()>());
+    return statement.run();
+  }
+
+  int insert_string(std::int64_t id, std::string_view text);
+  int put_meta(const std::string& key, const std::string& value);
+  int put_stat(std::int64_t id, std::int64_t name_id, std::int64_t detail_id, std::int64_t severity,
+               std::int64_t value);
+  int put_clock_error(DeviceId device, TimeNs error);
+
+  int commit();
+  void roll_back();
+  std::int64_t next_string_id();
+
+  /// Runs SQL in a transaction of its own; nothing of it stays when it fails.
+  int in_transaction(const std::string& sql);
+
+  /// Folds the log into the file and gives its room back. Only without an open transaction.
+  int empty_log();
+  /// The same, and leaves the WAL mode, so that the trace is the one file. Only without an open transaction.
+  int fold();
+  void close();
+
+  std::string message() const { return database_.message(); }
+
+ private:
+  template <class Table, class Tables = EventTables>
+  struct Index;
+  template <class Table, class... Rest>
+  struct Index<Table, std::tuple<Table, Rest...>> : std::integral_constant<std::size_t, 0> {};
+  template <class Table, class First, class... Rest>
+  struct Index<Table, std::tuple<First, Rest...>>
+      : std::integral_constant<std::size_t, 1 + Index<Table, std::tuple<Rest...>>::value> {};
+
+  template <class Table, std::size_t... I>
+  static void bind_columns(Statement& statement, const typename Table::Event& event, const Lookup& lookup,
+                           std::index_sequence<I...>) {
+    (bind_value(statement, static_cast<int>(I) + 1, Table::kColumns[I].of(event, lookup)), ...);
+  }
+  static void bind_value(Statement& statement, int parameter, Value value) {
+    if (value.known) {
+      statement.bind(parameter, value.integer);
+    } else {
+      statement.bind_null(parameter);
+    }
+  }
+
+  int prepare();
+  int begin();
+
+  Database database_;
+  std::array<Statement, std::tuple_size_v<EventTables>> inserts_;
+  Statement begin_, commit_, roll_back_, insert_string_, put_meta_, put_stat_, put_clock_error_;
+  bool open_ = false;  // a transaction
+};
+
+}  // namespace wicprof::store

@@ -1,0 +1,113 @@
+#include "analyzer/reports/format.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/reports/svg_axis.h"
+#include "analyzer/rules/remedy.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+TEST(Format, Durations) {
+  EXPECT_EQ(format_duration(0), "0 ns");
+  EXPECT_EQ(format_duration(950), "950 ns");
+  EXPECT_EQ(format_duration(-150), "-150 ns");
+  EXPECT_EQ(format_duration(1'234), "1.23 us");
+  EXPECT_EQ(format_duration(12'345'000), "12.3 ms");
+  EXPECT_EQ(format_duration(999'999), "1.00 ms");  // never "1000 us"
+  EXPECT_EQ(format_duration(123'456'789'000), "123 s");
+  EXPECT_EQ(format_duration(-2'500'000), "-2.50 ms");
+}
+
+TEST(Format, Counts) {
+  EXPECT_EQ(format_count(0), "0");
+  EXPECT_EQ(format_count(999), "999");
+  EXPECT_EQ(format_count(9'999), "9,999");
+  EXPECT_EQ(format_count(12'345), "12.3 k");
+  EXPECT_EQ(format_count(4'560'000), "4.56 M");
+  EXPECT_EQ(count_of(1, "wait"), "1 wait");
+  EXPECT_EQ(count_of(0, "wait"), "0 waits");
+}
+
+TEST(Format, NumbersPercentAndBytes) {
+  EXPECT_EQ(format_number(7), "7");
+  EXPECT_EQ(format_number(0.5), "0.50");
+  EXPECT_EQ(format_number(4'560), "4.56 k");
+  EXPECT_EQ(format_percent(0), "0.0 %");
+  EXPECT_EQ(format_percent(0.0003), "<0.1 %");
+  EXPECT_EQ(format_percent(0.4567), "45.7 %");
+  EXPECT_EQ(format_bytes(512), "512 B");
+  EXPECT_EQ(format_bytes(1536), "1.50 KiB");
+}
+
+TEST(Format, ShortenKeepsBothEndsAndWholeCharacters) {
+  EXPECT_EQ(shorten("short", 10), "short");
+  EXPECT_EQ(shorten("abcdefghij", 5), "ab\u2026ij");
+  EXPECT_EQ(shorten("\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4", 3), "\u00e4\u2026\u00e4");
+  EXPECT_EQ(shorten("abc", 0), "");
+}
+
+TEST(Format, OneLineDisarmsControlCharacters) {
+  EXPECT_EQ(one_line("a\nb\x1b[31mc\x7f"), "a b [31mc ");
+  EXPECT_EQ(one_line("a\xc2\x9b"), "a  ");
+  EXPECT_EQ(one_line("gr\u00fcn"), "gr\u00fcn");
+}
+
+TEST(Format, WrapBreaksAtSpacesAndLosesNothing) {
+  const std::string text = "one two three four five six seven eight nine ten";
+  const std::string wrapped = wrap(text, 12, 2);
+  std::string joined;
+  for (const char c : wrapped) joined += c == '\n' ? ' ' : c;
+  std::size_t line = 0;
+  for (std::size_t i = 0; i <= wrapped.size(); ++i) {
+    if (i == wrapped.size() || wrapped[i] == '\n') {
+      EXPECT_LE(line, 14u);
+      line = 0;
+    } else {
+      ++line;
+    }
+  }
+  EXPECT_EQ(wrap(joined, 1000, 0), text);
+}
+
+TEST(Format, EscapesHtmlAndMarkdown) {
+  EXPECT_EQ(escape_html("<script>\"&'"), "&lt;script&gt;&quot;&amp;&#39;");
+  EXPECT_EQ(escape_markdown("a|b*c_[d](e)`"), "a\\|b\\*c\\_\\[d\\](e)\\`");
+  EXPECT_EQ(escape_markdown("<b>\n# x"), "&lt;b&gt; \\# x");
+}
+
+TEST(Format, TablesLineUp) {
+  TextTable table("lr", {"name", "n"});
+  table.add({"a", "100"});
+  table.add({"l\u00e4nger", "1"});
+  EXPECT_EQ(table.str(0), "name      n\na       100\nl\u00e4nger    1\n");
+}
+
+TEST(ShellWord, QuotesWhatAShellWouldRead) {
+  EXPECT_EQ(shell_word("halo.left"), "halo.left");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("a b; rm -r $HOME"), "'a b; rm -r $HOME'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+}
+
+TEST(Axis, StepsAreRoundAndNotTooMany) {
+  for (const TimeNs length :
+       {TimeNs{1}, TimeNs{7}, TimeNs{999}, TimeNs{123'456}, TimeNs{6'000'000'000}, TimeNs{3'600'000'000'000}}) {
+    for (const int most : {1, 4, 9}) {
+      const TimeNs step = tick_step(length, most);
+      EXPECT_LE(length, step * most);
+      TimeNs lead = step;
+      while (lead % 10 == 0) lead /= 10;
+      EXPECT_TRUE(lead == 1 || lead == 2 || lead == 5) << step;
+    }
+  }
+}
+
+TEST(Axis, LabelsShareTheirUnit) {
+  EXPECT_EQ(tick_label(500'000'000, 500'000'000, 4'000'000'000), "0.5 s");
+  EXPECT_EQ(tick_label(2'000'000'000, 1'000'000'000, 4'000'000'000), "2 s");
+  EXPECT_EQ(tick_label(0, 20'000, 90'000), "0 us");
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer

@@ -1,0 +1,141 @@
+#include "analyzer/matching.h"
+
+#include <gtest/gtest.h>
+
+#include "synthetic.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+using namespace synthetic;
+
+TEST(Matching, EveryWaitFindsItsSignal) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 4, .iterations = 30, .wake_latency = 1'700});
+  settle(model);
+  const Matching matching = match(model);
+  ASSERT_EQ(matching.edges.size(), 120u);
+  for (const WakeEdge& edge : matching.edges) {
+    EXPECT_EQ(model.signals[edge.signal].iteration, model.waits[edge.wait].iteration);
+    EXPECT_EQ(edge.latency_ns, 1'700);
+    EXPECT_EQ(edge.error_ns, 200);  // the device's clock; the host's is the reference
+  }
+  ASSERT_EQ(matching.sites.size(), 1u);
+  EXPECT_EQ(matching.sites[0].matched, 120u);
+  EXPECT_EQ(matching.sites[0].unmatched, 0u);
+  EXPECT_EQ(matching.sites[0].p50_ns, 1'700);
+  EXPECT_EQ(matching.sites[0].error_ns, 200);
+}
+
+TEST(Matching, EachRunFindsItsOwnSignals) {
+  TraceModel model = empty_program();
+  const TimeNs end = add_handoff(model, {.waiters = 2, .iterations = 10});
+  add_handoff(model, {.waiters = 2, .iterations = 10, .start = end + 5'000'000, .wake_latency = 2'500});
+  settle(model);
+  const Matching matching = match(model);
+  ASSERT_EQ(matching.edges.size(), 40u);
+  for (const WakeEdge& edge : matching.edges) {
+    const bool second = model.waits[edge.wait].arrived > end;
+    EXPECT_EQ(edge.latency_ns, second ? 2'500 : 1'500);
+  }
+}
+
+TEST(Matching, ALateArrivalWaitsFromItsArrival) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 1, .iterations = 1});
+  model.waits[0].arrived = model.signals[0].at + 10'000;
+  model.waits[0].resumed = model.waits[0].arrived + 400;
+  settle(model);
+  EXPECT_EQ(match(model).edges.at(0).latency_ns, 400);
+}
+
+TEST(Matching, ASignalThatSeemsLateByLessThanTheClocksErrorStillMatches) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 1, .iterations = 1, .wake_latency = -150});
+  settle(model);
+  EXPECT_EQ(match(model).edges.at(0).latency_ns, -150);
+}
+
+TEST(Matching, ASignalFromAfterTheResumptionDoesNot) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 1, .iterations = 1, .wake_latency = -5'000});
+  settle(model);
+  const Matching matching = match(model);
+  EXPECT_TRUE(matching.edges.empty());
+  EXPECT_EQ(matching.sites.at(0).unmatched, 1u);
+}
+
+TEST(Matching, SignalsOfOtherSitesDoNotMatch) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 1, .iterations = 5});
+  for (auto& signal : model.signals) signal.site = 2;
+  settle(model);
+  EXPECT_TRUE(match(model).edges.empty());
+}
+
+TEST(Matching, AMissedDeadlineHasNoSignal) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 1, .iterations = 3});
+  model.waits[1].status = WaitStatus::deadline_passed;
+  settle(model);
+  const Matching matching = match(model);
+  EXPECT_EQ(matching.edges.size(), 2u);
+  EXPECT_EQ(matching.sites.at(0).unmatched, 0u);
+}
+
+TEST(Matching, NumberingThatDiffersBetweenSidesIsBridgedByTheValue) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 1, .iterations = 10});
+  for (auto& signal : model.signals) signal.iteration += 1000;
+  settle(model);
+  const Matching matching = match(model);
+  ASSERT_EQ(matching.edges.size(), 10u);
+  for (const WakeEdge& edge : matching.edges) EXPECT_EQ(model.signals[edge.signal].value, model.waits[edge.wait].value);
+}
+
+TEST(Matching, HostWaitsMatchByIteration) {
+  TraceModel model = empty_program();
+  for (std::uint32_t i = 0; i < 8; ++i) add_exchange(model, i, i * 1'000'000, 1'000'000, 0, 1);
+  settle(model);
+  const Matching matching = match(model);
+  ASSERT_EQ(matching.edges.size(), 8u);
+  for (const WakeEdge& edge : matching.edges) {
+    EXPECT_TRUE(edge.host);
+    EXPECT_EQ(model.signals[edge.signal].iteration, model.host_waits[edge.wait].iteration);
+  }
+}
+
+TEST(Matching, AnUnknownClockHasNoErrorBound) {
+  TraceModel model = empty_program();
+  model.devices[1].clock_error_ns.reset();
+  add_handoff(model, {.waiters = 1, .iterations = 3});
+  settle(model);
+  const Matching matching = match(model);
+  EXPECT_EQ(matching.edges.at(0).error_ns, std::nullopt);
+  EXPECT_EQ(matching.sites.at(0).error_ns, std::nullopt);
+}
+
+TEST(Matching, WithinOneDeviceThereIsNoClockError) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 1, .iterations = 3});
+  for (auto& signal : model.signals) signal.device = 0;
+  settle(model);
+  EXPECT_EQ(match(model).edges.at(0).error_ns, 0);
+}
+
+TEST(Matching, SameWhenShiftedAndRenamed) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 3, .iterations = 20});
+  settle(model);
+  const Matching here = match(model);
+  const Matching there =
+      match(shifted(renamed_devices(model, [](DeviceId) { return kSimtDeviceBase; }), 1'000'000'007));
+  ASSERT_EQ(here.edges.size(), there.edges.size());
+  for (std::size_t i = 0; i < here.edges.size(); ++i) {
+    EXPECT_EQ(here.edges[i].signal, there.edges[i].signal);
+    EXPECT_EQ(here.edges[i].latency_ns, there.edges[i].latency_ns);
+  }
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer

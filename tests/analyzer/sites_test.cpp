@@ -1,0 +1,119 @@
+#include "analyzer/sites.h"
+
+#include <gtest/gtest.h>
+
+#include "synthetic.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+using namespace synthetic;
+
+TEST(Sites, NoneInAnEmptyTrace) {
+  TraceModel model = empty_program();
+  settle(model);
+  EXPECT_TRUE(site_stats(model).empty());
+  EXPECT_EQ(model.span(), 0);
+}
+
+TEST(Sites, OneWait) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 1, .iterations = 1});
+  settle(model);
+  const auto sites = site_stats(model);
+  ASSERT_EQ(sites.size(), 1u);
+  EXPECT_EQ(sites[0].count, 1u);
+  EXPECT_EQ(sites[0].total_ns, 801'500);
+  EXPECT_EQ(sites[0].p50_ns, 801'500);
+  EXPECT_EQ(sites[0].p99_ns, 801'500);
+  EXPECT_DOUBLE_EQ(sites[0].share, 1.0);  // it waits all the time that is traced
+  EXPECT_DOUBLE_EQ(sites[0].any_share, 1.0);
+  EXPECT_EQ(sites[0].max_waiting, 1u);
+}
+
+TEST(Sites, CountsWaitersPollsAndShares) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 10, .sms = 5, .iterations = 100, .polls = 7});
+  settle(model);
+  const SiteStats site = site_stats(model).at(0);
+  EXPECT_EQ(site.name, "flag");
+  EXPECT_EQ(site.count, 1000u);
+  EXPECT_EQ(site.groups, 10u);
+  EXPECT_EQ(site.sms, 5u);
+  EXPECT_EQ(site.max_waiting, 10u);
+  EXPECT_EQ(site.max_polling, 10u);
+  EXPECT_EQ(site.polls, 7000u);
+  EXPECT_DOUBLE_EQ(site.polls_per_wait.value(), 7.0);
+  EXPECT_NEAR(site.share, 0.80, 0.01);
+  EXPECT_NEAR(site.any_share, 0.80, 0.01);
+  EXPECT_EQ(site.main_strategy(), StrategyId::poll);
+}
+
+TEST(Sites, ParkedWaitersDoNotCountAsPolling) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 6, .strategy = StrategyId::shared_watch});
+  settle(model);
+  const SiteStats site = site_stats(model).at(0);
+  EXPECT_EQ(site.max_waiting, 6u);
+  EXPECT_EQ(site.max_polling, 0u);
+}
+
+TEST(Sites, StrategiesAreToldApart) {
+  const TraceModel model = phased_program({.phases = 2, .iterations = 20, .period = [](Mode mode, std::size_t) {
+                                             return mode == Mode::poll ? TimeNs{900'000} : TimeNs{100'000};
+                                           }});
+  const SiteStats site = site_stats(model).at(0);
+  ASSERT_EQ(site.strategies.size(), 2u);
+  EXPECT_EQ(site.strategies[0].strategy, StrategyId::poll);  // more waiting time
+  EXPECT_EQ(site.strategies[1].strategy, StrategyId::shared_watch);
+  EXPECT_EQ(site.strategies[0].count + site.strategies[1].count, site.count);
+  EXPECT_EQ(site.strategies[0].total_ns + site.strategies[1].total_ns, site.total_ns);
+  EXPECT_DOUBLE_EQ(site.strategies[0].polls_per_wait, 400.0);
+  EXPECT_DOUBLE_EQ(site.strategies[1].polls_per_wait, 2.0);
+}
+
+TEST(Sites, HostWaitsCountToo) {
+  TraceModel model = empty_program();
+  declare_site(model, 2, "answer", WordMemory::pinned_host);
+  for (std::uint32_t i = 0; i < 10; ++i) add_exchange(model, i, i * 1'000'000, 1'000'000, 1, 1);
+  settle(model);
+  const auto sites = site_stats(model);
+  ASSERT_EQ(sites.size(), 2u);
+  for (const SiteStats& site : sites) {
+    EXPECT_EQ(site.count, 10u) << site.name;
+    EXPECT_EQ(site.host_count, site.site == 2 ? 10u : 0u);
+    EXPECT_EQ(site.polls_per_wait.has_value(), site.site == 1);
+    EXPECT_EQ(site.main_strategy().has_value(), site.site == 1);
+  }
+}
+
+TEST(Sites, AWaitTurnedAroundByTheClockHasNoLength) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 1, .iterations = 1});
+  model.waits[0].resumed = model.waits[0].arrived - 100;
+  settle(model);
+  EXPECT_EQ(site_stats(model).at(0).total_ns, 0);
+}
+
+TEST(Sites, SameWhenShiftedInTime) {
+  TraceModel model = phased_program(
+      {.phases = 2, .iterations = 20, .period = [](Mode, std::size_t i) { return TimeNs(500'000 + 1000 * (i % 7)); }});
+  const SiteStats here = site_stats(model).at(0);
+  const SiteStats there = site_stats(shifted(model, -123'456'789'012)).at(0);
+  EXPECT_EQ(here.total_ns, there.total_ns);
+  EXPECT_EQ(here.p99_ns, there.p99_ns);
+  EXPECT_EQ(here.any_waiting_ns, there.any_waiting_ns);
+  EXPECT_DOUBLE_EQ(here.share, there.share);
+}
+
+TEST(Sites, AnUndeclaredSiteIsNamedByItsNumber) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.site = 9});
+  settle(model);
+  const SiteStats site = site_stats(model).at(0);
+  EXPECT_EQ(site.name, "site 9");
+  EXPECT_FALSE(site.declared);
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer

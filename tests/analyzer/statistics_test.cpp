@@ -1,0 +1,66 @@
+#include "analyzer/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace wicprof::analyzer {
+namespace {
+
+TEST(Percentile, OfNothingIsZero) { EXPECT_EQ(percentile({}, 50), 0); }
+
+TEST(Percentile, OfOneValueIsThatValue) {
+  for (const double percent : {0.0, 1.0, 50.0, 99.0, 100.0}) EXPECT_EQ(percentile({7}, percent), 7);
+}
+
+TEST(Percentile, IsTheSmallestValueWithThatManyAtOrBelow) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<TimeNs> values(1 + random() % 40);
+    for (TimeNs& value : values) value = random() % 30;
+    for (const double percent : {1.0, 25.0, 50.0, 90.0, 99.0, 100.0}) {
+      const TimeNs found = percentile(values, percent);
+      const auto at_or_below = std::count_if(values.begin(), values.end(), [&](TimeNs v) { return v <= found; });
+      const auto below = std::count_if(values.begin(), values.end(), [&](TimeNs v) { return v < found; });
+      EXPECT_GE(100.0 * static_cast<double>(at_or_below), percent * static_cast<double>(values.size()));
+      EXPECT_LT(100.0 * static_cast<double>(below), percent * static_cast<double>(values.size()));
+    }
+  }
+}
+
+/// Counts nanosecond by nanosecond.
+struct Slow {
+  TimeNs covered = 0;
+  std::uint32_t at_once = 0;
+  explicit Slow(const std::vector<Interval>& intervals) {
+    for (TimeNs t = -50; t < 150; ++t) {
+      std::uint32_t here = 0;
+      for (const Interval& i : intervals) here += i.begin <= t && t < i.end ? 1 : 0;
+      covered += here > 0 ? 1 : 0;
+      at_once = std::max(at_once, here);
+    }
+  }
+};
+
+TEST(Intervals, AgreeWithCountingEachNanosecond) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Interval> intervals(random() % 12);
+    for (Interval& i : intervals) {
+      i.begin = static_cast<TimeNs>(random() % 100) - 40;
+      i.end = i.begin + 1 + static_cast<TimeNs>(random() % 40);
+    }
+    const Slow slow(intervals);
+    EXPECT_EQ(covered(intervals), slow.covered);
+    EXPECT_EQ(max_at_once(intervals), slow.at_once);
+  }
+}
+
+TEST(Intervals, OneWithoutLengthIsStillThere) {
+  EXPECT_EQ(max_at_once({{5, 5}}), 1u);
+  EXPECT_EQ(covered({{5, 5}}), 0);
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer

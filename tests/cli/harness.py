@@ -1,0 +1,128 @@
+"""What the command line's tests share: a wic-prof with a runtime folder of its own, and a look at what it leaves behind."""
+
+import json
+import os
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import time
+import unittest
+
+WICPROF = os.environ["WICPROF"]
+TRACED_APP = os.environ["WICPROF_TRACED_APP"]
+SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
+VERBS = ["run", "sessions", "toggle", "analyze", "compare", "report", "doctor", "demo"]
+PATIENCE = 60  # seconds: only what hangs takes that long
+
+
+class Case(unittest.TestCase):
+    """A test in a folder of its own. When it ends, no session file, socket or process of it may be left."""
+
+    leaves_stale_session = False
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="wicprof-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.runtime = self.folder / "runtime"
+        self.runtime.mkdir(mode=0o700)
+        self.work = self.folder / "work"
+        self.work.mkdir()
+        self.env = dict(os.environ, XDG_RUNTIME_DIR=str(self.runtime))
+        self.started = []
+
+    def tearDown(self):
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+                self.fail(f"still running at the end of the test: {process.args}")
+            for pipe in (process.stdout, process.stderr):
+                if pipe:
+                    pipe.close()
+        self.assertEqual(self.session_files(), [], "left in the session folder")
+        self.assertEqual(self.processes(), [], "processes left behind")
+
+    def wic_prof(self, *words, env=None):
+        """Runs to its end; stdout and stderr as text."""
+        return subprocess.run([WICPROF, *map(str, words)], cwd=self.work, env={**self.env, **(env or {})}, text=True,
+                              capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
+
+    def start(self, *words, **popen):
+        process = subprocess.Popen([WICPROF, *map(str, words)], cwd=self.work, env=self.env, text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)
+        self.started.append(process)
+        return process
+
+    def start_app(self, *app_options, run_options=(), seconds=30):
+        """A run whose program has attached; returns once it answers on its control socket."""
+        process = self.start("run", *run_options, "--", TRACED_APP, "--seconds", seconds, *app_options)
+        name = dict(zip(run_options, run_options[1:])).get("--name", "traced_app")
+        wanted = "--no-runtime" not in app_options
+        self.until(lambda: any(s["name"] == name and s["answers"] and s["wic_runtime"] == wanted for s in self.sessions()),
+                   f"session {name}")
+        return process
+
+    def finish(self, process):
+        out, err = process.communicate(timeout=PATIENCE)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def interrupt(self, process):
+        process.send_signal(signal.SIGINT)
+        return self.finish(process)
+
+    def sessions(self):
+        result = self.wic_prof("sessions", "--format", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)["sessions"]
+
+    def session_files(self):
+        folder = self.runtime / "wic-prof"
+        return sorted(p.name for p in folder.iterdir()) if folder.is_dir() else []
+
+    def processes(self):
+        """Processes that were started with this test's runtime folder."""
+        mark = f"XDG_RUNTIME_DIR={self.runtime}".encode()
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and mark in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append((int(entry.name), (entry / "cmdline").read_bytes()))
+            except OSError:
+                pass
+        return found
+
+    def until(self, condition, what):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            self.assertLess(time.monotonic(), end, f"waited in vain for {what}")
+            time.sleep(0.01)
+
+    def traces(self):
+        return sorted(p.name for p in self.work.glob("*.wicprof*"))
+
+    def record(self, name, *app_options, run_options=()):
+        result = self.wic_prof("run", "-o", name, *run_options, "--", TRACED_APP, *app_options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return self.work / name
+
+    def meta(self, trace):
+        with sqlite3.connect(self.work / trace) as database:
+            columns = [row[1] for row in database.execute("PRAGMA table_info(meta)")]
+            rows = database.execute("SELECT * FROM meta").fetchall()
+        key, value = columns.index("key"), columns.index("value")
+        return {row[key]: str(row[value]) for row in rows}
+
+    def assert_refused(self, result, status, *words):
+        """An error message on stderr that has these words, this exit status, and nothing on stdout."""
+        self.assertIn(result.returncode, status if isinstance(status, tuple) else (status,), result.stderr)
+        self.assertEqual(result.stdout, "")
+        self.assertIn("wic-prof: error: ", result.stderr)
+        for word in words:
+            self.assertIn(str(word), result.stderr)
+
+
+def main():
+    unittest.main(verbosity=2)

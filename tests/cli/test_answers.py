@@ -1,0 +1,78 @@
+"""analyze, compare, report and doctor: one document on stdout, the fields that others rely on."""
+
+import json
+import unittest
+
+import harness
+
+
+class Answers(harness.Case):
+    def one_document(self, *words):
+        result = self.wic_prof(*words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_analyze(self):
+        self.record("t.wicprof")
+        answer = self.one_document("analyze", "t.wicprof", "--format", "json")
+        self.assertEqual(set(answer["classification"]) & {"model", "pattern", "model_confidence", "pattern_confidence", "evidence"},
+                         {"model", "pattern", "model_confidence", "pattern_confidence", "evidence"})
+        self.assertEqual({site["site"] for site in answer["sites"]}, {"left", "right"})
+        for field in ("count", "total_ns", "p50_ns", "p99_ns", "polls", "strategy", "predicted_gain"):
+            self.assertIn(field, answer["sites"][0])
+        self.assertEqual((answer["loss"], type(answer["findings"])), ([], list))
+        self.assertIn("left", self.wic_prof("analyze", "t.wicprof").stdout)
+
+    def test_compare(self):
+        self.record("a.wicprof", "--seconds", 1, run_options=("--schedule", "poll:300ms,park:300ms"))
+        self.record("b.wicprof", run_options=("--mode", "park"))
+        for files in (["a.wicprof"], ["a.wicprof", "b.wicprof"]):
+            with self.subTest(files=files):
+                answer = self.one_document("compare", *files, "--format=json")
+                self.assertIn("verdict", answer)
+                self.assertIn("speedup", answer)
+                for field in ("mode", "begin_ns", "end_ns", "iterations", "iteration_ns_p50"):
+                    self.assertIn(field, answer["segments"][0])
+
+    def test_report(self):
+        self.record("t.wicprof")
+        self.one_document("report", "t.wicprof", "--format=json")
+        self.assertTrue(self.wic_prof("report", "t.wicprof", "--format=md").stdout.startswith("#"))
+        result = self.wic_prof("report", "t.wicprof", "--format", "html", "-o", "t.html")
+        self.assertEqual((result.returncode, result.stdout), (0, ""))
+        self.assertTrue((self.work / "t.html").read_text().lower().startswith("<!doctype html>"))
+        self.assertEqual(self.wic_prof("report", "t.wicprof", "--format", "html", "-f", "-o", "t.html").returncode, 0)
+
+    def test_output_file_gets_what_stdout_would(self):
+        self.record("t.wicprof")
+        shown = self.wic_prof("analyze", "t.wicprof", "-o", "-").stdout
+        self.assertEqual(self.wic_prof("analyze", "t.wicprof", "--output=a%%.txt").returncode, 0)
+        self.assertEqual((self.work / "a%.txt").read_text(), shown)
+
+    def test_trace_of_a_program_without_waits(self):
+        self.assertEqual(self.wic_prof("run", "-o", "t.wicprof", "--", "true").returncode, 0)
+        self.assertEqual(self.one_document("analyze", "t.wicprof", "--format=json")["sites"], [])
+        self.assertEqual(self.one_document("compare", "t.wicprof", "--format=json")["verdict"], "inconclusive")
+        self.one_document("report", "t.wicprof", "--format=json")
+
+    def test_trace_that_is_still_being_recorded(self):
+        process = self.start_app(run_options=("-o", "t.wicprof"))
+        self.until(lambda: self.sessions()[0]["waits"] > 100, "waits")
+        self.until(lambda: self.one_document("analyze", "t.wicprof", "--format=json")["sites"], "committed waits")
+        self.assertIn("still being recorded", self.wic_prof("analyze", "t.wicprof").stderr)
+        self.interrupt(process)
+
+    def test_doctor(self):
+        answer = self.one_document("doctor", "--format", "json")
+        self.assertIs(answer["able"], True)
+        states = {check["name"]: check["state"] for check in answer["checks"]}
+        self.assertEqual((states["session folder"], states["session"], states["shared memory"]), ("ok", "ok", "ok"))
+        for check in answer["checks"]:
+            self.assertIn(check["state"], ("ok", "missing", "not applicable"))
+            self.assertEqual(bool(check["cure"]), check["state"] == "missing", check)
+        for name in ("CUDA driver", "GPU", "CUDA collector", "CUPTI", "clock"):
+            self.assertIn(name, states)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,170 @@
+"""Bad input: each kind gets its exit status and a message that names the thing and the cure; nothing is left behind."""
+
+import os
+import sqlite3
+import unittest
+
+import harness
+
+READERS = (["analyze", "FILE"], ["compare", "FILE"], ["report", "FILE", "--format", "md"])
+
+
+class TraceFile(harness.Case):
+    def refused_by_all(self, name, *words):
+        for verb in READERS:
+            with self.subTest(verb=verb[0]):
+                result = self.wic_prof(*[name if word == "FILE" else word for word in verb])
+                self.assert_refused(result, 2, name, *words)
+
+    def test_missing(self):
+        self.refused_by_all("none.wicprof")
+
+    def test_not_a_trace(self):
+        (self.work / "text.wicprof").write_text("this is a letter, not a trace\n" * 100)
+        self.refused_by_all("text.wicprof")
+
+    def test_empty(self):
+        (self.work / "empty.wicprof").touch()
+        self.refused_by_all("empty.wicprof")
+
+    def test_folder(self):
+        (self.work / "folder.wicprof").mkdir()
+        self.refused_by_all("folder.wicprof")
+
+    def test_another_database(self):
+        with sqlite3.connect(self.work / "other.wicprof") as database:
+            database.execute("CREATE TABLE wait (id INTEGER)")
+        self.refused_by_all("other.wicprof")
+
+    def test_truncated(self):
+        whole = self.record("whole.wicprof").read_bytes()
+        for share in (0.05, 0.5, 0.95):
+            with self.subTest(share=share):
+                (self.work / "cut.wicprof").write_bytes(whole[: int(len(whole) * share)])
+                self.refused_by_all("cut.wicprof")
+
+    def test_newer_version(self):
+        trace = self.record("newer.wicprof")
+        with sqlite3.connect(trace) as database:
+            database.execute("PRAGMA user_version = 9999")
+        self.refused_by_all("newer.wicprof", "9999")
+
+    def test_second_file_of_a_comparison(self):
+        self.record("good.wicprof")
+        (self.work / "bad.wicprof").write_text("no")
+        self.assert_refused(self.wic_prof("compare", "good.wicprof", "bad.wicprof"), 2, "bad.wicprof")
+
+
+class Output(harness.Case):
+    """Found before the program starts."""
+
+    def refused(self, output, status, *words):
+        result = self.wic_prof("run", "-o", output, "--", "touch", self.work / "started")
+        self.assert_refused(result, status, *words)
+        self.assertFalse((self.work / "started").exists(), "the program was started")
+
+    def test_missing_folder(self):
+        self.refused("nowhere/t.wicprof", (2, 3), "nowhere/t.wicprof")
+
+    def test_folder_that_takes_no_files(self):
+        self.refused("/proc/t.wicprof", (2, 3), "/proc/t.wicprof")
+
+    @unittest.skipIf(os.geteuid() == 0, "root writes into read-only folders")
+    def test_read_only_folder(self):
+        locked = self.work / "locked"
+        locked.mkdir(mode=0o500)
+        self.refused("locked/t.wicprof", (2, 3), "locked/t.wicprof")
+
+    def test_stdout(self):
+        self.refused("-", 2, "wic-prof report")
+
+    def test_placeholder_nobody_knows(self):
+        self.refused("%z.wicprof", 2, "%z.wicprof", "%p")
+
+    def test_variable_that_is_not_set(self):
+        self.refused("%q{NOT_SET_HERE}.wicprof", 2, "NOT_SET_HERE")
+
+    def test_of_a_report(self):
+        self.record("t.wicprof")
+        (self.work / "there.md").write_text("mine")
+        self.assert_refused(self.wic_prof("report", "t.wicprof", "--format", "md", "-o", "there.md"), 2, "there.md", "-f")
+        self.assertEqual((self.work / "there.md").read_text(), "mine")
+        self.assert_refused(self.wic_prof("report", "t.wicprof", "--format", "md", "-o", "no/there.md"), 2, "no/there.md")
+        self.assertEqual(sorted(os.listdir(self.work)), ["t.wicprof", "there.md"])
+
+
+class Program(harness.Case):
+    def refused(self, program, *words):
+        self.assert_refused(self.wic_prof("run", "--", program), 2, program, *words)
+        self.assertEqual(self.traces(), [])
+
+    def test_that_does_not_exist(self):
+        self.refused("no-such-program", "PATH")
+        self.refused("./no-such-program", "No such file")
+
+    def test_that_is_not_executable(self):
+        (self.work / "plain").write_text("#!/bin/sh\n")
+        self.refused("./plain", "chmod +x")
+
+    def test_that_is_a_folder(self):
+        self.refused("/tmp", "not a program")
+
+    def test_that_the_system_cannot_run(self):
+        (self.work / "garbage").write_bytes(b"\x01\x02 not a program")
+        (self.work / "garbage").chmod(0o755)
+        self.refused("./garbage", "Exec format error")
+
+    def test_missing_from_the_command_line(self):
+        self.assert_refused(self.wic_prof("run", "-q"), 2, "wic-prof run -- APP")
+
+    def test_that_crashes_at_once(self):
+        result = self.wic_prof("run", "-o", "t.wicprof", "--", "sh", "-c", "kill -SEGV $$")
+        self.assertEqual(result.returncode, 128 + 11)
+        self.assertIn("killed by signal 11 (Segmentation fault)", result.stderr)
+        self.assertEqual(self.wic_prof("analyze", "t.wicprof").returncode, 0)
+
+
+class SharedMemory(harness.Case):
+    def test_none_left(self):
+        result = self.wic_prof("run", "--buffer-size", 1 << 36, "--", "touch", "started")
+        self.assert_refused(result, 3, "shared memory", "--buffer-size")
+        self.assertEqual(os.listdir(self.work), [])
+
+    def test_session_folder_that_cannot_be_made(self):
+        self.env["XDG_RUNTIME_DIR"] = str(self.folder / "missing")
+        result = self.wic_prof("run", "--", "touch", "started")
+        self.assert_refused(result, 3, "XDG_RUNTIME_DIR")
+        self.assertEqual(os.listdir(self.work), [])
+        self.assertEqual(self.wic_prof("doctor").returncode, 3)
+
+
+class Usage(harness.Case):
+    def test_errors(self):
+        for words, said in (
+            (["frobnicate"], "there is no verb 'frobnicate'"),
+            ([], "wic-prof --help"),
+            (["run", "--frobnicate", "--", "true"], "--frobnicate"),
+            (["run", "--mode", "sideways", "--", "true"], "sideways"),
+            (["run", "--mode", "poll", "--strategy", "backoff", "--", "true"], "--strategy"),
+            (["run", "--mode", "park", "--strategy", "sideways", "--", "true"], "predicted_sleep"),
+            (["run", "--schedule", "poll", "--", "true"], "poll:2s"),
+            (["run", "--schedule", "poll:2", "--", "true"], "ms, s and m"),
+            (["run", "--schedule", "poll:-1s", "--", "true"], "poll:-1s"),
+            (["run", "--schedule", "poll:1s,", "--", "true"], "poll:1s,"),
+            (["run", "--schedule", "poll:1s", "--mode", "park", "--", "true"], "--mode"),
+            (["run", "--buffer-size", "0", "--", "true"], "--buffer-size"),
+            (["run", "--name", "a/b", "--", "true"], "a/b"),
+            (["analyze"], "wic-prof analyze --help"),
+            (["analyze", "a", "--format", "csv"], "csv"),
+            (["report", "a"], "--format"),
+            (["report", "a", "--format", "csv"], "csv"),
+            (["toggle"], "MODE"),
+            (["toggle", "sideways"], "sideways"),
+        ):
+            with self.subTest(words=words):
+                self.assert_refused(self.wic_prof(*words), 2, said)
+                self.assertEqual(os.listdir(self.work), [])
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,23 @@
+"""demo: the main job on the bundled sample."""
+
+import json
+import unittest
+
+import harness
+
+
+class Demo(harness.Case):
+    def test_records_compares_and_reports(self):
+        result = self.wic_prof("demo")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(sorted(p.name for p in self.work.iterdir()), ["demo.wicprof", "report.html"])
+        self.assertIn("report.html", result.stderr)
+        comparison = json.loads(self.wic_prof("compare", "demo.wicprof", "--format=json").stdout)
+        self.assertEqual([s["mode"] for s in comparison["segments"]], ["poll", "park"])
+        for segment in comparison["segments"]:
+            self.assertGreater(segment["iterations"], 0)
+        self.assert_refused(self.wic_prof("demo"), 2, "report.html", "-f")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,164 @@
+"""What run passes on, writes and leaves."""
+
+import os
+import json
+import pty
+import re
+import sqlite3
+import unittest
+
+import harness
+
+
+class Status(harness.Case):
+    def test_is_the_programs_own(self):
+        for status in (0, 1, 7, 255):
+            with self.subTest(status=status):
+                result = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", "--", "sh", "-c", f"exit {status}")
+                self.assertEqual(result.returncode, status)
+                self.assertEqual(self.meta("t.wicprof")["app_status"], str(status))
+
+    def test_of_a_signal_is_128_more_and_said_in_words(self):
+        result = self.wic_prof("run", "-o", "t.wicprof", "--", "sh", "-c", "kill -TERM $$")
+        self.assertEqual(result.returncode, 128 + 15)
+        self.assertIn("killed by signal 15 (Terminated)", result.stderr)
+        self.assertEqual(self.meta("t.wicprof")["app_signal"], "15")
+
+
+class Program(harness.Case):
+    def test_gets_its_words_and_its_own_stdout(self):
+        result = self.wic_prof("run", "-o", "t.wicprof", "--", "printf", "%s|", "--help", "-o", "a b", "--", "x")
+        self.assertEqual(result.stdout, "--help|-o|a b|--|x|")
+        self.assertIn("'a b'", self.meta("t.wicprof")["command"])
+
+    def test_may_stand_without_dashes_before_it(self):
+        result = self.wic_prof("run", "-o", "t.wicprof", "echo", "-n", "hello")
+        self.assertEqual((result.returncode, result.stdout), (0, "hello"))
+
+    def test_environment(self):
+        result = self.wic_prof("run", "-q", "-o", "t.wicprof", "--", "env")
+        self.assertRegex(result.stdout, r"(?m)^WICPROF_SESSION=.*/env\.session$")
+        self.assertRegex(result.stdout, r"(?m)^CUDA_MODULE_LOADING=EAGER$")
+        result = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", "--", "env", env={"CUDA_MODULE_LOADING": "LAZY"})
+        self.assertRegex(result.stdout, r"(?m)^CUDA_MODULE_LOADING=LAZY$")
+
+    def test_of_a_quiet_run_is_the_only_one_to_speak(self):
+        result = self.wic_prof("run", "-q", "-o", "t.wicprof", "--", "echo", "hello")
+        self.assertEqual((result.stdout, result.stderr), ("hello\n", ""))
+
+    def test_inherits_signals_unblocked(self):
+        result = self.wic_prof("run", "-q", "-o", "t.wicprof", "--", "grep", "-E", "SigBlk|SigIgn", "/proc/self/status")
+        self.assertEqual(re.findall(r"SigBlk:\s*(\w+)", result.stdout), ["0" * 16])
+
+
+class Trace(harness.Case):
+    def test_default_name_holds_program_and_pid(self):
+        result = self.wic_prof("run", "--", "sh", "-c", "echo $$")
+        self.assertEqual(self.traces(), [f"sh.{result.stdout.strip()}.wicprof"])
+        self.assertIn(self.traces()[0], result.stderr)
+
+    def test_name_placeholders(self):
+        result = self.wic_prof("run", "-o", "%q{WHO}-%p-%h-%%.wicprof", "--", "sh", "-c", "echo $$", env={"WHO": "me"})
+        pid, host = result.stdout.strip(), os.uname().nodename
+        self.assertEqual(self.traces(), [f"me-{pid}-{host}-%.wicprof"])
+
+    def test_is_not_overwritten_unless_asked(self):
+        trace = self.record("t.wicprof")
+        before = trace.read_bytes()
+        result = self.wic_prof("run", "-o", "t.wicprof", "--", "touch", "started")
+        self.assert_refused(result, 2, "t.wicprof", "-f")
+        self.assertEqual(trace.read_bytes(), before)
+        self.assertFalse((self.work / "started").exists())
+        self.assertEqual(self.wic_prof("run", "-f", "-o", "t.wicprof", "--", "true").returncode, 0)
+
+    def test_holds_what_the_program_wrote(self):
+        trace = self.record("t.wicprof", "--burst", 1000)
+        with sqlite3.connect(trace) as database:
+            waits = database.execute("SELECT count(*), min(iteration), max(iteration) FROM wait").fetchone()
+            signals = database.execute("SELECT count(*) FROM signal").fetchone()
+        self.assertGreater(waits[0], 2000)
+        self.assertEqual(waits[0], 2 * waits[2])
+        self.assertEqual((waits[1], signals[0]), (1, waits[0]))
+        self.assertEqual(self.traces(), ["t.wicprof"])
+        meta = self.meta(trace)
+        self.assertEqual((meta["state"], meta["app"], meta["app_status"]), ("complete", "traced_app", "0"))
+
+    def test_says_what_a_full_ring_lost(self):
+        trace = self.record("t.wicprof", "--burst", 300000, run_options=("--buffer-size", "1"))
+        answer = json.loads(self.wic_prof("analyze", "--format=json", trace).stdout)
+        with sqlite3.connect(trace) as database:
+            waits, last = database.execute("SELECT count(*), max(iteration) FROM wait").fetchone()
+        if waits == 2 * last:
+            self.skipTest("the recorder kept up: nothing was lost")
+        self.assertTrue(answer["loss"])
+
+
+class Summary(harness.Case):
+    def test_names_the_sites_and_the_next_step(self):
+        result = self.wic_prof("run", "-o", "t.wicprof", "--", harness.TRACED_APP)
+        self.assertIn("left", result.stderr)
+        self.assertIn("right", result.stderr)
+        self.assertIn("wic-prof analyze t.wicprof", result.stderr)
+        self.assertEqual(result.stdout, "ready\n")
+
+    def test_progress_is_for_terminals(self):
+        main_end, app_end = pty.openpty()
+        process = harness.subprocess.Popen(
+            [harness.WICPROF, "run", "-o", "t.wicprof", "--", harness.TRACED_APP, "--seconds", "1"], cwd=self.work,
+            env=self.env, stdin=harness.subprocess.DEVNULL, stdout=harness.subprocess.DEVNULL, stderr=app_end)
+        os.close(app_end)
+        seen = b""
+        while True:
+            try:
+                data = os.read(main_end, 4096)
+            except OSError:
+                break
+            if not data:
+                break
+            seen += data
+        os.close(main_end)
+        self.assertEqual(process.wait(timeout=harness.PATIENCE), 0)
+        self.assertRegex(seen.decode(), r"\r\x1b\[K +[\d.]+ s  poll  \d+ waits")
+        plain = self.wic_prof("run", "-f", "-o", "t.wicprof", "--", harness.TRACED_APP, "--seconds", "1")
+        self.assertNotIn("\r", plain.stderr)
+
+
+class Mode(harness.Case):
+    def test_is_in_force_before_the_program_starts(self):
+        for mode in ("poll", "park"):
+            with self.subTest(mode=mode):
+                process = self.start_app(run_options=("--mode", mode, "-o", f"{mode}.wicprof"))
+                self.assertEqual([s["mode"] for s in self.sessions()], [mode])
+                self.interrupt(process)
+                self.assertEqual(self.meta(f"{mode}.wicprof")["mode"], mode)
+
+    def test_strategy_is_passed_on(self):
+        process = self.start_app(run_options=("--mode", "park", "--strategy", "backoff"))
+        self.assertEqual([s["strategy"] for s in self.sessions()], ["backoff"])
+        self.interrupt(process)
+
+
+class Schedule(harness.Case):
+    def test_is_carried_out(self):
+        result = self.wic_prof("run", "-o", "t.wicprof", "--schedule=poll:200ms,park:0.2s,poll:200ms", "--",
+                               harness.TRACED_APP, "--seconds", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with sqlite3.connect(self.work / "t.wicprof") as database:
+            rows = database.execute("SELECT old_mode, new_mode, requested_ns, effective_ns FROM intervention ORDER BY id").fetchall()
+        self.assertEqual([row[:2] for row in rows], [(0, 1), (1, 0)])
+        for _, _, requested, effective in rows:
+            self.assertLessEqual(requested, effective)
+        self.assertEqual(self.meta("t.wicprof")["schedule"], "poll:200ms,park:0.2s,poll:200ms")
+
+    def test_that_was_cut_short_is_said(self):
+        result = self.wic_prof("run", "--schedule", "poll:30s,park:1s", "--", harness.TRACED_APP)
+        self.assertIn("ended before the last 1 of the schedule's changes", result.stderr)
+
+    def test_without_a_runtime_is_said(self):
+        result = self.wic_prof("run", "--schedule", "poll:10ms,park:1s", "--", harness.TRACED_APP, "--no-runtime")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("the schedule was not carried out", result.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()

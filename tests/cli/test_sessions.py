@@ -1,0 +1,155 @@
+"""sessions and toggle: what runs, and changing how it waits."""
+
+import json
+import os
+import signal
+import socket
+import stat
+import unittest
+
+import harness
+
+
+class Sessions(harness.Case):
+    def test_none(self):
+        result = self.wic_prof("sessions")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("no session is running", result.stdout)
+        self.assertEqual(self.sessions(), [])
+
+    def test_lists_what_runs(self):
+        process = self.start_app(run_options=("--name", "halo", "-o", "t.wicprof"))
+        self.until(lambda: self.sessions()[0]["waits"] > 0, "waits")
+        session = self.sessions()[0]
+        self.assertEqual((session["name"], session["app"], session["mode"], session["drops"]), ("halo", "traced_app", "poll", 0))
+        self.assertEqual(session["sites"], ["left", "right"])
+        self.assertEqual(session["trace"], str(self.work / "t.wicprof"))
+        self.assertIn(session["pid"], [pid for pid, _ in self.processes()])
+        text = self.wic_prof("sessions").stdout.splitlines()
+        self.assertEqual(text[0].split(), ["name", "pid", "app", "mode", "events", "drops"])
+        self.assertEqual(text[1].split()[:4], ["halo", str(session["pid"]), "traced_app", "poll"])
+        self.interrupt(process)
+        self.assertEqual(self.sessions(), [])
+
+    def test_same_program_twice_gets_two_names(self):
+        first = self.start_app()
+        second = self.start("run", "--", harness.TRACED_APP, "--seconds", "30")
+        self.until(lambda: [s["name"] for s in self.sessions()] == ["traced_app", "traced_app-2"], "two sessions")
+        self.until(lambda: all(s["answers"] and s["wic_runtime"] for s in self.sessions()), "both programs")
+        self.interrupt(first)
+        self.interrupt(second)
+
+    def test_name_in_use(self):
+        process = self.start_app(run_options=("--name", "halo"))
+        self.assert_refused(self.wic_prof("run", "--name", "halo", "--", "true"), 2, "halo", "--name")
+        self.interrupt(process)
+
+    def test_are_their_owners_alone(self):
+        process = self.start_app()
+        folder = self.runtime / "wic-prof"
+        self.assertEqual(stat.S_IMODE(folder.stat().st_mode), 0o700)
+        for name in self.session_files():
+            self.assertEqual(stat.S_IMODE((folder / name).stat().st_mode) & 0o077, 0, name)
+        self.interrupt(process)
+
+
+class ControlSocket(harness.Case):
+    def exchange(self, data):
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(harness.PATIENCE)
+            client.connect(str(self.runtime / "wic-prof" / "s.sock"))
+            try:
+                client.sendall(data)
+                return client.makefile().readline()
+            except ConnectionError:  # hung up on while still speaking
+                return ""
+
+    def test_answers_nonsense_and_goes_on(self):
+        process = self.start_app(run_options=("--name", "s"))
+        for line in (b"\n", b"hello\n", b"[]\n", b'{"request":1}\n', b'{"request":"fly"}\n', b'{"request":"toggle"}\n',
+                     b'{"request":"toggle","mode":3}\n', b'{"request":"toggle","mode":"park","strategy":"x"}\n', b"\xff\xfe\n",
+                     b'{"request":"toggle","mode":"park","strategy":"auto","site":7}\n'):
+            with self.subTest(line=line):
+                answer = json.loads(self.exchange(line))
+                self.assertIs(answer["ok"], False)
+                self.assertTrue(answer["message"])
+        self.assertEqual(self.exchange(b"x" * 100000), "")
+        self.assertIs(json.loads(self.exchange(b'{"request":"status"}\n'))["ok"], True)
+        self.interrupt(process)
+
+    def test_of_a_long_folder(self):
+        """Unix socket names hold 107 characters; folders may be longer."""
+        self.runtime = self.runtime / ("x" * 100) / ("y" * 100)
+        self.runtime.mkdir(parents=True)
+        self.env["XDG_RUNTIME_DIR"] = str(self.runtime)
+        process = self.start_app(run_options=("--name", "n" * 63))
+        self.assertEqual(self.wic_prof("toggle", "park").returncode, 0)
+        self.interrupt(process)
+
+
+class Toggle(harness.Case):
+    def test_takes_effect_and_says_when(self):
+        process = self.start_app(run_options=("-o", "t.wicprof"))
+        text = self.wic_prof("toggle", "park")
+        self.assertEqual((text.returncode, text.stderr), (0, ""))
+        self.assertRegex(text.stdout, r"waits by park \(auto\); in effect \d+\.\d{3} ms after")
+        answer = json.loads(self.wic_prof("toggle", "park", "--format=json", "--strategy=backoff", "--site", "left").stdout)
+        self.assertEqual((answer["session"], answer["mode"], answer["strategy"], answer["site"]),
+                         ("traced_app", "park", "backoff", "left"))
+        self.assertEqual(answer["took_ns"], answer["effective_ns"] - answer["requested_ns"])
+        self.assertGreaterEqual(answer["took_ns"], 0)
+        self.assertEqual(self.sessions()[0]["mode"], "park")
+        self.assertEqual(self.wic_prof("toggle", "poll").returncode, 0)
+        self.interrupt(process)
+        comparison = json.loads(self.wic_prof("compare", "t.wicprof", "--format=json").stdout)
+        self.assertEqual({s["mode"] for s in comparison["segments"]}, {"poll", "park"})
+
+    def test_without_a_session(self):
+        self.assert_refused(self.wic_prof("toggle", "park"), 2, "no session is running", "wic-prof run")
+
+    def test_unknown_session(self):
+        process = self.start_app(run_options=("--name", "halo"))
+        self.assert_refused(self.wic_prof("toggle", "park", "--session", "hello"), 2, "hello", "running: halo")
+        self.interrupt(process)
+
+    def test_several_sessions_and_none_named(self):
+        first = self.start_app(run_options=("--name", "one"))
+        second = self.start_app(run_options=("--name", "two"))
+        self.assert_refused(self.wic_prof("toggle", "park"), 2, "one, two", "--session")
+        self.assertEqual(self.wic_prof("toggle", "park", "--session=two").returncode, 0)
+        self.assertEqual([s["mode"] for s in self.sessions()], ["poll", "park"])
+        self.interrupt(first)
+        self.interrupt(second)
+
+    def test_unknown_site(self):
+        process = self.start_app()
+        self.assert_refused(self.wic_prof("toggle", "park", "--site", "middle"), 2, "middle", "left, right")
+        self.interrupt(process)
+
+    def test_program_without_sites(self):
+        process = self.start_app("--sites", 0)
+        self.assert_refused(self.wic_prof("toggle", "park"), 3, "no wait sites")
+        self.interrupt(process)
+
+    def test_program_without_a_runtime(self):
+        process = self.start_app("--no-runtime")
+        self.assert_refused(self.wic_prof("toggle", "park"), 3, "no wic runtime")
+        self.interrupt(process)
+
+    def test_program_that_does_not_answer(self):
+        process = self.start_app("--deaf")
+        self.assert_refused(self.wic_prof("toggle", "park"), 3, "did not take the change up")
+        self.interrupt(process)
+
+    def test_stopped_run(self):
+        process = self.start_app(run_options=("--name", "s"))
+        process.send_signal(signal.SIGSTOP)
+        self.assert_refused(self.wic_prof("toggle", "park"), 3, "no answer")
+        self.assertIs(self.sessions()[0]["answers"], False)
+        process.send_signal(signal.SIGCONT)
+        self.until(lambda: self.sessions()[0]["answers"], "the run to go on")
+        self.interrupt(process)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,215 @@
+// A program under wic-prof run, reduced to what the tool sees of one: it attaches to the session, names two wait sites,
+// writes waits and signals, and carries out what is asked of it. Each option takes one of these away, or ends it badly.
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "protocol/events/clock.h"
+#include "protocol/events/device.h"
+#include "protocol/events/intervention.h"
+#include "protocol/events/signal.h"
+#include "protocol/events/site.h"
+#include "protocol/events/wait.h"
+#include "protocol/session.h"
+
+namespace {
+
+using namespace wicprof;
+
+struct Options {
+  double seconds = 0.3;
+  int sites = 2;
+  bool runtime = true;    // --no-runtime: writes nothing, attaches to nothing
+  bool deaf = false;      // --deaf: never takes a change up
+  bool crash = false;     // --crash: ends by SIGSEGV after its first events
+  bool stubborn = false;  // --stubborn: ignores SIGINT and SIGTERM
+  double child = 0;       // --child S: leaves a child behind that goes on writing for S seconds
+  int burst = 0;          // --burst N: so many waits at once at the start
+  int status = 0;         // --status N
+};
+
+Options read_options(int argc, char** argv) {
+  Options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view option = argv[i];
+    const auto value = [&] { return i + 1 < argc ? std::atof(argv[++i]) : 0.0; };
+    if (option == "--seconds") o.seconds = value();
+    if (option == "--sites") o.sites = static_cast<int>(value());
+    if (option == "--no-runtime") o.runtime = false;
+    if (option == "--deaf") o.deaf = true;
+    if (option == "--crash") o.crash = true;
+    if (option == "--stubborn") o.stubborn = true;
+    if (option == "--child") o.child = value();
+    if (option == "--burst") o.burst = static_cast<int>(value());
+    if (option == "--status") o.status = static_cast<int>(value());
+  }
+  return o;
+}
+
+constexpr DeviceId kDevice = simt_device(0);
+
+class Program {
+ public:
+  Program(SessionMap session, const Options& options)
+      : session_(std::move(session)),
+        options_(options),
+        ring_(session_.claim_ring()),
+        control_ring_(session_.claim_ring()) {
+    DeviceEvent device = make_event<DeviceEvent>();
+    device.device = kDevice;
+    device.name = 1;
+    device.sm_count = 4;
+    device.kind = DeviceKind::simt;
+    ring_.write_text(1, "a device of the test program");
+    ring_.write(device);
+    read_clock();
+    ControlBlock& control = session_.control();
+    for (int i = 1; i <= options.sites; ++i) {
+      const std::string name = i == 1 ? "left" : i == 2 ? "right" : "site" + std::to_string(i);
+      std::strncpy(control.sites[i].name, name.c_str(), kMaxSiteName - 1);
+      SiteEvent site = make_event<SiteEvent>();
+      site.site = static_cast<SiteId>(i);
+      site.name = static_cast<TextId>(i + 1);
+      site.word_memory = WordMemory::pinned_host;
+      site.words = 1;
+      ring_.write_text(site.name, name);
+      ring_.write(site);
+    }
+    control.site_count.store(static_cast<std::uint32_t>(options.sites), std::memory_order_release);
+    if (control.wanted.load() == WantedWait::kNothing) control.wanted.store(WantedWait{}.pack());
+    current_ = WantedWait::unpack(control.wanted.load());
+    control.applied_sequence.store(control.sequence.load());
+    control.runtime_attached.store(1, std::memory_order_release);
+    if (!options.deaf) listener_ = std::thread([this] { listen(); });
+  }
+
+  ~Program() {
+    stop_ = true;
+    futex_wake_all(session_.control().sequence);
+    if (listener_.joinable()) listener_.join();
+  }
+
+  void iterate(std::uint32_t iteration, bool pause = true) {
+    const auto arrived = static_cast<std::uint64_t>(now_ns());
+    if (pause) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int s = 1; s <= options_.sites; ++s) {
+      SignalEvent signal = make_event<SignalEvent>();
+      signal.site = static_cast<SiteId>(s);
+      signal.device = kHostDevice;
+      signal.iteration = signal.value = iteration;
+      signal.at_ns = static_cast<std::uint64_t>(now_ns());
+      ring_.write(signal);
+      WaitEvent wait = make_event<WaitEvent>();
+      wait.site = static_cast<SiteId>(s);
+      wait.device = kDevice;
+      wait.iteration = wait.value = iteration;
+      wait.polls = 10;
+      wait.arrived_ns = arrived;
+      wait.resumed_ns = static_cast<std::uint64_t>(now_ns());
+      wait.status = WaitStatus::satisfied;
+      ring_.write(wait);
+    }
+    read_clock();
+  }
+
+ private:
+  void read_clock() {
+    ClockEvent clock = make_event<ClockEvent>();
+    clock.device = kDevice;
+    clock.host_ns = now_ns();
+    clock.device_ns = static_cast<std::uint64_t>(clock.host_ns);
+    ring_.write(clock);
+  }
+
+  void listen() {
+    ControlBlock& control = session_.control();
+    std::uint32_t done = control.applied_sequence.load();
+    while (!stop_) {
+      const std::uint32_t sequence = control.sequence.load(std::memory_order_acquire);
+      if (sequence == done) {
+        futex_wait(control.sequence, sequence, 50 * kMillisecond);
+        continue;
+      }
+      const WantedWait wanted = WantedWait::unpack(control.wanted.load());
+      InterventionEvent event = make_event<InterventionEvent>();
+      event.sequence = sequence;
+      event.old_mode = static_cast<std::uint8_t>(current_.mode);
+      event.new_mode = static_cast<std::uint8_t>(wanted.mode);
+      event.old_strategy = static_cast<std::uint32_t>(current_.strategy);
+      event.new_strategy = static_cast<std::uint32_t>(wanted.strategy);
+      event.requested_ns = control.requested_ns.load();
+      event.effective_ns = now_ns();
+      control_ring_.write(event);
+      current_ = wanted;
+      done = sequence;
+      control.effective_ns.store(event.effective_ns);
+      control.applied_sequence.store(sequence, std::memory_order_release);
+      futex_wake_all(control.applied_sequence);
+    }
+  }
+
+  SessionMap session_;
+  Options options_;
+  RingWriter ring_;
+  RingWriter control_ring_;
+  WantedWait current_;
+  std::atomic<bool> stop_{false};
+  std::thread listener_;
+};
+
+void leave_child(const Options& options, const char* path) {
+  if (options.child <= 0 || fork() != 0) return;
+  Result<SessionMap> session = SessionMap::attach(path);
+  if (session) {
+    Options own = options;
+    own.deaf = true;
+    Program program(*std::move(session), own);
+    const TimeNs end = now_ns() + static_cast<TimeNs>(options.child * 1e9);
+    for (std::uint32_t i = 1; now_ns() < end; ++i) program.iterate(i, false);
+  }
+  _exit(0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = read_options(argc, argv);
+  if (options.stubborn) {
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+  }
+  const char* path = std::getenv(kSessionVariable);
+  if (path == nullptr) {
+    std::fprintf(stderr, "traced_app: %s is not set\n", kSessionVariable);
+    return 70;
+  }
+  leave_child(options, path);
+  const TimeNs end = now_ns() + static_cast<TimeNs>(options.seconds * 1e9);
+  if (!options.runtime) {
+    while (now_ns() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return options.status;
+  }
+  Result<SessionMap> session = SessionMap::attach(path);
+  if (!session) {
+    std::fprintf(stderr, "traced_app: %s\n", session.error().message.c_str());
+    return 71;
+  }
+  Program program(*std::move(session), options);
+  std::printf("ready\n");
+  std::fflush(stdout);
+  std::uint32_t iteration = 1;
+  for (int i = 0; i < options.burst; ++i) program.iterate(iteration++, false);
+  do {
+    program.iterate(iteration++);
+    if (options.crash) raise(SIGSEGV);
+  } while (now_ns() < end);
+  return options.status;
+}

@@ -1,0 +1,200 @@
+#include "tests/collector/fake_cupti.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "collector/translate/records.h"
+
+namespace {
+
+using namespace wicprof::collector;
+
+std::recursive_mutex mutex;
+CUpti_CallbackFunc callback = nullptr;
+void* callback_data = nullptr;
+CUpti_TimestampCallbackFunc clock_callback = nullptr;
+CUpti_BuffersCallbackRequestFunc requested = nullptr;
+CUpti_BuffersCallbackCompleteFunc completed = nullptr;
+std::set<CUpti_ActivityKind> kinds;
+std::set<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> callbacks;
+std::atomic<int> flushes{0}, forced_flushes{0};
+
+struct Buffer {
+  std::uint8_t* data = nullptr;
+  std::size_t bytes = 0;
+  std::size_t valid = 0;
+  bool incomplete = false;  // holds a kernel without an end
+};
+Buffer current;
+
+std::string option(const char* key) {
+  const char* all = std::getenv(kFakeVariable);
+  const std::string text = std::string(" ") + (all == nullptr ? "" : all) + " ";
+  const std::string wanted = std::string(" ") + key;
+  const auto at = text.find(wanted);
+  if (at == std::string::npos) return "";
+  const auto begin = at + wanted.size();
+  const auto end = text.find(' ', begin);
+  return begin < text.size() && text[begin] == '=' ? text.substr(begin + 1, end - begin - 1) : "yes";
+}
+
+CUptiResult unless_failing(const char* function) {
+  return option("fail") == function ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED : CUPTI_SUCCESS;
+}
+
+std::size_t size_of(CUpti_ActivityKind kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return sizeof(KernelRecord);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return sizeof(CopyRecord);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return sizeof(PeerCopyRecord);
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      return sizeof(MemsetRecord);
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+      return sizeof(CallRecord);
+    case CUPTI_ACTIVITY_KIND_DEVICE:
+      return sizeof(DeviceRecord);
+    case CUPTI_ACTIVITY_KIND_MARKER:
+      return sizeof(MarkerRecord);
+    default:
+      return 0;
+  }
+}
+
+void deliver() {
+  const Buffer done = std::exchange(current, {});
+  if (done.data != nullptr) completed(nullptr, 0, done.data, done.bytes, done.valid);
+}
+
+void add(const void* record, std::size_t bytes) {
+  const std::lock_guard lock(mutex);
+  const auto* any = static_cast<const CUpti_Activity*>(record);
+  if (!kinds.contains(any->kind)) return;
+  if (current.data != nullptr && current.valid + bytes > current.bytes) deliver();
+  if (current.data == nullptr) {
+    std::size_t most = 0;
+    requested(&current.data, &current.bytes, &most);
+    if (current.data == nullptr) return;
+  }
+  std::memcpy(current.data + current.valid, record, bytes);
+  current.valid += bytes;
+  if (any->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && static_cast<const KernelRecord*>(record)->end == 0) {
+    current.incomplete = true;
+  }
+}
+
+void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation, CUpti_ApiCallbackSite site) {
+  if (callback == nullptr || !callbacks.contains({domain, id})) return;
+  CUpti_CallbackData data{};
+  data.callbackSite = site;
+  data.correlationId = correlation;
+  callback(callback_data, domain, id, &data);
+}
+
+constexpr FakeCuptiControls kControls = {
+    add,
+    [](auto domain, auto id, auto correlation) { call(domain, id, correlation, CUPTI_API_ENTER); },
+    [](auto domain, auto id, auto correlation) { call(domain, id, correlation, CUPTI_API_EXIT); },
+    [] {
+      CUpti_ResourceData data{};
+      if (callback != nullptr && callbacks.contains({CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED})) {
+        callback(callback_data, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &data);
+      }
+    },
+    [] { return flushes.load(); },
+    [] { return forced_flushes.load(); },
+    [] { return clock_callback != nullptr ? clock_callback() : 0; },
+};
+
+}  // namespace
+
+extern "C" {
+
+const FakeCuptiControls* fake_cupti_controls() { return &kControls; }
+
+CUptiResult cuptiGetVersion(uint32_t* version) {
+  *version = option("old").empty() ? CUPTI_API_VERSION : 17;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
+  *text = result == CUPTI_SUCCESS ? "CUPTI_SUCCESS" : "CUPTI_ERROR_FROM_THE_TEST";
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc function, void* data) {
+  *subscriber = nullptr;
+  callback = function;
+  callback_data = data;
+  return unless_failing("cuptiSubscribe");
+}
+CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle, CUpti_CallbackDomain domain,
+                                CUpti_CallbackId id) {
+  if (enable != 0) callbacks.insert({domain, id});
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const char** name) {
+  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000) {
+    *name = "cudaLaunchKernel_v7000";
+  } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020) {
+    *name = "cudaDeviceSynchronize_v3020";
+  } else {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  if (clock_callback == nullptr) return CUPTI_ERROR_UNKNOWN;  // the contract: the clock comes first
+  if (option("fail_kind") == std::to_string(kind)) return CUPTI_ERROR_NOT_COMPATIBLE;
+  kinds.insert(kind);
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  kinds.erase(kind);
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+                                           CUpti_BuffersCallbackCompleteFunc complete) {
+  requested = request;
+  completed = complete;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function) {
+  clock_callback = function;
+  return unless_failing("cuptiActivityRegisterTimestampCallback");
+}
+CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, CUpti_Activity** record) {
+  auto* at = reinterpret_cast<uint8_t*>(*record);
+  const std::size_t next = at == nullptr ? 0 : static_cast<std::size_t>(at - buffer) + size_of((*record)->kind);
+  if (next >= valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  *record = reinterpret_cast<CUpti_Activity*>(buffer + next);
+  return size_of((*record)->kind) == 0 ? CUPTI_ERROR_INVALID_KIND : CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
+  static std::atomic<bool> told{false};
+  *dropped = told.exchange(true) ? 0 : std::strtoul(option("dropped").c_str(), nullptr, 10);
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityFlushAll(uint32_t flag) {
+  const bool forced = (flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0;
+  {
+    const std::lock_guard lock(mutex);
+    if (forced || !current.incomplete) deliver();
+  }
+  ++(forced ? forced_flushes : flushes);
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityFlushPeriod(uint32_t) { return CUPTI_SUCCESS; }
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType) { return CUPTI_SUCCESS; }
+
+int InitializeInjectionNvtx2(void* get_export_table) { return get_export_table != nullptr ? 1 : 0; }
+
+}  // extern "C"

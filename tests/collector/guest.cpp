@@ -1,0 +1,198 @@
+// A program that wic-prof's collector is loaded into, as the CUDA driver would do it: dlopen, InitializeInjection().
+//   guest LIBRARY SCENARIO [FAKE_CUPTI]
+// Its exit status says which of its own expectations failed; 0 = none.
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+#include <thread>
+
+#include "collector/translate/records.h"
+#include "tests/collector/fake_cupti.h"
+
+namespace {
+
+using namespace wicprof::collector;
+
+const FakeCuptiControls* cupti = nullptr;
+
+std::uint64_t monotonic() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+template <class Record>
+void add(const Record& record) {
+  cupti->add(&record, sizeof record);
+}
+
+void add_kernel(std::uint32_t correlation, std::uint64_t start, std::uint64_t end, const char* name = "_Z4workPf") {
+  KernelRecord record{};
+  record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  record.correlationId = correlation;
+  record.start = start;
+  record.end = end;
+  record.name = name;
+  add(record);
+}
+
+void add_everything() {
+  DeviceRecord device{};
+  device.kind = CUPTI_ACTIVITY_KIND_DEVICE;
+  device.name = "Test GPU";
+  device.numMultiprocessors = 132;
+  device.isCudaVisible = 1;
+  add(device);
+  device.id = 1;
+  device.name = "Hidden GPU";
+  device.isCudaVisible = 0;
+  add(device);
+  CallRecord call{};
+  call.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
+  call.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
+  call.start = 1'000;
+  call.end = 1'100;
+  call.correlationId = 1;
+  add(call);
+  add_kernel(1, 1'200, 1'300);
+  CopyRecord copy{};
+  copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+  copy.start = 1'400;
+  copy.end = 1'500;
+  copy.bytes = 4096;
+  add(copy);
+  PeerCopyRecord peer{};
+  peer.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
+  peer.start = 1'600;
+  peer.end = 1'700;
+  peer.dstDeviceId = 1;
+  add(peer);
+  MemsetRecord memset{};
+  memset.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+  memset.start = 1'800;
+  memset.end = 1'900;
+  add(memset);
+  MarkerRecord marker{};
+  marker.kind = CUPTI_ACTIVITY_KIND_MARKER;
+  marker.flags = CUPTI_ACTIVITY_FLAG_MARKER_START;
+  marker.id = 1;
+  marker.timestamp = 900;
+  marker.name = "phase";
+  marker.domain = "solver";
+  add(marker);
+  marker.flags = CUPTI_ACTIVITY_FLAG_MARKER_END;
+  marker.timestamp = 2'000;
+  marker.name = nullptr;
+  add(marker);
+  marker.flags = CUPTI_ACTIVITY_FLAG_MARKER_START;
+  marker.id = 2;
+  marker.name = "open at exit";
+  add(marker);
+}
+
+void synchronize(std::uint32_t correlation) {
+  constexpr auto kId = CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020;
+  cupti->enter(CUPTI_CB_DOMAIN_RUNTIME_API, kId, correlation);
+  cupti->enter(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, correlation + 1);
+  cupti->leave(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, correlation + 1);
+  cupti->leave(CUPTI_CB_DOMAIN_RUNTIME_API, kId, correlation);
+}
+
+void wait_for_flushes(int more) {
+  const int goal = cupti->flushes() + more;
+  while (cupti->flushes() < goal) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+int fork_scenario(bool parent_records) {
+  add_kernel(1, 100, 200);
+  const pid_t child = fork();
+  if (child == 0) {
+    add_kernel(666, 300, 400);
+    synchronize(666);
+    cupti->context_created();
+    std::exit(0);  // runs the exit handlers that it inherited
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!parent_records) _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 21);
+  add_kernel(2, 500, 600);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 21;
+}
+
+int threads_scenario() {
+  cupti->context_created();  // so that the flushing thread takes part
+  std::thread threads[4];
+  for (std::uint32_t t = 0; t < 4; ++t) {
+    threads[t] = std::thread([t] {
+      for (std::uint32_t i = 0; i < 2'000; ++i) {
+        add_kernel(t * 2'000 + i, 100, 200);
+        synchronize(100'000);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  const std::string_view scenario = argv[2];
+  void* library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return 3;
+
+  if (scenario == "nvtx") {
+    const auto initialize = reinterpret_cast<int (*)(void*)>(dlsym(library, "InitializeInjectionNvtx2"));
+    return initialize == nullptr ? 4 : initialize(&argc) == 1 ? 0 : 5;
+  }
+  const auto initialize = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"));
+  if (initialize == nullptr) return 4;
+  if (initialize() != 1) return 5;
+  if (initialize() != 1) return 6;  // a second driver initialisation changes nothing
+  if (scenario == "bare") return 0;
+
+  if (argc < 4) return 2;
+  void* fake = dlopen(argv[3], RTLD_NOW | RTLD_LOCAL);
+  if (fake == nullptr) return 7;
+  cupti = reinterpret_cast<const FakeCuptiControls* (*)()>(dlsym(fake, "fake_cupti_controls"))();
+
+  if (scenario == "exit") {
+    const std::uint64_t before = monotonic();
+    const std::uint64_t now = cupti->now();
+    if (now < before || now > monotonic()) return 20;  // records are on another clock than CLOCK_MONOTONIC
+    add_everything();
+    synchronize(40);
+    return cupti->forced_flushes() == 0 ? 0 : 22;
+  }
+  if (scenario == "_exit") {
+    cupti->context_created();
+    add_everything();
+    wait_for_flushes(2);  // one may have been under way
+    _exit(0);
+  }
+  if (scenario == "reset") {
+    add_kernel(1, 100, 200);
+    cupti->enter(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020, 1);
+    cupti->leave(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020, 1);
+    _exit(0);
+  }
+  if (scenario == "running") {
+    add_kernel(1, 100, 200);
+    add_kernel(2, 300, 0);
+    return 0;
+  }
+  if (scenario == "no flush before a context") {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return cupti->flushes() == 0 ? 0 : 23;
+  }
+  if (scenario == "fork") return fork_scenario(true);
+  if (scenario == "fork, parent silent") return fork_scenario(false);
+  if (scenario == "threads") return threads_scenario();
+  return 2;
+}

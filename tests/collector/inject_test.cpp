@@ -1,0 +1,294 @@
+// The library as a whole, loaded into a program: without a session, without CUPTI, without a driver, and with a CUPTI
+// that says what the test wants.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "protocol/environment.h"
+#include "protocol/events/call.h"
+#include "protocol/events/copy.h"
+#include "protocol/events/device.h"
+#include "protocol/events/host_wait.h"
+#include "protocol/events/kernel.h"
+#include "protocol/events/loss.h"
+#include "protocol/events/nvtx.h"
+#include "protocol/session.h"
+#include "tests/collector/fake_cupti.h"
+#include "tests/protocol/ring_contents.h"
+
+namespace wicprof::collector {
+namespace {
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+struct Outcome {
+  int status = -1;     // exit status; 128 + signal when one ended it
+  std::string output;  // stdout and stderr
+};
+
+Outcome run_guest(const std::string& scenario, const Variables& variables) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    for (const char* name : {kSessionVariable, kTraceVariable, kCuptiPathVariable, kFlushVariable,
+                             kNvtxInjectionVariable, kFakeVariable}) {
+      unsetenv(name);
+    }
+    for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+    alarm(60);  // a guest that hangs is a failure, not a hang of the test
+    execl(GUEST, GUEST, INJECT_LIBRARY, scenario.c_str(), FAKE_CUPTI_LIBRARY, nullptr);
+    _exit(127);
+  }
+  close(ends[1]);
+  Outcome outcome;
+  std::array<char, 4096> bytes;
+  for (ssize_t n; (n = read(ends[0], bytes.data(), bytes.size())) > 0;) outcome.output.append(bytes.data(), n);
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+class Inject : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = ::testing::TempDir() + "wicprof-inject-XXXXXX";
+    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
+    setenv("XDG_RUNTIME_DIR", folder_.c_str(), 1);
+    SessionOptions options;
+    options.name = "inject";
+    options.app = "guest";
+    options.ring_count = 2;
+    options.ring_capacity = std::size_t{4} << 20;
+    Result<SessionOwner> session = SessionOwner::create(options);
+    ASSERT_TRUE(session) << session.error().message;
+    session_.emplace(*std::move(session));
+  }
+  void TearDown() override {
+    session_.reset();
+    rmdir((folder_ + "/wic-prof").c_str());
+    rmdir(folder_.c_str());
+  }
+
+  Variables with_session(Variables more = {}) const {
+    more.emplace_back(kSessionVariable, session_->path());
+    return more;
+  }
+  Variables with_fake(const std::string& options = "", Variables more = {}) const {
+    more.emplace_back(kCuptiPathVariable, FAKE_CUPTI_LIBRARY);
+    more.emplace_back(kFakeVariable, options);
+    return with_session(std::move(more));
+  }
+  // Runs the guest and expects it to go well and to be silent.
+  Delivered deliver(const std::string& scenario, const Variables& variables) {
+    const Outcome outcome = run_guest(scenario, variables);
+    EXPECT_EQ(outcome.status, 0) << scenario;
+    EXPECT_EQ(outcome.output, "") << scenario;
+    return Delivered(session_->map().ring(0));
+  }
+  static std::vector<std::string> reasons(const Delivered& delivered) {
+    std::vector<std::string> list;
+    for (const LossEvent& loss : delivered.all<LossEvent>()) list.push_back(delivered.text(loss.reason));
+    return list;
+  }
+  bool claimed(std::size_t ring) const { return session_->map().ring(ring)->owner.load() != 0; }
+
+  std::string folder_;
+  std::optional<SessionOwner> session_;
+};
+
+TEST_F(Inject, WithoutASessionNothingHappens) {
+  deliver("bare", {});
+  deliver("bare", {{kSessionVariable, ""}});
+  deliver("bare", {{kSessionVariable, folder_ + "/none.session"}});
+  deliver("bare", {{kSessionVariable, "/proc/self/exe"}});
+  EXPECT_FALSE(claimed(0));
+}
+
+TEST_F(Inject, WithoutCuptiTheReasonIsRecordedOnce) {
+  const Delivered delivered = deliver("bare", with_session({{kCuptiPathVariable, folder_ + "/libnone.so"}}));
+  const auto losses = delivered.all<LossEvent>();
+  ASSERT_EQ(losses.size(), 1u);
+  EXPECT_EQ(losses[0].source, LossSource::cupti);
+  EXPECT_GE(losses[0].count, 1u);
+  const std::string reason = delivered.text(losses[0].reason);
+  EXPECT_NE(reason.find("libnone.so"), std::string::npos) << reason;
+  EXPECT_NE(reason.find(kCuptiPathVariable), std::string::npos) << reason;
+  EXPECT_TRUE(claimed(0));
+  EXPECT_FALSE(claimed(1));
+}
+
+TEST_F(Inject, OneCuptiForNvtxAndForTheRest) {
+  const std::string path = folder_ + "/libcupti.so.13";
+  ASSERT_EQ(symlink(FAKE_CUPTI_LIBRARY, path.c_str()), 0);
+  const Delivered delivered = deliver("exit", with_session({{kNvtxInjectionVariable, path}}));
+  EXPECT_EQ(delivered.all<KernelEvent>().size(), 1u);  // the fake's: its strings were pulled
+  unlink(path.c_str());
+}
+
+TEST_F(Inject, ALibraryThatIsNotCuptiIsNamed) {
+  const Delivered delivered = deliver("bare", with_session({{kCuptiPathVariable, INJECT_LIBRARY}}));
+  ASSERT_EQ(reasons(delivered).size(), 1u);
+  EXPECT_NE(reasons(delivered)[0].find("lacks cuptiGetVersion"), std::string::npos) << reasons(delivered)[0];
+}
+
+TEST_F(Inject, AnOldCuptiIsRefused) {
+  const Delivered delivered = deliver("bare", with_fake("old"));
+  ASSERT_EQ(reasons(delivered).size(), 1u);
+  EXPECT_NE(reasons(delivered)[0].find("older than CUDA 11.8"), std::string::npos) << reasons(delivered)[0];
+}
+
+TEST_F(Inject, TheRealCuptiWithoutADriverSaysSo) {
+#ifdef REAL_CUPTI_LIBRARY
+  if (dlopen("libcuda.so.1", RTLD_NOW) != nullptr) GTEST_SKIP() << "this machine has a driver";
+  const Delivered delivered = deliver("bare", with_session({{kCuptiPathVariable, REAL_CUPTI_LIBRARY}}));
+  ASSERT_EQ(reasons(delivered).size(), 1u);
+  EXPECT_NE(reasons(delivered)[0].find("cuptiSubscribe failed: CUPTI_ERROR"), std::string::npos)
+      << reasons(delivered)[0];
+  EXPECT_NE(reasons(delivered)[0].find("wic-prof doctor"), std::string::npos);
+#else
+  GTEST_SKIP() << "no libcupti was found when this was built";
+#endif
+}
+
+TEST_F(Inject, ARefusedSubscriptionOrClockSwitchesOff) {
+  for (const char* function : {"cuptiSubscribe", "cuptiActivityRegisterTimestampCallback"}) {
+    const std::string failing = std::string("fail=") + function;
+    TearDown();
+    SetUp();
+    const Delivered delivered = deliver("running", with_fake(failing));
+    ASSERT_EQ(reasons(delivered).size(), 1u);
+    EXPECT_NE(reasons(delivered)[0].find(std::string(function) + " failed: CUPTI_ERROR_FROM_THE_TEST"),
+              std::string::npos)
+        << reasons(delivered)[0];
+    EXPECT_TRUE(delivered.all<KernelEvent>().empty());
+  }
+}
+
+TEST_F(Inject, ASourceThatCannotBeEnabledIsSaidToBeMissingAndTheOthersGoOn) {
+  const std::string kernels = std::to_string(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  const Delivered delivered = deliver("exit", with_fake("fail_kind=" + kernels));
+  ASSERT_EQ(reasons(delivered).size(), 1u);
+  EXPECT_EQ(reasons(delivered)[0].find("kernels not recorded"), 0u) << reasons(delivered)[0];
+  EXPECT_TRUE(delivered.all<KernelEvent>().empty());
+  EXPECT_EQ(delivered.all<CopyEvent>().size(), 3u);
+}
+
+void expect_everything(const Delivered& delivered) {
+  const auto devices = delivered.all<DeviceEvent>();
+  ASSERT_EQ(devices.size(), 1u);  // the hidden one takes no part
+  EXPECT_EQ(delivered.text(devices[0].name), "Test GPU");
+  EXPECT_EQ(devices[0].sm_count, 132u);
+  const auto kernels = delivered.all<KernelEvent>();
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(delivered.text(kernels[0].name), "work(float*)");
+  EXPECT_EQ(kernels[0].start_ns, 1'200);
+  const auto calls = delivered.all<CallEvent>();
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(delivered.text(calls[0].name), "cudaLaunchKernel");
+  const auto copies = delivered.all<CopyEvent>();
+  ASSERT_EQ(copies.size(), 3u);
+  EXPECT_EQ(copies[0].kind, CopyKind::host_to_device);
+  EXPECT_EQ(copies[1].kind, CopyKind::peer_to_peer);
+  EXPECT_EQ(copies[2].kind, CopyKind::memset);
+  const auto ranges = delivered.all<NvtxEvent>();
+  ASSERT_GE(ranges.size(), 1u);
+  EXPECT_EQ(delivered.text(ranges[0].name), "phase");
+  EXPECT_EQ(delivered.text(ranges[0].domain), "solver");
+  EXPECT_EQ(ranges[0].start_ns, 900);
+  EXPECT_EQ(ranges[0].end_ns, 2'000);
+  EXPECT_TRUE(delivered.all<LossEvent>().empty());
+}
+
+TEST_F(Inject, EverythingArrivesByTheTimeTheProgramHasExited) {
+  const Delivered delivered = deliver("exit", with_fake());
+  expect_everything(delivered);
+  const auto waits = delivered.all<HostWaitEvent>();
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(delivered.text(waits[0].call), "cudaDeviceSynchronize");
+  EXPECT_EQ(waits[0].correlation, 40u);
+  const auto ranges = delivered.all<NvtxEvent>();
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(delivered.text(ranges[1].name), "open at exit");
+  EXPECT_GE(ranges[1].end_ns, ranges[1].start_ns);
+}
+
+TEST_F(Inject, WhatIsCompleteArrivesAlsoWhenTheProgramEndsWithoutExitHandlers) {
+  expect_everything(deliver("_exit", with_fake("", {{kFlushVariable, "5"}})));
+}
+
+TEST_F(Inject, AResetIsPrecededByAFlush) {
+  EXPECT_EQ(deliver("reset", with_fake("", {{kFlushVariable, "0"}})).all<KernelEvent>().size(), 1u);
+}
+
+TEST_F(Inject, NothingIsFlushedBeforeThereIsAContext) {
+  deliver("no flush before a context", with_fake("", {{kFlushVariable, "1"}}));
+}
+
+TEST_F(Inject, AKernelThatStillRunsAtExitIsCountedAsLost) {
+  const Delivered delivered = deliver("running", with_fake());
+  EXPECT_EQ(delivered.all<KernelEvent>().size(), 1u);
+  const auto losses = delivered.all<LossEvent>();
+  ASSERT_EQ(losses.size(), 1u);
+  EXPECT_EQ(losses[0].count, 1u);
+  EXPECT_EQ(delivered.text(losses[0].reason).find("kernels without usable times"), 0u);
+}
+
+TEST_F(Inject, RecordsThatCuptiDroppedAreCounted) {
+  const auto losses = deliver("running", with_fake("dropped=7")).all<LossEvent>();
+  EXPECT_EQ(std::count_if(losses.begin(), losses.end(), [](const LossEvent& loss) { return loss.count == 7; }), 1);
+}
+
+TEST_F(Inject, OnlyWhatIsAskedForIsRecorded) {
+  const Delivered delivered = deliver("exit", with_fake("", {{kTraceVariable, "kernels,osrt"}}));
+  EXPECT_EQ(delivered.all<KernelEvent>().size(), 1u);
+  EXPECT_TRUE(delivered.all<CopyEvent>().empty());
+  EXPECT_TRUE(delivered.all<NvtxEvent>().empty());
+  EXPECT_TRUE(delivered.all<HostWaitEvent>().empty());
+  ASSERT_EQ(reasons(delivered).size(), 1u);
+  EXPECT_NE(reasons(delivered)[0].find("'osrt'"), std::string::npos);
+}
+
+TEST_F(Inject, TheChildOfAForkIsDeaf) {
+  // First without anything from the parent, which would write over what a child had written.
+  EXPECT_TRUE(deliver("fork, parent silent", with_fake("", {{kFlushVariable, "0"}})).records.empty());
+  TearDown();
+  SetUp();
+  const Delivered delivered = deliver("fork", with_fake());
+  std::vector<std::uint32_t> correlations;
+  for (const KernelEvent& kernel : delivered.all<KernelEvent>()) correlations.push_back(kernel.correlation);
+  EXPECT_EQ(correlations, (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_TRUE(delivered.all<HostWaitEvent>().empty());
+  EXPECT_FALSE(claimed(1));
+}
+
+TEST_F(Inject, ManyThreads) {
+  const Delivered delivered = deliver("threads", with_fake("", {{kFlushVariable, "1"}}));
+  const auto kernels = delivered.all<KernelEvent>();
+  EXPECT_EQ(kernels.size(), 8'000u);
+  std::vector<bool> seen(8'000);
+  for (const KernelEvent& kernel : kernels) seen.at(kernel.correlation) = true;
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), true), 8'000);
+  EXPECT_EQ(delivered.all<HostWaitEvent>().size(), 8'000u);
+  EXPECT_TRUE(delivered.all<LossEvent>().empty());
+}
+
+TEST_F(Inject, NvtxIsHandedToCuptiWhenSomebodyListens) {
+  EXPECT_EQ(run_guest("nvtx", with_fake()).status, 0);
+  EXPECT_EQ(run_guest("nvtx", {{kCuptiPathVariable, FAKE_CUPTI_LIBRARY}}).status, 5);
+  EXPECT_EQ(run_guest("nvtx", with_session({{kCuptiPathVariable, folder_ + "/libnone.so"}})).status, 5);
+}
+
+}  // namespace
+}  // namespace wicprof::collector

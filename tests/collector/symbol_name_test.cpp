@@ -1,0 +1,27 @@
+#include "collector/symbol_name.h"
+
+#include <gtest/gtest.h>
+
+namespace wicprof::collector {
+namespace {
+
+TEST(SymbolName, KernelsReadAsInTheirSource) {
+  EXPECT_EQ(readable_symbol("_Z6vecAddPKiS0_Pii"), "vecAdd(int const*, int const*, int*, int)");
+  EXPECT_EQ(readable_symbol("plain_c_kernel"), "plain_c_kernel");
+  EXPECT_EQ(readable_symbol("_Znonsense"), "_Znonsense");
+  EXPECT_EQ(readable_symbol(""), "");
+}
+
+TEST(SymbolName, CallsLoseTheVersionThatCuptiAppends) {
+  EXPECT_EQ(plain_call_name("cudaLaunchKernel_v7000"), "cudaLaunchKernel");
+  EXPECT_EQ(plain_call_name("cudaStreamSynchronize_ptsz_v7000"), "cudaStreamSynchronize_ptsz");
+  EXPECT_EQ(plain_call_name("__cudaPushCallConfiguration_v13000"), "__cudaPushCallConfiguration");
+  EXPECT_EQ(plain_call_name("cuCtxPushCurrent_v2"), "cuCtxPushCurrent_v2");
+  EXPECT_EQ(plain_call_name("cuInit"), "cuInit");
+  EXPECT_EQ(plain_call_name("_v7000"), "_v7000");
+  EXPECT_EQ(plain_call_name("a_vector"), "a_vector");
+  EXPECT_EQ(plain_call_name(""), "");
+}
+
+}  // namespace
+}  // namespace wicprof::collector

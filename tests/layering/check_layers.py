@@ -1,0 +1,134 @@
+"""Reads every include line and fails on an arrow between parts that docs/architecture.md does not have.
+
+    protocol <- {collector, wic-backend, store};  {protocol, store} <- analyzer <- {cli, gui}
+    samples see only wic-backend/include;  only store sees SQLite;  tests and bench see all but SQLite
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
+
+PUBLIC = "wic-backend/include"  # what a program that uses the back end includes
+EVERYTHING = {"protocol", "collector", "wic-backend", PUBLIC, "store", "analyzer", "cli", "gui", "samples", "bench", "tests"}
+
+# part -> the parts whose headers it may include; its own always.
+MAY_SEE = {
+    "protocol": set(),
+    "collector": {"protocol"},
+    "wic-backend": {"protocol", PUBLIC},
+    PUBLIC: {"protocol"},
+    "store": {"protocol"},
+    "analyzer": {"protocol", "store"},
+    "cli": {"protocol", "store", "analyzer"},
+    "gui": {"protocol", "store", "analyzer"},
+    "samples": {PUBLIC},
+    "bench": EVERYTHING,
+    "tests": EVERYTHING,
+}
+
+# Headers from outside -> the parts that may include them.
+GPU_PARTS = {"collector", "wic-backend", PUBLIC, "samples", "bench", "tests"}
+OUTSIDE = [
+    (re.compile(r"^sqlite3"), {"store"}, "SQLite"),
+    (re.compile(r"^cupti"), {"collector", "tests"}, "CUPTI"),
+    (re.compile(r"^(cuda|cooperative_groups|device_launch|nvtx3|nvToolsExt)"), GPU_PARTS, "CUDA"),
+]
+
+SOURCES = {".h", ".hpp", ".cuh", ".cpp", ".cc", ".c", ".cu", ".inl"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+
+
+def part_of(path, root):
+    relative = path.relative_to(root).as_posix()
+    if relative.startswith(PUBLIC + "/"):
+        return PUBLIC
+    return relative.split("/")[0]
+
+
+def find_header(name, source, root):
+    """The header in the tree that the include line means; None for one from outside."""
+    for folder in (source.parent, root, root / PUBLIC, root / part_of(source, root)):
+        path = (folder / name).resolve()
+        if path.is_file() and path.is_relative_to(root):
+            return path
+    return None
+
+
+def source_files(root):
+    for part in sorted({name.split("/")[0] for name in MAY_SEE}):
+        for path in sorted((root / part).rglob("*")):
+            if path.suffix in SOURCES and path.is_file():
+                yield path
+
+
+def violations(root):
+    for source in source_files(root):
+        part = part_of(source, root)
+        text = source.read_text(encoding="utf-8", errors="replace")
+        for match in INCLUDE.finditer(text):
+            name = match.group(2)
+            where = f"{source.relative_to(root)}:{text.count(chr(10), 0, match.start(1)) + 1}"
+            header = find_header(name, source, root)
+            if header is not None:
+                seen = part_of(header, root)
+                if seen != part and seen not in MAY_SEE[part]:
+                    yield f"{where}: {part} may not include {name}, which is {seen}'s"
+                continue
+            if match.group(1) == '"' and name.split("/")[0] in MAY_SEE:
+                yield f"{where}: there is no {name}"
+            for pattern, parts, what in OUTSIDE:
+                if pattern.match(name) and part not in parts:
+                    yield f"{where}: {part} may not include {name}; {what} is for {', '.join(sorted(parts))}"
+
+
+class Tree(unittest.TestCase):
+    def test_has_files(self):
+        self.assertGreater(len(list(source_files(ROOT))), 30)
+
+    def test_has_only_the_allowed_arrows(self):
+        self.assertEqual(list(violations(ROOT)), [])
+
+
+class Checker(unittest.TestCase):
+    """Planted arrows are found: the test above can fail."""
+
+    def found(self, source, line, *headers):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            for name in (source, *headers):
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).touch()
+            (root / source).write_text(f"// first line\n{line}\n")
+            return list(violations(root))
+
+    def test_every_pair_of_parts(self):
+        for part, allowed in MAY_SEE.items():
+            for other in MAY_SEE:
+                header = f"{other}/thing.h"
+                found = self.found(f"{part}/source.cpp", f'#include "{header}"', header)
+                self.assertEqual(len(found), 0 if other == part or other in allowed else 1, (part, other, found))
+
+    def test_public_header_by_its_short_name(self):
+        self.assertEqual(self.found("samples/a/a.cu", '#include "wic/wait.h"', f"{PUBLIC}/wic/wait.h"), [])
+        self.assertEqual(len(self.found("collector/a.cpp", "#include <wic/wait.h>", f"{PUBLIC}/wic/wait.h")), 1)
+
+    def test_relative_path(self):
+        self.assertEqual(len(self.found("collector/a.cpp", '#include "../wic-backend/src/b.h"', "wic-backend/src/b.h")), 1)
+
+    def test_outside_headers(self):
+        self.assertEqual(self.found("store/a.cpp", "#include <sqlite3.h>"), [])
+        for part in set(MAY_SEE) - {"store"}:
+            self.assertEqual(len(self.found(f"{part}/a.cpp", "  #  include <sqlite3.h>")), 1, part)
+        self.assertEqual(len(self.found("protocol/a.h", "#include <cuda_runtime.h>")), 1)
+        self.assertEqual(len(self.found("cli/a.cpp", "#include <cupti.h>")), 1)
+
+    def test_missing_header(self):
+        self.assertEqual(len(self.found("cli/a.cpp", '#include "protocol/none.h"')), 1)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

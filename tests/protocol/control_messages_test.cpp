@@ -1,0 +1,111 @@
+// The control socket: questions and answers between two ends, and ends that are not there.
+#include "protocol/control_messages.h"
+
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "protocol/control_socket.h"
+#include "tests/protocol/runtime_folder.h"
+
+namespace wicprof {
+namespace {
+
+ControlHandler handler() {
+  ControlHandler h;
+  h.status = [] {
+    SessionStatus status;
+    status.name = "one";
+    status.app = "hot \"flag\"\n";
+    status.output = "x.wicprof";
+    status.app_pid = 12;
+    status.tool_pid = 34;
+    status.mode = Mode::park;
+    status.strategy = StrategyId::backoff;
+    status.events = 1'000'000'000'000;
+    status.waits = 5;
+    status.lost = 6;
+    status.runtime_attached = true;
+    status.sites = {"halo", "flag"};
+    status.stopped = "full";
+    return status;
+  };
+  h.toggle = [](const ToggleRequest& request) -> Result<ToggleReply> {
+    if (request.site == "none") return bad_input("no such site 'none'");
+    return ToggleReply{request.mode, request.strategy, request.site, 100, 200};
+  };
+  return h;
+}
+
+class ControlSocketTest : public testing::Test {
+ protected:
+  Result<ControlServer> serve() {
+    return ControlServer::start(path_, [](const std::string& line) { return answer_request(handler(), line); });
+  }
+  RuntimeFolder folder_;
+  std::string path_ = folder_.path() + "/s.sock";
+};
+
+TEST_F(ControlSocketTest, StatusArrivesWhole) {
+  const Result<ControlServer> server = serve();
+  ASSERT_TRUE(server) << server.error().message;
+  const Result<SessionStatus> status = ask_status(path_);
+  ASSERT_TRUE(status) << status.error().message;
+  const SessionStatus expected = handler().status();
+  EXPECT_EQ(status->name, expected.name);
+  EXPECT_EQ(status->app, expected.app);
+  EXPECT_EQ(status->output, expected.output);
+  EXPECT_EQ(status->app_pid, expected.app_pid);
+  EXPECT_EQ(status->tool_pid, expected.tool_pid);
+  EXPECT_EQ(status->mode, expected.mode);
+  EXPECT_EQ(status->strategy, expected.strategy);
+  EXPECT_EQ(status->events, expected.events);
+  EXPECT_EQ(status->waits, expected.waits);
+  EXPECT_EQ(status->lost, expected.lost);
+  EXPECT_EQ(status->runtime_attached, expected.runtime_attached);
+  EXPECT_EQ(status->sites, expected.sites);
+  EXPECT_EQ(status->stopped, expected.stopped);
+}
+
+TEST_F(ControlSocketTest, TogglesAndRefusals) {
+  const Result<ControlServer> server = serve();
+  ASSERT_TRUE(server);
+  const Result<ToggleReply> reply = ask_toggle(path_, {Mode::park, StrategyId::leader_bar_sync, "halo"});
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_EQ(reply->mode, Mode::park);
+  EXPECT_EQ(reply->strategy, StrategyId::leader_bar_sync);
+  EXPECT_EQ(reply->site, "halo");
+  EXPECT_EQ(reply->requested, 100);
+  EXPECT_EQ(reply->effective, 200);
+  const Result<ToggleReply> refused = ask_toggle(path_, {Mode::park, StrategyId::poll, "none"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::bad_input);
+  EXPECT_NE(refused.error().message.find("'none'"), std::string::npos);
+}
+
+TEST_F(ControlSocketTest, NonsenseIsAnsweredAndTheServerLivesOn) {
+  const Result<ControlServer> server = serve();
+  ASSERT_TRUE(server);
+  for (const char* line : {"", "{", "[]", "null", "{\"ask\":7}", "\xff\xfe", "{\"mode\":\"sideways\"}"}) {
+    const Result<std::string> answer = ask(path_, line, 10 * kSecond);
+    ASSERT_TRUE(answer) << line;
+    EXPECT_NE(answer->find("\"ok\":false"), std::string::npos) << line << " -> " << *answer;
+  }
+  EXPECT_TRUE(ask_status(path_));
+}
+
+TEST_F(ControlSocketTest, NobodyThereIsAnError) {
+  const Result<SessionStatus> status = ask_status(path_);
+  ASSERT_FALSE(status);
+  EXPECT_FALSE(status.error().message.empty());
+}
+
+TEST_F(ControlSocketTest, ASocketLeftBehindIsReplaced) {
+  { const Result<ControlServer> server = serve(); }
+  const Result<ControlServer> server = serve();
+  ASSERT_TRUE(server) << server.error().message;
+  EXPECT_TRUE(ask_status(path_));
+}
+
+}  // namespace
+}  // namespace wicprof

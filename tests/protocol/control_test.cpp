@@ -1,0 +1,156 @@
+// The control block between two processes: what the tool wants arrives, and what was applied comes back.
+#include "protocol/control.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <new>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace wicprof {
+namespace {
+
+class ControlTest : public testing::Test {
+ protected:
+  ControlTest() {
+    void* memory = mmap(nullptr, sizeof(ControlBlock), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    control_ = new (memory) ControlBlock{};
+  }
+  ~ControlTest() override { munmap(control_, sizeof(ControlBlock)); }
+
+  void add_site(const char* name) {
+    const std::uint32_t site = control_->site_count.load() + 1;
+    std::strncpy(control_->sites[site].name, name, kMaxSiteName - 1);
+    control_->site_count.store(site, std::memory_order_release);
+  }
+
+  ControlBlock* control_;
+};
+
+TEST_F(ControlTest, WantedWaitsSurvivePacking) {
+  for (const StrategyName& strategy : kStrategies) {
+    for (const Mode mode : {Mode::poll, Mode::park}) {
+      const std::uint32_t word = WantedWait{mode, strategy.id}.pack();
+      EXPECT_NE(word, WantedWait::kNothing);
+      EXPECT_EQ(WantedWait::unpack(word).mode, mode);
+      EXPECT_EQ(WantedWait::unpack(word).strategy, strategy.id);
+    }
+  }
+}
+
+TEST_F(ControlTest, FindsSitesByName) {
+  EXPECT_EQ(find_site(*control_, "halo"), 0u);
+  add_site("halo");
+  add_site("flag");
+  EXPECT_EQ(find_site(*control_, "halo"), 1u);
+  EXPECT_EQ(find_site(*control_, "flag"), 2u);
+  EXPECT_EQ(find_site(*control_, "fla"), 0u);
+  EXPECT_EQ(find_site(*control_, ""), 0u);
+  // A count beyond the table, as a broken program might write it.
+  control_->site_count.store(0xffffffff);
+  EXPECT_EQ(find_site(*control_, "none"), 0u);
+}
+
+TEST_F(ControlTest, AWishForTheProgramReplacesThoseForSites) {
+  add_site("halo");
+  const WantedWait park{Mode::park, StrategyId::backoff};
+  EXPECT_EQ(request_wait(*control_, 1, park), 1u);
+  EXPECT_EQ(control_->sites[1].wanted.load(), park.pack());
+  EXPECT_EQ(control_->wanted.load(), WantedWait::kNothing);
+  const WantedWait poll{Mode::poll, StrategyId::poll};
+  EXPECT_EQ(request_wait(*control_, 0, poll), 2u);
+  EXPECT_EQ(control_->wanted.load(), poll.pack());
+  EXPECT_EQ(control_->sites[1].wanted.load(), WantedWait::kNothing);
+  EXPECT_GT(control_->requested_ns.load(), 0);
+}
+
+TEST_F(ControlTest, WaitingForWhatIsNeverAppliedEnds) {
+  const std::uint32_t sequence = request_wait(*control_, 0, {});
+  EXPECT_FALSE(wait_applied(*control_, sequence, 5 * kMillisecond));
+  control_->applied_sequence.store(sequence);
+  EXPECT_TRUE(wait_applied(*control_, sequence, 0));
+}
+
+TEST_F(ControlTest, LaterStatesCountAsApplied) {
+  const std::uint32_t first = request_wait(*control_, 0, {});
+  const std::uint32_t second = request_wait(*control_, 0, {});
+  control_->applied_sequence.store(second);
+  EXPECT_TRUE(wait_applied(*control_, first, 0));
+}
+
+TEST_F(ControlTest, SequencesMayWrap) {
+  control_->sequence.store(0xffffffff);
+  control_->applied_sequence.store(0xffffffff);
+  const std::uint32_t sequence = request_wait(*control_, 0, {});
+  EXPECT_EQ(sequence, 0u);
+  EXPECT_FALSE(wait_applied(*control_, sequence, kMillisecond));
+  control_->applied_sequence.store(sequence);
+  EXPECT_TRUE(wait_applied(*control_, sequence, 0));
+}
+
+// The program's control thread in its simplest form: applies each state it sees, until asked for backoff.
+void serve(ControlBlock* control) {
+  std::uint32_t applied = 0;
+  for (;;) {
+    const std::uint32_t sequence = control->sequence.load(std::memory_order_acquire);
+    if (sequence == applied) {
+      futex_wait(control->sequence, sequence, 10 * kSecond);
+      continue;
+    }
+    const WantedWait wanted = WantedWait::unpack(control->wanted.load(std::memory_order_relaxed));
+    control->effective_ns.store(now_ns(), std::memory_order_relaxed);
+    control->applied_sequence.store(sequence, std::memory_order_release);
+    futex_wake_all(control->applied_sequence);
+    applied = sequence;
+    if (wanted.strategy == StrategyId::backoff) return;
+  }
+}
+
+// The tool: asks a hundred times, and lastly for backoff.
+void ask(ControlBlock* control) {
+  for (int i = 0; i < 100; ++i) {
+    const StrategyId strategy = i == 99 ? StrategyId::backoff : StrategyId::predicted_sleep;
+    const std::uint32_t sequence = request_wait(*control, 0, {Mode::park, strategy});
+    ASSERT_TRUE(wait_applied(*control, sequence, 60 * kSecond)) << i;
+    ASSERT_GE(control->effective_ns.load(), control->requested_ns.load());
+  }
+}
+
+TEST_F(ControlTest, AsksAcrossThreads) {
+  std::thread program([this] { serve(control_); });
+  ask(control_);
+  program.join();
+}
+
+TEST_F(ControlTest, AsksAcrossProcesses) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(100);
+    serve(control_);
+    _exit(0);
+  }
+  ask(control_);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+TEST(Strategies, HaveNamesThatLeadBack) {
+  for (const StrategyName& strategy : kStrategies) {
+    EXPECT_EQ(strategy_from_name(strategy.name), strategy.id);
+    EXPECT_EQ(strategy_name(strategy.id), strategy.name);
+  }
+  EXPECT_EQ(strategy_from_name("nonsense"), std::nullopt);
+  EXPECT_EQ(strategy_name(static_cast<StrategyId>(77)), "unknown");
+  EXPECT_EQ(mode_from_name("poll"), Mode::poll);
+  EXPECT_EQ(mode_from_name("park"), Mode::park);
+  EXPECT_EQ(mode_from_name("Park"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace wicprof

@@ -1,0 +1,79 @@
+#include "protocol/event_sink.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/protocol/ring_contents.h"
+
+namespace wicprof {
+namespace {
+
+TEST(EventSink, SendsATextOnce) {
+  PlainRing memory;
+  EventSink texts(memory.ring());
+  const TextId a = texts.text("alpha");
+  const TextId b = texts.text("beta");
+  EXPECT_NE(a, b);
+  EXPECT_EQ(texts.text("alpha"), a);
+  const Delivered delivered = memory.read();
+  EXPECT_EQ(delivered.records.size(), 2u);
+  EXPECT_EQ(delivered.text(a), "alpha");
+  EXPECT_EQ(delivered.text(b), "beta");
+}
+
+TEST(EventSink, NoTextIsZero) {
+  PlainRing memory;
+  EventSink texts(memory.ring());
+  EXPECT_EQ(texts.text(""), 0u);
+  EXPECT_TRUE(memory.read().records.empty());
+}
+
+TEST(EventSink, ATextCanBeSentInAnotherForm) {
+  PlainRing memory;
+  EventSink texts(memory.ring());
+  const TextId id = texts.text("short", [](std::string_view text) { return std::string(text) + " and long"; });
+  EXPECT_EQ(memory.read().text(id), "short and long");
+}
+
+TEST(EventSink, LossCarriesItsReason) {
+  PlainRing memory;
+  EventSink sink(memory.ring());
+  sink.loss(LossSource::cupti, 7, "no room");
+  const Delivered delivered = memory.read();
+  const auto losses = delivered.all<LossEvent>();
+  ASSERT_EQ(losses.size(), 1u);
+  EXPECT_EQ(losses[0].count, 7u);
+  EXPECT_EQ(losses[0].source, LossSource::cupti);
+  EXPECT_EQ(delivered.text(losses[0].reason), "no room");
+}
+
+TEST(EventSink, AFullRingIsTriedAgain) {
+  PlainRing memory(2 * kMaxEventSize);
+  EventSink texts(memory.ring());
+  const std::string filler(1000, 'x');
+  TextId last = 1;
+  for (int i = 0; last != 0; ++i) {
+    ASSERT_LT(i, 100);
+    last = texts.text(filler + std::to_string(i));
+  }
+  EXPECT_EQ(texts.text(filler + "late"), 0u);  // no event may refer to a text that is not there
+  memory.read();
+  const TextId late = texts.text(filler + "late");
+  EXPECT_NE(late, 0u);
+  EXPECT_EQ(memory.read().text(late), filler + "late");
+}
+
+TEST(EventSink, ForgetsRatherThanGrows) {
+  PlainRing memory;
+  EventSink texts(memory.ring(), 4);
+  std::set<TextId> ids;
+  for (int i = 0; i < 9; ++i) ids.insert(texts.text("iteration " + std::to_string(i)));
+  EXPECT_EQ(ids.size(), 9u);
+  const TextId again = texts.text("iteration 0");
+  EXPECT_FALSE(ids.contains(again));  // numbers are never used twice
+  EXPECT_EQ(memory.read().text(again), "iteration 0");
+}
+
+}  // namespace
+}  // namespace wicprof

@@ -1,0 +1,102 @@
+// A ring that was overwritten: nothing outside it is touched, reading ends, and it is counted. A page without access
+// follows the memory of each ring here.
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "protocol/events/wait.h"
+#include "tests/protocol/ring_memory.h"
+
+namespace wicprof {
+namespace {
+
+constexpr std::size_t kCapacity = 2 * kMaxEventSize;
+
+void put_header(RingHeader* ring, std::uint64_t position, std::uint16_t kind, std::uint16_t size) {
+  const EventHeader header{static_cast<EventKind>(kind), size, 0};
+  std::memcpy(ring->data + position % kCapacity, &header, sizeof header);
+}
+
+TEST(RingDamage, ALengthThatCannotBeRightEmptiesTheRing) {
+  for (const int size : {0, 4, 7, 12, 4088, 65528, 65535}) {
+    const RingMemory memory(kCapacity);
+    RingWriter writer(memory.ring());
+    RingReader reader(memory.ring());
+    for (int i = 0; i < 3; ++i) writer.write(make_event<WaitEvent>());
+    put_header(memory.ring(), 64, 6, static_cast<std::uint16_t>(size));
+    EXPECT_EQ(reader.read([](const EventHeader&) {}), 1u) << size;  // the one before
+    EXPECT_EQ(reader.corrupt(), 1u) << size;
+    EXPECT_TRUE(reader.empty());
+    // And it goes on.
+    ASSERT_TRUE(writer.write(make_event<WaitEvent>()));
+    EXPECT_EQ(reader.read([](const EventHeader&) {}), 1u) << size;
+    EXPECT_EQ(reader.corrupt(), 1u);
+  }
+}
+
+TEST(RingDamage, ARecordMayNotReachBeyondTheEndOfTheRing) {
+  const RingMemory memory(kCapacity);
+  RingReader reader(memory.ring());
+  memory.ring()->tail.store(kCapacity - 64);
+  memory.ring()->head.store(kCapacity + 512);
+  put_header(memory.ring(), kCapacity - 64, 6, 72);
+  EXPECT_EQ(reader.read([](const EventHeader&) {}), 0u);
+  EXPECT_EQ(reader.corrupt(), 1u);
+}
+
+TEST(RingDamage, PaddingMayNotReachBeyondWhatWasWritten) {
+  const RingMemory memory(kCapacity);
+  RingReader reader(memory.ring());
+  put_header(memory.ring(), 0, 0, 8);
+  memory.ring()->head.store(64);
+  EXPECT_EQ(reader.read([](const EventHeader&) {}), 0u);
+  EXPECT_EQ(reader.corrupt(), 1u);
+  EXPECT_TRUE(reader.empty());
+}
+
+TEST(RingDamage, APositionThatCannotBeRightEmptiesTheRing) {
+  for (const std::uint64_t head : {std::uint64_t{3}, kCapacity + 8, std::uint64_t{1} << 60, ~std::uint64_t{0}}) {
+    const RingMemory memory(kCapacity);
+    RingReader reader(memory.ring());
+    memory.ring()->head.store(head);
+    EXPECT_EQ(reader.read([](const EventHeader&) {}), 0u);
+    EXPECT_EQ(reader.corrupt(), 1u) << head;
+    EXPECT_TRUE(reader.empty());
+    EXPECT_EQ(reader.read([](const EventHeader&) {}), 0u);
+    EXPECT_EQ(reader.corrupt(), 1u) << head;  // once
+  }
+}
+
+TEST(RingDamage, ATextLongerThanItsRecordIsEmpty) {
+  TextEvent event = make_event<TextEvent>();
+  event.length = 9;
+  EXPECT_EQ(text_of(event), "");
+}
+
+TEST(RingDamage, RandomBytesEndAndStayInside) {
+  std::mt19937_64 random(99);
+  std::uint64_t corrupt = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const RingMemory memory(kCapacity);
+    for (std::size_t i = 0; i < kCapacity; i += 8) {
+      const std::uint64_t word = random();
+      std::memcpy(memory.ring()->data + i, &word, 8);
+    }
+    const std::uint64_t tail = random() % (8 * kCapacity) / 8 * 8;
+    memory.ring()->tail.store(tail);
+    memory.ring()->head.store(tail + random() % (kCapacity + 1) / 8 * 8);
+    RingReader reader(memory.ring());
+    volatile unsigned char seen = 0;
+    reader.read([&](const EventHeader& header) {
+      const auto* bytes = reinterpret_cast<const unsigned char*>(&header);
+      for (std::size_t i = 0; i < header.size; ++i) seen = bytes[i];  // all of it can be read
+    });
+    ASSERT_TRUE(reader.empty());
+    corrupt += reader.corrupt();
+    (void)seen;
+  }
+  EXPECT_GT(corrupt, 2500u);
+}
+
+}  // namespace
+}  // namespace wicprof

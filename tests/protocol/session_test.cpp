@@ -1,0 +1,268 @@
+// Sessions: made, attached to, listed, and cleared away, also after a tool that died.
+#include "protocol/session.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "tests/protocol/runtime_folder.h"
+
+namespace wicprof {
+namespace {
+
+class SessionTest : public testing::Test {
+ protected:
+  SessionOptions options(const std::string& name) const {
+    SessionOptions o;
+    o.name = name;
+    o.app = "hot_flag";
+    o.ring_count = 3;
+    o.ring_capacity = 64 << 10;
+    return o;
+  }
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.sessions()))
+      names.insert(entry.path().filename());
+    return names;
+  }
+  RuntimeFolder folder_;
+};
+
+TEST_F(SessionTest, IsSeenByWhoAttaches) {
+  const Result<SessionOwner> owner = SessionOwner::create(options("one"));
+  ASSERT_TRUE(owner) << owner.error().message;
+  const Result<SessionMap> map = SessionMap::attach(owner->path());
+  ASSERT_TRUE(map) << map.error().message;
+  EXPECT_STREQ(map->header().name, "one");
+  EXPECT_STREQ(map->header().app, "hot_flag");
+  EXPECT_EQ(map->header().tool_pid, getpid());
+  EXPECT_EQ(map->header().ring_count, 3u);
+  // One memory, mapped twice.
+  owner->map().control().requested_ns.store(77);
+  EXPECT_EQ(map->control().requested_ns.load(), 77);
+  EXPECT_NE(&map->control(), &owner->map().control());
+}
+
+TEST_F(SessionTest, IsForItsOwnerOnlyAndGoesWithIt) {
+  {
+    const Result<SessionOwner> owner = SessionOwner::create(options("mine"));
+    ASSERT_TRUE(owner);
+    struct stat info {};
+    ASSERT_EQ(stat(owner->path().c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0600u);
+    ASSERT_EQ(stat(folder_.sessions().c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0700u);
+    std::ofstream(owner->socket_path()) << "as if a socket";
+  }
+  EXPECT_EQ(files(), std::set<std::string>{});
+}
+
+TEST_F(SessionTest, EachProducerClaimsARingOfItsOwn) {
+  const Result<SessionOwner> owner = SessionOwner::create(options("rings"));
+  ASSERT_TRUE(owner);
+  const Result<SessionMap> map = SessionMap::attach(owner->path());
+  ASSERT_TRUE(map);
+  std::set<RingHeader*> rings;
+  for (int i = 0; i < 3; ++i) {
+    RingHeader* ring = map->claim_ring();
+    ASSERT_NE(ring, nullptr);
+    EXPECT_EQ(ring->owner.load(), static_cast<std::uint32_t>(getpid()));
+    EXPECT_EQ(ring->magic, RingHeader::kMagic);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(ring) % 64, 0u);
+    rings.insert(ring);
+  }
+  EXPECT_EQ(rings.size(), 3u);
+  EXPECT_EQ(map->claim_ring(), nullptr);
+  EXPECT_EQ(owner->map().claim_ring(), nullptr);
+}
+
+TEST_F(SessionTest, EventsCrossFromOneMappingToTheOther) {
+  const Result<SessionOwner> owner = SessionOwner::create(options("cross"));
+  ASSERT_TRUE(owner);
+  const Result<SessionMap> map = SessionMap::attach(owner->path());
+  ASSERT_TRUE(map);
+  RingWriter writer(map->claim_ring());
+  ASSERT_TRUE(writer.write_text(1, "hello"));
+  std::string text;
+  RingReader(owner->map().ring(0)).read([&](const EventHeader& header) {
+    text = text_of(*event_cast<TextEvent>(header));
+  });
+  EXPECT_EQ(text, "hello");
+}
+
+TEST_F(SessionTest, ANameInUseIsRefusedAndTheFirstLivesOn) {
+  const Result<SessionOwner> first = SessionOwner::create(options("twice"));
+  ASSERT_TRUE(first);
+  const Result<SessionOwner> second = SessionOwner::create(options("twice"));
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().kind, ErrorKind::bad_input);
+  EXPECT_NE(second.error().message.find("'twice'"), std::string::npos) << second.error().message;
+  EXPECT_TRUE(SessionMap::attach(first->path()));
+}
+
+TEST_F(SessionTest, NamesAreChecked) {
+  for (const char* name : {"", ".hidden", "a/b", "a b", "name\n", "..", "\xc3\xa9"}) {
+    const Result<SessionOwner> owner = SessionOwner::create(options(name));
+    ASSERT_FALSE(owner) << name;
+    EXPECT_EQ(owner.error().kind, ErrorKind::bad_input);
+    EXPECT_NE(owner.error().message.find(name), std::string::npos);
+  }
+  EXPECT_FALSE(SessionOwner::create(options(std::string(64, 'x'))));
+  EXPECT_TRUE(SessionOwner::create(options(std::string(63, 'x'))));
+  EXPECT_TRUE(SessionOwner::create(options("A-z_0.9")));
+}
+
+TEST_F(SessionTest, NoRoomIsSaidAndLeavesNothing) {
+  for (const int bits : {46, 50, 61, 63}) {
+    SessionOptions o = options("huge");
+    o.ring_count = 8;
+    o.ring_capacity = std::size_t{1} << bits;
+    const Result<SessionOwner> owner = SessionOwner::create(o);
+    ASSERT_FALSE(owner) << bits;
+    EXPECT_EQ(owner.error().kind, ErrorKind::unavailable);
+    EXPECT_NE(owner.error().message.find("no room"), std::string::npos) << owner.error().message;
+    EXPECT_NE(owner.error().message.find("--buffer-size"), std::string::npos);
+    EXPECT_EQ(files(), std::set<std::string>{}) << bits;
+  }
+}
+
+TEST_F(SessionTest, RingSizesThatCannotBeAreRefused) {
+  for (const std::size_t capacity : {std::size_t{0}, std::size_t{4096}, std::size_t{100'000}}) {
+    SessionOptions o = options("odd");
+    o.ring_capacity = capacity;
+    const Result<SessionOwner> owner = SessionOwner::create(o);
+    ASSERT_FALSE(owner) << capacity;
+    EXPECT_EQ(owner.error().kind, ErrorKind::bad_input);
+  }
+}
+
+TEST_F(SessionTest, AttachRefusesWhatIsNoSession) {
+  const std::string missing = folder_.path() + "/none.session";
+  const Result<SessionMap> none = SessionMap::attach(missing);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind, ErrorKind::bad_input);
+  EXPECT_NE(none.error().message.find(missing), std::string::npos);
+
+  const std::string file = folder_.path() + "/odd.session";
+  std::ofstream(file) << "short";
+  EXPECT_FALSE(SessionMap::attach(file));
+  std::ofstream(file) << std::string(100'000, 'x');
+  const Result<SessionMap> odd = SessionMap::attach(file);
+  ASSERT_FALSE(odd);
+  EXPECT_NE(odd.error().message.find("not a wic-prof session"), std::string::npos);
+}
+
+TEST_F(SessionTest, AttachRefusesAnotherVersion) {
+  const Result<SessionOwner> owner = SessionOwner::create(options("versions"));
+  ASSERT_TRUE(owner);
+  owner->map().header().version = kSessionVersion + 1;
+  const Result<SessionMap> map = SessionMap::attach(owner->path());
+  ASSERT_FALSE(map);
+  EXPECT_NE(map.error().message.find("version 2"), std::string::npos) << map.error().message;
+}
+
+TEST_F(SessionTest, ListsTheRunningOnesByName) {
+  EXPECT_TRUE(list_sessions()->empty());
+  const Result<SessionOwner> b = SessionOwner::create(options("b"));
+  const Result<SessionOwner> a = SessionOwner::create(options("a"));
+  ASSERT_TRUE(a && b);
+  const Result<std::vector<SessionInfo>> sessions = list_sessions();
+  ASSERT_TRUE(sessions);
+  ASSERT_EQ(sessions->size(), 2u);
+  EXPECT_EQ(sessions->at(0).name, "a");
+  EXPECT_EQ(sessions->at(0).path, a->path());
+  EXPECT_EQ(sessions->at(0).socket_path, a->socket_path());
+  EXPECT_EQ(sessions->at(1).name, "b");
+}
+
+// A tool in another process that is killed with the session open. Returns when it is dead.
+void leave_stale(const SessionOptions& options) {
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const Result<SessionOwner> owner = SessionOwner::create(options);
+    if (owner) std::ofstream(owner->socket_path()) << "as if a socket";
+    const char made = owner ? 'y' : 'n';
+    if (write(pipe_ends[1], &made, 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  char made = 0;
+  ASSERT_EQ(read(pipe_ends[0], &made, 1), 1);
+  ASSERT_EQ(made, 'y');
+  const Result<std::vector<SessionInfo>> alive = list_sessions();
+  ASSERT_TRUE(alive);
+  ASSERT_EQ(alive->size(), 1u);
+  kill(child, SIGKILL);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+}
+
+TEST_F(SessionTest, WhatADeadToolLeftIsRemovedWhenListing) {
+  leave_stale(options("dead"));
+  EXPECT_EQ(files(), (std::set<std::string>{"dead.session", "dead.sock"}));
+  EXPECT_TRUE(list_sessions()->empty());
+  EXPECT_EQ(files(), std::set<std::string>{});
+}
+
+TEST_F(SessionTest, ADeadToolsNameCanBeTakenAgain) {
+  leave_stale(options("again"));
+  const Result<SessionOwner> owner = SessionOwner::create(options("again"));
+  ASSERT_TRUE(owner) << owner.error().message;
+  EXPECT_EQ(owner->map().header().tool_pid, getpid());
+  EXPECT_EQ(list_sessions()->size(), 1u);
+}
+
+TEST_F(SessionTest, WithoutARuntimeFolderThereIsOneOfTheUsers) {
+  for (const bool empty : {false, true}) {
+    if (empty) {
+      setenv("XDG_RUNTIME_DIR", "", 1);
+    } else {
+      unsetenv("XDG_RUNTIME_DIR");
+    }
+    const Result<std::string> directory = session_directory();
+    ASSERT_TRUE(directory) << directory.error().message;
+    EXPECT_TRUE(directory->ends_with("/wic-prof-" + std::to_string(geteuid()))) << *directory;
+    struct stat info {};
+    ASSERT_EQ(stat(directory->c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0700u);
+    EXPECT_EQ(info.st_uid, geteuid());
+  }
+}
+
+TEST_F(SessionTest, AFolderThatCannotBeMadeIsNamed) {
+  setenv("XDG_RUNTIME_DIR", "/proc/nowhere", 1);
+  const Result<SessionOwner> owner = SessionOwner::create(options("x"));
+  ASSERT_FALSE(owner);
+  EXPECT_EQ(owner.error().kind, ErrorKind::unavailable);
+  EXPECT_NE(owner.error().message.find("/proc/nowhere/wic-prof"), std::string::npos);
+  EXPECT_NE(owner.error().message.find("XDG_RUNTIME_DIR"), std::string::npos);
+}
+
+TEST_F(SessionTest, AFolderOpenToOthersIsClosed) {
+  std::filesystem::create_directory(folder_.sessions());
+  chmod(folder_.sessions().c_str(), 0777);
+  ASSERT_TRUE(session_directory());
+  struct stat info {};
+  ASSERT_EQ(stat(folder_.sessions().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700u);
+}
+
+TEST_F(SessionTest, ALinkInItsPlaceIsRefused) {
+  std::filesystem::create_directory(folder_.path() + "/elsewhere");
+  std::filesystem::create_symlink(folder_.path() + "/elsewhere", folder_.sessions());
+  EXPECT_FALSE(session_directory());
+}
+
+}  // namespace
+}  // namespace wicprof

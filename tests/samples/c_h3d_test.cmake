@@ -1,0 +1,10 @@
+# The sample c_h3d: its parts, and the program as a whole.
+if(TARGET c_h3d)
+  wic_add_test(c_h3d_test SOURCES c_h3d_test.cpp LIBRARIES sample_common wic)
+  wic_add_test(c_h3d_run_test SOURCES c_h3d_run_test.cpp DEFINITIONS C_H3D_PROGRAM="$<TARGET_FILE:c_h3d>" TIMEOUT 300)
+  add_dependencies(c_h3d_run_test c_h3d)
+  if(WIC_HAVE_CUDA)
+    wic_add_test(c_h3d_gpu_test SOURCES c_h3d_gpu_test.cpp DEFINITIONS C_H3D_PROGRAM="$<TARGET_FILE:c_h3d>" LABEL gpu)
+    add_dependencies(c_h3d_gpu_test c_h3d)
+  endif()
+endif()

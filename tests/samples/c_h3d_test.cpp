@@ -1,0 +1,356 @@
+// The parts of c_h3d: geometry, messages, stencil, reference, and what happens when a neighbour keeps silent.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "c_h3d/check_plan.h"
+#include "c_h3d/reference.h"
+#include "c_h3d/ring.h"
+
+namespace sample::h3d {
+namespace {
+
+constexpr std::uint32_t kSizes[] = {1, 2, 3, 4, 7, 10};
+
+void count_cells(const Cube& cube, const Box& box, std::vector<int>& times) {
+  for (std::uint32_t i = 0; i < box.cells(); ++i) ++times[cube.index(box, i)];
+}
+
+TEST(CubeTest, InteriorAndShellAreTheOwnCells) {
+  for (const std::uint32_t n : kSizes) {
+    const Cube cube{n};
+    std::vector<int> times(cube.stored_cells());
+    count_cells(cube, cube.interior(), times);
+    for (std::uint32_t b = 0; b < Cube::kShellBoxes; ++b) count_cells(cube, cube.shell(b), times);
+    std::vector<int> own(cube.stored_cells());
+    count_cells(cube, Box{1, 1, 1, n, n, n}, own);
+    EXPECT_EQ(times, own) << "n = " << n;
+  }
+}
+
+TEST(MessageTest, EveryGhostCellBelongsToOneDirection) {
+  for (const std::uint32_t n : kSizes) {
+    const Cube cube{n};
+    std::vector<int> times(cube.stored_cells());
+    count_cells(cube, Box{1, 1, 1, n, n, n}, times);
+    for (std::uint32_t m = 0; m < kMessages; ++m) count_cells(cube, ghost_box(cube, direction_of(m)), times);
+    for (std::uint32_t c = 0; c < kSelfCopies; ++c) count_cells(cube, ghost_box(cube, self_direction(c)), times);
+    EXPECT_EQ(times, std::vector<int>(cube.stored_cells(), 1)) << "n = " << n;
+  }
+}
+
+TEST(MessageTest, TheOppositeMessageGoesTheOppositeWay) {
+  for (std::uint32_t m = 0; m < kMessages; ++m) {
+    const Direction there = direction_of(m);
+    const Direction back = direction_of(opposite_of(m));
+    EXPECT_EQ(std::tuple(back.x, back.y, back.z), std::tuple(-there.x, -there.y, -there.z)) << "message " << m;
+    EXPECT_EQ(class_of(m), class_of(opposite_of(m)));
+  }
+}
+
+TEST(MessageTest, ASideHasOneFaceFourEdgesAndFourCorners) {
+  std::map<MessageClass, int> count;
+  for (std::uint32_t m = 0; m < kMessages; ++m) {
+    const Direction d = direction_of(m);
+    const int axes = (d.x != 0) + (d.y != 0) + (d.z != 0);
+    EXPECT_EQ(static_cast<int>(class_of(m)), axes - 1);
+    ++count[class_of(m)];
+  }
+  EXPECT_EQ(count[MessageClass::face], 2);
+  EXPECT_EQ(count[MessageClass::edge], 8);
+  EXPECT_EQ(count[MessageClass::corner], 8);
+}
+
+TEST(OutboxTest, EveryMessageHasTwoPlacesOfItsOwn) {
+  for (const std::uint32_t n : kSizes) {
+    Outbox outbox{nullptr, nullptr, n};
+    std::vector<Cell> cells(outbox.stored_cells());
+    std::vector<Flag> flags(Outbox::kFlags);
+    outbox.cells = cells.data();
+    outbox.flags = flags.data();
+    std::set<const Flag*> seen;
+    for (std::uint32_t m = 0; m < kMessages; ++m) {
+      const std::uint32_t size = own_box(Cube{n}, direction_of(m)).cells();
+      for (std::uint32_t iteration = 1; iteration <= 2; ++iteration) {
+        seen.insert(outbox.flag(m, iteration));
+        Cell* const buffer = outbox.buffer(m, iteration);
+        ASSERT_LE(buffer + size, cells.data() + cells.size());
+        for (std::uint32_t i = 0; i < size; ++i) EXPECT_EQ(buffer[i]++, 0u);
+        EXPECT_EQ(outbox.buffer(m, iteration + 2), buffer);
+      }
+    }
+    EXPECT_EQ(seen.size(), 2 * kMessages);
+    EXPECT_GE(*seen.begin(), flags.data());
+    EXPECT_LT(*seen.rbegin(), flags.data() + flags.size());
+  }
+}
+
+TEST(OutboxTest, CountsTheCellsOfAllMessages) {
+  std::uint64_t cells = 0;
+  for (std::uint32_t m = 0; m < kMessages; ++m) cells += own_box(Cube{5}, direction_of(m)).cells();
+  EXPECT_EQ(cells_sent(5), cells);
+}
+
+TEST(ReferenceTest, OneCellSpreadsByTheWeights) {
+  const Domain domain{2, 4};
+  std::vector<Cell> field(domain.cells());
+  field[domain.index(0, 0, 3)] = kWeightSum;  // at the edge, so that it spreads around all three axes
+  Reference reference(domain, field, 0);
+  reference.advance_to(1);
+  const auto at = [&](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+    return reference.field()[domain.index(x, y, z)];
+  };
+  EXPECT_EQ(at(0, 0, 3), 27u);
+  EXPECT_EQ(at(7, 0, 3), 9u);
+  EXPECT_EQ(at(0, 3, 3), 9u);
+  EXPECT_EQ(at(0, 0, 0), 9u);
+  EXPECT_EQ(at(1, 1, 3), 3u);
+  EXPECT_EQ(at(7, 3, 0), 1u);
+  EXPECT_EQ(at(2, 0, 3), 0u);
+  EXPECT_EQ(at(0, 2, 3), 0u);
+}
+
+TEST(ReferenceTest, KeepsTheTotalButNotTheCells) {
+  const Domain domain{3, 5};
+  const std::vector<Cell> begin = initial_field(domain);
+  Reference reference(domain, begin, 0);
+  reference.advance_to(4);
+  EXPECT_EQ(total(reference.field()), total(begin));
+  EXPECT_GT(reference.compare(begin).wrong, domain.cells() / 2);
+}
+
+TEST(ReferenceTest, NamesTheFirstWrongCell) {
+  const Domain domain{2, 3};
+  std::vector<Cell> field = initial_field(domain);
+  const Reference reference(domain, field, 7);
+  EXPECT_TRUE(reference.compare(field).ok());
+  field[domain.index(4, 2, 1)] += 1;
+  field[domain.index(5, 2, 2)] += 1;
+  const Comparison comparison = reference.compare(field);
+  EXPECT_EQ(comparison.wrong, 2u);
+  EXPECT_EQ(comparison.first.substr(0, 44), "rank 1, cell (1, 2, 1) after iteration 7 is ");
+}
+
+// A ring of ranks without threads, devices or waits: the steps of an iteration by hand.
+class HandRing {
+ public:
+  HandRing(std::uint32_t ranks, std::uint32_t n) : domain_{ranks, n} {
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+      Outbox outbox{nullptr, nullptr, n};
+      cells_.emplace_back(outbox.stored_cells());
+      flags_.emplace_back(Outbox::kFlags);
+      outbox.cells = cells_.back().data();
+      outbox.flags = flags_.back().data();
+      outboxes_.push_back(outbox);
+      fields_.emplace_back(Cube{n}.stored_cells());
+    }
+    const std::vector<Cell> begin = initial_field(domain_);
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+      for_each_row(domain_, r, [&](std::size_t from, std::uint32_t to) {
+        std::copy_n(&begin[from], n, &fields_[r][to]);
+      });
+    }
+  }
+
+  Neighbours of(std::uint32_t rank) const {
+    const std::uint32_t ranks = domain_.ranks;
+    return {outboxes_[rank], {}, {outboxes_[(rank + ranks - 1) % ranks], {}}, {outboxes_[(rank + 1) % ranks], {}}};
+  }
+
+  void send(std::uint32_t iteration) {
+    const Cube cube{domain_.n};
+    for (std::uint32_t r = 0; r < domain_.ranks; ++r) {
+      for (std::uint32_t m = 0; m < kMessages; ++m) {
+        pack(cube, own_box(cube, direction_of(m)), fields_[r].data(), of(r).outgoing(m, iteration), 0, 1, NoStep{});
+      }
+    }
+  }
+
+  void receive_and_average(std::uint32_t iteration) {
+    const Cube cube{domain_.n};
+    for (std::uint32_t r = 0; r < domain_.ranks; ++r) {
+      Cell* const field = fields_[r].data();
+      for (std::uint32_t m = 0; m < kMessages; ++m) {
+        // In shares, as the threads of a block do it.
+        for (std::uint32_t share = 0; share < 3; ++share) {
+          unpack(cube, ghost_box(cube, direction_of(m)), of(r).incoming(m, iteration), field, share, 3, NoStep{});
+        }
+      }
+      for (std::uint32_t share = 0; share < 3; ++share) copy_self(cube, field, share, 3, NoStep{});
+      std::vector<Cell> next(fields_[r].size());
+      average_box(cube, cube.interior(), field, next.data(), 0, 2);
+      average_box(cube, cube.interior(), field, next.data(), 1, 2);
+      for (std::uint32_t b = 0; b < Cube::kShellBoxes; ++b) average_box(cube, cube.shell(b), field, next.data(), 0, 1);
+      fields_[r] = std::move(next);
+    }
+  }
+
+  std::vector<Cell> gather() const {
+    std::vector<Cell> field(domain_.cells());
+    for (std::uint32_t r = 0; r < domain_.ranks; ++r) {
+      for_each_row(domain_, r, [&](std::size_t to, std::uint32_t from) {
+        std::copy_n(&fields_[r][from], domain_.n, &field[to]);
+      });
+    }
+    return field;
+  }
+
+  const Domain& domain() const { return domain_; }
+
+ private:
+  Domain domain_;
+  std::vector<std::vector<Cell>> cells_, fields_;
+  std::vector<std::vector<Flag>> flags_;
+  std::vector<Outbox> outboxes_;
+};
+
+TEST(ExchangeTest, RanksTogetherAreTheWholeDomain) {
+  for (const std::uint32_t ranks : {2u, 3u, 4u}) {
+    for (const std::uint32_t n : kSizes) {
+      HandRing ring(ranks, n);
+      Reference reference(ring.domain(), ring.gather(), 0);
+      for (std::uint32_t iteration = 1; iteration <= 3; ++iteration) {
+        ring.send(iteration);
+        ring.receive_and_average(iteration);
+        reference.advance_to(iteration);
+        const Comparison comparison = reference.compare(ring.gather());
+        ASSERT_TRUE(comparison.ok()) << ranks << " ranks, n = " << n << ": " << comparison.first;
+      }
+    }
+  }
+}
+
+TEST(ExchangeTest, OneWrongWordInAnyMessageIsFound) {
+  for (std::uint32_t m = 0; m < kMessages; ++m) {
+    HandRing ring(3, 4);
+    Reference reference(ring.domain(), ring.gather(), 0);
+    const Cell sum = total(ring.gather());
+    ring.send(1);
+    const std::uint32_t last = own_box(Cube{4}, direction_of(m)).cells() - 1;
+    ring.of(1).outgoing(m, 1)[last] ^= 1;
+    ring.receive_and_average(1);
+    reference.advance_to(1);
+    EXPECT_FALSE(reference.compare(ring.gather()).ok()) << "message " << m;
+    EXPECT_NE(total(ring.gather()), sum) << "message " << m;
+    ring.send(2);
+    ring.receive_and_average(2);
+    reference.advance_to(2);
+    EXPECT_FALSE(reference.compare(ring.gather()).ok()) << "message " << m;
+    EXPECT_NE(total(ring.gather()), sum) << "it has faded, message " << m;
+  }
+}
+
+TEST(ExchangeTest, AMessageOfTheWrongIterationIsFound) {
+  HandRing ring(2, 5);
+  Reference reference(ring.domain(), ring.gather(), 0);
+  ring.send(1);
+  ring.receive_and_average(1);
+  ring.send(2);
+  ring.receive_and_average(1);  // takes the stale ones
+  reference.advance_to(2);
+  EXPECT_FALSE(reference.compare(ring.gather()).ok());
+}
+
+TEST(CheckPlanTest, RepeatsAllOfAShortRunAndTheEndOfALongOne) {
+  const CheckPlan plan{100};
+  EXPECT_EQ(plan.begin_of(100), 0u);
+  EXPECT_EQ(plan.begin_of(150), 50u);
+  EXPECT_EQ(plan.extra_after(100), 0u);
+  EXPECT_EQ(plan.extra_after(101), CheckPlan::kExtraIterations);
+  EXPECT_EQ(CheckPlan{2}.extra_after(3), 2u);
+  EXPECT_EQ(CheckPlan::for_cells(CheckPlan::kCellUpdates / 4).most, 4u);
+  EXPECT_EQ(CheckPlan::for_cells(CheckPlan::kCellUpdates * 4).most, 1u);
+}
+
+TEST(HostTeamTest, EveryMemberDoesEveryPieceOfWork) {
+  HostTeam team(3);
+  std::vector<int> done(3);
+  for (int round = 0; round < 50; ++round) {
+    team.run([&](std::uint32_t member, std::uint32_t members) {
+      EXPECT_EQ(members, 3u);
+      ++done[member];
+    });
+    EXPECT_EQ(done, std::vector<int>(3, round + 1));
+  }
+}
+
+// Ranks whose neighbours never send.
+class SilenceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto runtime = wic::Runtime::create({});
+    ASSERT_TRUE(runtime) << runtime.error().message;
+    runtime_ = *std::move(runtime);
+    const wic::SiteSpec spec{"silence", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, false};
+    const auto site = runtime_->add_site(spec);
+    ASSERT_TRUE(site) << site.error().message;
+    for (wicprof::SiteId& id : sites_.by_class) id = *site;
+  }
+
+  Outbox outbox(std::vector<Cell>& cells, std::vector<Flag>& flags) {
+    Outbox made{nullptr, nullptr, kSize};
+    cells.resize(made.stored_cells());
+    flags.resize(Outbox::kFlags);
+    made.cells = cells.data();
+    made.flags = flags.data();
+    return made;
+  }
+  Neighbours neighbours() {
+    const Outbox mine = outbox(my_cells_, my_flags_);
+    const Neighbour silent{outbox(their_cells_, their_flags_), sites_};
+    return {mine, sites_, silent, silent};
+  }
+
+  static constexpr std::uint32_t kSize = 4;
+  static constexpr std::uint64_t kTimeoutNs = 2'000'000;
+  std::unique_ptr<wic::Runtime> runtime_;
+  Sites sites_{};
+  std::vector<Cell> my_cells_, their_cells_;
+  std::vector<Flag> my_flags_, their_flags_;
+};
+
+TEST_F(SilenceTest, ADeviceGivesUpAtTheDeadlineAndSendsNoMore) {
+  const Neighbours around = neighbours();
+  auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), around, Cube{kSize}, 1);
+  ASSERT_TRUE(rank) << rank.error().message;
+  for (std::uint32_t iteration = 1; iteration <= 2; ++iteration) ASSERT_TRUE(rank->launch(iteration, kTimeoutNs));
+  const auto trouble = rank->trouble();
+  ASSERT_TRUE(trouble) << trouble.error().message;
+  EXPECT_EQ(trouble->failed_at, 1u);
+  EXPECT_EQ(trouble->missed, kMessages);
+  EXPECT_EQ(trouble->overruns, 0u);
+  for (std::uint32_t m = 0; m < kMessages; ++m) {
+    EXPECT_EQ(*around.outgoing_word(m, 1), 1u);
+    EXPECT_EQ(*around.outgoing_word(m, 2), 0u);
+  }
+}
+
+TEST_F(SilenceTest, ADeviceCountsMessagesThatWereOverwritten) {
+  const Neighbours around = neighbours();
+  for (Flag& flag : their_flags_) flag.word = 3;
+  auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), around, Cube{kSize}, 1);
+  ASSERT_TRUE(rank) << rank.error().message;
+  ASSERT_TRUE(rank->launch(1, kTimeoutNs));
+  const auto trouble = rank->trouble();
+  ASSERT_TRUE(trouble) << trouble.error().message;
+  EXPECT_EQ(trouble->missed, 0u);
+  EXPECT_EQ(trouble->overruns, kMessages);
+}
+
+TEST_F(SilenceTest, TheCpuGivesUpAtTheDeadline) {
+  HostRank rank(*runtime_, neighbours(), Cube{kSize}, 2);
+  EXPECT_FALSE(rank.iterate(1, static_cast<wicprof::TimeNs>(kTimeoutNs)));
+  EXPECT_GE(rank.missed(), 1u);
+}
+
+TEST_F(SilenceTest, ADeviceWithoutRoomForAllWaitersIsRefused) {
+  const std::uint32_t too_many = 1000;
+  const auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), neighbours(), Cube{kSize}, too_many);
+  ASSERT_FALSE(rank);
+  EXPECT_NE(rank.error().message.find("18000 that wait for each other"), std::string::npos) << rank.error().message;
+}
+
+}  // namespace
+}  // namespace sample::h3d

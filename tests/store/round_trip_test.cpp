@@ -1,0 +1,430 @@
+// Every kind of event, every field: what goes in comes out.
+#include <map>
+
+#include "protocol/control.h"
+#include "protocol/events/call.h"
+#include "protocol/events/copy.h"
+#include "protocol/events/host_wait.h"
+#include "protocol/events/intervention.h"
+#include "protocol/events/kernel.h"
+#include "protocol/events/nvtx.h"
+#include "protocol/events/pc_sample.h"
+#include "protocol/events/strategy.h"
+#include "protocol/events/uvm.h"
+#include "store/sqlite.h"
+#include "tests/store/support.h"
+
+namespace wicprof::store {
+namespace {
+
+class RoundTrip : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<Recorder> made = Recorder::create(options_for(path_));
+    ASSERT_TRUE(made) << made.error().message;
+    recorder_.emplace(std::move(*made));
+  }
+  template <class Event>
+  void add(const Event& event) {
+    recorder_->add(0, event.header);
+  }
+  void text(TextId id, const std::string& value) { recorder_->add(0, Text(id, value).header()); }
+
+  Reader finish() {
+    const Result<> done = recorder_->finish();
+    EXPECT_TRUE(done) << done.error().message;
+    Result<Reader> reader = Reader::open(path_);
+    EXPECT_TRUE(reader) << reader.error().message;
+    return std::move(*reader);
+  }
+
+  // One row of a table that Reader has no list for.
+  std::vector<std::int64_t> row(const std::string& sql, int columns) {
+    Database database;
+    EXPECT_EQ(database.open(path_, OpenMode::read_only), 0);
+    int code = 0;
+    Statement statement = database.prepare(sql, code);
+    std::vector<std::int64_t> values;
+    EXPECT_TRUE(statement.next(code)) << database.message();
+    for (int i = 0; i < columns; ++i) values.push_back(statement.integer(i));
+    return values;
+  }
+
+  TempFolder folder_;
+  std::string path_ = folder_ / "trace.wicprof";
+  std::optional<Recorder> recorder_;
+};
+
+TEST_F(RoundTrip, Device) {
+  text(3, "H200");
+  DeviceEvent e = make_event<DeviceEvent>();
+  e.device = cuda_device(2);
+  e.name = 3;
+  e.memory_bytes = 150'000'000'000;
+  e.sm_count = 132;
+  e.compute_major = 9;
+  e.compute_minor = 1;
+  e.kind = DeviceKind::cuda;
+  e.host_native_atomics = 1;
+  add(e);
+  const auto rows = finish().devices();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1u);
+  const DeviceRow& r = rows->front();
+  EXPECT_EQ(r.id, 2);
+  EXPECT_EQ(r.kind, DeviceKind::cuda);
+  EXPECT_EQ(r.name, "H200");
+  EXPECT_EQ(r.sm_count, 132u);
+  EXPECT_EQ(r.memory_bytes, 150'000'000'000u);
+  EXPECT_EQ(r.clock_error_ns, std::nullopt);
+  EXPECT_EQ(row("SELECT compute_major, compute_minor, host_native_atomics FROM device", 3),
+            (std::vector<std::int64_t>{9, 1, 1}));
+}
+
+TEST_F(RoundTrip, ADeviceDeclaredTwiceIsOneAndKeepsItsClockError) {
+  DeviceEvent e = make_event<DeviceEvent>();
+  e.device = cuda_device(0);
+  e.sm_count = 1;
+  add(e);
+  add(clock_event(0, 1000, 1'000'000, 250));
+  add(wait_event(0, 0));
+  e.sm_count = 132;
+  add(e);
+  const auto rows = finish().devices();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1u);
+  EXPECT_EQ(rows->front().sm_count, 132u);
+  ASSERT_TRUE(rows->front().clock_error_ns);
+  EXPECT_GE(*rows->front().clock_error_ns, 250);
+}
+
+TEST_F(RoundTrip, Site) {
+  text(9, "halo west");
+  SiteEvent e = make_event<SiteEvent>();
+  e.site = 5;
+  e.name = 9;
+  e.word_memory = WordMemory::pinned_host;
+  e.pollers = Pollers::each_thread;
+  e.words = 1;
+  add(e);
+  const auto rows = finish().sites();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1u);
+  const SiteRow& r = rows->front();
+  EXPECT_EQ(r.id, 5u);
+  EXPECT_EQ(r.name, "halo west");
+  EXPECT_EQ(r.word_memory, WordMemory::pinned_host);
+  EXPECT_EQ(r.pollers, Pollers::each_thread);
+  EXPECT_EQ(r.words, 1u);
+}
+
+TEST_F(RoundTrip, Strategy) {
+  text(1, "leader_bar_sync");
+  StrategyEvent e = make_event<StrategyEvent>();
+  e.strategy = 3;
+  e.name = 1;
+  add(e);
+  finish();
+  EXPECT_EQ(row("SELECT t.id, n.value = 'leader_bar_sync' FROM strategy t JOIN string n ON n.id = t.name_id", 2),
+            (std::vector<std::int64_t>{3, 1}));
+}
+
+TEST_F(RoundTrip, Wait) {
+  WaitEvent e = make_event<WaitEvent>();
+  e.site = 4;
+  e.device = kHostDevice;
+  e.block = 4'000'000'000;
+  e.warp = 31;
+  e.sm = 131;
+  e.iteration = 4'000'000'001;
+  e.polls = 4'000'000'002;
+  e.arrived_ns = 1'000'000'000'000;
+  e.resumed_ns = 1'000'000'005'000;
+  e.switched_after_ns = 1234;
+  e.value = 4'000'000'003;
+  e.strategy = 3;
+  e.status = WaitStatus::deadline_passed;
+  add(e);
+  const auto rows = finish().waits();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1u);
+  const WaitRow& r = rows->front();
+  EXPECT_EQ(r.id, 1);
+  EXPECT_EQ(r.site, 4u);
+  EXPECT_EQ(r.device, kHostDevice);
+  EXPECT_EQ(r.block, 4'000'000'000u);
+  EXPECT_EQ(r.warp, 31u);
+  EXPECT_EQ(r.sm, 131u);
+  EXPECT_EQ(r.iteration, 4'000'000'001u);
+  EXPECT_EQ(r.polls, 4'000'000'002u);
+  EXPECT_EQ(r.arrived, 1'000'000'000'000);
+  EXPECT_EQ(r.resumed, 1'000'000'005'000);
+  EXPECT_EQ(r.ready, std::nullopt);
+  EXPECT_EQ(r.switched, 1'000'000'001'234);
+  EXPECT_EQ(r.value, 4'000'000'003u);
+  EXPECT_EQ(r.strategy, StrategyId::leader_bar_sync);
+  EXPECT_EQ(r.status, WaitStatus::deadline_passed);
+}
+
+TEST_F(RoundTrip, AWaitWithoutASwitchHasNone) {
+  add(wait_event(7));
+  const auto rows = finish().waits();
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->at(0).switched, std::nullopt);
+}
+
+TEST_F(RoundTrip, Signal) {
+  SignalEvent e = make_event<SignalEvent>();
+  e.site = 4;
+  e.device = kHostDevice;
+  e.block = 11;
+  e.warp = 12;
+  e.sm = 13;
+  e.iteration = 14;
+  e.value = 15;
+  e.at_ns = 16;
+  add(e);
+  const auto rows = finish().signals();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1u);
+  const SignalRow& r = rows->front();
+  EXPECT_EQ(r.site, 4u);
+  EXPECT_EQ(r.device, kHostDevice);
+  EXPECT_EQ(r.block, 11u);
+  EXPECT_EQ(r.warp, 12u);
+  EXPECT_EQ(r.sm, 13u);
+  EXPECT_EQ(r.iteration, 14u);
+  EXPECT_EQ(r.value, 15u);
+  EXPECT_EQ(r.at, 16);
+}
+
+TEST_F(RoundTrip, HostWaitAtASiteAndInACall) {
+  text(2, "cudaStreamSynchronize");
+  HostWaitEvent e = make_event<HostWaitEvent>();
+  e.site = 6;
+  e.thread = 77;
+  e.iteration = 8;
+  e.begin_ns = 100;
+  e.end_ns = 900;
+  e.cpu_ns = 0;
+  e.polls = 55;
+  e.status = WaitStatus::deadline_passed;
+  add(e);
+  HostWaitEvent call = make_event<HostWaitEvent>();
+  call.call = 2;
+  call.thread = 78;
+  call.begin_ns = 200;
+  call.end_ns = 300;
+  call.cpu_ns = -1;
+  call.correlation = 99;
+  add(call);
+  const auto rows = finish().host_waits();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 2u);
+  const HostWaitRow& site = rows->at(0);
+  EXPECT_EQ(site.site, 6u);
+  EXPECT_EQ(site.call, "");
+  EXPECT_EQ(site.thread, 77u);
+  EXPECT_EQ(site.iteration, 8u);
+  EXPECT_EQ(site.begin, 100);
+  EXPECT_EQ(site.end, 900);
+  EXPECT_EQ(site.cpu, 0);  // no CPU time at all is not the same as not known
+  EXPECT_EQ(site.polls, 55u);
+  EXPECT_EQ(site.correlation, std::nullopt);
+  EXPECT_EQ(site.status, WaitStatus::deadline_passed);
+  EXPECT_EQ(rows->at(1).site, 0u);
+  EXPECT_EQ(rows->at(1).call, "cudaStreamSynchronize");
+  EXPECT_EQ(rows->at(1).cpu, std::nullopt);
+  EXPECT_EQ(rows->at(1).polls, std::nullopt);
+  EXPECT_EQ(rows->at(1).correlation, 99u);
+}
+
+TEST_F(RoundTrip, Kernel) {
+  text(8, "stencil<float>");
+  KernelEvent e = make_event<KernelEvent>();
+  e.device = 1;
+  e.name = 8;
+  e.start_ns = 10;
+  e.end_ns = 20;
+  e.context = 2;
+  e.stream = 3;
+  e.correlation = 4;
+  for (std::uint32_t i = 0; i < 3; ++i) e.grid[i] = 100 + i, e.block[i] = 200 + i;
+  e.registers_per_thread = 64;
+  e.static_shared_bytes = 1024;
+  e.dynamic_shared_bytes = 2048;
+  add(e);
+  const auto rows = finish().kernels();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1u);
+  const KernelRow& r = rows->front();
+  EXPECT_EQ(r.device, 1);
+  EXPECT_EQ(r.name, "stencil<float>");
+  EXPECT_EQ(r.start, 10);
+  EXPECT_EQ(r.end, 20);
+  EXPECT_EQ(r.context, 2u);
+  EXPECT_EQ(r.stream, 3u);
+  EXPECT_EQ(r.correlation, 4u);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(r.grid[i], 100 + i);
+    EXPECT_EQ(r.block[i], 200 + i);
+  }
+  EXPECT_EQ(r.registers_per_thread, 64u);
+  EXPECT_EQ(r.static_shared_bytes, 1024u);
+  EXPECT_EQ(r.dynamic_shared_bytes, 2048u);
+}
+
+TEST_F(RoundTrip, Copy) {
+  CopyEvent e = make_event<CopyEvent>();
+  e.device = 1;
+  e.peer_device = 2;
+  e.kind = CopyKind::peer_to_peer;
+  e.start_ns = 10;
+  e.end_ns = 20;
+  e.bytes = 1ull << 40;
+  e.context = 3;
+  e.stream = 4;
+  e.correlation = 5;
+  add(e);
+  const auto rows = finish().copies();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1u);
+  const CopyRow& r = rows->front();
+  EXPECT_EQ(r.device, 1);
+  EXPECT_EQ(r.peer_device, 2);
+  EXPECT_EQ(r.kind, CopyKind::peer_to_peer);
+  EXPECT_EQ(r.start, 10);
+  EXPECT_EQ(r.end, 20);
+  EXPECT_EQ(r.bytes, 1ull << 40);
+  EXPECT_EQ(r.context, 3u);
+  EXPECT_EQ(r.stream, 4u);
+  EXPECT_EQ(r.correlation, 5u);
+}
+
+TEST_F(RoundTrip, Call) {
+  text(8, "cudaLaunchKernel");
+  CallEvent e = make_event<CallEvent>();
+  e.name = 8;
+  e.api = CallApi::runtime;
+  e.thread = 5;
+  e.start_ns = 10;
+  e.end_ns = 20;
+  e.correlation = 6;
+  e.result = -7;
+  add(e);
+  const auto rows = finish().calls();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1u);
+  const CallRow& r = rows->front();
+  EXPECT_EQ(r.name, "cudaLaunchKernel");
+  EXPECT_EQ(r.api, 1);
+  EXPECT_EQ(r.thread, 5u);
+  EXPECT_EQ(r.start, 10);
+  EXPECT_EQ(r.end, 20);
+  EXPECT_EQ(r.correlation, 6u);
+  EXPECT_EQ(r.result, -7);
+}
+
+TEST_F(RoundTrip, Nvtx) {
+  text(1, "step");
+  text(2, "solver");
+  NvtxEvent e = make_event<NvtxEvent>();
+  e.name = 1;
+  e.domain = 2;
+  e.kind = NvtxKind::mark;
+  e.thread = 3;
+  e.start_ns = 10;
+  e.end_ns = 10;
+  add(e);
+  const auto rows = finish().nvtx();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1u);
+  const NvtxRow& r = rows->front();
+  EXPECT_EQ(r.kind, NvtxKind::mark);
+  EXPECT_EQ(r.name, "step");
+  EXPECT_EQ(r.domain, "solver");
+  EXPECT_EQ(r.thread, 3u);
+  EXPECT_EQ(r.start, 10);
+  EXPECT_EQ(r.end, 10);
+}
+
+TEST_F(RoundTrip, Intervention) {
+  InterventionEvent e = make_event<InterventionEvent>();
+  e.site = 3;
+  e.sequence = 9;
+  e.old_mode = static_cast<std::uint8_t>(Mode::poll);
+  e.new_mode = static_cast<std::uint8_t>(Mode::park);
+  e.old_strategy = 0;
+  e.new_strategy = 255;
+  e.requested_ns = 100;
+  e.effective_ns = 150;
+  add(e);
+  const Reader reader = finish();
+  const auto rows = reader.interventions();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1u);
+  const InterventionRow& r = rows->front();
+  EXPECT_EQ(r.site, 3u);
+  EXPECT_EQ(r.old_mode, Mode::poll);
+  EXPECT_EQ(r.new_mode, Mode::park);
+  EXPECT_EQ(r.old_strategy, StrategyId::poll);
+  EXPECT_EQ(r.new_strategy, StrategyId::automatic);
+  EXPECT_EQ(r.requested, 100);
+  EXPECT_EQ(r.effective, 150);
+  EXPECT_EQ(row("SELECT sequence FROM intervention", 1), std::vector<std::int64_t>{9});
+}
+
+TEST_F(RoundTrip, Clock) {
+  add(clock_event(1, 1'700'000'000'000'000'000, 5'000, 300));
+  finish();
+  EXPECT_EQ(row("SELECT device_id, device_ns, host_ns, error_ns FROM clock", 4),
+            (std::vector<std::int64_t>{1, 1'700'000'000'000'000'000, 5'000, 300}));
+}
+
+TEST_F(RoundTrip, PcSample) {
+  text(4, "spin");
+  PcSampleEvent e = make_event<PcSampleEvent>();
+  e.device = 1;
+  e.function = 4;
+  e.pc_offset = 0x1230;
+  e.at_ns = 10;
+  e.stall_reason = 6;
+  e.samples = 700;
+  add(e);
+  finish();
+  EXPECT_EQ(row("SELECT t.device_id, n.value = 'spin', t.pc_offset, t.at_ns, t.stall_reason, t.samples "
+                "FROM pc_sample t JOIN string n ON n.id = t.function_id",
+                6),
+            (std::vector<std::int64_t>{1, 1, 0x1230, 10, 6, 700}));
+}
+
+TEST_F(RoundTrip, Uvm) {
+  UvmEvent e = make_event<UvmEvent>();
+  e.device = 1;
+  e.kind = UvmKind::gpu_fault;
+  e.address = 0x7fff'0000'1000;
+  e.bytes = 65536;
+  e.start_ns = 10;
+  e.end_ns = 30;
+  add(e);
+  finish();
+  EXPECT_EQ(row("SELECT device_id, kind, address, bytes, start_ns, end_ns FROM uvm", 6),
+            (std::vector<std::int64_t>{1, 1, 0x7fff'0000'1000, 65536, 10, 30}));
+}
+
+TEST_F(RoundTrip, Meta) {
+  recorder_->set_meta("app", "samples/hot_flag");
+  recorder_->set_meta("app", "samples/c_h3d");
+  recorder_->set_meta("app_status", "0");
+  const auto meta = finish().meta();
+  ASSERT_TRUE(meta);
+  EXPECT_EQ(meta->at("app"), "samples/c_h3d");
+  EXPECT_EQ(meta->at("app_status"), "0");
+  EXPECT_EQ(meta->at("state"), "complete");
+  for (const char* key : {"started_ns", "started_utc", "ended_ns", "host", "wic_prof_version"}) {
+    EXPECT_FALSE(meta->at(key).empty()) << key;
+  }
+}
+
+}  // namespace
+}  // namespace wicprof::store

@@ -1,0 +1,62 @@
+#include "store/text_table.h"
+
+#include <gtest/gtest.h>
+
+namespace wicprof::store {
+namespace {
+
+TEST(TextTable, EqualTextsShareARow) {
+  TextTable texts;
+  bool is_new = false;
+  const auto first = texts.intern("halo", is_new).second;
+  EXPECT_TRUE(is_new);
+  EXPECT_EQ(texts.intern("halo", is_new).second, first);
+  EXPECT_FALSE(is_new);
+  EXPECT_NE(texts.intern("", is_new).second, first);
+  EXPECT_TRUE(is_new);
+}
+
+TEST(TextTable, ANumberMeansSomethingOnlyWithinItsRing) {
+  TextTable texts;
+  bool is_new = false;
+  texts.bind(0, 7, texts.intern("zero", is_new));
+  texts.bind(1, 7, texts.intern("one", is_new));
+  for (int i = 0; i < 10'000; ++i) texts.intern(std::to_string(i), is_new);  // the table grows underneath
+  ASSERT_NE(texts.find(0, 7), nullptr);
+  ASSERT_NE(texts.find(1, 7), nullptr);
+  EXPECT_EQ(texts.find(0, 7)->first, "zero");
+  EXPECT_EQ(texts.find(1, 7)->first, "one");
+  EXPECT_EQ(texts.find(2, 7), nullptr);
+  EXPECT_EQ(texts.find(0, 8), nullptr);
+}
+
+TEST(TextTable, ClearingGoesOnWithFreshIds) {
+  TextTable texts;
+  bool is_new = false;
+  texts.bind(0, 1, texts.intern("lost", is_new));
+  texts.clear(50);
+  EXPECT_EQ(texts.find(0, 1), nullptr);
+  EXPECT_EQ(texts.intern("lost", is_new).second, 50);
+  EXPECT_TRUE(is_new);
+}
+
+TEST(ValidUtf8, KeepsWhatIsWellFormed) {
+  for (const char* text : {"", "plain", "\xc3\xa9t\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x94\xa7"}) {
+    EXPECT_EQ(valid_utf8(text), text);
+  }
+}
+
+TEST(ValidUtf8, ReplacesWhatIsNot) {
+  const std::string mark = "\xef\xbf\xbd";
+  EXPECT_EQ(valid_utf8("a\xc3"), "a" + mark);  // cut in the middle of a letter
+  EXPECT_EQ(valid_utf8("\xff"
+                       "b"),
+            mark + "b");                                              // never a byte of UTF-8
+  EXPECT_EQ(valid_utf8("\xc0\xaf"), mark + mark);                     // overlong
+  EXPECT_EQ(valid_utf8("\xed\xa0\x80"), mark + mark + mark);          // a surrogate
+  EXPECT_EQ(valid_utf8("\xf4\x90\x80\x80").size(), 4 * mark.size());  // beyond Unicode
+  EXPECT_EQ(valid_utf8(std::string_view("a\0b", 3)), "a" + mark + "b");
+}
+
+}  // namespace
+}  // namespace wicprof::store

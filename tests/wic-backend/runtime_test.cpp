@@ -1,0 +1,226 @@
+// The runtime with a session: what kernels record arrives in a ring, and the control block is obeyed while they wait.
+#include "wic/runtime.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
+#include "protocol/events/host_wait.h"
+#include "protocol/events/intervention.h"
+#include "protocol/events/signal.h"
+#include "protocol/session.h"
+#include "tests/protocol/ring_contents.h"
+#include "wic/launch.h"
+#include "wic/signal.h"
+
+namespace wic {
+namespace {
+
+using wicprof::Mode;
+using wicprof::StrategyId;
+
+constexpr std::uint64_t kDeadline = 20'000'000'000;
+
+struct WaitOnce {
+  DeviceView view;
+  wicprof::SiteId site;
+  std::uint32_t iteration;
+  const std::uint32_t* word;
+  std::uint32_t* back;
+  WIC_DEVICE void operator()(const Thread& thread) const {
+    wait_until(thread, view, block_group(thread), site, iteration, word, AtLeast{iteration}, kDeadline);
+    if (thread.block() == 0 && thread.index() == 0) signal(thread, view, site, iteration, back, iteration);
+  }
+};
+
+class RuntimeInSession : public testing::Test {
+ protected:
+  void SetUp() override {
+    wicprof::SessionOptions options;
+    options.name = "runtime-test-" + std::to_string(getpid());
+    options.ring_capacity = std::size_t{1} << 20;
+    auto made = wicprof::SessionOwner::create(options);
+    ASSERT_TRUE(made) << made.error().message;
+    session.emplace(*std::move(made));
+    setenv(wicprof::kSessionVariable, session->path().c_str(), 1);
+  }
+  void TearDown() override { unsetenv(wicprof::kSessionVariable); }
+
+  void start(Mode mode = Mode::poll) {
+    RuntimeOptions options;
+    options.mode = mode;
+    auto made = Runtime::create(options);
+    ASSERT_TRUE(made);
+    runtime = *std::move(made);
+    ASSERT_TRUE(runtime->recording());
+    const auto added = runtime->add_site(
+        {"test.word", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, true});
+    ASSERT_TRUE(added);
+    site = *added;
+    stream = *runtime->device(0).make_stream();
+    words = *Array<std::uint32_t>::make(runtime->device(0), 64, Memory::pinned_host);
+  }
+  void stop() {
+    stream.reset();
+    words = {};
+    runtime.reset();
+  }
+  wicprof::Delivered ring() const { return wicprof::Delivered(session->map().ring(0)); }
+  wicprof::ControlBlock& control() const { return session->map().control(); }
+
+  std::optional<wicprof::SessionOwner> session;
+  std::unique_ptr<Runtime> runtime;
+  std::unique_ptr<Stream> stream;
+  Array<std::uint32_t> words;
+  wicprof::SiteId site = 0;
+};
+
+TEST_F(RuntimeInSession, EveryWaitAndSignalArrives) {
+  start();
+  for (std::uint32_t i = 1; i <= 10; ++i) {
+    ASSERT_TRUE(launch(*stream, {3, 64}, WaitOnce{runtime->view(0), site, i, &words[0], &words[32]}));
+    runtime->signal(site, i, &words[0], i);
+    const WaitResult back = runtime->wait_until(site, i, &words[32], AtLeast{i}, kDeadline);
+    ASSERT_EQ(back.status, wicprof::WaitStatus::satisfied);
+    ASSERT_TRUE(stream->synchronize());
+  }
+  stop();
+  const wicprof::Delivered got = ring();
+  const auto waits = got.all<wicprof::WaitEvent>();
+  ASSERT_EQ(waits.size(), 30u);
+  for (const wicprof::WaitEvent& wait : waits) {
+    EXPECT_EQ(wait.site, site);
+    EXPECT_EQ(wait.device, wicprof::simt_device(0));
+    EXPECT_LT(wait.block, 3u);
+    EXPECT_LE(wait.arrived_ns, wait.resumed_ns);
+    EXPECT_GE(wait.polls, 1u);
+    EXPECT_GE(wait.value, wait.iteration);
+    EXPECT_EQ(wait.strategy, static_cast<std::uint8_t>(StrategyId::poll));
+  }
+  EXPECT_EQ(got.all<wicprof::SignalEvent>().size(), 20u);  // ten of the host's, ten of the device's
+  EXPECT_EQ(got.all<wicprof::HostWaitEvent>().size(), 10u);
+  ASSERT_EQ(got.all<wicprof::SiteEvent>().size(), 1u);
+  EXPECT_EQ(got.text(got.all<wicprof::SiteEvent>()[0].name), "test.word");
+  EXPECT_EQ(control().runtime_attached.load(), 0u);
+}
+
+TEST_F(RuntimeInSession, AToggleReachesAWaitInProgress) {
+  start();
+  ASSERT_TRUE(launch(*stream, {2, 64}, WaitOnce{runtime->view(0), site, 1, &words[0], &words[32]}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const std::uint32_t sequence = wicprof::request_wait(control(), 0, {Mode::park, StrategyId::automatic});
+  ASSERT_TRUE(wicprof::wait_applied(control(), sequence, wicprof::kSecond));
+  EXPECT_EQ(runtime->strategy(site), StrategyId::shared_watch);  // what auto means where all wait on one word
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  runtime->signal(site, 1, &words[0], 1);
+  ASSERT_TRUE(stream->synchronize());
+  stop();
+  const wicprof::Delivered got = ring();
+  const auto interventions = got.all<wicprof::InterventionEvent>();
+  ASSERT_EQ(interventions.size(), 1u);
+  EXPECT_EQ(interventions[0].site, 0u);
+  EXPECT_EQ(interventions[0].old_mode, static_cast<std::uint8_t>(Mode::poll));
+  EXPECT_EQ(interventions[0].new_mode, static_cast<std::uint8_t>(Mode::park));
+  EXPECT_LE(interventions[0].requested_ns, interventions[0].effective_ns);
+  const auto waits = got.all<wicprof::WaitEvent>();
+  ASSERT_EQ(waits.size(), 2u);
+  for (const wicprof::WaitEvent& wait : waits) {
+    EXPECT_GT(wait.switched_after_ns, 0u);
+    EXPECT_EQ(wait.strategy, static_cast<std::uint8_t>(StrategyId::shared_watch));
+  }
+}
+
+TEST_F(RuntimeInSession, OneSiteCanBeToggledAlone) {
+  start();
+  const auto other = runtime->add_site({"other", wicprof::WordMemory::device, wicprof::Pollers::each_thread, false});
+  ASSERT_TRUE(other);
+  EXPECT_EQ(wicprof::find_site(control(), "other"), *other);
+  const std::uint32_t sequence = wicprof::request_wait(control(), *other, {Mode::park, StrategyId::backoff});
+  ASSERT_TRUE(wicprof::wait_applied(control(), sequence, wicprof::kSecond));
+  EXPECT_EQ(runtime->strategy(*other), StrategyId::backoff);
+  EXPECT_EQ(runtime->strategy(site), StrategyId::poll);
+  const std::uint32_t all = wicprof::request_wait(control(), 0, {Mode::park, StrategyId::automatic});
+  ASSERT_TRUE(wicprof::wait_applied(control(), all, wicprof::kSecond));
+  EXPECT_EQ(runtime->strategy(*other), StrategyId::leader_bar_sync);
+  stop();
+  const wicprof::Delivered got = ring();
+  EXPECT_EQ(got.all<wicprof::InterventionEvent>().size(), 2u);
+}
+
+TEST_F(RuntimeInSession, TheSessionsModeGoesBeforeTheProgramsOwn) {
+  wicprof::request_wait(control(), 0, {Mode::park, StrategyId::backoff});
+  start(Mode::poll);
+  EXPECT_EQ(runtime->strategy(site), StrategyId::backoff);
+}
+
+TEST_F(RuntimeInSession, AThousandTogglesChangeNoResult) {
+  start();
+  std::atomic<bool> stop_toggling{false};
+  std::thread toggler([&] {
+    for (std::uint32_t i = 0; i < 1000 && !stop_toggling; ++i) {
+      const Mode mode = i % 2 == 0 ? Mode::park : Mode::poll;
+      const std::uint32_t sequence = wicprof::request_wait(control(), 0, {mode, wicprof::default_strategy(mode)});
+      wicprof::wait_applied(control(), sequence, wicprof::kSecond);
+    }
+    stop_toggling = true;
+  });
+  std::uint32_t iteration = 0;
+  while (!stop_toggling) {
+    ++iteration;
+    ASSERT_TRUE(launch(*stream, {2, 32}, WaitOnce{runtime->view(0), site, iteration, &words[0], &words[32]}));
+    runtime->signal(site, iteration, &words[0], iteration);
+    const WaitResult back = runtime->wait_until(site, iteration, &words[32], AtLeast{iteration}, kDeadline);
+    if (back.status != wicprof::WaitStatus::satisfied) stop_toggling = true;
+    EXPECT_EQ(back.value, iteration);
+    ASSERT_TRUE(stream->synchronize());
+  }
+  toggler.join();
+}
+
+TEST(RuntimeAlone, WorksWithoutASession) {
+  auto runtime = Runtime::create({});
+  ASSERT_TRUE(runtime);
+  EXPECT_FALSE((*runtime)->recording());
+  EXPECT_TRUE((*runtime)->warning().empty());
+  const auto site = (*runtime)->add_site({"word", wicprof::WordMemory::device, wicprof::Pollers::leader, false});
+  ASSERT_TRUE(site);
+  EXPECT_EQ((*runtime)->strategy(*site), StrategyId::poll);
+  ASSERT_TRUE((*runtime)->set_wait(0, {Mode::park, StrategyId::predicted_sleep}));
+  EXPECT_EQ((*runtime)->strategy(*site), StrategyId::predicted_sleep);
+}
+
+TEST(RuntimeAlone, AHostWaitHasADeadline) {
+  auto runtime = Runtime::create({});
+  ASSERT_TRUE(runtime);
+  const auto site = (*runtime)->add_site({"word", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, false});
+  alignas(64) std::uint32_t word = 0;
+  for (const Mode mode : {Mode::poll, Mode::park}) {
+    ASSERT_TRUE((*runtime)->set_wait(0, {mode, wicprof::default_strategy(mode)}));
+    const WaitResult wait = (*runtime)->wait_until(*site, 1, &word, AtLeast{1}, 5 * wicprof::kMillisecond);
+    EXPECT_EQ(wait.status, wicprof::WaitStatus::deadline_passed);
+  }
+}
+
+TEST(RuntimeAlone, ABadSessionIsSaidAndDoneWithout) {
+  setenv(wicprof::kSessionVariable, "/dev/null", 1);
+  auto runtime = Runtime::create({});
+  unsetenv(wicprof::kSessionVariable);
+  ASSERT_TRUE(runtime);
+  EXPECT_FALSE((*runtime)->recording());
+  EXPECT_NE((*runtime)->warning().find("/dev/null"), std::string::npos);
+}
+
+TEST(RuntimeAlone, SiteNamesAreCheckedAndCounted) {
+  auto runtime = Runtime::create({});
+  ASSERT_TRUE(runtime);
+  EXPECT_FALSE((*runtime)->add_site({"", {}, {}, false}));
+  EXPECT_FALSE((*runtime)->add_site({std::string(48, 'x'), {}, {}, false}));
+  for (int i = 1; i < 256; ++i) ASSERT_TRUE((*runtime)->add_site({"site " + std::to_string(i), {}, {}, false}));
+  EXPECT_FALSE((*runtime)->add_site({"site 1", {}, {}, false}));
+  EXPECT_FALSE((*runtime)->add_site({"one more", {}, {}, false}));
+}
+
+}  // namespace
+}  // namespace wic
