@@ -55,11 +55,11 @@ void start() {
   s.sink.emplace(ring);
 
   const Result<CuptiApi>& cupti = the_cupti(environment);
-  if (!cupti) return s.sink->loss(1, "no CUDA activity recorded: " + cupti.error().message);
+  if (!cupti) return s.sink->loss(LossSource::cupti, 1, "no CUDA activity recorded: " + cupti.error().message);
   s.collector.emplace(*cupti, *s.sink, environment);
   if (Result<> started = s.collector->start(); !started) {
     s.collector->switch_off();
-    return s.sink->loss(1, "no CUDA activity recorded: " + started.error().message);
+    return s.sink->loss(LossSource::cupti, 1, "no CUDA activity recorded: " + started.error().message);
   }
   pthread_atfork(nullptr, nullptr, in_child);
   std::atexit(at_exit);

@@ -62,7 +62,7 @@ std::vector<std::string> app_environment(const std::string& session_path) {
   variables[kSessionVariable] = session_path;
   if (const std::optional<std::string> library = beside_binary(std::string("../lib/") + kInjectionLibrary)) {
     replace(kCudaInjectionVariable, *library);
-    if (const std::string cupti = find_cupti(); !cupti.empty()) replace(kNvtxInjectionVariable, cupti);
+    replace(kNvtxInjectionVariable, *library);
   }
   variables.try_emplace(kModuleLoadingVariable, "EAGER");
 
