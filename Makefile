@@ -13,8 +13,8 @@ PACKAGES := g++ cmake ninja-build make ccache libcli11-dev nlohmann-json3-dev li
             libboost-context-dev libgtest-dev libgmock-dev libbenchmark-dev python3
 
 # What can race or handle memory by hand; built alone in the sanitizers' folders.
-RACING_TARGETS := $(patsubst %/CMakeLists.txt,%/all,$(wildcard tests/protocol/CMakeLists.txt tests/wic-backend/CMakeLists.txt))
-RACING_TESTS := ^(Ring|Session|Control|Runtime|Simt)
+RACING_TARGETS := tests/protocol/all tests/wic-backend/all tests/samples/all
+RACING_TESTS := ^(Ring|Session|Control|EventSink|Runtime|RecordDrain|CpuDevice|FlagHandoff|HotFlag|CH3d)
 
 CMAKE_FLAGS = -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 JOBS := $(shell nproc)

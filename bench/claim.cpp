@@ -116,7 +116,7 @@ std::int64_t Claim::option(const std::string& name, std::int64_t otherwise) {
   const std::string text = option(name, std::to_string(otherwise));
   char* end = nullptr;
   const std::int64_t value = std::strtoll(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || value <= 0) {
+  if (text.empty() || *end != '\0' || (value <= 0 && value != otherwise)) {
     std::cerr << bench_ << ": --" << name << " needs a number above 0, not '" << text << "'\n";
     std::exit(2);
   }

@@ -40,8 +40,8 @@ Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
   const std::vector<std::string> names = site_names();
   if (names.empty()) {
     return unavailable(
-        "this app has no wait sites, so there is nothing to toggle; give its waits a wic::Site "
-        "(wic-backend/include/wic/site.h)");
+        "this app has no wait sites, so there is nothing to toggle; declare them with wic::Runtime::add_site "
+        "(wic-backend/include/wic/runtime.h)");
   }
   std::uint32_t site = 0;
   if (!request.site.empty()) {

@@ -1,9 +1,9 @@
 // The c_h3d program on the CPU device.
 #include <gtest/gtest.h>
 
-#include "c_h3d_program.h"
+#include "program.h"
 
-namespace c_h3d_test {
+namespace sample_test {
 namespace {
 
 TEST(CH3dTest, IsRightInBothModesOnOneAndTwoDevices) {
@@ -12,8 +12,8 @@ TEST(CH3dTest, IsRightInBothModesOnOneAndTwoDevices) {
       for (const char* size : {"1", "3", "7", "12"}) {
         const std::string arguments = std::string("--devices ") + devices + " --wait " + wait + " --size " + size +
                                       " --iterations 5 --check every --timeout 60";
-        const Outcome result = run(arguments);
-        EXPECT_TRUE(ends_ok(result)) << arguments << "\n" << result.output;
+        const Outcome result = run(C_H3D_PROGRAM, arguments);
+        EXPECT_TRUE(result.ok()) << arguments << "\n" << result.output;
         EXPECT_NE(result.output.find("c_h3d: 5 iterations on " + std::string(devices)), std::string::npos);
       }
     }
@@ -21,28 +21,28 @@ TEST(CH3dTest, IsRightInBothModesOnOneAndTwoDevices) {
 }
 
 TEST(CH3dTest, CountsItsMessages) {
-  const Outcome result = run("--devices simt:2 --size 4 --iterations 1 --timeout 60");
-  EXPECT_TRUE(ends_ok(result)) << result.output;
+  const Outcome result = run(C_H3D_PROGRAM, "--devices simt:2 --size 4 --iterations 1 --timeout 60");
+  EXPECT_TRUE(result.ok()) << result.output;
   // A rank sends 2 * (16 + 4 * 4 + 4) cells of 4 bytes.
   EXPECT_NE(result.output.find("3 ranks of 4^3 cells"), std::string::npos) << result.output;
   EXPECT_NE(result.output.find("54 messages (0.8 KiB) an iteration"), std::string::npos) << result.output;
 }
 
 TEST(CH3dTest, ManyThreadsOfTheCpuDoTheSame) {
-  const Outcome result = run("--size 5 --threads 5 --iterations 3 --check every --timeout 60");
-  EXPECT_TRUE(ends_ok(result)) << result.output;
+  const Outcome result = run(C_H3D_PROGRAM, "--size 5 --threads 5 --iterations 3 --check every --timeout 60");
+  EXPECT_TRUE(result.ok()) << result.output;
 }
 
 TEST(CH3dTest, IteratesForAWhile) {
-  const Outcome result = run("--size 4 --seconds 0.2 --timeout 60");
-  EXPECT_TRUE(ends_ok(result)) << result.output;
+  const Outcome result = run(C_H3D_PROGRAM, "--size 4 --seconds 0.2 --timeout 60");
+  EXPECT_TRUE(result.ok()) << result.output;
 }
 
 TEST(CH3dTest, RefusesBadUsage) {
-  EXPECT_EQ(run("--size 0").status, 2);
-  EXPECT_EQ(run("--check sometimes").status, 2);
-  EXPECT_EQ(run("--devices simt:many").status, 2);
+  EXPECT_EQ(run(C_H3D_PROGRAM, "--size 0").status, 2);
+  EXPECT_EQ(run(C_H3D_PROGRAM, "--check sometimes").status, 2);
+  EXPECT_EQ(run(C_H3D_PROGRAM, "--devices simt:many").status, 2);
 }
 
 }  // namespace
-}  // namespace c_h3d_test
+}  // namespace sample_test

@@ -1,4 +1,4 @@
-// Runs the c_h3d program as a user does.
+// Runs a sample as a user does.
 #pragma once
 
 #include <sys/wait.h>
@@ -6,15 +6,19 @@
 #include <cstdio>
 #include <string>
 
-namespace c_h3d_test {
+namespace sample_test {
+
+inline constexpr int kMachineCannot = 3;  ///< the exit status of what this machine lacks
 
 struct Outcome {
   int status;
   std::string output;  ///< stdout and stderr
+
+  bool ok() const { return status == 0 && output.ends_with(", ok\n"); }
 };
 
-inline Outcome run(const std::string& arguments) {
-  const std::string command = std::string(C_H3D_PROGRAM) + " " + arguments + " 2>&1";
+inline Outcome run(const std::string& program, const std::string& arguments) {
+  const std::string command = program + " " + arguments + " 2>&1";
   std::FILE* const pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) return {-1, "cannot start " + command};
   Outcome result{0, {}};
@@ -25,6 +29,4 @@ inline Outcome run(const std::string& arguments) {
   return result;
 }
 
-inline bool ends_ok(const Outcome& outcome) { return outcome.status == 0 && outcome.output.ends_with(", ok\n"); }
-
-}  // namespace c_h3d_test
+}  // namespace sample_test

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Measures on a GPU what docs/results/ holds. Usage: bench/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER MACHINE [COMMIT]
+# Example: bench/gpu_results.sh build docs/results h200
+# Goes on after a claim that does not hold, and exits with 1 then.
+set -u
+build=$(realpath "$1")
+out=$(realpath "$2")
+machine=$3
+commit=${4:-$(git rev-parse --short HEAD)}
+bin=$build/bin
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+XDG_RUNTIME_DIR=$(mktemp -d)
+export XDG_RUNTIME_DIR
+failed=0
+
+claim() { # NAME PROGRAM ARGS...: one result file
+  local name=$1 program=$2
+  shift 2
+  echo "== $name"
+  timeout 200 "$bin/$program" --machine "$machine" --commit "$commit" -o "$out/$name.$machine.json" "$@" || {
+    echo "$name: exit status $?"
+    failed=1
+  }
+}
+
+record() { # NAME RUN_OPTIONS... -- APP ARGS...: a trace and its figures
+  local name=$1
+  shift
+  echo "== $name: wic-prof run $*"
+  timeout 120 "$bin/wic-prof" run -q -f -o "$work/$name.wicprof" "$@" || {
+    echo "$name: exit status $?"
+    failed=1
+  }
+  claim "$name" bench_trace_figures --trace "$work/$name.wicprof" --program "$name"
+}
+
+claim hot_flag bench_hot_flag --devices cuda:0 --rounds 6 --timed 5
+claim record_cost bench_record_cost --devices cuda:0
+
+record hot_flag_schedule --schedule poll:3s,park:3s -- "$bin/hot_flag" --devices cuda:0 --seconds 6.5
+timeout 60 "$bin/wic-prof" report "$work/hot_flag_schedule.wicprof" --format html -o "$out/hot_flag.$machine.html" -f
+timeout 60 "$bin/wic-prof" report "$work/hot_flag_schedule.wicprof" --format md -o "$out/hot_flag.$machine.md" -f
+record hot_flag_toggles --schedule poll:200ms,park:200ms,poll:200ms,park:200ms,poll:200ms,park:200ms,poll:200ms,park:200ms -- \
+  "$bin/hot_flag" --devices cuda:0 --seconds 2.5
+record c_h3d --schedule poll:2s,park:2s,poll:2s,park:2s -- "$bin/c_h3d" --devices cuda:0 --size 128 --seconds 8.5
+timeout 60 "$bin/wic-prof" report "$work/c_h3d.wicprof" --format md -o "$out/c_h3d.$machine.md" -f
+record flag_handoff --schedule poll:1s,park:1s -- "$bin/flag_handoff" --devices cuda:0 --seconds 2.5
+record plain_cuda -- "$bin/plain_cuda"
+timeout 60 "$bin/wic-prof" report "$work/plain_cuda.wicprof" --format md -o "$out/plain_cuda.$machine.md" -f
+timeout 60 "$bin/wic-prof" doctor | tee "$out/doctor.$machine.txt"
+exit $failed

@@ -1,0 +1,138 @@
+"""Measured figures in a document against docs/results.
+
+A figure is followed on its line by <!-- figure: FILE ROW FIELD [FORMAT [SCALE]] -->, described in docs/results/README.md.
+"""
+
+import json
+import re
+
+from markdown import prose
+
+TOP = {"bench": str, "date": str, "machine": str, "driver": str, "commit": str, "command": str, "rows": list}
+NUMBER_OR_NONE = (int, float, type(None))
+ROW = {"name": str, "params": dict, "value": (int, float), "unit": str, "compared_to": (str, type(None)),
+       "ratio": NUMBER_OR_NONE, "bar": NUMBER_OR_NONE, "holds": (bool, type(None))}
+
+MARKER = re.compile(r"<!--\s*figure:\s*(.*?)\s*-->")
+COMMENT = re.compile(r"<!--.*?-->")
+ROW_NAME = re.compile(r"^([^\[\]]+)(?:\[([^\[\]]*)\])?$")
+SCALE = re.compile(r"^([*/])(\d+(?:\.\d+)?(?:e[+-]?\d+)?)$")
+
+
+class Wrong(Exception):
+    """A marker that cannot be resolved; the message says why."""
+
+
+def shape_problems(document, schema, where):
+    if not isinstance(document, dict):
+        return [f"{where}: not a JSON object"]
+    problems = [f"{where}: no field '{name}'" for name in schema if name not in document]
+    problems += [f"{where}: field '{name}' is not known" for name in document if name not in schema]
+    for name, kinds in schema.items():
+        value = document.get(name)
+        allowed = kinds if isinstance(kinds, tuple) else (kinds,)
+        if name in document and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in allowed)):
+            problems.append(f"{where}: field '{name}' has the wrong type: {value!r}")
+    return problems
+
+
+def file_problems(path, benchmarks, mentions):
+    """What is wrong with one result file. `benchmarks`: the folder of their sources. `mentions`: the texts of which one
+    must name a row that does not hold."""
+    try:
+        document = json.loads(path.read_text())
+    except ValueError as error:
+        return [f"{path.name}: not JSON: {error}"]
+    problems = shape_problems(document, TOP, path.name)
+    if problems:
+        return problems
+    if not re.fullmatch(r"\w+\.[\w.-]+\.json", path.name):
+        problems.append(f"{path.name}: the name does not say the machine; call it NAME.MACHINE.json")
+    if not (benchmarks / f"{document['bench']}.cpp").is_file():
+        problems.append(f"{path.name}: there is no bench/{document['bench']}.cpp")
+    if not document["rows"]:
+        problems.append(f"{path.name}: no rows")
+    for number, row in enumerate(document["rows"]):
+        where = f"{path.name}: row {number}"
+        wrong = shape_problems(row, ROW, where)
+        problems += wrong
+        if wrong:
+            continue
+        if row["holds"] is not None and (row["ratio"] is None or row["bar"] is None):
+            problems.append(f"{where}: 'holds' without a ratio and a bar")
+        name = re.compile(r"(?<!\w)" + re.escape(row["name"]) + r"(?!\w)")
+        if row["holds"] is False and not any(name.search(text) for text in mentions):
+            problems.append(f"{where}: '{row['name']}' does not hold, and neither README.md nor docs/results/README.md says so")
+    return problems
+
+
+def load_row(results, file, row_name):
+    path = results / file
+    if not path.is_file():
+        raise Wrong(f"there is no docs/results/{file}")
+    match = ROW_NAME.match(row_name)
+    if not match:
+        raise Wrong(f"cannot read the row '{row_name}'; write NAME or NAME[PARAM=VALUE,...]")
+    wanted = [condition.split("=", 1) for condition in match.group(2).split(",")] if match.group(2) else []
+    rows = [row for row in json.loads(path.read_text())["rows"]
+            if row["name"] == match.group(1) and
+            all(len(c) == 2 and c[0] in row["params"] and str(row["params"][c[0]]) == c[1] for c in wanted)]
+    if len(rows) != 1:
+        raise Wrong(f"docs/results/{file} has {len(rows)} rows '{row_name}'; choose one with NAME[PARAM=VALUE]")
+    return rows[0]
+
+
+def field_of(row, field):
+    if field in ("value", "ratio"):
+        value = row[field]
+    elif field.startswith("params."):
+        value = row["params"].get(field[len("params."):])
+    else:
+        raise Wrong(f"there is no field '{field}'; write value, ratio or params.NAME")
+    if value is None:
+        raise Wrong(f"row '{row['name']}' has no {field}")
+    return value
+
+
+def figure_of(results, words):
+    """The text that has to stand in the document."""
+    if len(words) not in (3, 4, 5):
+        raise Wrong("write <!-- figure: FILE ROW FIELD [FORMAT [SCALE]] -->")
+    value = field_of(load_row(results, words[0], words[1]), words[2])
+    if len(words) == 5:
+        scale = SCALE.match(words[4])
+        if not scale or isinstance(value, str) or float(scale.group(2)) == 0:
+            raise Wrong(f"cannot scale by '{words[4]}'; write *NUMBER or /NUMBER, for a number")
+        factor = float(scale.group(2))
+        value = value * factor if scale.group(1) == "*" else value / factor
+    form = words[3] if len(words) > 3 else "%s" if isinstance(value, str) else "%g"
+    try:
+        return form % value
+    except (TypeError, ValueError) as error:
+        raise Wrong(f"cannot write {value!r} as '{form}': {error}") from None
+
+
+def occurrences(figure, line):
+    """How often the figure stands in the line as a whole: 9.5 does not stand in 19.5, 9.53 or 1,9.5."""
+    return len(re.findall(r"(?<![\w.,])" + re.escape(figure) + r"(?![\w]|[.,]\d)", line)) if figure[:1].isdigit() else \
+        line.count(figure)
+
+
+def marker_problems(text, results, where):
+    """(how many markers there are, what is wrong with them)."""
+    count, problems = 0, []
+    for number, line in prose(text):
+        if "figure:" in line and "<!--" in line and not MARKER.search(line):
+            problems.append(f"{where}:{number}: a figure's marker must begin and end on its line")
+        shown, needed = COMMENT.sub(" ", line), {}
+        for marker in MARKER.finditer(line):
+            count += 1
+            try:
+                figure = figure_of(results, marker.group(1).split())
+            except Wrong as wrong:
+                problems.append(f"{where}:{number}: {wrong}")
+                continue
+            needed[figure] = needed.get(figure, 0) + 1
+            if occurrences(figure, shown) < needed[figure]:
+                problems.append(f"{where}:{number}: {marker.group(1)} is {figure}, which the line does not say")
+    return count, problems

@@ -1,0 +1,106 @@
+"""Each sample with an expect.json is recorded and analyzed; the analysis has to say what the file expects.
+
+expect.json: "model" and "pattern" (of the classification), "findings_must" and "findings_must_not" (names of rules; one
+may be held to a site: "no_gain@h3d.face"). "unknown_for_now", a list of "model" and "pattern", lets those be `unknown` as
+well, but never another one than expected. "arguments" are the sample's for this test.
+"""
+
+import json
+import os
+import pathlib
+import re
+import sys
+import unittest
+
+SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
+os.environ.setdefault("WICPROF_TRACED_APP", "")  # the harness's other program, which is not needed here
+sys.path.insert(0, str(SOURCE / "tests" / "cli"))
+
+import harness
+
+PROGRAMS = pathlib.Path(os.environ["WICPROF_SAMPLES"])
+FIELDS = {"model", "pattern", "findings_must", "findings_must_not", "unknown_for_now", "arguments"}
+REQUIRED = FIELDS - {"unknown_for_now", "arguments"}
+RULES = set(re.findall(r'Rule\{"(\w+)"', (SOURCE / "analyzer" / "rules" / "list.cpp").read_text()))
+
+
+def shape_problems(expected):
+    """What is wrong with an expect.json in itself."""
+    problems = [f"no field '{name}'" for name in sorted(REQUIRED - set(expected))]
+    problems += [f"field '{name}' is not known" for name in sorted(set(expected) - FIELDS)]
+    for field in ("findings_must", "findings_must_not"):
+        problems += [f"{field}: there is no rule '{finding}'" for finding in expected.get(field, [])
+                     if finding.split("@")[0] not in RULES]
+    if not expected.get("findings_must") and not expected.get("findings_must_not"):
+        problems.append("nothing is expected of the findings")
+    return problems
+
+
+def answer_problems(expected, analysis):
+    """What the analysis says and should not, or does not say and should."""
+    problems = []
+    for field in ("model", "pattern"):
+        said = analysis["classification"][field]
+        allowed = {expected[field]} | ({"unknown"} if field in expected.get("unknown_for_now", []) else set())
+        if said not in allowed:
+            problems.append(f"{field} is {said}, not {expected[field]}")
+    found = {name for finding in analysis["findings"] for name in (finding["rule"], f"{finding['rule']}@{finding['site']}")}
+    problems += [f"no finding {name}" for name in expected["findings_must"] if name not in found]
+    problems += [f"finding {name}" for name in expected["findings_must_not"] if name in found]
+    return problems
+
+
+class Samples(harness.Case):
+    maxDiff = None
+
+    def analysis_of(self, sample, arguments):
+        trace = f"{sample}.wicprof"
+        run = self.wic_prof("run", "-q", "-o", trace, "--", PROGRAMS / sample, "--devices", "simt:1", *arguments)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        answer = self.wic_prof("analyze", trace, "--format", "json")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return json.loads(answer.stdout)
+
+    def test_every_sample_does_what_it_says(self):
+        files = sorted((SOURCE / "samples").glob("*/expect.json"))
+        self.assertGreaterEqual(len(files), 3)
+        for file in files:
+            with self.subTest(sample=file.parent.name):
+                expected = json.loads(file.read_text())
+                self.assertEqual(shape_problems(expected), [])
+                analysis = self.analysis_of(file.parent.name, expected.get("arguments", []))
+                self.assertEqual(analysis["loss"], [])
+                self.assertEqual(answer_problems(expected, analysis), [], json.dumps(analysis, indent=1))
+
+
+class Checker(unittest.TestCase):
+    """Planted differences are found: the test above can fail."""
+
+    EXPECTED = {"model": "multiple", "pattern": "adjacent", "findings_must": ["no_gain@a"], "findings_must_not": ["hot_word"]}
+    ANALYSIS = {"classification": {"model": "multiple", "pattern": "adjacent"},
+                "findings": [{"rule": "no_gain", "site": "a"}, {"rule": "host_spin", "site": None}]}
+
+    def check(self, expected=(), **classification):
+        analysis = {**self.ANALYSIS, "classification": {**self.ANALYSIS["classification"], **classification}}
+        return answer_problems({**self.EXPECTED, **dict(expected)}, analysis)
+
+    def test_answers(self):
+        self.assertEqual(self.check(), [])
+        self.assertEqual(self.check(model="unknown"), ["model is unknown, not multiple"])
+        self.assertEqual(self.check({"unknown_for_now": ["model"]}, model="unknown"), [])
+        self.assertEqual(self.check({"unknown_for_now": ["model"]}, model="alternating"), ["model is alternating, not multiple"])
+        self.assertEqual(self.check({"unknown_for_now": ["model"]}, pattern="unknown"), ["pattern is unknown, not adjacent"])
+        self.assertEqual(self.check({"findings_must": ["no_gain@b"]}), ["no finding no_gain@b"])
+        self.assertEqual(self.check({"findings_must_not": ["host_spin"]}), ["finding host_spin"])
+
+    def test_shapes(self):
+        self.assertEqual(shape_problems(self.EXPECTED), [])
+        self.assertEqual(shape_problems({**self.EXPECTED, "findings_must": ["none"]}), ["findings_must: there is no rule 'none'"])
+        self.assertEqual(shape_problems({**self.EXPECTED, "finding_must": []}), ["field 'finding_must' is not known"])
+        self.assertEqual(shape_problems({**self.EXPECTED, "findings_must": [], "findings_must_not": []}),
+                         ["nothing is expected of the findings"])
+        self.assertEqual(len(shape_problems({})), len(REQUIRED) + 1)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,138 @@
+// Every strategy on a real GPU: waits end with their data, deadlines are results, toggles in mid-wait hang nothing.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "wic/launch.h"
+#include "wic/runtime.h"
+#include "wic/signal.h"
+
+namespace wic {
+namespace {
+
+using wicprof::Mode;
+using wicprof::StrategyId;
+using wicprof::WaitStatus;
+
+constexpr StrategyId kEvery[] = {StrategyId::poll, StrategyId::backoff, StrategyId::predicted_sleep,
+                                 StrategyId::leader_bar_sync, StrategyId::shared_watch};
+constexpr std::uint32_t kBlocks = 64, kThreads = 128, kRounds = 200;
+
+enum Count : std::uint32_t { kSatisfied, kTimedOut, kEarly, kCounts };
+
+struct Waiter {
+  DeviceView view;
+  wicprof::SiteId site;
+  const std::uint32_t* word;
+  const std::uint32_t* data;
+  std::uint32_t rounds;
+  std::uint64_t timeout_ns;
+  bool each_thread;
+  std::uint32_t* counts;
+  std::uint32_t* back;  // pinned: one line a block, the round it has finished
+
+  WIC_DEVICE void operator()(const Thread& thread) const {
+    const Group group = each_thread ? warps_group(0, thread.block_size() / kWarpSize, 1) : block_group(thread);
+    for (std::uint32_t round = 1; round <= rounds; ++round) {
+      const WaitResult wait = wait_until(thread, view, group, site, round, word, AtLeast{round}, timeout_ns);
+      thread.fetch_add(&counts[wait.status == WaitStatus::satisfied ? kSatisfied : kTimedOut], 1);
+      if (wait.status == WaitStatus::satisfied && thread.load(data) < round) thread.fetch_add(&counts[kEarly], 1);
+      thread.sync_block();
+      if (thread.index() == 0) thread.store_release(&back[thread.block() * 32], round);
+      if (wait.status != WaitStatus::satisfied) return;
+    }
+  }
+};
+
+class OnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    RuntimeOptions options;
+    options.devices = "cuda:0";
+    auto made = Runtime::create(options);
+    if (!made) GTEST_SKIP() << "no GPU: " << made.error().message;
+    runtime = *std::move(made);
+    Device& device = runtime->device(0);
+    site = *runtime->add_site({"gpu.word", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, true});
+    stream = *device.make_stream();
+    words = *Array<std::uint32_t>::make(device, 64, Memory::pinned_host);
+    back = *Array<std::uint32_t>::make(device, std::size_t{kBlocks} * 32, Memory::pinned_host);
+    counts = *Array<std::uint32_t>::make(device, kCounts, Memory::device);
+    host_counts = *Array<std::uint32_t>::make(device, kCounts, Memory::pinned_host);
+  }
+  void start(StrategyId strategy, bool each_thread, std::uint32_t rounds, std::uint64_t timeout_ns) {
+    ASSERT_TRUE(runtime->set_wait(0, {Mode::park, strategy}));
+    ASSERT_TRUE(launch(*stream, {kBlocks, kThreads},
+                       Waiter{runtime->view(0), site, &words[0], &words[32], rounds, timeout_ns, each_thread,
+                              counts.data(), back.data()}));
+  }
+  // Releases round after round, each once every block has finished the one before.
+  bool produce() {
+    for (std::uint32_t round = 1; round <= kRounds; ++round) {
+      std::atomic_ref(words[32]).store(round, std::memory_order_relaxed);
+      std::atomic_ref(words[0]).store(round, std::memory_order_release);
+      for (std::uint32_t block = 0; block < kBlocks; ++block) {
+        const wicprof::TimeNs end = wicprof::now_ns() + 5 * wicprof::kSecond;
+        while (std::atomic_ref(back[block * 32]).load(std::memory_order_acquire) < round) {
+          if (wicprof::now_ns() > end) return false;
+        }
+      }
+    }
+    return true;
+  }
+  void finish() {
+    ASSERT_TRUE(stream->copy(host_counts.data(), counts.data(), counts.bytes()));
+    const auto done = stream->synchronize();
+    ASSERT_TRUE(done) << done.error().message;
+  }
+
+  std::unique_ptr<Runtime> runtime;
+  std::unique_ptr<Stream> stream;
+  wicprof::SiteId site = 0;
+  Array<std::uint32_t> words, back, counts, host_counts;
+};
+
+class EveryStrategyOnGpu : public OnGpu, public testing::WithParamInterface<std::tuple<StrategyId, bool>> {};
+
+TEST_P(EveryStrategyOnGpu, EveryWaitEndsWithItsData) {
+  start(std::get<0>(GetParam()), std::get<1>(GetParam()), kRounds, 5'000'000'000);
+  EXPECT_TRUE(produce());
+  finish();
+  EXPECT_EQ(host_counts[kSatisfied], kBlocks * kThreads * kRounds);
+  EXPECT_EQ(host_counts[kTimedOut], 0u);
+  EXPECT_EQ(host_counts[kEarly], 0u);
+}
+
+TEST_P(EveryStrategyOnGpu, TogglesEveryMillisecondHangNothing) {
+  start(std::get<0>(GetParam()), std::get<1>(GetParam()), kRounds, 5'000'000'000);
+  std::atomic<bool> ended{false};
+  std::thread toggler([&] {
+    for (std::size_t i = 0; !ended; ++i) {
+      EXPECT_TRUE(runtime->set_wait(0, {Mode::park, kEvery[i % std::size(kEvery)]}));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  EXPECT_TRUE(produce());
+  ended = true;
+  toggler.join();
+  finish();
+  EXPECT_EQ(host_counts[kSatisfied], kBlocks * kThreads * kRounds);
+  EXPECT_EQ(host_counts[kEarly], 0u);
+}
+
+TEST_P(EveryStrategyOnGpu, ADeadlineIsAResult) {
+  start(std::get<0>(GetParam()), std::get<1>(GetParam()), 1, 20'000'000);
+  finish();
+  EXPECT_EQ(host_counts[kTimedOut], kBlocks * kThreads);
+  EXPECT_EQ(host_counts[kSatisfied], 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategyOnGpu,
+                         testing::Combine(testing::ValuesIn(kEvery), testing::Bool()), [](const auto& info) {
+                           return std::string(wicprof::strategy_name(std::get<0>(info.param))) +
+                                  (std::get<1>(info.param) ? "_each_thread" : "_leader");
+                         });
+
+}  // namespace
+}  // namespace wic
