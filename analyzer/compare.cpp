@@ -156,10 +156,11 @@ Lists lists_of(const std::vector<Segment>& segments, const auto& chosen) {
   return lists;
 }
 
-/// A block of neighbouring iterations that a resample draws as one.
+/// Blocks of neighbouring iterations, each of which a resample draws as one, segment by segment.
 struct Blocked {
   std::vector<std::pair<TimeNs, std::uint32_t>> sorted;  // (duration, block), by duration
   std::uint32_t blocks = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> segments;  // first block, how many
 };
 
 Blocked blocks_of(const Lists& lists) {
@@ -170,25 +171,32 @@ Blocked blocks_of(const Lists& lists) {
   Blocked blocked;
   blocked.sorted.reserve(total);
   for (const auto& list : lists) {
+    const std::uint32_t first = blocked.blocks;
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (i % length == 0) ++blocked.blocks;
       blocked.sorted.emplace_back(list[i], blocked.blocks - 1);
     }
+    if (blocked.blocks != first) blocked.segments.emplace_back(first, blocked.blocks - first);
   }
   std::sort(blocked.sorted.begin(), blocked.sorted.end());
   return blocked;
 }
 
-/// The median of one resample: as many blocks as there are, drawn with replacement.
+/// The median of one resample: as many segments as there are, drawn with replacement, and as many blocks in each. A mode
+/// that was on several times then answers also for how one such time differs from the next.
 double resampled_median(const Blocked& blocked, std::vector<std::uint32_t>& weight, std::vector<std::uint32_t>& size,
                         std::mt19937_64& random) {
   std::fill(weight.begin(), weight.end(), 0);
-  std::uniform_int_distribution<std::uint32_t> draw(0, blocked.blocks - 1);
+  std::uniform_int_distribution<std::size_t> draw_segment(0, blocked.segments.size() - 1);
   std::uint64_t total = 0;
-  for (std::uint32_t i = 0; i < blocked.blocks; ++i) {
-    const std::uint32_t block = draw(random);
-    ++weight[block];
-    total += size[block];
+  for (std::size_t s = 0; s < blocked.segments.size(); ++s) {
+    const auto [first, count] = blocked.segments[draw_segment(random)];
+    std::uniform_int_distribution<std::uint32_t> draw(first, first + count - 1);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint32_t block = draw(random);
+      ++weight[block];
+      total += size[block];
+    }
   }
   const std::uint64_t half = (total + 1) / 2;
   std::uint64_t seen = 0;

@@ -64,8 +64,9 @@ Comparison compare(const TraceModel& model, const CompareOptions& options = {});
 /// Between two traces.
 Comparison compare(const TraceModel& before, const TraceModel& after, const CompareOptions& options = {});
 
-/// A seeded block bootstrap of median(before) / median(after). Each inner list is one segment, in order of time; blocks
-/// of neighbours are drawn together, since neighbouring iterations resemble each other.
+/// A seeded block bootstrap of median(before) / median(after). Each inner list is one segment, in order of time. Segments
+/// are drawn first and blocks of neighbours within them, since iterations of one segment, and neighbours all the more,
+/// resemble each other.
 Speedup bootstrap_speedup(const std::vector<std::vector<TimeNs>>& before, const std::vector<std::vector<TimeNs>>& after,
                           const CompareOptions& options);
 

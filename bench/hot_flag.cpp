@@ -33,16 +33,13 @@ struct Samples {
 };
 
 wicprof::Result<std::map<std::string, Samples>> measure(const std::string& devices, std::int64_t rounds,
-                                                        std::int64_t timed, std::int64_t mib, std::int64_t passes,
-                                                        sample::HotFlagShape& shape) {
+                                                        std::int64_t timed, sample::HotFlagShape& shape) {
   wic::RuntimeOptions options;
   options.devices = devices;
   options.record = false;
   auto runtime = wic::Runtime::create(options);
   if (!runtime) return runtime.error();
   shape = sample::default_hot_flag_shape((*runtime)->device(0));
-  if (mib > 0) shape.bytes = static_cast<std::size_t>(mib) << 20;
-  if (passes > 0) shape.passes = static_cast<std::uint32_t>(passes);
   const auto sites = sample::HotFlag::add_sites(**runtime);
   if (!sites) return sites.error();
   auto program = sample::HotFlag::make(**runtime, shape, 10'000'000'000);
@@ -74,10 +71,8 @@ int main(int argc, char** argv) {
   const std::string devices = claim.option("devices", "simt:1");
   const std::int64_t rounds = claim.option("rounds", 10);
   const std::int64_t timed = claim.option("timed", 5);
-  const std::int64_t mib = claim.option("mib", 0);
-  const std::int64_t passes = claim.option("passes", 0);
   sample::HotFlagShape shape;
-  const auto measured = measure(devices, rounds, timed, mib, passes, shape);
+  const auto measured = measure(devices, rounds, timed, shape);
   if (!measured) {
     std::fprintf(stderr, "hot_flag: %s\n", measured.error().message.c_str());
     return 3;

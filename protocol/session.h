@@ -45,7 +45,7 @@ struct SessionOptions {
   std::string name;              ///< letters, digits, '.', '_' and '-'; at most 63
   std::string app;               ///< for people: the program's file name
   std::size_t ring_count = 8;    ///< one a producer
-  std::size_t ring_capacity = std::size_t{8} << 20;  ///< bytes a ring; a power of two
+  std::size_t ring_capacity = std::size_t{16} << 20;  ///< bytes a ring; a power of two
 };
 
 /// One mapping of a session's shared memory. Move-only; unmaps when it goes.

@@ -37,7 +37,8 @@ class ClockConverter {
   static constexpr double kMaxDrift = 200e-6;
   static constexpr double kMaxWander = 5e-6;
 
-  /// False when the reading was refused: not after the last one on either clock.
+  /// False when the reading was refused: not after the last one on either clock. One that agrees with what the earlier
+  /// ones tell, but is less exact than that, changes nothing.
   bool add(const ClockReading& reading);
 
   bool ready() const { return !readings_.empty(); }

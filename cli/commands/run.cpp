@@ -21,7 +21,7 @@ struct RunOptions {
   std::string mode;
   std::string strategy;
   std::string schedule;
-  unsigned long long buffer_mib = 64;
+  unsigned long long buffer_mib = 128;
 };
 
 Result<> settle(RunOptions& options, const CLI::App& verb, const ProgramWords& program) {

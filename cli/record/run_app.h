@@ -19,7 +19,7 @@ struct RunPlan {
   std::vector<Phase> phases;  ///< the first is in force from the start; empty = as the program itself wants
   std::string schedule_text;  ///< as the user wrote it; empty without a schedule
   std::string name;           ///< of the session; empty = after the program
-  std::size_t buffer_bytes = std::size_t{64} << 20;  ///< all rings together
+  std::size_t buffer_bytes = std::size_t{128} << 20;  ///< all rings together
   bool quiet = false;
 };
 

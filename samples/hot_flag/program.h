@@ -167,12 +167,12 @@ class HotFlag {
   std::unique_ptr<wic::Stream> stream_;
 };
 
-/// What fills the device: on a GPU 8 blocks of 256 threads an SM, half of them waiting, over 512 MiB; on the CPU device a
+/// What fills the device: on a GPU 8 blocks of 256 threads an SM, half of them waiting, over 1 GiB; on the CPU device a
 /// few blocks and as much memory as its caches hold.
 inline HotFlagShape default_hot_flag_shape(const wic::Device& device) {
   const std::uint32_t sms = device.properties().sm_count;
   if (device.properties().kind == wicprof::DeviceKind::cuda) {
-    return {256, 4 * sms, 4 * sms, std::size_t{512} << 20, 1};
+    return {256, 4 * sms, 4 * sms, std::size_t{1} << 30, 1};
   }
   return {64, 24 * sms, 2 * sms, std::size_t{1} << 20, 1};
 }

@@ -1,6 +1,6 @@
 """Measured figures in a document against docs/results.
 
-A figure is followed on its line by <!-- figure: FILE ROW FIELD [FORMAT [SCALE]] -->, described in docs/results/README.md.
+docs/results/README.md describes the mark that follows a figure: <!-- figure: FILE ROW FIELD [FORMAT [SCALE]] -->.
 """
 
 import json
@@ -62,7 +62,7 @@ def file_problems(path, benchmarks, mentions):
             problems.append(f"{where}: 'holds' without a ratio and a bar")
         name = re.compile(r"(?<!\w)" + re.escape(row["name"]) + r"(?!\w)")
         if row["holds"] is False and not any(name.search(text) for text in mentions):
-            problems.append(f"{where}: '{row['name']}' does not hold, and neither README.md nor docs/results/README.md says so")
+            problems.append(f"{where}: '{row['name']}' does not hold; say so in README.md or docs/results/README.md")
     return problems
 
 

@@ -27,6 +27,13 @@ def prose(text):
             yield number, re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
 
 
+def code_spans(text):
+    """(number, content) of the code spans outside of code blocks."""
+    for number, line, language in split_fences(text):
+        if language is None:
+            yield from ((number, span) for span in re.findall(r"`([^`]+)`", line))
+
+
 def shell_lines(text):
     """(number, line) of the code blocks marked sh; a line that ends in a backslash goes on in the next one."""
     begun, whole = None, ""

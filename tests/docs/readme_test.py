@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -12,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from commands import command_problems
 from figures import file_problems, marker_problems
-from markdown import anchors, links
+from markdown import anchors, code_spans, links
 
 ROOT = pathlib.Path(os.environ["WICPROF_SOURCE"]).resolve()
 TOOL = os.environ["WICPROF"]
@@ -22,7 +23,8 @@ def documents(root):
     """Every Markdown file that people read, README.md first."""
     readme = root / "README.md"
     return [*([readme] if readme.is_file() else []), *sorted(p for p in root.glob("*.md") if p != readme),
-            *sorted((root / "docs").glob("*.md")), *(root / "docs" / "results").glob("README.md"),  # not the reports there
+            *sorted((root / "docs").glob("*.md")),
+            *(root / "docs" / "results").glob("README.md"),  # the others there are reports
             *sorted((root / "samples").rglob("*.md"))]
 
 
@@ -65,6 +67,18 @@ def link_problems(root):
     return problems
 
 
+def file_name_problems(root):
+    """Paths in code spans that begin in a folder of the tree and lead nowhere, but for those with a NAME to fill in."""
+    folders = {p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith(("build", "."))}
+    problems = []
+    for path in documents(root):
+        for number, span in code_spans(path.read_text()):
+            is_path = re.fullmatch(r"[\w.-]+/[\w./-]*", span) and span.split("/")[0] in folders
+            if is_path and not re.search(r"[A-Z]{4,}(?!\.md)", span) and not (root / span).exists():
+                problems.append(f"{name_of(path, root)}:{number}: there is no {span}")
+    return problems
+
+
 class Documents(unittest.TestCase):
     maxDiff = None
 
@@ -85,6 +99,9 @@ class Documents(unittest.TestCase):
 
     def test_readme_shows_commands(self):
         self.assertGreater(command_problems((ROOT / "README.md").read_text(), ROOT, TOOL, "README.md")[0], 0)
+
+    def test_named_files_are_there(self):
+        self.assertEqual(file_name_problems(ROOT), [])
 
     def test_links_lead_somewhere(self):
         self.assertEqual(link_problems(ROOT), [])
@@ -141,7 +158,8 @@ class Planted(unittest.TestCase):
     def test_wrong_figures(self):
         marker = "<!-- figure: wait.m.json park ratio %.2f -->"
         for line in (f"9.06 {marker}", f"19.05 {marker}", f"9.051 {marker}", f"1,9.05 {marker}", marker,
-                     f"`9.05` is elsewhere: 9.5 {marker}", f"<!-- 9.05 --> {marker}", f"one 9.05 only {marker} {marker}"):
+                     f"`9.05` is elsewhere: 9.5 {marker}", f"<!-- 9.05 --> {marker}",
+                     f"one 9.05 only {marker} {marker}"):
             with self.subTest(line=line):
                 self.assert_one(self.figure(line), "README.md:3", "9.05")
 
@@ -169,7 +187,8 @@ class Planted(unittest.TestCase):
         self.assertEqual(result_problems(self.root), [])
         bare = result()
         del bare["driver"], bare["rows"][0]["unit"]
-        for document, word in ((bare, "driver"), (result(rows=[]), "no rows"), (result(bench="other"), "bench/other.cpp"),
+        for document, word in ((bare, "driver"), (result(rows=[]), "no rows"),
+                               (result(bench="other"), "bench/other.cpp"),
                                (result(row_value="fast"), "value"), (result(row_value=True), "value"),
                                (result(row_extra=1), "extra"), (result(row_bar=None), "without"),
                                (result(row_holds=False), "does not hold")):
@@ -194,23 +213,33 @@ class Planted(unittest.TestCase):
 
     def test_right_commands(self):
         count, problems = self.commands(
-            "make demo && make test", "$ wic-prof run --schedule poll:2s,park:2s \\", "    -o a.wicprof -- ./app --any -x",
+            "make demo && make test",
+            "$ wic-prof run --schedule poll:2s,park:2s \\", "    -o a.wicprof -- ./app --any -x",
             "X=1 build/bin/wic-prof analyze a.wicprof --format=json > a.json  # --not-an-option", "wic-prof --version",
             "cd build; ls --color", "build/bin/bench_wait --rounds 3 -o -")
         self.assertEqual((count, problems), (6, []))
 
     def test_wrong_commands(self):
         for line, word in (("wic-prof dance", "'dance'"), ("wic-prof run --mood park -- app", "--mood"),
-                           ("true; wic-prof compare -z a b", "-z"), ("wic-prof --loud", "--loud"), ("make coffee", "'coffee'"),
-                           ("wic-prof analyze 'a", "shell"), ("bench_none", "none"), ("bench_wait --turns 3", "--turns")):
+                           ("true; wic-prof compare -z a b", "-z"), ("wic-prof --loud", "--loud"),
+                           ("make coffee", "'coffee'"), ("wic-prof analyze 'a", "shell"), ("bench_none", "none"),
+                           ("bench_wait --turns 3", "--turns")):
             with self.subTest(line=line):
                 self.assert_one(self.commands("echo", line)[1], "README.md:3", word)
 
     def test_other_code_is_no_command(self):
         self.assertEqual(self.commands("wic-prof dance", language="text"), (0, []))
 
+    def test_named_files(self):
+        self.write("README.md", "`bench/wait.cpp`, `docs/results/`, `bench/NAME.cpp`, `a/b`\n"
+                                "```\n`bench/no.cpp`\n```\n")
+        self.assertEqual(file_name_problems(self.root), [])
+        self.write("README.md", "\nsee `bench/late.cpp`\n")
+        self.assert_one(file_name_problems(self.root), "README.md:2", "bench/late.cpp")
+
     def test_links(self):
-        self.write("docs/a.md", "# The A\n## B & C: `d`\n[up](../README.md) [b](#b--c-d) [w](https://example.org/x) `[n](none)`\n")
+        self.write("docs/a.md", "# The A\n## B & C: `d`\n[up](../README.md) [b](#b--c-d)\n"
+                                "[w](https://example.org/x) `[n](none)`\n")
         self.write("README.md", "[a](docs/a.md) [h](docs/a.md#the-a) ![r](docs/results/)\n[ref]: docs/a.md\n")
         self.assertEqual(link_problems(self.root), [])
         for text, word in (("[a](docs/b.md)", "docs/b.md"), ("[a](docs/a.md#z)", "#z"), ("[r]: gone.md", "gone.md")):

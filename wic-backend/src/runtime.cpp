@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
@@ -38,7 +39,10 @@ using wicprof::WantedWait;
 namespace {
 
 constexpr std::uint32_t kRecordsAnSm = 4096;
-constexpr TimeNs kClockInterval = 500 * wicprof::kMillisecond;
+// Clock readings come close together at first, then ever more rarely: how far two clocks drift apart is known the better
+// the longer they have been compared.
+constexpr TimeNs kFirstClockInterval = 10 * wicprof::kMillisecond;
+constexpr TimeNs kLastClockInterval = 500 * wicprof::kMillisecond;
 constexpr TimeNs kFirstClockTimeout = 2 * wicprof::kSecond;
 constexpr TimeNs kControlTimeout = 200 * wicprof::kMillisecond;
 constexpr auto kDrainInterval = std::chrono::milliseconds(1);
@@ -287,7 +291,8 @@ void Runtime::State::drain() {
 }
 
 void Runtime::State::run_drain() {
-  TimeNs next_clock = wicprof::now_ns() + kClockInterval;
+  TimeNs clock_interval = kFirstClockInterval;
+  TimeNs next_clock = wicprof::now_ns() + clock_interval;
   std::unique_lock lock(stop_mutex);
   while (!stop.load()) {
     stopping.wait_for(lock, kDrainInterval);
@@ -295,7 +300,8 @@ void Runtime::State::run_drain() {
     for (Member& m : members) take_clock_reading(m);
     if (wicprof::now_ns() < next_clock) continue;
     for (Member& m : members) m.device->request_clock_reading();
-    next_clock = wicprof::now_ns() + kClockInterval;
+    clock_interval = std::min(2 * clock_interval, kLastClockInterval);
+    next_clock = wicprof::now_ns() + clock_interval;
   }
 }
 
