@@ -14,6 +14,10 @@ XDG_RUNTIME_DIR=$(mktemp -d)
 export XDG_RUNTIME_DIR
 failed=0
 
+alternate() { # TIME COUNT: a schedule that goes to and fro
+  printf "poll:$1,park:$1%.0s," $(seq "$2") | sed 's/,$//'
+}
+
 claim() { # NAME PROGRAM ARGS...: one result file
   local name=$1 program=$2
   shift 2
@@ -41,9 +45,8 @@ claim record_cost bench_record_cost --devices cuda:0
 record hot_flag_schedule --schedule poll:3s,park:3s -- "$bin/hot_flag" --devices cuda:0 --seconds 6.5
 timeout 60 "$bin/wic-prof" report "$work/hot_flag_schedule.wicprof" --format html -o "$out/hot_flag.$machine.html" -f
 timeout 60 "$bin/wic-prof" report "$work/hot_flag_schedule.wicprof" --format md -o "$out/hot_flag.$machine.md" -f
-record hot_flag_toggles --schedule poll:200ms,park:200ms,poll:200ms,park:200ms,poll:200ms,park:200ms,poll:200ms,park:200ms -- \
-  "$bin/hot_flag" --devices cuda:0 --seconds 2.5
-record c_h3d --schedule poll:2s,park:2s,poll:2s,park:2s -- "$bin/c_h3d" --devices cuda:0 --size 128 --seconds 8.5
+record hot_flag_toggles --schedule "$(alternate 300ms 10)" -- "$bin/hot_flag" --devices cuda:0 --seconds 6.5
+record c_h3d --schedule "$(alternate 1s 5)" -- "$bin/c_h3d" --devices cuda:0 --size 128 --threads 8 --seconds 10.5
 timeout 60 "$bin/wic-prof" report "$work/c_h3d.wicprof" --format md -o "$out/c_h3d.$machine.md" -f
 record flag_handoff --schedule poll:1s,park:1s -- "$bin/flag_handoff" --devices cuda:0 --seconds 2.5
 record plain_cuda -- "$bin/plain_cuda"

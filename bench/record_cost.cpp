@@ -59,8 +59,8 @@ wicprof::Result<> measure(const std::string& devices, std::uint32_t waits, std::
   auto ns = wic::Array<std::uint64_t>::make(device, std::size_t{4} * sms, wic::Memory::device);
   auto host_ns = wic::Array<std::uint64_t>::make(device, std::size_t{4} * sms, wic::Memory::pinned_host);
   if (!word || !heads || !records || !ns || !host_ns) return wicprof::unavailable("no memory for the benchmark");
-  const std::uint32_t set = 1;
-  if (auto r = device.write_live(word->data(), &set, 1); !r) return r;
+  const wic::LiveWord set{word->data(), 1};
+  if (auto r = device.write_live({&set, 1}); !r) return r;
 
   wic::DeviceView recording = (*runtime)->view(0);
   recording.ring_heads = heads->data();

@@ -128,8 +128,8 @@ Result<std::uint32_t> SimtDevice::resident_blocks(const LaunchShape& shape, cons
   return an_sm * static_cast<std::uint32_t>(sms_.size());
 }
 
-Result<> SimtDevice::write_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) {
-  for (std::size_t i = 0; i < words; ++i) std::atomic_ref(to[i]).store(from[i], std::memory_order_release);
+Result<> SimtDevice::write_live(std::span<const LiveWord> words) {
+  for (const LiveWord& word : words) std::atomic_ref(*word.to).store(word.value, std::memory_order_release);
   return ok();
 }
 

@@ -9,7 +9,7 @@ using wicprof::SiteId;
 using wicprof::StrategyId;
 using wicprof::WantedWait;
 
-StrategyBoard::StrategyBoard(WantedWait program) : program_(program), sites_(1), image_(kMaxSites) {}
+StrategyBoard::StrategyBoard(WantedWait program) : program_(program), sites_(1) {}
 
 Result<> StrategyBoard::add_device(Device& device, StrategyWord* words) {
   const std::lock_guard lock(mutex_);
@@ -58,15 +58,16 @@ StrategyId StrategyBoard::resolve(const Site& site) const {
 
 Result<> StrategyBoard::write(SiteId first, SiteId last) {
   for (SiteId id = first; id <= last; ++id) {
-    const std::uint32_t changes = (image_[id].word >> 8) + 1;
-    image_[id].word = (changes << 8) | static_cast<std::uint32_t>(resolve(sites_[id]));
-    host_[id].store(image_[id].word, std::memory_order_release);
+    const std::uint32_t changes = (words_[id].load(std::memory_order_relaxed) >> 8) + 1;
+    words_[id].store((changes << 8) | static_cast<std::uint32_t>(resolve(sites_[id])), std::memory_order_release);
   }
-  const std::size_t words = (last - first + 1) * sizeof(StrategyWord) / sizeof(std::uint32_t);
+  std::vector<LiveWord> live;
   for (const Target& target : targets_) {
-    if (Result<> done = target.device->write_live(&target.words[first].word, &image_[first].word, words); !done) {
-      return done;
+    live.clear();
+    for (SiteId id = first; id <= last; ++id) {
+      live.push_back({&target.words[id].word, words_[id].load(std::memory_order_relaxed)});
     }
+    if (Result<> done = target.device->write_live(live); !done) return done;
   }
   return wicprof::ok();
 }

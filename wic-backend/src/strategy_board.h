@@ -29,7 +29,7 @@ class StrategyBoard {
 
   wicprof::WantedWait wanted(wicprof::SiteId site) const;
   wicprof::StrategyId strategy(wicprof::SiteId site) const {
-    return static_cast<wicprof::StrategyId>(host_[site].load(std::memory_order_acquire) & 0xffu);
+    return static_cast<wicprof::StrategyId>(words_[site].load(std::memory_order_acquire) & 0xffu);
   }
 
  private:
@@ -49,8 +49,7 @@ class StrategyBoard {
   wicprof::WantedWait program_;
   std::vector<Site> sites_;  // [0] is "no site"
   std::vector<Target> targets_;
-  std::vector<StrategyWord> image_;                          // what the devices hold
-  std::array<std::atomic<std::uint32_t>, kMaxSites> host_{};  // the same for host threads
+  std::array<std::atomic<std::uint32_t>, kMaxSites> words_{};  // what the devices hold, for host threads
 };
 
 }  // namespace wic

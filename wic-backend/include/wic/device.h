@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,12 @@ struct KernelRef {
   std::size_t size;
 };
 
+/// A word to be written while kernels run.
+struct LiveWord {
+  std::uint32_t* to;
+  std::uint32_t value;
+};
+
 /// One reading of the device clock beside the host's: see protocol/events/clock.h.
 struct ClockReading {
   std::uint64_t device_ns;
@@ -90,8 +97,10 @@ class Device {
   /// How many blocks of that shape the device holds at once: more than that must not wait for each other.
   virtual Result<std::uint32_t> resident_blocks(const LaunchShape& shape, const KernelRef& kernel) = 0;
 
-  /// Writes words that running kernels read, and returns once they have landed. One thread at a time.
-  virtual Result<> write_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) = 0;
+  /// Writes words of device memory that running kernels read, in order; returns once the device has carried it out. Takes
+  /// tens of microseconds on a GPU, however busy. One thread at a time, as for the next.
+  virtual Result<> write_live(std::span<const LiveWord> words) = 0;
+  /// Reads device memory beside running kernels.
   virtual Result<> read_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) = 0;
 
   /// Asks for a clock reading, which take_clock_reading() yields once the device has answered; neither waits for the

@@ -23,7 +23,7 @@ WIC_DEVICE auto with_strategy(std::uint8_t id, Visitor&& visit) {
 
 /// Whether one thread waits for the whole group under that strategy, even where every thread polls in the program's own way.
 WIC_DEVICE inline bool leader_waits(std::uint8_t id) {
-  return id == static_cast<std::uint8_t>(LeaderBarSync::kId) || id == static_cast<std::uint8_t>(SharedWatch::kId);
+  return with_strategy(id, [](auto strategy) { return decltype(strategy)::kLeaderWaits; });
 }
 
 }  // namespace wic
