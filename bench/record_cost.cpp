@@ -59,8 +59,10 @@ wicprof::Result<> measure(const std::string& devices, std::uint32_t waits, std::
   auto ns = wic::Array<std::uint64_t>::make(device, std::size_t{4} * sms, wic::Memory::device);
   auto host_ns = wic::Array<std::uint64_t>::make(device, std::size_t{4} * sms, wic::Memory::pinned_host);
   if (!word || !heads || !records || !ns || !host_ns) return wicprof::unavailable("no memory for the benchmark");
-  const wic::LiveWord set{word->data(), 1};
-  if (auto r = device.write_live({&set, 1}); !r) return r;
+  auto one = wic::Array<std::uint32_t>::make(device, 1, wic::Memory::pinned_host);
+  if (!one) return one.error();
+  (*one)[0] = 1;
+  if (auto r = (*stream)->copy(word->data(), one->data(), sizeof(std::uint32_t)); !r) return r;
 
   wic::DeviceView recording = (*runtime)->view(0);
   recording.ring_heads = heads->data();

@@ -30,12 +30,16 @@ struct State {
   std::vector<DeviceRecord> records = std::vector<DeviceRecord>(2 * 1024);
   alignas(128) std::uint32_t word = 0;
   std::uint32_t changes = 0;
+  StewardLine steward{};
+  ControlPage control{};
 
   DeviceView view() {
     DeviceView v;
     v.strategies = strategies.data();
     v.sites = sites.data();
     v.watch = watch.data();
+    v.steward = &steward;
+    v.control = &control;
     v.ring_heads = heads.data();
     v.records = records.data();
     v.ring_capacity = 1024;
@@ -44,6 +48,12 @@ struct State {
   }
   void toggle(StrategyId strategy) {
     std::atomic_ref(strategies[1].word).store((++changes << 8) | static_cast<std::uint32_t>(strategy));
+  }
+  // Only on the page in host memory: a steward has to bring it to the device.
+  void toggle_on_page(StrategyId strategy) {
+    control.site_count = 1;
+    std::atomic_ref(control.words[1]).store((++changes << 8) | static_cast<std::uint32_t>(strategy));
+    std::atomic_ref(control.sequence).store(control.sequence + 1);
   }
   std::uint32_t recorded() const { return heads[0].next + heads[1].next; }
 };
@@ -144,6 +154,40 @@ TEST_P(EverySchedule, TogglesDuringWaitsHangNothing) {
     ASSERT_TRUE(run) << run.error().message << ", seed " << seed;
     ASSERT_EQ(counts.satisfied, kBlocks * kThreads * kRounds) << "seed " << seed;
     ASSERT_EQ(counts.early, 0u) << "seed " << seed;
+  }
+}
+
+TEST_P(EverySchedule, AStewardBringsTheChange) {
+  constexpr std::uint32_t kBlocks = 3, kThreads = 64;
+  const StrategyId other = GetParam().strategy == StrategyId::poll ? StrategyId::shared_watch : StrategyId::poll;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    State state;
+    Counts counts;
+    state.toggle(GetParam().strategy);
+    simt::DeterministicWorld world(seed);
+    world.launch({kBlocks, kThreads},
+                 kernel_ref(Waiter{state.view(), &state.word, &counts.data, 1, kSecond, GetParam().each_thread,
+                                   &counts.satisfied, &counts.timed_out, &counts.early}));
+    world.add_host_thread([&] {
+      world.host_sleep(100'000);
+      state.toggle_on_page(other);
+      while (std::atomic_ref(state.control.applied).load() != 1) world.host_sleep(1'000);
+      world.host_sleep(300'000);
+      counts.data = 1;
+      std::atomic_ref(state.word).store(1);
+    });
+    const auto run = world.run(10'000'000);
+    ASSERT_TRUE(run) << run.error().message << ", seed " << seed;
+    ASSERT_EQ(counts.satisfied, kBlocks * kThreads) << "seed " << seed;
+    std::uint32_t switched = 0;
+    for (std::uint32_t sm = 0; sm < 2; ++sm) {
+      for (std::uint32_t i = 0; i < state.heads[sm].next; ++i) {
+        const DeviceRecord& record = state.records[sm * 1024 + i];
+        ASSERT_EQ((record.quads[0].payload[0] >> 8) & 0xff, static_cast<std::uint32_t>(other)) << "seed " << seed;
+        switched += record.quads[1].payload[2] != 0 ? 1 : 0;
+      }
+    }
+    ASSERT_GE(switched, kBlocks) << "seed " << seed;  // at least every group's leader
   }
 }
 

@@ -1,7 +1,5 @@
 #include "cuda/cuda_device.h"
 
-#include <cuda.h>
-#include <cudaTypedefs.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -100,13 +98,6 @@ class CudaDevice final : public Device {
       return cuda_error("allocating pinned host memory", s);
     }
     staging_ = static_cast<std::uint32_t*>(staging);
-    void* entry = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    if (cudaGetDriverEntryPointByVersion("cuStreamWriteValue32", &entry, 11070, cudaEnableDefault, &found) ==
-            cudaSuccess &&
-        found == cudaDriverEntryPointSuccess) {
-      write_value_ = reinterpret_cast<PFN_cuStreamWriteValue32_v11070>(entry);
-    }
     return clock_.open();
   }
 
@@ -165,12 +156,26 @@ class CudaDevice final : public Device {
     return static_cast<std::uint32_t>(an_sm) * properties_.sm_count;
   }
 
-  Result<> write_live(std::span<const LiveWord> words) override {
+  Result<> start_live_write(std::span<const LiveWord> words) override {
     use(ordinal_);
-    for (const LiveWord& word : words) {
-      if (Result<> queued = queue_live_word(word); !queued) return queued;
+    // An earlier write that lands late would undo what a steward has brought since.
+    if (const cudaError_t s = cudaStreamSynchronize(live_stream_); s != cudaSuccess) {
+      return cuda_error("writing beside running kernels", s);
     }
-    return check("writing beside running kernels", cudaStreamSynchronize(live_stream_));
+    for (const LiveWord& word : words) {
+      // From pageable memory: the value is taken before the call returns.
+      const cudaError_t status =
+          cudaMemcpyAsync(word.to, &word.value, sizeof word.value, cudaMemcpyHostToDevice, live_stream_);
+      if (status != cudaSuccess) return cuda_error("writing beside running kernels", status);
+    }
+    return ok();
+  }
+
+  Result<bool> live_write_done() override {
+    const cudaError_t status = cudaStreamQuery(live_stream_);
+    if (status == cudaErrorNotReady) return false;
+    if (status != cudaSuccess) return cuda_error("writing beside running kernels", status);
+    return true;
   }
 
   Result<> read_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) override {
@@ -201,24 +206,9 @@ class CudaDevice final : public Device {
  private:
   static constexpr std::size_t kStagingWords = 8 * 1024;
 
-  // The stream's own write takes 20 us beside 528 pollers that keep the bus to the host busy, where a copy takes over a
-  // millisecond (measured on an H200): it reads nothing from host memory. Without the barrier that would make it wait for
-  // writes which are none of its business.
-  Result<> queue_live_word(const LiveWord& word) {
-    if (write_value_ != nullptr) {
-      const CUresult status = write_value_(live_stream_, reinterpret_cast<CUdeviceptr>(word.to), word.value,
-                                           CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER);
-      if (status == CUDA_SUCCESS) return ok();
-    }
-    // From pageable memory: the value is taken before the call returns.
-    return check("writing beside running kernels", cudaMemcpyAsync(word.to, &word.value, sizeof word.value,
-                                                                   cudaMemcpyHostToDevice, live_stream_));
-  }
-
   int ordinal_;
   cudaStream_t live_stream_ = nullptr;
   std::uint32_t* staging_ = nullptr;
-  PFN_cuStreamWriteValue32_v11070 write_value_ = nullptr;  // nullptr: the driver has none
   ClockExchange clock_;
 };
 

@@ -128,7 +128,7 @@ Result<std::uint32_t> SimtDevice::resident_blocks(const LaunchShape& shape, cons
   return an_sm * static_cast<std::uint32_t>(sms_.size());
 }
 
-Result<> SimtDevice::write_live(std::span<const LiveWord> words) {
+Result<> SimtDevice::start_live_write(std::span<const LiveWord> words) {
   for (const LiveWord& word : words) std::atomic_ref(*word.to).store(word.value, std::memory_order_release);
   return ok();
 }

@@ -23,7 +23,8 @@ class SimtDevice final : public Device {
   Result<std::unique_ptr<Stream>> make_stream() override;
   Result<std::unique_ptr<Event>> make_event() override;
   Result<std::uint32_t> resident_blocks(const LaunchShape& shape, const KernelRef& kernel) override;
-  Result<> write_live(std::span<const LiveWord> words) override;
+  Result<> start_live_write(std::span<const LiveWord> words) override;
+  Result<bool> live_write_done() override { return true; }
   Result<> read_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) override;
   void request_clock_reading() override { clock_wanted_ = true; }
   std::optional<ClockReading> take_clock_reading() override;

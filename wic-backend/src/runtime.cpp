@@ -55,6 +55,8 @@ struct Member {
   Array<StrategyWord> strategies;
   Array<SiteMemory> sites;
   Array<WatchSlot> watch;
+  Array<StewardLine> steward;
+  Array<ControlPage> control;
   Array<RingHead> heads;
   Array<DeviceRecord> records;
   std::optional<RecordDrain> drain;
@@ -70,6 +72,10 @@ Result<Member> make_member(std::unique_ptr<Device> device, bool record) {
   if (!sites) return sites.error();
   auto watch = Array<WatchSlot>::make(*device, kWatchSlots, Memory::device);
   if (!watch) return watch.error();
+  auto steward = Array<StewardLine>::make(*device, 1, Memory::device);
+  if (!steward) return steward.error();
+  auto control = Array<ControlPage>::make(*device, 1, Memory::pinned_host);
+  if (!control) return control.error();
   auto heads = Array<RingHead>::make(*device, sms, Memory::device);
   if (!heads) return heads.error();
   if (record) {
@@ -81,6 +87,8 @@ Result<Member> make_member(std::unique_ptr<Device> device, bool record) {
   m.strategies = *std::move(strategies);
   m.sites = *std::move(sites);
   m.watch = *std::move(watch);
+  m.steward = *std::move(steward);
+  m.control = *std::move(control);
   m.heads = *std::move(heads);
   m.device = std::move(device);
   return m;
@@ -134,7 +142,7 @@ Result<> Runtime::State::open(const RuntimeOptions& options) {
     Result<Member> member = make_member(std::move(device), sink != nullptr);
     if (!member) return member.error();
     members.push_back(*std::move(member));
-    if (Result<> added = board.add_device(*members.back().device, members.back().strategies.data()); !added) return added;
+    board.add_device(*members.back().device, members.back().strategies.data(), members.back().control.data());
   }
   if (sink == nullptr) return wicprof::ok();
 
@@ -356,6 +364,8 @@ DeviceView Runtime::view(std::size_t index) const {
   view.strategies = m.strategies.data();
   view.sites = m.sites.data();
   view.watch = m.watch.data();
+  view.steward = m.steward.data();
+  view.control = m.control.data();
   view.ring_heads = m.heads.data();
   view.records = m.records.data();
   view.ring_capacity = kRecordsAnSm;

@@ -9,12 +9,15 @@ using wicprof::SiteId;
 using wicprof::StrategyId;
 using wicprof::WantedWait;
 
+namespace {
+constexpr wicprof::TimeNs kWriteTimeout = 2 * wicprof::kSecond;
+}
+
 StrategyBoard::StrategyBoard(WantedWait program) : program_(program), sites_(1) {}
 
-Result<> StrategyBoard::add_device(Device& device, StrategyWord* words) {
+void StrategyBoard::add_device(Device& device, StrategyWord* words, ControlPage* page) {
   const std::lock_guard lock(mutex_);
-  targets_.push_back({&device, words});
-  return wicprof::ok();
+  targets_.push_back({&device, words, page});
 }
 
 Result<SiteId> StrategyBoard::add_site(const SiteSpec& spec) {
@@ -61,13 +64,40 @@ Result<> StrategyBoard::write(SiteId first, SiteId last) {
     const std::uint32_t changes = (words_[id].load(std::memory_order_relaxed) >> 8) + 1;
     words_[id].store((changes << 8) | static_cast<std::uint32_t>(resolve(sites_[id])), std::memory_order_release);
   }
+  ++sequence_;
+  for (const Target& target : targets_) publish(*target.page);
   std::vector<LiveWord> live;
   for (const Target& target : targets_) {
     live.clear();
     for (SiteId id = first; id <= last; ++id) {
       live.push_back({&target.words[id].word, words_[id].load(std::memory_order_relaxed)});
     }
-    if (Result<> done = target.device->write_live(live); !done) return done;
+    if (Result<> started = target.device->start_live_write(live); !started) return started;
+  }
+  for (const Target& target : targets_) {
+    if (Result<> there = wait_until_there(target); !there) return there;
+  }
+  return wicprof::ok();
+}
+
+void StrategyBoard::publish(ControlPage& page) {
+  for (SiteId id = 1; id < sites_.size(); ++id) {
+    std::atomic_ref(page.words[id]).store(words_[id].load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+  std::atomic_ref(page.site_count).store(static_cast<std::uint32_t>(sites_.size() - 1), std::memory_order_relaxed);
+  std::atomic_ref(page.sequence).store(sequence_, std::memory_order_release);
+}
+
+// By whichever comes first: a steward of the device, or the host's own write.
+Result<> StrategyBoard::wait_until_there(const Target& target) {
+  const wicprof::TimeNs end = wicprof::now_ns() + kWriteTimeout;
+  while (std::atomic_ref(target.page->applied).load(std::memory_order_acquire) != sequence_) {
+    const Result<bool> done = target.device->live_write_done();
+    if (!done) return done.error();
+    if (*done) break;
+    if (wicprof::now_ns() > end) {
+      return wicprof::unavailable(target.device->properties().name + " did not take the new strategy within 2 s");
+    }
   }
   return wicprof::ok();
 }

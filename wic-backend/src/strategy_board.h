@@ -19,8 +19,8 @@ class StrategyBoard {
  public:
   explicit StrategyBoard(wicprof::WantedWait program);
 
-  /// `words`: kMaxSites strategy words in the device's memory. Before the first site.
-  Result<> add_device(Device& device, StrategyWord* words);
+  /// `words`: kMaxSites strategy words in the device's memory; `page`: where its stewards look. Before the first site.
+  void add_device(Device& device, StrategyWord* words, ControlPage* page);
   /// Site numbers count up from 1.
   Result<wicprof::SiteId> add_site(const SiteSpec& spec);
 
@@ -36,6 +36,7 @@ class StrategyBoard {
   struct Target {
     Device* device;
     StrategyWord* words;
+    ControlPage* page;
   };
   struct Site {
     SiteSpec spec;
@@ -44,11 +45,14 @@ class StrategyBoard {
 
   wicprof::StrategyId resolve(const Site& site) const;
   Result<> write(wicprof::SiteId first, wicprof::SiteId last);
+  void publish(ControlPage& page);
+  Result<> wait_until_there(const Target& target);
 
   mutable std::mutex mutex_;
   wicprof::WantedWait program_;
   std::vector<Site> sites_;  // [0] is "no site"
   std::vector<Target> targets_;
+  std::uint32_t sequence_ = 0;  // of the control pages
   std::array<std::atomic<std::uint32_t>, kMaxSites> words_{};  // what the devices hold, for host threads
 };
 

@@ -97,9 +97,10 @@ class Device {
   /// How many blocks of that shape the device holds at once: more than that must not wait for each other.
   virtual Result<std::uint32_t> resident_blocks(const LaunchShape& shape, const KernelRef& kernel) = 0;
 
-  /// Writes words of device memory that running kernels read, in order; returns once the device has carried it out. Takes
-  /// tens of microseconds on a GPU, however busy. One thread at a time, as for the next.
-  virtual Result<> write_live(std::span<const LiveWord> words) = 0;
+  /// Starts to write words of device memory that running kernels read, in order, and does not wait for the device (but
+  /// for an earlier write that is not done). One thread at a time, as for the next two.
+  virtual Result<> start_live_write(std::span<const LiveWord> words) = 0;
+  virtual Result<bool> live_write_done() = 0;
   /// Reads device memory beside running kernels.
   virtual Result<> read_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) = 0;
 

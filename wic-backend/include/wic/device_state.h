@@ -47,11 +47,27 @@ struct alignas(128) RingHead {
   std::uint32_t next;
 };
 
+/// What the host wants of the strategy words, in pinned host memory: see steward.h.
+struct ControlPage {
+  alignas(128) std::uint32_t sequence;  ///< raised after every change of `words`
+  std::uint32_t site_count;
+  alignas(128) std::uint32_t applied;  ///< the last sequence that a steward has brought to the device
+  alignas(128) std::uint32_t words[kMaxSites];
+};
+
+/// Which waiting thread of the device looks at the control page; in device memory.
+struct alignas(128) StewardLine {
+  std::uint64_t lease_until_ns;  ///< device time; after it anyone may take over
+  std::uint32_t sequence;        ///< of the control page, as brought last
+};
+
 /// Given to kernels by value. Pointers are device pointers; `records` is host memory that the device writes to.
 struct DeviceView {
   StrategyWord* strategies = nullptr;
   SiteMemory* sites = nullptr;
   WatchSlot* watch = nullptr;
+  StewardLine* steward = nullptr;
+  ControlPage* control = nullptr;  ///< nullptr: nobody looks, the host alone writes the strategy words
   RingHead* ring_heads = nullptr;
   DeviceRecord* records = nullptr;    ///< sm_count rings of ring_capacity records each; nullptr = do not record
   std::uint32_t ring_capacity = 0;    ///< a power of two
