@@ -1,10 +1,12 @@
-// Brings a change of strategy to the device from inside, by one of the threads that wait.
+// Brings a change of strategy to the device from inside, by a thread of one of the groups that wait.
 //
 // The host writes strategy words itself, by a copy. But where hundreds of threads poll one word in host memory, that copy
 // takes over a millisecond on an H200 (it fetches its commands and its data over the bus that they keep busy), while a
-// single thread's read of another host line takes 2 us on average there. So one waiting thread of a device, the steward,
-// looks at the control page in host memory every 20 us and copies what has changed. It holds its office by a lease in
-// device memory; when its wait ends the lease runs out and the next waiting thread takes over.
+// single thread's read of another host line takes 2 us on average there. So one thread of a device, the steward, looks at
+// the control page in host memory all the time that its group waits, and copies what has changed. It is the first thread
+// of a group's second warp, which has nothing to do while the group's leader polls: the poll loop stays as lean as it is.
+// It holds its office by a lease in device memory, given back when the wait ends. A group of one warp, and one whose
+// threads each poll for themselves, has nobody to spare; the host's own write reaches them.
 #pragma once
 
 #include "wic/device_state.h"
@@ -12,41 +14,47 @@
 
 namespace wic {
 
-class Steward {
- public:
-  static constexpr std::uint32_t kLookNs = 20'000;
-  static constexpr std::uint32_t kLeaseNs = 200'000;
+inline constexpr std::uint32_t kStewardLookNs = 2'000;
+inline constexpr std::uint64_t kStewardLeaseNs = 1'000'000;
+inline constexpr std::uint32_t kGroupFinished = 0x646e6521;  ///< in GroupScratch::finished once the leader's wait is over
 
-  /// Called again and again by the leader of a waiting group. Waits shorter than a look never get here.
-  WIC_DEVICE void attend(const Thread& thread, const DeviceView& view, std::uint64_t now) {
-    if (view.control == nullptr) return;
-    if (next_look_ == 0) next_look_ = now + kLookNs;
-    if (now < next_look_) return;
-    next_look_ = now + kLookNs;
-    if (!hold_office(thread, *view.steward, now)) return;
-    const std::uint32_t sequence = thread.load(&view.control->sequence);
-    if (sequence == thread.load(&view.steward->sequence)) return;
-    thread.fence_acquire();
-    const std::uint32_t sites = thread.load(&view.control->site_count);
-    for (std::uint32_t site = 1; site <= sites && site < kMaxSites; ++site) {
-      thread.store(&view.strategies[site].word, thread.load(&view.control->words[site]));
+namespace detail {
+
+// Copies what the page wants, if that has changed.
+WIC_DEVICE inline void bring_changes(const Thread& thread, const DeviceView& view) {
+  const std::uint32_t sequence = thread.load(&view.control->sequence);
+  if (sequence == thread.load(&view.steward->sequence)) return;
+  thread.fence_acquire();
+  const std::uint32_t sites = thread.load(&view.control->site_count);
+  for (std::uint32_t site = 1; site <= sites && site < kMaxSites; ++site) {
+    thread.store(&view.strategies[site].word, thread.load(&view.control->words[site]));
+  }
+  thread.store(&view.steward->sequence, sequence);
+  thread.store_release(&view.control->applied, sequence);
+}
+
+}  // namespace detail
+
+/// Called by the one thread of a waiting group that may serve. Returns at once where another serves already, else when the
+/// group's leader is done.
+WIC_DEVICE inline void serve_as_steward(const Thread& thread, const DeviceView& view, const GroupScratch& scratch) {
+  if (view.control == nullptr) return;
+  std::uint64_t lease = thread.load(&view.steward->lease_until_ns);
+  std::uint64_t now = thread.clock_ns();
+  if (now < lease) return;
+  std::uint64_t mine = now + kStewardLeaseNs;
+  if (!thread.compare_exchange(&view.steward->lease_until_ns, lease, mine)) return;
+  while (thread.load(&scratch.finished) != kGroupFinished) {
+    thread.sleep_ns(kStewardLookNs);
+    now = thread.clock_ns();
+    if (now + kStewardLeaseNs / 2 > mine) {
+      std::uint64_t held = mine;
+      if (!thread.compare_exchange(&view.steward->lease_until_ns, held, now + kStewardLeaseNs)) return;
+      mine = now + kStewardLeaseNs;
     }
-    thread.store(&view.steward->sequence, sequence);
-    thread.store_release(&view.control->applied, sequence);
+    detail::bring_changes(thread, view);
   }
-
- private:
-  WIC_DEVICE bool hold_office(const Thread& thread, StewardLine& line, std::uint64_t now) {
-    std::uint64_t lease = thread.load(&line.lease_until_ns);
-    if (lease != mine_ && now < lease) return false;  // another's
-    const std::uint64_t next = now + kLeaseNs;
-    if (!thread.compare_exchange(&line.lease_until_ns, lease, next)) return false;
-    mine_ = next;
-    return true;
-  }
-
-  std::uint64_t next_look_ = 0;
-  std::uint64_t mine_ = 0;  // the lease that this thread wrote last
-};
+  thread.compare_exchange(&view.steward->lease_until_ns, mine, 0);
+}
 
 }  // namespace wic

@@ -19,6 +19,7 @@ struct GroupScratch {
   std::uint32_t status;
   std::uint32_t value;
   std::uint32_t unfinished;
+  std::uint32_t finished;  ///< see steward.h
 };
 
 class Thread {

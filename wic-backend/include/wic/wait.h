@@ -39,10 +39,9 @@ WIC_DEVICE inline std::uint32_t clamp_to_word(std::uint64_t ns) { return ns > 0x
 
 // The one poll loop. Returns when the condition holds, the deadline has passed, or the site's strategy has changed.
 template <class Strategy, class Condition>
-WIC_DEVICE LoopResult poll_loop(const Thread& thread, const DeviceView& view, const WaitContext& wait,
-                                Strategy strategy, const Condition& condition, WaitTally& tally) {
+WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, Strategy strategy,
+                                const Condition& condition, WaitTally& tally) {
   LoopResult result{LoopEnd::satisfied, 0};
-  Steward steward;
   for (;;) {
     const Observation seen = strategy.observe(thread, wait);
     const std::uint32_t strategy_word = thread.load(&wait.strategy->word);  // in the shadow of the load above
@@ -62,7 +61,6 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const DeviceView& view, co
       result.end = LoopEnd::strategy_changed;
       break;
     }
-    if (wait.leads) steward.attend(thread, view, now);
     strategy.pass(thread, wait, now);
   }
   strategy.leave(thread, wait);
@@ -70,10 +68,10 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const DeviceView& view, co
 }
 
 template <class Condition>
-WIC_DEVICE LoopResult poll_once(const Thread& thread, const DeviceView& view, const WaitContext& wait,
-                                const Condition& condition, WaitTally& tally) {
+WIC_DEVICE LoopResult poll_once(const Thread& thread, const WaitContext& wait, const Condition& condition,
+                                WaitTally& tally) {
   return with_strategy(wait.strategy_id(),
-                       [&](auto strategy) { return poll_loop(thread, view, wait, strategy, condition, tally); });
+                       [&](auto strategy) { return poll_loop(thread, wait, strategy, condition, tally); });
 }
 
 // Moves the site's prediction a quarter of the way to this wait's length. Not for a difference under an eighth: all
@@ -96,14 +94,18 @@ WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, 
     do {
       wait.strategy_word = thread.load(&wait.strategy->word);
       tally.strategy = wait.strategy_id();
-      result = poll_once(thread, view, wait, condition, tally);
+      result = poll_once(thread, wait, condition, tally);
     } while (result.end == LoopEnd::strategy_changed);
     scratch.status = static_cast<std::uint32_t>(result.end);
     scratch.value = result.value;
+    thread.store(&scratch.finished, kGroupFinished);
+  } else if (thread.index() == group.first + kWarpSize) {
+    serve_as_steward(thread, view, scratch);
   }
   thread.sync_warp();
   thread.barrier(group.barrier, group.threads);
   const WaitResult result{static_cast<wicprof::WaitStatus>(scratch.status), scratch.value};
+  if (group.is_leader(thread)) thread.store(&scratch.finished, 0);
   thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
   return result;
 }
@@ -111,8 +113,8 @@ WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, 
 // Every thread waits for itself or for its leader, as the strategy of the moment has it. The group agrees on the strategy
 // at its barrier and comes together there when it ends or changes, so no thread parks where another has left.
 template <class Condition>
-WIC_DEVICE WaitResult each_thread_wait(const Thread& thread, const DeviceView& view, const Group& group,
-                                       WaitContext wait, const Condition& condition, WaitTally& tally) {
+WIC_DEVICE WaitResult each_thread_wait(const Thread& thread, const Group& group, WaitContext wait,
+                                       const Condition& condition, WaitTally& tally) {
   GroupScratch& scratch = thread.group_scratch(group.barrier);
   bool finished = false;
   LoopResult mine{LoopEnd::strategy_changed, 0};
@@ -127,7 +129,7 @@ WIC_DEVICE WaitResult each_thread_wait(const Thread& thread, const DeviceView& v
     tally.strategy = wait.strategy_id();
     const bool for_all = leader_waits(wait.strategy_id());
     if (for_all ? group.is_leader(thread) : !finished) {
-      mine = poll_once(thread, view, wait, condition, tally);
+      mine = poll_once(thread, wait, condition, tally);
       if (for_all) {
         scratch.status = static_cast<std::uint32_t>(mine.end);
         scratch.value = mine.value;
@@ -156,11 +158,11 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
                                  const Condition& condition, std::uint64_t timeout_ns) {
   const std::uint64_t arrived = thread.clock_ns();
   const WaitContext wait{word,       &view.strategies[site], 0, &view.sites[site],
-                         view.watch, arrived,                arrived + timeout_ns, group.is_leader(thread)};
+                         view.watch, arrived,                arrived + timeout_ns};
   detail::WaitTally tally;
   const bool one_polls = group.pollers == wicprof::Pollers::leader;
   const WaitResult result = one_polls ? detail::leader_wait(thread, view, group, wait, condition, tally)
-                                      : detail::each_thread_wait(thread, view, group, wait, condition, tally);
+                                      : detail::each_thread_wait(thread, group, wait, condition, tally);
   if (one_polls ? group.is_leader(thread) : thread.lane() == 0) {
     const std::uint64_t resumed = thread.clock_ns();
     if (group.is_leader(thread) && tally.polls != 1) detail::learn(thread, view.sites[site], resumed - arrived);

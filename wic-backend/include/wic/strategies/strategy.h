@@ -20,7 +20,6 @@ struct WaitContext {
   WatchSlot* watch;  ///< kWatchSlots of them
   std::uint64_t arrived_ns;
   std::uint64_t deadline_ns;
-  bool leads;  ///< whether this thread is its group's leader
 
   WIC_DEVICE std::uint8_t strategy_id() const { return static_cast<std::uint8_t>(strategy_word & 0xffu); }
   WIC_DEVICE bool strategy_changed(const Thread& thread) const {
