@@ -47,18 +47,18 @@ struct alignas(128) RingHead {
   std::uint32_t next;
 };
 
-/// What the host wants of the strategy words, in pinned host memory: see steward.h.
+/// What the host wants of the strategy words, in pinned host memory: see steward.h. Each word counts its own changes, so
+/// reading the words in any order tells what is new.
 struct ControlPage {
   alignas(128) std::uint32_t sequence;  ///< raised after every change of `words`
   std::uint32_t site_count;
-  alignas(128) std::uint32_t applied;  ///< the last sequence that a steward has brought to the device
-  alignas(128) std::uint32_t words[kMaxSites];
+  std::uint32_t words[kMaxSites];       ///< by site; [0] is not used
+  alignas(128) std::uint32_t applied;   ///< the last sequence that a steward has brought to the device
 };
 
 /// Which waiting thread of the device looks at the control page; in device memory.
 struct alignas(128) StewardLine {
   std::uint64_t lease_until_ns;  ///< device time; after it anyone may take over
-  std::uint32_t sequence;        ///< of the control page, as brought last
 };
 
 /// Given to kernels by value. Pointers are device pointers; `records` is host memory that the device writes to.

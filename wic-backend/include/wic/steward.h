@@ -14,45 +14,60 @@
 
 namespace wic {
 
-inline constexpr std::uint32_t kStewardLookNs = 2'000;
+inline constexpr std::uint32_t kStewardSleepNs = 500;
 inline constexpr std::uint64_t kStewardLeaseNs = 1'000'000;
+inline constexpr std::uint64_t kShortWaitNs = 2'000;  ///< a wait that ends sooner is not worth an office
 inline constexpr std::uint32_t kGroupFinished = 0x646e6521;  ///< in GroupScratch::finished once the leader's wait is over
 
 namespace detail {
 
-// Copies what the page wants, if that has changed.
-WIC_DEVICE inline void bring_changes(const Thread& thread, const DeviceView& view) {
+// Copies what the page wants. Up to six sites it is one read of one sector; busy memory makes every further read dear.
+WIC_DEVICE inline void bring_changes(const Thread& thread, const DeviceView& view, std::uint32_t& seen) {
+  constexpr std::uint32_t kTogether = 6;
+  std::uint32_t words[kTogether];
   const std::uint32_t sequence = thread.load(&view.control->sequence);
-  if (sequence == thread.load(&view.steward->sequence)) return;
-  thread.fence_acquire();
   const std::uint32_t sites = thread.load(&view.control->site_count);
+  for (std::uint32_t i = 0; i < kTogether; ++i) words[i] = thread.load(&view.control->words[1 + i]);
+  if (sequence == seen) return;
+  seen = sequence;
+  for (std::uint32_t i = 0; i < kTogether && 1 + i <= sites; ++i) thread.store(&view.strategies[1 + i].word, words[i]);
+  // The sequence was read first, so a word that was read before its change has a later sequence to come; the words are
+  // read again for the rest of the sites, and for those whose change was under way.
+  thread.fence_acquire();
   for (std::uint32_t site = 1; site <= sites && site < kMaxSites; ++site) {
     thread.store(&view.strategies[site].word, thread.load(&view.control->words[site]));
   }
-  thread.store(&view.steward->sequence, sequence);
   thread.store_release(&view.control->applied, sequence);
+}
+
+WIC_DEVICE inline bool finished(const Thread& thread, GroupScratch& scratch) {
+  return thread.fetch_add(&scratch.finished, 0) == kGroupFinished;
 }
 
 }  // namespace detail
 
 /// Called by the one thread of a waiting group that may serve. Returns at once where another serves already, else when the
 /// group's leader is done.
-WIC_DEVICE inline void serve_as_steward(const Thread& thread, const DeviceView& view, const GroupScratch& scratch) {
+WIC_DEVICE inline void serve_as_steward(const Thread& thread, const DeviceView& view, GroupScratch& scratch) {
   if (view.control == nullptr) return;
-  std::uint64_t lease = thread.load(&view.steward->lease_until_ns);
   std::uint64_t now = thread.clock_ns();
+  for (const std::uint64_t soon = now + kShortWaitNs; now < soon; now = thread.clock_ns()) {
+    if (detail::finished(thread, scratch)) return;
+  }
+  std::uint64_t lease = thread.load(&view.steward->lease_until_ns);
   if (now < lease) return;
   std::uint64_t mine = now + kStewardLeaseNs;
   if (!thread.compare_exchange(&view.steward->lease_until_ns, lease, mine)) return;
-  while (thread.load(&scratch.finished) != kGroupFinished) {
-    thread.sleep_ns(kStewardLookNs);
+  std::uint32_t seen = thread.load(&view.control->applied);
+  while (!detail::finished(thread, scratch)) {
+    thread.sleep_ns(kStewardSleepNs);
     now = thread.clock_ns();
     if (now + kStewardLeaseNs / 2 > mine) {
       std::uint64_t held = mine;
       if (!thread.compare_exchange(&view.steward->lease_until_ns, held, now + kStewardLeaseNs)) return;
       mine = now + kStewardLeaseNs;
     }
-    detail::bring_changes(thread, view);
+    detail::bring_changes(thread, view, seen);
   }
   thread.compare_exchange(&view.steward->lease_until_ns, mine, 0);
 }

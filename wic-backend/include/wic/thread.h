@@ -65,8 +65,9 @@ class Thread {
   WIC_DEVICE void store_release(std::uint64_t* to, std::uint64_t value) const;
   /// After a relaxed load that saw a released value: what was written before that release is seen from here on.
   WIC_DEVICE void fence_acquire() const;
-  /// Device memory only: atomics on host memory lose updates where the device lacks host-native atomics.
+  /// Device and shared memory only: atomics on host memory lose updates where the device lacks host-native atomics.
   WIC_DEVICE std::uint32_t fetch_add(std::uint32_t* at, std::uint32_t value) const;
+  WIC_DEVICE std::uint32_t exchange(std::uint32_t* at, std::uint32_t value) const;
   WIC_DEVICE bool compare_exchange(std::uint64_t* at, std::uint64_t& expected, std::uint64_t desired) const;
   /// Four words at once, seen together by a reader that checks the last one.
   WIC_DEVICE void store_quad(void* to, std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) const;

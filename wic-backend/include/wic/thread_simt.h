@@ -41,6 +41,10 @@ WIC_DEVICE inline std::uint32_t Thread::fetch_add(std::uint32_t* at, std::uint32
   simt::switch_thread();
   return std::atomic_ref<std::uint32_t>(*at).fetch_add(value, std::memory_order_acq_rel);
 }
+WIC_DEVICE inline std::uint32_t Thread::exchange(std::uint32_t* at, std::uint32_t value) const {
+  simt::switch_thread();
+  return std::atomic_ref<std::uint32_t>(*at).exchange(value, std::memory_order_acq_rel);
+}
 WIC_DEVICE inline bool Thread::compare_exchange(std::uint64_t* at, std::uint64_t& expected,
                                                 std::uint64_t desired) const {
   simt::switch_thread();

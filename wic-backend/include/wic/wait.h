@@ -35,6 +35,8 @@ struct WaitTally {
   std::uint8_t strategy = 0;  // the one in force last
 };
 
+inline constexpr std::uint64_t kSlowLookNs = 20'000;
+
 WIC_DEVICE inline std::uint32_t clamp_to_word(std::uint64_t ns) { return ns > 0xffffffffu ? 0xffffffffu : low_word(ns); }
 
 // The one poll loop. Returns when the condition holds, the deadline has passed, or the site's strategy has changed.
@@ -42,9 +44,10 @@ template <class Strategy, class Condition>
 WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, Strategy strategy,
                                 const Condition& condition, WaitTally& tally) {
   LoopResult result{LoopEnd::satisfied, 0};
+  std::uint64_t looked = wait.arrived_ns;
   for (;;) {
     const Observation seen = strategy.observe(thread, wait);
-    const std::uint32_t strategy_word = thread.load(&wait.strategy->word);  // in the shadow of the load above
+    std::uint32_t strategy_word = thread.load(&wait.strategy->word);  // in the shadow of the load above
     tally.polls += seen.read_word ? 1 : 0;
     if (seen.fresh) result.value = seen.value;
     if (seen.fresh && condition(seen.value)) {
@@ -56,6 +59,9 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
       result.end = LoopEnd::deadline_passed;
       break;
     }
+    // A look that took long lasted long enough for a change: without this it would show only after the next one.
+    if (now - looked > kSlowLookNs) strategy_word = thread.load(&wait.strategy->word);
+    looked = now;
     if (strategy_word != wait.strategy_word) {
       if (tally.switched_after_ns == 0) tally.switched_after_ns = clamp_to_word(now - wait.arrived_ns);
       result.end = LoopEnd::strategy_changed;
@@ -98,14 +104,14 @@ WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, 
     } while (result.end == LoopEnd::strategy_changed);
     scratch.status = static_cast<std::uint32_t>(result.end);
     scratch.value = result.value;
-    thread.store(&scratch.finished, kGroupFinished);
+    thread.exchange(&scratch.finished, kGroupFinished);
   } else if (thread.index() == group.first + kWarpSize) {
     serve_as_steward(thread, view, scratch);
   }
   thread.sync_warp();
   thread.barrier(group.barrier, group.threads);
   const WaitResult result{static_cast<wicprof::WaitStatus>(scratch.status), scratch.value};
-  if (group.is_leader(thread)) thread.store(&scratch.finished, 0);
+  if (group.is_leader(thread)) thread.exchange(&scratch.finished, 0);
   thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
   return result;
 }
