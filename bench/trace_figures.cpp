@@ -16,6 +16,12 @@ using bench::ClaimRow;
 constexpr double kMicro = 1e-3;
 constexpr double kToggleBarUs = 1000;  // a toggle takes effect within a millisecond
 
+TimeNs worst_clock_error(const analyzer::TraceModel& model) {
+  TimeNs error = 0;
+  for (const store::DeviceRow& device : model.devices) error = std::max(error, device.clock_error_ns.value_or(0));
+  return error;
+}
+
 void add_comparison(Claim& claim, const analyzer::TraceModel& model, const std::string& program) {
   const analyzer::Comparison comparison = analyzer::compare(model);
   for (const analyzer::Side* side : {&comparison.before, &comparison.after}) {
@@ -58,15 +64,17 @@ void add_latency(Claim& claim, const std::string& name, std::vector<double> us, 
 }
 
 // From the request to the new words in device memory, and to the moment each wait in progress noticed.
+// A device time is right within the clock's error, so a notice belongs to a toggle from that much before its request on.
 void add_toggles(Claim& claim, const analyzer::TraceModel& model, const std::string& program) {
+  const TimeNs error = worst_clock_error(model);
   std::vector<double> effective;
   std::vector<double> noticed;
   for (std::size_t i = 0; i < model.interventions.size(); ++i) {
     const store::InterventionRow& toggle = model.interventions[i];
     effective.push_back(static_cast<double>(toggle.effective - toggle.requested) * kMicro);
-    const TimeNs next = i + 1 < model.interventions.size() ? model.interventions[i + 1].requested : INT64_MAX;
+    const TimeNs next = i + 1 < model.interventions.size() ? model.interventions[i + 1].requested - error : INT64_MAX;
     for (const store::WaitRow& wait : model.waits) {
-      if (!wait.switched || *wait.switched < toggle.requested || *wait.switched >= next) continue;
+      if (!wait.switched || *wait.switched < toggle.requested - error || *wait.switched >= next) continue;
       noticed.push_back(static_cast<double>(*wait.switched - toggle.requested) * kMicro);
     }
   }
@@ -93,9 +101,7 @@ void add_counts(Claim& claim, const analyzer::TraceModel& model, const std::stri
   std::int64_t lost = 0;
   for (const analyzer::Loss& loss : analyzer::losses(model)) lost += loss.count;
   count("lost", static_cast<std::size_t>(lost), "events");
-  TimeNs error = 0;
-  for (const store::DeviceRow& device : model.devices) error = std::max(error, device.clock_error_ns.value_or(0));
-  count("clock_error_bound", static_cast<std::size_t>(error), "ns");
+  count("clock_error_bound", static_cast<std::size_t>(worst_clock_error(model)), "ns");
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ struct State {
   // Only on the page in host memory: a steward has to bring it to the device.
   void toggle_on_page(StrategyId strategy) {
     control.site_count = 1;
-    std::atomic_ref(control.words[1]).store((++changes << 8) | static_cast<std::uint32_t>(strategy));
+    std::atomic_ref(control.words[0]).store((++changes << 8) | static_cast<std::uint32_t>(strategy));
     std::atomic_ref(control.sequence).store(control.sequence + 1);
   }
   std::uint32_t recorded() const { return heads[0].next + heads[1].next; }

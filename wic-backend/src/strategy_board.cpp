@@ -82,7 +82,7 @@ Result<> StrategyBoard::write(SiteId first, SiteId last) {
 
 void StrategyBoard::publish(ControlPage& page) {
   for (SiteId id = 1; id < sites_.size(); ++id) {
-    std::atomic_ref(page.words[id]).store(words_[id].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    std::atomic_ref(page.words[id - 1]).store(words_[id].load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
   std::atomic_ref(page.site_count).store(static_cast<std::uint32_t>(sites_.size() - 1), std::memory_order_relaxed);
   std::atomic_ref(page.sequence).store(sequence_, std::memory_order_release);

@@ -52,7 +52,7 @@ struct alignas(128) RingHead {
 struct ControlPage {
   alignas(128) std::uint32_t sequence;  ///< raised after every change of `words`
   std::uint32_t site_count;
-  std::uint32_t words[kMaxSites];       ///< by site; [0] is not used
+  std::uint32_t words[kMaxSites];       ///< of sites 1, 2, ...: right behind, so that one read fetches the first two
   alignas(128) std::uint32_t applied;   ///< the last sequence that a steward has brought to the device
 };
 

@@ -14,30 +14,30 @@
 
 namespace wic {
 
-inline constexpr std::uint32_t kStewardSleepNs = 500;
+inline constexpr std::uint32_t kStewardSleepNs = 4'000;
 inline constexpr std::uint64_t kStewardLeaseNs = 1'000'000;
 inline constexpr std::uint64_t kShortWaitNs = 2'000;  ///< a wait that ends sooner is not worth an office
 inline constexpr std::uint32_t kGroupFinished = 0x646e6521;  ///< in GroupScratch::finished once the leader's wait is over
 
 namespace detail {
 
-// Copies what the page wants. Up to six sites it is one read of one sector; busy memory makes every further read dear.
+// Copies what the page wants. A look is one read, and what the first two sites want comes with it: beside hundreds of
+// pollers every further read takes its time, and many reads of one host line are what hurts everybody.
 WIC_DEVICE inline void bring_changes(const Thread& thread, const DeviceView& view, std::uint32_t& seen) {
-  constexpr std::uint32_t kTogether = 6;
-  std::uint32_t words[kTogether];
-  const std::uint32_t sequence = thread.load(&view.control->sequence);
-  const std::uint32_t sites = thread.load(&view.control->site_count);
-  for (std::uint32_t i = 0; i < kTogether; ++i) words[i] = thread.load(&view.control->words[1 + i]);
-  if (sequence == seen) return;
-  seen = sequence;
-  for (std::uint32_t i = 0; i < kTogether && 1 + i <= sites; ++i) thread.store(&view.strategies[1 + i].word, words[i]);
-  // The sequence was read first, so a word that was read before its change has a later sequence to come; the words are
-  // read again for the rest of the sites, and for those whose change was under way.
+  std::uint32_t page[4];  // sequence, site_count, words[1], words[2]
+  thread.load_quad(&view.control->sequence, page);
+  if (page[0] == seen) return;
+  seen = page[0];
+  const std::uint32_t sites = page[1];
+  for (std::uint32_t site = 1; site <= sites && site <= 2; ++site) {
+    thread.store(&view.strategies[site].word, page[1 + site]);
+  }
+  // The first words may have been read before their change; here everything behind the sequence is there.
   thread.fence_acquire();
   for (std::uint32_t site = 1; site <= sites && site < kMaxSites; ++site) {
-    thread.store(&view.strategies[site].word, thread.load(&view.control->words[site]));
+    thread.store(&view.strategies[site].word, thread.load(&view.control->words[site - 1]));
   }
-  thread.store_release(&view.control->applied, sequence);
+  thread.store_release(&view.control->applied, seen);
 }
 
 WIC_DEVICE inline bool finished(const Thread& thread, GroupScratch& scratch) {
@@ -53,6 +53,7 @@ WIC_DEVICE inline void serve_as_steward(const Thread& thread, const DeviceView& 
   std::uint64_t now = thread.clock_ns();
   for (const std::uint64_t soon = now + kShortWaitNs; now < soon; now = thread.clock_ns()) {
     if (detail::finished(thread, scratch)) return;
+    thread.sleep_ns(100);
   }
   std::uint64_t lease = thread.load(&view.steward->lease_until_ns);
   if (now < lease) return;

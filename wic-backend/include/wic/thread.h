@@ -58,6 +58,8 @@ class Thread {
   // Memory that others write or read at the same time. Relaxed, system scope; naturally aligned addresses.
   WIC_DEVICE std::uint32_t load(const std::uint32_t* from) const;
   WIC_DEVICE std::uint64_t load(const std::uint64_t* from) const;
+  /// Four words of a 16-byte aligned place in one access.
+  WIC_DEVICE void load_quad(const std::uint32_t* from, std::uint32_t (&values)[4]) const;
   WIC_DEVICE void store(std::uint32_t* to, std::uint32_t value) const;
   WIC_DEVICE void store(std::uint64_t* to, std::uint64_t value) const;
   /// Everything this thread (and, after a barrier, its block) wrote before is seen by whoever sees the value.

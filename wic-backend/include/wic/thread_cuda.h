@@ -50,6 +50,12 @@ WIC_DEVICE inline std::uint64_t Thread::load(const std::uint64_t* from) const {
   asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
   return value;
 }
+WIC_DEVICE inline void Thread::load_quad(const std::uint32_t* from, std::uint32_t (&values)[4]) const {
+  asm volatile("ld.relaxed.sys.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
+               : "l"(from)
+               : "memory");
+}
 WIC_DEVICE inline void Thread::store(std::uint32_t* to, std::uint32_t value) const {
   asm volatile("st.relaxed.sys.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
 }

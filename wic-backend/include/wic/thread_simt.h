@@ -27,6 +27,11 @@ WIC_DEVICE inline std::uint64_t Thread::load(const std::uint64_t* from) const {
   simt::switch_thread();
   return std::atomic_ref<std::uint64_t>(*const_cast<std::uint64_t*>(from)).load(std::memory_order_acquire);
 }
+WIC_DEVICE inline void Thread::load_quad(const std::uint32_t* from, std::uint32_t (&values)[4]) const {
+  simt::switch_thread();
+  auto* const words = const_cast<std::uint32_t*>(from);
+  for (int i = 0; i < 4; ++i) values[i] = std::atomic_ref<std::uint32_t>(words[i]).load(std::memory_order_acquire);
+}
 WIC_DEVICE inline void Thread::store(std::uint32_t* to, std::uint32_t value) const {
   std::atomic_ref<std::uint32_t>(*to).store(value, std::memory_order_release);
 }
