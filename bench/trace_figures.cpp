@@ -53,6 +53,7 @@ void add_latency(Claim& claim, const std::string& name, std::vector<double> us, 
   row.name = name;
   row.params = {{"program", program},
                 {"count", static_cast<std::int64_t>(us.size())},
+                {"min_us", *std::min_element(us.begin(), us.end())},
                 {"p50_us", bench::median(us)}};
   row.value = *std::max_element(us.begin(), us.end());
   row.unit = "us at most";
@@ -64,17 +65,18 @@ void add_latency(Claim& claim, const std::string& name, std::vector<double> us, 
 }
 
 // From the request to the new words in device memory, and to the moment each wait in progress noticed.
-// A device time is right within the clock's error, so a notice belongs to a toggle from that much before its request on.
+// A notice belongs to the toggle before it; but one that seems to come up to a millisecond before a request, which is
+// never the time between two toggles, belongs to that request, and its earliness is the error of the device's clock.
 void add_toggles(Claim& claim, const analyzer::TraceModel& model, const std::string& program) {
-  const TimeNs error = worst_clock_error(model);
+  constexpr TimeNs kEarliest = kMillisecond;
   std::vector<double> effective;
   std::vector<double> noticed;
   for (std::size_t i = 0; i < model.interventions.size(); ++i) {
     const store::InterventionRow& toggle = model.interventions[i];
     effective.push_back(static_cast<double>(toggle.effective - toggle.requested) * kMicro);
-    const TimeNs next = i + 1 < model.interventions.size() ? model.interventions[i + 1].requested - error : INT64_MAX;
+    const TimeNs next = i + 1 < model.interventions.size() ? model.interventions[i + 1].requested : INT64_MAX;
     for (const store::WaitRow& wait : model.waits) {
-      if (!wait.switched || *wait.switched < toggle.requested - error || *wait.switched >= next) continue;
+      if (!wait.switched || *wait.switched < toggle.requested - kEarliest || *wait.switched >= next - kEarliest) continue;
       noticed.push_back(static_cast<double>(*wait.switched - toggle.requested) * kMicro);
     }
   }

@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "wic/thread.h"
+
 namespace wic {
 namespace {
 
@@ -13,10 +15,11 @@ constexpr std::uint32_t kCapacity = 8;
 
 // Writes record `sequence` as a device does, with the sequence in every payload word; `quads` = how much of it.
 void write(std::vector<DeviceRecord>& records, std::uint32_t sequence, int quads = 4) {
+  const simt::ThreadContext context{};
+  const Thread thread(context);
   DeviceRecord& slot = records[sequence % kCapacity];
   for (int q = 0; q < quads; ++q) {
-    for (std::uint32_t& word : slot.quads[q].payload) std::atomic_ref(word).store(sequence);
-    std::atomic_ref(slot.quads[q].tag).store(sequence / kCapacity + 1, std::memory_order_release);
+    thread.store_quad(&slot.quads[q], sequence, sequence, sequence, sequence / kCapacity + 1);
   }
 }
 

@@ -29,7 +29,9 @@ struct WaitOnce {
   std::uint32_t iteration;
   const std::uint32_t* word;
   std::uint32_t* back;
+  std::uint32_t* started;  // raised by every block just before it waits; may be nullptr
   WIC_DEVICE void operator()(const Thread& thread) const {
+    if (started != nullptr && thread.index() == 0) thread.fetch_add(started, 1);
     wait_until(thread, view, block_group(thread), site, iteration, word, AtLeast{iteration}, kDeadline);
     if (thread.block() == 0 && thread.index() == 0) signal(thread, view, site, iteration, back, iteration);
   }
@@ -80,7 +82,7 @@ class RuntimeInSession : public testing::Test {
 TEST_F(RuntimeInSession, EveryWaitAndSignalArrives) {
   start();
   for (std::uint32_t i = 1; i <= 10; ++i) {
-    ASSERT_TRUE(launch(*stream, {3, 64}, WaitOnce{runtime->view(0), site, i, &words[0], &words[32]}));
+    ASSERT_TRUE(launch(*stream, {3, 64}, WaitOnce{runtime->view(0), site, i, &words[0], &words[32], nullptr}));
     runtime->signal(site, i, &words[0], i);
     const WaitResult back = runtime->wait_until(site, i, &words[32], AtLeast{i}, kDeadline);
     ASSERT_EQ(back.status, wicprof::WaitStatus::satisfied);
@@ -108,12 +110,13 @@ TEST_F(RuntimeInSession, EveryWaitAndSignalArrives) {
 
 TEST_F(RuntimeInSession, AToggleReachesAWaitInProgress) {
   start();
-  ASSERT_TRUE(launch(*stream, {2, 64}, WaitOnce{runtime->view(0), site, 1, &words[0], &words[32]}));
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE(launch(*stream, {2, 64}, WaitOnce{runtime->view(0), site, 1, &words[0], &words[32], &words[48]}));
+  while (std::atomic_ref(words[48]).load() < 2) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // from there to the first poll is a few turns
   const std::uint32_t sequence = wicprof::request_wait(control(), 0, {Mode::park, StrategyId::automatic});
   ASSERT_TRUE(wicprof::wait_applied(control(), sequence, wicprof::kSecond));
   EXPECT_EQ(runtime->strategy(site), StrategyId::shared_watch);  // what auto means where all wait on one word
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
   runtime->signal(site, 1, &words[0], 1);
   ASSERT_TRUE(stream->synchronize());
   stop();
@@ -169,7 +172,7 @@ TEST_F(RuntimeInSession, AThousandTogglesChangeNoResult) {
   std::uint32_t iteration = 0;
   while (!stop_toggling) {
     ++iteration;
-    ASSERT_TRUE(launch(*stream, {2, 32}, WaitOnce{runtime->view(0), site, iteration, &words[0], &words[32]}));
+    ASSERT_TRUE(launch(*stream, {2, 32}, WaitOnce{runtime->view(0), site, iteration, &words[0], &words[32], nullptr}));
     runtime->signal(site, iteration, &words[0], iteration);
     const WaitResult back = runtime->wait_until(site, iteration, &words[32], AtLeast{iteration}, kDeadline);
     if (back.status != wicprof::WaitStatus::satisfied) stop_toggling = true;

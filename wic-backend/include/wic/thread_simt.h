@@ -57,9 +57,14 @@ WIC_DEVICE inline bool Thread::compare_exchange(std::uint64_t* at, std::uint64_t
 }
 WIC_DEVICE inline void Thread::store_quad(void* to, std::uint32_t a, std::uint32_t b, std::uint32_t c,
                                           std::uint32_t d) const {
+  // A GPU writes the four in one access. Here the last word is taken away while the others change: who has seen any of
+  // their new values (with acquire) does not find the old last word after that.
   auto* words = static_cast<std::uint32_t*>(to);
-  const std::uint32_t values[4] = {a, b, c, d};
-  for (int i = 0; i < 4; ++i) std::atomic_ref<std::uint32_t>(words[i]).store(values[i], std::memory_order_release);
+  const std::uint32_t values[5] = {0, a, b, c, d};
+  const int places[5] = {3, 0, 1, 2, 3};
+  for (int i = 0; i < 5; ++i) {
+    std::atomic_ref<std::uint32_t>(words[places[i]]).store(values[i], std::memory_order_release);
+  }
 }
 
 }  // namespace wic
