@@ -10,6 +10,25 @@ import unittest
 import harness
 
 
+class DiskFull(harness.Case):
+    def test_the_program_goes_on_and_the_trace_says_what_is_missing(self):
+        disk = self.folder / "small-disk"
+        disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", disk], capture_output=True)
+        if mounted.returncode != 0:
+            self.skipTest("this user may not mount a small disk")
+        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
+        trace = disk / "t.wicprof"
+        result = self.wic_prof("run", "-o", trace, "--", harness.TRACED_APP, "--burst", 60000, "--status", 7)
+        self.assertEqual(result.returncode, 7, result.stderr)  # the program's own
+        self.assertIn("RECORDING STOPPED", result.stderr)
+        self.assertIn(str(trace), result.stderr)
+        self.assertIn("-o", result.stderr)  # the cure
+        answer = json.loads(self.wic_prof("analyze", "--format=json", trace).stdout)
+        self.assertGreater(sum(site["count"] for site in answer["sites"]), 100)
+        self.assertIn("store_lost", [loss["name"] for loss in answer["loss"]])
+
+
 class Killed(harness.Case):
     def test_program(self):
         process = self.start_app(run_options=("-o", "t.wicprof"))
