@@ -77,7 +77,11 @@ int try_reading(Database& database) {
 // and where nothing can be written the log stays and is read as it is.
 void fold_abandoned_log(const std::string& path) {
   Database database;
-  if (database.open(path, OpenMode::read_write) == 0) database.execute("PRAGMA journal_mode = DELETE");
+  if (database.open(path, OpenMode::read_write) != 0) return;
+  if (database.execute("PRAGMA journal_mode = DELETE") != 0) return;
+  database.close();
+  // The trace is the one file now. A reader that came just then may have made an empty log again, which means nothing.
+  if (has_wal_file(path) && !has_wal(path)) remove_log(path);
 }
 
 int connect(const std::string& path, Database& database) {
@@ -179,6 +183,8 @@ Result<std::map<std::string, std::string>> Reader::meta() const {
   if (!rows) return rows.error();
   std::map<std::string, std::string> meta;
   for (Pair& pair : *rows) meta.insert(std::move(pair));
+  // Readers that were always there may have kept the recorder from emptying its log, too.
+  if (!state_->complete && meta["state"] == "complete" && has_wal_file(state_->path)) fold_abandoned_log(state_->path);
   return meta;
 }
 

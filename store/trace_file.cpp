@@ -77,6 +77,11 @@ bool has_wal(const std::string& path) {
   return stat(wal_of(path).c_str(), &info) == 0 && info.st_size > 0;
 }
 
+void remove_log(const std::string& path) {
+  unlink(wal_of(path).c_str());
+  unlink((path + "-shm").c_str());
+}
+
 Result<Database> make_trace(const std::string& path, bool overwrite) {
   if (path.empty()) return bad_input("the trace has no file name; name one with -o");
   if (overwrite) {

@@ -15,6 +15,8 @@ std::string wal_of(const std::string& path);
 /// Whether that log is there; and whether it holds anything.
 bool has_wal_file(const std::string& path);
 bool has_wal(const std::string& path);
+/// Only where the trace is known to have left the WAL mode.
+void remove_log(const std::string& path);
 
 /// Makes an empty trace with its schema, open for writing and in WAL mode. Errors: it exists and overwrite is off; the
 /// folder is missing or not writable; no room.
