@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 
 #include <nlohmann/json.hpp>
+
+#include "protocol/utc_time.h"
 
 namespace wicprof::bench {
 
@@ -43,15 +44,6 @@ std::string output_of(const char* command) {
 }
 
 std::string or_unknown(std::string text) { return text.empty() ? "unknown" : text; }
-
-std::string utc_date() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 // File names in a recorded command are of no interest beyond their last part.
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -141,7 +133,7 @@ std::string Claim::json() const {
                     {"bar", or_null(row.bar)},
                     {"holds", or_null(row.holds())}});
   }
-  const ordered_json document = {{"bench", bench_},   {"date", utc_date()},  {"machine", machine_}, {"driver", driver_},
+  const ordered_json document = {{"bench", bench_},   {"date", utc_time()},  {"machine", machine_}, {"driver", driver_},
                                  {"commit", commit_}, {"command", command_}, {"rows", rows}};
   return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <set>
 #include <utility>
 #include <variant>
@@ -11,6 +10,7 @@
 
 #include "protocol/events/loss.h"
 #include "protocol/events/text.h"
+#include "protocol/utc_time.h"
 #include "store/ballast.h"
 #include "store/counters.h"
 #include "store/device_clocks.h"
@@ -25,15 +25,6 @@ constexpr TimeNs kBatchAge = 50 * kMillisecond;
 constexpr std::uint64_t kBatchRows = 20'000;
 constexpr std::uint64_t kRowBytes = 80;              // a wait, with its share of the page
 constexpr std::uint64_t kLastRowsBytes = 256 << 10;  // room for the counters beyond a limit on the trace's size
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 std::string host_name() {
   char name[256] = {};
@@ -373,7 +364,7 @@ Result<Recorder> Recorder::create(const RecorderOptions& options) {
   }
   auto state = std::make_unique<State>(options.path, options.max_bytes, std::move(*writer), std::move(*ballast));
   state->set_meta("started_ns", std::to_string(now_ns()));
-  state->set_meta("started_utc", utc_now());
+  state->set_meta("started_utc", utc_time());
   state->set_meta("host", host_name());
   state->set_meta("wic_prof_version", WIC_PROF_VERSION);
   for (const auto& [key, value] : options.meta) state->set_meta(key, value);

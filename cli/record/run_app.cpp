@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <memory>
 
@@ -20,6 +19,7 @@
 #include "cli/record/terminal_signals.h"
 #include "protocol/control_socket.h"
 #include "protocol/session.h"
+#include "protocol/utc_time.h"
 
 namespace wicprof::cli {
 
@@ -49,15 +49,6 @@ std::string free_session_name(const std::string& program) {
     name = fmt::format("{}-{}", base, i);
   }
   return name;
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
 }
 
 // The command as somebody would type it.
@@ -217,7 +208,7 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
                                 {"pid", std::to_string(app->pid())},
                                 {"host", host_name()},
                                 {"started_ns", std::to_string(started)},
-                                {"started_utc", utc_now()},
+                                {"started_utc", utc_time()},
                                 {"mode", std::string(mode_name(switchboard.wanted().mode))},
                                 {"schedule", plan.schedule_text},
                                 {"wic_prof_version", WICPROF_VERSION}}});
