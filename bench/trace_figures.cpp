@@ -65,8 +65,9 @@ void add_latency(Claim& claim, const std::string& name, std::vector<double> us, 
 }
 
 // From the request to the new words in device memory, and to the moment each wait in progress noticed.
-// A notice belongs to the toggle before it; but one that seems to come up to a millisecond before a request, which is
-// never the time between two toggles, belongs to that request, and its earliness is the error of the device's clock.
+// A notice belongs to the toggle before it; but one that is stamped up to a millisecond before a request, which is never the
+// time between two toggles, belongs to that request: the stamp is taken before the last look at the strategy word, and the
+// device's clock has its error.
 void add_toggles(Claim& claim, const analyzer::TraceModel& model, const std::string& program) {
   constexpr TimeNs kEarliest = kMillisecond;
   std::vector<double> effective;
