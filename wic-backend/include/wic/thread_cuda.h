@@ -1,4 +1,4 @@
-// wic::Thread on a GPU (sm_70 and newer; the acquire fence is one cache-control instruction on sm_90).
+// wic::Thread on a GPU (sm_90 and newer: the acquire fence, one cache-control instruction there, is older ones' lack).
 #pragma once
 
 namespace wic {
