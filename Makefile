@@ -9,8 +9,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := build
 .PHONY: build demo test packages configure test-thread test-address clean
 
-PACKAGES := g++ cmake ninja-build make ccache libcli11-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libsqlite3-dev \
-            libboost-context-dev libgtest-dev libgmock-dev libbenchmark-dev python3
+PACKAGES := g++ cmake ninja-build make ccache libcli11-dev nlohmann-json3-dev libfmt-dev libsqlite3-dev \
+            libboost-context-dev libgtest-dev libgmock-dev python3
 
 # What can race or handle memory by hand; built alone in the sanitizers' folders.
 RACING_TARGETS := tests/protocol/all tests/wic-backend/all tests/samples/all

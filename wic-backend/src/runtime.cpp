@@ -319,7 +319,10 @@ void Runtime::State::close_rings() {
   for (Member& m : members) {
     const std::size_t sms = m.heads.size();
     std::vector<RingHead> heads(sms);
-    if (!m.device->read_live(&heads[0].next, &m.heads.data()->next, sms * sizeof(RingHead) / sizeof(std::uint32_t))) {
+    const std::size_t words = sms * sizeof(RingHead) / sizeof(std::uint32_t);
+    if (Result<> done = m.device->read_live(&heads[0].next, &m.heads.data()->next, words); !done) {
+      sink->loss(wicprof::LossSource::device_ring, 1,
+                 "how many records were never finished is not known: " + done.error().message, m.device->properties().id);
       continue;
     }
     std::vector<std::uint32_t> claimed(sms);
