@@ -184,7 +184,7 @@ class Measurement {
     kernel.flag_stride = one_for_all(case_.flags) ? 0 : kLine;
     kernel.extra_ns =
         static_cast<std::uint64_t>(std::uniform_real_distribution<double>(0, options_.work_ns / 2)(random_));
-    kernel.work = work_.work(case_.bound, amount_);
+    kernel.work = work_.work(amount_);
     kernel.spans = spans_.device();
     kernel.starts = counters_.device();
     kernel.finished = counters_.device() + kLine;
@@ -275,12 +275,26 @@ Result<std::vector<Case>> cases_of(const std::string& tables, const wic::Device&
   return Result<std::vector<Case>>(std::move(cases));
 }
 
+template <Bound kBound>
 Result<std::vector<Turn>> measure(const Options& options, const Case& what, double& blocks_an_sm) {
   if (what.computing_warps != 0) {
-    return Measurement<InterferenceKernel<1024, 2>>::run(options, what, blocks_an_sm);
+    return Measurement<InterferenceKernel<1024, 2, Roles::inside, kBound>>::run(options, what, blocks_an_sm);
   }
-  if (what.rows == 32) return Measurement<InterferenceKernel<64, 32>>::run(options, what, blocks_an_sm);
-  return Measurement<InterferenceKernel<256, 8>>::run(options, what, blocks_an_sm);
+  if constexpr (kBound == Bound::streaming || kBound == Bound::l2_latency) {
+    if (what.rows == 32) {
+      return Measurement<InterferenceKernel<64, 32, Roles::whole_blocks, kBound>>::run(options, what, blocks_an_sm);
+    }
+  }
+  return Measurement<InterferenceKernel<256, 8, Roles::whole_blocks, kBound>>::run(options, what, blocks_an_sm);
+}
+
+Result<std::vector<Turn>> measure(const Options& options, const Case& what, double& blocks_an_sm) {
+  switch (what.bound) {
+    case Bound::fp32: return measure<Bound::fp32>(options, what, blocks_an_sm);
+    case Bound::streaming: return measure<Bound::streaming>(options, what, blocks_an_sm);
+    case Bound::shared_memory: return measure<Bound::shared_memory>(options, what, blocks_an_sm);
+    default: return measure<Bound::l2_latency>(options, what, blocks_an_sm);
+  }
 }
 
 void report(const Options& options, const Case& what, const std::vector<Turn>& turns, double blocks_an_sm, Claim& claim) {
