@@ -101,8 +101,8 @@ class Measurement {
     for (std::uint32_t n = 64; n <= options.most_threads; n *= 2) {
       auto point = m.measure(n);
       if (!point) return point.error();
-      std::fprintf(stderr, "%s word, %u threads: poll %.3f ms, auto %.3f ms, atomic %.3f ms\n", host ? "host" : "device", n,
-                   point->poll_ns * 1e-6, point->auto_ns * 1e-6, point->atomic_ns * 1e-6);
+      std::fprintf(stderr, "%s word, %u threads: poll %.3f ms, auto %.3f ms\n", host ? "host" : "device", n,
+                   point->poll_ns * 1e-6, point->auto_ns * 1e-6);
       points.push_back(*point);
     }
     return Result<std::vector<Point>>(std::move(points));
