@@ -19,8 +19,11 @@ struct Span {
 };
 
 /// Blocks go to the SMs in turn, so rows of sm_count blocks give every SM its share: even rows wait, odd ones compute. Or the
-/// first warps of every block compute and the others, as one group, wait.
-template <int kThreads, int kBlocks>
+/// first warps of every block compute and the others, as one group, wait. Kernels of their own, since 32 registers a thread are
+/// all that a full SM has.
+enum class Roles : std::uint8_t { whole_blocks, inside };
+
+template <int kThreads, int kBlocks, Roles kRoles, Bound kBound>
 struct InterferenceKernel {
   static constexpr int kMaxThreads = kThreads, kMinBlocksAnSm = kBlocks;
   static constexpr std::uint32_t kWaitBarrier = 1, kComputeBarrier = 2;
@@ -31,7 +34,7 @@ struct InterferenceKernel {
   std::uint64_t timeout_ns;
 
   std::uint32_t sm_count;
-  std::uint32_t computing_warps;  ///< of every block; 0 = whole blocks wait or compute
+  std::uint32_t computing_warps;  ///< of every block, with Roles::inside
   std::uint32_t computing;        ///< blocks that compute
   std::uint32_t waiters;          ///< groups that wait
   Waiting waiting;
@@ -51,21 +54,21 @@ struct InterferenceKernel {
     if (!cross_start_line(thread, starts, launch * thread.block_count(), timeout_ns) && thread.index() == 0) {
       thread.fetch_add(missed, 1);
     }
-    if (computing_warps != 0) {
+    if constexpr (kRoles == Roles::inside) {
       const std::uint32_t warps = thread.block_size() / wic::kWarpSize;
       if (thread.warp() < computing_warps) {
         compute(thread, thread.block(), computing_warps * wic::kWarpSize);
       } else if (waiting != Waiting::absent) {
         wait(thread, wic::warps_group(computing_warps, warps - computing_warps, kWaitBarrier), thread.block());
       }
-      return;
-    }
-    const std::uint32_t row = thread.block() / sm_count;
-    const std::uint32_t place = row / 2 * sm_count + thread.block() % sm_count;
-    if (row % 2 == 1) {
-      compute(thread, place, thread.block_size());
-    } else if (waiting != Waiting::absent && place < waiters) {
-      wait(thread, wic::block_group(thread), place);
+    } else {
+      const std::uint32_t row = thread.block() / sm_count;
+      const std::uint32_t place = row / 2 * sm_count + thread.block() % sm_count;
+      if (row % 2 == 1) {
+        compute(thread, place, thread.block_size());
+      } else if (waiting != Waiting::absent && place < waiters) {
+        wait(thread, wic::block_group(thread), place);
+      }
     }
   }
 
@@ -93,7 +96,7 @@ struct InterferenceKernel {
 
   WIC_DEVICE void compute(const wic::Thread& thread, std::uint32_t part, std::uint32_t threads) const {
     const std::uint64_t begin = thread.clock_ns();
-    work(thread, part, computing, thread.index(), threads);
+    work.run<kBound>(thread, part, computing, thread.index(), threads);
     thread.barrier(kComputeBarrier, threads);
     if (thread.index() != 0) return;
     spans[part] = {begin, thread.clock_ns()};

@@ -211,14 +211,7 @@ class Soak {
     });
     std::thread toggler([&] { toggle(done); });
     const wicprof::TimeNs begin = wicprof::now_ns();
-    Result<> launched = wicprof::ok();
-    while (launched && outcome_.expected < options_.waits && outcome_.missed + outcome_.wrong == 0) {
-      if (wicprof::now_ns() - begin > options_.longest) {
-        outcome_.out_of_time = true;
-        break;
-      }
-      launched = launch();
-    }
+    const Result<> launched = launch_until(begin + options_.longest);
     outcome_.seconds = static_cast<double>(wicprof::now_ns() - begin) * 1e-9;
     done.store(true);
     toggler.join();
@@ -226,6 +219,15 @@ class Soak {
     if (!launched) return launched;
     if (!toggled_) return toggled_;
     return account(drain);
+  }
+
+  Result<> launch_until(wicprof::TimeNs end) {
+    while (outcome_.expected < options_.waits && outcome_.missed + outcome_.wrong == 0) {
+      if (auto r = launch(); !r) return r;
+      outcome_.out_of_time = outcome_.expected < options_.waits && wicprof::now_ns() > end;
+      if (outcome_.out_of_time) break;
+    }
+    return wicprof::ok();
   }
 
   void take_records(wic::RecordDrain& drain) {
@@ -380,7 +382,7 @@ int main(int argc, char** argv) {
   options.devices = claim.option("devices", "simt:1");
   options.waits = static_cast<std::uint64_t>(claim.option("waits", 10'000'000));
   options.steps = static_cast<std::uint32_t>(claim.option("steps", 1000));
-  options.longest_delay_ns = static_cast<std::uint32_t>(claim.option("longest-delay-ns", 50'000));
+  options.longest_delay_ns = static_cast<std::uint32_t>(claim.option("longest-delay-ns", 100'000));
   options.timeout_ns = static_cast<std::uint64_t>(claim.option("timeout-ms", 5000)) * 1'000'000;
   options.longest = claim.option("seconds", 60) * wicprof::kSecond;
   std::string all;

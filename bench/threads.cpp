@@ -44,7 +44,7 @@ struct ThreadsKernel {
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     Work mine = work;
     if (thread.block() % kLongOneIn != 0) mine.amount = (mine.amount + kTimesLonger - 1) / kTimesLonger;
-    mine(thread, thread.block() % wave_blocks, wave_blocks, thread.index(), thread.block_size());
+    mine.run<Bound::streaming>(thread, thread.block() % wave_blocks, wave_blocks, thread.index(), thread.block_size());
     thread.sync_block();
     std::uint32_t goal = 0;  // thread 0's: nobody else looks at the word
     if (thread.index() == 0) {
@@ -101,8 +101,8 @@ class Measurement {
     for (std::uint32_t n = 64; n <= options.most_threads; n *= 2) {
       auto point = m.measure(n);
       if (!point) return point.error();
-      std::fprintf(stderr, "%s word, %u threads: poll %.3f ms, auto %.3f ms, atomic %.3f ms\n", host ? "host" : "device", n,
-                   point->poll_ns * 1e-6, point->auto_ns * 1e-6, point->atomic_ns * 1e-6);
+      std::fprintf(stderr, "%s word, %u threads: poll %.3f ms, auto %.3f ms\n", host ? "host" : "device", n,
+                   point->poll_ns * 1e-6, point->auto_ns * 1e-6);
       points.push_back(*point);
     }
     return Result<std::vector<Point>>(std::move(points));
@@ -173,7 +173,7 @@ class Measurement {
     kernel.wave_blocks = at_once;
     kernel.delay_ns = 50'000;
     kernel.delay_seed = static_cast<std::uint32_t>(round + 2) * 1000;
-    kernel.work = work_.work(Bound::streaming, static_cast<std::uint32_t>(options_.work));
+    kernel.work = work_.work(static_cast<std::uint32_t>(options_.work));
     kernel.word = word_.data();
     kernel.tickets = counters_.device();
     kernel.missed = counters_.device() + kLine;

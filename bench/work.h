@@ -24,22 +24,22 @@ struct alignas(16) Four {
 struct Work {
   static constexpr std::uint32_t kWordsAThread = 4;  ///< of shared memory
 
-  Bound bound;
   std::uint32_t amount;   ///< rounds that each thread makes
   const Four* data;       ///< what is streamed: read only, more than the caches hold
-  std::size_t data_count;
+  std::uint32_t data_count;
   const std::uint32_t* chain;  ///< each line of 128 bytes holds the number of the next: one ring, within the L2 cache
   std::uint32_t chain_lines;
   std::uint32_t* sink;    ///< so that no result is without use
 
   /// Part `part` of `parts`, done by `threads` threads of a block, of which this is number `first`.
-  WIC_DEVICE void operator()(const wic::Thread& thread, std::uint32_t part, std::uint32_t parts, std::uint32_t first,
-                             std::uint32_t threads) const {
+  template <Bound bound>
+  WIC_DEVICE void run(const wic::Thread& thread, std::uint32_t part, std::uint32_t parts, std::uint32_t first,
+                      std::uint32_t threads) const {
     std::uint32_t result = 0;
-    if (bound == Bound::fp32) result = multiply(thread, part + first);
-    if (bound == Bound::streaming) result = stream(thread, part, parts, first, threads);
-    if (bound == Bound::shared_memory) result = read_shared(thread, first, threads);
-    if (bound == Bound::l2_latency) result = chase(thread, part * (threads / wic::kWarpSize) + first / wic::kWarpSize);
+    if constexpr (bound == Bound::fp32) result = multiply(thread, part + first);
+    if constexpr (bound == Bound::streaming) result = stream(thread, part, parts, first, threads);
+    if constexpr (bound == Bound::shared_memory) result = read_shared(thread, first, threads);
+    if constexpr (bound == Bound::l2_latency) result = chase(thread, part * (threads / wic::kWarpSize) + first / wic::kWarpSize);
     if (result == 0x5eed5eedu) thread.store(sink, result);
   }
 
@@ -58,17 +58,16 @@ struct Work {
   // Four loads under way at a time in each thread.
   WIC_DEVICE std::uint32_t stream(const wic::Thread& thread, std::uint32_t part, std::uint32_t parts, std::uint32_t first,
                                   std::uint32_t threads) const {
-    const std::size_t round = std::size_t{4} * threads;
-    const std::size_t slice = data_count / parts / round * round;
-    const Four* const mine = data + part * slice + first;
+    const std::uint32_t round = 4 * threads;
+    const std::uint32_t slice = data_count / parts / round * round;
+    const Four* const mine = data + std::size_t{part} * slice + first;
     std::uint32_t sum = 0;
-    std::size_t at = 0;
+    std::uint32_t at = 0;
     for (std::uint32_t i = 0; i < amount; ++i) {
       Four four[4];
-      for (std::uint32_t k = 0; k < 4; ++k) four[k] = mine[at + std::size_t{k} * threads];
+      for (std::uint32_t k = 0; k < 4; ++k) four[k] = mine[at + k * threads];
       for (const Four& each : four) sum += each.v[0] ^ each.v[1] ^ each.v[2] ^ each.v[3];
-      at += round;
-      if (at >= slice) at = 0;
+      at = at + round < slice ? at + round : 0;
       thread.step();
     }
     return sum;

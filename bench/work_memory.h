@@ -24,9 +24,9 @@ class WorkMemory {
     return ok();
   }
 
-  Work work(Bound bound, std::uint32_t amount) const {
-    return {bound,         amount, data_.data(), data_.size(), ring_.size() == 0 ? nullptr : ring_.device(),
-            static_cast<std::uint32_t>(ring_.size() / kLine), sink_.data()};
+  Work work(std::uint32_t amount) const {
+    return {amount,       data_.data(), static_cast<std::uint32_t>(data_.size()), ring_.device(), static_cast<std::uint32_t>(ring_.size() / kLine),
+            sink_.data()};
   }
 
  private:
