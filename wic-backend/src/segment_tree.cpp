@@ -5,86 +5,111 @@
 
 namespace wic {
 
+namespace {
+
+constexpr std::uint32_t kWord = 64;
+
+// The bits of pages first..end-1 that lie in the word.
+std::uint64_t bits_of(std::uint32_t word, std::uint32_t first, std::uint32_t end) {
+  const std::uint32_t begin = word * kWord;
+  const std::uint32_t low = std::max(first, begin) - begin, high = std::min(end, begin + kWord) - begin;
+  return (~std::uint64_t{0} >> (kWord - (high - low))) << low;
+}
+
+// Calls with the position and length of every run of set bits, lowest first, until the call returns true.
+template <class Call>
+void each_run(std::uint64_t word, Call call) {
+  for (std::uint32_t at = 0; word != 0;) {
+    const auto gap = static_cast<std::uint32_t>(std::countr_zero(word));
+    word >>= gap;
+    at += gap;
+    const auto length = static_cast<std::uint32_t>(std::countr_one(word));
+    if (call(at, length) || length == kWord) return;
+    word >>= length;
+    at += length;
+  }
+}
+
+}  // namespace
+
 SegmentTree::SegmentTree(std::uint32_t pages)
-    : pages_(pages), leaves_(std::bit_ceil(std::max(pages, 1u))), nodes_(std::size_t{2} * leaves_) {
-  nodes_[1] = uniform(leaves_, false);  // leaves beyond the last page stay taken for ever
-  if (pages_ != 0) set(1, {0, leaves_}, {0, pages_}, true);
+    : pages_(pages),
+      leaves_(std::bit_ceil(std::max((pages + kWord - 1) / kWord, 1u))),
+      words_(leaves_),
+      nodes_(std::size_t{2} * leaves_) {
+  if (pages_ != 0) set(0, pages_, true);  // what lies beyond the last page stays taken for ever
 }
 
 std::optional<std::uint32_t> SegmentTree::take(std::uint32_t run) {
   if (run == 0 || nodes_[1].longest < run) return std::nullopt;
-  std::uint32_t node = 1;
-  Range pages{0, leaves_};
-  std::uint32_t first = 0;
-  while (true) {
-    const std::uint32_t size = pages.end - pages.begin, middle = pages.begin + size / 2;
-    if (nodes_[node].free == size) {  // the left edge of what is wholly free
-      first = pages.begin;
-      break;
-    }
+  std::uint32_t node = 1, begin = 0, size = leaves_ * kWord;
+  std::optional<std::uint32_t> first;
+  while (!first && node < leaves_) {
     const Node& left = nodes_[2 * node];
-    const Node& right = nodes_[2 * node + 1];
-    if (left.longest >= run) {
-      node = 2 * node;
-      pages.end = middle;
-    } else if (left.right + right.left >= run) {
-      first = middle - left.right;
-      break;
+    size /= 2;
+    node *= 2;
+    if (left.longest >= run) continue;
+    if (left.right + nodes_[node + 1].left >= run) {
+      first = begin + size - left.right;
     } else {
-      node = 2 * node + 1;
-      pages.begin = middle;
+      ++node;
+      begin += size;
     }
   }
-  set(1, {0, leaves_}, {first, first + run}, false);
+  if (!first) {
+    each_run(words_[node - leaves_], [&](std::uint32_t at, std::uint32_t length) {
+      if (length >= run) first = begin + at;
+      return first.has_value();
+    });
+  }
+  set(*first, run, false);
   return first;
 }
 
 bool SegmentTree::give_back(std::uint32_t first, std::uint32_t run) {
-  if (run == 0 || first >= pages_ || run > pages_ - first) return false;
-  const Range wanted{first, first + run};
-  if (!all_taken(1, {0, leaves_}, wanted)) return false;
-  set(1, {0, leaves_}, wanted, true);
+  if (run == 0 || first >= pages_ || run > pages_ - first || !all_taken(first, run)) return false;
+  set(first, run, true);
   return true;
 }
 
-SegmentTree::Node SegmentTree::uniform(std::uint32_t pages, bool is_free) {
-  return is_free ? Node{pages, pages, pages, pages} : Node{0, 0, 0, 0};
-}
-
-// `wanted` has a page in common with `pages`, those of the node.
-void SegmentTree::set(std::uint32_t node, Range pages, Range wanted, bool is_free) {
-  const std::uint32_t size = pages.end - pages.begin, middle = pages.begin + size / 2;
-  if (wanted.begin <= pages.begin && pages.end <= wanted.end) {
-    nodes_[node] = uniform(size, is_free);
-    return;
+void SegmentTree::set(std::uint32_t first, std::uint32_t run, bool is_free) {
+  std::uint32_t low = first / kWord, high = (first + run - 1) / kWord;
+  for (std::uint32_t word = low; word <= high; ++word) {
+    const std::uint64_t bits = bits_of(word, first, first + run);
+    words_[word] = is_free ? words_[word] | bits : words_[word] & ~bits;
+    nodes_[leaves_ + word] = leaf(words_[word]);
   }
-  pass_down(node, size);
-  if (wanted.begin < middle) set(2 * node, {pages.begin, middle}, wanted, is_free);
-  if (wanted.end > middle) set(2 * node + 1, {middle, pages.end}, wanted, is_free);
-  gather(node, size);
+  low += leaves_;
+  high += leaves_;
+  for (std::uint32_t half = kWord; low > 1; half *= 2) {
+    low /= 2;
+    high /= 2;
+    for (std::uint32_t node = low; node <= high; ++node) nodes_[node] = parent(node, half);
+  }
 }
 
-bool SegmentTree::all_taken(std::uint32_t node, Range pages, Range wanted) const {
-  const std::uint32_t size = pages.end - pages.begin, middle = pages.begin + size / 2;
-  if (nodes_[node].free == 0) return true;
-  if (nodes_[node].free == size) return false;
-  if (wanted.begin <= pages.begin && pages.end <= wanted.end) return false;
-  return (wanted.begin >= middle || all_taken(2 * node, {pages.begin, middle}, wanted)) &&
-         (wanted.end <= middle || all_taken(2 * node + 1, {middle, pages.end}, wanted));
+bool SegmentTree::all_taken(std::uint32_t first, std::uint32_t run) const {
+  for (std::uint32_t word = first / kWord; word <= (first + run - 1) / kWord; ++word) {
+    if ((words_[word] & bits_of(word, first, first + run)) != 0) return false;
+  }
+  return true;
 }
 
-void SegmentTree::pass_down(std::uint32_t node, std::uint32_t pages) {
-  const bool is_free = nodes_[node].free == pages;
-  if (!is_free && nodes_[node].free != 0) return;
-  nodes_[2 * node] = nodes_[2 * node + 1] = uniform(pages / 2, is_free);
+SegmentTree::Node SegmentTree::leaf(std::uint64_t word) {
+  std::uint32_t longest = 0;
+  each_run(word, [&](std::uint32_t, std::uint32_t length) {
+    longest = std::max(longest, length);
+    return false;
+  });
+  return {static_cast<std::uint32_t>(std::popcount(word)), longest, static_cast<std::uint32_t>(std::countr_one(word)),
+          static_cast<std::uint32_t>(std::countl_one(word))};
 }
 
-void SegmentTree::gather(std::uint32_t node, std::uint32_t pages) {
+SegmentTree::Node SegmentTree::parent(std::uint32_t node, std::uint32_t half) const {
   const Node& left = nodes_[2 * node];
   const Node& right = nodes_[2 * node + 1];
-  nodes_[node] = {left.free + right.free, std::max({left.longest, right.longest, left.right + right.left}),
-                  left.free == pages / 2 ? left.free + right.left : left.left,
-                  right.free == pages / 2 ? right.free + left.right : right.right};
+  return {left.free + right.free, std::max({left.longest, right.longest, left.right + right.left}),
+          left.free == half ? half + right.left : left.left, right.free == half ? half + left.right : right.right};
 }
 
 }  // namespace wic
