@@ -51,7 +51,8 @@ class SharedWatch {
   WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
     const std::uint64_t waited = now - wait.arrived_ns;
     if (role_ == Role::waiter) {
-      thread.sleep_ns(bounded(waited / 1024, kShortestSleepNs, kLongestSleepNs));
+      const std::uint32_t sleep_ns = bounded(waited / 2048, 0, kLongestSleepNs);
+      if (sleep_ns >= kShortestSleepNs) thread.sleep_ns(sleep_ns);
     } else if (!slept_) {
       sleep_through_prediction(thread, wait, now);
     } else if (waited > kWatchersPatienceNs) {
@@ -75,7 +76,7 @@ class SharedWatch {
  private:
   enum class Role : std::uint8_t { none, watcher, waiter, alone };
 
-  static constexpr std::uint32_t kShortestSleepNs = 20;    // between a waiter's looks at its line
+  static constexpr std::uint32_t kShortestSleepNs = 64;    // between a waiter's looks at its line
   static constexpr std::uint32_t kLongestSleepNs = 1'000;  // lasts up to twice that
   static constexpr std::uint32_t kLongestWatcherSleepNs = 500;
   static constexpr std::uint64_t kWatchersPatienceNs = 200'000;  // looks again at once for that long
