@@ -402,6 +402,7 @@ DeviceView Runtime::view(std::size_t index) const {
   view.watch = {m.watch.data(), kWatchSlots, watch_lines(m.device->properties().kind)};
   view.steward = m.steward.data();
   view.control = m.control.data();
+  view.hot = state_->board.hot_sites();
   view.ring_heads = m.heads.data();
   view.records = m.records.data();
   view.ring_capacity = kRecordsAnSm;

@@ -84,6 +84,16 @@ std::vector<SiteId> StrategyBoard::sites_fed_by(wicprof::DeviceId device) const 
   return fed;
 }
 
+HotSites StrategyBoard::hot_sites() const {
+  const std::lock_guard lock(mutex_);
+  HotSites hot;
+  for (SiteId id = 1; id < sites_.size(); ++id) {
+    const SiteSpec& spec = sites_[id].spec;
+    if (spec.shared_word && spec.word_memory != wicprof::WordMemory::device) hot.add(id);
+  }
+  return hot;
+}
+
 // A GPU without host-native atomics carries out atomicAdd(flag, 0) on host memory as a read and a write: the old value
 // comes back over the producer's.
 bool StrategyBoard::atomics_lose_the_flag(const Site& site) const {

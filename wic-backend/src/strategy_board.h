@@ -34,6 +34,8 @@ class StrategyBoard {
   /// The sites whose producer is that device, and which are not lost yet.
   std::vector<wicprof::SiteId> sites_fed_by(wicprof::DeviceId device) const;
 
+  /// Sites that all wait on one word in memory that may be far from the device.
+  HotSites hot_sites() const;
   wicprof::WantedWait wanted(wicprof::SiteId site) const;
   wicprof::StrategyId strategy(wicprof::SiteId site) const {
     return static_cast<wicprof::StrategyId>(words_[site].load(std::memory_order_acquire) & 0xffu);

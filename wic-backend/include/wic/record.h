@@ -27,19 +27,27 @@ struct RecordPayload {
 WIC_DEVICE inline std::uint32_t low_word(std::uint64_t v) { return static_cast<std::uint32_t>(v); }
 WIC_DEVICE inline std::uint32_t high_word(std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); }
 
-WIC_DEVICE inline void write_record(const Thread& thread, const DeviceView& view, const RecordPayload& r) {
-  if (view.records == nullptr) return;
-  const std::uint32_t sm = thread.sm() % view.sm_count;
-  const std::uint32_t sequence = thread.fetch_add(&view.ring_heads[sm].next, 1);
-  const std::uint32_t slot = sequence & (view.ring_capacity - 1);
-  const std::uint32_t tag = sequence / view.ring_capacity + 1;
-  DeviceRecord& to = view.records[std::size_t{sm} * view.ring_capacity + slot];
+namespace detail {
+
+// In a function of its own, so that it takes no registers from the code around it.
+WIC_DEVICE WIC_NOINLINE inline void write_record_to(Thread thread, RecordRings rings, RecordPayload r) {
+  const std::uint32_t sm = thread.sm() % rings.sm_count;
+  const std::uint32_t sequence = thread.fetch_add(&rings.heads[sm].next, 1);
+  const std::uint32_t slot = sequence & (rings.capacity - 1);
+  const std::uint32_t tag = sequence / rings.capacity + 1;
+  DeviceRecord& to = rings.records[std::size_t{sm} * rings.capacity + slot];
   const std::uint32_t head = static_cast<std::uint32_t>(r.kind) | (std::uint32_t{r.strategy} << 8) |
                              (static_cast<std::uint32_t>(r.status) << 16);
   thread.store_quad(&to.quads[0], head, r.site | (thread.warp() << 16), thread.block(), tag);
   thread.store_quad(&to.quads[1], r.iteration, r.polls, r.switched_after_ns, tag);
   thread.store_quad(&to.quads[2], low_word(r.begin_ns), high_word(r.begin_ns), r.value, tag);
   thread.store_quad(&to.quads[3], low_word(r.end_ns), high_word(r.end_ns), sm, tag);
+}
+
+}  // namespace detail
+
+WIC_DEVICE inline void write_record(const Thread& thread, const DeviceView& view, const RecordPayload& r) {
+  if (view.records != nullptr) detail::write_record_to(thread, view.rings(), r);
 }
 
 }  // namespace wic
