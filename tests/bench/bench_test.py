@@ -1,5 +1,5 @@
-"""The benchmarks that run kernels, on the CPU device with tiny sizes: that they end, that their rows are well formed, that
-what does not depend on time holds. Their figures mean nothing here, so a missed bar (exit status 1) is no failure."""
+"""The benchmarks that run kernels, on the CPU device with tiny sizes: that they end, that their rows are well formed,
+that what does not depend on time holds. Their figures mean nothing here, so a missed bar (exit status 1) is no failure."""
 
 import json
 import os
