@@ -174,7 +174,8 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
     if (group.is_leader(thread) && tally.polls != 1) detail::learn(thread, view.sites[site], resumed - arrived);
     write_record(thread, view,
                  {wicprof::EventKind::wait, tally.strategy, result.status, site, iteration, tally.polls, arrived, resumed,
-                  tally.switched_after_ns, result.value});
+                  tally.switched_after_ns, result.value, word_tag(word),
+                  static_cast<std::uint8_t>(group.threads / kWarpSize), group.pollers});
   }
   return result;
 }
