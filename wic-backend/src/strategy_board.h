@@ -5,9 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "protocol/control.h"
+#include "src/automatic.h"
 #include "wic/device.h"
 #include "wic/device_state.h"
 #include "wic/runtime.h"
@@ -28,6 +30,17 @@ class StrategyBoard {
   Result<> want(wicprof::SiteId site, wicprof::WantedWait wanted);
 
   wicprof::WantedWait wanted(wicprof::SiteId site) const;
+
+  /// Tells what was seen at the site. Where `auto` now stands for something else there, and the site is on `auto`, waits
+  /// until every device has the new word.
+  /// Yields the choice when it is new and in force.
+  Result<std::optional<Choice>> see(wicprof::SiteId site, const SiteObservation& seen);
+  /// What `auto` stands for at the site, whether the site is on `auto` or not.
+  Choice choice(wicprof::SiteId site) const;
+  /// How many sites there are: 1 to that.
+  std::uint32_t site_count() const;
+  /// Whether any site is on `auto`, or the program as a whole.
+  bool any_automatic() const;
   wicprof::StrategyId strategy(wicprof::SiteId site) const {
     return static_cast<wicprof::StrategyId>(words_[site].load(std::memory_order_acquire) & 0xffu);
   }
@@ -39,10 +52,11 @@ class StrategyBoard {
     ControlPage* page;
   };
   struct Site {
-    SiteSpec spec;
+    SiteChooser chooser;
     std::uint32_t wanted = wicprof::WantedWait::kNothing;
   };
 
+  wicprof::WantedWait wanted(const Site& site) const;
   wicprof::StrategyId resolve(const Site& site) const;
   Result<> write(wicprof::SiteId first, wicprof::SiteId last);
   void publish(ControlPage& page);
@@ -52,6 +66,7 @@ class StrategyBoard {
   wicprof::WantedWait program_;
   std::vector<Site> sites_;  // [0] is "no site"
   std::vector<Target> targets_;
+  AutomaticLimits limits_;
   std::uint32_t sequence_ = 0;  // of the control pages
   std::array<std::atomic<std::uint32_t>, kMaxSites> words_{};  // what the devices hold, for host threads
 };

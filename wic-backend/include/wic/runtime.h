@@ -21,13 +21,17 @@ struct SiteSpec {
   std::string name;  ///< at most 47 bytes, unique in the program
   wicprof::WordMemory word_memory = wicprof::WordMemory::unknown;
   wicprof::Pollers pollers = wicprof::Pollers::leader;
-  bool shared_word = false;  ///< all groups wait on one word, rather than each on its own
+  bool shared_word = false;  ///< all groups wait on one word, rather than each on its own; `auto` starts from that
 };
 
 struct RuntimeOptions {
   std::string devices = "simt:1";             ///< see open_devices()
   wicprof::Mode mode = wicprof::Mode::poll;  ///< unless the session wants another
-  bool record = true;                         ///< false: keep no records even under wic-prof
+  bool record = true;                        ///< false: no trace even under wic-prof
+  /// Whether strategy `auto` looks at how sites wait; false: it goes by their declarations for good. What it looks at are
+  /// the records that go to the trace; where there is none (alone, or record = false) kernels keep a sample of their waits
+  /// for it, one in 16, while any site is on `auto`.
+  bool observe = true;
 };
 
 class Runtime {
@@ -39,7 +43,8 @@ class Runtime {
 
   std::size_t device_count() const;
   Device& device(std::size_t index) const;
-  /// For kernels on that device; by value. The records of kernels launched with it go to the trace.
+  /// For kernels on that device; by value. The records of kernels launched with it go to the trace. Without a trace, take
+  /// it after the site was put on `auto`: what a view from before is used for is not seen.
   DeviceView view(std::size_t index) const;
   /// Why the session cannot be used; empty when all is well or there is none.
   const std::string& warning() const;
@@ -52,6 +57,8 @@ class Runtime {
   Result<> set_wait(wicprof::SiteId site, wicprof::WantedWait wanted);
   /// The strategy that waits at the site use now.
   wicprof::StrategyId strategy(wicprof::SiteId site) const;
+  /// Why `auto` stands for what it does at the site, in a sentence with the figures that decided; the trace holds it, too.
+  std::string strategy_reason(wicprof::SiteId site) const;
 
   /// Releases the waiters of a word from the host. The word lies in pinned host memory. Any thread.
   void signal(wicprof::SiteId site, std::uint32_t iteration, std::uint32_t* word, std::uint32_t value);
