@@ -68,8 +68,8 @@ std::uint32_t readers_of_a_word(const SiteSpec& spec, const SiteObservation& see
 }
 
 std::string how_long(const SiteObservation& seen) {
-  std::string text = "a wait takes " + duration(seen.median_ns) + " as a rule";
-  if (seen.look_ns) text += ", a look " + duration(*seen.look_ns);
+  std::string text = "the median wait is " + duration(seen.median_ns);
+  if (seen.look_ns) text += ", a look takes " + duration(*seen.look_ns);
   return text;
 }
 

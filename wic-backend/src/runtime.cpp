@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -41,10 +42,7 @@ using wicprof::WantedWait;
 namespace {
 
 constexpr std::uint32_t kRecordsAnSm = 4096;
-// Without a trace a sample of the waits is kept for `auto`: one slot of about a millisecond in 16. What finds no room in
-// it is missed.
-constexpr std::uint32_t kSampledRecordsAnSm = 256;
-constexpr std::uint32_t kSampleMask = 15;
+constexpr std::uint32_t kSampledRecordsAnSm = 256;  // without a trace, for `auto`; what finds no room is missed
 // Clock readings come close together at first, then ever more rarely: how far two clocks drift apart is known the better
 // the longer they have been compared.
 constexpr TimeNs kFirstClockInterval = 10 * wicprof::kMillisecond;
@@ -134,7 +132,7 @@ struct Runtime::State {
 
   std::mutex drain_mutex;
   SiteCensus census;                    // under drain_mutex
-  bool observe = true;                  // RuntimeOptions::observe
+  std::uint32_t observe_one_in = 0;     // RuntimeOptions, rounded up to a power of two
   std::atomic<bool> observing{false};   // records, or a sample of them, go to the census
   std::uint32_t records_an_sm = 0;
   std::mutex site_mutex;
@@ -155,9 +153,9 @@ Result<> Runtime::State::open(const RuntimeOptions& options) {
   if (!devices) return devices.error();
   const char* path = std::getenv(wicprof::kSessionVariable);
   if (path != nullptr && *path != '\0' && options.record) attach(path);
-  observe = options.observe;
+  observe_one_in = options.observe_one_in == 0 ? 0 : std::bit_ceil(std::min(options.observe_one_in, 1u << 20));
   // Memory is set aside even if no site is on `auto` yet: setting it aside later could wait for kernels that run.
-  records_an_sm = sink != nullptr ? kRecordsAnSm : observe ? kSampledRecordsAnSm : 0;
+  records_an_sm = sink != nullptr ? kRecordsAnSm : observe_one_in != 0 ? kSampledRecordsAnSm : 0;
   for (std::unique_ptr<Device>& device : *devices) {
     Result<Member> member = make_member(std::move(device), records_an_sm);
     if (!member) return member.error();
@@ -168,7 +166,7 @@ Result<> Runtime::State::open(const RuntimeOptions& options) {
     observe_if_automatic();
     return wicprof::ok();
   }
-  observing = observe;
+  observing = observe_one_in != 0;
   announce();
   first_clock_readings();
   wicprof::ControlBlock& control = session.control();
@@ -309,7 +307,7 @@ void Runtime::State::run_control() {
 // Without a session a thread is needed only while somebody is on `auto`; once started it stays.
 void Runtime::State::observe_if_automatic() {
   const std::lock_guard lock(drain_mutex);
-  if (!observe || observing || !board.any_automatic()) return;
+  if (observe_one_in == 0 || observing || !board.any_automatic()) return;
   observing = true;
   drain_thread = std::thread([this] { run_drain(); });
 }
@@ -451,9 +449,10 @@ DeviceView Runtime::view(std::size_t index) const {
   view.steward = m.steward.data();
   view.control = m.control.data();
   view.ring_heads = m.heads.data();
-  if (state_->sink != nullptr || state_->observing) view.records = m.records.data();
+  const bool sampled = state_->observing && state_->board.any_automatic();
+  if (state_->sink != nullptr || sampled) view.records = m.records.data();
   view.ring_capacity = state_->records_an_sm;
-  view.record_sample_mask = state_->sink != nullptr ? 0 : kSampleMask;
+  view.record_sample_mask = state_->sink != nullptr || state_->observe_one_in == 0 ? 0 : state_->observe_one_in - 1;
   view.sm_count = m.device->properties().sm_count;
   view.device = m.device->properties().id;
   return view;

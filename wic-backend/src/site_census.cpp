@@ -15,9 +15,9 @@ using wicprof::TimeNs;
 
 namespace {
 
-// Some 16 us: long enough that waiters which one store releases are kept all or none, short enough to thin out a window of
+// A moment, some 16 us: long enough that waiters which one store releases are kept all or none, short enough to thin out a window of
 // short waits evenly.
-constexpr std::uint32_t kThinningSlotBits = 14;
+constexpr std::uint32_t kMomentBits = 14;
 
 // Whether a waiter under that strategy does nothing but look.
 bool only_looks(StrategyId strategy) {
@@ -62,7 +62,7 @@ void SiteCensus::add(const wicprof::WaitEvent& wait, TimeNs now_ns) {
     window.begin = now_ns;
     window.strategy = strategy;
   }
-  if (!in_sample(wait.resumed_ns, kThinningSlotBits, window.sample_mask)) return;
+  if (!in_sample(wait.resumed_ns >> kMomentBits, window.sample_mask)) return;
   window.waits.push_back({wait.arrived_ns, std::max(wait.arrived_ns, wait.resumed_ns), wait.polls, wait.device,
                           wait.word_tag, wait.warps, wait.each_thread != 0});
   if (window.waits.size() > kMostKept) thin_out(window);
@@ -72,7 +72,7 @@ void SiteCensus::add(const wicprof::WaitEvent& wait, TimeNs now_ns) {
 void SiteCensus::thin_out(Window& window) {
   window.sample_mask = window.sample_mask * 2 + 1;
   std::erase_if(window.waits,
-                [&](const Wait& w) { return !in_sample(w.resumed, kThinningSlotBits, window.sample_mask); });
+                [&](const Wait& w) { return !in_sample(w.resumed >> kMomentBits, window.sample_mask); });
   if (window.waits.size() > kMostKept) window.waits.resize(kMostKept / 2);
 }
 

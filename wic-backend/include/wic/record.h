@@ -29,15 +29,18 @@ struct RecordPayload {
   wicprof::Pollers pollers = wicprof::Pollers::leader;
 };
 
-/// Whether what happened at `at_ns` falls into the sample: that of one in mask + 1 slots of 2^slot_bits ns, picked at
-/// random, so that the sample keeps no step with the program. Waiters of one word leave together, so they are in it all or
-/// none.
-WIC_DEVICE inline bool in_sample(std::uint64_t at_ns, std::uint32_t slot_bits, std::uint32_t mask) {
-  std::uint64_t slot = (at_ns >> slot_bits) * 0x9e3779b97f4a7c15u;
-  slot = (slot ^ (slot >> 32)) * 0x9e3779b97f4a7c15u;
-  return ((slot >> 40) & mask) == 0;
+/// Whether what has that key is in the sample: one key in mask + 1, picked at random.
+WIC_DEVICE inline bool in_sample(std::uint64_t key, std::uint32_t mask) {
+  key *= 0x9e3779b97f4a7c15u;
+  key = (key ^ (key >> 32)) * 0x9e3779b97f4a7c15u;
+  return ((key >> 40) & mask) == 0;
 }
-inline constexpr std::uint32_t kSampleSlotBits = 20;  ///< about a millisecond
+
+/// Waiters of one iteration are in the sample all or none, since how many wait at once is what it is for. Time is in the
+/// key for programs that do not count iterations, in steps of some 67 ms.
+WIC_DEVICE inline std::uint64_t sample_key(std::uint32_t iteration, std::uint64_t end_ns) {
+  return (std::uint64_t{iteration} << 32) + (end_ns >> 26);
+}
 
 WIC_DEVICE inline std::uint32_t low_word(std::uint64_t v) { return static_cast<std::uint32_t>(v); }
 WIC_DEVICE inline std::uint32_t high_word(std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); }
@@ -45,7 +48,7 @@ WIC_DEVICE inline std::uint32_t high_word(std::uint64_t v) { return static_cast<
 WIC_DEVICE inline void write_record(const Thread& thread, const DeviceView& view, const RecordPayload& r) {
   if (view.records == nullptr) return;
   if (view.record_sample_mask != 0 &&
-      (r.kind != wicprof::EventKind::wait || !in_sample(r.end_ns, kSampleSlotBits, view.record_sample_mask))) {
+      (r.kind != wicprof::EventKind::wait || !in_sample(sample_key(r.iteration, r.end_ns), view.record_sample_mask))) {
     return;
   }
   const std::uint32_t sm = thread.sm() % view.sm_count;

@@ -28,10 +28,10 @@ struct RuntimeOptions {
   std::string devices = "simt:1";             ///< see open_devices()
   wicprof::Mode mode = wicprof::Mode::poll;  ///< unless the session wants another
   bool record = true;                        ///< false: no trace even under wic-prof
-  /// Whether strategy `auto` looks at how sites wait; false: it goes by their declarations for good. What it looks at are
-  /// the records that go to the trace; where there is none (alone, or record = false) kernels keep a sample of their waits
-  /// for it, one in 16, while any site is on `auto`.
-  bool observe = true;
+  /// Strategy `auto` looks at how sites wait, by the records that go to the trace. Where there is none (alone, or record =
+  /// false) kernels keep records for it while any site is on `auto`: of one iteration's waits in so many, a power of two.
+  /// 0: `auto` does not look, trace or not, and goes by the sites' declarations for good.
+  std::uint32_t observe_one_in = 16;
 };
 
 class Runtime {
