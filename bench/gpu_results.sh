@@ -46,6 +46,7 @@ record() { # NAME RUN_OPTIONS... -- APP ARGS...: a trace and its figures
 programs() {
   claim hot_flag bench_hot_flag --devices cuda:0 --rounds 6 --timed 5
   claim record_cost bench_record_cost --devices cuda:0
+  claim break_even bench_break_even --devices cuda:0
 
   record hot_flag_schedule --schedule poll:3s,park:3s -- "$bin/hot_flag" --devices cuda:0 --seconds 6.5
   timeout 60 "$bin/wic-prof" report "$work/hot_flag_schedule.wicprof" --format html -o "$out/hot_flag.$machine.html" -f

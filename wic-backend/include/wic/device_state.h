@@ -117,6 +117,7 @@ struct DeviceView {
   RingHead* ring_heads = nullptr;
   DeviceRecord* records = nullptr;    ///< sm_count rings of ring_capacity records each; nullptr = do not record
   std::uint32_t ring_capacity = 0;    ///< a power of two
+  std::uint32_t record_sample_mask = 0;  ///< 0 = record everything; else a sample of the waits: see record.h
   std::uint32_t sm_count = 0;
 
   WIC_DEVICE RecordRings rings() const { return {ring_heads, records, ring_capacity, sm_count}; }

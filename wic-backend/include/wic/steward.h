@@ -60,7 +60,7 @@ WIC_DEVICE WIC_NOINLINE inline void serve_as_steward(Thread thread, StewardPost 
   std::uint64_t now = thread.clock_ns();
   for (const std::uint64_t soon = now + kShortWaitNs; now < soon; now = thread.clock_ns()) {
     if (detail::finished(thread, scratch)) return;
-    thread.sleep_ns(100);
+    thread.sleep_ns(32);
   }
   std::uint64_t lease = thread.load(&post.steward->lease_until_ns);
   if (now < lease) return;

@@ -290,7 +290,8 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
   if (one_polls ? group.is_leader(thread) : thread.lane() == 0) {
     write_record(thread, view,
                  {wicprof::EventKind::wait, tally.strategy, result.status, site, iteration, tally.polls, arrived,
-                  thread.clock_ns(), tally.switched_after_ns, result.value});
+                  thread.clock_ns(), tally.switched_after_ns, result.value, word_tag(word),
+                  static_cast<std::uint8_t>(group.threads / kWarpSize), group.pollers});
   }
   // Not the leader, if there is anybody else: it has been kept long enough.
   if (tally.waited && thread.index() == group.first + (group.threads > kWarpSize ? kWarpSize : 0)) {
