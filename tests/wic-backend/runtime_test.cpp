@@ -48,13 +48,13 @@ class TwoSms {
   ~TwoSms() { unsetenv("WIC_SIMT_SMS"); }
 };
 
-// Yields false when `auto` has not come to `goal` within a minute.
+// Yields false when `auto` has not come to `goal` within two minutes.
 bool wait_until_auto_means(Runtime& runtime, wicprof::SiteId site, StrategyId goal, bool released_before,
                            std::uint32_t& iteration) {
   auto stream = *runtime.device(0).make_stream();
   auto words = *Array<std::uint32_t>::make(runtime.device(0), 64, Memory::pinned_host);
   words[0] = iteration;
-  const wicprof::TimeNs end = wicprof::now_ns() + 60 * wicprof::kSecond;
+  const wicprof::TimeNs end = wicprof::now_ns() + 120 * wicprof::kSecond;
   while (runtime.strategy(site) != goal) {
     if (wicprof::now_ns() > end) return false;
     ++iteration;
