@@ -4,8 +4,8 @@
 // Each group is one thread: its leader, which alone takes part in the protocol.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -15,7 +15,8 @@
 
 namespace wic::scenarios {
 
-inline constexpr std::uint64_t kFar = 1'000'000'000;
+inline constexpr std::uint64_t kSoon = 1'000'000'000;
+inline constexpr std::uint64_t kFar = 1'000 * kSoon;
 inline constexpr wicprof::SiteId kSite = 1;
 inline constexpr std::uint32_t kWords = 2;
 
@@ -29,7 +30,7 @@ struct Word {
     value = history[0] = first;
     changes = 0;
   }
-  WIC_DEVICE void set(const Thread& thread, std::uint32_t to) {
+  void set(const Thread& thread, std::uint32_t to) {
     thread.store_release(&value, to);
     history[++changes] = to;  // in the same turn as the store
   }
@@ -43,48 +44,50 @@ struct Word {
 
 struct Is {
   std::uint32_t wanted;
-  WIC_DEVICE bool operator()(std::uint32_t value) const { return value == wanted; }
+  bool operator()(std::uint32_t value) const { return value == wanted; }
 };
 
 /// What all threads of a scenario share: at the same address in every run.
 struct World {
+  static constexpr std::uint32_t kThreads = 8, kSlots = 4;
   std::vector<StrategyWord> strategies = std::vector<StrategyWord>(2);
-  std::vector<SiteMemory> sites = std::vector<SiteMemory>(2);
-  std::vector<WatchSlot> watch = std::vector<WatchSlot>(kWatchSlots);
+  std::vector<SiteMemory> sites = std::vector<SiteMemory>(2 * kThreads);
+  std::vector<WatchSlot> watch = std::vector<WatchSlot>(kSlots);
   std::array<Word, kWords> words{};
+  std::uint32_t lines = 1;
   std::uint32_t satisfied = 0, timed_out = 0;
   std::string wrong;
   simt::ExploredRun* run = nullptr;
 
-  DeviceView view() {
+  /// Each thread learns about waits in a memory of its own: what it learns only advises.
+  DeviceView view(const Thread& thread) {
     DeviceView v;
     v.strategies = strategies.data();
-    v.sites = sites.data();
-    v.watch = watch.data();
+    v.sites = &sites[2 * thread.block()];
+    v.watch = {watch.data(), kSlots, lines};
     return v;
   }
-  void begin(simt::ExploredRun& next_run, std::uint32_t first) {
+  void begin(simt::ExploredRun& next_run, std::uint32_t first, std::uint32_t line_count) {
     run = &next_run;
     run->watch(words.data(), sizeof words);
     strategies[kSite].word = static_cast<std::uint32_t>(wicprof::StrategyId::shared_watch);
-    sites[kSite].predicted_ns = 0;
-    for (WatchSlot& slot : watch) {
-      if (slot.word_address != 0) std::memset(&slot, 0, sizeof slot);
-    }
+    std::fill(sites.begin(), sites.end(), SiteMemory{});
+    std::fill(watch.begin(), watch.end(), WatchSlot{});
     for (Word& word : words) word.reset(first);
+    lines = line_count;
     satisfied = timed_out = 0;
     wrong.clear();
   }
 };
 
 /// Waits until that time, and checks its own result.
-inline WIC_DEVICE wicprof::WaitStatus checked_wait(const Thread& thread, World& world, std::uint32_t word,
-                                                   std::uint32_t wanted, std::uint64_t until_ns) {
+inline void wait_for(const Thread& thread, World& world, std::uint32_t word, std::uint32_t wanted,
+                     std::uint64_t until_ns = kFar) {
   const std::uint64_t now = thread.clock_ns();
   const std::uint32_t came_at = world.words[word].changes;
   world.run->learnt(came_at);
-  const WaitResult wait = wait_until(thread, world.view(), block_group(thread), kSite, 1, &world.words[word].value,
-                                     Is{wanted}, now < until_ns ? until_ns - now : 0);
+  const WaitResult wait = wait_until(thread, world.view(thread), block_group(thread), kSite, 1,
+                                     &world.words[word].value, Is{wanted}, now < until_ns ? until_ns - now : 0);
   if (wait.status == wicprof::WaitStatus::satisfied) {
     ++world.satisfied;
     if (!world.words[word].had_since(came_at, wanted)) {
@@ -93,114 +96,83 @@ inline WIC_DEVICE wicprof::WaitStatus checked_wait(const Thread& thread, World& 
   } else {
     ++world.timed_out;
   }
-  return wait.status;
 }
 
-struct Waits {
+inline void toggle(const Thread& thread, World& world, std::uint32_t changes, wicprof::StrategyId to) {
+  thread.store(&world.strategies[kSite].word, (changes << 8) | static_cast<std::uint32_t>(to));
+}
+
+using Part = void (*)(const Thread& thread, World& world);
+
+/// One block of one thread a part.
+struct Cast {
   World* world;
-  std::uint32_t word;
-  std::uint32_t wanted;
-  std::uint64_t until_ns = kFar;
-  WIC_DEVICE void operator()(const Thread& thread) const { checked_wait(thread, *world, word, wanted, until_ns); }
+  std::array<Part, 6> parts;
+  void operator()(const Thread& thread) const { parts[thread.block()](thread, *world); }
 };
 
-/// Takes the word back to 0, so that the 1 that was in it must not do any more, and ends everything with a 2.
-struct ResetsAndWaits {
-  World* world;
-  WIC_DEVICE void operator()(const Thread& thread) const {
-    world->words[0].set(thread, 0);
-    checked_wait(thread, *world, 0, 1, 10);
-    world->words[0].set(thread, 2);
-  }
+struct Scenario {
+  const char* name;
+  std::uint32_t first;                ///< in every word
+  std::uint32_t lines;                ///< of a slot
+  std::uint32_t satisfied, either;    ///< waits that must be satisfied; that may be, or may pass their deadline
+  std::vector<std::uint64_t> ticks;
+  std::vector<Part> parts;
 };
 
-struct Produces {
-  World* world;
-  std::uint32_t word;
-  std::array<std::uint32_t, 3> values;
-  std::uint32_t count;
-  WIC_DEVICE void operator()(const Thread& thread) const {
-    for (std::uint32_t i = 0; i < count; ++i) world->words[word].set(thread, values[i]);
-  }
-};
-
-struct Toggles {
-  World* world;
-  WIC_DEVICE void operator()(const Thread& thread) const {
-    const auto word = [](std::uint32_t changes, wicprof::StrategyId to) {
-      return (changes << 8) | static_cast<std::uint32_t>(to);
-    };
-    thread.store(&world->strategies[kSite].word, word(1, wicprof::StrategyId::backoff));
-    thread.store(&world->strategies[kSite].word, word(2, wicprof::StrategyId::shared_watch));
-  }
-};
-
-inline std::string finish(World& world, simt::ExploredRun& run, std::uint32_t satisfied, std::uint32_t either) {
+/// Nothing, or what was wrong.
+inline std::string play(const Scenario& scenario, World& world, simt::ExploredRun& run) {
+  world.begin(run, scenario.first, scenario.lines);
+  Cast cast{&world, {}};
+  std::copy(scenario.parts.begin(), scenario.parts.end(), cast.parts.begin());
+  run.launch({static_cast<std::uint32_t>(scenario.parts.size()), 1}, kernel_ref(cast));
+  for (const std::uint64_t tick : scenario.ticks) run.tick(tick);
   const auto ended = run.run();
   if (!ended) return ended.error().message;
   if (!world.wrong.empty()) return world.wrong + run.turns();
-  if (world.satisfied < satisfied || world.satisfied + world.timed_out != satisfied + either) {
+  if (world.satisfied < scenario.satisfied ||
+      world.satisfied + world.timed_out != scenario.satisfied + scenario.either) {
     return "only " + std::to_string(world.satisfied) + " waits were satisfied" + run.turns();
   }
   for (const WatchSlot& slot : world.watch) {
-    if ((slot.mirror >> 63) != 0) return "a slot is still active" + run.turns();
+    if ((slot.master >> 63) != 0) return "a slot still has a watcher" + run.turns();
+    if ((slot.key & 0x1ffff) != 0) return "a slot still counts a waiter" + run.turns();
   }
   return {};
 }
 
-struct Scenario {
-  const char* name;
-  std::string (*program)(World& world, simt::ExploredRun& run);
-};
-
-inline void start(simt::ExploredRun& run, const auto& part) { run.launch({1, 1}, kernel_ref(part)); }
-
-inline constexpr Scenario kScenarios[] = {
-    {"TwoWaitersAndAProducer",
-     [](World& world, simt::ExploredRun& run) {
-       world.begin(run, 0);
-       start(run, Waits{&world, 0, 1});
-       start(run, Waits{&world, 0, 1});
-       start(run, Produces{&world, 0, {1}, 1});
-       return finish(world, run, 2, 0);
-     }},
-    {"TheWatcherLeavesByItsDeadline",
-     [](World& world, simt::ExploredRun& run) {
-       world.begin(run, 0);
-       start(run, Waits{&world, 0, 1, 10});
-       start(run, Waits{&world, 0, 1});
-       start(run, Waits{&world, 0, 1});
-       start(run, Produces{&world, 0, {1}, 1});
-       run.tick(100);
-       return finish(world, run, 2, 1);
-     }},
-    {"TogglesDuringAWait",
-     [](World& world, simt::ExploredRun& run) {
-       world.begin(run, 0);
-       start(run, Waits{&world, 0, 1});
-       start(run, Waits{&world, 0, 1});
-       start(run, Toggles{&world});
-       start(run, Produces{&world, 0, {1}, 1});
-       return finish(world, run, 2, 0);
-     }},
-    {"TheWordGoesBack",
-     [](World& world, simt::ExploredRun& run) {
-       world.begin(run, 1);
-       start(run, Waits{&world, 0, 2});
-       start(run, ResetsAndWaits{&world});
-       run.tick(100);
-       return finish(world, run, 1, 1);
-     }},
-    {"TwoWords",
-     [](World& world, simt::ExploredRun& run) {
-       world.begin(run, 0);
-       start(run, Waits{&world, 0, 1});
-       start(run, Waits{&world, 0, 1});
-       start(run, Waits{&world, 1, 1});
-       start(run, Produces{&world, 1, {1}, 1});
-       start(run, Produces{&world, 0, {1}, 1});
-       return finish(world, run, 3, 0);
-     }},
-};
+inline const std::vector<Scenario>& all_scenarios() {
+  static constexpr Part waits = [](const Thread& thread, World& world) { wait_for(thread, world, 0, 1); };
+  static constexpr Part gives_up = [](const Thread& thread, World& world) { wait_for(thread, world, 0, 1, kSoon); };
+  static constexpr Part produces = [](const Thread& thread, World& world) { world.words[0].set(thread, 1); };
+  static constexpr Part toggles = [](const Thread& thread, World& world) {
+    toggle(thread, world, 1, wicprof::StrategyId::backoff);
+    toggle(thread, world, 2, wicprof::StrategyId::shared_watch);
+  };
+  static const std::vector<Scenario> scenarios{
+      {"TwoWaiters", 0, 1, 2, 0, {}, {waits, waits, produces}},
+      {"TwoWaitersOnLinesOfTheirOwn", 0, 2, 2, 0, {}, {waits, waits, produces}},
+      {"ThreeWaiters", 0, 1, 3, 0, {}, {waits, waits, waits, produces}},
+      {"TheWatcherGivesUp", 0, 1, 1, 1, {kSoon}, {gives_up, waits, produces}},
+      {"OneOfThreeGivesUp", 0, 1, 2, 1, {kSoon}, {gives_up, waits, waits, produces}},
+      {"AToggleThereAndBack", 0, 1, 2, 0, {}, {waits, waits, toggles, produces}},
+      // The 1 that was in the word must not do for who comes after it has gone.
+      {"TheWordGoesBack", 1, 1, 1, 1, {kSoon},
+       {[](const Thread& thread, World& world) { wait_for(thread, world, 0, 2); },
+        [](const Thread& thread, World& world) {
+          world.words[0].set(thread, 0);
+          wait_for(thread, world, 0, 1, kSoon);
+          world.words[0].set(thread, 2);
+        }}},
+      // A slot passes from one word to another; both hash to the same places in a table this small.
+      {"TwoWords", 0, 1, 3, 0, {},
+       {waits, waits, [](const Thread& thread, World& world) { wait_for(thread, world, 1, 1); },
+        [](const Thread& thread, World& world) {
+          world.words[1].set(thread, 1);
+          world.words[0].set(thread, 1);
+        }}},
+  };
+  return scenarios;
+}
 
 }  // namespace wic::scenarios

@@ -27,12 +27,8 @@ struct BlockHooks {
   }
   static void before_access(Access access, const void* at) {
     AccessRule* const rule = block->rule_;
-    if (rule == nullptr) {
-      if (access != Access::store) wait(Block::State::ready);
-      return;
-    }
-    if (rule->ends_turn(access, at)) wait(Block::State::ready);
-    rule->happens(access, at);
+    if (rule == nullptr || rule->ends_turn(access, at)) wait(Block::State::ready);
+    if (rule != nullptr) rule->happens(access, at);
   }
   static void sleep(std::uint32_t ns) {
     thread->wake_ns = block->clock_.now_ns() + ns * kSleepScale;

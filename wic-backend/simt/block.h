@@ -21,7 +21,7 @@ class Clock {
   virtual std::uint64_t now_ns() const = 0;
 };
 
-/// Where threads give up their turn. Without a rule, as on the running device: before every load and every atomic.
+/// Where threads give up their turn. Without a rule, as on the running device: before every access.
 class AccessRule {
  public:
   virtual ~AccessRule() = default;

@@ -16,7 +16,7 @@ DeterministicWorld::~DeterministicWorld() = default;
 void DeterministicWorld::launch(const LaunchShape& shape, const KernelRef& ref) {
   const auto kernel = std::make_shared<const LaunchedKernel>(shape, ref);
   for (std::uint32_t i = 0; i < shape.blocks; ++i) {
-    blocks_.push_back(std::make_unique<Block>(kernel, i, i % 2, clock_, stacks_, &every_access_));
+    blocks_.push_back(std::make_unique<Block>(kernel, i, i % 2, clock_, stacks_));
   }
 }
 

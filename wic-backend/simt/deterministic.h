@@ -34,18 +34,12 @@ class DeterministicWorld {
     std::uint64_t now = 1;
     std::uint64_t now_ns() const override { return now; }
   };
-  // A store may be late as well: what comes between a load and the store that follows from it is worth trying.
-  struct EveryAccess final : AccessRule {
-    bool ends_turn(Access, const void*) override { return true; }
-    void happens(Access, const void*) override {}
-  };
   struct HostThread {
     std::unique_ptr<Fiber> fiber;
     std::uint64_t wake_ns = 0;
   };
 
   VirtualClock clock_;
-  EveryAccess every_access_;
   std::mt19937_64 random_;
   StackPool stacks_;
   std::vector<std::unique_ptr<Block>> blocks_;

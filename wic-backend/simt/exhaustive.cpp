@@ -121,8 +121,8 @@ struct ExploredRun::World final : AccessRule {
     World& world;
     std::uint64_t now = 1;
     std::uint64_t now_ns() const override {
-      world.learn(now);
-      return now;
+      world.learn(now);  // the ticks; what readings add makes no difference in the end
+      return now + (world.current < world.actors.size() ? ++world.actors[world.current].clock_reads : 0) * kClockReadNs;
     }
   };
   struct Seen {
@@ -140,7 +140,7 @@ struct ExploredRun::World final : AccessRule {
     std::uint64_t slept_at = 0;
     std::uint32_t idle_looks = 0;
     std::uint32_t wakes = 0;
-    bool wrote = false;
+    std::uint64_t clock_reads = 0;
   };
 
   explicit World(Exploration& all) : exploration(all), clock(*this) {}
@@ -176,7 +176,6 @@ struct ExploredRun::World final : AccessRule {
     if (access != Access::load) {
       word.writers |= std::uint64_t{1} << current;
       ++word.version;
-      me.wrote = true;
     }
     if (access != Access::store) {
       learn(value_at(at));
@@ -206,8 +205,8 @@ struct ExploredRun::World final : AccessRule {
       const bool repeated = actor.reach == actor.last_reach && actor.block->state(actor.index) == Block::State::sleeping;
       all = mix(mix(mix(all, actor.history), repeated ? 0 : actor.last_look), actor.look);
       all = mix(all, (std::uint64_t{actor.idle_looks} << 8) |
-                         (static_cast<std::uint32_t>(actor.block->state(actor.index)) << 2) |
-                         (actor.slept_at != clock.now ? 2u : 0u) | (actor.wrote ? 1u : 0u));
+                         (static_cast<std::uint32_t>(actor.block->state(actor.index)) << 1) |
+                         (actor.slept_at != clock.now ? 1u : 0u));
       for (const Seen& seen : actor.seen) {
         all = mix(all, seen.word * 2 + (exploration.words[seen.word].version != seen.version ? 1 : 0));
       }
@@ -222,7 +221,7 @@ struct ExploredRun::World final : AccessRule {
   }
   // A sleeper whose next look can matter to it or to others.
   bool may_wake(const Actor& actor) const {
-    return news_for(actor) || (actor.wrote && actor.idle_looks < exploration.bounds.idle_looks);
+    return news_for(actor) || actor.idle_looks < exploration.bounds.idle_looks;
   }
 
   void wake(Actor& actor) {
@@ -232,7 +231,6 @@ struct ExploredRun::World final : AccessRule {
     actor.last_look = std::exchange(actor.look, 0);
     actor.last_reach = std::exchange(actor.reach, 0);
     actor.seen.clear();
-    actor.wrote = false;
   }
 
   void give_turn(std::uint32_t i) {

@@ -6,11 +6,12 @@
 // for anybody else, so a switch there would only repeat a schedule.
 //
 // A sleep may be as short or as long as it likes: a sleeping thread is a choice again as soon as a word that it read
-// since its last sleep has been written by another thread, or the clock has gone on. Before that its next look could show
-// nothing new, so it is left asleep, unless it wrote something in its last look: then the look itself may be news for
-// others, and it may look `idle_looks` times more. When nothing else is left, sleepers are woken in turn; a program that
-// does not end by that hangs. The clock stands still, but for the ticks that the program asks for: when each comes is a
-// choice like any other.
+// since its last sleep has been written by another thread, or a tick has come, and `idle_looks` times more after that,
+// for what it does with the news. Then its next look could show nothing new, and it is left asleep. When nothing else is
+// left, sleepers are woken in turn; a program that does not end by that hangs.
+//
+// The clock: each reading of it takes kClockReadNs, so that what a thread does at first and not later ends soon. Beyond
+// that it goes on only by the ticks that the program asks for; when each of them comes is a choice like any other.
 //
 // A state that was reached before, with as many preemptions left or more, is not explored again. A thread's state is what
 // it has read so far, since nothing else can make it do one thing or another. Of looks in a row (from a sleep to the next)
@@ -31,9 +32,11 @@
 
 namespace wic::simt {
 
+inline constexpr std::uint64_t kClockReadNs = 15'000;
+
 struct Bounds {
   std::uint32_t preemptions = 2;  ///< switches away from a thread that could have gone on
-  std::uint32_t idle_looks = 2;   ///< looks of a thread that writes with each, while nothing that it read has changed
+  std::uint32_t idle_looks = 1;   ///< looks of a thread after one that had news, while there is no other news
   std::uint64_t schedules = 100'000'000;  ///< give up after so many
 };
 
@@ -54,7 +57,7 @@ class ExploredRun {
   /// All blocks of the kernel become runnable, together with those of other launches. Blocks of fewer than 32 threads will
   /// do, and keep the number of schedules small.
   void launch(const LaunchShape& shape, const KernelRef& kernel);
-  /// At some moment the clock goes on to `now_ns`; ticks come in the order of the calls. The clock starts at 1.
+  /// At some moment the clock goes on to `now_ns`; ticks come in the order of the calls.
   void tick(std::uint64_t now_ns) { ticks_.push_back(now_ns); }
   /// What the program keeps about its threads for its own checks: part of the state. At the same address in every run.
   void watch(const void* memory, std::size_t bytes) { watched_.push_back({memory, bytes}); }

@@ -1,5 +1,5 @@
-// wic::Thread on the CPU device. Loads of shared words acquire and give up the turn, so that a polling warp takes turns
-// from computing ones as it does on an SM. (Where tests choose the schedule, stores give it up as well.)
+// wic::Thread on the CPU device. Loads of shared words acquire. Every access to one gives up the turn first, so that a
+// polling warp takes turns from computing ones as it does on an SM.
 #pragma once
 
 namespace wic {
@@ -15,6 +15,17 @@ WIC_DEVICE inline GroupScratch& Thread::group_scratch(std::uint32_t barrier) con
 }
 WIC_DEVICE inline void Thread::barrier(std::uint32_t id, std::uint32_t threads) const { simt::barrier(id, threads); }
 WIC_DEVICE inline void Thread::sync_warp() const {}
+WIC_DEVICE inline void Thread::mbarrier_init(std::uint64_t* mbarrier) const { *mbarrier = 0; }
+WIC_DEVICE inline void Thread::mbarrier_arrive(std::uint64_t* mbarrier) const { *mbarrier = 1; }
+WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier) const {
+  return mbarrier_try_wait(mbarrier, 1'000);
+}
+// A block's threads have one OS thread, so this is plain memory.
+WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier, std::uint32_t hint_ns) const {
+  if (*mbarrier == 0) simt::sleep(hint_ns);
+  return *mbarrier != 0;
+}
+WIC_DEVICE inline void Thread::mbarrier_invalidate(std::uint64_t*) const {}
 WIC_DEVICE inline std::uint64_t Thread::clock_ns() const { return simt::clock_ns(); }
 WIC_DEVICE inline void Thread::sleep_ns(std::uint32_t ns) const { simt::sleep(ns); }
 WIC_DEVICE inline void Thread::step() const { simt::switch_thread(); }
@@ -43,10 +54,21 @@ WIC_DEVICE inline void Thread::store(std::uint64_t* to, std::uint64_t value) con
 WIC_DEVICE inline void Thread::store_release(std::uint32_t* to, std::uint32_t value) const { store(to, value); }
 WIC_DEVICE inline void Thread::store_release(std::uint64_t* to, std::uint64_t value) const { store(to, value); }
 WIC_DEVICE inline void Thread::fence_acquire() const {}  // every load above acquires
+WIC_DEVICE inline void Thread::fence_release() const {}  // and every store releases
 
 WIC_DEVICE inline std::uint32_t Thread::fetch_add(std::uint32_t* at, std::uint32_t value) const {
   simt::before_access(simt::Access::atomic, at);
   return std::atomic_ref<std::uint32_t>(*at).fetch_add(value, std::memory_order_acq_rel);
+}
+WIC_DEVICE inline std::uint64_t Thread::fetch_add(std::uint64_t* at, std::uint64_t value) const {
+  simt::before_access(simt::Access::atomic, at);
+  return std::atomic_ref<std::uint64_t>(*at).fetch_add(value, std::memory_order_acq_rel);
+}
+WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel(std::uint32_t* at, std::uint32_t value) const {
+  return fetch_add(at, value);
+}
+WIC_DEVICE inline std::uint32_t Thread::fetch_add_system(std::uint32_t* at, std::uint32_t value) const {
+  return fetch_add(at, value);
 }
 WIC_DEVICE inline std::uint32_t Thread::exchange(std::uint32_t* at, std::uint32_t value) const {
   simt::before_access(simt::Access::atomic, at);
