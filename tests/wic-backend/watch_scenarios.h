@@ -78,6 +78,15 @@ struct World {
     satisfied = timed_out = 0;
     wrong.clear();
   }
+  /// A line speaks for a watcher, and the master does not: the role was freed, or taken, beside another watcher.
+  std::string two_watchers() const {
+    for (const WatchSlot& slot : watch) {
+      for (std::uint32_t i = 0; i < lines; ++i) {
+        if (slot.lines[i].mirror >> 63 > slot.master >> 63) return "two watchers at once";
+      }
+    }
+    return {};
+  }
 };
 
 /// Waits until that time, and checks its own result.
@@ -104,7 +113,7 @@ inline void toggle(const Thread& thread, World& world, std::uint32_t changes, wi
 
 using Part = void (*)(const Thread& thread, World& world);
 
-/// One block of one thread a part.
+/// One block of one thread a part. Block b looks at the word itself with its b-th look: block 0 in effect never.
 struct Cast {
   World* world;
   std::array<Part, 6> parts;
@@ -113,6 +122,7 @@ struct Cast {
 
 struct Scenario {
   const char* name;
+  std::uint32_t preemptions;          ///< the bound up to which all schedules are tried
   std::uint32_t first;                ///< in every word
   std::uint32_t lines;                ///< of a slot
   std::uint32_t satisfied, either;    ///< waits that must be satisfied; that may be, or may pass their deadline
@@ -127,6 +137,7 @@ inline std::string play(const Scenario& scenario, World& world, simt::ExploredRu
   std::copy(scenario.parts.begin(), scenario.parts.end(), cast.parts.begin());
   run.launch({static_cast<std::uint32_t>(scenario.parts.size()), 1}, kernel_ref(cast));
   for (const std::uint64_t tick : scenario.ticks) run.tick(tick);
+  run.always([&world] { return world.two_watchers(); });
   const auto ended = run.run();
   if (!ended) return ended.error().message;
   if (!world.wrong.empty()) return world.wrong + run.turns();
@@ -144,28 +155,43 @@ inline std::string play(const Scenario& scenario, World& world, simt::ExploredRu
 inline const std::vector<Scenario>& all_scenarios() {
   static constexpr Part waits = [](const Thread& thread, World& world) { wait_for(thread, world, 0, 1); };
   static constexpr Part gives_up = [](const Thread& thread, World& world) { wait_for(thread, world, 0, 1, kSoon); };
+  static constexpr Part gives_up_on_3 = [](const Thread& thread, World& world) {
+    wait_for(thread, world, 0, 3, kSoon);
+  };
   static constexpr Part produces = [](const Thread& thread, World& world) { world.words[0].set(thread, 1); };
   static constexpr Part toggles = [](const Thread& thread, World& world) {
     toggle(thread, world, 1, wicprof::StrategyId::backoff);
     toggle(thread, world, 2, wicprof::StrategyId::shared_watch);
   };
+  static constexpr Part waits_for_2 = [](const Thread& thread, World& world) { wait_for(thread, world, 0, 2); };
+  static constexpr Part waits_then_sets_2 = [](const Thread& thread, World& world) {
+    wait_for(thread, world, 0, 1);
+    world.words[0].set(thread, 2);
+  };
   static const std::vector<Scenario> scenarios{
-      {"TwoWaiters", 0, 1, 2, 0, {}, {waits, waits, produces}},
-      {"TwoWaitersOnLinesOfTheirOwn", 0, 2, 2, 0, {}, {waits, waits, produces}},
-      {"ThreeWaiters", 0, 1, 3, 0, {}, {waits, waits, waits, produces}},
-      {"TheWatcherGivesUp", 0, 1, 1, 1, {kSoon}, {gives_up, waits, produces}},
-      {"OneOfThreeGivesUp", 0, 1, 2, 1, {kSoon}, {gives_up, waits, waits, produces}},
-      {"AToggleThereAndBack", 0, 1, 2, 0, {}, {waits, waits, toggles, produces}},
+      {"TwoWaiters", 3, 0, 1, 2, 0, {}, {waits, waits, produces}},
+      {"TwoWaitersOnLinesOfTheirOwn", 3, 0, 2, 2, 0, {}, {waits, waits, produces}},
+      {"ThreeWaiters", 0, 0, 1, 3, 0, {}, {waits, waits, waits, produces}},
+      {"TheWatcherGivesUp", 2, 0, 1, 1, 1, {kSoon}, {gives_up, waits, produces}},
+      {"AToggleThereAndBack", 1, 0, 1, 2, 0, {}, {waits, waits, toggles, produces}},
       // The 1 that was in the word must not do for who comes after it has gone.
-      {"TheWordGoesBack", 1, 1, 1, 1, {kSoon},
-       {[](const Thread& thread, World& world) { wait_for(thread, world, 0, 2); },
+      {"TheWordGoesBack", 3, 1, 1, 1, 1, {kSoon},
+       {waits_for_2,
         [](const Thread& thread, World& world) {
           world.words[0].set(thread, 0);
           wait_for(thread, world, 0, 1, kSoon);
           world.words[0].set(thread, 2);
         }}},
+      // What the watcher has known for long is news to one who has just come.
+      {"TheWordIsReadyForALatecomer", 3, 1, 2, 2, 0, {}, {waits_then_sets_2, waits_for_2}},
+      {"TheNextWatcherWaitsForSomethingElse", 1, 0, 1, 2, 1, {kSoon},
+       {waits_then_sets_2, gives_up_on_3,
+        [](const Thread& thread, World& world) {
+          world.words[0].set(thread, 1);
+          wait_for(thread, world, 0, 2);
+        }}},
       // A slot passes from one word to another; both hash to the same places in a table this small.
-      {"TwoWords", 0, 1, 3, 0, {},
+      {"TwoWords", 1, 0, 1, 3, 0, {},
        {waits, waits, [](const Thread& thread, World& world) { wait_for(thread, world, 1, 1); },
         [](const Thread& thread, World& world) {
           world.words[1].set(thread, 1);

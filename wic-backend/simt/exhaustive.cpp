@@ -345,6 +345,8 @@ Result<> ExploredRun::run() {
     }
     world.give_turn(choice);
     if (world.state(choice) == Block::State::done) forced = 0;
+    if (!always_) continue;
+    if (const std::string wrong = always_(); !wrong.empty()) return failed(wrong);
   }
 }
 

@@ -63,7 +63,10 @@ class ExploredRun {
   void watch(const void* memory, std::size_t bytes) { watched_.push_back({memory, bytes}); }
   /// A value by which the thread that has the turn will go on differently, learnt in another way than by an access.
   void learnt(std::uint64_t value);
-  /// Until everything has ended. Error: a deadlock, or sleepers that look again and again and see nothing new.
+  /// Checked after every turn: empty, or what is wrong.
+  void always(std::function<std::string()> check) { always_ = std::move(check); }
+  /// Until everything has ended. Error: a deadlock, sleepers that look again and again and see nothing new, or
+  /// what always() was given.
   Result<> run();
   /// Whose turns they were so far, threads in the order of their launch: z = then it slept, . = then it ended, @ = a tick.
   std::string turns() const;
@@ -77,6 +80,7 @@ class ExploredRun {
   Exploration& exploration_;
   std::vector<std::uint64_t> ticks_;
   std::vector<std::pair<const void*, std::size_t>> watched_;
+  std::function<std::string()> always_;
   std::unique_ptr<World> world_;
 };
 
