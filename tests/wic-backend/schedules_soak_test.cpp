@@ -32,8 +32,8 @@ struct Plan {
   std::uint64_t rest_ns, toggle_rest_ns, early_ns;
 
   explicit Plan(std::mt19937_64& draw)
-      : blocks(1 + draw() % 2),
-        rounds(1 + draw() % 2),
+      : blocks(1 + draw() % 3),
+        rounds(1 + draw() % 3),
         toggles(draw() % 2 == 0),
         leaves_early(draw() % 4 == 0),
         rest_ns(draw() % 4'000),

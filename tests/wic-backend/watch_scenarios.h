@@ -184,6 +184,7 @@ inline const std::vector<Scenario>& all_scenarios() {
         }}},
       // What the watcher has known for long is news to one who has just come.
       {"TheWordIsReadyForALatecomer", 3, 1, 2, 2, 0, {}, {waits_then_sets_2, waits_for_2}},
+      {"TheWatcherWaitsForMore", 2, 0, 2, 2, 0, {}, {waits_for_2, waits_then_sets_2, produces}},
       {"TheNextWatcherWaitsForSomethingElse", 1, 0, 1, 2, 1, {kSoon},
        {waits_then_sets_2, gives_up_on_3,
         [](const Thread& thread, World& world) {
