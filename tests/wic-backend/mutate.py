@@ -56,7 +56,7 @@ MUTANTS = {
     ),
     # A waiter that leaves is still counted: its slot is never another word's.
     "never_uncounted": (
-        "    thread.fetch_add(&slot_->key, ~std::uint64_t{0});  // one waiter less\n",
+        "    thread.add(&slot_->key, ~std::uint64_t{0});  // one waiter less\n",
         "",
     ),
     # A slot is taken from a word that others still wait on.

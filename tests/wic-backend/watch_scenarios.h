@@ -15,7 +15,7 @@
 
 namespace wic::scenarios {
 
-inline constexpr std::uint64_t kSoon = 1'000'000'000;
+inline constexpr std::uint64_t kSoon = 1'000'000'000;  // later than any reading of the clock before the tick
 inline constexpr std::uint64_t kFar = 1'000 * kSoon;
 inline constexpr wicprof::SiteId kSite = 1;
 inline constexpr std::uint32_t kWords = 2;
@@ -113,7 +113,7 @@ inline void toggle(const Thread& thread, World& world, std::uint32_t changes, wi
 
 using Part = void (*)(const Thread& thread, World& world);
 
-/// One block of one thread a part. Block b looks at the word itself with its b-th look: block 0 in effect never.
+/// One block of one thread a part.
 struct Cast {
   World* world;
   std::array<Part, 6> parts;

@@ -10,8 +10,8 @@
 // for what it does with the news. Then its next look could show nothing new, and it is left asleep. When nothing else is
 // left, sleepers are woken in turn; a program that does not end by that hangs.
 //
-// The clock: each reading of it takes kClockReadNs, so that what a thread does at first and not later ends soon. Beyond
-// that it goes on only by the ticks that the program asks for; when each of them comes is a choice like any other.
+// The clock: each reading of it takes kClockReadNs, so that a thread soon sleeps between its looks, as all do that have
+// waited for long. Beyond that it goes on only by the ticks that the program asks for; when each of them comes is a choice like any other.
 //
 // A state that was reached before, with as many preemptions left or more, is not explored again. A thread's state is what
 // it has read so far, since nothing else can make it do one thing or another. Of looks in a row (from a sleep to the next)
@@ -32,7 +32,7 @@
 
 namespace wic::simt {
 
-inline constexpr std::uint64_t kClockReadNs = 15'000;
+inline constexpr std::uint64_t kClockReadNs = 250'000;
 
 struct Bounds {
   std::uint32_t preemptions = 2;  ///< switches away from a thread that could have gone on

@@ -4,7 +4,7 @@
  * 1 may pass its deadline at every look; waiter 0 may leave once for another strategy and come back.
  *
  * Asserted: nobody is satisfied whose condition did not hold since it came; there is one watcher at most; the last to leave
- * leaves no watcher behind. `leaves` (under weak fairness): everybody leaves. A wait's own look at the word, every tenth of a
+ * leaves no watcher behind. `leaves` (under weak fairness): everybody leaves. A wait's own look at the word, about every half
  * second, is left out: nobody may need it.
  *
  * What a GPU may reorder between two fences is free here: the watcher's reads of arrivals and word, and its stores to lines.

@@ -31,16 +31,14 @@ struct WaitLength {
   std::uint32_t deviation_ns;
 };
 
-/// What waits at a site have taught: written by waiters as they leave, racing stores being harmless.
+/// What waits at a site have taught: written by waiters as they leave, racing stores of one moment being alike.
 struct alignas(128) SiteMemory {
-  std::uint64_t wait_length;  ///< a WaitLength, the mean in the low word; 0 = nothing known
+  std::uint32_t quad[4];  ///< a WaitLength (mean 0 = nothing known), and when it was learnt: device time, low word first
 
   WIC_DEVICE WaitLength usual(const Thread& thread) const {
-    const std::uint64_t both = thread.load(&wait_length);
-    return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
-  }
-  WIC_DEVICE void learn(const Thread& thread, WaitLength length) {
-    thread.store(&wait_length, (std::uint64_t{length.deviation_ns} << 32) | length.mean_ns);
+    std::uint32_t now[4];
+    thread.load_quad(quad, now);
+    return {now[0], now[1]};
   }
 };
 

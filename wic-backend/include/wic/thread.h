@@ -19,6 +19,7 @@ struct GroupScratch {
   std::uint32_t status;
   std::uint32_t value;
   std::uint32_t unfinished;
+  std::uint32_t waited;  ///< whether the leader did not find the word ready
   std::uint32_t finished;         ///< see steward.h
   std::uint32_t known_word;       ///< the strategy word that the last wait here found, at the site of known_for: see wait.h
   std::uint32_t known_for;
@@ -86,6 +87,7 @@ class Thread {
   /// Device and shared memory only: atomics on host memory lose updates where the device lacks host-native atomics.
   WIC_DEVICE std::uint32_t fetch_add(std::uint32_t* at, std::uint32_t value) const;
   WIC_DEVICE std::uint64_t fetch_add(std::uint64_t* at, std::uint64_t value) const;
+  WIC_DEVICE void add(std::uint64_t* at, std::uint64_t value) const;  ///< the same without waiting for what was there
   /// Releases what this thread knows to whoever acquires the value, and acquires itself.
   WIC_DEVICE std::uint32_t fetch_add_acq_rel(std::uint32_t* at, std::uint32_t value) const;
   /// Against other devices and the host too; still not on host memory.

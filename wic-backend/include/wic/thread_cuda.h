@@ -115,6 +115,9 @@ WIC_DEVICE inline std::uint64_t Thread::fetch_add(std::uint64_t* at, std::uint64
   asm volatile("atom.relaxed.gpu.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(at), "l"(value) : "memory");
   return old;
 }
+WIC_DEVICE inline void Thread::add(std::uint64_t* at, std::uint64_t value) const {
+  asm volatile("red.relaxed.gpu.add.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
 WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel(std::uint32_t* at, std::uint32_t value) const {
   std::uint32_t old;
   asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");

@@ -64,6 +64,7 @@ WIC_DEVICE inline std::uint64_t Thread::fetch_add(std::uint64_t* at, std::uint64
   simt::before_access(simt::Access::atomic, at);
   return std::atomic_ref<std::uint64_t>(*at).fetch_add(value, std::memory_order_acq_rel);
 }
+WIC_DEVICE inline void Thread::add(std::uint64_t* at, std::uint64_t value) const { fetch_add(at, value); }
 WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel(std::uint32_t* at, std::uint32_t value) const {
   return fetch_add(at, value);
 }

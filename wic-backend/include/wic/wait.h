@@ -39,9 +39,12 @@ struct WaitTally {
   std::uint32_t polls = 0;
   std::uint32_t switched_after_ns = 0;
   std::uint8_t strategy = 0;  // the one in force last
+  bool waited = false;        // the group's leader did not find the word ready
 };
 
-inline constexpr std::uint64_t kSlowLookNs = 20'000;
+// All waiters of a site read its one strategy word; more often than this, thousands of them would queue up there.
+inline constexpr std::uint64_t kStrategyLookNs = 20'000;
+inline constexpr std::uint64_t kSlowLookNs = kStrategyLookNs;
 inline constexpr std::uint32_t kMbarrierHintNs = 1'000'000;
 
 WIC_DEVICE inline std::uint32_t clamp_to_word(std::uint64_t ns) { return ns > 0xffffffffu ? 0xffffffffu : low_word(ns); }
@@ -52,9 +55,14 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
                                 const Condition& condition, WaitTally& tally) {
   LoopResult result{LoopEnd::satisfied, 0};
   std::uint64_t looked = wait.arrived_ns;
+  std::uint64_t look_at_strategy = 0;
   for (;;) {
     const Observation seen = strategy.observe(thread, wait);
-    std::uint32_t strategy_word = thread.load(&wait.strategy->word);  // in the shadow of the load above
+    std::uint32_t strategy_word = wait.strategy_word;
+    if (looked >= look_at_strategy) {
+      strategy_word = thread.load(&wait.strategy->word);  // in the shadow of the load above
+      look_at_strategy = looked + kStrategyLookNs;
+    }
     tally.polls += seen.read_word ? 1 : 0;
     if (seen.fresh) result.value = seen.value;
     if (seen.fresh && condition(seen.value)) {
@@ -103,19 +111,28 @@ WIC_DEVICE LoopResult poll_once(const Thread& thread, const WaitContext& wait, c
                        [&](auto strategy) { return poll_loop(thread, wait, strategy, condition, tally); });
 }
 
-// Moves what is known of the site's waits a quarter of the way to this one. Not for a difference under an eighth: all
-// waiters of a word leave at the same moment, and hundreds of stores to one line would keep them there.
-WIC_DEVICE inline void learn(const Thread& thread, SiteMemory& site, std::uint64_t waited_ns) {
-  const WaitLength known = site.usual(thread);
-  const std::uint32_t waited = clamp_to_word(waited_ns);
-  if (known.mean_ns == 0) return site.learn(thread, {waited, waited / 2});
-  const std::int64_t difference = std::int64_t{waited} - known.mean_ns;
+// Moves what is known of the site's waits a quarter of the way to this one. The waiters of a word leave together, and should
+// count once: one that arrived before the last lesson belongs to that. Nor for a difference under an eighth: hundreds of
+// stores to one line would keep them there.
+WIC_DEVICE inline void learn(const Thread& thread, SiteMemory& site, std::uint64_t arrived, std::uint64_t now) {
+  std::uint32_t known[4];
+  thread.load_quad(site.quad, known);
+  if (arrived < ((std::uint64_t{known[3]} << 32) | known[2])) return;
+  const std::uint32_t waited = clamp_to_word(now - arrived);
+  std::int64_t mean = known[0], deviation = known[1];
+  const std::int64_t difference = std::int64_t{waited} - mean;
   const std::int64_t distance = difference < 0 ? -difference : difference;
-  const std::uint32_t eighth = known.mean_ns / 8;
-  if (distance <= eighth && known.deviation_ns <= eighth) return;
-  const std::int64_t mean = known.mean_ns + (distance <= eighth ? 0 : difference / 4);
-  const std::int64_t deviation = known.deviation_ns + (distance - known.deviation_ns) / 4;
-  site.learn(thread, {static_cast<std::uint32_t>(mean), static_cast<std::uint32_t>(deviation)});
+  const std::int64_t eighth = mean / 8;
+  if (distance <= eighth && deviation <= eighth) return;
+  if (mean == 0) {
+    mean = waited;
+    deviation = waited / 2;
+  } else {
+    if (distance > eighth) mean += difference / 4;
+    deviation += (distance - deviation) / 4;
+  }
+  thread.store_quad(site.quad, static_cast<std::uint32_t>(mean), static_cast<std::uint32_t>(deviation), low_word(now),
+                    high_word(now));
 }
 
 // A wait whose word is ready should cost no more than reading that word. So its strategy is the one that the group's last
@@ -153,6 +170,7 @@ WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, 
     }
     scratch.status = static_cast<std::uint32_t>(result.end);
     scratch.value = result.value;
+    scratch.waited = tally.polls != 1;
     thread.exchange(&scratch.finished, kGroupFinished);
   } else if (thread.index() == group.first + kWarpSize) {
     serve_as_steward(thread, view, scratch);
@@ -160,6 +178,7 @@ WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, 
   thread.sync_warp();
   thread.barrier(group.barrier, group.threads);
   const WaitResult result{static_cast<wicprof::WaitStatus>(scratch.status), scratch.value};
+  tally.waited = scratch.waited != 0;
   if (group.is_leader(thread)) thread.exchange(&scratch.finished, 0);
   thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
   return result;
@@ -205,6 +224,7 @@ WIC_DEVICE WaitResult each_thread_wait(const Thread& thread, const Group& group,
         thread.mbarrier_arrive(&scratch.parked);
       }
       if (mine.end == LoopEnd::strategy_changed) thread.store(&scratch.unfinished, 1);
+      if (group.is_leader(thread)) scratch.waited = tally.polls != 1;
     } else if (parking != Parking::barrier && thread.index() >= group.first + kWarpSize) {
       stand_at_mbarrier(thread, scratch, parking);
     }
@@ -213,6 +233,7 @@ WIC_DEVICE WaitResult each_thread_wait(const Thread& thread, const Group& group,
     if (for_all && !finished) mine = {static_cast<LoopEnd>(scratch.status), scratch.value};
     finished = mine.end != LoopEnd::strategy_changed;
     const bool again = scratch.unfinished != 0;
+    tally.waited = scratch.waited != 0;
     if (group.is_leader(thread)) thread.mbarrier_invalidate(&scratch.parked);
     thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
     if (!again) return {static_cast<wicprof::WaitStatus>(mine.end), mine.value};
@@ -238,11 +259,13 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
   const WaitResult result = one_polls ? detail::leader_wait(thread, view, group, wait, condition, tally)
                                       : detail::each_thread_wait(thread, group, wait, condition, tally);
   if (one_polls ? group.is_leader(thread) : thread.lane() == 0) {
-    const std::uint64_t resumed = thread.clock_ns();
-    if (group.is_leader(thread) && tally.polls != 1) detail::learn(thread, view.sites[site], resumed - arrived);
     write_record(thread, view,
-                 {wicprof::EventKind::wait, tally.strategy, result.status, site, iteration, tally.polls, arrived, resumed,
-                  tally.switched_after_ns, result.value});
+                 {wicprof::EventKind::wait, tally.strategy, result.status, site, iteration, tally.polls, arrived,
+                  thread.clock_ns(), tally.switched_after_ns, result.value});
+  }
+  // Not the leader, if there is anybody else: it has been kept long enough.
+  if (tally.waited && thread.index() == group.first + (group.threads > kWarpSize ? kWarpSize : 0)) {
+    detail::learn(thread, view.sites[site], arrived, thread.clock_ns());
   }
   return result;
 }

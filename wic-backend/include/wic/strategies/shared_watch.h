@@ -17,7 +17,7 @@
 //
 // A watcher that leaves for any reason (satisfied, deadline, another strategy) says so on every line before it frees the
 // role on the master, so a line never goes back in time. Every waiter looks at its line at least every two microseconds,
-// and at the word itself every tenth of a second: a wake-up cannot be lost, only late.
+// and at the word itself about every half second: a wake-up cannot be lost, only late.
 #pragma once
 
 #include "protocol/strategy.h"
@@ -34,7 +34,7 @@ class SharedWatch {
   WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {
     if (role_ == Role::none) arrive(thread, wait);
     if (role_ == Role::waiter) {
-      if ((++looks_ & kLooksBetweenOwn) == (thread.block() & kLooksBetweenOwn)) return own_look(thread, wait);
+      if (own_look_is_due(thread)) return own_look(thread, wait);
       const std::uint64_t line = thread.load(my_line(thread, wait));
       fresh_ = fresh_ || reached(ticket_of(line), ticket_);
       // Only who has nothing to gain from the last watcher's last words becomes the next.
@@ -51,7 +51,8 @@ class SharedWatch {
   WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
     const std::uint64_t waited = now - wait.arrived_ns;
     if (role_ == Role::waiter) {
-      thread.sleep_ns(bounded(waited / 512, kShortestSleepNs, kLongestSleepNs));
+      const std::uint32_t sleep_ns = bounded(waited / 2048, 0, kLongestSleepNs);
+      if (sleep_ns >= kShortestSleepNs) thread.sleep_ns(sleep_ns);
     } else if (!slept_) {
       sleep_through_prediction(thread, wait, now);
     } else if (waited > kWatchersPatienceNs) {
@@ -69,18 +70,18 @@ class SharedWatch {
       thread.store(&slot_->master, last);
       thread.fence_release();
     }
-    thread.fetch_add(&slot_->key, ~std::uint64_t{0});  // one waiter less
+    thread.add(&slot_->key, ~std::uint64_t{0});  // one waiter less
   }
 
  private:
   enum class Role : std::uint8_t { none, watcher, waiter, alone };
 
-  static constexpr std::uint32_t kShortestSleepNs = 100;   // between a waiter's looks at its line
+  static constexpr std::uint32_t kShortestSleepNs = 64;    // between a waiter's looks at its line
   static constexpr std::uint32_t kLongestSleepNs = 1'000;  // lasts up to twice that
   static constexpr std::uint32_t kLongestWatcherSleepNs = 500;
-  static constexpr std::uint64_t kWatchersPatienceNs = 20'000;  // looks again at once for that long
+  static constexpr std::uint64_t kWatchersPatienceNs = 200'000;  // looks again at once for that long
   static constexpr std::uint32_t kPredictedStepNs = 1'000;
-  static constexpr std::uint32_t kLooksBetweenOwn = 0xffff;
+  static constexpr std::uint32_t kLooksBetweenOwn = 1u << 19;  // about half a second
   static constexpr std::uint32_t kProbes = 4;
   static constexpr std::uint64_t kUsersMask = (1u << 17) - 1;
 
@@ -96,6 +97,13 @@ class SharedWatch {
   static WIC_DEVICE bool reached(std::uint32_t a, std::uint32_t b) { return ((a - b) & 0x7fffffffu) < 0x40000000u; }
   static WIC_DEVICE std::uint32_t bounded(std::uint64_t ns, std::uint32_t least, std::uint32_t most) {
     return ns < least ? least : ns > most ? most : static_cast<std::uint32_t>(ns);
+  }
+
+  // At least half of the period after the first look, and never many blocks at the same time: reads of a host word by many
+  // are what this strategy is there to prevent.
+  WIC_DEVICE bool own_look_is_due(const Thread& thread) {
+    const std::uint32_t phase = (thread.block() & 0xfff) * (kLooksBetweenOwn / 2 / 0x1000);
+    return ((++looks_ + phase) & (kLooksBetweenOwn - 1)) == kLooksBetweenOwn - 1;
   }
 
   static WIC_DEVICE Observation own_look(const Thread& thread, const WaitContext& wait) {
@@ -152,14 +160,14 @@ class SharedWatch {
     value_ = value;
   }
 
-  // Where waits at the site last alike, the watcher leaves the word alone through the part that is sure to come; but only
-  // as long as nobody new asks.
+  // Where waits at the site last alike, the watcher leaves the word alone through the part that is sure to come; but only as
+  // long as nobody new asks, and never through more than half of it: a wait that was overslept teaches a shorter one.
   WIC_DEVICE void sleep_through_prediction(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
     slept_ = true;
     const WaitLength usual = wait.site->usual(thread);
     const std::uint64_t spread = std::uint64_t{usual.deviation_ns} * 4;
     if (usual.mean_ns / 2 <= spread) return;
-    const std::uint64_t until = wait.arrived_ns + usual.mean_ns - spread;
+    const std::uint64_t until = wait.arrived_ns + usual.mean_ns / 2;
     while (now + kPredictedStepNs < until && now < wait.deadline_ns && !wait.strategy_changed(thread) &&
            (slot_ == nullptr || thread.load(&slot_->arrivals) == ticket_)) {
       thread.sleep_ns(kPredictedStepNs / 2);
@@ -180,7 +188,7 @@ class SharedWatch {
         }
         if (key >> 17 != address) continue;
         if (thread.fetch_add(&slot.key, 1) >> 17 == address) return &slot;
-        thread.fetch_add(&slot.key, ~std::uint64_t{0});  // it has just become another word's
+        thread.add(&slot.key, ~std::uint64_t{0});  // it has just become another word's
       }
     }
     return nullptr;
