@@ -35,7 +35,7 @@ StrategyId chosen(const SiteSpec& spec, const SiteObservation& o, StrategyId now
 }
 
 TEST(Automatic, WithoutObservationTheDeclarationDecides) {
-  EXPECT_EQ(choose(site()).strategy, StrategyId::poll);
+  EXPECT_EQ(choose(site()).strategy, StrategyId::leader_bar_sync);
   EXPECT_EQ(choose(site({}, Pollers::each_thread)).strategy, StrategyId::leader_bar_sync);
   EXPECT_EQ(choose(site({}, {}, true)).strategy, StrategyId::shared_watch);
   EXPECT_EQ(choose(site({}, Pollers::each_thread, true)).strategy, StrategyId::shared_watch);
@@ -45,27 +45,27 @@ TEST(Automatic, WithoutObservationTheDeclarationDecides) {
 
 TEST(Automatic, ManyReadersOfAHostWordAreWatched) {
   for (const WordMemory memory : {WordMemory::pinned_host, WordMemory::managed}) {
-    EXPECT_EQ(chosen(site(memory), seen(kHostWordReaders - 1, kMillisecond)), StrategyId::poll);
+    EXPECT_EQ(chosen(site(memory), seen(kHostWordReaders - 1, kMillisecond)), StrategyId::leader_bar_sync);
     EXPECT_EQ(chosen(site(memory), seen(kHostWordReaders, kMillisecond)), StrategyId::shared_watch);
   }
-  EXPECT_EQ(chosen(site(WordMemory::pinned_host, {}, true), seen(2, kMillisecond)), StrategyId::poll);
+  EXPECT_EQ(chosen(site(WordMemory::pinned_host, {}, true), seen(2, kMillisecond)), StrategyId::leader_bar_sync);
 }
 
 TEST(Automatic, APeersWordTakesMoreOfThem) {
-  EXPECT_EQ(chosen(site(WordMemory::peer_device), seen(kPeerWordReaders - 1, kMillisecond)), StrategyId::poll);
+  EXPECT_EQ(chosen(site(WordMemory::peer_device), seen(kPeerWordReaders - 1, kMillisecond)), StrategyId::leader_bar_sync);
   EXPECT_EQ(chosen(site(WordMemory::peer_device), seen(kPeerWordReaders, kMillisecond)), StrategyId::shared_watch);
 }
 
 TEST(Automatic, AWordInDeviceMemoryIsPolledByHundreds) {
-  EXPECT_EQ(chosen(site(WordMemory::device, {}, true), seen(528, kMillisecond, 50 * kMicrosecond)), StrategyId::poll);
+  EXPECT_EQ(chosen(site(WordMemory::device, {}, true), seen(528, kMillisecond, 50 * kMicrosecond)), StrategyId::leader_bar_sync);
   EXPECT_EQ(chosen(site(WordMemory::device), seen(kDeviceWordReaders, kMillisecond)), StrategyId::shared_watch);
 }
 
 TEST(Automatic, WhereTheWordsPlaceIsUnknownTheLooksTell) {
   EXPECT_EQ(chosen(site(), seen(kDistantWordReaders, kMillisecond, 2 * kMicrosecond)), StrategyId::shared_watch);
-  EXPECT_EQ(chosen(site(), seen(kDistantWordReaders - 1, kMillisecond, 2 * kMicrosecond)), StrategyId::poll);
-  EXPECT_EQ(chosen(site(), seen(528, kMillisecond, 700)), StrategyId::poll);
-  EXPECT_EQ(chosen(site(), seen(528, kMillisecond)), StrategyId::poll);                        // no look known
+  EXPECT_EQ(chosen(site(), seen(kDistantWordReaders - 1, kMillisecond, 2 * kMicrosecond)), StrategyId::leader_bar_sync);
+  EXPECT_EQ(chosen(site(), seen(528, kMillisecond, 700)), StrategyId::leader_bar_sync);
+  EXPECT_EQ(chosen(site(), seen(528, kMillisecond)), StrategyId::leader_bar_sync);                        // no look known
   EXPECT_EQ(chosen(site({}, {}, true), seen(528, kMillisecond)), StrategyId::shared_watch);  // but all are said to share
 }
 
@@ -73,7 +73,7 @@ TEST(Automatic, WordsThatAreNotToldApartAreAsDeclared) {
   SiteObservation o = seen(0, kMillisecond);
   o.waiters = 528;
   EXPECT_EQ(chosen(site(WordMemory::pinned_host, {}, true), o), StrategyId::shared_watch);
-  EXPECT_EQ(chosen(site(WordMemory::pinned_host, {}, false), o), StrategyId::poll);
+  EXPECT_EQ(chosen(site(WordMemory::pinned_host, {}, false), o), StrategyId::leader_bar_sync);
 }
 
 TEST(Automatic, PollingThreadsStandBehindALeader) {
@@ -141,7 +141,7 @@ const SiteObservation kShort = seen(500, 0);
 
 TEST(SiteChooser, ChangesWhenTwoWindowsAgree) {
   SiteChooser chooser(site(WordMemory::pinned_host), kLimits);
-  EXPECT_EQ(chooser.now().strategy, StrategyId::poll);
+  EXPECT_EQ(chooser.now().strategy, StrategyId::leader_bar_sync);
   EXPECT_FALSE(chooser.see(kLong));
   EXPECT_TRUE(chooser.see(kLong));
   EXPECT_EQ(chooser.now().strategy, StrategyId::shared_watch);
@@ -162,7 +162,7 @@ TEST(SiteChooser, SaysOnceThatTheDeclarationIsBorneOut) {
 TEST(SiteChooser, WindowsThatTakeTurnsChangeNothing) {
   SiteChooser chooser(site(WordMemory::pinned_host), kLimits);
   for (int i = 0; i < 1000; ++i) EXPECT_FALSE(chooser.see(i % 2 == 0 ? kLong : kShort)) << i;
-  EXPECT_EQ(chooser.now().strategy, StrategyId::poll);
+  EXPECT_EQ(chooser.now().strategy, StrategyId::leader_bar_sync);
 }
 
 // Turns slow enough for two windows to agree each time: it follows at first and then comes to rest.

@@ -25,6 +25,11 @@ struct BlockHooks {
     my_block->park(*me, state);
     Fiber::suspend();
   }
+  static void before_access(Access access, const void* at) {
+    AccessRule* const rule = block->rule_;
+    if (rule == nullptr || rule->ends_turn(access, at)) wait(Block::State::ready);
+    if (rule != nullptr) rule->happens(access, at);
+  }
   static void sleep(std::uint32_t ns) {
     thread->wake_ns = block->clock_.now_ns() + ns * kSleepScale;
     wait(Block::State::sleeping);
@@ -36,6 +41,7 @@ struct BlockHooks {
 thread_local Block* BlockHooks::block = nullptr;
 thread_local Block::SimtThread* BlockHooks::thread = nullptr;
 
+void before_access(Access access, const void* at) { BlockHooks::before_access(access, at); }
 void switch_thread() { BlockHooks::wait(Block::State::ready); }
 void sleep(std::uint32_t ns) { BlockHooks::sleep(ns); }
 void barrier(std::uint32_t id, std::uint32_t thread_count) { BlockHooks::arrive(id, thread_count); }
@@ -47,9 +53,10 @@ LaunchedKernel::LaunchedKernel(const LaunchShape& launch_shape, const KernelRef&
 }
 
 Block::Block(std::shared_ptr<const LaunchedKernel> kernel, std::uint32_t index, std::uint32_t sm, const Clock& clock,
-             StackPool& stacks)
+             StackPool& stacks, AccessRule* rule)
     : kernel_(std::move(kernel)),
       clock_(clock),
+      rule_(rule),
       shared_(kernel_->shape.shared_bytes),
       threads_(kernel_->shape.threads),
       standing_((kernel_->shape.threads + kWarpSize - 1) / kWarpSize) {

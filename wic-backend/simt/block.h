@@ -21,6 +21,14 @@ class Clock {
   virtual std::uint64_t now_ns() const = 0;
 };
 
+/// Where threads give up their turn. Without a rule, as on the running device: before every access.
+class AccessRule {
+ public:
+  virtual ~AccessRule() = default;
+  virtual bool ends_turn(Access access, const void* at) = 0;
+  virtual void happens(Access access, const void* at) = 0;  ///< the turn has come back; the access is next
+};
+
 struct LaunchedKernel {
   LaunchShape shape;
   void (*entry)(const void* kernel, const Thread& thread);
@@ -34,11 +42,12 @@ class Block {
   enum class State : std::uint8_t { ready, sleeping, at_barrier, done };
 
   Block(std::shared_ptr<const LaunchedKernel> kernel, std::uint32_t index, std::uint32_t sm, const Clock& clock,
-        StackPool& stacks);
+        StackPool& stacks, AccessRule* rule = nullptr);
 
   std::uint32_t thread_count() const { return static_cast<std::uint32_t>(threads_.size()); }
   std::uint32_t warp_count() const { return (thread_count() + kWarpSize - 1) / kWarpSize; }
   bool done() const { return done_count_ == threads_.size(); }
+  State state(std::uint32_t i) const { return threads_[i].state; }
 
   /// Whether thread i can have a turn at that time.
   bool runnable(std::uint32_t i, std::uint64_t now) const;
@@ -64,6 +73,7 @@ class Block {
 
   std::shared_ptr<const LaunchedKernel> kernel_;
   const Clock& clock_;
+  AccessRule* const rule_;
   std::vector<std::byte> shared_;
   std::array<GroupScratch, kGroupBarriers> scratch_{};
   std::array<std::uint32_t, 16> arrived_{};

@@ -1,5 +1,5 @@
-// wic::Thread on the CPU device. Loads of shared words acquire and give up the turn, so that a polling warp takes turns
-// from computing ones as it does on an SM.
+// wic::Thread on the CPU device. Loads of shared words acquire. Every access to one gives up the turn first, so that a
+// polling warp takes turns from computing ones as it does on an SM.
 #pragma once
 
 namespace wic {
@@ -32,24 +32,24 @@ WIC_DEVICE inline void Thread::sleep_ns(std::uint32_t ns) const { simt::sleep(ns
 WIC_DEVICE inline void Thread::step() const { simt::switch_thread(); }
 
 WIC_DEVICE inline std::uint32_t Thread::load(const std::uint32_t* from) const {
-  simt::switch_thread();
+  simt::before_access(simt::Access::load, from);
   return std::atomic_ref<std::uint32_t>(*const_cast<std::uint32_t*>(from)).load(std::memory_order_acquire);
 }
 WIC_DEVICE inline std::uint64_t Thread::load(const std::uint64_t* from) const {
-  simt::switch_thread();
+  simt::before_access(simt::Access::load, from);
   return std::atomic_ref<std::uint64_t>(*const_cast<std::uint64_t*>(from)).load(std::memory_order_acquire);
 }
 WIC_DEVICE inline void Thread::load_quad(const std::uint32_t* from, std::uint32_t (&values)[4]) const {
-  simt::switch_thread();
+  simt::before_access(simt::Access::load, from);
   auto* const words = const_cast<std::uint32_t*>(from);
   for (int i = 0; i < 4; ++i) values[i] = std::atomic_ref<std::uint32_t>(words[i]).load(std::memory_order_acquire);
 }
 WIC_DEVICE inline void Thread::store(std::uint32_t* to, std::uint32_t value) const {
-  simt::switch_thread();
+  simt::before_access(simt::Access::store, to);
   std::atomic_ref<std::uint32_t>(*to).store(value, std::memory_order_release);
 }
 WIC_DEVICE inline void Thread::store(std::uint64_t* to, std::uint64_t value) const {
-  simt::switch_thread();
+  simt::before_access(simt::Access::store, to);
   std::atomic_ref<std::uint64_t>(*to).store(value, std::memory_order_release);
 }
 WIC_DEVICE inline void Thread::store_release(std::uint32_t* to, std::uint32_t value) const { store(to, value); }
@@ -58,11 +58,11 @@ WIC_DEVICE inline void Thread::fence_acquire() const {}  // every load above acq
 WIC_DEVICE inline void Thread::fence_release() const {}  // and every store releases
 
 WIC_DEVICE inline std::uint32_t Thread::fetch_add(std::uint32_t* at, std::uint32_t value) const {
-  simt::switch_thread();
+  simt::before_access(simt::Access::atomic, at);
   return std::atomic_ref<std::uint32_t>(*at).fetch_add(value, std::memory_order_acq_rel);
 }
 WIC_DEVICE inline std::uint64_t Thread::fetch_add(std::uint64_t* at, std::uint64_t value) const {
-  simt::switch_thread();
+  simt::before_access(simt::Access::atomic, at);
   return std::atomic_ref<std::uint64_t>(*at).fetch_add(value, std::memory_order_acq_rel);
 }
 WIC_DEVICE inline void Thread::add(std::uint64_t* at, std::uint64_t value) const { fetch_add(at, value); }
@@ -73,12 +73,12 @@ WIC_DEVICE inline std::uint32_t Thread::fetch_add_system(std::uint32_t* at, std:
   return fetch_add(at, value);
 }
 WIC_DEVICE inline std::uint32_t Thread::exchange(std::uint32_t* at, std::uint32_t value) const {
-  simt::switch_thread();
+  simt::before_access(simt::Access::atomic, at);
   return std::atomic_ref<std::uint32_t>(*at).exchange(value, std::memory_order_acq_rel);
 }
 WIC_DEVICE inline bool Thread::compare_exchange(std::uint64_t* at, std::uint64_t& expected,
                                                 std::uint64_t desired) const {
-  simt::switch_thread();
+  simt::before_access(simt::Access::atomic, at);
   return std::atomic_ref<std::uint64_t>(*at).compare_exchange_strong(expected, desired, std::memory_order_acq_rel);
 }
 WIC_DEVICE inline void Thread::store_quad(void* to, std::uint32_t a, std::uint32_t b, std::uint32_t c,

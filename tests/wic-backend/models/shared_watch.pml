@@ -1,0 +1,226 @@
+/* The protocol of wic-backend/include/wic/strategies/shared_watch.h, for one word: WAITERS groups, LINES lines.
+ *
+ * Waiter 0 waits for 2, the others for anything but 0; the word goes 0, 1, 0, 1, and to 2 once the others have left. Waiter
+ * 1 may pass its deadline at every look; waiter 0 may leave once for another strategy and come back.
+ *
+ * Asserted: nobody is satisfied whose condition did not hold since it came; there is one watcher at most; the last to leave
+ * leaves no watcher behind. `leaves` (under weak fairness): everybody leaves. A wait's own look at the word, about every half
+ * second, is left out: nobody may need it.
+ *
+ * What a GPU may reorder between two fences is free here: the watcher's reads of arrivals and word, and its stores to lines.
+ *
+ * With one of these defined the model is wrong, and must be found so: TICKETS_IGNORED, TICKET_AT_ONCE, NOT_ANSWERED,
+ * ROLE_KEPT, LINES_NOT_TOLD, ROLE_FREED_FIRST, ROLE_BY_STORE.
+ */
+#ifndef WAITERS
+#define WAITERS 3
+#endif
+#ifndef CHANGES
+#define CHANGES 1  /* of strategy */
+#endif
+#define LINES 2
+
+typedef Mirror {
+  bool live;     /* the active bit */
+  byte ticket;
+  byte value
+};
+
+byte word;
+byte arrivals;
+Mirror master;
+Mirror lines[LINES];
+
+/* What only the assertions know. */
+byte watchers;
+byte gone;
+bool held[WAITERS];
+
+#define holds(i, value) ((i) == 0 -> (value) == 2 : (value) != 0)
+
+inline write_line(i, is_active) {
+  d_step {
+    lines[i].live = is_active;
+    lines[i].ticket = published;
+    lines[i].value = value
+  }
+}
+
+inline write_lines(is_active) {
+  if
+  :: write_line(0, is_active); write_line(1, is_active)
+  :: write_line(1, is_active); write_line(0, is_active)
+  fi
+}
+
+inline free_role() {
+  d_step {
+#ifndef ROLE_KEPT
+    master.live = false;
+#endif
+    master.ticket = published;
+    master.value = value;
+    watchers--
+  }
+}
+
+#define GO_ON 0
+#define SATISFIED 1
+#define DEADLINE 2
+#define CHANGED 3
+
+proctype waiter(byte me) {
+  byte ticket, published, value, seen_arrivals, seen_value;
+  bool watching, fresh, known, tries;
+  byte outcome;
+  bool may_change = (me == 0 && CHANGES);
+
+  d_step { held[me] = holds(me, word) }
+  do
+  :: d_step {  /* arrives */
+       arrivals++;
+       ticket = arrivals;
+       watching = false; fresh = false; known = false;
+       published = 0; value = 0;
+       outcome = GO_ON
+     }
+     do
+     :: outcome == GO_ON ->
+        if
+        :: !watching ->
+           d_step {
+             seen_value = lines[me % LINES].value;
+#ifdef TICKETS_IGNORED
+             fresh = true;
+#else
+             fresh = fresh || lines[me % LINES].ticket >= ticket;
+#endif
+             tries = !lines[me % LINES].live && !(fresh && !(known && seen_value == value))
+           }
+           if
+           :: tries ->
+              tries = false;
+#ifdef ROLE_BY_STORE
+              if
+              :: master.live
+              :: !master.live -> d_step { master.live = true; watching = true; watchers++ }
+              fi;
+#else
+              /* The read and the compare_exchange in one: what can come between them makes the latter fail, which is the
+                 same as finding the master active. */
+              d_step {
+                if
+                :: !master.live -> master.live = true; watching = true; watchers++
+                :: else
+                fi
+              }
+#endif
+              assert(watchers <= 1)
+           :: else
+           fi;
+           if
+           :: watching -> d_step { known = false; fresh = false; ticket = arrivals; seen_value = 0 }
+           :: else -> d_step {
+                known = fresh;
+                value = seen_value;
+                seen_value = 0;
+                if
+                :: fresh && holds(me, value) -> outcome = SATISFIED
+                :: else
+                fi
+              }
+           fi
+        :: else
+        fi;
+        if
+        :: watching ->
+           if
+           :: seen_arrivals = arrivals; seen_value = word
+           :: seen_value = word; seen_arrivals = arrivals
+           fi;
+#ifdef TICKET_AT_ONCE
+           ticket = seen_arrivals;
+#endif
+           if
+#ifdef NOT_ANSWERED
+           :: !known || seen_value != value ->
+#else
+           :: !known || seen_value != value || ticket != published ->
+#endif
+              d_step { known = true; published = ticket; value = seen_value }
+              write_lines(true)
+           :: else
+           fi;
+           d_step {
+             ticket = seen_arrivals;
+             seen_arrivals = 0;
+             seen_value = 0;
+             if
+             :: holds(me, value) -> outcome = SATISFIED
+             :: else
+             fi
+           }
+        :: else
+        fi;
+        if
+        :: outcome == SATISFIED -> assert(held[me])
+        :: outcome == GO_ON
+        :: outcome == GO_ON && me == 1 -> outcome = DEADLINE
+        :: outcome == GO_ON && may_change -> d_step { may_change = false; outcome = CHANGED }
+        fi
+     :: else -> break
+     od;
+     if
+     :: watching ->
+#ifdef ROLE_FREED_FIRST
+        free_role();
+        write_lines(false)
+#else
+#ifndef LINES_NOT_TOLD
+        write_lines(false);
+#endif
+        free_role()
+#endif
+     :: else
+     fi;
+     if
+     :: outcome == CHANGED
+     :: else -> break
+     fi
+  od;
+  skip;
+  d_step {
+    gone++;
+    if
+    :: gone == WAITERS -> assert(!master.live)
+    :: else
+    fi
+  }
+}
+
+inline set(to) {
+  d_step {
+    word = to;
+    for (i : 0 .. WAITERS - 1) { held[i] = held[i] || holds(i, word) }
+    i = 0
+  }
+}
+
+proctype producer() {
+  byte i;
+  set(1);
+  set(0);
+  set(1);
+  gone == WAITERS - 1;
+  set(2)
+}
+
+init {
+  atomic {
+    byte i;
+    for (i : 0 .. WAITERS - 1) { run waiter(i) }
+    run producer()
+  }
+}
+
+ltl leaves { <> (gone == WAITERS) }
