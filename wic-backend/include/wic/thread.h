@@ -70,6 +70,13 @@ class Thread {
   /// Device and shared memory only: atomics on host memory lose updates where the device lacks host-native atomics.
   WIC_DEVICE std::uint32_t fetch_add(std::uint32_t* at, std::uint32_t value) const;
   WIC_DEVICE std::uint32_t exchange(std::uint32_t* at, std::uint32_t value) const;
+  /// As store_release() and fence_acquire() around it, for all devices. Device, peer and managed memory.
+  WIC_DEVICE std::uint32_t fetch_add_acq_rel(std::uint32_t* at, std::uint32_t value) const;
+  /// Turns the bits of `mask` over in a word of device or peer memory that other threads of any device change too.
+  /// Publishes as store_release() does, and does not wait for the word.
+  WIC_DEVICE void flip_bits(std::uint32_t* at, std::uint32_t mask) const;
+  /// Rings a Doorbell of this device. What was written before is there when the host thread wakes.
+  WIC_DEVICE void ring(std::uint32_t* bell) const;
   WIC_DEVICE bool compare_exchange(std::uint64_t* at, std::uint64_t& expected, std::uint64_t desired) const;
   /// Four words at once, seen together by a reader that checks the last one.
   WIC_DEVICE void store_quad(void* to, std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) const;

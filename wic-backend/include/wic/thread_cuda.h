@@ -80,6 +80,17 @@ WIC_DEVICE inline std::uint32_t Thread::exchange(std::uint32_t* at, std::uint32_
   asm volatile("atom.relaxed.gpu.exch.b32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
   return old;
 }
+WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel(std::uint32_t* at, std::uint32_t value) const {
+  std::uint32_t old;
+  asm volatile("atom.acq_rel.sys.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
+  return old;
+}
+WIC_DEVICE inline void Thread::flip_bits(std::uint32_t* at, std::uint32_t mask) const {
+  asm volatile("red.release.sys.global.xor.b32 [%0], %1;" ::"l"(at), "r"(mask) : "memory");
+}
+WIC_DEVICE inline void Thread::ring(std::uint32_t* bell) const {
+  asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(bell), "r"(1u) : "memory");
+}
 WIC_DEVICE inline bool Thread::compare_exchange(std::uint64_t* at, std::uint64_t& expected,
                                                 std::uint64_t desired) const {
   std::uint64_t old;

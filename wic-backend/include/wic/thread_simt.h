@@ -50,6 +50,17 @@ WIC_DEVICE inline std::uint32_t Thread::exchange(std::uint32_t* at, std::uint32_
   simt::switch_thread();
   return std::atomic_ref<std::uint32_t>(*at).exchange(value, std::memory_order_acq_rel);
 }
+WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel(std::uint32_t* at, std::uint32_t value) const {
+  return fetch_add(at, value);
+}
+WIC_DEVICE inline void Thread::flip_bits(std::uint32_t* at, std::uint32_t mask) const {
+  simt::switch_thread();
+  std::atomic_ref<std::uint32_t>(*at).fetch_xor(mask, std::memory_order_acq_rel);
+}
+WIC_DEVICE inline void Thread::ring(std::uint32_t* bell) const {
+  fetch_add(bell, 1);
+  simt::wake_host(bell);
+}
 WIC_DEVICE inline bool Thread::compare_exchange(std::uint64_t* at, std::uint64_t& expected,
                                                 std::uint64_t desired) const {
   simt::switch_thread();

@@ -1,0 +1,23 @@
+#include "src/host_doorbell.h"
+
+namespace wic {
+
+Result<std::uint32_t> HostDoorbell::wait(std::uint32_t seen) {
+  const std::atomic_ref word(word_);
+  if (!closed_) word.wait(seen, std::memory_order_acquire);
+  return word.load(std::memory_order_acquire);
+}
+
+Result<> HostDoorbell::close() {
+  closed_ = true;
+  ring();
+  return wicprof::ok();
+}
+
+void HostDoorbell::ring() {
+  const std::atomic_ref word(word_);
+  word.fetch_add(1, std::memory_order_acq_rel);
+  word.notify_all();
+}
+
+}  // namespace wic
