@@ -60,6 +60,7 @@ WIC_DEVICE inline void check_message(const Thread& thread, const Message& messag
   if (message.bytes != length(tag, cycle, max_bytes)) thread.fetch_add(&counts[kWrong], 1);
   for (std::uint32_t i = thread.index(); i < message.bytes && i < max_bytes; i += thread.block_size()) {
     if (static_cast<std::uint8_t>(message.data[i]) != content(tag, cycle, i)) thread.fetch_add(&counts[kWrong], 1);
+    thread.step();
   }
   if (thread.index() == 0) thread.fetch_add(&counts[kReceived], 1);
 }

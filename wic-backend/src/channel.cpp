@@ -78,10 +78,14 @@ struct Channel::State {
 
 Result<> Channel::State::open() {
   const WordPlaces places = memory.word_places();
-  const auto data = runtime.add_site({spec.name + ".data", places.data});
+  // Host threads each look for themselves, and parked ones sleep.
+  const auto pollers = [](End end) {
+    return end.is_cpu() ? wicprof::Pollers::each_thread : wicprof::Pollers::leader;
+  };
+  const auto data = runtime.add_site({spec.name + ".data", places.data, pollers(spec.consumer)});
   if (!data) return data.error();
   data_site = *data;
-  const auto room = runtime.add_site({spec.name + ".room", places.room});
+  const auto room = runtime.add_site({spec.name + ".room", places.room, pollers(spec.producer)});
   if (!room) return room.error();
   room_site = *room;
   if (path_of(spec) == Path::engine) {
