@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "wic/device.h"
 
@@ -18,6 +19,14 @@ class HostDoorbell final : public Doorbell {
  private:
   alignas(128) mutable std::uint32_t word_ = 0;
   std::atomic<bool> closed_{false};
+};
+
+/// Where a device cannot wake a host thread: nobody rings, the waiting thread looks again after a nap.
+class NappingDoorbell final : public Doorbell {
+ public:
+  std::uint32_t* word() const override { return nullptr; }
+  Result<std::uint32_t> wait(std::uint32_t seen) override;
+  Result<> close() override { return wicprof::ok(); }
 };
 
 }  // namespace wic

@@ -45,8 +45,9 @@ struct ChannelSpec {
   std::uint32_t max_bytes = 8;  ///< of a message; 1 to 2^30
   Way way = Way::park;
   Path path = Path::automatic;  ///< CPU to device, way poll or park
-  /// Consumer on the CPU, way park: threads that wait for several tags sleep until an event of the producer wakes them.
-  /// Costs the producer an atomic add a message. Without it they wait for one tag after another.
+  /// Consumer on the CPU, way park: threads that wait for several tags sleep until an event of the producer wakes them
+  /// (or in naps of 50 us, where its device cannot). Costs the producer an atomic add a message. Without it they wait
+  /// for one tag after another.
   bool monitored = false;
   /// Where the messages lie; none = pages of the channel's own, as many as it needs. Way naive has no pages.
   std::shared_ptr<MessagePages> pages = {};

@@ -86,10 +86,10 @@ WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel(std::uint32_t* at, std
   return old;
 }
 WIC_DEVICE inline void Thread::flip_bits(std::uint32_t* at, std::uint32_t mask) const {
-  asm volatile("red.release.sys.global.xor.b32 [%0], %1;" ::"l"(at), "r"(mask) : "memory");
+  asm volatile("red.release.sys.xor.b32 [%0], %1;" ::"l"(at), "r"(mask) : "memory");
 }
 WIC_DEVICE inline void Thread::ring(std::uint32_t* bell) const {
-  asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(bell), "r"(1u) : "memory");
+  asm volatile("red.release.sys.add.u32 [%0], %1;" ::"l"(bell), "r"(1u) : "memory");
 }
 WIC_DEVICE inline bool Thread::compare_exchange(std::uint64_t* at, std::uint64_t& expected,
                                                 std::uint64_t desired) const {
