@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "bench/channel_kernels.h"
 #include "bench/claim.h"
@@ -100,6 +101,10 @@ class Rig {
     const wicprof::WantedWait wait = way == Way::park
                                          ? wicprof::WantedWait{wicprof::Mode::park, wicprof::StrategyId::automatic}
                                          : wicprof::WantedWait{wicprof::Mode::poll, wicprof::StrategyId::poll};
+    if (way != last_way_) {  // it would clear what a naive channel has set for its site
+      if (auto r = runtime_->set_wait(0, wait); !r) return r.error();
+    }
+    last_way_ = way;
     ChannelSpec spec;
     spec.name = "c" + std::to_string(++channels_);
     spec.producer = direction.producer;
@@ -110,7 +115,6 @@ class Rig {
     spec.path = path;
     auto made = Channel::make(*runtime_, spec);
     if (!made) return made.error();
-    if (auto r = runtime_->set_wait(0, wait); !r) return r.error();
     return made;
   }
 
@@ -122,6 +126,7 @@ class Rig {
   std::vector<Array<std::uint32_t>> words_, read_;
   std::vector<std::unique_ptr<Stream>> streams_, copies_;
   int channels_ = 0;
+  std::optional<Way> last_way_;
 };
 
 double seconds_since(TimeNs begin) { return static_cast<double>(wicprof::now_ns() - begin) * 1e-9; }
@@ -202,7 +207,11 @@ Result<double> plain_copies(Rig& rig, const Direction& direction, std::int64_t b
   return seconds_since(begin);
 }
 
-constexpr std::uint32_t kBandwidthTags = 4;
+// Between devices more, so that the link is busy while one tag's blocks wait for each other.
+std::uint32_t bandwidth_tags(const Direction& direction) {
+  return direction.producer.is_cpu() || direction.consumer.is_cpu() ? 4 : 8;
+}
+constexpr std::uint32_t kPathTags = 4;
 
 Result<> bandwidth(Claim& claim, const std::string& devices, const Scale& scale, const Direction& direction) {
   auto rig = Rig::make(devices);

@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# Measures on a GPU what docs/results/ holds. Usage: bench/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER MACHINE [COMMIT]
+# Measures on GPUs what docs/results/ holds.
+# Usage: bench/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER MACHINE [COMMIT] [PART]
+# PART: programs (samples under wic-prof), backend (the backend's own benchmarks), two_gpus (what needs a second GPU), or all but
+# that one, which is what happens without it.
 # Example: bench/gpu_results.sh build docs/results h200
 # Goes on after a claim that does not hold, and exits with 1 then.
 set -u
@@ -7,6 +10,7 @@ build=$(realpath "$1")
 out=$(realpath "$2")
 machine=$3
 commit=${4:-$(git rev-parse --short HEAD)}
+part=${5:-all}
 bin=$build/bin
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,11 +22,11 @@ alternate() { # TIME COUNT: a schedule that goes to and fro
   printf "poll:$1,park:$1%.0s," $(seq "$2") | sed 's/,$//'
 }
 
-claim() { # NAME PROGRAM ARGS...: one result file
+claim() { # NAME PROGRAM ARGS...: one result file, within $limit seconds
   local name=$1 program=$2
   shift 2
   echo "== $name"
-  timeout 200 "$bin/$program" --machine "$machine" --commit "$commit" -o "$out/$name.$machine.json" "$@" || {
+  timeout "${limit:-60}" "$bin/$program" --machine "$machine" --commit "$commit" -o "$out/$name.$machine.json" "$@" || {
     echo "$name: exit status $?"
     failed=1
   }
@@ -39,17 +43,37 @@ record() { # NAME RUN_OPTIONS... -- APP ARGS...: a trace and its figures
   claim "$name" bench_trace_figures --trace "$work/$name.wicprof" --program "$name"
 }
 
-claim hot_flag bench_hot_flag --devices cuda:0 --rounds 6 --timed 5
-claim record_cost bench_record_cost --devices cuda:0
+programs() {
+  claim hot_flag bench_hot_flag --devices cuda:0 --rounds 6 --timed 5
+  claim record_cost bench_record_cost --devices cuda:0
 
-record hot_flag_schedule --schedule poll:3s,park:3s -- "$bin/hot_flag" --devices cuda:0 --seconds 6.5
-timeout 60 "$bin/wic-prof" report "$work/hot_flag_schedule.wicprof" --format html -o "$out/hot_flag.$machine.html" -f
-timeout 60 "$bin/wic-prof" report "$work/hot_flag_schedule.wicprof" --format md -o "$out/hot_flag.$machine.md" -f
-record hot_flag_toggles --schedule "$(alternate 300ms 10)" -- "$bin/hot_flag" --devices cuda:0 --seconds 6.5
-record c_h3d --schedule "$(alternate 1s 5)" -- "$bin/c_h3d" --devices cuda:0 --size 128 --threads 8 --seconds 10.5
-timeout 60 "$bin/wic-prof" report "$work/c_h3d.wicprof" --format md -o "$out/c_h3d.$machine.md" -f
-record flag_handoff --schedule poll:1s,park:1s -- "$bin/flag_handoff" --devices cuda:0 --seconds 2.5
-record plain_cuda -- "$bin/plain_cuda"
-timeout 60 "$bin/wic-prof" report "$work/plain_cuda.wicprof" --format md -o "$out/plain_cuda.$machine.md" -f
-timeout 60 "$bin/wic-prof" doctor | tee "$out/doctor.$machine.txt"
+  record hot_flag_schedule --schedule poll:3s,park:3s -- "$bin/hot_flag" --devices cuda:0 --seconds 6.5
+  timeout 60 "$bin/wic-prof" report "$work/hot_flag_schedule.wicprof" --format html -o "$out/hot_flag.$machine.html" -f
+  timeout 60 "$bin/wic-prof" report "$work/hot_flag_schedule.wicprof" --format md -o "$out/hot_flag.$machine.md" -f
+  record hot_flag_toggles --schedule "$(alternate 300ms 10)" -- "$bin/hot_flag" --devices cuda:0 --seconds 6.5
+  record c_h3d --schedule "$(alternate 1s 5)" -- "$bin/c_h3d" --devices cuda:0 --size 128 --threads 8 --seconds 10.5
+  timeout 60 "$bin/wic-prof" report "$work/c_h3d.wicprof" --format md -o "$out/c_h3d.$machine.md" -f
+  record flag_handoff --schedule poll:1s,park:1s -- "$bin/flag_handoff" --devices cuda:0 --seconds 2.5
+  record plain_cuda -- "$bin/plain_cuda"
+  timeout 60 "$bin/wic-prof" report "$work/plain_cuda.wicprof" --format md -o "$out/plain_cuda.$machine.md" -f
+  timeout 60 "$bin/wic-prof" doctor | tee "$out/doctor.$machine.txt"
+}
+
+backend() {
+  limit=120 claim interference bench_interference --devices cuda:0
+  limit=60 claim wake_latency bench_wake_latency --devices cuda:0
+  limit=90 claim threads bench_threads --devices cuda:0
+  limit=30 claim own_overhead bench_own_overhead --devices cuda:0
+  limit=70 claim soak bench_soak --devices cuda:0 --seconds 60
+}
+
+two_gpus() {
+  limit=90 claim interference_peer bench_interference --devices cuda:0,cuda:1 --tables peer
+}
+
+case $part in
+  all) programs; backend ;;
+  programs | backend | two_gpus) "$part" ;;
+  *) echo "there is no part '$part': programs, backend, two_gpus or all" >&2; exit 2 ;;
+esac
 exit $failed

@@ -15,6 +15,9 @@ enum class StrategyId : std::uint8_t {
   predicted_sleep = 2,
   leader_bar_sync = 3,
   shared_watch = 4,
+  leader_mbarrier = 5,
+  leader_mbarrier_hint = 6,
+  naive = 7,
   automatic = 255,  ///< the backend chooses one of the others, site by site
 };
 
@@ -29,6 +32,9 @@ inline constexpr std::array kStrategies{
     StrategyName{StrategyId::predicted_sleep, "predicted_sleep"},
     StrategyName{StrategyId::leader_bar_sync, "leader_bar_sync"},
     StrategyName{StrategyId::shared_watch, "shared_watch"},
+    StrategyName{StrategyId::leader_mbarrier, "leader_mbarrier"},
+    StrategyName{StrategyId::leader_mbarrier_hint, "leader_mbarrier_hint"},
+    StrategyName{StrategyId::naive, "naive"},
     StrategyName{StrategyId::automatic, "auto"},
 };
 

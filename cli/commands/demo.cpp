@@ -47,7 +47,8 @@ std::string demo_device() {
 }
 
 int demo(const DemoOptions& options) {
-  const std::optional<std::string> sample = beside_binary("hot_flag");
+  std::optional<std::string> sample = beside_binary("hot_flag");
+  if (!sample) sample = beside_binary("../libexec/wic-prof/hot_flag");  // where it is installed
   if (!sample)
     return fail(unavailable("the sample hot_flag is not beside wic-prof; build it: make, or ninja -C build hot_flag"));
   const Result<Output> page = prepare_output({in_folder(options.folder, "report.html"), options.overwrite});

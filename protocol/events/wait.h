@@ -8,6 +8,7 @@ namespace wicprof {
 enum class WaitStatus : std::uint8_t {
   satisfied = 0,
   deadline_passed = 1,
+  producer_lost = 2,  ///< the process or device that would have released the waiters is gone
 };
 
 /// One record a waiting group (its leader writes it), or one a warp where every thread polls for itself.

@@ -76,6 +76,8 @@ struct Exchange {
            thread.block_size(), step);
   }
 
+ public:
+  /// What the other blocks do; bench/own_overhead.cpp runs it beside an exchange without the backend.
   WIC_DEVICE void compute(const wic::Thread& thread) const {
     const std::uint32_t first = (thread.block() - kMessages) * thread.block_size() + thread.index();
     const std::uint32_t stride = (thread.block_count() - kMessages) * thread.block_size();

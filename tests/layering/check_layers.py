@@ -1,7 +1,7 @@
 """Reads every include line and fails on an arrow between parts that docs/architecture.md does not have.
 
     protocol <- {collector, wic-backend, store};  {protocol, store} <- analyzer <- {cli, gui}
-    samples see only wic-backend/include;  only store sees SQLite;  tests and bench see all but SQLite
+    samples and docs/examples see only wic-backend/include;  only store sees SQLite;  tests and bench see all but SQLite
 """
 
 import pathlib
@@ -13,7 +13,8 @@ import unittest
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
 
 PUBLIC = "wic-backend/include"  # what a program that uses the back end includes
-EVERYTHING = {"protocol", "collector", "wic-backend", PUBLIC, "store", "analyzer", "cli", "gui", "samples", "bench", "tests"}
+EVERYTHING = {"protocol", "collector", "wic-backend", PUBLIC, "store", "analyzer", "cli", "gui", "samples", "bench", "docs",
+              "tests"}
 
 # part -> the parts whose headers it may include; its own always.
 MAY_SEE = {
@@ -26,6 +27,7 @@ MAY_SEE = {
     "cli": {"protocol", "store", "analyzer"},
     "gui": {"protocol", "store", "analyzer"},
     "samples": {PUBLIC},
+    "docs": {PUBLIC},  # the examples
     "bench": EVERYTHING,
     "tests": EVERYTHING,
 }

@@ -12,7 +12,8 @@ using wicprof::StrategyId;
 using wicprof::WaitStatus;
 
 constexpr StrategyId kEvery[] = {StrategyId::poll, StrategyId::backoff, StrategyId::predicted_sleep,
-                                 StrategyId::leader_bar_sync, StrategyId::shared_watch};
+                                 StrategyId::leader_bar_sync, StrategyId::shared_watch, StrategyId::leader_mbarrier,
+                                 StrategyId::leader_mbarrier_hint, StrategyId::naive};
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
 struct alignas(kLineBytes) Line {
@@ -23,7 +24,7 @@ struct alignas(kLineBytes) Line {
 class World {
  public:
   World(std::uint32_t tags, std::uint32_t max_bytes, Announce announce, StrategyId strategy)
-      : lines_(tags), strategies_(kMaxSites), sites_(kMaxSites), watch_(kWatchSlots), heads_(2), records_(2 * 1024) {
+      : lines_(tags), strategies_(kMaxSites), sites_(kMaxSites), watch_(16), heads_(2), records_(2 * 1024) {
     box_.tags = tags;
     box_.max_bytes = max_bytes;
     box_.announce = announce;
@@ -76,7 +77,7 @@ class World {
     DeviceView v;
     v.strategies = strategies_.data();
     v.sites = sites_.data();
-    v.watch = watch_.data();
+    v.watch = {watch_.data(), 16, 2};
     v.ring_heads = heads_.data();
     v.records = records_.data();
     v.ring_capacity = 1024;
@@ -162,7 +163,7 @@ std::vector<Case> cases() {
     all.push_back({Announce::word, 90, strategy});
     all.push_back({Announce::bit, 300, strategy});
   }
-  all.push_back({Announce::count, 100, StrategyId::poll});
+  all.push_back({Announce::count, 100, StrategyId::naive});
   return all;
 }
 

@@ -216,6 +216,17 @@ TEST_P(Requests, ADeadlineIsAResultAndLeavesNothingBehind) {
   EXPECT_EQ(channel->pending(), 0u);
 }
 
+TEST_P(Requests, ALostProducerEndsThem) {
+  const auto channel = make_monitored(2);
+  std::thread sleeper([&] {
+    EXPECT_EQ(channel->receive_all(std::vector<Tag>{1}, 1, kLong).status, WaitStatus::producer_lost);
+  });
+  while (channel->pending() == 0) std::this_thread::yield();
+  EXPECT_TRUE(bench.runtime->release_waiters(0));
+  sleeper.join();
+  EXPECT_EQ(channel->pending(), 0u);
+}
+
 // Threads that ask for overlapping sets of tags, some of them with deadlines that pass, while the strategy is toggled.
 TEST_P(Requests, ManyThreadsAskForOverlappingTags) {
   constexpr std::uint32_t kTags = 12, kCycles = 40, kThreads = 6;

@@ -16,7 +16,8 @@ using wicprof::StrategyId;
 using wicprof::WaitStatus;
 
 constexpr StrategyId kEvery[] = {StrategyId::poll, StrategyId::backoff, StrategyId::predicted_sleep,
-                                 StrategyId::leader_bar_sync, StrategyId::shared_watch};
+                                 StrategyId::leader_bar_sync, StrategyId::shared_watch,
+                                 StrategyId::leader_mbarrier, StrategyId::leader_mbarrier_hint};
 constexpr std::uint32_t kBlocks = 64, kThreads = 128, kRounds = 200;
 
 enum Count : std::uint32_t { kSatisfied, kTimedOut, kEarly, kCounts };

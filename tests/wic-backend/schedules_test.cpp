@@ -19,13 +19,14 @@ using wicprof::WaitStatus;
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr StrategyId kEvery[] = {StrategyId::poll, StrategyId::backoff, StrategyId::predicted_sleep,
-                                 StrategyId::leader_bar_sync, StrategyId::shared_watch};
+                                 StrategyId::leader_bar_sync, StrategyId::shared_watch,
+                                 StrategyId::leader_mbarrier, StrategyId::leader_mbarrier_hint, StrategyId::naive};
 
 // A device's state in plain memory.
 struct State {
   std::vector<StrategyWord> strategies = std::vector<StrategyWord>(kMaxSites);
   std::vector<SiteMemory> sites = std::vector<SiteMemory>(kMaxSites);
-  std::vector<WatchSlot> watch = std::vector<WatchSlot>(kWatchSlots);
+  std::vector<WatchSlot> watch = std::vector<WatchSlot>(16);
   std::vector<RingHead> heads = std::vector<RingHead>(2);
   std::vector<DeviceRecord> records = std::vector<DeviceRecord>(2 * 1024);
   alignas(128) std::uint32_t word = 0;
@@ -37,7 +38,7 @@ struct State {
     DeviceView v;
     v.strategies = strategies.data();
     v.sites = sites.data();
-    v.watch = watch.data();
+    v.watch = {watch.data(), 16, 2};
     v.steward = &steward;
     v.control = &control;
     v.ring_heads = heads.data();

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -39,7 +40,7 @@ class CudaEvent final : public Event {
 
 class CudaStream final : public Stream {
  public:
-  CudaStream(int ordinal, cudaStream_t stream) : ordinal_(ordinal), stream_(stream) {}
+  CudaStream(Device& device, int ordinal, cudaStream_t stream) : device_(device), ordinal_(ordinal), stream_(stream) {}
   ~CudaStream() override { cudaStreamDestroy(stream_); }
 
   Result<> launch(const LaunchShape& shape, const KernelRef& kernel) override {
@@ -47,6 +48,9 @@ class CudaStream final : public Stream {
       return wicprof::unavailable("this kernel was not compiled for GPUs; build its source with nvcc");
     }
     use(ordinal_);
+    if (shape.co_resident) {
+      if (Result<> fits = wic::check_co_resident(device_, std::array{PlannedLaunch{shape, kernel}}); !fits) return fits;
+    }
     void* arguments[] = {const_cast<void*>(kernel.kernel)};
     return check("launching a kernel", cudaLaunchKernel(kernel.gpu_entry, dim3(shape.blocks), dim3(shape.threads),
                                                         arguments, shape.shared_bytes, stream_));
@@ -65,6 +69,7 @@ class CudaStream final : public Stream {
   Result<> synchronize() override { return check("waiting for a stream", cudaStreamSynchronize(stream_)); }
 
  private:
+  Device& device_;
   int ordinal_;
   cudaStream_t stream_;
 };
@@ -138,7 +143,7 @@ class CudaDevice final : public Device {
     cudaStream_t stream = nullptr;
     const cudaError_t status = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     if (status != cudaSuccess) return cuda_error("making a stream", status);
-    return std::unique_ptr<Stream>(std::make_unique<CudaStream>(ordinal_, stream));
+    return std::unique_ptr<Stream>(std::make_unique<CudaStream>(*this, ordinal_, stream));
   }
 
   Result<std::unique_ptr<Event>> make_event() override {
@@ -201,6 +206,12 @@ class CudaDevice final : public Device {
       done += part;
     }
     return ok();
+  }
+
+  bool failed() override {
+    use(ordinal_);
+    const cudaError_t status = cudaStreamQuery(live_stream_);
+    return status != cudaSuccess && status != cudaErrorNotReady;
   }
 
   void request_clock_reading() override {

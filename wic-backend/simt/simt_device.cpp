@@ -1,6 +1,7 @@
 #include "simt/simt_device.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -39,6 +40,9 @@ class SimtStream final : public Stream {
   Result<> launch(const LaunchShape& shape, const KernelRef& ref) override {
     if (shape.blocks == 0 || shape.threads == 0 || shape.threads > 1024) {
       return bad_input("a launch needs at least one block and 1 to 1,024 threads a block");
+    }
+    if (shape.co_resident) {
+      if (Result<> fits = check_co_resident(device_, std::array{PlannedLaunch{shape, ref}}); !fits) return fits;
     }
     auto kernel = std::make_shared<const LaunchedKernel>(shape, ref);
     push([this, kernel] { device_.run(kernel); });

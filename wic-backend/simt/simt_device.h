@@ -27,6 +27,7 @@ class SimtDevice final : public Device {
   Result<> start_live_write(std::span<const LiveWord> words) override;
   Result<bool> live_write_done() override { return true; }
   Result<> read_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) override;
+  bool failed() override { return false; }
   void request_clock_reading() override { clock_wanted_ = true; }
   std::optional<ClockReading> take_clock_reading() override;
 

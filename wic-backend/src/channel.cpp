@@ -48,6 +48,10 @@ Result<> check(const Runtime& runtime, const ChannelSpec& spec) {
   return wicprof::ok();
 }
 
+wicprof::DeviceId id_of(const Runtime& runtime, End end) {
+  return end.is_cpu() ? wicprof::kHostDevice : runtime.device(static_cast<std::size_t>(end.device)).properties().id;
+}
+
 }  // namespace
 
 struct Channel::State {
@@ -82,12 +86,23 @@ Result<> Channel::State::open() {
   const auto pollers = [](End end) {
     return end.is_cpu() ? wicprof::Pollers::each_thread : wicprof::Pollers::leader;
   };
-  const auto data = runtime.add_site({spec.name + ".data", places.data, pollers(spec.consumer)});
+  const auto add = [&](const char* what, wicprof::WordMemory word, End waiting, End releasing) {
+    SiteSpec site;
+    site.name = spec.name + what;
+    site.word_memory = word;
+    site.pollers = pollers(waiting);
+    site.producer = id_of(runtime, releasing);
+    return runtime.add_site(site);
+  };
+  const auto data = add(".data", places.data, spec.consumer, spec.producer);
   if (!data) return data.error();
   data_site = *data;
-  const auto room = runtime.add_site({spec.name + ".room", places.room, pollers(spec.producer)});
+  const auto room = add(".room", places.room, spec.producer, spec.consumer);
   if (!room) return room.error();
   room_site = *room;
+  if (spec.way == Way::naive && !spec.consumer.is_cpu()) {
+    if (Result<> set = runtime.set_wait(data_site, {wicprof::Mode::poll, StrategyId::naive}); !set) return set;
+  }
   if (path_of(spec) == Path::engine) {
     there = std::make_unique<AvailabilityBitmap>(spec.tags);
     for (std::unique_ptr<Stream>& stream : streams) {
@@ -289,7 +304,9 @@ WaitResult Channel::receive_all(std::span<const Tag> tags, std::uint32_t cycle, 
     return wait;
   }
   const TimeNs cpu_begin = wicprof::thread_cpu_ns();
-  const WaitStatus status = s.monitor->wait(tags, cycle, timeout);
+  const WaitStatus status = s.monitor->wait(tags, cycle, timeout, [&s] {
+    return s.runtime.strategy(s.data_site) == static_cast<StrategyId>(kProducerLost);
+  });
   s.runtime.record_wait(s.data_site, cycle, begin, wicprof::now_ns(), wicprof::thread_cpu_ns() - cpu_begin, 0, status);
   return {status, cycle};
 }

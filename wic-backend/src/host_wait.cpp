@@ -42,11 +42,13 @@ HostWaitResult host_wait(const std::uint32_t* word, AtLeast condition, TimeNs ti
     ++wait.polls;
     if (condition(wait.result.value)) return wait;
     const TimeNs now = wicprof::now_ns();
-    if (now - arrived >= timeout) {
-      wait.result.status = wicprof::WaitStatus::deadline_passed;
+    const StrategyId strategy = strategy_now();
+    if (now - arrived >= timeout || strategy == static_cast<StrategyId>(kProducerLost)) {
+      wait.result.status = now - arrived >= timeout ? wicprof::WaitStatus::deadline_passed
+                                                    : wicprof::WaitStatus::producer_lost;
       return wait;
     }
-    if (now < spin_until || strategy_now() == StrategyId::poll) {
+    if (now < spin_until || strategy == StrategyId::poll) {
       pause_cpu();
     } else if (now + kShortestNap < sleep_until) {
       nap(std::min(sleep_until - now, kLongestSleep));

@@ -19,7 +19,7 @@ struct HostWaitResult {
 /// waits at the site suggest; 0 = nothing known), then looks with naps of a thirty-second of the wait so far between, at
 /// most 50 us; but it spins through the first 200 us of a wait that is not known to be longer, because a nap costs the 50 us
 /// by which the kernel's timers are late. `strategy_now` is asked again and again, so that a toggle reaches a wait in
-/// progress.
+/// progress; where it says kProducerLost, the wait ends.
 HostWaitResult host_wait(const std::uint32_t* word, AtLeast condition, wicprof::TimeNs timeout,
                          wicprof::TimeNs predicted, const std::function<wicprof::StrategyId()>& strategy_now);
 

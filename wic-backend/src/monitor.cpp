@@ -1,5 +1,6 @@
 #include "src/monitor.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace wic {
@@ -9,6 +10,8 @@ using wicprof::WaitStatus;
 namespace {
 // Between two looks when the doorbell has failed: then there is nothing that could wake the monitor.
 constexpr auto kNap = std::chrono::microseconds(50);
+// That a producer is gone rings no bell.
+constexpr wicprof::TimeNs kAskForProducer = 20 * wicprof::kMillisecond;
 }  // namespace
 
 Monitor::Monitor(std::uint32_t tags, std::unique_ptr<Doorbell> bell,
@@ -25,7 +28,9 @@ Monitor::~Monitor() {
   thread_.join();
 }
 
-WaitStatus Monitor::wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof::TimeNs timeout) {
+WaitStatus Monitor::wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof::TimeNs timeout,
+                         const std::function<bool()>& producer_lost) {
+  const wicprof::TimeNs end = wicprof::now_ns() + timeout;
   Activator::Sleeper sleeper;
   std::unique_lock lock(mutex_);
   for (const Tag tag : tags) look(tag, cycle);
@@ -36,11 +41,15 @@ WaitStatus Monitor::wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof
   lock.unlock();
   changed_.notify_all();
 
-  if (sleeper.sleep(timeout)) return WaitStatus::satisfied;
+  bool lost = false;
+  for (wicprof::TimeNs left = timeout; !lost && left > 0; left = end - wicprof::now_ns()) {
+    if (sleeper.sleep(std::min(left, kAskForProducer))) return WaitStatus::satisfied;
+    lost = producer_lost();
+  }
   if (!activator_.remove(id)) return WaitStatus::satisfied;  // woken at the last moment
   lock.lock();
   queue_.cancel(id);
-  return WaitStatus::deadline_passed;
+  return lost ? WaitStatus::producer_lost : WaitStatus::deadline_passed;
 }
 
 std::size_t Monitor::pending() const {

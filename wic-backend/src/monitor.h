@@ -29,9 +29,10 @@ class Monitor {
   Monitor(const Monitor&) = delete;
   ~Monitor();  ///< nobody may be waiting
 
-  /// Sleeps until the messages have come or `timeout` has passed. One that is there already costs no sleep. A cycle may
-  /// be asked for once the one two before it has come.
-  wicprof::WaitStatus wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof::TimeNs timeout);
+  /// Sleeps until the messages have come, `timeout` has passed, or the producer is lost, which is asked about once a while.
+  /// What is there already costs no sleep. A cycle may be asked for once the one two before it has come.
+  wicprof::WaitStatus wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof::TimeNs timeout,
+                           const std::function<bool()>& producer_lost);
 
   std::size_t pending() const;
   Doorbell& bell() const { return *bell_; }

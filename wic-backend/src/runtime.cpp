@@ -22,6 +22,7 @@
 #include "protocol/events/strategy.h"
 #include "protocol/session.h"
 #include "src/host_wait.h"
+#include "src/producer_watch.h"
 #include "src/record_drain.h"
 #include "src/record_events.h"
 #include "src/strategy_board.h"
@@ -39,6 +40,7 @@ using wicprof::WantedWait;
 namespace {
 
 constexpr std::uint32_t kRecordsAnSm = 4096;
+constexpr std::uint32_t kWatchSlots = 1024;
 // Clock readings come close together at first, then ever more rarely: how far two clocks drift apart is known the better
 // the longer they have been compared.
 constexpr TimeNs kFirstClockInterval = 10 * wicprof::kMillisecond;
@@ -46,6 +48,11 @@ constexpr TimeNs kLastClockInterval = 500 * wicprof::kMillisecond;
 constexpr TimeNs kFirstClockTimeout = 2 * wicprof::kSecond;
 constexpr TimeNs kControlTimeout = 200 * wicprof::kMillisecond;
 constexpr auto kDrainInterval = std::chrono::milliseconds(1);
+
+// Many readers of one line wait for each other on a GPU; on the CPU device every line is one more store to make.
+std::uint32_t watch_lines(wicprof::DeviceKind kind) {
+  return kind == wicprof::DeviceKind::cuda ? kMaxWatchLines : 2;
+}
 
 std::uint32_t this_thread() { return static_cast<std::uint32_t>(syscall(SYS_gettid)); }
 
@@ -110,6 +117,8 @@ struct Runtime::State {
   void run_control();
   void run_drain();
   void close_rings();
+  void release(SiteId site, const std::string& why);
+  bool look_for_failed_devices();
 
   StrategyBoard board;
   std::vector<Member> members;
@@ -131,6 +140,7 @@ struct Runtime::State {
   std::condition_variable stopping;
   std::thread control_thread;
   std::thread drain_thread;
+  ProducerWatch producers{[this] { return look_for_failed_devices(); }};  // last: its thread ends first
 };
 
 Result<> Runtime::State::open(const RuntimeOptions& options) {
@@ -333,6 +343,29 @@ void Runtime::State::close_rings() {
   drain();
 }
 
+// The waiters of a producer that is gone are let go; the trace learns why.
+void Runtime::State::release(SiteId site, const std::string& why) {
+  const Result<> released = board.set_lost(site, true);
+  if (sink == nullptr) return;
+  sink->loss(wicprof::LossSource::device_ring, 0,
+             "the waiters of site " + std::to_string(site) + " were released, their producer being gone: " + why +
+                 (released ? "" : "; " + released.error().message));
+}
+
+bool Runtime::State::look_for_failed_devices() {
+  bool asks_on = false;
+  for (const Member& m : members) {
+    const std::vector<SiteId> fed = board.sites_fed_by(m.device->properties().id);
+    if (fed.empty()) continue;
+    if (!m.device->failed()) {
+      asks_on = true;
+      continue;
+    }
+    for (const SiteId site : fed) release(site, m.device->properties().name + " has failed");
+  }
+  return asks_on;
+}
+
 Runtime::State::~State() {
   if (sink == nullptr) return;
   stop = true;
@@ -366,20 +399,20 @@ DeviceView Runtime::view(std::size_t index) const {
   DeviceView view;
   view.strategies = m.strategies.data();
   view.sites = m.sites.data();
-  view.watch = m.watch.data();
+  view.watch = {m.watch.data(), kWatchSlots, watch_lines(m.device->properties().kind)};
   view.steward = m.steward.data();
   view.control = m.control.data();
   view.ring_heads = m.heads.data();
   view.records = m.records.data();
   view.ring_capacity = kRecordsAnSm;
   view.sm_count = m.device->properties().sm_count;
-  view.device = m.device->properties().id;
   return view;
 }
 
 Result<SiteId> Runtime::add_site(const SiteSpec& spec) {
   const std::lock_guard lock(state_->site_mutex);
   Result<SiteId> site = state_->board.add_site(spec);
+  if (site && spec.producer) state_->producers.start_asking();
   if (!site || state_->sink == nullptr) return site;
   auto e = make_event<wicprof::SiteEvent>();
   e.site = *site;
@@ -394,7 +427,14 @@ Result<SiteId> Runtime::add_site(const SiteSpec& spec) {
   return site;
 }
 
+Result<> Runtime::release_waiters(SiteId site) { return state_->board.set_lost(site, true); }
+Result<> Runtime::readmit(SiteId site) { return state_->board.set_lost(site, false); }
+Result<> Runtime::watch_producer(SiteId site, int pid) {
+  return state_->producers.add_process(pid, [state = state_.get(), site] { state->release(site, "its process has ended"); });
+}
+
 Result<> Runtime::set_wait(SiteId site, WantedWait wanted) {
+  if (Result<> possible = state_->board.refusal(site, wanted); !possible) return possible;
   if (state_->sink == nullptr) return state_->board.want(site, wanted);
   const std::uint32_t sequence = wicprof::request_wait(state_->session.control(), site, wanted);
   if (!wicprof::wait_applied(state_->session.control(), sequence, wicprof::kSecond)) {

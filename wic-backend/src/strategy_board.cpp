@@ -1,5 +1,7 @@
 #include "src/strategy_board.h"
 
+#include <algorithm>
+
 #include "src/automatic.h"
 
 namespace wic {
@@ -35,6 +37,15 @@ Result<SiteId> StrategyBoard::add_site(const SiteSpec& spec) {
   return id;
 }
 
+Result<> StrategyBoard::refusal(SiteId site, WantedWait wanted) const {
+  const std::lock_guard lock(mutex_);
+  if (site == 0 || site >= sites_.size() || wanted.strategy != StrategyId::naive) return wicprof::ok();
+  if (!atomics_lose_the_flag(sites_[site])) return wicprof::ok();
+  return bad_input("polling by atomics at '" + sites_[site].spec.name +
+                   "' would lose its flag: the word may lie in host memory, and a GPU here has no host-native atomics. "
+                   "Put the word into managed or device memory and say so in SiteSpec::word_memory, or poll with `poll`");
+}
+
 Result<> StrategyBoard::want(SiteId site, WantedWait wanted) {
   const std::lock_guard lock(mutex_);
   if (site >= sites_.size()) return bad_input("there is no wait site number " + std::to_string(site));
@@ -54,30 +65,65 @@ WantedWait StrategyBoard::wanted(SiteId site) const {
   return WantedWait::unpack(sites_[site].wanted);
 }
 
+Result<> StrategyBoard::set_lost(SiteId site, bool lost) {
+  const std::lock_guard lock(mutex_);
+  if (site >= sites_.size()) return bad_input("there is no wait site number " + std::to_string(site));
+  if (sites_.size() == 1) return wicprof::ok();
+  const SiteId first = site == 0 ? 1 : site;
+  const SiteId last = site == 0 ? static_cast<SiteId>(sites_.size() - 1) : site;
+  for (SiteId id = first; id <= last; ++id) sites_[id].lost = lost;
+  return write(first, last);
+}
+
+std::vector<SiteId> StrategyBoard::sites_fed_by(wicprof::DeviceId device) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<SiteId> fed;
+  for (SiteId id = 1; id < sites_.size(); ++id) {
+    if (sites_[id].spec.producer == device && !sites_[id].lost) fed.push_back(id);
+  }
+  return fed;
+}
+
+// A GPU without host-native atomics carries out atomicAdd(flag, 0) on host memory as a read and a write: the old value
+// comes back over the producer's.
+bool StrategyBoard::atomics_lose_the_flag(const Site& site) const {
+  using wicprof::WordMemory;
+  if (site.spec.word_memory != WordMemory::pinned_host && site.spec.word_memory != WordMemory::unknown) return false;
+  return std::any_of(targets_.begin(), targets_.end(),
+                     [](const Target& target) { return !target.device->properties().host_native_atomics; });
+}
+
 StrategyId StrategyBoard::resolve(const Site& site) const {
   const WantedWait wanted = site.wanted == WantedWait::kNothing ? program_ : WantedWait::unpack(site.wanted);
+  if (wanted.strategy == StrategyId::naive && atomics_lose_the_flag(site)) return StrategyId::poll;
   return wanted.strategy == StrategyId::automatic ? automatic_strategy(site.spec) : wanted.strategy;
+}
+
+std::uint32_t StrategyBoard::next_word(SiteId id) const {
+  const std::uint32_t changes = (words_[id].load(std::memory_order_relaxed) >> 8) + 1;
+  const auto way = sites_[id].lost ? std::uint32_t{kProducerLost} : static_cast<std::uint32_t>(resolve(sites_[id]));
+  return (changes << 8) | way;
 }
 
 Result<> StrategyBoard::write(SiteId first, SiteId last) {
   for (SiteId id = first; id <= last; ++id) {
-    const std::uint32_t changes = (words_[id].load(std::memory_order_relaxed) >> 8) + 1;
-    words_[id].store((changes << 8) | static_cast<std::uint32_t>(resolve(sites_[id])), std::memory_order_release);
+    words_[id].store(next_word(id), std::memory_order_release);
   }
   ++sequence_;
   for (const Target& target : targets_) publish(*target.page);
+  Result<> result = wicprof::ok();  // one device's failure does not keep the others from their words
   std::vector<LiveWord> live;
   for (const Target& target : targets_) {
     live.clear();
     for (SiteId id = first; id <= last; ++id) {
       live.push_back({&target.words[id].word, words_[id].load(std::memory_order_relaxed)});
     }
-    if (Result<> started = target.device->start_live_write(live); !started) return started;
+    if (Result<> started = target.device->start_live_write(live); !started) result = started;
   }
   for (const Target& target : targets_) {
-    if (Result<> there = wait_until_there(target); !there) return there;
+    if (Result<> there = wait_until_there(target); !there) result = there;
   }
-  return wicprof::ok();
+  return result;
 }
 
 void StrategyBoard::publish(ControlPage& page) {

@@ -24,12 +24,22 @@ class StrategyBoard {
   /// Site numbers count up from 1.
   Result<wicprof::SiteId> add_site(const SiteSpec& spec);
 
+  /// Why `wanted` cannot be had at the site; ok for site 0, where single sites get the next best.
+  Result<> refusal(wicprof::SiteId site, wicprof::WantedWait wanted) const;
   /// Site 0: the program, which clears single sites' wishes. Returns once every device has the new words.
   Result<> want(wicprof::SiteId site, wicprof::WantedWait wanted);
+
+  /// Whether the site's producer is gone: its waiters are released then. Site 0: every site.
+  Result<> set_lost(wicprof::SiteId site, bool lost);
+  /// The sites whose producer is that device, and which are not lost yet.
+  std::vector<wicprof::SiteId> sites_fed_by(wicprof::DeviceId device) const;
 
   wicprof::WantedWait wanted(wicprof::SiteId site) const;
   wicprof::StrategyId strategy(wicprof::SiteId site) const {
     return static_cast<wicprof::StrategyId>(words_[site].load(std::memory_order_acquire) & 0xffu);
+  }
+  bool lost(wicprof::SiteId site) const {
+    return (words_[site].load(std::memory_order_acquire) & 0xffu) == kProducerLost;
   }
 
  private:
@@ -41,9 +51,12 @@ class StrategyBoard {
   struct Site {
     SiteSpec spec;
     std::uint32_t wanted = wicprof::WantedWait::kNothing;
+    bool lost = false;
   };
 
   wicprof::StrategyId resolve(const Site& site) const;
+  bool atomics_lose_the_flag(const Site& site) const;
+  std::uint32_t next_word(wicprof::SiteId id) const;
   Result<> write(wicprof::SiteId first, wicprof::SiteId last);
   void publish(ControlPage& page);
   Result<> wait_until_there(const Target& target);

@@ -41,6 +41,8 @@ struct LaunchShape {
   std::uint32_t blocks = 1;
   std::uint32_t threads = 32;  ///< a block
   std::uint32_t shared_bytes = 0;
+  /// The blocks wait for each other, so all must be on the device at once: a launch that cannot be is refused.
+  bool co_resident = false;
 };
 
 /// A kernel with its arguments, for either kind of device (wic/launch.h makes one).
@@ -76,6 +78,7 @@ class Event {
 class Stream {
  public:
   virtual ~Stream() = default;
+  /// Errors: a shape that the device does not take; co_resident, and more blocks than it holds.
   virtual Result<> launch(const LaunchShape& shape, const KernelRef& kernel) = 0;
   /// Between any two of: device memory, pinned host memory, peer memory.
   virtual Result<> copy(void* to, const void* from, std::size_t bytes) = 0;
@@ -111,7 +114,8 @@ class Device {
   /// Error: the device cannot wake a host thread.
   virtual Result<std::unique_ptr<Doorbell>> make_doorbell() = 0;
 
-  /// How many blocks of that shape the device holds at once: more than that must not wait for each other.
+  /// How many blocks of that shape the device holds at once: more than that must not wait for each other. Loads the
+  /// kernel, so that no later launch has to wait for the device with that.
   virtual Result<std::uint32_t> resident_blocks(const LaunchShape& shape, const KernelRef& kernel) = 0;
 
   /// Starts to write words of device memory that running kernels read, in order, and does not wait for the device (but
@@ -121,6 +125,9 @@ class Device {
   /// Reads device memory beside running kernels.
   virtual Result<> read_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) = 0;
 
+  /// Whether a kernel of the device has failed, so that nothing on it will ever signal. Any thread.
+  virtual bool failed() = 0;
+
   /// Asks for a clock reading, which take_clock_reading() yields once the device has answered; neither waits for the
   /// device. One thread at a time.
   virtual void request_clock_reading() = 0;
@@ -129,6 +136,15 @@ class Device {
  protected:
   DeviceProperties properties_;
 };
+
+/// A kernel with the shape of its launch.
+struct PlannedLaunch {
+  LaunchShape shape;
+  KernelRef kernel;
+};
+/// Whether the device holds all blocks of all those kernels at once, which kernels that wait for each other need. Errors
+/// say how many blocks are too many.
+Result<> check_co_resident(Device& device, std::span<const PlannedLaunch> launches);
 
 /// Opens what `spec` names: "simt:N" for N devices of the CPU kind, or "cuda:0", "cuda:0,cuda:1" and so on.
 /// Errors: unknown kind, no such GPU, built without CUDA.

@@ -8,27 +8,56 @@
 
 #include "protocol/control.h"
 #include "protocol/events/header.h"
+#include "wic/thread.h"
 
 namespace wic {
 
 inline constexpr std::uint32_t kMaxSites = wicprof::kMaxSites;
-inline constexpr std::uint32_t kWatchSlots = 256;
+inline constexpr std::uint32_t kMaxWatchLines = 32;
 
-/// How a site waits now. The low 8 bits are a StrategyId, the rest counts changes, so that any change shows.
+/// In place of a strategy's number in a strategy word: the site's producer is gone, and waiting is over.
+inline constexpr std::uint8_t kProducerLost = 254;
+
+/// How a site waits now. The low 8 bits are a StrategyId or kProducerLost, the rest counts changes, so that any change
+/// shows.
 struct alignas(128) StrategyWord {
   std::uint32_t word;
 };
 static_assert(sizeof(StrategyWord) == 128);
 
-/// What waits at a site have taught: written by waiters as they leave, racing stores being harmless.
-struct alignas(128) SiteMemory {
-  std::uint32_t predicted_ns;  ///< moving average of the wait's length; 0 = nothing known
+/// How long waits at a site last: moving averages of the length and of its distance from that average.
+struct WaitLength {
+  std::uint32_t mean_ns;
+  std::uint32_t deviation_ns;
 };
 
-/// One watched word (strategies/shared_watch.h).
+/// What waits at a site have taught: written by waiters as they leave, racing stores of one moment being alike.
+struct alignas(128) SiteMemory {
+  std::uint32_t quad[4];  ///< a WaitLength (mean 0 = nothing known), and when it was learnt: device time, low word first
+
+  WIC_DEVICE WaitLength usual(const Thread& thread) const {
+    std::uint32_t now[4];
+    thread.load_quad(quad, now);
+    return {now[0], now[1]};
+  }
+};
+
+/// One watched word; what the fields hold: strategies/shared_watch.h.
 struct alignas(128) WatchSlot {
-  std::uint64_t word_address;  ///< 0 = free; set once, never taken back
-  alignas(128) std::uint64_t mirror;
+  struct alignas(128) Line {
+    std::uint64_t mirror;
+  };
+  std::uint64_t key;
+  std::uint32_t arrivals;
+  alignas(128) std::uint64_t master;
+  Line lines[kMaxWatchLines];
+};
+
+/// The words that a device's waiters watch together.
+struct WatchTable {
+  WatchSlot* slots = nullptr;
+  std::uint32_t slot_count = 0;  ///< a power of two
+  std::uint32_t lines = 0;       ///< of each slot in use: a power of two, at most kMaxWatchLines
 };
 
 /// One record as it travels: four quads of three payload words and a tag. A slot is whole when all four tags are the
@@ -65,14 +94,13 @@ struct alignas(128) StewardLine {
 struct DeviceView {
   StrategyWord* strategies = nullptr;
   SiteMemory* sites = nullptr;
-  WatchSlot* watch = nullptr;
+  WatchTable watch;
   StewardLine* steward = nullptr;
   ControlPage* control = nullptr;  ///< nullptr: nobody looks, the host alone writes the strategy words
   RingHead* ring_heads = nullptr;
   DeviceRecord* records = nullptr;    ///< sm_count rings of ring_capacity records each; nullptr = do not record
   std::uint32_t ring_capacity = 0;    ///< a power of two
   std::uint32_t sm_count = 0;
-  wicprof::DeviceId device = 0;
 };
 
 }  // namespace wic

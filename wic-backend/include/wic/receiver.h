@@ -121,41 +121,19 @@ struct Receiver {
                       timeout_ns);
   }
 
-  // Algorithm 1: barrier; thread 0 adds 0 to the flag until it has come, and takes the data; barrier.
+  // Algorithm 1: one thread adds 0 to the flag until it has come (the site's strategy is `naive`) and takes the data,
+  // while the others stand at the barrier.
   WIC_DEVICE WaitResult naive_wait(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
                                    std::uint64_t timeout_ns) const {
-    GroupScratch& scratch = thread.group_scratch(group.barrier);
-    const std::uint64_t arrived = thread.clock_ns();
-    thread.sync_warp();
-    thread.barrier(group.barrier, group.threads);
+    const WaitResult wait =
+        wait_until(thread, view, group, data_site, cycle, box.word(tag, cycle), AtLeast{cycle}, timeout_ns);
+    if (wait.status != wicprof::WaitStatus::satisfied) return wait;
     if (group.is_leader(thread)) {
-      WaitResult wait{wicprof::WaitStatus::satisfied, 0};
-      std::uint32_t polls = 0;
-      for (;;) {
-        wait.value = thread.fetch_add(box.word(tag, cycle), 0);
-        ++polls;
-        if (AtLeast{cycle}(wait.value)) break;
-        if (thread.clock_ns() - arrived >= timeout_ns) {
-          wait.status = wicprof::WaitStatus::deadline_passed;
-          break;
-        }
-      }
-      if (wait.status == wicprof::WaitStatus::satisfied) {
-        thread.fence_acquire();
-        const std::uint32_t bytes = *box.length(tag, cycle);
-        copy_bytes(thread, 0, 1, landing + (std::size_t{tag} * 2 + (cycle & 1)) * landing_stride,
-                   box.payload(tag, cycle), bytes);
-      }
-      scratch.status = static_cast<std::uint32_t>(wait.status);
-      scratch.value = wait.value;
-      write_record(thread, view,
-                   {wicprof::EventKind::wait, static_cast<std::uint8_t>(wicprof::StrategyId::poll), wait.status,
-                    data_site, cycle, polls, arrived, thread.clock_ns(), 0, wait.value});
+      copy_bytes(thread, 0, 1, landing + (std::size_t{tag} * 2 + (cycle & 1)) * landing_stride,
+                 box.payload(tag, cycle), *box.length(tag, cycle));
     }
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
-    const WaitResult wait{static_cast<wicprof::WaitStatus>(scratch.status), scratch.value};
-    thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
     return wait;
   }
 };

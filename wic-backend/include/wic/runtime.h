@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,8 @@ struct SiteSpec {
   wicprof::WordMemory word_memory = wicprof::WordMemory::unknown;
   wicprof::Pollers pollers = wicprof::Pollers::leader;
   bool shared_word = false;  ///< all groups wait on one word, rather than each on its own
+  /// The device whose kernels release the waiters: when it fails, they are released with WaitStatus::producer_lost.
+  std::optional<wicprof::DeviceId> producer = {};
 };
 
 struct RuntimeOptions {
@@ -48,10 +51,19 @@ class Runtime {
   /// Declares a wait site, before the first launch that uses it. Errors: too many sites, a name that is taken.
   Result<wicprof::SiteId> add_site(const SiteSpec& spec);
 
-  /// The toggle from inside the program: site 0 is all sites. Returns once every device has the new words.
+  /// The toggle from inside the program: site 0 is all sites. Returns once every device has the new words. Error: polls
+  /// by atomics (`naive`) wanted at a site whose word may lie in host memory, where a device lacks host-native atomics;
+  /// wanted of all sites, such a site polls by loads instead.
   Result<> set_wait(wicprof::SiteId site, wicprof::WantedWait wanted);
   /// The strategy that waits at the site use now.
   wicprof::StrategyId strategy(wicprof::SiteId site) const;
+
+  /// The producer of the site is gone: whoever waits there now or later, in kernels or on the host, leaves with
+  /// WaitStatus::producer_lost unless the word is ready. Until readmit(). Site 0 is all sites. Any thread.
+  Result<> release_waiters(wicprof::SiteId site);
+  Result<> readmit(wicprof::SiteId site);
+  /// Calls release_waiters(site) once that process has ended. Error: no such process. Any thread.
+  Result<> watch_producer(wicprof::SiteId site, int pid);
 
   /// Releases the waiters of a word from the host. The word lies in pinned host memory. Any thread.
   void signal(wicprof::SiteId site, std::uint32_t iteration, std::uint32_t* word, std::uint32_t value);

@@ -95,7 +95,7 @@ struct Sender {
     thread.barrier(group.barrier, group.threads);
     if (!group.is_leader(thread)) return to.wait;
     std::uint32_t& written = lines[tag].parts[cycle & 1];
-    if (thread.fetch_add_acq_rel(&written, 1) + 1 != parts || is_sent(thread, tag, cycle)) return to.wait;
+    if (thread.fetch_add_acq_rel_system(&written, 1) + 1 != parts || is_sent(thread, tag, cycle)) return to.wait;
     thread.store(&written, 0);
     *box.length(tag, cycle) = bytes;
     announce(thread, tag, cycle);
@@ -113,7 +113,7 @@ struct Sender {
     switch (box.announce) {
       case Announce::word: thread.store_release(word, cycle); break;
       case Announce::bit: thread.flip_bits(word, Mailbox::bit(tag)); break;
-      case Announce::count: thread.fetch_add_acq_rel(word, 1); break;
+      case Announce::count: thread.fetch_add_acq_rel_system(word, 1); break;
     }
     announced(thread, tag, cycle, at);
   }

@@ -23,10 +23,10 @@ namespace detail {
 
 // Copies what the page wants. A look is one read, and what the first two sites want comes with it: beside hundreds of
 // pollers every further read takes its time, and many reads of one host line are what hurts everybody.
-WIC_DEVICE inline void bring_changes(const Thread& thread, const DeviceView& view, std::uint32_t& seen) {
+WIC_DEVICE inline bool bring_changes(const Thread& thread, const DeviceView& view, std::uint32_t& seen) {
   std::uint32_t page[4];  // sequence, site_count, words[1], words[2]
   thread.load_quad(&view.control->sequence, page);
-  if (page[0] == seen) return;
+  if (page[0] == seen) return false;
   seen = page[0];
   const std::uint32_t sites = page[1];
   for (std::uint32_t site = 1; site <= sites && site <= 2; ++site) {
@@ -38,6 +38,7 @@ WIC_DEVICE inline void bring_changes(const Thread& thread, const DeviceView& vie
     thread.store(&view.strategies[site].word, thread.load(&view.control->words[site - 1]));
   }
   thread.store_release(&view.control->applied, seen);
+  return true;
 }
 
 WIC_DEVICE inline bool finished(const Thread& thread, GroupScratch& scratch) {
@@ -60,6 +61,7 @@ WIC_DEVICE inline void serve_as_steward(const Thread& thread, const DeviceView& 
   std::uint64_t mine = now + kStewardLeaseNs;
   if (!thread.compare_exchange(&view.steward->lease_until_ns, lease, mine)) return;
   std::uint32_t seen = thread.load(&view.control->applied);
+  bool brought = false;
   while (!detail::finished(thread, scratch)) {
     thread.sleep_ns(kStewardSleepNs);
     now = thread.clock_ns();
@@ -68,8 +70,10 @@ WIC_DEVICE inline void serve_as_steward(const Thread& thread, const DeviceView& 
       if (!thread.compare_exchange(&view.steward->lease_until_ns, held, now + kStewardLeaseNs)) return;
       mine = now + kStewardLeaseNs;
     }
-    detail::bring_changes(thread, view, seen);
+    brought = detail::bring_changes(thread, view, seen) || brought;
   }
+  // What was brought may lie over something newer, which the host had written itself meanwhile.
+  while (brought) brought = detail::bring_changes(thread, view, seen);
   thread.compare_exchange(&view.steward->lease_until_ns, mine, 0);
 }
 

@@ -19,7 +19,11 @@ struct GroupScratch {
   std::uint32_t status;
   std::uint32_t value;
   std::uint32_t unfinished;
-  std::uint32_t finished;  ///< see steward.h
+  std::uint32_t waited;  ///< whether the leader did not find the word ready
+  std::uint32_t finished;         ///< see steward.h
+  std::uint32_t known_word;       ///< the strategy word that the last wait here found, at the site of known_for: see wait.h
+  std::uint32_t known_for;
+  alignas(8) std::uint64_t parked;  ///< an mbarrier, while the others of the group stand there
 };
 
 class Thread {
@@ -48,6 +52,16 @@ class Thread {
   /// Brings the lanes of a warp together again after one of them went its own way.
   WIC_DEVICE void sync_warp() const;
 
+  // An mbarrier, in shared memory, of which one phase is used: one thread sets it up (with a barrier() before the others use
+  // it), one arrives, any number wait for that, one takes it down.
+  WIC_DEVICE void mbarrier_init(std::uint64_t* mbarrier) const;
+  WIC_DEVICE void mbarrier_arrive(std::uint64_t* mbarrier) const;
+  /// Whether the one arrival has come. May wait for it, for as long as the device likes.
+  WIC_DEVICE bool mbarrier_try_wait(std::uint64_t* mbarrier) const;
+  /// The same, for about hint_ns at most.
+  WIC_DEVICE bool mbarrier_try_wait(std::uint64_t* mbarrier, std::uint32_t hint_ns) const;
+  WIC_DEVICE void mbarrier_invalidate(std::uint64_t* mbarrier) const;
+
   /// The device clock: nanoseconds since some start, the same for all SMs of a device.
   WIC_DEVICE std::uint64_t clock_ns() const;
   /// Sleeps for somewhere between 0 and 2 * ns; ns at most 1,000,000.
@@ -67,11 +81,20 @@ class Thread {
   WIC_DEVICE void store_release(std::uint64_t* to, std::uint64_t value) const;
   /// After a relaxed load that saw a released value: what was written before that release is seen from here on.
   WIC_DEVICE void fence_acquire() const;
+  /// What this thread has written, or seen by a load and fence_acquire(), is seen by those threads of this device that see
+  /// (and acquire) a value that it stores after this.
+  WIC_DEVICE void fence_release() const;
   /// Device and shared memory only: atomics on host memory lose updates where the device lacks host-native atomics.
   WIC_DEVICE std::uint32_t fetch_add(std::uint32_t* at, std::uint32_t value) const;
-  WIC_DEVICE std::uint32_t exchange(std::uint32_t* at, std::uint32_t value) const;
-  /// As store_release() and fence_acquire() around it, for all devices. Device, peer and managed memory.
+  WIC_DEVICE std::uint64_t fetch_add(std::uint64_t* at, std::uint64_t value) const;
+  WIC_DEVICE void add(std::uint64_t* at, std::uint64_t value) const;  ///< the same without waiting for what was there
+  /// Releases what this thread knows to whoever acquires the value, and acquires itself.
   WIC_DEVICE std::uint32_t fetch_add_acq_rel(std::uint32_t* at, std::uint32_t value) const;
+  /// Against other devices and the host too; still not on host memory.
+  WIC_DEVICE std::uint32_t fetch_add_system(std::uint32_t* at, std::uint32_t value) const;
+  WIC_DEVICE std::uint32_t exchange(std::uint32_t* at, std::uint32_t value) const;
+  /// The same for what other devices or the host are to see. Device, peer and managed memory.
+  WIC_DEVICE std::uint32_t fetch_add_acq_rel_system(std::uint32_t* at, std::uint32_t value) const;
   /// Turns the bits of `mask` over in a word of device or peer memory that other threads of any device change too.
   /// Publishes as store_release() does, and does not wait for the word.
   WIC_DEVICE void flip_bits(std::uint32_t* at, std::uint32_t mask) const;

@@ -3,6 +3,12 @@
 
 namespace wic {
 
+namespace detail {
+WIC_DEVICE inline std::uint32_t shared_address(const void* shared) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+}
+}  // namespace detail
+
 WIC_DEVICE inline std::uint32_t Thread::index() const {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
@@ -31,6 +37,34 @@ WIC_DEVICE inline void Thread::barrier(std::uint32_t id, std::uint32_t threads) 
   asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 WIC_DEVICE inline void Thread::sync_warp() const { __syncwarp(); }
+
+WIC_DEVICE inline void Thread::mbarrier_init(std::uint64_t* mbarrier) const {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(detail::shared_address(mbarrier)) : "memory");
+}
+WIC_DEVICE inline void Thread::mbarrier_arrive(std::uint64_t* mbarrier) const {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(detail::shared_address(mbarrier)) : "memory");
+}
+WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier) const {
+  std::uint32_t done;
+  asm volatile(
+      "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+      : "=r"(done)
+      : "r"(detail::shared_address(mbarrier))
+      : "memory");
+  return done != 0;
+}
+WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier, std::uint32_t hint_ns) const {
+  std::uint32_t done;
+  asm volatile(
+      "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0, %2; selp.u32 %0, 1, 0, p; }"
+      : "=r"(done)
+      : "r"(detail::shared_address(mbarrier)), "r"(hint_ns)
+      : "memory");
+  return done != 0;
+}
+WIC_DEVICE inline void Thread::mbarrier_invalidate(std::uint64_t* mbarrier) const {
+  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(detail::shared_address(mbarrier)) : "memory");
+}
 
 WIC_DEVICE inline std::uint64_t Thread::clock_ns() const {
   std::uint64_t ns;
@@ -69,10 +103,29 @@ WIC_DEVICE inline void Thread::store_release(std::uint64_t* to, std::uint64_t va
   asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
 WIC_DEVICE inline void Thread::fence_acquire() const { asm volatile("fence.acquire.sys;" ::: "memory"); }
+WIC_DEVICE inline void Thread::fence_release() const { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
 WIC_DEVICE inline std::uint32_t Thread::fetch_add(std::uint32_t* at, std::uint32_t value) const {
   std::uint32_t old;
   asm volatile("atom.relaxed.gpu.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
+  return old;
+}
+WIC_DEVICE inline std::uint64_t Thread::fetch_add(std::uint64_t* at, std::uint64_t value) const {
+  std::uint64_t old;
+  asm volatile("atom.relaxed.gpu.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(at), "l"(value) : "memory");
+  return old;
+}
+WIC_DEVICE inline void Thread::add(std::uint64_t* at, std::uint64_t value) const {
+  asm volatile("red.relaxed.gpu.add.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
+WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel(std::uint32_t* at, std::uint32_t value) const {
+  std::uint32_t old;
+  asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
+  return old;
+}
+WIC_DEVICE inline std::uint32_t Thread::fetch_add_system(std::uint32_t* at, std::uint32_t value) const {
+  std::uint32_t old;
+  asm volatile("atom.relaxed.sys.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
   return old;
 }
 WIC_DEVICE inline std::uint32_t Thread::exchange(std::uint32_t* at, std::uint32_t value) const {
@@ -80,7 +133,7 @@ WIC_DEVICE inline std::uint32_t Thread::exchange(std::uint32_t* at, std::uint32_
   asm volatile("atom.relaxed.gpu.exch.b32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
   return old;
 }
-WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel(std::uint32_t* at, std::uint32_t value) const {
+WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel_system(std::uint32_t* at, std::uint32_t value) const {
   std::uint32_t old;
   asm volatile("atom.acq_rel.sys.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
   return old;

@@ -15,6 +15,17 @@ WIC_DEVICE inline GroupScratch& Thread::group_scratch(std::uint32_t barrier) con
 }
 WIC_DEVICE inline void Thread::barrier(std::uint32_t id, std::uint32_t threads) const { simt::barrier(id, threads); }
 WIC_DEVICE inline void Thread::sync_warp() const {}
+WIC_DEVICE inline void Thread::mbarrier_init(std::uint64_t* mbarrier) const { *mbarrier = 0; }
+WIC_DEVICE inline void Thread::mbarrier_arrive(std::uint64_t* mbarrier) const { *mbarrier = 1; }
+WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier) const {
+  return mbarrier_try_wait(mbarrier, 1'000);
+}
+// A block's threads have one OS thread, so this is plain memory.
+WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier, std::uint32_t hint_ns) const {
+  if (*mbarrier == 0) simt::sleep(hint_ns);
+  return *mbarrier != 0;
+}
+WIC_DEVICE inline void Thread::mbarrier_invalidate(std::uint64_t*) const {}
 WIC_DEVICE inline std::uint64_t Thread::clock_ns() const { return simt::clock_ns(); }
 WIC_DEVICE inline void Thread::sleep_ns(std::uint32_t ns) const { simt::sleep(ns); }
 WIC_DEVICE inline void Thread::step() const { simt::switch_thread(); }
@@ -33,24 +44,38 @@ WIC_DEVICE inline void Thread::load_quad(const std::uint32_t* from, std::uint32_
   for (int i = 0; i < 4; ++i) values[i] = std::atomic_ref<std::uint32_t>(words[i]).load(std::memory_order_acquire);
 }
 WIC_DEVICE inline void Thread::store(std::uint32_t* to, std::uint32_t value) const {
+  simt::switch_thread();
   std::atomic_ref<std::uint32_t>(*to).store(value, std::memory_order_release);
 }
 WIC_DEVICE inline void Thread::store(std::uint64_t* to, std::uint64_t value) const {
+  simt::switch_thread();
   std::atomic_ref<std::uint64_t>(*to).store(value, std::memory_order_release);
 }
 WIC_DEVICE inline void Thread::store_release(std::uint32_t* to, std::uint32_t value) const { store(to, value); }
 WIC_DEVICE inline void Thread::store_release(std::uint64_t* to, std::uint64_t value) const { store(to, value); }
 WIC_DEVICE inline void Thread::fence_acquire() const {}  // every load above acquires
+WIC_DEVICE inline void Thread::fence_release() const {}  // and every store releases
 
 WIC_DEVICE inline std::uint32_t Thread::fetch_add(std::uint32_t* at, std::uint32_t value) const {
   simt::switch_thread();
   return std::atomic_ref<std::uint32_t>(*at).fetch_add(value, std::memory_order_acq_rel);
 }
+WIC_DEVICE inline std::uint64_t Thread::fetch_add(std::uint64_t* at, std::uint64_t value) const {
+  simt::switch_thread();
+  return std::atomic_ref<std::uint64_t>(*at).fetch_add(value, std::memory_order_acq_rel);
+}
+WIC_DEVICE inline void Thread::add(std::uint64_t* at, std::uint64_t value) const { fetch_add(at, value); }
+WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel(std::uint32_t* at, std::uint32_t value) const {
+  return fetch_add(at, value);
+}
+WIC_DEVICE inline std::uint32_t Thread::fetch_add_system(std::uint32_t* at, std::uint32_t value) const {
+  return fetch_add(at, value);
+}
 WIC_DEVICE inline std::uint32_t Thread::exchange(std::uint32_t* at, std::uint32_t value) const {
   simt::switch_thread();
   return std::atomic_ref<std::uint32_t>(*at).exchange(value, std::memory_order_acq_rel);
 }
-WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel(std::uint32_t* at, std::uint32_t value) const {
+WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel_system(std::uint32_t* at, std::uint32_t value) const {
   return fetch_add(at, value);
 }
 WIC_DEVICE inline void Thread::flip_bits(std::uint32_t* at, std::uint32_t mask) const {

@@ -14,6 +14,12 @@ struct AtLeast {
   WIC_DEVICE bool operator()(std::uint32_t value) const { return static_cast<std::int32_t>(value - goal) >= 0; }
 };
 
+/// For watch(): the word is no longer what it was.
+struct Differs {
+  std::uint32_t seen;
+  WIC_DEVICE bool operator()(std::uint32_t value) const { return value != seen; }
+};
+
 struct WaitResult {
   wicprof::WaitStatus status;
   std::uint32_t value;  ///< the last value seen
@@ -21,7 +27,7 @@ struct WaitResult {
 
 namespace detail {
 
-enum class LoopEnd : std::uint32_t { satisfied = 0, deadline_passed = 1, strategy_changed = 2 };
+enum class LoopEnd : std::uint32_t { satisfied = 0, deadline_passed = 1, producer_lost = 2, strategy_changed = 3 };
 
 struct LoopResult {
   LoopEnd end;
@@ -33,9 +39,13 @@ struct WaitTally {
   std::uint32_t polls = 0;
   std::uint32_t switched_after_ns = 0;
   std::uint8_t strategy = 0;  // the one in force last
+  bool waited = false;        // the group's leader did not find the word ready
 };
 
-inline constexpr std::uint64_t kSlowLookNs = 20'000;
+// All waiters of a site read its one strategy word; more often than this, thousands of them would queue up there.
+inline constexpr std::uint64_t kStrategyLookNs = 20'000;
+inline constexpr std::uint64_t kSlowLookNs = kStrategyLookNs;
+inline constexpr std::uint32_t kMbarrierHintNs = 1'000'000;
 
 WIC_DEVICE inline std::uint32_t clamp_to_word(std::uint64_t ns) { return ns > 0xffffffffu ? 0xffffffffu : low_word(ns); }
 
@@ -45,22 +55,30 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
                                 const Condition& condition, WaitTally& tally) {
   LoopResult result{LoopEnd::satisfied, 0};
   std::uint64_t looked = wait.arrived_ns;
+  std::uint64_t look_at_strategy = 0;
   for (;;) {
     const Observation seen = strategy.observe(thread, wait);
-    std::uint32_t strategy_word = thread.load(&wait.strategy->word);  // in the shadow of the load above
+    std::uint32_t strategy_word = wait.strategy_word;
+    if (looked >= look_at_strategy) {
+      strategy_word = thread.load(&wait.strategy->word);  // in the shadow of the load above
+      look_at_strategy = looked + kStrategyLookNs;
+    }
     tally.polls += seen.read_word ? 1 : 0;
     if (seen.fresh) result.value = seen.value;
     if (seen.fresh && condition(seen.value)) {
       thread.fence_acquire();
       break;
     }
-    const std::uint64_t now = thread.clock_ns();
+    std::uint64_t now = thread.clock_ns();
     if (now >= wait.deadline_ns) {
       result.end = LoopEnd::deadline_passed;
       break;
     }
     // A look that took long lasted long enough for a change: without this it would show only after the next one.
-    if (now - looked > kSlowLookNs) strategy_word = thread.load(&wait.strategy->word);
+    if (now - looked > kSlowLookNs) {
+      strategy_word = thread.load(&wait.strategy->word);
+      now = thread.clock_ns();
+    }
     looked = now;
     if (strategy_word != wait.strategy_word) {
       if (tally.switched_after_ns == 0) tally.switched_after_ns = clamp_to_word(now - wait.arrived_ns);
@@ -73,21 +91,62 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
   return result;
 }
 
+// The word as it is now: all that is left to a wait whose producer is gone.
+template <class Condition>
+WIC_DEVICE LoopResult last_look(const Thread& thread, const WaitContext& wait, const Condition& condition,
+                                WaitTally& tally) {
+  const std::uint32_t value = thread.load(wait.word);
+  ++tally.polls;
+  if (!condition(value)) return {LoopEnd::producer_lost, value};
+  thread.fence_acquire();
+  return {LoopEnd::satisfied, value};
+}
+
 template <class Condition>
 WIC_DEVICE LoopResult poll_once(const Thread& thread, const WaitContext& wait, const Condition& condition,
                                 WaitTally& tally) {
+  if (wait.strategy_id() == kProducerLost) return last_look(thread, wait, condition, tally);
+  tally.strategy = wait.strategy_id();
   return with_strategy(wait.strategy_id(),
                        [&](auto strategy) { return poll_loop(thread, wait, strategy, condition, tally); });
 }
 
-// Moves the site's prediction a quarter of the way to this wait's length. Not for a difference under an eighth: all
-// waiters of a word leave at the same moment, and hundreds of stores to one line would keep them there.
-WIC_DEVICE inline void learn(const Thread& thread, SiteMemory& site, std::uint64_t waited_ns) {
-  const std::int64_t known = thread.load(&site.predicted_ns);
-  const std::int64_t waited = clamp_to_word(waited_ns);
-  const std::int64_t difference = waited - known;
-  if ((difference < 0 ? -difference : difference) <= known / 8) return;
-  thread.store(&site.predicted_ns, static_cast<std::uint32_t>(known == 0 ? waited : known + difference / 4));
+// Moves what is known of the site's waits a quarter of the way to this one. The waiters of a word leave together, and should
+// count once: one that arrived before the last lesson belongs to that. Nor for a difference under an eighth: hundreds of
+// stores to one line would keep them there.
+WIC_DEVICE inline void learn(const Thread& thread, SiteMemory& site, std::uint64_t arrived, std::uint64_t now) {
+  std::uint32_t known[4];
+  thread.load_quad(site.quad, known);
+  if (arrived < ((std::uint64_t{known[3]} << 32) | known[2])) return;
+  const std::uint32_t waited = clamp_to_word(now - arrived);
+  std::int64_t mean = known[0], deviation = known[1];
+  const std::int64_t difference = std::int64_t{waited} - mean;
+  const std::int64_t distance = difference < 0 ? -difference : difference;
+  const std::int64_t eighth = mean / 8;
+  if (distance <= eighth && deviation <= eighth) return;
+  if (mean == 0) {
+    mean = waited;
+    deviation = waited / 2;
+  } else {
+    if (distance > eighth) mean += difference / 4;
+    deviation += (distance - deviation) / 4;
+  }
+  thread.store_quad(site.quad, static_cast<std::uint32_t>(mean), static_cast<std::uint32_t>(deviation), low_word(now),
+                    high_word(now));
+}
+
+// A wait whose word is ready should cost no more than reading that word. So its strategy is the one that the group's last
+// wait at the site found, kept in shared memory; the poll loop reads the live word beside its first look, and starts again
+// if they differ. What a block finds there at first is nothing or chance; a wrong guess costs one look.
+WIC_DEVICE inline bool guess_strategy(const GroupScratch& scratch, WaitContext& wait) {
+  wait.strategy_word = scratch.known_word;
+  return scratch.known_for == low_word(reinterpret_cast<std::uint64_t>(wait.strategy)) &&
+         wait.strategy_id() != kProducerLost;
+}
+
+WIC_DEVICE inline void remember_strategy(GroupScratch& scratch, const WaitContext& wait) {
+  scratch.known_word = wait.strategy_word;
+  scratch.known_for = low_word(reinterpret_cast<std::uint64_t>(wait.strategy));
 }
 
 // One thread waits, through as many strategies as it takes; the group learns the result at its barrier.
@@ -97,13 +156,21 @@ WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, 
   GroupScratch& scratch = thread.group_scratch(group.barrier);
   if (group.is_leader(thread)) {
     LoopResult result;
-    do {
-      wait.strategy_word = thread.load(&wait.strategy->word);
-      tally.strategy = wait.strategy_id();
+    bool guessed = guess_strategy(scratch, wait);
+    for (;;) {
+      if (!guessed) {
+        wait.strategy_word = thread.load(&wait.strategy->word);
+        remember_strategy(scratch, wait);
+      }
       result = poll_once(thread, wait, condition, tally);
-    } while (result.end == LoopEnd::strategy_changed);
+      if (result.end != LoopEnd::strategy_changed) break;
+      // A wrong guess is no change in mid-wait.
+      if (guessed && tally.switched_after_ns < kSlowLookNs) tally.switched_after_ns = 0;
+      guessed = false;
+    }
     scratch.status = static_cast<std::uint32_t>(result.end);
     scratch.value = result.value;
+    scratch.waited = tally.polls != 1;
     thread.exchange(&scratch.finished, kGroupFinished);
   } else if (thread.index() == group.first + kWarpSize) {
     serve_as_steward(thread, view, scratch);
@@ -111,9 +178,22 @@ WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, 
   thread.sync_warp();
   thread.barrier(group.barrier, group.threads);
   const WaitResult result{static_cast<wicprof::WaitStatus>(scratch.status), scratch.value};
+  tally.waited = scratch.waited != 0;
   if (group.is_leader(thread)) thread.exchange(&scratch.finished, 0);
   thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
   return result;
+}
+
+// Where those of a group stand for whom the leader waits, if not at the group's barrier. The leader's own warp stands by
+// coming together again: its other lanes would take turns from it.
+WIC_DEVICE inline void stand_at_mbarrier(const Thread& thread, GroupScratch& scratch, Parking parking) {
+  if (parking == Parking::mbarrier) {
+    while (!thread.mbarrier_try_wait(&scratch.parked)) {
+    }
+  } else {
+    while (!thread.mbarrier_try_wait(&scratch.parked, kMbarrierHintNs)) {
+    }
+  }
 }
 
 // Every thread waits for itself or for its leader, as the strategy of the moment has it. The group agrees on the strategy
@@ -128,25 +208,33 @@ WIC_DEVICE WaitResult each_thread_wait(const Thread& thread, const Group& group,
     if (group.is_leader(thread)) {
       scratch.strategy = thread.load(&wait.strategy->word);
       scratch.unfinished = 0;
+      thread.mbarrier_init(&scratch.parked);
     }
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
     wait.strategy_word = scratch.strategy;
-    tally.strategy = wait.strategy_id();
+    if (wait.strategy_id() != kProducerLost) tally.strategy = wait.strategy_id();
     const bool for_all = leader_waits(wait.strategy_id());
+    const Parking parking = parking_of(wait.strategy_id());
     if (for_all ? group.is_leader(thread) : !finished) {
       mine = poll_once(thread, wait, condition, tally);
       if (for_all) {
         scratch.status = static_cast<std::uint32_t>(mine.end);
         scratch.value = mine.value;
+        thread.mbarrier_arrive(&scratch.parked);
       }
       if (mine.end == LoopEnd::strategy_changed) thread.store(&scratch.unfinished, 1);
+      if (group.is_leader(thread)) scratch.waited = tally.polls != 1;
+    } else if (parking != Parking::barrier && thread.index() >= group.first + kWarpSize) {
+      stand_at_mbarrier(thread, scratch, parking);
     }
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
     if (for_all && !finished) mine = {static_cast<LoopEnd>(scratch.status), scratch.value};
     finished = mine.end != LoopEnd::strategy_changed;
     const bool again = scratch.unfinished != 0;
+    tally.waited = scratch.waited != 0;
+    if (group.is_leader(thread)) thread.mbarrier_invalidate(&scratch.parked);
     thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
     if (!again) return {static_cast<wicprof::WaitStatus>(mine.end), mine.value};
   }
@@ -155,7 +243,8 @@ WIC_DEVICE WaitResult each_thread_wait(const Thread& thread, const Group& group,
 }  // namespace detail
 
 /// Called by all threads of `group`, which leave together. Returns once `condition(*word)` held, with everything that
-/// was written before the word was released visible to the whole group; or, as a result, once timeout_ns have passed.
+/// was written before the word was released visible to the whole group; or, as a result, once timeout_ns have passed, or
+/// once the producer is known to be gone (Runtime::release_waiters).
 /// One record a group (where one thread polls) or a warp (where every thread does) goes to the trace.
 /// `condition`: a pure function of the value. `iteration`: the program's own count, for the trace.
 template <class Condition>
@@ -170,13 +259,22 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
   const WaitResult result = one_polls ? detail::leader_wait(thread, view, group, wait, condition, tally)
                                       : detail::each_thread_wait(thread, group, wait, condition, tally);
   if (one_polls ? group.is_leader(thread) : thread.lane() == 0) {
-    const std::uint64_t resumed = thread.clock_ns();
-    if (group.is_leader(thread) && tally.polls != 1) detail::learn(thread, view.sites[site], resumed - arrived);
     write_record(thread, view,
-                 {wicprof::EventKind::wait, tally.strategy, result.status, site, iteration, tally.polls, arrived, resumed,
-                  tally.switched_after_ns, result.value});
+                 {wicprof::EventKind::wait, tally.strategy, result.status, site, iteration, tally.polls, arrived,
+                  thread.clock_ns(), tally.switched_after_ns, result.value});
+  }
+  // Not the leader, if there is anybody else: it has been kept long enough.
+  if (tally.waited && thread.index() == group.first + (group.threads > kWarpSize ? kWarpSize : 0)) {
+    detail::learn(thread, view.sites[site], arrived, thread.clock_ns());
   }
   return result;
+}
+
+/// Parks the group until the word is no longer `seen`: a futex for warps. As wait_until in all else.
+WIC_DEVICE inline WaitResult watch(const Thread& thread, const DeviceView& view, const Group& group, wicprof::SiteId site,
+                                   std::uint32_t iteration, const std::uint32_t* word, std::uint32_t seen,
+                                   std::uint64_t timeout_ns) {
+  return wait_until(thread, view, group, site, iteration, word, Differs{seen}, timeout_ns);
 }
 
 }  // namespace wic

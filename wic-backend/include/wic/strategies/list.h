@@ -3,6 +3,8 @@
 
 #include "wic/strategies/backoff.h"
 #include "wic/strategies/leader_bar_sync.h"
+#include "wic/strategies/leader_mbarrier.h"
+#include "wic/strategies/naive.h"
 #include "wic/strategies/poll.h"
 #include "wic/strategies/predicted_sleep.h"
 #include "wic/strategies/shared_watch.h"
@@ -17,8 +19,15 @@ WIC_DEVICE auto with_strategy(std::uint8_t id, Visitor&& visit) {
     case PredictedSleep::kId: return visit(PredictedSleep{});
     case LeaderBarSync::kId: return visit(LeaderBarSync{});
     case SharedWatch::kId: return visit(SharedWatch{});
+    case LeaderMbarrier::kId: return visit(LeaderMbarrier{});
+    case LeaderMbarrierHint::kId: return visit(LeaderMbarrierHint{});
+    case Naive::kId: return visit(Naive{});
     default: return visit(Poll{});
   }
+}
+
+WIC_DEVICE inline Parking parking_of(std::uint8_t id) {
+  return with_strategy(id, [](auto strategy) { return decltype(strategy)::kParking; });
 }
 
 /// Whether one thread waits for the whole group under that strategy, even where every thread polls in the program's own way.

@@ -1,16 +1,23 @@
-// One watcher a word and device: it alone reads the word and copies what it sees to a mirror in local device memory,
-// which every other group's leader reads instead; the rest of each group stands at its barrier.
+// A futex for groups of warps. One watcher a word and device: it alone reads the word, and passes on what is new to lines in
+// local device memory; every other group's leader looks at one of those instead, and the rest of each group stands at its
+// barrier.
 //
-//   mirror:  | active:1 | epoch:31 | value:32 |     one 64-bit word, so that every step is one atomic step
+//   key:      | address / 4 : 47 | waiters here : 17 |   whose slot this is; free for another word at 0 waiters
+//   arrivals: one more with every waiter; the value after its own arrival is a waiter's ticket
+//   master, lines: | active:1 | ticket:31 | value:32 |   one 64-bit word, so that every step is one atomic step
 //
-//   not active --compare_exchange by any waiter--> active: that waiter is the watcher
-//   active     --each read of the word-----------> epoch + 1, the value read
-//   active     --watcher leaves------------------> not active, epoch + 1, its last value
+//   master not active --compare_exchange by any waiter--> active: that waiter is the watcher
+//   watcher, on a new value or new arrivals:  lines, master := active, ticket, value
+//   watcher leaves:                           lines, then master := not active
 //
-// A waiter that finds epoch e on arrival takes a value for its own only from epoch e + 2 on: the read behind e + 1 may
-// have begun before it came. A watcher that leaves for any reason (satisfied, deadline, another strategy) frees the role
-// with the same store that publishes its last value, and every waiter looks at the mirror at least every few
-// microseconds: a wake-up cannot be lost, only late by one such sleep.
+// A value may count only for those who had arrived before it was read: the word may have changed back since. So the watcher
+// reads `arrivals` first and the word after it, and publishes both; a waiter believes its line once the ticket there has
+// reached its own. That is message passing from the waiter through the watcher and back, so it needs no other order than
+// release and acquire.
+//
+// A watcher that leaves for any reason (satisfied, deadline, another strategy) says so on every line before it frees the
+// role on the master, so a line never goes back in time. Every waiter looks at its line at least every two microseconds,
+// and at the word itself about every half second: a wake-up cannot be lost, only late.
 #pragma once
 
 #include "protocol/strategy.h"
@@ -22,112 +29,180 @@ class SharedWatch {
  public:
   static constexpr wicprof::StrategyId kId = wicprof::StrategyId::shared_watch;
   static constexpr bool kLeaderWaits = true;
-  static constexpr std::uint32_t kWatcherSleepNs = 100;
-  static constexpr std::uint32_t kShortestSleepNs = 200;
-  static constexpr std::uint32_t kLongestSleepNs = 2'000;
+  static constexpr Parking kParking = Parking::barrier;
 
   WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {
     if (role_ == Role::none) arrive(thread, wait);
-    if (role_ == Role::alone) return {true, true, thread.load(wait.word)};
     if (role_ == Role::waiter) {
-      std::uint64_t mirror = thread.load(&slot_->mirror);
-      const std::uint32_t epoch = epoch_of(mirror);
-      if (reached(epoch, usable_epoch_) && epoch != seen_epoch_) {
-        seen_epoch_ = epoch;
-        return {true, false, static_cast<std::uint32_t>(mirror)};
+      if (own_look_is_due(thread)) return own_look(thread, wait);
+      const std::uint64_t line = thread.load(my_line(thread, wait));
+      fresh_ = fresh_ || reached(ticket_of(line), ticket_);
+      // Only who has nothing to gain from the last watcher's last words becomes the next.
+      const bool news = fresh_ && !(known_ && value_of(line) == value_);
+      if (news || is_active(line) || !become_watcher(thread)) {
+        known_ = fresh_;
+        value_ = value_of(line);
+        return {fresh_, false, value_};
       }
-      if (is_active(mirror) || !become_watcher(thread, mirror)) return {false, false, 0};
     }
-    const std::uint32_t value = thread.load(wait.word);
-    publish(thread, value);
-    return {true, true, value};
+    return role_ == Role::watcher ? watch(thread, wait) : own_look(thread, wait);
   }
 
   WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
-    if (role_ == Role::watcher) {
-      thread.sleep_ns(kWatcherSleepNs);
-      return;
+    const std::uint64_t waited = now - wait.arrived_ns;
+    if (role_ == Role::waiter) {
+      const std::uint32_t sleep_ns = bounded(waited / 2048, 0, kLongestSleepNs);
+      if (sleep_ns >= kShortestSleepNs) thread.sleep_ns(sleep_ns);
+    } else if (!slept_) {
+      sleep_through_prediction(thread, wait, now);
+    } else if (waited > kWatchersPatienceNs) {
+      thread.sleep_ns(bounded(waited / 1024, 0, kLongestWatcherSleepNs));
     }
-    // The longer the wait has been, the less a longer look-away matters: a thirty-second of it, within bounds.
-    const std::uint64_t share = (now - wait.arrived_ns) / 32;
-    thread.sleep_ns(share < kShortestSleepNs  ? kShortestSleepNs
-                    : share > kLongestSleepNs ? kLongestSleepNs
-                                              : static_cast<std::uint32_t>(share));
   }
 
-  WIC_DEVICE void leave(const Thread& thread, const WaitContext&) {
-    if (role_ == Role::watcher) thread.store_release(&slot_->mirror, pack(false, epoch_ + 1, value_));
+  WIC_DEVICE void leave(const Thread& thread, const WaitContext& wait) {
+    if (slot_ == nullptr) return;
+    if (role_ == Role::watcher) {
+      const std::uint64_t last = pack(false, published_ticket_, value_);
+      // All that the lines ever get from this watcher comes before the next watcher, and before another word.
+      for (std::uint32_t i = 0; i < wait.watch.lines; ++i) thread.store(&slot_->lines[i].mirror, last);
+      thread.fence_release();
+      thread.store(&slot_->master, last);
+      thread.fence_release();
+    }
+    thread.add(&slot_->key, ~std::uint64_t{0});  // one waiter less
   }
 
  private:
   enum class Role : std::uint8_t { none, watcher, waiter, alone };
 
-  static WIC_DEVICE std::uint64_t pack(bool active, std::uint32_t epoch, std::uint32_t value) {
-    return (std::uint64_t{active} << 63) | (std::uint64_t{epoch & 0x7fffffffu} << 32) | value;
+  static constexpr std::uint32_t kShortestSleepNs = 64;    // between a waiter's looks at its line
+  static constexpr std::uint32_t kLongestSleepNs = 1'000;  // lasts up to twice that
+  static constexpr std::uint32_t kLongestWatcherSleepNs = 500;
+  static constexpr std::uint64_t kWatchersPatienceNs = 200'000;  // looks again at once for that long
+  static constexpr std::uint32_t kPredictedStepNs = 1'000;
+  static constexpr std::uint32_t kLooksBetweenOwn = 1u << 19;  // about half a second
+  static constexpr std::uint32_t kProbes = 4;
+  static constexpr std::uint64_t kUsersMask = (1u << 17) - 1;
+
+  static WIC_DEVICE std::uint64_t pack(bool active, std::uint32_t ticket, std::uint32_t value) {
+    return (std::uint64_t{active} << 63) | (std::uint64_t{ticket & 0x7fffffffu} << 32) | value;
   }
   static WIC_DEVICE bool is_active(std::uint64_t mirror) { return (mirror >> 63) != 0; }
-  static WIC_DEVICE std::uint32_t epoch_of(std::uint64_t mirror) {
+  static WIC_DEVICE std::uint32_t ticket_of(std::uint64_t mirror) {
     return static_cast<std::uint32_t>(mirror >> 32) & 0x7fffffffu;
   }
-  // Epochs wrap at 31 bits: a is at or after b when the distance is less than half the circle.
+  static WIC_DEVICE std::uint32_t value_of(std::uint64_t mirror) { return static_cast<std::uint32_t>(mirror); }
+  // Tickets wrap at 31 bits: a is at or after b when the distance is less than half the circle.
   static WIC_DEVICE bool reached(std::uint32_t a, std::uint32_t b) { return ((a - b) & 0x7fffffffu) < 0x40000000u; }
+  static WIC_DEVICE std::uint32_t bounded(std::uint64_t ns, std::uint32_t least, std::uint32_t most) {
+    return ns < least ? least : ns > most ? most : static_cast<std::uint32_t>(ns);
+  }
+
+  // At least half of the period after the first look, and never many blocks at the same time: reads of a host word by many
+  // are what this strategy is there to prevent.
+  WIC_DEVICE bool own_look_is_due(const Thread& thread) {
+    const std::uint32_t phase = (thread.block() & 0xfff) * (kLooksBetweenOwn / 2 / 0x1000);
+    return ((++looks_ + phase) & (kLooksBetweenOwn - 1)) == kLooksBetweenOwn - 1;
+  }
+
+  static WIC_DEVICE Observation own_look(const Thread& thread, const WaitContext& wait) {
+    return {true, true, thread.load(wait.word)};
+  }
+  WIC_DEVICE std::uint64_t* my_line(const Thread& thread, const WaitContext& wait) const {
+    return &slot_->lines[thread.block() & (wait.watch.lines - 1)].mirror;
+  }
 
   WIC_DEVICE void arrive(const Thread& thread, const WaitContext& wait) {
-    slot_ = find_slot(thread, wait);
+    slot_ = join_slot(thread, wait);
     if (slot_ == nullptr) {
       role_ = Role::alone;
       return;
     }
     role_ = Role::waiter;
-    std::uint64_t mirror = thread.load(&slot_->mirror);
-    if (!is_active(mirror)) become_watcher(thread, mirror);
-    usable_epoch_ = (epoch_of(mirror) + 2) & 0x7fffffffu;
-    seen_epoch_ = epoch_of(mirror);
+    // Released: whoever sees this number and reads the word then reads it after all that came before this wait.
+    ticket_ = thread.fetch_add_acq_rel(&slot_->arrivals, 1) + 1;
   }
 
-  WIC_DEVICE bool become_watcher(const Thread& thread, std::uint64_t& mirror) {
-    const std::uint64_t mine = pack(true, epoch_of(mirror), static_cast<std::uint32_t>(mirror));
-    if (!thread.compare_exchange(&slot_->mirror, mirror, mine)) return false;
+  WIC_DEVICE bool become_watcher(const Thread& thread) {
+    std::uint64_t master = thread.load(&slot_->master);
+    if (is_active(master)) return false;
+    if (!thread.compare_exchange(&slot_->master, master, pack(true, ticket_of(master), value_of(master)))) return false;
     role_ = Role::watcher;
-    epoch_ = epoch_of(mirror);
-    published_ = false;
+    known_ = false;
+    ticket_ = thread.load(&slot_->arrivals);
+    thread.fence_acquire();
     return true;
   }
 
-  WIC_DEVICE void publish(const Thread& thread, std::uint32_t value) {
-    const std::uint64_t mirror = pack(true, ++epoch_, value);
-    // Only a value that is new here can release data; repeating it needs no fence.
-    if (!published_ || value != value_) {
-      thread.store_release(&slot_->mirror, mirror);
-    } else {
-      thread.store(&slot_->mirror, mirror);
+  // The arrivals that are read now count from the next look on: by then this read is over.
+  WIC_DEVICE Observation watch(const Thread& thread, const WaitContext& wait) {
+    const std::uint32_t arrivals = thread.load(&slot_->arrivals);
+    const std::uint32_t value = thread.load(wait.word);
+    if (!known_ || value != value_ || ticket_ != published_ticket_) publish(thread, wait, value);
+    if (arrivals != ticket_) {
+      thread.fence_acquire();
+      ticket_ = arrivals;
     }
-    published_ = true;
+    return {true, true, value};
+  }
+
+  WIC_DEVICE void publish(const Thread& thread, const WaitContext& wait, std::uint32_t value) {
+    // A value that is new here may release data: what came with it is passed on with it.
+    if (!known_ || value != value_) {
+      thread.fence_acquire();
+      thread.fence_release();
+    }
+    const std::uint64_t mirror = pack(true, ticket_, value);
+    for (std::uint32_t i = 0; i < wait.watch.lines; ++i) thread.store(&slot_->lines[i].mirror, mirror);
+    known_ = true;
+    published_ticket_ = ticket_;
     value_ = value;
   }
 
-  // The slot of the word, claimed if it is new; nullptr when its places in the table are taken by other words.
-  static WIC_DEVICE WatchSlot* find_slot(const Thread& thread, const WaitContext& wait) {
-    const auto address = reinterpret_cast<std::uint64_t>(wait.word);
+  // Where waits at the site last alike, the watcher leaves the word alone through the part that is sure to come; but only as
+  // long as nobody new asks, and never through more than half of it: a wait that was overslept teaches a shorter one.
+  WIC_DEVICE void sleep_through_prediction(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
+    slept_ = true;
+    const WaitLength usual = wait.site->usual(thread);
+    const std::uint64_t spread = std::uint64_t{usual.deviation_ns} * 4;
+    if (usual.mean_ns / 2 <= spread) return;
+    const std::uint64_t until = wait.arrived_ns + usual.mean_ns / 2;
+    while (now + kPredictedStepNs < until && now < wait.deadline_ns && !wait.strategy_changed(thread) &&
+           (slot_ == nullptr || thread.load(&slot_->arrivals) == ticket_)) {
+      thread.sleep_ns(kPredictedStepNs / 2);
+      now = thread.clock_ns();
+    }
+  }
+
+  // The slot of the word with this waiter counted in; nullptr when its places in the table are taken by other words.
+  static WIC_DEVICE WatchSlot* join_slot(const Thread& thread, const WaitContext& wait) {
+    const std::uint64_t address = reinterpret_cast<std::uint64_t>(wait.word) >> 2;
     const std::uint32_t start = static_cast<std::uint32_t>((address * 0x9e3779b97f4a7c15u) >> 32);
-    for (std::uint32_t i = 0; i < kProbes; ++i) {
-      WatchSlot& slot = wait.watch[(start + i) % kWatchSlots];
-      std::uint64_t owner = thread.load(&slot.word_address);
-      if (owner == 0 && thread.compare_exchange(&slot.word_address, owner, address)) return &slot;
-      if (owner == address) return &slot;
+    for (std::uint32_t claiming = 0; claiming < 2; ++claiming) {  // first look for it, then for room
+      for (std::uint32_t i = 0; i < kProbes; ++i) {
+        WatchSlot& slot = wait.watch.slots[(start + i) & (wait.watch.slot_count - 1)];
+        std::uint64_t key = thread.load(&slot.key);
+        if (claiming != 0 && (key & kUsersMask) == 0 && key >> 17 != address) {
+          if (thread.compare_exchange(&slot.key, key, (address << 17) | 1)) return &slot;
+        }
+        if (key >> 17 != address) continue;
+        if (thread.fetch_add(&slot.key, 1) >> 17 == address) return &slot;
+        thread.add(&slot.key, ~std::uint64_t{0});  // it has just become another word's
+      }
     }
     return nullptr;
   }
 
-  static constexpr std::uint32_t kProbes = 8;
-
   WatchSlot* slot_ = nullptr;
-  std::uint32_t epoch_ = 0;         // the watcher's
-  std::uint32_t value_ = 0;         // the watcher's last
-  std::uint32_t usable_epoch_ = 0;  // a waiter's
-  std::uint32_t seen_epoch_ = 0;    // a waiter's
+  std::uint32_t ticket_ = 0;  // a waiter's own; a watcher's: who had arrived before its next look
+  std::uint32_t published_ticket_ = 0;
+  std::uint32_t value_ = 0;  // the last that was published, or taken from the line
+  std::uint32_t looks_ = 0;
   Role role_ = Role::none;
-  bool published_ = false;
+  bool fresh_ = false;
+  bool known_ = false;  // value_ holds something
+  bool slept_ = false;
 };
 
 }  // namespace wic

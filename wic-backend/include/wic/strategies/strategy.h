@@ -17,7 +17,7 @@ struct WaitContext {
   const StrategyWord* strategy;  ///< the live word
   std::uint32_t strategy_word;   ///< its value when this strategy was taken
   SiteMemory* site;
-  WatchSlot* watch;  ///< kWatchSlots of them
+  WatchTable watch;
   std::uint64_t arrived_ns;
   std::uint64_t deadline_ns;
 
@@ -33,8 +33,17 @@ struct Observation {
   std::uint32_t value;
 };
 
+/// Where the others of a group stand while one thread waits for all of it.
+enum class Parking : std::uint8_t {
+  barrier,        ///< the group's named barrier
+  mbarrier,       ///< an mbarrier in shared memory, try_wait without a time hint
+  mbarrier_hint,  ///< the same with a hint, which makes it a sleep that the barrier can end
+};
+
 /// The part that most strategies share: look at the word itself, leave nothing behind.
 struct DirectObservation {
+  static constexpr Parking kParking = Parking::barrier;
+
   WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {
     return {true, true, thread.load(wait.word)};
   }

@@ -1,0 +1,26 @@
+// Where the blocks of a kernel that are all on the device at once come together before what is measured begins.
+#pragma once
+
+#include "wic/thread.h"
+
+namespace wicprof::bench {
+
+/// Called by all threads of every block; each block adds one to `arrived` (device memory). Returns once `goal` blocks have
+/// arrived over all launches, or timeout_ns later; then false.
+WIC_DEVICE inline bool cross_start_line(const wic::Thread& thread, std::uint32_t* arrived, std::uint32_t goal,
+                                        std::uint64_t timeout_ns) {
+  bool in_time = true;
+  if (thread.index() == 0) {
+    const std::uint64_t end = thread.clock_ns() + timeout_ns;
+    thread.fetch_add(arrived, 1);
+    while (in_time && static_cast<std::int32_t>(thread.load(arrived) - goal) < 0) {
+      thread.sleep_ns(200);
+      in_time = thread.clock_ns() < end;
+    }
+  }
+  thread.sync_warp();
+  thread.sync_block();
+  return in_time;  // thread 0's answer
+}
+
+}  // namespace wicprof::bench

@@ -1,0 +1,35 @@
+# What `cmake --install` puts where: the tool, and the CMake package `wic` for programs that wait through it.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+function(wic_install)
+  # wic-prof finds these from where it lies itself, so they keep their places whatever the prefix's library folder is.
+  install(TARGETS wic-prof DESTINATION bin)
+  if(TARGET wicprof_inject)
+    install(TARGETS wicprof_inject DESTINATION lib)
+  endif()
+  install(TARGETS hot_flag DESTINATION libexec/wic-prof)  # for wic-prof demo
+
+  # A folder of their own: "protocol/" is too common a name for the include folder itself. Public headers include of
+  # protocol/ only what lies there as a header.
+  set(headers ${CMAKE_INSTALL_INCLUDEDIR}/wic-prof)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/wic-backend/include/wic DESTINATION ${headers} FILES_MATCHING PATTERN "*.h")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/protocol DESTINATION ${headers} FILES_MATCHING PATTERN "*.h")
+
+  set(package ${CMAKE_INSTALL_LIBDIR}/cmake/wic)
+  set_target_properties(wicprof_protocol PROPERTIES EXPORT_NAME protocol)
+  install(TARGETS wic wicprof_protocol EXPORT wicTargets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          INCLUDES DESTINATION ${headers})
+  install(EXPORT wicTargets NAMESPACE wic:: DESTINATION ${package})
+  if(WIC_HAVE_CUDA)
+    set(wic_config_cuda TRUE)
+  else()
+    set(wic_config_cuda FALSE)
+  endif()
+  configure_package_config_file(
+    ${PROJECT_SOURCE_DIR}/cmake/wicConfig.cmake.in ${PROJECT_BINARY_DIR}/wicConfig.cmake INSTALL_DESTINATION ${package})
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/wicConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/wicConfig.cmake ${PROJECT_BINARY_DIR}/wicConfigVersion.cmake
+          DESTINATION ${package})
+endfunction()

@@ -1,0 +1,111 @@
+"""The benchmarks that run kernels, on the CPU device with tiny sizes: that they end, that their rows are well formed, that what
+does not depend on time holds. Their figures mean nothing here, so a missed bar (exit status 1) is no failure."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+FOLDER = os.environ["WICPROF_BENCH"]
+KEYS = {"name", "params", "value", "unit", "compared_to", "ratio", "bar", "holds"}
+
+
+def run(program, *arguments):
+    """Exit status, rows and what was said on stderr."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.json")
+        command = [os.path.join(FOLDER, "bench_" + program), *arguments, "--commit", "none", "-o", path]
+        # Two SMs, whatever the machine: the number of blocks follows from them.
+        done = subprocess.run(command, capture_output=True, text=True, timeout=200,
+                              env={**os.environ, "WIC_SIMT_SMS": "2"})
+        if not os.path.exists(path):
+            return done.returncode, [], done.stderr
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        assert document["bench"] == program, document
+        return done.returncode, document["rows"], done.stderr
+
+
+class Bench(unittest.TestCase):
+    def rows(self, program, *arguments):
+        status, rows, errors = run(program, *arguments)
+        self.assertIn(status, (0, 1), errors)
+        names = [row["name"] for row in rows]
+        self.assertEqual(len(names), len(set(names)), names)
+        for row in rows:
+            self.assertEqual(set(row), KEYS)
+            if row["bar"] is not None:
+                self.assertIsNotNone(row["ratio"], row)
+            if row["ratio"] is not None:
+                self.assertTrue(row["compared_to"], row)
+        self.assertEqual(status, 1 if any(row["holds"] is False for row in rows) else 0)
+        return {row["name"]: row for row in rows}
+
+    def test_interference(self):
+        rows = self.rows("interference", "--tables", "inside,blocks,crowd", "--rounds", "1", "--work-us", "100",
+                         "--timeout-ms", "20000")
+        for case in ("inside_device_one_fp32", "blocks_device_lines_streaming", "blocks_host_one_l2_latency",
+                     "blocks_host_lines_shared_memory", "few_host_one_streaming", "many_device_one_l2_latency"):
+            for way in ("absent", "poll", "auto", "absent_again"):
+                row = rows[f"{case}_{way}"]
+                self.assertGreater(row["value"], 0)
+                self.assertEqual(row["params"]["missed_deadlines"], 0)
+                self.assertEqual(row["bar"] is not None, way == "auto")
+        self.assertEqual(rows["inside_device_one_fp32_auto"]["bar"], 1.01)
+        self.assertEqual(rows["blocks_host_one_l2_latency_auto"]["bar"], 1.02)
+        # An atomic poll would lose a flag in host memory.
+        self.assertIn("blocks_device_one_fp32_bare_atomic", rows)
+        self.assertNotIn("blocks_host_one_fp32_bare_atomic", rows)
+
+    def test_interference_of_a_peer(self):
+        rows = self.rows("interference", "--devices", "simt:2", "--tables", "peer", "--strategies", "poll,auto", "--rounds",
+                         "1", "--work-us", "100", "--timeout-ms", "20000")
+        self.assertIn("peer_peer_one_peer_reads_auto", rows)
+        self.assertIn("peer_peer_lines_streaming_poll", rows)
+
+    def test_wake_latency(self):
+        rows = self.rows("wake_latency", "--rounds", "1", "--cpu-rounds", "1", "--timeout-ms", "20000")
+        self.assertGreater(rows["clock_tick"]["value"], 0)
+        for name in ("device_few_poll", "device_many_auto", "host_few_auto", "host_many_backoff", "cpu_host_few_auto"):
+            p50, p99 = rows[name + "_p50"], rows[name + "_p99"]
+            self.assertLessEqual(p50["value"], p99["value"])
+            self.assertLessEqual(p99["value"], p99["params"]["longest_us"])
+        self.assertGreaterEqual(rows["device_few_poll_p50"]["value"], 0)
+        self.assertEqual(rows["device_few_auto_p50"]["params"]["waiters"], 8)
+
+    def test_threads(self):
+        rows = self.rows("threads", "--rounds", "1", "--work", "4", "--most-threads", "8192", "--timeout-ms", "20000")
+        self.assertEqual(rows["host_64"]["params"]["waiting_groups"], 1)
+        # 2 SMs hold 4,096 threads: the largest grid goes through them in two waves.
+        self.assertEqual(rows["device_8192"]["params"]["threads_at_once"], 4096)
+        self.assertIn("speedup_over_atomic", rows["device_8192"]["params"])
+        for name in ("host_fall_from_peak", "device_fall_beyond_256_threads"):
+            self.assertIsNotNone(rows[name]["bar"])
+
+    def test_own_overhead(self):
+        rows = self.rows("own_overhead", "--rounds", "1", "--iterations", "1", "--size", "6", "--small-size", "3")
+        self.assertEqual(rows["n6_auto"]["bar"], 1.014)
+        self.assertIsNone(rows["n3_auto"]["bar"])
+        self.assertIn("n6_auto_recorded", rows)
+
+    def test_soak_holds(self):
+        rows = self.rows("soak", "--waits", "4000", "--steps", "24", "--longest-delay-ns", "2000", "--timeout-ms", "60000",
+                         "--seconds", "150")
+        for name, row in rows.items():
+            self.assertTrue(row["holds"], (name, row))
+        params = rows["claimed"]["params"]
+        self.assertEqual(params["wait_records"] + params["signal_records"] + params["lost_records"],
+                         rows["claimed"]["value"])
+
+    def test_refusals(self):
+        for program, *arguments in (("interference", "--tables", "peer"), ("interference", "--tables", "chairs"),
+                                    ("interference", "--strategies", "poll,hope"), ("wake_latency", "--strategies", "hope"),
+                                    ("soak", "--strategies", "hope"), ("own_overhead", "--size", "4000")):
+            status, rows, errors = run(program, *arguments)
+            self.assertEqual((status, rows), (2, []), errors)
+            self.assertTrue(errors.startswith(program + ": "), errors)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,90 @@
+// The code that docs/waiting.md shows, run: on the CPU device, and, compiled once more, on a GPU.
+#include <gtest/gtest.h>
+
+#include "docs/examples/waiting/after.h"
+#include "docs/examples/waiting/before_host.h"
+#include "wic/launch.h"
+
+namespace {
+
+using wic::Array;
+using wic::Memory;
+
+constexpr std::uint32_t kThreads = 64;
+constexpr std::uint64_t kTimeoutNs = 5'000'000'000;
+
+class WaitingExamples : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    auto made = wic::Runtime::create({GetParam()});
+    if (!made && GetParam() != "simt:1") GTEST_SKIP() << "no GPU: " << made.error().message;
+    ASSERT_TRUE(made) << made.error().message;
+    runtime = *std::move(made);
+    const auto declared = declare_sites(*runtime);
+    ASSERT_TRUE(declared) << declared.error().message;
+    sites = *declared;
+    wic::Device& device = runtime->device(0);
+    consumer = *device.make_stream();
+    producer = *device.make_stream();
+    flags = *Array<std::uint32_t>::make(device, 4 * 32, Memory::pinned_host);
+    device_flags = *Array<std::uint32_t>::make(device, 4 * 32, Memory::device);
+    data = *Array<float>::make(device, 4 * kThreads, Memory::pinned_host);
+    device_data = *Array<float>::make(device, 4 * kThreads, Memory::device);
+    out = *Array<float>::make(device, 4 * kThreads, Memory::pinned_host);
+  }
+
+  std::unique_ptr<wic::Runtime> runtime;
+  Sites sites{};
+  std::unique_ptr<wic::Stream> consumer, producer;
+  Array<std::uint32_t> flags, device_flags;
+  Array<float> data, device_data, out;
+};
+
+TEST_P(WaitingExamples, ABlockConsumesWhatTheHostPublishes) {
+  for (std::uint32_t round = 1; round <= 3; ++round) {
+    const Consume kernel{runtime->view(0), sites.input, round, kTimeoutNs, &flags[0], data.data(), out.data()};
+    ASSERT_TRUE(wic::launch(*consumer, {4, kThreads}, kernel));
+    for (std::uint32_t i = 0; i < 4 * kThreads; ++i) data[i] = static_cast<float>(round * 1000 + i);
+    publish(*runtime, sites.input, &flags[0], round);
+    ASSERT_TRUE(consumer->synchronize());
+    for (std::uint32_t i = 0; i < 4 * kThreads; ++i) ASSERT_EQ(out[i], 2 * data[i]) << "round " << round;
+  }
+}
+
+TEST_P(WaitingExamples, ABlockWhoseDeadlinePassesLeavesItsDataAlone) {
+  out[0] = -1;
+  const Consume kernel{runtime->view(0), sites.input, 1, 10'000'000, &flags[0], data.data(), out.data()};
+  ASSERT_TRUE(wic::launch(*consumer, {1, kThreads}, kernel));
+  ASSERT_TRUE(consumer->synchronize());
+  EXPECT_EQ(out[0], -1);
+}
+
+TEST_P(WaitingExamples, WarpsConsumeWhatAKernelProduces) {
+  for (std::uint32_t round = 1; round <= 3; ++round) {
+    const ConsumeByWarps consume{runtime->view(0),    sites.halo,         round,     kTimeoutNs,
+                                 device_flags.data(), device_data.data(), out.data()};
+    const Produce produce{runtime->view(0), sites.halo, round, device_data.data(), device_flags.data()};
+    ASSERT_TRUE(wic::launch(*consumer, {1, 2 * kThreads}, consume));
+    ASSERT_TRUE(wic::launch(*producer, {1, kThreads}, produce));
+    ASSERT_TRUE(consumer->synchronize());
+    ASSERT_TRUE(producer->synchronize());
+    for (std::uint32_t i = 0; i < kThreads; ++i) ASSERT_EQ(out[i], 2.0f * static_cast<float>(round)) << "thread " << i;
+  }
+}
+
+TEST_P(WaitingExamples, TheHostWaitsForEveryBlock) {
+  const Produce produce{runtime->view(0), sites.done, 1, data.data(), flags.data()};
+  ASSERT_TRUE(wic::launch(*producer, {4, kThreads}, produce));
+  for (std::uint32_t block = 0; block < 4; ++block) {
+    ASSERT_TRUE(wait_for_result(*runtime, sites.done, &flags[block * 32], 1));
+    for (std::uint32_t i = 0; i < kThreads; ++i) ASSERT_EQ(data[block * kThreads + i], 1);
+  }
+  ASSERT_TRUE(producer->synchronize());
+}
+
+std::string kind_of(const testing::TestParamInfo<std::string>& info) {
+  return info.param.substr(0, info.param.find(':'));
+}
+INSTANTIATE_TEST_SUITE_P(Documents, WaitingExamples, testing::Values(EXAMPLE_DEVICES), kind_of);
+
+}  // namespace

@@ -1,0 +1,24 @@
+// One thread of the group polls; the others stand at an mbarrier in shared memory (Hopper's try_wait), which that thread
+// completes. Groups whose program has one poller anyway stand at the program's own barrier, as ever.
+#pragma once
+
+#include "protocol/strategy.h"
+#include "wic/strategies/strategy.h"
+
+namespace wic {
+
+struct LeaderMbarrier : DirectObservation {
+  static constexpr wicprof::StrategyId kId = wicprof::StrategyId::leader_mbarrier;
+  static constexpr bool kLeaderWaits = true;
+  static constexpr Parking kParking = Parking::mbarrier;
+
+  WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t) {}
+};
+
+/// With a time hint: a try_wait that fails sleeps for that long at most before it looks again.
+struct LeaderMbarrierHint : LeaderMbarrier {
+  static constexpr wicprof::StrategyId kId = wicprof::StrategyId::leader_mbarrier_hint;
+  static constexpr Parking kParking = Parking::mbarrier_hint;
+};
+
+}  // namespace wic

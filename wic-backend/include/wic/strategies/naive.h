@@ -1,0 +1,21 @@
+// Algorithm 1 of the WIC paper: one thread of the group polls by atomicAdd(flag, 0), the others stand at the barrier. A
+// baseline to measure against, for words in managed or device memory: on host memory such a poll can write back the value
+// that it read before the producer's store, and lose it (StrategyBoard refuses that).
+#pragma once
+
+#include "protocol/strategy.h"
+#include "wic/strategies/strategy.h"
+
+namespace wic {
+
+struct Naive : DirectObservation {
+  static constexpr wicprof::StrategyId kId = wicprof::StrategyId::naive;
+  static constexpr bool kLeaderWaits = true;
+
+  WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {
+    return {true, true, thread.fetch_add_system(const_cast<std::uint32_t*>(wait.word), 0)};
+  }
+  WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t) {}
+};
+
+}  // namespace wic

@@ -1,0 +1,31 @@
+#include "wic/device.h"
+
+namespace wic {
+
+// Each kernel takes the share of the device that its blocks are of all that it could have there. Where the shares come to
+// more than one, some block has no place until another ends.
+Result<> check_co_resident(Device& device, std::span<const PlannedLaunch> launches) {
+  double share = 0;
+  std::uint64_t blocks = 0;
+  std::string rooms;
+  for (const PlannedLaunch& launch : launches) {
+    const Result<std::uint32_t> room = device.resident_blocks(launch.shape, launch.kernel);
+    if (!room) return room.error();
+    rooms += (rooms.empty() ? "" : ", ") + std::to_string(launch.shape.blocks) + " of " +
+             std::to_string(launch.shape.threads) + " threads where " + std::to_string(*room) + " find room";
+    if (*room == 0) {
+      return wicprof::bad_input(device.properties().name + " cannot hold one block of " +
+                                std::to_string(launch.shape.threads) + " threads and " +
+                                std::to_string(launch.shape.shared_bytes) + " bytes of shared memory of this kernel");
+    }
+    share += static_cast<double>(launch.shape.blocks) / *room;
+    blocks += launch.shape.blocks;
+  }
+  if (share <= 1) return wicprof::ok();
+  return wicprof::bad_input(device.properties().name + " does not hold these " + std::to_string(blocks) +
+                            " blocks at once (" + rooms +
+                            "), and they wait for each other: a deadlock. Launch fewer blocks, or blocks of fewer threads, "
+                            "registers or shared memory");
+}
+
+}  // namespace wic
