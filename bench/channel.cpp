@@ -47,6 +47,10 @@ struct Scale {
   std::uint32_t threads = 0, most_parts = 0, rate_tags = 0;
 };
 
+std::string row_name(const char* what, const Direction& direction, Way way) {
+  return std::string(what) + "_" + direction.name + "_" + kWayNames[static_cast<int>(way)];
+}
+
 wicprof::Error missed() { return wicprof::unavailable("a wait's deadline passed, or a message was wrong"); }
 
 // A runtime and what kernels on its devices need.
@@ -216,19 +220,20 @@ constexpr std::uint32_t kPathTags = 4;
 Result<> bandwidth(Claim& claim, const std::string& devices, const Scale& scale, const Direction& direction) {
   auto rig = Rig::make(devices);
   if (!rig) return rig.error();
+  const std::uint32_t tags = bandwidth_tags(direction);
   for (std::int64_t bytes = 4096; bytes <= scale.largest; bytes *= 4) {
     const std::int64_t messages =
-        std::clamp<std::int64_t>(scale.bandwidth_bytes / bytes, 16 * kBandwidthTags, scale.most_messages);
-    const auto cycles = static_cast<std::uint32_t>(messages / kBandwidthTags);
+        std::clamp<std::int64_t>(scale.bandwidth_bytes / bytes, std::int64_t{16} * tags, scale.most_messages);
+    const auto cycles = static_cast<std::uint32_t>(messages / tags);
     const std::map<std::string, Parameter> params{{"devices", devices},
                                                   {"bytes", bytes},
-                                                  {"messages", std::int64_t{cycles} * kBandwidthTags},
-                                                  {"tags", std::int64_t{kBandwidthTags}}};
+                                                  {"messages", std::int64_t{cycles} * tags},
+                                                  {"tags", std::int64_t{tags}}};
     const auto copy = plain_copies(**rig, direction, bytes, messages);
     if (!copy) return copy.error();
     const double copy_rate = static_cast<double>(bytes * messages) / *copy * 1e-9;
     ClaimRow plain;
-    plain.name = std::string("plain_copy_") + direction.name;
+    plain.name = "plain_copy_" + std::string(direction.name) + "_" + std::to_string(bytes);
     plain.params = params;
     plain.value = copy_rate;
     plain.unit = "GB/s";
@@ -236,23 +241,22 @@ Result<> bandwidth(Claim& claim, const std::string& devices, const Scale& scale,
     for (const Way way : {Way::park, Way::poll, Way::naive}) {
       if (way == Way::naive && bytes > 16 * 1024) continue;  // one thread takes the data, page by page
       const std::uint32_t fewer = way == Way::naive ? std::min(cycles, 64u) : cycles;
-      auto channel = (*rig)->channel(direction, way, kBandwidthTags, static_cast<std::uint32_t>(bytes));
+      auto channel = (*rig)->channel(direction, way, tags, static_cast<std::uint32_t>(bytes));
       if (!channel) return channel.error();
       const auto took = stream_messages(**rig, scale, direction, **channel, fewer, false);
       if (!took) return took.error();
-      const double sent = static_cast<double>(bytes) * kBandwidthTags * (fewer - fewer / 8);
+      const double sent = static_cast<double>(bytes) * tags * (fewer - fewer / 8);
       ClaimRow row;
-      row.name = std::string("bandwidth_") + direction.name + "_" + kWayNames[static_cast<int>(way)];
+      row.name = row_name("bandwidth", direction, way) + "_" + std::to_string(bytes);
       row.params = params;
-      row.params["messages"] = std::int64_t{fewer} * kBandwidthTags;
+      row.params["messages"] = std::int64_t{fewer} * tags;
       row.value = sent / *took * 1e-9;
       row.unit = "GB/s";
       row.compared_to = plain.name;
       row.ratio = row.value / copy_rate;
       if (way == Way::park && bytes >= kBarFrom) row.bar = kBandwidthBar;
       claim.add(row);
-      std::fprintf(stderr, "%s %lld bytes: %.2f GB/s, plain copy %.2f\n", row.name.c_str(),
-                   static_cast<long long>(bytes), row.value, copy_rate);
+      std::fprintf(stderr, "%s: %.2f GB/s, plain copy %.2f\n", row.name.c_str(), row.value, copy_rate);
     }
   }
   return wicprof::ok();
@@ -273,7 +277,7 @@ Result<> message_rate(Claim& claim, const std::string& devices, const Scale& sca
       const auto took = stream_messages(**rig, narrow, direction, **channel, cycles, true);
       if (!took) return took.error();
       ClaimRow row;
-      row.name = std::string("rate_") + direction.name + "_" + kWayNames[static_cast<int>(way)];
+      row.name = row_name("rate", direction, way) + "_" + std::to_string(bytes);
       row.params = {{"devices", devices},
                     {"bytes", std::int64_t{bytes}},
                     {"tags", std::int64_t{scale.rate_tags}},
@@ -283,11 +287,11 @@ Result<> message_rate(Claim& claim, const std::string& devices, const Scale& sca
       if (way == Way::poll) {
         poll_rate = row.value;
       } else {
-        row.compared_to = std::string("rate_") + direction.name + "_poll";
+        row.compared_to = row_name("rate", direction, Way::poll) + "_" + std::to_string(bytes);
         row.ratio = row.value / poll_rate;
       }
       claim.add(row);
-      std::fprintf(stderr, "%s %u bytes: %.3f million/s\n", row.name.c_str(), bytes, row.value);
+      std::fprintf(stderr, "%s: %.3f million/s\n", row.name.c_str(), row.value);
     }
   }
   return wicprof::ok();
@@ -298,7 +302,7 @@ Result<> paths(Claim& claim, const std::string& devices, const Scale& scale, con
   auto rig = Rig::make(devices);
   if (!rig) return rig.error();
   for (std::uint32_t bytes = 256; bytes <= std::min<std::int64_t>(scale.largest, 256 * 1024); bytes *= 2) {
-    for (const std::uint32_t tags : {1u, kBandwidthTags}) {
+    for (const std::uint32_t tags : {1u, kPathTags}) {
       double stores = 0;
       for (const Path path : {Path::stores, Path::engine}) {
         auto channel = (*rig)->channel(direction, Way::park, tags, bytes, path);
@@ -308,18 +312,19 @@ Result<> paths(Claim& claim, const std::string& devices, const Scale& scale, con
         const auto took = stream_messages(**rig, scale, direction, **channel, cycles, true);
         if (!took) return took.error();
         ClaimRow row;
-        row.name = path == Path::stores ? "path_stores" : "path_engine";
+        const std::string size = "_" + std::to_string(bytes) + (tags == 1 ? "_one_tag" : "");
+        row.name = (path == Path::stores ? "path_stores" : "path_engine") + size;
         row.params = {{"devices", devices}, {"bytes", std::int64_t{bytes}}, {"tags", std::int64_t{tags}}};
         row.value = *took / (static_cast<double>(tags) * (cycles - cycles / 8)) * 1e6;
         row.unit = "us/message";
         if (path == Path::stores) {
           stores = row.value;
         } else {
-          row.compared_to = "path_stores";
+          row.compared_to = "path_stores" + size;
           row.ratio = row.value / stores;
         }
         claim.add(row);
-        std::fprintf(stderr, "%s %u bytes, %u tags: %.2f us a message\n", row.name.c_str(), bytes, tags, row.value);
+        std::fprintf(stderr, "%s: %.2f us a message\n", row.name.c_str(), row.value);
       }
     }
   }
@@ -437,7 +442,7 @@ Result<> latency(Claim& claim, const std::string& devices, const Scale& scale, c
   claim.add(bare);
   for (const auto& [way, took] : by_way) {
     ClaimRow row;
-    row.name = std::string("latency_") + direction.name + "_" + kWayNames[static_cast<int>(way)];
+    row.name = row_name("latency", direction, way);
     row.params = params;
     row.value = median(took);
     row.unit = "us";

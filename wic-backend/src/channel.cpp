@@ -48,10 +48,6 @@ Result<> check(const Runtime& runtime, const ChannelSpec& spec) {
   return wicprof::ok();
 }
 
-wicprof::DeviceId id_of(const Runtime& runtime, End end) {
-  return end.is_cpu() ? wicprof::kHostDevice : runtime.device(static_cast<std::size_t>(end.device)).properties().id;
-}
-
 }  // namespace
 
 struct Channel::State {
@@ -91,7 +87,7 @@ Result<> Channel::State::open() {
     site.name = spec.name + what;
     site.word_memory = word;
     site.pollers = pollers(waiting);
-    site.producer = id_of(runtime, releasing);
+    if (!releasing.is_cpu()) site.producer = runtime.device(static_cast<std::size_t>(releasing.device)).properties().id;
     return runtime.add_site(site);
   };
   const auto data = add(".data", places.data, spec.consumer, spec.producer);
