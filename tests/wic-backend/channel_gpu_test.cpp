@@ -102,6 +102,7 @@ TEST(MonitorOnGpu, AThreadSleepsUntilAllItsTagsHaveCome) {
                      SendAll{(*channel)->sender(), buffers.data(), 64, 1, kDeadlineNs, bench.counts[0].data()}));
   sleeper.join();
   EXPECT_TRUE(satisfied);
+  EXPECT_TRUE(bench.streams[0]->synchronize());  // the kernel is not over with its last message
   for (Tag tag = 0; tag < 3; ++tag) EXPECT_EQ(wrong_bytes((*channel)->message(tag, 1), tag, 1), 0u);
   EXPECT_EQ((*channel)->pending(), 0u);
 }

@@ -213,6 +213,7 @@ TEST_P(Requests, ADeadlineIsAResultAndLeavesNothingBehind) {
                        SendAll{channel->sender(), buffers.data(), 48, 1, kDeadlineNs, bench.counts[0].data()}));
   }
   again.join();
+  EXPECT_TRUE(bench.streams[0]->synchronize());  // the kernel is not over with its last message
   EXPECT_EQ(channel->pending(), 0u);
 }
 
@@ -279,6 +280,7 @@ TEST_P(Requests, ManyThreadsAskForOverlappingTags) {
   for (std::thread& thread : threads) thread.join();
   ended = true;
   toggler.join();
+  EXPECT_TRUE(bench.streams[0]->synchronize());
   EXPECT_EQ(missed, 0u);
   EXPECT_EQ(wrong, 0u);
   EXPECT_EQ(channel->pending(), 0u);
