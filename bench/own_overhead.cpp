@@ -33,6 +33,7 @@ constexpr std::uint32_t kIteration = 1;
 
 // Exchange as it would be without the backend: release stores, one thread that polls, one barrier behind it.
 struct BareExchange {
+  static constexpr int kMaxThreads = Exchange::kMaxThreads, kMinBlocksAnSm = Exchange::kMinBlocksAnSm;
   Exchange whole;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {

@@ -42,6 +42,12 @@ class Bench(unittest.TestCase):
         self.assertEqual(status, 1 if any(row["holds"] is False for row in rows) else 0)
         return {row["name"]: row for row in rows}
 
+    def test_channel(self):
+        rows = self.rows("channel", "--devices", "simt:2", "--only", "latency")
+        for direction in ("cpu_gpu", "gpu_gpu"):
+            for name in (f"latency_flag_{direction}", *(f"latency_{direction}_{w}" for w in ("naive", "poll", "park"))):
+                self.assertGreater(rows[name]["value"], 0)
+
     def test_interference(self):
         rows = self.rows("interference", "--tables", "inside,blocks,crowd", "--rounds", "1", "--work-us", "100",
                          "--timeout-ms", "20000")

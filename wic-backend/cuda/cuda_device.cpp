@@ -8,7 +8,9 @@
 #include <cstring>
 
 #include "cuda/clock_exchange.h"
+#include "cuda/cuda_doorbell.h"
 #include "cuda/cuda_error.h"
+#include "cuda/stream_memory.h"
 
 namespace wic::cuda {
 
@@ -56,6 +58,10 @@ class CudaStream final : public Stream {
   Result<> copy(void* to, const void* from, std::size_t bytes) override {
     use(ordinal_);
     return check("a copy", cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_));
+  }
+  Result<> write(std::uint32_t* to, std::uint32_t value) override {
+    use(ordinal_);
+    return stream_write(stream_, to, value);
   }
   Result<> record(Event& event) override {
     return check("recording an event", cudaEventRecord(static_cast<CudaEvent&>(event).get(), stream_));
@@ -109,11 +115,9 @@ class CudaDevice final : public Device {
   Result<void*> allocate(std::size_t bytes, Memory where) override {
     use(ordinal_);
     void* memory = nullptr;
-    const cudaError_t status = where == Memory::device
-                                   ? cudaMalloc(&memory, std::max<std::size_t>(bytes, 1))
-                                   : cudaHostAlloc(&memory, std::max<std::size_t>(bytes, 1), cudaHostAllocPortable);
+    const cudaError_t status = allocate_some(&memory, std::max<std::size_t>(bytes, 1), where);
     if (status != cudaSuccess) return cuda_error("allocating memory", status);
-    if (where == Memory::pinned_host) {
+    if (where != Memory::device) {
       std::memset(memory, 0, bytes);
     } else {
       // On the stream of our own and to its end: plain cudaMemset returns early, and kernels on non-blocking streams do
@@ -127,10 +131,10 @@ class CudaDevice final : public Device {
 
   void release(void* memory, Memory where) override {
     use(ordinal_);
-    if (where == Memory::device) {
-      cudaFree(memory);
-    } else {
+    if (where == Memory::pinned_host) {
       cudaFreeHost(memory);
+    } else {
+      cudaFree(memory);
     }
   }
 
@@ -147,6 +151,11 @@ class CudaDevice final : public Device {
     cudaEvent_t event = nullptr;
     if (const cudaError_t s = cudaEventCreate(&event); s != cudaSuccess) return cuda_error("making an event", s);
     return std::unique_ptr<Event>(std::make_unique<CudaEvent>(event));
+  }
+
+  Result<std::unique_ptr<Doorbell>> make_doorbell() override {
+    use(ordinal_);
+    return CudaDoorbell::make(ordinal_);
   }
 
   Result<std::uint32_t> resident_blocks(const LaunchShape& shape, const KernelRef& kernel) override {
@@ -217,6 +226,14 @@ class CudaDevice final : public Device {
  private:
   static constexpr std::size_t kStagingWords = 8 * 1024;
 
+  static cudaError_t allocate_some(void** memory, std::size_t bytes, Memory where) {
+    switch (where) {
+      case Memory::device: return cudaMalloc(memory, bytes);
+      case Memory::managed: return cudaMallocManaged(memory, bytes);
+      default: return cudaHostAlloc(memory, bytes, cudaHostAllocPortable);
+    }
+  }
+
   int ordinal_;
   cudaStream_t live_stream_ = nullptr;
   std::uint32_t* staging_ = nullptr;
@@ -229,6 +246,8 @@ Result<std::unique_ptr<Device>> open_cuda_device(int ordinal) {
   // Lazy loading would make the first launch of a kernel wait for the kernels that run: a deadlock where those wait for
   // it. Takes effect if CUDA has not been initialised yet; the user's own choice stands.
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  // A stream that waits for a doorbell must not stand in front of another that shares its queue: 8 queues by default.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) {

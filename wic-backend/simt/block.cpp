@@ -1,6 +1,7 @@
 #include "simt/block.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <limits>
 
@@ -46,6 +47,7 @@ void switch_thread() { BlockHooks::wait(Block::State::ready); }
 void sleep(std::uint32_t ns) { BlockHooks::sleep(ns); }
 void barrier(std::uint32_t id, std::uint32_t thread_count) { BlockHooks::arrive(id, thread_count); }
 std::uint64_t clock_ns() { return BlockHooks::now(); }
+void wake_host(std::uint32_t* bell) { std::atomic_ref(*bell).notify_all(); }
 
 LaunchedKernel::LaunchedKernel(const LaunchShape& launch_shape, const KernelRef& ref)
     : shape(launch_shape), entry(ref.cpu_entry), kernel(ref.size) {

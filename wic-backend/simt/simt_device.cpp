@@ -8,6 +8,8 @@
 #include <functional>
 #include <thread>
 
+#include "src/host_doorbell.h"
+
 namespace wic::simt {
 
 using wicprof::bad_input;
@@ -48,6 +50,10 @@ class SimtStream final : public Stream {
   }
   Result<> copy(void* to, const void* from, std::size_t bytes) override {
     push([=] { std::memcpy(to, from, bytes); });
+    return ok();
+  }
+  Result<> write(std::uint32_t* to, std::uint32_t value) override {
+    push([=] { std::atomic_ref(*to).store(value, std::memory_order_release); });
     return ok();
   }
   Result<> record(Event& event) override {
@@ -125,6 +131,10 @@ Result<std::unique_ptr<Stream>> SimtDevice::make_stream() {
 
 Result<std::unique_ptr<Event>> SimtDevice::make_event() {
   return std::unique_ptr<Event>(std::make_unique<SimtEvent>());
+}
+
+Result<std::unique_ptr<Doorbell>> SimtDevice::make_doorbell() {
+  return std::unique_ptr<Doorbell>(std::make_unique<HostDoorbell>());
 }
 
 Result<std::uint32_t> SimtDevice::resident_blocks(const LaunchShape& shape, const KernelRef&) {

@@ -22,6 +22,7 @@ class SimtDevice final : public Device {
   void release(void* memory, Memory where) override;
   Result<std::unique_ptr<Stream>> make_stream() override;
   Result<std::unique_ptr<Event>> make_event() override;
+  Result<std::unique_ptr<Doorbell>> make_doorbell() override;
   Result<std::uint32_t> resident_blocks(const LaunchShape& shape, const KernelRef& kernel) override;
   Result<> start_live_write(std::span<const LiveWord> words) override;
   Result<bool> live_write_done() override { return true; }

@@ -538,15 +538,7 @@ std::string Runtime::strategy_reason(SiteId site) const { return state_->board.c
 void Runtime::signal(SiteId site, std::uint32_t iteration, std::uint32_t* word, std::uint32_t value) {
   const TimeNs at = wicprof::now_ns();
   std::atomic_ref(*word).store(value, std::memory_order_release);
-  if (state_->sink == nullptr) return;
-  auto e = make_event<wicprof::SignalEvent>();
-  e.site = site;
-  e.device = wicprof::kHostDevice;
-  e.iteration = iteration;
-  e.value = value;
-  e.at_ns = static_cast<std::uint64_t>(at);
-  e.word_tag = word_tag(word);
-  state_->sink->write(e);
+  record_signal(site, iteration, word, at, value);
 }
 
 WaitResult Runtime::wait_until(SiteId site, std::uint32_t iteration, const std::uint32_t* word, AtLeast condition,
@@ -558,19 +550,39 @@ WaitResult Runtime::wait_until(SiteId site, std::uint32_t iteration, const std::
   const HostWaitResult wait = host_wait(word, condition, timeout, known, [&] { return state_->board.strategy(site); });
   const TimeNs end = wicprof::now_ns();
   predicted.store(known == 0 ? end - begin : known + (end - begin - known) / 4, std::memory_order_relaxed);
-  if (state_->sink == nullptr) return wait.result;
+  if (state_->sink != nullptr) {
+    record_wait(site, iteration, word, begin, end, wicprof::thread_cpu_ns() - cpu_begin, wait.polls, wait.result.status);
+  }
+  return wait.result;
+}
+
+void Runtime::record_wait(SiteId site, std::uint32_t iteration, const std::uint32_t* word, TimeNs begin, TimeNs end,
+                          TimeNs cpu_ns, std::uint32_t polls, wicprof::WaitStatus status) {
+  if (state_->sink == nullptr) return;
   auto e = make_event<wicprof::HostWaitEvent>();
   e.site = site;
   e.thread = this_thread();
   e.iteration = iteration;
   e.begin_ns = begin;
   e.end_ns = end;
-  e.cpu_ns = wicprof::thread_cpu_ns() - cpu_begin;
-  e.polls = wait.polls;
-  e.status = wait.result.status;
+  e.cpu_ns = cpu_ns;
+  e.polls = polls;
+  e.status = status;
   e.word_tag = word_tag(word);
   state_->sink->write(e);
-  return wait.result;
+}
+
+void Runtime::record_signal(SiteId site, std::uint32_t iteration, const std::uint32_t* word, TimeNs at,
+                            std::uint32_t value) {
+  if (state_->sink == nullptr) return;
+  auto e = make_event<wicprof::SignalEvent>();
+  e.site = site;
+  e.device = wicprof::kHostDevice;
+  e.iteration = iteration;
+  e.value = value;
+  e.at_ns = static_cast<std::uint64_t>(at);
+  e.word_tag = word_tag(word);
+  state_->sink->write(e);
 }
 
 void Runtime::drain() {

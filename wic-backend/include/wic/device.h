@@ -34,6 +34,7 @@ struct DeviceProperties {
 enum class Memory {
   device,       ///< the device's own; the host reaches it by copies only
   pinned_host,  ///< host memory that the device reads and writes in place
+  managed,      ///< moves between host and devices page by page, to whoever touches it
 };
 
 struct LaunchShape {
@@ -81,9 +82,23 @@ class Stream {
   virtual Result<> launch(const LaunchShape& shape, const KernelRef& kernel) = 0;
   /// Between any two of: device memory, pinned host memory, peer memory.
   virtual Result<> copy(void* to, const void* from, std::size_t bytes) = 0;
+  /// Writes a word of device, peer or pinned host memory. Whoever sees it sees what the stream's work before it wrote.
+  virtual Result<> write(std::uint32_t* to, std::uint32_t value) = 0;
   virtual Result<> record(Event& event) = 0;
   /// Until all work so far is done. The error of a failed kernel comes out here.
   virtual Result<> synchronize() = 0;
+};
+
+/// A word that kernels ring (Thread::ring) and on which one host thread sleeps, without using a core.
+class Doorbell {
+ public:
+  virtual ~Doorbell() = default;  ///< closed, and nobody waits any more
+  /// For Thread::ring; counts how often it was rung, and may wrap.
+  virtual std::uint32_t* word() const = 0;
+  /// Sleeps until the word is not `seen` (0 at first) or the bell is closed; returns what it is then. One thread.
+  virtual Result<std::uint32_t> wait(std::uint32_t seen) = 0;
+  /// Ends the wait in progress and all later ones at once. Any thread.
+  virtual Result<> close() = 0;
 };
 
 class Device {
@@ -96,6 +111,8 @@ class Device {
   virtual void release(void* memory, Memory where) = 0;
   virtual Result<std::unique_ptr<Stream>> make_stream() = 0;
   virtual Result<std::unique_ptr<Event>> make_event() = 0;
+  /// Error: the device cannot wake a host thread.
+  virtual Result<std::unique_ptr<Doorbell>> make_doorbell() = 0;
 
   /// How many blocks of that shape the device holds at once: more than that must not wait for each other. Loads the
   /// kernel, so that no later launch has to wait for the device with that.
@@ -160,7 +177,7 @@ class Array {
   T* data() const { return data_; }
   std::size_t size() const { return size_; }
   std::size_t bytes() const { return size_ * sizeof(T); }
-  T& operator[](std::size_t i) const { return data_[i]; }  ///< pinned host memory only
+  T& operator[](std::size_t i) const { return data_[i]; }  ///< pinned host and managed memory only
 
  private:
   void swap(Array& other) {

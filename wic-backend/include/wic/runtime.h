@@ -80,6 +80,13 @@ class Runtime {
   WaitResult wait_until(wicprof::SiteId site, std::uint32_t iteration, const std::uint32_t* word, AtLeast condition,
                         wicprof::TimeNs timeout);
 
+  /// For waits and releases that have words or sleepers of their own (wic/channel.h): they go to the trace as those above
+  /// do. `polls`: 0 = not known. Any thread.
+  void record_wait(wicprof::SiteId site, std::uint32_t iteration, const std::uint32_t* word, wicprof::TimeNs begin,
+                   wicprof::TimeNs end, wicprof::TimeNs cpu_ns, std::uint32_t polls, wicprof::WaitStatus status);
+  void record_signal(wicprof::SiteId site, std::uint32_t iteration, const std::uint32_t* word, wicprof::TimeNs at,
+                     std::uint32_t value);
+
   /// Moves the records that kernels have written so far to the session. Called by itself all the time; call it to be
   /// sure. Any thread.
   void drain();

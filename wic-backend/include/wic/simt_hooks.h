@@ -21,5 +21,6 @@ void switch_thread();                                        ///< let another wa
 void sleep(std::uint32_t ns);                                ///< no turns until then
 void barrier(std::uint32_t id, std::uint32_t thread_count);  ///< no turns until that many threads have come
 std::uint64_t clock_ns();
+void wake_host(std::uint32_t* bell);  ///< host threads that sleep on a Doorbell's word
 
 }  // namespace wic::simt

@@ -83,8 +83,6 @@ class Thread {
   WIC_DEVICE void store_release(std::uint64_t* to, std::uint64_t value) const;
   /// After a relaxed load that saw a released value: what was written before that release is seen from here on.
   WIC_DEVICE void fence_acquire() const;
-  /// fence_acquire() and fence_release() in one.
-  WIC_DEVICE void fence_pass_on() const;
   /// What this thread has written, or seen by a load and fence_acquire(), is seen by those threads of this device that see
   /// (and acquire) a value that it stores after this.
   WIC_DEVICE void fence_release() const;
@@ -97,6 +95,13 @@ class Thread {
   /// Against other devices and the host too; still not on host memory.
   WIC_DEVICE std::uint32_t fetch_add_system(std::uint32_t* at, std::uint32_t value) const;
   WIC_DEVICE std::uint32_t exchange(std::uint32_t* at, std::uint32_t value) const;
+  /// The same for what other devices or the host are to see. Device, peer and managed memory.
+  WIC_DEVICE std::uint32_t fetch_add_acq_rel_system(std::uint32_t* at, std::uint32_t value) const;
+  /// Turns the bits of `mask` over in a word of device or peer memory that other threads of any device change too.
+  /// Publishes as store_release() does, and does not wait for the word.
+  WIC_DEVICE void flip_bits(std::uint32_t* at, std::uint32_t mask) const;
+  /// Rings a Doorbell of this device. What was written before is there when the host thread wakes.
+  WIC_DEVICE void ring(std::uint32_t* bell) const;
   WIC_DEVICE bool compare_exchange(std::uint64_t* at, std::uint64_t& expected, std::uint64_t desired) const;
   /// Four words at once, seen together by a reader that checks the last one.
   WIC_DEVICE void store_quad(void* to, std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) const;

@@ -108,7 +108,6 @@ WIC_DEVICE inline void Thread::store_release(std::uint64_t* to, std::uint64_t va
   asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
 WIC_DEVICE inline void Thread::fence_acquire() const { asm volatile("fence.acquire.sys;" ::: "memory"); }
-WIC_DEVICE inline void Thread::fence_pass_on() const { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 WIC_DEVICE inline void Thread::fence_release() const { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
 WIC_DEVICE inline std::uint32_t Thread::fetch_add(std::uint32_t* at, std::uint32_t value) const {
@@ -138,6 +137,17 @@ WIC_DEVICE inline std::uint32_t Thread::exchange(std::uint32_t* at, std::uint32_
   std::uint32_t old;
   asm volatile("atom.relaxed.gpu.exch.b32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
   return old;
+}
+WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel_system(std::uint32_t* at, std::uint32_t value) const {
+  std::uint32_t old;
+  asm volatile("atom.acq_rel.sys.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
+  return old;
+}
+WIC_DEVICE inline void Thread::flip_bits(std::uint32_t* at, std::uint32_t mask) const {
+  asm volatile("red.release.sys.xor.b32 [%0], %1;" ::"l"(at), "r"(mask) : "memory");
+}
+WIC_DEVICE inline void Thread::ring(std::uint32_t* bell) const {
+  asm volatile("red.release.sys.add.u32 [%0], %1;" ::"l"(bell), "r"(1u) : "memory");
 }
 WIC_DEVICE inline bool Thread::compare_exchange(std::uint64_t* at, std::uint64_t& expected,
                                                 std::uint64_t desired) const {

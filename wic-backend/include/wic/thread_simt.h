@@ -55,7 +55,6 @@ WIC_DEVICE inline void Thread::store(std::uint64_t* to, std::uint64_t value) con
 WIC_DEVICE inline void Thread::store_release(std::uint32_t* to, std::uint32_t value) const { store(to, value); }
 WIC_DEVICE inline void Thread::store_release(std::uint64_t* to, std::uint64_t value) const { store(to, value); }
 WIC_DEVICE inline void Thread::fence_acquire() const {}  // every load above acquires
-WIC_DEVICE inline void Thread::fence_pass_on() const {}
 WIC_DEVICE inline void Thread::fence_release() const {}  // and every store releases
 
 WIC_DEVICE inline std::uint32_t Thread::fetch_add(std::uint32_t* at, std::uint32_t value) const {
@@ -76,6 +75,17 @@ WIC_DEVICE inline std::uint32_t Thread::fetch_add_system(std::uint32_t* at, std:
 WIC_DEVICE inline std::uint32_t Thread::exchange(std::uint32_t* at, std::uint32_t value) const {
   simt::before_access(simt::Access::atomic, at);
   return std::atomic_ref<std::uint32_t>(*at).exchange(value, std::memory_order_acq_rel);
+}
+WIC_DEVICE inline std::uint32_t Thread::fetch_add_acq_rel_system(std::uint32_t* at, std::uint32_t value) const {
+  return fetch_add(at, value);
+}
+WIC_DEVICE inline void Thread::flip_bits(std::uint32_t* at, std::uint32_t mask) const {
+  simt::switch_thread();
+  std::atomic_ref<std::uint32_t>(*at).fetch_xor(mask, std::memory_order_acq_rel);
+}
+WIC_DEVICE inline void Thread::ring(std::uint32_t* bell) const {
+  fetch_add(bell, 1);
+  simt::wake_host(bell);
 }
 WIC_DEVICE inline bool Thread::compare_exchange(std::uint64_t* at, std::uint64_t& expected,
                                                 std::uint64_t desired) const {

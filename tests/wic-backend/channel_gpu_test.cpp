@@ -1,0 +1,125 @@
+// Channels on real GPUs: between the CPU and a GPU, within one, and between two where there are two.
+#include "channel_ends_test.h"
+
+#include <atomic>
+#include <map>
+
+namespace wic::test {
+namespace {
+
+using wicprof::WaitStatus;
+
+std::string case_name(const testing::TestParamInfo<EndsCase>& info) { return name_of(info.param); }
+
+// Kept, never closed: opening a GPU takes a while. Without a runtime where there is no such GPU.
+ChannelBench* bench_on(const std::string& devices) {
+  static auto* const kept = new std::map<std::string, std::unique_ptr<ChannelBench>>;
+  std::unique_ptr<ChannelBench>& bench = (*kept)[devices];
+  if (bench == nullptr) {
+    bench = std::make_unique<ChannelBench>();
+    bench->open(devices);
+  }
+  return bench.get();
+}
+
+std::vector<EndsCase> with_cpu() {
+  std::vector<EndsCase> all;
+  for (const auto& [producer, consumer] : {std::pair{-1, 0}, std::pair{0, -1}}) {
+    for (const std::uint32_t max_bytes : {1u, 8u, 100u, 1000u, 20'000u}) {
+      for (const Way way : {Way::naive, Way::poll, Way::park}) all.push_back({producer, consumer, way, max_bytes});
+    }
+    all.push_back({producer, consumer, Way::poll, 300'000});
+    all.push_back({producer, consumer, Way::park, 300'000});
+    all.push_back({producer, consumer, Way::park, 8, Path::automatic, false, true});
+    all.push_back({producer, consumer, Way::park, 301, Path::automatic, false, true});
+  }
+  for (const Way way : {Way::poll, Way::park}) {
+    for (const std::uint32_t max_bytes : {8u, 1001u, 300'000u}) {
+      all.push_back({-1, 0, way, max_bytes, Path::engine});
+      all.push_back({-1, 0, way, max_bytes, Path::engine, false, true});
+    }
+    all.push_back({-1, 0, way, 300'000, Path::stores});
+  }
+  all.push_back({0, -1, Way::park, 8, Path::automatic, true, true});
+  all.push_back({0, -1, Way::park, 1000, Path::automatic, true, true});
+  return all;
+}
+
+std::vector<EndsCase> between_devices() {
+  std::vector<EndsCase> all;
+  for (const std::uint32_t max_bytes : {1u, 8u, 100u, 1000u, 20'000u}) {
+    for (const Way way : {Way::naive, Way::poll, Way::park}) all.push_back({0, 1, way, max_bytes});
+  }
+  all.push_back({0, 1, Way::park, 300'000});
+  all.push_back({0, 1, Way::park, 300, Path::automatic, false, true});
+  all.push_back({0, 1, Way::park, 301, Path::automatic, false, true});
+  return all;
+}
+
+// Message sizes vary from 1 byte to max_bytes; 100 of them and more.
+void run_case(const char* devices, const EndsCase& c) {
+  ChannelBench& bench = *bench_on(devices);
+  if (bench.runtime == nullptr) GTEST_SKIP() << "no " << devices << ": " << bench.why();
+  run_ends(bench, c, 4, 25, 128);
+}
+
+class CpuAndGpu : public testing::TestWithParam<EndsCase> {};
+TEST_P(CpuAndGpu, EveryMessageArrivesAsItWasSent) { run_case("cuda:0", GetParam()); }
+INSTANTIATE_TEST_SUITE_P(Gpu, CpuAndGpu, testing::ValuesIn(with_cpu()), case_name);
+
+// Peer memory is the GPU's own here.
+class WithinOneGpu : public testing::TestWithParam<EndsCase> {};
+TEST_P(WithinOneGpu, EveryMessageArrivesAsItWasSent) { run_case("cuda:0,cuda:0", GetParam()); }
+INSTANTIATE_TEST_SUITE_P(Gpu, WithinOneGpu, testing::ValuesIn(between_devices()), case_name);
+
+class TwoGpus : public testing::TestWithParam<EndsCase> {};
+TEST_P(TwoGpus, EveryMessageArrivesAsItWasSent) { run_case("cuda:0,cuda:1", GetParam()); }
+INSTANTIATE_TEST_SUITE_P(Gpu, TwoGpus, testing::ValuesIn(between_devices()), case_name);
+
+// A host thread that waits for several tags sleeps: a long wait costs it next to no CPU time, and it is woken.
+TEST(MonitorOnGpu, AThreadSleepsUntilAllItsTagsHaveCome) {
+  ChannelBench bench;
+  if (!bench.open("cuda:0")) GTEST_SKIP() << "no cuda:0: " << bench.why();
+  ChannelSpec spec;
+  spec.name = "sleep";
+  spec.producer = End::on(0);
+  spec.tags = 3;
+  spec.max_bytes = 64;
+  spec.monitored = true;
+  auto channel = Channel::make(*bench.runtime, spec);
+  ASSERT_TRUE(channel) << channel.error().message;
+  auto buffers = *Array<std::byte>::make(bench.runtime->device(0), 3 * 64, Memory::device);
+  std::atomic<bool> satisfied{false};
+  std::thread sleeper([&] {
+    satisfied = (*channel)->receive_all(std::vector<Tag>{2, 0, 1}, 1, 10 * wicprof::kSecond).status ==
+                WaitStatus::satisfied;
+  });
+  while ((*channel)->pending() == 0) std::this_thread::yield();
+  EXPECT_EQ((*channel)->receive_all(std::vector<Tag>{1}, 1, wicprof::kMillisecond).status,
+            WaitStatus::deadline_passed);
+  EXPECT_EQ((*channel)->pending(), 1u);
+  EXPECT_TRUE(launch(*bench.streams[0], {3, 64},
+                     SendAll{(*channel)->sender(), buffers.data(), 64, 1, kDeadlineNs, bench.counts[0].data()}));
+  sleeper.join();
+  EXPECT_TRUE(satisfied);
+  EXPECT_TRUE(bench.streams[0]->synchronize());  // the kernel is not over with its last message
+  for (Tag tag = 0; tag < 3; ++tag) EXPECT_EQ(wrong_bytes((*channel)->message(tag, 1), tag, 1), 0u);
+  EXPECT_EQ((*channel)->pending(), 0u);
+}
+
+// The channel goes while its doorbell is armed for a request that was never satisfied.
+TEST(MonitorOnGpu, EndsWithoutEverBeingRung) {
+  ChannelBench bench;
+  if (!bench.open("cuda:0")) GTEST_SKIP() << "no cuda:0: " << bench.why();
+  ChannelSpec spec;
+  spec.name = "never";
+  spec.producer = End::on(0);
+  spec.monitored = true;
+  auto channel = Channel::make(*bench.runtime, spec);
+  ASSERT_TRUE(channel) << channel.error().message;
+  EXPECT_EQ((*channel)->receive_all(std::vector<Tag>{0}, 1, 20 * wicprof::kMillisecond).status,
+            WaitStatus::deadline_passed);
+}
+
+}  // namespace
+}  // namespace wic::test

@@ -1,0 +1,316 @@
+// What a channel promises at its edges: room, deadlines, repetitions, requests of many threads, pages that are shared.
+#include "channel_test.h"
+
+#include <atomic>
+#include <random>
+#include <thread>
+
+namespace wic::test {
+namespace {
+
+using wicprof::Mode;
+using wicprof::StrategyId;
+using wicprof::WaitStatus;
+
+constexpr wicprof::TimeNs kLong = 20 * wicprof::kSecond;
+constexpr wicprof::TimeNs kShort = 2 * wicprof::kMillisecond;
+
+class ChannelTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(bench.open("simt:2")) << bench.why(); }
+  std::unique_ptr<Channel> make(ChannelSpec spec) {
+    auto made = Channel::make(*bench.runtime, spec);
+    EXPECT_TRUE(made) << made.error().message;
+    return *std::move(made);
+  }
+  static ChannelSpec spec_of(End producer, End consumer, std::uint32_t tags, std::uint32_t max_bytes) {
+    ChannelSpec spec;
+    spec.name = "channel";
+    spec.producer = producer;
+    spec.consumer = consumer;
+    spec.tags = tags;
+    spec.max_bytes = max_bytes;
+    return spec;
+  }
+  static WaitStatus send(Channel& channel, Tag tag, std::uint32_t cycle, wicprof::TimeNs timeout = kLong) {
+    std::vector<std::byte> message(length(tag, cycle, channel.spec().max_bytes));
+    fill(message, tag, cycle);
+    const auto sent = channel.send(tag, cycle, message.data(), static_cast<std::uint32_t>(message.size()), timeout);
+    EXPECT_TRUE(sent) << sent.error().message;
+    return sent->status;
+  }
+
+  ChannelBench bench;
+};
+
+TEST_F(ChannelTest, AProducerIsAtMostTwoCyclesAhead) {
+  for (const Way way : {Way::naive, Way::poll, Way::park}) {
+    ChannelSpec spec = spec_of(End::cpu(), End::cpu(), 2, 64);
+    spec.way = way;
+    spec.name = "ahead" + std::to_string(static_cast<int>(way));
+    const auto channel = make(spec);
+    EXPECT_EQ(send(*channel, 0, 1), WaitStatus::satisfied);
+    EXPECT_EQ(send(*channel, 0, 2), WaitStatus::satisfied);
+    EXPECT_EQ(send(*channel, 0, 3, kShort), WaitStatus::deadline_passed);
+    EXPECT_EQ(send(*channel, 1, 1), WaitStatus::satisfied);  // another tag's business
+    EXPECT_EQ(wrong_bytes(channel->receive(0, 1, kLong).data, 0, 1), 0u);
+    EXPECT_EQ(send(*channel, 0, 3, kShort), WaitStatus::deadline_passed);  // received is not released
+    channel->release(0, 1);
+    EXPECT_EQ(send(*channel, 0, 3), WaitStatus::satisfied);
+    for (const std::uint32_t cycle : {2u, 3u}) {
+      const auto message = channel->receive(0, cycle, kLong);
+      ASSERT_EQ(message.wait.status, WaitStatus::satisfied);
+      EXPECT_EQ(message.data.size(), length(0, cycle, 64));
+      EXPECT_EQ(wrong_bytes(message.data, 0, cycle), 0u);
+      channel->release(0, cycle);
+    }
+  }
+}
+
+TEST_F(ChannelTest, ARepeatedCycleChangesNothing) {
+  const auto channel = make(spec_of(End::cpu(), End::cpu(), 1, 16));
+  EXPECT_EQ(send(*channel, 0, 1), WaitStatus::satisfied);
+  std::byte other[16] = {};
+  ASSERT_TRUE(channel->send(0, 1, other, 16, kLong));
+  const auto message = channel->receive(0, 1, kLong);
+  EXPECT_EQ(message.data.size(), length(0, 1, 16));
+  EXPECT_EQ(wrong_bytes(message.data, 0, 1), 0u);
+  channel->release(0, 1);
+  EXPECT_EQ(send(*channel, 0, 2), WaitStatus::satisfied);
+  EXPECT_EQ(channel->receive(0, 2, kLong).wait.status, WaitStatus::satisfied);
+  EXPECT_EQ(channel->receive(0, 3, kShort).wait.status, WaitStatus::deadline_passed);
+}
+
+TEST_F(ChannelTest, WhatCannotBeSentIsRefused) {
+  const auto channel = make(spec_of(End::cpu(), End::on(0), 2, 16));
+  const std::byte data[32] = {};
+  EXPECT_FALSE(channel->send(2, 1, data, 8, kShort));
+  EXPECT_FALSE(channel->send(0, 2, data, 8, kShort));  // cycles begin at 1
+  EXPECT_FALSE(channel->send(0, 1, data, 17, kShort));
+  EXPECT_FALSE(channel->publish_range(0, 3, 1, 8));
+  EXPECT_TRUE(channel->send(0, 1, data, 16, kShort));
+}
+
+TEST_F(ChannelTest, WhatCannotBeMadeIsRefused) {
+  const auto refused = [&](const ChannelSpec& spec) { return !Channel::make(*bench.runtime, spec); };
+  EXPECT_TRUE(refused(spec_of(End::cpu(), End::on(2), 1, 8)));
+  EXPECT_TRUE(refused(spec_of(End::cpu(), End::on(0), 0, 8)));
+  EXPECT_TRUE(refused(spec_of(End::cpu(), End::on(0), 1, 0)));
+  const auto first = make(spec_of(End::cpu(), End::on(0), 1, 8));
+  EXPECT_TRUE(refused(spec_of(End::cpu(), End::on(0), 1, 8)));  // the sites' names are taken
+}
+
+TEST_F(ChannelTest, ChannelsShareAndReturnPages) {
+  auto pages = *MessagePages::make(bench.runtime->device(0), 8, Memory::pinned_host);
+  ChannelSpec spec = spec_of(End::cpu(), End::cpu(), 4, 10'000);  // four slots in three pages, and their companions
+  spec.pages = pages;
+  {
+    spec.name = "first";
+    const auto channel = make(spec);
+    EXPECT_EQ(pages->free_pages(), 2u);
+    spec.name = "second";
+    const auto refused = Channel::make(*bench.runtime, spec);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("contiguous"), std::string::npos);
+    EXPECT_EQ(pages->free_pages(), 2u);
+    spec.name = "third";
+    spec.tags = 1;
+    const auto small = make(spec);
+    EXPECT_EQ(pages->free_pages(), 0u);
+    EXPECT_EQ(send(*channel, 3, 1), WaitStatus::satisfied);
+    EXPECT_EQ(send(*small, 0, 1), WaitStatus::satisfied);
+    EXPECT_EQ(wrong_bytes(channel->receive(3, 1, kLong).data, 3, 1), 0u);
+    EXPECT_EQ(wrong_bytes(small->receive(0, 1, kLong).data, 0, 1), 0u);
+  }
+  EXPECT_EQ(pages->free_pages(), 8u);
+  spec = spec_of(End::on(0), End::on(1), 1, 100);
+  spec.name = "elsewhere";
+  spec.pages = pages;
+  EXPECT_FALSE(Channel::make(*bench.runtime, spec));
+}
+
+/// All tags of each cycle have the same length and content of their own.
+struct CheckEqualLengths {
+  Receiver rx;
+  std::uint32_t cycles, bytes;
+  std::uint32_t* counts;
+  WIC_DEVICE void operator()(const Thread& thread) const {
+    const Group group = block_group(thread);
+    const Tag tag = thread.block();
+    for (std::uint32_t cycle = 1; cycle <= cycles; ++cycle) {
+      const Message message = rx.receive(thread, group, tag, cycle, kDeadlineNs);
+      if (message.data == nullptr) {
+        thread.fetch_add(&counts[kTimedOut], 1);
+        return;
+      }
+      if (message.bytes != bytes) thread.fetch_add(&counts[kWrong], 1);
+      for (std::uint32_t i = thread.index(); i < bytes; i += thread.block_size()) {
+        if (static_cast<std::uint8_t>(message.data[i]) != content(tag, cycle, i)) thread.fetch_add(&counts[kWrong], 1);
+      }
+      rx.release(thread, group, tag, cycle);
+    }
+  }
+};
+
+TEST_F(ChannelTest, ARangeIsOneCopyForEachBatch) {
+  ChannelSpec spec = spec_of(End::cpu(), End::on(0), 39, 200);
+  spec.path = Path::engine;
+  const auto channel = make(spec);
+  ASSERT_TRUE(launch(*bench.streams[0], {39, 32},
+                     CheckEqualLengths{channel->receiver(), 9, 150, bench.counts[0].data()}));
+  for (std::uint32_t cycle = 1; cycle <= 9; ++cycle) {
+    for (Tag tag = 0; tag < 39; ++tag) {
+      const auto place = channel->place(tag, cycle, kLong);
+      ASSERT_EQ(place.wait.status, WaitStatus::satisfied);
+      fill(place.data, tag, cycle);
+    }
+    if (cycle % 2 == 0) {
+      ASSERT_TRUE(channel->publish(20, cycle, 150));  // went ahead; the range leaves it out
+    }
+    ASSERT_TRUE(channel->publish_range(0, 39, cycle, 150));
+  }
+  EXPECT_EQ(bench.count(0, kWrong), 0u);
+  EXPECT_EQ(bench.count(0, kTimedOut), 0u);
+}
+
+class Requests : public ChannelTest, public testing::WithParamInterface<int> {
+ protected:
+  std::unique_ptr<Channel> make_monitored(std::uint32_t tags) {
+    ChannelSpec spec = spec_of({GetParam()}, End::cpu(), tags, 40);
+    spec.monitored = true;
+    return make(spec);
+  }
+};
+
+TEST_P(Requests, WhatIsThereAlreadyIsNotWaitedFor) {
+  const auto channel = make_monitored(4);
+  Array<std::byte> buffers = *Array<std::byte>::make(bench.runtime->device(0), 4 * 48, Memory::device);
+  if (GetParam() < 0) {
+    for (Tag tag = 0; tag < 4; ++tag) EXPECT_EQ(send(*channel, tag, 1), WaitStatus::satisfied);
+  } else {
+    ASSERT_TRUE(launch(*bench.streams[0], {4, 32},
+                       SendAll{channel->sender(), buffers.data(), 48, 1, kDeadlineNs, bench.counts[0].data()}));
+    ASSERT_TRUE(bench.streams[0]->synchronize());
+  }
+  // With no time to wait at all.
+  EXPECT_EQ(channel->receive_all(std::vector<Tag>{3, 0, 2, 2, 1}, 1, 0).status, WaitStatus::satisfied);
+  for (Tag tag = 0; tag < 4; ++tag) EXPECT_EQ(wrong_bytes(channel->message(tag, 1), tag, 1), 0u);
+  EXPECT_EQ(channel->pending(), 0u);
+}
+
+TEST_P(Requests, ADeadlineIsAResultAndLeavesNothingBehind) {
+  const auto channel = make_monitored(3);
+  EXPECT_EQ(channel->receive_all(std::vector<Tag>{0, 1}, 1, kShort).status, WaitStatus::deadline_passed);
+  EXPECT_EQ(channel->pending(), 0u);
+  std::thread again([&] {
+    EXPECT_EQ(channel->receive_all(std::vector<Tag>{0, 1, 2}, 1, kLong).status, WaitStatus::satisfied);
+  });
+  Array<std::byte> buffers = *Array<std::byte>::make(bench.runtime->device(0), 3 * 48, Memory::device);
+  if (GetParam() < 0) {
+    for (Tag tag = 0; tag < 3; ++tag) EXPECT_EQ(send(*channel, tag, 1), WaitStatus::satisfied);
+  } else {
+    EXPECT_TRUE(launch(*bench.streams[0], {3, 32},
+                       SendAll{channel->sender(), buffers.data(), 48, 1, kDeadlineNs, bench.counts[0].data()}));
+  }
+  again.join();
+  EXPECT_TRUE(bench.streams[0]->synchronize());  // the kernel is not over with its last message
+  EXPECT_EQ(channel->pending(), 0u);
+}
+
+TEST_P(Requests, ALostProducerEndsThem) {
+  const auto channel = make_monitored(2);
+  std::thread sleeper([&] {
+    EXPECT_EQ(channel->receive_all(std::vector<Tag>{1}, 1, kLong).status, WaitStatus::producer_lost);
+  });
+  while (channel->pending() == 0) std::this_thread::yield();
+  EXPECT_TRUE(bench.runtime->release_waiters(0));
+  sleeper.join();
+  EXPECT_EQ(channel->pending(), 0u);
+}
+
+// Threads that ask for overlapping sets of tags, some of them with deadlines that pass, while the strategy is toggled.
+TEST_P(Requests, ManyThreadsAskForOverlappingTags) {
+  constexpr std::uint32_t kTags = 12, kCycles = 40, kThreads = 6;
+  const auto channel = make_monitored(kTags);
+  Array<std::byte> buffers = *Array<std::byte>::make(bench.runtime->device(0), kTags * 48, Memory::device);
+  std::atomic<std::uint32_t> arrived[kCycles + 1] = {};
+  std::atomic<std::uint32_t> missed{0}, wrong{0};
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      std::mt19937 random(t);
+      for (std::uint32_t cycle = 1; cycle <= kCycles; ++cycle) {
+        std::vector<Tag> tags;
+        for (Tag tag = 0; tag < kTags; ++tag) {
+          if (random() % 3 == 0) tags.push_back(tag);
+        }
+        if (random() % 4 == 0) static_cast<void>(channel->receive_all(tags, cycle, 50 * wicprof::kMicrosecond));
+        if (channel->receive_all(tags, cycle, kLong).status != WaitStatus::satisfied) missed += 1;
+        for (const Tag tag : tags) wrong += wrong_bytes(channel->message(tag, cycle), tag, cycle);
+        // The last of the threads waits for all and releases them.
+        if (arrived[cycle].fetch_add(1) + 1 != kThreads) {
+          arrived[cycle].wait(kThreads - 1);
+          while (arrived[cycle].load() != kThreads + 1) std::this_thread::yield();
+          continue;
+        }
+        for (Tag tag = 0; tag < kTags; ++tag) {
+          if (channel->receive(tag, cycle, kLong).wait.status != WaitStatus::satisfied) missed += 1;
+          channel->release(tag, cycle);
+        }
+        arrived[cycle] = kThreads + 1;
+        arrived[cycle].notify_all();
+      }
+    });
+  }
+  std::atomic<bool> ended{false};
+  std::thread toggler([&] {
+    for (int i = 0; !ended; ++i) {
+      EXPECT_TRUE(bench.runtime->set_wait(0, {Mode::park, i % 2 == 0 ? StrategyId::poll : StrategyId::backoff}));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  if (GetParam() < 0) {
+    for (std::uint32_t cycle = 1; cycle <= kCycles; ++cycle) {
+      for (Tag tag = 0; tag < kTags; ++tag) EXPECT_EQ(send(*channel, (tag * 5 + cycle) % kTags, cycle), WaitStatus::satisfied);
+    }
+  } else {
+    EXPECT_TRUE(launch(*bench.streams[0], {kTags, 32},
+                       SendAll{channel->sender(), buffers.data(), 48, kCycles, kDeadlineNs, bench.counts[0].data()}));
+  }
+  for (std::thread& thread : threads) thread.join();
+  ended = true;
+  toggler.join();
+  EXPECT_TRUE(bench.streams[0]->synchronize());
+  EXPECT_EQ(missed, 0u);
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_EQ(channel->pending(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Simt, Requests, testing::Values(-1, 0), [](const auto& it) {
+  return it.param < 0 ? std::string("from_cpu") : std::string("from_device");
+});
+
+// A consumer whose producer never comes leaves by its deadline, whatever the way.
+TEST_F(ChannelTest, AKernelLeavesByItsDeadline) {
+  for (const Way way : {Way::naive, Way::poll, Way::park}) {
+    ChannelSpec spec = spec_of(End::cpu(), End::on(0), 2, 400);
+    spec.name = "never" + std::to_string(static_cast<int>(way));
+    spec.way = way;
+    const auto channel = make(spec);
+    const std::uint32_t before = bench.count(0, kTimedOut);
+    ASSERT_TRUE(launch(*bench.streams[0], {2, 32},
+                       ReceiveAll{channel->receiver(), 3, 2'000'000, bench.counts[0].data()}));
+    EXPECT_EQ(bench.count(0, kTimedOut) - before, 2u * 32);
+    // The next one finds everything as it was.
+    ASSERT_TRUE(launch(*bench.streams[0], {2, 32},
+                       ReceiveAll{channel->receiver(), 2, kDeadlineNs, bench.counts[0].data()}));
+    for (Tag tag = 0; tag < 2; ++tag) {
+      for (const std::uint32_t cycle : {1u, 2u}) EXPECT_EQ(send(*channel, tag, cycle), WaitStatus::satisfied);
+    }
+    EXPECT_EQ(bench.count(0, kTimedOut) - before, 2u * 32);
+    EXPECT_EQ(bench.count(0, kWrong), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace wic::test

@@ -1,0 +1,71 @@
+#include "cuda/cuda_doorbell.h"
+
+#include "cuda/cuda_error.h"
+#include "cuda/stream_memory.h"
+
+namespace wic::cuda {
+
+Result<std::unique_ptr<Doorbell>> CudaDoorbell::make(int ordinal) {
+  std::unique_ptr<CudaDoorbell> bell(new CudaDoorbell(ordinal));
+  if (Result<> opened = bell->open(); !opened) return opened.error();
+  return Result<std::unique_ptr<Doorbell>>(std::move(bell));
+}
+
+Result<> CudaDoorbell::open() {
+  int lowest = 0, highest = 0;
+  cudaDeviceGetStreamPriorityRange(&lowest, &highest);
+  // A priority of its own keeps this stream, which stands still most of the time, out of the queues of the others.
+  if (Result<> r = check("making a stream", cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, highest)); !r) {
+    return r;
+  }
+  if (Result<> r = check("making a stream", cudaStreamCreateWithFlags(&closing_stream_, cudaStreamNonBlocking)); !r) {
+    return r;
+  }
+  constexpr unsigned kSleeps = cudaEventBlockingSync | cudaEventDisableTiming;
+  if (Result<> r = check("making an event", cudaEventCreateWithFlags(&woken_, kSleeps)); !r) return r;
+  void* memory = nullptr;
+  if (Result<> r = check("allocating memory", cudaMalloc(&memory, 128)); !r) return r;
+  word_ = static_cast<std::uint32_t*>(memory);
+  if (Result<> r = check("allocating memory", cudaHostAlloc(&memory, sizeof *read_, cudaHostAllocDefault)); !r) return r;
+  read_ = static_cast<std::uint32_t*>(memory);
+  *read_ = 0;
+  if (Result<> r = check("clearing memory", cudaMemsetAsync(word_, 0, 128, stream_)); !r) return r;
+  // Also finds out now whether the driver can wait for words: 0 is reached at once.
+  if (Result<> r = stream_wait_at_least(stream_, word_, 0); !r) return r;
+  return check("opening a doorbell", cudaStreamSynchronize(stream_));
+}
+
+CudaDoorbell::~CudaDoorbell() {
+  cudaSetDevice(ordinal_);
+  if (woken_ != nullptr) cudaEventDestroy(woken_);
+  for (const cudaStream_t stream : {stream_, closing_stream_}) {
+    if (stream == nullptr) continue;
+    cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+  }
+  if (word_ != nullptr) cudaFree(word_);
+  if (read_ != nullptr) cudaFreeHost(read_);
+}
+
+Result<std::uint32_t> CudaDoorbell::wait(std::uint32_t seen) {
+  cudaSetDevice(ordinal_);
+  // Either this sees that the bell is closed, or close() sees what this waits for: both are sequentially consistent.
+  armed_ = seen;
+  if (closed_) return seen;
+  if (Result<> r = stream_wait_at_least(stream_, word_, seen + 1); !r) return r.error();
+  if (Result<> r = check("a copy", cudaMemcpyAsync(read_, word_, sizeof *read_, cudaMemcpyDefault, stream_)); !r) {
+    return r.error();
+  }
+  if (Result<> r = check("recording an event", cudaEventRecord(woken_, stream_)); !r) return r.error();
+  if (Result<> r = check("waiting for a doorbell", cudaEventSynchronize(woken_)); !r) return r.error();
+  return *read_;
+}
+
+Result<> CudaDoorbell::close() {
+  closed_ = true;
+  cudaSetDevice(ordinal_);
+  // A kernel may ring meanwhile: whichever value stays, it is past the one that is waited for.
+  return stream_write(closing_stream_, word_, armed_ + 1);
+}
+
+}  // namespace wic::cuda

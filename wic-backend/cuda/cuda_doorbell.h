@@ -1,0 +1,37 @@
+// A doorbell of a GPU: a stream waits for the word, and an event behind it wakes the host thread by an interrupt.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <memory>
+
+#include "wic/device.h"
+
+namespace wic::cuda {
+
+class CudaDoorbell final : public Doorbell {
+ public:
+  /// On the GPU that the calling thread uses, which is number `ordinal`.
+  static Result<std::unique_ptr<Doorbell>> make(int ordinal);
+  ~CudaDoorbell() override;
+
+  std::uint32_t* word() const override { return word_; }
+  Result<std::uint32_t> wait(std::uint32_t seen) override;
+  Result<> close() override;
+
+ private:
+  explicit CudaDoorbell(int ordinal) : ordinal_(ordinal) {}
+  Result<> open();
+
+  const int ordinal_;
+  std::uint32_t* word_ = nullptr;  // device memory
+  std::uint32_t* read_ = nullptr;  // pinned host memory: the word as the last wait left it
+  cudaStream_t stream_ = nullptr;
+  cudaStream_t closing_stream_ = nullptr;
+  cudaEvent_t woken_ = nullptr;
+  std::atomic<std::uint32_t> armed_{0};  // what the wait in progress, or the last, has seen
+  std::atomic<bool> closed_{false};
+};
+
+}  // namespace wic::cuda

@@ -1,0 +1,56 @@
+// What a channel is: a path for messages from one end to another, each end the CPU or a device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace wic {
+
+class MessagePages;
+
+using Tag = std::uint32_t;  ///< names a datum: 0..tags-1
+
+/// How a channel carries messages and how its ends wait.
+enum class Way : std::uint8_t {
+  naive,  ///< Algorithm 1 of the WIC paper: flags and data in managed memory, one thread polls by atomicAdd(flag, 0)
+  poll,   ///< as a good practitioner polls: a flag a tag on a line of its own, plain loads, copies or zero copy by size
+  park,   ///< the WIC backend: pages and availability bits in the consumer's memory, pushed by the producer
+};
+
+/// How messages from the CPU reach a device.
+enum class Path : std::uint8_t {
+  automatic,  ///< by max_bytes: see kMostStoredBytes
+  stores,     ///< stay in pinned host memory, where the device reads them
+  engine,     ///< a copy engine brings them to the device's memory
+};
+
+/// One end of a channel.
+struct End {
+  int device = -1;  ///< its index in the Runtime; -1 = the CPU
+
+  static constexpr End cpu() { return {}; }
+  static constexpr End on(int device_index) { return {device_index}; }
+  constexpr bool is_cpu() const { return device < 0; }
+};
+
+/// From the CPU to a device, channels of messages up to this size use Path::stores. Read across the bus by the waiting
+/// kernel, such a message costs no copy engine's start. To be measured: bench_channel, rows `path_*`.
+inline constexpr std::uint32_t kMostStoredBytes = 16 * 1024;
+
+struct ChannelSpec {
+  std::string name;  ///< at most 42 bytes; the channel's sites are NAME.data and NAME.room
+  End producer, consumer;
+  std::uint32_t tags = 1;       ///< 1 to 2^24
+  std::uint32_t max_bytes = 8;  ///< of a message; 1 to 2^30
+  Way way = Way::park;
+  Path path = Path::automatic;  ///< CPU to device, way poll or park
+  /// Consumer on the CPU, way park: threads that wait for several tags sleep until an event of the producer wakes them
+  /// (or in naps of 50 us, where its device cannot). Costs the producer an atomic add a message. Without it they wait
+  /// for one tag after another.
+  bool monitored = false;
+  /// Where the messages lie; none = pages of the channel's own, as many as it needs. Way naive has no pages.
+  std::shared_ptr<MessagePages> pages = {};
+};
+
+}  // namespace wic

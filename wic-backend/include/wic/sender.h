@@ -1,0 +1,142 @@
+// The producer's end of a channel inside kernels. Given to them by value; Channel::sender() makes one.
+//
+//   tx.send(thread, group, tag, cycle, data, bytes, timeout_ns);     copies and announces
+//   place = tx.place(...); write to place.data; tx.publish(...);     the same without a copy of one's own
+//
+// Called by all threads of the group with the same arguments. Each cycle of a tag is sent once, in order, by one group at
+// a time; send_part() lets several groups, of one block or of many, send one message together.
+#pragma once
+
+#include "wic/channel_copy.h"
+#include "wic/channel_layout.h"
+#include "wic/signal.h"
+#include "wic/wait.h"
+
+namespace wic {
+
+/// What a producing device keeps of each tag, in its own memory.
+struct alignas(kLineBytes) SenderLine {
+  std::uint32_t sent;      ///< the last cycle that was announced
+  std::uint32_t parts[2];  ///< of the message of an even or odd cycle that have been written
+};
+
+/// Where a message may be written, once the wait for room is satisfied.
+struct Place {
+  WaitResult wait;
+  std::byte* data;  ///< max_bytes, 16-byte aligned, in the consumer's memory; nullptr without room
+};
+
+struct Sender {
+  DeviceView view;
+  Mailbox box;
+  wicprof::SiteId data_site = 0, room_site = 0;
+  const std::uint32_t* released = nullptr;  ///< the last cycle of each tag that the consumer has done with
+  std::uint32_t released_stride = 0;        ///< words from one tag's to the next
+  SenderLine* lines = nullptr;              ///< one a tag
+  std::uint32_t* bell = nullptr;            ///< wakes a host thread; nullptr: none sleeps
+
+  /// Waits until the consumer has released cycle - 2, and tells where the message belongs.
+  WIC_DEVICE Place place(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
+                         std::uint64_t timeout_ns) const {
+    WaitResult wait{wicprof::WaitStatus::satisfied, 0};
+    if (cycle > 2) {
+      wait = wait_until(thread, view, group, room_site, cycle, released + std::size_t{tag} * released_stride,
+                        AtLeast{cycle - 2}, timeout_ns);
+    }
+    return {wait, wait.status == wicprof::WaitStatus::satisfied ? box.payload(tag, cycle) : nullptr};
+  }
+
+  /// Announces what the group has written to the place. A cycle that was announced before is not announced again.
+  WIC_DEVICE void publish(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
+                          std::uint32_t bytes) const {
+    thread.sync_warp();
+    thread.barrier(group.barrier, group.threads);
+    if (!group.is_leader(thread) || is_sent(thread, tag, cycle)) return;
+    *box.length(tag, cycle) = bytes;
+    announce(thread, tag, cycle);
+  }
+
+  /// `bytes`: at most max_bytes. Returns once `data` may be overwritten; without room in time nothing is sent.
+  WIC_DEVICE WaitResult send(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle, const void* data,
+                             std::uint32_t bytes, std::uint64_t timeout_ns) const {
+    const Place to = place(thread, group, tag, cycle, timeout_ns);
+    if (to.data == nullptr) return to.wait;
+    const auto* const from = static_cast<const std::byte*>(data);
+    if (box.slots.is_quad() && box.announce == Announce::word) {
+      thread.sync_warp();
+      thread.barrier(group.barrier, group.threads);  // what the others wrote to `data`
+      if (group.is_leader(thread)) send_quad(thread, tag, cycle, from, bytes);
+    } else {
+      copy_bytes(thread, thread.index() - group.first, group.threads, to.data, from, bytes);
+      publish(thread, group, tag, cycle, bytes);
+    }
+    // The leader reads `data` last.
+    thread.sync_warp();
+    thread.barrier(group.barrier, group.threads);
+    return to.wait;
+  }
+
+  /// As send(), by `parts` groups of this device, each of which calls it with its number. The last to be done announces
+  /// the message. A part whose wait is not satisfied is missing, and then so is the message.
+  WIC_DEVICE WaitResult send_part(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
+                                  const void* data, std::uint32_t bytes, std::uint32_t part, std::uint32_t parts,
+                                  std::uint64_t timeout_ns) const {
+    const Place to = place(thread, group, tag, cycle, timeout_ns);
+    if (to.data == nullptr) return to.wait;
+    const std::size_t share = (std::size_t{bytes} + parts - 1) / parts;
+    const std::size_t rounded = (share + kLineBytes - 1) / kLineBytes * kLineBytes;
+    const std::size_t begin = part * rounded;
+    if (begin < bytes) {
+      const std::size_t size = begin + rounded < bytes ? rounded : bytes - begin;
+      copy_bytes(thread, thread.index() - group.first, group.threads, to.data + begin,
+                 static_cast<const std::byte*>(data) + begin, size);
+    }
+    thread.sync_warp();
+    thread.barrier(group.barrier, group.threads);
+    if (!group.is_leader(thread)) return to.wait;
+    std::uint32_t& written = lines[tag].parts[cycle & 1];
+    if (thread.fetch_add_acq_rel_system(&written, 1) + 1 != parts || is_sent(thread, tag, cycle)) return to.wait;
+    thread.store(&written, 0);
+    *box.length(tag, cycle) = bytes;
+    announce(thread, tag, cycle);
+    return to.wait;
+  }
+
+ private:
+  WIC_DEVICE bool is_sent(const Thread& thread, Tag tag, std::uint32_t cycle) const {
+    return AtLeast{cycle}(thread.load(&lines[tag].sent));
+  }
+
+  WIC_DEVICE void announce(const Thread& thread, Tag tag, std::uint32_t cycle) const {
+    const std::uint64_t at = thread.clock_ns();
+    std::uint32_t* const word = box.word(tag, cycle);
+    switch (box.announce) {
+      case Announce::word: thread.store_release(word, cycle); break;
+      case Announce::bit: thread.flip_bits(word, Mailbox::bit(tag)); break;
+      case Announce::count: thread.fetch_add_acq_rel_system(word, 1); break;
+    }
+    announced(thread, tag, cycle, at);
+  }
+
+  WIC_DEVICE void send_quad(const Thread& thread, Tag tag, std::uint32_t cycle, const std::byte* from,
+                            std::uint32_t bytes) const {
+    if (is_sent(thread, tag, cycle)) return;
+    std::uint32_t words[2] = {0, 0};
+    for (std::uint32_t i = 0; i < bytes && i < 8; ++i) {
+      words[i / 4] |= static_cast<std::uint32_t>(from[i]) << (8 * (i % 4));
+    }
+    const std::uint64_t at = thread.clock_ns();
+    thread.store_quad(box.slot(tag, cycle), words[0], words[1], bytes, cycle);
+    announced(thread, tag, cycle, at);
+  }
+
+  WIC_DEVICE void announced(const Thread& thread, Tag tag, std::uint32_t cycle, std::uint64_t at) const {
+    thread.store(&lines[tag].sent, cycle);
+    write_record(thread, view,
+                 {wicprof::EventKind::signal, 0, wicprof::WaitStatus::satisfied, data_site, cycle, 0, at, at, 0,
+                  box.recorded_value(cycle), word_tag(box.word(tag, cycle))});
+    if (bell != nullptr) thread.ring(bell);
+  }
+};
+
+}  // namespace wic
