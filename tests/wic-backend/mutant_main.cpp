@@ -1,5 +1,5 @@
-// Built against a shared_watch.h with a mistake in it (mutate.py): ends with 0 when exploration finds a schedule that shows
-// the mistake, with 1 when it finds none.
+// Built against a shared_watch.h with a mistake in it (mutate.py): ends with 0 when exploration finds a schedule that
+// shows the mistake, with 1 when it finds none.
 #include <cstdio>
 
 #include "watch_scenarios.h"

@@ -1,5 +1,5 @@
-// 10^5 seeded schedules of small programs over all strategies. A seed draws the program too: how many blocks and rounds,
-// whether the strategy is toggled, whether one block leaves early, how the producer and its toggler rest.
+// 10^5 seeded schedules of small programs over all strategies. A seed draws the program too: how many blocks and
+// rounds, whether the strategy is toggled, whether one block leaves early, how the producer and its toggler rest.
 //
 // WIC_SEED=n tries one seed alone: a failure says how.
 #include <gtest/gtest.h>
@@ -22,9 +22,14 @@ using wicprof::WaitStatus;
 
 constexpr std::uint64_t kSeedsACase = 6'300;  // 16 cases
 constexpr std::uint64_t kFar = 1'000'000'000;
-constexpr StrategyId kEvery[] = {StrategyId::poll, StrategyId::backoff, StrategyId::predicted_sleep,
-                                 StrategyId::leader_bar_sync, StrategyId::shared_watch,
-                                 StrategyId::leader_mbarrier, StrategyId::leader_mbarrier_hint, StrategyId::naive};
+constexpr StrategyId kEvery[] = {StrategyId::poll,
+                                 StrategyId::backoff,
+                                 StrategyId::predicted_sleep,
+                                 StrategyId::leader_bar_sync,
+                                 StrategyId::shared_watch,
+                                 StrategyId::leader_mbarrier,
+                                 StrategyId::leader_mbarrier_hint,
+                                 StrategyId::naive};
 
 struct Plan {
   std::uint32_t blocks, rounds;
@@ -98,9 +103,8 @@ class ScheduleSoak : public testing::TestWithParam<Case> {
     State state;
     state.toggle(GetParam().strategy);
     simt::DeterministicWorld world(seed);
-    world.launch({plan.blocks, threads},
-                 kernel_ref(Waits{&state, state.view(), plan.rounds, GetParam().each_thread,
-                                  plan.leaves_early ? plan.early_ns + 1 : 0}));
+    world.launch({plan.blocks, threads}, kernel_ref(Waits{&state, state.view(), plan.rounds, GetParam().each_thread,
+                                                          plan.leaves_early ? plan.early_ns + 1 : 0}));
     world.add_host_thread([&] {
       for (std::uint32_t round = 1; round <= plan.rounds; ++round) {
         world.host_sleep(plan.rest_ns);
@@ -135,7 +139,8 @@ TEST_P(ScheduleSoak, NothingHangsAndNothingIsLost) {
   const std::uint64_t count = only != nullptr ? 1 : kSeedsACase;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const std::string wrong = try_seed(seed);
-    ASSERT_EQ(wrong, "") << "seed " << seed << "; to repeat it: WIC_SEED=" << seed << " wic_schedules_soak_test --gtest_filter='"
+    ASSERT_EQ(wrong, "") << "seed " << seed << "; to repeat it: WIC_SEED=" << seed
+                         << " wic_schedules_soak_test --gtest_filter='"
                          << testing::UnitTest::GetInstance()->current_test_suite()->name() << "."
                          << testing::UnitTest::GetInstance()->current_test_info()->name() << "'";
   }
@@ -150,7 +155,8 @@ std::vector<Case> cases() {
   return all;
 }
 std::string case_name(const testing::TestParamInfo<Case>& info) {
-  return std::string(wicprof::strategy_name(info.param.strategy)) + (info.param.each_thread ? "_each_thread" : "_leader");
+  return std::string(wicprof::strategy_name(info.param.strategy)) +
+         (info.param.each_thread ? "_each_thread" : "_leader");
 }
 INSTANTIATE_TEST_SUITE_P(Strategies, ScheduleSoak, testing::ValuesIn(cases()), case_name);
 
