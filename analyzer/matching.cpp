@@ -1,9 +1,12 @@
 #include "analyzer/matching.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "analyzer/statistics.h"
 
@@ -16,26 +19,53 @@ struct Key {
   SiteId site = 0;
   std::uint64_t value = kAny;
   std::uint64_t iteration = kAny;
+  std::uint64_t word = kAny;  ///< the word's tag, or kUntagged
+  static constexpr std::uint64_t kUntagged = 0;
   bool operator==(const Key&) const = default;
 };
 
 struct KeyHash {
   std::size_t operator()(const Key& key) const {
     std::uint64_t hash = key.site;
-    for (const std::uint64_t part : {key.value, key.iteration}) hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
+    for (const std::uint64_t part : {key.value, key.iteration, key.word}) hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
     return static_cast<std::size_t>(hash ^ (hash >> 29));
   }
 };
 
+/// The sites at which a word's tag means the same to waiters and producers, since both see the word at one address: at
+/// least half of the words that are waited on are signalled, too. By chance, a few in a hundred would be.
+std::set<SiteId> tagged_sites(const TraceModel& model) {
+  std::set<std::pair<SiteId, WordTag>> waited, signalled;
+  for (const store::WaitRow& wait : model.waits) {
+    if (wait.word) waited.emplace(wait.site, *wait.word);
+  }
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (wait.word && wait.site != 0) waited.emplace(wait.site, *wait.word);
+  }
+  for (const store::SignalRow& signal : model.signals) {
+    if (signal.word) signalled.emplace(signal.site, *signal.word);
+  }
+  std::map<SiteId, std::pair<std::size_t, std::size_t>> counts;  // words, and those of them that are signalled
+  for (const auto& word : waited) {
+    auto& [words, known] = counts[word.first];
+    ++words;
+    if (signalled.contains(word)) ++known;
+  }
+  std::set<SiteId> sites;
+  for (const auto& [site, count] : counts) {
+    if (2 * count.second >= count.first) sites.insert(site);
+  }
+  return sites;
+}
+
 /// Signals by what they announce; each list is in order of time.
 class SignalIndex {
  public:
-  explicit SignalIndex(const TraceModel& model) : signals_(model.signals) {
+  SignalIndex(const TraceModel& model, const std::set<SiteId>& tagged) : signals_(model.signals) {
     for (std::size_t i = 0; i < signals_.size(); ++i) {
       const store::SignalRow& signal = signals_[i];
-      by_key_[{signal.site, signal.value, signal.iteration}].push_back(i);
-      by_key_[{signal.site, signal.value, Key::kAny}].push_back(i);
-      by_key_[{signal.site, Key::kAny, signal.iteration}].push_back(i);
+      add(i, Key::kAny);
+      if (tagged.contains(signal.site)) add(i, signal.word ? std::uint64_t{*signal.word} : Key::kUntagged);
     }
   }
 
@@ -51,6 +81,13 @@ class SignalIndex {
   }
 
  private:
+  void add(std::size_t i, std::uint64_t word) {
+    const store::SignalRow& signal = signals_[i];
+    by_key_[{signal.site, signal.value, signal.iteration, word}].push_back(i);
+    by_key_[{signal.site, signal.value, Key::kAny, word}].push_back(i);
+    by_key_[{signal.site, Key::kAny, signal.iteration, word}].push_back(i);
+  }
+
   const std::vector<store::SignalRow>& signals_;
   std::unordered_map<Key, std::vector<std::size_t>, KeyHash> by_key_;
 };
@@ -89,20 +126,21 @@ class Clocks {
 
 class Matcher {
  public:
-  explicit Matcher(const TraceModel& model) : model_(model), index_(model), clocks_(model) {}
+  explicit Matcher(const TraceModel& model)
+      : model_(model), tagged_(tagged_sites(model)), index_(model, tagged_), clocks_(model) {}
 
   Matching run() {
     for (std::size_t i = 0; i < model_.waits.size(); ++i) {
       const store::WaitRow& wait = model_.waits[i];
       if (wait.status != WaitStatus::satisfied) continue;
-      add({i, false, wait.site, wait.device, wait.arrived, wait.resumed}, {{wait.site, wait.value, wait.iteration},
+      add({i, false, wait.site, wait.device, wait.arrived, wait.resumed, wait.word}, {{wait.site, wait.value, wait.iteration},
                                                                            {wait.site, wait.value, Key::kAny},
                                                                            {wait.site, Key::kAny, wait.iteration}});
     }
     for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
       const store::HostWaitRow& wait = model_.host_waits[i];
       if (wait.site == 0 || wait.status != WaitStatus::satisfied) continue;
-      add({i, true, wait.site, kHostDevice, wait.begin, wait.end}, {{wait.site, Key::kAny, wait.iteration}});
+      add({i, true, wait.site, kHostDevice, wait.begin, wait.end, wait.word}, {{wait.site, Key::kAny, wait.iteration}});
     }
     return {std::move(edges_), stats()};
   }
@@ -114,13 +152,15 @@ class Matcher {
     SiteId site;
     DeviceId device;
     TimeNs arrived, resumed;
+    std::optional<WordTag> word;
   };
 
   void add(const Waiting& wait, std::initializer_list<Key> keys) {
     PerSite& site = sites_[wait.site];
-    for (const Key& key : keys) {
-      const std::optional<std::size_t> signal = index_.last(key, wait.resumed + clocks_.slack());
-      if (!signal) continue;
+    // Where tags tell words apart: signals of this word, and if there are none those of which the word is not known.
+    const bool tagged = wait.word && tagged_.contains(wait.site);
+    const std::optional<std::size_t> signal = tagged ? last_of_word(wait, keys) : last_of(wait, keys, Key::kAny);
+    if (signal) {
       const store::SignalRow& sent = model_.signals[*signal];
       WakeEdge edge;
       edge.signal = *signal;
@@ -135,6 +175,19 @@ class Matcher {
       return;
     }
     ++site.unmatched;
+  }
+
+  std::optional<std::size_t> last_of_word(const Waiting& wait, std::initializer_list<Key> keys) const {
+    const std::optional<std::size_t> signal = last_of(wait, keys, *wait.word);
+    return signal ? signal : last_of(wait, keys, Key::kUntagged);
+  }
+
+  std::optional<std::size_t> last_of(const Waiting& wait, std::initializer_list<Key> keys, std::uint64_t word) const {
+    for (Key key : keys) {
+      key.word = word;
+      if (const auto signal = index_.last(key, wait.resumed + clocks_.slack())) return signal;
+    }
+    return std::nullopt;
   }
 
   std::vector<WakeStats> stats() const {
@@ -160,6 +213,7 @@ class Matcher {
   };
 
   const TraceModel& model_;
+  std::set<SiteId> tagged_;
   SignalIndex index_;
   Clocks clocks_;
   std::vector<WakeEdge> edges_;

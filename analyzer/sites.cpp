@@ -20,6 +20,9 @@ struct Gathered {
   std::map<StrategyId, std::uint64_t> polls_by_strategy;
   std::set<std::tuple<DeviceId, std::uint32_t, std::uint32_t>> waiters;
   std::set<std::pair<DeviceId, std::uint32_t>> sms;
+  std::map<std::pair<DeviceId, WordTag>, std::vector<Interval>> waiting_by_word;  // in kernels
+  std::set<WordTag> words;
+  bool words_known = true;
   std::uint64_t polls = 0;
   std::uint64_t waits_with_polls = 0;
   std::uint64_t deadline_missed = 0;
@@ -28,6 +31,14 @@ struct Gathered {
 
 /// A wait's length. Clock errors may turn a very short wait around; it then has none.
 TimeNs length(TimeNs from, TimeNs to) { return std::max<TimeNs>(0, to - from); }
+
+void add_word(Gathered& site, const std::optional<WordTag>& word) {
+  if (word) {
+    site.words.insert(*word);
+  } else {
+    site.words_known = false;
+  }
+}
 
 std::map<SiteId, Gathered> gather(const TraceModel& model) {
   std::map<SiteId, Gathered> all;
@@ -42,6 +53,8 @@ std::map<SiteId, Gathered> gather(const TraceModel& model) {
     site.polls_by_strategy[wait.strategy] += wait.polls;
     site.waiters.emplace(wait.device, wait.block, wait.warp);
     site.sms.emplace(wait.device, wait.sm);
+    if (wait.word) site.waiting_by_word[{wait.device, *wait.word}].push_back(site.waiting.back());
+    add_word(site, wait.word);
     site.polls += wait.polls;
     ++site.waits_with_polls;
     if (wait.status == WaitStatus::deadline_passed) ++site.deadline_missed;
@@ -53,6 +66,7 @@ std::map<SiteId, Gathered> gather(const TraceModel& model) {
     site.durations.push_back(took);
     site.waiting.push_back({wait.begin, wait.begin + took});
     site.waiters.emplace(kHostDevice, wait.thread, 0);
+    add_word(site, wait.word);
     if (wait.polls) {
       site.polls += *wait.polls;
       ++site.waits_with_polls;
@@ -118,6 +132,17 @@ SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered) {
   stats.deadline_missed = gathered.deadline_missed;
   stats.max_waiting = max_at_once(gathered.waiting_in_kernel);
   stats.max_polling = max_at_once(gathered.polling);
+  if (gathered.words_known) {
+    stats.words_seen = static_cast<std::uint32_t>(gathered.words.size());
+    for (const auto& [word, waiting] : gathered.waiting_by_word) {
+      stats.waiters_a_word = std::max(stats.waiters_a_word.value_or(0), max_at_once(waiting));
+    }
+  }
+  for (const store::ChoiceRow& choice : model.choices) {
+    if (choice.site != id) continue;
+    stats.choice = choice;
+    ++stats.choices;
+  }
   return stats;
 }
 

@@ -100,6 +100,7 @@ void settle(TraceModel& model) {
   sort_rows(model.calls, [](const auto& row) { return row.start; });
   sort_rows(model.nvtx, [](const auto& row) { return row.start; });
   sort_rows(model.interventions, [](const auto& row) { return row.effective; });
+  sort_rows(model.choices, [](const auto& row) { return row.at; });
   const Extent extent = extent_of(model);
   model.begin = extent.begin;
   model.end = extent.end;
@@ -116,7 +117,8 @@ Result<TraceModel> load(const store::Reader& reader, std::string name) {
       take(reader.signals(), model.signals, error) && take(reader.host_waits(), model.host_waits, error) &&
       take(reader.kernels(), model.kernels, error) && take(reader.copies(), model.copies, error) &&
       take(reader.calls(), model.calls, error) && take(reader.nvtx(), model.nvtx, error) &&
-      take(reader.interventions(), model.interventions, error) && take(reader.stats(), model.stats, error);
+      take(reader.interventions(), model.interventions, error) &&
+      take(reader.choices(), model.choices, error) && take(reader.stats(), model.stats, error);
   if (!loaded) return *error;
   model.name = std::move(name);
   settle(model);

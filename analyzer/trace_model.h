@@ -24,6 +24,7 @@ struct TraceModel {
   std::vector<store::CallRow> calls;
   std::vector<store::NvtxRow> nvtx;
   std::vector<store::InterventionRow> interventions;
+  std::vector<store::ChoiceRow> choices;
   std::vector<store::StatRow> stats;
 
   // Derived by settle().

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Measures on GPUs what docs/results/ holds.
 # Usage: bench/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER MACHINE [COMMIT] [PART]
-# PART: programs (samples under wic-prof), backend (the backend's own benchmarks), two_gpus (what needs a second GPU), or all but
-# that one, which is what happens without it.
+# PART: programs (samples under wic-prof), backend (the backend's own benchmarks), two_gpus (what needs a second GPU);
+# without it all but two_gpus.
 # Example: bench/gpu_results.sh build docs/results h200
 # Goes on after a claim that does not hold, and exits with 1 then.
 set -u
@@ -46,6 +46,7 @@ record() { # NAME RUN_OPTIONS... -- APP ARGS...: a trace and its figures
 programs() {
   claim hot_flag bench_hot_flag --devices cuda:0 --rounds 6 --timed 5
   claim record_cost bench_record_cost --devices cuda:0
+  claim break_even bench_break_even --devices cuda:0
 
   record hot_flag_schedule --schedule poll:3s,park:3s -- "$bin/hot_flag" --devices cuda:0 --seconds 6.5
   timeout 60 "$bin/wic-prof" report "$work/hot_flag_schedule.wicprof" --format html -o "$out/hot_flag.$machine.html" -f

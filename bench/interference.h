@@ -18,9 +18,9 @@ struct Span {
   std::uint64_t end_ns;
 };
 
-/// Blocks go to the SMs in turn, so rows of sm_count blocks give every SM its share: even rows wait, odd ones compute. Or the
-/// first warps of every block compute and the others, as one group, wait. Kernels of their own, since 32 registers a thread are
-/// all that a full SM has.
+/// Blocks go to the SMs in turn, so rows of sm_count blocks give every SM its share: even rows wait, odd ones compute.
+/// Or the first warps of every block compute and the others, as one group, wait. Kernels of their own, since 32
+/// registers a thread are all that a full SM has.
 enum class Roles : std::uint8_t { whole_blocks, inside };
 
 template <int kThreads, int kBlocks, Roles kRoles, Bound kBound>

@@ -1,9 +1,10 @@
-// What the backend itself costs where there is nothing to wait for: the two kernels of c_h3d on one device, with every message
-// there already, against the same kernels with a bare check of each flag instead of the backend. The run time is the device's,
-// which is the stricter reading: beside the CPU's rank, which is slower, the same cost would hardly show.
+// What the backend itself costs where there is nothing to wait for: the two kernels of c_h3d on one device, with every
+// message there already, against the same kernels with a bare check of each flag instead of the backend. The run time
+// is the device's, which is the stricter reading: beside the CPU's rank, which is slower, the same cost would hardly
+// show.
 //
-// Both neighbours of the device's rank are one outbox that was filled before, and all launches carry the same iteration number,
-// so that each wait finds exactly the value that it waits for. Ways take turns.
+// Both neighbours of the device's rank are one outbox that was filled before, and all launches carry the same iteration
+// number, so that each wait finds exactly the value that it waits for. Ways take turns.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -78,7 +79,8 @@ struct BareExchange {
 struct Way {
   const char* name;
   bool bare;
-  bool same_grid;  // bare, in the grid that the backend's registers leave room for: what is then left is the waits' own cost
+  bool same_grid;  // bare, in the grid that the backend's registers leave room for: what is then left is the waits' own
+                   // cost
   bool record;
   wicprof::StrategyId strategy;
 };
@@ -182,10 +184,14 @@ class Measurement {
     }
     const Outbox mine{cells_[0].data(), flags_[0].data(), cube_.n};
     const Outbox full{cells_[1].data(), flags_[1].data(), cube_.n};
-    exchange_ = {runtime_->view(0), Neighbours{mine, sites, {full, sites}, {full, sites}},
-                 cube_,             nullptr,
-                 nullptr,           trouble_.device(),
-                 kIteration,        10'000'000'000};
+    exchange_ = {runtime_->view(0),
+                 Neighbours{mine, sites, {full, sites}, {full, sites}},
+                 cube_,
+                 nullptr,
+                 nullptr,
+                 trouble_.device(),
+                 kIteration,
+                 10'000'000'000};
     if (auto r = choose_shape(device, wic::kernel_ref(exchange_), shape_); !r) return r;
     return choose_shape(device, wic::kernel_ref(BareExchange{}), bare_shape_);
   }
@@ -220,8 +226,9 @@ class Measurement {
     for (std::int64_t i = 0; i < options_.iterations; ++i) {
       exchange_.current = fields_[0].data();
       exchange_.next = fields_[1].data();
-      const auto launched = way.bare ? wic::launch(*stream_, way.same_grid ? shape_ : bare_shape_, BareExchange{exchange_})
-                                     : wic::launch(*stream_, shape_, exchange_);
+      const auto launched = way.bare
+                                ? wic::launch(*stream_, way.same_grid ? shape_ : bare_shape_, BareExchange{exchange_})
+                                : wic::launch(*stream_, shape_, exchange_);
       if (!launched) return launched.error();
       if (auto r = wic::launch(*stream_, boundary_shape_, Boundary{cube_, fields_[0].data(), fields_[1].data()}); !r) {
         return r.error();

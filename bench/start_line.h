@@ -5,8 +5,8 @@
 
 namespace wicprof::bench {
 
-/// Called by all threads of every block; each block adds one to `arrived` (device memory). Returns once `goal` blocks have
-/// arrived over all launches, or timeout_ns later; then false.
+/// Called by all threads of every block; each block adds one to `arrived` (device memory). Returns once `goal` blocks
+/// have arrived over all launches, or timeout_ns later; then false.
 WIC_DEVICE inline bool cross_start_line(const wic::Thread& thread, std::uint32_t* arrived, std::uint32_t goal,
                                         std::uint64_t timeout_ns) {
   bool in_time = true;

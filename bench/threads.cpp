@@ -1,11 +1,11 @@
-// A kernel whose blocks compute, wait for data and end, from 64 threads to a million: how much sooner it is over when they
-// park than when they poll.
+// A kernel whose blocks compute, wait for data and end, from 64 threads to a million: how much sooner it is over when
+// they park than when they poll.
 //
 // One block in eight computes sixteen times as long as the others, which are early and wait, so that at the end of the
 // computation all threads that the device holds wait at once. A grid that is larger than the device goes through it in
-// waves: each block draws a ticket when it has computed, and the tickets of one wave are as many as the device holds blocks.
-// The block with a wave's last ticket releases it. Whatever order the blocks run in, no ticket of a wave is drawn before all of
-// the wave before, so the blocks that are on the device can never all wait for one that is not.
+// waves: each block draws a ticket when it has computed, and the tickets of one wave are as many as the device holds
+// blocks. The block with a wave's last ticket releases it. Whatever order the blocks run in, no ticket of a wave is
+// drawn before all of the wave before, so the blocks that are on the device can never all wait for one that is not.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -36,8 +36,8 @@ struct ThreadsKernel {
   std::uint32_t wave_blocks;
   std::uint32_t delay_ns;    // from a wave's last ticket to its release, at most
   std::uint32_t delay_seed;  // the same for all ways of waiting in a round
-  Work work;               // of a block that computes long
-  std::uint32_t* word;     // waves released so far
+  Work work;                 // of a block that computes long
+  std::uint32_t* word;       // waves released so far
   std::uint32_t* tickets;
   std::uint32_t* missed;
 
@@ -50,14 +50,15 @@ struct ThreadsKernel {
     if (thread.index() == 0) {
       const std::uint32_t ticket = thread.fetch_add(tickets, 1) - first_ticket;
       goal = first_wave + ticket / wave_blocks + 1;
-      if (ticket % wave_blocks == wave_blocks - 1 || ticket == thread.block_count() - 1) release(thread, goal, delay_seed + ticket / wave_blocks);
+      if (ticket % wave_blocks == wave_blocks - 1 || ticket == thread.block_count() - 1)
+        release(thread, goal, delay_seed + ticket / wave_blocks);
     }
     thread.sync_warp();
     const wic::Group group = wic::block_group(thread);
-    const bool satisfied = atomic ? poll_atomically(thread, goal)
-                                  : wic::wait_until(thread, view, group, site, first_wave, word, wic::AtLeast{goal},
-                                                    timeout_ns)
-                                            .status == wicprof::WaitStatus::satisfied;
+    const bool satisfied =
+        atomic ? poll_atomically(thread, goal)
+               : wic::wait_until(thread, view, group, site, first_wave, word, wic::AtLeast{goal}, timeout_ns).status ==
+                     wicprof::WaitStatus::satisfied;
     if (!satisfied && thread.index() == 0) thread.fetch_add(missed, 1);
   }
 
@@ -124,7 +125,8 @@ class Measurement {
     block_ = device.properties().kind == wicprof::DeviceKind::cuda ? 256 : 64;
     const wicprof::WordMemory memory = host_ ? wicprof::WordMemory::pinned_host : wicprof::WordMemory::device;
     for (const Way way : {kPoll, kAuto}) {
-      const auto site = runtime_->add_site({way == kPoll ? "bench.poll" : "bench.auto", memory, wicprof::Pollers::leader, true});
+      const auto site =
+          runtime_->add_site({way == kPoll ? "bench.poll" : "bench.auto", memory, wicprof::Pollers::leader, true});
       if (!site) return site.error();
       const auto strategy = way == kPoll ? wicprof::StrategyId::poll : wicprof::StrategyId::automatic;
       if (auto r = runtime_->set_wait(*site, {wicprof::Mode::park, strategy}); !r) return r;
@@ -157,12 +159,11 @@ class Measurement {
         if (round >= 0) ns[way].push_back(*took);
       }
     }
-    return Point{threads,           shape.blocks,     at_once * shape.threads, median(ns[kPoll]), median(ns[kAuto]),
-                 median(ns[kAtomic])};
+    return Point{threads,           shape.blocks,      at_once * shape.threads,
+                 median(ns[kPoll]), median(ns[kAuto]), median(ns[kAtomic])};
   }
 
-  Result<double> iterate(const wic::LaunchShape& shape, std::uint32_t at_once, Way way,
-                         std::int64_t round) {
+  Result<double> iterate(const wic::LaunchShape& shape, std::uint32_t at_once, Way way, std::int64_t round) {
     ThreadsKernel kernel{};
     kernel.view = runtime_->view(0);
     kernel.site = sites_[way];
@@ -250,8 +251,10 @@ void report(const Options& options, const char* word, const std::vector<Point>& 
     peak = std::max(peak, p.speedup());
     if (p.threads > 256) worst = std::min(worst, p.speedup() / peak);
   }
-  add_fall(prefix + "fall_beyond_256_threads", "threads", points, [](const Point& p) { return p.threads; }, claim);
-  add_fall(prefix + "fall_beyond_256_groups", "waiting groups", points, [](const Point& p) { return p.groups; }, claim);
+  add_fall(
+      prefix + "fall_beyond_256_threads", "threads", points, [](const Point& p) { return p.threads; }, claim);
+  add_fall(
+      prefix + "fall_beyond_256_groups", "waiting groups", points, [](const Point& p) { return p.groups; }, claim);
   ClaimRow row;
   row.name = prefix + "fall_from_peak";
   row.value = peak;

@@ -1,7 +1,7 @@
 // How long after a word is set its waiters go on: from just before the producer's store to just after each group's
-// wait_until. Producer and waiters read one device's clock, so no clock is converted; where the word lies in host memory, the
-// producing block's store crosses the bus and that is part of the figure. Rows named cpu_... have the CPU as the producer: its
-// clock is converted, and the bound of that error is in the row.
+// wait_until. Producer and waiters read one device's clock, so no clock is converted; where the word lies in host
+// memory, the producing block's store crosses the bus and that is part of the figure. Rows named cpu_... have the CPU
+// as the producer: its clock is converted, and the bound of that error is in the row.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -35,7 +35,7 @@ struct WakeKernel {
   std::uint32_t delay_ns;  // from everybody's arrival to the store; kNever: the CPU stores
 
   std::uint32_t* word;
-  std::uint32_t* arrived;  // device memory, over all launches
+  std::uint32_t* arrived;   // device memory, over all launches
   std::uint32_t* all_here;  // pinned host memory: the launch whose waiters have all arrived
   std::uint32_t* missed;
   std::uint64_t* resumed_ns;  // one a waiter
@@ -48,8 +48,8 @@ struct WakeKernel {
       return;
     }
     if (thread.index() == 0) thread.fetch_add(arrived, 1);
-    const wic::WaitResult wait = wic::wait_until(thread, view, wic::block_group(thread), site, launch, word,
-                                                 wic::AtLeast{launch}, timeout_ns);
+    const wic::WaitResult wait =
+        wic::wait_until(thread, view, wic::block_group(thread), site, launch, word, wic::AtLeast{launch}, timeout_ns);
     const std::uint64_t now = thread.clock_ns();
     if (thread.index() != 0) return;
     resumed_ns[thread.block()] = now;
@@ -131,7 +131,8 @@ class Measurement {
     Measurement m(options, what, waiters, threads);
     if (auto r = m.prepare(); !r) return r;
     std::vector<Latencies> by_device(options.ways.size()), by_cpu(options.ways.size());
-    for (std::int64_t round = -4; round < options.rounds; ++round) {  // the first ones warm up, and teach the prediction
+    for (std::int64_t round = -4; round < options.rounds;
+         ++round) {  // the first ones warm up, and teach the prediction
       for (std::size_t w = 0; w < options.ways.size(); ++w) {
         if (auto r = m.device_produces(m.sites_[w], round < 0 ? nullptr : &by_device[w]); !r) return r;
       }
@@ -166,9 +167,9 @@ class Measurement {
                                   " are needed");
     }
     for (const Way& way : options_.ways) {
-      const auto site = runtime_->add_site(
-          {"bench." + way.name, case_.host ? wicprof::WordMemory::pinned_host : wicprof::WordMemory::device,
-           wicprof::Pollers::leader, true});
+      const auto site = runtime_->add_site({"bench." + way.name,
+                                            case_.host ? wicprof::WordMemory::pinned_host : wicprof::WordMemory::device,
+                                            wicprof::Pollers::leader, true});
       if (!site) return site.error();
       if (auto r = runtime_->set_wait(*site, {wicprof::Mode::park, way.strategy}); !r) return r;
       sites_.push_back(*site);
@@ -176,7 +177,8 @@ class Measurement {
     auto stream = device.make_stream();
     if (!stream) return stream.error();
     stream_ = *std::move(stream);
-    if (auto r = allocate(word_, device, kLine, case_.host ? wic::Memory::pinned_host : wic::Memory::device); !r) return r;
+    if (auto r = allocate(word_, device, kLine, case_.host ? wic::Memory::pinned_host : wic::Memory::device); !r)
+      return r;
     if (auto r = allocate(all_here_, device, kLine, wic::Memory::pinned_host); !r) return r;
     if (auto r = counters_.allocate(device, 2 * kLine); !r) return r;
     return times_.allocate(device, waiters_ + 1);
@@ -353,8 +355,9 @@ Result<> run(const Options& options, Claim& claim) {
     if (auto r = measure_tick(options, device, claim); !r) return r;
   }
   for (const Case& what : kCases) {
-    const auto done = what.many ? Measurement<WakeKernel<64, 32>>::run(options, what, 32 * sms - 32, gpu ? 64 : 32, claim)
-                                : Measurement<WakeKernel<256, 8>>::run(options, what, 4 * sms, gpu ? 256 : 64, claim);
+    const auto done = what.many
+                          ? Measurement<WakeKernel<64, 32>>::run(options, what, 32 * sms - 32, gpu ? 64 : 32, claim)
+                          : Measurement<WakeKernel<256, 8>>::run(options, what, 4 * sms, gpu ? 256 : 64, claim);
     if (!done) return done;
   }
   return wicprof::ok();

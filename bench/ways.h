@@ -36,7 +36,8 @@ inline Result<std::vector<Way>> ways_from(const std::string& names) {
     const std::size_t end = std::min(names.find(',', begin), names.size());
     const std::string name = names.substr(begin, end - begin);
     const auto strategy = strategy_from_name(name);
-    if (!strategy) return bad_input("there is no strategy '" + name + "'; --strategies takes names separated by commas");
+    if (!strategy)
+      return bad_input("there is no strategy '" + name + "'; --strategies takes names separated by commas");
     ways.push_back({name, *strategy});
     begin = end + 1;
   }

@@ -1,5 +1,5 @@
-// What the computing blocks of a benchmark do, by what it is bound by. Amounts are chosen by time, so that the work lasts as
-// long on any device.
+// What the computing blocks of a benchmark do, by what it is bound by. Amounts are chosen by time, so that the work
+// lasts as long on any device.
 #pragma once
 
 #include <array>
@@ -24,12 +24,12 @@ struct alignas(16) Four {
 struct Work {
   static constexpr std::uint32_t kWordsAThread = 4;  ///< of shared memory
 
-  std::uint32_t amount;   ///< rounds that each thread makes
-  const Four* data;       ///< what is streamed: read only, more than the caches hold
+  std::uint32_t amount;  ///< rounds that each thread makes
+  const Four* data;      ///< what is streamed: read only, more than the caches hold
   std::uint32_t data_count;
   const std::uint32_t* chain;  ///< each line of 128 bytes holds the number of the next: one ring, within the L2 cache
   std::uint32_t chain_lines;
-  std::uint32_t* sink;    ///< so that no result is without use
+  std::uint32_t* sink;  ///< so that no result is without use
 
   /// Part `part` of `parts`, done by `threads` threads of a block, of which this is number `first`.
   template <Bound bound>
@@ -39,7 +39,8 @@ struct Work {
     if constexpr (bound == Bound::fp32) result = multiply(thread, part + first);
     if constexpr (bound == Bound::streaming) result = stream(thread, part, parts, first, threads);
     if constexpr (bound == Bound::shared_memory) result = read_shared(thread, first, threads);
-    if constexpr (bound == Bound::l2_latency) result = chase(thread, part * (threads / wic::kWarpSize) + first / wic::kWarpSize);
+    if constexpr (bound == Bound::l2_latency)
+      result = chase(thread, part * (threads / wic::kWarpSize) + first / wic::kWarpSize);
     if (result == 0x5eed5eedu) thread.store(sink, result);
   }
 
@@ -56,8 +57,8 @@ struct Work {
   }
 
   // Four loads under way at a time in each thread.
-  WIC_DEVICE std::uint32_t stream(const wic::Thread& thread, std::uint32_t part, std::uint32_t parts, std::uint32_t first,
-                                  std::uint32_t threads) const {
+  WIC_DEVICE std::uint32_t stream(const wic::Thread& thread, std::uint32_t part, std::uint32_t parts,
+                                  std::uint32_t first, std::uint32_t threads) const {
     const std::uint32_t round = 4 * threads;
     const std::uint32_t slice = data_count / parts / round * round;
     const Four* const mine = data + std::size_t{part} * slice + first;

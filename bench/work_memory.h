@@ -13,19 +13,26 @@ namespace wicprof::bench {
 
 class WorkMemory {
  public:
-  /// `from`: whose memory is streamed; `device`: who computes. On a GPU 1 GiB (256 MiB of another's) and a ring of 8 MiB; on
-  /// the CPU device a MiB each.
+  /// `from`: whose memory is streamed; `device`: who computes. On a GPU 1 GiB (256 MiB of another's) and a ring of 8
+  /// MiB; on the CPU device a MiB each.
   Result<> allocate(wic::Device& device, wic::Device& from, wic::Stream& stream, Bound bound) {
     const bool gpu = device.properties().kind == DeviceKind::cuda;
-    const std::size_t bytes = !gpu ? std::size_t{1} << 20 : &from == &device ? std::size_t{1} << 30 : std::size_t{256} << 20;
+    const std::size_t bytes = !gpu               ? std::size_t{1} << 20
+                              : &from == &device ? std::size_t{1} << 30
+                                                 : std::size_t{256} << 20;
     if (auto r = bench::allocate(sink_, device, 1, wic::Memory::device); !r) return r;
     if (bound == Bound::streaming) return bench::allocate(data_, from, bytes / sizeof(Four), wic::Memory::device);
-    if (bound == Bound::l2_latency) return make_ring(device, stream, (gpu ? std::size_t{8} << 20 : std::size_t{1} << 20) / 128);
+    if (bound == Bound::l2_latency)
+      return make_ring(device, stream, (gpu ? std::size_t{8} << 20 : std::size_t{1} << 20) / 128);
     return ok();
   }
 
   Work work(std::uint32_t amount) const {
-    return {amount,       data_.data(), static_cast<std::uint32_t>(data_.size()), ring_.device(), static_cast<std::uint32_t>(ring_.size() / kLine),
+    return {amount,
+            data_.data(),
+            static_cast<std::uint32_t>(data_.size()),
+            ring_.device(),
+            static_cast<std::uint32_t>(ring_.size() / kLine),
             sink_.data()};
   }
 

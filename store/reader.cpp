@@ -207,24 +207,24 @@ Result<std::vector<SiteRow>> Reader::sites() const {
 Result<std::vector<WaitRow>> Reader::waits(RowId after) const {
   return by_time(state_->list<WaitRow>(
                      "SELECT id, site_id, device_id, block, warp, sm, iteration, arrived_ns, resumed_ns, ready_ns, "
-                     "polls, strategy_id, status, value, switched_ns FROM wait WHERE id > ? ORDER BY id",
+                     "polls, strategy_id, status, value, switched_ns, word_tag FROM wait WHERE id > ? ORDER BY id",
                      after,
                      [](Row& row, WaitRow& to) {
                        row >> to.id >> to.site >> to.device >> to.block >> to.warp >> to.sm >> to.iteration >>
                            to.arrived >> to.resumed >> to.ready >> to.polls >> to.strategy >> to.status >> to.value >>
-                           to.switched;
+                           to.switched >> to.word;
                      }),
                  &WaitRow::arrived);
 }
 
 Result<std::vector<SignalRow>> Reader::signals(RowId after) const {
   return by_time(
-      state_->list<SignalRow>("SELECT id, site_id, device_id, block, warp, sm, iteration, value, at_ns FROM signal "
+      state_->list<SignalRow>("SELECT id, site_id, device_id, block, warp, sm, iteration, value, at_ns, word_tag FROM signal "
                               "WHERE id > ? ORDER BY id",
                               after,
                               [](Row& row, SignalRow& to) {
                                 row >> to.id >> to.site >> to.device >> to.block >> to.warp >> to.sm >> to.iteration >>
-                                    to.value >> to.at;
+                                    to.value >> to.at >> to.word;
                               }),
       &SignalRow::at);
 }
@@ -232,12 +232,12 @@ Result<std::vector<SignalRow>> Reader::signals(RowId after) const {
 Result<std::vector<HostWaitRow>> Reader::host_waits(RowId after) const {
   return by_time(state_->list<HostWaitRow>(
                      "SELECT t.id, t.site_id, n.value, t.thread, t.iteration, t.begin_ns, t.end_ns, t.cpu_ns, t.polls, "
-                     "t.correlation, t.status FROM host_wait t LEFT JOIN string n ON n.id = t.call_id "
+                     "t.correlation, t.status, t.word_tag FROM host_wait t LEFT JOIN string n ON n.id = t.call_id "
                      "WHERE t.id > ? ORDER BY t.id",
                      after,
                      [](Row& row, HostWaitRow& to) {
                        row >> to.id >> to.site >> to.call >> to.thread >> to.iteration >> to.begin >> to.end >>
-                           to.cpu >> to.polls >> to.correlation >> to.status;
+                           to.cpu >> to.polls >> to.correlation >> to.status >> to.word;
                      }),
                  &HostWaitRow::begin);
 }
@@ -306,6 +306,18 @@ Result<std::vector<InterventionRow>> Reader::interventions() const {
                            to.requested >> to.effective;
                      }),
                  &InterventionRow::effective);
+}
+
+Result<std::vector<ChoiceRow>> Reader::choices() const {
+  return by_time(state_->list<ChoiceRow>(
+                     "SELECT t.id, t.site_id, t.strategy_id, t.at_ns, n.value, t.waits, t.waiters_a_word, t.words, "
+                     "t.median_wait_ns, t.look_ns FROM choice t LEFT JOIN string n ON n.id = t.reason_id ORDER BY t.id",
+                     0,
+                     [](Row& row, ChoiceRow& to) {
+                       row >> to.id >> to.site >> to.strategy >> to.at >> to.reason >> to.waits >> to.waiters_a_word >>
+                           to.words >> to.median_wait >> to.look;
+                     }),
+                 &ChoiceRow::at);
 }
 
 Result<std::vector<StatRow>> Reader::stats() const {

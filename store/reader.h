@@ -36,6 +36,7 @@ class Reader {
   Result<std::vector<CallRow>> calls(RowId after = 0) const;
   Result<std::vector<NvtxRow>> nvtx(RowId after = 0) const;
   Result<std::vector<InterventionRow>> interventions() const;
+  Result<std::vector<ChoiceRow>> choices() const;
   Result<std::vector<StatRow>> stats() const;
 
  private:

@@ -216,7 +216,8 @@ void Recorder::State::add_plain(std::size_t ring, const EventHeader& header) {
                      add_if<KernelTable>(ring, header) || add_if<CopyTable>(ring, header) ||
                      add_if<HostWaitTable>(ring, header) || add_if<CallTable>(ring, header) ||
                      add_if<PcSampleTable>(ring, header) || add_if<UvmTable>(ring, header) ||
-                     add_if<NvtxTable>(ring, header) || add_if<InterventionTable>(ring, header);
+                     add_if<NvtxTable>(ring, header) || add_if<InterventionTable>(ring, header) ||
+                     add_if<ChoiceTable>(ring, header);
   if (!known) ++unknown;
 }
 

@@ -49,6 +49,7 @@ struct WaitRow {
   WaitStatus status;
   std::uint32_t value;
   std::optional<TimeNs> switched;  ///< when this wait first noticed a change of strategy
+  std::optional<WordTag> word;     ///< tells the words of a site apart; two may share one
 };
 
 struct SignalRow {
@@ -57,6 +58,7 @@ struct SignalRow {
   DeviceId device;
   std::uint32_t block, warp, sm, iteration, value;
   TimeNs at;
+  std::optional<WordTag> word;  ///< that of a wait on the same word, where both sides see it at one address
 };
 
 struct HostWaitRow {
@@ -69,6 +71,7 @@ struct HostWaitRow {
   std::optional<std::uint32_t> polls;
   std::optional<std::uint32_t> correlation;
   WaitStatus status;
+  std::optional<WordTag> word;  ///< nothing for a call
 };
 
 struct KernelRow {
@@ -113,6 +116,18 @@ struct InterventionRow {
   Mode old_mode, new_mode;
   StrategyId old_strategy, new_strategy;
   TimeNs requested, effective;
+};
+
+/// What `auto` stood for at a site from a moment on, and what it was chosen from.
+struct ChoiceRow {
+  RowId id;
+  SiteId site;
+  StrategyId strategy;
+  TimeNs at;
+  std::string reason;
+  std::uint32_t waits;  ///< seen before the choice; 0 = the site's declaration decided
+  std::optional<std::uint32_t> waiters_a_word, words;
+  std::optional<TimeNs> median_wait, look;
 };
 
 /// A counter about the trace itself: what was lost, what could not be looked at, what recording cost.

@@ -38,17 +38,38 @@ std::string create_tables_sql() {
   return sql;
 }
 
-std::string create_signal_index_sql() { return "CREATE INDEX signal_by_site ON signal (site_id, iteration, at_ns);"; }
+std::string create_signal_index_sql() {
+  return "CREATE INDEX signal_by_site ON signal (site_id, iteration, at_ns);"
+         "CREATE INDEX signal_by_word ON signal (site_id, iteration, word_tag, at_ns);";
+}
 
-std::string match_signals_sql() {
-  // The latest signal of the same site and iteration whose value reaches the one that the wait ended with (32-bit
-  // numbers wrap: it reaches it when the distance is below 2^31), and that came no later than the wait resumed, as far
-  // as the clocks can tell.
-  return "UPDATE wait SET ready_ns = (SELECT s.at_ns FROM signal s"
-         " WHERE s.site_id = wait.site_id AND s.iteration = wait.iteration"
+namespace {
+
+// The latest signal of the same site and iteration whose value reaches the one that the wait ended with (32-bit numbers
+// wrap: it reaches it when the distance is below 2^31), and that came no later than the wait resumed, as far as the clocks
+// can tell.
+std::string latest_signal_sql(const std::string& of_the_word) {
+  return "(SELECT s.at_ns FROM signal s WHERE s.site_id = wait.site_id AND s.iteration = wait.iteration" + of_the_word +
          " AND ((s.value - wait.value) & 0xffffffff) < 0x80000000"
          " AND s.at_ns <= wait.resumed_ns + ifnull((SELECT max(clock_error_ns) FROM device), 0)"
-         " ORDER BY s.at_ns DESC LIMIT 1)"
+         " ORDER BY s.at_ns DESC LIMIT 1)";
+}
+
+}  // namespace
+
+std::string match_signals_sql() {
+  // Tags tell a site's words apart where both sides see them at one address: there at least half of the words that are
+  // waited on are signalled, too (by chance, a few in a hundred would be).
+  return "WITH tagged(site_id) AS MATERIALIZED (SELECT w.site_id"
+         " FROM (SELECT DISTINCT site_id, word_tag FROM wait WHERE word_tag IS NOT NULL) w"
+         " LEFT JOIN (SELECT DISTINCT site_id, word_tag FROM signal WHERE word_tag IS NOT NULL) s"
+         " ON s.site_id = w.site_id AND s.word_tag = w.word_tag"
+         " GROUP BY w.site_id HAVING 2 * count(s.word_tag) >= count(*))"
+         " UPDATE wait SET ready_ns = CASE"
+         " WHEN word_tag IS NOT NULL AND site_id IN (SELECT site_id FROM tagged) THEN ifnull(" +
+         latest_signal_sql(" AND s.word_tag = wait.word_tag") + ", " + latest_signal_sql(" AND s.word_tag IS NULL") +
+         ") ELSE " + latest_signal_sql("") +
+         " END"
          " WHERE status = 0 AND EXISTS (SELECT 1 FROM signal s"
          " WHERE s.site_id = wait.site_id AND s.iteration = wait.iteration);";
 }
@@ -64,7 +85,8 @@ std::string create_indexes_sql() {
          "CREATE INDEX call_by_time ON call (start_ns);"
          "CREATE INDEX pc_sample_by_time ON pc_sample (at_ns);"
          "CREATE INDEX uvm_by_time ON uvm (start_ns);"
-         "CREATE INDEX nvtx_by_time ON nvtx (start_ns);";
+         "CREATE INDEX nvtx_by_time ON nvtx (start_ns);"
+         "CREATE INDEX choice_by_site ON choice (site_id, at_ns);";
 }
 
 }  // namespace wicprof::store

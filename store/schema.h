@@ -9,12 +9,12 @@
 namespace wicprof::store {
 
 inline constexpr std::int64_t kApplicationId = 0x57494350;  // "WICP"
-inline constexpr std::int64_t kSchemaVersion = 1;
+inline constexpr std::int64_t kSchemaVersion = 2;
 
 /// Every CREATE TABLE, and the marks by which a trace is known.
 std::string create_tables_sql();
 
-/// The index that matching waits with signals needs.
+/// The indexes that matching waits with signals needs.
 std::string create_signal_index_sql();
 
 /// Fills wait.ready_ns from the signals.

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "protocol/events/call.h"
+#include "protocol/events/choice.h"
 #include "protocol/events/clock.h"
 #include "protocol/events/copy.h"
 #include "protocol/events/device.h"
@@ -122,6 +123,8 @@ struct WaitTable {
                     [](const Event& e, const Lookup& l) {
                       return e.switched_after_ns == 0 ? kNull : l.host_time(e.arrived_ns + e.switched_after_ns);
                     }},
+      Column<Event>{"word_tag", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.word_tag, WordTag{0}); }},
   };
 };
 
@@ -137,6 +140,8 @@ struct SignalTable {
       Column<Event>{"iteration", kKnown, [](const Event& e, const Lookup&) { return number(e.iteration); }},
       Column<Event>{"value", kKnown, [](const Event& e, const Lookup&) { return number(e.value); }},
       Column<Event>{"at_ns", kKnown, [](const Event& e, const Lookup& l) { return l.host_time(e.at_ns); }},
+      Column<Event>{"word_tag", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.word_tag, WordTag{0}); }},
   };
 };
 
@@ -198,6 +203,8 @@ struct HostWaitTable {
       Column<Event>{"correlation", kInteger,
                     [](const Event& e, const Lookup&) { return number_or_null(e.correlation, 0u); }},
       Column<Event>{"status", kKnown, [](const Event& e, const Lookup&) { return number(e.status); }},
+      Column<Event>{"word_tag", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.word_tag, WordTag{0}); }},
   };
 };
 
@@ -269,6 +276,25 @@ struct InterventionTable {
   };
 };
 
+struct ChoiceTable {
+  using Event = ChoiceEvent;
+  static constexpr const char* kName = "choice";
+  static constexpr std::array kColumns{
+      Column<Event>{"site_id", kKnown, [](const Event& e, const Lookup&) { return number(e.site); }},
+      Column<Event>{"strategy_id", kKnown, [](const Event& e, const Lookup&) { return number(e.strategy); }},
+      Column<Event>{"at_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.at_ns); }},
+      Column<Event>{"reason_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.reason); }},
+      Column<Event>{"waits", kKnown, [](const Event& e, const Lookup&) { return number(e.waits); }},
+      Column<Event>{"waiters_a_word", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.waiters_a_word, 0u); }},
+      Column<Event>{"words", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.words, 0u); }},
+      Column<Event>{"median_wait_ns", kInteger,
+                    [](const Event& e, const Lookup&) { return e.median_wait_ns < 0 ? kNull : number(e.median_wait_ns); }},
+      Column<Event>{"look_ns", kInteger,
+                    [](const Event& e, const Lookup&) { return e.look_ns < 0 ? kNull : number(e.look_ns); }},
+  };
+};
+
 struct ClockTable {
   using Event = ClockEvent;
   static constexpr const char* kName = "clock";
@@ -282,7 +308,7 @@ struct ClockTable {
 
 using EventTables =
     std::tuple<DeviceTable, SiteTable, StrategyTable, WaitTable, SignalTable, KernelTable, CopyTable, HostWaitTable,
-               CallTable, PcSampleTable, UvmTable, NvtxTable, InterventionTable, ClockTable>;
+               CallTable, PcSampleTable, UvmTable, NvtxTable, InterventionTable, ChoiceTable, ClockTable>;
 
 /// Whether the event brings its own id, so that a second declaration replaces the first.
 template <class Table>

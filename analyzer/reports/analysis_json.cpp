@@ -36,6 +36,20 @@ Json wake_value(const WakeStats& wake) {
   return value;
 }
 
+Json or_null(const auto& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json choice_value(const TraceModel& model, const store::ChoiceRow& choice) {
+  return {{"at_ns", choice.at},
+          {"site", model.site_name(choice.site)},
+          {"strategy", strategy_name(choice.strategy)},
+          {"reason", choice.reason},
+          {"waits", choice.waits},
+          {"waiters_a_word", or_null(choice.waiters_a_word)},
+          {"words", or_null(choice.words)},
+          {"median_wait_ns", or_null(choice.median_wait)},
+          {"look_ns", or_null(choice.look)}};
+}
+
 Json site_value(const SiteStats& site, const WakeStats& wake) {
   Json value = {{"site", site.name},
                 {"site_id", site.site},
@@ -54,7 +68,15 @@ Json site_value(const SiteStats& site, const WakeStats& wake) {
                 {"host_waits", site.host_count},
                 {"max_waiting", site.max_waiting},
                 {"max_polling", site.max_polling},
-                {"deadline_missed", site.deadline_missed}};
+                {"deadline_missed", site.deadline_missed},
+                {"words", or_null(site.words_seen)},
+                {"waiters_a_word", or_null(site.waiters_a_word)},
+                {"strategy_chosen", nullptr},
+                {"strategy_reason", nullptr}};
+  if (site.choice) {
+    value["strategy_chosen"] = strategy_name(site.choice->strategy);
+    value["strategy_reason"] = site.choice->reason;
+  }
   if (site.polls_per_wait) value["polls_per_wait"] = *site.polls_per_wait;
   if (const auto strategy = site.main_strategy()) value["strategy"] = strategy_name(*strategy);
   value["word_memory"] = site.declared ? Json(memory_key(site.word_memory)) : Json(nullptr);
@@ -87,6 +109,8 @@ Json analysis_value(const TraceModel& model, const Analysis& analysis) {
   for (std::size_t i = 0; i < analysis.sites.size(); ++i) {
     value["sites"].push_back(site_value(analysis.sites[i], analysis.wakes[i]));
   }
+  value["choices"] = Json::array();
+  for (const store::ChoiceRow& choice : model.choices) value["choices"].push_back(choice_value(model, choice));
   value["findings"] = Json::array();
   for (const Finding& finding : analysis.findings) value["findings"].push_back(finding_value(finding));
   value["refused"] = Json::array();

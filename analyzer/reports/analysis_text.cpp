@@ -19,6 +19,8 @@ std::string analysis_text(const TraceModel& model, const Analysis& analysis) {
   text += paragraph(trace_line(model, analysis));
   text += section(classification_text(analysis.classification));
   text += section(sites_text(model, analysis, kSites));
+  text += section(words_text(analysis, kSites));
+  text += section(choices_text(analysis, kSites));
   text += section(wakes_text(analysis, kSites));
   text += section(findings_text(analysis));
   return text;

@@ -199,7 +199,8 @@ std::string sites_part(const TraceModel& model, const Analysis& analysis) {
     const SiteStats& site = analysis.sites[i];
     const WakeStats& wake = analysis.wakes[i];
     const std::string_view memory = site.declared ? memory_name(site.word_memory) : "place of its word not recorded";
-    table.add({name_of(site.name) + fmt::format("<br><span class=\"faint small\">{}</span>", memory),
+    const std::string words = site.words_seen ? "; " + words_text(site) : "";
+    table.add({name_of(site.name) + fmt::format("<br><span class=\"faint small\">{}{}</span>", memory, words),
                site.strategies.size() > 1 ? "mixed" : strategy_mix(site), format_count(site.count),
                format_count(site.groups), format_duration(site.total_ns), format_percent(site.share),
                format_percent(site.any_share), format_duration(site.p50_ns), format_duration(site.p99_ns),
@@ -213,9 +214,15 @@ std::string sites_part(const TraceModel& model, const Analysis& analysis) {
                 "sub");
     }
   }
+  std::string choices;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const SiteStats& site = analysis.sites[i];
+    if (site.choice) choices += fmt::format("<li>{} {}</li>\n", name_of(site.name), text_of(choice_text(site)));
+  }
+  if (!choices.empty()) choices = fmt::format("<p>What <code>auto</code> chose:</p>\n<ul class=\"small\">\n{}</ul>\n", choices);
   return section(
       "Wait sites",
-      table.str() + and_more(analysis.sites.size(), shown, "wait site") +
+      table.str() + and_more(analysis.sites.size(), shown, "wait site") + choices +
           fmt::format("<p class=\"faint small\">{}. Wake: from the signal, or the arrival if that came later, "
                       "until the waiter resumed.</p>\n",
                       text_of(share_legend())));

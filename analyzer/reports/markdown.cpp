@@ -61,18 +61,23 @@ std::string sites_part(const TraceModel& model, const Analysis& analysis) {
   std::string text = "## Wait sites\n\n";
   if (analysis.sites.empty()) return text + "None: " + escape_markdown(why_no_sites(model, analysis)) + ".\n\n";
   text +=
-      row({"site", "count", "waiters", "total", "share", "any", "p50", "p99", "polls a wait", "wake p50", "strategy"});
-  text += "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n";
+      row({"site", "count", "waiters", "words", "total", "share", "any", "p50", "p99", "polls a wait", "wake p50", "strategy"});
+  text += "| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n";
   for (std::size_t i = 0; i < analysis.sites.size(); ++i) {
     const SiteStats& site = analysis.sites[i];
     const WakeStats& wake = analysis.wakes[i];
     text += row({escape_markdown(site.name), format_count(site.count), format_count(site.groups),
-                 format_duration(site.total_ns), format_percent(site.share), format_percent(site.any_share),
+                 words_text(site), format_duration(site.total_ns), format_percent(site.share), format_percent(site.any_share),
                  format_duration(site.p50_ns), format_duration(site.p99_ns),
                  site.polls_per_wait ? format_number(*site.polls_per_wait) : "-",
                  wake.matched > 0 ? format_duration(wake.p50_ns) : "-", escape_markdown(strategy_mix(site))});
   }
-  return text + "\n" + escape_markdown(share_legend()) + ".\n\n";
+  text += "\n" + escape_markdown(share_legend()) + ".\n\n";
+  std::string choices;
+  for (const SiteStats& site : analysis.sites) {
+    if (site.choice) choices += fmt::format("- {}: {}\n", escape_markdown(site.name), escape_markdown(choice_text(site)));
+  }
+  return choices.empty() ? text : text + "What `auto` chose:\n\n" + choices + "\n";
 }
 
 std::string classification_part(const Classification& c) {

@@ -71,6 +71,19 @@ std::string strategy_mix(const SiteStats& site) {
   return mix;
 }
 
+std::string words_text(const SiteStats& site) {
+  if (!site.words_seen) return "-";
+  const std::string words = count_of(*site.words_seen, "word");
+  if (!site.waiters_a_word) return words;
+  return fmt::format("{}, up to {} at once on one", words, format_count(*site.waiters_a_word));
+}
+
+std::string choice_text(const SiteStats& site) {
+  if (!site.choice) return {};
+  const std::string chose = site.choices > 1 ? fmt::format(" (chosen {} times; the last)", format_count(site.choices)) : "";
+  return fmt::format("{}{}: {}", strategy_name(site.choice->strategy), chose, one_line(site.choice->reason));
+}
+
 std::string intervention_text(const TraceModel& model, const store::InterventionRow& row) {
   const std::string where = row.site == 0 ? "" : " at " + one_line(model.site_name(row.site));
   return fmt::format("{} -> {}{}", way_name(row.old_mode, row.old_strategy), way_name(row.new_mode, row.new_strategy),

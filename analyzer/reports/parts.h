@@ -41,6 +41,12 @@ std::string trace_line(const TraceModel& model, const Analysis& analysis);
 /// The command that was recorded, else the program's name.
 std::string command_of(const TraceModel& model);
 
+/// "528 on each of 1 word", or "-" where the trace does not tell words apart.
+std::string words_text(const SiteStats& site);
+
+/// What `auto` stood for last and why: "shared_watch: 528 wait on one word ...", with how often it chose.
+std::string choice_text(const SiteStats& site);
+
 /// What share and waiter mean, for below a table of sites.
 std::string share_legend();
 

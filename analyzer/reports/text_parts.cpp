@@ -73,6 +73,32 @@ std::string wakes_text(const Analysis& analysis, std::size_t most_sites) {
   return table.str(0) + paragraph("from the signal, or the arrival if that came later, until the waiter resumed");
 }
 
+std::string words_text(const Analysis& analysis, std::size_t most_sites) {
+  TextTable table("lll", {"Words waited on", "", ""});
+  const std::size_t shown = std::min(most_sites, analysis.sites.size());
+  bool any = false;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const SiteStats& site = analysis.sites[i];
+    if (!site.words_seen) continue;
+    any = true;
+    table.add({shorten(one_line(site.name), kSiteWidth), words_text(site),
+               site.declared ? std::string(memory_name(site.word_memory)) : "-"});
+  }
+  return any ? table.str(0) : std::string();
+}
+
+std::string choices_text(const Analysis& analysis, std::size_t most_sites) {
+  std::string text;
+  const std::size_t shown = std::min(most_sites, analysis.sites.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const SiteStats& site = analysis.sites[i];
+    if (!site.choice) continue;
+    const std::string line = fmt::format("{}: {}", shorten(one_line(site.name), kSiteWidth), choice_text(site));
+    text += "  " + wrap(line, kScreenWidth - 2, 4) + "\n";
+  }
+  return text.empty() ? text : "What auto chose\n" + text;
+}
+
 std::string kernels_text(const TraceModel& model, std::size_t most) {
   const std::vector<KernelTotal> kernels = kernel_totals(model);
   if (kernels.empty()) return {};

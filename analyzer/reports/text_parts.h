@@ -18,6 +18,10 @@ std::string loss_text(const Analysis& analysis);
 /// The sites with the most waiting time, with a line for each strategy where there were several.
 std::string sites_text(const TraceModel& model, const Analysis& analysis, std::size_t most_sites);
 std::string wakes_text(const Analysis& analysis, std::size_t most_sites);
+/// How many words the waiters of each site wait on; empty where the trace does not tell words apart.
+std::string words_text(const Analysis& analysis, std::size_t most_sites);
+/// What `auto` chose at each site, and why.
+std::string choices_text(const Analysis& analysis, std::size_t most_sites);
 std::string kernels_text(const TraceModel& model, std::size_t most);
 std::string host_waits_text(const TraceModel& model, std::size_t most);
 std::string interventions_text(const TraceModel& model, std::size_t most);

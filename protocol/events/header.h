@@ -25,6 +25,7 @@ enum class EventKind : std::uint16_t {
   loss = 14,
   pc_sample = 15,
   uvm = 16,
+  choice = 17,
 };
 
 struct EventHeader {
@@ -48,6 +49,10 @@ constexpr DeviceId simt_device(int ordinal) { return kSimtDeviceBase + ordinal; 
 
 /// Identifies a wait site within a session; 0 is no site.
 using SiteId = std::uint32_t;
+
+/// Tells the words that a site's waiters wait on apart: a hash of the address (wic/word_tag.h), so two words share one now
+/// and then; 0 = not known.
+using WordTag = std::uint16_t;
 
 /// A default-constructed event with its header filled in.
 template <class Event>

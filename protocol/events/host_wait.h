@@ -20,7 +20,9 @@ struct HostWaitEvent {
   std::uint32_t polls;        ///< 0 = not known
   std::uint32_t correlation;  ///< of the call; 0 = none
   WaitStatus status;
-  std::uint8_t reserved[7];
+  std::uint8_t reserved;
+  WordTag word_tag;  ///< 0 for a call
+  std::uint8_t reserved_too[4];
 };
 
 }  // namespace wicprof

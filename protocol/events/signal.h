@@ -17,6 +17,8 @@ struct SignalEvent {
   std::uint32_t iteration;
   std::uint32_t value;
   std::uint64_t at_ns;
+  WordTag word_tag;
+  std::uint8_t reserved[6];
 };
 
 }  // namespace wicprof

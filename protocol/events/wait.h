@@ -29,7 +29,10 @@ struct WaitEvent {
   std::uint32_t value;              ///< the value of the word that ended the wait
   std::uint8_t strategy;            ///< the one in force when the wait ended
   WaitStatus status;
-  std::uint8_t reserved[6];
+  WordTag word_tag;
+  std::uint8_t warps;        ///< of the waiting group; 0 = not known
+  std::uint8_t each_thread;  ///< 1: every thread of the group polls for itself in the program's own way
+  std::uint8_t reserved[2];
 };
 
 }  // namespace wicprof

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "synthetic.h"
 
 namespace wicprof::analyzer {
@@ -91,6 +94,72 @@ TEST(Matching, NumberingThatDiffersBetweenSidesIsBridgedByTheValue) {
   const Matching matching = match(model);
   ASSERT_EQ(matching.edges.size(), 10u);
   for (const WakeEdge& edge : matching.edges) EXPECT_EQ(model.signals[edge.signal].value, model.waits[edge.wait].value);
+}
+
+// Waiters with a word each: waiter w's is signalled 10 us after that of waiter w - 1.
+TraceModel words_of_their_own(std::uint32_t waiters, std::size_t iterations) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = waiters, .iterations = iterations});
+  std::vector<store::SignalRow> signals;
+  for (const store::SignalRow& one : model.signals) {
+    for (std::uint32_t w = 0; w < waiters; ++w) {
+      signals.push_back(one);
+      signals.back().id = static_cast<store::RowId>(signals.size());
+      signals.back().at += w * 10'000;
+      signals.back().word = static_cast<WordTag>(w + 1);
+    }
+  }
+  model.signals = std::move(signals);
+  for (auto& wait : model.waits) {
+    wait.word = static_cast<WordTag>(wait.block + 1);
+    wait.resumed += waiters * 10'000;  // all leave after the last signal
+  }
+  settle(model);
+  return model;
+}
+
+TEST(Matching, WordsOfASiteAreToldApart) {
+  const TraceModel model = words_of_their_own(4, 20);
+  const Matching matching = match(model);
+  ASSERT_EQ(matching.edges.size(), 80u);
+  for (const WakeEdge& edge : matching.edges) {
+    EXPECT_EQ(model.signals[edge.signal].word, model.waits[edge.wait].word);
+    EXPECT_EQ(model.signals[edge.signal].iteration, model.waits[edge.wait].iteration);
+  }
+}
+
+TEST(Matching, AWordThatNobodySignalledHasNoEdge) {
+  TraceModel model = words_of_their_own(4, 20);
+  std::erase_if(model.signals, [](const auto& signal) { return signal.word == 4; });
+  EXPECT_EQ(match(model).sites.at(0).unmatched, 20u);
+  for (auto& signal : model.signals) {
+    if (signal.word == 3) signal.word.reset();  // might be anybody's
+  }
+  const Matching matching = match(model);
+  EXPECT_EQ(matching.sites.at(0).unmatched, 0u);
+  for (const WakeEdge& edge : matching.edges) {
+    const auto word = *model.waits[edge.wait].word;
+    EXPECT_EQ(model.signals[edge.signal].word, word <= 2 ? std::optional(word) : std::nullopt);
+  }
+}
+
+TEST(Matching, TagsThatTheSidesDoNotShareTellNothing) {
+  TraceModel model = words_of_their_own(4, 20);
+  for (auto& signal : model.signals) signal.word = static_cast<WordTag>(*signal.word + 1'000);
+  const Matching matching = match(model);
+  EXPECT_EQ(matching.edges.size(), 80u);  // as without tags: the last signal before the waiter left
+  for (const WakeEdge& edge : matching.edges) EXPECT_EQ(model.signals[edge.signal].word, 1'004);
+}
+
+TEST(Matching, AWaitWithoutATagTakesAnySignal) {
+  TraceModel model = words_of_their_own(4, 20);
+  for (auto& wait : model.waits) {
+    if (wait.block == 0) wait.word.reset();
+  }
+  for (const WakeEdge& edge : match(model).edges) {
+    const auto& wait = model.waits[edge.wait];
+    EXPECT_EQ(model.signals[edge.signal].word, wait.word ? *wait.word : WordTag{4});
+  }
 }
 
 TEST(Matching, HostWaitsMatchByIteration) {

@@ -36,6 +36,15 @@ TraceModel rich_program() {
   wait.end = model.end;
   wait.cpu = 1000;
   model.host_waits.push_back(wait);
+  for (auto& row : model.waits) row.word = 7;
+  store::ChoiceRow choice{};
+  choice.site = 1;
+  choice.strategy = StrategyId::shared_watch;
+  choice.at = model.begin;
+  choice.reason = "8 wait at once on one word";
+  choice.waits = 64;
+  choice.waiters_a_word = 8;
+  model.choices.push_back(choice);
   settle(model);
   return model;
 }
@@ -82,6 +91,13 @@ TEST(AnalysisJson, HasTheShapeOthersRelyOn) {
   EXPECT_EQ(json["sites"][0]["count"], 8 * 4 * 30);
   EXPECT_EQ(json["sites"][0]["strategy"], "poll");
   EXPECT_TRUE(json["sites"][0]["predicted_gain"].is_null());
+  EXPECT_EQ(json["sites"][0]["words"], 1);
+  EXPECT_EQ(json["sites"][0]["waiters_a_word"], 8);
+  EXPECT_EQ(json["sites"][0]["strategy_chosen"], "shared_watch");
+  EXPECT_EQ(json["sites"][0]["strategy_reason"], "8 wait at once on one word");
+  ASSERT_EQ(json["choices"].size(), 1u);
+  EXPECT_EQ(json["choices"][0]["waiters_a_word"], 8);
+  EXPECT_TRUE(json["choices"][0]["median_wait_ns"].is_null());
   ASSERT_FALSE(json["findings"].empty());
   for (const Json& finding : json["findings"])
     expect_keys(finding, {"rule", "site", "severity", "text", "evidence", "remedy"});
@@ -161,9 +177,19 @@ TEST(Reports, SummaryHasWhatItPromises) {
   }
 }
 
+TEST(Reports, EveryReportSaysWhatAutoChoseAndWhy) {
+  const TraceModel model = rich_program();
+  std::string analysis = analysis_text(model, analyze(model));
+  for (const std::string& text : {rendered(model, ReportFormat::html), rendered(model, ReportFormat::markdown), analysis}) {
+    EXPECT_NE(text.find("8 wait at once on one word"), std::string::npos) << text;
+    EXPECT_NE(text.find("up to 8 at once on one"), std::string::npos) << text;
+  }
+}
+
 TEST(Reports, AHostileNameIsHarmlessEverywhere) {
   TraceModel model = rich_program();
   model.name = model.sites[0].name = model.kernels[0].name = model.host_waits[0].call = kHostile;
+  model.choices[0].reason = kHostile;
   model.meta["app"] = model.meta["command"] = model.meta["host"] = kHostile;
   model.stats.push_back({kHostile, kHostile, store::StatRow::Severity::data_loss, 1});
   for (store::DeviceRow& device : model.devices) device.name = kHostile;

@@ -106,6 +106,44 @@ TEST(Sites, SameWhenShiftedInTime) {
   EXPECT_DOUBLE_EQ(here.share, there.share);
 }
 
+TEST(Sites, WordsAndWaitersAWordAreCounted) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 6, .iterations = 10});
+  settle(model);
+  EXPECT_EQ(site_stats(model).at(0).words_seen, std::nullopt);  // no tags
+  EXPECT_EQ(site_stats(model).at(0).waiters_a_word, std::nullopt);
+  for (auto& wait : model.waits) wait.word = static_cast<WordTag>(wait.block < 4 ? 1 : 2);
+  EXPECT_EQ(site_stats(model).at(0).words_seen, 2u);
+  EXPECT_EQ(site_stats(model).at(0).waiters_a_word, 4u);
+  for (auto& wait : model.waits) wait.device = wait.block % 2;
+  EXPECT_EQ(site_stats(model).at(0).words_seen, 2u);
+  EXPECT_EQ(site_stats(model).at(0).waiters_a_word, 2u);
+  model.waits[0].word.reset();
+  EXPECT_EQ(site_stats(model).at(0).words_seen, std::nullopt);
+}
+
+TEST(Sites, TheLastChoiceOfAutoIsTheSites) {
+  TraceModel model = empty_program();
+  add_handoff(model, {});
+  add_handoff(model, {.site = 2});
+  for (const TimeNs at : {300, 100, 200}) {
+    store::ChoiceRow choice{};
+    choice.site = 1;
+    choice.strategy = at == 300 ? StrategyId::poll : StrategyId::shared_watch;
+    choice.at = at;
+    choice.reason = "because " + std::to_string(at);
+    model.choices.push_back(choice);
+  }
+  settle(model);
+  for (const SiteStats& site : site_stats(model)) {
+    EXPECT_EQ(site.choices, site.site == 1 ? 3u : 0u);
+    ASSERT_EQ(site.choice.has_value(), site.site == 1);
+    if (site.choice) {
+      EXPECT_EQ(site.choice->reason, "because 300");
+    }
+  }
+}
+
 TEST(Sites, AnUndeclaredSiteIsNamedByItsNumber) {
   TraceModel model = empty_program();
   add_handoff(model, {.site = 9});

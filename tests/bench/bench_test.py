@@ -1,5 +1,5 @@
-"""The benchmarks that run kernels, on the CPU device with tiny sizes: that they end, that their rows are well formed, that what
-does not depend on time holds. Their figures mean nothing here, so a missed bar (exit status 1) is no failure."""
+"""The benchmarks that run kernels, on the CPU device with tiny sizes: that they end, that their rows are well formed,
+that what does not depend on time holds. Their figures mean nothing here, so a missed bar (exit status 1) is no failure."""
 
 import json
 import os
@@ -59,8 +59,8 @@ class Bench(unittest.TestCase):
         self.assertNotIn("blocks_host_one_fp32_bare_atomic", rows)
 
     def test_interference_of_a_peer(self):
-        rows = self.rows("interference", "--devices", "simt:2", "--tables", "peer", "--strategies", "poll,auto", "--rounds",
-                         "1", "--work-us", "100", "--timeout-ms", "20000")
+        rows = self.rows("interference", "--devices", "simt:2", "--tables", "peer", "--strategies", "poll,auto",
+                         "--rounds", "1", "--work-us", "100", "--timeout-ms", "20000")
         self.assertIn("peer_peer_one_peer_reads_auto", rows)
         self.assertIn("peer_peer_lines_streaming_poll", rows)
 
@@ -90,8 +90,8 @@ class Bench(unittest.TestCase):
         self.assertIn("n6_auto_recorded", rows)
 
     def test_soak_holds(self):
-        rows = self.rows("soak", "--waits", "4000", "--steps", "24", "--longest-delay-ns", "2000", "--timeout-ms", "60000",
-                         "--seconds", "150")
+        rows = self.rows("soak", "--waits", "4000", "--steps", "24", "--longest-delay-ns", "2000",
+                         "--timeout-ms", "60000", "--seconds", "150")
         for name, row in rows.items():
             self.assertTrue(row["holds"], (name, row))
         params = rows["claimed"]["params"]
@@ -100,8 +100,9 @@ class Bench(unittest.TestCase):
 
     def test_refusals(self):
         for program, *arguments in (("interference", "--tables", "peer"), ("interference", "--tables", "chairs"),
-                                    ("interference", "--strategies", "poll,hope"), ("wake_latency", "--strategies", "hope"),
-                                    ("soak", "--strategies", "hope"), ("own_overhead", "--size", "4000")):
+                                    ("interference", "--strategies", "poll,hope"),
+                                    ("wake_latency", "--strategies", "hope"), ("soak", "--strategies", "hope"),
+                                    ("own_overhead", "--size", "4000")):
             status, rows, errors = run(program, *arguments)
             self.assertEqual((status, rows), (2, []), errors)
             self.assertTrue(errors.startswith(program + ": "), errors)

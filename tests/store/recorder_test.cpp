@@ -221,6 +221,42 @@ TEST_F(RecorderTest, ValuesWrapAround) {
   EXPECT_EQ(read(recorder).waits()->at(0).ready, 1'010'300);
 }
 
+// Two waiters with a word each, whose releases take turns: each is ready when its own word was signalled.
+TEST_F(RecorderTest, WordsOfASiteAreToldApart) {
+  Recorder recorder = make();
+  const auto add = [&](WordTag waited, WordTag signalled, std::uint64_t at) {
+    WaitEvent wait = wait_event(10);
+    wait.word_tag = waited;
+    recorder.add(0, wait.header);
+    SignalEvent signal = signal_event(10, at);
+    signal.word_tag = signalled;
+    recorder.add(0, signal.header);
+  };
+  add(1, 1, 1'010'100);
+  add(2, 2, 1'010'400);
+  add(3, 0, 1'010'200);  // no signal is known to be of this word: one of an unknown word may be
+  add(0, 4, 1'010'450);  // this wait's word is not known: any signal may be its
+  const auto waits = read(recorder).waits();
+  ASSERT_EQ(waits->size(), 4u);
+  for (const WaitRow& wait : *waits) {
+    const std::int64_t ready[] = {1'010'450, 1'010'100, 1'010'400, 1'010'200};
+    EXPECT_EQ(wait.ready, ready[wait.word.value_or(0)]) << wait.word.value_or(0);
+  }
+}
+
+TEST_F(RecorderTest, WhereTheSidesSeeWordsAtOtherAddressesTagsTellNothing) {
+  Recorder recorder = make();
+  for (WordTag word = 1; word <= 3; ++word) {
+    WaitEvent wait = wait_event(10);
+    wait.word_tag = word;
+    recorder.add(0, wait.header);
+    SignalEvent signal = signal_event(10, 1'010'100u + word);
+    signal.word_tag = static_cast<WordTag>(word + 2);  // one of three is the same by chance
+    recorder.add(0, signal.header);
+  }
+  for (const WaitRow& wait : *read(recorder).waits()) EXPECT_EQ(wait.ready, 1'010'103);
+}
+
 TEST_F(RecorderTest, NoReadyWithoutASignalOrAfterADeadline) {
   Recorder recorder = make();
   recorder.add(0, wait_event(10).header);

@@ -3,6 +3,7 @@
 
 #include "protocol/control.h"
 #include "protocol/events/call.h"
+#include "protocol/events/choice.h"
 #include "protocol/events/copy.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/intervention.h"
@@ -144,6 +145,7 @@ TEST_F(RoundTrip, Wait) {
   e.value = 4'000'000'003;
   e.strategy = 3;
   e.status = WaitStatus::deadline_passed;
+  e.word_tag = 65'535;
   add(e);
   const auto rows = finish().waits();
   ASSERT_TRUE(rows);
@@ -163,6 +165,7 @@ TEST_F(RoundTrip, Wait) {
   EXPECT_EQ(r.switched, 1'000'000'001'234);
   EXPECT_EQ(r.value, 4'000'000'003u);
   EXPECT_EQ(r.strategy, StrategyId::leader_bar_sync);
+  EXPECT_EQ(r.word, 65'535);
   EXPECT_EQ(r.status, WaitStatus::deadline_passed);
 }
 
@@ -171,6 +174,7 @@ TEST_F(RoundTrip, AWaitWithoutASwitchHasNone) {
   const auto rows = finish().waits();
   ASSERT_TRUE(rows);
   EXPECT_EQ(rows->at(0).switched, std::nullopt);
+  EXPECT_EQ(rows->at(0).word, std::nullopt);
 }
 
 TEST_F(RoundTrip, Signal) {
@@ -183,6 +187,7 @@ TEST_F(RoundTrip, Signal) {
   e.iteration = 14;
   e.value = 15;
   e.at_ns = 16;
+  e.word_tag = 17;
   add(e);
   const auto rows = finish().signals();
   ASSERT_TRUE(rows);
@@ -196,6 +201,7 @@ TEST_F(RoundTrip, Signal) {
   EXPECT_EQ(r.iteration, 14u);
   EXPECT_EQ(r.value, 15u);
   EXPECT_EQ(r.at, 16);
+  EXPECT_EQ(r.word, 17);
 }
 
 TEST_F(RoundTrip, HostWaitAtASiteAndInACall) {
@@ -372,6 +378,45 @@ TEST_F(RoundTrip, Intervention) {
   EXPECT_EQ(r.requested, 100);
   EXPECT_EQ(r.effective, 150);
   EXPECT_EQ(row("SELECT sequence FROM intervention", 1), std::vector<std::int64_t>{9});
+}
+
+TEST_F(RoundTrip, Choice) {
+  text(1, "528 wait on one word");
+  ChoiceEvent e = make_event<ChoiceEvent>();
+  e.site = 3;
+  e.strategy = static_cast<std::uint32_t>(StrategyId::shared_watch);
+  e.at_ns = 150;
+  e.reason = 1;
+  e.waits = 600;
+  e.waiters_a_word = 528;
+  e.words = 2;
+  e.median_wait_ns = 0;
+  e.look_ns = 500'000;
+  add(e);
+  e.at_ns = 100;
+  e.waits = e.waiters_a_word = e.words = 0;
+  e.median_wait_ns = e.look_ns = -1;
+  add(e);
+  const auto rows = finish().choices();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 2u);
+  const ChoiceRow& first = rows->at(0);  // by time
+  EXPECT_EQ(first.at, 100);
+  EXPECT_EQ(first.waits, 0u);
+  EXPECT_EQ(first.waiters_a_word, std::nullopt);
+  EXPECT_EQ(first.words, std::nullopt);
+  EXPECT_EQ(first.median_wait, std::nullopt);
+  EXPECT_EQ(first.look, std::nullopt);
+  const ChoiceRow& r = rows->at(1);
+  EXPECT_EQ(r.site, 3u);
+  EXPECT_EQ(r.strategy, StrategyId::shared_watch);
+  EXPECT_EQ(r.at, 150);
+  EXPECT_EQ(r.reason, "528 wait on one word");
+  EXPECT_EQ(r.waits, 600u);
+  EXPECT_EQ(r.waiters_a_word, 528u);
+  EXPECT_EQ(r.words, 2u);
+  EXPECT_EQ(r.median_wait, 0);
+  EXPECT_EQ(r.look, 500'000);
 }
 
 TEST_F(RoundTrip, Clock) {

@@ -129,6 +129,29 @@ TEST_P(EveryStrategyOnGpu, ADeadlineIsAResult) {
   EXPECT_EQ(host_counts[kSatisfied], 0u);
 }
 
+// 64 blocks wait 2 ms and more on one word in host memory, of which the site's declaration says nothing.
+TEST_F(OnGpu, AutoWatchesAWordThatManyWaitOnAndThatIsSlowToRead) {
+  constexpr std::uint32_t kLongRounds = 600;
+  site = *runtime->add_site({"gpu.plain", {}, {}, false});
+  start(StrategyId::automatic, false, kLongRounds, 5'000'000'000);
+  EXPECT_EQ(runtime->strategy(site), StrategyId::poll);
+  for (std::uint32_t round = 1; round <= kLongRounds; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::atomic_ref(words[32]).store(round, std::memory_order_relaxed);
+    std::atomic_ref(words[0]).store(round, std::memory_order_release);
+    for (std::uint32_t block = 0; block < kBlocks; ++block) {
+      const wicprof::TimeNs end = wicprof::now_ns() + 5 * wicprof::kSecond;
+      while (std::atomic_ref(back[block * 32]).load(std::memory_order_acquire) < round && wicprof::now_ns() < end) {
+      }
+    }
+  }
+  finish();
+  EXPECT_EQ(host_counts[kSatisfied], kBlocks * kThreads * kLongRounds);
+  EXPECT_EQ(host_counts[kEarly], 0u);
+  EXPECT_EQ(runtime->strategy(site), StrategyId::shared_watch) << runtime->strategy_reason(site);
+  EXPECT_NE(runtime->strategy_reason(site).find("64 wait at once"), std::string::npos) << runtime->strategy_reason(site);
+}
+
 INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategyOnGpu,
                          testing::Combine(testing::ValuesIn(kEvery), testing::Bool()), [](const auto& info) {
                            return std::string(wicprof::strategy_name(std::get<0>(info.param))) +

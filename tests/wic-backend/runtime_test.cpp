@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "protocol/events/choice.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/intervention.h"
 #include "protocol/events/signal.h"
@@ -36,6 +37,40 @@ struct WaitOnce {
     if (thread.block() == 0 && thread.index() == 0) signal(thread, view, site, iteration, back, iteration);
   }
 };
+
+// Again and again kMany blocks wait on one word until the host has slept a while, or one block for what is there already.
+constexpr std::uint32_t kMany = 40;
+
+// Two SMs hold that many blocks.
+class TwoSms {
+ public:
+  TwoSms() { setenv("WIC_SIMT_SMS", "2", 1); }
+  ~TwoSms() { unsetenv("WIC_SIMT_SMS"); }
+};
+
+// Yields false when `auto` has not come to `goal` within two minutes.
+bool wait_until_auto_means(Runtime& runtime, wicprof::SiteId site, StrategyId goal, bool released_before,
+                           std::uint32_t& iteration) {
+  auto stream = *runtime.device(0).make_stream();
+  auto words = *Array<std::uint32_t>::make(runtime.device(0), 64, Memory::pinned_host);
+  words[0] = iteration;
+  const wicprof::TimeNs end = wicprof::now_ns() + 120 * wicprof::kSecond;
+  while (runtime.strategy(site) != goal) {
+    if (wicprof::now_ns() > end) return false;
+    ++iteration;
+    if (released_before) runtime.signal(site, iteration, &words[0], iteration);
+    words[48] = 0;
+    const WaitOnce kernel{runtime.view(0), site, iteration, &words[0], &words[32], &words[48]};
+    if (!launch(*stream, {released_before ? 1u : kMany, 32}, kernel)) return false;
+    if (!released_before) {
+      while (std::atomic_ref(words[48]).load() < kMany) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      runtime.signal(site, iteration, &words[0], iteration);
+    }
+    if (!stream->synchronize()) return false;
+  }
+  return true;
+}
 
 class RuntimeInSession : public testing::Test {
  protected:
@@ -152,6 +187,79 @@ TEST_F(RuntimeInSession, OneSiteCanBeToggledAlone) {
   EXPECT_EQ(got.all<wicprof::InterventionEvent>().size(), 2u);
 }
 
+TEST_F(RuntimeInSession, AutoFollowsWhatItSeesAndTellsTheTraceWhy) {
+  const TwoSms two_sms;
+  start(Mode::park);
+  const auto plain = runtime->add_site({"plain", {}, {}, false});
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(runtime->strategy(*plain), StrategyId::poll);
+  std::uint32_t iteration = 0;
+  ASSERT_TRUE(wait_until_auto_means(*runtime, *plain, StrategyId::shared_watch, false, iteration));
+  ASSERT_TRUE(wait_until_auto_means(*runtime, *plain, StrategyId::poll, true, iteration));
+  stop();
+  const wicprof::Delivered got = ring();
+  std::vector<wicprof::ChoiceEvent> choices;
+  for (const auto& choice : got.all<wicprof::ChoiceEvent>()) {
+    if (choice.site == *plain) choices.push_back(choice);
+  }
+  ASSERT_EQ(choices.size(), 3u);
+  EXPECT_EQ(choices[0].strategy, static_cast<std::uint32_t>(StrategyId::poll));
+  EXPECT_EQ(choices[0].waits, 0u);
+  EXPECT_EQ(choices[0].median_wait_ns, -1);
+  EXPECT_NE(got.text(choices[0].reason).find("declared"), std::string::npos);
+  EXPECT_EQ(choices[1].strategy, static_cast<std::uint32_t>(StrategyId::shared_watch));
+  EXPECT_GE(choices[1].waits, 64u);
+  EXPECT_GE(choices[1].waiters_a_word, 32u);
+  EXPECT_EQ(choices[1].words, 1u);
+  EXPECT_GT(choices[1].median_wait_ns, 0);
+  EXPECT_GT(choices[1].look_ns, 0);
+  EXPECT_NE(got.text(choices[1].reason).find("one watcher"), std::string::npos);
+  EXPECT_EQ(choices[2].strategy, static_cast<std::uint32_t>(StrategyId::poll));
+  EXPECT_NE(got.text(choices[2].reason).find("gains nothing"), std::string::npos);
+  EXPECT_LE(choices[0].at_ns, choices[1].at_ns);
+  EXPECT_LE(choices[1].at_ns, choices[2].at_ns);
+  EXPECT_TRUE(got.all<wicprof::InterventionEvent>().empty());  // a choice is none
+}
+
+TEST_F(RuntimeInSession, AToggleToAutoSaysWhatItMeans) {
+  start(Mode::poll);
+  const std::uint32_t sequence = wicprof::request_wait(control(), 0, {Mode::park, StrategyId::automatic});
+  ASSERT_TRUE(wicprof::wait_applied(control(), sequence, wicprof::kSecond));
+  stop();
+  const wicprof::Delivered got = ring();
+  const auto choices = got.all<wicprof::ChoiceEvent>();
+  ASSERT_EQ(choices.size(), 1u);  // none while the program polls
+  EXPECT_EQ(choices[0].site, site);
+  EXPECT_EQ(choices[0].strategy, static_cast<std::uint32_t>(StrategyId::shared_watch));
+}
+
+TEST_F(RuntimeInSession, TheWordsTagIsTheSameForWaitersAndProducers) {
+  start();
+  ASSERT_TRUE(launch(*stream, {2, 64}, WaitOnce{runtime->view(0), site, 1, &words[0], &words[32], nullptr}));
+  runtime->signal(site, 1, &words[0], 1);
+  ASSERT_EQ(runtime->wait_until(site, 1, &words[32], AtLeast{1}, kDeadline).status, wicprof::WaitStatus::satisfied);
+  ASSERT_TRUE(stream->synchronize());
+  const wicprof::WordTag forth = word_tag(&words[0]), back = word_tag(&words[32]);
+  ASSERT_NE(forth, back);
+  stop();
+  const wicprof::Delivered got = ring();
+  const auto waits = got.all<wicprof::WaitEvent>();
+  ASSERT_EQ(waits.size(), 2u);
+  for (const wicprof::WaitEvent& wait : waits) {
+    EXPECT_EQ(wait.word_tag, forth);
+    EXPECT_EQ(wait.warps, 2);
+    EXPECT_EQ(wait.each_thread, 0);
+    EXPECT_LT(wait.sm, 256);
+  }
+  const auto signals = got.all<wicprof::SignalEvent>();
+  ASSERT_EQ(signals.size(), 2u);
+  for (const wicprof::SignalEvent& signal : signals) {
+    EXPECT_EQ(signal.word_tag, signal.device == wicprof::kHostDevice ? forth : back);
+  }
+  ASSERT_EQ(got.all<wicprof::HostWaitEvent>().size(), 1u);
+  EXPECT_EQ(got.all<wicprof::HostWaitEvent>()[0].word_tag, back);
+}
+
 TEST_F(RuntimeInSession, TheSessionsModeGoesBeforeTheProgramsOwn) {
   wicprof::request_wait(control(), 0, {Mode::park, StrategyId::backoff});
   start(Mode::poll);
@@ -192,6 +300,45 @@ TEST(RuntimeAlone, WorksWithoutASession) {
   EXPECT_EQ((*runtime)->strategy(*site), StrategyId::poll);
   ASSERT_TRUE((*runtime)->set_wait(0, {Mode::park, StrategyId::predicted_sleep}));
   EXPECT_EQ((*runtime)->strategy(*site), StrategyId::predicted_sleep);
+}
+
+TEST(RuntimeAlone, AutoFollowsWhatItSees) {
+  const TwoSms two_sms;
+  for (const bool from_the_start : {true, false}) {
+    RuntimeOptions options;
+#if defined(__SANITIZE_THREAD__)
+    options.observe_one_in = 1;  // a sample would take minutes to fill there
+#endif
+    options.mode = from_the_start ? Mode::park : Mode::poll;
+    auto runtime = Runtime::create(options);
+    ASSERT_TRUE(runtime);
+    const auto site = (*runtime)->add_site({"plain", {}, {}, false});
+    ASSERT_TRUE(site);
+    EXPECT_EQ((*runtime)->view(0).records != nullptr, from_the_start);
+    if (!from_the_start) {
+      ASSERT_TRUE((*runtime)->set_wait(*site, {Mode::park, StrategyId::automatic}));
+    }
+    EXPECT_NE((*runtime)->view(0).records, nullptr);
+    std::uint32_t iteration = 0;
+    ASSERT_TRUE(wait_until_auto_means(**runtime, *site, StrategyId::shared_watch, false, iteration));
+    EXPECT_NE((*runtime)->strategy_reason(*site).find("one watcher"), std::string::npos);
+    ASSERT_TRUE(wait_until_auto_means(**runtime, *site, StrategyId::poll, true, iteration));
+    EXPECT_NE((*runtime)->strategy_reason(*site).find("gains nothing"), std::string::npos);
+    EXPECT_FALSE((*runtime)->recording());
+    ASSERT_TRUE((*runtime)->set_wait(0, {Mode::poll, StrategyId::poll}));
+    EXPECT_EQ((*runtime)->view(0).records, nullptr);  // nobody is on auto any more
+  }
+}
+
+TEST(RuntimeAlone, AutoGoesByTheDeclarationWhereItMayNotLook) {
+  RuntimeOptions options;
+  options.mode = Mode::park;
+  options.observe_one_in = 0;
+  auto runtime = Runtime::create(options);
+  ASSERT_TRUE(runtime);
+  const auto site = (*runtime)->add_site({"word", {}, {}, true});
+  EXPECT_EQ((*runtime)->strategy(*site), StrategyId::shared_watch);
+  EXPECT_EQ((*runtime)->view(0).records, nullptr);
 }
 
 TEST(RuntimeAlone, AHostWaitHasADeadline) {

@@ -20,6 +20,7 @@ inline wicprof::WaitEvent wait_event(const DeviceRecord& r, wicprof::DeviceId de
   e.block = r.quads[0].payload[2];
   e.warp = static_cast<std::uint16_t>(r.quads[0].payload[1] >> 16);
   e.sm = static_cast<std::uint16_t>(r.quads[3].payload[2]);
+  e.word_tag = static_cast<wicprof::WordTag>(r.quads[3].payload[2] >> 16);
   e.iteration = r.quads[1].payload[0];
   e.polls = r.quads[1].payload[1];
   e.arrived_ns = join_words(r.quads[2].payload[0], r.quads[2].payload[1]);
@@ -28,6 +29,8 @@ inline wicprof::WaitEvent wait_event(const DeviceRecord& r, wicprof::DeviceId de
   e.value = r.quads[2].payload[2];
   e.strategy = static_cast<std::uint8_t>(r.quads[0].payload[0] >> 8);
   e.status = static_cast<wicprof::WaitStatus>((r.quads[0].payload[0] >> 16) & 0xffu);
+  e.warps = static_cast<std::uint8_t>((r.quads[0].payload[0] >> 24) & 0x7fu);
+  e.each_thread = static_cast<std::uint8_t>(r.quads[0].payload[0] >> 31);
   return e;
 }
 
@@ -38,6 +41,7 @@ inline wicprof::SignalEvent signal_event(const DeviceRecord& r, wicprof::DeviceI
   e.block = r.quads[0].payload[2];
   e.warp = static_cast<std::uint16_t>(r.quads[0].payload[1] >> 16);
   e.sm = static_cast<std::uint16_t>(r.quads[3].payload[2]);
+  e.word_tag = static_cast<wicprof::WordTag>(r.quads[3].payload[2] >> 16);
   e.iteration = r.quads[1].payload[0];
   e.value = r.quads[2].payload[2];
   e.at_ns = join_words(r.quads[2].payload[0], r.quads[2].payload[1]);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "protocol/event_sink.h"
+#include "protocol/events/choice.h"
 #include "protocol/events/clock.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/intervention.h"
@@ -25,6 +27,7 @@
 #include "src/producer_watch.h"
 #include "src/record_drain.h"
 #include "src/record_events.h"
+#include "src/site_census.h"
 #include "src/strategy_board.h"
 
 namespace wic {
@@ -40,6 +43,7 @@ using wicprof::WantedWait;
 namespace {
 
 constexpr std::uint32_t kRecordsAnSm = 4096;
+constexpr std::uint32_t kSampledRecordsAnSm = 256;  // without a trace, for `auto`; what finds no room is missed
 constexpr std::uint32_t kWatchSlots = 1024;
 // Clock readings come close together at first, then ever more rarely: how far two clocks drift apart is known the better
 // the longer they have been compared.
@@ -48,6 +52,7 @@ constexpr TimeNs kLastClockInterval = 500 * wicprof::kMillisecond;
 constexpr TimeNs kFirstClockTimeout = 2 * wicprof::kSecond;
 constexpr TimeNs kControlTimeout = 200 * wicprof::kMillisecond;
 constexpr auto kDrainInterval = std::chrono::milliseconds(1);
+constexpr auto kSampleDrainInterval = std::chrono::milliseconds(10);
 
 // Many readers of one line wait for each other on a GPU; on the CPU device every line is one more store to make.
 std::uint32_t watch_lines(wicprof::DeviceKind kind) {
@@ -70,7 +75,8 @@ struct Member {
   std::uint64_t reported_lost = 0;
 };
 
-Result<Member> make_member(std::unique_ptr<Device> device, bool record) {
+// `records_an_sm`: 0 = no records.
+Result<Member> make_member(std::unique_ptr<Device> device, std::uint32_t records_an_sm) {
   Member m;
   const std::uint32_t sms = device->properties().sm_count;
   auto strategies = Array<StrategyWord>::make(*device, kMaxSites, Memory::device);
@@ -85,11 +91,11 @@ Result<Member> make_member(std::unique_ptr<Device> device, bool record) {
   if (!control) return control.error();
   auto heads = Array<RingHead>::make(*device, sms, Memory::device);
   if (!heads) return heads.error();
-  if (record) {
-    auto records = Array<DeviceRecord>::make(*device, std::size_t{sms} * kRecordsAnSm, Memory::pinned_host);
+  if (records_an_sm != 0) {
+    auto records = Array<DeviceRecord>::make(*device, std::size_t{sms} * records_an_sm, Memory::pinned_host);
     if (!records) return records.error();
     m.records = *std::move(records);
-    m.drain.emplace(m.records.data(), sms, kRecordsAnSm);
+    m.drain.emplace(m.records.data(), sms, records_an_sm);
   }
   m.strategies = *std::move(strategies);
   m.sites = *std::move(sites);
@@ -113,7 +119,12 @@ struct Runtime::State {
   void first_clock_readings();
   bool take_clock_reading(Member& m);
   void obey();
+  void observe_if_automatic();
+  void tell_choice(SiteId site, const Choice& choice);
+  void tell_choices(SiteId site);
   void drain();
+  void drain_records();
+  void choose();
   void run_control();
   void run_drain();
   void close_rings();
@@ -129,6 +140,10 @@ struct Runtime::State {
   std::array<std::atomic<TimeNs>, kMaxSites> predicted{};
 
   std::mutex drain_mutex;
+  SiteCensus census;                    // under drain_mutex
+  std::uint32_t observe_one_in = 0;     // RuntimeOptions, rounded up to a power of two
+  std::atomic<bool> observing{false};   // records, or a sample of them, go to the census
+  std::uint32_t records_an_sm = 0;
   std::mutex site_mutex;
 
   // Control: the last state of the control block that was obeyed.
@@ -148,14 +163,20 @@ Result<> Runtime::State::open(const RuntimeOptions& options) {
   if (!devices) return devices.error();
   const char* path = std::getenv(wicprof::kSessionVariable);
   if (path != nullptr && *path != '\0' && options.record) attach(path);
+  observe_one_in = options.observe_one_in == 0 ? 0 : std::bit_ceil(std::min(options.observe_one_in, 1u << 20));
+  // Memory is set aside even if no site is on `auto` yet: setting it aside later could wait for kernels that run.
+  records_an_sm = sink != nullptr ? kRecordsAnSm : observe_one_in != 0 ? kSampledRecordsAnSm : 0;
   for (std::unique_ptr<Device>& device : *devices) {
-    Result<Member> member = make_member(std::move(device), sink != nullptr);
+    Result<Member> member = make_member(std::move(device), records_an_sm);
     if (!member) return member.error();
     members.push_back(*std::move(member));
     board.add_device(*members.back().device, members.back().strategies.data(), members.back().control.data());
   }
-  if (sink == nullptr) return wicprof::ok();
-
+  if (sink == nullptr) {
+    observe_if_automatic();
+    return wicprof::ok();
+  }
+  observing = observe_one_in != 0;
   announce();
   first_clock_readings();
   wicprof::ControlBlock& control = session.control();
@@ -260,6 +281,7 @@ void Runtime::State::obey() {
     e.requested_ns = requested;
     e.effective_ns = wicprof::now_ns();
     sink->write(e);
+    if (wanted.strategy == StrategyId::automatic) tell_choices(site);
   };
 
   const std::uint32_t program = control.wanted.load(std::memory_order_relaxed);
@@ -292,15 +314,55 @@ void Runtime::State::run_control() {
   }
 }
 
+// Without a session a thread is needed only while somebody is on `auto`; once started it stays.
+void Runtime::State::observe_if_automatic() {
+  const std::lock_guard lock(drain_mutex);
+  if (observe_one_in == 0 || observing || !board.any_automatic()) return;
+  observing = true;
+  drain_thread = std::thread([this] { run_drain(); });
+}
+
+void Runtime::State::tell_choice(SiteId site, const Choice& choice) {
+  if (sink == nullptr) return;
+  auto e = make_event<wicprof::ChoiceEvent>();
+  e.site = site;
+  e.strategy = static_cast<std::uint32_t>(choice.strategy);
+  e.at_ns = wicprof::now_ns();
+  e.reason = sink->text(choice.reason);
+  e.waiters_a_word = choice.seen.waiters_a_word;
+  e.words = choice.seen.words;
+  e.waits = choice.seen.waits;
+  e.median_wait_ns = choice.seen.waits == 0 ? -1 : choice.seen.median_ns;
+  e.look_ns = choice.seen.look_ns.value_or(-1);
+  sink->write(e);
+}
+
+// What `auto` stands for at a site that has just been put on it, or at every site (0).
+void Runtime::State::tell_choices(SiteId site) {
+  const SiteId first = site == 0 ? 1 : site;
+  const SiteId last = site == 0 ? board.site_count() : site;
+  for (SiteId id = first; id <= last; ++id) tell_choice(id, board.choice(id));
+}
+
 void Runtime::State::drain() {
   const std::lock_guard lock(drain_mutex);
+  drain_records();
+  if (observing) choose();
+}
+
+void Runtime::State::drain_records() {
+  const TimeNs now = wicprof::now_ns();
   for (Member& m : members) {
     if (!m.drain) continue;
     const DeviceId id = m.device->properties().id;
     m.drain->drain([&](const DeviceRecord& record) {
-      if (record_kind(record) == wicprof::EventKind::wait) sink->write(wait_event(record, id));
-      if (record_kind(record) == wicprof::EventKind::signal) sink->write(signal_event(record, id));
+      if (record_kind(record) == wicprof::EventKind::signal && sink != nullptr) sink->write(signal_event(record, id));
+      if (record_kind(record) != wicprof::EventKind::wait) return;
+      const wicprof::WaitEvent wait = wait_event(record, id);
+      if (sink != nullptr) sink->write(wait);
+      if (observing) census.add(wait, now);
     });
+    if (sink == nullptr) continue;  // a sample that is not whole is none the worse
     if (m.drain->lost() == m.reported_lost) continue;
     sink->loss(wicprof::LossSource::device_ring, m.drain->lost() - m.reported_lost,
                "overwritten before they were read", id);
@@ -308,13 +370,30 @@ void Runtime::State::drain() {
   }
 }
 
+// Puts another strategy where what was seen speaks for it.
+void Runtime::State::choose() {
+  const TimeNs now = wicprof::now_ns();
+  const SiteId sites = board.site_count();
+  for (SiteId site = 1; site <= sites; ++site) {
+    const std::optional<SiteObservation> seen = census.take(site, now);
+    if (!seen) continue;
+    const Result<std::optional<Choice>> choice = board.see(site, *seen);
+    if (choice && *choice) tell_choice(site, **choice);
+    if (!choice && sink != nullptr) {
+      sink->loss(wicprof::LossSource::device_ring, 0, "a choice of auto failed: " + choice.error().message);
+    }
+  }
+}
+
 void Runtime::State::run_drain() {
+  const auto interval = sink != nullptr ? kDrainInterval : kSampleDrainInterval;
   TimeNs clock_interval = kFirstClockInterval;
   TimeNs next_clock = wicprof::now_ns() + clock_interval;
   std::unique_lock lock(stop_mutex);
   while (!stop.load()) {
-    stopping.wait_for(lock, kDrainInterval);
+    stopping.wait_for(lock, interval);
     drain();
+    if (sink == nullptr) continue;  // times need no place on the host's clock
     for (Member& m : members) take_clock_reading(m);
     if (wicprof::now_ns() < next_clock) continue;
     for (Member& m : members) m.device->request_clock_reading();
@@ -367,15 +446,15 @@ bool Runtime::State::look_for_failed_devices() {
 }
 
 Runtime::State::~State() {
-  if (sink == nullptr) return;
   stop = true;
   {
     const std::lock_guard lock(stop_mutex);
   }
   stopping.notify_all();
-  wicprof::futex_wake_all(session.control().sequence);
+  if (sink != nullptr) wicprof::futex_wake_all(session.control().sequence);
   if (control_thread.joinable()) control_thread.join();
   if (drain_thread.joinable()) drain_thread.join();
+  if (sink == nullptr) return;
   close_rings();
   session.control().runtime_attached.store(0, std::memory_order_release);
 }
@@ -402,9 +481,12 @@ DeviceView Runtime::view(std::size_t index) const {
   view.watch = {m.watch.data(), kWatchSlots, watch_lines(m.device->properties().kind)};
   view.steward = m.steward.data();
   view.control = m.control.data();
+  view.hot = state_->board.hot_sites();
   view.ring_heads = m.heads.data();
-  view.records = m.records.data();
-  view.ring_capacity = kRecordsAnSm;
+  const bool sampled = state_->observing && state_->board.any_automatic();
+  if (state_->sink != nullptr || sampled) view.records = m.records.data();
+  view.ring_capacity = state_->records_an_sm;
+  view.record_sample_mask = state_->sink != nullptr || state_->observe_one_in == 0 ? 0 : state_->observe_one_in - 1;
   view.sm_count = m.device->properties().sm_count;
   return view;
 }
@@ -421,6 +503,9 @@ Result<SiteId> Runtime::add_site(const SiteSpec& spec) {
   e.pollers = spec.pollers;
   e.words = spec.shared_word ? 1 : 0;
   state_->sink->write(e);
+  if (state_->board.wanted(*site).strategy == StrategyId::automatic) {
+    state_->tell_choice(*site, state_->board.choice(*site));
+  }
   wicprof::ControlBlock& control = state_->session.control();
   std::memcpy(control.sites[*site].name, spec.name.c_str(), spec.name.size() + 1);
   control.site_count.store(*site, std::memory_order_release);
@@ -435,7 +520,11 @@ Result<> Runtime::watch_producer(SiteId site, int pid) {
 
 Result<> Runtime::set_wait(SiteId site, WantedWait wanted) {
   if (Result<> possible = state_->board.refusal(site, wanted); !possible) return possible;
-  if (state_->sink == nullptr) return state_->board.want(site, wanted);
+  if (state_->sink == nullptr) {
+    Result<> done = state_->board.want(site, wanted);
+    state_->observe_if_automatic();
+    return done;
+  }
   const std::uint32_t sequence = wicprof::request_wait(state_->session.control(), site, wanted);
   if (!wicprof::wait_applied(state_->session.control(), sequence, wicprof::kSecond)) {
     return wicprof::unavailable("the change of strategy was not applied within a second");
@@ -444,6 +533,7 @@ Result<> Runtime::set_wait(SiteId site, WantedWait wanted) {
 }
 
 StrategyId Runtime::strategy(SiteId site) const { return state_->board.strategy(site); }
+std::string Runtime::strategy_reason(SiteId site) const { return state_->board.choice(site).reason; }
 
 void Runtime::signal(SiteId site, std::uint32_t iteration, std::uint32_t* word, std::uint32_t value) {
   const TimeNs at = wicprof::now_ns();
@@ -455,6 +545,7 @@ void Runtime::signal(SiteId site, std::uint32_t iteration, std::uint32_t* word, 
   e.iteration = iteration;
   e.value = value;
   e.at_ns = static_cast<std::uint64_t>(at);
+  e.word_tag = word_tag(word);
   state_->sink->write(e);
 }
 
@@ -477,12 +568,13 @@ WaitResult Runtime::wait_until(SiteId site, std::uint32_t iteration, const std::
   e.cpu_ns = wicprof::thread_cpu_ns() - cpu_begin;
   e.polls = wait.polls;
   e.status = wait.result.status;
+  e.word_tag = word_tag(word);
   state_->sink->write(e);
   return wait.result;
 }
 
 void Runtime::drain() {
-  if (state_->sink != nullptr) state_->drain();
+  if (state_->sink != nullptr || state_->observing) state_->drain();
 }
 
 }  // namespace wic

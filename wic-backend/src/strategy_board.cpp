@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "src/automatic.h"
-
 namespace wic {
 
 using wicprof::bad_input;
@@ -15,11 +13,14 @@ namespace {
 constexpr wicprof::TimeNs kWriteTimeout = 2 * wicprof::kSecond;
 }
 
-StrategyBoard::StrategyBoard(WantedWait program) : program_(program), sites_(1) {}
+StrategyBoard::StrategyBoard(WantedWait program) : program_(program) {
+  sites_.push_back({SiteChooser({}, {}), WantedWait::kNothing});
+}
 
 void StrategyBoard::add_device(Device& device, StrategyWord* words, ControlPage* page) {
   const std::lock_guard lock(mutex_);
   targets_.push_back({&device, words, page});
+  limits_ = AutomaticLimits::of(device.properties().kind);
 }
 
 Result<SiteId> StrategyBoard::add_site(const SiteSpec& spec) {
@@ -28,10 +29,10 @@ Result<SiteId> StrategyBoard::add_site(const SiteSpec& spec) {
     return bad_input("a wait site's name needs 1 to 47 bytes: '" + spec.name + "'");
   }
   for (const Site& site : sites_) {
-    if (site.spec.name == spec.name) return bad_input("there are two wait sites named '" + spec.name + "'");
+    if (site.chooser.spec().name == spec.name) return bad_input("there are two wait sites named '" + spec.name + "'");
   }
   if (sites_.size() == kMaxSites) return bad_input("a program can have 255 wait sites; '" + spec.name + "' is one more");
-  sites_.push_back({spec, WantedWait::kNothing});
+  sites_.push_back({SiteChooser(spec, limits_), WantedWait::kNothing});
   const auto id = static_cast<SiteId>(sites_.size() - 1);
   if (Result<> written = write(id, id); !written) return written.error();
   return id;
@@ -84,6 +85,16 @@ std::vector<SiteId> StrategyBoard::sites_fed_by(wicprof::DeviceId device) const 
   return fed;
 }
 
+HotSites StrategyBoard::hot_sites() const {
+  const std::lock_guard lock(mutex_);
+  HotSites hot;
+  for (SiteId id = 1; id < sites_.size(); ++id) {
+    const SiteSpec& spec = sites_[id].spec;
+    if (spec.shared_word && spec.word_memory != wicprof::WordMemory::device) hot.add(id);
+  }
+  return hot;
+}
+
 // A GPU without host-native atomics carries out atomicAdd(flag, 0) on host memory as a read and a write: the old value
 // comes back over the producer's.
 bool StrategyBoard::atomics_lose_the_flag(const Site& site) const {
@@ -93,10 +104,42 @@ bool StrategyBoard::atomics_lose_the_flag(const Site& site) const {
                      [](const Target& target) { return !target.device->properties().host_native_atomics; });
 }
 
+WantedWait StrategyBoard::wanted(const Site& site) const {
+  return site.wanted == WantedWait::kNothing ? program_ : WantedWait::unpack(site.wanted);
+}
+
 StrategyId StrategyBoard::resolve(const Site& site) const {
-  const WantedWait wanted = site.wanted == WantedWait::kNothing ? program_ : WantedWait::unpack(site.wanted);
-  if (wanted.strategy == StrategyId::naive && atomics_lose_the_flag(site)) return StrategyId::poll;
-  return wanted.strategy == StrategyId::automatic ? automatic_strategy(site.spec) : wanted.strategy;
+  const StrategyId strategy = wanted(site).strategy;
+  if (strategy == StrategyId::naive && atomics_lose_the_flag(site)) return StrategyId::poll;
+  return strategy == StrategyId::automatic ? site.chooser.now().strategy : strategy;
+}
+
+Result<std::optional<Choice>> StrategyBoard::see(SiteId id, const SiteObservation& seen) {
+  const std::lock_guard lock(mutex_);
+  if (id == 0 || id >= sites_.size()) return bad_input("there is no wait site number " + std::to_string(id));
+  Site& site = sites_[id];
+  if (!site.chooser.see(seen) || wanted(site).strategy != StrategyId::automatic) return std::optional<Choice>();
+  if (strategy(id) != site.chooser.now().strategy) {
+    if (Result<> written = write(id, id); !written) return written.error();
+  }
+  return std::optional<Choice>(site.chooser.now());
+}
+
+Choice StrategyBoard::choice(SiteId site) const {
+  const std::lock_guard lock(mutex_);
+  return sites_[site < sites_.size() ? site : 0].chooser.now();
+}
+
+std::uint32_t StrategyBoard::site_count() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::uint32_t>(sites_.size() - 1);
+}
+
+bool StrategyBoard::any_automatic() const {
+  const std::lock_guard lock(mutex_);
+  if (program_.strategy == StrategyId::automatic) return true;
+  return std::any_of(sites_.begin(), sites_.end(),
+                     [&](const Site& site) { return wanted(site).strategy == StrategyId::automatic; });
 }
 
 std::uint32_t StrategyBoard::next_word(SiteId id) const {

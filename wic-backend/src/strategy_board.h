@@ -5,9 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "protocol/control.h"
+#include "src/automatic.h"
 #include "wic/device.h"
 #include "wic/device_state.h"
 #include "wic/runtime.h"
@@ -34,7 +36,20 @@ class StrategyBoard {
   /// The sites whose producer is that device, and which are not lost yet.
   std::vector<wicprof::SiteId> sites_fed_by(wicprof::DeviceId device) const;
 
+  /// Sites that all wait on one word in memory that may be far from the device.
+  HotSites hot_sites() const;
   wicprof::WantedWait wanted(wicprof::SiteId site) const;
+
+  /// Tells what was seen at the site. Where `auto` now stands for something else there, and the site is on `auto`, waits
+  /// until every device has the new word.
+  /// Yields the choice when it is new and in force.
+  Result<std::optional<Choice>> see(wicprof::SiteId site, const SiteObservation& seen);
+  /// What `auto` stands for at the site, whether the site is on `auto` or not.
+  Choice choice(wicprof::SiteId site) const;
+  /// How many sites there are: 1 to that.
+  std::uint32_t site_count() const;
+  /// Whether any site is on `auto`, or the program as a whole.
+  bool any_automatic() const;
   wicprof::StrategyId strategy(wicprof::SiteId site) const {
     return static_cast<wicprof::StrategyId>(words_[site].load(std::memory_order_acquire) & 0xffu);
   }
@@ -49,11 +64,12 @@ class StrategyBoard {
     ControlPage* page;
   };
   struct Site {
-    SiteSpec spec;
+    SiteChooser chooser;
     std::uint32_t wanted = wicprof::WantedWait::kNothing;
     bool lost = false;
   };
 
+  wicprof::WantedWait wanted(const Site& site) const;
   wicprof::StrategyId resolve(const Site& site) const;
   bool atomics_lose_the_flag(const Site& site) const;
   std::uint32_t next_word(wicprof::SiteId id) const;
@@ -65,6 +81,7 @@ class StrategyBoard {
   wicprof::WantedWait program_;
   std::vector<Site> sites_;  // [0] is "no site"
   std::vector<Target> targets_;
+  AutomaticLimits limits_;
   std::uint32_t sequence_ = 0;  // of the control pages
   std::array<std::atomic<std::uint32_t>, kMaxSites> words_{};  // what the devices hold, for host threads
 };

@@ -90,17 +90,37 @@ struct alignas(128) StewardLine {
   std::uint64_t lease_until_ns;  ///< device time; after it anyone may take over
 };
 
+/// Where records go: sm_count rings of `capacity` records each.
+struct RecordRings {
+  RingHead* heads;
+  DeviceRecord* records;
+  std::uint32_t capacity;
+  std::uint32_t sm_count;
+};
+
+/// The sites whose words should not be read by every waiter, not even once: one word for all, in memory that is far away.
+struct HotSites {
+  std::uint32_t bits[kMaxSites / 32] = {};
+
+  WIC_DEVICE bool has(std::uint32_t site) const { return (bits[site / 32] >> (site % 32) & 1u) != 0; }
+  void add(std::uint32_t site) { bits[site / 32] |= 1u << (site % 32); }
+};
+
 /// Given to kernels by value. Pointers are device pointers; `records` is host memory that the device writes to.
 struct DeviceView {
   StrategyWord* strategies = nullptr;
   SiteMemory* sites = nullptr;
   WatchTable watch;
+  HotSites hot;  ///< as they were when the view was made; only the cost of a wait's first look hangs on it
   StewardLine* steward = nullptr;
   ControlPage* control = nullptr;  ///< nullptr: nobody looks, the host alone writes the strategy words
   RingHead* ring_heads = nullptr;
   DeviceRecord* records = nullptr;    ///< sm_count rings of ring_capacity records each; nullptr = do not record
   std::uint32_t ring_capacity = 0;    ///< a power of two
+  std::uint32_t record_sample_mask = 0;  ///< 0 = record everything; else a sample of the waits: see record.h
   std::uint32_t sm_count = 0;
+
+  WIC_DEVICE RecordRings rings() const { return {ring_heads, records, ring_capacity, sm_count}; }
 };
 
 }  // namespace wic

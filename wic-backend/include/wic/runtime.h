@@ -22,7 +22,7 @@ struct SiteSpec {
   std::string name;  ///< at most 47 bytes, unique in the program
   wicprof::WordMemory word_memory = wicprof::WordMemory::unknown;
   wicprof::Pollers pollers = wicprof::Pollers::leader;
-  bool shared_word = false;  ///< all groups wait on one word, rather than each on its own
+  bool shared_word = false;  ///< all groups wait on one word, rather than each on its own; `auto` starts from that
   /// The device whose kernels release the waiters: when it fails, they are released with WaitStatus::producer_lost.
   std::optional<wicprof::DeviceId> producer = {};
 };
@@ -30,7 +30,11 @@ struct SiteSpec {
 struct RuntimeOptions {
   std::string devices = "simt:1";             ///< see open_devices()
   wicprof::Mode mode = wicprof::Mode::poll;  ///< unless the session wants another
-  bool record = true;                         ///< false: keep no records even under wic-prof
+  bool record = true;                        ///< false: no trace even under wic-prof
+  /// Strategy `auto` looks at how sites wait, by the records that go to the trace. Where there is none (alone, or record =
+  /// false) kernels keep records for it while any site is on `auto`: of one iteration's waits in so many, a power of two.
+  /// 0: `auto` does not look, trace or not, and goes by the sites' declarations for good.
+  std::uint32_t observe_one_in = 16;
 };
 
 class Runtime {
@@ -42,7 +46,8 @@ class Runtime {
 
   std::size_t device_count() const;
   Device& device(std::size_t index) const;
-  /// For kernels on that device; by value. The records of kernels launched with it go to the trace.
+  /// For kernels on that device; by value. The records of kernels launched with it go to the trace. Without a trace, take
+  /// it after the site was put on `auto`: what a view from before is used for is not seen.
   DeviceView view(std::size_t index) const;
   /// Why the session cannot be used; empty when all is well or there is none.
   const std::string& warning() const;
@@ -57,6 +62,8 @@ class Runtime {
   Result<> set_wait(wicprof::SiteId site, wicprof::WantedWait wanted);
   /// The strategy that waits at the site use now.
   wicprof::StrategyId strategy(wicprof::SiteId site) const;
+  /// Why `auto` stands for what it does at the site, in a sentence with the figures that decided; the trace holds it, too.
+  std::string strategy_reason(wicprof::SiteId site) const;
 
   /// The producer of the site is gone: whoever waits there now or later, in kernels or on the host, leaves with
   /// WaitStatus::producer_lost unless the word is ready. Until readmit(). Site 0 is all sites. Any thread.

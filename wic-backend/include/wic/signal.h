@@ -12,7 +12,8 @@ WIC_DEVICE inline void signal(const Thread& thread, const DeviceView& view, wicp
   const std::uint64_t at = thread.clock_ns();
   thread.store_release(word, value);
   write_record(thread, view,
-               {wicprof::EventKind::signal, 0, wicprof::WaitStatus::satisfied, site, iteration, 0, at, at, 0, value});
+               {wicprof::EventKind::signal, 0, wicprof::WaitStatus::satisfied, site, iteration, 0, at, at, 0, value,
+                word_tag(word)});
 }
 
 }  // namespace wic

@@ -19,25 +19,32 @@ inline constexpr std::uint64_t kStewardLeaseNs = 1'000'000;
 inline constexpr std::uint64_t kShortWaitNs = 2'000;  ///< a wait that ends sooner is not worth an office
 inline constexpr std::uint32_t kGroupFinished = 0x646e6521;  ///< in GroupScratch::finished once the leader's wait is over
 
+/// What a steward needs of the device's view.
+struct StewardPost {
+  ControlPage* control;
+  StrategyWord* strategies;
+  StewardLine* steward;
+};
+
 namespace detail {
 
 // Copies what the page wants. A look is one read, and what the first two sites want comes with it: beside hundreds of
 // pollers every further read takes its time, and many reads of one host line are what hurts everybody.
-WIC_DEVICE inline bool bring_changes(const Thread& thread, const DeviceView& view, std::uint32_t& seen) {
+WIC_DEVICE inline bool bring_changes(const Thread& thread, const StewardPost& post, std::uint32_t& seen) {
   std::uint32_t page[4];  // sequence, site_count, words[1], words[2]
-  thread.load_quad(&view.control->sequence, page);
+  thread.load_quad(&post.control->sequence, page);
   if (page[0] == seen) return false;
   seen = page[0];
   const std::uint32_t sites = page[1];
   for (std::uint32_t site = 1; site <= sites && site <= 2; ++site) {
-    thread.store(&view.strategies[site].word, page[1 + site]);
+    thread.store(&post.strategies[site].word, page[1 + site]);
   }
   // The first words may have been read before their change; here everything behind the sequence is there.
   thread.fence_acquire();
   for (std::uint32_t site = 1; site <= sites && site < kMaxSites; ++site) {
-    thread.store(&view.strategies[site].word, thread.load(&view.control->words[site - 1]));
+    thread.store(&post.strategies[site].word, thread.load(&post.control->words[site - 1]));
   }
-  thread.store_release(&view.control->applied, seen);
+  thread.store_release(&post.control->applied, seen);
   return true;
 }
 
@@ -49,32 +56,31 @@ WIC_DEVICE inline bool finished(const Thread& thread, GroupScratch& scratch) {
 
 /// Called by the one thread of a waiting group that may serve. Returns at once where another serves already, else when the
 /// group's leader is done.
-WIC_DEVICE inline void serve_as_steward(const Thread& thread, const DeviceView& view, GroupScratch& scratch) {
-  if (view.control == nullptr) return;
+WIC_DEVICE WIC_NOINLINE inline void serve_as_steward(Thread thread, StewardPost post, GroupScratch& scratch) {
   std::uint64_t now = thread.clock_ns();
   for (const std::uint64_t soon = now + kShortWaitNs; now < soon; now = thread.clock_ns()) {
     if (detail::finished(thread, scratch)) return;
-    thread.sleep_ns(100);
+    thread.sleep_ns(32);
   }
-  std::uint64_t lease = thread.load(&view.steward->lease_until_ns);
+  std::uint64_t lease = thread.load(&post.steward->lease_until_ns);
   if (now < lease) return;
   std::uint64_t mine = now + kStewardLeaseNs;
-  if (!thread.compare_exchange(&view.steward->lease_until_ns, lease, mine)) return;
-  std::uint32_t seen = thread.load(&view.control->applied);
+  if (!thread.compare_exchange(&post.steward->lease_until_ns, lease, mine)) return;
+  std::uint32_t seen = thread.load(&post.control->applied);
   bool brought = false;
   while (!detail::finished(thread, scratch)) {
     thread.sleep_ns(kStewardSleepNs);
     now = thread.clock_ns();
     if (now + kStewardLeaseNs / 2 > mine) {
       std::uint64_t held = mine;
-      if (!thread.compare_exchange(&view.steward->lease_until_ns, held, now + kStewardLeaseNs)) return;
+      if (!thread.compare_exchange(&post.steward->lease_until_ns, held, now + kStewardLeaseNs)) return;
       mine = now + kStewardLeaseNs;
     }
-    brought = detail::bring_changes(thread, view, seen) || brought;
+    brought = detail::bring_changes(thread, post, seen) || brought;
   }
   // What was brought may lie over something newer, which the host had written itself meanwhile.
-  while (brought) brought = detail::bring_changes(thread, view, seen);
-  thread.compare_exchange(&view.steward->lease_until_ns, mine, 0);
+  while (brought) brought = detail::bring_changes(thread, post, seen);
+  thread.compare_exchange(&post.steward->lease_until_ns, mine, 0);
 }
 
 }  // namespace wic

@@ -21,8 +21,6 @@ struct GroupScratch {
   std::uint32_t unfinished;
   std::uint32_t waited;  ///< whether the leader did not find the word ready
   std::uint32_t finished;         ///< see steward.h
-  std::uint32_t known_word;       ///< the strategy word that the last wait here found, at the site of known_for: see wait.h
-  std::uint32_t known_for;
   alignas(8) std::uint64_t parked;  ///< an mbarrier, while the others of the group stand there
 };
 
@@ -64,6 +62,9 @@ class Thread {
 
   /// The device clock: nanoseconds since some start, the same for all SMs of a device.
   WIC_DEVICE std::uint64_t clock_ns() const;
+  /// A counter that costs next to nothing to read: about 0.5 to 1 ns a step, wraps around after some seconds. Only
+  /// differences between readings of one thread mean something.
+  WIC_DEVICE std::uint32_t cycles() const;
   /// Sleeps for somewhere between 0 and 2 * ns; ns at most 1,000,000.
   WIC_DEVICE void sleep_ns(std::uint32_t ns) const;
   /// Nothing on a GPU; on the CPU device another warp may have its turn here. Put one in every long loop.

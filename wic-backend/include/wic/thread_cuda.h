@@ -71,6 +71,11 @@ WIC_DEVICE inline std::uint64_t Thread::clock_ns() const {
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
   return ns;
 }
+WIC_DEVICE inline std::uint32_t Thread::cycles() const {
+  std::uint32_t cycles;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(cycles));
+  return cycles;
+}
 WIC_DEVICE inline void Thread::sleep_ns(std::uint32_t ns) const { __nanosleep(ns); }
 WIC_DEVICE inline void Thread::step() const {}
 

@@ -27,6 +27,7 @@ WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier, std::u
 }
 WIC_DEVICE inline void Thread::mbarrier_invalidate(std::uint64_t*) const {}
 WIC_DEVICE inline std::uint64_t Thread::clock_ns() const { return simt::clock_ns(); }
+WIC_DEVICE inline std::uint32_t Thread::cycles() const { return static_cast<std::uint32_t>(simt::clock_ns()); }
 WIC_DEVICE inline void Thread::sleep_ns(std::uint32_t ns) const { simt::sleep(ns); }
 WIC_DEVICE inline void Thread::step() const { simt::switch_thread(); }
 

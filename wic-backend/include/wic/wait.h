@@ -45,6 +45,8 @@ struct WaitTally {
 // All waiters of a site read its one strategy word; more often than this, thousands of them would queue up there.
 inline constexpr std::uint64_t kStrategyLookNs = 20'000;
 inline constexpr std::uint64_t kSlowLookNs = kStrategyLookNs;
+// The device clock is read only every so often: reading it at each look slows what is bound by shared memory beside it.
+inline constexpr std::uint32_t kCyclesBetweenClocks = 4'000;
 inline constexpr std::uint32_t kMbarrierHintNs = 1'000'000;
 
 WIC_DEVICE inline std::uint32_t clamp_to_word(std::uint64_t ns) { return ns > 0xffffffffu ? 0xffffffffu : low_word(ns); }
@@ -54,14 +56,15 @@ template <class Strategy, class Condition>
 WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, Strategy strategy,
                                 const Condition& condition, WaitTally& tally) {
   LoopResult result{LoopEnd::satisfied, 0};
-  std::uint64_t looked = wait.arrived_ns;
+  std::uint64_t now = wait.arrived_ns;
   std::uint64_t look_at_strategy = 0;
+  std::uint32_t clock_read = thread.cycles();
   for (;;) {
     const Observation seen = strategy.observe(thread, wait);
     std::uint32_t strategy_word = wait.strategy_word;
-    if (looked >= look_at_strategy) {
+    if (now >= look_at_strategy) {
       strategy_word = thread.load(&wait.strategy->word);  // in the shadow of the load above
-      look_at_strategy = looked + kStrategyLookNs;
+      look_at_strategy = now + kStrategyLookNs;
     }
     tally.polls += seen.read_word ? 1 : 0;
     if (seen.fresh) result.value = seen.value;
@@ -69,7 +72,13 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
       thread.fence_acquire();
       break;
     }
-    std::uint64_t now = thread.clock_ns();
+    if (strategy_word == wait.strategy_word && thread.cycles() - clock_read < kCyclesBetweenClocks) {
+      strategy.pass(thread, wait, now);
+      continue;
+    }
+    const std::uint64_t looked = now;
+    now = thread.clock_ns();
+    clock_read = thread.cycles();
     if (now >= wait.deadline_ns) {
       result.end = LoopEnd::deadline_passed;
       break;
@@ -79,7 +88,6 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
       strategy_word = thread.load(&wait.strategy->word);
       now = thread.clock_ns();
     }
-    looked = now;
     if (strategy_word != wait.strategy_word) {
       if (tally.switched_after_ns == 0) tally.switched_after_ns = clamp_to_word(now - wait.arrived_ns);
       result.end = LoopEnd::strategy_changed;
@@ -114,7 +122,7 @@ WIC_DEVICE LoopResult poll_once(const Thread& thread, const WaitContext& wait, c
 // Moves what is known of the site's waits a quarter of the way to this one. The waiters of a word leave together, and should
 // count once: one that arrived before the last lesson belongs to that. Nor for a difference under an eighth: hundreds of
 // stores to one line would keep them there.
-WIC_DEVICE inline void learn(const Thread& thread, SiteMemory& site, std::uint64_t arrived, std::uint64_t now) {
+WIC_DEVICE WIC_NOINLINE inline void learn(const Thread& thread, SiteMemory& site, std::uint64_t arrived, std::uint64_t now) {
   std::uint32_t known[4];
   thread.load_quad(site.quad, known);
   if (arrived < ((std::uint64_t{known[3]} << 32) | known[2])) return;
@@ -135,45 +143,57 @@ WIC_DEVICE inline void learn(const Thread& thread, SiteMemory& site, std::uint64
                     high_word(now));
 }
 
-// A wait whose word is ready should cost no more than reading that word. So its strategy is the one that the group's last
-// wait at the site found, kept in shared memory; the poll loop reads the live word beside its first look, and starts again
-// if they differ. What a block finds there at first is nothing or chance; a wrong guess costs one look.
-WIC_DEVICE inline bool guess_strategy(const GroupScratch& scratch, WaitContext& wait) {
-  wait.strategy_word = scratch.known_word;
-  return scratch.known_for == low_word(reinterpret_cast<std::uint64_t>(wait.strategy)) &&
-         wait.strategy_id() != kProducerLost;
+struct LongWait {
+  LoopResult result;
+  WaitTally tally;
+};
+
+// The part of a wait that goes on after its first look, in a function of its own: what it needs of registers should not
+// take them from the code around every wait. `wait.strategy_word`: as loaded by the caller.
+template <class Condition>
+WIC_DEVICE WIC_NOINLINE LongWait wait_long(Thread thread, WaitContext wait, Condition condition, WaitTally tally) {
+  for (;;) {
+    const LoopResult result = poll_once(thread, wait, condition, tally);
+    if (result.end != LoopEnd::strategy_changed) return {result, tally};
+    wait.strategy_word = thread.load(&wait.strategy->word);
+  }
 }
 
-WIC_DEVICE inline void remember_strategy(GroupScratch& scratch, const WaitContext& wait) {
-  scratch.known_word = wait.strategy_word;
-  scratch.known_for = low_word(reinterpret_cast<std::uint64_t>(wait.strategy));
+// A word that is ready should cost one look at it: beside that its strategy word is loaded, not before. Not where the look
+// itself would hurt.
+template <class Condition>
+WIC_DEVICE LoopResult wait_alone(const Thread& thread, const DeviceView& view, wicprof::SiteId site, WaitContext wait,
+                                 const Condition& condition, WaitTally& tally) {
+  wait.strategy_word = thread.load(&wait.strategy->word);
+  if (!view.hot.has(site)) {
+    const std::uint32_t value = thread.load(wait.word);
+    tally.polls = 1;
+    if (condition(value)) {
+      thread.fence_acquire();
+      if (wait.strategy_id() != kProducerLost) tally.strategy = wait.strategy_id();
+      return {LoopEnd::satisfied, value};
+    }
+  }
+  tally.waited = true;
+  const LongWait longer = wait_long(thread, wait, condition, tally);
+  tally = longer.tally;
+  return longer.result;
 }
 
 // One thread waits, through as many strategies as it takes; the group learns the result at its barrier.
 template <class Condition>
-WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, const Group& group, WaitContext wait,
-                                  const Condition& condition, WaitTally& tally) {
+WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, const Group& group,
+                                  wicprof::SiteId site, const WaitContext& wait, const Condition& condition,
+                                  WaitTally& tally) {
   GroupScratch& scratch = thread.group_scratch(group.barrier);
   if (group.is_leader(thread)) {
-    LoopResult result;
-    bool guessed = guess_strategy(scratch, wait);
-    for (;;) {
-      if (!guessed) {
-        wait.strategy_word = thread.load(&wait.strategy->word);
-        remember_strategy(scratch, wait);
-      }
-      result = poll_once(thread, wait, condition, tally);
-      if (result.end != LoopEnd::strategy_changed) break;
-      // A wrong guess is no change in mid-wait.
-      if (guessed && tally.switched_after_ns < kSlowLookNs) tally.switched_after_ns = 0;
-      guessed = false;
-    }
+    const LoopResult result = wait_alone(thread, view, site, wait, condition, tally);
     scratch.status = static_cast<std::uint32_t>(result.end);
     scratch.value = result.value;
-    scratch.waited = tally.polls != 1;
+    scratch.waited = tally.waited;
     thread.exchange(&scratch.finished, kGroupFinished);
-  } else if (thread.index() == group.first + kWarpSize) {
-    serve_as_steward(thread, view, scratch);
+  } else if (thread.index() == group.first + kWarpSize && view.control != nullptr) {
+    serve_as_steward(thread, {view.control, view.strategies, view.steward}, scratch);
   }
   thread.sync_warp();
   thread.barrier(group.barrier, group.threads);
@@ -196,11 +216,16 @@ WIC_DEVICE inline void stand_at_mbarrier(const Thread& thread, GroupScratch& scr
   }
 }
 
+struct GroupWait {
+  WaitResult result;
+  WaitTally tally;
+};
+
 // Every thread waits for itself or for its leader, as the strategy of the moment has it. The group agrees on the strategy
 // at its barrier and comes together there when it ends or changes, so no thread parks where another has left.
 template <class Condition>
-WIC_DEVICE WaitResult each_thread_wait(const Thread& thread, const Group& group, WaitContext wait,
-                                       const Condition& condition, WaitTally& tally) {
+WIC_DEVICE WIC_NOINLINE GroupWait each_thread_wait(Thread thread, Group group, WaitContext wait, Condition condition) {
+  WaitTally tally;
   GroupScratch& scratch = thread.group_scratch(group.barrier);
   bool finished = false;
   LoopResult mine{LoopEnd::strategy_changed, 0};
@@ -224,7 +249,7 @@ WIC_DEVICE WaitResult each_thread_wait(const Thread& thread, const Group& group,
         thread.mbarrier_arrive(&scratch.parked);
       }
       if (mine.end == LoopEnd::strategy_changed) thread.store(&scratch.unfinished, 1);
-      if (group.is_leader(thread)) scratch.waited = tally.polls != 1;
+      if (group.is_leader(thread)) scratch.waited = tally.polls > 1;
     } else if (parking != Parking::barrier && thread.index() >= group.first + kWarpSize) {
       stand_at_mbarrier(thread, scratch, parking);
     }
@@ -236,7 +261,7 @@ WIC_DEVICE WaitResult each_thread_wait(const Thread& thread, const Group& group,
     tally.waited = scratch.waited != 0;
     if (group.is_leader(thread)) thread.mbarrier_invalidate(&scratch.parked);
     thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
-    if (!again) return {static_cast<wicprof::WaitStatus>(mine.end), mine.value};
+    if (!again) return {{static_cast<wicprof::WaitStatus>(mine.end), mine.value}, tally};
   }
 }
 
@@ -254,14 +279,19 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
   const std::uint64_t arrived = thread.clock_ns();
   const WaitContext wait{word,       &view.strategies[site], 0, &view.sites[site],
                          view.watch, arrived,                arrived + timeout_ns};
-  detail::WaitTally tally;
   const bool one_polls = group.pollers == wicprof::Pollers::leader;
-  const WaitResult result = one_polls ? detail::leader_wait(thread, view, group, wait, condition, tally)
-                                      : detail::each_thread_wait(thread, group, wait, condition, tally);
+  detail::GroupWait done;
+  if (one_polls) {
+    done.result = detail::leader_wait(thread, view, group, site, wait, condition, done.tally);
+  } else {
+    done = detail::each_thread_wait(thread, group, wait, condition);
+  }
+  const auto& [result, tally] = done;
   if (one_polls ? group.is_leader(thread) : thread.lane() == 0) {
     write_record(thread, view,
                  {wicprof::EventKind::wait, tally.strategy, result.status, site, iteration, tally.polls, arrived,
-                  thread.clock_ns(), tally.switched_after_ns, result.value});
+                  thread.clock_ns(), tally.switched_after_ns, result.value, word_tag(word),
+                  static_cast<std::uint8_t>(group.threads / kWarpSize), group.pollers});
   }
   // Not the leader, if there is anybody else: it has been kept long enough.
   if (tally.waited && thread.index() == group.first + (group.threads > kWarpSize ? kWarpSize : 0)) {

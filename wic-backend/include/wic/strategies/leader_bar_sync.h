@@ -6,11 +6,8 @@
 
 namespace wic {
 
-struct LeaderBarSync : DirectObservation {
+struct LeaderBarSync : PatientObservation {
   static constexpr wicprof::StrategyId kId = wicprof::StrategyId::leader_bar_sync;
-  static constexpr bool kLeaderWaits = true;
-
-  WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t) {}
 };
 
 }  // namespace wic

@@ -7,12 +7,9 @@
 
 namespace wic {
 
-struct LeaderMbarrier : DirectObservation {
+struct LeaderMbarrier : PatientObservation {
   static constexpr wicprof::StrategyId kId = wicprof::StrategyId::leader_mbarrier;
-  static constexpr bool kLeaderWaits = true;
   static constexpr Parking kParking = Parking::mbarrier;
-
-  WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t) {}
 };
 
 /// With a time hint: a try_wait that fails sleeps for that long at most before it looks again.

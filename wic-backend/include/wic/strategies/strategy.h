@@ -50,6 +50,20 @@ struct DirectObservation {
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 };
 
+/// One thread that looks for a whole group. A wait that has lasted is likely to go on: looks come less often then, for the
+/// sake of what computes on the same SM.
+struct PatientObservation : DirectObservation {
+  static constexpr bool kLeaderWaits = true;
+  static constexpr std::uint64_t kPatienceNs = 200'000;
+  static constexpr std::uint32_t kLongestNs = 500;
+
+  WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
+    const std::uint64_t waited = now - wait.arrived_ns;
+    if (waited < kPatienceNs) return;
+    thread.sleep_ns(waited / 2048 < kLongestNs ? static_cast<std::uint32_t>(waited / 2048) : kLongestNs);
+  }
+};
+
 /// The longest single sleep: a strategy looks at the deadline and at its strategy word at least this often, so that a
 /// toggle takes effect within a millisecond (a sleep of t lasts up to 2 t).
 inline constexpr std::uint32_t kLongestSleepNs = 200'000;
