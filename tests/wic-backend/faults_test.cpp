@@ -322,6 +322,7 @@ TEST_P(FaultsOfTheBackend, AFullRecordRingHoldsUpNobody) {
   view.records = records->data();
   view.ring_heads = heads->data();
   view.ring_capacity = kCapacity;
+  view.record_sample_mask = 0;
   view.sm_count = sms;
   *word() = 1;
   for (std::uint32_t i = 0; i < kWaits; ++i) {

@@ -33,7 +33,7 @@ constexpr StrategyId kEvery[] = {StrategyId::poll,
 
 struct Plan {
   std::uint32_t blocks, rounds;
-  bool toggles, leaves_early;
+  bool toggles, leaves_early, hot;
   std::uint64_t rest_ns, toggle_rest_ns, early_ns;
 
   explicit Plan(std::mt19937_64& draw)
@@ -41,6 +41,7 @@ struct Plan {
         rounds(1 + draw() % 3),
         toggles(draw() % 2 == 0),
         leaves_early(draw() % 4 == 0),
+        hot(draw() % 2 == 0),
         rest_ns(draw() % 4'000),
         toggle_rest_ns(200 + draw() % 2'000),
         early_ns(draw() % 8'000) {}
@@ -54,11 +55,12 @@ struct State {
   std::uint32_t data = 0, satisfied = 0, gone = 0, wrong = 0;
   std::uint32_t changes = 0;
 
-  DeviceView view() {
+  DeviceView view(bool hot) {
     DeviceView v;
     v.strategies = strategies.data();
     v.sites = sites.data();
     v.watch = {watch.data(), static_cast<std::uint32_t>(watch.size()), 2};
+    if (hot) v.hot.add(1);
     return v;
   }
   void toggle(StrategyId strategy) {
@@ -103,8 +105,9 @@ class ScheduleSoak : public testing::TestWithParam<Case> {
     State state;
     state.toggle(GetParam().strategy);
     simt::DeterministicWorld world(seed);
-    world.launch({plan.blocks, threads}, kernel_ref(Waits{&state, state.view(), plan.rounds, GetParam().each_thread,
-                                                          plan.leaves_early ? plan.early_ns + 1 : 0}));
+    world.launch({plan.blocks, threads},
+                 kernel_ref(Waits{&state, state.view(plan.hot), plan.rounds, GetParam().each_thread,
+                                  plan.leaves_early ? plan.early_ns + 1 : 0}));
     world.add_host_thread([&] {
       for (std::uint32_t round = 1; round <= plan.rounds; ++round) {
         world.host_sleep(plan.rest_ns);

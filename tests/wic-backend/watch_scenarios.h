@@ -65,6 +65,7 @@ struct World {
     v.strategies = strategies.data();
     v.sites = &sites[2 * thread.block()];
     v.watch = {watch.data(), kSlots, lines};
+    v.hot.add(kSite);  // no look past the watcher
     return v;
   }
   void begin(simt::ExploredRun& next_run, std::uint32_t first, std::uint32_t line_count) {
