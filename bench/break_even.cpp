@@ -310,6 +310,9 @@ wicprof::Result<> measure(const Settings& settings, wicprof::bench::Claim& claim
       }
       const double polled = median(iteration[StrategyId::poll]), parked = median(iteration[c.park]);
       const double polled_done = median(neighbours[StrategyId::poll]), parked_done = median(neighbours[c.park]);
+      if (polled_done == 0 || parked_done == 0) {
+        return wicprof::unavailable("the neighbours got nothing done in the time of a run; give it more with --budget-ms");
+      }
       const double mean = (parked / polled + polled_done / parked_done) / 2;
       const std::map<std::string, wicprof::bench::Parameter> params{
           {"devices", settings.devices},

@@ -266,6 +266,7 @@ class Soak {
   Result<> launch() {
     SoakKernel kernel{};
     kernel.view = runtime_->view(0);
+    kernel.view.record_sample_mask = 0;  // every wait
     kernel.view.ring_heads = heads_.device();
     kernel.view.records = records_.data();
     kernel.view.ring_capacity = kRecordsAnSm;

@@ -184,6 +184,21 @@ class Measurement {
     return times_.allocate(device, waiters_ + 1);
   }
 
+  // `auto` has seen the site before: what it chooses from then on is what is measured.
+  Result<> let_auto_look() {
+    for (std::size_t w = 0; w < options_.ways.size(); ++w) {
+      if (options_.ways[w].strategy != wicprof::StrategyId::automatic) continue;
+      const wicprof::TimeNs end = wicprof::now_ns() + 600 * wicprof::kMillisecond;
+      while (wicprof::now_ns() < end) {
+        if (auto r = device_produces(sites_[w], nullptr); !r) return r;
+      }
+      std::fprintf(stderr, "auto at %s: %s, %s\n", case_.host ? "host" : "device",
+                   std::string(wicprof::strategy_name(runtime_->strategy(sites_[w]))).c_str(),
+                   runtime_->strategy_reason(sites_[w]).c_str());
+    }
+    return wicprof::ok();
+  }
+
   Kernel next_kernel(wicprof::SiteId site) {
     ++launch_;
     Kernel kernel{};

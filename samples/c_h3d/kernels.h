@@ -21,6 +21,9 @@ struct DeviceTrouble {
 /// cells of `current`, unpacking and the copies write its ghosts, each direction its own, and the interior writes
 /// `next`.
 struct Exchange {
+  // As many threads an SM as the averages alone would leave room for: what waiting needs of registers beyond that it
+  // keeps in memory.
+  static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 3;
   static constexpr std::uint32_t kLine = 8;  ///< cells along z that a thread averages in one go
 
   wic::DeviceView view;

@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kDistantWordReaders = 32;
 inline constexpr std::uint32_t kDeviceWordReaders = 1'000;
 
 /// Waits shorter than this gain nothing by parking: its wake-up takes longer (2.0 to 2.6 us on an H200) than polling's
-/// (1.0 to 1.5 us). To be set by bench/break_even.
+/// (1.0 to 1.5 us). To be set by bench/break_even.cpp.
 inline constexpr wicprof::TimeNs kBreakEvenNs = 4'000;
 /// A look at a word in device memory takes less, one over a bus or a link more.
 inline constexpr wicprof::TimeNs kSlowLookNs = 1'100;

@@ -42,7 +42,7 @@ Result<> StrategyBoard::refusal(SiteId site, WantedWait wanted) const {
   const std::lock_guard lock(mutex_);
   if (site == 0 || site >= sites_.size() || wanted.strategy != StrategyId::naive) return wicprof::ok();
   if (!atomics_lose_the_flag(sites_[site])) return wicprof::ok();
-  return bad_input("polling by atomics at '" + sites_[site].spec.name +
+  return bad_input("polling by atomics at '" + sites_[site].chooser.spec().name +
                    "' would lose its flag: the word may lie in host memory, and a GPU here has no host-native atomics. "
                    "Put the word into managed or device memory and say so in SiteSpec::word_memory, or poll with `poll`");
 }
@@ -80,7 +80,7 @@ std::vector<SiteId> StrategyBoard::sites_fed_by(wicprof::DeviceId device) const 
   const std::lock_guard lock(mutex_);
   std::vector<SiteId> fed;
   for (SiteId id = 1; id < sites_.size(); ++id) {
-    if (sites_[id].spec.producer == device && !sites_[id].lost) fed.push_back(id);
+    if (sites_[id].chooser.spec().producer == device && !sites_[id].lost) fed.push_back(id);
   }
   return fed;
 }
@@ -89,7 +89,7 @@ HotSites StrategyBoard::hot_sites() const {
   const std::lock_guard lock(mutex_);
   HotSites hot;
   for (SiteId id = 1; id < sites_.size(); ++id) {
-    const SiteSpec& spec = sites_[id].spec;
+    const SiteSpec& spec = sites_[id].chooser.spec();
     if (spec.shared_word && spec.word_memory != wicprof::WordMemory::device) hot.add(id);
   }
   return hot;
@@ -99,7 +99,7 @@ HotSites StrategyBoard::hot_sites() const {
 // comes back over the producer's.
 bool StrategyBoard::atomics_lose_the_flag(const Site& site) const {
   using wicprof::WordMemory;
-  if (site.spec.word_memory != WordMemory::pinned_host && site.spec.word_memory != WordMemory::unknown) return false;
+  if (site.chooser.spec().word_memory != WordMemory::pinned_host && site.chooser.spec().word_memory != WordMemory::unknown) return false;
   return std::any_of(targets_.begin(), targets_.end(),
                      [](const Target& target) { return !target.device->properties().host_native_atomics; });
 }

@@ -90,14 +90,6 @@ struct alignas(128) StewardLine {
   std::uint64_t lease_until_ns;  ///< device time; after it anyone may take over
 };
 
-/// Where records go: sm_count rings of `capacity` records each.
-struct RecordRings {
-  RingHead* heads;
-  DeviceRecord* records;
-  std::uint32_t capacity;
-  std::uint32_t sm_count;
-};
-
 /// The sites whose words should not be read by every waiter, not even once: one word for all, in memory that is far away.
 struct HotSites {
   std::uint32_t bits[kMaxSites / 32] = {};
@@ -119,8 +111,6 @@ struct DeviceView {
   std::uint32_t ring_capacity = 0;    ///< a power of two
   std::uint32_t record_sample_mask = 0;  ///< 0 = record everything; else a sample of the waits: see record.h
   std::uint32_t sm_count = 0;
-
-  WIC_DEVICE RecordRings rings() const { return {ring_heads, records, ring_capacity, sm_count}; }
 };
 
 }  // namespace wic

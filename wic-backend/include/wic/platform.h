@@ -3,11 +3,9 @@
 
 #if defined(__CUDACC__)
 #define WIC_DEVICE __host__ __device__
-#define WIC_NOINLINE __noinline__
 #define WIC_CUDA_COMPILER 1
 #else
 #define WIC_DEVICE
-#define WIC_NOINLINE __attribute__((noinline))
 #define WIC_CUDA_COMPILER 0
 #endif
 

@@ -45,15 +45,17 @@ WIC_DEVICE inline std::uint64_t sample_key(std::uint32_t iteration, std::uint64_
 WIC_DEVICE inline std::uint32_t low_word(std::uint64_t v) { return static_cast<std::uint32_t>(v); }
 WIC_DEVICE inline std::uint32_t high_word(std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); }
 
-namespace detail {
-
-// In a function of its own, so that it takes no registers from the code around it.
-WIC_DEVICE WIC_NOINLINE inline void write_record_to(Thread thread, RecordRings rings, RecordPayload r) {
-  const std::uint32_t sm = thread.sm() % rings.sm_count;
-  const std::uint32_t sequence = thread.fetch_add(&rings.heads[sm].next, 1);
-  const std::uint32_t slot = sequence & (rings.capacity - 1);
-  const std::uint32_t tag = sequence / rings.capacity + 1;
-  DeviceRecord& to = rings.records[std::size_t{sm} * rings.capacity + slot];
+WIC_DEVICE inline void write_record(const Thread& thread, const DeviceView& view, const RecordPayload& r) {
+  if (view.records == nullptr) return;
+  if (view.record_sample_mask != 0 &&
+      (r.kind != wicprof::EventKind::wait || !in_sample(sample_key(r.iteration, r.end_ns), view.record_sample_mask))) {
+    return;
+  }
+  const std::uint32_t sm = thread.sm() % view.sm_count;
+  const std::uint32_t sequence = thread.fetch_add(&view.ring_heads[sm].next, 1);
+  const std::uint32_t slot = sequence & (view.ring_capacity - 1);
+  const std::uint32_t tag = sequence / view.ring_capacity + 1;
+  DeviceRecord& to = view.records[std::size_t{sm} * view.ring_capacity + slot];
   const std::uint32_t head = static_cast<std::uint32_t>(r.kind) | (std::uint32_t{r.strategy} << 8) |
                              (static_cast<std::uint32_t>(r.status) << 16) | (std::uint32_t{r.warps} << 24) |
                              (static_cast<std::uint32_t>(r.pollers) << 31);
@@ -61,17 +63,6 @@ WIC_DEVICE WIC_NOINLINE inline void write_record_to(Thread thread, RecordRings r
   thread.store_quad(&to.quads[1], r.iteration, r.polls, r.switched_after_ns, tag);
   thread.store_quad(&to.quads[2], low_word(r.begin_ns), high_word(r.begin_ns), r.value, tag);
   thread.store_quad(&to.quads[3], low_word(r.end_ns), high_word(r.end_ns), sm | (std::uint32_t{r.word_tag} << 16), tag);
-}
-
-}  // namespace detail
-
-WIC_DEVICE inline void write_record(const Thread& thread, const DeviceView& view, const RecordPayload& r) {
-  if (view.records == nullptr) return;
-  if (view.record_sample_mask != 0 &&
-      (r.kind != wicprof::EventKind::wait || !in_sample(sample_key(r.iteration, r.end_ns), view.record_sample_mask))) {
-    return;
-  }
-  detail::write_record_to(thread, view.rings(), r);
 }
 
 }  // namespace wic

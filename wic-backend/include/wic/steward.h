@@ -56,7 +56,7 @@ WIC_DEVICE inline bool finished(const Thread& thread, GroupScratch& scratch) {
 
 /// Called by the one thread of a waiting group that may serve. Returns at once where another serves already, else when the
 /// group's leader is done.
-WIC_DEVICE WIC_NOINLINE inline void serve_as_steward(Thread thread, StewardPost post, GroupScratch& scratch) {
+WIC_DEVICE inline void serve_as_steward(Thread thread, StewardPost post, GroupScratch& scratch) {
   std::uint64_t now = thread.clock_ns();
   for (const std::uint64_t soon = now + kShortWaitNs; now < soon; now = thread.clock_ns()) {
     if (detail::finished(thread, scratch)) return;

@@ -19,7 +19,8 @@ struct GroupScratch {
   std::uint32_t status;
   std::uint32_t value;
   std::uint32_t unfinished;
-  std::uint32_t waited;  ///< whether the leader did not find the word ready
+  std::uint32_t waited;       ///< whether the leader did not find the word ready
+  std::uint32_t long_status;  ///< as `status`, of the part after the first look
   std::uint32_t finished;         ///< see steward.h
   alignas(8) std::uint64_t parked;  ///< an mbarrier, while the others of the group stand there
 };
@@ -82,6 +83,8 @@ class Thread {
   WIC_DEVICE void store_release(std::uint64_t* to, std::uint64_t value) const;
   /// After a relaxed load that saw a released value: what was written before that release is seen from here on.
   WIC_DEVICE void fence_acquire() const;
+  /// fence_acquire() and fence_release() in one.
+  WIC_DEVICE void fence_pass_on() const;
   /// What this thread has written, or seen by a load and fence_acquire(), is seen by those threads of this device that see
   /// (and acquire) a value that it stores after this.
   WIC_DEVICE void fence_release() const;

@@ -122,7 +122,7 @@ WIC_DEVICE LoopResult poll_once(const Thread& thread, const WaitContext& wait, c
 // Moves what is known of the site's waits a quarter of the way to this one. The waiters of a word leave together, and should
 // count once: one that arrived before the last lesson belongs to that. Nor for a difference under an eighth: hundreds of
 // stores to one line would keep them there.
-WIC_DEVICE WIC_NOINLINE inline void learn(const Thread& thread, SiteMemory& site, std::uint64_t arrived, std::uint64_t now) {
+WIC_DEVICE inline void learn(const Thread& thread, SiteMemory& site, std::uint64_t arrived, std::uint64_t now) {
   std::uint32_t known[4];
   thread.load_quad(site.quad, known);
   if (arrived < ((std::uint64_t{known[3]} << 32) | known[2])) return;
@@ -143,63 +143,59 @@ WIC_DEVICE WIC_NOINLINE inline void learn(const Thread& thread, SiteMemory& site
                     high_word(now));
 }
 
-struct LongWait {
-  LoopResult result;
-  WaitTally tally;
-};
-
-// The part of a wait that goes on after its first look, in a function of its own: what it needs of registers should not
-// take them from the code around every wait. `wait.strategy_word`: as loaded by the caller.
+// What becomes of a wait whose word was not ready at the first look.
 template <class Condition>
-WIC_DEVICE WIC_NOINLINE LongWait wait_long(Thread thread, WaitContext wait, Condition condition, WaitTally tally) {
+WIC_DEVICE LoopResult wait_long(const Thread& thread, WaitContext wait, const Condition& condition, WaitTally& tally) {
   for (;;) {
     const LoopResult result = poll_once(thread, wait, condition, tally);
-    if (result.end != LoopEnd::strategy_changed) return {result, tally};
+    if (result.end != LoopEnd::strategy_changed) return result;
     wait.strategy_word = thread.load(&wait.strategy->word);
   }
 }
 
-// A word that is ready should cost one look at it: beside that its strategy word is loaded, not before. Not where the look
-// itself would hurt.
+// A word that is ready should cost one look at it: the strategy word is loaded beside it, not before. No look where so many
+// would hurt, though. LoopEnd::strategy_changed: not ready.
 template <class Condition>
-WIC_DEVICE LoopResult wait_alone(const Thread& thread, const DeviceView& view, wicprof::SiteId site, WaitContext wait,
-                                 const Condition& condition, WaitTally& tally) {
+WIC_DEVICE LoopResult first_look(const Thread& thread, bool hot, WaitContext& wait, const Condition& condition,
+                                 WaitTally& tally) {
   wait.strategy_word = thread.load(&wait.strategy->word);
-  if (!view.hot.has(site)) {
-    const std::uint32_t value = thread.load(wait.word);
-    tally.polls = 1;
-    if (condition(value)) {
-      thread.fence_acquire();
-      if (wait.strategy_id() != kProducerLost) tally.strategy = wait.strategy_id();
-      return {LoopEnd::satisfied, value};
-    }
-  }
-  tally.waited = true;
-  const LongWait longer = wait_long(thread, wait, condition, tally);
-  tally = longer.tally;
-  return longer.result;
+  if (hot) return {LoopEnd::strategy_changed, 0};
+  const std::uint32_t value = thread.load(wait.word);
+  tally.polls = 1;
+  if (!condition(value)) return {LoopEnd::strategy_changed, value};
+  thread.fence_acquire();
+  if (wait.strategy_id() != kProducerLost) tally.strategy = wait.strategy_id();
+  return {LoopEnd::satisfied, value};
 }
 
 // One thread waits, through as many strategies as it takes; the group learns the result at its barrier.
 template <class Condition>
 WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, const Group& group,
-                                  wicprof::SiteId site, const WaitContext& wait, const Condition& condition,
-                                  WaitTally& tally) {
+                                  wicprof::SiteId site, WaitContext wait, const Condition& condition, WaitTally& tally) {
   GroupScratch& scratch = thread.group_scratch(group.barrier);
   if (group.is_leader(thread)) {
-    const LoopResult result = wait_alone(thread, view, site, wait, condition, tally);
+    const LoopResult result = first_look(thread, view.hot.has(site), wait, condition, tally);
     scratch.status = static_cast<std::uint32_t>(result.end);
     scratch.value = result.value;
-    scratch.waited = tally.waited;
-    thread.exchange(&scratch.finished, kGroupFinished);
-  } else if (thread.index() == group.first + kWarpSize && view.control != nullptr) {
-    serve_as_steward(thread, {view.control, view.strategies, view.steward}, scratch);
   }
   thread.sync_warp();
   thread.barrier(group.barrier, group.threads);
-  const WaitResult result{static_cast<wicprof::WaitStatus>(scratch.status), scratch.value};
-  tally.waited = scratch.waited != 0;
-  if (group.is_leader(thread)) thread.exchange(&scratch.finished, 0);
+  tally.waited = scratch.status == static_cast<std::uint32_t>(LoopEnd::strategy_changed);
+  if (tally.waited) {
+    if (group.is_leader(thread)) {
+      const LoopResult result = wait_long(thread, wait, condition, tally);
+      scratch.long_status = static_cast<std::uint32_t>(result.end);
+      scratch.value = result.value;
+      thread.exchange(&scratch.finished, kGroupFinished);
+    } else if (thread.index() == group.first + kWarpSize && view.control != nullptr) {
+      serve_as_steward(thread, {view.control, view.strategies, view.steward}, scratch);
+    }
+    thread.sync_warp();
+    thread.barrier(group.barrier, group.threads);
+  }
+  const WaitResult result{
+      static_cast<wicprof::WaitStatus>(tally.waited ? scratch.long_status : scratch.status), scratch.value};
+  if (tally.waited && group.is_leader(thread)) thread.exchange(&scratch.finished, 0);
   thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
   return result;
 }
@@ -224,7 +220,7 @@ struct GroupWait {
 // Every thread waits for itself or for its leader, as the strategy of the moment has it. The group agrees on the strategy
 // at its barrier and comes together there when it ends or changes, so no thread parks where another has left.
 template <class Condition>
-WIC_DEVICE WIC_NOINLINE GroupWait each_thread_wait(Thread thread, Group group, WaitContext wait, Condition condition) {
+WIC_DEVICE GroupWait each_thread_wait(Thread thread, Group group, WaitContext wait, Condition condition) {
   WaitTally tally;
   GroupScratch& scratch = thread.group_scratch(group.barrier);
   bool finished = false;

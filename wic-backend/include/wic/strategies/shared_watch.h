@@ -149,10 +149,7 @@ class SharedWatch {
 
   WIC_DEVICE void publish(const Thread& thread, const WaitContext& wait, std::uint32_t value) {
     // A value that is new here may release data: what came with it is passed on with it.
-    if (!known_ || value != value_) {
-      thread.fence_acquire();
-      thread.fence_release();
-    }
+    if (!known_ || value != value_) thread.fence_pass_on();
     const std::uint64_t mirror = pack(true, ticket_, value);
     for (std::uint32_t i = 0; i < wait.watch.lines; ++i) thread.store(&slot_->lines[i].mirror, mirror);
     known_ = true;
