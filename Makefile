@@ -14,7 +14,7 @@ PACKAGES := g++ cmake ninja-build make ccache libcli11-dev nlohmann-json3-dev li
 
 # What can race or handle memory by hand; built alone in the sanitizers' folders.
 RACING_TARGETS := tests/protocol/all tests/wic-backend/all tests/samples/all
-RACING_TESTS := ^(Ring|Session|Control|EventSink|Runtime|RecordDrain|CpuDevice|FlagHandoff|HotFlag.IsRight|CH3dTest.CountsItsMessages)
+RACING_TESTS := ^(Ring|Session|Control|EventSink|Runtime|RecordDrain|EveryWay/Faults.*cpu_shared_watch|BothGroups/Faults.*cpu_|CpuDevice|FlagHandoff|HotFlag.IsRight|CH3dTest.CountsItsMessages)
 
 CMAKE_FLAGS = -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 JOBS := $(shell nproc)

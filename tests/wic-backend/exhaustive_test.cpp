@@ -1,5 +1,5 @@
-// shared_watch under every schedule of small programs (watch_scenarios.h) with at most so many preemptions as each test's
-// name says, one look of a thread after each that had news, and sequentially consistent memory.
+// shared_watch under every schedule of small programs (watch_scenarios.h) with at most so many preemptions as each
+// test's name says, one look of a thread after each that had news, and sequentially consistent memory.
 #include <gtest/gtest.h>
 
 #include <iostream>

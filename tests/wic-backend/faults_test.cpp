@@ -1,5 +1,5 @@
-// Deliberate faults on either device: whatever producers and consumers do wrong, every wait ends, with the right result.
-// Devices that are not there are skipped, by name.
+// Deliberate faults on either device: whatever producers and consumers do wrong, every wait ends, with the right
+// result. Devices that are not there are skipped, by name.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
@@ -25,9 +25,9 @@ constexpr std::uint32_t kBlocks = 6, kThreads = 64;
 constexpr std::uint64_t kShort = 20'000'000, kLong = 20'000'000'000;
 constexpr std::uint32_t kLine = 32;  // words
 constexpr std::uint32_t kStop = 0x40000000;
-constexpr StrategyId kEvery[] = {StrategyId::poll, StrategyId::backoff, StrategyId::predicted_sleep,
-                                 StrategyId::leader_bar_sync, StrategyId::shared_watch,
-                                 StrategyId::leader_mbarrier, StrategyId::leader_mbarrier_hint};
+constexpr StrategyId kEvery[] = {
+    StrategyId::poll,         StrategyId::backoff,         StrategyId::predicted_sleep,     StrategyId::leader_bar_sync,
+    StrategyId::shared_watch, StrategyId::leader_mbarrier, StrategyId::leader_mbarrier_hint};
 
 // A block's line in pinned memory: how often its waits ended how (by WaitStatus), and what it has to tell.
 enum Out : std::uint32_t { kSatisfied, kDeadline, kLost, kRound, kEarly, kSum };
@@ -121,9 +121,9 @@ class Faults : public testing::TestWithParam<Faulty> {
   void wait_once(Stream& on, std::uint32_t* results, std::uint32_t wanted, std::uint64_t timeout,
                  std::uint64_t even_timeout) {
     for (std::size_t i = 0; i < std::size_t{kBlocks} * kLine; ++i) results[i] = 0;
-    ASSERT_TRUE(launch(on, {kBlocks, kThreads},
-                       WaitsOnce{runtime->view(0), site, word(), wanted, timeout, even_timeout, GetParam().each_thread,
-                                 results}));
+    ASSERT_TRUE(launch(
+        on, {kBlocks, kThreads},
+        WaitsOnce{runtime->view(0), site, word(), wanted, timeout, even_timeout, GetParam().each_thread, results}));
   }
   static std::uint32_t told(std::uint32_t* results, std::uint32_t block, std::uint32_t what) {
     return std::atomic_ref(results[block * kLine + what]).load(std::memory_order_acquire);
@@ -250,7 +250,8 @@ TEST_P(Faults, TheProducersProcessDies) {
 
 std::string faulty_name(const testing::TestParamInfo<Faulty>& faulty) {
   return std::string(faulty.param.device[0] == 's' ? "cpu_" : "gpu_") +
-         std::string(wicprof::strategy_name(faulty.param.strategy)) + (faulty.param.each_thread ? "_each_thread" : "_leader");
+         std::string(wicprof::strategy_name(faulty.param.strategy)) +
+         (faulty.param.each_thread ? "_each_thread" : "_leader");
 }
 std::vector<Faulty> every_strategy() {
   std::vector<Faulty> all;
@@ -321,6 +322,7 @@ TEST_P(FaultsOfTheBackend, AFullRecordRingHoldsUpNobody) {
   view.records = records->data();
   view.ring_heads = heads->data();
   view.ring_capacity = kCapacity;
+  view.record_sample_mask = 0;
   view.sm_count = sms;
   *word() = 1;
   for (std::uint32_t i = 0; i < kWaits; ++i) {

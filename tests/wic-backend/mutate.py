@@ -46,7 +46,8 @@ MUTANTS = {
     ),
     # Two may take the role at once.
     "role_taken_by_a_store": (
-        "if (!thread.compare_exchange(&slot_->master, master, pack(true, ticket_of(master), value_of(master)))) return false;",
+        "if (!thread.compare_exchange(&slot_->master, master, pack(true, ticket_of(master), value_of(master)))) "
+        "return false;",
         "thread.store(&slot_->master, pack(true, ticket_of(master), value_of(master)));",
     ),
     # Only the first line is written.
@@ -74,7 +75,8 @@ def main() -> int:
     old, new = MUTANTS[sys.argv[1]]
     source = pathlib.Path(sys.argv[2]).read_text()
     if source.count(old) != 1:
-        print(f"mutate.py: {sys.argv[1]}: its place is in {sys.argv[2]} {source.count(old)} times, not once", file=sys.stderr)
+        times = source.count(old)
+        print(f"mutate.py: {sys.argv[1]}: its place is in {sys.argv[2]} {times} times, not once", file=sys.stderr)
         return 1
     output = pathlib.Path(sys.argv[3])
     output.parent.mkdir(parents=True, exist_ok=True)

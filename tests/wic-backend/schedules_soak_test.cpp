@@ -1,5 +1,5 @@
-// 10^5 seeded schedules of small programs over all strategies. A seed draws the program too: how many blocks and rounds,
-// whether the strategy is toggled, whether one block leaves early, how the producer and its toggler rest.
+// 10^5 seeded schedules of small programs over all strategies. A seed draws the program too: how many blocks and
+// rounds, whether the strategy is toggled, whether one block leaves early, how the producer and its toggler rest.
 //
 // WIC_SEED=n tries one seed alone: a failure says how.
 #include <gtest/gtest.h>
@@ -22,13 +22,18 @@ using wicprof::WaitStatus;
 
 constexpr std::uint64_t kSeedsACase = 6'300;  // 16 cases
 constexpr std::uint64_t kFar = 1'000'000'000;
-constexpr StrategyId kEvery[] = {StrategyId::poll, StrategyId::backoff, StrategyId::predicted_sleep,
-                                 StrategyId::leader_bar_sync, StrategyId::shared_watch,
-                                 StrategyId::leader_mbarrier, StrategyId::leader_mbarrier_hint, StrategyId::naive};
+constexpr StrategyId kEvery[] = {StrategyId::poll,
+                                 StrategyId::backoff,
+                                 StrategyId::predicted_sleep,
+                                 StrategyId::leader_bar_sync,
+                                 StrategyId::shared_watch,
+                                 StrategyId::leader_mbarrier,
+                                 StrategyId::leader_mbarrier_hint,
+                                 StrategyId::naive};
 
 struct Plan {
   std::uint32_t blocks, rounds;
-  bool toggles, leaves_early;
+  bool toggles, leaves_early, hot;
   std::uint64_t rest_ns, toggle_rest_ns, early_ns;
 
   explicit Plan(std::mt19937_64& draw)
@@ -36,6 +41,7 @@ struct Plan {
         rounds(1 + draw() % 3),
         toggles(draw() % 2 == 0),
         leaves_early(draw() % 4 == 0),
+        hot(draw() % 2 == 0),
         rest_ns(draw() % 4'000),
         toggle_rest_ns(200 + draw() % 2'000),
         early_ns(draw() % 8'000) {}
@@ -49,11 +55,12 @@ struct State {
   std::uint32_t data = 0, satisfied = 0, gone = 0, wrong = 0;
   std::uint32_t changes = 0;
 
-  DeviceView view() {
+  DeviceView view(bool hot) {
     DeviceView v;
     v.strategies = strategies.data();
     v.sites = sites.data();
     v.watch = {watch.data(), static_cast<std::uint32_t>(watch.size()), 2};
+    if (hot) v.hot.add(1);
     return v;
   }
   void toggle(StrategyId strategy) {
@@ -99,7 +106,7 @@ class ScheduleSoak : public testing::TestWithParam<Case> {
     state.toggle(GetParam().strategy);
     simt::DeterministicWorld world(seed);
     world.launch({plan.blocks, threads},
-                 kernel_ref(Waits{&state, state.view(), plan.rounds, GetParam().each_thread,
+                 kernel_ref(Waits{&state, state.view(plan.hot), plan.rounds, GetParam().each_thread,
                                   plan.leaves_early ? plan.early_ns + 1 : 0}));
     world.add_host_thread([&] {
       for (std::uint32_t round = 1; round <= plan.rounds; ++round) {
@@ -135,7 +142,8 @@ TEST_P(ScheduleSoak, NothingHangsAndNothingIsLost) {
   const std::uint64_t count = only != nullptr ? 1 : kSeedsACase;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const std::string wrong = try_seed(seed);
-    ASSERT_EQ(wrong, "") << "seed " << seed << "; to repeat it: WIC_SEED=" << seed << " wic_schedules_soak_test --gtest_filter='"
+    ASSERT_EQ(wrong, "") << "seed " << seed << "; to repeat it: WIC_SEED=" << seed
+                         << " wic_schedules_soak_test --gtest_filter='"
                          << testing::UnitTest::GetInstance()->current_test_suite()->name() << "."
                          << testing::UnitTest::GetInstance()->current_test_info()->name() << "'";
   }
@@ -150,7 +158,8 @@ std::vector<Case> cases() {
   return all;
 }
 std::string case_name(const testing::TestParamInfo<Case>& info) {
-  return std::string(wicprof::strategy_name(info.param.strategy)) + (info.param.each_thread ? "_each_thread" : "_leader");
+  return std::string(wicprof::strategy_name(info.param.strategy)) +
+         (info.param.each_thread ? "_each_thread" : "_leader");
 }
 INSTANTIATE_TEST_SUITE_P(Strategies, ScheduleSoak, testing::ValuesIn(cases()), case_name);
 

@@ -10,9 +10,9 @@ namespace {
 
 constexpr char kNames[] = "0123456789abcdefghijklmnopqrstuvwxyz";  // of threads, in the order of their launch
 constexpr std::uint32_t kMostThreads = sizeof(kNames) - 1;
-constexpr std::uint32_t kForcedRounds = 16;      // wakes of every sleeper in turn, without news, before it is a hang
-constexpr std::uint32_t kMostWakes = 200;        // of one thread
-constexpr std::uint32_t kAccessesATurn = 10'000; // a thread that looks for ever without a sleep
+constexpr std::uint32_t kForcedRounds = 16;       // wakes of every sleeper in turn, without news, before it is a hang
+constexpr std::uint32_t kMostWakes = 200;         // of one thread
+constexpr std::uint32_t kAccessesATurn = 10'000;  // a thread that looks for ever without a sleep
 
 // A word that threads reach for: by its place in a block, or by its address.
 struct Place {
@@ -133,7 +133,8 @@ struct ExploredRun::World final : AccessRule {
     Block* block;
     std::uint32_t index;
     std::vector<Seen> seen;  // since its last sleep
-    // Hashes of what it has learnt: all that counts but for the last two looks, and these; and of what those reached for.
+    // Hashes of what it has learnt: all that counts but for the last two looks, and these; and of what those reached
+    // for.
     std::uint64_t history = 0;
     std::uint64_t last_look = 0, look = 0;
     std::uint64_t last_reach = 0, reach = 0;
@@ -202,7 +203,8 @@ struct ExploredRun::World final : AccessRule {
       if (word.writers != 0) all = mix(all, value_at(address_of(word.place)));
     }
     for (const Actor& actor : actors) {
-      const bool repeated = actor.reach == actor.last_reach && actor.block->state(actor.index) == Block::State::sleeping;
+      const bool repeated =
+          actor.reach == actor.last_reach && actor.block->state(actor.index) == Block::State::sleeping;
       all = mix(mix(mix(all, actor.history), repeated ? 0 : actor.last_look), actor.look);
       all = mix(all, (std::uint64_t{actor.idle_looks} << 8) |
                          (static_cast<std::uint32_t>(actor.block->state(actor.index)) << 1) |
@@ -283,11 +285,9 @@ Result<> ExploredRun::run() {
   World& world = *world_;
   if (world.actors.size() > kMostThreads) return wicprof::bad_input("too many threads to explore");
   const auto count = static_cast<std::uint32_t>(world.actors.size());
-  const auto failed = [&](const std::string& what) {
-    return wicprof::unavailable(what + turns());
-  };
+  const auto failed = [&](const std::string& what) { return wicprof::unavailable(what + turns()); };
   std::size_t ticked = 0;
-  std::uint32_t forced = 0;       // wakes in turn since something ended or the clock went on
+  std::uint32_t forced = 0;  // wakes in turn since something ended or the clock went on
   std::uint32_t next_forced = 0;
   std::vector<std::uint32_t> options;  // `count` stands for the clock
   for (;;) {
@@ -315,7 +315,8 @@ Result<> ExploredRun::run() {
       }
       if (all_done) return wicprof::ok();
       if (!sleepers) return failed("deadlock: no thread can run and none sleeps");
-      if (++forced > kForcedRounds * count) return failed("hang: every thread that is left looks and finds nothing new");
+      if (++forced > kForcedRounds * count)
+        return failed("hang: every thread that is left looks and finds nothing new");
       do {
         next_forced = (next_forced + 1) % count;
       } while (world.state(next_forced) != Block::State::sleeping);

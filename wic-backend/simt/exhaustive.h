@@ -1,5 +1,6 @@
-// The CPU device under every schedule of a small program, within stated bounds: the program runs again and again from its
-// start, each time with another sequence of choices, until all sequences have been tried (the way of the CHESS checker).
+// The CPU device under every schedule of a small program, within stated bounds: the program runs again and again from
+// its start, each time with another sequence of choices, until all sequences have been tried (the way of the CHESS
+// checker).
 //
 // A turn may end before every access to a word that two threads use and one of them writes; which words those are is
 // found while exploring, and the exploration starts again whenever one is added. Accesses to other words change nothing
@@ -7,16 +8,17 @@
 //
 // A sleep may be as short or as long as it likes: a sleeping thread is a choice again as soon as a word that it read
 // since its last sleep has been written by another thread, or a tick has come, and `idle_looks` times more after that,
-// for what it does with the news. Then its next look could show nothing new, and it is left asleep. When nothing else is
-// left, sleepers are woken in turn; a program that does not end by that hangs.
+// for what it does with the news. Then its next look could show nothing new, and it is left asleep. When nothing else
+// is left, sleepers are woken in turn; a program that does not end by that hangs.
 //
 // The clock: each reading of it takes kClockReadNs, so that a thread soon sleeps between its looks, as all do that have
-// waited for long. Beyond that it goes on only by the ticks that the program asks for; when each of them comes is a choice like any other.
+// waited for long. Beyond that it goes on only by the ticks that the program asks for; when each of them comes is a
+// choice like any other.
 //
-// A state that was reached before, with as many preemptions left or more, is not explored again. A thread's state is what
-// it has read so far, since nothing else can make it do one thing or another. Of looks in a row (from a sleep to the next)
-// that reach for the same words in the same order only the last counts: no strategy keeps more of them. States are told
-// apart by 64-bit hashes.
+// A state that was reached before, with as many preemptions left or more, is not explored again. A thread's state is
+// what it has read so far, since nothing else can make it do one thing or another. Of looks in a row (from a sleep to
+// the next) that reach for the same words in the same order only the last counts: no strategy keeps more of them.
+// States are told apart by 64-bit hashes.
 //
 // Memory is sequentially consistent here: what a GPU may reorder beyond that is not tried.
 #pragma once
@@ -35,8 +37,8 @@ namespace wic::simt {
 inline constexpr std::uint64_t kClockReadNs = 250'000;
 
 struct Bounds {
-  std::uint32_t preemptions = 2;  ///< switches away from a thread that could have gone on
-  std::uint32_t idle_looks = 1;   ///< looks of a thread after one that had news, while there is no other news
+  std::uint32_t preemptions = 2;          ///< switches away from a thread that could have gone on
+  std::uint32_t idle_looks = 1;           ///< looks of a thread after one that had news, while there is no other news
   std::uint64_t schedules = 100'000'000;  ///< give up after so many
 };
 
@@ -54,8 +56,8 @@ class Exploration;
 /// One run of the program under one schedule. One OS thread.
 class ExploredRun {
  public:
-  /// All blocks of the kernel become runnable, together with those of other launches. Blocks of fewer than 32 threads will
-  /// do, and keep the number of schedules small.
+  /// All blocks of the kernel become runnable, together with those of other launches. Blocks of fewer than 32 threads
+  /// will do, and keep the number of schedules small.
   void launch(const LaunchShape& shape, const KernelRef& kernel);
   /// At some moment the clock goes on to `now_ns`; ticks come in the order of the calls.
   void tick(std::uint64_t now_ns) { ticks_.push_back(now_ns); }
@@ -68,7 +70,8 @@ class ExploredRun {
   /// Until everything has ended. Error: a deadlock, sleepers that look again and again and see nothing new, or
   /// what always() was given.
   Result<> run();
-  /// Whose turns they were so far, threads in the order of their launch: z = then it slept, . = then it ended, @ = a tick.
+  /// Whose turns they were so far, threads in the order of their launch: z = then it slept, . = then it ended, @ = a
+  /// tick.
   std::string turns() const;
 
  private:
@@ -84,8 +87,8 @@ class ExploredRun {
   std::unique_ptr<World> world_;
 };
 
-/// Sets the program up in a run, runs it and says what was wrong (empty: nothing). Everything that its threads share lies
-/// at the same address in every run, and has the same value at its start.
+/// Sets the program up in a run, runs it and says what was wrong (empty: nothing). Everything that its threads share
+/// lies at the same address in every run, and has the same value at its start.
 using ExploredProgram = std::function<std::string(ExploredRun& run)>;
 
 Explored explore(const Bounds& bounds, const ExploredProgram& program);

@@ -56,7 +56,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for waiters, changes, what in runs:
             verdict = check(model, [f"-DWAITERS={waiters}", f"-DCHANGES={changes}", *defines], compiler, folder, what)
-            print(f"{waiters} waiters, {changes} changes of strategy, {what}: {verdict.states} states, {verdict.errors} errors {verdict.first_line}", flush=True)
+            print(f"{waiters} waiters, {changes} changes of strategy, {what}: {verdict.states} states, "
+                  f"{verdict.errors} errors {verdict.first_line}", flush=True)
             if mutant and verdict.errors > 0:
                 return 0
             if not mutant and verdict.errors > 0:
