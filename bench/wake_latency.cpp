@@ -131,6 +131,7 @@ class Measurement {
     Measurement m(options, what, waiters, threads);
     if (auto r = m.prepare(); !r) return r;
     std::vector<Latencies> by_device(options.ways.size()), by_cpu(options.ways.size());
+    if (auto r = m.let_auto_look(); !r) return r;
     for (std::int64_t round = -4; round < options.rounds;
          ++round) {  // the first ones warm up, and teach the prediction
       for (std::size_t w = 0; w < options.ways.size(); ++w) {
