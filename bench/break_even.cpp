@@ -63,8 +63,10 @@ struct BreakEven {
     }
     const bool waiting_block = !every_other_row || thread.block() / view.sm_count % 2 == 1;
     const bool waits = waiting_block && thread.warp() < waiting_warps;
-    if (waits) {
-      consume(thread);
+    if (waits && each_thread) {
+      consume(thread, wic::warps_group(0, waiting_warps, 1));  // barriers as constants: an SM has few of them
+    } else if (waits) {
+      consume(thread, wic::block_group(thread));
     } else {
       stream(thread);
     }
@@ -97,8 +99,7 @@ struct BreakEven {
     thread.store(&words[kPhase], kOver);
   }
 
-  WIC_DEVICE void consume(const wic::Thread& thread) const {
-    const wic::Group group = each_thread ? wic::warps_group(0, waiting_warps, 1) : wic::block_group(thread);
+  WIC_DEVICE void consume(const wic::Thread& thread, const wic::Group& group) const {
     std::uint32_t value = thread.index() + 1;
     for (std::uint32_t round = 1; round <= rounds; ++round) {
       if (group.is_leader(thread)) thread.fetch_add(&words[kArrived], 1);

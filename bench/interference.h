@@ -97,7 +97,7 @@ struct InterferenceKernel {
   WIC_DEVICE void compute(const wic::Thread& thread, std::uint32_t part, std::uint32_t threads) const {
     const std::uint64_t begin = thread.clock_ns();
     work.run<kBound>(thread, part, computing, thread.index(), threads);
-    thread.barrier(kComputeBarrier, threads);
+    thread.barrier(kRoles == Roles::inside ? kComputeBarrier : 0, threads);
     if (thread.index() != 0) return;
     spans[part] = {begin, thread.clock_ns()};
     thread.fetch_add(&on_sm[thread.sm() % sm_count], 1);

@@ -26,9 +26,9 @@ inline constexpr std::uint32_t kDistantWordReaders = 32;
 /// 528 pollers of a word in device memory cost nothing (1.00), 2,096 cost L2-bound work 1.04.
 inline constexpr std::uint32_t kDeviceWordReaders = 1'000;
 
-/// Waits shorter than this gain nothing by parking: its wake-up takes longer (2.0 to 2.6 us on an H200) than polling's
-/// (1.0 to 1.5 us). To be set by bench/break_even.cpp.
-inline constexpr wicprof::TimeNs kBreakEvenNs = 4'000;
+/// Waits shorter than this go on polling. The shortest waits that bench/break_even.cpp makes gain by parking already, at a
+/// hot word in host memory and where every thread polls: what polling costs the others outweighs the later wake-up.
+inline constexpr wicprof::TimeNs kBreakEvenNs = 500;
 /// A look at a word in device memory takes less, one over a bus or a link more.
 inline constexpr wicprof::TimeNs kSlowLookNs = 1'100;
 

@@ -18,6 +18,7 @@ namespace wic {
 struct alignas(kLineBytes) SenderLine {
   std::uint32_t sent;      ///< the last cycle that was announced
   std::uint32_t parts[2];  ///< of the message of an even or odd cycle that have been written
+  std::uint32_t released;  ///< what part 0 knows the consumer to have released: the other parts need not ask as far away
 };
 
 /// Where a message may be written, once the wait for room is satisfied.
@@ -38,12 +39,7 @@ struct Sender {
   /// Waits until the consumer has released cycle - 2, and tells where the message belongs.
   WIC_DEVICE Place place(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
                          std::uint64_t timeout_ns) const {
-    WaitResult wait{wicprof::WaitStatus::satisfied, 0};
-    if (cycle > 2) {
-      wait = wait_until(thread, view, group, room_site, cycle, released + std::size_t{tag} * released_stride,
-                        AtLeast{cycle - 2}, timeout_ns);
-    }
-    return {wait, wait.status == wicprof::WaitStatus::satisfied ? box.payload(tag, cycle) : nullptr};
+    return place_by(thread, group, tag, cycle, released + std::size_t{tag} * released_stride, timeout_ns);
   }
 
   /// Announces what the group has written to the place. A cycle that was announced before is not announced again.
@@ -81,8 +77,12 @@ struct Sender {
   WIC_DEVICE WaitResult send_part(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
                                   const void* data, std::uint32_t bytes, std::uint32_t part, std::uint32_t parts,
                                   std::uint64_t timeout_ns) const {
-    const Place to = place(thread, group, tag, cycle, timeout_ns);
+    const std::uint32_t* const room = part == 0 ? released + std::size_t{tag} * released_stride : &lines[tag].released;
+    const Place to = place_by(thread, group, tag, cycle, room, timeout_ns);
     if (to.data == nullptr) return to.wait;
+    if (part == 0 && parts > 1 && cycle > 2 && group.is_leader(thread)) {
+      thread.store_release(&lines[tag].released, to.wait.value);
+    }
     const std::size_t share = (std::size_t{bytes} + parts - 1) / parts;
     const std::size_t rounded = (share + kLineBytes - 1) / kLineBytes * kLineBytes;
     const std::size_t begin = part * rounded;
@@ -103,6 +103,14 @@ struct Sender {
   }
 
  private:
+  // `room`: a word that holds the last cycle of the tag that the consumer has done with.
+  WIC_DEVICE Place place_by(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
+                            const std::uint32_t* room, std::uint64_t timeout_ns) const {
+    WaitResult wait{wicprof::WaitStatus::satisfied, 0};
+    if (cycle > 2) wait = wait_until(thread, view, group, room_site, cycle, room, AtLeast{cycle - 2}, timeout_ns);
+    return {wait, wait.status == wicprof::WaitStatus::satisfied ? box.payload(tag, cycle) : nullptr};
+  }
+
   WIC_DEVICE bool is_sent(const Thread& thread, Tag tag, std::uint32_t cycle) const {
     return AtLeast{cycle}(thread.load(&lines[tag].sent));
   }

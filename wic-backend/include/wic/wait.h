@@ -44,6 +44,7 @@ struct WaitTally {
 
 // All waiters of a site read its one strategy word; more often than this, thousands of them would queue up there.
 inline constexpr std::uint64_t kStrategyLookNs = 20'000;
+inline constexpr std::uint64_t kLongestStrategyLookNs = 200'000;  // in waits that last: a toggle has a millisecond
 inline constexpr std::uint64_t kSlowLookNs = kStrategyLookNs;
 // The device clock is read only every so often: reading it at each look slows what is bound by shared memory beside it.
 inline constexpr std::uint32_t kCyclesBetweenClocks = 4'000;
@@ -64,7 +65,10 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
     std::uint32_t strategy_word = wait.strategy_word;
     if (now >= look_at_strategy) {
       strategy_word = thread.load(&wait.strategy->word);  // in the shadow of the load above
-      look_at_strategy = now + kStrategyLookNs;
+      const std::uint64_t share = (now - wait.arrived_ns) / 16;
+      look_at_strategy = now + (share < kStrategyLookNs          ? kStrategyLookNs
+                                : share < kLongestStrategyLookNs ? share
+                                                                 : kLongestStrategyLookNs);
     }
     tally.polls += seen.read_word ? 1 : 0;
     if (seen.fresh) result.value = seen.value;

@@ -16,7 +16,7 @@
 // release and acquire.
 //
 // A watcher that leaves for any reason (satisfied, deadline, another strategy) says so on every line before it frees the
-// role on the master, so a line never goes back in time. Every waiter looks at its line at least every two microseconds,
+// role on the master, so a line never goes back in time. Every waiter looks at its line at least every ten microseconds,
 // and at the word itself about every half second: a wake-up cannot be lost, only late.
 #pragma once
 
@@ -51,12 +51,11 @@ class SharedWatch {
   WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
     const std::uint64_t waited = now - wait.arrived_ns;
     if (role_ == Role::waiter) {
-      const std::uint32_t sleep_ns = bounded(waited / 2048, 0, kLongestSleepNs);
-      if (sleep_ns >= kShortestSleepNs) thread.sleep_ns(sleep_ns);
+      if (waited >= kPatienceNs) thread.sleep_ns(patient_sleep_ns(waited));
     } else if (!slept_) {
       sleep_through_prediction(thread, wait, now);
-    } else if (waited > kWatchersPatienceNs) {
-      thread.sleep_ns(bounded(waited / 1024, 0, kLongestWatcherSleepNs));
+    } else if (waited >= kPatienceNs) {
+      thread.sleep_ns(kWatcherSleepNs);
     }
   }
 
@@ -76,10 +75,8 @@ class SharedWatch {
  private:
   enum class Role : std::uint8_t { none, watcher, waiter, alone };
 
-  static constexpr std::uint32_t kShortestSleepNs = 64;    // between a waiter's looks at its line
-  static constexpr std::uint32_t kLongestSleepNs = 1'000;  // lasts up to twice that
-  static constexpr std::uint32_t kLongestWatcherSleepNs = 500;
-  static constexpr std::uint64_t kWatchersPatienceNs = 200'000;  // looks again at once for that long
+  static constexpr std::uint64_t kPatienceNs = 200'000;  // for so long everybody looks again at once
+  static constexpr std::uint32_t kWatcherSleepNs = 200;   // then; the others' sleeps grow with the wait
   static constexpr std::uint32_t kPredictedStepNs = 1'000;
   static constexpr std::uint32_t kLooksBetweenOwn = 1u << 19;  // about half a second
   static constexpr std::uint32_t kProbes = 4;
@@ -95,9 +92,6 @@ class SharedWatch {
   static WIC_DEVICE std::uint32_t value_of(std::uint64_t mirror) { return static_cast<std::uint32_t>(mirror); }
   // Tickets wrap at 31 bits: a is at or after b when the distance is less than half the circle.
   static WIC_DEVICE bool reached(std::uint32_t a, std::uint32_t b) { return ((a - b) & 0x7fffffffu) < 0x40000000u; }
-  static WIC_DEVICE std::uint32_t bounded(std::uint64_t ns, std::uint32_t least, std::uint32_t most) {
-    return ns < least ? least : ns > most ? most : static_cast<std::uint32_t>(ns);
-  }
 
   // At least half of the period after the first look, and never many blocks at the same time: reads of a host word by many
   // are what this strategy is there to prevent.

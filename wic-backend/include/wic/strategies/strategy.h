@@ -50,17 +50,21 @@ struct DirectObservation {
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 };
 
-/// One thread that looks for a whole group. A wait that has lasted is likely to go on: looks come less often then, for the
-/// sake of what computes on the same SM.
+/// How long to sleep between two looks of a wait that has lasted that long: longer waits are likely to go on, and may be
+/// prolonged by some thousandths for the sake of what computes on the same SM. (A sleep lasts up to twice as long.)
+WIC_DEVICE inline std::uint32_t patient_sleep_ns(std::uint64_t waited_ns) {
+  constexpr std::uint64_t kShort = 50'000;
+  constexpr std::uint32_t kLongestNs = 4'000;
+  if (waited_ns < kShort) return 0;
+  return waited_ns / 512 < kLongestNs ? static_cast<std::uint32_t>(waited_ns / 512) : kLongestNs;
+}
+
+/// One thread that looks for a whole group.
 struct PatientObservation : DirectObservation {
   static constexpr bool kLeaderWaits = true;
-  static constexpr std::uint64_t kPatienceNs = 200'000;
-  static constexpr std::uint32_t kLongestNs = 500;
 
   WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
-    const std::uint64_t waited = now - wait.arrived_ns;
-    if (waited < kPatienceNs) return;
-    thread.sleep_ns(waited / 2048 < kLongestNs ? static_cast<std::uint32_t>(waited / 2048) : kLongestNs);
+    if (const std::uint32_t ns = patient_sleep_ns(now - wait.arrived_ns); ns != 0) thread.sleep_ns(ns);
   }
 };
 
