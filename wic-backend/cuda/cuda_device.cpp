@@ -10,6 +10,7 @@
 #include "cuda/clock_exchange.h"
 #include "cuda/cuda_doorbell.h"
 #include "cuda/cuda_error.h"
+#include "cuda/driver_function.h"
 #include "cuda/stream_memory.h"
 
 namespace wic::cuda {
@@ -20,6 +21,13 @@ namespace {
 
 // Runs the calls that follow on this GPU, whatever the calling thread used before.
 void use(int ordinal) { cudaSetDevice(ordinal); }
+
+// False where the driver cannot say.
+bool loads_lazily() {
+  const auto loading_mode = driver_function<PFN_cuModuleGetLoadingMode_v11070>("cuModuleGetLoadingMode");
+  CUmoduleLoadingMode mode = CU_MODULE_EAGER_LOADING;
+  return loading_mode != nullptr && loading_mode(&mode) == CUDA_SUCCESS && mode == CU_MODULE_LAZY_LOADING;
+}
 
 class CudaEvent final : public Event {
  public:
@@ -99,6 +107,7 @@ class CudaDevice final : public Device {
     properties_.compute_major = static_cast<std::uint16_t>(info.major);
     properties_.compute_minor = static_cast<std::uint16_t>(info.minor);
     properties_.host_native_atomics = native_atomics != 0;
+    properties_.lazy_loading = loads_lazily();
     // Made now: while kernels wait for the host, no call may need the context's lock.
     if (const cudaError_t s = cudaStreamCreateWithFlags(&live_stream_, cudaStreamNonBlocking); s != cudaSuccess) {
       return cuda_error("making a stream", s);

@@ -1,25 +1,13 @@
 #include "cuda/stream_memory.h"
 
-#include <cuda.h>
-#include <cudaTypedefs.h>
-
 #include <string>
 
 #include "cuda/cuda_error.h"
+#include "cuda/driver_function.h"
 
 namespace wic::cuda {
 
 namespace {
-
-// nullptr where the driver does not have it. Looked up through the runtime, so that nothing links to the driver.
-template <class Function>
-Function driver_function(const char* name) {
-  void* entry = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-  const cudaError_t status = cudaGetDriverEntryPointByVersion(name, &entry, 11070, cudaEnableDefault, &found);
-  if (status != cudaSuccess || found != cudaDriverEntryPointSuccess) return nullptr;
-  return reinterpret_cast<Function>(entry);
-}
 
 wicprof::Error driver_error(const char* what, CUresult status) {
   return wicprof::unavailable(std::string(what) + " failed: CUresult " + std::to_string(static_cast<int>(status)));

@@ -169,6 +169,10 @@ Result<> Runtime::State::open(const RuntimeOptions& options) {
   for (std::unique_ptr<Device>& device : *devices) {
     Result<Member> member = make_member(std::move(device), records_an_sm);
     if (!member) return member.error();
+    if (member->device->properties().lazy_loading) {
+      warning = "CUDA loads kernels lazily here (it was in use before, or CUDA_MODULE_LOADING says so): the first launch of "
+                "one can wait for those that run, a deadlock where they wait for it; set CUDA_MODULE_LOADING=EAGER";
+    }
     members.push_back(*std::move(member));
     board.add_device(*members.back().device, members.back().strategies.data(), members.back().control.data());
   }

@@ -29,6 +29,8 @@ struct DeviceProperties {
   std::uint16_t compute_major = 0;
   std::uint16_t compute_minor = 0;
   bool host_native_atomics = false;
+  /// CUDA loads kernels at their first launch, which can wait for the kernels that run.
+  bool lazy_loading = false;
 };
 
 enum class Memory {
