@@ -42,6 +42,7 @@ struct Direction {
 struct Scale {
   std::int64_t largest = 0;         // bytes of a message
   std::int64_t bandwidth_bytes = 0;  // a row
+  std::int64_t least_messages = 0;   // a row: beside them what is under way when its time begins is little
   std::int64_t most_messages = 0;    // a row
   std::int64_t rounds = 0;           // of ping-pong
   std::uint32_t threads = 0, most_parts = 0, rate_tags = 0;
@@ -227,7 +228,8 @@ Result<> bandwidth(Claim& claim, const std::string& devices, const Scale& scale,
   const std::uint32_t tags = bandwidth_tags(direction);
   for (std::int64_t bytes = 4096; bytes <= scale.largest; bytes *= 4) {
     const std::int64_t messages =
-        std::clamp<std::int64_t>(scale.bandwidth_bytes / bytes, std::int64_t{16} * tags, scale.most_messages);
+        std::clamp<std::int64_t>(scale.bandwidth_bytes / bytes, std::min(scale.least_messages, scale.most_messages),
+                                 scale.most_messages);
     const auto cycles = static_cast<std::uint32_t>(messages / tags);
     const std::map<std::string, Parameter> params{{"devices", devices},
                                                   {"bytes", bytes},
@@ -247,7 +249,9 @@ Result<> bandwidth(Claim& claim, const std::string& devices, const Scale& scale,
       const std::uint32_t fewer = way == Way::naive ? std::min(cycles, 64u) : cycles;
       auto channel = (*rig)->channel(direction, way, tags, static_cast<std::uint32_t>(bytes));
       if (!channel) return channel.error();
-      const auto took = stream_messages(**rig, scale, direction, **channel, fewer, false);
+      // What lies in the CPU's memory has not come over before it is read.
+      const bool read = direction.producer.is_cpu() && (*channel)->path() == Path::stores;
+      const auto took = stream_messages(**rig, scale, direction, **channel, fewer, read);
       if (!took) return took.error();
       const double sent = static_cast<double>(bytes) * tags * (fewer - fewer / 8);
       ClaimRow row;
@@ -465,8 +469,8 @@ int main(int argc, char** argv) {
   const std::string devices = claim.option("devices", "simt:1");
   const std::string only = claim.option("only", "all");  // bandwidth, rate, paths or latency
   const bool gpu = devices.starts_with("cuda");
-  const Scale scale = gpu ? Scale{16 << 20, std::int64_t{1} << 30, 65'536, 4'000, 512, 16, 32}
-                          : Scale{64 << 10, 1 << 20, 256, 64, 32, 2, 8};
+  const Scale scale = gpu ? Scale{16 << 20, std::int64_t{1} << 30, 512, 65'536, 4'000, 512, 16, 32}
+                          : Scale{64 << 10, 1 << 20, 64, 256, 64, 32, 2, 8};
   auto probe = Rig::make(devices);
   if (!probe) {
     std::fprintf(stderr, "channel: %s\n", probe.error().message.c_str());

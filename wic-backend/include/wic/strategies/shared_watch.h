@@ -16,7 +16,7 @@
 // release and acquire.
 //
 // A watcher that leaves for any reason (satisfied, deadline, another strategy) says so on every line before it frees the
-// role on the master, so a line never goes back in time. Every waiter looks at its line at least every ten microseconds,
+// role on the master, so a line never goes back in time. Every waiter looks at its line at least every twenty microseconds,
 // and at the word itself about every half second: a wake-up cannot be lost, only late.
 #pragma once
 
@@ -51,10 +51,10 @@ class SharedWatch {
   WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
     const std::uint64_t waited = now - wait.arrived_ns;
     if (role_ == Role::waiter) {
-      if (waited >= kPatienceNs) thread.sleep_ns(patient_sleep_ns(waited));
+      if (const std::uint32_t ns = patient_sleep_ns(waited); ns != 0) thread.sleep_ns(ns);
     } else if (!slept_) {
       sleep_through_prediction(thread, wait, now);
-    } else if (waited >= kPatienceNs) {
+    } else if (waited >= kWatcherPatienceNs) {
       thread.sleep_ns(kWatcherSleepNs);
     }
   }
@@ -75,8 +75,8 @@ class SharedWatch {
  private:
   enum class Role : std::uint8_t { none, watcher, waiter, alone };
 
-  static constexpr std::uint64_t kPatienceNs = 200'000;  // for so long everybody looks again at once
-  static constexpr std::uint32_t kWatcherSleepNs = 200;   // then; the others' sleeps grow with the wait
+  static constexpr std::uint64_t kWatcherPatienceNs = 200'000;  // for so long it looks again at once: it is only one
+  static constexpr std::uint32_t kWatcherSleepNs = 200;
   static constexpr std::uint32_t kPredictedStepNs = 1'000;
   static constexpr std::uint32_t kLooksBetweenOwn = 1u << 19;  // about half a second
   static constexpr std::uint32_t kProbes = 4;

@@ -50,13 +50,12 @@ struct DirectObservation {
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 };
 
-/// How long to sleep between two looks of a wait that has lasted that long: longer waits are likely to go on, and may be
-/// prolonged by some thousandths for the sake of what computes on the same SM. (A sleep lasts up to twice as long.)
+/// How long to sleep between two looks of a wait that has lasted that long: a wait that has lasted is likely to go on, and
+/// may be prolonged by about a hundredth for the sake of what computes on the same SM. (A sleep lasts up to twice as long.)
 WIC_DEVICE inline std::uint32_t patient_sleep_ns(std::uint64_t waited_ns) {
-  constexpr std::uint64_t kShort = 50'000;
-  constexpr std::uint32_t kLongestNs = 4'000;
-  if (waited_ns < kShort) return 0;
-  return waited_ns / 512 < kLongestNs ? static_cast<std::uint32_t>(waited_ns / 512) : kLongestNs;
+  if (waited_ns < 50'000) return 0;
+  if (waited_ns < 250'000) return static_cast<std::uint32_t>(waited_ns / 512);
+  return waited_ns < 1'000'000 ? static_cast<std::uint32_t>(waited_ns / 128) : 8'000;
 }
 
 /// One thread that looks for a whole group.
