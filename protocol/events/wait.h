@@ -32,7 +32,8 @@ struct WaitEvent {
   WordTag word_tag;
   std::uint8_t warps;        ///< of the waiting group; 0 = not known
   std::uint8_t each_thread;  ///< 1: every thread of the group polls for itself in the program's own way
-  std::uint8_t reserved[2];
+  std::uint8_t waited;       ///< 1: the word was not ready at the first look
+  std::uint8_t reserved[1];
 };
 
 }  // namespace wicprof

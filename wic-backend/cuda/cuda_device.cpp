@@ -133,7 +133,10 @@ class CudaDevice final : public Device {
       // not wait for it.
       cudaError_t cleared = cudaMemsetAsync(memory, 0, bytes, live_stream_);
       if (cleared == cudaSuccess) cleared = cudaStreamSynchronize(live_stream_);
-      if (cleared != cudaSuccess) return cuda_error("clearing memory", cleared);
+      if (cleared != cudaSuccess) {
+        cudaFree(memory);
+        return cuda_error("clearing memory", cleared);
+      }
     }
     return memory;
   }

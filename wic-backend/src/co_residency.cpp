@@ -2,9 +2,11 @@
 
 namespace wic {
 
-// Each kernel takes the share of the device that its blocks are of all that it could have there. Where the shares come to
-// more than one, some block has no place until another ends.
+// A device spreads a kernel's blocks evenly over its SMs. On the fullest of them each kernel takes the share that its blocks
+// are of all that it could have there; where the shares come to no more than one, all find room, whatever they need of each
+// resource.
 Result<> check_co_resident(Device& device, std::span<const PlannedLaunch> launches) {
+  const std::uint32_t sms = device.properties().sm_count;
   double share = 0;
   std::uint64_t blocks = 0;
   std::string rooms;
@@ -18,10 +20,10 @@ Result<> check_co_resident(Device& device, std::span<const PlannedLaunch> launch
                                 std::to_string(launch.shape.threads) + " threads and " +
                                 std::to_string(launch.shape.shared_bytes) + " bytes of shared memory of this kernel");
     }
-    share += static_cast<double>(launch.shape.blocks) / *room;
+    share += static_cast<double>((launch.shape.blocks + sms - 1) / sms) / (static_cast<double>(*room) / sms);
     blocks += launch.shape.blocks;
   }
-  if (share <= 1) return wicprof::ok();
+  if (share <= 1 + 1e-9) return wicprof::ok();
   return wicprof::bad_input(device.properties().name + " does not hold these " + std::to_string(blocks) +
                             " blocks at once (" + rooms +
                             "), and they wait for each other: a deadlock. Launch fewer blocks, or blocks of fewer threads, "

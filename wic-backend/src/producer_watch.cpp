@@ -69,7 +69,7 @@ void ProducerWatch::run() {
       if (stop_) return;
       fds.assign(1, {wake_fd_, POLLIN, 0});
       for (const Process& process : processes_) fds.push_back({process.fd, POLLIN, 0});
-      if (asking_) timeout = kAskEveryMs;
+      if (asking_ || wake_fd_ < 0) timeout = kAskEveryMs;
     }
     poll(fds.data(), fds.size(), timeout);
     if (fds[0].revents != 0) {
@@ -90,11 +90,12 @@ void ProducerWatch::run() {
         processes_.erase(process);
       }
       ask = asking_;
+      asking_ = false;  // whoever wants it from here on is heard
     }
     for (const auto& act : ended) act();
-    if (ask && !ask_devices_()) {
+    if (ask && ask_devices_()) {
       const std::lock_guard lock(mutex_);
-      asking_ = false;
+      asking_ = true;
     }
   }
 }

@@ -28,7 +28,8 @@ inline wicprof::WaitEvent wait_event(const DeviceRecord& r, wicprof::DeviceId de
   e.switched_after_ns = r.quads[1].payload[2];
   e.value = r.quads[2].payload[2];
   e.strategy = static_cast<std::uint8_t>(r.quads[0].payload[0] >> 8);
-  e.status = static_cast<wicprof::WaitStatus>((r.quads[0].payload[0] >> 16) & 0xffu);
+  e.status = static_cast<wicprof::WaitStatus>((r.quads[0].payload[0] >> 16) & 0x7fu);
+  e.waited = static_cast<std::uint8_t>((r.quads[0].payload[0] >> 23) & 1u);
   e.warps = static_cast<std::uint8_t>((r.quads[0].payload[0] >> 24) & 0x7fu);
   e.each_thread = static_cast<std::uint8_t>(r.quads[0].payload[0] >> 31);
   return e;

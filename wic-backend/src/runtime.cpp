@@ -517,12 +517,17 @@ Result<SiteId> Runtime::add_site(const SiteSpec& spec) {
 }
 
 Result<> Runtime::release_waiters(SiteId site) { return state_->board.set_lost(site, true); }
-Result<> Runtime::readmit(SiteId site) { return state_->board.set_lost(site, false); }
+Result<> Runtime::readmit(SiteId site) {
+  Result<> done = state_->board.set_lost(site, false);
+  state_->producers.start_asking();
+  return done;
+}
 Result<> Runtime::watch_producer(SiteId site, int pid) {
   return state_->producers.add_process(pid, [state = state_.get(), site] { state->release(site, "its process has ended"); });
 }
 
 Result<> Runtime::set_wait(SiteId site, WantedWait wanted) {
+  if (site > state_->board.site_count()) return bad_input("there is no wait site number " + std::to_string(site));
   if (Result<> possible = state_->board.refusal(site, wanted); !possible) return possible;
   if (state_->sink == nullptr) {
     Result<> done = state_->board.want(site, wanted);
@@ -532,6 +537,9 @@ Result<> Runtime::set_wait(SiteId site, WantedWait wanted) {
   const std::uint32_t sequence = wicprof::request_wait(state_->session.control(), site, wanted);
   if (!wicprof::wait_applied(state_->session.control(), sequence, wicprof::kSecond)) {
     return wicprof::unavailable("the change of strategy was not applied within a second");
+  }
+  if (state_->board.wanted(site).pack() != wanted.pack()) {
+    return wicprof::unavailable("the change of strategy could not be carried out; the trace says why, in its table of losses");
   }
   return wicprof::ok();
 }
@@ -553,7 +561,9 @@ WaitResult Runtime::wait_until(SiteId site, std::uint32_t iteration, const std::
   const TimeNs cpu_begin = wicprof::thread_cpu_ns();
   const HostWaitResult wait = host_wait(word, condition, timeout, known, [&] { return state_->board.strategy(site); });
   const TimeNs end = wicprof::now_ns();
-  predicted.store(known == 0 ? end - begin : known + (end - begin - known) / 4, std::memory_order_relaxed);
+  if (wait.result.status == wicprof::WaitStatus::satisfied) {  // a deadline says nothing about the next wait
+    predicted.store(known == 0 ? end - begin : known + (end - begin - known) / 4, std::memory_order_relaxed);
+  }
   if (state_->sink != nullptr) {
     record_wait(site, iteration, word, begin, end, wicprof::thread_cpu_ns() - cpu_begin, wait.polls, wait.result.status);
   }

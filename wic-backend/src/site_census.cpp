@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "wic/record.h"
+#include "wic/strategies/strategy.h"
 
 namespace wic {
 
@@ -19,9 +20,15 @@ namespace {
 // short waits evenly.
 constexpr std::uint32_t kMomentBits = 14;
 
-// Whether a waiter under that strategy does nothing but look.
-bool only_looks(StrategyId strategy) {
-  return strategy == StrategyId::poll || strategy == StrategyId::leader_bar_sync;
+// Whether a waiter under that strategy does nothing but look: leaders sleep once a wait has lasted.
+bool only_looks(StrategyId strategy, TimeNs length) {
+  switch (strategy) {
+    case StrategyId::poll: return true;
+    case StrategyId::leader_bar_sync:
+    case StrategyId::leader_mbarrier:
+    case StrategyId::leader_mbarrier_hint: return length < kImpatientNs;
+    default: return false;
+  }
 }
 
 template <class Number>
@@ -64,7 +71,7 @@ void SiteCensus::add(const wicprof::WaitEvent& wait, TimeNs now_ns) {
   }
   if (!in_sample(wait.resumed_ns >> kMomentBits, window.sample_mask)) return;
   window.waits.push_back({wait.arrived_ns, std::max(wait.arrived_ns, wait.resumed_ns), wait.polls, wait.device,
-                          wait.word_tag, wait.warps, wait.each_thread != 0});
+                          wait.word_tag, wait.warps, wait.each_thread != 0, wait.waited != 0});
   if (window.waits.size() > kMostKept) thin_out(window);
 }
 
@@ -105,8 +112,8 @@ SiteObservation SiteCensus::observe(Window& window) {
     on_word[{wait.device, wait.word}].add(wait.arrived, wait.resumed);
     words.insert(wait.word);
     const auto length = static_cast<TimeNs>(wait.resumed - wait.arrived);
-    lengths.push_back(wait.polls == 1 ? 0 : length);
-    if (only_looks(window.strategy) && wait.polls > 1) looks.push_back(length / wait.polls);
+    lengths.push_back(wait.waited ? length : 0);
+    if (only_looks(window.strategy, length) && wait.polls > 1) looks.push_back(length / wait.polls);
     warps.push_back(wait.warps);
     each_thread += wait.each_thread ? 1 : 0;
   }

@@ -53,6 +53,7 @@ class SiteCensus {
     wicprof::WordTag word;
     std::uint8_t warps;
     bool each_thread;
+    bool waited;
   };
   struct Window {
     wicprof::TimeNs begin = 0;

@@ -34,7 +34,10 @@ Result<SiteId> StrategyBoard::add_site(const SiteSpec& spec) {
   if (sites_.size() == kMaxSites) return bad_input("a program can have 255 wait sites; '" + spec.name + "' is one more");
   sites_.push_back({SiteChooser(spec, limits_), WantedWait::kNothing});
   const auto id = static_cast<SiteId>(sites_.size() - 1);
-  if (Result<> written = write(id, id); !written) return written.error();
+  if (Result<> written = write(id, id); !written) {
+    sites_.pop_back();
+    return written.error();
+  }
   return id;
 }
 
@@ -152,9 +155,13 @@ Result<> StrategyBoard::write(SiteId first, SiteId last) {
   for (SiteId id = first; id <= last; ++id) {
     words_[id].store(next_word(id), std::memory_order_release);
   }
+  Result<> result = wicprof::ok();  // one device's failure does not keep the others from their words
+  // An earlier write that lands late would undo what a steward brings from the page.
+  for (const Target& target : targets_) {
+    if (Result<> done = wait_for_own_write(target); !done) result = done;
+  }
   ++sequence_;
   for (const Target& target : targets_) publish(*target.page);
-  Result<> result = wicprof::ok();  // one device's failure does not keep the others from their words
   std::vector<LiveWord> live;
   for (const Target& target : targets_) {
     live.clear();
@@ -175,6 +182,18 @@ void StrategyBoard::publish(ControlPage& page) {
   }
   std::atomic_ref(page.site_count).store(static_cast<std::uint32_t>(sites_.size() - 1), std::memory_order_relaxed);
   std::atomic_ref(page.sequence).store(sequence_, std::memory_order_release);
+}
+
+Result<> StrategyBoard::wait_for_own_write(const Target& target) {
+  const wicprof::TimeNs end = wicprof::now_ns() + kWriteTimeout;
+  for (;;) {
+    const Result<bool> done = target.device->live_write_done();
+    if (!done) return done.error();
+    if (*done) return wicprof::ok();
+    if (wicprof::now_ns() > end) {
+      return wicprof::unavailable(target.device->properties().name + " did not take the last strategy within 2 s");
+    }
+  }
 }
 
 // By whichever comes first: a steward of the device, or the host's own write.

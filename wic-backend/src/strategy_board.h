@@ -53,9 +53,6 @@ class StrategyBoard {
   wicprof::StrategyId strategy(wicprof::SiteId site) const {
     return static_cast<wicprof::StrategyId>(words_[site].load(std::memory_order_acquire) & 0xffu);
   }
-  bool lost(wicprof::SiteId site) const {
-    return (words_[site].load(std::memory_order_acquire) & 0xffu) == kProducerLost;
-  }
 
  private:
   struct Target {
@@ -75,6 +72,7 @@ class StrategyBoard {
   std::uint32_t next_word(wicprof::SiteId id) const;
   Result<> write(wicprof::SiteId first, wicprof::SiteId last);
   void publish(ControlPage& page);
+  static Result<> wait_for_own_write(const Target& target);
   Result<> wait_until_there(const Target& target);
 
   mutable std::mutex mutex_;

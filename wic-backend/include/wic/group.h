@@ -17,7 +17,7 @@ struct Group {
   WIC_DEVICE bool is_leader(const Thread& thread) const { return thread.index() == first; }
 };
 
-/// The whole block; one thread polls and the rest stand at the block's barrier (Algorithm 1 of the WIC paper).
+/// The whole block, of a multiple of 32 threads; one thread polls and the rest stand at the block's barrier (Algorithm 1 of the WIC paper).
 WIC_DEVICE inline Group block_group(const Thread& thread) {
   return {0, thread.block_size(), 0, wicprof::Pollers::leader};
 }

@@ -27,6 +27,7 @@ struct RecordPayload {
   wicprof::WordTag word_tag = 0;
   std::uint8_t warps = 0;  ///< of the waiting group, 32 at most
   wicprof::Pollers pollers = wicprof::Pollers::leader;
+  bool waited = false;  ///< the word was not ready at the first look
 };
 
 /// Whether what has that key is in the sample: one key in mask + 1, picked at random.
@@ -57,7 +58,8 @@ WIC_DEVICE inline void write_record(const Thread& thread, const DeviceView& view
   const std::uint32_t tag = sequence / view.ring_capacity + 1;
   DeviceRecord& to = view.records[std::size_t{sm} * view.ring_capacity + slot];
   const std::uint32_t head = static_cast<std::uint32_t>(r.kind) | (std::uint32_t{r.strategy} << 8) |
-                             (static_cast<std::uint32_t>(r.status) << 16) | (std::uint32_t{r.warps} << 24) |
+                             (static_cast<std::uint32_t>(r.status) << 16) | (std::uint32_t{r.waited} << 23) |
+                             (std::uint32_t{r.warps} << 24) |
                              (static_cast<std::uint32_t>(r.pollers) << 31);
   thread.store_quad(&to.quads[0], head, r.site | (thread.warp() << 16), thread.block(), tag);
   thread.store_quad(&to.quads[1], r.iteration, r.polls, r.switched_after_ns, tag);

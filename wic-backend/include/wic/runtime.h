@@ -60,7 +60,8 @@ class Runtime {
   /// by atomics (`naive`) wanted at a site whose word may lie in host memory, where a device lacks host-native atomics;
   /// wanted of all sites, such a site polls by loads instead.
   Result<> set_wait(wicprof::SiteId site, wicprof::WantedWait wanted);
-  /// The strategy that waits at the site use now.
+  /// The strategy that waits at the site use now; kProducerLost (wic/device_state.h) in its place while the site's producer
+  /// is gone. Any thread.
   wicprof::StrategyId strategy(wicprof::SiteId site) const;
   /// Why `auto` stands for what it does at the site, in a sentence with the figures that decided; the trace holds it, too.
   std::string strategy_reason(wicprof::SiteId site) const;

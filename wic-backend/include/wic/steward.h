@@ -14,7 +14,8 @@
 
 namespace wic {
 
-inline constexpr std::uint32_t kStewardSleepNs = 4'000;
+inline constexpr std::uint32_t kStewardNapNs = 250;
+inline constexpr std::uint32_t kNapsBetweenLooks = 16;
 inline constexpr std::uint64_t kStewardLeaseNs = 1'000'000;
 inline constexpr std::uint64_t kShortWaitNs = 2'000;  ///< a wait that ends sooner is not worth an office
 inline constexpr std::uint32_t kGroupFinished = 0x646e6521;  ///< in GroupScratch::finished once the leader's wait is over
@@ -28,7 +29,7 @@ struct StewardPost {
 
 namespace detail {
 
-// Copies what the page wants. A look is one read, and what the first two sites want comes with it: beside hundreds of
+// Copies what the page wants, if there is news. A look is one read, and what the first two sites want comes with it: beside hundreds of
 // pollers every further read takes its time, and many reads of one host line are what hurts everybody.
 WIC_DEVICE inline bool bring_changes(const Thread& thread, const StewardPost& post, std::uint32_t& seen) {
   std::uint32_t page[4];  // sequence, site_count, words[1], words[2]
@@ -68,12 +69,14 @@ WIC_DEVICE inline void serve_as_steward(Thread thread, StewardPost post, GroupSc
   if (!thread.compare_exchange(&post.steward->lease_until_ns, lease, mine)) return;
   std::uint32_t seen = thread.load(&post.control->applied);
   bool brought = false;
-  while (!detail::finished(thread, scratch)) {
-    thread.sleep_ns(kStewardSleepNs);
+  // Its own group should not have to wait for it: it sleeps a little at a time.
+  for (std::uint32_t slept = 0; !detail::finished(thread, scratch);) {
+    thread.sleep_ns(kStewardNapNs);
+    if (++slept % kNapsBetweenLooks != 0) continue;
     now = thread.clock_ns();
     if (now + kStewardLeaseNs / 2 > mine) {
       std::uint64_t held = mine;
-      if (!thread.compare_exchange(&post.steward->lease_until_ns, held, now + kStewardLeaseNs)) return;
+      if (!thread.compare_exchange(&post.steward->lease_until_ns, held, now + kStewardLeaseNs)) break;
       mine = now + kStewardLeaseNs;
     }
     brought = detail::bring_changes(thread, post, seen) || brought;

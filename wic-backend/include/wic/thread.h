@@ -94,9 +94,9 @@ class Thread {
   WIC_DEVICE std::uint32_t fetch_add_acq_rel(std::uint32_t* at, std::uint32_t value) const;
   /// Against other devices and the host too; still not on host memory.
   WIC_DEVICE std::uint32_t fetch_add_system(std::uint32_t* at, std::uint32_t value) const;
-  WIC_DEVICE std::uint32_t exchange(std::uint32_t* at, std::uint32_t value) const;
-  /// The same for what other devices or the host are to see. Device, peer and managed memory.
+  /// fetch_add_acq_rel for what other devices or the host are to see. Device, peer and managed memory.
   WIC_DEVICE std::uint32_t fetch_add_acq_rel_system(std::uint32_t* at, std::uint32_t value) const;
+  WIC_DEVICE std::uint32_t exchange(std::uint32_t* at, std::uint32_t value) const;  ///< relaxed; device and shared memory
   /// Turns the bits of `mask` over in a word of device or peer memory that other threads of any device change too.
   /// Publishes as store_release() does, and does not wait for the word.
   WIC_DEVICE void flip_bits(std::uint32_t* at, std::uint32_t mask) const;

@@ -45,7 +45,6 @@ struct WaitTally {
 // All waiters of a site read its one strategy word; more often than this, thousands of them would queue up there.
 inline constexpr std::uint64_t kStrategyLookNs = 20'000;
 inline constexpr std::uint64_t kLongestStrategyLookNs = 200'000;  // in waits that last: a toggle has a millisecond
-inline constexpr std::uint64_t kSlowLookNs = kStrategyLookNs;
 // The device clock is read only every so often: reading it at each look slows what is bound by shared memory beside it.
 inline constexpr std::uint32_t kCyclesBetweenClocks = 4'000;
 inline constexpr std::uint32_t kMbarrierHintNs = 1'000'000;
@@ -76,6 +75,7 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
       thread.fence_acquire();
       break;
     }
+    tally.waited = true;
     if (strategy_word == wait.strategy_word && thread.cycles() - clock_read < kCyclesBetweenClocks) {
       strategy.pass(thread, wait, now);
       continue;
@@ -88,7 +88,7 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
       break;
     }
     // A look that took long lasted long enough for a change: without this it would show only after the next one.
-    if (now - looked > kSlowLookNs) {
+    if (now - looked > kStrategyLookNs) {
       strategy_word = thread.load(&wait.strategy->word);
       now = thread.clock_ns();
     }
@@ -242,14 +242,15 @@ WIC_DEVICE GroupWait each_thread_wait(Thread thread, Group group, WaitContext wa
     const bool for_all = leader_waits(wait.strategy_id());
     const Parking parking = parking_of(wait.strategy_id());
     if (for_all ? group.is_leader(thread) : !finished) {
-      mine = poll_once(thread, wait, condition, tally);
+      const LoopResult result = poll_once(thread, wait, condition, tally);
+      if (!finished) mine = result;  // a leader may look on for the others when its own wait is over
       if (for_all) {
-        scratch.status = static_cast<std::uint32_t>(mine.end);
-        scratch.value = mine.value;
+        scratch.status = static_cast<std::uint32_t>(result.end);
+        scratch.value = result.value;
         thread.mbarrier_arrive(&scratch.parked);
       }
-      if (mine.end == LoopEnd::strategy_changed) thread.store(&scratch.unfinished, 1);
-      if (group.is_leader(thread)) scratch.waited = tally.polls > 1;
+      if (result.end == LoopEnd::strategy_changed) thread.store(&scratch.unfinished, 1);
+      if (group.is_leader(thread)) scratch.waited = tally.waited;
     } else if (parking != Parking::barrier && thread.index() >= group.first + kWarpSize) {
       stand_at_mbarrier(thread, scratch, parking);
     }
@@ -291,10 +292,11 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
     write_record(thread, view,
                  {wicprof::EventKind::wait, tally.strategy, result.status, site, iteration, tally.polls, arrived,
                   thread.clock_ns(), tally.switched_after_ns, result.value, word_tag(word),
-                  static_cast<std::uint8_t>(group.threads / kWarpSize), group.pollers});
+                  static_cast<std::uint8_t>(group.threads / kWarpSize), group.pollers, tally.waited});
   }
   // Not the leader, if there is anybody else: it has been kept long enough.
-  if (tally.waited && thread.index() == group.first + (group.threads > kWarpSize ? kWarpSize : 0)) {
+  if (tally.waited && result.status == wicprof::WaitStatus::satisfied &&
+      thread.index() == group.first + (group.threads > kWarpSize ? kWarpSize : 0)) {
     detail::learn(thread, view.sites[site], arrived, thread.clock_ns());
   }
   return result;

@@ -17,7 +17,7 @@
 //
 // A watcher that leaves for any reason (satisfied, deadline, another strategy) says so on every line before it frees the
 // role on the master, so a line never goes back in time. Every waiter looks at its line at least every twenty microseconds,
-// and at the word itself about every half second: a wake-up cannot be lost, only late.
+// and at the word itself about every second: a wake-up cannot be lost, only late.
 #pragma once
 
 #include "protocol/strategy.h"
@@ -78,7 +78,7 @@ class SharedWatch {
   static constexpr std::uint64_t kWatcherPatienceNs = 200'000;  // for so long it looks again at once: it is only one
   static constexpr std::uint32_t kWatcherSleepNs = 200;
   static constexpr std::uint32_t kPredictedStepNs = 1'000;
-  static constexpr std::uint32_t kLooksBetweenOwn = 1u << 19;  // about half a second
+  static constexpr std::uint32_t kLooksBetweenOwn = 1u << 17;  // about a second, in a wait of that length
   static constexpr std::uint32_t kProbes = 4;
   static constexpr std::uint64_t kUsersMask = (1u << 17) - 1;
 
