@@ -66,10 +66,12 @@ backend() {
   limit=90 claim threads bench_threads --devices cuda:0
   limit=30 claim own_overhead bench_own_overhead --devices cuda:0
   limit=70 claim soak bench_soak --devices cuda:0 --seconds 60
+  limit=95 claim channel bench_channel --devices cuda:0
 }
 
 two_gpus() {
   limit=90 claim interference_peer bench_interference --devices cuda:0,cuda:1 --tables peer
+  limit=95 claim channel_peer bench_channel --devices cuda:0,cuda:1
 }
 
 case $part in

@@ -1,4 +1,4 @@
-"""The code blocks of docs/waiting.md are pieces of sources that a test compiles.
+"""The code blocks of docs/waiting.md and docs/channels.md are pieces of sources that a test compiles.
 
 A block comes after a line `<!-- code: FILE [NAME] -->`: the whole file, or what lies between its lines `[NAME]` and
 `[end]`, which are comments.
@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from markdown import FENCE
 
 ROOT = pathlib.Path(os.environ["WICPROF_SOURCE"]).resolve()
-PAGES = ["docs/waiting.md"]
+PAGES = ["docs/waiting.md", "docs/channels.md"]
 EXAMPLES = "docs/examples"
 CODE = {"cpp", "c++", "cuda", "cmake", "c", ""}
 MARKER = re.compile(r"<!-- code: (\S+)(?: (\S+))? -->\s*$")
@@ -101,7 +101,8 @@ class Code(unittest.TestCase):
 
     def test_every_source_is_compiled(self):
         compiled = "".join((ROOT / path).read_text() for path in (
-            "tests/docs/CMakeLists.txt", "tests/docs/waiting_examples_test.cpp", "tests/package/package_test.py"))
+            "tests/docs/CMakeLists.txt", "tests/docs/waiting_examples_test.cpp",
+            "tests/docs/channels_examples_test.cpp", "tests/package/package_test.py"))
         for source in (ROOT / EXAMPLES).rglob("*"):
             if source.suffix in {".cu", ".h"}:
                 self.assertIn(source.relative_to(ROOT).as_posix(), compiled)
