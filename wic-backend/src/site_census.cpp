@@ -26,7 +26,7 @@ bool only_looks(StrategyId strategy, TimeNs length) {
     case StrategyId::poll: return true;
     case StrategyId::leader_bar_sync:
     case StrategyId::leader_mbarrier:
-    case StrategyId::leader_mbarrier_hint: return length < kImpatientNs;
+    case StrategyId::leader_mbarrier_hint: return length < static_cast<TimeNs>(kImpatientNs);
     default: return false;
   }
 }
