@@ -152,12 +152,12 @@ Result<double> stream_messages(Rig& rig, const Scale& scale, const Direction& di
     data = *std::move(made);
   }
   if (!direction.consumer.is_cpu()) {
-    const Sink sink{channel.receiver(), cycles, read, rig.missed(to), rig.sums(to)};
+    const Sink sink{*channel.receiver(), cycles, read, rig.missed(to), rig.sums(to)};
     if (auto r = wic::launch(rig.stream(to), {tags, scale.threads}, sink); !r) return r.error();
   }
   TimeNs begin = wicprof::now_ns();
   if (!direction.producer.is_cpu()) {
-    const Source source{channel.sender(), data.data(), bytes, cycles, parts, rig.missed(from)};
+    const Source source{*channel.sender(), data.data(), bytes, cycles, parts, rig.missed(from)};
     if (auto r = wic::launch(rig.stream(from), {tags * parts, scale.threads}, source); !r) return r.error();
   } else {
     for (std::uint32_t cycle = 1; cycle <= cycles; ++cycle) {
@@ -393,8 +393,8 @@ Result<double> message_latency(Rig& rig, const Direction& direction, Way way, st
   if (!back) return back.error();
   const std::size_t to = index_of(direction.consumer), from = index_of(direction.producer);
   const std::uint32_t warm_up = rounds / 8;
-  const PingPong answer{(*there)->receiver(), (*back)->sender(), rounds,       warm_up,
-                        false,                rig.missed(to),    rig.took(to), rig.buffer(to)};
+  const PingPong answer{*(*there)->receiver(), *(*back)->sender(), rounds,       warm_up,
+                        false,                 rig.missed(to),     rig.took(to), rig.buffer(to)};
   if (auto r = wic::launch(rig.stream(to), {1, 32}, answer); !r) return r.error();
   double ns = 0;
   if (direction.producer.is_cpu()) {
@@ -412,8 +412,8 @@ Result<double> message_latency(Rig& rig, const Direction& direction, Way way, st
     }
     ns = static_cast<double>(wicprof::now_ns() - begin);
   } else {
-    const PingPong ask{(*back)->receiver(), (*there)->sender(), rounds,         warm_up,
-                       true,                rig.missed(from),   rig.took(from), rig.buffer(from)};
+    const PingPong ask{*(*back)->receiver(), *(*there)->sender(), rounds,         warm_up,
+                       true,                 rig.missed(from),    rig.took(from), rig.buffer(from)};
     if (auto r = wic::launch(rig.stream(from), {1, 32}, ask); !r) return r.error();
     const auto took = rig.finish(from);
     if (!took) return took.error();

@@ -88,7 +88,7 @@ inline void run_ends(ChannelBench& bench, const EndsCase& c, std::uint32_t tags,
     const auto at = static_cast<std::size_t>(c.consumer);
     list = *Array<Tag>::make(bench.runtime->device(at), tags, Memory::pinned_host);
     for (Tag tag = 0; tag < tags; ++tag) list[tag] = (tag * 5 + 3) % tags;
-    const Receiver rx = (*channel)->receiver();
+    const Receiver rx = *(*channel)->receiver();
     std::uint32_t* const counts = bench.counts[at].data();
     const Tag* const as = c.max_bytes % 2 == 0 ? list.data() : nullptr;
     if (c.together) {
@@ -100,7 +100,7 @@ inline void run_ends(ChannelBench& bench, const EndsCase& c, std::uint32_t tags,
   if (c.producer >= 0) {
     const auto at = static_cast<std::size_t>(c.producer);
     ASSERT_TRUE(launch(*bench.streams[at], {tags, threads},
-                       SendAll{(*channel)->sender(), buffers.data(), stride, cycles, kDeadlineNs,
+                       SendAll{*(*channel)->sender(), buffers.data(), stride, cycles, kDeadlineNs,
                                bench.counts[at].data()}));
   }
   std::thread producer;

@@ -76,6 +76,51 @@ class TwoGpus : public testing::TestWithParam<EndsCase> {};
 TEST_P(TwoGpus, EveryMessageArrivesAsItWasSent) { run_case("cuda:0,cuda:1", GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Gpu, TwoGpus, testing::ValuesIn(between_devices()), case_name);
 
+// The message is one store; that it carries what was written before needs a fence of its own.
+TEST(ChannelOnGpu, AShortMessageTellsOfWhatWasWrittenBefore) {
+  ChannelBench bench;
+  if (!bench.open("cuda:0")) GTEST_SKIP() << "no cuda:0: " << bench.why();
+  ChannelSpec spec;
+  spec.name = "tell";
+  spec.producer = End::on(0);
+  auto channel = Channel::make(*bench.runtime, spec);
+  ASSERT_TRUE(channel) << channel.error().message;
+  run_write_then_tell(bench, **channel, 20'000);
+}
+
+TEST(ChannelOnGpu, AGpuReachesItsOwnMemory) {
+  ChannelBench bench;
+  if (!bench.open("cuda:0,cuda:0")) GTEST_SKIP() << "no cuda:0: " << bench.why();
+  const PeerAccess access = bench.runtime->device(0).peer_access(bench.runtime->device(1));
+  EXPECT_TRUE(access.reach);
+  EXPECT_TRUE(access.atomics);
+}
+
+// What the channel before left in the GPU's pages is no message.
+TEST(ChannelOnGpu, ReusedPagesHoldNoMessages) {
+  ChannelBench bench;
+  if (!bench.open("cuda:0")) GTEST_SKIP() << "no cuda:0: " << bench.why();
+  ChannelSpec spec;
+  spec.producer = End::cpu();
+  spec.consumer = End::on(0);
+  spec.way = Way::poll;
+  spec.path = Path::engine;
+  spec.pages = *MessagePages::make(bench.runtime->device(0), 2, Memory::device);
+  spec.name = "before";
+  {
+    auto channel = Channel::make(*bench.runtime, spec);
+    ASSERT_TRUE(channel) << channel.error().message;
+    const std::uint32_t data[2] = {1, 2};
+    ASSERT_TRUE((*channel)->send(0, 1, data, sizeof data, wicprof::kSecond));
+  }
+  spec.name = "after";
+  auto channel = Channel::make(*bench.runtime, spec);
+  ASSERT_TRUE(channel) << channel.error().message;
+  ASSERT_TRUE(launch(*bench.streams[0], {1, 32},
+                     ReceiveAll{*(*channel)->receiver(), 1, 2'000'000, bench.counts[0].data()}));
+  EXPECT_EQ(bench.count(0, kTimedOut), 32u);
+}
+
 // A host thread that waits for several tags sleeps: a long wait costs it next to no CPU time, and it is woken.
 TEST(MonitorOnGpu, AThreadSleepsUntilAllItsTagsHaveCome) {
   ChannelBench bench;
@@ -99,7 +144,7 @@ TEST(MonitorOnGpu, AThreadSleepsUntilAllItsTagsHaveCome) {
             WaitStatus::deadline_passed);
   EXPECT_EQ((*channel)->pending(), 1u);
   EXPECT_TRUE(launch(*bench.streams[0], {3, 64},
-                     SendAll{(*channel)->sender(), buffers.data(), 64, 1, kDeadlineNs, bench.counts[0].data()}));
+                     SendAll{*(*channel)->sender(), buffers.data(), 64, 1, kDeadlineNs, bench.counts[0].data()}));
   sleeper.join();
   EXPECT_TRUE(satisfied);
   EXPECT_TRUE(bench.streams[0]->synchronize());  // the kernel is not over with its last message

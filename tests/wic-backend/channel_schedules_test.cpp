@@ -252,5 +252,73 @@ TEST(ChannelFlow, ARepeatedCycleIsNotAnnouncedAgainAndOneWithoutRoomNotAtAll) {
   }
 }
 
+/// Sends cycles again, right after they were sent and after their slot has gone to a later one.
+struct SendAgain {
+  Sender tx;
+  const std::byte* messages;  ///< of cycles 1 to 3, max_bytes each
+  std::uint32_t* released;
+
+  WIC_DEVICE void send(const Thread& thread, std::uint32_t cycle, std::uint32_t message) const {
+    tx.send(thread, block_group(thread), 0, cycle, messages + std::size_t{message - 1} * tx.box.max_bytes,
+            length(0, message, tx.box.max_bytes), kSecond);
+  }
+  WIC_DEVICE void operator()(const Thread& thread) const {
+    const Group group = block_group(thread);
+    for (const std::uint32_t cycle : {1u, 1u, 2u}) send(thread, cycle, cycle);
+    if (thread.index() == 0) thread.store_release(released, 1);
+    thread.sync_block();
+    const Place to = tx.place(thread, group, 0, 3, kSecond);
+    const std::uint32_t bytes = length(0, 3, tx.box.max_bytes);
+    copy_bytes(thread, thread.index(), thread.block_size(), to.data, messages + std::size_t{2} * tx.box.max_bytes, bytes);
+    tx.publish(thread, group, 0, 3, bytes);
+    send(thread, 3, 2);
+    send(thread, 1, 1);
+  }
+};
+
+TEST(ChannelFlow, ARepeatedCycleLeavesTheSlotAsItIs) {
+  constexpr std::uint32_t kBytes = 304;
+  alignas(16) static std::byte messages[3 * kBytes];
+  for (std::uint32_t cycle = 1; cycle <= 3; ++cycle) fill({messages + (cycle - 1) * kBytes, kBytes}, 0, cycle);
+  for (const Announce announce : {Announce::bit, Announce::word}) {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+      World memory(1, kBytes, announce, StrategyId::poll);
+      simt::DeterministicWorld world(seed);
+      const Sender tx = memory.sender();
+      world.launch({1, 96}, kernel_ref(SendAgain{tx, messages, const_cast<std::uint32_t*>(tx.released)}));
+      const auto run = world.run(5'000'000);
+      ASSERT_TRUE(run) << run.error().message << ", seed " << seed;
+      EXPECT_EQ(memory.line(0).sent, 3u);
+      ASSERT_EQ(*tx.box.length(0, 3), length(0, 3, kBytes));
+      EXPECT_EQ(wrong_bytes({tx.box.payload(0, 3), length(0, 3, kBytes)}, 0, 3), 0u) << "seed " << seed;
+    }
+  }
+}
+
+/// One block is the only part.
+struct SendPartAgain {
+  Sender tx;
+  const std::byte* message;
+
+  WIC_DEVICE void operator()(const Thread& thread) const {
+    for (const std::uint32_t cycle : {1u, 1u, 2u, 2u, 1u}) {
+      tx.send_part(thread, block_group(thread), 0, cycle, message, 300, 0, 1, kSecond);
+    }
+  }
+};
+
+TEST(ChannelParts, ARepeatedCycleIsNotCounted) {
+  alignas(16) static std::byte message[300] = {};
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    World memory(1, 300, Announce::word, StrategyId::poll);
+    simt::DeterministicWorld world(seed);
+    world.launch({1, 96}, kernel_ref(SendPartAgain{memory.sender(), message}));
+    const auto run = world.run(5'000'000);
+    ASSERT_TRUE(run) << run.error().message << ", seed " << seed;
+    EXPECT_EQ(memory.line(0).sent, 2u);
+    for (const std::uint32_t parts : memory.line(0).parts) EXPECT_EQ(parts, 0u) << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace wic::test

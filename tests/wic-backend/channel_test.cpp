@@ -5,6 +5,9 @@
 #include <random>
 #include <thread>
 
+#include "src/host_doorbell.h"
+#include "src/monitor.h"
+
 namespace wic::test {
 namespace {
 
@@ -100,6 +103,32 @@ TEST_F(ChannelTest, WhatCannotBeMadeIsRefused) {
   EXPECT_TRUE(refused(spec_of(End::cpu(), End::on(0), 1, 8)));  // the sites' names are taken
 }
 
+TEST_F(ChannelTest, AnEndOnTheCpuIsNoKernels) {
+  ChannelSpec spec = spec_of(End::cpu(), End::cpu(), 1, 8);
+  const auto host = make(spec);
+  EXPECT_FALSE(host->sender());
+  EXPECT_FALSE(host->receiver());
+  spec = spec_of(End::on(0), End::on(1), 1, 8);
+  spec.name = "devices";
+  const auto devices = make(spec);
+  EXPECT_TRUE(devices->sender());
+  EXPECT_TRUE(devices->receiver());
+}
+
+TEST_F(ChannelTest, ATagThatIsNotThereHasNoMessage) {
+  const auto channel = make(spec_of(End::cpu(), End::cpu(), 2, 8));
+  EXPECT_TRUE(channel->message(2, 1).empty());
+  EXPECT_TRUE(channel->message(~0u, 1).empty());
+}
+
+TEST_F(ChannelTest, DevicesOfTheCpuReachEachOther) {
+  for (const std::size_t to : {0, 1}) {
+    const PeerAccess access = bench.runtime->device(0).peer_access(bench.runtime->device(to));
+    EXPECT_TRUE(access.reach);
+    EXPECT_TRUE(access.atomics);
+  }
+}
+
 TEST_F(ChannelTest, ChannelsShareAndReturnPages) {
   auto pages = *MessagePages::make(bench.runtime->device(0), 8, Memory::pinned_host);
   ChannelSpec spec = spec_of(End::cpu(), End::cpu(), 4, 10'000);  // four slots in three pages, and their companions
@@ -127,6 +156,105 @@ TEST_F(ChannelTest, ChannelsShareAndReturnPages) {
   spec.name = "elsewhere";
   spec.pages = pages;
   EXPECT_FALSE(Channel::make(*bench.runtime, spec));
+}
+
+// What the channel before left in them is no message.
+TEST_F(ChannelTest, ReusedPagesHoldNoMessages) {
+  struct Case {
+    End consumer;
+    Path path;
+    Memory where;
+  };
+  int number = 0;
+  for (const Case& c : {Case{End::cpu(), Path::automatic, Memory::pinned_host},
+                        Case{End::on(0), Path::stores, Memory::pinned_host},
+                        Case{End::on(0), Path::engine, Memory::device}}) {
+    ChannelSpec spec = spec_of(End::cpu(), c.consumer, 1, 64);
+    spec.way = Way::poll;  // announced in the pages themselves
+    spec.path = c.path;
+    spec.pages = *MessagePages::make(bench.runtime->device(0), 2, c.where);
+    spec.name = "before" + std::to_string(++number);
+    EXPECT_EQ(send(*make(spec), 0, 1), WaitStatus::satisfied);
+    spec.name = "after" + std::to_string(number);
+    const auto channel = make(spec);
+    if (c.consumer.is_cpu()) {
+      EXPECT_EQ(channel->receive(0, 1, kShort).wait.status, WaitStatus::deadline_passed);
+      continue;
+    }
+    const std::uint32_t before = bench.count(0, kTimedOut);
+    ASSERT_TRUE(launch(*bench.streams[0], {1, 32},
+                       ReceiveAll{*channel->receiver(), 1, 2'000'000, bench.counts[0].data()}));
+    EXPECT_EQ(bench.count(0, kTimedOut) - before, 32u) << number;
+  }
+}
+
+/// The blocks are the parts of one message.
+struct SendOnePart {
+  Sender tx;
+  std::uint32_t cycle;
+  const std::byte* message;
+
+  WIC_DEVICE void operator()(const Thread& thread) const {
+    tx.send_part(thread, block_group(thread), 0, cycle, message, length(0, cycle, tx.box.max_bytes), thread.block(),
+                 thread.block_count(), kDeadlineNs);
+  }
+};
+
+TEST_F(ChannelTest, AMessageOfPartsThatIsRepeatedChangesNothing) {
+  const auto channel = make(spec_of(End::on(0), End::cpu(), 1, 600));
+  const auto message = *Array<std::byte>::make(bench.runtime->device(0), 600, Memory::pinned_host);
+  for (const std::uint32_t cycle : {1u, 1u, 2u, 3u}) {
+    if (cycle == 3) {
+      EXPECT_EQ(wrong_bytes(channel->receive(0, 1, kLong).data, 0, 1), 0u);
+      channel->release(0, 1);
+    }
+    fill({message.data(), 600}, 0, cycle);
+    ASSERT_TRUE(launch(*bench.streams[0], {2, 64}, SendOnePart{*channel->sender(), cycle, message.data()}));
+    ASSERT_TRUE(bench.streams[0]->synchronize());
+  }
+  const auto third = channel->receive(0, 3, 200 * wicprof::kMillisecond);
+  ASSERT_EQ(third.wait.status, WaitStatus::satisfied);
+  EXPECT_EQ(wrong_bytes(third.data, 0, 3), 0u);
+}
+
+// Whoever receives a short message sees what its sender wrote anywhere before.
+TEST_F(ChannelTest, AShortMessageTellsOfWhatWasWrittenBefore) {
+  const auto channel = make(spec_of(End::on(0), End::cpu(), 1, 8));
+  run_write_then_tell(bench, *channel, 200);
+}
+
+// Nobody ever rings it.
+class SilentDoorbell final : public Doorbell {
+ public:
+  std::uint32_t* word() const override { return nullptr; }
+  Result<std::uint32_t> wait(std::uint32_t seen) override { return bell_.wait(seen); }
+  Result<> close() override { return bell_.close(); }
+
+ private:
+  HostDoorbell bell_;
+};
+
+TEST(MonitorTest, AWaitLooksOnceMoreBeforeItGivesUp) {
+  const wicprof::TimeNs begin = wicprof::now_ns();
+  Monitor monitor(1, std::make_unique<SilentDoorbell>(), [begin](Tag, std::uint32_t) {
+    return wicprof::now_ns() - begin < 4 * wicprof::kMillisecond ? 0u : 1u;
+  });
+  const Tag tags[] = {0};
+  EXPECT_EQ(monitor.wait(tags, 1, 8 * wicprof::kMillisecond, [] { return false; }), WaitStatus::satisfied);
+  EXPECT_EQ(monitor.pending(), 0u);
+}
+
+// A bell that is not heard delays a wait, and does not hold it until its deadline.
+TEST(MonitorTest, AWaitLooksNowAndThen) {
+  std::atomic<std::uint32_t> arrived{0}, questions{0};
+  Monitor monitor(1, std::make_unique<SilentDoorbell>(), [&](Tag, std::uint32_t) { return arrived.load(); });
+  const Tag tags[] = {0};
+  const auto lost = [&] {
+    arrived = 1;
+    return ++questions == 3;  // a wait that does not look ends here
+  };
+  EXPECT_EQ(monitor.wait(tags, 1, kLong, lost), WaitStatus::satisfied);
+  EXPECT_EQ(questions, 1u);
 }
 
 /// All tags of each cycle have the same length and content of their own.
@@ -157,7 +285,7 @@ TEST_F(ChannelTest, ARangeIsOneCopyForEachBatch) {
   spec.path = Path::engine;
   const auto channel = make(spec);
   ASSERT_TRUE(launch(*bench.streams[0], {39, 32},
-                     CheckEqualLengths{channel->receiver(), 9, 150, bench.counts[0].data()}));
+                     CheckEqualLengths{*channel->receiver(), 9, 150, bench.counts[0].data()}));
   for (std::uint32_t cycle = 1; cycle <= 9; ++cycle) {
     for (Tag tag = 0; tag < 39; ++tag) {
       const auto place = channel->place(tag, cycle, kLong);
@@ -189,7 +317,7 @@ TEST_P(Requests, WhatIsThereAlreadyIsNotWaitedFor) {
     for (Tag tag = 0; tag < 4; ++tag) EXPECT_EQ(send(*channel, tag, 1), WaitStatus::satisfied);
   } else {
     ASSERT_TRUE(launch(*bench.streams[0], {4, 32},
-                       SendAll{channel->sender(), buffers.data(), 48, 1, kDeadlineNs, bench.counts[0].data()}));
+                       SendAll{*channel->sender(), buffers.data(), 48, 1, kDeadlineNs, bench.counts[0].data()}));
     ASSERT_TRUE(bench.streams[0]->synchronize());
   }
   // With no time to wait at all.
@@ -210,7 +338,7 @@ TEST_P(Requests, ADeadlineIsAResultAndLeavesNothingBehind) {
     for (Tag tag = 0; tag < 3; ++tag) EXPECT_EQ(send(*channel, tag, 1), WaitStatus::satisfied);
   } else {
     EXPECT_TRUE(launch(*bench.streams[0], {3, 32},
-                       SendAll{channel->sender(), buffers.data(), 48, 1, kDeadlineNs, bench.counts[0].data()}));
+                       SendAll{*channel->sender(), buffers.data(), 48, 1, kDeadlineNs, bench.counts[0].data()}));
   }
   again.join();
   EXPECT_TRUE(bench.streams[0]->synchronize());  // the kernel is not over with its last message
@@ -275,7 +403,7 @@ TEST_P(Requests, ManyThreadsAskForOverlappingTags) {
     }
   } else {
     EXPECT_TRUE(launch(*bench.streams[0], {kTags, 32},
-                       SendAll{channel->sender(), buffers.data(), 48, kCycles, kDeadlineNs, bench.counts[0].data()}));
+                       SendAll{*channel->sender(), buffers.data(), 48, kCycles, kDeadlineNs, bench.counts[0].data()}));
   }
   for (std::thread& thread : threads) thread.join();
   ended = true;
@@ -299,11 +427,11 @@ TEST_F(ChannelTest, AKernelLeavesByItsDeadline) {
     const auto channel = make(spec);
     const std::uint32_t before = bench.count(0, kTimedOut);
     ASSERT_TRUE(launch(*bench.streams[0], {2, 32},
-                       ReceiveAll{channel->receiver(), 3, 2'000'000, bench.counts[0].data()}));
+                       ReceiveAll{*channel->receiver(), 3, 2'000'000, bench.counts[0].data()}));
     EXPECT_EQ(bench.count(0, kTimedOut) - before, 2u * 32);
     // The next one finds everything as it was.
     ASSERT_TRUE(launch(*bench.streams[0], {2, 32},
-                       ReceiveAll{channel->receiver(), 2, kDeadlineNs, bench.counts[0].data()}));
+                       ReceiveAll{*channel->receiver(), 2, kDeadlineNs, bench.counts[0].data()}));
     for (Tag tag = 0; tag < 2; ++tag) {
       for (const std::uint32_t cycle : {1u, 2u}) EXPECT_EQ(send(*channel, tag, cycle), WaitStatus::satisfied);
     }

@@ -152,6 +152,44 @@ class ChannelBench {
   std::string why_;
 };
 
+/// One block writes beside the channel and then sends a message of 8 bytes.
+struct WriteThenTell {
+  Sender tx;
+  std::uint32_t* beside;  ///< pinned host memory: two halves, each a word a thread
+  std::uint32_t* buffer;  ///< device memory, 8 bytes
+  std::uint32_t cycles;
+
+  WIC_DEVICE void operator()(const Thread& thread) const {
+    const Group group = block_group(thread);
+    for (std::uint32_t cycle = 1; cycle <= cycles; ++cycle) {
+      if (tx.place(thread, group, 0, cycle, kDeadlineNs).data == nullptr) return;
+      beside[(cycle & 1) * thread.block_size() + thread.index()] = cycle;
+      if (thread.index() == 0) buffer[0] = cycle;
+      tx.send(thread, group, 0, cycle, buffer, 8, kDeadlineNs);
+    }
+  }
+};
+
+/// From device 0 to the CPU.
+inline void run_write_then_tell(ChannelBench& bench, Channel& channel, std::uint32_t cycles) {
+  constexpr std::uint32_t kThreads = 128;
+  Device& device = bench.runtime->device(0);
+  const auto beside = *Array<std::uint32_t>::make(device, 2 * kThreads, Memory::pinned_host);
+  const auto buffer = *Array<std::uint32_t>::make(device, 4, Memory::device);
+  ASSERT_TRUE(launch(*bench.streams[0], {1, kThreads},
+                     WriteThenTell{*channel.sender(), beside.data(), buffer.data(), cycles}));
+  std::uint32_t stale = 0, missed = 0;
+  for (std::uint32_t cycle = 1; cycle <= cycles; ++cycle) {
+    if (channel.receive(0, cycle, kDeadlineNs).wait.status != wicprof::WaitStatus::satisfied) ++missed;
+    if (missed != 0) break;
+    for (std::uint32_t i = 0; i < kThreads; ++i) stale += beside[(cycle & 1) * kThreads + i] != cycle ? 1 : 0;
+    channel.release(0, cycle);
+  }
+  EXPECT_TRUE(bench.streams[0]->synchronize());
+  EXPECT_EQ(missed, 0u);
+  EXPECT_EQ(stale, 0u);
+}
+
 inline void fill(std::span<std::byte> to, Tag tag, std::uint32_t cycle) {
   for (std::uint32_t i = 0; i < to.size(); ++i) to[i] = static_cast<std::byte>(content(tag, cycle, i));
 }

@@ -170,6 +170,19 @@ class CudaDevice final : public Device {
     return CudaDoorbell::make(ordinal_);
   }
 
+  // That access is on where it is possible is enable_peer_access()'s doing.
+  PeerAccess peer_access(const Device& other) const override {
+    const auto* const peer = dynamic_cast<const CudaDevice*>(&other);
+    if (peer == nullptr) return {};
+    if (peer->ordinal_ == ordinal_) return {true, true};
+    int reach = 0, atomics = 0;
+    if (cudaDeviceCanAccessPeer(&reach, ordinal_, peer->ordinal_) != cudaSuccess) return {};
+    if (cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, ordinal_, peer->ordinal_) != cudaSuccess) {
+      atomics = 0;
+    }
+    return {reach != 0, reach != 0 && atomics != 0};
+  }
+
   Result<std::uint32_t> resident_blocks(const LaunchShape& shape, const KernelRef& kernel) override {
     if (kernel.gpu_entry == nullptr) {
       return wicprof::unavailable("this kernel was not compiled for GPUs; build its source with nvcc");

@@ -137,6 +137,11 @@ Result<std::unique_ptr<Doorbell>> SimtDevice::make_doorbell() {
   return std::unique_ptr<Doorbell>(std::make_unique<HostDoorbell>());
 }
 
+PeerAccess SimtDevice::peer_access(const Device& other) const {
+  const bool is_simt = other.properties().kind == wicprof::DeviceKind::simt;
+  return {is_simt, is_simt};
+}
+
 Result<std::uint32_t> SimtDevice::resident_blocks(const LaunchShape& shape, const KernelRef&) {
   const std::uint32_t an_sm = std::min(Sm::kMaxBlocks, Sm::kMaxThreads / std::max(shape.threads, 1u));
   return an_sm * static_cast<std::uint32_t>(sms_.size());

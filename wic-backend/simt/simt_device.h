@@ -23,6 +23,7 @@ class SimtDevice final : public Device {
   Result<std::unique_ptr<Stream>> make_stream() override;
   Result<std::unique_ptr<Event>> make_event() override;
   Result<std::unique_ptr<Doorbell>> make_doorbell() override;
+  PeerAccess peer_access(const Device& other) const override;
   Result<std::uint32_t> resident_blocks(const LaunchShape& shape, const KernelRef& kernel) override;
   Result<> start_live_write(std::span<const LiveWord> words) override;
   Result<bool> live_write_done() override { return true; }

@@ -45,6 +45,16 @@ Result<> check(const Runtime& runtime, const ChannelSpec& spec) {
   if (spec.max_bytes == 0 || spec.max_bytes > kMostBytes) {
     return bad_input(channel + "a message can have 1 to 2^30 bytes");
   }
+  // The producer writes into the consumer's memory, the consumer what it has released into the producer's. Managed memory
+  // is everyone's.
+  if (!spec.producer.is_cpu() && !spec.consumer.is_cpu() && spec.way != Way::naive) {
+    const Device& producer = runtime.device(static_cast<std::size_t>(spec.producer.device));
+    const Device& consumer = runtime.device(static_cast<std::size_t>(spec.consumer.device));
+    if (!producer.peer_access(consumer).reach || !consumer.peer_access(producer).reach) {
+      return wicprof::unavailable(channel + "its two devices cannot reach each other's memory; send through the CPU, or "
+                                  "use two that can (nvidia-smi topo -p2p rw)");
+    }
+  }
   return wicprof::ok();
 }
 
@@ -147,8 +157,9 @@ Result<std::unique_ptr<Channel>> Channel::make(Runtime& runtime, const ChannelSp
 const ChannelSpec& Channel::spec() const { return state_->spec; }
 Path Channel::path() const { return path_of(state_->spec); }
 
-Sender Channel::sender() const {
+Result<Sender> Channel::sender() const {
   const State& s = *state_;
+  if (s.spec.producer.is_cpu()) return bad_input("channel '" + s.spec.name + "': its producer is the CPU, not a kernel");
   Sender sender;
   sender.view = s.runtime.view(static_cast<std::size_t>(s.spec.producer.device));
   sender.box = s.memory.producer_box();
@@ -161,8 +172,9 @@ Sender Channel::sender() const {
   return sender;
 }
 
-Receiver Channel::receiver() const {
+Result<Receiver> Channel::receiver() const {
   const State& s = *state_;
+  if (s.spec.consumer.is_cpu()) return bad_input("channel '" + s.spec.name + "': its consumer is the CPU, not a kernel");
   Receiver receiver;
   receiver.view = s.runtime.view(static_cast<std::size_t>(s.spec.consumer.device));
   receiver.box = s.memory.consumer_box();
@@ -258,13 +270,13 @@ Result<> Channel::publish_range(Tag first, std::uint32_t count, std::uint32_t cy
       const Tag batch_end = std::min(end, (tag / kBatchTags + 1) * kBatchTags);
       while (next < batch_end && s.sent[next].load(std::memory_order_relaxed) == cycle - 1) ++next;
     }
-    for (Tag each = tag; each < next; ++each) s.sent[each].store(cycle, std::memory_order_relaxed);
     if (engine) {
       if (Result<> pushed = s.push(tag, next - tag, cycle, bytes); !pushed) return pushed;
     } else {
       s.announce(tag, cycle, bytes);
     }
-    tag = next;
+    // Not before: what could not be pushed may be published again.
+    for (; tag < next; ++tag) s.sent[tag].store(cycle, std::memory_order_relaxed);
   }
   return wicprof::ok();
 }
@@ -311,6 +323,7 @@ WaitResult Channel::receive_all(std::span<const Tag> tags, std::uint32_t cycle, 
 
 std::span<const std::byte> Channel::message(Tag tag, std::uint32_t cycle) const {
   const Mailbox& box = state_->box;
+  if (tag >= box.tags) return {};
   return {box.payload(tag, cycle), *box.length(tag, cycle)};
 }
 

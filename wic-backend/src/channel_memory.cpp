@@ -1,6 +1,7 @@
 #include "src/channel_memory.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 namespace wic {
@@ -25,6 +26,24 @@ Result<> make_array(Array<T>& array, Device& device, std::size_t count, Memory w
 std::uint32_t pages_of_batch(const ChannelSpec& spec, const SlotLayout& slots, std::uint32_t batch) {
   const std::uint64_t tags = std::min(spec.tags - batch * kBatchTags, kBatchTags);
   return static_cast<std::uint32_t>((tags * slots.stride + kPageBytes - 1) / kPageBytes);
+}
+
+// Pages that a channel had before still hold its messages, and the words that announced them.
+Result<> clear(const MessagePages& pages, const MessagePages::Run& run, Device& owner) {
+  std::byte* const begin = pages.data() + run.first * kPageBytes;
+  const std::size_t bytes = run.pages * kPageBytes;
+  if (pages.where() != Memory::device) {
+    std::memset(begin, 0, bytes);
+    return wicprof::ok();
+  }
+  Array<std::byte> zeros;
+  if (Result<> r = make_array(zeros, owner, std::min(bytes, 64 * kPageBytes), Memory::pinned_host); !r) return r;
+  Result<std::unique_ptr<Stream>> stream = owner.make_stream();
+  if (!stream) return stream.error();
+  for (std::size_t done = 0; done < bytes; done += zeros.bytes()) {
+    if (Result<> r = (*stream)->copy(begin + done, zeros.data(), std::min(zeros.bytes(), bytes - done)); !r) return r;
+  }
+  return (*stream)->synchronize();
 }
 
 // Who holds the messages.
@@ -97,6 +116,8 @@ Result<> ChannelMemory::take_pages(Device& owner, const ChannelSpec& spec, Memor
       }
       runs_.push_back(*run);
       table_[parity * batches + batch] = run->first;
+      if (spec.pages == nullptr) continue;  // new pages are zero
+      if (Result<> cleared = clear(*pages_, *run, owner); !cleared) return cleared;
     }
   }
   box_.pages = pages_->data();
@@ -120,8 +141,9 @@ Result<> ChannelMemory::make_words(Runtime& runtime, const ChannelSpec& spec, De
       if (Result<> r = make_array(landing_, owner, 2 * tags * landing_stride_, Memory::device); !r) return r;
     }
   } else {
-    // A short message is its own announcement; host memory cannot be changed bit by bit from a device.
-    const bool bits = spec.way == Way::park && pages_->where() == Memory::device && !box_.slots.is_quad();
+    // A short message is its own announcement. Bit by bit a device cannot change host memory, nor every peer's.
+    const bool bits = spec.way == Way::park && pages_->where() == Memory::device && !box_.slots.is_quad() &&
+                      (!device_to_device || producer.peer_access(owner).atomics);
     box_.announce = bits ? Announce::bit : Announce::word;
     if (bits) {
       const std::size_t words = std::size_t{2} * box_.bit_words() * kLineWords;

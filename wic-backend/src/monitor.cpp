@@ -10,8 +10,8 @@ using wicprof::WaitStatus;
 namespace {
 // Between two looks when the doorbell has failed: then there is nothing that could wake the monitor.
 constexpr auto kNap = std::chrono::microseconds(50);
-// That a producer is gone rings no bell.
-constexpr wicprof::TimeNs kAskForProducer = 20 * wicprof::kMillisecond;
+// That a producer is gone rings no bell, and a bell may fail.
+constexpr wicprof::TimeNs kLookAgain = 20 * wicprof::kMillisecond;
 }  // namespace
 
 Monitor::Monitor(std::uint32_t tags, std::unique_ptr<Doorbell> bell,
@@ -43,8 +43,11 @@ WaitStatus Monitor::wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof
 
   bool lost = false;
   for (wicprof::TimeNs left = timeout; !lost && left > 0; left = end - wicprof::now_ns()) {
-    if (sleeper.sleep(std::min(left, kAskForProducer))) return WaitStatus::satisfied;
+    if (sleeper.sleep(std::min(left, kLookAgain))) return WaitStatus::satisfied;
     lost = producer_lost();
+    // Before giving up too: what came in time, or before its producer was lost, is there.
+    const std::lock_guard look_again(mutex_);
+    scan();
   }
   if (!activator_.remove(id)) return WaitStatus::satisfied;  // woken at the last moment
   lock.lock();

@@ -3,12 +3,15 @@
 //
 //   auto channel = wic::Channel::make(runtime, {.name = "halo", .producer = wic::End::cpu(),
 //                                               .consumer = wic::End::on(0), .tags = 4, .max_bytes = 4096});
-//   kernels:   (*channel)->receiver(), wic/receiver.h       (*channel)->sender(), wic/sender.h
+//   kernels:   *(*channel)->receiver(), wic/receiver.h      *(*channel)->sender(), wic/sender.h
 //   CPU:       send(), or place() and publish()             receive() and release()
 //
 // A message is (tag, cycle). The cycles of a tag count from 1, each is sent once, and at most two are under way: a producer
 // waits for room, at the site NAME.room, until the consumer has released the cycle two before. Consumers wait at the
 // site NAME.data. Both obey the toggle as all waits do.
+//
+// Tags are below spec().tags: publish(), publish_range() and send() refuse others and message() has nothing for them;
+// place(), receive(), receive_all(), release() and the functions for kernels do not check.
 #pragma once
 
 #include <cstddef>
@@ -36,27 +39,33 @@ class Channel {
     std::span<const std::byte> data;  ///< in place, until release(); empty when the wait was not satisfied
   };
 
-  /// Errors: an end that the runtime does not have, sizes out of range, pages of the wrong memory or too few of them, no
-  /// memory, site names that are taken. The runtime must outlive the channel.
+  /// Errors: an end that the runtime does not have, devices that cannot reach each other's memory, sizes out of range, pages
+  /// of the wrong memory or too few of them, no memory, site names that are taken. The runtime must outlive the channel.
+  ///
+  /// Allocates memory, as ~Channel() frees it, which may wait for the kernels that run: make channels before the launch of
+  /// kernels that wait for the CPU or for a later launch, and let go of them after those kernels' end. The channel's two
+  /// sites stay with the runtime for good, also where make() fails after it has added them: no later channel of this runtime
+  /// can have the name, and each counts towards the most sites that a runtime has.
   static Result<std::unique_ptr<Channel>> make(Runtime& runtime, const ChannelSpec& spec);
   Channel(const Channel&) = delete;
-  ~Channel();  ///< no kernel that uses an end may be running, no thread may be waiting
+  ~Channel();  ///< no kernel that uses an end may be running, no thread may be waiting; see make()
 
   const ChannelSpec& spec() const;
   /// The path that messages from the CPU to a device take; Path::stores for all other pairs of ends.
   Path path() const;
 
-  /// For kernels on the producer's device.
-  Sender sender() const;
-  /// For kernels on the consumer's device.
-  Receiver receiver() const;
+  /// For kernels on the producer's device. Error: the producer is the CPU.
+  Result<Sender> sender() const;
+  /// For kernels on the consumer's device. Error: the consumer is the CPU.
+  Result<Receiver> receiver() const;
 
   // The CPU as producer. Any thread; for each tag one at a time.
 
   /// Waits for room, at most `timeout` ns, and tells where to write the message: it is sent from there without a copy.
+  /// A cycle that was sent before must not be written: the place may hold a later message.
   HostPlace place(Tag tag, std::uint32_t cycle, wicprof::TimeNs timeout);
   /// Sends what was written to the place. Does not wait for the device. A cycle that was sent before is not sent again.
-  /// Errors: a tag, a size or a cycle that cannot be; a copy that cannot be started.
+  /// Errors: a tag, a size or a cycle that cannot be; a copy that cannot be started, which may be published again.
   Result<> publish(Tag tag, std::uint32_t cycle, std::uint32_t bytes) { return publish_range(tag, 1, cycle, bytes); }
   /// The same for tags first .. first + count - 1 of one cycle, all of `bytes` bytes: those of a batch (16 tags from a
   /// multiple of 16 on) travel as one copy.
@@ -71,7 +80,7 @@ class Channel {
   /// the site is `poll`, the thread sleeps until it is woken, once, when nothing is missing any more; what is there
   /// already is not waited for. A deadline that passes leaves nothing behind.
   WaitResult receive_all(std::span<const Tag> tags, std::uint32_t cycle, wicprof::TimeNs timeout);
-  /// A message that has been waited for and not been released.
+  /// A message that has been waited for and not been released; empty where there is no such tag.
   std::span<const std::byte> message(Tag tag, std::uint32_t cycle) const;
   void release(Tag tag, std::uint32_t cycle);
 

@@ -33,6 +33,12 @@ struct DeviceProperties {
   bool lazy_loading = false;
 };
 
+/// What kernels of one device can do with the memory of another.
+struct PeerAccess {
+  bool reach = false;    ///< read and write it
+  bool atomics = false;  ///< change words of it that others change too
+};
+
 enum class Memory {
   device,       ///< the device's own; the host reaches it by copies only
   pinned_host,  ///< host memory that the device reads and writes in place
@@ -115,6 +121,9 @@ class Device {
   virtual Result<std::unique_ptr<Event>> make_event() = 0;
   /// Error: the device cannot wake a host thread.
   virtual Result<std::unique_ptr<Doorbell>> make_doorbell() = 0;
+
+  /// What kernels of this device can do with the memory of `other`; everything if it is their own. Any thread.
+  virtual PeerAccess peer_access(const Device& other) const = 0;
 
   /// How many blocks of that shape the device holds at once: more than that must not wait for each other. Loads the
   /// kernel, so that no later launch has to wait for the device with that.

@@ -36,7 +36,8 @@ struct Sender {
   SenderLine* lines = nullptr;              ///< one a tag
   std::uint32_t* bell = nullptr;            ///< wakes a host thread; nullptr: none sleeps
 
-  /// Waits until the consumer has released cycle - 2, and tells where the message belongs.
+  /// Waits until the consumer has released cycle - 2, and tells where the message belongs. Not to be written to for a cycle
+  /// that was announced before: the place may hold a later message.
   WIC_DEVICE Place place(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
                          std::uint64_t timeout_ns) const {
     return place_by(thread, group, tag, cycle, released + std::size_t{tag} * released_stride, timeout_ns);
@@ -52,7 +53,8 @@ struct Sender {
     announce(thread, tag, cycle);
   }
 
-  /// `bytes`: at most max_bytes. Returns once `data` may be overwritten; without room in time nothing is sent.
+  /// `bytes`: at most max_bytes. Returns once `data` may be overwritten; without room in time nothing is sent. A cycle that
+  /// was announced before is not sent again.
   WIC_DEVICE WaitResult send(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle, const void* data,
                              std::uint32_t bytes, std::uint64_t timeout_ns) const {
     const Place to = place(thread, group, tag, cycle, timeout_ns);
@@ -63,6 +65,7 @@ struct Sender {
       thread.barrier(group.barrier, group.threads);  // what the others wrote to `data`
       if (group.is_leader(thread)) send_quad(thread, tag, cycle, from, bytes);
     } else {
+      if (group_finds_sent(thread, group, tag, cycle)) return to.wait;
       copy_bytes(thread, thread.index() - group.first, group.threads, to.data, from, bytes);
       publish(thread, group, tag, cycle, bytes);
     }
@@ -73,10 +76,12 @@ struct Sender {
   }
 
   /// As send(), by `parts` groups of this device, each of which calls it with its number. The last to be done announces
-  /// the message. A part whose wait is not satisfied is missing, and then so is the message.
+  /// the message. A part whose wait is not satisfied is missing, and then so is the message, until that part, and no other,
+  /// is sent again: parts are counted, whichever they are. All may repeat a cycle that was announced; nothing is sent then.
   WIC_DEVICE WaitResult send_part(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
                                   const void* data, std::uint32_t bytes, std::uint32_t part, std::uint32_t parts,
                                   std::uint64_t timeout_ns) const {
+    if (group_finds_sent(thread, group, tag, cycle)) return {wicprof::WaitStatus::satisfied, 0};
     const std::uint32_t* const room = part == 0 ? released + std::size_t{tag} * released_stride : &lines[tag].released;
     const Place to = place_by(thread, group, tag, cycle, room, timeout_ns);
     if (to.data == nullptr) return to.wait;
@@ -95,7 +100,7 @@ struct Sender {
     thread.barrier(group.barrier, group.threads);
     if (!group.is_leader(thread)) return to.wait;
     std::uint32_t& written = lines[tag].parts[cycle & 1];
-    if (thread.fetch_add_acq_rel_system(&written, 1) + 1 != parts || is_sent(thread, tag, cycle)) return to.wait;
+    if (thread.fetch_add_acq_rel_system(&written, 1) + 1 != parts) return to.wait;
     thread.store(&written, 0);
     *box.length(tag, cycle) = bytes;
     announce(thread, tag, cycle);
@@ -113,6 +118,14 @@ struct Sender {
 
   WIC_DEVICE bool is_sent(const Thread& thread, Tag tag, std::uint32_t cycle) const {
     return AtLeast{cycle}(thread.load(&lines[tag].sent));
+  }
+
+  // The same answer for the whole group: its leader has done with what it announced before, and `cycle` is not announced
+  // before the group has come to the next barrier.
+  WIC_DEVICE bool group_finds_sent(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle) const {
+    thread.sync_warp();
+    thread.barrier(group.barrier, group.threads);
+    return is_sent(thread, tag, cycle);
   }
 
   WIC_DEVICE void announce(const Thread& thread, Tag tag, std::uint32_t cycle) const {
@@ -134,6 +147,7 @@ struct Sender {
       words[i / 4] |= static_cast<std::uint32_t>(from[i]) << (8 * (i % 4));
     }
     const std::uint64_t at = thread.clock_ns();
+    thread.fence_release_system();  // the message may tell of what was written elsewhere
     thread.store_quad(box.slot(tag, cycle), words[0], words[1], bytes, cycle);
     announced(thread, tag, cycle, at);
   }

@@ -86,6 +86,8 @@ class Thread {
   /// What this thread has written, or seen by a load and fence_acquire(), is seen by those threads of this device that see
   /// (and acquire) a value that it stores after this.
   WIC_DEVICE void fence_release() const;
+  /// The same for the host and other devices too.
+  WIC_DEVICE void fence_release_system() const;
   /// Device and shared memory only: atomics on host memory lose updates where the device lacks host-native atomics.
   WIC_DEVICE std::uint32_t fetch_add(std::uint32_t* at, std::uint32_t value) const;
   WIC_DEVICE std::uint64_t fetch_add(std::uint64_t* at, std::uint64_t value) const;

@@ -56,6 +56,7 @@ WIC_DEVICE inline void Thread::store_release(std::uint32_t* to, std::uint32_t va
 WIC_DEVICE inline void Thread::store_release(std::uint64_t* to, std::uint64_t value) const { store(to, value); }
 WIC_DEVICE inline void Thread::fence_acquire() const {}  // every load above acquires
 WIC_DEVICE inline void Thread::fence_release() const {}  // and every store releases
+WIC_DEVICE inline void Thread::fence_release_system() const {}
 
 WIC_DEVICE inline std::uint32_t Thread::fetch_add(std::uint32_t* at, std::uint32_t value) const {
   simt::before_access(simt::Access::atomic, at);
