@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 
 #include "bench/claim.h"
@@ -44,7 +45,7 @@ struct Case {
   std::uint32_t rows = 0;  // of sm_count blocks
   std::uint32_t computing_warps = 0;
   std::uint32_t waiters = 0;
-  double bar = 1.02;
+  std::optional<double> bar = 1.02;  ///< of `auto`
 
   std::string name() const {
     return table + "_" + flags_name(flags) + "_" + (peer_reads ? "peer_reads" : std::string(bound_name(bound)));
@@ -274,8 +275,8 @@ Result<std::vector<Case>> cases_of(const std::string& tables, const wic::Device&
     } else if (table == "crowd") {
       for (const Flags flags : {Flags::host_one, Flags::device_one}) {
         for (const Bound bound : {Bound::streaming, Bound::l2_latency}) {
-          cases.push_back({"few", flags, bound, false, block, 8, 0, half - 4});
-          cases.push_back({"many", flags, bound, false, gpu ? 64u : 32u, 32, 0, 4 * half - 16});
+          cases.push_back({"few", flags, bound, false, block, 8, 0, half - 4, std::nullopt});
+          cases.push_back({"many", flags, bound, false, gpu ? 64u : 32u, 32, 0, 4 * half - 16, std::nullopt});
         }
       }
     } else if (table == "peer") {
@@ -388,7 +389,7 @@ int main(int argc, char** argv) {
   const std::string tables = claim.option("tables", "inside,blocks,crowd");
   const std::string strategies = claim.option(
       "strategies", those_known("poll,leader_bar_sync,leader_mbarrier,leader_mbarrier_hint,shared_watch,auto,naive"));
-  options.rounds = claim.option("rounds", 9);
+  options.rounds = claim.option("rounds", 15);
   options.work_ns = static_cast<double>(claim.option("work-us", 1500)) * 1e3;
   options.timeout_ns = static_cast<std::uint64_t>(claim.option("timeout-ms", 2000)) * 1'000'000;
   const auto ways = ways_from(strategies);

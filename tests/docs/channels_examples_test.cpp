@@ -84,7 +84,7 @@ TEST_P(ChannelsExamples, AKernelWhoseProducerIsGoneLeaves) {
   const auto numbers = opened(open_numbers(*runtime));
   ASSERT_NE(numbers, nullptr);
   status[0] = static_cast<std::uint32_t>(WaitStatus::satisfied);
-  ASSERT_TRUE(wic::launch(*stream, {1, 64}, AddUp{numbers->receiver(), floats.data(), status.data()}));
+  ASSERT_TRUE(wic::launch(*stream, {1, 64}, AddUp{*numbers->receiver(), floats.data(), status.data()}));
   const auto stopped = stop_feeding(*runtime, *numbers);
   synchronize();
   ASSERT_TRUE(stopped) << stopped.error().message;
@@ -115,7 +115,7 @@ TEST_P(ChannelsExamples, AKernelReceivesSeveralTagsAtOnce) {
                                                       .max_bytes = kCount * sizeof(float),
                                                       .path = path}));
     ASSERT_NE(halo, nullptr);
-    ASSERT_TRUE(wic::launch(*stream, {1, 64}, Halo{halo->receiver(), floats.data()}));
+    ASSERT_TRUE(wic::launch(*stream, {1, 64}, Halo{*halo->receiver(), floats.data()}));
     std::vector<float> cube(kFaces * kCount);
     for (std::uint32_t cycle = 1; cycle <= kCycles; ++cycle) {
       for (std::uint32_t i = 0; i < cube.size(); ++i) cube[i] = number_of(i / kCount, cycle, i % kCount);
@@ -137,7 +137,7 @@ TEST_P(ChannelsExamples, BlocksSendAMessageTogether) {
   for (std::uint32_t i = 0; i < kLarge; ++i) from[i] = static_cast<float>(i);
   ASSERT_TRUE(stream->copy(large.data(), from.data(), large.bytes()));
   ASSERT_TRUE(wic::launch(*stream, {.blocks = kBlocks, .threads = 64, .co_resident = true},
-                          SendLarge{channel->sender(), large.data(), kLarge * sizeof(float), kBlocks}));
+                          SendLarge{*channel->sender(), large.data(), kLarge * sizeof(float), kBlocks}));
   for (std::uint32_t cycle = 1; cycle <= kCycles; ++cycle) {
     const auto message = channel->receive(0, cycle, kTimeoutNs);
     if (message.data.size() != kLarge * sizeof(float)) {
@@ -153,7 +153,7 @@ TEST_P(ChannelsExamples, BlocksSendAMessageTogether) {
 TEST_P(ChannelsExamples, TheHostWaitsForSeveralTagsAtOnce) {
   const auto results = opened(open_monitored(*runtime));
   ASSERT_NE(results, nullptr);
-  ASSERT_TRUE(wic::launch(*stream, {kFaces, 64}, SendResults{results->sender()}));
+  ASSERT_TRUE(wic::launch(*stream, {kFaces, 64}, SendResults{*results->sender()}));
   const std::vector<wic::Tag> even{4, 0, 2}, odd{1, 3, 5};
   for (std::uint32_t cycle = 1; cycle <= kCycles; ++cycle) {
     for (const auto& tags : {even, odd}) {

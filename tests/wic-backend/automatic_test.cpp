@@ -65,7 +65,7 @@ TEST(Automatic, WhereTheWordsPlaceIsUnknownTheLooksTell) {
   EXPECT_EQ(chosen(site(), seen(kDistantWordReaders, kMillisecond, 2 * kMicrosecond)), StrategyId::shared_watch);
   EXPECT_EQ(chosen(site(), seen(kDistantWordReaders - 1, kMillisecond, 2 * kMicrosecond)), StrategyId::leader_bar_sync);
   EXPECT_EQ(chosen(site(), seen(528, kMillisecond, 700)), StrategyId::leader_bar_sync);
-  EXPECT_EQ(chosen(site(), seen(528, kMillisecond)), StrategyId::leader_bar_sync);                        // no look known
+  EXPECT_EQ(chosen(site(), seen(528, kMillisecond)), StrategyId::shared_watch);                        // no look known
   EXPECT_EQ(chosen(site({}, {}, true), seen(528, kMillisecond)), StrategyId::shared_watch);  // but all are said to share
 }
 

@@ -134,7 +134,7 @@ TEST_F(OnGpu, AutoWatchesAWordThatManyWaitOnAndThatIsSlowToRead) {
   constexpr std::uint32_t kLongRounds = 600;
   site = *runtime->add_site({"gpu.plain", {}, {}, false});
   start(StrategyId::automatic, false, kLongRounds, 5'000'000'000);
-  EXPECT_EQ(runtime->strategy(site), StrategyId::poll);
+  EXPECT_EQ(runtime->strategy(site), StrategyId::leader_bar_sync);
   for (std::uint32_t round = 1; round <= kLongRounds; ++round) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     std::atomic_ref(words[32]).store(round, std::memory_order_relaxed);

@@ -55,7 +55,7 @@ ManyReaders many_readers(const SiteSpec& spec, const SiteObservation& seen, cons
     case WordMemory::device: return {kDeviceWordReaders, "of a word on the device"};
     case WordMemory::unknown: break;
   }
-  if (seen.look_ns ? *seen.look_ns >= limits.slow_look_ns : spec.shared_word) {
+  if (!seen.look_ns || *seen.look_ns >= limits.slow_look_ns) {
     return {kDistantWordReaders, "of a word whose place is not declared and that may be far away"};
   }
   return {kDeviceWordReaders, "of a word that is near by"};

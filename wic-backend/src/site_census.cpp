@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -20,14 +21,21 @@ namespace {
 // short waits evenly.
 constexpr std::uint32_t kMomentBits = 14;
 
-// Whether a waiter under that strategy does nothing but look: leaders sleep once a wait has lasted.
-bool only_looks(StrategyId strategy, TimeNs length) {
+// What one look took in such a wait, if it can be told. Leaders sleep between looks once a wait has lasted: then it can
+// only where the looks took much longer than the sleeps.
+std::optional<TimeNs> look_of(StrategyId strategy, TimeNs length, std::uint32_t polls) {
+  constexpr TimeNs kMostAsleep = 2 * kMostPatientSleepNs;
+  if (polls < 2) return std::nullopt;
+  const TimeNs turn = length / polls;
   switch (strategy) {
-    case StrategyId::poll: return true;
+    case StrategyId::poll: return turn;
     case StrategyId::leader_bar_sync:
     case StrategyId::leader_mbarrier:
-    case StrategyId::leader_mbarrier_hint: return length < static_cast<TimeNs>(kImpatientNs);
-    default: return false;
+    case StrategyId::leader_mbarrier_hint:
+      if (length < static_cast<TimeNs>(kImpatientNs)) return turn;
+      if (turn > 2 * kMostAsleep) return turn - kMostAsleep;
+      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 
@@ -113,7 +121,7 @@ SiteObservation SiteCensus::observe(Window& window) {
     words.insert(wait.word);
     const auto length = static_cast<TimeNs>(wait.resumed - wait.arrived);
     lengths.push_back(wait.waited ? length : 0);
-    if (only_looks(window.strategy, length) && wait.polls > 1) looks.push_back(length / wait.polls);
+    if (const auto look = look_of(window.strategy, length, wait.polls)) looks.push_back(*look);
     warps.push_back(wait.warps);
     each_thread += wait.each_thread ? 1 : 0;
   }

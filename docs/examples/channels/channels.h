@@ -45,7 +45,7 @@ inline wicprof::Result<std::unique_ptr<wic::Channel>> open_numbers(wic::Runtime&
 }
 
 inline wicprof::Result<> feed(wic::Channel& numbers, wic::Stream& stream, float* sums, std::uint32_t* status) {
-  const AddUp kernel{numbers.receiver(), sums, status};
+  const AddUp kernel{*numbers.receiver(), sums, status};
   if (auto launched = wic::launch(stream, {.blocks = 1, .threads = 64}, kernel); !launched) return launched;
   std::array<float, kCount> message;
   for (std::uint32_t cycle = 1; cycle <= kCycles; ++cycle) {
@@ -86,7 +86,7 @@ inline wicprof::Result<std::unique_ptr<wic::Channel>> open_squares(wic::Runtime&
 }
 
 inline wicprof::Result<float> collect(wic::Channel& squares, wic::Stream& stream) {
-  if (auto launched = wic::launch(stream, {.blocks = 1, .threads = 64}, Square{squares.sender()}); !launched) {
+  if (auto launched = wic::launch(stream, {.blocks = 1, .threads = 64}, Square{*squares.sender()}); !launched) {
     return launched.error();
   }
   float sum = 0;
@@ -181,6 +181,6 @@ inline wicprof::Result<float> add_all(wic::Channel& results, std::span<const wic
 
 // [lost]
 inline wicprof::Result<> stop_feeding(wic::Runtime& runtime, const wic::Channel& numbers) {
-  return runtime.release_waiters(numbers.receiver().data_site);
+  return runtime.release_waiters(numbers.receiver()->data_site);
 }
 // [end]

@@ -55,7 +55,7 @@ class SharedWatch {
     } else if (!slept_) {
       sleep_through_prediction(thread, wait, now);
     } else if (waited >= kWatcherPatienceNs) {
-      thread.sleep_ns(kWatcherSleepNs);
+      thread.sleep_ns(patient_sleep_ns(waited));
     }
   }
 
@@ -76,7 +76,6 @@ class SharedWatch {
   enum class Role : std::uint8_t { none, watcher, waiter, alone };
 
   static constexpr std::uint64_t kWatcherPatienceNs = 200'000;  // for so long it looks again at once: it is only one
-  static constexpr std::uint32_t kWatcherSleepNs = 200;
   static constexpr std::uint32_t kPredictedStepNs = 1'000;
   static constexpr std::uint32_t kLooksBetweenOwn = 1u << 17;  // about a second, in a wait of that length
   static constexpr std::uint32_t kProbes = 4;

@@ -50,14 +50,15 @@ struct DirectObservation {
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 };
 
-inline constexpr std::uint64_t kImpatientNs = 50'000;  ///< so long a leader looks again at once
+inline constexpr std::uint64_t kImpatientNs = 50'000;       ///< so long a leader looks again at once
+inline constexpr std::uint32_t kMostPatientSleepNs = 8'000;  ///< lasts up to twice that
 
 /// How long to sleep between two looks of a wait that has lasted that long: a wait that has lasted is likely to go on, and
 /// may be prolonged by about a hundredth for the sake of what computes on the same SM. (A sleep lasts up to twice as long.)
 WIC_DEVICE inline std::uint32_t patient_sleep_ns(std::uint64_t waited_ns) {
   if (waited_ns < kImpatientNs) return 0;
   if (waited_ns < 250'000) return static_cast<std::uint32_t>(waited_ns / 512);
-  return waited_ns < 1'000'000 ? static_cast<std::uint32_t>(waited_ns / 128) : 8'000;
+  return waited_ns < 1'000'000 ? static_cast<std::uint32_t>(waited_ns / 128) : kMostPatientSleepNs;
 }
 
 /// One thread that looks for a whole group.
