@@ -23,7 +23,7 @@ wicprof::WaitEvent wait(std::uint64_t arrived, std::uint64_t resumed, wicprof::W
   e.resumed_ns = resumed;
   e.word_tag = word;
   e.polls = polls;
-  e.waited = polls > 1 ? 1 : 0;
+  e.waited = polls != 1 ? 1 : 0;
   e.warps = 8;
   e.strategy = static_cast<std::uint8_t>(StrategyId::poll);
   e.status = wicprof::WaitStatus::satisfied;
