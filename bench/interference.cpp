@@ -95,12 +95,8 @@ class Measurement {
   Measurement(const Options& options, const Case& what) : options_(options), case_(what), random_(2026) {}
 
   Result<> prepare() {
-    wic::RuntimeOptions runtime;
-    runtime.devices = options_.devices;
-    runtime.record = false;
-    auto created = wic::Runtime::create(runtime);  // a new one for each case, so that all its watch slots are free
-    if (!created) return created.error();
-    runtime_ = *std::move(created);
+    // A new one for each case, so that all its watch slots are free.
+    if (auto r = open(runtime_, options_.devices); !r) return r;
     wic::Device& device = runtime_->device(0);
     sms_ = device.properties().sm_count;
     const bool inside = case_.computing_warps != 0;

@@ -1,13 +1,26 @@
-// Device memory in one line each.
+// A runtime without a trace, and device memory, in one line each.
 #pragma once
 
+#include <memory>
+#include <string>
 #include <utility>
 
-#include "wic/device.h"
+#include "wic/runtime.h"
 
 namespace wicprof::bench {
 
 inline constexpr std::size_t kLine = 32;  ///< 32-bit words of a 128-byte line
+
+/// Records are kept for `auto` alone. Errors: those of wic::Runtime::create().
+inline Result<> open(std::unique_ptr<wic::Runtime>& to, const std::string& devices) {
+  wic::RuntimeOptions options;
+  options.devices = devices;
+  options.record = false;
+  auto created = wic::Runtime::create(options);
+  if (!created) return created.error();
+  to = *std::move(created);
+  return ok();
+}
 
 template <class T>
 Result<> allocate(wic::Array<T>& to, wic::Device& device, std::size_t count, wic::Memory where) {

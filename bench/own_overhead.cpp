@@ -140,12 +140,7 @@ class Measurement {
   Measurement(const Options& options, std::uint32_t n) : options_(options), cube_{n} {}
 
   Result<> prepare() {
-    wic::RuntimeOptions runtime;
-    runtime.devices = options_.devices;
-    runtime.record = false;
-    auto created = wic::Runtime::create(runtime);
-    if (!created) return created.error();
-    runtime_ = *std::move(created);
+    if (auto r = open(runtime_, options_.devices); !r) return r;
     wic::Device& device = runtime_->device(0);
     auto stream = device.make_stream();
     if (!stream) return stream.error();

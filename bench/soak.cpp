@@ -156,12 +156,7 @@ class Soak {
   explicit Soak(const Options& options) : options_(options) {}
 
   Result<> prepare() {
-    wic::RuntimeOptions runtime;
-    runtime.devices = options_.devices;
-    runtime.record = false;
-    auto created = wic::Runtime::create(runtime);
-    if (!created) return created.error();
-    runtime_ = *std::move(created);
+    if (auto r = open(runtime_, options_.devices); !r) return r;
     wic::Device& device = runtime_->device(0);
     const bool gpu = device.properties().kind == wicprof::DeviceKind::cuda;
     const std::uint32_t sms = device.properties().sm_count;

@@ -115,12 +115,7 @@ class Measurement {
   Measurement(const Options& options, bool host) : options_(options), host_(host) {}
 
   Result<> prepare() {
-    wic::RuntimeOptions runtime;
-    runtime.devices = options_.devices;
-    runtime.record = false;
-    auto created = wic::Runtime::create(runtime);
-    if (!created) return created.error();
-    runtime_ = *std::move(created);
+    if (auto r = open(runtime_, options_.devices); !r) return r;
     wic::Device& device = runtime_->device(0);
     block_ = device.properties().kind == wicprof::DeviceKind::cuda ? 256 : 64;
     const wicprof::WordMemory memory = host_ ? wicprof::WordMemory::pinned_host : wicprof::WordMemory::device;

@@ -154,12 +154,7 @@ class Measurement {
       : options_(options), case_(what), waiters_(waiters), threads_(threads), random_(7) {}
 
   Result<> prepare() {
-    wic::RuntimeOptions runtime;
-    runtime.devices = options_.devices;
-    runtime.record = false;
-    auto created = wic::Runtime::create(runtime);
-    if (!created) return created.error();
-    runtime_ = *std::move(created);
+    if (auto r = open(runtime_, options_.devices); !r) return r;
     wic::Device& device = runtime_->device(0);
     const auto room = device.resident_blocks({1, threads_}, wic::kernel_ref(Kernel{}));
     if (!room) return room.error();
