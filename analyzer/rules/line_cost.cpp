@@ -7,8 +7,8 @@ namespace {
 
 LineJudgement judge_host_word(std::uint32_t waiters) {
   const std::string measured =
-      "measured on an H200: 528 waiters that poll one word in pinned host memory slow memory streaming beside them 9.5 "
-      "times";
+      "measured on an H200: 528 waiters that poll one word in pinned host memory slow memory streaming beside them by "
+      "more than a factor of 100 (docs/results: hot_flag, interference)";
   if (waiters >= kHostWordWaitersCritical) return {LineCost::severe, measured};
   if (waiters >= kHostWordWaiters) return {LineCost::noticeable, measured};
   return {LineCost::none, "measured on an H200: a few waiters on one line cost the work beside them nothing"};

@@ -8,9 +8,10 @@
 
 namespace wicprof::analyzer {
 
-// Measured on an H200: 528 leaders that poll one word in pinned host memory slow HBM streaming 9.5 times (524 of
-// them: 7.1 times); leaders on a line each cost nothing. In proportion, 8 leaders cost about 0.13, well above what a
-// comparison can tell apart, and 64 about double the time.
+// Measured on an H200: 528 leaders that poll one word in pinned host memory slow HBM streaming by more than a factor of
+// 100 (docs/results: hot_flag, interference); leaders on a line each cost nothing. The limits come from an earlier and
+// gentler measurement (9.5 times): in proportion, 8 leaders cost about 0.13, well above what a comparison can tell
+// apart, and 64 about double the time. They are cautious, therefore, and not measured themselves.
 inline constexpr std::uint32_t kHostWordWaiters = 8;
 inline constexpr std::uint32_t kHostWordWaitersCritical = 64;
 
