@@ -2,7 +2,7 @@
 
 namespace wicprof::store {
 
-bool DeviceClock::hold(const DeviceTimedEvent& event) {
+bool DeviceClock::hold(const HeldEvent& event) {
   if (held.size() >= DeviceClocks::kMostHeld) return false;
   held.push_back(event);
   return true;

@@ -13,16 +13,19 @@
 
 namespace wicprof::store {
 
-using DeviceTimedEvent = std::variant<WaitEvent, SignalEvent>;
+struct HeldEvent {
+  std::size_t ring;
+  std::variant<WaitEvent, SignalEvent> event;
+};
 
 struct DeviceClock {
   ClockConverter converter;
-  std::vector<DeviceTimedEvent> held;  ///< oldest first; only before the first reading
+  std::vector<HeldEvent> held;  ///< oldest first; only before the first reading
   TimeNs worst_error_ns = 0;           ///< of all times converted
   bool error_changed = false;          ///< since it was last written
 
   /// False when too many are held already: the event is then lost.
-  bool hold(const DeviceTimedEvent& event);
+  bool hold(const HeldEvent& event);
 };
 
 class DeviceClocks {

@@ -14,6 +14,7 @@
 #include "store/ballast.h"
 #include "store/counters.h"
 #include "store/device_clocks.h"
+#include "store/participants.h"
 #include "store/text_table.h"
 #include "store/writer.h"
 
@@ -42,6 +43,8 @@ Stat stat_of(LossSource source) {
       return Stat::cupti_dropped;
     case LossSource::clock:
       return Stat::clock_lost;
+    case LossSource::pc_sampling:
+      return Stat::pc_samples_dropped;
     case LossSource::store:
       break;
   }
@@ -55,8 +58,15 @@ std::string device_detail(DeviceId device) {
 // What the columns of one event need: its ring's texts and its device's clock.
 class RowLookup final : public Lookup {
  public:
-  RowLookup(const TextTable& texts, std::size_t ring, const ClockConverter* clock)
-      : texts_(texts), ring_(ring), clock_(clock) {}
+  RowLookup(const TextTable& texts, Participants& participants, std::size_t ring, const ClockConverter* clock)
+      : texts_(texts), participants_(participants), ring_(ring), clock_(clock) {}
+
+  Value process() const override {
+    const std::uint32_t pid = participants_.process(ring_);
+    return number_or_null(pid, 0u);
+  }
+  Value device(DeviceId id) const override { return number(participants_.device(ring_, id)); }
+  Value site(SiteId id) const override { return number_or_null(participants_.site(ring_, id), SiteId{0}); }
 
   Value text(TextId id) const override {
     if (id == 0) return kNull;
@@ -77,6 +87,7 @@ class RowLookup final : public Lookup {
 
  private:
   const TextTable& texts_;
+  Participants& participants_;
   std::size_t ring_;
   const ClockConverter* clock_;
   mutable std::uint64_t missing_texts_ = 0;
@@ -112,6 +123,7 @@ struct Recorder::State {
   Ballast ballast;
   TextTable texts;
   DeviceClocks clocks;
+  Participants participants;
   Counters counters;
   std::map<std::string, std::string> meta;
   std::set<std::string> changed_meta;
@@ -127,7 +139,7 @@ struct Recorder::State {
  private:
   void add_text(std::size_t ring, const EventHeader& header);
   void add_loss(std::size_t ring, const EventHeader& header);
-  void add_clock(const EventHeader& header);
+  void add_clock(std::size_t ring, const EventHeader& header);
   template <class Table>
   void add_timed(std::size_t ring, const EventHeader& header);
   void add_plain(std::size_t ring, const EventHeader& header);
@@ -152,7 +164,7 @@ void Recorder::State::add(std::size_t ring, const EventHeader& header) {
     case EventKind::loss:
       return add_loss(ring, header);
     case EventKind::clock:
-      return add_clock(header);
+      return add_clock(ring, header);
     case EventKind::wait:
       return add_timed<WaitTable>(ring, header);
     case EventKind::signal:
@@ -175,24 +187,25 @@ void Recorder::State::add_text(std::size_t ring, const EventHeader& header) {
 void Recorder::State::add_loss(std::size_t ring, const EventHeader& header) {
   const LossEvent* event = event_cast<LossEvent>(header);
   if (event == nullptr) return counters.add(Stat::damaged_records, "", 1);
-  std::string detail = device_detail(event->device);
+  std::string detail = device_detail(participants.device(ring, event->device));
   if (const TextTable::Entry* reason = texts.find(ring, event->reason)) detail += ": " + reason->first;
   counters.add(stat_of(event->source), detail, event->count);
 }
 
-void Recorder::State::add_clock(const EventHeader& header) {
+void Recorder::State::add_clock(std::size_t ring, const EventHeader& header) {
   const ClockEvent* event = event_cast<ClockEvent>(header);
   if (event == nullptr) return counters.add(Stat::damaged_records, "", 1);
-  DeviceClock& clock = clocks.of(event->device);
+  const DeviceId device = participants.device(ring, event->device);
+  DeviceClock& clock = clocks.of(device);
   if (!clock.converter.add({event->device_ns, event->host_ns, TimeNs{event->error_ns}})) {
-    counters.add(Stat::clock_refused, device_detail(event->device), 1);
+    counters.add(Stat::clock_refused, device_detail(device), 1);
   }
   clock.error_changed = true;
-  insert<ClockTable>(*event, 0, nullptr);
-  const std::vector<DeviceTimedEvent> held = std::exchange(clock.held, {});
-  for (const DeviceTimedEvent& timed : held) {
-    if (const auto* wait = std::get_if<WaitEvent>(&timed)) insert<WaitTable>(*wait, 0, &clock);
-    if (const auto* signal = std::get_if<SignalEvent>(&timed)) insert<SignalTable>(*signal, 0, &clock);
+  insert<ClockTable>(*event, ring, nullptr);
+  const std::vector<HeldEvent> held = std::exchange(clock.held, {});
+  for (const auto& [from, timed] : held) {
+    if (const auto* wait = std::get_if<WaitEvent>(&timed)) insert<WaitTable>(*wait, from, &clock);
+    if (const auto* signal = std::get_if<SignalEvent>(&timed)) insert<SignalTable>(*signal, from, &clock);
   }
 }
 
@@ -201,18 +214,29 @@ void Recorder::State::add_timed(std::size_t ring, const EventHeader& header) {
   const auto* event = event_cast<typename Table::Event>(header);
   if (event == nullptr) return counters.add(Stat::damaged_records, "", 1);
   if (event->device == kHostDevice) return insert<Table>(*event, ring, nullptr);
-  DeviceClock& clock = clocks.of(event->device);
+  const DeviceId device = participants.device(ring, event->device);
+  DeviceClock& clock = clocks.of(device);
   if (clock.converter.ready()) return insert<Table>(*event, ring, &clock);
-  if (!clock.hold(*event)) counters.add(Stat::clock_lost, device_detail(event->device), 1);
+  if (!clock.hold({ring, *event})) counters.add(Stat::clock_lost, device_detail(device), 1);
 }
 
 void Recorder::State::add_plain(std::size_t ring, const EventHeader& header) {
-  if (add_if<DeviceTable>(ring, header)) {
-    // The row is new, and what was known of its clock is to be written to it again.
-    if (const auto* device = event_cast<DeviceEvent>(header)) clocks.of(device->device).error_changed = true;
-    return;
+  const auto name = [&](TextId id) {
+    const TextTable::Entry* entry = texts.find(ring, id);
+    return entry == nullptr ? std::string() : entry->first;
+  };
+  if (const auto* device = event_cast<DeviceEvent>(header)) {
+    participants.add_device(ring, device->device, name(device->uuid));
+    // The row may be new: what is known of its clock is to be written to it.
+    clocks.of(participants.device(ring, device->device)).error_changed = true;
   }
-  const bool known = add_if<SiteTable>(ring, header) || add_if<StrategyTable>(ring, header) ||
+  if (const auto* site = event_cast<SiteEvent>(header)) participants.add_site(ring, site->site, name(site->name));
+  if (header.kind == EventKind::nvtx_open) return;  // makes no row
+  const bool known = add_if<DeviceTable>(ring, header) || add_if<SiteTable>(ring, header) ||
+                     add_if<StrategyTable>(ring, header) || add_if<ProcessTable>(ring, header) ||
+                     add_if<SyncTable>(ring, header) || add_if<CudaEventTable>(ring, header) ||
+                     add_if<GraphTable>(ring, header) || add_if<OverheadTable>(ring, header) ||
+                     add_if<PcIntervalTable>(ring, header) || add_if<ThreadSampleTable>(ring, header) ||
                      add_if<KernelTable>(ring, header) || add_if<CopyTable>(ring, header) ||
                      add_if<HostWaitTable>(ring, header) || add_if<CallTable>(ring, header) ||
                      add_if<PcSampleTable>(ring, header) || add_if<UvmTable>(ring, header) ||
@@ -235,7 +259,7 @@ bool Recorder::State::add_if(std::size_t ring, const EventHeader& header) {
 template <class Table>
 void Recorder::State::insert(const typename Table::Event& event, std::size_t ring, DeviceClock* clock) {
   if (!stopped.empty()) return counters.add(Stat::store_lost, "", 1);
-  const RowLookup lookup(texts, ring, clock == nullptr ? nullptr : &clock->converter);
+  const RowLookup lookup(texts, participants, ring, clock == nullptr ? nullptr : &clock->converter);
   const int code = writer.insert<Table>(event, lookup);
   ++events;
   ++batch_events;
@@ -399,6 +423,8 @@ void Recorder::set_ring_dropped(std::size_t ring, std::uint64_t dropped, std::ui
   if (dropped != 0) state_->counters.set(Stat::ring_dropped, detail, dropped);
   if (corrupt != 0) state_->counters.set(Stat::ring_corrupt, detail, corrupt);
 }
+
+void Recorder::set_ring_process(std::size_t ring, std::uint32_t pid) { state_->participants.set_process(ring, pid); }
 
 void Recorder::tick() {
   State& state = *state_;

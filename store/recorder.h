@@ -37,6 +37,9 @@ class Recorder {
   Recorder& operator=(Recorder&&) noexcept;
   ~Recorder();
 
+  /// Whose ring number `ring` is from here on; 0 = nobody's. Until it is told, the rows name no process.
+  void set_ring_process(std::size_t ring, std::uint32_t pid);
+
   /// One record from ring number `ring` (texts are per ring). Never fails: when the disk is full the row is counted as
   /// lost.
   void add(std::size_t ring, const EventHeader& event);

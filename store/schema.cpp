@@ -9,7 +9,7 @@ namespace {
 template <class Table>
 void append_table(std::string& sql) {
   sql += std::string("CREATE TABLE ") + Table::kName + " (";
-  if (!has_own_id<Table>()) sql += std::string("id ") + kId + ", ";
+  if (!has_own_id<Table>()) sql += std::string("id ") + kId + ", " + kProcessColumn + " " + kInteger + ", ";
   const char* comma = "";
   for (const auto& column : Table::kColumns) {
     sql += std::string(comma) + column.name + " " + column.type;

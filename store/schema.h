@@ -9,7 +9,7 @@
 namespace wicprof::store {
 
 inline constexpr std::int64_t kApplicationId = 0x57494350;  // "WICP"
-inline constexpr std::int64_t kSchemaVersion = 2;
+inline constexpr std::int64_t kSchemaVersion = 3;
 
 /// Every CREATE TABLE, and the marks by which a trace is known.
 std::string create_tables_sql();
@@ -24,16 +24,21 @@ std::string match_signals_sql();
 /// cost more than the rows.
 std::string create_indexes_sql();
 
-/// INSERT with one parameter for each of the table's columns, in their order.
+/// INSERT with one parameter for each of the table's columns, in their order; the process first where rows have no id of
+/// their own. A second declaration of the same id replaces what it knows, and leaves what it does not.
 template <class Table>
 std::string insert_sql() {
-  std::string names, values;
-  for (const auto& column : Table::kColumns) {
-    names += (names.empty() ? "" : ", ") + std::string(column.name);
+  std::string names, values, known_again;
+  const auto add = [&](const std::string& name) {
+    names += (names.empty() ? "" : ", ") + name;
     values += values.empty() ? "?" : ", ?";
-  }
-  const char* verb = has_own_id<Table>() ? "INSERT OR REPLACE INTO " : "INSERT INTO ";
-  return std::string(verb) + Table::kName + " (" + names + ") VALUES (" + values + ")";
+    known_again += (known_again.empty() ? "" : ", ") + name + " = ifnull(excluded." + name + ", " + name + ")";
+  };
+  if (!has_own_id<Table>()) add(kProcessColumn);
+  for (const auto& column : Table::kColumns) add(column.name);
+  std::string sql = std::string("INSERT INTO ") + Table::kName + " (" + names + ") VALUES (" + values + ")";
+  if (has_own_id<Table>()) sql += " ON CONFLICT (id) DO UPDATE SET " + known_again;
+  return sql;
 }
 
 }  // namespace wicprof::store

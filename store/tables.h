@@ -10,15 +10,22 @@
 #include "protocol/events/choice.h"
 #include "protocol/events/clock.h"
 #include "protocol/events/copy.h"
+#include "protocol/events/cuda_event.h"
 #include "protocol/events/device.h"
+#include "protocol/events/graph.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/intervention.h"
 #include "protocol/events/kernel.h"
 #include "protocol/events/nvtx.h"
+#include "protocol/events/overhead.h"
+#include "protocol/events/pc_interval.h"
 #include "protocol/events/pc_sample.h"
+#include "protocol/events/process.h"
 #include "protocol/events/signal.h"
 #include "protocol/events/site.h"
 #include "protocol/events/strategy.h"
+#include "protocol/events/sync.h"
+#include "protocol/events/thread_sample.h"
 #include "protocol/events/uvm.h"
 #include "protocol/events/wait.h"
 #include "protocol/time.h"
@@ -46,6 +53,10 @@ class Lookup {
  public:
   virtual Value text(TextId id) const = 0;                     ///< the id in `string`; NULL for no text, or a lost one
   virtual Value host_time(std::uint64_t device_ns) const = 0;  ///< on the clock of the event's device
+  virtual Value process() const = 0;                           ///< whose ring the event came through
+  /// The trace's number for what the event's process calls so: processes number devices and sites for themselves.
+  virtual Value device(DeviceId id) const = 0;
+  virtual Value site(SiteId id) const = 0;  ///< NULL for 0
 
  protected:
   ~Lookup() = default;
@@ -53,6 +64,7 @@ class Lookup {
 
 inline constexpr const char* kInteger = "INTEGER";  ///< may be NULL
 inline constexpr const char* kKnown = "INTEGER NOT NULL";
+inline constexpr const char* kProcessColumn = "process_id";  ///< the first of every table whose rows have no id of their own
 inline constexpr const char* kId = "INTEGER PRIMARY KEY";  ///< where the event brings its own id; else the row's number
 
 template <class Event>
@@ -66,7 +78,7 @@ struct DeviceTable {
   using Event = DeviceEvent;
   static constexpr const char* kName = "device";
   static constexpr std::array kColumns{
-      Column<Event>{"id", kId, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"id", kId, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"kind", kKnown, [](const Event& e, const Lookup&) { return number(e.kind); }},
       Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
       Column<Event>{"sm_count", kKnown, [](const Event& e, const Lookup&) { return number(e.sm_count); }},
@@ -75,6 +87,18 @@ struct DeviceTable {
       Column<Event>{"compute_minor", kKnown, [](const Event& e, const Lookup&) { return number(e.compute_minor); }},
       Column<Event>{"host_native_atomics", kKnown,
                     [](const Event& e, const Lookup&) { return number(e.host_native_atomics); }},
+      Column<Event>{"uuid_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.uuid); }},
+      Column<Event>{"max_threads_per_sm", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.max_threads_per_sm, 0u); }},
+      Column<Event>{"max_blocks_per_sm", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.max_blocks_per_sm, 0u); }},
+      Column<Event>{"registers_per_sm", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.registers_per_sm, 0u); }},
+      Column<Event>{"shared_bytes_per_sm", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.shared_bytes_per_sm, 0u); }},
+      Column<Event>{"reserved_shared_bytes_per_block", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.reserved_shared_bytes_per_block, 0u); }},
+      Column<Event>{"clock_khz", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.clock_khz, 0u); }},
       // Filled in as the clock's readings come.
       Column<Event>{"clock_error_ns", kInteger, [](const Event&, const Lookup&) { return kNull; }},
   };
@@ -84,7 +108,7 @@ struct SiteTable {
   using Event = SiteEvent;
   static constexpr const char* kName = "site";
   static constexpr std::array kColumns{
-      Column<Event>{"id", kId, [](const Event& e, const Lookup&) { return number(e.site); }},
+      Column<Event>{"id", kId, [](const Event& e, const Lookup& l) { return l.site(e.site); }},
       Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
       Column<Event>{"word_memory", kKnown, [](const Event& e, const Lookup&) { return number(e.word_memory); }},
       Column<Event>{"pollers", kKnown, [](const Event& e, const Lookup&) { return number(e.pollers); }},
@@ -105,8 +129,8 @@ struct WaitTable {
   using Event = WaitEvent;
   static constexpr const char* kName = "wait";
   static constexpr std::array kColumns{
-      Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.site, 0u); }},
-      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup& l) { return l.site(e.site); }},
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"block", kKnown, [](const Event& e, const Lookup&) { return number(e.block); }},
       Column<Event>{"warp", kKnown, [](const Event& e, const Lookup&) { return number(e.warp); }},
       Column<Event>{"sm", kKnown, [](const Event& e, const Lookup&) { return number(e.sm); }},
@@ -132,8 +156,8 @@ struct SignalTable {
   using Event = SignalEvent;
   static constexpr const char* kName = "signal";
   static constexpr std::array kColumns{
-      Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.site, 0u); }},
-      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup& l) { return l.site(e.site); }},
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"block", kKnown, [](const Event& e, const Lookup&) { return number(e.block); }},
       Column<Event>{"warp", kKnown, [](const Event& e, const Lookup&) { return number(e.warp); }},
       Column<Event>{"sm", kKnown, [](const Event& e, const Lookup&) { return number(e.sm); }},
@@ -149,7 +173,7 @@ struct KernelTable {
   using Event = KernelEvent;
   static constexpr const char* kName = "kernel";
   static constexpr std::array kColumns{
-      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
       Column<Event>{"start_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.start_ns); }},
       Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
@@ -168,6 +192,16 @@ struct KernelTable {
                     [](const Event& e, const Lookup&) { return number(e.static_shared_bytes); }},
       Column<Event>{"dynamic_shared_bytes", kKnown,
                     [](const Event& e, const Lookup&) { return number(e.dynamic_shared_bytes); }},
+      Column<Event>{"shared_executed_bytes", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.shared_executed_bytes, 0u); }},
+      Column<Event>{"local_bytes_per_thread", kKnown,
+                    [](const Event& e, const Lookup&) { return number(e.local_bytes_per_thread); }},
+      Column<Event>{"cluster_x", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.cluster[0], 0u); }},
+      Column<Event>{"cluster_y", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.cluster[1], 0u); }},
+      Column<Event>{"cluster_z", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.cluster[2], 0u); }},
+      Column<Event>{"graph", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.graph, 0u); }},
+      Column<Event>{"graph_node", kInteger,
+                    [](const Event& e, const Lookup&) { return e.graph == 0 ? kNull : number(e.graph_node); }},
   };
 };
 
@@ -175,8 +209,8 @@ struct CopyTable {
   using Event = CopyEvent;
   static constexpr const char* kName = "copy";
   static constexpr std::array kColumns{
-      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.device); }},
-      Column<Event>{"peer_device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.peer_device); }},
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
+      Column<Event>{"peer_device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.peer_device); }},
       Column<Event>{"kind", kKnown, [](const Event& e, const Lookup&) { return number(e.kind); }},
       Column<Event>{"start_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.start_ns); }},
       Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
@@ -184,6 +218,12 @@ struct CopyTable {
       Column<Event>{"context", kKnown, [](const Event& e, const Lookup&) { return number(e.context); }},
       Column<Event>{"stream", kKnown, [](const Event& e, const Lookup&) { return number(e.stream); }},
       Column<Event>{"correlation", kKnown, [](const Event& e, const Lookup&) { return number(e.correlation); }},
+      Column<Event>{"source_memory", kKnown, [](const Event& e, const Lookup&) { return number(e.source); }},
+      Column<Event>{"destination_memory", kKnown, [](const Event& e, const Lookup&) { return number(e.destination); }},
+      Column<Event>{"asynchronous", kKnown, [](const Event& e, const Lookup&) { return number(e.asynchronous); }},
+      Column<Event>{"graph", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.graph, 0u); }},
+      Column<Event>{"graph_node", kInteger,
+                    [](const Event& e, const Lookup&) { return e.graph == 0 ? kNull : number(e.graph_node); }},
   };
 };
 
@@ -191,7 +231,7 @@ struct HostWaitTable {
   using Event = HostWaitEvent;
   static constexpr const char* kName = "host_wait";
   static constexpr std::array kColumns{
-      Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.site, 0u); }},
+      Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup& l) { return l.site(e.site); }},
       Column<Event>{"call_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.call); }},
       Column<Event>{"thread", kKnown, [](const Event& e, const Lookup&) { return number(e.thread); }},
       Column<Event>{"iteration", kKnown, [](const Event& e, const Lookup&) { return number(e.iteration); }},
@@ -205,6 +245,10 @@ struct HostWaitTable {
       Column<Event>{"status", kKnown, [](const Event& e, const Lookup&) { return number(e.status); }},
       Column<Event>{"word_tag", kInteger,
                     [](const Event& e, const Lookup&) { return number_or_null(e.word_tag, WordTag{0}); }},
+      Column<Event>{"involuntary_switches", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.involuntary_switches, HostWaitEvent::kUnknownSwitches); }},
+      Column<Event>{"run_delay_ns", kInteger,
+                    [](const Event& e, const Lookup&) { return e.run_delay_ns < 0 ? kNull : number(e.run_delay_ns); }},
   };
 };
 
@@ -226,12 +270,32 @@ struct PcSampleTable {
   using Event = PcSampleEvent;
   static constexpr const char* kName = "pc_sample";
   static constexpr std::array kColumns{
-      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"function_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.function); }},
+      Column<Event>{"symbol_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.symbol); }},
+      Column<Event>{"module", kKnown, [](const Event& e, const Lookup&) { return number(e.module); }},
       Column<Event>{"pc_offset", kKnown, [](const Event& e, const Lookup&) { return number(e.pc_offset); }},
+      Column<Event>{"begin_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.begin_ns); }},
       Column<Event>{"at_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.at_ns); }},
-      Column<Event>{"stall_reason", kKnown, [](const Event& e, const Lookup&) { return number(e.stall_reason); }},
+      Column<Event>{"stall_reason_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.stall_reason); }},
       Column<Event>{"samples", kKnown, [](const Event& e, const Lookup&) { return number(e.samples); }},
+      Column<Event>{"file_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.file); }},
+      Column<Event>{"line", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.line, 0u); }},
+  };
+};
+
+struct PcIntervalTable {
+  using Event = PcIntervalEvent;
+  static constexpr const char* kName = "pc_interval";
+  static constexpr std::array kColumns{
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
+      Column<Event>{"context", kKnown, [](const Event& e, const Lookup&) { return number(e.context); }},
+      Column<Event>{"begin_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.begin_ns); }},
+      Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
+      Column<Event>{"samples", kKnown, [](const Event& e, const Lookup&) { return number(e.samples); }},
+      Column<Event>{"dropped", kKnown, [](const Event& e, const Lookup&) { return number(e.dropped); }},
+      Column<Event>{"foreign_samples", kKnown, [](const Event& e, const Lookup&) { return number(e.foreign); }},
+      Column<Event>{"period_cycles", kKnown, [](const Event& e, const Lookup&) { return number(e.period_cycles); }},
   };
 };
 
@@ -239,12 +303,15 @@ struct UvmTable {
   using Event = UvmEvent;
   static constexpr const char* kName = "uvm";
   static constexpr std::array kColumns{
-      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"kind", kKnown, [](const Event& e, const Lookup&) { return number(e.kind); }},
       Column<Event>{"address", kKnown, [](const Event& e, const Lookup&) { return number(e.address); }},
       Column<Event>{"bytes", kKnown, [](const Event& e, const Lookup&) { return number(e.bytes); }},
       Column<Event>{"start_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.start_ns); }},
       Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
+      Column<Event>{"peer_device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.peer_device); }},
+      Column<Event>{"count", kKnown, [](const Event& e, const Lookup&) { return number(e.count); }},
+      Column<Event>{"cause_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.cause); }},
   };
 };
 
@@ -258,6 +325,9 @@ struct NvtxTable {
       Column<Event>{"thread", kKnown, [](const Event& e, const Lookup&) { return number(e.thread); }},
       Column<Event>{"start_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.start_ns); }},
       Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
+      Column<Event>{"colour", kInteger,
+                    [](const Event& e, const Lookup&) { return e.has_colour == 0 ? kNull : number(e.colour); }},
+      Column<Event>{"category", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.category, 0u); }},
   };
 };
 
@@ -265,7 +335,7 @@ struct InterventionTable {
   using Event = InterventionEvent;
   static constexpr const char* kName = "intervention";
   static constexpr std::array kColumns{
-      Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.site, 0u); }},
+      Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup& l) { return l.site(e.site); }},
       Column<Event>{"sequence", kKnown, [](const Event& e, const Lookup&) { return number(e.sequence); }},
       Column<Event>{"old_mode", kKnown, [](const Event& e, const Lookup&) { return number(e.old_mode); }},
       Column<Event>{"new_mode", kKnown, [](const Event& e, const Lookup&) { return number(e.new_mode); }},
@@ -280,7 +350,7 @@ struct ChoiceTable {
   using Event = ChoiceEvent;
   static constexpr const char* kName = "choice";
   static constexpr std::array kColumns{
-      Column<Event>{"site_id", kKnown, [](const Event& e, const Lookup&) { return number(e.site); }},
+      Column<Event>{"site_id", kKnown, [](const Event& e, const Lookup& l) { return l.site(e.site); }},
       Column<Event>{"strategy_id", kKnown, [](const Event& e, const Lookup&) { return number(e.strategy); }},
       Column<Event>{"at_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.at_ns); }},
       Column<Event>{"reason_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.reason); }},
@@ -299,21 +369,125 @@ struct ClockTable {
   using Event = ClockEvent;
   static constexpr const char* kName = "clock";
   static constexpr std::array kColumns{
-      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup&) { return number(e.device); }},
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"device_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.device_ns); }},
       Column<Event>{"host_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.host_ns); }},
       Column<Event>{"error_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.error_ns); }},
   };
 };
 
+struct ProcessTable {
+  using Event = ProcessEvent;
+  static constexpr const char* kName = "process";
+  static constexpr std::array kColumns{
+      Column<Event>{"id", kId, [](const Event& e, const Lookup&) { return number(e.pid); }},
+      Column<Event>{"parent", kKnown, [](const Event& e, const Lookup&) { return number(e.parent); }},
+      Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
+      Column<Event>{"command_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.command); }},
+      Column<Event>{"rank", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.rank, -1); }},
+      Column<Event>{"local_rank", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.local_rank, -1); }},
+      Column<Event>{"seen_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.seen_ns); }},
+  };
+};
+
+struct SyncTable {
+  using Event = SyncEvent;
+  static constexpr const char* kName = "sync";
+  static constexpr std::array kColumns{
+      Column<Event>{"kind", kKnown, [](const Event& e, const Lookup&) { return number(e.kind); }},
+      Column<Event>{"start_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.start_ns); }},
+      Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
+      Column<Event>{"context", kKnown, [](const Event& e, const Lookup&) { return number(e.context); }},
+      Column<Event>{"stream", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.stream, SyncEvent::kNoStream); }},
+      Column<Event>{"event", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.event, 0u); }},
+      Column<Event>{"event_sync", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.event_sync, std::uint64_t{0}); }},
+      Column<Event>{"correlation", kKnown, [](const Event& e, const Lookup&) { return number(e.correlation); }},
+      Column<Event>{"result", kKnown, [](const Event& e, const Lookup&) { return number(e.result); }},
+  };
+};
+
+struct CudaEventTable {
+  using Event = CudaEventEvent;
+  static constexpr const char* kName = "cuda_event";
+  static constexpr std::array kColumns{
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
+      Column<Event>{"event", kKnown, [](const Event& e, const Lookup&) { return number(e.event); }},
+      Column<Event>{"event_sync", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.event_sync, std::uint64_t{0}); }},
+      Column<Event>{"at_ns", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.at_ns, std::int64_t{0}); }},
+      Column<Event>{"context", kKnown, [](const Event& e, const Lookup&) { return number(e.context); }},
+      Column<Event>{"stream", kKnown, [](const Event& e, const Lookup&) { return number(e.stream); }},
+      Column<Event>{"correlation", kKnown, [](const Event& e, const Lookup&) { return number(e.correlation); }},
+  };
+};
+
+struct GraphTable {
+  using Event = GraphEvent;
+  static constexpr const char* kName = "graph";
+  static constexpr std::array kColumns{
+      Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
+      Column<Event>{"graph", kKnown, [](const Event& e, const Lookup&) { return number(e.graph); }},
+      Column<Event>{"start_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.start_ns); }},
+      Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
+      Column<Event>{"context", kKnown, [](const Event& e, const Lookup&) { return number(e.context); }},
+      Column<Event>{"stream", kKnown, [](const Event& e, const Lookup&) { return number(e.stream); }},
+      Column<Event>{"correlation", kKnown, [](const Event& e, const Lookup&) { return number(e.correlation); }},
+  };
+};
+
+struct OverheadTable {
+  using Event = OverheadEvent;
+  static constexpr const char* kName = "overhead";
+  static constexpr std::array kColumns{
+      Column<Event>{"what_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.what); }},
+      Column<Event>{"thread", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.thread, 0u); }},
+      Column<Event>{"start_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.start_ns); }},
+      Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
+      Column<Event>{"correlation", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.correlation, 0u); }},
+  };
+};
+
+struct ThreadSampleTable {
+  using Event = ThreadSampleEvent;
+  static constexpr const char* kName = "thread_sample";
+  static constexpr std::array kColumns{
+      Column<Event>{"thread", kKnown, [](const Event& e, const Lookup&) { return number(e.thread); }},
+      Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
+      Column<Event>{"begin_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.begin_ns); }},
+      Column<Event>{"end_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.end_ns); }},
+      Column<Event>{"cpu_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.cpu_ns); }},
+      Column<Event>{"run_delay_ns", kInteger,
+                    [](const Event& e, const Lookup&) { return e.run_delay_ns < 0 ? kNull : number(e.run_delay_ns); }},
+      Column<Event>{"voluntary_switches", kKnown,
+                    [](const Event& e, const Lookup&) { return number(e.voluntary_switches); }},
+      Column<Event>{"involuntary_switches", kKnown,
+                    [](const Event& e, const Lookup&) { return number(e.involuntary_switches); }},
+  };
+};
+
 using EventTables =
     std::tuple<DeviceTable, SiteTable, StrategyTable, WaitTable, SignalTable, KernelTable, CopyTable, HostWaitTable,
-               CallTable, PcSampleTable, UvmTable, NvtxTable, InterventionTable, ChoiceTable, ClockTable>;
+               CallTable, PcSampleTable, UvmTable, NvtxTable, InterventionTable, ChoiceTable, ClockTable,
+               ProcessTable, SyncTable, CudaEventTable, GraphTable, OverheadTable, PcIntervalTable, ThreadSampleTable>;
 
-/// Whether the event brings its own id, so that a second declaration replaces the first.
+/// Whether the event brings its own id, so that a second declaration adds to the first.
 template <class Table>
 constexpr bool has_own_id() {
   return Table::kColumns[0].type == kId;
+}
+
+/// Whose event it is: what the tool has seen of a process names it, all else came through the process's ring.
+template <class Event>
+Value process_of(const Event& event, const Lookup& lookup) {
+  if constexpr (requires { event.pid; }) {
+    return number(event.pid);
+  } else {
+    return lookup.process();
+  }
 }
 
 }  // namespace wicprof::store

@@ -29,6 +29,7 @@ class Writer {
   int insert(const typename Table::Event& event, const Lookup& lookup) {
     if (const int code = begin(); code != 0) return code;
     Statement& statement = std::get<Index<Table>::value>(inserts_);
+    if (!has_own_id<Table>()) bind_value(statement, 1, process_of(event, lookup));
     bind_columns<Table>(statement, event, lookup, std::make_index_sequence<Table::kColumns.size()>());
     return statement.run();
   }
@@ -66,7 +67,8 @@ class Writer {
   template <class Table, std::size_t... I>
   static void bind_columns(Statement& statement, const typename Table::Event& event, const Lookup& lookup,
                            std::index_sequence<I...>) {
-    (bind_value(statement, static_cast<int>(I) + 1, Table::kColumns[I].of(event, lookup)), ...);
+    constexpr int kFirst = has_own_id<Table>() ? 1 : 2;
+    (bind_value(statement, static_cast<int>(I) + kFirst, Table::kColumns[I].of(event, lookup)), ...);
   }
   static void bind_value(Statement& statement, int parameter, Value value) {
     if (value.known) {

@@ -46,6 +46,7 @@ std::size_t Drain::round(std::size_t max_bytes) {
   }
   std::size_t records = 0;
   for (std::size_t i = 0; i < rings_.size(); ++i) {
+    recorder_.set_ring_process(i, session_.ring(i)->owner.load(std::memory_order_acquire));
     records += rings_[i].read([&](const EventHeader& event) { recorder_.add(i, event); }, max_bytes);
     recorder_.set_ring_dropped(i, rings_[i].dropped(), rings_[i].corrupt());
   }

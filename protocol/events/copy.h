@@ -15,6 +15,15 @@ enum class CopyKind : std::uint8_t {
   memset = 6,
 };
 
+enum class CopyMemory : std::uint8_t {
+  unknown = 0,
+  pageable = 1,
+  pinned = 2,
+  device = 3,
+  array = 4,
+  managed = 5,
+};
+
 struct CopyEvent {
   static constexpr EventKind kKind = EventKind::copy;
   EventHeader header;
@@ -27,7 +36,11 @@ struct CopyEvent {
   std::uint32_t stream;
   std::uint32_t correlation;
   CopyKind kind;
-  std::uint8_t reserved[3];
+  CopyMemory source;
+  CopyMemory destination;
+  std::uint8_t asynchronous;
+  std::uint32_t graph;  ///< 0 = not part of a graph
+  std::uint64_t graph_node;
 };
 
 }  // namespace wicprof

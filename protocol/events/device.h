@@ -18,7 +18,15 @@ struct DeviceEvent {
   std::uint16_t compute_minor;
   DeviceKind kind;
   std::uint8_t host_native_atomics;  ///< whether the device has atomics on host memory that the CPU sees as such
-  std::uint8_t reserved[6];
+  std::uint8_t reserved[2];
+  TextId uuid;  ///< tells devices of different processes apart, which number them for themselves; 0 = not known
+  // What a kernel's occupancy depends on; 0 = not known.
+  std::uint32_t max_threads_per_sm;
+  std::uint32_t max_blocks_per_sm;
+  std::uint32_t registers_per_sm;
+  std::uint32_t shared_bytes_per_sm;
+  std::uint32_t reserved_shared_bytes_per_block;  ///< what the system takes of each block's shared memory
+  std::uint32_t clock_khz;
 };
 
 }  // namespace wicprof

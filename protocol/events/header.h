@@ -26,6 +26,14 @@ enum class EventKind : std::uint16_t {
   pc_sample = 15,
   uvm = 16,
   choice = 17,
+  process = 18,
+  sync = 19,
+  cuda_event = 20,
+  graph = 21,
+  overhead = 22,
+  pc_interval = 23,
+  thread_sample = 24,
+  nvtx_open = 25,
 };
 
 struct EventHeader {

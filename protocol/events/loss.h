@@ -5,7 +5,7 @@
 
 namespace wicprof {
 
-enum class LossSource : std::uint8_t { ring = 0, device_ring = 1, cupti = 2, clock = 3, store = 4 };
+enum class LossSource : std::uint8_t { ring = 0, device_ring = 1, cupti = 2, clock = 3, store = 4, pc_sampling = 5 };
 
 struct LossEvent {
   static constexpr EventKind kKind = EventKind::loss;

@@ -16,7 +16,21 @@ struct NvtxEvent {
   std::int64_t end_ns;  ///< start_ns for a mark
   std::uint32_t thread;
   NvtxKind kind;
-  std::uint8_t reserved[3];
+  std::uint8_t has_colour;
+  std::uint8_t reserved[2];
+  std::uint32_t colour;    ///< ARGB, where has_colour
+  std::uint32_t category;  ///< 0 = none
+};
+
+/// A range that has begun: for who must know before its end does. Makes no row.
+struct NvtxOpenEvent {
+  static constexpr EventKind kKind = EventKind::nvtx_open;
+  EventHeader header;
+  TextId name;
+  TextId domain;
+  std::int64_t start_ns;
+  std::uint32_t thread;
+  std::uint32_t reserved;
 };
 
 }  // namespace wicprof

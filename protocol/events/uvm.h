@@ -5,7 +5,16 @@
 
 namespace wicprof {
 
-enum class UvmKind : std::uint8_t { cpu_fault = 0, gpu_fault = 1, host_to_device = 2, device_to_host = 3, thrashing = 4 };
+enum class UvmKind : std::uint8_t {
+  cpu_fault = 0,
+  gpu_fault = 1,
+  host_to_device = 2,
+  device_to_host = 3,
+  thrashing = 4,
+  throttling = 5,
+  remote_map = 6,
+  device_to_device = 7,
+};
 
 struct UvmEvent {
   static constexpr EventKind kKind = EventKind::uvm;
@@ -14,7 +23,10 @@ struct UvmEvent {
   std::uint64_t bytes;
   std::int64_t start_ns;
   std::int64_t end_ns;
-  DeviceId device;
+  DeviceId device;       ///< who faulted, or where a migration went to; the host for CPU faults
+  DeviceId peer_device;  ///< where a migration came from; else the same as device
+  std::uint64_t count;   ///< faults of a group of GPU faults; else 1
+  TextId cause;          ///< of a migration, or how a fault touched the page; 0 = not known
   UvmKind kind;
   std::uint8_t reserved[3];
 };

@@ -427,20 +427,31 @@ TEST_F(RoundTrip, Clock) {
 }
 
 TEST_F(RoundTrip, PcSample) {
-  text(4, "spin");
+  text(4, "spin(int*)");
+  text(5, "_Z4spinPi");
+  text(6, "long_scoreboard");
+  text(7, "spin.cu");
   PcSampleEvent e = make_event<PcSampleEvent>();
   e.device = 1;
   e.function = 4;
-  e.pc_offset = 0x1230;
-  e.at_ns = 10;
+  e.symbol = 5;
   e.stall_reason = 6;
+  e.module = 0xfeed'0000'0000'0001;
+  e.pc_offset = 0x1230;
+  e.begin_ns = 4;
+  e.at_ns = 10;
+  e.file = 7;
+  e.line = 12;
   e.samples = 700;
   add(e);
   finish();
-  EXPECT_EQ(row("SELECT t.device_id, n.value = 'spin', t.pc_offset, t.at_ns, t.stall_reason, t.samples "
-                "FROM pc_sample t JOIN string n ON n.id = t.function_id",
-                6),
-            (std::vector<std::int64_t>{1, 1, 0x1230, 10, 6, 700}));
+  EXPECT_EQ(row("SELECT t.device_id, n.value = 'spin(int*)', y.value = '_Z4spinPi', r.value = 'long_scoreboard', t.module, "
+                "t.pc_offset, t.begin_ns, t.at_ns, f.value = 'spin.cu', t.line, t.samples FROM pc_sample t "
+                "JOIN string n ON n.id = t.function_id JOIN string y ON y.id = t.symbol_id "
+                "JOIN string r ON r.id = t.stall_reason_id JOIN string f ON f.id = t.file_id",
+                11),
+            (std::vector<std::int64_t>{1, 1, 1, 1, static_cast<std::int64_t>(0xfeed'0000'0000'0001), 0x1230, 4, 10, 1, 12,
+                                       700}));
 }
 
 TEST_F(RoundTrip, Uvm) {

@@ -1,0 +1,19 @@
+// Time that tools take: CUPTI's and the driver's own overheads, on the thread where they fell (host times).
+#pragma once
+
+#include "protocol/events/header.h"
+
+namespace wicprof {
+
+struct OverheadEvent {
+  static constexpr EventKind kKind = EventKind::overhead;
+  EventHeader header;
+  TextId what;
+  std::uint32_t thread;       ///< 0 = not a thread's
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint32_t correlation;  ///< of the call that caused it; 0 = none
+  std::uint32_t reserved;
+};
+
+}  // namespace wicprof

@@ -1,0 +1,68 @@
+// Whose events a ring carries, and what the trace calls the devices and sites that each process numbers for itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "protocol/events/header.h"
+
+namespace wicprof::store {
+
+/// A device keeps its process's number unless another device of the trace has it: two processes that each call their GPU
+/// number 0 have one GPU, or two, as their uuids say. Likewise sites, by name: ranks of one program wait at the same sites.
+class Participants {
+ public:
+  void set_process(std::size_t ring, std::uint32_t pid);
+  std::uint32_t process(std::size_t ring) const { return ring < processes_.size() ? processes_[ring] : 0; }
+
+  /// `uuid` empty: the same number means the same device. The host is the host everywhere.
+  void add_device(std::size_t ring, DeviceId id, const std::string& uuid);
+  void add_site(std::size_t ring, SiteId id, const std::string& name);
+
+  /// A number that was never declared stands for itself.
+  DeviceId device(std::size_t ring, DeviceId id) const { return devices_.find(process(ring), id); }
+  SiteId site(std::size_t ring, SiteId id) const { return sites_.find(process(ring), id); }
+
+ private:
+  // Which number of the trace a process's number stands for.
+  template <class Id>
+  struct Numbers {
+    std::unordered_map<std::uint64_t, Id> renamed;  // by process and its number; only where the two differ
+    std::map<std::string, Id> by_name;
+    std::map<Id, std::string> taken;
+
+    Id find(std::uint32_t process, Id id) const {
+      if (renamed.empty()) return id;
+      const auto found = renamed.find(key(process, id));
+      return found == renamed.end() ? id : found->second;
+    }
+    void add(std::uint32_t process, Id id, const std::string& name) {
+      if (name.empty()) return;
+      auto known = by_name.find(name);
+      if (known == by_name.end()) {
+        Id free = id;
+        while (taken.contains(free) && taken[free] != name) ++free;
+        taken[free] = name;
+        known = by_name.emplace(name, free).first;
+      }
+      if (known->second == id) {
+        renamed.erase(key(process, id));
+      } else {
+        renamed[key(process, id)] = known->second;
+      }
+    }
+    static std::uint64_t key(std::uint32_t process, Id id) {
+      return (std::uint64_t{process} << 32) | static_cast<std::uint32_t>(id);
+    }
+  };
+
+  std::vector<std::uint32_t> processes_;  // by ring
+  Numbers<DeviceId> devices_;
+  Numbers<SiteId> sites_;
+};
+
+}  // namespace wicprof::store
