@@ -69,7 +69,7 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
                                 : share < kLongestStrategyLookNs ? share
                                                                  : kLongestStrategyLookNs);
     }
-    tally.polls += seen.read_word ? 1 : 0;
+    tally.polls += seen.reads;
     if (seen.fresh) result.value = seen.value;
     if (seen.fresh && condition(seen.value)) {
       thread.fence_acquire();

@@ -13,7 +13,7 @@ struct Naive : DirectObservation {
   static constexpr bool kLeaderWaits = true;
 
   WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {
-    return {true, true, thread.fetch_add_system(const_cast<std::uint32_t*>(wait.word), 0)};
+    return {true, 1, thread.fetch_add_system(const_cast<std::uint32_t*>(wait.word), 0)};
   }
   WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t) {}
 };

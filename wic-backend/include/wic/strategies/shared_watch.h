@@ -35,14 +35,14 @@ class SharedWatch {
     if (role_ == Role::none) arrive(thread, wait);
     if (role_ == Role::waiter) {
       if (own_look_is_due(thread)) return own_look(thread, wait);
-      const std::uint64_t line = line_ = thread.load(my_line(thread, wait));
+      const std::uint64_t line = line_.look(thread, my_line(thread, wait));
       fresh_ = fresh_ || reached(ticket_of(line), ticket_);
       // Only who has nothing to gain from the last watcher's last words becomes the next.
       const bool news = fresh_ && !(known_ && value_of(line) == value_);
       if (news || is_active(line) || !become_watcher(thread)) {
         known_ = fresh_;
         value_ = value_of(line);
-        return {fresh_, false, value_};
+        return {fresh_, 0, value_};
       }
     }
     return role_ == Role::watcher ? watch(thread, wait) : own_look(thread, wait);
@@ -51,7 +51,13 @@ class SharedWatch {
   WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
     const std::uint64_t waited = now - wait.arrived_ns;
     if (role_ == Role::waiter) {
-      stand_by(thread, my_line(thread, wait), line_, patient_sleep_ns(waited));
+      // A line without a watcher is to be taken over, not waited for.
+      const std::uint32_t ns = patient_sleep_ns(waited);
+      if (is_active(line_.value)) {
+        line_.stand_by(thread, my_line(thread, wait), ns);
+      } else if (ns != 0) {
+        thread.sleep_ns(ns);
+      }
     } else if (!slept_) {
       sleep_through_prediction(thread, wait, now);
     } else if (waited >= kWatcherPatienceNs) {
@@ -77,8 +83,7 @@ class SharedWatch {
 
   static constexpr std::uint64_t kWatcherPatienceNs = 200'000;  // for so long it looks again at once: it is only one
   static constexpr std::uint32_t kPredictedStepNs = 1'000;
-  static constexpr std::uint32_t kLooksStandingBy = 16;
-  static constexpr std::uint32_t kLooksBetweenOwn = 1u << 13;  // about a second, in a wait of that length
+  static constexpr std::uint32_t kLooksBetweenOwn = 1u << 13;  // rounds: about a second, in a wait of that length
   static constexpr std::uint32_t kProbes = 4;
   static constexpr std::uint64_t kUsersMask = (1u << 17) - 1;
 
@@ -100,17 +105,8 @@ class SharedWatch {
     return ((++looks_ + phase) & (kLooksBetweenOwn - 1)) == kLooksBetweenOwn - 1;
   }
 
-  // As long as its line stays as it is, a waiter learns nothing by going round the poll loop; it only brings back there what
-  // the compiler has put away in local memory, and that competes with whatever is bound by memory beside it.
-  static WIC_DEVICE void stand_by(const Thread& thread, const std::uint64_t* line, std::uint64_t seen, std::uint32_t ns) {
-    for (std::uint32_t i = 0; i < kLooksStandingBy; ++i) {
-      if (ns != 0) thread.sleep_ns(ns);
-      if (!is_active(seen) || thread.load(line) != seen) return;
-    }
-  }
-
   static WIC_DEVICE Observation own_look(const Thread& thread, const WaitContext& wait) {
-    return {true, true, thread.load(wait.word)};
+    return {true, 1, thread.load(wait.word)};
   }
   WIC_DEVICE std::uint64_t* my_line(const Thread& thread, const WaitContext& wait) const {
     return &slot_->lines[thread.block() & (wait.watch.lines - 1)].mirror;
@@ -147,7 +143,7 @@ class SharedWatch {
       thread.fence_acquire();
       ticket_ = arrivals;
     }
-    return {true, true, value};
+    return {true, 1, value};
   }
 
   WIC_DEVICE void publish(const Thread& thread, const WaitContext& wait, std::uint32_t value) {
@@ -198,7 +194,7 @@ class SharedWatch {
   }
 
   WatchSlot* slot_ = nullptr;
-  std::uint64_t line_ = 0;  // a waiter's line as it last was
+  Sight<std::uint64_t> line_;  // a waiter's own
   std::uint32_t ticket_ = 0;  // a waiter's own; a watcher's: who had arrived before its next look
   std::uint32_t published_ticket_ = 0;
   std::uint32_t value_ = 0;  // the last that was published, or taken from the line

@@ -28,8 +28,8 @@ struct WaitContext {
 };
 
 struct Observation {
-  bool fresh;       ///< whether value was in the word at some moment since this wait began
-  bool read_word;   ///< whether the word itself was read: counted as a poll
+  bool fresh;           ///< whether value was in the word at some moment since this wait began
+  std::uint32_t reads;  ///< of the word itself, since the last observation: counted as polls
   std::uint32_t value;
 };
 
@@ -45,7 +45,7 @@ struct DirectObservation {
   static constexpr Parking kParking = Parking::barrier;
 
   WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {
-    return {true, true, thread.load(wait.word)};
+    return {true, 1, thread.load(wait.word)};
   }
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 };
@@ -61,13 +61,58 @@ WIC_DEVICE inline std::uint32_t patient_sleep_ns(std::uint64_t waited_ns) {
   return waited_ns < 1'000'000 ? static_cast<std::uint32_t>(waited_ns / 128) : kMostPatientSleepNs;
 }
 
+/// A word as a waiter last saw it.
+template <class Word>
+struct Sight {
+  Word value = 0;
+  std::uint32_t looks = 0;  ///< at the word, since they were last counted
+  bool news = false;        ///< the last look, which nobody has used yet, found another value than the one before
+
+  WIC_DEVICE Word look(const Thread& thread, const Word* word) {
+    if (!news) {
+      value = thread.load(word);
+      ++looks;
+    }
+    news = false;
+    return value;
+  }
+
+  /// Looks again as long as the word stays as it is, up to 16 times, after a sleep each. A round of the poll loop would
+  /// learn no more from that; it only brings back what the compiler has put away in local memory, and that competes with
+  /// whatever is bound by memory beside it. In all it lasts a quarter of a millisecond at most.
+  WIC_DEVICE void stand_by(const Thread& thread, const Word* word, std::uint32_t sleep_ns) {
+    constexpr std::uint32_t kLooks = 16;
+    Word now = value;
+    std::uint32_t done = 0;
+    while (done < kLooks && now == value) {
+      if (sleep_ns != 0) thread.sleep_ns(sleep_ns);
+      now = thread.load(word);
+      ++done;
+    }
+    news = now != value;
+    value = now;
+    looks += done;
+  }
+};
+
 /// One thread that looks for a whole group.
-struct PatientObservation : DirectObservation {
+struct PatientObservation {
+  static constexpr Parking kParking = Parking::barrier;
   static constexpr bool kLeaderWaits = true;
 
-  WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
-    if (const std::uint32_t ns = patient_sleep_ns(now - wait.arrived_ns); ns != 0) thread.sleep_ns(ns);
+  WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {
+    const std::uint32_t value = sight_.look(thread, wait.word);
+    const std::uint32_t reads = sight_.looks;
+    sight_.looks = 0;
+    return {true, reads, value};
   }
+  WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
+    sight_.stand_by(thread, wait.word, patient_sleep_ns(now - wait.arrived_ns));
+  }
+  WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
+
+ private:
+  Sight<std::uint32_t> sight_;
 };
 
 /// The longest single sleep: a strategy looks at the deadline and at its strategy word at least this often, so that a
