@@ -13,6 +13,7 @@ namespace wicprof::collector {
 struct CuptiApi {
   void* library = nullptr;
   std::string path;  ///< as it was opened
+  std::uint32_t version = CUPTI_API_VERSION;  ///< of the one that was opened
 
   decltype(&cuptiGetVersion) get_version = nullptr;
   decltype(&cuptiGetResultString) get_result_string = nullptr;
@@ -30,6 +31,12 @@ struct CuptiApi {
   decltype(&cuptiActivityGetNumDroppedRecords) activity_get_num_dropped_records = nullptr;
   decltype(&cuptiActivityFlushAll) activity_flush_all = nullptr;
   decltype(&cuptiActivityFlushPeriod) activity_flush_period = nullptr;
+  // These may be nullptr.
+  decltype(&cuptiActivitySetAttribute) activity_set_attribute = nullptr;
+  decltype(&cuptiActivityConfigureUnifiedMemoryCounter) activity_configure_unified_memory_counter = nullptr;
+  decltype(&cuptiActivityEnableAllSyncRecords) activity_enable_all_sync_records = nullptr;
+  decltype(&cuptiActivityEnableCudaEventDeviceTimestamps) activity_enable_cuda_event_device_timestamps = nullptr;
+
   decltype(&cuptiSetThreadIdType) set_thread_id_type = nullptr;
 };
 

@@ -48,4 +48,6 @@ Environment read_environment() {
   return environment;
 }
 
+bool nvtx_open_wanted() { return variable(kNvtxOpenVariable, "") == "1"; }
+
 }  // namespace wicprof::collector

@@ -21,6 +21,9 @@ struct Environment {
 
 Environment read_environment();
 
+/// Whether kNvtxOpenVariable asks for the begins of NVTX ranges.
+bool nvtx_open_wanted();
+
 /// The words of a comma list; spaces around them and empty ones do not count.
 std::vector<std::string> split_list(const std::string& text);
 
