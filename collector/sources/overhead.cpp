@@ -19,9 +19,10 @@ class Overhead final : public Source {
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
     const auto& record = reinterpret_cast<const OverheadRecord&>(any);
-    const auto event = translate(record, layouts_, batch.text(overhead_name(record.overheadKind)));
+    const std::uint32_t kind = raw(record.overheadKind);
+    const auto event = translate(record, layouts_, batch.text(overhead_name(kind)));
     if (event) batch.write(*event);
-    if (layouts_.overhead_data && record.overheadKind == CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL) std::free(record.overheadData);
+    if (layouts_.overhead_data && kind == CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL) std::free(record.overheadData);
     return event.has_value();
   }
 

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace wicprof::collector {
 
@@ -26,6 +27,16 @@ using CudaEventRecord = CUpti_ActivityCudaEvent2;
 using GraphRecord = CUpti_ActivityGraphTrace2;
 using OverheadRecord = CUpti_ActivityOverhead3;
 using UvmRecord = CUpti_ActivityUnifiedMemoryCounter3;
+
+/// The number in a field that is an enumeration: a CUPTI newer than our headers may have values that it lacks, and damaged
+/// records have any.
+template <class Enumeration>
+std::uint32_t raw(const Enumeration& field) {
+  static_assert(sizeof field == sizeof(std::uint32_t));
+  std::uint32_t number;
+  std::memcpy(&number, &field, sizeof number);
+  return number;
+}
 
 /// Fields that not every layout has. By default those of the newest.
 struct Layouts {

@@ -42,10 +42,10 @@ std::optional<SyncEvent> translate(const SyncRecord& record, const Layouts& layo
 /// `now`: a time of the device that is later is on some other clock, and is left out.
 std::optional<CudaEventEvent> translate(const CudaEventRecord& record, const Layouts& layouts, TimeNs now);
 std::optional<GraphEvent> translate(const GraphRecord& record);
-/// `what`: the number of overhead_name().
+/// `what`: the number of the text overhead_name(raw(record.overheadKind)).
 std::optional<OverheadEvent> translate(const OverheadRecord& record, const Layouts& layouts, TextId what);
-std::string_view overhead_name(CUpti_ActivityOverheadKind kind);
-/// `cause`: the number of uvm_cause().
+std::string_view overhead_name(std::uint32_t kind);
+/// `cause`: the number of the text uvm_cause(record).
 std::optional<UvmEvent> translate(const UvmRecord& record, const Layouts& layouts, TextId cause);
 /// Why memory migrated or was mapped, or how a fault touched it; empty where CUPTI does not say.
 std::string_view uvm_cause(const UvmRecord& record);
