@@ -101,6 +101,8 @@ void Collector::start_flusher() {
       tell_context_created();
       api_.activity_flush_all(0);
       pool_.prepare();
+      EventBatch batch(sink_, kRoomPatience);
+      for (const auto& source : sources_) source->tick(batch);
     });
   });
 }
@@ -138,6 +140,7 @@ void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, co
       has_context_.store(true, std::memory_order_release);
       start_flusher();
     }
+    for (const auto& source : sources_) source->resource(id, *static_cast<const CUpti_ResourceData*>(data), sink_);
     return;
   }
   if (domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) return;

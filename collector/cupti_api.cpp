@@ -75,6 +75,15 @@ Result<CuptiApi> bind(void* library, const std::string& path) {
   functions.optional("cuptiActivityEnableAllSyncRecords", api.activity_enable_all_sync_records);
   functions.optional("cuptiActivityEnableCudaEventDeviceTimestamps", api.activity_enable_cuda_event_device_timestamps);
   functions.required("cuptiSetThreadIdType", api.set_thread_id_type);
+  functions.optional("cuptiGetDeviceId", api.get_device_id);
+  functions.optional("cuptiGetContextId", api.get_context_id);
+  functions.optional("cuptiPCSamplingEnable", api.pc_sampling_enable);
+  functions.optional("cuptiPCSamplingSetConfigurationAttribute", api.pc_sampling_set_configuration_attribute);
+  functions.optional("cuptiPCSamplingGetNumStallReasons", api.pc_sampling_get_num_stall_reasons);
+  functions.optional("cuptiPCSamplingGetStallReasons", api.pc_sampling_get_stall_reasons);
+  functions.optional("cuptiPCSamplingGetData", api.pc_sampling_get_data);
+  functions.optional("cuptiRegisterComputeCrcCallback", api.register_compute_crc_callback);
+  functions.optional("cuptiGetSassToSourceCorrelation", api.get_sass_to_source_correlation);
   if (!functions.missing().empty()) {
     return unavailable(path + " lacks " + functions.missing() + "; use the CUPTI of CUDA 12 or newer");
   }

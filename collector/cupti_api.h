@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 
 #include <string>
 
@@ -38,6 +39,17 @@ struct CuptiApi {
   decltype(&cuptiActivityEnableCudaEventDeviceTimestamps) activity_enable_cuda_event_device_timestamps = nullptr;
 
   decltype(&cuptiSetThreadIdType) set_thread_id_type = nullptr;
+
+  // For sampling program counters; all may be nullptr.
+  decltype(&cuptiGetDeviceId) get_device_id = nullptr;
+  decltype(&cuptiGetContextId) get_context_id = nullptr;
+  decltype(&cuptiPCSamplingEnable) pc_sampling_enable = nullptr;
+  decltype(&cuptiPCSamplingSetConfigurationAttribute) pc_sampling_set_configuration_attribute = nullptr;
+  decltype(&cuptiPCSamplingGetNumStallReasons) pc_sampling_get_num_stall_reasons = nullptr;
+  decltype(&cuptiPCSamplingGetStallReasons) pc_sampling_get_stall_reasons = nullptr;
+  decltype(&cuptiPCSamplingGetData) pc_sampling_get_data = nullptr;
+  decltype(&cuptiRegisterComputeCrcCallback) register_compute_crc_callback = nullptr;
+  decltype(&cuptiGetSassToSourceCorrelation) get_sass_to_source_correlation = nullptr;
 };
 
 /// Opens the CUPTI at `named` and no other. Where that is empty: at `preferred`, unless empty; by soname; where this

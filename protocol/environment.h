@@ -16,6 +16,10 @@ inline constexpr char kModuleLoadingVariable[] = "CUDA_MODULE_LOADING";
 /// syncs, events, overhead), nvtx, uvm, graphs, or single sources by name. The tool's own words (host) are none of the
 /// collector's business.
 inline constexpr char kTraceVariable[] = "WICPROF_TRACE";
+/// A folder for the modules (cubins) that were sampled, one file each: <crc>.cubin.
+inline constexpr char kModulesVariable[] = "WICPROF_MODULES";
+/// How many program counters a second PC sampling may take at most, over all GPUs of a process; by default a million.
+inline constexpr char kPcSamplesVariable[] = "WICPROF_PC_SAMPLES";
 /// Where libcupti lies, when it is not where the collector looks.
 inline constexpr char kCuptiPathVariable[] = "WICPROF_CUPTI_PATH";
 /// Milliseconds between two hand-overs of what CUPTI has gathered, by default 100; 0 hands over at exit only.

@@ -1,7 +1,5 @@
 // The GPUs that the program can see.
-#include <cuda.h>
-#include <dlfcn.h>
-
+#include "collector/driver.h"
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
 #include "protocol/uuid.h"
@@ -10,20 +8,9 @@ namespace wicprof::collector {
 
 namespace {
 
-// CUPTI's record does not say; the driver does. It is there already in any program that CUPTI reports devices of.
-int attribute(std::uint32_t device, CUdevice_attribute which) {
-  static void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (driver == nullptr) return 0;
-  static const auto get_attribute =
-      reinterpret_cast<decltype(&cuDeviceGetAttribute)>(dlsym(driver, "cuDeviceGetAttribute"));
-  int value = 0;
-  if (get_attribute == nullptr || get_attribute(&value, which, static_cast<CUdevice>(device)) != CUDA_SUCCESS) return 0;
-  return value < 0 ? 0 : value;
-}
-
 DeviceAttributes attributes(std::uint32_t device) {
-  return {attribute(device, CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED) != 0,
-          static_cast<std::uint32_t>(attribute(device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK))};
+  return {device_attribute(static_cast<int>(device), CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED) != 0,
+          static_cast<std::uint32_t>(device_attribute(static_cast<int>(device), CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK))};
 }
 
 class Devices final : public Source {

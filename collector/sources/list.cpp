@@ -27,6 +27,7 @@ constexpr Entry kSources[] = {
     {"nvtx", false, make_nvtx},
     {"uvm", false, make_uvm},
     {"graphs", false, make_graphs},
+    {"pcsampling", false, make_pc_sampling},
     {"host", false, nullptr},
 };
 

@@ -31,5 +31,6 @@ std::unique_ptr<Source> make_overhead();
 std::unique_ptr<Source> make_nvtx();
 std::unique_ptr<Source> make_uvm();
 std::unique_ptr<Source> make_graphs();
+std::unique_ptr<Source> make_pc_sampling();
 
 }  // namespace wicprof::collector

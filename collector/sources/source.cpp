@@ -22,6 +22,10 @@ void Source::end_of_buffer(EventBatch&) {}
 
 void Source::callback(CUpti_CallbackDomain, CUpti_CallbackId, const CUpti_CallbackData&, EventSink&) {}
 
+void Source::resource(CUpti_CallbackId, const CUpti_ResourceData&, EventSink&) {}
+
+void Source::tick(EventBatch&) {}
+
 void Source::finish(EventSink&) {}
 
 }  // namespace wicprof::collector

@@ -49,6 +49,13 @@ class Source {
   virtual void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data,
                         EventSink& sink);
 
+  /// Something of the resource domain whose callback this source enabled; on the program's thread that does it, within the
+  /// driver.
+  virtual void resource(CUpti_CallbackId id, const CUpti_ResourceData& data, EventSink& sink);
+
+  /// Again and again (Environment::flush_ms) once there is a context; on a thread of our own.
+  virtual void tick(EventBatch& batch);
+
   /// The last call: what is still open.
   virtual void finish(EventSink& sink);
 
