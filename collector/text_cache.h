@@ -20,7 +20,7 @@ class TextCache {
     if (text == nullptr) return 0;
     Entry& entry = entries_[slot(text)];
     if (entry.at == text && entry.copy == text) return entry.id;
-    const TextId id = batch.text(text, readable);
+    const TextId id = batch.text(readable(text));
     if (id != 0) {  // else the ring had no room: the next time may be luckier
       entry.at = text;
       entry.copy = text;

@@ -23,15 +23,10 @@ class EventBatch {
 
   /// As EventSink::text: the text is in the ring before any event of this batch that refers to it.
   TextId text(std::string_view text) {
-    return this->text(text, [](std::string_view same) { return same; });
-  }
-  template <class Readable>
-  TextId text(std::string_view text, Readable&& readable) {
-    TextId id = sink_.text(text, readable);
-    if (id != 0 || text.empty() || patience_ <= 0) return id;
-    while (id == 0 && patience_ > 0) {
+    TextId id = sink_.text(text);
+    while (id == 0 && !text.empty() && patience_ > 0) {
       patience_ = sink_.wait_for_consumer(patience_);
-      id = sink_.text(text, readable);
+      id = sink_.text(text);
     }
     return id;
   }

@@ -32,12 +32,6 @@ class EventSink {
   /// The text's number; it is sent ahead of the first event that can refer to it. 0 for an empty text, and while the ring
   /// has no room for a new one; the next call tries again.
   TextId text(std::string_view text) {
-    return this->text(text, [](std::string_view same) { return same; });
-  }
-
-  /// The same for a text that is sent in another form: readable(text) is called once.
-  template <class Readable>
-  TextId text(std::string_view text, Readable&& readable) {
     if (text.empty()) return 0;
     const std::lock_guard lock(mutex_);
     auto found = texts_.find(text);
@@ -46,7 +40,7 @@ class EventSink {
       found = texts_.emplace(std::string(text), Entry{++last_id_, false}).first;
     }
     Entry& entry = found->second;
-    if (!entry.sent) entry.sent = writer_.write_text(entry.id, readable(text));
+    if (!entry.sent) entry.sent = writer_.write_text(entry.id, text);
     return entry.sent ? entry.id : 0;
   }
 

@@ -55,7 +55,7 @@ TEST(Sources, ByNameOnceAndUnknownOnesSaidSo) {
 
 TEST(Sources, NoKindHasTwoTakersAndNoneSerialisesKernels) {
   std::set<CUpti_ActivityKind> kinds;
-  for (const auto& source : select_sources({"cuda", "nvtx", "uvm", "graphs"}).sources) {
+  for (const auto& source : select_sources({"cuda", "nvtx", "uvm", "graphs", "pcsampling"}).sources) {
     for (const CUpti_ActivityKind kind : source->kinds()) EXPECT_TRUE(kinds.insert(kind).second) << kind;
   }
   EXPECT_FALSE(kinds.contains(CUPTI_ACTIVITY_KIND_KERNEL));
