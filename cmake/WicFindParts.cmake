@@ -44,6 +44,17 @@ if(WIC_HAVE_CUDA)
     set(WIC_HAVE_CUPTI TRUE)
   endif()
 endif()
+# What is built with a sanitizer has no CUDA; the collector needs its headers only, and damaged records are its business.
+if(WIC_SANITIZE)
+  find_package(CUDAToolkit QUIET)
+  if(CUDAToolkit_FOUND)
+    find_path(WIC_CUPTI_INCLUDE_DIR cupti.h
+              HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include)
+    if(WIC_CUPTI_INCLUDE_DIR)
+      set(WIC_HAVE_CUPTI TRUE)
+    endif()
+  endif()
+endif()
 
 # The graphical interface is not written yet; whether its libraries are here is reported all the same.
 find_package(glfw3 QUIET)

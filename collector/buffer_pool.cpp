@@ -1,6 +1,8 @@
 #include "collector/buffer_pool.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 namespace wicprof::collector {
 
@@ -8,28 +10,59 @@ BufferPool::~BufferPool() {
   for (std::uint8_t* buffer : free_) std::free(buffer);
 }
 
+std::uint8_t* BufferPool::make() const {
+  auto* buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kBufferBytes));
+  if (buffer != nullptr) std::memset(buffer, 0, kBufferBytes);
+  return buffer;
+}
+
 std::uint8_t* BufferPool::take() {
-  const std::lock_guard lock(mutex_);
-  if (out_ >= max_out_) return nullptr;
-  std::uint8_t* buffer = nullptr;
-  if (free_.empty()) {
-    buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kBufferBytes));
-  } else {
-    buffer = free_.back();
-    free_.pop_back();
+  {
+    const std::lock_guard lock(mutex_);
+    if (out_ >= max_out_) return nullptr;
+    ++out_;
+    ++taken_;
+    if (!free_.empty()) {
+      std::uint8_t* buffer = free_.back();
+      free_.pop_back();
+      return buffer;
+    }
   }
-  if (buffer != nullptr) ++out_;
+  std::uint8_t* buffer = make();
+  if (buffer == nullptr) {
+    const std::lock_guard lock(mutex_);
+    --out_;
+  }
   return buffer;
 }
 
 void BufferPool::give(std::uint8_t* buffer) {
   if (buffer == nullptr) return;
-  const std::lock_guard lock(mutex_);
-  --out_;
-  if (free_.size() < kKept) {
+  std::memset(buffer, 0, kBufferBytes);
+  {
+    const std::lock_guard lock(mutex_);
+    --out_;
+    if (free_.size() < kKept) {
+      free_.push_back(buffer);
+      return;
+    }
+  }
+  std::free(buffer);
+}
+
+void BufferPool::prepare() {
+  std::size_t wanted = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::size_t goal = std::clamp(taken_, kReady, kKept);
+    taken_ = 0;
+    wanted = free_.size() < goal ? goal - free_.size() : 0;
+  }
+  for (; wanted > 0; --wanted) {
+    std::uint8_t* buffer = make();
+    if (buffer == nullptr) return;
+    const std::lock_guard lock(mutex_);
     free_.push_back(buffer);
-  } else {
-    std::free(buffer);
   }
 }
 

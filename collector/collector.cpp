@@ -1,5 +1,6 @@
 #include "collector/collector.h"
 
+#include <algorithm>
 #include <map>
 
 #include "collector/cupti_call.h"
@@ -10,8 +11,14 @@ namespace wicprof::collector {
 
 namespace {
 
-// How long the program's exit waits for a flush that is under way.
+// How long the program's exit waits for a flush that is under way, and then for room in the ring.
 constexpr std::chrono::seconds kExitPatience{2};
+// How long the reading of a buffer may wait for room in the ring, where no thread of the program is held up by it.
+constexpr TimeNs kRoomPatience = 250 * kMillisecond;
+
+// A thread of the program, as far as is known: it called into CUDA, or asked for a buffer to record its call in.
+thread_local bool of_the_program = false;
+thread_local bool our_own = false;
 
 std::uint64_t CUPTIAPI timestamp() { return static_cast<std::uint64_t>(now_ns()); }
 
@@ -46,6 +53,13 @@ Result<> Collector::start() {
   done = cupti_call(api_, "cuptiActivityRegisterCallbacks", api_.activity_register_callbacks(requested, completed));
   if (!done) return done;
 
+  // Buffers come zeroed from the pool; where CUPTI does not know of that, it zeroes them once more.
+  if (api_.activity_set_attribute != nullptr) {
+    std::uint8_t zeroed = 1;
+    std::size_t bytes = sizeof zeroed;
+    api_.activity_set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &zeroed);
+  }
+  pool_.prepare();
   enable_sources({api_, subscriber_});
   if (environment_.flush_ms > 0) {
     done = cupti_call(api_, "cuptiActivityFlushPeriod", api_.activity_flush_period(environment_.flush_ms));
@@ -65,7 +79,7 @@ void Collector::enable_sources(const Cupti& cupti) {
   Selection selection = select_sources(environment_.trace);
   for (const std::string& word : selection.unknown) {
     sink_.loss(LossSource::cupti, 1, std::string(kTraceVariable) + " names no such source: '" + word +
-                      "'; it takes cuda, nvtx, none, devices, kernels, copies, calls and host_waits");
+                      "'; it takes " + known_words());
   }
   sources_ = std::move(selection.sources);
   for (const auto& source : sources_) {  // first the table: records may come as soon as a kind is enabled
@@ -82,13 +96,29 @@ void Collector::start_flusher() {
   if (environment_.flush_ms == 0) return;
   std::call_once(flusher_started_, [this] {
     flusher_.start(std::chrono::milliseconds(environment_.flush_ms), [this] {
-      if (!off()) api_.activity_flush_all(0);
+      if (off()) return;
+      our_own = true;
+      tell_context_created();
+      api_.activity_flush_all(0);
+      pool_.prepare();
+      EventBatch batch(sink_, kRoomPatience);
+      for (const auto& source : sources_) source->tick(batch);
     });
   });
 }
 
+void Collector::tell_context_created() {
+  if (!has_context_.load(std::memory_order_acquire) || context_told_.exchange(true)) return;
+  for (const auto& source : sources_) {
+    if (Result<> done = source->context_created({api_, subscriber_}); !done) {
+      sink_.loss(LossSource::cupti, 1, std::string(source->name()) + " not recorded, or not all: " + done.error().message);
+    }
+  }
+}
+
 void Collector::stop() {
   if (off()) return;
+  exit_by_.store(now_ns() + std::chrono::nanoseconds(kExitPatience).count(), std::memory_order_relaxed);
   // A flush that hangs would hang the next one as well; what it holds is lost, and the program exits.
   if (flusher_.stop(kExitPatience)) {
     api_.activity_flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -96,6 +126,7 @@ void Collector::stop() {
     sink_.loss(LossSource::cupti, 1, "CUPTI did not hand over its last records before the program's exit");
   }
   const std::lock_guard lock(read_mutex_);
+  read_left();
   report_dropped();
   for (const auto& source : sources_) source->finish(sink_);
   switch_off();
@@ -103,12 +134,18 @@ void Collector::stop() {
 
 void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   if (off()) return;
+  of_the_program = true;
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
-    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) start_flusher();
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+      has_context_.store(true, std::memory_order_release);
+      start_flusher();
+    }
+    for (const auto& source : sources_) source->resource(id, *static_cast<const CUpti_ResourceData*>(data), sink_);
     return;
   }
   if (domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) return;
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (call.callbackSite == CUPTI_API_EXIT) tell_context_created();  // the call has let go of the driver's locks
   if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020) {
     if (call.callbackSite == CUPTI_API_ENTER) api_.activity_flush_all(0);
     return;
@@ -117,6 +154,7 @@ void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, co
 }
 
 void Collector::on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
+  of_the_program = true;
   *buffer = off() ? nullptr : pool_.take();
   *bytes = *buffer != nullptr ? BufferPool::kBufferBytes : 0;
   *max_records = 0;  // as many as fit
@@ -124,28 +162,58 @@ void Collector::on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, s
 
 void Collector::on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes) {
   if (off()) return;  // the pool's lock may be another thread's for ever, after a fork
-  if (buffer != nullptr && valid_bytes > 0) {
-    const std::lock_guard lock(read_mutex_);
-    read_buffer(buffer, valid_bytes);
-    report_dropped();
+  if (buffer == nullptr || valid_bytes == 0) return pool_.give(buffer);
+  {
+    const std::lock_guard lock(left_mutex_);
+    left_.push_back({buffer, valid_bytes});
   }
-  pool_.give(buffer);
+  // Whoever reads now reads this one as well; a thread of the program must not wait for the reader, who may wait for room.
+  for (;;) {
+    std::unique_lock lock(read_mutex_, std::try_to_lock);
+    if (!lock) return;
+    if (read_left() > 0) report_dropped();
+    lock.unlock();
+    // Another may have come while the lock was still ours.
+    const std::lock_guard left(left_mutex_);
+    if (left_.empty()) return;
+  }
+}
+
+std::size_t Collector::read_left() {
+  for (std::size_t count = 0;; ++count) {
+    Filled next;
+    {
+      const std::lock_guard lock(left_mutex_);
+      if (left_.empty()) return count;
+      next = left_.front();
+      left_.pop_front();
+    }
+    read_buffer(next.data, next.valid_bytes);
+    pool_.give(next.data);
+  }
+}
+
+TimeNs Collector::patience() const {
+  if (const TimeNs exit_by = exit_by_.load(std::memory_order_relaxed); exit_by != 0) return std::max(exit_by - now_ns(), TimeNs{0});
+  return of_the_program && !our_own ? 0 : kRoomPatience;
 }
 
 void Collector::read_buffer(std::uint8_t* buffer, std::size_t valid_bytes) {
+  EventBatch batch(sink_, patience());
   std::map<Source*, std::uint64_t> unusable;
   CUpti_Activity* record = nullptr;
   RecordStep step;
   while ((step = next_record(api_, buffer, valid_bytes, &record)) == RecordStep::record) {
     const auto kind = static_cast<std::size_t>(record->kind);
     Source* source = kind < by_kind_.size() ? by_kind_[kind] : nullptr;
-    if (source != nullptr && !source->record(*record, sink_)) ++unusable[source];
+    if (source != nullptr && !source->record(*record, batch)) ++unusable[source];
   }
+  for (const auto& source : sources_) source->end_of_buffer(batch);
   for (const auto& [source, count] : unusable) {
-    sink_.loss(LossSource::cupti, count, std::string(source->name()) + " without usable times: still running when recording stopped, or " +
-                          "CUPTI could not time them");
+    batch.loss(LossSource::cupti, count, std::string(source->name()) + " without usable times: still running when recording stopped, or " +
+                           "CUPTI could not time them");
   }
-  if (step == RecordStep::damaged) sink_.loss(LossSource::cupti, 1, "the rest of a CUPTI buffer could not be read");
+  if (step == RecordStep::damaged) batch.loss(LossSource::cupti, 1, "the rest of a CUPTI buffer could not be read");
 }
 
 void Collector::report_dropped() {

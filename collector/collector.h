@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -38,6 +39,9 @@ class Collector {
   void on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
   void on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records);
   void on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes);
+  std::size_t read_left();
+  TimeNs patience() const;
+  void tell_context_created();
   void read_buffer(std::uint8_t* buffer, std::size_t valid_bytes);
   void report_dropped();
   void enable_sources(const Cupti& cupti);
@@ -56,7 +60,19 @@ class Collector {
   BufferPool pool_;
   Flusher flusher_;
   std::once_flag flusher_started_;
-  std::mutex read_mutex_;  // one buffer is read at a time
+
+  // Filled buffers that nobody has read yet. One is read at a time, in the order in which they came.
+  struct Filled {
+    std::uint8_t* data = nullptr;
+    std::size_t valid_bytes = 0;
+  };
+  std::mutex left_mutex_;
+  std::deque<Filled> left_;
+  std::mutex read_mutex_;  // taken before left_mutex_
+
+  std::atomic<bool> has_context_{false};
+  std::atomic<bool> context_told_{false};
+  std::atomic<TimeNs> exit_by_{0};  // stop() has begun, and waits until then for room in the ring
   std::atomic<bool> off_{false};
 };
 

@@ -70,14 +70,26 @@ Result<CuptiApi> bind(void* library, const std::string& path) {
   functions.required("cuptiActivityGetNumDroppedRecords", api.activity_get_num_dropped_records);
   functions.required("cuptiActivityFlushAll", api.activity_flush_all);
   functions.required("cuptiActivityFlushPeriod", api.activity_flush_period);
+  functions.optional("cuptiActivitySetAttribute", api.activity_set_attribute);
+  functions.optional("cuptiActivityConfigureUnifiedMemoryCounter", api.activity_configure_unified_memory_counter);
+  functions.optional("cuptiActivityEnableAllSyncRecords", api.activity_enable_all_sync_records);
+  functions.optional("cuptiActivityEnableCudaEventDeviceTimestamps", api.activity_enable_cuda_event_device_timestamps);
   functions.required("cuptiSetThreadIdType", api.set_thread_id_type);
+  functions.optional("cuptiGetDeviceId", api.get_device_id);
+  functions.optional("cuptiGetContextId", api.get_context_id);
+  functions.optional("cuptiPCSamplingEnable", api.pc_sampling_enable);
+  functions.optional("cuptiPCSamplingSetConfigurationAttribute", api.pc_sampling_set_configuration_attribute);
+  functions.optional("cuptiPCSamplingGetNumStallReasons", api.pc_sampling_get_num_stall_reasons);
+  functions.optional("cuptiPCSamplingGetStallReasons", api.pc_sampling_get_stall_reasons);
+  functions.optional("cuptiPCSamplingGetData", api.pc_sampling_get_data);
+  functions.optional("cuptiRegisterComputeCrcCallback", api.register_compute_crc_callback);
+  functions.optional("cuptiGetSassToSourceCorrelation", api.get_sass_to_source_correlation);
   if (!functions.missing().empty()) {
     return unavailable(path + " lacks " + functions.missing() + "; use the CUPTI of CUDA 12 or newer");
   }
-  std::uint32_t version = 0;
-  if (Result<> read = cupti_call(api, "cuptiGetVersion", api.get_version(&version)); !read) return read.error();
-  if (version < kOldestVersion) {
-    return unavailable(path + " is CUPTI version " + std::to_string(version) + ", older than CUDA 11.8's; use the " +
+  if (Result<> read = cupti_call(api, "cuptiGetVersion", api.get_version(&api.version)); !read) return read.error();
+  if (api.version < kOldestVersion) {
+    return unavailable(path + " is CUPTI version " + std::to_string(api.version) + ", older than CUDA 11.8's; use the " +
                        "CUPTI of CUDA 12 or newer");
   }
   return api;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 
 #include <string>
 
@@ -13,6 +14,7 @@ namespace wicprof::collector {
 struct CuptiApi {
   void* library = nullptr;
   std::string path;  ///< as it was opened
+  std::uint32_t version = CUPTI_API_VERSION;  ///< of the one that was opened
 
   decltype(&cuptiGetVersion) get_version = nullptr;
   decltype(&cuptiGetResultString) get_result_string = nullptr;
@@ -30,7 +32,24 @@ struct CuptiApi {
   decltype(&cuptiActivityGetNumDroppedRecords) activity_get_num_dropped_records = nullptr;
   decltype(&cuptiActivityFlushAll) activity_flush_all = nullptr;
   decltype(&cuptiActivityFlushPeriod) activity_flush_period = nullptr;
+  // These may be nullptr.
+  decltype(&cuptiActivitySetAttribute) activity_set_attribute = nullptr;
+  decltype(&cuptiActivityConfigureUnifiedMemoryCounter) activity_configure_unified_memory_counter = nullptr;
+  decltype(&cuptiActivityEnableAllSyncRecords) activity_enable_all_sync_records = nullptr;
+  decltype(&cuptiActivityEnableCudaEventDeviceTimestamps) activity_enable_cuda_event_device_timestamps = nullptr;
+
   decltype(&cuptiSetThreadIdType) set_thread_id_type = nullptr;
+
+  // For sampling program counters; all may be nullptr.
+  decltype(&cuptiGetDeviceId) get_device_id = nullptr;
+  decltype(&cuptiGetContextId) get_context_id = nullptr;
+  decltype(&cuptiPCSamplingEnable) pc_sampling_enable = nullptr;
+  decltype(&cuptiPCSamplingSetConfigurationAttribute) pc_sampling_set_configuration_attribute = nullptr;
+  decltype(&cuptiPCSamplingGetNumStallReasons) pc_sampling_get_num_stall_reasons = nullptr;
+  decltype(&cuptiPCSamplingGetStallReasons) pc_sampling_get_stall_reasons = nullptr;
+  decltype(&cuptiPCSamplingGetData) pc_sampling_get_data = nullptr;
+  decltype(&cuptiRegisterComputeCrcCallback) register_compute_crc_callback = nullptr;
+  decltype(&cuptiGetSassToSourceCorrelation) get_sass_to_source_correlation = nullptr;
 };
 
 /// Opens the CUPTI at `named` and no other. Where that is empty: at `preferred`, unless empty; by soname; where this

@@ -15,6 +15,13 @@ const char* cure(CUptiResult result) {
     case CUPTI_ERROR_INVALID_KIND:
     case CUPTI_ERROR_NOT_COMPATIBLE:
       return "this driver, GPU or CUPTI does not offer it: leave it out of WICPROF_TRACE";
+    case CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED:
+    case CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE:
+      return "this platform or GPU does not report managed memory: leave uvm out of WICPROF_TRACE";
+    case CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES:
+      return "GPUs without peer access to each other cannot: show the program one of them (CUDA_VISIBLE_DEVICES)";
+    case CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS:
+      return "run without the Multi-Process Service";
     default:
       return "see `wic-prof doctor` for what driver and CUPTI this machine has";
   }

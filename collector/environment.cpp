@@ -48,4 +48,15 @@ Environment read_environment() {
   return environment;
 }
 
+std::string modules_folder() { return variable(kModulesVariable, ""); }
+
+std::uint64_t samples_a_second() {
+  const std::string text = variable(kPcSamplesVariable, "");
+  constexpr std::uint64_t kDefault = 1'000'000;
+  if (text.empty() || text.size() > 12 || text.find_first_not_of("0123456789") != std::string::npos) return kDefault;
+  return std::strtoull(text.c_str(), nullptr, 10);
+}
+
+bool nvtx_open_wanted() { return variable(kNvtxOpenVariable, "") == "1"; }
+
 }  // namespace wicprof::collector

@@ -4,6 +4,7 @@
 // default is wanted.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,15 @@ struct Environment {
 };
 
 Environment read_environment();
+
+/// kModulesVariable; empty: modules are not saved.
+std::string modules_folder();
+
+/// kPcSamplesVariable, or a million.
+std::uint64_t samples_a_second();
+
+/// Whether kNvtxOpenVariable asks for the begins of NVTX ranges.
+bool nvtx_open_wanted();
 
 /// The words of a comma list; spaces around them and empty ones do not count.
 std::vector<std::string> split_list(const std::string& text);

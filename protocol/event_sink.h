@@ -1,10 +1,16 @@
 // The producing end of a ring for a process with many threads: one lock, and texts sent once.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 
 #include "protocol/events/loss.h"
@@ -13,7 +19,8 @@
 
 namespace wicprof {
 
-/// Any thread. Holds its lock for one record only. What finds no room in the ring is counted by the ring.
+/// Any thread. Holds its lock for one record, or for a batch (protocol/event_batch.h) of some thousand bytes. What finds no
+/// room in the ring is counted by the ring.
 class EventSink {
  public:
   /// Beyond `max_texts` it forgets all of them and goes on with new numbers: programs that name every iteration must not
@@ -25,12 +32,6 @@ class EventSink {
   /// The text's number; it is sent ahead of the first event that can refer to it. 0 for an empty text, and while the ring
   /// has no room for a new one; the next call tries again.
   TextId text(std::string_view text) {
-    return this->text(text, [](std::string_view same) { return same; });
-  }
-
-  /// The same for a text that is sent in another form: readable(text) is called once.
-  template <class Readable>
-  TextId text(std::string_view text, Readable&& readable) {
     if (text.empty()) return 0;
     const std::lock_guard lock(mutex_);
     auto found = texts_.find(text);
@@ -39,7 +40,7 @@ class EventSink {
       found = texts_.emplace(std::string(text), Entry{++last_id_, false}).first;
     }
     Entry& entry = found->second;
-    if (!entry.sent) entry.sent = writer_.write_text(entry.id, readable(text));
+    if (!entry.sent) entry.sent = writer_.write_text(entry.id, text);
     return entry.sent ? entry.id : 0;
   }
 
@@ -47,6 +48,35 @@ class EventSink {
   bool write(const Event& event) {
     const std::lock_guard lock(mutex_);
     return writer_.write(event);
+  }
+
+  /// The same for records that lie one behind the other. Where the ring is full it waits for room, without the lock, but no
+  /// longer than `patience`; what is then left is dropped. Returns what is left of `patience`.
+  TimeNs write_all(std::span<const std::byte> records, TimeNs patience) {
+    for (;;) {
+      {
+        const std::lock_guard lock(mutex_);
+        records = records.subspan(writer_.write_records(records.data(), records.size()));
+        if (!records.empty() && patience <= 0) writer_.count_dropped(count(records));
+        if (records.empty() || patience <= 0) return patience;
+      }
+      patience = wait_for_consumer(patience);
+    }
+  }
+
+  /// Until the ring's consumer has read on. Returns what is left of `patience`: 0 when it has not. Such a consumer is taken for
+  /// gone, and is not waited for again until it moves.
+  TimeNs wait_for_consumer(TimeNs patience) {
+    const std::uint64_t consumed = writer_.consumed();
+    if (gone_at_.load(std::memory_order_relaxed) == consumed) return 0;
+    const TimeNs began = now_ns();
+    TimeNs waited = 0;
+    for (; waited < patience; waited = now_ns() - began) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      if (writer_.consumed() != consumed) return std::max(patience - (now_ns() - began), TimeNs{0});
+    }
+    gone_at_.store(consumed, std::memory_order_relaxed);
+    return 0;
   }
 
   /// Tells the trace that `count` things are missing from it, and why.
@@ -70,7 +100,18 @@ class EventSink {
     bool sent = false;
   };
 
+  static std::uint64_t count(std::span<const std::byte> records) {
+    std::uint64_t count = 0;
+    for (std::size_t at = 0; at < records.size(); ++count) {
+      EventHeader header;
+      std::memcpy(&header, records.data() + at, sizeof header);
+      at += header.size;
+    }
+    return count;
+  }
+
   std::mutex mutex_;
+  std::atomic<std::uint64_t> gone_at_{UINT64_MAX};  // how far the consumer had come when it was last taken for gone
   RingWriter writer_;
   std::size_t max_texts_;
   TextId last_id_ = 0;

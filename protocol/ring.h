@@ -92,18 +92,44 @@ class RingWriter {
     return true;
   }
 
+  /// As many of the records, which lie one behind the other, as there is room for, shown to the consumer together. Returns
+  /// their bytes; what found no room is not counted as dropped.
+  std::size_t write_records(const std::byte* records, std::size_t bytes) {
+    std::size_t done = 0;
+    while (done < bytes) {
+      EventHeader header;
+      std::memcpy(&header, records + done, sizeof header);
+      std::byte* to = place(header.size);
+      if (to == nullptr) break;
+      std::memcpy(to, records + done, header.size);
+      head_ += header.size;
+      done += header.size;
+    }
+    if (done > 0) ring_->head.store(head_, std::memory_order_release);
+    return done;
+  }
+
+  void count_dropped(std::uint64_t records) { ring_->dropped.fetch_add(records, std::memory_order_relaxed); }
+
+  /// How far the consumer has come; only ever compared with itself.
+  std::uint64_t consumed() const { return ring_->tail.load(std::memory_order_acquire); }
+
  private:
   std::byte* reserve(std::size_t size) {
+    std::byte* to = place(size);
+    if (to == nullptr) count_dropped(1);
+    return to;
+  }
+
+  // Room for a record, with padding before it where it would not fit before the end; nullptr: there is none.
+  std::byte* place(std::size_t size) {
     const std::uint64_t capacity = ring_->capacity;
     const std::uint64_t position = head_ & (capacity - 1);
     const std::uint64_t to_end = capacity - position;
     const std::uint64_t needed = size <= to_end ? size : to_end + size;
     if (head_ + needed - tail_ > capacity) {
       tail_ = ring_->tail.load(std::memory_order_acquire);
-      if (head_ + needed - tail_ > capacity) {
-        ring_->dropped.fetch_add(1, std::memory_order_relaxed);
-        return nullptr;
-      }
+      if (head_ + needed - tail_ > capacity) return nullptr;
     }
     if (size <= to_end) return ring_->data + position;
     // The padding's size does not fit 16 bits; the consumer knows that padding reaches to the end.
@@ -144,6 +170,7 @@ class RingReader {
       return 0;
     }
     const std::uint64_t begin = tail;
+    std::uint64_t shown = tail;
     std::size_t delivered = 0;
     while (tail != head && tail - begin < max_bytes) {
       const std::uint64_t position = tail & (capacity - 1);
@@ -162,6 +189,8 @@ class RingReader {
       fn(*reinterpret_cast<const EventHeader*>(ring_->data + position));
       ++delivered;
       tail += header.size;
+      // Room for a producer that waits for it, long before all is read.
+      if (tail - shown >= kShownEvery) ring_->tail.store(shown = tail, std::memory_order_release);
     }
     ring_->tail.store(tail, std::memory_order_release);
     return delivered;
@@ -174,6 +203,8 @@ class RingReader {
   }
 
  private:
+  static constexpr std::uint64_t kShownEvery = 64 << 10;
+
   std::uint64_t give_up(std::uint64_t head) {
     ++corrupt_;
     return head;

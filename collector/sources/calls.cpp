@@ -1,5 +1,5 @@
 // Calls of the driver and of the runtime.
-#include <unordered_map>
+#include <array>
 
 #include "collector/call_names.h"
 #include "collector/sources/list.h"
@@ -40,29 +40,30 @@ class Calls final : public Source {
     return ok();
   }
 
-  bool record(const CUpti_Activity& any, EventSink& sink) override {
+  bool record(const CUpti_Activity& any, EventBatch& batch) override {
     const auto& record = reinterpret_cast<const CallRecord&>(any);
-    const auto event = translate(record, sink.text(name_of(record)));
-    if (event) sink.write(*event);
+    const auto event = translate(record, name_of(record, batch));
+    if (event) batch.write(*event);
     return event.has_value();
   }
 
  private:
-  const std::string& name_of(const CallRecord& record) {
+  TextId name_of(const CallRecord& record, EventBatch& batch) {
     const bool driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
-    const CUpti_CallbackId id = record.cbid;
+    const auto domain = driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API;
     auto& names = driver ? driver_names_ : runtime_names_;
-    auto found = names.find(id);
-    if (found == names.end()) {
-      const auto domain = driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API;
-      found = names.emplace(id, call_name(*api_, domain, id)).first;
-    }
-    return found->second;
+    if (record.cbid >= names.size()) return batch.text(call_name(*api_, domain, record.cbid));
+    TextId& known = names[record.cbid];
+    if (known == 0) known = batch.text(call_name(*api_, domain, record.cbid));
+    return known;
   }
 
+  // By callback number; 0 = not sent yet. There are some 1,000 calls of each kind.
+  using Names = std::array<TextId, 2048>;
+
   const CuptiApi* api_ = nullptr;
-  std::unordered_map<CUpti_CallbackId, std::string> driver_names_;
-  std::unordered_map<CUpti_CallbackId, std::string> runtime_names_;
+  Names driver_names_{};
+  Names runtime_names_{};
 };
 
 }  // namespace

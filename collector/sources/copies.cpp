@@ -10,9 +10,9 @@ class Copies final : public Source {
  public:
   Copies() : Source("copies", {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET}) {}
 
-  bool record(const CUpti_Activity& any, EventSink& sink) override {
+  bool record(const CUpti_Activity& any, EventBatch& batch) override {
     const auto event = event_of(any);
-    if (event) sink.write(*event);
+    if (event) batch.write(*event);
     return event.has_value();
   }
 

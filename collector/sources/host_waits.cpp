@@ -1,11 +1,13 @@
-// Host threads that wait in a synchronizing call. By callback rather than by record: only the waiting thread itself can
-// say how much CPU time it used, which tells a spinning wait from a sleeping one.
+// Host threads that wait in a synchronizing call, copies that return when they are done included. By callback rather than by
+// record: only the waiting thread itself can say how much CPU time it used, which tells a spinning wait from a sleeping one,
+// and what the operating system did with it meanwhile.
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <iterator>
 
 #include "collector/call_names.h"
+#include "collector/run_delay.h"
 #include "collector/sources/list.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/time.h"
@@ -30,6 +32,12 @@ constexpr WaitingCall kWaitingCalls[] = {
     {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize},
     {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz},
     {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize},
+    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020},
+    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_ptds_v7000},
+    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2},
+    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2_ptds},
+    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2},
+    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds},
 };
 
 // The wait that the calling thread is in. The runtime's calls end in the driver's: only the outermost counts.
@@ -37,8 +45,11 @@ struct OpenWait {
   int depth = 0;
   TimeNs begin = 0;
   TimeNs cpu = 0;
+  Switches switches;
+  TimeNs run_delay = -1;
 };
 thread_local OpenWait open_wait;
+thread_local RunDelay run_delay;
 
 std::uint32_t thread_id() {
   thread_local const auto id = static_cast<std::uint32_t>(syscall(SYS_gettid));
@@ -72,6 +83,8 @@ class HostWaits final : public Source {
     OpenWait& wait = open_wait;
     if (data.callbackSite == CUPTI_API_ENTER) {
       if (wait.depth++ == 0) {
+        wait.switches = Switches::now();
+        wait.run_delay = run_delay.read(wait.switches);
         wait.cpu = thread_cpu_ns();
         wait.begin = now_ns();
       }
@@ -82,6 +95,10 @@ class HostWaits final : public Source {
     event.end_ns = now_ns();
     event.begin_ns = wait.begin;
     event.cpu_ns = thread_cpu_ns() - wait.cpu;
+    const Switches switches = Switches::now();
+    const TimeNs delay = run_delay.read(switches);
+    event.involuntary_switches = static_cast<std::uint32_t>(switches.involuntary - wait.switches.involuntary);
+    event.run_delay_ns = delay < 0 || wait.run_delay < 0 ? -1 : delay - wait.run_delay;
     event.call = sink.text(*name);
     event.thread = thread_id();
     event.correlation = data.correlationId;

@@ -2,6 +2,7 @@
 // another would wait for ever.
 #include "collector/symbol_name.h"
 #include "collector/sources/list.h"
+#include "collector/text_cache.h"
 #include "collector/translate/translate.h"
 
 namespace wicprof::collector {
@@ -12,13 +13,15 @@ class Kernels final : public Source {
  public:
   Kernels() : Source("kernels", {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL}) {}
 
-  bool record(const CUpti_Activity& any, EventSink& sink) override {
+  bool record(const CUpti_Activity& any, EventBatch& batch) override {
     const auto& record = reinterpret_cast<const KernelRecord&>(any);
-    const char* name = record.name;
-    const auto event = translate(record, name != nullptr ? sink.text(name, readable_symbol) : 0);
-    if (event) sink.write(*event);
+    const auto event = translate(record, names_.find(record.name, batch, readable_symbol));
+    if (event) batch.write(*event);
     return event.has_value();
   }
+
+ private:
+  TextCache names_;
 };
 
 }  // namespace

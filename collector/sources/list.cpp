@@ -10,14 +10,25 @@ namespace {
 
 struct Entry {
   std::string_view name;
-  bool cuda;  // part of the word "cuda"
-  std::unique_ptr<Source> (*make)();
+  bool cuda;                          // part of the word "cuda"
+  std::unique_ptr<Source> (*make)();  // nullptr: a word of the tool's own sources, which the collector leaves to it
 };
 
 // Devices first: they are to be declared before the first event on them.
 constexpr Entry kSources[] = {
-    {"devices", true, make_devices}, {"kernels", true, make_kernels},       {"copies", true, make_copies},
-    {"calls", true, make_calls},     {"host_waits", true, make_host_waits}, {"nvtx", false, make_nvtx},
+    {"devices", true, make_devices},
+    {"kernels", true, make_kernels},
+    {"copies", true, make_copies},
+    {"calls", true, make_calls},
+    {"host_waits", true, make_host_waits},
+    {"syncs", true, make_syncs},
+    {"events", true, make_events},
+    {"overhead", true, make_overhead},
+    {"nvtx", false, make_nvtx},
+    {"uvm", false, make_uvm},
+    {"graphs", false, make_graphs},
+    {"pcsampling", false, make_pc_sampling},
+    {"host", false, nullptr},
 };
 
 bool names(const std::string& word, const Entry& entry) { return word == entry.name || (word == "cuda" && entry.cuda); }
@@ -27,7 +38,7 @@ bool names(const std::string& word, const Entry& entry) { return word == entry.n
 Selection select_sources(const std::vector<std::string>& words) {
   Selection selection;
   for (const Entry& entry : kSources) {
-    if (std::any_of(words.begin(), words.end(), [&](const auto& word) { return names(word, entry); })) {
+    if (entry.make != nullptr && std::any_of(words.begin(), words.end(), [&](const auto& word) { return names(word, entry); })) {
       selection.sources.push_back(entry.make());
     }
   }
@@ -37,6 +48,12 @@ Selection select_sources(const std::vector<std::string>& words) {
     if (!known && word != "none") selection.unknown.push_back(word);
   }
   return selection;
+}
+
+std::string known_words() {
+  std::string words = "none, cuda";
+  for (const Entry& entry : kSources) words.append(", ").append(entry.name);
+  return words;
 }
 
 }  // namespace wicprof::collector

@@ -1,5 +1,5 @@
-// NVTX ranges and marks. Their colours, categories and payloads (KIND_MARKER_DATA) have no place in a trace yet, so
-// they are not collected.
+// NVTX ranges and marks, with colour and category. Payloads have no place in a trace.
+#include "collector/environment.h"
 #include "collector/sources/list.h"
 #include "collector/translate/nvtx_ranges.h"
 #include "protocol/time.h"
@@ -10,26 +10,48 @@ namespace {
 
 class Nvtx final : public Source {
  public:
-  Nvtx() : Source("nvtx", {CUPTI_ACTIVITY_KIND_MARKER}) {}
+  Nvtx() : Source("nvtx", {CUPTI_ACTIVITY_KIND_MARKER, CUPTI_ACTIVITY_KIND_MARKER_DATA}), tell_open_(nvtx_open_wanted()) {}
 
-  bool record(const CUpti_Activity& any, EventSink& sink) override {
+  bool record(const CUpti_Activity& any, EventBatch& batch) override {
+    if (any.kind == CUPTI_ACTIVITY_KIND_MARKER_DATA) {
+      ranges_.add(reinterpret_cast<const MarkerDataRecord&>(any));
+      return true;
+    }
     NamedRange range;
-    const auto outcome = ranges_.add(reinterpret_cast<const MarkerRecord&>(any), &range);
-    if (outcome == NvtxRanges::Outcome::complete) write(range, sink);
+    const auto& record = reinterpret_cast<const MarkerRecord&>(any);
+    const auto outcome = ranges_.add(record, &range);
+    if (outcome == NvtxRanges::Outcome::complete) write(range, batch);
+    if (outcome == NvtxRanges::Outcome::opened && tell_open_) write_open(record, batch);
     return outcome != NvtxRanges::Outcome::unusable;
   }
 
+  // A mark waits that long for its colour.
+  void end_of_buffer(EventBatch& batch) override {
+    for (const NamedRange& mark : ranges_.take_marks()) write(mark, batch);
+  }
+
   void finish(EventSink& sink) override {
-    for (const NamedRange& range : ranges_.close_all(now_ns())) write(range, sink);
+    EventBatch batch(sink);
+    for (const NamedRange& range : ranges_.close_all(now_ns())) write(range, batch);
   }
 
  private:
-  static void write(const NamedRange& range, EventSink& sink) {
-    const TextId name = sink.text(range.name);
-    const TextId domain = sink.text(range.domain);
-    sink.write(range.event(name, domain));
+  static void write(const NamedRange& range, EventBatch& batch) {
+    const TextId name = batch.text(range.name);
+    const TextId domain = batch.text(range.domain);
+    batch.write(range.event(name, domain));
   }
 
+  static void write_open(const MarkerRecord& record, EventBatch& batch) {
+    auto event = make_event<NvtxOpenEvent>();
+    if (record.name != nullptr) event.name = batch.text(record.name);
+    if (record.domain != nullptr) event.domain = batch.text(record.domain);
+    event.start_ns = static_cast<std::int64_t>(record.timestamp);
+    event.thread = raw(record.objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
+    batch.write(event);
+  }
+
+  bool tell_open_;
   NvtxRanges ranges_;
 };
 

@@ -14,9 +14,17 @@ void Source::disable(const Cupti& cupti) {
   for (const CUpti_ActivityKind kind : kinds_) cupti.api.activity_disable(kind);
 }
 
-bool Source::record(const CUpti_Activity&, EventSink&) { return false; }
+Result<> Source::context_created(const Cupti&) { return ok(); }
+
+bool Source::record(const CUpti_Activity&, EventBatch&) { return false; }
+
+void Source::end_of_buffer(EventBatch&) {}
 
 void Source::callback(CUpti_CallbackDomain, CUpti_CallbackId, const CUpti_CallbackData&, EventSink&) {}
+
+void Source::resource(CUpti_CallbackId, const CUpti_ResourceData&, EventSink&) {}
+
+void Source::tick(EventBatch&) {}
 
 void Source::finish(EventSink&) {}
 

@@ -10,7 +10,7 @@
 
 #include "collector/cupti_api.h"
 #include "collector/cupti_call.h"
-#include "protocol/event_sink.h"
+#include "protocol/event_batch.h"
 
 namespace wicprof::collector {
 
@@ -35,12 +35,26 @@ class Source {
   virtual Result<> enable(const Cupti& cupti);
   virtual void disable(const Cupti& cupti);
 
+  /// Once, when the program has its first context: what CUPTI takes only then. On a thread that holds none of the driver's
+  /// locks.
+  virtual Result<> context_created(const Cupti& cupti);
+
   /// A record of one of kinds(). False: it says nothing usable, and is counted. One buffer at a time.
-  virtual bool record(const CUpti_Activity& record, EventSink& sink);
+  virtual bool record(const CUpti_Activity& record, EventBatch& batch);
+
+  /// Behind the last record of a buffer.
+  virtual void end_of_buffer(EventBatch& batch);
 
   /// A callback that this source enabled. Any thread of the program; no lock is held.
   virtual void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data,
                         EventSink& sink);
+
+  /// Something of the resource domain whose callback this source enabled; on the program's thread that does it, within the
+  /// driver.
+  virtual void resource(CUpti_CallbackId id, const CUpti_ResourceData& data, EventSink& sink);
+
+  /// Again and again (Environment::flush_ms) once there is a context; on a thread of our own.
+  virtual void tick(EventBatch& batch);
 
   /// The last call: what is still open.
   virtual void finish(EventSink& sink);

@@ -13,7 +13,7 @@ NamedRange start_of(const MarkerRecord& record, NvtxKind kind) {
   if (record.name != nullptr) range.name = record.name;
   if (record.domain != nullptr) range.domain = record.domain;
   range.start = range.end = static_cast<TimeNs>(record.timestamp);
-  range.thread = record.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
+  range.thread = raw(record.objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
   range.kind = kind;
   return range;
 }
@@ -28,19 +28,22 @@ NvtxEvent NamedRange::event(TextId name_id, TextId domain_id) const {
   event.end_ns = end;
   event.thread = thread;
   event.kind = kind;
+  event.has_colour = has_colour ? 1 : 0;
+  event.colour = colour;
+  event.category = category;
   return event;
 }
 
 NvtxRanges::Outcome NvtxRanges::add(const MarkerRecord& record, NamedRange* out) {
   if (!usable_times(record.timestamp, record.timestamp)) return Outcome::unusable;
-  const auto flags = static_cast<unsigned>(record.flags);
+  const auto flags = raw(record.flags);
   if (flags & CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS) {
-    *out = start_of(record, NvtxKind::mark);
-    return Outcome::complete;
+    dress(record.id, marks_.emplace_back(record.id, start_of(record, NvtxKind::mark)).second);
+    return Outcome::mark;
   }
   if (flags & CUPTI_ACTIVITY_FLAG_MARKER_START) {
     if (open_.size() >= max_open_) return Outcome::unusable;
-    open_.insert_or_assign(record.id, start_of(record, NvtxKind::range));
+    dress(record.id, open_.insert_or_assign(record.id, start_of(record, NvtxKind::range)).first->second);
     return Outcome::opened;
   }
   if (flags & CUPTI_ACTIVITY_FLAG_MARKER_END) {
@@ -53,8 +56,39 @@ NvtxRanges::Outcome NvtxRanges::add(const MarkerRecord& record, NamedRange* out)
   return Outcome::unusable;
 }
 
+void NvtxRanges::add(const MarkerDataRecord& record) {
+  Look look;
+  look.has_colour = (raw(record.flags) & CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB) != 0;
+  look.colour = look.has_colour ? record.color : 0;
+  look.category = record.category;
+  if (const auto open = open_.find(record.id); open != open_.end()) return apply(look, open->second);
+  for (std::size_t i = marks_.size(); i > 0 && marks_.size() - i < kMarksBack; --i) {
+    if (marks_[i - 1].first == record.id) return apply(look, marks_[i - 1].second);
+  }
+  if (looks_.size() >= kMostLooks) looks_.clear();  // of markers that never came
+  looks_.insert_or_assign(record.id, look);
+}
+
+void NvtxRanges::apply(const Look& look, NamedRange& range) {
+  range.has_colour = look.has_colour;
+  range.colour = look.colour;
+  range.category = look.category;
+}
+
+void NvtxRanges::dress(std::uint32_t id, NamedRange& range) {
+  if (looks_.empty()) return;
+  if (const auto look = looks_.extract(id)) apply(look.mapped(), range);
+}
+
+std::vector<NamedRange> NvtxRanges::take_marks() {
+  std::vector<NamedRange> marks;
+  for (auto& [id, mark] : marks_) marks.push_back(std::move(mark));
+  marks_.clear();
+  return marks;
+}
+
 std::vector<NamedRange> NvtxRanges::close_all(TimeNs at) {
-  std::vector<NamedRange> ranges;
+  std::vector<NamedRange> ranges = take_marks();
   for (auto& [id, range] : open_) {
     range.end = std::max(range.start, at);
     ranges.push_back(std::move(range));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -17,6 +18,23 @@ TEST(BufferPool, BuffersAreAlignedWholeAndUsedAgain) {
   pool.give(first);
   EXPECT_EQ(pool.take(), first);
   pool.give(first);
+}
+
+bool all_zero(const std::uint8_t* buffer) {
+  return std::all_of(buffer, buffer + BufferPool::kBufferBytes, [](std::uint8_t byte) { return byte == 0; });
+}
+
+TEST(BufferPool, BuffersComeZeroedNewOrUsed) {
+  BufferPool pool;
+  pool.prepare();
+  std::uint8_t* const buffer = pool.take();
+  ASSERT_NE(buffer, nullptr);
+  EXPECT_TRUE(all_zero(buffer));
+  std::memset(buffer, 0xab, BufferPool::kBufferBytes);
+  pool.give(buffer);
+  ASSERT_EQ(pool.take(), buffer);
+  EXPECT_TRUE(all_zero(buffer));
+  pool.give(buffer);
 }
 
 TEST(BufferPool, SaysNoBeyondItsBoundAndRecovers) {

@@ -1,5 +1,6 @@
 #include "tests/collector/fake_cupti.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "collector/translate/records.h"
+#include "tests/collector/record_bytes.h"
 
 namespace {
 
@@ -25,6 +27,8 @@ CUpti_BuffersCallbackCompleteFunc completed = nullptr;
 std::set<CUpti_ActivityKind> kinds;
 std::set<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> callbacks;
 std::atomic<int> flushes{0}, forced_flushes{0};
+std::atomic<bool> has_context{false}, in_resource_callback{false};
+bool counters_configured = false, event_times = false, all_syncs = true, zeroed = false;
 
 struct Buffer {
   std::uint8_t* data = nullptr;
@@ -49,27 +53,13 @@ CUptiResult unless_failing(const char* function) {
   return option("fail") == function ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED : CUPTI_SUCCESS;
 }
 
-std::size_t size_of(CUpti_ActivityKind kind) {
-  switch (kind) {
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      return sizeof(KernelRecord);
-    case CUPTI_ACTIVITY_KIND_MEMCPY:
-      return sizeof(CopyRecord);
-    case CUPTI_ACTIVITY_KIND_MEMCPY2:
-      return sizeof(PeerCopyRecord);
-    case CUPTI_ACTIVITY_KIND_MEMSET:
-      return sizeof(MemsetRecord);
-    case CUPTI_ACTIVITY_KIND_DRIVER:
-    case CUPTI_ACTIVITY_KIND_RUNTIME:
-      return sizeof(CallRecord);
-    case CUPTI_ACTIVITY_KIND_DEVICE:
-      return sizeof(DeviceRecord);
-    case CUPTI_ACTIVITY_KIND_MARKER:
-      return sizeof(MarkerRecord);
-    default:
-      return 0;
-  }
+std::uint32_t version() {
+  if (!option("old").empty()) return 17;
+  const std::string asked = option("version");
+  return asked.empty() ? CUPTI_API_VERSION : static_cast<std::uint32_t>(std::strtoul(asked.c_str(), nullptr, 10));
 }
+
+std::size_t size_of(CUpti_ActivityKind kind) { return record_bytes(kind, version()); }
 
 void deliver() {
   const Buffer done = std::exchange(current, {});
@@ -80,11 +70,15 @@ void add(const void* record, std::size_t bytes) {
   const std::lock_guard lock(mutex);
   const auto* any = static_cast<const CUpti_Activity*>(record);
   if (!kinds.contains(any->kind)) return;
+  if (size_of(any->kind) == 0 || size_of(any->kind) > bytes) std::abort();  // a mistake of the test
+  bytes = size_of(any->kind);                                               // as long as this version has it
   if (current.data != nullptr && current.valid + bytes > current.bytes) deliver();
   if (current.data == nullptr) {
     std::size_t most = 0;
     requested(&current.data, &current.bytes, &most);
     if (current.data == nullptr) return;
+    // The contract of CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER.
+    if (zeroed && std::any_of(current.data, current.data + current.bytes, [](std::uint8_t b) { return b != 0; })) std::abort();
   }
   std::memcpy(current.data + current.valid, record, bytes);
   current.valid += bytes;
@@ -107,13 +101,17 @@ constexpr FakeCuptiControls kControls = {
     [](auto domain, auto id, auto correlation) { call(domain, id, correlation, CUPTI_API_EXIT); },
     [] {
       CUpti_ResourceData data{};
+      has_context = true;
       if (callback != nullptr && callbacks.contains({CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED})) {
+        in_resource_callback = true;
         callback(callback_data, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &data);
+        in_resource_callback = false;
       }
     },
     [] { return flushes.load(); },
     [] { return forced_flushes.load(); },
     [] { return clock_callback != nullptr ? clock_callback() : 0; },
+    [] { return event_times && !all_syncs; },
 };
 
 }  // namespace
@@ -123,7 +121,7 @@ extern "C" {
 const FakeCuptiControls* fake_cupti_controls() { return &kControls; }
 
 CUptiResult cuptiGetVersion(uint32_t* version) {
-  *version = option("old").empty() ? CUPTI_API_VERSION : 17;
+  *version = ::version();
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
@@ -153,12 +151,39 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const
 }
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   if (clock_callback == nullptr) return CUPTI_ERROR_UNKNOWN;  // the contract: the clock comes first
+  // The contract of managed memory: first a context, then the counters, then the kind.
+  if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER && !counters_configured) return CUPTI_ERROR_NOT_READY;
   if (option("fail_kind") == std::to_string(kind)) return CUPTI_ERROR_NOT_COMPATIBLE;
   kinds.insert(kind);
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   kinds.erase(kind);
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, size_t* bytes, void* value) {
+  if (attribute != CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER || *bytes != 1) return CUPTI_ERROR_INVALID_PARAMETER;
+  zeroed = *static_cast<std::uint8_t*>(value) != 0;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig* config, uint32_t count) {
+  if (!has_context || in_resource_callback) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (!option("no_uvm").empty()) return CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED;
+  // Before CUDA 12 there was no counter of migrations between devices.
+  for (uint32_t i = 0; i < count; ++i) {
+    if (config[i].kind >= CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD && version() < 19) {
+      return CUPTI_ERROR_INVALID_PARAMETER;
+    }
+  }
+  counters_configured = true;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t enable) {
+  event_times = enable != 0;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable) {
+  all_syncs = enable != 0;
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,

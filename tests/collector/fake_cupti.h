@@ -6,7 +6,8 @@
 
 #include <cstdint>
 
-/// Set by a test: "fail=cuptiSubscribe", "fail_kind=10", "dropped=7", "old"; separated by spaces.
+/// Set by a test: "fail=cuptiSubscribe", "fail_kind=10", "dropped=7", "no_uvm", "version=18", "old"; separated by spaces. Records
+/// are as long as that version's.
 inline constexpr char kFakeVariable[] = "WICPROF_TEST_CUPTI";
 
 struct FakeCuptiControls {
@@ -17,5 +18,6 @@ struct FakeCuptiControls {
   int (*flushes)();         ///< how often cuptiActivityFlushAll(0) has ended
   int (*forced_flushes)();  ///< the same with the forced flag
   std::uint64_t (*now)();   ///< the clock that was registered; 0 while there is none
+  bool (*events_set_up)();  ///< events have device times, and queries that find work undone make no records
 };
 /// extern "C" const FakeCuptiControls* fake_cupti_controls();

@@ -46,6 +46,7 @@ void add_everything() {
   device.name = "Test GPU";
   device.numMultiprocessors = 132;
   device.isCudaVisible = 1;
+  for (int i = 0; i < 16; ++i) device.uuid.bytes[i] = static_cast<char>(i + 1);
   add(device);
   device.id = 1;
   device.name = "Hidden GPU";
@@ -93,6 +94,76 @@ void add_everything() {
   marker.id = 2;
   marker.name = "open at exit";
   add(marker);
+}
+
+// What add_everything() leaves out: a record of every other kind.
+void add_the_rest() {
+  SyncRecord sync{};
+  sync.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+  sync.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;
+  sync.start = 2'000;
+  sync.end = 2'100;
+  sync.correlationId = 5;
+  sync.contextId = 1;
+  sync.streamId = 7;
+  sync.cudaEventId = 3;
+  sync.cudaEventSyncId = 77;
+  sync.returnValue = 1;
+  add(sync);
+  CudaEventRecord event{};
+  event.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
+  event.eventId = 3;
+  event.streamId = 8;
+  event.deviceTimestamp = 1'950;
+  event.cudaEventSyncId = 77;
+  add(event);
+  GraphRecord graph{};
+  graph.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+  graph.graphId = 9;
+  graph.start = 3'000;
+  graph.end = 3'500;
+  add(graph);
+  OverheadRecord overhead{};
+  overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL;
+  overhead.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+  overhead.objectId.pt.threadId = 4'242;
+  overhead.start = 3'600;
+  overhead.end = 3'700;
+  overhead.correlationId = 11;
+  overhead.overheadData = std::malloc(16);  // whoever takes the record frees it
+  add(overhead);
+  UvmRecord uvm{};
+  uvm.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER;
+  uvm.counterKind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING;
+  uvm.value = 65'536;
+  uvm.start = 4'000;
+  uvm.end = 1;  // says nothing for this kind
+  uvm.address = 0x7f00'0000'1000;
+  uvm.srcId = 1 << 2;
+  uvm.processors[0] = 1 << 2;
+  add(uvm);
+  MarkerRecord mark{};
+  mark.kind = CUPTI_ACTIVITY_KIND_MARKER;
+  mark.flags = CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS;
+  mark.id = 40;
+  mark.timestamp = 4'500;
+  mark.name = "coloured";
+  add(mark);
+  MarkerDataRecord data{};
+  data.kind = CUPTI_ACTIVITY_KIND_MARKER_DATA;
+  data.flags = CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB;
+  data.id = 40;
+  data.color = 0xff336699;
+  data.category = 6;
+  add(data);
+}
+
+void allocate_managed() {
+  constexpr auto kRuntime = CUPTI_RUNTIME_TRACE_CBID_cudaMallocManaged_v6000;
+  cupti->enter(CUPTI_CB_DOMAIN_RUNTIME_API, kRuntime, 1);
+  cupti->context_created();
+  cupti->leave(CUPTI_CB_DOMAIN_RUNTIME_API, kRuntime, 1);
 }
 
 void synchronize(std::uint32_t correlation) {
@@ -169,6 +240,18 @@ int main(int argc, char** argv) {
     add_everything();
     synchronize(40);
     return cupti->forced_flushes() == 0 ? 0 : 22;
+  }
+  if (scenario == "every kind") {
+    allocate_managed();
+    add_everything();
+    add_the_rest();
+    return cupti->events_set_up() ? 0 : 24;
+  }
+  if (scenario == "managed later") {
+    cupti->context_created();
+    wait_for_flushes(2);  // nobody allocates: the flusher sees to it
+    add_the_rest();
+    return 0;
   }
   if (scenario == "_exit") {
     cupti->context_created();

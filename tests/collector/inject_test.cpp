@@ -12,13 +12,19 @@
 #include "protocol/environment.h"
 #include "protocol/events/call.h"
 #include "protocol/events/copy.h"
+#include "protocol/events/cuda_event.h"
 #include "protocol/events/device.h"
+#include "protocol/events/graph.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/kernel.h"
 #include "protocol/events/loss.h"
 #include "protocol/events/nvtx.h"
+#include "protocol/events/overhead.h"
+#include "protocol/events/sync.h"
+#include "protocol/events/uvm.h"
 #include "protocol/session.h"
 #include "tests/collector/fake_cupti.h"
+#include "tests/collector/record_bytes.h"
 #include "tests/protocol/ring_contents.h"
 
 namespace wicprof::collector {
@@ -41,7 +47,7 @@ Outcome run_guest(const std::string& scenario, const Variables& variables) {
     close(ends[0]);
     close(ends[1]);
     for (const char* name : {kSessionVariable, kTraceVariable, kCuptiPathVariable, kFlushVariable,
-                             kNvtxInjectionVariable, kFakeVariable}) {
+                             kNvtxInjectionVariable, kNvtxOpenVariable, kFakeVariable}) {
       unsetenv(name);
     }
     for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
@@ -190,6 +196,7 @@ void expect_everything(const Delivered& delivered) {
   ASSERT_EQ(devices.size(), 1u);  // the hidden one takes no part
   EXPECT_EQ(delivered.text(devices[0].name), "Test GPU");
   EXPECT_EQ(devices[0].sm_count, 132u);
+  EXPECT_EQ(delivered.text(devices[0].uuid), "GPU-01020304-0506-0708-090a-0b0c0d0e0f10");
   const auto kernels = delivered.all<KernelEvent>();
   ASSERT_EQ(kernels.size(), 1u);
   EXPECT_EQ(delivered.text(kernels[0].name), "work(float*)");
@@ -248,6 +255,88 @@ TEST_F(Inject, AKernelThatStillRunsAtExitIsCountedAsLost) {
 TEST_F(Inject, RecordsThatCuptiDroppedAreCounted) {
   const auto losses = deliver("running", with_fake("dropped=7")).all<LossEvent>();
   EXPECT_EQ(std::count_if(losses.begin(), losses.end(), [](const LossEvent& loss) { return loss.count == 7; }), 1);
+}
+
+// The same records as each version of CUPTI lays them out: what a layout lacks is missing, and all else is whole.
+TEST_F(Inject, EveryKindOfRecordInEveryLayout) {
+  for (const std::uint32_t version : kCuptiVersions) {
+    SCOPED_TRACE(version);
+    TearDown();
+    SetUp();
+    const Delivered delivered = deliver("every kind", with_fake("version=" + std::to_string(version),
+                                                                {{kTraceVariable, "cuda,nvtx,uvm,graphs,host"}}));
+    expect_everything(delivered);
+    const bool sync_ids = version >= 26;
+    const auto syncs = delivered.all<SyncEvent>();
+    ASSERT_EQ(syncs.size(), 1u);
+    EXPECT_EQ(syncs[0].kind, SyncKind::stream_waits_for_event);
+    EXPECT_EQ(syncs[0].start_ns, 2'000);
+    EXPECT_EQ(syncs[0].end_ns, 2'100);
+    EXPECT_EQ(syncs[0].stream, 7u);
+    EXPECT_EQ(syncs[0].event, 3u);
+    EXPECT_EQ(syncs[0].event_sync, sync_ids ? 77u : 0u);
+    EXPECT_EQ(syncs[0].result, sync_ids ? 1 : 0);
+    const auto events = delivered.all<CudaEventEvent>();
+    ASSERT_EQ(events.size(), 1u);
+    EXPECT_EQ(events[0].event, 3u);
+    EXPECT_EQ(events[0].stream, 8u);
+    EXPECT_EQ(events[0].event_sync, sync_ids ? 77u : 0u);
+    EXPECT_EQ(events[0].at_ns, sync_ids ? 1'950 : 0);
+    EXPECT_EQ(events[0].device, sync_ids ? 0 : kHostDevice);
+    const auto graphs = delivered.all<GraphEvent>();
+    ASSERT_EQ(graphs.size(), 1u);
+    EXPECT_EQ(graphs[0].graph, 9u);
+    EXPECT_EQ(graphs[0].end_ns, 3'500);
+    const auto overheads = delivered.all<OverheadEvent>();
+    ASSERT_EQ(overheads.size(), 1u);
+    EXPECT_EQ(delivered.text(overheads[0].what), "command buffer full");
+    EXPECT_EQ(overheads[0].thread, 4'242u);
+    EXPECT_EQ(overheads[0].correlation, version >= 20 ? 11u : 0u);
+    const auto uvm = delivered.all<UvmEvent>();
+    ASSERT_EQ(uvm.size(), 1u);
+    EXPECT_EQ(uvm[0].kind, UvmKind::thrashing);
+    EXPECT_EQ(uvm[0].device, 2);
+    EXPECT_EQ(uvm[0].address, 0x7f00'0000'1000u);
+    EXPECT_EQ(uvm[0].bytes, 65'536u);
+    EXPECT_EQ(uvm[0].end_ns, 4'000);
+    const auto ranges = delivered.all<NvtxEvent>();
+    const auto mark = std::find_if(ranges.begin(), ranges.end(), [](const auto& e) { return e.kind == NvtxKind::mark; });
+    ASSERT_NE(mark, ranges.end());
+    EXPECT_EQ(delivered.text(mark->name), "coloured");
+    EXPECT_EQ(mark->has_colour, 1);
+    EXPECT_EQ(mark->colour, 0xff336699);
+    EXPECT_EQ(mark->category, 6u);
+  }
+}
+
+TEST_F(Inject, ManagedMemoryIsRecordedAlsoWhereNobodyAllocatesIt) {  // variables that are __managed__
+  const Delivered delivered =
+      deliver("managed later", with_fake("", {{kTraceVariable, "uvm"}, {kFlushVariable, "2"}}));
+  EXPECT_EQ(delivered.all<UvmEvent>().size(), 1u);
+  EXPECT_TRUE(reasons(delivered).empty());
+}
+
+TEST_F(Inject, APlatformThatDoesNotReportManagedMemoryIsNamedOnce) {
+  const Delivered delivered = deliver("every kind", with_fake("no_uvm", {{kTraceVariable, "cuda,uvm"}}));
+  EXPECT_TRUE(delivered.all<UvmEvent>().empty());
+  EXPECT_EQ(delivered.all<KernelEvent>().size(), 1u);
+  ASSERT_EQ(reasons(delivered).size(), 1u);
+  EXPECT_EQ(reasons(delivered)[0].find("uvm not recorded"), 0u) << reasons(delivered)[0];
+  EXPECT_NE(reasons(delivered)[0].find("leave uvm out"), std::string::npos) << reasons(delivered)[0];
+}
+
+TEST_F(Inject, BeginsOfRangesAreToldWhereTheyAreAskedFor) {
+  EXPECT_TRUE(deliver("exit", with_fake()).all<NvtxOpenEvent>().empty());
+  TearDown();
+  SetUp();
+  const Delivered delivered = deliver("exit", with_fake("", {{kNvtxOpenVariable, "1"}}));
+  const auto opened = delivered.all<NvtxOpenEvent>();
+  ASSERT_EQ(opened.size(), 2u);
+  EXPECT_EQ(delivered.text(opened[0].name), "phase");
+  EXPECT_EQ(delivered.text(opened[0].domain), "solver");
+  EXPECT_EQ(opened[0].start_ns, 900);
+  EXPECT_EQ(delivered.text(opened[1].name), "open at exit");
+  EXPECT_EQ(delivered.all<NvtxEvent>().size(), 2u);
 }
 
 TEST_F(Inject, OnlyWhatIsAskedForIsRecorded) {

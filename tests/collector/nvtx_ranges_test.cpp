@@ -49,10 +49,62 @@ TEST(NvtxRanges, JoinsStartAndEndByTheirId) {
 TEST(NvtxRanges, AMarkIsAnInstant) {
   NvtxRanges ranges;
   NamedRange out;
-  ASSERT_EQ(ranges.add(marker(kMark, 1, 77, "here"), &out), Outcome::complete);
-  EXPECT_EQ(out.kind, NvtxKind::mark);
-  EXPECT_EQ(out.start, 77);
-  EXPECT_EQ(out.end, 77);
+  ASSERT_EQ(ranges.add(marker(kMark, 1, 77, "here"), &out), Outcome::mark);
+  const auto marks = ranges.take_marks();
+  ASSERT_EQ(marks.size(), 1u);
+  EXPECT_EQ(marks[0].kind, NvtxKind::mark);
+  EXPECT_EQ(marks[0].name, "here");
+  EXPECT_EQ(marks[0].start, 77);
+  EXPECT_EQ(marks[0].end, 77);
+  EXPECT_FALSE(marks[0].has_colour);
+  EXPECT_TRUE(ranges.take_marks().empty());
+}
+
+MarkerDataRecord look(std::uint32_t id, std::uint32_t colour, std::uint32_t category, bool coloured = true) {
+  MarkerDataRecord record{};
+  record.kind = CUPTI_ACTIVITY_KIND_MARKER_DATA;
+  record.flags = coloured ? CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB : CUPTI_ACTIVITY_FLAG_MARKER_COLOR_NONE;
+  record.id = id;
+  record.color = colour;
+  record.category = category;
+  return record;
+}
+
+TEST(NvtxRanges, ColourAndCategoryComeBeforeOrAfterTheMarker) {
+  NvtxRanges ranges;
+  NamedRange out;
+  ranges.add(marker(kStart, 1, 100, "after"), &out);
+  ranges.add(look(1, 0xff00ff00, 5));
+  ranges.add(look(2, 0xffff0000, 6));
+  ranges.add(marker(kStart, 2, 110, "before"), &out);
+  ranges.add(marker(kMark, 3, 120, "mark, after"), &out);
+  ranges.add(look(3, 0, 7, false));
+  ranges.add(look(4, 0xff0000ff, 0));
+  ranges.add(marker(kMark, 4, 130, "mark, before"), &out);
+  ASSERT_EQ(ranges.add(marker(kEnd, 1, 200), &out), Outcome::complete);
+  const NvtxEvent event = out.event(1, 0);
+  EXPECT_EQ(event.has_colour, 1);
+  EXPECT_EQ(event.colour, 0xff00ff00);
+  EXPECT_EQ(event.category, 5u);
+  ASSERT_EQ(ranges.add(marker(kEnd, 2, 210), &out), Outcome::complete);
+  EXPECT_EQ(out.colour, 0xffff0000);
+  EXPECT_EQ(out.category, 6u);
+  const auto marks = ranges.take_marks();
+  ASSERT_EQ(marks.size(), 2u);
+  EXPECT_FALSE(marks[0].has_colour);
+  EXPECT_EQ(marks[0].category, 7u);
+  EXPECT_TRUE(marks[1].has_colour);
+  EXPECT_EQ(marks[1].colour, 0xff0000ff);
+}
+
+TEST(NvtxRanges, ColoursOfMarkersThatNeverComeAreBounded) {
+  NvtxRanges ranges;
+  NamedRange out;
+  for (std::uint32_t id = 1; id < 100'000; ++id) ranges.add(look(id, id, id));
+  ranges.add(look(100'000, 9, 9));
+  ranges.add(marker(kStart, 100'000, 1, "r"), &out);
+  ASSERT_EQ(ranges.add(marker(kEnd, 100'000, 2), &out), Outcome::complete);
+  EXPECT_EQ(out.colour, 9u);
 }
 
 TEST(NvtxRanges, NoNameIsAnEmptyOne) {

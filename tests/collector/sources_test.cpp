@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <memory>
 #include <random>
 #include <set>
 
@@ -11,9 +14,15 @@
 #include "collector/translate/records.h"
 #include "protocol/events/call.h"
 #include "protocol/events/copy.h"
+#include "protocol/events/cuda_event.h"
+#include "protocol/events/graph.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/kernel.h"
 #include "protocol/events/nvtx.h"
+#include "protocol/events/overhead.h"
+#include "protocol/events/sync.h"
+#include "protocol/events/uvm.h"
+#include "tests/collector/record_bytes.h"
 #include "tests/protocol/ring_contents.h"
 
 namespace wicprof::collector {
@@ -25,10 +34,11 @@ std::vector<std::string> names(const Selection& selection) {
   return list;
 }
 
-TEST(Sources, TheDefaultIsAllOfThem) {
+TEST(Sources, TheDefaultIsAllButThoseThatCostOtherRecordsOrTime) {
   const Selection selection = select_sources(split_list("cuda,nvtx"));
   EXPECT_EQ(names(selection),
-            (std::vector<std::string>{"devices", "kernels", "copies", "calls", "host_waits", "nvtx"}));
+            (std::vector<std::string>{"devices", "kernels", "copies", "calls", "host_waits", "syncs", "events", "overhead",
+                                      "nvtx"}));
   EXPECT_TRUE(selection.unknown.empty());
 }
 
@@ -36,13 +46,16 @@ TEST(Sources, ByNameOnceAndUnknownOnesSaidSo) {
   const Selection selection = select_sources(split_list(" kernels, kernels ,nvtx,,osrt"));
   EXPECT_EQ(names(selection), (std::vector<std::string>{"kernels", "nvtx"}));
   EXPECT_EQ(selection.unknown, std::vector<std::string>{"osrt"});
+  EXPECT_EQ(names(select_sources({"uvm", "graphs"})), (std::vector<std::string>{"uvm", "graphs"}));
+  EXPECT_TRUE(select_sources({"host"}).sources.empty());  // the tool's own
+  EXPECT_TRUE(select_sources({"host"}).unknown.empty());
   EXPECT_TRUE(select_sources({"none"}).sources.empty());
   EXPECT_TRUE(select_sources({"none"}).unknown.empty());
 }
 
 TEST(Sources, NoKindHasTwoTakersAndNoneSerialisesKernels) {
   std::set<CUpti_ActivityKind> kinds;
-  for (const auto& source : select_sources({"cuda", "nvtx"}).sources) {
+  for (const auto& source : select_sources({"cuda", "nvtx", "uvm", "graphs", "pcsampling"}).sources) {
     for (const CUpti_ActivityKind kind : source->kinds()) EXPECT_TRUE(kinds.insert(kind).second) << kind;
   }
   EXPECT_FALSE(kinds.contains(CUPTI_ACTIVITY_KIND_KERNEL));
@@ -81,6 +94,7 @@ CUptiResult enable_kind(CUpti_ActivityKind) { return CUPTI_SUCCESS; }
 CUptiResult enable_callback(std::uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain, CUpti_CallbackId) {
   return CUPTI_SUCCESS;
 }
+CUptiResult configure_counters(CUpti_ActivityUnifiedMemoryCounterConfig*, std::uint32_t) { return CUPTI_SUCCESS; }
 CUptiResult result_string(CUptiResult, const char** text) {
   *text = "AN_ERROR";
   return CUPTI_SUCCESS;
@@ -92,12 +106,14 @@ CuptiApi api_with(decltype(&cuptiGetCallbackName) get_callback_name) {
   api.get_callback_name = get_callback_name;
   api.activity_enable = enable_kind;
   api.enable_callback = enable_callback;
+  api.activity_configure_unified_memory_counter = configure_counters;
   return api;
 }
 
 TEST(Sources, ACallWithoutANameSaysItsNumber) {
   PlainRing memory;
   EventSink sink(memory.ring());
+  EventBatch batch(sink);
   const CuptiApi api = api_with(no_name);
   const auto calls = make_calls();
   ASSERT_TRUE(calls->enable({api, nullptr}));
@@ -106,7 +122,8 @@ TEST(Sources, ACallWithoutANameSaysItsNumber) {
   record.cbid = 98'765;
   record.start = 1;
   record.end = 2;
-  EXPECT_TRUE(calls->record(Raw(record).activity(), sink));
+  EXPECT_TRUE(calls->record(Raw(record).activity(), batch));
+  batch.flush();
   const Delivered delivered = memory.read();
   ASSERT_EQ(delivered.all<CallEvent>().size(), 1u);
   EXPECT_EQ(delivered.text(delivered.all<CallEvent>()[0].name), "driver call 98765");
@@ -115,11 +132,13 @@ TEST(Sources, ACallWithoutANameSaysItsNumber) {
 TEST(Sources, AKernelWithoutANameHasNone) {
   PlainRing memory;
   EventSink sink(memory.ring());
+  EventBatch batch(sink);
   KernelRecord record{};
   record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   record.start = 1;
   record.end = 2;
-  EXPECT_TRUE(make_kernels()->record(Raw(record).activity(), sink));
+  EXPECT_TRUE(make_kernels()->record(Raw(record).activity(), batch));
+  batch.flush();
   const Delivered delivered = memory.read();
   ASSERT_EQ(delivered.all<KernelEvent>().size(), 1u);
   EXPECT_EQ(delivered.all<KernelEvent>()[0].name, 0u);
@@ -163,56 +182,148 @@ TEST(Sources, OneHostWaitForNestedCalls) {
   EXPECT_EQ(events[0].status, WaitStatus::satisfied);
 }
 
-// Any bytes in any record, with its size right and its pointers valid or null, give an event in order or none.
-TEST(Sources, FuzzedRecordsGiveSoundEventsOrNone) {
-  std::mt19937_64 random(20'240'607);
-  const CuptiApi api = api_with(no_name);
-  Selection selection = select_sources({"cuda", "nvtx"});
+TEST(Sources, ANameThatCameToLieWhereAnotherLayIsNotTakenForIt) {
   PlainRing memory;
   EventSink sink(memory.ring());
-  std::size_t events = 0;
+  const auto kernels = make_kernels();
+  char name[16] = "first";
+  KernelRecord record{};
+  record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  record.start = 1;
+  record.end = 2;
+  record.name = name;
+  {
+    EventBatch batch(sink);
+    EXPECT_TRUE(kernels->record(Raw(record).activity(), batch));
+    EXPECT_TRUE(kernels->record(Raw(record).activity(), batch));
+    std::strcpy(name, "second");
+    EXPECT_TRUE(kernels->record(Raw(record).activity(), batch));
+  }
+  const Delivered delivered = memory.read();
+  const auto events = delivered.all<KernelEvent>();
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(delivered.text(events[0].name), "first");
+  EXPECT_EQ(delivered.text(events[1].name), "first");
+  EXPECT_EQ(delivered.text(events[2].name), "second");
+}
+
+TEST(Sources, ASynchronousCopyIsAHostWait) {
+  PlainRing memory;
+  EventSink sink(memory.ring());
+  const CuptiApi api = api_with(a_name);
+  const auto waits = make_host_waits();
+  ASSERT_TRUE(waits->enable({api, nullptr}));
+  CUpti_CallbackData data{};
+  for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
+    data.callbackSite = site;
+    waits->callback(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, data, sink);
+  }
+  const auto events = memory.read().all<HostWaitEvent>();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_NE(events[0].involuntary_switches, HostWaitEvent::kUnknownSwitches);
+}
+
+// A record of random bytes, as long as one version's layout has it and not a byte longer, so that a read beyond its end is
+// found by a sanitizer. Texts are valid or nullptr, as CUPTI has them.
+class Fuzzed {
+ public:
+  Fuzzed(std::mt19937_64& random, CUpti_ActivityKind kind, std::uint32_t version)
+      : bytes_(record_bytes(kind, version)), memory_(std::aligned_alloc(8, bytes_), &std::free) {
+    for (std::size_t at = 0; at < bytes_; at += 8) {
+      const std::uint64_t patterns[] = {random(), 0, ~std::uint64_t{0}, random() % 1'000, random() % 10 << 32 | random() % 10};
+      put(at, patterns[random() % std::size(patterns)]);
+    }
+    put(offsetof(CUpti_Activity, kind), kind);
+    const char* const name = random() % 2 == 0 ? nullptr : "_ZN5fuzzyEv";
+    switch (kind) {
+      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        put(offsetof(KernelRecord, name), name);
+        break;
+      case CUPTI_ACTIVITY_KIND_DEVICE:
+        put(offsetof(DeviceRecord, name), name);
+        break;
+      case CUPTI_ACTIVITY_KIND_MARKER:
+        put(offsetof(MarkerRecord, name), name);
+        put(offsetof(MarkerRecord, domain), name);
+        break;
+      case CUPTI_ACTIVITY_KIND_OVERHEAD:
+        if (random() % 2 == 0) put(offsetof(OverheadRecord, overheadKind), static_cast<std::uint32_t>(random() % 10) << 16);
+        if (version >= 130'000) put(offsetof(OverheadRecord, overheadData), static_cast<void*>(nullptr));
+        break;
+      default:
+        break;
+    }
+  }
+  const CUpti_Activity& activity() const { return *static_cast<const CUpti_Activity*>(memory_.get()); }
+
+ private:
+  template <class Field>
+  void put(std::size_t at, Field value) {
+    std::memcpy(static_cast<std::byte*>(memory_.get()) + at, &value, sizeof value);
+  }
+  std::size_t bytes_;
+  std::unique_ptr<void, decltype(&std::free)> memory_;
+};
+
+template <class Event>
+std::size_t in_order(const Delivered& delivered) {
+  const auto events = delivered.all<Event>();
+  for (const Event& event : events) {
+    EXPECT_LE(event.start_ns, event.end_ns);
+    EXPECT_GT(event.start_ns, 0);
+  }
+  return events.size();
+}
+
+class EveryVersion : public ::testing::TestWithParam<std::uint32_t> {};
+
+// Any bytes in any record give an event in order, or none.
+TEST_P(EveryVersion, FuzzedRecordsGiveSoundEventsOrNone) {
+  constexpr int kRecords = 100'000 / static_cast<int>(std::size(kCuptiVersions)) + 1;  // of each kind, all versions together
+  std::mt19937_64 random(20'240'607 + GetParam());
+  CuptiApi api = api_with(no_name);
+  api.version = GetParam();
+  const Selection selection = select_sources({"cuda", "nvtx", "uvm", "graphs"});
+  PlainRing memory;
+  EventSink sink(memory.ring());
   for (const auto& source : selection.sources) ASSERT_TRUE(source->enable({api, nullptr}));
-  for (int round = 0; round < 20'000; ++round) {
-    Source& source = *selection.sources[random() % selection.sources.size()];
-    if (source.kinds().empty()) continue;
-    const CUpti_ActivityKind kind = source.kinds()[random() % source.kinds().size()];
-    Raw raw;
-    for (std::size_t at = 0; at < Raw::kBytes; at += 8) {
-      switch (random() % 4) {
-        case 0:
-          raw.set(at, random());
-          break;
-        case 1:
-          raw.set(at, std::uint64_t{0});
-          break;
-        case 2:
-          raw.set(at, ~std::uint64_t{0});
-          break;
-        default:
-          raw.set(at, random() % 1'000);
-          break;
+  for (const auto& source : selection.sources) {
+    std::size_t records = 0;
+    for (const CUpti_ActivityKind kind : source->kinds()) {
+      ASSERT_NE(record_bytes(kind, GetParam()), 0u) << kind;
+      for (int i = 0; i < kRecords;) {
+        {
+          EventBatch batch(sink);
+          for (const int end = i + 200; i < end; ++i) source->record(Fuzzed(random, kind, GetParam()).activity(), batch);
+          source->end_of_buffer(batch);
+        }
+        const Delivered delivered = memory.read();
+        records += delivered.records.size();
+        in_order<KernelEvent>(delivered);
+        in_order<CopyEvent>(delivered);
+        in_order<CallEvent>(delivered);
+        in_order<NvtxEvent>(delivered);
+        in_order<SyncEvent>(delivered);
+        in_order<GraphEvent>(delivered);
+        in_order<OverheadEvent>(delivered);
+        in_order<UvmEvent>(delivered);
+        for (const auto& event : delivered.all<KernelEvent>()) EXPECT_LT(event.device, kSimtDeviceBase);
+        for (const auto& event : delivered.all<CudaEventEvent>()) EXPECT_GE(event.at_ns, 0);
+        for (const auto& event : delivered.all<UvmEvent>()) {
+          EXPECT_LT(event.device, kSimtDeviceBase);
+          EXPECT_GE(event.device, kHostDevice);
+        }
+        if (::testing::Test::HasFailure()) return;
       }
     }
-    raw.set(offsetof(CUpti_Activity, kind), kind);
-    const char* name = random() % 2 == 0 ? nullptr : "_ZN5fuzzyEv";
-    if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) raw.set(offsetof(KernelRecord, name), name);
-    if (kind == CUPTI_ACTIVITY_KIND_DEVICE) raw.set(offsetof(DeviceRecord, name), name);
-    if (kind == CUPTI_ACTIVITY_KIND_MARKER) {
-      raw.set(offsetof(MarkerRecord, name), name);
-      raw.set(offsetof(MarkerRecord, domain), name);
-    }
-    source.record(raw.activity(), sink);
-    const Delivered delivered = memory.read();
-    events += delivered.records.size();
-    for (const auto& event : delivered.all<KernelEvent>()) EXPECT_LE(event.start_ns, event.end_ns);
-    for (const auto& event : delivered.all<CopyEvent>()) EXPECT_LE(event.start_ns, event.end_ns);
-    for (const auto& event : delivered.all<CallEvent>()) EXPECT_LE(event.start_ns, event.end_ns);
-    for (const auto& event : delivered.all<NvtxEvent>()) EXPECT_LE(event.start_ns, event.end_ns);
-    for (const auto& event : delivered.all<KernelEvent>()) EXPECT_LT(event.device, kSimtDeviceBase);
+    source->finish(sink);
+    memory.read();
+    if (source->kinds().empty()) continue;
+    EXPECT_GT(records, 100u) << source->name();  // the fuzzing does reach events
   }
-  EXPECT_GT(events, 100u);  // the fuzzing does reach events
   EXPECT_EQ(RingReader(memory.ring()).corrupt(), 0u);
 }
+INSTANTIATE_TEST_SUITE_P(Sources, EveryVersion, ::testing::ValuesIn(kCuptiVersions));
 
 }  // namespace
 }  // namespace wicprof::collector

@@ -11,6 +11,13 @@
 #include "protocol/events/nvtx.h"
 #include "protocol/events/pc_sample.h"
 #include "protocol/events/strategy.h"
+#include "protocol/events/thread_sample.h"
+#include "protocol/events/sync.h"
+#include "protocol/events/process.h"
+#include "protocol/events/pc_interval.h"
+#include "protocol/events/overhead.h"
+#include "protocol/events/graph.h"
+#include "protocol/events/cuda_event.h"
 #include "protocol/events/uvm.h"
 #include "store/sqlite.h"
 #include "tests/store/support.h"
@@ -58,6 +65,7 @@ class RoundTrip : public testing::Test {
 
 TEST_F(RoundTrip, Device) {
   text(3, "H200");
+  text(4, "GPU-7");
   DeviceEvent e = make_event<DeviceEvent>();
   e.device = cuda_device(2);
   e.name = 3;
@@ -67,6 +75,13 @@ TEST_F(RoundTrip, Device) {
   e.compute_minor = 1;
   e.kind = DeviceKind::cuda;
   e.host_native_atomics = 1;
+  e.uuid = 4;
+  e.max_threads_per_sm = 2'048;
+  e.max_blocks_per_sm = 32;
+  e.registers_per_sm = 65'536;
+  e.shared_bytes_per_sm = 233'472;
+  e.reserved_shared_bytes_per_block = 1'024;
+  e.clock_khz = 1'980'000;
   add(e);
   const auto rows = finish().devices();
   ASSERT_TRUE(rows);
@@ -78,8 +93,11 @@ TEST_F(RoundTrip, Device) {
   EXPECT_EQ(r.sm_count, 132u);
   EXPECT_EQ(r.memory_bytes, 150'000'000'000u);
   EXPECT_EQ(r.clock_error_ns, std::nullopt);
-  EXPECT_EQ(row("SELECT compute_major, compute_minor, host_native_atomics FROM device", 3),
-            (std::vector<std::int64_t>{9, 1, 1}));
+  EXPECT_EQ(row("SELECT compute_major, compute_minor, host_native_atomics, max_threads_per_sm, max_blocks_per_sm, "
+                "registers_per_sm, shared_bytes_per_sm, reserved_shared_bytes_per_block, clock_khz, u.value = 'GPU-7' "
+                "FROM device t JOIN string u ON u.id = t.uuid_id",
+                10),
+            (std::vector<std::int64_t>{9, 1, 1, 2'048, 32, 65'536, 233'472, 1'024, 1'980'000, 1}));
 }
 
 TEST_F(RoundTrip, ADeviceDeclaredTwiceIsOneAndKeepsItsClockError) {
@@ -215,6 +233,8 @@ TEST_F(RoundTrip, HostWaitAtASiteAndInACall) {
   e.cpu_ns = 0;
   e.polls = 55;
   e.status = WaitStatus::deadline_passed;
+  e.involuntary_switches = 4;
+  e.run_delay_ns = 0;
   add(e);
   HostWaitEvent call = make_event<HostWaitEvent>();
   call.call = 2;
@@ -223,6 +243,8 @@ TEST_F(RoundTrip, HostWaitAtASiteAndInACall) {
   call.end_ns = 300;
   call.cpu_ns = -1;
   call.correlation = 99;
+  call.involuntary_switches = HostWaitEvent::kUnknownSwitches;
+  call.run_delay_ns = -1;
   add(call);
   const auto rows = finish().host_waits();
   ASSERT_TRUE(rows);
@@ -243,6 +265,10 @@ TEST_F(RoundTrip, HostWaitAtASiteAndInACall) {
   EXPECT_EQ(rows->at(1).cpu, std::nullopt);
   EXPECT_EQ(rows->at(1).polls, std::nullopt);
   EXPECT_EQ(rows->at(1).correlation, 99u);
+  EXPECT_EQ(row("SELECT involuntary_switches, run_delay_ns FROM host_wait WHERE call_id IS NULL", 2),
+            (std::vector<std::int64_t>{4, 0}));
+  EXPECT_EQ(row("SELECT involuntary_switches IS NULL, run_delay_ns IS NULL FROM host_wait WHERE site_id IS NULL", 2),
+            (std::vector<std::int64_t>{1, 1}));
 }
 
 TEST_F(RoundTrip, Kernel) {
@@ -259,6 +285,11 @@ TEST_F(RoundTrip, Kernel) {
   e.registers_per_thread = 64;
   e.static_shared_bytes = 1024;
   e.dynamic_shared_bytes = 2048;
+  e.shared_executed_bytes = 102'400;
+  e.local_bytes_per_thread = 64;
+  for (std::uint32_t i = 0; i < 3; ++i) e.cluster[i] = 2 + i;
+  e.graph = 12;
+  e.graph_node = 0x1'0000'0007;
   add(e);
   const auto rows = finish().kernels();
   ASSERT_TRUE(rows);
@@ -278,6 +309,19 @@ TEST_F(RoundTrip, Kernel) {
   EXPECT_EQ(r.registers_per_thread, 64u);
   EXPECT_EQ(r.static_shared_bytes, 1024u);
   EXPECT_EQ(r.dynamic_shared_bytes, 2048u);
+  EXPECT_EQ(row("SELECT shared_executed_bytes, local_bytes_per_thread, cluster_x, cluster_y, cluster_z, graph, graph_node "
+                "FROM kernel",
+                7),
+            (std::vector<std::int64_t>{102'400, 64, 2, 3, 4, 12, 0x1'0000'0007}));
+}
+
+TEST_F(RoundTrip, WhatAKernelOrCopyHasNotIsNull) {
+  add(make_event<KernelEvent>());
+  add(make_event<CopyEvent>());
+  finish();
+  EXPECT_EQ(row("SELECT shared_executed_bytes IS NULL, cluster_x IS NULL, graph IS NULL, graph_node IS NULL FROM kernel", 4),
+            (std::vector<std::int64_t>{1, 1, 1, 1}));
+  EXPECT_EQ(row("SELECT graph IS NULL, graph_node IS NULL FROM copy", 2), (std::vector<std::int64_t>{1, 1}));
 }
 
 TEST_F(RoundTrip, Copy) {
@@ -291,6 +335,11 @@ TEST_F(RoundTrip, Copy) {
   e.context = 3;
   e.stream = 4;
   e.correlation = 5;
+  e.source = CopyMemory::device;
+  e.destination = CopyMemory::managed;
+  e.asynchronous = 1;
+  e.graph = 8;
+  e.graph_node = 9;
   add(e);
   const auto rows = finish().copies();
   ASSERT_TRUE(rows);
@@ -305,6 +354,8 @@ TEST_F(RoundTrip, Copy) {
   EXPECT_EQ(r.context, 3u);
   EXPECT_EQ(r.stream, 4u);
   EXPECT_EQ(r.correlation, 5u);
+  EXPECT_EQ(row("SELECT source_memory, destination_memory, asynchronous, graph, graph_node FROM copy", 5),
+            (std::vector<std::int64_t>{3, 5, 1, 8, 9}));
 }
 
 TEST_F(RoundTrip, Call) {
@@ -341,6 +392,9 @@ TEST_F(RoundTrip, Nvtx) {
   e.thread = 3;
   e.start_ns = 10;
   e.end_ns = 10;
+  e.has_colour = 1;
+  e.colour = 0xff336699;
+  e.category = 6;
   add(e);
   const auto rows = finish().nvtx();
   ASSERT_TRUE(rows);
@@ -352,6 +406,167 @@ TEST_F(RoundTrip, Nvtx) {
   EXPECT_EQ(r.thread, 3u);
   EXPECT_EQ(r.start, 10);
   EXPECT_EQ(r.end, 10);
+  EXPECT_EQ(row("SELECT colour, category FROM nvtx", 2), (std::vector<std::int64_t>{0xff336699, 6}));
+}
+
+TEST_F(RoundTrip, NvtxWithoutColourAndBeginsOfRanges) {
+  text(1, "step");
+  NvtxOpenEvent open = make_event<NvtxOpenEvent>();
+  open.name = 1;
+  open.start_ns = 10;
+  add(open);  // makes no row
+  NvtxEvent e = make_event<NvtxEvent>();
+  e.name = 1;
+  e.colour = 5;  // without has_colour it says nothing
+  add(e);
+  finish();
+  EXPECT_EQ(row("SELECT count(*), colour IS NULL, category IS NULL, domain_id IS NULL FROM nvtx", 4),
+            (std::vector<std::int64_t>{1, 1, 1, 1}));
+}
+
+TEST_F(RoundTrip, Process) {
+  text(1, "train");
+  text(2, "train --fast");
+  ProcessEvent e = make_event<ProcessEvent>();
+  e.pid = 4'000'000;
+  e.parent = 17;
+  e.name = 1;
+  e.command = 2;
+  e.rank = 5;
+  e.local_rank = -1;
+  e.seen_ns = 99;
+  add(e);
+  finish();
+  EXPECT_EQ(row("SELECT t.id, t.parent, n.value = 'train', c.value = 'train --fast', t.rank, t.local_rank IS NULL, t.seen_ns "
+                "FROM process t JOIN string n ON n.id = t.name_id JOIN string c ON c.id = t.command_id",
+                7),
+            (std::vector<std::int64_t>{4'000'000, 17, 1, 1, 5, 1, 99}));
+}
+
+TEST_F(RoundTrip, RowsSayWhoseTheyAre) {
+  recorder_->set_ring_process(0, 70);
+  CallEvent call = make_event<CallEvent>();
+  add(call);
+  ThreadSampleEvent sample = make_event<ThreadSampleEvent>();  // the tool's own look at a process names it
+  sample.pid = 71;
+  add(sample);
+  finish();
+  EXPECT_EQ(row("SELECT c.process_id, s.process_id FROM call c, thread_sample s", 2), (std::vector<std::int64_t>{70, 71}));
+}
+
+TEST_F(RoundTrip, Sync) {
+  SyncEvent e = make_event<SyncEvent>();
+  e.kind = SyncKind::stream_waits_for_event;
+  e.start_ns = 10;
+  e.end_ns = 20;
+  e.event_sync = 1ull << 40;
+  e.context = 2;
+  e.stream = 3;
+  e.event = 4;
+  e.correlation = 5;
+  e.result = -6;
+  add(e);
+  e = make_event<SyncEvent>();
+  e.start_ns = 30;
+  e.stream = SyncEvent::kNoStream;
+  add(e);
+  finish();
+  EXPECT_EQ(row("SELECT kind, start_ns, end_ns, context, stream, event, event_sync, correlation, result FROM sync WHERE id = 1", 9),
+            (std::vector<std::int64_t>{2, 10, 20, 2, 3, 4, std::int64_t{1} << 40, 5, -6}));
+  EXPECT_EQ(row("SELECT stream IS NULL, event IS NULL, event_sync IS NULL FROM sync WHERE id = 2", 3),
+            (std::vector<std::int64_t>{1, 1, 1}));
+}
+
+TEST_F(RoundTrip, CudaEvent) {
+  CudaEventEvent e = make_event<CudaEventEvent>();
+  e.device = 1;
+  e.event = 4;
+  e.event_sync = 77;
+  e.at_ns = 15;
+  e.context = 2;
+  e.stream = 3;
+  e.correlation = 5;
+  add(e);
+  e.event_sync = 0;
+  e.at_ns = 0;
+  add(e);
+  finish();
+  EXPECT_EQ(row("SELECT device_id, event, event_sync, at_ns, context, stream, correlation FROM cuda_event WHERE id = 1", 7),
+            (std::vector<std::int64_t>{1, 4, 77, 15, 2, 3, 5}));
+  EXPECT_EQ(row("SELECT event_sync IS NULL, at_ns IS NULL FROM cuda_event WHERE id = 2", 2), (std::vector<std::int64_t>{1, 1}));
+}
+
+TEST_F(RoundTrip, Graph) {
+  GraphEvent e = make_event<GraphEvent>();
+  e.device = 1;
+  e.graph = 9;
+  e.start_ns = 10;
+  e.end_ns = 20;
+  e.context = 2;
+  e.stream = 3;
+  e.correlation = 5;
+  add(e);
+  finish();
+  EXPECT_EQ(row("SELECT device_id, graph, start_ns, end_ns, context, stream, correlation FROM graph", 7),
+            (std::vector<std::int64_t>{1, 9, 10, 20, 2, 3, 5}));
+}
+
+TEST_F(RoundTrip, Overhead) {
+  text(1, "CUPTI buffer flush");
+  OverheadEvent e = make_event<OverheadEvent>();
+  e.what = 1;
+  e.thread = 4'242;
+  e.start_ns = 10;
+  e.end_ns = 20;
+  e.correlation = 5;
+  add(e);
+  e.thread = e.correlation = 0;
+  add(e);
+  finish();
+  EXPECT_EQ(row("SELECT n.value = 'CUPTI buffer flush', t.thread, t.start_ns, t.end_ns, t.correlation FROM overhead t "
+                "JOIN string n ON n.id = t.what_id WHERE t.id = 1",
+                5),
+            (std::vector<std::int64_t>{1, 4'242, 10, 20, 5}));
+  EXPECT_EQ(row("SELECT thread IS NULL, correlation IS NULL FROM overhead WHERE id = 2", 2), (std::vector<std::int64_t>{1, 1}));
+}
+
+TEST_F(RoundTrip, ThreadSample) {
+  text(1, "worker");
+  ThreadSampleEvent e = make_event<ThreadSampleEvent>();
+  e.pid = 70;
+  e.thread = 71;
+  e.name = 1;
+  e.begin_ns = 10;
+  e.end_ns = 20;
+  e.cpu_ns = 7;
+  e.run_delay_ns = 0;
+  e.voluntary_switches = 1ull << 33;
+  e.involuntary_switches = 3;
+  add(e);
+  e.run_delay_ns = -1;
+  add(e);
+  finish();
+  EXPECT_EQ(row("SELECT t.process_id, t.thread, n.value = 'worker', begin_ns, end_ns, cpu_ns, run_delay_ns, voluntary_switches, "
+                "involuntary_switches FROM thread_sample t JOIN string n ON n.id = t.name_id WHERE t.id = 1",
+                9),
+            (std::vector<std::int64_t>{70, 71, 1, 10, 20, 7, 0, std::int64_t{1} << 33, 3}));
+  EXPECT_EQ(row("SELECT run_delay_ns IS NULL FROM thread_sample WHERE id = 2", 1), (std::vector<std::int64_t>{1}));
+}
+
+TEST_F(RoundTrip, PcInterval) {
+  PcIntervalEvent e = make_event<PcIntervalEvent>();
+  e.device = 1;
+  e.context = 2;
+  e.begin_ns = 10;
+  e.end_ns = 20;
+  e.samples = 1ull << 40;
+  e.dropped = 4;
+  e.foreign = 5;
+  e.period_cycles = 4'096;
+  add(e);
+  finish();
+  EXPECT_EQ(row("SELECT device_id, context, begin_ns, end_ns, samples, dropped, foreign_samples, period_cycles FROM pc_interval", 8),
+            (std::vector<std::int64_t>{1, 2, 10, 20, std::int64_t{1} << 40, 4, 5, 4'096}));
 }
 
 TEST_F(RoundTrip, Intervention) {
@@ -455,6 +670,7 @@ TEST_F(RoundTrip, PcSample) {
 }
 
 TEST_F(RoundTrip, Uvm) {
+  text(1, "write");
   UvmEvent e = make_event<UvmEvent>();
   e.device = 1;
   e.kind = UvmKind::gpu_fault;
@@ -462,10 +678,15 @@ TEST_F(RoundTrip, Uvm) {
   e.bytes = 65536;
   e.start_ns = 10;
   e.end_ns = 30;
+  e.peer_device = 2;
+  e.count = 17;
+  e.cause = 1;
   add(e);
   finish();
-  EXPECT_EQ(row("SELECT device_id, kind, address, bytes, start_ns, end_ns FROM uvm", 6),
-            (std::vector<std::int64_t>{1, 1, 0x7fff'0000'1000, 65536, 10, 30}));
+  EXPECT_EQ(row("SELECT device_id, kind, address, bytes, start_ns, end_ns, peer_device_id, count, c.value = 'write' FROM uvm "
+                "JOIN string c ON c.id = cause_id",
+                9),
+            (std::vector<std::int64_t>{1, 1, 0x7fff'0000'1000, 65536, 10, 30, 2, 17, 1}));
 }
 
 TEST_F(RoundTrip, Meta) {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "protocol/events/choice.h"
+#include "protocol/events/device.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/intervention.h"
 #include "protocol/events/signal.h"
@@ -141,6 +142,21 @@ TEST_F(RuntimeInSession, EveryWaitAndSignalArrives) {
   ASSERT_EQ(got.all<wicprof::SiteEvent>().size(), 1u);
   EXPECT_EQ(got.text(got.all<wicprof::SiteEvent>()[0].name), "test.word");
   EXPECT_EQ(control().runtime_attached.load(), 0u);
+}
+
+TEST_F(RuntimeInSession, ADeviceSaysWhichOfAllProcessesDevicesItIs) {
+  start();
+  runtime->signal(site, 1, &words[0], 1);
+  runtime->wait_until(site, 1, &words[0], AtLeast{1}, kDeadline);
+  stop();
+  const wicprof::Delivered got = ring();
+  const auto devices = got.all<wicprof::DeviceEvent>();
+  ASSERT_EQ(devices.size(), 1u);
+  EXPECT_EQ(got.text(devices[0].uuid), "CPU-" + std::to_string(getpid()) + "-0");
+  const auto waits = got.all<wicprof::HostWaitEvent>();
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0].involuntary_switches, wicprof::HostWaitEvent::kUnknownSwitches);  // not measured at sites
+  EXPECT_EQ(waits[0].run_delay_ns, -1);
 }
 
 TEST_F(RuntimeInSession, AToggleReachesAWaitInProgress) {

@@ -12,6 +12,7 @@
 #include "cuda/cuda_error.h"
 #include "cuda/driver_function.h"
 #include "cuda/stream_memory.h"
+#include "protocol/uuid.h"
 
 namespace wic::cuda {
 
@@ -107,6 +108,13 @@ class CudaDevice final : public Device {
     properties_.compute_major = static_cast<std::uint16_t>(info.major);
     properties_.compute_minor = static_cast<std::uint16_t>(info.minor);
     properties_.host_native_atomics = native_atomics != 0;
+    properties_.uuid = wicprof::uuid_text(&info.uuid);
+    properties_.max_threads_per_sm = attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
+    properties_.max_blocks_per_sm = attribute(cudaDevAttrMaxBlocksPerMultiprocessor);
+    properties_.registers_per_sm = attribute(cudaDevAttrMaxRegistersPerMultiprocessor);
+    properties_.shared_bytes_per_sm = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+    properties_.reserved_shared_bytes_per_block = attribute(cudaDevAttrReservedSharedMemoryPerBlock);
+    properties_.clock_khz = attribute(cudaDevAttrClockRate);
     properties_.lazy_loading = loads_lazily();
     // Made now: while kernels wait for the host, no call may need the context's lock.
     if (const cudaError_t s = cudaStreamCreateWithFlags(&live_stream_, cudaStreamNonBlocking); s != cudaSuccess) {
@@ -249,6 +257,13 @@ class CudaDevice final : public Device {
   }
 
  private:
+  // 0 where the driver cannot say.
+  std::uint32_t attribute(cudaDeviceAttr which) const {
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, which, ordinal_) != cudaSuccess) return 0;
+    return static_cast<std::uint32_t>(std::max(value, 0));
+  }
+
   static constexpr std::size_t kStagingWords = 8 * 1024;
 
   static cudaError_t allocate_some(void** memory, std::size_t bytes, Memory where) {

@@ -1,5 +1,7 @@
 #include "simt/simt_device.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -105,6 +107,7 @@ SimtDevice::SimtDevice(int ordinal, std::uint32_t sm_count) : room_(sm_count) {
   properties_.id = wicprof::simt_device(ordinal);
   properties_.kind = wicprof::DeviceKind::simt;
   properties_.name = "CPU device (simt)";
+  properties_.uuid = "CPU-" + std::to_string(getpid()) + "-" + std::to_string(ordinal);
   properties_.sm_count = sm_count;
   properties_.host_native_atomics = true;
   for (std::uint32_t i = 0; i < sm_count; ++i) {

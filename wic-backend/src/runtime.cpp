@@ -230,6 +230,13 @@ void Runtime::State::announce() {
     e.compute_minor = p.compute_minor;
     e.kind = p.kind;
     e.host_native_atomics = p.host_native_atomics ? 1 : 0;
+    e.uuid = sink->text(p.uuid);
+    e.max_threads_per_sm = p.max_threads_per_sm;
+    e.max_blocks_per_sm = p.max_blocks_per_sm;
+    e.registers_per_sm = p.registers_per_sm;
+    e.shared_bytes_per_sm = p.shared_bytes_per_sm;
+    e.reserved_shared_bytes_per_block = p.reserved_shared_bytes_per_block;
+    e.clock_khz = p.clock_khz;
     sink->write(e);
   }
 }
@@ -583,6 +590,8 @@ void Runtime::record_wait(SiteId site, std::uint32_t iteration, const std::uint3
   e.polls = polls;
   e.status = status;
   e.word_tag = word_tag(word);
+  e.involuntary_switches = wicprof::HostWaitEvent::kUnknownSwitches;
+  e.run_delay_ns = -1;
   state_->sink->write(e);
 }
 

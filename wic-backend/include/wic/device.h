@@ -29,6 +29,14 @@ struct DeviceProperties {
   std::uint16_t compute_major = 0;
   std::uint16_t compute_minor = 0;
   bool host_native_atomics = false;
+  std::string uuid;  ///< tells it apart from the devices of other processes
+  // What a kernel's occupancy depends on; 0 = it has no meaning here.
+  std::uint32_t max_threads_per_sm = 0;
+  std::uint32_t max_blocks_per_sm = 0;
+  std::uint32_t registers_per_sm = 0;
+  std::uint32_t shared_bytes_per_sm = 0;
+  std::uint32_t reserved_shared_bytes_per_block = 0;
+  std::uint32_t clock_khz = 0;
   /// CUDA loads kernels at their first launch, which can wait for the kernels that run.
   bool lazy_loading = false;
 };

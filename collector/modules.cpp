@@ -1,0 +1,97 @@
+#include "collector/modules.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace wicprof::collector {
+
+namespace {
+
+constexpr std::size_t kRead = 16 << 10;         // bytes at both ends
+constexpr std::size_t kWords = 2048;            // and words spread between them
+constexpr std::size_t kLargest = std::size_t{1} << 30;
+
+class Fnv {
+ public:
+  void add(const char* bytes, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) value_ = (value_ ^ static_cast<unsigned char>(bytes[i])) * 0x100000001b3u;
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325u;
+};
+
+}  // namespace
+
+std::uint64_t module_number(const void* cubin, std::size_t bytes) {
+  const char* begin = static_cast<const char*>(cubin);
+  Fnv sum;
+  sum.add(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+  if (bytes <= 2 * kRead + kWords * sizeof(std::uint64_t)) {
+    sum.add(begin, bytes);
+    return sum.value();
+  }
+  sum.add(begin, kRead);
+  sum.add(begin + bytes - kRead, kRead);
+  const std::size_t step = (bytes - 2 * kRead) / kWords;
+  for (std::size_t i = 0; i < kWords; ++i) sum.add(begin + kRead + i * step, sizeof(std::uint64_t));
+  return sum.value();
+}
+
+std::uint64_t Modules::add(const void* cubin, std::size_t bytes) {
+  if (cubin == nullptr || bytes == 0) return 0;
+  const std::uint64_t number = module_number(cubin, bytes);
+  const std::lock_guard lock(mutex_);
+  Module& module = modules_[number];
+  module.cubin = cubin;  // loaded once more, perhaps elsewhere
+  module.bytes = bytes;
+  if (module.copy.empty()) module.tried = false;
+  return number;
+}
+
+void Modules::forget(const void* cubin) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [number, module] : modules_) {
+    if (module.cubin == cubin) module.cubin = nullptr;
+  }
+}
+
+const std::vector<char>& Modules::copy(std::uint64_t number) {
+  static const std::vector<char> none;
+  const std::lock_guard lock(mutex_);
+  const auto found = modules_.find(number);
+  if (found == modules_.end()) return none;
+  Module& module = found->second;
+  if (module.tried) return module.copy;
+  module.tried = true;
+  if (module.cubin == nullptr || module.bytes > kLargest) return none;
+  // By way of the kernel: should the driver have given the memory back after all, that is an error and no crash.
+  std::vector<char> bytes(module.bytes);
+  const iovec to{bytes.data(), bytes.size()};
+  const iovec from{const_cast<void*>(module.cubin), bytes.size()};
+  const ssize_t read = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+  if (read != static_cast<ssize_t>(bytes.size()) || module_number(bytes.data(), bytes.size()) != number) return none;
+  save(number, bytes);
+  module.copy = std::move(bytes);
+  return module.copy;
+}
+
+void Modules::save(std::uint64_t number, const std::vector<char>& bytes) const {
+  if (folder_.empty()) return;
+  char name[32];
+  std::snprintf(name, sizeof name, "/%016llx.cubin", static_cast<unsigned long long>(number));
+  // Under another name until it is whole: who looks for modules must not find a half.
+  const std::string path = folder_ + name, partial = path + "." + std::to_string(getpid());
+  std::FILE* file = std::fopen(partial.c_str(), "wbe");
+  if (file == nullptr) return;
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  const bool closed = std::fclose(file) == 0;
+  if (!written || !closed || std::rename(partial.c_str(), path.c_str()) != 0) unlink(partial.c_str());
+}
+
+}  // namespace wicprof::collector

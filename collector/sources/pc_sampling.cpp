@@ -1,0 +1,378 @@
+// Program counters and why their warps stood there, sampled all the time and fetched while kernels run.
+//
+// Sampling begins within the creation of a context: modules that are loaded before it begins are not told apart. It is never
+// switched off: that waits for all kernels of the context, and a kernel may be waiting for the program.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "collector/driver.h"
+#include "collector/environment.h"
+#include "collector/modules.h"
+#include "collector/pc_tally.h"
+#include "collector/sampling_period.h"
+#include "collector/sources/list.h"
+#include "collector/symbol_name.h"
+#include "protocol/events/pc_interval.h"
+#include "protocol/events/pc_sample.h"
+#include "protocol/time.h"
+
+namespace wicprof::collector {
+
+namespace {
+
+constexpr std::size_t kHardwareBufferBytes = 64 << 20;
+constexpr std::uint32_t kWorkerSleepMs = 20;  // of CUPTI's threads between two looks into that buffer
+constexpr std::size_t kPcsAtOnce = 4096;
+constexpr TimeNs kInterval = 500 * kMillisecond;  // samples are added up for so long
+constexpr std::size_t kLinesAtOnce = 500;         // looking one up reads the module's line table
+constexpr std::uint32_t kTriesWithoutLine = 4;    // after so many a function is taken to have none
+constexpr std::chrono::milliseconds kPatience{500};
+constexpr std::string_view kReasonPrefix = "smsp__pcsamp_warps_issue_stalled_";
+
+// The memory that CUPTI fills with program counters, each with its stall reasons.
+class PcBuffer {
+ public:
+  PcBuffer(std::size_t pcs, std::size_t reasons) : pcs_(pcs), reasons_(pcs * std::max<std::size_t>(reasons, 1)) {
+    data_.size = sizeof data_;
+    data_.collectNumPcs = pcs;
+    data_.pPcData = pcs_.data();
+    for (std::size_t i = 0; i < pcs; ++i) {
+      pcs_[i].size = sizeof pcs_[i];
+      pcs_[i].stallReason = &reasons_[i * std::max<std::size_t>(reasons, 1)];
+    }
+  }
+  PcBuffer(const PcBuffer&) = delete;
+  PcBuffer& operator=(const PcBuffer&) = delete;
+
+  CUpti_PCSamplingData& data() { return data_; }
+
+ private:
+  CUpti_PCSamplingData data_{};
+  std::vector<CUpti_PCSamplingPCData> pcs_;
+  std::vector<CUpti_PCSamplingStallReason> reasons_;
+};
+
+struct SampledContext {
+  CUcontext context = nullptr;
+  std::uint32_t id = 0;
+  DeviceId device = 0;
+  std::uint32_t period = 0;  // its exponent
+  std::vector<std::uint32_t> reasons;
+  std::unordered_map<std::uint32_t, std::string> reason_names;
+  std::unique_ptr<PcBuffer> at_the_end;  // CUPTI's until the process is gone
+  std::unique_ptr<PcBuffer> buffer;
+  PcTally tally;
+  bool overflow_told = false;
+};
+
+struct SourceLine {
+  std::string file;  // empty: not known
+  std::uint32_t line = 0;
+};
+
+class PcSampling;
+PcSampling* the_source = nullptr;  // CUPTI passes no pointer of ours when it asks for a module's number
+
+class PcSampling final : public Source {
+ public:
+  PcSampling() : Source("pcsampling", {}), modules_(modules_folder()), budget_(samples_a_second()) {}
+
+  Result<> enable(const Cupti& cupti) override {
+    const CuptiApi& api = cupti.api;
+    if (api.pc_sampling_enable == nullptr || api.pc_sampling_get_data == nullptr ||
+        api.pc_sampling_set_configuration_attribute == nullptr || api.pc_sampling_get_num_stall_reasons == nullptr ||
+        api.pc_sampling_get_stall_reasons == nullptr || api.register_compute_crc_callback == nullptr ||
+        api.get_device_id == nullptr || api.get_context_id == nullptr) {
+      return unavailable("this CUPTI has no PC Sampling API; use the CUPTI of CUDA 12 or newer");
+    }
+    api_ = &api;
+    the_source = this;
+    const auto number = [](const void* cubin, std::size_t bytes, std::uint64_t* crc) {
+      *crc = the_source->modules_.add(cubin, bytes);
+    };
+    Result<> done = cupti_call(api, "cuptiRegisterComputeCrcCallback", api.register_compute_crc_callback(number));
+    if (!done) return done;
+    for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+                                      CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING}) {
+      done = cupti_call(api, "cuptiEnableCallback(resources)",
+                        api.enable_callback(1, cupti.subscriber, CUPTI_CB_DOMAIN_RESOURCE, id));
+      if (!done) return done;
+    }
+    return ok();
+  }
+
+  void resource(CUpti_CallbackId id, const CUpti_ResourceData& data, EventSink& sink) override {
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) return begin(data.context, sink);
+    if (id != CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING && id != CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) return;
+    // The thread that fetches may be within CUPTI and want what this one holds: not for ever.
+    const std::unique_lock lock(mutex_, kPatience);
+    if (!lock) return sink.loss(LossSource::pc_sampling, 1, "samples of a context or module that was going");
+    EventBatch batch(sink);
+    for (auto it = contexts_.begin(); it != contexts_.end();) {
+      SampledContext& context = **it;
+      const bool going = context.context == data.context;
+      if (going) {
+        fetch(context, batch);
+        write(context, batch);
+      }
+      it = going && id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING ? retire(it) : it + 1;
+    }
+    if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING && data.resourceDescriptor != nullptr) {
+      modules_.forget(static_cast<const CUpti_ModuleResourceData*>(data.resourceDescriptor)->pCubin);
+    }
+  }
+
+  void tick(EventBatch& batch) override {
+    const std::lock_guard lock(mutex_);
+    for (const auto& context : contexts_) {
+      fetch(*context, batch);
+      if (now_ns() - context->tally.begin >= kInterval) write(*context, batch);
+    }
+  }
+
+  void finish(EventSink& sink) override {
+    // CUPTI's threads have yet to look at the last of the samples.
+    usleep(2 * kWorkerSleepMs * 1000);
+    const std::unique_lock lock(mutex_, kPatience);
+    if (!lock) return sink.loss(LossSource::pc_sampling, 1, "the last samples: CUPTI was busy");
+    EventBatch batch(sink, kPatience.count() * kMillisecond);
+    for (const auto& context : contexts_) {
+      fetch(*context, batch);
+      write(*context, batch);
+    }
+  }
+
+ private:
+  using Contexts = std::vector<std::unique_ptr<SampledContext>>;
+
+  void begin(CUcontext context, EventSink& sink) {
+    auto sampled = std::make_unique<SampledContext>();
+    sampled->context = context;
+    if (Result<> begun = switch_on(*sampled); !begun) {
+      return sink.loss(LossSource::pc_sampling, 1, "program counters not sampled: " + begun.error().message);
+    }
+    sampled->tally.begin = now_ns();
+    const std::lock_guard lock(mutex_);
+    contexts_.push_back(std::move(sampled));
+  }
+
+  Result<> switch_on(SampledContext& context) {
+    const CuptiApi& api = *api_;
+    std::uint32_t device = 0;
+    Result<> done = cupti_call(api, "cuptiGetDeviceId", api.get_device_id(context.context, &device));
+    if (!done) return done;
+    context.device = cuda_device(static_cast<int>(device));
+    api.get_context_id(context.context, &context.id);
+
+    CUpti_PCSamplingEnableParams enable{};
+    enable.size = CUpti_PCSamplingEnableParamsSize;
+    enable.ctx = context.context;
+    done = cupti_call(api, "cuptiPCSamplingEnable", api.pc_sampling_enable(&enable));
+    if (!done) return done;
+    done = choose_reasons(context, api);
+    if (!done) return done;
+    return configure(context, static_cast<int>(device), api);
+  }
+
+  // Each reason comes twice; the second one counts only where no other warp of the scheduler could issue instead.
+  static Result<> choose_reasons(SampledContext& context, const CuptiApi& api) {
+    std::size_t count = 0;
+    CUpti_PCSamplingGetNumStallReasonsParams how_many{};
+    how_many.size = CUpti_PCSamplingGetNumStallReasonsParamsSize;
+    how_many.ctx = context.context;
+    how_many.numStallReasons = &count;
+    Result<> done =
+        cupti_call(api, "cuptiPCSamplingGetNumStallReasons", api.pc_sampling_get_num_stall_reasons(&how_many));
+    if (!done) return done;
+    std::vector<std::uint32_t> indexes(count);
+    std::vector<char> text(count * CUPTI_STALL_REASON_STRING_SIZE);
+    std::vector<char*> names(count);
+    for (std::size_t i = 0; i < count; ++i) names[i] = &text[i * CUPTI_STALL_REASON_STRING_SIZE];
+    CUpti_PCSamplingGetStallReasonsParams which{};
+    which.size = CUpti_PCSamplingGetStallReasonsParamsSize;
+    which.ctx = context.context;
+    which.numStallReasons = count;
+    which.stallReasonIndex = indexes.data();
+    which.stallReasons = names.data();
+    done = cupti_call(api, "cuptiPCSamplingGetStallReasons", api.pc_sampling_get_stall_reasons(&which));
+    if (!done) return done;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string_view name = names[i];
+      if (!name.starts_with(kReasonPrefix) || name.ends_with("_not_issued")) continue;
+      context.reasons.push_back(indexes[i]);
+      context.reason_names.emplace(indexes[i], name.substr(kReasonPrefix.size()));
+    }
+    return context.reasons.empty() ? unavailable("CUPTI names no stall reason that we know") : ok();
+  }
+
+  Result<> configure(SampledContext& context, int device, const CuptiApi& api) {
+    const auto sm_count = static_cast<std::uint32_t>(device_attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+    const auto clock_khz = static_cast<std::uint64_t>(device_attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
+    context.period = sampling_period(budget_, std::max(sm_count, 1u), std::max<std::uint64_t>(clock_khz, 1) * 1000,
+                                     static_cast<std::uint32_t>(std::max(device_count(), 1)));
+    context.at_the_end = std::make_unique<PcBuffer>(kPcsAtOnce, context.reasons.size());
+    context.buffer = std::make_unique<PcBuffer>(kPcsAtOnce, context.reasons.size());
+
+    using Info = CUpti_PCSamplingConfigurationInfo;
+    Info infos[5] = {};
+    infos[0].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON;
+    infos[0].attributeData.stallReasonData = {context.reasons.size(), context.reasons.data()};
+    infos[1].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
+    infos[1].attributeData.samplingPeriodData = {context.period};
+    infos[2].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE;
+    infos[2].attributeData.hardwareBufferSizeData = {kHardwareBufferBytes};
+    infos[3].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN;
+    infos[3].attributeData.workerThreadPeriodicSleepSpanData = {kWorkerSleepMs};
+    infos[4].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
+    infos[4].attributeData.samplingDataBufferData = {&context.at_the_end->data()};
+    CUpti_PCSamplingConfigurationInfoParams params{};
+    params.size = CUpti_PCSamplingConfigurationInfoParamsSize;
+    params.ctx = context.context;
+    params.numAttributes = std::size(infos);
+    params.pPCSamplingConfigurationInfo = infos;
+    return cupti_call(api, "cuptiPCSamplingSetConfigurationAttribute", api.pc_sampling_set_configuration_attribute(&params));
+  }
+
+  // What CUPTI has, into the tally. It does not wait for the GPU.
+  void fetch(SampledContext& context, EventBatch& batch) {
+    CUpti_PCSamplingData& data = context.buffer->data();
+    CUpti_PCSamplingGetDataParams params{};
+    params.size = CUpti_PCSamplingGetDataParamsSize;
+    params.ctx = context.context;
+    params.pcSamplingData = &data;
+    do {
+      data.totalNumPcs = data.remainingNumPcs = 0;
+      data.totalSamples = data.droppedSamples = data.nonUsrKernelsTotalSamples = 0;
+      data.hardwareBufferFull = 0;
+      const CUptiResult result = api_->pc_sampling_get_data(&params);
+      if (result != CUPTI_SUCCESS || data.hardwareBufferFull != 0) return tell_overflow(context, result, batch);
+      context.tally.samples += data.totalSamples;
+      context.tally.dropped += data.droppedSamples;
+      context.tally.foreign += data.nonUsrKernelsTotalSamples;
+      for (std::size_t i = 0; i < std::min(data.totalNumPcs, kPcsAtOnce); ++i) add(context.tally, data.pPcData[i]);
+    } while (data.remainingNumPcs > 0);
+  }
+
+  void tell_overflow(SampledContext& context, CUptiResult result, EventBatch& batch) {
+    if (std::exchange(context.overflow_told, true)) return;
+    std::string why = "no more program counters: CUPTI's buffer in the GPU overflowed; sample more rarely (" +
+                      std::string(kPcSamplesVariable) + ")";
+    if (const Result<> called = cupti_call(*api_, "cuptiPCSamplingGetData", result);
+        !called && result != CUPTI_ERROR_OUT_OF_MEMORY) {
+      why = "no more program counters: " + called.error().message;
+    }
+    batch.loss(LossSource::pc_sampling, 1, why, context.device);
+  }
+
+  void add(PcTally& tally, const CUpti_PCSamplingPCData& pc) {
+    const std::uint64_t function = pc.cubinCrc ^ (std::uint64_t{pc.functionIndex} * 0x9e3779b97f4a7c15u);
+    // The name's memory may be shared with CUPTI's other records: it is left to them.
+    if (pc.functionName != nullptr) functions_.try_emplace(function, SampledFunction{pc.functionName});
+    for (std::size_t i = 0; i < pc.stallReasonCount; ++i) {
+      const auto& [reason, samples] = pc.stallReason[i];
+      if (samples > 0) tally.counts[{pc.cubinCrc, pc.pcOffset, pc.functionIndex, reason}] += samples;
+    }
+  }
+
+  void write(SampledContext& context, EventBatch& batch) {
+    const TimeNs now = now_ns();
+    PcTally& tally = context.tally;
+    if (!tally.empty()) {
+      auto interval = make_event<PcIntervalEvent>();
+      interval.device = context.device;
+      interval.context = context.id;
+      interval.begin_ns = tally.begin;
+      interval.end_ns = now;
+      interval.samples = tally.samples;
+      interval.dropped = tally.dropped;
+      interval.foreign = tally.foreign;
+      interval.period_cycles = std::uint64_t{1} << context.period;
+      batch.write(interval);
+      if (tally.dropped > 0) batch.loss(LossSource::pc_sampling, tally.dropped, "the GPU had no room", context.device);
+      std::size_t lines_left = kLinesAtOnce;
+      for (const auto& [key, samples] : tally.counts) write(context, key, samples, now, lines_left, batch);
+    }
+    tally.clear(now);
+  }
+
+  void write(const SampledContext& context, const PcKey& key, std::uint32_t samples, TimeNs now,
+             std::size_t& lines_left, EventBatch& batch) {
+    auto event = make_event<PcSampleEvent>();
+    event.device = context.device;
+    event.module = key.module;
+    event.pc_offset = key.pc_offset;
+    event.begin_ns = context.tally.begin;
+    event.at_ns = now;
+    event.samples = samples;
+    if (const auto name = context.reason_names.find(key.reason); name != context.reason_names.end()) {
+      event.stall_reason = batch.text(name->second);
+    }
+    const auto function = functions_.find(key.module ^ (std::uint64_t{key.function} * 0x9e3779b97f4a7c15u));
+    if (function != functions_.end()) {
+      event.symbol = batch.text(function->second.symbol);
+      event.function = batch.text(readable_symbol(function->second.symbol));
+      const SourceLine& line = line_of(key, function->second, lines_left);
+      event.file = batch.text(line.file);
+      event.line = line.line;
+    }
+    batch.write(event);
+  }
+
+  const SourceLine& line_of(const PcKey& key, SampledFunction& function, std::size_t& lines_left) {
+    static const SourceLine unknown;
+    const std::vector<char>& cubin = modules_.copy(key.module);
+    if (function.without_line >= kTriesWithoutLine || cubin.empty() || api_->get_sass_to_source_correlation == nullptr) {
+      return unknown;
+    }
+    const PcKey place{key.module, key.pc_offset, key.function, 0};
+    if (const auto known = lines_.find(place); known != lines_.end()) return known->second;
+    if (lines_left == 0) return unknown;
+    --lines_left;
+    CUpti_GetSassToSourceCorrelationParams params{};
+    params.size = CUpti_GetSassToSourceCorrelationParamsSize;
+    params.cubin = cubin.data();
+    params.cubinSize = cubin.size();
+    params.functionName = function.symbol.c_str();
+    params.pcOffset = key.pc_offset;
+    SourceLine line;
+    if (api_->get_sass_to_source_correlation(&params) == CUPTI_SUCCESS && params.fileName != nullptr &&
+        params.lineNumber != 0) {
+      line = {params.fileName, params.lineNumber};
+      if (params.dirName != nullptr && *params.dirName != '\0' && !line.file.starts_with('/')) {
+        line.file.insert(0, std::string(params.dirName) + "/");
+      }
+      function.has_line = true;
+    } else if (!function.has_line) {
+      ++function.without_line;  // built without -lineinfo, it seems
+    }
+    std::free(params.fileName);
+    std::free(params.dirName);
+    return lines_.emplace(place, std::move(line)).first->second;
+  }
+
+  // CUPTI may still write to what it was given for the end.
+  Contexts::iterator retire(Contexts::iterator it) {
+    gone_.push_back(std::move(*it));
+    return contexts_.erase(it);
+  }
+
+  const CuptiApi* api_ = nullptr;
+  Modules modules_;
+  std::uint64_t budget_;
+  std::timed_mutex mutex_;  // guards all below
+  Contexts contexts_, gone_;
+  std::unordered_map<std::uint64_t, SampledFunction> functions_;
+  std::unordered_map<PcKey, SourceLine, PcKeyHash> lines_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_pc_sampling() { return std::make_unique<PcSampling>(); }
+
+}  // namespace wicprof::collector

@@ -1,0 +1,62 @@
+// Records gathered by one thread and handed to the sink together: one lock for many, and a ring that is full can be waited for.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "protocol/event_sink.h"
+
+namespace wicprof {
+
+/// One thread at a time. What it still holds goes to the sink when it ends.
+class EventBatch {
+ public:
+  /// `patience`: how long all of the batch may wait for room in a ring that is full; 0 on threads of the program.
+  explicit EventBatch(EventSink& sink, TimeNs patience = 0) : sink_(sink), patience_(patience) {}
+  EventBatch(const EventBatch&) = delete;
+  EventBatch& operator=(const EventBatch&) = delete;
+  ~EventBatch() { flush(); }
+
+  /// As EventSink::text: the text is in the ring before any event of this batch that refers to it.
+  TextId text(std::string_view text) {
+    TextId id = sink_.text(text);
+    while (id == 0 && !text.empty() && patience_ > 0) {
+      patience_ = sink_.wait_for_consumer(patience_);
+      id = sink_.text(text);
+    }
+    return id;
+  }
+
+  template <class Event>
+  void write(const Event& event) {
+    static_assert(sizeof(Event) % 8 == 0 && sizeof(Event) <= kBytes);
+    if (used_ + sizeof(Event) > kBytes) flush();
+    std::memcpy(bytes_.data() + used_, &event, sizeof event);
+    used_ += sizeof event;
+  }
+
+  void loss(LossSource source, std::uint64_t count, std::string_view reason, DeviceId device = kHostDevice) {
+    flush();
+    sink_.loss(source, count, reason, device);
+  }
+
+  void flush() {
+    if (used_ == 0) return;
+    patience_ = sink_.write_all(std::span<const std::byte>(bytes_).first(std::exchange(used_, 0)), patience_);
+  }
+
+ private:
+  // Some forty records: copied under the lock in a microsecond or so.
+  static constexpr std::size_t kBytes = 4096;
+
+  EventSink& sink_;
+  TimeNs patience_;
+  std::size_t used_ = 0;
+  alignas(8) std::array<std::byte, kBytes> bytes_;
+};
+
+}  // namespace wicprof

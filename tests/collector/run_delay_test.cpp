@@ -1,0 +1,67 @@
+#include "collector/run_delay.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+namespace wicprof::collector {
+namespace {
+
+TEST(RunDelay, SleepingIsAVoluntarySwitch) {
+  const Switches before = Switches::now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_GT(Switches::now().voluntary, before.voluntary);
+}
+
+TEST(RunDelay, GrowsForAThreadThatAnotherKeepsFromItsCpu) {
+  if (!std::ifstream("/proc/thread-self/schedstat")) GTEST_SKIP() << "this system does not tell of run-queue delay";
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  CPU_SET(static_cast<unsigned>(sched_getcpu()), &mine);
+  TimeNs delayed = 0;
+  bool grew = false;
+  std::thread victim([&] {
+    ASSERT_EQ(sched_setaffinity(0, sizeof mine, &mine), 0);
+    RunDelay delay;
+    const TimeNs first = delay.read(Switches::now());
+    ASSERT_GE(first, 0);
+    EXPECT_EQ(delay.read(Switches::now()), first);
+    std::atomic<bool> stop{false};
+    std::thread rival([&] {
+      sched_setaffinity(0, sizeof mine, &mine);
+      while (!stop) {
+      }
+    });
+    const TimeNs deadline = now_ns() + 20 * kSecond;
+    while (!grew && now_ns() < deadline) {
+      delayed = delay.read(Switches::now()) - first;
+      grew = delayed > 0;
+    }
+    stop = true;
+    rival.join();
+  });
+  victim.join();
+  EXPECT_TRUE(grew);
+}
+
+TEST(RunDelay, AProgramThatClosesAllFilesKeepsItsOwn) {
+  if (!std::ifstream("/proc/thread-self/schedstat")) GTEST_SKIP() << "this system does not tell of run-queue delay";
+  int theirs = -1;
+  std::thread([&] {
+    RunDelay delay;
+    delay.read(Switches::now());
+    for (int file = 256; file < 512 && theirs < 0; ++file) {
+      if (close(file) == 0) theirs = dup2(STDERR_FILENO, file);  // the number that was ours is theirs now
+    }
+  }).join();
+  ASSERT_GE(theirs, 256);
+  EXPECT_EQ(close(theirs), 0);  // the thread's end has not closed it
+}
+
+}  // namespace
+}  // namespace wicprof::collector
