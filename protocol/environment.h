@@ -19,6 +19,8 @@ inline constexpr char kTraceVariable[] = "WICPROF_TRACE";
 inline constexpr char kCuptiPathVariable[] = "WICPROF_CUPTI_PATH";
 /// Milliseconds between two hand-overs of what CUPTI has gathered, by default 100; 0 hands over at exit only.
 inline constexpr char kFlushVariable[] = "WICPROF_FLUSH_MS";
+/// "1": the collector tells of NVTX ranges when they begin, too (protocol/events/nvtx.h: NvtxOpenEvent).
+inline constexpr char kNvtxOpenVariable[] = "WICPROF_NVTX_OPEN";
 
 /// The collector's file name.
 inline constexpr char kInjectionLibrary[] = "libwicprof_inject.so";

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <optional>
 
@@ -110,10 +111,20 @@ RingHeader* SessionMap::ring(std::size_t index) const {
 }
 
 RingHeader* SessionMap::claim_ring() const {
-  for (std::size_t i = 0; i < header().ring_count; ++i) {
-    std::uint32_t free = 0;
-    if (ring(i)->owner.compare_exchange_strong(free, static_cast<std::uint32_t>(getpid()))) return ring(i);
+  constexpr TimeNs kPatience = 500 * kMillisecond;
+  const TimeNs end = now_ns() + kPatience;
+  bool asked = false;
+  for (;;) {
+    for (std::size_t i = 0; i < header().ring_count; ++i) {
+      if (ring(i)->owner.claim(memory_)) return ring(i);
+    }
+    if (header().takes_back.load(std::memory_order_acquire) == 0 || now_ns() >= end) break;
+    if (!asked) header().rings_wanted.fetch_add(1, std::memory_order_release);
+    asked = true;
+    timespec pause{0, kMillisecond};
+    nanosleep(&pause, nullptr);
   }
+  header().rings_refused.fetch_add(1, std::memory_order_release);
   return nullptr;
 }
 

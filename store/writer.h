@@ -40,6 +40,18 @@ class Writer {
                std::int64_t value);
   int put_clock_error(DeviceId device, TimeNs error);
 
+  /// For store/retention.h. begin() first.
+  int run(const std::string& sql) { return database_.execute(sql); }
+  std::int64_t integer(const std::string& sql, std::int64_t otherwise = 0) { return database_.integer(sql, otherwise); }
+  /// Runs a DELETE; `removed` grows by its rows.
+  int remove(const std::string& sql, std::uint64_t& removed) {
+    const int code = database_.execute(sql);
+    if (code == 0) removed += static_cast<std::uint64_t>(database_.changes());
+    return code;
+  }
+
+  /// Opens a transaction unless one is open; everything that writes does so by itself.
+  int begin();
   int commit();
   void roll_back();
   std::int64_t next_string_id();
@@ -79,7 +91,6 @@ class Writer {
   }
 
   int prepare();
-  int begin();
 
   Database database_;
   std::array<Statement, std::tuple_size_v<EventTables>> inserts_;

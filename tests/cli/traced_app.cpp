@@ -74,7 +74,7 @@ class Program {
     ControlBlock& control = session_.control();
     for (int i = 1; i <= options.sites; ++i) {
       const std::string name = i == 1 ? "left" : i == 2 ? "right" : "site" + std::to_string(i);
-      std::strncpy(control.sites[i].name, name.c_str(), kMaxSiteName - 1);
+      register_site(control, name.c_str());
       SiteEvent site = make_event<SiteEvent>();
       site.site = static_cast<SiteId>(i);
       site.name = static_cast<TextId>(i + 1);
@@ -83,11 +83,10 @@ class Program {
       ring_.write_text(site.name, name);
       ring_.write(site);
     }
-    control.site_count.store(static_cast<std::uint32_t>(options.sites), std::memory_order_release);
-    if (control.wanted.load() == WantedWait::kNothing) control.wanted.store(WantedWait{}.pack());
-    current_ = WantedWait::unpack(control.wanted.load());
-    control.applied_sequence.store(control.sequence.load());
-    control.runtime_attached.store(1, std::memory_order_release);
+    if (control.wanted.load() == WantedWait::kNothing) control.own.store(WantedWait{}.pack());
+    current_ = program_wait(control);
+    obeyed_ = control.sequence.load();
+    place_ = join_runtime(control, &session_.header(), obeyed_);
     if (!options.deaf) listener_ = std::thread([this] { listen(); });
   }
 
@@ -95,6 +94,7 @@ class Program {
     stop_ = true;
     futex_wake_all(session_.control().sequence);
     if (listener_.joinable()) listener_.join();
+    if (place_ != nullptr) leave_runtime(session_.control(), *place_);
   }
 
   void iterate(std::uint32_t iteration, bool pause = true) {
@@ -131,7 +131,7 @@ class Program {
 
   void listen() {
     ControlBlock& control = session_.control();
-    std::uint32_t done = control.applied_sequence.load();
+    std::uint32_t done = obeyed_;
     while (!stop_) {
       const std::uint32_t sequence = control.sequence.load(std::memory_order_acquire);
       if (sequence == done) {
@@ -150,9 +150,7 @@ class Program {
       control_ring_.write(event);
       current_ = wanted;
       done = sequence;
-      control.effective_ns.store(event.effective_ns);
-      control.applied_sequence.store(sequence, std::memory_order_release);
-      futex_wake_all(control.applied_sequence);
+      tell_applied(control, *place_, sequence);
     }
   }
 
@@ -161,6 +159,8 @@ class Program {
   RingWriter ring_;
   RingWriter control_ring_;
   WantedWait current_;
+  std::uint32_t obeyed_ = 0;
+  RuntimeControl* place_ = nullptr;
   std::atomic<bool> stop_{false};
   std::thread listener_;
 };

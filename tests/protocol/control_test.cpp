@@ -1,10 +1,12 @@
 // The control block between two processes: what the tool wants arrives, and what was applied comes back.
 #include "protocol/control.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <thread>
@@ -23,9 +25,13 @@ class ControlTest : public testing::Test {
   ~ControlTest() override { munmap(control_, sizeof(ControlBlock)); }
 
   void add_site(const char* name) {
-    const std::uint32_t site = control_->site_count.load() + 1;
-    std::strncpy(control_->sites[site].name, name, kMaxSiteName - 1);
-    control_->site_count.store(site, std::memory_order_release);
+    ASSERT_NE(register_site(*control_, name), 0u);
+  }
+
+  RuntimeControl& join() {
+    RuntimeControl* runtime = join_runtime(*control_, control_, control_->sequence.load());
+    if (runtime == nullptr) std::abort();
+    return *runtime;
   }
 
   ControlBlock* control_;
@@ -69,31 +75,33 @@ TEST_F(ControlTest, AWishForTheProgramReplacesThoseForSites) {
 }
 
 TEST_F(ControlTest, WaitingForWhatIsNeverAppliedEnds) {
+  RuntimeControl& runtime = join();
   const std::uint32_t sequence = request_wait(*control_, 0, {});
   EXPECT_FALSE(wait_applied(*control_, sequence, 5 * kMillisecond));
-  control_->applied_sequence.store(sequence);
+  tell_applied(*control_, runtime, sequence);
   EXPECT_TRUE(wait_applied(*control_, sequence, 0));
 }
 
 TEST_F(ControlTest, LaterStatesCountAsApplied) {
+  RuntimeControl& runtime = join();
   const std::uint32_t first = request_wait(*control_, 0, {});
   const std::uint32_t second = request_wait(*control_, 0, {});
-  control_->applied_sequence.store(second);
+  tell_applied(*control_, runtime, second);
   EXPECT_TRUE(wait_applied(*control_, first, 0));
 }
 
 TEST_F(ControlTest, SequencesMayWrap) {
   control_->sequence.store(0xffffffff);
-  control_->applied_sequence.store(0xffffffff);
+  RuntimeControl& runtime = join();
   const std::uint32_t sequence = request_wait(*control_, 0, {});
   EXPECT_EQ(sequence, 0u);
   EXPECT_FALSE(wait_applied(*control_, sequence, kMillisecond));
-  control_->applied_sequence.store(sequence);
+  tell_applied(*control_, runtime, sequence);
   EXPECT_TRUE(wait_applied(*control_, sequence, 0));
 }
 
 // The program's control thread in its simplest form: applies each state it sees, until asked for backoff.
-void serve(ControlBlock* control) {
+void serve(ControlBlock* control, RuntimeControl* runtime) {
   std::uint32_t applied = 0;
   for (;;) {
     const std::uint32_t sequence = control->sequence.load(std::memory_order_acquire);
@@ -102,9 +110,7 @@ void serve(ControlBlock* control) {
       continue;
     }
     const WantedWait wanted = WantedWait::unpack(control->wanted.load(std::memory_order_relaxed));
-    control->effective_ns.store(now_ns(), std::memory_order_relaxed);
-    control->applied_sequence.store(sequence, std::memory_order_release);
-    futex_wake_all(control->applied_sequence);
+    tell_applied(*control, *runtime, sequence);
     applied = sequence;
     if (wanted.strategy == StrategyId::backoff) return;
   }
@@ -116,12 +122,12 @@ void ask(ControlBlock* control) {
     const StrategyId strategy = i == 99 ? StrategyId::backoff : StrategyId::predicted_sleep;
     const std::uint32_t sequence = request_wait(*control, 0, {Mode::park, strategy});
     ASSERT_TRUE(wait_applied(*control, sequence, 60 * kSecond)) << i;
-    ASSERT_GE(control->effective_ns.load(), control->requested_ns.load());
+    ASSERT_GE(last_effective(*control), control->requested_ns.load());
   }
 }
 
 TEST_F(ControlTest, AsksAcrossThreads) {
-  std::thread program([this] { serve(control_); });
+  std::thread program([this, runtime = &join()] { serve(control_, runtime); });
   ask(control_);
   program.join();
 }
@@ -131,9 +137,11 @@ TEST_F(ControlTest, AsksAcrossProcesses) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     alarm(100);
-    serve(control_);
+    serve(control_, &join());
     _exit(0);
   }
+  const TimeNs end = now_ns() + 60 * kSecond;
+  while (attached_runtimes(*control_) == 0 && now_ns() < end) sched_yield();
   ask(control_);
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
