@@ -19,8 +19,8 @@ std::uint64_t CUPTIAPI timestamp() { return static_cast<std::uint64_t>(now_ns())
 
 Collector* Collector::instance_ = nullptr;
 
-Collector::Collector(const CuptiApi& api, EventSink& sink, const Environment& environment)
-    : api_(api), sink_(sink), environment_(environment) {
+Collector::Collector(const CuptiApi& api, EventSink& sink, const Environment& environment, const ControlBlock* control)
+    : api_(api), sink_(sink), environment_(environment), capture_(control) {
   instance_ = this;
 }
 
@@ -71,8 +71,15 @@ void Collector::enable_sources(const Cupti& cupti) {
   for (const auto& source : sources_) {  // first the table: records may come as soon as a kind is enabled
     for (const CUpti_ActivityKind kind : source->kinds()) by_kind_[kind] = source.get();
   }
+  capture_.begin([this, cupti](bool on) { switch_sources(cupti, on); });
+}
+
+void Collector::switch_sources(const Cupti& cupti, bool on) {
+  if (off()) return;
   for (const auto& source : sources_) {
-    if (Result<> enabled = source->enable(cupti); !enabled) {
+    if (!on) {
+      source->disable(cupti);
+    } else if (Result<> enabled = source->enable(cupti); !enabled) {
       sink_.loss(LossSource::cupti, 1, std::string(source->name()) + " not recorded, or not all: " + enabled.error().message);
     }
   }
@@ -89,6 +96,7 @@ void Collector::start_flusher() {
 
 void Collector::stop() {
   if (off()) return;
+  capture_.stop(kExitPatience);
   // A flush that hangs would hang the next one as well; what it holds is lost, and the program exits.
   if (flusher_.stop(kExitPatience)) {
     api_.activity_flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -104,7 +112,10 @@ void Collector::stop() {
 void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   if (off()) return;
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
-    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) start_flusher();
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+      capture_.follow();
+      start_flusher();
+    }
     return;
   }
   if (domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) return;

@@ -55,6 +55,12 @@ void Owner::give_back() {
   pid.store(0, std::memory_order_release);
 }
 
+void Owner::let_go(const void* session) {
+  if (pid.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(getpid())) return;
+  std::uint64_t own = reinterpret_cast<std::uintptr_t>(session);
+  mapping.compare_exchange_strong(own, kLetGo, std::memory_order_release);
+}
+
 bool Owner::take_back(std::uint32_t gone) {
   constexpr std::uint32_t kNobody = 0xffffffff;  // neither free nor held
   if (!pid.compare_exchange_strong(gone, kNobody)) return false;
@@ -66,6 +72,7 @@ std::uint32_t gone_owner(const Owner& owner, const std::string& session_path, Ow
   const std::uint32_t pid = owner.pid.load(std::memory_order_acquire);
   const std::uint64_t address = owner.mapping.load(std::memory_order_acquire);
   if (pid == 0 || address == 0) return 0;
+  if (address == Owner::kLetGo) return pid;
   static const std::uint64_t own_namespace = this_pid_namespace();
   const std::uint64_t of_owner = owner.pid_namespace.load(std::memory_order_relaxed);
   if (of_owner == 0 || of_owner != own_namespace) return 0;

@@ -5,8 +5,8 @@
 //                                              held --take_back(): the tool--> free
 //
 // Only the tool takes back from somebody else, and only what can no longer be used: its holder's process has ended, or has
-// not got the session in its memory any more at the place that it had it then (it ran exec, or let go of the session
-// without saying so). While pid is not 0, only the holder uses the part; from the end of claim() on `mapping` is set.
+// let go, or has not got the session in its memory any more where it had it then (it ran exec). While pid is not 0, only
+// the holder uses the part; from the end of claim() on `mapping` is set.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,10 @@ namespace wicprof {
 struct Owner {
   std::atomic<std::uint32_t> pid;  ///< 0 = free
   std::uint32_t reserved;
-  std::atomic<std::uint64_t> mapping;        ///< where its process has the session in memory; 0 = it has not said so yet
+  std::atomic<std::uint64_t> mapping;        ///< where its process has the session in memory; 0 = it has not said so yet, kLetGo
   std::atomic<std::uint64_t> pid_namespace;  ///< the one in which `pid` counts; 0 = not known
+
+  static constexpr std::uint64_t kLetGo = 1;
 
   std::uint32_t load(std::memory_order order = std::memory_order_seq_cst) const { return pid.load(order); }
 
@@ -29,7 +31,11 @@ struct Owner {
   /// What was held is as new. By the holder.
   void give_back();
 
-  /// The same by the tool, for a holder of which gone_owner() says that it is gone. False: that one does not hold it any more.
+  /// By the holder's process: it will not use any more what it holds by its mapping at `session`. The tool takes it back once
+  /// it has seen to what is in it.
+  void let_go(const void* session);
+
+  /// The same as give_back() by the tool, for a holder of which gone_owner() says that it is gone. False: that one does not hold it any more.
   bool take_back(std::uint32_t gone);
 };
 

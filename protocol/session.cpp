@@ -89,16 +89,20 @@ void remove_session(const std::string& path) {
 }  // namespace
 
 SessionMap::SessionMap(SessionMap&& other) noexcept
-    : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)),
+      checked_(std::exchange(other.checked_, false)) {}
 
 SessionMap& SessionMap::operator=(SessionMap&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
+  std::swap(checked_, other.checked_);
   return *this;
 }
 
 SessionMap::~SessionMap() {
-  if (memory_ != nullptr) munmap(memory_, bytes_);
+  if (memory_ == nullptr) return;
+  for (std::size_t i = 0; checked_ && i < header().ring_count; ++i) ring(i)->owner.let_go(memory_);
+  munmap(memory_, bytes_);
 }
 
 ControlBlock& SessionMap::control() const {
@@ -149,6 +153,7 @@ Result<SessionMap> SessionMap::attach(const std::string& path) {
                      ", this build version " + std::to_string(kSessionVersion) +
                      "; use the wic-prof and the libraries of one release");
   }
+  map.checked_ = true;
   return map;
 }
 

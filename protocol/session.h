@@ -76,6 +76,7 @@ class SessionMap {
   SessionMap(void* memory, std::size_t bytes) : memory_(memory), bytes_(bytes) {}
   void* memory_ = nullptr;
   std::size_t bytes_ = 0;
+  bool checked_ = false;  // it is a session: attach() has found it so
 };
 
 /// The tool's side: creates the session and removes it again.

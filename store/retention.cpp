@@ -31,9 +31,9 @@ int each_table(Fn&& fn) {
 }
 
 // That a row reaches into none of the windows in capture_window, which do not overlap each other.
-std::string in_no_window(const std::string& begin, const std::string& end) {
-  return "NOT ifnull((SELECT w.end_ns FROM temp.capture_window w WHERE w.begin_ns <= " + end +
-         " ORDER BY w.begin_ns DESC LIMIT 1) >= " + begin + ", 0)";
+std::string in_no_window(const std::string& table, const std::string& begin, const std::string& end) {
+  return "NOT ifnull((SELECT w.end_ns FROM temp.capture_window w WHERE w.begin_ns <= " + table + "." + end +
+         " ORDER BY w.begin_ns DESC LIMIT 1) >= " + table + "." + begin + ", 0)";
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ int Retention::remove_some(Writer& writer, TimeNs now, std::uint64_t& removed) {
         const std::int64_t last = std::min((*old)[i], newest[i] - 1);
         if (last <= looked_at_[i]) return 0;
         const int done = writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(looked_at_[i]) +
-                                           " AND id <= " + std::to_string(last) + " AND " + in_no_window(begin, end),
+                                           " AND id <= " + std::to_string(last) + " AND " + in_no_window(table, begin, end),
                                        removed);
         looked_at_[i] = last;
         return done;
@@ -147,7 +147,7 @@ int Retention::remove_rest(Writer& writer, TimeNs end, std::uint64_t& removed) {
     if (code == 0) {
       code = each_table([&](std::size_t i, const std::string& table, const std::string& begin, const std::string& finish) {
         return writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(looked_at_[i]) + " AND " +
-                                 in_no_window(begin, finish),
+                                 in_no_window(table, begin, finish),
                              removed);
       });
     }

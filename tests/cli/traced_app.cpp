@@ -15,6 +15,7 @@
 #include "protocol/events/clock.h"
 #include "protocol/events/device.h"
 #include "protocol/events/intervention.h"
+#include "protocol/events/process.h"
 #include "protocol/events/signal.h"
 #include "protocol/events/site.h"
 #include "protocol/events/wait.h"
@@ -56,18 +57,32 @@ Options read_options(int argc, char** argv) {
 
 constexpr DeviceId kDevice = simt_device(0);
 
+RingHeader* claim(const SessionMap& session) {
+  RingHeader* ring = session.claim_ring();
+  if (ring == nullptr) std::_Exit(72);
+  return ring;
+}
+
 class Program {
  public:
   Program(SessionMap session, const Options& options)
       : session_(std::move(session)),
         options_(options),
-        ring_(session_.claim_ring()),
-        control_ring_(session_.claim_ring()) {
+        ring_(claim(session_)),
+        control_ring_(claim(session_)) {
     DeviceEvent device = make_event<DeviceEvent>();
     device.device = kDevice;
     device.name = 1;
     device.sm_count = 4;
     device.kind = DeviceKind::simt;
+    ProcessEvent process = make_event<ProcessEvent>();
+    process.pid = static_cast<std::uint32_t>(getpid());
+    process.parent = static_cast<std::uint32_t>(getppid());
+    process.name = 90;
+    process.rank = process.local_rank = -1;
+    process.seen_ns = now_ns();
+    ring_.write_text(90, "traced_app");
+    ring_.write(process);
     ring_.write_text(1, "a device of the test program");
     ring_.write(device);
     read_clock();

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-/// Set by a test: "fail=cuptiSubscribe", "fail_kind=10", "dropped=7", "old"; separated by spaces.
+/// Set by a test: "fail=cuptiSubscribe", "result=35" (how it fails), "fail_kind=10", "dropped=7", "old"; separated by spaces.
 inline constexpr char kFakeVariable[] = "WICPROF_TEST_CUPTI";
 
 struct FakeCuptiControls {

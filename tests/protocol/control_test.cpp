@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <new>
 #include <thread>
 
@@ -98,6 +100,116 @@ TEST_F(ControlTest, SequencesMayWrap) {
   EXPECT_FALSE(wait_applied(*control_, sequence, kMillisecond));
   tell_applied(*control_, runtime, sequence);
   EXPECT_TRUE(wait_applied(*control_, sequence, 0));
+}
+
+TEST_F(ControlTest, OneNameIsOneSite) {
+  EXPECT_EQ(register_site(*control_, "halo"), 1u);
+  EXPECT_EQ(register_site(*control_, "flag"), 2u);
+  EXPECT_EQ(register_site(*control_, "halo"), 1u);
+  EXPECT_EQ(control_->site_count.load(), 2u);
+}
+
+TEST_F(ControlTest, SitesHaveAnEnd) {
+  for (std::uint32_t site = 1; site < kMaxSites; ++site) {
+    ASSERT_EQ(register_site(*control_, ("site " + std::to_string(site)).c_str()), site);
+  }
+  EXPECT_EQ(register_site(*control_, "one more"), 0u);
+  EXPECT_EQ(register_site(*control_, "site 200"), 200u);
+}
+
+TEST_F(ControlTest, AWriterThatDiedInTheMiddleOfANameHoldsNobodyUp) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  control_->sites[1].naming.store(static_cast<std::uint32_t>(child) << 1);
+  EXPECT_EQ(register_site(*control_, "halo"), 1u);
+  EXPECT_EQ(find_site(*control_, "halo"), 1u);
+}
+
+TEST_F(ControlTest, AWriterThatWasStoppedInTheMiddleOfANameKeepsItsPlace) {
+  control_->sites[1].naming.store(static_cast<std::uint32_t>(getppid()) << 1);  // lives, and will not write
+  EXPECT_EQ(register_site(*control_, "halo"), 2u);
+  EXPECT_EQ(find_site(*control_, "halo"), 2u);
+}
+
+// Two processes and two threads in each name the same forty sites, each beginning elsewhere.
+TEST_F(ControlTest, ManyNameTheSameSitesAtOnce) {
+  constexpr std::uint32_t kNames = 40;
+  const auto name_all = [this](std::uint32_t first) {
+    for (std::uint32_t i = 0; i < kNames; ++i) {
+      if (register_site(*control_, ("site " + std::to_string((first + i) % kNames)).c_str()) == 0) return false;
+    }
+    return true;
+  };
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  std::atomic<bool> good{true};
+  std::thread other([&] { good = good && name_all(child == 0 ? 10 : 20); });
+  good = good && name_all(child == 0 ? 30 : 0);
+  other.join();
+  if (child == 0) _exit(good ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(good && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(control_->site_count.load(), kNames);
+  for (std::uint32_t i = 0; i < kNames; ++i) EXPECT_NE(find_site(*control_, ("site " + std::to_string(i)).c_str()), 0u) << i;
+}
+
+TEST_F(ControlTest, AppliedMeansByEveryRuntime) {
+  RuntimeControl& one = join();
+  RuntimeControl& two = join();
+  EXPECT_EQ(attached_runtimes(*control_), 2u);
+  const std::uint32_t sequence = request_wait(*control_, 0, {});
+  tell_applied(*control_, one, sequence);
+  EXPECT_TRUE(wait_applied_by(*control_, one, sequence, 0));
+  EXPECT_FALSE(wait_applied(*control_, sequence, kMillisecond));
+  tell_applied(*control_, two, sequence);
+  EXPECT_TRUE(wait_applied(*control_, sequence, 0));
+  EXPECT_EQ(last_effective(*control_), two.effective_ns.load());
+}
+
+TEST_F(ControlTest, OneThatLeavesIsNotWaitedForAndWithoutAnyNothingIsApplied) {
+  RuntimeControl& one = join();
+  RuntimeControl& two = join();
+  const std::uint32_t sequence = request_wait(*control_, 0, {});
+  tell_applied(*control_, one, sequence);
+  std::thread leaves([&] { leave_runtime(*control_, two); });
+  EXPECT_TRUE(wait_applied(*control_, sequence, 60 * kSecond));
+  leaves.join();
+  leave_runtime(*control_, one);
+  EXPECT_EQ(attached_runtimes(*control_), 0u);
+  EXPECT_FALSE(wait_applied(*control_, sequence, 0));
+}
+
+TEST_F(ControlTest, OneWhoseProcessHasEndedIsNotWaitedFor) {
+  RuntimeControl& one = join();
+  const pid_t child = fork();
+  if (child == 0) {
+    join();
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(attached_runtimes(*control_), 2u);
+  const std::uint32_t sequence = request_wait(*control_, 0, {});
+  tell_applied(*control_, one, sequence);
+  EXPECT_TRUE(wait_applied(*control_, sequence, 0));
+  RuntimeControl& dead = control_->runtimes[1];
+  const std::uint32_t gone = gone_owner(dead.owner, "", OwnerLook::quick);
+  EXPECT_EQ(gone, static_cast<std::uint32_t>(child));
+  drop_runtime(*control_, dead, gone);
+  EXPECT_EQ(attached_runtimes(*control_), 1u);
+}
+
+TEST_F(ControlTest, PlacesHaveAnEnd) {
+  for (std::uint32_t i = 0; i < kMaxRuntimes; ++i) join();
+  EXPECT_EQ(join_runtime(*control_, control_, 0), nullptr);
+}
+
+TEST_F(ControlTest, WhatIsWantedGoesBeforeWhatTheRuntimeSaysOfItself) {
+  control_->own.store(WantedWait{Mode::park, StrategyId::backoff}.pack());
+  EXPECT_EQ(program_wait(*control_).strategy, StrategyId::backoff);
+  request_wait(*control_, 0, {Mode::poll, StrategyId::poll});
+  EXPECT_EQ(program_wait(*control_).mode, Mode::poll);
 }
 
 // The program's control thread in its simplest form: applies each state it sees, until asked for backoff.
