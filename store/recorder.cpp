@@ -425,6 +425,7 @@ Result<> Recorder::State::finish() {
   }
   const bool written = changed_meta.empty();
   ballast.release();
+  if (written && retention.plan().removes()) writer.give_free_pages_back();
   writer.fold();
   writer.close();
   if (!stopped.empty()) {

@@ -59,6 +59,13 @@ class Writer {
   /// Runs SQL in a transaction of its own; nothing of it stays when it fails.
   int in_transaction(const std::string& sql);
 
+  /// Makes the file as small as its rows, where most of it is free. Only without an open transaction. It may fail: the file
+  /// then stays as it is.
+  void give_free_pages_back() {
+    const std::int64_t pages = database_.integer("PRAGMA page_count"), free = database_.integer("PRAGMA freelist_count");
+    if (free > pages / 2) database_.execute("VACUUM");
+  }
+
   /// Folds the log into the file and gives its room back. Only without an open transaction.
   int empty_log();
   /// The same, and leaves the WAL mode, so that the trace is the one file. Only without an open transaction.

@@ -24,14 +24,21 @@ namespace wicprof::cli {
 
 namespace {
 
-// ", API version N", asked of the library itself; empty when it does not load.
-std::string cupti_version(const std::string& path) {
+Check cupti_check() {
+  const std::string path = find_cupti();
+  const std::string cure =
+      fmt::format("install the CUDA toolkit's CUPTI, or name its library in {}", kCuptiPathVariable);
+  if (path.empty()) return {"CUPTI", CheckState::missing, "no libcupti found", cure, false};
+  // Stays loaded: it may have started threads.
   void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (library == nullptr) return {};
+  if (library == nullptr) {
+    const char* reason = dlerror();
+    return {"CUPTI", CheckState::missing, fmt::format("{} does not load: {}", path, reason == nullptr ? "" : reason), cure, false};
+  }
   const auto get = reinterpret_cast<int (*)(std::uint32_t*)>(dlsym(library, "cuptiGetVersion"));
   std::uint32_t version = 0;
-  // Stays loaded: it may have started threads.
-  return get != nullptr && get(&version) == 0 ? fmt::format(", API version {}", version) : std::string();
+  if (get == nullptr || get(&version) != 0) return {"CUPTI", CheckState::missing, path + " does not say its version", cure, false};
+  return {"CUPTI", CheckState::ok, fmt::format("{}, API version {}", path, version), {}, false};
 }
 
 std::string find_nvdisasm() {
@@ -215,14 +222,7 @@ std::vector<Check> gpu_checks() {
                       fmt::format("no ../lib/{} beside wic-prof", kInjectionLibrary),
                       "build with a CUDA toolkit: make, with nvcc on PATH or in /usr/local/cuda", false});
   }
-  const std::string cupti = find_cupti();
-  if (!cupti.empty()) {
-    checks.push_back({"CUPTI", CheckState::ok, cupti + cupti_version(cupti), {}, false});
-  } else {
-    checks.push_back({"CUPTI", CheckState::missing, "no libcupti found",
-                      fmt::format("install the CUDA toolkit's CUPTI, or name its library in {}", kCuptiPathVariable),
-                      false});
-  }
+  checks.push_back(cupti_check());
 
   const char* loading = std::getenv(kModuleLoadingVariable);
   Check lazy{"module loading", CheckState::ok, fmt::format("run sets {}=EAGER", kModuleLoadingVariable), {}, false};

@@ -139,9 +139,9 @@ Check container_check() {
   std::string kind;
   if (access("/.dockerenv", F_OK) == 0) kind = "docker";
   if (access("/run/.containerenv", F_OK) == 0) kind = "podman";
-  if (const char* named = std::getenv("container"); named != nullptr && *named != '\0') kind = named;
   if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr) kind = "kubernetes";
   if (std::getenv("APPTAINER_CONTAINER") != nullptr || std::getenv("SINGULARITY_CONTAINER") != nullptr) kind = "apptainer";
+  if (const char* named = std::getenv("container"); named != nullptr && *named != '\0') kind = named;
   if (kind.empty()) return {"container", CheckState::not_applicable, "none that shows", {}, false};
   return {"container", CheckState::ok,
           fmt::format("{}: run wic-prof inside, beside the program; it takes --gpus for the GPU, --shm-size above the buffers, and "
