@@ -1,6 +1,7 @@
 """Many processes in one session: each is in the trace, none takes another's room, toggles reach all of them."""
 
 import os
+import pathlib
 import signal
 
 import harness
@@ -66,7 +67,13 @@ class Runtimes(harness.Case):
         process = self.start("run", "-o", "t.wicprof", "--name", "two", "--", "sh", "-c", script, start_new_session=True)
         self.until(lambda: any(s["answers"] and len(s["sites"]) == 3 for s in self.sessions()), "the sites")
         self.until(lambda: len(self.query("t.wicprof", "SELECT DISTINCT process_id FROM wait")) == 2, "waits of both")
+        self.addCleanup(self.end_what_is_left)
         return process
+
+    def end_what_is_left(self):
+        """What a failed test has stopped or left."""
+        for pid, _ in self.processes():
+            os.kill(pid, signal.SIGKILL)
 
     def end(self, process):
         os.killpg(process.pid, signal.SIGTERM)  # sh has its background jobs ignore SIGINT
@@ -100,10 +107,35 @@ class Runtimes(harness.Case):
         process = self.start_two()
         stopped = self.number("t.wicprof", "SELECT min(process_id) FROM wait")
         os.kill(stopped, signal.SIGSTOP)
+        tasks = pathlib.Path(f"/proc/{stopped}/task")
+        states = lambda: {(task / "stat").read_text().rpartition(")")[2].split()[0] for task in tasks.iterdir()}
+        self.until(lambda: states() == {"T"}, "all of its threads to stop")
         self.assert_refused(self.wic_prof("toggle", "park"), 3, "did not take the change up")
         os.kill(stopped, signal.SIGCONT)
         self.until(lambda: len(self.query("t.wicprof", "SELECT DISTINCT process_id FROM intervention")) == 2, "both")
         self.end(process)
+
+
+class RealRuntimes(harness.Case):
+    """The same with the back end itself, on the CPU device."""
+
+    def test_two_at_once(self):
+        sample = os.path.join(os.path.dirname(harness.WICPROF), "hot_flag")
+        if not os.access(sample, os.X_OK):
+            self.skipTest("built without the samples")
+        script = f"{sample} --devices simt:1 --seconds 2 & {sample} --devices simt:1 --seconds 2; wait"
+        result = self.wic_prof("run", "-o", "t.wicprof", "--schedule", "poll:500ms,park:1s", "--", "sh", "-c", script)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("did not take up", result.stderr)
+        waits = self.query("t.wicprof", "SELECT process_id, count(*) FROM wait WHERE site_id IS NOT NULL GROUP BY process_id")
+        self.assertEqual(len(waits), 2)
+        named = self.number("t.wicprof", "SELECT count(*) FROM process p JOIN string n ON n.id = p.name_id WHERE n.value = 'hot_flag'")
+        self.assertEqual(named, 2)
+        sites = self.query("t.wicprof", "SELECT count(*), count(DISTINCT name_id) FROM site")[0]
+        self.assertEqual(sites[0], sites[1])
+        toggled = self.query("t.wicprof", "SELECT count(DISTINCT process_id), min(new_mode) FROM intervention WHERE site_id IS NULL")[0]
+        self.assertEqual(toggled, (2, 1))
+        self.assertEqual(self.losses("t.wicprof"), [])
 
 
 class Threads(harness.Case):
