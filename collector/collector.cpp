@@ -26,8 +26,8 @@ std::uint64_t CUPTIAPI timestamp() { return static_cast<std::uint64_t>(now_ns())
 
 Collector* Collector::instance_ = nullptr;
 
-Collector::Collector(const CuptiApi& api, EventSink& sink, const Environment& environment)
-    : api_(api), sink_(sink), environment_(environment) {
+Collector::Collector(const CuptiApi& api, EventSink& sink, const Environment& environment, const ControlBlock* control)
+    : api_(api), sink_(sink), environment_(environment), capture_(control) {
   instance_ = this;
 }
 
@@ -85,9 +85,22 @@ void Collector::enable_sources(const Cupti& cupti) {
   for (const auto& source : sources_) {  // first the table: records may come as soon as a kind is enabled
     for (const CUpti_ActivityKind kind : source->kinds()) by_kind_[kind] = source.get();
   }
+  for (const auto& source : sources_) say_if_missing(*source, source->prepare(cupti));
+  capture_.begin([this, cupti](bool on) { switch_sources(cupti, on); });
+}
+
+void Collector::say_if_missing(const Source& source, const Result<>& enabled) {
+  if (enabled) return;
+  sink_.loss(LossSource::cupti, 1, std::string(source.name()) + " not recorded, or not all: " + enabled.error().message);
+}
+
+void Collector::switch_sources(const Cupti& cupti, bool on) {
+  if (off()) return;
   for (const auto& source : sources_) {
-    if (Result<> enabled = source->enable(cupti); !enabled) {
-      sink_.loss(LossSource::cupti, 1, std::string(source->name()) + " not recorded, or not all: " + enabled.error().message);
+    if (on) {
+      say_if_missing(*source, source->enable(cupti));
+    } else {
+      source->disable(cupti);
     }
   }
 }
@@ -109,16 +122,13 @@ void Collector::start_flusher() {
 
 void Collector::tell_context_created() {
   if (!has_context_.load(std::memory_order_acquire) || context_told_.exchange(true)) return;
-  for (const auto& source : sources_) {
-    if (Result<> done = source->context_created({api_, subscriber_}); !done) {
-      sink_.loss(LossSource::cupti, 1, std::string(source->name()) + " not recorded, or not all: " + done.error().message);
-    }
-  }
+  for (const auto& source : sources_) say_if_missing(*source, source->context_created({api_, subscriber_}));
 }
 
 void Collector::stop() {
   if (off()) return;
   exit_by_.store(now_ns() + std::chrono::nanoseconds(kExitPatience).count(), std::memory_order_relaxed);
+  capture_.stop(kExitPatience);
   // A flush that hangs would hang the next one as well; what it holds is lost, and the program exits.
   if (flusher_.stop(kExitPatience)) {
     api_.activity_flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -138,6 +148,7 @@ void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, co
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
       has_context_.store(true, std::memory_order_release);
+      capture_.follow();
       start_flusher();
     }
     for (const auto& source : sources_) source->resource(id, *static_cast<const CUpti_ResourceData*>(data), sink_);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collector/buffer_pool.h"
+#include "collector/capture_switch.h"
 #include "collector/cupti_api.h"
 #include "collector/environment.h"
 #include "protocol/event_sink.h"
@@ -23,7 +24,8 @@ namespace wicprof::collector {
 /// One a process, and never destroyed: CUPTI and the program's threads may call into it until the very end.
 class Collector {
  public:
-  Collector(const CuptiApi& api, EventSink& sink, const Environment& environment);
+  /// `control`: the session's, which says when to record; nullptr: always.
+  Collector(const CuptiApi& api, EventSink& sink, const Environment& environment, const ControlBlock* control = nullptr);
 
   /// Within cuInit(). On an error nothing is recorded. A source that cannot be enabled is said to be missing in the
   /// trace, and the others go on.
@@ -45,6 +47,8 @@ class Collector {
   void read_buffer(std::uint8_t* buffer, std::size_t valid_bytes);
   void report_dropped();
   void enable_sources(const Cupti& cupti);
+  void say_if_missing(const Source& source, const Result<>& enabled);
+  void switch_sources(const Cupti& cupti, bool on);
   void start_flusher();
   bool off() const { return off_.load(std::memory_order_relaxed); }
 
@@ -57,6 +61,7 @@ class Collector {
   CUpti_SubscriberHandle subscriber_ = nullptr;
   std::vector<std::unique_ptr<Source>> sources_;
   std::array<Source*, CUPTI_ACTIVITY_KIND_COUNT> by_kind_{};
+  CaptureSwitch capture_;
   BufferPool pool_;
   Flusher flusher_;
   std::once_flag flusher_started_;

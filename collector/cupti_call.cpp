@@ -10,7 +10,8 @@ const char* cure(CUptiResult result) {
       return "another profiler or debugger uses CUPTI in this program: run without it";
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-      return "run as root, or load the NVIDIA driver with NVreg_RestrictProfilingToAdminUsers=0";
+      return "run as root (in a container: with --cap-add=SYS_ADMIN), or load the NVIDIA driver with "
+             "NVreg_RestrictProfilingToAdminUsers=0";
     case CUPTI_ERROR_NOT_SUPPORTED:
     case CUPTI_ERROR_INVALID_KIND:
     case CUPTI_ERROR_NOT_COMPATIBLE:

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "collector/collector.h"
+#include "protocol/process.h"
 #include "protocol/session.h"
 
 namespace wicprof::collector {
@@ -53,10 +54,11 @@ void start() {
   RingHeader* ring = s.session.claim_ring();
   if (ring == nullptr) return;
   s.sink.emplace(ring);
+  tell_process(*s.sink);
 
   const Result<CuptiApi>& cupti = the_cupti(environment);
   if (!cupti) return s.sink->loss(LossSource::cupti, 1, "no CUDA activity recorded: " + cupti.error().message);
-  s.collector.emplace(*cupti, *s.sink, environment);
+  s.collector.emplace(*cupti, *s.sink, environment, &s.session.control());
   if (Result<> started = s.collector->start(); !started) {
     s.collector->switch_off();
     return s.sink->loss(LossSource::cupti, 1, "no CUDA activity recorded: " + started.error().message);

@@ -24,7 +24,6 @@ inline constexpr char kPcSamplesVariable[] = "WICPROF_PC_SAMPLES";
 inline constexpr char kCuptiPathVariable[] = "WICPROF_CUPTI_PATH";
 /// Milliseconds between two hand-overs of what CUPTI has gathered, by default 100; 0 hands over at exit only.
 inline constexpr char kFlushVariable[] = "WICPROF_FLUSH_MS";
-
 /// "1": the collector tells of NVTX ranges when they begin, too (protocol/events/nvtx.h: NvtxOpenEvent).
 inline constexpr char kNvtxOpenVariable[] = "WICPROF_NVTX_OPEN";
 

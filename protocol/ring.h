@@ -3,7 +3,7 @@
 //   shared memory, from a 64-byte boundary:
 //
 //   +0      magic, capacity          written once, before anyone attaches
-//   +64     owner                    0 = free, else the pid of the producer that claimed the ring
+//   +64     owner                    the process whose producer claimed the ring (protocol/owner.h)
 //   +128    head, dropped            written by the producer only
 //   +192    tail                     written by the consumer only
 //   +256    data[capacity]           capacity is a power of two
@@ -15,6 +15,17 @@
 // contiguous: one that does not fit before the end is preceded by a padding record up to the end. The producer never
 // waits: a record for which there is no room is dropped and counted. The consumer skips kinds that it does not know by
 // their length, and a record whose length cannot be right empties the ring and is counted as corrupt.
+//
+// A ring goes from one producer to the next:
+//
+//   1. claim      a producer swaps its pid into the free owner, and goes on from `head`
+//   2. gone       the consumer finds that the owner can write no more (gone_owner)
+//   3. last read  the consumer empties the ring: whatever was written by then, it sees, since it looked at the owner first
+//   4. reset_ring head, tail and dropped are 0: the owner being gone, and nobody else having claimed, they are its own now
+//   5. take back  the owner is free (release); whoever claims from here on (acquire) sees an empty ring
+//
+// Between 1 and 5 nobody else can claim, so that no two producers ever write to one ring, and what one wrote is never taken
+// for another's.
 #pragma once
 
 #include <atomic>
@@ -26,6 +37,7 @@
 
 #include "protocol/events/header.h"
 #include "protocol/events/text.h"
+#include "protocol/owner.h"
 
 namespace wicprof {
 
@@ -34,7 +46,7 @@ struct RingHeader {
 
   std::uint64_t magic;
   std::uint64_t capacity;
-  alignas(64) std::atomic<std::uint32_t> owner;
+  alignas(64) Owner owner;
   alignas(64) std::atomic<std::uint64_t> head;
   std::atomic<std::uint64_t> dropped;
   alignas(64) std::atomic<std::uint64_t> tail;
@@ -45,14 +57,19 @@ static_assert(offsetof(RingHeader, data) == kRingDataOffset);
 
 constexpr std::size_t ring_bytes(std::size_t capacity) { return kRingDataOffset + capacity; }
 
+/// Empties a ring and its counters. By the consumer, while nobody can write.
+inline void reset_ring(RingHeader& ring) {
+  ring.head.store(0, std::memory_order_relaxed);
+  ring.dropped.store(0, std::memory_order_relaxed);
+  ring.tail.store(0, std::memory_order_relaxed);
+}
+
 /// Lays out an empty ring in `memory` (64-byte aligned, ring_bytes(capacity) long). capacity: a power of two >= 2 * kMaxEventSize.
 inline RingHeader* make_ring(void* memory, std::size_t capacity) {
   auto* ring = static_cast<RingHeader*>(memory);
   ring->capacity = capacity;
-  ring->owner.store(0, std::memory_order_relaxed);
-  ring->head.store(0, std::memory_order_relaxed);
-  ring->dropped.store(0, std::memory_order_relaxed);
-  ring->tail.store(0, std::memory_order_relaxed);
+  ring->owner.give_back();
+  reset_ring(*ring);
   ring->magic = RingHeader::kMagic;
   return ring;
 }

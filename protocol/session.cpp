@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <optional>
 
@@ -88,16 +89,20 @@ void remove_session(const std::string& path) {
 }  // namespace
 
 SessionMap::SessionMap(SessionMap&& other) noexcept
-    : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)),
+      checked_(std::exchange(other.checked_, false)) {}
 
 SessionMap& SessionMap::operator=(SessionMap&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
+  std::swap(checked_, other.checked_);
   return *this;
 }
 
 SessionMap::~SessionMap() {
-  if (memory_ != nullptr) munmap(memory_, bytes_);
+  if (memory_ == nullptr) return;
+  for (std::size_t i = 0; checked_ && i < header().ring_count; ++i) ring(i)->owner.let_go(memory_);
+  munmap(memory_, bytes_);
 }
 
 ControlBlock& SessionMap::control() const {
@@ -110,10 +115,20 @@ RingHeader* SessionMap::ring(std::size_t index) const {
 }
 
 RingHeader* SessionMap::claim_ring() const {
-  for (std::size_t i = 0; i < header().ring_count; ++i) {
-    std::uint32_t free = 0;
-    if (ring(i)->owner.compare_exchange_strong(free, static_cast<std::uint32_t>(getpid()))) return ring(i);
+  constexpr TimeNs kPatience = 500 * kMillisecond;
+  const TimeNs end = now_ns() + kPatience;
+  bool asked = false;
+  for (;;) {
+    for (std::size_t i = 0; i < header().ring_count; ++i) {
+      if (ring(i)->owner.claim(memory_)) return ring(i);
+    }
+    if (header().takes_back.load(std::memory_order_acquire) == 0 || now_ns() >= end) break;
+    if (!asked) header().rings_wanted.fetch_add(1, std::memory_order_release);
+    asked = true;
+    timespec pause{0, kMillisecond};
+    nanosleep(&pause, nullptr);
   }
+  header().rings_refused.fetch_add(1, std::memory_order_release);
   return nullptr;
 }
 
@@ -138,6 +153,7 @@ Result<SessionMap> SessionMap::attach(const std::string& path) {
                      ", this build version " + std::to_string(kSessionVersion) +
                      "; use the wic-prof and the libraries of one release");
   }
+  map.checked_ = true;
   return map;
 }
 

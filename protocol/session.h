@@ -23,7 +23,7 @@
 namespace wicprof {
 
 inline constexpr char kSessionVariable[] = "WICPROF_SESSION";
-inline constexpr std::uint32_t kSessionVersion = 3;
+inline constexpr std::uint32_t kSessionVersion = 4;
 
 struct SessionHeader {
   static constexpr std::uint64_t kMagic = 0x3153534553434957;  // "WICSESS1"
@@ -37,6 +37,9 @@ struct SessionHeader {
   std::int64_t created_ns;
   std::atomic<std::int32_t> tool_pid;
   std::atomic<std::int32_t> app_pid;
+  std::atomic<std::uint32_t> takes_back;     ///< 1: the tool gives the rings of ended producers to new ones
+  std::atomic<std::uint32_t> rings_wanted;   ///< bumped by a producer that waits for a ring: look at all owners now
+  std::atomic<std::uint32_t> rings_refused;  ///< producers that got none
   char name[64];
   char app[256];
 };
@@ -44,7 +47,7 @@ struct SessionHeader {
 struct SessionOptions {
   std::string name;              ///< letters, digits, '.', '_' and '-'; at most 63
   std::string app;               ///< for people: the program's file name
-  std::size_t ring_count = 8;    ///< one a producer
+  std::size_t ring_count = 16;    ///< one a producer
   std::size_t ring_capacity = std::size_t{16} << 20;  ///< bytes a ring; a power of two
 };
 
@@ -64,7 +67,8 @@ class SessionMap {
   ControlBlock& control() const;
   RingHeader* ring(std::size_t index) const;
 
-  /// Claims a free ring for this process; nullptr when all are taken. Any thread.
+  /// Claims a free ring for this process. When all are taken, waits up to half a second for one to be given back, where a
+  /// tool does that. nullptr: none to be had, which is counted. Any thread.
   RingHeader* claim_ring() const;
 
  private:
@@ -72,6 +76,7 @@ class SessionMap {
   SessionMap(void* memory, std::size_t bytes) : memory_(memory), bytes_(bytes) {}
   void* memory_ = nullptr;
   std::size_t bytes_ = 0;
+  bool checked_ = false;  // it is a session: attach() has found it so
 };
 
 /// The tool's side: creates the session and removes it again.

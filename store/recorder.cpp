@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <utility>
 #include <variant>
@@ -97,8 +98,12 @@ class RowLookup final : public Lookup {
 }  // namespace
 
 struct Recorder::State {
-  State(std::string file, std::uint64_t limit, Writer open_writer, Ballast held_ballast)
-      : path(std::move(file)), max_bytes(limit), writer(std::move(open_writer)), ballast(std::move(held_ballast)) {
+  State(const RecorderOptions& options, Writer open_writer, Ballast held_ballast)
+      : path(options.path),
+        max_bytes(options.max_bytes),
+        writer(std::move(open_writer)),
+        ballast(std::move(held_ballast)),
+        retention(options.retention) {
     // The log and the open batch fit into what the ballast gives back, so that the log can be folded even on a full
     // disk.
     writer.set_log_bytes(ballast.bytes() / 2);
@@ -109,6 +114,8 @@ struct Recorder::State {
 
   void add(std::size_t ring, const EventHeader& header);
   void commit();
+  void remove_some();
+  void forget_ring(std::size_t ring);
   Result<> finish();
   std::uint64_t lost() const { return counters.lost(); }
 
@@ -125,9 +132,15 @@ struct Recorder::State {
   DeviceClocks clocks;
   Participants participants;
   Counters counters;
+  Retention retention;
+  std::uint64_t left_out = 0;  // rows, by retention
   std::map<std::string, std::string> meta;
   std::set<std::string> changed_meta;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> rings;  // dropped and corrupt, as last seen
+  struct RingCounts {
+    std::uint64_t dropped = 0, corrupt = 0;                  // as last seen
+    std::uint64_t earlier_dropped = 0, earlier_corrupt = 0;  // of producers that the ring had before
+  };
+  std::vector<RingCounts> rings;
 
   std::uint64_t events = 0, waits = 0;  // rows written, those of the open batch included
   std::uint64_t unknown = 0;
@@ -231,7 +244,16 @@ void Recorder::State::add_plain(std::size_t ring, const EventHeader& header) {
     clocks.of(participants.device(ring, device->device)).error_changed = true;
   }
   if (const auto* site = event_cast<SiteEvent>(header)) participants.add_site(ring, site->site, name(site->name));
-  if (header.kind == EventKind::nvtx_open) return;  // makes no row
+  if (header.kind == EventKind::nvtx_open) {  // makes no row
+    if (const auto* open = event_cast<NvtxOpenEvent>(header)) {
+      retention.range_opened(ring, open->thread, name(open->name), name(open->domain), open->start_ns);
+    }
+    return;
+  }
+  if (const auto* range = event_cast<NvtxEvent>(header);
+      range != nullptr && range->kind == NvtxKind::range && !retention.plan().ranges.empty()) {
+    retention.range_ended(ring, range->thread, name(range->name), name(range->domain), range->start_ns, range->end_ns);
+  }
   const bool known = add_if<DeviceTable>(ring, header) || add_if<SiteTable>(ring, header) ||
                      add_if<StrategyTable>(ring, header) || add_if<ProcessTable>(ring, header) ||
                      add_if<SyncTable>(ring, header) || add_if<CudaEventTable>(ring, header) ||
@@ -260,6 +282,10 @@ template <class Table>
 void Recorder::State::insert(const typename Table::Event& event, std::size_t ring, DeviceClock* clock) {
   if (!stopped.empty()) return counters.add(Stat::store_lost, "", 1);
   const RowLookup lookup(texts, participants, ring, clock == nullptr ? nullptr : &clock->converter);
+  if (retention.plan().fixed() && retention.outside<Table>(event, lookup)) {
+    ++left_out;
+    return;
+  }
   const int code = writer.insert<Table>(event, lookup);
   ++events;
   ++batch_events;
@@ -287,6 +313,7 @@ int Recorder::State::write_state() {
   counters.set(Stat::events, "", events);
   counters.set(Stat::waits, "", waits);
   if (unknown != 0) counters.set(Stat::unknown_records, "", unknown);
+  if (left_out != 0) counters.set(Stat::rows_left_out, "", left_out);
   for (std::size_t i = 0; i < counters.all().size(); ++i) {
     Counter& counter = counters.all()[i];
     if (!counter.changed) continue;
@@ -318,6 +345,28 @@ void Recorder::State::commit() {
   batch_begin = now_ns();
   if (write_state() != 0) return stop();
   batch_events = batch_waits = 0;
+}
+
+void Recorder::State::remove_some() {
+  if (!stopped.empty() || !retention.due(now_ns())) return;
+  int code = writer.begin();
+  if (code == 0) code = retention.remove_some(writer, now_ns(), left_out);
+  if (code == 0) code = writer.commit();
+  if (code != 0) stop();
+}
+
+void Recorder::State::forget_ring(std::size_t ring) {
+  texts.forget_ring(ring);
+  if (ring < rings.size()) {
+    RingCounts& counts = rings[ring];
+    counts.earlier_dropped += std::exchange(counts.dropped, 0);
+    counts.earlier_corrupt += std::exchange(counts.corrupt, 0);
+  }
+  // Whose they are is no longer known once the ring is another's.
+  for (auto& [device, clock] : clocks.all()) {
+    const auto of_it = [ring](const HeldEvent& held) { return held.ring == ring; };
+    counters.add(Stat::clock_lost, device_detail(device), std::erase_if(clock.held, of_it));
+  }
 }
 
 // Nothing more can be written, as a rule because the disk is full: the open batch is lost, and so is all that follows.
@@ -354,6 +403,14 @@ Result<> Recorder::State::finish() {
     clock.held.clear();
   }
   if (stopped.empty()) commit();
+  if (stopped.empty() && retention.plan().removes()) {
+    const TimeNs end = meta.contains("ended_ns") ? std::strtoll(meta["ended_ns"].c_str(), nullptr, 10) : now_ns();
+    int code = writer.begin();
+    if (code == 0) code = retention.remove_rest(writer, end, left_out);
+    if (code == 0) code = writer.commit();
+    if (code != 0) stop();
+    if (!retention.plan().ranges.empty()) set_meta("capture_windows", std::to_string(retention.windows()));
+  }
   const auto complete = [&](const std::string& sql) { return stopped.empty() && writer.in_transaction(sql) == 0; };
   if (!complete(create_signal_index_sql()) || !complete(match_signals_sql())) {
     if (waits != 0) counters.set(Stat::not_matched, "", 1);
@@ -368,6 +425,7 @@ Result<> Recorder::State::finish() {
   }
   const bool written = changed_meta.empty();
   ballast.release();
+  if (written && retention.plan().removes()) writer.give_free_pages_back();
   writer.fold();
   writer.close();
   if (!stopped.empty()) {
@@ -387,7 +445,7 @@ Result<Recorder> Recorder::create(const RecorderOptions& options) {
     unlink(options.path.c_str());
     return ballast.error();
   }
-  auto state = std::make_unique<State>(options.path, options.max_bytes, std::move(*writer), std::move(*ballast));
+  auto state = std::make_unique<State>(options, std::move(*writer), std::move(*ballast));
   state->set_meta("started_ns", std::to_string(now_ns()));
   state->set_meta("started_utc", utc_time());
   state->set_meta("host", host_name());
@@ -417,20 +475,31 @@ void Recorder::add(std::size_t ring, const EventHeader& event) { state_->add(rin
 
 void Recorder::set_ring_dropped(std::size_t ring, std::uint64_t dropped, std::uint64_t corrupt) {
   if (ring >= state_->rings.size()) state_->rings.resize(ring + 1);
-  const auto seen = std::exchange(state_->rings[ring], {dropped, corrupt});
-  if (seen == state_->rings[ring]) return;
+  State::RingCounts& counts = state_->rings[ring];
+  if (counts.dropped == dropped && counts.corrupt == corrupt) return;
+  counts.dropped = dropped;
+  counts.corrupt = corrupt;
   const std::string detail = "ring " + std::to_string(ring);
-  if (dropped != 0) state_->counters.set(Stat::ring_dropped, detail, dropped);
-  if (corrupt != 0) state_->counters.set(Stat::ring_corrupt, detail, corrupt);
+  if (dropped != 0) state_->counters.set(Stat::ring_dropped, detail, counts.earlier_dropped + dropped);
+  if (corrupt != 0) state_->counters.set(Stat::ring_corrupt, detail, counts.earlier_corrupt + corrupt);
 }
 
 void Recorder::set_ring_process(std::size_t ring, std::uint32_t pid) { state_->participants.set_process(ring, pid); }
+
+void Recorder::forget_ring(std::size_t ring) { state_->forget_ring(ring); }
+
+void Recorder::set_capture_window(TimeNs from, TimeNs until) { state_->retention.set_fixed(from, until); }
+
+void Recorder::set_stat(Stat stat, const std::string& detail, std::uint64_t value) {
+  state_->counters.set(stat, detail, value);
+}
 
 void Recorder::tick() {
   State& state = *state_;
   if (!state.stopped.empty() || state.finished) return;
   if (now_ns() - state.batch_begin < kBatchAge) return;
   if (state.batch_events != 0 || state.counters.changed() || !state.changed_meta.empty()) state.commit();
+  state.remove_some();
 }
 
 void Recorder::set_meta(const std::string& key, const std::string& value) { state_->set_meta(key, value); }

@@ -9,6 +9,8 @@
 #include "protocol/result.h"
 #include "protocol/ring.h"
 #include "protocol/time.h"
+#include "store/retention.h"
+#include "store/stat_list.h"
 
 namespace wicprof::store {
 
@@ -17,6 +19,7 @@ struct RecorderOptions {
   bool overwrite = false;
   std::map<std::string, std::string> meta;  ///< see Reader::meta
   std::uint64_t max_bytes = 0;              ///< the trace stops growing there, as on a full disk; 0 = no limit
+  RetentionPlan retention;                  ///< what of it to keep; all unless it says otherwise
 };
 
 /// What `run` shows while it records.
@@ -46,6 +49,15 @@ class Recorder {
 
   /// The drop count that ring number `ring` shows now (a running total).
   void set_ring_dropped(std::size_t ring, std::uint64_t dropped, std::uint64_t corrupt);
+
+  /// Ring number `ring` has got another producer: its texts and its drop counts start anew.
+  void forget_ring(std::size_t ring);
+
+  /// The fixed window of the retention plan, where its begin was not known before.
+  void set_capture_window(TimeNs from, TimeNs until);
+
+  /// A counter of the trace's stat table.
+  void set_stat(Stat stat, const std::string& detail, std::uint64_t value);
 
   /// Commits the open batch once it is old (50 ms) or large (20,000 rows), so that a live reader sees it.
   void tick();

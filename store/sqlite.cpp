@@ -135,6 +135,8 @@ std::string Database::text(std::string_view sql) {
   return statement && statement.next(code) ? std::string(statement.text(0)) : std::string();
 }
 
+std::int64_t Database::changes() const { return sqlite3_changes64(database_); }
+
 bool Database::in_transaction() const { return sqlite3_get_autocommit(database_) == 0; }
 
 void Database::set_busy_timeout(int milliseconds) { sqlite3_busy_timeout(database_, milliseconds); }

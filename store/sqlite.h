@@ -84,6 +84,9 @@ class Database {
   std::int64_t integer(std::string_view sql, std::int64_t otherwise = 0);
   std::string text(std::string_view sql);
 
+  /// How many rows the last INSERT, UPDATE or DELETE changed.
+  std::int64_t changes() const;
+
   bool in_transaction() const;
   void set_busy_timeout(int milliseconds);
 

@@ -26,6 +26,9 @@ enum class Stat {
   store_stopped,
   not_matched,
   not_indexed,
+  producers_refused,
+  rows_left_out,
+  steal_ns,
 };
 
 struct StatInfo {
@@ -65,6 +68,12 @@ inline constexpr std::array kStats{
              "1 when waits could not be matched with signals, so that ready_ns is NULL everywhere"},
     StatInfo{Stat::not_indexed, "not_indexed", StatRow::Severity::info,
              "1 when the indexes could not be made; reading is slower"},
+    StatInfo{Stat::producers_refused, "producers_refused", StatRow::Severity::data_loss,
+             "processes, or parts of them, that found no free ring and are missing"},
+    StatInfo{Stat::rows_left_out, "rows_left_out", StatRow::Severity::info,
+             "rows outside of what was to be captured, left out on purpose"},
+    StatInfo{Stat::steal_ns, "steal_ns", StatRow::Severity::info,
+             "time that the machine's CPUs were taken away meanwhile by what it runs on, summed over them, in ns"},
 };
 
 constexpr const StatInfo& stat_info(Stat stat) { return kStats[static_cast<std::size_t>(stat)]; }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <tuple>
 
 #include "protocol/events/call.h"
@@ -74,6 +75,13 @@ struct Column {
   Value (*of)(const Event&, const Lookup&);
 };
 
+/// The columns that say when a row's thing began and ended (one column for what has no length): a table that has them can
+/// be cut to windows of time (store/retention.h). Tables without are declarations, and changes that hold from then on: they stay.
+struct RowTime {
+  const char* begin;
+  const char* end;
+};
+
 struct DeviceTable {
   using Event = DeviceEvent;
   static constexpr const char* kName = "device";
@@ -128,6 +136,7 @@ struct StrategyTable {
 struct WaitTable {
   using Event = WaitEvent;
   static constexpr const char* kName = "wait";
+  static constexpr RowTime kTime{"arrived_ns", "resumed_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup& l) { return l.site(e.site); }},
       Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
@@ -155,6 +164,7 @@ struct WaitTable {
 struct SignalTable {
   using Event = SignalEvent;
   static constexpr const char* kName = "signal";
+  static constexpr RowTime kTime{"at_ns", "at_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup& l) { return l.site(e.site); }},
       Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
@@ -172,6 +182,7 @@ struct SignalTable {
 struct KernelTable {
   using Event = KernelEvent;
   static constexpr const char* kName = "kernel";
+  static constexpr RowTime kTime{"start_ns", "end_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
@@ -208,6 +219,7 @@ struct KernelTable {
 struct CopyTable {
   using Event = CopyEvent;
   static constexpr const char* kName = "copy";
+  static constexpr RowTime kTime{"start_ns", "end_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"peer_device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.peer_device); }},
@@ -230,6 +242,7 @@ struct CopyTable {
 struct HostWaitTable {
   using Event = HostWaitEvent;
   static constexpr const char* kName = "host_wait";
+  static constexpr RowTime kTime{"begin_ns", "end_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"site_id", kInteger, [](const Event& e, const Lookup& l) { return l.site(e.site); }},
       Column<Event>{"call_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.call); }},
@@ -255,6 +268,7 @@ struct HostWaitTable {
 struct CallTable {
   using Event = CallEvent;
   static constexpr const char* kName = "call";
+  static constexpr RowTime kTime{"start_ns", "end_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
       Column<Event>{"api", kKnown, [](const Event& e, const Lookup&) { return number(e.api); }},
@@ -269,6 +283,7 @@ struct CallTable {
 struct PcSampleTable {
   using Event = PcSampleEvent;
   static constexpr const char* kName = "pc_sample";
+  static constexpr RowTime kTime{"begin_ns", "at_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"function_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.function); }},
@@ -287,6 +302,7 @@ struct PcSampleTable {
 struct PcIntervalTable {
   using Event = PcIntervalEvent;
   static constexpr const char* kName = "pc_interval";
+  static constexpr RowTime kTime{"begin_ns", "end_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"context", kKnown, [](const Event& e, const Lookup&) { return number(e.context); }},
@@ -302,6 +318,7 @@ struct PcIntervalTable {
 struct UvmTable {
   using Event = UvmEvent;
   static constexpr const char* kName = "uvm";
+  static constexpr RowTime kTime{"start_ns", "end_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"kind", kKnown, [](const Event& e, const Lookup&) { return number(e.kind); }},
@@ -318,6 +335,7 @@ struct UvmTable {
 struct NvtxTable {
   using Event = NvtxEvent;
   static constexpr const char* kName = "nvtx";
+  static constexpr RowTime kTime{"start_ns", "end_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"kind", kKnown, [](const Event& e, const Lookup&) { return number(e.kind); }},
       Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
@@ -368,6 +386,7 @@ struct ChoiceTable {
 struct ClockTable {
   using Event = ClockEvent;
   static constexpr const char* kName = "clock";
+  static constexpr RowTime kTime{"host_ns", "host_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"device_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.device_ns); }},
@@ -393,6 +412,7 @@ struct ProcessTable {
 struct SyncTable {
   using Event = SyncEvent;
   static constexpr const char* kName = "sync";
+  static constexpr RowTime kTime{"start_ns", "end_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"kind", kKnown, [](const Event& e, const Lookup&) { return number(e.kind); }},
       Column<Event>{"start_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.start_ns); }},
@@ -411,6 +431,7 @@ struct SyncTable {
 struct CudaEventTable {
   using Event = CudaEventEvent;
   static constexpr const char* kName = "cuda_event";
+  static constexpr RowTime kTime{"at_ns", "at_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"event", kKnown, [](const Event& e, const Lookup&) { return number(e.event); }},
@@ -427,6 +448,7 @@ struct CudaEventTable {
 struct GraphTable {
   using Event = GraphEvent;
   static constexpr const char* kName = "graph";
+  static constexpr RowTime kTime{"start_ns", "end_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"device_id", kKnown, [](const Event& e, const Lookup& l) { return l.device(e.device); }},
       Column<Event>{"graph", kKnown, [](const Event& e, const Lookup&) { return number(e.graph); }},
@@ -441,6 +463,7 @@ struct GraphTable {
 struct OverheadTable {
   using Event = OverheadEvent;
   static constexpr const char* kName = "overhead";
+  static constexpr RowTime kTime{"start_ns", "end_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"what_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.what); }},
       Column<Event>{"thread", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.thread, 0u); }},
@@ -454,6 +477,7 @@ struct OverheadTable {
 struct ThreadSampleTable {
   using Event = ThreadSampleEvent;
   static constexpr const char* kName = "thread_sample";
+  static constexpr RowTime kTime{"begin_ns", "end_ns"};
   static constexpr std::array kColumns{
       Column<Event>{"thread", kKnown, [](const Event& e, const Lookup&) { return number(e.thread); }},
       Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
@@ -478,6 +502,21 @@ using EventTables =
 template <class Table>
 constexpr bool has_own_id() {
   return Table::kColumns[0].type == kId;
+}
+
+/// Whether rows can be left out for being outside of what was to be captured.
+template <class Table>
+constexpr bool has_time() {
+  return requires { Table::kTime; };
+}
+
+/// The place of a column in kColumns.
+template <class Table>
+constexpr std::size_t column_index(std::string_view name) {
+  for (std::size_t i = 0; i < Table::kColumns.size(); ++i) {
+    if (Table::kColumns[i].name == name) return i;
+  }
+  return Table::kColumns.size();
 }
 
 /// Whose event it is: what the tool has seen of a process names it, all else came through the process's ring.

@@ -51,8 +51,9 @@ const TextTable::Entry& TextTable::intern(const std::string& text, bool& is_new)
 }
 
 const TextTable::Entry* TextTable::find(std::size_t ring, TextId number) const {
-  const auto at = by_number_.find(key(ring, number));
-  return at == by_number_.end() ? nullptr : at->second;
+  if (ring >= by_number_.size()) return nullptr;
+  const auto at = by_number_[ring].find(number);
+  return at == by_number_[ring].end() ? nullptr : at->second;
 }
 
 void TextTable::clear(std::int64_t next) {

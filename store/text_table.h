@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "protocol/events/header.h"
 
@@ -24,18 +25,24 @@ class TextTable {
   const Entry& intern(const std::string& text, bool& is_new);
 
   /// From now on `number` in `ring` stands for that text.
-  void bind(std::size_t ring, TextId number, const Entry& entry) { by_number_[key(ring, number)] = &entry; }
+  void bind(std::size_t ring, TextId number, const Entry& entry) {
+    if (ring >= by_number_.size()) by_number_.resize(ring + 1);
+    by_number_[ring][number] = &entry;
+  }
   /// nullptr when that number was never bound: its text was lost.
   const Entry* find(std::size_t ring, TextId number) const;
+
+  /// Numbers start anew in that ring: it has got another producer.
+  void forget_ring(std::size_t ring) {
+    if (ring < by_number_.size()) by_number_[ring].clear();
+  }
 
   /// Forgets the texts (their rows were lost), going on with ids from `next`.
   void clear(std::int64_t next);
 
  private:
-  static std::uint64_t key(std::size_t ring, TextId number) { return std::uint64_t{ring} << 32 | number; }
-
   std::unordered_map<std::string, std::int64_t> by_text_;  // entries stay where they are while it grows
-  std::unordered_map<std::uint64_t, const Entry*> by_number_;
+  std::vector<std::unordered_map<TextId, const Entry*>> by_number_;  // by ring
   std::int64_t next_ = 1;
 };
 

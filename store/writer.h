@@ -40,12 +40,31 @@ class Writer {
                std::int64_t value);
   int put_clock_error(DeviceId device, TimeNs error);
 
+  /// For store/retention.h. begin() first.
+  int run(const std::string& sql) { return database_.execute(sql); }
+  std::int64_t integer(const std::string& sql, std::int64_t otherwise = 0) { return database_.integer(sql, otherwise); }
+  /// Runs a DELETE; `removed` grows by its rows.
+  int remove(const std::string& sql, std::uint64_t& removed) {
+    const int code = database_.execute(sql);
+    if (code == 0) removed += static_cast<std::uint64_t>(database_.changes());
+    return code;
+  }
+
+  /// Opens a transaction unless one is open; everything that writes does so by itself.
+  int begin();
   int commit();
   void roll_back();
   std::int64_t next_string_id();
 
   /// Runs SQL in a transaction of its own; nothing of it stays when it fails.
   int in_transaction(const std::string& sql);
+
+  /// Makes the file as small as its rows, where most of it is free. Only without an open transaction. It may fail: the file
+  /// then stays as it is.
+  void give_free_pages_back() {
+    const std::int64_t pages = database_.integer("PRAGMA page_count"), free = database_.integer("PRAGMA freelist_count");
+    if (free > pages / 2) database_.execute("VACUUM");
+  }
 
   /// Folds the log into the file and gives its room back. Only without an open transaction.
   int empty_log();
@@ -79,7 +98,6 @@ class Writer {
   }
 
   int prepare();
-  int begin();
 
   Database database_;
   std::array<Statement, std::tuple_size_v<EventTables>> inserts_;

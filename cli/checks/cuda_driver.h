@@ -13,11 +13,23 @@ struct CudaDevice {
   int ordinal = 0;
   std::string name;
   std::optional<bool> host_native_atomics;
+  std::optional<bool> managed_memory;
+  std::optional<bool> concurrent_managed_access;  ///< by CPU and GPU at the same time: faults and migrations
+  std::optional<bool> pageable_memory_access;     ///< of memory that was never registered
+};
+
+/// What one device can do with another's memory.
+struct CudaPeers {
+  int from = 0;
+  int to = 0;
+  bool access = false;
+  std::optional<bool> native_atomics;
 };
 
 struct CudaDriver {
   int version = 0;  ///< 1000 * major + 10 * minor of the CUDA that the driver supports
   std::vector<CudaDevice> devices;
+  std::vector<CudaPeers> peers;  ///< every ordered pair
 };
 
 /// Errors: no driver, or one that does not start; with its own reason.

@@ -1,9 +1,18 @@
 // What a GPU needs to be profiled. All of it may be missing: the CPU device does the main job.
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
+#include <map>
 #include <optional>
+#include <sstream>
+#include <utility>
 
 #include "cli/checks/check.h"
 #include "cli/checks/cuda_driver.h"
@@ -14,6 +23,38 @@
 namespace wicprof::cli {
 
 namespace {
+
+Check cupti_check() {
+  const std::string path = find_cupti();
+  const std::string cure =
+      fmt::format("install the CUDA toolkit's CUPTI, or name its library in {}", kCuptiPathVariable);
+  if (path.empty()) return {"CUPTI", CheckState::missing, "no libcupti found", cure, false};
+  // Stays loaded: it may have started threads.
+  void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* reason = dlerror();
+    return {"CUPTI", CheckState::missing, fmt::format("{} does not load: {}", path, reason == nullptr ? "" : reason), cure, false};
+  }
+  const auto get = reinterpret_cast<int (*)(std::uint32_t*)>(dlsym(library, "cuptiGetVersion"));
+  std::uint32_t version = 0;
+  if (get == nullptr || get(&version) != 0) return {"CUPTI", CheckState::missing, path + " does not say its version", cure, false};
+  return {"CUPTI", CheckState::ok, fmt::format("{}, API version {}", path, version), {}, false};
+}
+
+std::string find_nvdisasm() {
+  std::vector<std::string> folders;
+  std::istringstream path(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
+  for (std::string folder; std::getline(path, folder, ':');) folders.push_back(folder);
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable); root != nullptr && *root != '\0') folders.push_back(std::string(root) + "/bin");
+  }
+  folders.emplace_back("/usr/local/cuda/bin");
+  for (const std::string& folder : folders) {
+    const std::string file = folder + "/nvdisasm";
+    if (!folder.empty() && access(file.c_str(), X_OK) == 0) return file;
+  }
+  return {};
+}
 
 Check device_check(const Result<CudaDriver>& driver) {
   Check check{"GPU", CheckState::missing, {}, {}, false};
@@ -47,6 +88,52 @@ Check atomics_check(const CudaDevice& device) {
   return check;
 }
 
+Check managed_check(const CudaDevice& device) {
+  Check check{fmt::format("managed memory, cuda:{}", device.ordinal), CheckState::ok, {}, {}, false};
+  const auto said = [](const std::optional<bool>& ability) { return !ability ? "not known" : *ability ? "yes" : "no"; };
+  check.detail = fmt::format("{}; CPU and GPU at the same time: {}; memory that was never registered: {}",
+                             said(device.managed_memory), said(device.concurrent_managed_access),
+                             said(device.pageable_memory_access));
+  if (!device.managed_memory.value_or(true) || !device.concurrent_managed_access.value_or(true)) {
+    check.state = CheckState::not_applicable;
+    check.detail += "; the source uvm sees no faults here";
+  }
+  return check;
+}
+
+// One line for all pairs that are alike, since eight devices have fifty-six.
+std::vector<Check> peer_checks(const CudaDriver& driver) {
+  std::map<std::pair<bool, std::optional<bool>>, std::string> pairs;
+  for (const CudaPeers& p : driver.peers) {
+    std::string& list = pairs[{p.access, p.native_atomics}];
+    list += fmt::format("{}{}->{}", list.empty() ? "" : ", ", p.from, p.to);
+  }
+  std::vector<Check> checks;
+  for (const auto& [what, list] : pairs) {
+    Check check{"peer access", what.first ? CheckState::ok : CheckState::missing, {}, {}, false};
+    if (!what.first) {
+      check.detail = fmt::format("none: {}", list);
+      check.cure = "words and channels between these GPUs have to lie in host memory; see nvidia-smi topo -p2p r";
+    } else {
+      check.detail = fmt::format("{}; atomics between them: {}", list,
+                                 !what.second ? "not known" : *what.second ? "native" : "none, so words between them are not for atomics");
+    }
+    checks.push_back(check);
+  }
+  if (checks.empty()) checks.push_back({"peer access", CheckState::not_applicable, "takes two GPUs", {}, false});
+  return checks;
+}
+
+// CAP_SYS_ADMIN, bit 21 of the effective set: in a container even root may lack it.
+bool has_sys_admin() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("CapEff:")) continue;
+    return (std::strtoull(line.c_str() + 7, nullptr, 16) >> 21 & 1) != 0;
+  }
+  return false;
+}
+
 Check profiling_rights_check() {
   Check check{"GPU profiling rights", CheckState::not_applicable, "no NVIDIA kernel module here", {}, false};
   std::ifstream params("/proc/driver/nvidia/params");
@@ -54,10 +141,57 @@ Check profiling_rights_check() {
     if (!line.starts_with("RmProfilingAdminOnly:")) continue;
     const bool admin_only = line.find('1') != std::string::npos;
     check.state = CheckState::ok;
-    check.detail =
-        admin_only ? "counters for administrators only; kernels, copies and waits need none" : "counters for everybody";
+    if (!admin_only) {
+      check.detail = "counters for everybody";
+    } else if (has_sys_admin()) {
+      check.detail = "counters for administrators only, and this user is one (CAP_SYS_ADMIN)";
+    } else {
+      check.state = CheckState::missing;
+      check.detail = "counters for administrators only: no pcsampling; kernels, copies and waits need none";
+      check.cure = "options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, then load the driver again; or run "
+                   "as root, in a container with --cap-add=SYS_ADMIN";
+    }
   }
   return check;
+}
+
+// In a process of its own: what a library does when it is loaded, or why it cannot be, is not doctor's to suffer.
+Check injection_check(const std::string& library) {
+  Check check{"injection", CheckState::ok, "the collector loads into a program", {}, false};
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {"injection", CheckState::not_applicable, "cannot make a pipe to try it", {}, false};
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    const char* reason = nullptr;
+    void* loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (loaded == nullptr) {
+      reason = dlerror();
+    } else if (dlsym(loaded, "InitializeInjection") == nullptr) {
+      reason = "it has no InitializeInjection";
+    }
+    if (reason != nullptr) (void)!write(ends[1], reason, std::strlen(reason));
+    _exit(reason == nullptr ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string reason;
+  char bytes[512];
+  for (ssize_t n; (n = read(ends[0], bytes, sizeof bytes)) > 0;) reason.append(bytes, static_cast<std::size_t>(n));
+  close(ends[0]);
+  int status = 0;
+  if (child > 0) waitpid(child, &status, 0);
+  if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return check;
+  check.state = CheckState::missing;
+  check.detail = fmt::format("{} does not load: {}", library, reason.empty() ? "the process that tried it was killed" : reason);
+  check.cure = "install or build wic-prof again for this system";
+  return check;
+}
+
+Check nvdisasm_check() {
+  const std::string path = find_nvdisasm();
+  if (!path.empty()) return {"nvdisasm", CheckState::ok, path, {}, false};
+  return {"nvdisasm", CheckState::missing, "not found: polling loops are found, but not shown as instructions",
+          "put the CUDA toolkit's bin on PATH, or set CUDA_HOME", false};
 }
 
 }  // namespace
@@ -82,19 +216,13 @@ std::vector<Check> gpu_checks() {
   const std::optional<std::string> library = beside_binary(std::string("../lib/") + kInjectionLibrary);
   if (library) {
     checks.push_back({"CUDA collector", CheckState::ok, *library, {}, false});
+    checks.push_back(injection_check(*library));
   } else {
     checks.push_back({"CUDA collector", CheckState::missing,
                       fmt::format("no ../lib/{} beside wic-prof", kInjectionLibrary),
                       "build with a CUDA toolkit: make, with nvcc on PATH or in /usr/local/cuda", false});
   }
-  const std::string cupti = find_cupti();
-  if (!cupti.empty()) {
-    checks.push_back({"CUPTI", CheckState::ok, cupti, {}, false});
-  } else {
-    checks.push_back({"CUPTI", CheckState::missing, "no libcupti found",
-                      fmt::format("install the CUDA toolkit's CUPTI, or name its library in {}", kCuptiPathVariable),
-                      false});
-  }
+  checks.push_back(cupti_check());
 
   const char* loading = std::getenv(kModuleLoadingVariable);
   Check lazy{"module loading", CheckState::ok, fmt::format("run sets {}=EAGER", kModuleLoadingVariable), {}, false};
@@ -106,8 +234,14 @@ std::vector<Check> gpu_checks() {
   }
   checks.push_back(lazy);
   if (driver) {
-    for (const CudaDevice& device : driver->devices) checks.push_back(atomics_check(device));
+    for (const CudaDevice& device : driver->devices) {
+      checks.push_back(managed_check(device));
+      checks.push_back(atomics_check(device));
+    }
+    const std::vector<Check> peers = peer_checks(*driver);
+    checks.insert(checks.end(), peers.begin(), peers.end());
   }
+  checks.push_back(nvdisasm_check());
   checks.push_back(profiling_rights_check());
   return checks;
 }

@@ -9,8 +9,10 @@
 #include "cli/exit_status.h"
 #include "cli/input_trace.h"
 #include "cli/messages.h"
+#include "cli/record/capture.h"
 #include "cli/record/run_app.h"
 #include "cli/record/wait_options.h"
+#include "protocol/trace_words.h"
 
 namespace wicprof::cli {
 
@@ -21,6 +23,7 @@ struct RunOptions {
   std::string mode;
   std::string strategy;
   std::string schedule;
+  CaptureOptions capture;
   unsigned long long buffer_mib = 128;
 };
 
@@ -51,6 +54,9 @@ Result<> settle(RunOptions& options, const CLI::App& verb, const ProgramWords& p
     if (!wait) return wait.error();
     plan.phases = {{*wait, 0}};
   }
+  Result<CapturePlan> capture = read_capture(options.capture);
+  if (!capture) return capture.error();
+  plan.capture = *std::move(capture);
   plan.buffer_bytes = static_cast<std::size_t>(options.buffer_mib) << 20;
   return ok();
 }
@@ -102,10 +108,28 @@ VerbBody declare_run(CLI::App& verb, const ProgramWords& program) {
                   "the session's name for toggle and sessions; by default after the program")
       ->type_name("NAME");
   verb.add_option("--buffer-size", options->buffer_mib,
-                  "MiB of shared memory between the program and wic-prof, shared by 8 rings")
+                  "MiB of shared memory between the program and wic-prof, shared by 16 rings, one a producer")
       ->type_name("MIB")
       ->check(CLI::Range(1ULL, 1ULL << 40))
       ->capture_default_str();
+  CaptureOptions& capture = options->capture;
+  verb.add_option("--trace", capture.trace,
+                  fmt::format("what to record, a list of {}; {} unless named", trace_word_list(), kDefaultTrace))
+      ->type_name("LIST");
+  verb.add_option("--delay", capture.delay, "record from so long after the program's start on, like 2s or 500ms (ms, s, m)")
+      ->type_name("TIME");
+  verb.add_option("--duration", capture.duration, "record for so long; then the program goes on unrecorded")
+      ->type_name("TIME");
+  verb.add_option("--capture-range", capture.ranges,
+                  "record what reaches into NVTX ranges of that name only; may be given several times")
+      ->type_name("NAME[@DOMAIN]")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->expected(1);
+  verb.add_option("--keep-last", capture.keep_last, "keep only what happened in so long before the end, while recording, too")
+      ->type_name("TIME");
+  verb.add_option("--max-size", capture.max_size,
+                  "the trace grows to this size at most, like 500M (K, M, G, T); what comes then is counted as lost")
+      ->type_name("SIZE");
   verb.add_flag("-q,--quiet", options->plan.quiet, "no progress, no summary");
   add_example(verb, "wic-prof run -o halo.wicprof --schedule poll:2s,park:2s -- ./halo --size 256");
   return [options, &verb, &program] {

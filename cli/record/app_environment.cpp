@@ -44,7 +44,7 @@ std::string find_cupti() {
   return {};
 }
 
-std::vector<std::string> app_environment(const std::string& session_path) {
+std::vector<std::string> app_environment(const std::string& session_path, const std::string& trace, bool nvtx_open) {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -60,6 +60,8 @@ std::vector<std::string> app_environment(const std::string& session_path) {
   };
 
   variables[kSessionVariable] = session_path;
+  variables[kTraceVariable] = trace;
+  if (nvtx_open) variables.insert_or_assign(kNvtxOpenVariable, std::string(1, '1'));
   if (const std::optional<std::string> library = beside_binary(std::string("../lib/") + kInjectionLibrary)) {
     replace(kCudaInjectionVariable, *library);
     replace(kNvtxInjectionVariable, *library);

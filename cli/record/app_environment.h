@@ -7,7 +7,8 @@
 namespace wicprof::cli {
 
 /// This process's environment plus what a traced program needs, as "NAME=value". Warns where it must replace something.
-std::vector<std::string> app_environment(const std::string& session_path);
+/// `trace`: for WICPROF_TRACE; `nvtx_open`: whether ranges are to be told of when they begin.
+std::vector<std::string> app_environment(const std::string& session_path, const std::string& trace, bool nvtx_open);
 
 /// A libcupti for the program to load: $WICPROF_CUPTI_PATH, else where CUDA installs it. Empty when there is none.
 std::string find_cupti();

@@ -1,5 +1,7 @@
 #include "cli/record/drain.h"
 
+#include <pthread.h>
+
 #include <chrono>
 #include <cstdint>
 
@@ -9,10 +11,20 @@ namespace {
 // A busy ring must not keep the others waiting: at most this much of each in turn.
 constexpr std::size_t kBytesInTurn = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds kIdle{1};
+constexpr TimeNs kQuickLook = 10 * kMillisecond;
+constexpr TimeNs kThoroughLook = 250 * kMillisecond;
 }  // namespace
 
-Drain::Drain(const SessionMap& session, store::Recorder& recorder) : session_(session), recorder_(recorder) {
-  for (std::size_t i = 0; i < session.header().ring_count; ++i) rings_.emplace_back(session.ring(i));
+Drain::Drain(const SessionMap& session, const std::string& session_path, store::Recorder& recorder, RingHeader* own)
+    : session_(session), session_path_(session_path), recorder_(recorder) {
+  for (std::size_t i = 0; i < session.header().ring_count; ++i) {
+    rings_.push_back({session.ring(i), RingReader(session.ring(i))});
+  }
+  if (own != nullptr) rings_.push_back({own, RingReader(own)});
+}
+
+void Drain::start() {
+  session_.header().takes_back.store(1, std::memory_order_release);
   thread_ = std::thread([this] { work(); });
 }
 
@@ -30,6 +42,7 @@ store::RecorderProgress Drain::progress() const {
 }
 
 void Drain::work() {
+  pthread_setname_np(pthread_self(), "wicprof-drain");
   for (;;) {
     const bool last = stop_.load(std::memory_order_relaxed);
     const std::size_t records = round(last ? SIZE_MAX : kBytesInTurn);
@@ -40,21 +53,60 @@ void Drain::work() {
 
 std::size_t Drain::round(std::size_t max_bytes) {
   const ControlBlock& control = session_.control();
-  if (attached() == 0 && control.runtime_attached.load(std::memory_order_acquire) != 0) {
-    first_mode_ = WantedWait::unpack(control.wanted.load(std::memory_order_relaxed)).mode;
+  if (attached() == 0 && attached_runtimes(control) != 0) {
+    first_mode_ = program_wait(control).mode;
     attached_.store(now_ns(), std::memory_order_relaxed);
   }
   std::size_t records = 0;
-  for (std::size_t i = 0; i < rings_.size(); ++i) {
-    recorder_.set_ring_process(i, session_.ring(i)->owner.load(std::memory_order_acquire));
-    records += rings_[i].read([&](const EventHeader& event) { recorder_.add(i, event); }, max_bytes);
-    recorder_.set_ring_dropped(i, rings_[i].dropped(), rings_[i].corrupt());
+  for (std::size_t i = 0; i < rings_.size(); ++i) records += read(i, max_bytes);
+  look_at_owners();
+  if (const std::uint32_t refused = session_.header().rings_refused.load(std::memory_order_acquire); refused != 0) {
+    recorder_.set_stat(store::Stat::producers_refused, "", refused);
   }
   recorder_.tick();
   store::RecorderProgress now = recorder_.progress();
   const std::lock_guard lock(mutex_);
   progress_ = std::move(now);
   return records;
+}
+
+std::size_t Drain::read(std::size_t index, std::size_t max_bytes) {
+  Source& source = rings_[index];
+  const std::uint32_t owner = source.ring->owner.load(std::memory_order_acquire);
+  if (owner == 0) return 0;  // whoever claims it now is read from the next round on, by name
+  recorder_.set_ring_process(index, owner);
+  const std::size_t records =
+      source.reader.read([&](const EventHeader& event) { recorder_.add(index, event); }, max_bytes);
+  recorder_.set_ring_dropped(index, source.reader.dropped(), source.reader.corrupt());
+  return records;
+}
+
+// Takes back what its holder can no longer use (protocol/ring.h says in which order).
+void Drain::look_at_owners() {
+  const TimeNs now = now_ns();
+  SessionHeader& header = session_.header();
+  const std::uint32_t wanted = header.rings_wanted.load(std::memory_order_acquire);
+  const bool thorough = wanted != rings_wanted_ || now - looked_thoroughly_ >= kThoroughLook;
+  if (!thorough && now - looked_ < kQuickLook) return;
+  rings_wanted_ = wanted;
+  looked_ = now;
+  if (thorough) looked_thoroughly_ = now;
+  const OwnerLook look = thorough ? OwnerLook::thorough : OwnerLook::quick;
+  for (std::size_t i = 0; i < header.ring_count; ++i) {
+    RingHeader& ring = *rings_[i].ring;
+    const std::uint32_t gone = gone_owner(ring.owner, session_path_, look);
+    if (gone == 0) continue;
+    read(i, SIZE_MAX);
+    recorder_.forget_ring(i);
+    rings_[i].reader = RingReader(&ring);
+    reset_ring(ring);
+    ring.owner.take_back(gone);
+  }
+  ControlBlock& control = session_.control();
+  for (RuntimeControl& runtime : control.runtimes) {
+    const std::uint32_t gone = gone_owner(runtime.owner, session_path_, look);
+    if (gone != 0) drop_runtime(control, runtime, gone);
+  }
 }
 
 }  // namespace wicprof::cli

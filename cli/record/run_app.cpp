@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include "cli/messages.h"
@@ -14,11 +15,13 @@
 #include "cli/record/app_environment.h"
 #include "cli/record/drain.h"
 #include "cli/record/find_program.h"
+#include "cli/record/host_sampler.h"
 #include "cli/record/progress.h"
 #include "cli/record/switchboard.h"
 #include "cli/record/terminal_signals.h"
 #include "protocol/control_socket.h"
 #include "protocol/session.h"
+#include "protocol/shell_words.h"
 #include "protocol/utc_time.h"
 
 namespace wicprof::cli {
@@ -29,7 +32,7 @@ constexpr TimeNs kGrace = 5 * kSecond;            // what an interrupted program
 constexpr TimeNs kTick = 100 * kMillisecond;      // how often the supervising thread looks around
 constexpr TimeNs kAttachTick = 5 * kMillisecond;  // ... while a schedule waits for the wic runtime
 constexpr TimeNs kApplyPatience = 2 * kSecond;    // after this a scheduled switch counts as not taken up
-constexpr std::size_t kRings = 8;
+constexpr std::size_t kRings = 16;
 
 std::string base_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
@@ -54,16 +57,7 @@ std::string free_session_name(const std::string& program) {
 // The command as somebody would type it.
 std::string command_line(const std::vector<std::string>& words) {
   std::string line;
-  for (const std::string& word : words) {
-    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`!{}") == std::string::npos;
-    std::string quoted = word;
-    if (!plain) {
-      quoted = "'";
-      for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-      quoted += "'";
-    }
-    line += (line.empty() ? "" : " ") + quoted;
-  }
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
   return line;
 }
 
@@ -75,11 +69,13 @@ void remove_trace(const std::string& path) {
 class Supervision {
  public:
   Supervision(AppProcess& app, Switchboard& switchboard, const Drain& drain, TerminalSignals& signals,
-              const RunPlan& plan)
+              CaptureWindow& window, const RunPlan& plan)
       : app_(app),
         switchboard_(switchboard),
         drain_(drain),
         signals_(signals),
+        window_(window),
+        quiet_(plan.quiet),
         schedule_(plan.phases),
         progress_(!plan.quiet, now_ns()) {}
 
@@ -90,6 +86,7 @@ class Supervision {
         progress_.clear();
         return *end;
       }
+      follow_window();
       follow_schedule();
       report_trouble();
       progress_.show(drain_.progress(), switchboard_.wanted());
@@ -105,13 +102,21 @@ class Supervision {
  private:
   TimeNs pause() const {
     TimeNs pause = kTick;
+    if (const std::optional<TimeNs> next = window_.next()) pause = std::clamp<TimeNs>(*next - now_ns(), 0, kTick);
     if (const TimeNs attached = drain_.attached(); attached == 0) {
-      if (!schedule_.finished()) pause = kAttachTick;
+      if (!schedule_.finished()) pause = std::min(pause, kAttachTick);
     } else if (const std::optional<TimeNs> next = schedule_.next(attached)) {
       pause = std::min(pause, *next - now_ns());
     }
     if (kill_at_) pause = std::min(pause, *kill_at_ - now_ns());
     return pause;
+  }
+
+  void follow_window() {
+    const std::optional<std::string> done = window_.follow(now_ns());
+    if (!done || quiet_) return;
+    progress_.clear();
+    note(*done);
   }
 
   void follow_schedule() {
@@ -163,6 +168,8 @@ class Supervision {
   Switchboard& switchboard_;
   const Drain& drain_;
   TerminalSignals& signals_;
+  CaptureWindow& window_;
+  bool quiet_;
   Schedule schedule_;
   ProgressLine progress_;
   std::optional<std::uint32_t> sequence_;  // of the scheduled change under way
@@ -189,9 +196,11 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
   SessionHeader& header = session->map().header();
   Switchboard switchboard(session->map().control());
   if (!plan.phases.empty()) switchboard.start_with(plan.phases.front().wait);
+  const CapturePlan& capture = plan.capture;
+  CaptureWindow window(session->map().control(), capture);
 
   Result<AppProcess> app =
-      AppProcess::hold({*program, plan.words, app_environment(session->path()), signals.previous_mask()});
+      AppProcess::hold({*program, plan.words, app_environment(session->path(), capture.collector, !capture.ranges.empty()), signals.previous_mask()});
   if (!app) return app.error();
   header.app_pid = app->pid();
 
@@ -199,10 +208,8 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
   const Result<std::string> trace = expand_output_name(pattern, app->pid());
   if (!trace) return trace.error();
   const TimeNs started = now_ns();
-  Result<store::Recorder> recorder =
-      store::Recorder::create({*trace,
-                               plan.overwrite,
-                               {{"app", options.app},
+  std::map<std::string, std::string> meta = capture_meta(capture);
+  meta.insert({{"app", options.app},
                                 {"command", command_line(plan.words)},
                                 {"session", options.name},
                                 {"pid", std::to_string(app->pid())},
@@ -211,7 +218,12 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
                                 {"started_utc", utc_time()},
                                 {"mode", std::string(mode_name(switchboard.wanted().mode))},
                                 {"schedule", plan.schedule_text},
-                                {"wic_prof_version", WICPROF_VERSION}}});
+                                {"wic_prof_version", WICPROF_VERSION}});
+  store::RetentionPlan retention;
+  retention.keep_last = capture.keep_last;
+  retention.ranges = capture.ranges;
+  Result<store::Recorder> recorder =
+      store::Recorder::create({*trace, plan.overwrite, std::move(meta), capture.max_bytes, std::move(retention)});
   if (!recorder) return recorder.error();
 
   const auto give_up = [&](const Error& error) {
@@ -219,7 +231,8 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
     remove_trace(*trace);
     return error;
   };
-  Drain drain(session->map(), *recorder);
+  OwnRing own;
+  Drain drain(session->map(), session->path(), *recorder, own.ring());
   const auto status = [&] {
     const store::RecorderProgress progress = drain.progress();
     const WantedWait wanted = switchboard.wanted();
@@ -234,7 +247,7 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
     s.events = progress.events;
     s.waits = progress.waits;
     s.lost = progress.lost;
-    s.runtime_attached = session->map().control().runtime_attached.load(std::memory_order_acquire) != 0;
+    s.runtime_attached = attached_runtimes(session->map().control()) != 0;
     s.sites = switchboard.site_names();
     s.stopped = progress.stopped;
     return s;
@@ -242,11 +255,19 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
   const ControlHandler handler{status, [&](const ToggleRequest& request) { return switchboard.toggle(request); }};
   const Result<ControlServer> server = ControlServer::start(
       session->socket_path(), [&](const std::string& line) { return answer_request(handler, line); });
-  if (!server) {
-    drain.finish();
-    return give_up(server.error());
+  if (!server) return give_up(server.error());
+  std::optional<HostSampler> sampler;
+  if (capture.host) sampler.emplace(session->map(), app->pid(), own.sink());
+  const std::optional<TimeNs> stolen_before = capture.host ? stolen_ns() : std::nullopt;
+  window.start(now_ns());
+  if (capture.timed()) {
+    recorder->set_capture_window(window.from(), window.until());
+    recorder->set_meta("capture_from_ns", std::to_string(window.from()));
+    if (capture.duration != 0) recorder->set_meta("capture_until_ns", std::to_string(window.until()));
   }
+  drain.start();  // the recorder is its own from here on
   if (const Result<> begun = app->start(); !begun) {
+    sampler.reset();
     drain.finish();
     return give_up(begun.error());
   }
@@ -254,13 +275,17 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
     note(fmt::format("session '{}', recording {} (pid {}) to {}", options.name, options.app, app->pid(), *trace));
   }
 
-  Supervision supervision(*app, switchboard, drain, signals, plan);
+  Supervision supervision(*app, switchboard, drain, signals, window, plan);
   RunOutcome outcome;
   outcome.trace = *trace;
   outcome.end = supervision.until_end();
   outcome.interrupted = supervision.interrupted();
   switchboard.close();
+  sampler.reset();
   drain.finish();
+  if (const std::optional<TimeNs> stolen = stolen_ns(); stolen && stolen_before) {
+    recorder->set_stat(store::Stat::steal_ns, "", static_cast<std::uint64_t>(std::max<TimeNs>(*stolen - *stolen_before, 0)));
+  }
   if (const std::size_t unused = supervision.unused_phases(); unused > 0) {
     warn(
         drain.attached() == 0

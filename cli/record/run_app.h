@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/record/app_process.h"
+#include "cli/record/capture.h"
 #include "cli/record/schedule.h"
 #include "protocol/result.h"
 
@@ -20,6 +21,7 @@ struct RunPlan {
   std::string schedule_text;  ///< as the user wrote it; empty without a schedule
   std::string name;           ///< of the session; empty = after the program
   std::size_t buffer_bytes = std::size_t{128} << 20;  ///< all rings together
+  CapturePlan capture;
   bool quiet = false;
 };
 

@@ -11,17 +11,17 @@ namespace {
 
 constexpr double kLongest = 1e6;  // seconds; more is a slip of the pen and would not fit nanoseconds either
 
-std::optional<TimeNs> parse_time(std::string_view text) {
+}  // namespace
+
+std::optional<TimeNs> parse_time(std::string_view text, bool bare_seconds) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc()) return std::nullopt;
   const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  const double seconds = unit == "ms" ? value * 1e-3 : unit == "s" ? value : unit == "m" ? value * 60 : -1;
+  const double seconds = unit == "ms" ? value * 1e-3 : unit == "s" || (bare_seconds && unit.empty()) ? value : unit == "m" ? value * 60 : -1;
   if (!(seconds > 0) || seconds > kLongest) return std::nullopt;
   return static_cast<TimeNs>(seconds * 1e9);
 }
-
-}  // namespace
 
 Result<std::vector<Phase>> parse_schedule(const std::string& text, StrategyId park) {
   std::vector<Phase> phases;

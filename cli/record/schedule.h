@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "protocol/control.h"
@@ -15,6 +16,9 @@ struct Phase {
   WantedWait wait;
   TimeNs duration = 0;  ///< the last phase lasts until the program ends, whatever is said here
 };
+
+/// A time such as 500ms, 2s or 1m; a bare number is seconds where `bare_seconds`. Nothing for anything else, and for 0.
+std::optional<TimeNs> parse_time(std::string_view text, bool bare_seconds = false);
 
 /// Entries "poll:TIME" or "park:TIME" with a TIME such as 500ms, 2s or 1m; `park` is the strategy that park stands for.
 Result<std::vector<Phase>> parse_schedule(const std::string& text, StrategyId park);

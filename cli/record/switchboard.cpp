@@ -23,6 +23,7 @@ std::vector<std::string> Switchboard::site_names() const {
   std::vector<std::string> names;
   const std::uint32_t count = std::min(control_.site_count.load(std::memory_order_acquire), kMaxSites - 1);
   for (std::uint32_t site = 1; site <= count; ++site) {
+    if (control_.sites[site].naming.load(std::memory_order_acquire) != SiteControl::kNamed) continue;
     const char* name = control_.sites[site].name;
     names.emplace_back(name, strnlen(name, kMaxSiteName));
   }
@@ -31,7 +32,7 @@ std::vector<std::string> Switchboard::site_names() const {
 
 Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
   const std::lock_guard lock(mutex_);
-  if (control_.runtime_attached.load(std::memory_order_acquire) == 0) {
+  if (attached_runtimes(control_) == 0) {
     return unavailable(
         "this app has no wic runtime (or has not started it yet), so there is nothing to toggle; only waits written "
         "with "
@@ -66,7 +67,7 @@ Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
     }
   }
   return ToggleReply{request.mode, request.strategy, request.site, requested,
-                     control_.effective_ns.load(std::memory_order_acquire)};
+                     last_effective(control_)};
 }
 
 }  // namespace wicprof::cli

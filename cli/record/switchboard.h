@@ -27,7 +27,7 @@ class Switchboard {
   Result<ToggleReply> toggle(const ToggleRequest& request);
 
   /// What is wanted of the whole program; a runtime that was asked for nothing says its own way here.
-  WantedWait wanted() const { return WantedWait::unpack(control_.wanted.load(std::memory_order_relaxed)); }
+  WantedWait wanted() const { return program_wait(control_); }
   bool applied(std::uint32_t sequence) const;
   std::vector<std::string> site_names() const;
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -83,7 +84,7 @@ class PcSampling final : public Source {
  public:
   PcSampling() : Source("pcsampling", {}), modules_(modules_folder()), budget_(samples_a_second()) {}
 
-  Result<> enable(const Cupti& cupti) override {
+  Result<> prepare(const Cupti& cupti) override {
     const CuptiApi& api = cupti.api;
     if (api.pc_sampling_enable == nullptr || api.pc_sampling_get_data == nullptr ||
         api.pc_sampling_set_configuration_attribute == nullptr || api.pc_sampling_get_num_stall_reasons == nullptr ||
@@ -106,6 +107,13 @@ class PcSampling final : public Source {
     }
     return ok();
   }
+
+  // Sampling goes on all the time; what is not wanted is thrown away.
+  Result<> enable(const Cupti&) override {
+    wanted_.store(true, std::memory_order_relaxed);
+    return ok();
+  }
+  void disable(const Cupti&) override { wanted_.store(false, std::memory_order_relaxed); }
 
   void resource(CUpti_CallbackId id, const CUpti_ResourceData& data, EventSink& sink) override {
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) return begin(data.context, sink);
@@ -283,7 +291,7 @@ class PcSampling final : public Source {
   void write(SampledContext& context, EventBatch& batch) {
     const TimeNs now = now_ns();
     PcTally& tally = context.tally;
-    if (!tally.empty()) {
+    if (!tally.empty() && wanted_.load(std::memory_order_relaxed)) {
       auto interval = make_event<PcIntervalEvent>();
       interval.device = context.device;
       interval.context = context.id;
@@ -363,6 +371,7 @@ class PcSampling final : public Source {
   }
 
   const CuptiApi* api_ = nullptr;
+  std::atomic<bool> wanted_{false};
   Modules modules_;
   std::uint64_t budget_;
   std::timed_mutex mutex_;  // guards all below

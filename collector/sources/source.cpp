@@ -2,6 +2,8 @@
 
 namespace wicprof::collector {
 
+Result<> Source::prepare(const Cupti&) { return ok(); }
+
 Result<> Source::enable(const Cupti& cupti) {
   for (const CUpti_ActivityKind kind : kinds_) {
     const std::string what = "cuptiActivityEnable(" + std::to_string(kind) + ", for " + std::string(name_) + ")";

@@ -31,7 +31,11 @@ class Source {
   std::string_view name() const { return name_; }
   std::span<const CUpti_ActivityKind> kinds() const { return kinds_; }
 
-  /// Within cuInit(). The first error ends it; what was enabled before stays so.
+  /// Once, within cuInit(), before all else: for what cannot begin later.
+  virtual Result<> prepare(const Cupti& cupti);
+
+  /// From now on records are wanted, within cuInit() or later; and no longer. The first error ends it; what was enabled before
+  /// stays so.
   virtual Result<> enable(const Cupti& cupti);
   virtual void disable(const Cupti& cupti);
 

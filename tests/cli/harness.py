@@ -12,6 +12,8 @@ import unittest
 
 WICPROF = os.environ["WICPROF"]
 TRACED_APP = os.environ["WICPROF_TRACED_APP"]
+CUDA_APP = os.environ.get("WICPROF_CUDA_APP")  # None: built without CUPTI's headers
+FAKE_CUPTI = os.environ.get("WICPROF_FAKE_CUPTI")
 SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
 VERBS = ["run", "sessions", "toggle", "analyze", "compare", "report", "doctor", "demo"]
 PATIENCE = 60  # seconds: only what hangs takes that long
@@ -107,6 +109,29 @@ class Case(unittest.TestCase):
         result = self.wic_prof("run", "-o", name, *run_options, "--", TRACED_APP, *app_options)
         self.assertEqual(result.returncode, 0, result.stderr)
         return self.work / name
+
+    def query(self, trace, sql):
+        with sqlite3.connect(self.work / trace) as database:
+            return database.execute(sql).fetchall()
+
+    def number(self, trace, sql):
+        return self.query(trace, sql)[0][0]
+
+    def stats(self, trace):
+        """name -> value, summed over details."""
+        return dict(self.query(trace, "SELECT n.value, sum(t.value) FROM stat t JOIN string n ON n.id = t.name_id GROUP BY n.value"))
+
+    def run_cuda(self, *words, options=(), fake="", env=None):
+        """A run of the CUDA program without a GPU (cuda_app.cpp), with a CUPTI that does what `fake` says."""
+        if CUDA_APP is None:
+            self.skipTest("built without CUPTI's headers")
+        variables = {"WICPROF_CUPTI_PATH": FAKE_CUPTI, "WICPROF_TEST_CUPTI": fake, "WICPROF_FLUSH_MS": "10", **(env or {})}
+        return self.wic_prof("run", "-f", "-o", "t.wicprof", *options, "--", CUDA_APP, *words, env=variables)
+
+    def losses(self, trace="t.wicprof"):
+        """The reasons of what the collector could not record."""
+        return [row[0] or "" for row in self.query(trace, "SELECT d.value FROM stat t JOIN string n ON n.id = t.name_id "
+                                                   "LEFT JOIN string d ON d.id = t.detail_id WHERE t.severity = 1")]
 
     def meta(self, trace):
         with sqlite3.connect(self.work / trace) as database:

@@ -70,8 +70,27 @@ class Answers(harness.Case):
         for check in answer["checks"]:
             self.assertIn(check["state"], ("ok", "missing", "not applicable"))
             self.assertEqual(bool(check["cure"]), check["state"] == "missing", check)
-        for name in ("CUDA driver", "GPU", "CUDA collector", "CUPTI", "clock"):
+        for name in ("CUDA driver", "GPU", "CUDA collector", "CUPTI", "clock", "scheduler statistics", "container", "display", "nvdisasm",
+                     "module loading", "GPU profiling rights"):
             self.assertIn(name, states)
+        self.assertEqual("injection" in states, states["CUDA collector"] == "ok")
+
+    def test_doctor_follows_the_environment(self):
+        def line(name, **variables):
+            answer = json.loads(self.wic_prof("doctor", "--format", "json", env=variables).stdout)
+            return next(check for check in answer["checks"] if check["name"] == name)
+        self.assertEqual(line("display", DISPLAY=":7", WAYLAND_DISPLAY="")["state"], "ok")
+        self.assertEqual(line("display", DISPLAY="", WAYLAND_DISPLAY="")["state"], "not applicable")
+        self.assertEqual(line("module loading", CUDA_MODULE_LOADING="LAZY")["state"], "missing")
+        self.assertIn("podcraft", line("container", container="podcraft")["detail"])
+        tools = self.work / "bin"
+        tools.mkdir()
+        (tools / "nvdisasm").write_text("")
+        (tools / "nvdisasm").chmod(0o755)
+        self.assertEqual(line("nvdisasm", PATH=f"/none:{tools}")["detail"], str(tools / "nvdisasm"))
+        library = self.work / "libcupti.so"
+        library.write_text("no library")
+        self.assertEqual(line("CUPTI", WICPROF_CUPTI_PATH=str(library))["state"], "missing")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@
 #include "protocol/events/clock.h"
 #include "protocol/events/device.h"
 #include "protocol/events/intervention.h"
+#include "protocol/events/process.h"
 #include "protocol/events/signal.h"
 #include "protocol/events/site.h"
 #include "protocol/events/wait.h"
@@ -56,25 +57,39 @@ Options read_options(int argc, char** argv) {
 
 constexpr DeviceId kDevice = simt_device(0);
 
+RingHeader* claim(const SessionMap& session) {
+  RingHeader* ring = session.claim_ring();
+  if (ring == nullptr) std::_Exit(72);
+  return ring;
+}
+
 class Program {
  public:
   Program(SessionMap session, const Options& options)
       : session_(std::move(session)),
         options_(options),
-        ring_(session_.claim_ring()),
-        control_ring_(session_.claim_ring()) {
+        ring_(claim(session_)),
+        control_ring_(claim(session_)) {
     DeviceEvent device = make_event<DeviceEvent>();
     device.device = kDevice;
     device.name = 1;
     device.sm_count = 4;
     device.kind = DeviceKind::simt;
+    ProcessEvent process = make_event<ProcessEvent>();
+    process.pid = static_cast<std::uint32_t>(getpid());
+    process.parent = static_cast<std::uint32_t>(getppid());
+    process.name = 90;
+    process.rank = process.local_rank = -1;
+    process.seen_ns = now_ns();
+    ring_.write_text(90, "traced_app");
+    ring_.write(process);
     ring_.write_text(1, "a device of the test program");
     ring_.write(device);
     read_clock();
     ControlBlock& control = session_.control();
     for (int i = 1; i <= options.sites; ++i) {
       const std::string name = i == 1 ? "left" : i == 2 ? "right" : "site" + std::to_string(i);
-      std::strncpy(control.sites[i].name, name.c_str(), kMaxSiteName - 1);
+      register_site(control, name.c_str());
       SiteEvent site = make_event<SiteEvent>();
       site.site = static_cast<SiteId>(i);
       site.name = static_cast<TextId>(i + 1);
@@ -83,11 +98,10 @@ class Program {
       ring_.write_text(site.name, name);
       ring_.write(site);
     }
-    control.site_count.store(static_cast<std::uint32_t>(options.sites), std::memory_order_release);
-    if (control.wanted.load() == WantedWait::kNothing) control.wanted.store(WantedWait{}.pack());
-    current_ = WantedWait::unpack(control.wanted.load());
-    control.applied_sequence.store(control.sequence.load());
-    control.runtime_attached.store(1, std::memory_order_release);
+    if (control.wanted.load() == WantedWait::kNothing) control.own.store(WantedWait{}.pack());
+    current_ = program_wait(control);
+    obeyed_ = control.sequence.load();
+    place_ = join_runtime(control, &session_.header(), obeyed_);
     if (!options.deaf) listener_ = std::thread([this] { listen(); });
   }
 
@@ -95,6 +109,7 @@ class Program {
     stop_ = true;
     futex_wake_all(session_.control().sequence);
     if (listener_.joinable()) listener_.join();
+    if (place_ != nullptr) leave_runtime(session_.control(), *place_);
   }
 
   void iterate(std::uint32_t iteration, bool pause = true) {
@@ -131,7 +146,7 @@ class Program {
 
   void listen() {
     ControlBlock& control = session_.control();
-    std::uint32_t done = control.applied_sequence.load();
+    std::uint32_t done = obeyed_;
     while (!stop_) {
       const std::uint32_t sequence = control.sequence.load(std::memory_order_acquire);
       if (sequence == done) {
@@ -150,9 +165,7 @@ class Program {
       control_ring_.write(event);
       current_ = wanted;
       done = sequence;
-      control.effective_ns.store(event.effective_ns);
-      control.applied_sequence.store(sequence, std::memory_order_release);
-      futex_wake_all(control.applied_sequence);
+      tell_applied(control, *place_, sequence);
     }
   }
 
@@ -161,6 +174,8 @@ class Program {
   RingWriter ring_;
   RingWriter control_ring_;
   WantedWait current_;
+  std::uint32_t obeyed_ = 0;
+  RuntimeControl* place_ = nullptr;
   std::atomic<bool> stop_{false};
   std::thread listener_;
 };

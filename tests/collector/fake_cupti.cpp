@@ -50,7 +50,9 @@ std::string option(const char* key) {
 }
 
 CUptiResult unless_failing(const char* function) {
-  return option("fail") == function ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED : CUPTI_SUCCESS;
+  if (option("fail") != function) return CUPTI_SUCCESS;
+  const std::string result = option("result");
+  return result.empty() ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED : static_cast<CUptiResult>(std::stoi(result));
 }
 
 std::uint32_t version() {

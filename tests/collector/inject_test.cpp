@@ -20,6 +20,7 @@
 #include "protocol/events/loss.h"
 #include "protocol/events/nvtx.h"
 #include "protocol/events/overhead.h"
+#include "protocol/events/process.h"
 #include "protocol/events/sync.h"
 #include "protocol/events/uvm.h"
 #include "protocol/session.h"
@@ -351,7 +352,9 @@ TEST_F(Inject, OnlyWhatIsAskedForIsRecorded) {
 
 TEST_F(Inject, TheChildOfAForkIsDeaf) {
   // First without anything from the parent, which would write over what a child had written.
-  EXPECT_TRUE(deliver("fork, parent silent", with_fake("", {{kFlushVariable, "0"}})).records.empty());
+  const Delivered silent = deliver("fork, parent silent", with_fake("", {{kFlushVariable, "0"}}));
+  ASSERT_EQ(silent.all<ProcessEvent>().size(), 1u);  // the parent's
+  EXPECT_EQ(silent.records.size(), 3u);              // with its name and its command
   TearDown();
   SetUp();
   const Delivered delivered = deliver("fork", with_fake());

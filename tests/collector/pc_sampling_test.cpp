@@ -141,8 +141,9 @@ class PcSamplingTest : public ::testing::Test {
   }
 
   void start() {
-    const Result<> enabled = source_->enable({api_, nullptr});
-    ASSERT_TRUE(enabled) << enabled.error().message;
+    const Result<> prepared = source_->prepare({api_, nullptr});
+    ASSERT_TRUE(prepared) << prepared.error().message;
+    ASSERT_TRUE(source_->enable({api_, nullptr}));
     resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
   }
   void resource(CUpti_CallbackId id, void* descriptor = nullptr) {
@@ -223,6 +224,16 @@ TEST_F(PcSamplingTest, TicksAddUpUntilTheyAreWorthARow) {
   EXPECT_EQ(samples[0].samples, 3u);
 }
 
+TEST_F(PcSamplingTest, WhatIsNotWantedIsThrownAway) {
+  start();
+  source_->disable({api_, nullptr});
+  fake.batches = {{{1, "f", 0x10, kMembar, 4}}};
+  const Delivered got = finish();
+  EXPECT_EQ(fake.fetches, 1);
+  EXPECT_TRUE(got.all<PcSampleEvent>().empty());
+  EXPECT_TRUE(got.all<PcIntervalEvent>().empty());
+}
+
 TEST_F(PcSamplingTest, DroppedSamplesAreSaid) {
   start();
   fake.dropped = 9;
@@ -259,9 +270,9 @@ TEST_F(PcSamplingTest, WithoutTheRightToItTheTraceSaysHowToGetIt) {
 TEST_F(PcSamplingTest, ACuptiWithoutItIsRefused) {
   CuptiApi old = api_;
   old.pc_sampling_enable = nullptr;
-  const Result<> enabled = source_->enable({old, nullptr});
-  ASSERT_FALSE(enabled);
-  EXPECT_NE(enabled.error().message.find("CUDA 12"), std::string::npos);
+  const Result<> prepared = source_->prepare({old, nullptr});
+  ASSERT_FALSE(prepared);
+  EXPECT_NE(prepared.error().message.find("CUDA 12"), std::string::npos);
 }
 
 TEST_F(PcSamplingTest, AContextThatGoesIsFetchedOnceMoreAndNeverAgain) {

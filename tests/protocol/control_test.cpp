@@ -1,11 +1,15 @@
 // The control block between two processes: what the tool wants arrives, and what was applied comes back.
 #include "protocol/control.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 #include <new>
 #include <thread>
 
@@ -23,9 +27,13 @@ class ControlTest : public testing::Test {
   ~ControlTest() override { munmap(control_, sizeof(ControlBlock)); }
 
   void add_site(const char* name) {
-    const std::uint32_t site = control_->site_count.load() + 1;
-    std::strncpy(control_->sites[site].name, name, kMaxSiteName - 1);
-    control_->site_count.store(site, std::memory_order_release);
+    ASSERT_NE(register_site(*control_, name), 0u);
+  }
+
+  RuntimeControl& join() {
+    RuntimeControl* runtime = join_runtime(*control_, control_, control_->sequence.load());
+    if (runtime == nullptr) std::abort();
+    return *runtime;
   }
 
   ControlBlock* control_;
@@ -69,31 +77,143 @@ TEST_F(ControlTest, AWishForTheProgramReplacesThoseForSites) {
 }
 
 TEST_F(ControlTest, WaitingForWhatIsNeverAppliedEnds) {
+  RuntimeControl& runtime = join();
   const std::uint32_t sequence = request_wait(*control_, 0, {});
   EXPECT_FALSE(wait_applied(*control_, sequence, 5 * kMillisecond));
-  control_->applied_sequence.store(sequence);
+  tell_applied(*control_, runtime, sequence);
   EXPECT_TRUE(wait_applied(*control_, sequence, 0));
 }
 
 TEST_F(ControlTest, LaterStatesCountAsApplied) {
+  RuntimeControl& runtime = join();
   const std::uint32_t first = request_wait(*control_, 0, {});
   const std::uint32_t second = request_wait(*control_, 0, {});
-  control_->applied_sequence.store(second);
+  tell_applied(*control_, runtime, second);
   EXPECT_TRUE(wait_applied(*control_, first, 0));
 }
 
 TEST_F(ControlTest, SequencesMayWrap) {
   control_->sequence.store(0xffffffff);
-  control_->applied_sequence.store(0xffffffff);
+  RuntimeControl& runtime = join();
   const std::uint32_t sequence = request_wait(*control_, 0, {});
   EXPECT_EQ(sequence, 0u);
   EXPECT_FALSE(wait_applied(*control_, sequence, kMillisecond));
-  control_->applied_sequence.store(sequence);
+  tell_applied(*control_, runtime, sequence);
   EXPECT_TRUE(wait_applied(*control_, sequence, 0));
 }
 
+TEST_F(ControlTest, OneNameIsOneSite) {
+  EXPECT_EQ(register_site(*control_, "halo"), 1u);
+  EXPECT_EQ(register_site(*control_, "flag"), 2u);
+  EXPECT_EQ(register_site(*control_, "halo"), 1u);
+  EXPECT_EQ(control_->site_count.load(), 2u);
+}
+
+TEST_F(ControlTest, SitesHaveAnEnd) {
+  for (std::uint32_t site = 1; site < kMaxSites; ++site) {
+    ASSERT_EQ(register_site(*control_, ("site " + std::to_string(site)).c_str()), site);
+  }
+  EXPECT_EQ(register_site(*control_, "one more"), 0u);
+  EXPECT_EQ(register_site(*control_, "site 200"), 200u);
+}
+
+TEST_F(ControlTest, AWriterThatDiedInTheMiddleOfANameHoldsNobodyUp) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  control_->sites[1].naming.store(static_cast<std::uint32_t>(child) << 1);
+  EXPECT_EQ(register_site(*control_, "halo"), 1u);
+  EXPECT_EQ(find_site(*control_, "halo"), 1u);
+}
+
+TEST_F(ControlTest, AWriterThatWasStoppedInTheMiddleOfANameKeepsItsPlace) {
+  control_->sites[1].naming.store(static_cast<std::uint32_t>(getppid()) << 1);  // lives, and will not write
+  EXPECT_EQ(register_site(*control_, "halo"), 2u);
+  EXPECT_EQ(find_site(*control_, "halo"), 2u);
+}
+
+// Two processes and two threads in each name the same forty sites, each beginning elsewhere.
+TEST_F(ControlTest, ManyNameTheSameSitesAtOnce) {
+  constexpr std::uint32_t kNames = 40;
+  const auto name_all = [this](std::uint32_t first) {
+    for (std::uint32_t i = 0; i < kNames; ++i) {
+      if (register_site(*control_, ("site " + std::to_string((first + i) % kNames)).c_str()) == 0) return false;
+    }
+    return true;
+  };
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  std::atomic<bool> good{true};
+  std::thread other([&] { good = good && name_all(child == 0 ? 10 : 20); });
+  good = good && name_all(child == 0 ? 30 : 0);
+  other.join();
+  if (child == 0) _exit(good ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(good && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(control_->site_count.load(), kNames);
+  for (std::uint32_t i = 0; i < kNames; ++i) EXPECT_NE(find_site(*control_, ("site " + std::to_string(i)).c_str()), 0u) << i;
+}
+
+TEST_F(ControlTest, AppliedMeansByEveryRuntime) {
+  RuntimeControl& one = join();
+  RuntimeControl& two = join();
+  EXPECT_EQ(attached_runtimes(*control_), 2u);
+  const std::uint32_t sequence = request_wait(*control_, 0, {});
+  tell_applied(*control_, one, sequence);
+  EXPECT_TRUE(wait_applied_by(*control_, one, sequence, 0));
+  EXPECT_FALSE(wait_applied(*control_, sequence, kMillisecond));
+  tell_applied(*control_, two, sequence);
+  EXPECT_TRUE(wait_applied(*control_, sequence, 0));
+  EXPECT_EQ(last_effective(*control_), two.effective_ns.load());
+}
+
+TEST_F(ControlTest, OneThatLeavesIsNotWaitedForAndWithoutAnyNothingIsApplied) {
+  RuntimeControl& one = join();
+  RuntimeControl& two = join();
+  const std::uint32_t sequence = request_wait(*control_, 0, {});
+  tell_applied(*control_, one, sequence);
+  std::thread leaves([&] { leave_runtime(*control_, two); });
+  EXPECT_TRUE(wait_applied(*control_, sequence, 60 * kSecond));
+  leaves.join();
+  leave_runtime(*control_, one);
+  EXPECT_EQ(attached_runtimes(*control_), 0u);
+  EXPECT_FALSE(wait_applied(*control_, sequence, 0));
+}
+
+TEST_F(ControlTest, OneWhoseProcessHasEndedIsNotWaitedFor) {
+  RuntimeControl& one = join();
+  const pid_t child = fork();
+  if (child == 0) {
+    join();
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(attached_runtimes(*control_), 2u);
+  const std::uint32_t sequence = request_wait(*control_, 0, {});
+  tell_applied(*control_, one, sequence);
+  EXPECT_TRUE(wait_applied(*control_, sequence, 0));
+  RuntimeControl& dead = control_->runtimes[1];
+  const std::uint32_t gone = gone_owner(dead.owner, "", OwnerLook::quick);
+  EXPECT_EQ(gone, static_cast<std::uint32_t>(child));
+  drop_runtime(*control_, dead, gone);
+  EXPECT_EQ(attached_runtimes(*control_), 1u);
+}
+
+TEST_F(ControlTest, PlacesHaveAnEnd) {
+  for (std::uint32_t i = 0; i < kMaxRuntimes; ++i) join();
+  EXPECT_EQ(join_runtime(*control_, control_, 0), nullptr);
+}
+
+TEST_F(ControlTest, WhatIsWantedGoesBeforeWhatTheRuntimeSaysOfItself) {
+  control_->own.store(WantedWait{Mode::park, StrategyId::backoff}.pack());
+  EXPECT_EQ(program_wait(*control_).strategy, StrategyId::backoff);
+  request_wait(*control_, 0, {Mode::poll, StrategyId::poll});
+  EXPECT_EQ(program_wait(*control_).mode, Mode::poll);
+}
+
 // The program's control thread in its simplest form: applies each state it sees, until asked for backoff.
-void serve(ControlBlock* control) {
+void serve(ControlBlock* control, RuntimeControl* runtime) {
   std::uint32_t applied = 0;
   for (;;) {
     const std::uint32_t sequence = control->sequence.load(std::memory_order_acquire);
@@ -102,9 +222,7 @@ void serve(ControlBlock* control) {
       continue;
     }
     const WantedWait wanted = WantedWait::unpack(control->wanted.load(std::memory_order_relaxed));
-    control->effective_ns.store(now_ns(), std::memory_order_relaxed);
-    control->applied_sequence.store(sequence, std::memory_order_release);
-    futex_wake_all(control->applied_sequence);
+    tell_applied(*control, *runtime, sequence);
     applied = sequence;
     if (wanted.strategy == StrategyId::backoff) return;
   }
@@ -116,12 +234,12 @@ void ask(ControlBlock* control) {
     const StrategyId strategy = i == 99 ? StrategyId::backoff : StrategyId::predicted_sleep;
     const std::uint32_t sequence = request_wait(*control, 0, {Mode::park, strategy});
     ASSERT_TRUE(wait_applied(*control, sequence, 60 * kSecond)) << i;
-    ASSERT_GE(control->effective_ns.load(), control->requested_ns.load());
+    ASSERT_GE(last_effective(*control), control->requested_ns.load());
   }
 }
 
 TEST_F(ControlTest, AsksAcrossThreads) {
-  std::thread program([this] { serve(control_); });
+  std::thread program([this, runtime = &join()] { serve(control_, runtime); });
   ask(control_);
   program.join();
 }
@@ -131,9 +249,11 @@ TEST_F(ControlTest, AsksAcrossProcesses) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     alarm(100);
-    serve(control_);
+    serve(control_, &join());
     _exit(0);
   }
+  const TimeNs end = now_ns() + 60 * kSecond;
+  while (attached_runtimes(*control_) == 0 && now_ns() < end) sched_yield();
   ask(control_);
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);

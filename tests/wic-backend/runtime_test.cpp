@@ -141,7 +141,7 @@ TEST_F(RuntimeInSession, EveryWaitAndSignalArrives) {
   EXPECT_EQ(got.all<wicprof::HostWaitEvent>().size(), 10u);
   ASSERT_EQ(got.all<wicprof::SiteEvent>().size(), 1u);
   EXPECT_EQ(got.text(got.all<wicprof::SiteEvent>()[0].name), "test.word");
-  EXPECT_EQ(control().runtime_attached.load(), 0u);
+  EXPECT_EQ(wicprof::attached_runtimes(control()), 0u);
 }
 
 TEST_F(RuntimeInSession, ADeviceSaysWhichOfAllProcessesDevicesItIs) {

@@ -22,6 +22,7 @@
 #include "protocol/events/intervention.h"
 #include "protocol/events/signal.h"
 #include "protocol/events/strategy.h"
+#include "protocol/process.h"
 #include "protocol/session.h"
 #include "src/host_wait.h"
 #include "src/producer_watch.h"
@@ -137,6 +138,8 @@ struct Runtime::State {
 
   wicprof::SessionMap session;
   std::unique_ptr<wicprof::EventSink> sink;  // nullptr: no session
+  wicprof::RuntimeControl* place = nullptr;  // in the control block; set where there is a sink
+  std::array<std::uint32_t, kMaxSites> control_sites{};  // the control block's numbers of our sites, 0 = none; site_mutex
   std::array<std::atomic<TimeNs>, kMaxSites> predicted{};
 
   std::mutex drain_mutex;
@@ -188,11 +191,13 @@ Result<> Runtime::State::open(const RuntimeOptions& options) {
   if (const std::uint32_t wanted = control.wanted.load(std::memory_order_relaxed); wanted != WantedWait::kNothing) {
     if (Result<> set = board.want(0, WantedWait::unpack(wanted)); !set) return set;
   } else {
-    control.wanted.store(board.wanted(0).pack(), std::memory_order_relaxed);  // what `sessions` shows
+    control.own.store(board.wanted(0).pack(), std::memory_order_relaxed);  // what `sessions` shows
   }
-  control.applied_sequence.store(obeyed_sequence, std::memory_order_release);
-  control.runtime_attached.store(1, std::memory_order_release);
-  control_thread = std::thread([this] { run_control(); });
+  place = wicprof::join_runtime(control, &session.header(), obeyed_sequence);
+  if (place == nullptr) {
+    warning = "the session has " + std::to_string(wicprof::kMaxRuntimes) + " wic runtimes already; toggles do not reach this one";
+  }
+  if (place != nullptr) control_thread = std::thread([this] { run_control(); });
   drain_thread = std::thread([this] { run_drain(); });
   return wicprof::ok();
 }
@@ -210,6 +215,7 @@ void Runtime::State::attach(const char* session_path) {
   }
   session = *std::move(map);
   sink = std::make_unique<wicprof::EventSink>(ring);
+  wicprof::tell_process(*sink);
 }
 
 void Runtime::State::announce() {
@@ -296,26 +302,29 @@ void Runtime::State::obey() {
   };
 
   const std::uint32_t program = control.wanted.load(std::memory_order_relaxed);
+  const auto numbers = [&] {
+    const std::lock_guard lock(site_mutex);
+    return control_sites;
+  }();
+  const auto wanted_at = [&](SiteId site) {
+    return numbers[site] == 0 ? WantedWait::kNothing : control.sites[numbers[site]].wanted.load(std::memory_order_relaxed);
+  };
   bool site_cleared = false;
   for (SiteId site = 1; site < kMaxSites; ++site) {
-    site_cleared |= obeyed_sites[site] != WantedWait::kNothing &&
-                    control.sites[site].wanted.load(std::memory_order_relaxed) == WantedWait::kNothing;
+    site_cleared |= obeyed_sites[site] != WantedWait::kNothing && wanted_at(site) == WantedWait::kNothing;
   }
   if (program != WantedWait::kNothing && (program != board.wanted(0).pack() || site_cleared)) {
     obeyed_sites.fill(WantedWait::kNothing);
     change(0, program);
   }
-  const std::uint32_t sites = control.site_count.load(std::memory_order_acquire);
-  for (SiteId site = 1; site <= sites && site < kMaxSites; ++site) {
-    const std::uint32_t wanted = control.sites[site].wanted.load(std::memory_order_relaxed);
+  for (SiteId site = 1; site < kMaxSites; ++site) {
+    const std::uint32_t wanted = wanted_at(site);
     if (wanted == obeyed_sites[site] || wanted == WantedWait::kNothing) continue;
     obeyed_sites[site] = wanted;
     change(site, wanted);
   }
   obeyed_sequence = sequence;
-  control.effective_ns.store(wicprof::now_ns(), std::memory_order_relaxed);
-  control.applied_sequence.store(sequence, std::memory_order_release);
-  wicprof::futex_wake_all(control.applied_sequence);
+  wicprof::tell_applied(control, *place, sequence);
 }
 
 void Runtime::State::run_control() {
@@ -467,7 +476,7 @@ Runtime::State::~State() {
   if (drain_thread.joinable()) drain_thread.join();
   if (sink == nullptr) return;
   close_rings();
-  session.control().runtime_attached.store(0, std::memory_order_release);
+  if (place != nullptr) wicprof::leave_runtime(session.control(), *place);
 }
 
 Runtime::Runtime(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -517,9 +526,13 @@ Result<SiteId> Runtime::add_site(const SiteSpec& spec) {
   if (state_->board.wanted(*site).strategy == StrategyId::automatic) {
     state_->tell_choice(*site, state_->board.choice(*site));
   }
+  // Several processes may name the same sites: the control block goes by names, and has numbers of its own.
   wicprof::ControlBlock& control = state_->session.control();
-  std::memcpy(control.sites[*site].name, spec.name.c_str(), spec.name.size() + 1);
-  control.site_count.store(*site, std::memory_order_release);
+  const std::uint32_t number = wicprof::register_site(control, spec.name.c_str());
+  state_->control_sites[*site] = number;
+  // Another process may have had that site before, and a toggle may have been asked for there.
+  const std::uint32_t wanted = number == 0 ? WantedWait::kNothing : control.sites[number].wanted.load(std::memory_order_relaxed);
+  if (wanted != WantedWait::kNothing) (void)state_->board.want(*site, WantedWait::unpack(wanted));
   return site;
 }
 
@@ -541,8 +554,16 @@ Result<> Runtime::set_wait(SiteId site, WantedWait wanted) {
     state_->observe_if_automatic();
     return done;
   }
-  const std::uint32_t sequence = wicprof::request_wait(state_->session.control(), site, wanted);
-  if (!wicprof::wait_applied(state_->session.control(), sequence, wicprof::kSecond)) {
+  const auto number = [&]() -> std::uint32_t {
+    const std::lock_guard lock(state_->site_mutex);
+    return state_->control_sites[site];
+  }();
+  wicprof::ControlBlock& control = state_->session.control();
+  if (state_->place == nullptr || (site != 0 && number == 0)) {
+    return wicprof::unavailable("the session has no room for this runtime's toggles: too many runtimes or sites in it");
+  }
+  const std::uint32_t sequence = wicprof::request_wait(control, number, wanted);
+  if (!wicprof::wait_applied_by(control, *state_->place, sequence, wicprof::kSecond)) {
     return wicprof::unavailable("the change of strategy was not applied within a second");
   }
   if (state_->board.wanted(site).pack() != wanted.pack()) {

@@ -1,0 +1,153 @@
+#include "cli/record/capture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+
+#include "cli/record/schedule.h"
+#include "protocol/environment.h"
+#include "protocol/trace_words.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+constexpr std::uint64_t kSmallestTrace = std::uint64_t{1} << 20;
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', begin), list.size());
+    std::string word = list.substr(begin, comma - begin);
+    std::erase(word, ' ');
+    if (!word.empty()) words.push_back(word);
+    begin = comma + 1;
+  }
+  return words;
+}
+
+Result<TimeNs> read_time(const char* option, const std::string& text) {
+  if (text.empty()) return TimeNs{0};
+  const std::optional<TimeNs> time = parse_time(text, true);
+  if (!time) return bad_input(fmt::format("{} takes a time like 2s or 500ms (units ms, s and m), not '{}'", option, text));
+  return *time;
+}
+
+Result<std::uint64_t> read_size(const std::string& text) {
+  if (text.empty()) return std::uint64_t{0};
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string unit(static_cast<const char*>(end), text.data() + text.size());
+  const double scale = unit == "K" ? 1024. : unit == "M" ? 1024. * 1024 : unit == "G" ? 1024. * 1024 * 1024 : unit == "T" ? 1024. * 1024 * 1024 * 1024 : 0;
+  if (error != std::errc() || scale == 0 || !(value > 0) || value * scale > 1e18) {
+    return bad_input(fmt::format("--max-size takes a size like 500M or 2G (units K, M, G and T), not '{}'", text));
+  }
+  const auto bytes = static_cast<std::uint64_t>(value * scale);
+  if (bytes < kSmallestTrace) return bad_input(fmt::format("--max-size {} is too small for any trace; 1M is the least", text));
+  return bytes;
+}
+
+store::RangeName range_name(const std::string& text) {
+  const std::size_t at = text.rfind('@');
+  if (at == std::string::npos || at == 0) return {text, std::nullopt};
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+}  // namespace
+
+std::string trace_word_list() {
+  std::string list;
+  for (const TraceWord& word : kTraceWords) list += fmt::format("{}{}", list.empty() ? "" : ", ", word.word);
+  return list;
+}
+
+Result<CapturePlan> read_capture(const CaptureOptions& options) {
+  CapturePlan plan;
+  const char* environment = std::getenv(kTraceVariable);
+  plan.trace = !options.trace.empty()                                ? options.trace
+               : environment != nullptr && *environment != '\0' ? std::string(environment)
+                                                                     : std::string(kDefaultTrace);
+  std::vector<std::string> words = split(plan.trace);
+  if (words.empty()) return bad_input(fmt::format("--trace names nothing; it takes a list of {}", trace_word_list()));
+  for (const std::string& word : words) {
+    if (options.trace.empty() || is_trace_word(word)) continue;
+    return bad_input(fmt::format("--trace takes no '{}'; it takes a list of {}", word, trace_word_list()));
+  }
+  plan.host = std::erase(words, std::string(kHostWord)) != 0;
+  plan.collector = words.empty() ? std::string(kNoneWord) : fmt::format("{}", fmt::join(words, ","));
+
+  const Result<TimeNs> delay = read_time("--delay", options.delay);
+  if (!delay) return delay.error();
+  const Result<TimeNs> duration = read_time("--duration", options.duration);
+  if (!duration) return duration.error();
+  const Result<TimeNs> keep_last = read_time("--keep-last", options.keep_last);
+  if (!keep_last) return keep_last.error();
+  const Result<std::uint64_t> max_bytes = read_size(options.max_size);
+  if (!max_bytes) return max_bytes.error();
+  plan.delay = *delay;
+  plan.duration = *duration;
+  plan.keep_last = *keep_last;
+  plan.max_bytes = *max_bytes;
+  for (const std::string& range : options.ranges) {
+    if (range.empty()) return bad_input("--capture-range takes the name of an NVTX range, or NAME@DOMAIN");
+    plan.ranges.push_back(range_name(range));
+  }
+  if (!plan.ranges.empty() && std::find(words.begin(), words.end(), "nvtx") == words.end()) {
+    return bad_input(fmt::format("--capture-range goes by NVTX ranges, which '{}' leaves out; add nvtx to --trace", plan.trace));
+  }
+  return plan;
+}
+
+std::map<std::string, std::string> capture_meta(const CapturePlan& plan) {
+  std::map<std::string, std::string> meta{{"trace", plan.trace}};
+  if (plan.delay != 0) meta["capture_delay_ns"] = std::to_string(plan.delay);
+  if (plan.duration != 0) meta["capture_duration_ns"] = std::to_string(plan.duration);
+  if (plan.keep_last != 0) meta["capture_keep_last_ns"] = std::to_string(plan.keep_last);
+  std::string ranges;
+  for (const store::RangeName& range : plan.ranges) {
+    ranges += (ranges.empty() ? "" : ", ") + range.name + (range.domain ? "@" + *range.domain : "");
+  }
+  if (!ranges.empty()) meta["capture_ranges"] = ranges;
+  return meta;
+}
+
+CaptureWindow::CaptureWindow(ControlBlock& control, const CapturePlan& plan)
+    : control_(control), delay_(plan.delay), duration_(plan.duration) {
+  if (delay_ != 0 || duration_ != 0) control_.capture_changes.store(1, std::memory_order_relaxed);
+  if (delay_ != 0) control_.capturing.store(0, std::memory_order_release);
+}
+
+void CaptureWindow::start(TimeNs now) {
+  from_ = now + delay_;
+  until_ = duration_ == 0 ? std::numeric_limits<TimeNs>::max() : from_ + duration_;
+  if (delay_ == 0) state_ = State::within;
+}
+
+std::optional<std::string> CaptureWindow::follow(TimeNs now) {
+  const std::optional<TimeNs> due = next();
+  if (!due || now < *due) return std::nullopt;
+  if (state_ == State::before) {
+    state_ = State::within;
+    set(1);
+    return "recording begins";
+  }
+  state_ = State::after;
+  set(0);
+  return "recording ends; the program goes on";
+}
+
+std::optional<TimeNs> CaptureWindow::next() const {
+  if (state_ == State::before && delay_ != 0) return from_;
+  if (state_ == State::within && duration_ != 0) return until_;
+  return std::nullopt;
+}
+
+void CaptureWindow::set(std::uint32_t capturing) {
+  control_.capturing.store(capturing, std::memory_order_release);
+  futex_wake_all(control_.capturing);
+}
+
+}  // namespace wicprof::cli

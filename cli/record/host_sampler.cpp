@@ -1,0 +1,252 @@
+#include "cli/record/host_sampler.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string_view>
+
+#include "protocol/events/process.h"
+#include "protocol/events/thread_sample.h"
+#include "protocol/process.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+constexpr std::chrono::milliseconds kInterval{100};
+constexpr unsigned kLooksBetweenSearches = 5;
+constexpr std::size_t kRingBytes = std::size_t{1} << 20;
+
+// A small file below `folder`; nothing when it is not there (any more).
+std::optional<std::string> read_small(int folder, const char* name) {
+  const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  std::array<char, 4096> bytes;
+  const ssize_t n = read(fd, bytes.data(), bytes.size());
+  close(fd);
+  if (n < 0) return std::nullopt;
+  return std::string(bytes.data(), static_cast<std::size_t>(n));
+}
+
+// The names in a folder that are numbers.
+std::vector<pid_t> numbers_in(const std::string& path) {
+  std::vector<pid_t> numbers;
+  DIR* folder = opendir(path.c_str());
+  if (folder == nullptr) return numbers;
+  while (const dirent* entry = readdir(folder)) {
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') numbers.push_back(std::atoi(entry->d_name));
+  }
+  closedir(folder);
+  return numbers;
+}
+
+std::uint64_t number_after(const std::string& text, std::string_view key) {
+  const std::size_t at = text.find(key);
+  return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + key.size(), nullptr, 10);
+}
+
+// User and system time of a thread by clock ticks: where there is no schedstat.
+TimeNs cpu_from_stat(int folder) {
+  const std::optional<std::string> stat = read_small(folder, "stat");
+  if (!stat) return 0;
+  const std::size_t name_end = stat->rfind(')');
+  if (name_end == std::string::npos) return 0;
+  unsigned long long user = 0, system = 0;
+  std::sscanf(stat->c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system);
+  return static_cast<TimeNs>(user + system) * (kSecond / sysconf(_SC_CLK_TCK));
+}
+
+// Only what changes all the time; the switches are asked for where this has changed.
+std::optional<ThreadCounts> times_of(int folder) {
+  ThreadCounts counts;
+  if (const std::optional<std::string> text = read_small(folder, "schedstat")) {
+    long long cpu = 0, delay = 0;
+    if (std::sscanf(text->c_str(), "%lld %lld", &cpu, &delay) == 2) {
+      counts.cpu_ns = cpu;
+      counts.run_delay_ns = delay;
+      return counts;
+    }
+  }
+  if (faccessat(folder, "stat", R_OK, 0) != 0) return std::nullopt;
+  counts.cpu_ns = cpu_from_stat(folder);
+  return counts;
+}
+
+void add_switches(int folder, ThreadCounts& counts) {
+  if (const std::optional<std::string> status = read_small(folder, "status")) {
+    counts.voluntary_switches = number_after(*status, "\nvoluntary_ctxt_switches:");
+    counts.involuntary_switches = number_after(*status, "nonvoluntary_ctxt_switches:");
+  }
+}
+
+}  // namespace
+
+std::optional<TimeNs> stolen_ns() {
+  std::FILE* file = std::fopen("/proc/stat", "re");
+  if (file == nullptr) return std::nullopt;
+  unsigned long long steal = 0;
+  const int fields = std::fscanf(file, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &steal);
+  std::fclose(file);
+  if (fields != 1) return std::nullopt;
+  return static_cast<TimeNs>(steal) * (kSecond / sysconf(_SC_CLK_TCK));
+}
+
+OwnRing::OwnRing() : memory_(static_cast<std::byte*>(std::aligned_alloc(64, ring_bytes(kRingBytes))), &std::free) {
+  ring_ = make_ring(memory_.get(), kRingBytes);
+  ring_->owner.claim(ring_);
+  sink_ = std::make_unique<EventSink>(ring_);
+}
+
+HostSampler::HostSampler(const SessionMap& session, pid_t app, EventSink& sink)
+    : session_(session), app_(app), sink_(sink) {
+  // What this process has counted so far is not the run's.
+  last_look_ = now_ns();
+  Process& own = processes_[getpid()];
+  own.seen = last_look_;
+  for (const pid_t id : numbers_in("/proc/self/task")) {
+    const int folder = open(("/proc/self/task/" + std::to_string(id)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) continue;
+    if (std::optional<ThreadCounts> counts = times_of(folder)) {
+      add_switches(folder, *counts);
+      own.threads[id].counts = *counts;
+    }
+    close(folder);
+  }
+  wicprof::tell_process(sink_);
+  thread_ = std::thread([this] { work(); });
+}
+
+HostSampler::~HostSampler() { finish(); }
+
+void HostSampler::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  stopping_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void HostSampler::work() {
+  pthread_setname_np(pthread_self(), "wicprof-host");
+  std::unique_lock lock(mutex_);
+  while (!stopping_.wait_for(lock, kInterval, [this] { return stop_; })) {
+    lock.unlock();
+    look();
+    lock.lock();
+  }
+  lock.unlock();
+  look();
+}
+
+// Everybody who has a ring, the program, this process, and the children of all of these.
+void HostSampler::find_processes() {
+  std::set<pid_t> found{app_, getpid()};
+  for (std::size_t i = 0; i < session_.header().ring_count; ++i) {
+    const std::uint32_t owner = session_.ring(i)->owner.load(std::memory_order_acquire);
+    if (owner != 0 && owner < 0x80000000u) found.insert(static_cast<pid_t>(owner));
+  }
+  if (looks_++ % kLooksBetweenSearches == 0) {
+    for (const auto& [pid, process] : processes_) found.insert(pid);
+    std::vector<pid_t> open(found.begin(), found.end());
+    while (!open.empty()) {
+      const std::string tasks = "/proc/" + std::to_string(open.back()) + "/task";
+      open.pop_back();
+      for (const pid_t task : numbers_in(tasks)) {
+        const std::optional<std::string> children = read_small(AT_FDCWD, (tasks + "/" + std::to_string(task) + "/children").c_str());
+        if (!children) continue;
+        for (const char* at = children->c_str(); *at != '\0';) {
+          char* end = nullptr;
+          const auto child = static_cast<pid_t>(std::strtol(at, &end, 10));
+          if (end == at) break;
+          at = end;
+          while (*at == ' ') ++at;
+          if (child > 0 && found.insert(child).second) open.push_back(child);
+        }
+      }
+    }
+  }
+  for (const pid_t pid : found) processes_.try_emplace(pid);
+}
+
+void HostSampler::look() {
+  find_processes();
+  const TimeNs begin = last_look_;
+  last_look_ = now_ns();
+  for (auto at = processes_.begin(); at != processes_.end();) {
+    look_at(at->first, at->second, begin);
+    at = at->second.threads.empty() ? processes_.erase(at) : std::next(at);
+  }
+}
+
+// One that shares the session says so itself; of the others nobody else tells.
+void HostSampler::tell_process(pid_t pid) {
+  for (std::size_t i = 0; i < session_.header().ring_count; ++i) {
+    if (session_.ring(i)->owner.load(std::memory_order_acquire) == static_cast<std::uint32_t>(pid)) return;
+  }
+  auto event = make_event<ProcessEvent>();
+  event.pid = static_cast<std::uint32_t>(pid);
+  const std::optional<std::string> status = read_small(AT_FDCWD, ("/proc/" + std::to_string(pid) + "/status").c_str());
+  if (!status) return;
+  event.parent = static_cast<std::uint32_t>(number_after(*status, "PPid:"));
+  event.name = sink_.text(executable_name_of(event.pid));
+  event.command = sink_.text(command_line_of(event.pid));
+  event.rank = event.local_rank = -1;
+  event.seen_ns = last_look_;
+  sink_.write(event);
+}
+
+void HostSampler::look_at(pid_t pid, Process& process, TimeNs begin) {
+  const std::string tasks = "/proc/" + std::to_string(pid) + "/task/";
+  std::unordered_map<pid_t, Thread> threads;
+  for (const pid_t id : numbers_in(tasks)) {
+    const int folder = open((tasks + std::to_string(id)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) continue;
+    const auto known = process.threads.find(id);
+    const bool is_new = known == process.threads.end();
+    Thread thread = is_new ? Thread{} : std::move(known->second);
+    std::optional<ThreadCounts> counts = times_of(folder);
+    if (counts && (is_new || counts->cpu_ns != thread.counts.cpu_ns || counts->run_delay_ns != thread.counts.run_delay_ns)) {
+      const TimeNs now = now_ns();
+      add_switches(folder, *counts);
+      if (const std::optional<std::string> name = read_small(folder, "comm")) {
+        thread.name = name->substr(0, name->find('\n'));
+      }
+      auto event = make_event<ThreadSampleEvent>();
+      event.pid = static_cast<std::uint32_t>(pid);
+      event.thread = static_cast<std::uint32_t>(id);
+      event.begin_ns = begin;
+      event.end_ns = now;
+      event.cpu_ns = counts->cpu_ns - thread.counts.cpu_ns;
+      event.run_delay_ns =
+          counts->run_delay_ns < 0 ? -1 : counts->run_delay_ns - std::max<TimeNs>(thread.counts.run_delay_ns, 0);
+      event.voluntary_switches = counts->voluntary_switches - thread.counts.voluntary_switches;
+      event.involuntary_switches = counts->involuntary_switches - thread.counts.involuntary_switches;
+      // A thread that began before we looked: more than an interval holds says so, and is not of this one.
+      const bool older = is_new && event.cpu_ns > now - begin;
+      if (!older && (event.cpu_ns > 0 || event.run_delay_ns > 0)) {
+        if (process.seen == 0) {
+          process.seen = now;
+          tell_process(pid);
+        }
+        event.name = sink_.text(thread.name);
+        sink_.write(event);
+      }
+      thread.counts = *counts;
+    }
+    close(folder);
+    threads.emplace(id, std::move(thread));
+  }
+  process.threads = std::move(threads);
+}
+
+}  // namespace wicprof::cli

@@ -1,0 +1,62 @@
+#include "collector/capture_switch.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <system_error>
+#include <thread>
+
+namespace wicprof::collector {
+
+void CaptureSwitch::begin(std::function<void(bool)> change) {
+  change_ = std::move(change);
+  set(control_ == nullptr || control_->capturing.load(std::memory_order_acquire) != 0);
+}
+
+void CaptureSwitch::set(bool on) {
+  const std::lock_guard lock(mutex_);
+  if (stop_ || on == on_) return;
+  on_ = on;
+  change_(on);
+}
+
+void CaptureSwitch::follow() {
+  if (control_ == nullptr || control_->capture_changes.load(std::memory_order_acquire) == 0) return;
+  if (following_.exchange(true)) return;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread([this] { run(); }).detach();
+  } catch (const std::system_error&) {
+    set(true);  // better too much than nothing: the tool leaves out what it does not want
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool CaptureSwitch::stop(std::chrono::milliseconds patience) {
+  for (const auto end = std::chrono::steady_clock::now() + patience;;) {
+    if (mutex_.try_lock()) {
+      stop_ = true;
+      mutex_.unlock();
+      return true;
+    }
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void CaptureSwitch::run() {
+  pthread_setname_np(pthread_self(), "wicprof-capture");
+  for (;;) {
+    const std::uint32_t capturing = control_->capturing.load(std::memory_order_acquire);
+    set(capturing != 0);
+    {
+      const std::lock_guard lock(mutex_);
+      if (stop_) return;
+    }
+    futex_wait(control_->capturing, capturing, 10 * kSecond);
+  }
+}
+
+}  // namespace wicprof::collector

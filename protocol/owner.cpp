@@ -1,0 +1,85 @@
+#include "protocol/owner.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <string_view>
+
+namespace wicprof {
+
+namespace {
+
+std::uint64_t this_pid_namespace() {
+  struct stat info {};
+  return stat("/proc/self/ns/pid", &info) == 0 ? static_cast<std::uint64_t>(info.st_ino) : 0;
+}
+
+// Whether one line of /proc/PID/maps ("begin-end ... path") shows the session's file at that address.
+bool shows(std::string_view line, std::uint64_t address, std::string_view file_name) {
+  std::uint64_t begin = 0, end = 0;
+  const auto first = std::from_chars(line.data(), line.data() + line.size(), begin, 16);
+  if (first.ec != std::errc() || first.ptr == line.data() + line.size() || *first.ptr != '-') return false;
+  if (std::from_chars(first.ptr + 1, line.data() + line.size(), end, 16).ec != std::errc()) return false;
+  return begin <= address && address < end && line.find(file_name) != std::string_view::npos;
+}
+
+enum class Mapped { yes, no, unknown };
+
+Mapped mapped(std::uint32_t pid, std::uint64_t address, const std::string& session_path) {
+  std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+  if (!maps) return Mapped::unknown;
+  const std::string file_name = session_path.substr(session_path.rfind('/') + 1);
+  for (std::string line; std::getline(maps, line);) {
+    if (shows(line, address, file_name)) return Mapped::yes;
+  }
+  return maps.bad() ? Mapped::unknown : Mapped::no;  // of a process that is about to end it is empty
+}
+
+}  // namespace
+
+bool Owner::claim(const void* session) {
+  std::uint32_t free = 0;
+  if (!pid.compare_exchange_strong(free, static_cast<std::uint32_t>(getpid()))) return false;
+  pid_namespace.store(this_pid_namespace(), std::memory_order_relaxed);
+  mapping.store(reinterpret_cast<std::uintptr_t>(session), std::memory_order_release);
+  return true;
+}
+
+void Owner::give_back() {
+  mapping.store(0, std::memory_order_relaxed);
+  pid_namespace.store(0, std::memory_order_relaxed);
+  pid.store(0, std::memory_order_release);
+}
+
+void Owner::let_go(const void* session) {
+  if (pid.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(getpid())) return;
+  std::uint64_t own = reinterpret_cast<std::uintptr_t>(session);
+  mapping.compare_exchange_strong(own, kLetGo, std::memory_order_release);
+}
+
+bool Owner::take_back(std::uint32_t gone) {
+  constexpr std::uint32_t kNobody = 0xffffffff;  // neither free nor held
+  if (!pid.compare_exchange_strong(gone, kNobody)) return false;
+  give_back();
+  return true;
+}
+
+std::uint32_t gone_owner(const Owner& owner, const std::string& session_path, OwnerLook look) {
+  const std::uint32_t pid = owner.pid.load(std::memory_order_acquire);
+  const std::uint64_t address = owner.mapping.load(std::memory_order_acquire);
+  if (pid == 0 || address == 0) return 0;
+  if (address == Owner::kLetGo) return pid;
+  static const std::uint64_t own_namespace = this_pid_namespace();
+  const std::uint64_t of_owner = owner.pid_namespace.load(std::memory_order_relaxed);
+  if (of_owner == 0 || of_owner != own_namespace) return 0;
+  if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return pid;
+  if (look == OwnerLook::quick || mapped(pid, address, session_path) != Mapped::no) return 0;
+  // A holder that leaves gives back first, and lets go of the session's memory then.
+  return owner.mapping.load(std::memory_order_acquire) == address ? pid : 0;
+}
+
+}  // namespace wicprof

@@ -1,0 +1,73 @@
+#include "protocol/process.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+
+#include "protocol/shell_words.h"
+
+namespace wicprof {
+
+namespace {
+
+std::string file_of(std::uint32_t pid, const char* name) { return "/proc/" + std::to_string(pid) + "/" + name; }
+
+// The first of these variables that holds a number.
+std::int32_t number_in(std::initializer_list<const char*> variables) {
+  for (const char* name : variables) {
+    const char* text = std::getenv(name);
+    if (text == nullptr) continue;
+    std::int32_t number = -1;
+    const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
+    if (error == std::errc() && *end == '\0' && number >= 0) return number;
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::string command_line_of(std::uint32_t pid) {
+  std::ifstream file(file_of(pid, "cmdline"), std::ios::binary);
+  const std::string all{std::istreambuf_iterator<char>(file), {}};
+  std::string line;
+  for (std::size_t begin = 0; begin < all.size();) {
+    const std::size_t end = std::min(all.find('\0', begin), all.size());
+    line += (line.empty() ? "" : " ") + shell_word(all.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return line;
+}
+
+std::string executable_name_of(std::uint32_t pid) {
+  char path[PATH_MAX];
+  const ssize_t length = readlink(file_of(pid, "exe").c_str(), path, sizeof path);
+  if (length > 0) {
+    const std::string whole(path, static_cast<std::size_t>(length));
+    return whole.substr(whole.rfind('/') + 1);
+  }
+  std::string name;
+  std::ifstream comm(file_of(pid, "comm"));
+  std::getline(comm, name);
+  return name;
+}
+
+void tell_process(EventSink& sink) {
+  const auto pid = static_cast<std::uint32_t>(getpid());
+  auto event = make_event<ProcessEvent>();
+  event.pid = pid;
+  event.parent = static_cast<std::uint32_t>(getppid());
+  event.name = sink.text(executable_name_of(pid));
+  event.command = sink.text(command_line_of(pid));
+  event.rank = number_in({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "RANK"});
+  event.local_rank = number_in({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID", "LOCAL_RANK"});
+  event.seen_ns = now_ns();
+  sink.write(event);
+}
+
+}  // namespace wicprof

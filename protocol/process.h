@@ -1,0 +1,21 @@
+// What a producer says of the process that it lives in, before anything else.
+#pragma once
+
+#include <string>
+
+#include "protocol/event_sink.h"
+#include "protocol/events/process.h"
+
+namespace wicprof {
+
+/// The arguments of a process as one line, as a shell takes them; empty when they cannot be read.
+std::string command_line_of(std::uint32_t pid);
+
+/// The file name of a process's executable; its thread's name where that cannot be read.
+std::string executable_name_of(std::uint32_t pid);
+
+/// Writes a ProcessEvent about the calling process. The rank is what MPI, Slurm or torchrun put into its environment. Any
+/// thread.
+void tell_process(EventSink& sink);
+
+}  // namespace wicprof

@@ -1,0 +1,162 @@
+// A CUDA program without a GPU: it loads the test's libcuda (which loads the collector) and "launches kernels" through the
+// test's CUPTI. What it does is said word by word on its command line, in the order in which it shall happen:
+//   load               dlopen libcuda and initialise it       kernels N         N kernels
+//   context            the first context is made              stream SECONDS    a kernel every ms for so long
+//   flush              waits until what is there was flushed  range NAME SECONDS  kernels every ms within an NVTX range
+//   fork WORDS... end  a child does these words; the program waits for it
+//   chain N WORDS...   runs exec of itself with these words N times over (N counts down), then ends
+//   children N WORDS... end  N children one after the other, each by fork and exec
+//   say TEXT | exit N | _exit N | abort | kill
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "collector/translate/records.h"
+#include "tests/collector/fake_cupti.h"
+
+namespace {
+
+using namespace wicprof::collector;
+
+const FakeCuptiControls* cupti = nullptr;
+std::uint32_t correlation = 0, range_id = 0;
+
+std::uint64_t now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+void load() {
+  void* driver = dlopen(FAKE_LIBCUDA, RTLD_NOW | RTLD_GLOBAL);
+  if (driver == nullptr) std::_Exit(90);
+  const auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
+  if (init == nullptr || init(0) != 0) std::_Exit(91);
+  void* fake = dlopen(FAKE_CUPTI_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  if (fake == nullptr) std::_Exit(92);
+  cupti = reinterpret_cast<const FakeCuptiControls* (*)()>(dlsym(fake, "fake_cupti_controls"))();
+}
+
+void kernel() {
+  KernelRecord record{};
+  record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  record.correlationId = ++correlation;
+  record.start = now();
+  record.end = record.start + 1'000;
+  record.name = "_Z4workPf";
+  cupti->add(&record, sizeof record);
+}
+
+void stream(double seconds) {
+  const std::uint64_t end = now() + static_cast<std::uint64_t>(seconds * 1e9);
+  while (now() < end) {
+    kernel();
+    usleep(1000);
+  }
+}
+
+void marker(CUpti_ActivityFlag flag, const char* name) {
+  MarkerRecord record{};
+  record.kind = CUPTI_ACTIVITY_KIND_MARKER;
+  record.flags = flag;
+  record.id = range_id;
+  record.timestamp = now();
+  record.name = name;
+  cupti->add(&record, sizeof record);
+}
+
+void flush() {
+  const int goal = cupti->flushes() + 2;  // one may be under way
+  for (int i = 0; cupti->flushes() < goal && i < 20'000; ++i) usleep(1000);
+}
+
+void wait_for(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) std::_Exit(95);
+}
+
+using Words = std::vector<std::string>;
+
+[[noreturn]] void become(const std::string& program, const Words& words) {
+  std::vector<char*> pointers{const_cast<char*>(program.c_str())};
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  execv("/proc/self/exe", pointers.data());
+  std::_Exit(94);
+}
+
+int run(const std::string& program, const Words& words);
+
+// The words up to the matching "end"; `at` is moved there.
+Words block(const Words& words, std::size_t& at) {
+  Words inner;
+  for (++at; at < words.size() && words[at] != "end"; ++at) inner.push_back(words[at]);
+  return inner;
+}
+
+int run(const std::string& program, const Words& words) {
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::string& word = words[at];
+    const auto next = [&]() -> const std::string& { return words.at(++at); };
+    if (word == "load") load();
+    if (word == "context") cupti->context_created();
+    if (word == "kernels") {
+      for (int i = std::stoi(next()); i > 0; --i) kernel();
+    }
+    if (word == "stream") stream(std::stod(next()));
+    if (word == "range") {
+      const std::string name = next();
+      ++range_id;
+      marker(CUPTI_ACTIVITY_FLAG_MARKER_START, name.c_str());
+      stream(std::stod(next()));
+      marker(CUPTI_ACTIVITY_FLAG_MARKER_END, nullptr);
+    }
+    if (word == "flush") flush();
+    if (word == "fork") {
+      const Words inner = block(words, at);
+      const pid_t child = fork();
+      if (child == 0) std::exit(run(program, inner));
+      wait_for(child);
+    }
+    if (word == "chain") {
+      const int left = std::stoi(next());
+      const Words inner(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
+      const int status = run(program, inner);
+      if (left <= 1) return status;
+      Words again{"chain", std::to_string(left - 1)};
+      again.insert(again.end(), inner.begin(), inner.end());
+      become(program, again);
+    }
+    if (word == "children") {
+      const int count = std::stoi(next());
+      const Words inner = block(words, at);
+      for (int i = 0; i < count; ++i) {
+        const pid_t child = fork();
+        if (child == 0) become(program, inner);
+        wait_for(child);
+      }
+    }
+    if (word == "say") {
+      std::printf("%s\n", next().c_str());
+      std::fflush(stdout);
+    }
+    if (word == "exit") std::exit(std::stoi(next()));
+    if (word == "_exit") _exit(std::stoi(next()));
+    if (word == "abort") std::abort();
+    if (word == "kill") raise(SIGKILL);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run(argv[0], Words(argv + 1, argv + argc)); }

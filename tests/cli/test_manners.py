@@ -1,0 +1,77 @@
+"""The collector is a guest: the program's output and exit status are its own, however it ends and whatever is missing."""
+
+import unittest
+
+import harness
+
+ENDINGS = {"exit": (["exit", "5"], 5), "_exit": (["_exit", "6"], 6), "abort": (["abort"], 128 + 6), "kill": (["kill"], 128 + 9)}
+
+
+class Endings(harness.Case):
+    def test_status_and_output_are_the_programs_own_and_what_was_flushed_is_there(self):
+        for name, (words, status) in ENDINGS.items():
+            with self.subTest(ending=name):
+                result = self.run_cuda("load", "context", "kernels", "9", "flush", "say", "done", *words)
+                self.assertEqual((result.returncode, result.stdout), (status, "done\n"), result.stderr)
+                self.assertEqual(self.number("t.wicprof", "SELECT count(*) FROM kernel"), 9)
+                self.assertEqual(self.meta("t.wicprof")["state"], "complete")
+                self.assertEqual(self.losses(), [])
+
+    def test_what_comes_at_the_end_is_there_after_a_plain_exit(self):
+        result = self.run_cuda("load", "context", "kernels", "9", "exit", "0")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.number("t.wicprof", "SELECT count(*) FROM kernel"), 9)
+
+    def test_program_that_never_loads_cuda(self):
+        result = self.run_cuda("say", "hello", "exit", "3")
+        self.assertEqual((result.returncode, result.stdout), (3, "hello\n"))
+        self.assertEqual(self.losses(), [])
+
+    def test_program_that_loads_cuda_late(self):
+        result = self.run_cuda("say", "first", "fork", "say", "child", "end", "load", "kernels", "4", "say", "last")
+        self.assertEqual((result.returncode, result.stdout), (0, "first\nchild\nlast\n"), result.stderr)
+        self.assertEqual(self.number("t.wicprof", "SELECT count(*) FROM kernel"), 4)
+
+    def test_program_that_runs_another(self):
+        result = self.run_cuda("chain", "2", "load", "context", "kernels", "4", "flush", "say", "here")
+        self.assertEqual((result.returncode, result.stdout), (0, "here\nhere\n"), result.stderr)
+        self.assertEqual(self.number("t.wicprof", "SELECT count(*) FROM kernel"), 8)
+
+
+class Lacks(harness.Case):
+    """What is missing is said in the trace, with the cure, and the program runs as if nobody listened."""
+
+    def said(self, fake="", words=(), env=None, options=()):
+        result = self.run_cuda("load", "context", "kernels", "3", "say", "done", "exit", "4", fake=fake, env=env, options=options)
+        self.assertEqual((result.returncode, result.stdout), (4, "done\n"), result.stderr)
+        reasons = " | ".join(self.losses())
+        for word in words:
+            self.assertIn(word, reasons)
+        analysis = self.wic_prof("analyze", "t.wicprof")
+        self.assertEqual(analysis.returncode, 0)
+        for word in words:
+            self.assertIn(word, analysis.stdout.replace("\n", " "))
+
+    def test_another_cupti_client(self):
+        self.said("fail=cuptiSubscribe", ("another profiler or debugger uses CUPTI", "run without it"))
+
+    def test_counters_are_locked(self):
+        self.said("fail=cuptiSubscribe result=35", ("NVreg_RestrictProfilingToAdminUsers=0", "--cap-add=SYS_ADMIN"))
+
+    def test_no_cupti(self):
+        self.said(env={"WICPROF_CUPTI_PATH": str(self.work / "libnone.so")}, words=("libnone.so", "WICPROF_CUPTI_PATH"))
+
+    def test_old_cupti(self):
+        self.said("old", ("older than CUDA 11.8",))
+
+
+class Loading(harness.Case):
+    def test_users_choice_stays(self):
+        for chosen, seen in ((None, "EAGER"), ("LAZY", "LAZY"), ("DEFAULT", "DEFAULT")):
+            env = {} if chosen is None else {"CUDA_MODULE_LOADING": chosen}
+            result = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", "--", "sh", "-c", "echo $CUDA_MODULE_LOADING", env=env)
+            self.assertEqual(result.stdout, seen + "\n")
+
+
+if __name__ == "__main__":
+    harness.main()
