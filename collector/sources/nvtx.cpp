@@ -47,7 +47,7 @@ class Nvtx final : public Source {
     if (record.name != nullptr) event.name = batch.text(record.name);
     if (record.domain != nullptr) event.domain = batch.text(record.domain);
     event.start_ns = static_cast<std::int64_t>(record.timestamp);
-    event.thread = raw(record.objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
+    event.thread = raw(record, &MarkerRecord::objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
     batch.write(event);
   }
 

@@ -13,7 +13,7 @@ NamedRange start_of(const MarkerRecord& record, NvtxKind kind) {
   if (record.name != nullptr) range.name = record.name;
   if (record.domain != nullptr) range.domain = record.domain;
   range.start = range.end = static_cast<TimeNs>(record.timestamp);
-  range.thread = raw(record.objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
+  range.thread = raw(record, &MarkerRecord::objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
   range.kind = kind;
   return range;
 }
@@ -36,7 +36,7 @@ NvtxEvent NamedRange::event(TextId name_id, TextId domain_id) const {
 
 NvtxRanges::Outcome NvtxRanges::add(const MarkerRecord& record, NamedRange* out) {
   if (!usable_times(record.timestamp, record.timestamp)) return Outcome::unusable;
-  const auto flags = raw(record.flags);
+  const auto flags = raw(record, &MarkerRecord::flags);
   if (flags & CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS) {
     dress(record.id, marks_.emplace_back(record.id, start_of(record, NvtxKind::mark)).second);
     return Outcome::mark;
@@ -58,7 +58,7 @@ NvtxRanges::Outcome NvtxRanges::add(const MarkerRecord& record, NamedRange* out)
 
 void NvtxRanges::add(const MarkerDataRecord& record) {
   Look look;
-  look.has_colour = (raw(record.flags) & CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB) != 0;
+  look.has_colour = (raw(record, &MarkerDataRecord::flags) & CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB) != 0;
   look.colour = look.has_colour ? record.color : 0;
   look.category = record.category;
   if (const auto open = open_.find(record.id); open != open_.end()) return apply(look, open->second);

@@ -29,12 +29,12 @@ using OverheadRecord = CUpti_ActivityOverhead3;
 using UvmRecord = CUpti_ActivityUnifiedMemoryCounter3;
 
 /// The number in a field that is an enumeration: a CUPTI newer than our headers may have values that it lacks, and damaged
-/// records have any.
-template <class Enumeration>
-std::uint32_t raw(const Enumeration& field) {
-  static_assert(sizeof field == sizeof(std::uint32_t));
+/// records have any. By member, because no reference can be had to a field of a packed record.
+template <class Record, class Enumeration>
+std::uint32_t raw(const Record& record, Enumeration Record::* field) {
+  static_assert(sizeof(Enumeration) == sizeof(std::uint32_t));
   std::uint32_t number;
-  std::memcpy(&number, &field, sizeof number);
+  std::memcpy(&number, &(record.*field), sizeof number);
   return number;
 }
 

@@ -220,7 +220,7 @@ std::optional<SyncEvent> translate(const SyncRecord& record, const Layouts& layo
   event.stream = record.streamId == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? SyncEvent::kNoStream : record.streamId;
   event.event = record.cudaEventId == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? 0 : record.cudaEventId;
   event.correlation = record.correlationId;
-  event.kind = sync_kind(raw(record.type));
+  event.kind = sync_kind(raw(record, &SyncRecord::type));
   if (layouts.event_sync) {
     event.event_sync = event_sync(record.cudaEventSyncId);
     event.result = static_cast<std::int32_t>(record.returnValue);
@@ -286,7 +286,7 @@ std::optional<OverheadEvent> translate(const OverheadRecord& record, const Layou
   if (!usable_times(record.start, record.end)) return std::nullopt;
   OverheadEvent event = make_event<OverheadEvent>();
   event.what = what;
-  event.thread = raw(record.objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
+  event.thread = raw(record, &OverheadRecord::objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
   event.start_ns = static_cast<std::int64_t>(record.start);
   event.end_ns = static_cast<std::int64_t>(record.end);
   event.correlation = layouts.overhead_correlation ? record.correlationId : 0;
@@ -347,7 +347,7 @@ std::string_view map_name(std::uint32_t cause) {
 }  // namespace
 
 std::string_view uvm_cause(const UvmRecord& record) {
-  switch (raw(record.counterKind)) {
+  switch (raw(record, &UvmRecord::counterKind)) {
     case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT:
     case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT:
       return access_name(record.flags);
@@ -366,7 +366,7 @@ std::optional<UvmEvent> translate(const UvmRecord& record, const Layouts& layout
   UvmEvent event = make_event<UvmEvent>();
   std::uint64_t end = record.start;  // where the kind is an instant, the record's own says nothing
   event.count = 1;
-  switch (raw(record.counterKind)) {
+  switch (raw(record, &UvmRecord::counterKind)) {
     case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT:
       event.kind = UvmKind::cpu_fault;
       event.device = event.peer_device = kHostDevice;

@@ -42,7 +42,7 @@ std::optional<SyncEvent> translate(const SyncRecord& record, const Layouts& layo
 /// `now`: a time of the device that is later is on some other clock, and is left out.
 std::optional<CudaEventEvent> translate(const CudaEventRecord& record, const Layouts& layouts, TimeNs now);
 std::optional<GraphEvent> translate(const GraphRecord& record);
-/// `what`: the number of the text overhead_name(raw(record.overheadKind)).
+/// `what`: the number of the text that overhead_name() has for it.
 std::optional<OverheadEvent> translate(const OverheadRecord& record, const Layouts& layouts, TextId what);
 std::string_view overhead_name(std::uint32_t kind);
 /// `cause`: the number of the text uvm_cause(record).

@@ -247,6 +247,10 @@ int main(int argc, char** argv) {
     add_the_rest();
     return cupti->events_set_up() ? 0 : 24;
   }
+  if (scenario == "one buffer of kernels") {
+    for (std::uint32_t i = 0; i < 500; ++i) add_kernel(i, 100, 200);
+    return 0;
+  }
   if (scenario == "managed later") {
     cupti->context_created();
     wait_for_flushes(2);  // nobody allocates: the flusher sees to it

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <optional>
+#include <thread>
 
 #include "protocol/environment.h"
 #include "protocol/events/call.h"
@@ -348,6 +351,49 @@ TEST_F(Inject, OnlyWhatIsAskedForIsRecorded) {
   EXPECT_TRUE(delivered.all<HostWaitEvent>().empty());
   ASSERT_EQ(reasons(delivered).size(), 1u);
   EXPECT_NE(reasons(delivered)[0].find("'osrt'"), std::string::npos);
+}
+
+TEST_F(Inject, AtTheProgramsExitAFullRingIsWaitedFor) {
+  session_.reset();
+  SessionOptions options;
+  options.name = "small";
+  options.app = "guest";
+  options.ring_count = 1;
+  options.ring_capacity = 2 * kMaxEventSize;
+  Result<SessionOwner> session = SessionOwner::create(options);
+  ASSERT_TRUE(session) << session.error().message;
+  session_.emplace(*std::move(session));
+  std::atomic<bool> ended{false};
+  std::vector<std::uint32_t> correlations;
+  std::thread reader([&] {
+    RingReader ring(session_->map().ring(0));
+    for (bool last = false; !last; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+      last = ended;
+      ring.read([&](const EventHeader& header) {
+        if (const auto* kernel = event_cast<KernelEvent>(header)) correlations.push_back(kernel->correlation);
+      });
+    }
+  });
+  EXPECT_EQ(run_guest("one buffer of kernels", with_fake("", {{kFlushVariable, "0"}})).status, 0);
+  ended = true;
+  reader.join();
+  ASSERT_EQ(correlations.size(), 500u);
+  for (std::uint32_t i = 0; i < 500; ++i) EXPECT_EQ(correlations[i], i);
+  EXPECT_EQ(session_->map().ring(0)->dropped.load(), 0u);
+}
+
+TEST_F(Inject, AtTheProgramsExitARingThatNobodyReadsHoldsNobodyUp) {
+  session_.reset();
+  SessionOptions options;
+  options.name = "unread";
+  options.app = "guest";
+  options.ring_count = 1;
+  options.ring_capacity = 2 * kMaxEventSize;
+  Result<SessionOwner> session = SessionOwner::create(options);
+  ASSERT_TRUE(session) << session.error().message;
+  session_.emplace(*std::move(session));
+  EXPECT_EQ(run_guest("one buffer of kernels", with_fake("", {{kFlushVariable, "0"}})).status, 0);  // not the alarm's signal
+  EXPECT_GT(session_->map().ring(0)->dropped.load(), 0u);
 }
 
 TEST_F(Inject, TheChildOfAForkIsDeaf) {
