@@ -11,7 +11,8 @@ namespace wicprof::analyzer {
 namespace {
 
 constexpr std::size_t kSiteWidth = 24;
-constexpr std::size_t kKernelWidth = 50;
+constexpr std::size_t kKernelWidth = 30;
+constexpr std::size_t kCallWidth = 40;
 
 std::string and_more(std::size_t all, std::size_t shown, std::string_view noun) {
   return all > shown ? fmt::format("  and {} more\n", count_of(all - shown, noun)) : std::string();
@@ -99,28 +100,30 @@ std::string choices_text(const Analysis& analysis, std::size_t most_sites) {
   return text.empty() ? text : "What auto chose\n" + text;
 }
 
-std::string kernels_text(const TraceModel& model, std::size_t most) {
-  const std::vector<KernelTotal> kernels = kernel_totals(model);
+std::string kernels_text(const Analysis& analysis, std::size_t most) {
+  const std::vector<KernelStats>& kernels = analysis.kernels;
   if (kernels.empty()) return {};
-  TextTable table("lrrrr", {"Kernel", "count", "total", "p50", "max"});
+  TextTable table("lrrrrrll", {"Kernel", "count", "total", "share", "p50", "p99", "occupancy", "waves"});
   const std::size_t shown = std::min(most, kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const KernelTotal& k = kernels[i];
+    const KernelStats& k = kernels[i];
     table.add({shorten(one_line(k.name), kKernelWidth), format_count(k.count), format_duration(k.total_ns),
-               format_duration(k.p50_ns), format_duration(k.max_ns)});
+               format_percent(k.share), format_duration(k.p50_ns), format_duration(k.p99_ns), occupancy_text(k),
+               waves_text(k)});
   }
   return table.str(0) + and_more(kernels.size(), shown, "kernel");
 }
 
-std::string host_waits_text(const TraceModel& model, std::size_t most) {
-  const std::vector<HostCallTotal> calls = host_call_totals(model);
+std::string host_waits_text(const Analysis& analysis, std::size_t most) {
+  const std::vector<HostWaitStats> calls = host_calls(analysis);
   if (calls.empty()) return {};
-  TextTable table("lrrrrr", {"Host wait", "count", "total", "p50", "max", "CPU time"});
+  TextTable table("lrrrrrl", {"Host wait", "count", "total", "p50", "max", "CPU time", "how"});
   const std::size_t shown = std::min(most, calls.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const HostCallTotal& c = calls[i];
-    table.add({shorten(one_line(c.name), kKernelWidth), format_count(c.count), format_duration(c.total_ns),
-               format_duration(c.p50_ns), format_duration(c.max_ns), c.cpu_ns ? format_duration(*c.cpu_ns) : "-"});
+    const HostWaitStats& c = calls[i];
+    table.add({shorten(one_line(c.name), kCallWidth), format_count(c.count), format_duration(c.total_ns),
+               format_duration(c.p50_ns), format_duration(c.max_ns), c.cpu_ns ? format_duration(*c.cpu_ns) : "-",
+               c.cpu_ns ? std::string(waiting_way_name(c.way())) : "-"});
   }
   return table.str(0) + and_more(calls.size(), shown, "call");
 }
