@@ -11,6 +11,7 @@ namespace wicprof::analyzer {
 namespace {
 
 constexpr std::size_t kNameWidth = 40;
+constexpr std::size_t kCommandWidth = 70;
 
 std::string and_more(std::size_t all, std::size_t shown, std::string_view noun) {
   return all > shown ? fmt::format("  and {} more\n", count_of(all - shown, noun)) : std::string();
@@ -52,7 +53,7 @@ std::string processes_text(const TraceModel& model, std::size_t most) {
     const store::ProcessRow& p = model.processes[i];
     table.add({std::to_string(p.id), p.rank ? std::to_string(*p.rank) : "-",
                p.local_rank ? std::to_string(*p.local_rank) : "-",
-               shorten(one_line(p.command.empty() ? p.name : p.command), 2 * kNameWidth)});
+               shorten(one_line(p.command.empty() ? p.name : p.command), kCommandWidth)});
   }
   return table.str(0) + and_more(model.processes.size(), shown, "other");
 }

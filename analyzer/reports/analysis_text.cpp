@@ -25,6 +25,7 @@ std::string analysis_text(const TraceModel& model, const Analysis& analysis) {
   text += section(choices_text(analysis, kSites));
   text += section(wakes_text(analysis, kSites));
   text += section(kernels_text(analysis, kRows));
+  text += section(filling_text(analysis, kRows));
   text += section(host_waits_text(analysis, kRows));
   text += section(activity_text(model, analysis, kRows));
   text += section(findings_text(analysis));

@@ -11,7 +11,8 @@ namespace wicprof::analyzer {
 namespace {
 
 constexpr std::size_t kSiteWidth = 24;
-constexpr std::size_t kKernelWidth = 30;
+constexpr std::size_t kKernelWidth = 40;
+constexpr std::size_t kFillingWidth = 20;
 constexpr std::size_t kCallWidth = 40;
 
 std::string and_more(std::size_t all, std::size_t shown, std::string_view noun) {
@@ -103,15 +104,32 @@ std::string choices_text(const Analysis& analysis, std::size_t most_sites) {
 std::string kernels_text(const Analysis& analysis, std::size_t most) {
   const std::vector<KernelStats>& kernels = analysis.kernels;
   if (kernels.empty()) return {};
-  TextTable table("lrrrrrll", {"Kernel", "count", "total", "share", "p50", "p99", "occupancy", "waves"});
+  TextTable table("lrrrrrr", {"Kernel", "count", "total", "share", "p50", "p99", "occupancy"});
   const std::size_t shown = std::min(most, kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const KernelStats& k = kernels[i];
     table.add({shorten(one_line(k.name), kKernelWidth), format_count(k.count), format_duration(k.total_ns),
-               format_percent(k.share), format_duration(k.p50_ns), format_duration(k.p99_ns), occupancy_text(k),
-               waves_text(k)});
+               format_percent(k.share), format_duration(k.p50_ns), format_duration(k.p99_ns),
+               k.occupancy ? format_percent(k.occupancy->occupancy) : "-"});
   }
   return table.str(0) + and_more(kernels.size(), shown, "kernel");
+}
+
+std::string filling_text(const Analysis& analysis, std::size_t most) {
+  TextTable table("lrrrrll", {"How it fills the GPU", "blocks", "threads", "regs", "shared", "occupancy", "waves"});
+  const std::size_t shown = std::min(most, analysis.kernels.size());
+  bool any = false;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const KernelStats& k = analysis.kernels[i];
+    if (!k.occupancy) continue;
+    any = true;
+    table.add({shorten(one_line(k.name), kFillingWidth), format_count(k.blocks), std::to_string(k.threads_per_block),
+               std::to_string(k.registers_per_thread), format_bytes(k.shared_bytes_per_block), occupancy_text(k),
+               waves_text(k)});
+  }
+  return any ? table.str(0) + paragraph("of the shape of launch that took the most time; in brackets what limits the "
+                                        "occupancy; waves of blocks, and how full the last one is")
+             : std::string();
 }
 
 std::string host_waits_text(const Analysis& analysis, std::size_t most) {

@@ -339,6 +339,36 @@ TEST(Activity, IsInTheJsonAnswerAndTheText) {
   }
 }
 
+TEST(Activity, FitsTheScreen) {
+  Program program;
+  program.model.devices = {test_devices::h100()};
+  const std::string name(300, 'n');
+  for (std::uint32_t stream = 1; stream < 4; ++stream) {
+    store::KernelRow& kernel = program.launch(name + std::to_string(stream), stream, {kMs, 1000 * kMs}, 900'000);
+    kernel.grid[0] = 1'234'567'890;
+    kernel.block[0] = 1024;
+    kernel.registers_per_thread = 64;
+    kernel.dynamic_shared_bytes = 227 * 1024;
+  }
+  program.event(5, 1, 950'000, 990 * kMs);
+  program.stream_wait(2, 5, 960'000);
+  program.launch(name, 2, {1001 * kMs, 1002 * kMs}, 970'000);
+  program.host_wait(std::string(60, 'c'), {0, 999 * kMs}, 990 * kMs);
+  for (int i = 0; i <= 2000; ++i) program.call("cudaEventQuery", 2'147'483'647, {i * 10'000, i * 10'000 + 5'000}, 600);
+  program.sample(7, "fifteen letters", {0, kMs}, kMs).run_delay = 900 * kMs;
+  program.model.processes = {{0x10, 1, name, name, 0, 0, 0}, {0x11, 1, name, name, 1, 1, 0}};
+  const Analysis analysis = analyze(program.settled());
+  for (const std::string& text : {analysis_text(program.model, analysis), summary_text(program.model, analysis)}) {
+    std::size_t begin = 0;
+    for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      const auto width = std::count_if(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                       text.begin() + static_cast<std::ptrdiff_t>(end),
+                                       [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+      EXPECT_LE(width, 100) << text.substr(begin, end - begin);
+    }
+  }
+}
+
 TEST(Activity, NothingOfAnEmptyTraceOrOneWithASingleEvent) {
   TraceModel empty;
   settle(empty);
