@@ -79,6 +79,9 @@ class Bench {
         for (const auto& [name, value] : outcome.figures) std::fprintf(stderr, " %s %g", name.c_str(), value);
         std::fputs("\n", stderr);
         if (outcome.status != 0) return failure(program, way, outcome);
+        if (way == Way::minimal && outcome.figures["minimal_client_bytes"] <= 0) {
+          return "the minimal client recorded nothing of " + program.name;
+        }
         for (const std::string& name : program.prints) {
           if (!outcome.figures.contains(name)) return program.name + " did not print " + name;
           all[way].by_name[name].push_back(outcome.figures[name]);
@@ -124,16 +127,14 @@ class Bench {
 
  private:
   std::string trace() const { return folder_ + "/run.wicprof"; }
+  static std::string minimal_client() { return quoted(own_folder() + "../lib/libwicprof_minimal_client.so"); }
 
   std::string command_of(const Program& program, Way way) const {
     const std::string run = quoted(own_folder() + "wic-prof") + " run -q -f -o " + quoted(trace());
     switch (way) {
       case Way::minimal:
-        return "env CUDA_INJECTION64_PATH=" + quoted(own_folder() + "../lib/libwicprof_minimal_client.so") +
-#ifdef WICPROF_CUPTI_LIBRARY
-               " NVTX_INJECTION64_PATH=" + quoted(WICPROF_CUPTI_LIBRARY) +
-#endif
-               " " + program.command;
+        return "env CUDA_INJECTION64_PATH=" + minimal_client() + " NVTX_INJECTION64_PATH=" + minimal_client() + " " +
+             program.command;
       case Way::recorded:
         return run + " --trace cuda,nvtx -- " + program.command;
       case Way::sampled:
@@ -215,7 +216,7 @@ void read_iteration(RunOutcome& outcome) {
 void sampling(Bench& bench, std::int64_t launches) {
   const Program programs[] = {
       {"long_kernel", quoted(own_folder() + "bench_long_kernel") + " --launches " + std::to_string(launches), 30, {"ms"}},
-      {"c_h3d", quoted(own_folder() + "c_h3d") + " --devices cuda:0 --size 128 --threads 8 --seconds 2", 30, {"us"},
+      {"c_h3d", quoted(own_folder() + "c_h3d") + " --devices cuda:0 --size 128 --threads 8 --seconds 1", 30, {"us"},
        read_iteration}};
   for (const Program& program : programs) {
     std::map<Way, Figures> all;
