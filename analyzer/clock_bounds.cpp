@@ -76,7 +76,8 @@ class AskedFor {
   }
   /// Of what had been asked for by then, what ended last by the GPU's clock.
   const WorkItem* last_before(TimeNs asked) const {
-    const auto after = std::partition_point(items_.begin(), items_.end(), [&](const Item& i) { return i.asked <= asked; });
+    const auto after =
+        std::partition_point(items_.begin(), items_.end(), [&](const Item& i) { return i.asked <= asked; });
     return after == items_.begin() ? nullptr : std::prev(after)->last;
   }
 

@@ -1,5 +1,5 @@
-// How far the GPU's times may be off beside the host's, from the order that things must have happened in: no kernel starts
-// before the call that launched it began, and none ends after a call that waited for it returned.
+// How far the GPU's times may be off beside the host's, from the order that things must have happened in: no kernel
+// starts before the call that launched it began, and none ends after a call that waited for it returned.
 #pragma once
 
 #include <cstdint>

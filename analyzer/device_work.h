@@ -21,13 +21,13 @@ struct StreamKey {
 struct WorkItem {
   DeviceId device = 0;
   TimeNs start = 0, end = 0;
-  std::optional<CallSpan> call;         ///< that asked for it, where it was recorded
+  std::optional<CallSpan> call;              ///< that asked for it, where it was recorded
   const store::KernelRow* kernel = nullptr;  ///< nullptr for a copy
   const store::CopyRow* copy = nullptr;
 };
 
-/// Of each stream, in order of the work's start. Points into the model, which must outlive it. Work without times is left
-/// out.
+/// Of each stream, in order of the work's start. Points into the model, which must outlive it. Work without times is
+/// left out.
 std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& model, const CallIndex& calls);
 
 /// For people: the kernel's name, "copy host to device", "memset".

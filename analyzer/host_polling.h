@@ -22,8 +22,9 @@ struct PollingRun {
   std::string call;  ///< the one that was made most
   std::uint64_t queries = 0, not_ready = 0;
   TimeNs begin = 0, end = 0;
-  bool ended_ready = false;     ///< the last query was told "ready"
-  std::optional<TimeNs> cpu_ns;  ///< by the samples of the thread, in proportion; nothing where these do not cover the run
+  bool ended_ready = false;  ///< the last query was told "ready"
+  std::optional<TimeNs>
+      cpu_ns;  ///< by the samples of the thread, in proportion; nothing where these do not cover the run
 };
 
 inline constexpr TimeNs kPollingGap = 100'000;

@@ -16,7 +16,8 @@ struct KernelStats {
   std::string name;
   std::uint64_t count = 0;
   TimeNs total_ns = 0, p50_ns = 0, p99_ns = 0, max_ns = 0;
-  double share = 0;  ///< total_ns / (devices that it ran on x traced time); kernels that run side by side add up beyond 1
+  double share =
+      0;  ///< total_ns / (devices that it ran on x traced time); kernels that run side by side add up beyond 1
 
   // Of the shape of launch that took the most time; nothing where the device's limits are not known.
   std::uint64_t shapes = 0;  ///< distinct shapes: device, grid, block, registers, shared memory

@@ -59,8 +59,8 @@ std::optional<Occupancy> occupancy(const store::DeviceRow& device, const BlockSh
     found.by_registers = blocks_by_registers(device, warps, shape.registers_per_thread);
     limited(*found.by_registers, OccupancyLimit::registers);
   }
-  const std::uint64_t shared = round_up(
-      std::uint64_t{shape.shared_bytes} + device.reserved_shared_bytes_per_block, shared_unit(device));
+  const std::uint64_t shared =
+      round_up(std::uint64_t{shape.shared_bytes} + device.reserved_shared_bytes_per_block, shared_unit(device));
   if (shared > 0 && shared_bytes_per_sm > 0) {
     found.by_shared_memory = static_cast<std::uint32_t>(shared_bytes_per_sm / shared);
     limited(*found.by_shared_memory, OccupancyLimit::shared_memory);

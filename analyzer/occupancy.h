@@ -23,16 +23,16 @@ std::string_view occupancy_limit_name(OccupancyLimit limit);
 
 struct Occupancy {
   std::uint32_t blocks_per_sm = 0;
-  double occupancy = 0;  ///< warps of these blocks / the warps that an SM can hold
+  double occupancy = 0;                            ///< warps of these blocks / the warps that an SM can hold
   OccupancyLimit limit = OccupancyLimit::threads;  ///< the tightest; the first of them in the order of the enum
   // Blocks an SM by each limit alone; nothing where the kernel uses none of it.
   std::uint32_t by_threads = 0, by_blocks = 0;
   std::optional<std::uint32_t> by_registers, by_shared_memory;
 };
 
-/// `shared_bytes_per_sm`: as the SM was set up for the kernel, or what it has at most. Nothing where the device's limits are
-/// not known or not one block fits (then one of the figures is wrong, since the kernel did run). Clusters may hold fewer
-/// blocks than this says.
+/// `shared_bytes_per_sm`: as the SM was set up for the kernel, or what it has at most. Nothing where the device's
+/// limits are not known or not one block fits (then one of the figures is wrong, since the kernel did run). Clusters
+/// may hold fewer blocks than this says.
 std::optional<Occupancy> occupancy(const store::DeviceRow& device, const BlockShape& shape,
                                    std::uint32_t shared_bytes_per_sm);
 

@@ -1,4 +1,5 @@
-// What recording itself cost: the CPU time of wic-prof's own threads, and the time that CUPTI and the driver took for it.
+// What recording itself cost: the CPU time of wic-prof's own threads, and the time that CUPTI and the driver took for
+// it.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,11 @@ struct OverheadStats {
 };
 
 struct OwnCost {
-  bool sampled = false;  ///< whether the trace has samples of threads at all
-  TimeNs over_ns = 0;    ///< the time that the samples reach over
+  bool sampled = false;                      ///< whether the trace has samples of threads at all
+  TimeNs over_ns = 0;                        ///< the time that the samples reach over
   TimeNs in_program_ns = 0, in_tool_ns = 0;  ///< CPU time of own threads, in the program's processes and in wic-prof's
   std::uint64_t threads = 0;
-  double share = 0;  ///< CPU time of own threads / over_ns: 1 = one core all the time
+  double share = 0;                      ///< CPU time of own threads / over_ns: 1 = one core all the time
   std::vector<OverheadStats> overheads;  ///< most time first
 
   TimeNs cpu_ns() const { return in_program_ns + in_tool_ns; }

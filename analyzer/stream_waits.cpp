@@ -12,8 +12,8 @@ namespace {
 
 using Work = std::map<StreamKey, std::vector<WorkItem>>;
 
-// A stream does its work in the order in which it was asked for, so its calls are in order as well. Work whose call is not
-// known stands where its start puts it.
+// A stream does its work in the order in which it was asked for, so its calls are in order as well. Work whose call is
+// not known stands where its start puts it.
 TimeNs asked(const WorkItem& item) { return item.call ? item.call->begin : item.start; }
 
 std::vector<WorkItem>::const_iterator first_asked_after(const std::vector<WorkItem>& items, TimeNs at) {

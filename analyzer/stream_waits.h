@@ -13,8 +13,8 @@ namespace wicprof::analyzer {
 /// The waits of one stream for events behind one kernel (or copy) of another.
 struct StreamWaits {
   StreamKey waiter, signaller;
-  DeviceId device = 0;   ///< the signaller's
-  std::string behind;    ///< what the event was recorded behind; empty = nothing was on that stream before
+  DeviceId device = 0;  ///< the signaller's
+  std::string behind;   ///< what the event was recorded behind; empty = nothing was on that stream before
   std::uint64_t count = 0;
   std::uint64_t timed = 0;  ///< of these, those whose idle time is known
   TimeNs idle_ns = 0;       ///< the waiting stream had work, was done with what came before, and the event had not come

@@ -24,7 +24,8 @@ std::optional<TimeNs> ThreadTime::cpu_between(store::ProcessId process, std::uin
     const TimeNs overlap = std::min(end, sample.end) - std::max(begin, sample.begin);
     if (overlap <= 0) continue;
     covered += overlap;
-    cpu += static_cast<double>(sample.cpu) * static_cast<double>(overlap) / static_cast<double>(sample.end - sample.begin);
+    cpu +=
+        static_cast<double>(sample.cpu) * static_cast<double>(overlap) / static_cast<double>(sample.end - sample.begin);
   }
   if (covered * 2 < end - begin) return {};
   return static_cast<TimeNs>(std::min(cpu, static_cast<double>(end - begin)));

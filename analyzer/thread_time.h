@@ -16,8 +16,8 @@ class ThreadTime {
  public:
   explicit ThreadTime(const TraceModel& model);
 
-  /// Nothing where samples cover less than half of the stretch. (A thread that did nothing has no samples, so for stretches
-  /// in which it is known to have done something.)
+  /// Nothing where samples cover less than half of the stretch. (A thread that did nothing has no samples, so for
+  /// stretches in which it is known to have done something.)
   std::optional<TimeNs> cpu_between(store::ProcessId process, std::uint32_t thread, TimeNs begin, TimeNs end) const;
 
  private:

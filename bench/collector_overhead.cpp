@@ -1,14 +1,15 @@
 // What recording costs a program: the same program bare, under the least that a CUPTI client can do
 // (bench/collector/minimal_client.cpp), and under `wic-prof run`, in turn, round after round; medians over the rounds.
 //
-// tiny      10^5 empty launches, by one thread and by eight. Bars: what a launch takes longer than bare is at most 2,000 ns,
+// tiny      10^5 empty launches, by one thread and by eight. Bars: what a launch takes longer than bare is at most
+// 2,000 ns,
 //           and at most 1.15 of what it takes longer under the minimal client.
 // sampling  long kernels and c_h3d with pc sampling, against bare and against the same trace without it. Bars: 1.05.
 // torch     a training loop that keeps the GPU busy (bar: 1.03 of bare) and one that the CPU limits (beside the minimal
 //           client; no bar), by iterations; start-up is shown as well.
 //
-// Each table also says how many records were lost (bar: none). A table that this machine cannot do has one row, whose unit
-// is "could not look".
+// Each table also says how many records were lost (bar: none). A table that this machine cannot do has one row, whose
+// unit is "could not look".
 #include <unistd.h>
 
 #include <cstdio>
@@ -49,8 +50,8 @@ struct Figures {
 struct Program {
   std::string name;
   std::string command;
-  int seconds = 60;                 // its deadline
-  std::vector<std::string> prints;  // the figures that it has to print
+  int seconds = 60;                            // its deadline
+  std::vector<std::string> prints;             // the figures that it has to print
   std::function<void(RunOutcome&)> read = {};  // takes figures out of other output
 };
 
@@ -134,7 +135,7 @@ class Bench {
     switch (way) {
       case Way::minimal:
         return "env CUDA_INJECTION64_PATH=" + minimal_client() + " NVTX_INJECTION64_PATH=" + minimal_client() + " " +
-             program.command;
+               program.command;
       case Way::recorded:
         return run + " --trace cuda,nvtx -- " + program.command;
       case Way::sampled:
@@ -178,11 +179,11 @@ void tiny(Bench& bench, std::int64_t launches) {
   for (const int threads : {1, 8}) {
     const std::string name = "tiny_" + std::to_string(threads) + (threads == 1 ? "_thread" : "_threads");
     const std::string each = std::to_string(threads == 1 ? launches : launches / 8 + 1);
-    const Program program{name,
-                          quoted(own_folder() + "bench_tiny_launches") + " --launches " + each + " --threads " +
-                              std::to_string(threads),
-                          30,
-                          {"ns_a_launch"}};
+    const Program program{
+        name,
+        quoted(own_folder() + "bench_tiny_launches") + " --launches " + each + " --threads " + std::to_string(threads),
+        30,
+        {"ns_a_launch"}};
     std::map<Way, Figures> all;
     const Reason reason = bench.measure(program, {Way::bare, Way::minimal, Way::recorded}, all);
     if (!reason.empty()) {
@@ -214,10 +215,15 @@ void read_iteration(RunOutcome& outcome) {
 }
 
 void sampling(Bench& bench, std::int64_t launches) {
-  const Program programs[] = {
-      {"long_kernel", quoted(own_folder() + "bench_long_kernel") + " --launches " + std::to_string(launches), 30, {"ms"}},
-      {"c_h3d", quoted(own_folder() + "c_h3d") + " --devices cuda:0 --size 128 --threads 8 --seconds 1", 30, {"us"},
-       read_iteration}};
+  const Program programs[] = {{"long_kernel",
+                               quoted(own_folder() + "bench_long_kernel") + " --launches " + std::to_string(launches),
+                               30,
+                               {"ms"}},
+                              {"c_h3d",
+                               quoted(own_folder() + "c_h3d") + " --devices cuda:0 --size 128 --threads 8 --seconds 1",
+                               30,
+                               {"us"},
+                               read_iteration}};
   for (const Program& program : programs) {
     std::map<Way, Figures> all;
     Reason reason = bench.measure(program, {Way::bare, Way::recorded, Way::sampled}, all);
@@ -233,14 +239,15 @@ void sampling(Bench& bench, std::int64_t launches) {
     bench.value(program.name + "_bare", bare, unit);
     bench.beside(program.name + "_wic_prof", recorded, unit, bare, "bare", {});
     bench.beside(program.name + "_sampling", sampled, unit, bare, "bare", 1.05);
-    bench.beside(program.name + "_sampling_beside_wic_prof", sampled, unit, recorded,
-                 "wic-prof without pc sampling", 1.05);
+    bench.beside(program.name + "_sampling_beside_wic_prof", sampled, unit, recorded, "wic-prof without pc sampling",
+                 1.05);
     bench.lost(program.name + "_sampling_lost", all[Way::sampled]);
   }
 }
 
 void torch(Bench& bench, const std::string& script) {
-  if (run_for(120, "python3 -c 'import torch'").status != 0) return bench.could_not_look("torch", "python3 finds no torch");
+  if (run_for(120, "python3 -c 'import torch'").status != 0)
+    return bench.could_not_look("torch", "python3 finds no torch");
   const Program program{"torch",
                         "python3 " + quoted(script) + " --busy 50 --launch-bound 200",
                         120,

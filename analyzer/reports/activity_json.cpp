@@ -22,22 +22,23 @@ Json processes_value(const TraceModel& model) {
 }
 
 Json kernel_value(const KernelStats& kernel) {
-  Json value = {{"name", kernel.name},
-                {"count", kernel.count},
-                {"total_ns", kernel.total_ns},
-                {"p50_ns", kernel.p50_ns},
-                {"p99_ns", kernel.p99_ns},
-                {"max_ns", kernel.max_ns},
-                {"share", kernel.share},
-                {"shapes", kernel.shapes},
-                {"blocks", kernel.blocks},
-                {"threads_per_block", kernel.threads_per_block},
-                {"registers_per_thread", kernel.registers_per_thread},
-                {"shared_bytes_per_block", kernel.shared_bytes_per_block},
-                {"blocks_per_cluster", kernel.blocks_per_cluster == 0 ? Json(nullptr) : Json(kernel.blocks_per_cluster)},
-                {"occupancy", nullptr},
-                {"waves", nullptr},
-                {"last_wave_fill", nullptr}};
+  Json value = {
+      {"name", kernel.name},
+      {"count", kernel.count},
+      {"total_ns", kernel.total_ns},
+      {"p50_ns", kernel.p50_ns},
+      {"p99_ns", kernel.p99_ns},
+      {"max_ns", kernel.max_ns},
+      {"share", kernel.share},
+      {"shapes", kernel.shapes},
+      {"blocks", kernel.blocks},
+      {"threads_per_block", kernel.threads_per_block},
+      {"registers_per_thread", kernel.registers_per_thread},
+      {"shared_bytes_per_block", kernel.shared_bytes_per_block},
+      {"blocks_per_cluster", kernel.blocks_per_cluster == 0 ? Json(nullptr) : Json(kernel.blocks_per_cluster)},
+      {"occupancy", nullptr},
+      {"waves", nullptr},
+      {"last_wave_fill", nullptr}};
   if (kernel.occupancy) {
     const Occupancy& o = *kernel.occupancy;
     value["occupancy"] = {{"value", o.occupancy},
@@ -136,8 +137,8 @@ Json thread_value(const ThreadStats& thread) {
 }
 
 Json own_cost_value(const OwnCost& cost) {
-  Json value = {{"cpu_ns", nullptr}, {"in_program_ns", nullptr}, {"in_tool_ns", nullptr}, {"threads", cost.threads},
-                {"over_ns", nullptr}, {"share", nullptr}};
+  Json value = {{"cpu_ns", nullptr},       {"in_program_ns", nullptr}, {"in_tool_ns", nullptr},
+                {"threads", cost.threads}, {"over_ns", nullptr},       {"share", nullptr}};
   if (cost.sampled) {
     value["cpu_ns"] = cost.cpu_ns();
     value["in_program_ns"] = cost.in_program_ns;
@@ -147,8 +148,7 @@ Json own_cost_value(const OwnCost& cost) {
   }
   value["overheads"] = Json::array();
   for (const OverheadStats& overhead : cost.overheads) {
-    value["overheads"].push_back(
-        {{"what", overhead.what}, {"count", overhead.count}, {"total_ns", overhead.total_ns}});
+    value["overheads"].push_back({{"what", overhead.what}, {"count", overhead.count}, {"total_ns", overhead.total_ns}});
   }
   return value;
 }

@@ -109,9 +109,9 @@ std::string own_cost_text(const Analysis& analysis) {
 
 std::string activity_text(const TraceModel& model, const Analysis& analysis, std::size_t most) {
   std::string text;
-  for (const std::string& part : {processes_text(model, most), polling_text(analysis, most),
-                                  stream_waits_text(model, analysis, most), clocks_text(model, analysis),
-                                  own_cost_text(analysis)}) {
+  for (const std::string& part :
+       {processes_text(model, most), polling_text(analysis, most), stream_waits_text(model, analysis, most),
+        clocks_text(model, analysis), own_cost_text(analysis)}) {
     if (part.empty()) continue;
     text += (text.empty() ? "" : "\n") + part;
   }

@@ -1,6 +1,7 @@
-// The least that a CUPTI client can do: the kinds of records that `wic-prof run --trace cuda,nvtx` asks for, thrown away.
-// What a program takes longer under wic-prof than under this is wic-prof's own cost. At the program's exit it says on stderr
-// how many bytes of records there were, so that nobody takes a client that recorded nothing for a cheap one.
+// The least that a CUPTI client can do: the kinds of records that `wic-prof run --trace cuda,nvtx` asks for, thrown
+// away. What a program takes longer under wic-prof than under this is wic-prof's own cost. At the program's exit it
+// says on stderr how many bytes of records there were, so that nobody takes a client that recorded nothing for a cheap
+// one.
 #include <cupti.h>
 #include <dlfcn.h>
 
@@ -36,8 +37,9 @@ void CUPTIAPI completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::siz
 
 // As the source `calls` leaves them out.
 void leave_out_quiet_calls() {
-  for (const CUpti_CallbackId id : {CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress, CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2,
-                                    CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent}) {
+  for (const CUpti_CallbackId id :
+       {CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress, CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2,
+        CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent}) {
     cuptiActivityEnableDriverApi(id, 0);
   }
   for (const CUpti_CallbackId id :
@@ -64,8 +66,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) 
   return 1;
 }
 
-// NVTX ranges become CUPTI's records by CUPTI's own entry, that of the CUPTI that this library is linked to: the program may
-// have brought another one along.
+// NVTX ranges become CUPTI's records by CUPTI's own entry, that of the CUPTI that this library is linked to: the
+// program may have brought another one along.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(void* get_export_table) {
   Dl_info cupti{};
   if (dladdr(reinterpret_cast<void*>(&cuptiActivityEnable), &cupti) == 0) return 0;

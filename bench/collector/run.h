@@ -7,7 +7,7 @@
 namespace wicprof::bench {
 
 struct RunOutcome {
-  int status = -1;  ///< its exit status; 124 or 137: it was stopped at its deadline
+  int status = -1;     ///< its exit status; 124 or 137: it was stopped at its deadline
   std::string output;  ///< stdout and stderr
   std::map<std::string, double> figures;
 };

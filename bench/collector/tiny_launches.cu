@@ -1,5 +1,5 @@
-// Empty kernels, launched as fast as it goes: what a launch costs. An ordinary CUDA program; bench/collector_overhead.cpp
-// runs it bare and recorded.
+// Empty kernels, launched as fast as it goes: what a launch costs. An ordinary CUDA program;
+// bench/collector_overhead.cpp runs it bare and recorded.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -27,7 +27,8 @@ void launch(cudaStream_t stream, long count) {
   for (long i = 0; i < count; ++i) nothing<<<1, 32, 0, stream>>>();
 }
 
-// Nanoseconds a launch of one thread, while `threads` of them launch `count` kernels each, until the last kernel is done.
+// Nanoseconds a launch of one thread, while `threads` of them launch `count` kernels each, until the last kernel is
+// done.
 double measure(int threads, long count) {
   std::atomic<int> ready{0};
   std::atomic<bool> go{false};

@@ -1,9 +1,9 @@
-// An ordinary CUDA program of many host threads in several processes, as a launcher of ranks makes them: it knows nothing of
-// wic-prof, and shows what wic-prof sees of such a program.
+// An ordinary CUDA program of many host threads in several processes, as a launcher of ranks makes them: it knows
+// nothing of wic-prof, and shows what wic-prof sees of such a program.
 //
-// The parent starts itself once a rank, with RANK and LOCAL_RANK set, and waits. Each rank drives device rank % devices with
-// a few threads; each thread, on a stream of its own, copies a vector to the GPU, doubles it in many small kernels, copies it
-// back and waits, and checks it.
+// The parent starts itself once a rank, with RANK and LOCAL_RANK set, and waits. Each rank drives device rank % devices
+// with a few threads; each thread, on a stream of its own, copies a vector to the GPU, doubles it in many small
+// kernels, copies it back and waits, and checks it.
 #include <cuda_runtime.h>
 #include <getopt.h>
 #include <signal.h>
@@ -21,12 +21,12 @@ namespace {
 
 struct Options {
   int processes = 2;
-  int threads = 4;      // a process
-  int devices = 0;      // 0: all that there are
-  int rounds = 20;      // a thread
-  int kernels = 16;     // a round
+  int threads = 4;   // a process
+  int devices = 0;   // 0: all that there are
+  int rounds = 20;   // a thread
+  int kernels = 16;  // a round
   int elements = 65'536;
-  int timeout = 60;     // seconds
+  int timeout = 60;  // seconds
 };
 
 // The smallest form of error handling: say what failed, and stop.

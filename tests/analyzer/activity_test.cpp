@@ -96,11 +96,11 @@ TEST(HostPolling, GapsOtherCallsAndOtherThreadsDivideRuns) {
     for (int i = 0; i < 3; ++i) program.call("cudaStreamQuery", thread, {at + i * 1'000, at + i * 1'000 + 100}, 600);
   };
   three(1, kMs);
-  three(2, kMs + 50);       // at the same time
-  three(1, 2 * kMs);        // after a gap
+  three(2, kMs + 50);  // at the same time
+  three(1, 2 * kMs);   // after a gap
   three(3, kMs);
   program.call("cudaLaunchKernel", 3, {kMs + 3'000, kMs + 3'100});
-  three(3, kMs + 4'000);    // after other work
+  three(3, kMs + 4'000);  // after other work
   EXPECT_EQ(polling_runs(program.settled()).size(), 5u);
   EXPECT_EQ(host_polling(program.model).size(), 3u);
 }

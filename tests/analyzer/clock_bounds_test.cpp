@@ -45,8 +45,9 @@ TEST(ClockBounds, TheBoundsHoldWhateverTheErrorIs) {
   for (int round = 0; round < 50; ++round) {
     const TimeNs error = static_cast<TimeNs>(random() % 100'000) - 50'000;
     const TimeNs start_after = random() % 20'000, end_before = random() % 20'000;
-    const auto bounds =
-        clock_bounds(program_with(kSecond, [&](TimeNs) { return error; }, start_after, end_before).model);
+    const auto bounds = clock_bounds(program_with(
+                                         kSecond, [&](TimeNs) { return error; }, start_after, end_before)
+                                         .model);
     ASSERT_EQ(bounds.size(), 1u);
     EXPECT_LE(*bounds[0].low, error);
     EXPECT_GE(*bounds[0].high, error);

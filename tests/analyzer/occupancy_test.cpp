@@ -87,9 +87,9 @@ TEST(Occupancy, SaysNothingOfWhatItDoesNotKnow) {
   store::DeviceRow unknown{};
   EXPECT_FALSE(of(unknown, {256, 32, 0}));
   EXPECT_FALSE(of(h100(), {0, 32, 0}));
-  EXPECT_FALSE(of(h100(), {4096, 32, 0}));              // no such block
-  EXPECT_FALSE(of(h100(), {128, 32, 1024 * 1024}));     // nor this
-  EXPECT_FALSE(of(h100(), {1024, 0xffffffffu, 0}));     // a damaged record
+  EXPECT_FALSE(of(h100(), {4096, 32, 0}));           // no such block
+  EXPECT_FALSE(of(h100(), {128, 32, 1024 * 1024}));  // nor this
+  EXPECT_FALSE(of(h100(), {1024, 0xffffffffu, 0}));  // a damaged record
   EXPECT_FALSE(of(h100(), {0xffffffffu, 32, 0}));
   EXPECT_FALSE(of(h100(), {128, 32, 0xffffffffu}));
 }
