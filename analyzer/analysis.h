@@ -14,11 +14,17 @@
 #include <vector>
 
 #include "analyzer/classify.h"
+#include "analyzer/clock_bounds.h"
 #include "analyzer/compare.h"
+#include "analyzer/host_polling.h"
+#include "analyzer/host_waits.h"
 #include "analyzer/iterations.h"
+#include "analyzer/kernels.h"
 #include "analyzer/matching.h"
+#include "analyzer/own_cost.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/sites.h"
+#include "analyzer/stream_waits.h"
 #include "analyzer/trace_model.h"
 
 namespace wicprof::analyzer {
@@ -39,6 +45,13 @@ struct Analysis {
   std::vector<Finding> findings;  ///< most severe first
   std::vector<Refusal> refusals;  ///< rules that could not look, and why
   std::vector<Loss> loss;
+  std::vector<KernelStats> kernels;      ///< this and the next two: most time first
+  std::vector<HostWaitStats> host_waits;
+  std::vector<HostPolling> host_polling;
+  StreamWaitTable stream_waits;
+  std::vector<ClockBounds> clocks;
+  std::vector<ThreadStats> threads;  ///< most CPU time first
+  OwnCost own_cost;
 };
 
 Analysis analyze(const TraceModel& model);

@@ -72,6 +72,13 @@ Analysis analyze(const TraceModel& model) {
   if (!iterations.empty()) analysis.iterations = std::move(iterations.front());
   apply_rules(model, analysis);
   analysis.loss = losses(model);
+  analysis.kernels = kernel_stats(model);
+  analysis.host_waits = host_wait_stats(model);
+  analysis.host_polling = host_polling(model);
+  analysis.stream_waits = stream_waits(model);
+  analysis.clocks = clock_bounds(model);
+  analysis.threads = thread_stats(model);
+  analysis.own_cost = own_cost(model, analysis.threads);
   return analysis;
 }
 

@@ -80,6 +80,11 @@ const store::DeviceRow* TraceModel::device(DeviceId id) const {
   return found == devices.end() ? nullptr : &*found;
 }
 
+const store::ProcessRow* TraceModel::process(store::ProcessId id) const {
+  const auto found = std::find_if(processes.begin(), processes.end(), [&](const auto& row) { return row.id == id; });
+  return found == processes.end() ? nullptr : &*found;
+}
+
 std::string TraceModel::site_name(SiteId id) const {
   const store::SiteRow* row = site(id);
   return row != nullptr && !row->name.empty() ? row->name : fmt::format("site {}", id);
@@ -91,6 +96,11 @@ std::string TraceModel::device_name(DeviceId id) const {
   return row != nullptr && !row->name.empty() ? row->name : fmt::format("device {}", id);
 }
 
+std::string TraceModel::device_key(DeviceId id) const {
+  if (id == kHostDevice) return "cpu";
+  return id >= kSimtDeviceBase ? fmt::format("simt:{}", id - kSimtDeviceBase) : fmt::format("cuda:{}", id);
+}
+
 void settle(TraceModel& model) {
   sort_rows(model.waits, [](const auto& row) { return row.arrived; });
   sort_rows(model.signals, [](const auto& row) { return row.at; });
@@ -98,6 +108,11 @@ void settle(TraceModel& model) {
   sort_rows(model.kernels, [](const auto& row) { return row.start; });
   sort_rows(model.copies, [](const auto& row) { return row.start; });
   sort_rows(model.calls, [](const auto& row) { return row.start; });
+  sort_rows(model.processes, [](const auto& row) { return row.seen; });
+  sort_rows(model.syncs, [](const auto& row) { return row.start; });
+  sort_rows(model.cuda_events, [](const auto& row) { return row.at.value_or(0); });
+  sort_rows(model.overheads, [](const auto& row) { return row.start; });
+  sort_rows(model.thread_samples, [](const auto& row) { return row.begin; });
   sort_rows(model.nvtx, [](const auto& row) { return row.start; });
   sort_rows(model.interventions, [](const auto& row) { return row.effective; });
   sort_rows(model.choices, [](const auto& row) { return row.at; });
@@ -112,11 +127,14 @@ Result<TraceModel> load(const store::Reader& reader, std::string name) {
   TraceModel model;
   std::optional<Error> error;
   const bool loaded =
-      take(reader.meta(), model.meta, error) && take(reader.devices(), model.devices, error) &&
+      take(reader.meta(), model.meta, error) && take(reader.processes(), model.processes, error) &&
+      take(reader.devices(), model.devices, error) &&
       take(reader.sites(), model.sites, error) && take(reader.waits(), model.waits, error) &&
       take(reader.signals(), model.signals, error) && take(reader.host_waits(), model.host_waits, error) &&
       take(reader.kernels(), model.kernels, error) && take(reader.copies(), model.copies, error) &&
-      take(reader.calls(), model.calls, error) && take(reader.nvtx(), model.nvtx, error) &&
+      take(reader.calls(), model.calls, error) && take(reader.syncs(), model.syncs, error) &&
+      take(reader.cuda_events(), model.cuda_events, error) && take(reader.overheads(), model.overheads, error) &&
+      take(reader.thread_samples(), model.thread_samples, error) && take(reader.nvtx(), model.nvtx, error) &&
       take(reader.interventions(), model.interventions, error) &&
       take(reader.choices(), model.choices, error) && take(reader.stats(), model.stats, error);
   if (!loaded) return *error;

@@ -14,6 +14,7 @@ namespace wicprof::analyzer {
 struct TraceModel {
   std::string name;  ///< for people: the trace's file name
   std::map<std::string, std::string> meta;
+  std::vector<store::ProcessRow> processes;
   std::vector<store::DeviceRow> devices;
   std::vector<store::SiteRow> sites;
   std::vector<store::WaitRow> waits;  ///< this and the lists below are ordered by time
@@ -22,6 +23,10 @@ struct TraceModel {
   std::vector<store::KernelRow> kernels;
   std::vector<store::CopyRow> copies;
   std::vector<store::CallRow> calls;
+  std::vector<store::SyncRow> syncs;
+  std::vector<store::CudaEventRow> cuda_events;
+  std::vector<store::OverheadRow> overheads;
+  std::vector<store::ThreadSampleRow> thread_samples;
   std::vector<store::NvtxRow> nvtx;
   std::vector<store::InterventionRow> interventions;
   std::vector<store::ChoiceRow> choices;
@@ -39,9 +44,12 @@ struct TraceModel {
   /// nullptr for an id that was never declared.
   const store::SiteRow* site(SiteId id) const;
   const store::DeviceRow* device(DeviceId id) const;
+  const store::ProcessRow* process(store::ProcessId id) const;
   /// For people; a site or device that was never declared is named by its number.
   std::string site_name(SiteId id) const;
   std::string device_name(DeviceId id) const;
+  /// "cuda:0", "simt:0", "cpu": as options name devices.
+  std::string device_key(DeviceId id) const;
 };
 
 /// Fills in what is derived, and puts every list in order of time. For models that were not loaded from a trace.

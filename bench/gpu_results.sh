@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Measures on GPUs what docs/results/ holds.
 # Usage: bench/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER MACHINE [COMMIT] [PART]
-# PART: programs (samples under wic-prof), backend (the backend's own benchmarks), two_gpus (what needs a second GPU);
-# without it all but two_gpus.
+# PART: programs (samples under wic-prof), backend (the backend's own benchmarks), collector (what recording costs: up to
+# seven minutes, most of them PyTorch's start-up), two_gpus (what needs a second GPU); without it programs and backend.
 # Example: bench/gpu_results.sh build docs/results h200
 # Goes on after a claim that does not hold, and exits with 1 then.
 set -u
@@ -69,6 +69,13 @@ backend() {
   limit=95 claim channel bench_channel --devices cuda:0
 }
 
+collector() {
+  limit=100 claim collector_overhead bench_collector_overhead --tables tiny
+  limit=150 claim collector_sampling bench_collector_overhead --tables sampling
+  limit=420 claim collector_torch bench_collector_overhead --tables torch \
+    --torch-script "$(dirname "$0")/collector/torch_train.py"
+}
+
 two_gpus() {
   limit=90 claim interference_peer bench_interference --devices cuda:0,cuda:1 --tables peer
   limit=95 claim channel_peer bench_channel --devices cuda:0,cuda:1
@@ -76,7 +83,7 @@ two_gpus() {
 
 case $part in
   all) programs; backend ;;
-  programs | backend | two_gpus) "$part" ;;
-  *) echo "there is no part '$part': programs, backend, two_gpus or all" >&2; exit 2 ;;
+  programs | backend | collector | two_gpus) "$part" ;;
+  *) echo "there is no part '$part': programs, backend, collector, two_gpus or all" >&2; exit 2 ;;
 esac
 exit $failed

@@ -188,12 +188,28 @@ Result<std::map<std::string, std::string>> Reader::meta() const {
   return meta;
 }
 
+Result<std::vector<ProcessRow>> Reader::processes() const {
+  return by_time(state_->list<ProcessRow>(
+                     "SELECT t.id, t.parent, n.value, c.value, t.rank, t.local_rank, t.seen_ns FROM process t "
+                     "LEFT JOIN string n ON n.id = t.name_id LEFT JOIN string c ON c.id = t.command_id ORDER BY t.id",
+                     0,
+                     [](Row& row, ProcessRow& to) {
+                       row >> to.id >> to.parent >> to.name >> to.command >> to.rank >> to.local_rank >> to.seen;
+                     }),
+                 &ProcessRow::seen);
+}
+
 Result<std::vector<DeviceRow>> Reader::devices() const {
   return state_->list<DeviceRow>(
-      "SELECT t.id, t.kind, n.value, t.sm_count, t.memory_bytes, t.clock_error_ns "
-      "FROM device t LEFT JOIN string n ON n.id = t.name_id ORDER BY t.id",
+      "SELECT t.id, t.kind, n.value, t.sm_count, t.memory_bytes, t.clock_error_ns, t.compute_major, t.compute_minor, "
+      "t.max_threads_per_sm, t.max_blocks_per_sm, t.registers_per_sm, t.shared_bytes_per_sm, "
+      "t.reserved_shared_bytes_per_block, t.clock_khz, u.value FROM device t "
+      "LEFT JOIN string n ON n.id = t.name_id LEFT JOIN string u ON u.id = t.uuid_id ORDER BY t.id",
       0, [](Row& row, DeviceRow& to) {
-        row >> to.id >> to.kind >> to.name >> to.sm_count >> to.memory_bytes >> to.clock_error_ns;
+        row >> to.id >> to.kind >> to.name >> to.sm_count >> to.memory_bytes >> to.clock_error_ns >>
+            to.compute_major >> to.compute_minor >> to.max_threads_per_sm >> to.max_blocks_per_sm >>
+            to.registers_per_sm >> to.shared_bytes_per_sm >> to.reserved_shared_bytes_per_block >> to.clock_khz >>
+            to.uuid;
       });
 }
 
@@ -232,12 +248,14 @@ Result<std::vector<SignalRow>> Reader::signals(RowId after) const {
 Result<std::vector<HostWaitRow>> Reader::host_waits(RowId after) const {
   return by_time(state_->list<HostWaitRow>(
                      "SELECT t.id, t.site_id, n.value, t.thread, t.iteration, t.begin_ns, t.end_ns, t.cpu_ns, t.polls, "
-                     "t.correlation, t.status, t.word_tag FROM host_wait t LEFT JOIN string n ON n.id = t.call_id "
+                     "t.correlation, t.status, t.word_tag, t.involuntary_switches, t.run_delay_ns, t.process_id "
+                     "FROM host_wait t LEFT JOIN string n ON n.id = t.call_id "
                      "WHERE t.id > ? ORDER BY t.id",
                      after,
                      [](Row& row, HostWaitRow& to) {
                        row >> to.id >> to.site >> to.call >> to.thread >> to.iteration >> to.begin >> to.end >>
-                           to.cpu >> to.polls >> to.correlation >> to.status >> to.word;
+                           to.cpu >> to.polls >> to.correlation >> to.status >> to.word >>
+                           to.involuntary_switches >> to.run_delay >> to.process;
                      }),
                  &HostWaitRow::begin);
 }
@@ -246,7 +264,9 @@ Result<std::vector<KernelRow>> Reader::kernels(RowId after) const {
   return by_time(state_->list<KernelRow>(
                      "SELECT t.id, t.device_id, n.value, t.start_ns, t.end_ns, t.context, t.stream, t.correlation, "
                      "t.grid_x, t.grid_y, t.grid_z, t.block_x, t.block_y, t.block_z, t.registers_per_thread, "
-                     "t.static_shared_bytes, t.dynamic_shared_bytes "
+                     "t.static_shared_bytes, t.dynamic_shared_bytes, t.shared_executed_bytes, "
+                     "t.local_bytes_per_thread, t.cluster_x, t.cluster_y, t.cluster_z, t.graph, t.graph_node, "
+                     "t.process_id "
                      "FROM kernel t LEFT JOIN string n ON n.id = t.name_id WHERE t.id > ? ORDER BY t.id",
                      after,
                      [](Row& row, KernelRow& to) {
@@ -254,7 +274,10 @@ Result<std::vector<KernelRow>> Reader::kernels(RowId after) const {
                            to.correlation;
                        for (std::uint32_t& size : to.grid) row >> size;
                        for (std::uint32_t& size : to.block) row >> size;
-                       row >> to.registers_per_thread >> to.static_shared_bytes >> to.dynamic_shared_bytes;
+                       row >> to.registers_per_thread >> to.static_shared_bytes >> to.dynamic_shared_bytes >>
+                           to.shared_executed_bytes >> to.local_bytes_per_thread;
+                       for (std::uint32_t& size : to.cluster) row >> size;
+                       row >> to.graph >> to.graph_node >> to.process;
                      }),
                  &KernelRow::start);
 }
@@ -262,36 +285,92 @@ Result<std::vector<KernelRow>> Reader::kernels(RowId after) const {
 Result<std::vector<CopyRow>> Reader::copies(RowId after) const {
   return by_time(
       state_->list<CopyRow>(
-          "SELECT id, device_id, peer_device_id, kind, start_ns, end_ns, bytes, context, stream, correlation "
+          "SELECT id, device_id, peer_device_id, kind, start_ns, end_ns, bytes, context, stream, correlation, "
+          "source_memory, destination_memory, asynchronous, graph, graph_node, process_id "
           "FROM copy WHERE id > ? ORDER BY id",
           after,
           [](Row& row, CopyRow& to) {
             row >> to.id >> to.device >> to.peer_device >> to.kind >> to.start >> to.end >> to.bytes >> to.context >>
-                to.stream >> to.correlation;
+                to.stream >> to.correlation >> to.source >> to.destination >> to.asynchronous >> to.graph >>
+                to.graph_node >> to.process;
           }),
       &CopyRow::start);
 }
 
 Result<std::vector<CallRow>> Reader::calls(RowId after) const {
   return by_time(
-      state_->list<CallRow>("SELECT t.id, n.value, t.api, t.thread, t.correlation, t.result, t.start_ns, t.end_ns "
-                            "FROM call t LEFT JOIN string n ON n.id = t.name_id WHERE t.id > ? ORDER BY t.id",
+      state_->list<CallRow>("SELECT t.id, n.value, t.api, t.thread, t.correlation, t.result, t.start_ns, t.end_ns, "
+                            "t.process_id FROM call t LEFT JOIN string n ON n.id = t.name_id WHERE t.id > ? ORDER BY t.id",
                             after,
                             [](Row& row, CallRow& to) {
                               row >> to.id >> to.name >> to.api >> to.thread >> to.correlation >> to.result >>
-                                  to.start >> to.end;
+                                  to.start >> to.end >> to.process;
                             }),
       &CallRow::start);
 }
 
+Result<std::vector<SyncRow>> Reader::syncs(RowId after) const {
+  return by_time(state_->list<SyncRow>("SELECT id, kind, start_ns, end_ns, context, stream, event, event_sync, "
+                                       "correlation, result, process_id FROM sync WHERE id > ? ORDER BY id",
+                                       after,
+                                       [](Row& row, SyncRow& to) {
+                                         row >> to.id >> to.kind >> to.start >> to.end >> to.context >> to.stream >>
+                                             to.event >> to.event_sync >> to.correlation >> to.result >> to.process;
+                                       }),
+                 &SyncRow::start);
+}
+
+Result<std::vector<CudaEventRow>> Reader::cuda_events(RowId after) const {
+  // The device may not have said when it reached an event: those come first, in the order of their rows.
+  Result<std::vector<CudaEventRow>> rows = state_->list<CudaEventRow>(
+      "SELECT id, device_id, event, event_sync, at_ns, context, stream, correlation, process_id FROM cuda_event "
+      "WHERE id > ? ORDER BY id",
+      after, [](Row& row, CudaEventRow& to) {
+        row >> to.id >> to.device >> to.event >> to.event_sync >> to.at >> to.context >> to.stream >>
+            to.correlation >> to.process;
+      });
+  if (rows) {
+    std::stable_sort(rows->begin(), rows->end(),
+                     [](const CudaEventRow& a, const CudaEventRow& b) { return a.at.value_or(0) < b.at.value_or(0); });
+  }
+  return rows;
+}
+
+Result<std::vector<OverheadRow>> Reader::overheads(RowId after) const {
+  return by_time(
+      state_->list<OverheadRow>("SELECT t.id, n.value, t.thread, t.correlation, t.start_ns, t.end_ns, t.process_id "
+                                "FROM overhead t LEFT JOIN string n ON n.id = t.what_id WHERE t.id > ? ORDER BY t.id",
+                                after,
+                                [](Row& row, OverheadRow& to) {
+                                  row >> to.id >> to.what >> to.thread >> to.correlation >> to.start >> to.end >>
+                                      to.process;
+                                }),
+      &OverheadRow::start);
+}
+
+Result<std::vector<ThreadSampleRow>> Reader::thread_samples(RowId after) const {
+  return by_time(state_->list<ThreadSampleRow>(
+                     "SELECT t.id, t.thread, n.value, t.begin_ns, t.end_ns, t.cpu_ns, t.run_delay_ns, "
+                     "t.voluntary_switches, t.involuntary_switches, t.process_id "
+                     "FROM thread_sample t LEFT JOIN string n ON n.id = t.name_id WHERE t.id > ? ORDER BY t.id",
+                     after,
+                     [](Row& row, ThreadSampleRow& to) {
+                       row >> to.id >> to.thread >> to.name >> to.begin >> to.end >> to.cpu >> to.run_delay >>
+                           to.voluntary_switches >> to.involuntary_switches >> to.process;
+                     }),
+                 &ThreadSampleRow::begin);
+}
+
 Result<std::vector<NvtxRow>> Reader::nvtx(RowId after) const {
   return by_time(
-      state_->list<NvtxRow>("SELECT t.id, t.kind, n.value, d.value, t.thread, t.start_ns, t.end_ns FROM nvtx t "
+      state_->list<NvtxRow>("SELECT t.id, t.kind, n.value, d.value, t.thread, t.start_ns, t.end_ns, t.process_id "
+                            "FROM nvtx t "
                             "LEFT JOIN string n ON n.id = t.name_id LEFT JOIN string d ON d.id = t.domain_id "
                             "WHERE t.id > ? ORDER BY t.id",
                             after,
                             [](Row& row, NvtxRow& to) {
-                              row >> to.id >> to.kind >> to.name >> to.domain >> to.thread >> to.start >> to.end;
+                              row >> to.id >> to.kind >> to.name >> to.domain >> to.thread >> to.start >> to.end >>
+                                  to.process;
                             }),
       &NvtxRow::start);
 }

@@ -25,6 +25,7 @@ class Reader {
   /// Meta keys: app, command, session, pid, host, started_ns, started_utc, ended_ns, state ("recording" or "complete"),
   /// app_status, app_signal, mode, schedule, wic_prof_version.
   Result<std::map<std::string, std::string>> meta() const;
+  Result<std::vector<ProcessRow>> processes() const;
   Result<std::vector<DeviceRow>> devices() const;
   Result<std::vector<SiteRow>> sites() const;
   /// Rows with id > after, for a live tail; 0 for all.
@@ -34,6 +35,10 @@ class Reader {
   Result<std::vector<KernelRow>> kernels(RowId after = 0) const;
   Result<std::vector<CopyRow>> copies(RowId after = 0) const;
   Result<std::vector<CallRow>> calls(RowId after = 0) const;
+  Result<std::vector<SyncRow>> syncs(RowId after = 0) const;
+  Result<std::vector<CudaEventRow>> cuda_events(RowId after = 0) const;
+  Result<std::vector<OverheadRow>> overheads(RowId after = 0) const;
+  Result<std::vector<ThreadSampleRow>> thread_samples(RowId after = 0) const;
   Result<std::vector<NvtxRow>> nvtx(RowId after = 0) const;
   Result<std::vector<InterventionRow>> interventions() const;
   Result<std::vector<ChoiceRow>> choices() const;

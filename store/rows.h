@@ -12,6 +12,7 @@
 #include "protocol/events/loss.h"
 #include "protocol/events/nvtx.h"
 #include "protocol/events/site.h"
+#include "protocol/events/sync.h"
 #include "protocol/events/wait.h"
 #include "protocol/strategy.h"
 #include "protocol/time.h"
@@ -19,6 +20,15 @@
 namespace wicprof::store {
 
 using RowId = std::int64_t;
+using ProcessId = std::uint32_t;  ///< the process's pid; 0 = not known
+
+struct ProcessRow {
+  ProcessId id = 0;
+  ProcessId parent = 0;
+  std::string name, command;  ///< name: of the executable file
+  std::optional<std::int32_t> rank, local_rank;
+  TimeNs seen = 0;
+};
 
 struct DeviceRow {
   DeviceId id;
@@ -27,6 +37,11 @@ struct DeviceRow {
   std::uint32_t sm_count;
   std::uint64_t memory_bytes;
   std::optional<TimeNs> clock_error_ns;  ///< the worst error bound of the readings used; nothing without a clock
+  std::uint32_t compute_major = 0, compute_minor = 0;  ///< 0 where it has no meaning
+  // What a kernel's occupancy depends on; 0 = not known.
+  std::uint32_t max_threads_per_sm = 0, max_blocks_per_sm = 0, registers_per_sm = 0, shared_bytes_per_sm = 0;
+  std::uint32_t reserved_shared_bytes_per_block = 0, clock_khz = 0;
+  std::string uuid = {};
 };
 
 struct SiteRow {
@@ -72,6 +87,9 @@ struct HostWaitRow {
   std::optional<std::uint32_t> correlation;
   WaitStatus status;
   std::optional<WordTag> word;  ///< nothing for a call
+  std::optional<std::uint32_t> involuntary_switches = {};  ///< times that the thread was taken off its CPU meanwhile
+  std::optional<TimeNs> run_delay = {};                    ///< ready to run meanwhile, but on no CPU
+  ProcessId process = 0;
 };
 
 struct KernelRow {
@@ -82,6 +100,12 @@ struct KernelRow {
   std::uint32_t context, stream, correlation;
   std::uint32_t grid[3], block[3];
   std::uint32_t registers_per_thread, static_shared_bytes, dynamic_shared_bytes;
+  std::optional<std::uint32_t> shared_executed_bytes = {};  ///< shared memory that an SM was set up with for it
+  std::uint32_t local_bytes_per_thread = 0;
+  std::uint32_t cluster[3] = {};  ///< 0 = no clusters
+  std::uint32_t graph = 0;        ///< 0 = not part of a graph
+  std::uint64_t graph_node = 0;
+  ProcessId process = 0;
 };
 
 struct CopyRow {
@@ -91,6 +115,11 @@ struct CopyRow {
   TimeNs start, end;
   std::uint64_t bytes;
   std::uint32_t context, stream, correlation;
+  CopyMemory source = CopyMemory::unknown, destination = CopyMemory::unknown;
+  bool asynchronous = false;  ///< the call returned before it was done
+  std::uint32_t graph = 0;    ///< 0 = not part of a graph
+  std::uint64_t graph_node = 0;
+  ProcessId process = 0;
 };
 
 struct CallRow {
@@ -100,6 +129,52 @@ struct CallRow {
   std::uint32_t thread, correlation;
   std::int32_t result;
   TimeNs start, end;
+  ProcessId process = 0;
+};
+
+/// A host thread, or a stream, that waits for a stream, an event or a context.
+struct SyncRow {
+  RowId id = 0;
+  SyncKind kind = SyncKind::unknown;
+  TimeNs start = 0, end = 0;
+  std::uint32_t context = 0;
+  std::optional<std::uint32_t> stream;      ///< of `stream_waits_for_event`: the one that waits
+  std::optional<std::uint32_t> event;       ///< the CUDA event's id, which is used again
+  std::optional<std::uint64_t> event_sync;  ///< one recording of the event: joins with CudaEventRow
+  std::uint32_t correlation = 0;
+  std::int32_t result = 0;
+  ProcessId process = 0;
+};
+
+/// A CUDA event that was recorded on a stream.
+struct CudaEventRow {
+  RowId id = 0;
+  DeviceId device = 0;
+  std::uint32_t event = 0;
+  std::optional<std::uint64_t> event_sync;
+  std::optional<TimeNs> at;  ///< when the device reached it
+  std::uint32_t context = 0, stream = 0, correlation = 0;
+  ProcessId process = 0;
+};
+
+/// Time that CUPTI or the driver took for itself.
+struct OverheadRow {
+  RowId id = 0;
+  std::string what;
+  std::optional<std::uint32_t> thread, correlation;
+  TimeNs start = 0, end = 0;
+  ProcessId process = 0;
+};
+
+/// What the operating system's scheduler did with a thread in an interval.
+struct ThreadSampleRow {
+  RowId id = 0;
+  std::uint32_t thread = 0;
+  std::string name;
+  TimeNs begin = 0, end = 0, cpu = 0;
+  std::optional<TimeNs> run_delay;  ///< ready to run, but on no CPU
+  std::uint64_t voluntary_switches = 0, involuntary_switches = 0;
+  ProcessId process = 0;
 };
 
 struct NvtxRow {
@@ -108,6 +183,7 @@ struct NvtxRow {
   std::string name, domain;
   std::uint32_t thread;
   TimeNs start, end;
+  ProcessId process = 0;
 };
 
 struct InterventionRow {

@@ -1,4 +1,5 @@
 #include "analyzer/analysis.h"
+#include "analyzer/reports/activity_json.h"
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/json_parts.h"
 
@@ -120,6 +121,7 @@ Json analysis_value(const TraceModel& model, const Analysis& analysis) {
   for (const Loss& loss : analysis.loss) {
     value["loss"].push_back({{"name", loss.name}, {"detail", loss.detail}, {"count", loss.count}, {"text", loss.text}});
   }
+  add_activity(model, analysis, value);
   return value;
 }
 

@@ -1,5 +1,6 @@
 // The answer of `analyze` on the screen.
 #include "analyzer/analysis.h"
+#include "analyzer/reports/activity_text.h"
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/parts.h"
 #include "analyzer/reports/text_parts.h"
@@ -8,6 +9,7 @@ namespace wicprof::analyzer {
 namespace {
 
 constexpr std::size_t kSites = 50;
+constexpr std::size_t kRows = 20;
 
 std::string section(const std::string& text) { return text.empty() ? text : "\n" + text; }
 
@@ -22,6 +24,10 @@ std::string analysis_text(const TraceModel& model, const Analysis& analysis) {
   text += section(words_text(analysis, kSites));
   text += section(choices_text(analysis, kSites));
   text += section(wakes_text(analysis, kSites));
+  text += section(kernels_text(analysis, kRows));
+  text += section(filling_text(analysis, kRows));
+  text += section(host_waits_text(analysis, kRows));
+  text += section(activity_text(model, analysis, kRows));
   text += section(findings_text(analysis));
   return text;
 }

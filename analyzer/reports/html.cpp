@@ -305,28 +305,29 @@ std::string classification_part(const Classification& c) {
   return section("Communication", body + "</ul>\n");
 }
 
-std::string kernels_part(const TraceModel& model) {
-  const std::vector<KernelTotal> kernels = kernel_totals(model);
+std::string kernels_part(const Analysis& analysis) {
+  const std::vector<KernelStats>& kernels = analysis.kernels;
   if (kernels.empty()) return {};
-  HtmlTable table({"kernel", ">count", ">total", ">p50", ">max"});
+  HtmlTable table({"kernel", ">count", ">total", ">share", ">p50", ">p99", ">max", "occupancy", "waves"});
   const std::size_t shown = std::min(kMostKernels, kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const KernelTotal& k = kernels[i];
-    table.add({name_of(k.name), format_count(k.count), format_duration(k.total_ns), format_duration(k.p50_ns),
-               format_duration(k.max_ns)});
+    const KernelStats& k = kernels[i];
+    table.add({name_of(k.name), format_count(k.count), format_duration(k.total_ns), text_of(format_percent(k.share)),
+               format_duration(k.p50_ns), format_duration(k.p99_ns), format_duration(k.max_ns),
+               text_of(occupancy_text(k)), text_of(waves_text(k))});
   }
   return section("Kernels", table.str() + and_more(kernels.size(), shown, "kernel"));
 }
 
-std::string host_part(const TraceModel& model) {
-  const std::vector<HostCallTotal> calls = host_call_totals(model);
+std::string host_part(const Analysis& analysis) {
+  const std::vector<HostWaitStats> calls = host_calls(analysis);
   if (calls.empty()) return {};
-  HtmlTable table({"call", ">count", ">total", ">p50", ">max", ">CPU time"});
+  HtmlTable table({"call", ">count", ">total", ">p50", ">max", ">CPU time", "how"});
   const std::size_t shown = std::min(kMostKernels, calls.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const HostCallTotal& c = calls[i];
+    const HostWaitStats& c = calls[i];
     table.add({name_of(c.name), format_count(c.count), format_duration(c.total_ns), format_duration(c.p50_ns),
-               format_duration(c.max_ns), or_dash(c.cpu_ns)});
+               format_duration(c.max_ns), or_dash(c.cpu_ns), std::string(waiting_way_name(c.way()))});
   }
   return section("Host waits", table.str() + and_more(calls.size(), shown, "call"));
 }
@@ -358,7 +359,7 @@ std::string report_html(const ReportInput& input) {
   if (input.comparison != nullptr) page += comparison_part(*input.comparison);
   page += findings_part(analysis) + sites_part(model, analysis) + timeline_part(model, analysis);
   page +=
-      classification_part(analysis.classification) + kernels_part(model) + host_part(model) + interventions_part(model);
+      classification_part(analysis.classification) + kernels_part(analysis) + host_part(analysis) + interventions_part(model);
   return page +
          "<footer>Written by wic-prof. This file needs no network and runs no "
          "scripts.</footer>\n</main>\n</body>\n</html>\n";

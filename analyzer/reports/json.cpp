@@ -54,16 +54,9 @@ std::string report_json(const ReportInput& input) {
   value["analysis"] = analysis_value(input.model, input.analysis);
   value["comparison"] = input.comparison != nullptr ? comparison_value(*input.comparison) : Json(nullptr);
   value["interventions"] = interventions_value(input.model);
-  value["kernels"] = Json::array();
-  for (const KernelTotal& kernel : kernel_totals(input.model)) {
-    value["kernels"].push_back({{"name", kernel.name},
-                                {"count", kernel.count},
-                                {"total_ns", kernel.total_ns},
-                                {"p50_ns", kernel.p50_ns},
-                                {"max_ns", kernel.max_ns}});
-  }
+  value["kernels"] = value["analysis"]["kernels"];
   value["host_waits"] = Json::array();
-  for (const HostCallTotal& call : host_call_totals(input.model)) {
+  for (const HostWaitStats& call : host_calls(input.analysis)) {
     value["host_waits"].push_back({{"call", call.name},
                                    {"count", call.count},
                                    {"total_ns", call.total_ns},

@@ -105,26 +105,27 @@ std::string findings_part(const Analysis& analysis) {
   return text + "\n";
 }
 
-std::string kernels_part(const TraceModel& model) {
-  const std::vector<KernelTotal> kernels = kernel_totals(model);
-  if (kernels.empty()) return {};
-  std::string text =
-      "## Kernels\n\n" + row({"kernel", "count", "total", "p50", "max"}) + "| --- | ---: | ---: | ---: | ---: |\n";
-  for (const KernelTotal& k : kernels) {
-    text += row({escape_markdown(k.name), format_count(k.count), format_duration(k.total_ns), format_duration(k.p50_ns),
-                 format_duration(k.max_ns)});
+std::string kernels_part(const Analysis& analysis) {
+  if (analysis.kernels.empty()) return {};
+  std::string text = "## Kernels\n\n" +
+                     row({"kernel", "count", "total", "share", "p50", "p99", "max", "occupancy", "waves"}) +
+                     "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |\n";
+  for (const KernelStats& k : analysis.kernels) {
+    text += row({escape_markdown(k.name), format_count(k.count), format_duration(k.total_ns), format_percent(k.share),
+                 format_duration(k.p50_ns), format_duration(k.p99_ns), format_duration(k.max_ns), occupancy_text(k),
+                 waves_text(k)});
   }
   return text + "\n";
 }
 
-std::string host_part(const TraceModel& model) {
-  const std::vector<HostCallTotal> calls = host_call_totals(model);
+std::string host_part(const Analysis& analysis) {
+  const std::vector<HostWaitStats> calls = host_calls(analysis);
   if (calls.empty()) return {};
-  std::string text = "## Host waits\n\n" + row({"call", "count", "total", "p50", "max", "CPU time"}) +
-                     "| --- | ---: | ---: | ---: | ---: | ---: |\n";
-  for (const HostCallTotal& c : calls) {
+  std::string text = "## Host waits\n\n" + row({"call", "count", "total", "p50", "max", "CPU time", "how"}) +
+                     "| --- | ---: | ---: | ---: | ---: | ---: | --- |\n";
+  for (const HostWaitStats& c : calls) {
     text += row({escape_markdown(c.name), format_count(c.count), format_duration(c.total_ns), format_duration(c.p50_ns),
-                 format_duration(c.max_ns), or_dash(c.cpu_ns)});
+                 format_duration(c.max_ns), or_dash(c.cpu_ns), std::string(waiting_way_name(c.way()))});
   }
   return text + "\n";
 }
@@ -149,7 +150,7 @@ std::string report_markdown(const ReportInput& input) {
   text += escape_markdown(trace_line(model, analysis)) + ".\n\n";
   if (input.comparison != nullptr) text += comparison_part(*input.comparison);
   text += sites_part(model, analysis) + findings_part(analysis) + classification_part(analysis.classification);
-  text += kernels_part(model) + host_part(model) + interventions_part(model);
+  text += kernels_part(analysis) + host_part(analysis) + interventions_part(model);
   text.erase(text.find_last_not_of('\n') + 1);
   return text + "\n";
 }

@@ -3,59 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <utility>
+#include <iterator>
 
 #include "analyzer/reports/format.h"
-#include "analyzer/statistics.h"
 
 namespace wicprof::analyzer {
-namespace {
-
-TimeNs sum(const std::vector<TimeNs>& values) {
-  TimeNs total = 0;
-  for (const TimeNs value : values) total += value;
-  return total;
+std::vector<HostWaitStats> host_calls(const Analysis& analysis) {
+  std::vector<HostWaitStats> calls;
+  std::copy_if(analysis.host_waits.begin(), analysis.host_waits.end(), std::back_inserter(calls),
+               [](const HostWaitStats& stats) { return stats.site == 0; });
+  return calls;
 }
 
-template <class Total>
-void most_time_first(std::vector<Total>& totals) {
-  std::stable_sort(totals.begin(), totals.end(),
-                   [](const Total& a, const Total& b) { return a.total_ns > b.total_ns; });
+std::string occupancy_text(const KernelStats& kernel) {
+  if (!kernel.occupancy) return "-";
+  return fmt::format("{} ({})", format_percent(kernel.occupancy->occupancy),
+                     occupancy_limit_name(kernel.occupancy->limit));
 }
 
-}  // namespace
-
-std::vector<KernelTotal> kernel_totals(const TraceModel& model) {
-  std::map<std::string, std::vector<TimeNs>> by_name;
-  for (const store::KernelRow& kernel : model.kernels)
-    by_name[kernel.name].push_back(std::max<TimeNs>(0, kernel.end - kernel.start));
-  std::vector<KernelTotal> totals;
-  for (const auto& [name, times] : by_name) {
-    totals.push_back({name, times.size(), sum(times), percentile(times, 50), percentile(times, 100)});
-  }
-  most_time_first(totals);
-  return totals;
-}
-
-std::vector<HostCallTotal> host_call_totals(const TraceModel& model) {
-  struct Gathered {
-    std::vector<TimeNs> times;
-    std::optional<TimeNs> cpu;
-  };
-  std::map<std::string, Gathered> by_name;
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.site != 0) continue;
-    Gathered& gathered = by_name[wait.call];
-    gathered.times.push_back(std::max<TimeNs>(0, wait.end - wait.begin));
-    if (wait.cpu) gathered.cpu = gathered.cpu.value_or(0) + *wait.cpu;
-  }
-  std::vector<HostCallTotal> totals;
-  for (const auto& [name, g] : by_name) {
-    totals.push_back({name, g.times.size(), sum(g.times), percentile(g.times, 50), percentile(g.times, 100), g.cpu});
-  }
-  most_time_first(totals);
-  return totals;
+std::string waves_text(const KernelStats& kernel) {
+  if (!kernel.waves) return "-";
+  return fmt::format("{}, last {}", format_number(kernel.waves->waves), format_percent(kernel.waves->last_wave_fill));
 }
 
 std::string strategy_mix(const SiteStats& site) {

@@ -8,23 +8,13 @@
 
 namespace wicprof::analyzer {
 
-/// Time in kernels of one name.
-struct KernelTotal {
-  std::string name;
-  std::uint64_t count = 0;
-  TimeNs total_ns = 0, p50_ns = 0, max_ns = 0;
-};
-/// Most time first.
-std::vector<KernelTotal> kernel_totals(const TraceModel& model);
+/// The waits of host threads in calls (not at wait sites), most time first.
+std::vector<HostWaitStats> host_calls(const Analysis& analysis);
 
-/// Waits of host threads in calls (not at wait sites), by call.
-struct HostCallTotal {
-  std::string name;
-  std::uint64_t count = 0;
-  TimeNs total_ns = 0, p50_ns = 0, max_ns = 0;
-  std::optional<TimeNs> cpu_ns;  ///< nothing when no wait's CPU time is known
-};
-std::vector<HostCallTotal> host_call_totals(const TraceModel& model);
+/// "75 % (registers)": the occupancy that the launch allows, and what limits it; "-" where the device's limits are not known.
+std::string occupancy_text(const KernelStats& kernel);
+/// "2.25, last 25 %": waves of blocks, and how much of the device the last one fills; "-" likewise.
+std::string waves_text(const KernelStats& kernel);
 
 /// "poll", "shared_watch 63 %, poll 37 %" of the waits; "-" where only host threads wait.
 std::string strategy_mix(const SiteStats& site);

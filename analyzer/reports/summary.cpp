@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/analysis.h"
+#include "analyzer/reports/activity_text.h"
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/parts.h"
 #include "analyzer/reports/text_parts.h"
@@ -24,9 +25,10 @@ std::string summary_text(const TraceModel& model, const Analysis& analysis) {
   text += shorten(command_of(model), kScreenWidth) + "\n";
   text += paragraph(trace_line(model, analysis));
   text += section(sites_text(model, analysis, kSites));
-  text += section(kernels_text(model, kKernels));
-  text += section(host_waits_text(model, kHostWaits));
+  text += section(kernels_text(analysis, kKernels));
+  text += section(host_waits_text(analysis, kHostWaits));
   text += section(interventions_text(model, kInterventions));
+  text += section(own_cost_text(analysis));
   return text;
 }
 

@@ -11,7 +11,9 @@ namespace wicprof::analyzer {
 namespace {
 
 constexpr std::size_t kSiteWidth = 24;
-constexpr std::size_t kKernelWidth = 50;
+constexpr std::size_t kKernelWidth = 40;
+constexpr std::size_t kFillingWidth = 20;
+constexpr std::size_t kCallWidth = 40;
 
 std::string and_more(std::size_t all, std::size_t shown, std::string_view noun) {
   return all > shown ? fmt::format("  and {} more\n", count_of(all - shown, noun)) : std::string();
@@ -99,28 +101,47 @@ std::string choices_text(const Analysis& analysis, std::size_t most_sites) {
   return text.empty() ? text : "What auto chose\n" + text;
 }
 
-std::string kernels_text(const TraceModel& model, std::size_t most) {
-  const std::vector<KernelTotal> kernels = kernel_totals(model);
+std::string kernels_text(const Analysis& analysis, std::size_t most) {
+  const std::vector<KernelStats>& kernels = analysis.kernels;
   if (kernels.empty()) return {};
-  TextTable table("lrrrr", {"Kernel", "count", "total", "p50", "max"});
+  TextTable table("lrrrrrr", {"Kernel", "count", "total", "share", "p50", "p99", "occupancy"});
   const std::size_t shown = std::min(most, kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const KernelTotal& k = kernels[i];
+    const KernelStats& k = kernels[i];
     table.add({shorten(one_line(k.name), kKernelWidth), format_count(k.count), format_duration(k.total_ns),
-               format_duration(k.p50_ns), format_duration(k.max_ns)});
+               format_percent(k.share), format_duration(k.p50_ns), format_duration(k.p99_ns),
+               k.occupancy ? format_percent(k.occupancy->occupancy) : "-"});
   }
   return table.str(0) + and_more(kernels.size(), shown, "kernel");
 }
 
-std::string host_waits_text(const TraceModel& model, std::size_t most) {
-  const std::vector<HostCallTotal> calls = host_call_totals(model);
+std::string filling_text(const Analysis& analysis, std::size_t most) {
+  TextTable table("lrrrrll", {"How it fills the GPU", "blocks", "threads", "regs", "shared", "occupancy", "waves"});
+  const std::size_t shown = std::min(most, analysis.kernels.size());
+  bool any = false;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const KernelStats& k = analysis.kernels[i];
+    if (!k.occupancy) continue;
+    any = true;
+    table.add({shorten(one_line(k.name), kFillingWidth), format_count(k.blocks), std::to_string(k.threads_per_block),
+               std::to_string(k.registers_per_thread), format_bytes(k.shared_bytes_per_block), occupancy_text(k),
+               waves_text(k)});
+  }
+  return any ? table.str(0) + paragraph("of the shape of launch that took the most time; in brackets what limits the "
+                                        "occupancy; waves of blocks, and how full the last one is")
+             : std::string();
+}
+
+std::string host_waits_text(const Analysis& analysis, std::size_t most) {
+  const std::vector<HostWaitStats> calls = host_calls(analysis);
   if (calls.empty()) return {};
-  TextTable table("lrrrrr", {"Host wait", "count", "total", "p50", "max", "CPU time"});
+  TextTable table("lrrrrrl", {"Host wait", "count", "total", "p50", "max", "CPU time", "how"});
   const std::size_t shown = std::min(most, calls.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const HostCallTotal& c = calls[i];
-    table.add({shorten(one_line(c.name), kKernelWidth), format_count(c.count), format_duration(c.total_ns),
-               format_duration(c.p50_ns), format_duration(c.max_ns), c.cpu_ns ? format_duration(*c.cpu_ns) : "-"});
+    const HostWaitStats& c = calls[i];
+    table.add({shorten(one_line(c.name), kCallWidth), format_count(c.count), format_duration(c.total_ns),
+               format_duration(c.p50_ns), format_duration(c.max_ns), c.cpu_ns ? format_duration(*c.cpu_ns) : "-",
+               c.cpu_ns ? std::string(waiting_way_name(c.way())) : "-"});
   }
   return table.str(0) + and_more(calls.size(), shown, "call");
 }

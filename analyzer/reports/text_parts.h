@@ -22,8 +22,10 @@ std::string wakes_text(const Analysis& analysis, std::size_t most_sites);
 std::string words_text(const Analysis& analysis, std::size_t most_sites);
 /// What `auto` chose at each site, and why.
 std::string choices_text(const Analysis& analysis, std::size_t most_sites);
-std::string kernels_text(const TraceModel& model, std::size_t most);
-std::string host_waits_text(const TraceModel& model, std::size_t most);
+std::string kernels_text(const Analysis& analysis, std::size_t most);
+/// Occupancy and waves; empty where no device's limits are known.
+std::string filling_text(const Analysis& analysis, std::size_t most);
+std::string host_waits_text(const Analysis& analysis, std::size_t most);
 std::string interventions_text(const TraceModel& model, std::size_t most);
 std::string classification_text(const Classification& classification);
 std::string findings_text(const Analysis& analysis);

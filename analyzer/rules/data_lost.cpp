@@ -26,7 +26,9 @@ RuleOutcome data_lost(const RuleInput& input) {
   }
   if (lost > 0) {
     const std::size_t kept = model.waits.size() + model.signals.size() + model.host_waits.size() +
-                             model.kernels.size() + model.copies.size() + model.calls.size() + model.nvtx.size();
+                             model.kernels.size() + model.copies.size() + model.calls.size() + model.nvtx.size() +
+                             model.syncs.size() + model.cuda_events.size() + model.overheads.size() +
+                             model.thread_samples.size();
     const double share = static_cast<double>(lost) / static_cast<double>(lost + kept);
     Finding finding;
     finding.severity = share > kCriticalShare ? Severity::critical : Severity::warning;

@@ -23,6 +23,8 @@ std::span<const Rule> rules() {
       Rule{"hot_word", "many waiters at once poll one word", hot_word},
       Rule{"no_gain", "waits that cost nothing, where parking gains nothing", no_gain},
       Rule{"host_spin", "host threads that burn CPU time while they wait", host_spin},
+      Rule{"host_polls_queries", "host threads that ask the GPU again and again whether it is done", host_polls_queries},
+      Rule{"host_descheduled", "host threads that were ready to run but had no CPU", host_descheduled},
   };
   return kRules;
 }

@@ -14,5 +14,7 @@ RuleOutcome deadline_missed(const RuleInput& input);
 RuleOutcome hot_word(const RuleInput& input);
 RuleOutcome no_gain(const RuleInput& input);
 RuleOutcome host_spin(const RuleInput& input);
+RuleOutcome host_polls_queries(const RuleInput& input);
+RuleOutcome host_descheduled(const RuleInput& input);
 
 }  // namespace wicprof::analyzer

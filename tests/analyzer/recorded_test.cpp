@@ -7,11 +7,16 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "protocol/events/call.h"
 #include "protocol/events/clock.h"
 #include "protocol/events/device.h"
 #include "protocol/events/intervention.h"
+#include "protocol/events/kernel.h"
+#include "protocol/events/process.h"
 #include "protocol/events/signal.h"
 #include "protocol/events/site.h"
+#include "protocol/events/sync.h"
+#include "protocol/events/thread_sample.h"
 #include "protocol/events/wait.h"
 #include "protocol/ring.h"
 #include "store/reader.h"
@@ -193,6 +198,91 @@ TEST_F(RecordedTrace, ATraceThatIsStillWrittenIsIncomplete) {
   const Analysis analysis = analyze(*model);
   ASSERT_EQ(analysis.loss.size(), 1u);
   EXPECT_EQ(analysis.loss[0].name, "incomplete");
+}
+
+TEST_F(RecordedTrace, CudaActivityOfTwoRanksReachesTheAnswer) {
+  store::RecorderOptions options;
+  options.path = path();
+  Result<store::Recorder> recorder = store::Recorder::create(options);
+  ASSERT_TRUE(recorder) << recorder.error().message;
+  const char* const texts[] = {"GPU", "busy_kernel", "cudaLaunchKernel", "rank", "wicprof-flush"};
+  for (TextId id = 1; id <= 5; ++id) add_text(*recorder, id, texts[id - 1]);
+  DeviceEvent device = make_event<DeviceEvent>();
+  device.name = 1;
+  device.kind = DeviceKind::cuda;
+  device.sm_count = 132;
+  device.compute_major = 9;
+  device.max_threads_per_sm = 2048;
+  device.max_blocks_per_sm = 32;
+  device.registers_per_sm = 65'536;
+  device.shared_bytes_per_sm = 233'472;
+  device.reserved_shared_bytes_per_block = 1024;
+  recorder->add(0, device.header);
+  // Two processes in turn on one ring, with the same numbers for context, stream and correlation.
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    recorder->set_ring_process(0, 500 + rank);
+    ProcessEvent process = make_event<ProcessEvent>();
+    process.pid = 500 + rank;
+    process.name = 4;
+    process.rank = static_cast<std::int32_t>(rank);
+    process.local_rank = -1;
+    recorder->add(0, process.header);
+    const TimeNs begin = 1'000'000'000 + rank * 500'000'000ll;
+    CallEvent call = make_event<CallEvent>();
+    call.name = 3;
+    call.thread = 7;
+    call.start_ns = begin;
+    call.end_ns = begin + 4'000;
+    call.correlation = 1;
+    recorder->add(0, call.header);
+    KernelEvent kernel = make_event<KernelEvent>();
+    kernel.name = 2;
+    kernel.start_ns = begin + 5'000 + rank * 2'000;
+    kernel.end_ns = begin + 100'000'000;
+    kernel.context = 1;
+    kernel.stream = 7;
+    kernel.correlation = 1;
+    for (auto& size : kernel.grid) size = 1;
+    for (auto& size : kernel.block) size = 1;
+    kernel.grid[0] = 132 * 4 + 66;
+    kernel.block[0] = 512;
+    kernel.registers_per_thread = 32;
+    recorder->add(0, kernel.header);
+    SyncEvent sync = make_event<SyncEvent>();
+    sync.kind = SyncKind::stream;
+    sync.start_ns = begin + 10'000;
+    sync.end_ns = begin + 100'003'000;
+    sync.context = 1;
+    sync.stream = 7;
+    sync.correlation = 2;
+    recorder->add(0, sync.header);
+    ThreadSampleEvent sample = make_event<ThreadSampleEvent>();
+    sample.pid = 500 + rank;
+    sample.thread = 600 + rank;
+    sample.name = 5;
+    sample.begin_ns = 1'000'000'000;
+    sample.end_ns = 2'000'000'000;
+    sample.cpu_ns = 10'000'000;
+    recorder->add(0, sample.header);
+  }
+  ASSERT_TRUE(recorder->finish());
+  Result<store::Reader> reader = store::Reader::open(path());
+  ASSERT_TRUE(reader) << reader.error().message;
+  Result<TraceModel> model = load(*reader, "program.wicprof");
+  ASSERT_TRUE(model) << model.error().message;
+  const Analysis analysis = analyze(*model);
+  ASSERT_EQ(model->processes.size(), 2u);
+  EXPECT_EQ(model->processes[1].rank, 1);
+  ASSERT_EQ(analysis.kernels.size(), 1u);
+  EXPECT_EQ(analysis.kernels[0].count, 2u);
+  ASSERT_TRUE(analysis.kernels[0].occupancy);
+  EXPECT_DOUBLE_EQ(analysis.kernels[0].occupancy->occupancy, 1.0);
+  EXPECT_DOUBLE_EQ(analysis.kernels[0].waves->waves, 1.125);
+  ASSERT_EQ(analysis.clocks.size(), 1u);
+  EXPECT_EQ(analysis.clocks[0].high, 5'000);  // the other process's call with this correlation does not count
+  EXPECT_EQ(analysis.clocks[0].low, -3'000);
+  EXPECT_EQ(analysis.own_cost.cpu_ns(), 20'000'000);
+  EXPECT_DOUBLE_EQ(analysis.own_cost.share, 0.02);
 }
 
 }  // namespace

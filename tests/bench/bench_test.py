@@ -104,10 +104,24 @@ class Bench(unittest.TestCase):
         self.assertEqual(params["wait_records"] + params["signal_records"] + params["lost_records"],
                          rows["claimed"]["value"])
 
+    def test_collector_overhead(self):
+        # Without a GPU each table says that it could not look, and claims nothing.
+        rows = self.rows("collector_overhead", "--rounds", "1", "--launches", "1000", "--tables", "tiny")
+        for threads in ("1_thread", "8_threads"):
+            whole = rows.get(f"tiny_{threads}")
+            if whole is not None:
+                self.assertEqual(whole["unit"], "could not look")
+                self.assertTrue(whole["params"]["reason"])
+                self.assertIsNone(whole["holds"])
+            else:
+                self.assertGreater(rows[f"tiny_{threads}_wic_prof"]["value"], 0)
+                self.assertEqual(rows[f"tiny_{threads}_lost"]["bar"], 0)
+
     def test_refusals(self):
         for program, *arguments in (("interference", "--tables", "peer"), ("interference", "--tables", "chairs"),
                                     ("interference", "--strategies", "poll,hope"),
                                     ("wake_latency", "--strategies", "hope"), ("soak", "--strategies", "hope"),
+                                    ("collector_overhead", "--tables", "tiny,hope"),
                                     ("own_overhead", "--size", "4000")):
             status, rows, errors = run(program, *arguments)
             self.assertEqual((status, rows), (2, []), errors)

@@ -36,7 +36,7 @@ MAY_SEE = {
 GPU_PARTS = {"collector", "wic-backend", PUBLIC, "samples", "bench", "tests"}
 OUTSIDE = [
     (re.compile(r"^sqlite3"), {"store"}, "SQLite"),
-    (re.compile(r"^cupti"), {"collector", "tests"}, "CUPTI"),
+    (re.compile(r"^cupti"), {"collector", "bench", "tests"}, "CUPTI"),
     (re.compile(r"^(cuda|cooperative_groups|device_launch|nvtx3|nvToolsExt)"), GPU_PARTS, "CUDA"),
 ]
 

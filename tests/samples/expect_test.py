@@ -2,7 +2,8 @@
 
 expect.json: "model" and "pattern" (of the classification), "findings_must" and "findings_must_not" (names of rules; one
 may be held to a site: "no_gain@h3d.face"). "unknown_for_now", a list of "model" and "pattern", lets those be `unknown`
-as well, but never another one than expected. "arguments" are the sample's for this test.
+as well, but never another one than expected. "arguments" are the sample's for this test. "device": "gpu" is for programs
+that need one (exit status 3 without it, and then they are skipped). "ranks": those of the processes that must be recorded.
 """
 
 import json
@@ -19,8 +20,8 @@ sys.path.insert(0, str(SOURCE / "tests" / "cli"))
 import harness
 
 PROGRAMS = pathlib.Path(os.environ["WICPROF_SAMPLES"])
-FIELDS = {"model", "pattern", "findings_must", "findings_must_not", "unknown_for_now", "arguments"}
-REQUIRED = FIELDS - {"unknown_for_now", "arguments"}
+FIELDS = {"model", "pattern", "findings_must", "findings_must_not", "unknown_for_now", "arguments", "device", "ranks"}
+REQUIRED = FIELDS - {"unknown_for_now", "arguments", "device", "ranks"}
 RULES = set(re.findall(r'Rule\{"(\w+)"', (SOURCE / "analyzer" / "rules" / "list.cpp").read_text()))
 
 
@@ -46,6 +47,8 @@ def answer_problems(expected, analysis):
             problems.append(f"{field} is {said}, not {expected[field]}")
     found = {name for finding in analysis["findings"]
              for name in (finding["rule"], f"{finding['rule']}@{finding['site']}")}
+    ranks = {process["rank"] for process in analysis.get("processes", [])}
+    problems += [f"no process of rank {rank}" for rank in expected.get("ranks", []) if rank not in ranks]
     problems += [f"no finding {name}" for name in expected["findings_must"] if name not in found]
     problems += [f"finding {name}" for name in expected["findings_must_not"] if name in found]
     return problems
@@ -54,9 +57,14 @@ def answer_problems(expected, analysis):
 class Samples(harness.Case):
     maxDiff = None
 
-    def analysis_of(self, sample, arguments):
+    def analysis_of(self, sample, expected):
         trace = f"{sample}.wicprof"
-        run = self.wic_prof("run", "-q", "-o", trace, "--", PROGRAMS / sample, "--devices", "simt:1", *arguments)
+        device = [] if expected.get("device") == "gpu" else ["--devices", "simt:1"]
+        if device == [] and not (PROGRAMS / sample).exists():
+            self.skipTest(f"{sample} was not built: no CUDA")
+        run = self.wic_prof("run", "-q", "-o", trace, "--", PROGRAMS / sample, *device, *expected.get("arguments", []))
+        if run.returncode == 3 and device == []:
+            self.skipTest(run.stdout + run.stderr)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         answer = self.wic_prof("analyze", trace, "--format", "json")
         self.assertEqual(answer.returncode, 0, answer.stderr)
@@ -69,7 +77,7 @@ class Samples(harness.Case):
             with self.subTest(sample=file.parent.name):
                 expected = json.loads(file.read_text())
                 self.assertEqual(shape_problems(expected), [])
-                analysis = self.analysis_of(file.parent.name, expected.get("arguments", []))
+                analysis = self.analysis_of(file.parent.name, expected)
                 self.assertEqual(analysis["loss"], [])
                 self.assertEqual(answer_problems(expected, analysis), [], json.dumps(analysis, indent=1))
 
@@ -93,6 +101,7 @@ class Checker(unittest.TestCase):
         self.assertEqual(self.check(lenient, model="unknown"), [])
         self.assertEqual(self.check(lenient, model="alternating"), ["model is alternating, not multiple"])
         self.assertEqual(self.check(lenient, pattern="unknown"), ["pattern is unknown, not adjacent"])
+        self.assertEqual(self.check({"ranks": [0]}), ["no process of rank 0"])
         self.assertEqual(self.check({"findings_must": ["no_gain@b"]}), ["no finding no_gain@b"])
         self.assertEqual(self.check({"findings_must_not": ["host_spin"]}), ["finding host_spin"])
 

@@ -1,0 +1,36 @@
+// Kernels and copies alike: work on a stream, with the call that asked for it.
+#pragma once
+
+#include <compare>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/call_index.h"
+#include "analyzer/trace_model.h"
+
+namespace wicprof::analyzer {
+
+struct StreamKey {
+  store::ProcessId process = 0;
+  std::uint32_t context = 0, stream = 0;
+  auto operator<=>(const StreamKey&) const = default;
+};
+
+struct WorkItem {
+  DeviceId device = 0;
+  TimeNs start = 0, end = 0;
+  std::optional<CallSpan> call;              ///< that asked for it, where it was recorded
+  const store::KernelRow* kernel = nullptr;  ///< nullptr for a copy
+  const store::CopyRow* copy = nullptr;
+};
+
+/// Of each stream, in order of the work's start. Points into the model, which must outlive it. Work without times is
+/// left out.
+std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& model, const CallIndex& calls);
+
+/// For people: the kernel's name, "copy host to device", "memset".
+std::string work_name(const WorkItem& item);
+
+}  // namespace wicprof::analyzer

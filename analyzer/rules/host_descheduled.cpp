@@ -1,0 +1,70 @@
+// Host threads that were ready to run but had no CPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/host_waits.h"
+#include "analyzer/reports/format.h"
+#include "analyzer/rules/list.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+/// From a twentieth on of the time in which a thread wanted to run.
+constexpr double kShare = 0.05;
+/// Below 1 % of the traced time, nobody would notice.
+constexpr double kWorthNaming = 0.01;
+
+std::string who(const TraceModel& model, const ThreadStats& thread) {
+  const store::ProcessRow* process = model.process(thread.process);
+  std::string name = fmt::format("thread {}", thread.thread);
+  if (!thread.name.empty()) name += fmt::format(" ({})", one_line(thread.name));
+  if (process != nullptr && model.processes.size() > 1) {
+    name += process->rank ? fmt::format(" of rank {}", *process->rank) : fmt::format(" of process {}", process->id);
+  }
+  return name;
+}
+
+// Late wake-ups out of waits, where the waits themselves have the figure.
+std::string in_waits(const TraceModel& model, const ThreadStats& thread) {
+  TimeNs delay = 0;
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (wait.process == thread.process && wait.thread == thread.thread) delay += wait.run_delay.value_or(0);
+  }
+  return delay > 0 ? fmt::format("; {} of it while waiting for the GPU", format_duration(delay)) : std::string();
+}
+
+}  // namespace
+
+RuleOutcome host_descheduled(const RuleInput& input) {
+  const TraceModel& model = input.model;
+  RuleOutcome outcome;
+  if (model.thread_samples.empty()) {
+    outcome.refused = "the trace holds no samples of the host's threads";
+    return outcome;
+  }
+  bool any_delay = false;
+  for (const ThreadStats& thread : thread_stats(model)) {
+    if (!thread.run_delay_ns) continue;
+    any_delay = true;
+    const TimeNs delay = *thread.run_delay_ns;
+    const TimeNs wanted = thread.cpu_ns + delay;
+    if (thread.own || wanted <= 0 || static_cast<double>(delay) < kShare * static_cast<double>(wanted)) continue;
+    if (static_cast<double>(delay) < kWorthNaming * static_cast<double>(model.span())) continue;
+    Finding finding;
+    finding.severity = Severity::warning;
+    finding.text = fmt::format("{} was ready to run but had no CPU for {}, {} of the time in which it wanted one",
+                               who(model, thread), format_duration(delay),
+                               format_percent(static_cast<double>(delay) / static_cast<double>(wanted)));
+    finding.evidence = fmt::format("{} of CPU time, taken off its CPU {} times{}", format_duration(thread.cpu_ns),
+                                   format_count(thread.involuntary_switches), in_waits(model, thread));
+    finding.remedy =
+        "run fewer threads than the machine (or the container's quota) has CPUs, let waiting threads sleep instead of "
+        "spin, or bind the program's threads to CPUs of their own (taskset, numactl)";
+    outcome.findings.push_back(std::move(finding));
+  }
+  if (!any_delay) outcome.refused = "the operating system does not say how long threads waited for a CPU";
+  return outcome;
+}
+
+}  // namespace wicprof::analyzer

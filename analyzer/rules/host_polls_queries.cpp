@@ -1,0 +1,63 @@
+// Host threads that wait for the GPU by asking it again and again.
+#include <fmt/format.h>
+
+#include "analyzer/host_polling.h"
+#include "analyzer/reports/format.h"
+#include "analyzer/rules/list.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+/// Below 1 % of the traced time, nobody would notice.
+constexpr double kWorthNaming = 0.01;
+/// From half of it on, the thread does little else.
+constexpr double kMuch = 0.5;
+
+std::string_view blocking_twin(std::string_view call) {
+  if (call.starts_with("cudaEvent")) return "cudaEventSynchronize";
+  if (call.starts_with("cudaStream")) return "cudaStreamSynchronize";
+  return call.starts_with("cuEvent") ? "cuEventSynchronize" : "cuStreamSynchronize";
+}
+
+std::string remedy_for(std::string_view call) {
+  const bool runtime = call.starts_with("cuda");
+  const bool event = call.find("Event") != std::string_view::npos;
+  std::string remedy = fmt::format("call {} instead", blocking_twin(call));
+  if (event) {
+    remedy += fmt::format(", on an event made with {}, so that the thread sleeps",
+                          runtime ? "cudaEventBlockingSync" : "CU_EVENT_BLOCKING_SYNC");
+  } else {
+    remedy += runtime ? ", after cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), so that the thread sleeps"
+                      : ", in a context made with CU_CTX_SCHED_BLOCKING_SYNC, so that the thread sleeps";
+  }
+  return remedy + "; or have the GPU call back (cudaLaunchHostFunc) where the thread has other work";
+}
+
+}  // namespace
+
+RuleOutcome host_polls_queries(const RuleInput& input) {
+  const TraceModel& model = input.model;
+  RuleOutcome outcome;
+  if (model.calls.empty()) {
+    outcome.refused = "the trace holds no calls of the CUDA driver or runtime";
+    return outcome;
+  }
+  for (const HostPolling& polling : host_polling(model)) {
+    const double share =
+        model.span() > 0 ? static_cast<double>(polling.total_ns) / static_cast<double>(model.span()) : 0;
+    if (share < kWorthNaming) continue;
+    Finding finding;
+    finding.severity = share >= kMuch ? Severity::critical : Severity::warning;
+    finding.text = fmt::format("thread {} polls the GPU with {}: {} in {}, {} of the traced time", polling.thread,
+                               one_line(polling.call), format_count(polling.queries) + " queries",
+                               format_duration(polling.total_ns), format_percent(share));
+    finding.evidence = fmt::format("{}, {} queries a second, {} told \"not ready\"", count_of(polling.runs, "run"),
+                                   format_number(polling.queries_per_second), format_count(polling.not_ready));
+    if (polling.cpu_ns) finding.evidence += fmt::format(", about {} of CPU time", format_duration(*polling.cpu_ns));
+    finding.remedy = remedy_for(polling.call);
+    outcome.findings.push_back(std::move(finding));
+  }
+  return outcome;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,78 @@
+// The least that a CUPTI client can do: the kinds of records that `wic-prof run --trace cuda,nvtx` asks for, thrown
+// away. What a program takes longer under wic-prof than under this is wic-prof's own cost. At the program's exit it
+// says on stderr how many bytes of records there were, so that nobody takes a client that recorded nothing for a cheap
+// one.
+#include <cupti.h>
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "collector/buffer_pool.h"
+#include "collector/sources/list.h"
+
+namespace {
+
+using wicprof::collector::BufferPool;
+
+BufferPool& pool() {
+  static BufferPool* const the = new BufferPool;  // CUPTI's threads may come by until the process is gone
+  return *the;
+}
+
+std::atomic<std::uint64_t> bytes_seen{0};
+
+void CUPTIAPI requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
+  *buffer = pool().take();
+  *bytes = *buffer != nullptr ? BufferPool::kBufferBytes : 0;
+  *max_records = 0;
+}
+
+void CUPTIAPI completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid_bytes) {
+  bytes_seen.fetch_add(valid_bytes, std::memory_order_relaxed);
+  pool().give(buffer);
+}
+
+// As the source `calls` leaves them out.
+void leave_out_quiet_calls() {
+  for (const CUpti_CallbackId id :
+       {CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress, CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2,
+        CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent}) {
+    cuptiActivityEnableDriverApi(id, 0);
+  }
+  for (const CUpti_CallbackId id :
+       {CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
+        CUPTI_RUNTIME_TRACE_CBID___cudaPushCallConfiguration_v13000,
+        CUPTI_RUNTIME_TRACE_CBID___cudaPopCallConfiguration_v13000}) {
+    cuptiActivityEnableRuntimeApi(id, 0);
+  }
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) {
+  if (cuptiActivityRegisterCallbacks(requested, completed) != CUPTI_SUCCESS) return 1;
+  for (const auto& source : wicprof::collector::select_sources({"cuda", "nvtx"}).sources) {
+    for (const CUpti_ActivityKind kind : source->kinds()) cuptiActivityEnable(kind);
+  }
+  leave_out_quiet_calls();
+  cuptiActivityFlushPeriod(100);
+  std::atexit([] {
+    cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    std::fprintf(stderr, "minimal_client_bytes %llu\n", static_cast<unsigned long long>(bytes_seen.load()));
+  });
+  return 1;
+}
+
+// NVTX ranges become CUPTI's records by CUPTI's own entry, that of the CUPTI that this library is linked to: the
+// program may have brought another one along.
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(void* get_export_table) {
+  Dl_info cupti{};
+  if (dladdr(reinterpret_cast<void*>(&cuptiActivityEnable), &cupti) == 0) return 0;
+  void* const library = dlopen(cupti.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return 0;
+  const auto initialize = reinterpret_cast<int (*)(void*)>(dlsym(library, "InitializeInjectionNvtx2"));
+  return initialize != nullptr ? initialize(get_export_table) : 0;
+}

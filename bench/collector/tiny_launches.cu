@@ -1,0 +1,97 @@
+// Empty kernels, launched as fast as it goes: what a launch costs. An ordinary CUDA program;
+// bench/collector_overhead.cpp runs it bare and recorded.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void check(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "tiny_launches: %s: %s\n", what, cudaGetErrorString(error));
+  std::exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
+}
+
+__global__ void nothing() {}
+
+void launch(cudaStream_t stream, long count) {
+  for (long i = 0; i < count; ++i) nothing<<<1, 32, 0, stream>>>();
+}
+
+// Nanoseconds a launch of one thread, while `threads` of them launch `count` kernels each, until the last kernel is
+// done.
+double measure(int threads, long count) {
+  std::atomic<int> ready{0};
+  std::atomic<bool> go{false};
+  std::vector<double> took(threads);
+  std::vector<std::thread> all;
+  for (int t = 0; t < threads; ++t) {
+    all.emplace_back([&, t] {
+      cudaStream_t stream;
+      check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+      launch(stream, std::max(count / 20, 1L));  // warm-up
+      check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+      ready.fetch_add(1);
+      while (!go.load(std::memory_order_acquire)) std::this_thread::yield();
+      const auto begin = Clock::now();
+      launch(stream, count);
+      check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+      took[t] = std::chrono::duration<double, std::nano>(Clock::now() - begin).count() / static_cast<double>(count);
+      check(cudaGetLastError(), "kernel launch");
+      check(cudaStreamDestroy(stream), "cudaStreamDestroy");
+    });
+  }
+  while (ready.load() < threads) std::this_thread::yield();
+  go.store(true, std::memory_order_release);
+  for (std::thread& thread : all) thread.join();
+  double sum = 0;
+  for (const double each : took) sum += each;
+  return sum / threads;
+}
+
+[[noreturn]] void usage(int status) {
+  std::fprintf(status == 0 ? stdout : stderr,
+               "usage: tiny_launches [--launches N] [--threads N]\n"
+               "  --launches N  empty kernels a thread (100000)\n"
+               "  --threads N   threads, each with a stream of its own (1)\n"
+               "Prints what a launch took the thread that made it, until the GPU was done.\n"
+               "example: tiny_launches --launches 100000 --threads 8\n");
+  std::exit(status);
+}
+
+long number(const char* name, const char* text, long most) {
+  char* end = nullptr;
+  const long value = text == nullptr ? 0 : std::strtol(text, &end, 10);
+  if (value >= 1 && value <= most && *end == '\0') return value;
+  std::fprintf(stderr, "tiny_launches: %s takes a number from 1 to %ld\n", name, most);
+  std::exit(2);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  long launches = 100'000, threads = 1;
+  for (int i = 1; i < argc; i += 2) {
+    if (std::strcmp(argv[i], "--help") == 0) usage(0);
+    if (std::strcmp(argv[i], "--launches") == 0) {
+      launches = number(argv[i], argv[i + 1], 100'000'000);
+    } else if (std::strcmp(argv[i], "--threads") == 0) {
+      threads = number(argv[i], argv[i + 1], 256);
+    } else {
+      usage(2);
+    }
+  }
+  check(cudaFree(nullptr), "cudaFree");
+  std::printf("ns_a_launch %.1f\n", measure(static_cast<int>(threads), launches));
+  std::fflush(stdout);
+  return 0;
+}

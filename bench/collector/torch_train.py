@@ -1,0 +1,80 @@
+"""A PyTorch training loop in two forms, each timed an iteration after a warm-up: `busy` keeps the GPU busy with large
+matrices, `launch_bound` makes the CPU the limit with tiny ones. Iterations carry NVTX ranges.
+
+Example: python3 torch_train.py --busy 60 --launch-bound 200
+Prints `startup_ms`, `busy_ms` and `launch_bound_ms`, a line each. Exit status 3: no torch, or no GPU.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+
+BEGIN = time.monotonic()
+
+
+def layers(torch, width, depth):
+    parts = []
+    for _ in range(depth):
+        parts += [torch.nn.Linear(width, width), torch.nn.ReLU()]
+    return torch.nn.Sequential(*parts).cuda()
+
+
+def train(torch, name, width, depth, batch, warm_up, blocks, a_block):
+    """The median of `blocks` timings of `a_block` iterations each, in ms an iteration."""
+    torch.manual_seed(1)
+    model = layers(torch, width, depth)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+    inputs = torch.randn(batch, width, device="cuda")
+    wanted = torch.randn(batch, width, device="cuda")
+
+    def iterate():
+        torch.cuda.nvtx.range_push(name)
+        optimizer.zero_grad(set_to_none=True)
+        loss = torch.nn.functional.mse_loss(model(inputs), wanted)
+        loss.backward()
+        optimizer.step()
+        torch.cuda.nvtx.range_pop()
+        return loss
+
+    for _ in range(warm_up):
+        iterate()
+    torch.cuda.synchronize()
+    times = []
+    for _ in range(blocks):
+        begin = time.perf_counter()
+        for _ in range(a_block):
+            loss = iterate()
+        torch.cuda.synchronize()
+        times.append((time.perf_counter() - begin) * 1e3 / a_block)
+    if not torch.isfinite(loss).item():
+        sys.exit(f"torch_train: the loss of {name} is not finite")
+    return statistics.median(times)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="iterations with large layers")
+    parser.add_argument("--launch-bound", type=int, default=0, metavar="N", help="iterations with tiny layers")
+    options = parser.parse_args()
+    try:
+        import torch
+    except ImportError as error:
+        print(f"torch_train: {error}", file=sys.stderr)
+        sys.exit(3)
+    if not torch.cuda.is_available():
+        print("torch_train: torch finds no GPU", file=sys.stderr)
+        sys.exit(3)
+    torch.zeros(1, device="cuda")
+    torch.cuda.synchronize()
+    print(f"startup_ms {(time.monotonic() - BEGIN) * 1e3:.1f}", flush=True)
+    if options.busy:
+        took = train(torch, "busy", 4096, 8, 4096, 5, 5, max(options.busy // 5, 1))
+        print(f"busy_ms {took:.4f}", flush=True)
+    if options.launch_bound:
+        took = train(torch, "launch_bound", 64, 32, 64, 20, 5, max(options.launch_bound // 5, 1))
+        print(f"launch_bound_ms {took:.4f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

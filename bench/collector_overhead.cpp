@@ -1,0 +1,297 @@
+// What recording costs a program: the same program bare, under the least that a CUPTI client can do
+// (bench/collector/minimal_client.cpp), and under `wic-prof run`, in turn, round after round; medians over the rounds.
+//
+// tiny      10^5 empty launches, by one thread and by eight. Bars: what a launch takes longer than bare is at most
+// 2,000 ns,
+//           and at most 1.15 of what it takes longer under the minimal client.
+// sampling  long kernels and c_h3d with pc sampling, against bare and against the same trace without it. Bars: 1.05.
+// torch     a training loop that keeps the GPU busy (bar: 1.03 of bare) and one that the CPU limits (beside the minimal
+//           client; no bar), by iterations; start-up is shown as well.
+//
+// Each table also says how many records were lost (bar: none). A table that this machine cannot do has one row, whose
+// unit is "could not look".
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/claim.h"
+#include "bench/collector/run.h"
+#include "store/reader.h"
+#include "store/sqlite.h"
+
+namespace {
+
+using namespace wicprof::bench;
+
+enum class Way { bare, minimal, recorded, sampled };
+constexpr const char* kWayNames[] = {"bare", "minimal_client", "wic_prof", "wic_prof_sampling"};
+std::string name_of(Way way) { return kWayNames[static_cast<int>(way)]; }
+
+// Why a table could not be measured; empty when it was.
+using Reason = std::string;
+
+struct Figures {
+  std::map<std::string, std::vector<double>> by_name;  // of each round
+  double lost = 0, events = 0, samples = 0;            // of all rounds together
+
+  double middle(const std::string& name) const {
+    const auto found = by_name.find(name);
+    return found == by_name.end() ? 0 : median(found->second);
+  }
+};
+
+struct Program {
+  std::string name;
+  std::string command;
+  int seconds = 60;                            // its deadline
+  std::vector<std::string> prints;             // the figures that it has to print
+  std::function<void(RunOutcome&)> read = {};  // takes figures out of other output
+};
+
+class Bench {
+ public:
+  Bench(Claim& claim, std::int64_t rounds) : claim_(claim), rounds_(rounds) {
+    std::string name = (std::filesystem::temp_directory_path() / "wicprof-overhead-XXXXXX").string();
+    if (mkdtemp(name.data()) != nullptr) folder_ = name;
+  }
+  ~Bench() {
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  // The program's figures by way, each way once a round.
+  Reason measure(const Program& program, const std::vector<Way>& ways, std::map<Way, Figures>& all) {
+    if (folder_.empty()) return "no folder for temporary files";
+    for (std::int64_t round = 0; round < rounds_; ++round) {
+      for (const Way way : ways) {
+        RunOutcome outcome = run_for(program.seconds, command_of(program, way));
+        if (program.read) program.read(outcome);
+        std::fprintf(stderr, "%s, round %d, %s:", program.name.c_str(), static_cast<int>(round) + 1,
+                     name_of(way).c_str());
+        for (const auto& [name, value] : outcome.figures) std::fprintf(stderr, " %s %g", name.c_str(), value);
+        std::fputs("\n", stderr);
+        if (outcome.status != 0) return failure(program, way, outcome);
+        if (way == Way::minimal && outcome.figures["minimal_client_bytes"] <= 0) {
+          return "the minimal client recorded nothing of " + program.name;
+        }
+        for (const std::string& name : program.prints) {
+          if (!outcome.figures.contains(name)) return program.name + " did not print " + name;
+          all[way].by_name[name].push_back(outcome.figures[name]);
+        }
+        if (way != Way::bare && way != Way::minimal) {
+          if (Reason reason = read_trace(all[way]); !reason.empty()) return reason;
+        }
+      }
+    }
+    return {};
+  }
+
+  void could_not_look(const std::string& name, const Reason& reason) {
+    std::fprintf(stderr, "%s: could not look: %s\n", name.c_str(), reason.c_str());
+    claim_.add({.name = name, .params = {{"reason", reason}}, .unit = "could not look"});
+  }
+
+  void value(const std::string& name, double value, const std::string& unit) {
+    claim_.add({.name = name, .params = {{"rounds", rounds_}}, .value = value, .unit = unit});
+  }
+
+  /// value / to; a bar only where one is given.
+  void beside(const std::string& name, double value, const std::string& unit, double to, const std::string& what,
+              std::optional<double> bar) {
+    ClaimRow row{.name = name, .params = {{"rounds", rounds_}}, .value = value, .unit = unit, .compared_to = what};
+    row.params["of"] = to;
+    if (to > 0) row.ratio = value / to;
+    if (row.ratio) row.bar = bar;
+    row.at_most = true;
+    claim_.add(std::move(row));
+  }
+
+  void lost(const std::string& name, const Figures& figures) {
+    claim_.add({.name = name,
+                .params = {{"rounds", rounds_}, {"events", figures.events}, {"samples", figures.samples}},
+                .value = figures.lost,
+                .unit = "records lost",
+                .compared_to = "1 record",
+                .ratio = figures.lost,
+                .bar = 0,
+                .at_most = true});
+  }
+
+ private:
+  std::string trace() const { return folder_ + "/run.wicprof"; }
+  static std::string minimal_client() { return quoted(own_folder() + "../lib/libwicprof_minimal_client.so"); }
+
+  std::string command_of(const Program& program, Way way) const {
+    const std::string run = quoted(own_folder() + "wic-prof") + " run -q -f -o " + quoted(trace());
+    switch (way) {
+      case Way::minimal:
+        return "env CUDA_INJECTION64_PATH=" + minimal_client() + " NVTX_INJECTION64_PATH=" + minimal_client() + " " +
+               program.command;
+      case Way::recorded:
+        return run + " --trace cuda,nvtx -- " + program.command;
+      case Way::sampled:
+        return run + " --trace cuda,nvtx,pcsampling -- " + program.command;
+      case Way::bare:
+        break;
+    }
+    return "env -u CUDA_INJECTION64_PATH -u NVTX_INJECTION64_PATH " + program.command;
+  }
+
+  static Reason failure(const Program& program, Way way, const RunOutcome& outcome) {
+    std::string last = outcome.output.substr(0, outcome.output.find_last_not_of('\n') + 1);
+    last = last.substr(last.rfind('\n') + 1);
+    return program.name + " (" + name_of(way) + ") ended with status " + std::to_string(outcome.status) + ": " + last;
+  }
+
+  Reason read_trace(Figures& figures) const {
+    const auto reader = wicprof::store::Reader::open(trace());
+    if (!reader) return reader.error().message;
+    const auto stats = reader->stats();
+    if (!stats) return stats.error().message;
+    for (const wicprof::store::StatRow& stat : *stats) {
+      if (stat.severity == wicprof::store::StatRow::Severity::data_loss) {
+        figures.lost += static_cast<double>(stat.value);
+        if (stat.value > 0) std::fprintf(stderr, "lost: %s (%s)\n", stat.name.c_str(), stat.detail.c_str());
+      }
+      if (stat.name == "events") figures.events += static_cast<double>(stat.value);
+    }
+    wicprof::store::Database database;
+    if (database.open(trace(), wicprof::store::OpenMode::read_only) != 0) return "cannot read " + trace();
+    figures.samples += static_cast<double>(database.integer("SELECT coalesce(sum(samples), 0) FROM pc_sample"));
+    return {};
+  }
+
+  Claim& claim_;
+  std::int64_t rounds_;
+  std::string folder_;
+};
+
+void tiny(Bench& bench, std::int64_t launches) {
+  for (const int threads : {1, 8}) {
+    const std::string name = "tiny_" + std::to_string(threads) + (threads == 1 ? "_thread" : "_threads");
+    const std::string each = std::to_string(threads == 1 ? launches : launches / 8 + 1);
+    const Program program{
+        name,
+        quoted(own_folder() + "bench_tiny_launches") + " --launches " + each + " --threads " + std::to_string(threads),
+        30,
+        {"ns_a_launch"}};
+    std::map<Way, Figures> all;
+    const Reason reason = bench.measure(program, {Way::bare, Way::minimal, Way::recorded}, all);
+    if (!reason.empty()) {
+      bench.could_not_look(name, reason);
+      continue;
+    }
+    const double bare = all[Way::bare].middle("ns_a_launch");
+    const double minimal = all[Way::minimal].middle("ns_a_launch");
+    const double recorded = all[Way::recorded].middle("ns_a_launch");
+    bench.value(name + "_bare", bare, "ns a launch");
+    bench.beside(name + "_minimal_client", minimal, "ns a launch", bare, "bare", {});
+    bench.beside(name + "_wic_prof", recorded, "ns a launch", bare, "bare", {});
+    // Bars for the case that the requirement names: one thread.
+    const bool claimed = threads == 1;
+    bench.beside(name + "_added", recorded - bare, "ns a launch", 2000, "2,000 ns; the value is wic-prof's less bare's",
+                 claimed ? std::optional(1.0) : std::nullopt);
+    bench.beside(name + "_added_beside_minimal", recorded - bare, "ns a launch", minimal - bare,
+                 "the minimal client's less bare's; the value is wic-prof's less bare's",
+                 claimed ? std::optional(1.15) : std::nullopt);
+    bench.lost(name + "_lost", all[Way::recorded]);
+  }
+}
+
+// "iteration p50 12.3 us" in the line that the sample prints.
+void read_iteration(RunOutcome& outcome) {
+  const std::string key = "iteration p50 ";
+  const std::size_t at = outcome.output.find(key);
+  if (at != std::string::npos) outcome.figures["us"] = std::strtod(outcome.output.c_str() + at + key.size(), nullptr);
+}
+
+void sampling(Bench& bench, std::int64_t launches) {
+  const Program programs[] = {{"long_kernel",
+                               quoted(own_folder() + "bench_long_kernel") + " --launches " + std::to_string(launches),
+                               30,
+                               {"ms"}},
+                              {"c_h3d",
+                               quoted(own_folder() + "c_h3d") + " --devices cuda:0 --size 128 --threads 8 --seconds 1",
+                               30,
+                               {"us"},
+                               read_iteration}};
+  for (const Program& program : programs) {
+    std::map<Way, Figures> all;
+    Reason reason = bench.measure(program, {Way::bare, Way::recorded, Way::sampled}, all);
+    if (reason.empty() && all[Way::sampled].samples == 0) reason = "the trace holds no samples of program counters";
+    if (!reason.empty()) {
+      bench.could_not_look(program.name, reason);
+      continue;
+    }
+    const std::string& figure = program.prints.front();
+    const std::string unit = figure == "us" ? "us an iteration" : "ms";
+    const double bare = all[Way::bare].middle(figure), recorded = all[Way::recorded].middle(figure),
+                 sampled = all[Way::sampled].middle(figure);
+    bench.value(program.name + "_bare", bare, unit);
+    bench.beside(program.name + "_wic_prof", recorded, unit, bare, "bare", {});
+    bench.beside(program.name + "_sampling", sampled, unit, bare, "bare", 1.05);
+    bench.beside(program.name + "_sampling_beside_wic_prof", sampled, unit, recorded, "wic-prof without pc sampling",
+                 1.05);
+    bench.lost(program.name + "_sampling_lost", all[Way::sampled]);
+  }
+}
+
+void torch(Bench& bench, const std::string& script) {
+  if (run_for(120, "python3 -c 'import torch'").status != 0)
+    return bench.could_not_look("torch", "python3 finds no torch");
+  const Program program{"torch",
+                        "python3 " + quoted(script) + " --busy 50 --launch-bound 200",
+                        120,
+                        {"startup_ms", "busy_ms", "launch_bound_ms"}};
+  std::map<Way, Figures> all;
+  const Reason reason = bench.measure(program, {Way::bare, Way::minimal, Way::recorded}, all);
+  if (!reason.empty()) return bench.could_not_look("torch", reason);
+  for (const std::string figure : {"busy", "launch_bound", "startup"}) {
+    const std::string key = figure + "_ms", unit = figure == "startup" ? "ms" : "ms an iteration";
+    const double bare = all[Way::bare].middle(key), minimal = all[Way::minimal].middle(key),
+                 recorded = all[Way::recorded].middle(key);
+    const std::string name = "torch_" + figure;
+    bench.value(name + "_bare", bare, unit);
+    bench.beside(name + "_minimal_client", minimal, unit, bare, "bare", {});
+    bench.beside(name + "_wic_prof", recorded, unit, bare, "bare",
+                 figure == "busy" ? std::optional(1.03) : std::nullopt);
+    if (figure == "launch_bound") {
+      bench.beside(name + "_beside_minimal", recorded, unit, minimal, "the minimal client", {});
+    }
+  }
+  bench.lost("torch_lost", all[Way::recorded]);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Claim claim("collector_overhead", "programs bare, under a minimal CUPTI client, and under wic-prof run", argc, argv);
+  const std::string tables = "," + claim.option("tables", "tiny,sampling") + ",";
+  const std::int64_t rounds = claim.option("rounds", 5);
+  const std::int64_t launches = claim.option("launches", 100'000);
+  const std::int64_t long_launches = claim.option("long-launches", 10);
+  const std::string script = claim.option("torch-script", "bench/collector/torch_train.py");
+  std::string rest = tables;
+  for (const std::string known : {"tiny", "sampling", "torch"}) {
+    const std::size_t at = rest.find("," + known + ",");
+    if (at != std::string::npos) rest.erase(at, known.size() + 1);
+  }
+  if (rest != ",") {
+    std::fprintf(stderr, "collector_overhead: --tables takes tiny, sampling and torch, by commas\n");
+    return 2;
+  }
+  Bench bench(claim, rounds);
+  if (tables.find(",tiny,") != std::string::npos) tiny(bench, launches);
+  if (tables.find(",sampling,") != std::string::npos) sampling(bench, long_launches);
+  if (tables.find(",torch,") != std::string::npos) torch(bench, script);
+  return claim.write();
+}

@@ -1,0 +1,396 @@
+// Kernels, host threads, streams and what recording cost, of programs made up by hand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/analysis.h"
+#include "devices.h"
+#include "program.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+using namespace test_program;
+
+constexpr TimeNs kMs = 1'000'000;
+
+TEST(Kernels, OfOneNameAreCountedAndDescribedByTheCostliestShape) {
+  Program program;
+  program.model.devices = {test_devices::h100()};
+  for (int i = 0; i < 99; ++i) program.kernel("small", 1, {i * kMs, i * kMs + 1'000}).grid[0] = 1;
+  store::KernelRow& large = program.kernel("small", 1, {100 * kMs, 110 * kMs});
+  large.grid[0] = 132 * 4 * 2 + 132;
+  large.block[0] = 256;
+  large.registers_per_thread = 64;
+  program.kernel("other", 1, {110 * kMs, 111 * kMs});
+  const std::vector<KernelStats> stats = kernel_stats(program.settled());
+  ASSERT_EQ(stats.size(), 2u);
+  EXPECT_EQ(stats[0].name, "small");
+  EXPECT_EQ(stats[0].count, 100u);
+  EXPECT_EQ(stats[0].total_ns, 10 * kMs + 99 * 1'000);
+  EXPECT_EQ(stats[0].p50_ns, 1'000);
+  EXPECT_EQ(stats[0].p99_ns, 1'000);
+  EXPECT_EQ(stats[0].max_ns, 10 * kMs);
+  EXPECT_EQ(stats[0].shapes, 2u);
+  ASSERT_TRUE(stats[0].occupancy);
+  EXPECT_EQ(stats[0].occupancy->blocks_per_sm, 4u);
+  EXPECT_EQ(stats[0].occupancy->limit, OccupancyLimit::registers);
+  ASSERT_TRUE(stats[0].waves);
+  EXPECT_DOUBLE_EQ(stats[0].waves->waves, 2.25);
+  EXPECT_DOUBLE_EQ(stats[0].waves->last_wave_fill, 0.25);
+  EXPECT_NEAR(stats[0].share, 10.099 / 111, 1e-9);
+}
+
+TEST(Kernels, TheSharedMemoryOfTheSmAsItWasSetUpCountsWhereItCanBe) {
+  Program program;
+  program.model.devices = {test_devices::h100()};
+  store::KernelRow& kernel = program.kernel("k", 1, {0, kMs});
+  kernel.block[0] = 128;
+  kernel.dynamic_shared_bytes = 7 * 1024;
+  kernel.shared_executed_bytes = 32 * 1024;
+  EXPECT_EQ(kernel_stats(program.settled())[0].occupancy->blocks_per_sm, 4u);
+  program.model.kernels[0].shared_executed_bytes = 1024;  // holds not one block: cannot be
+  EXPECT_EQ(kernel_stats(program.settled())[0].occupancy->blocks_per_sm, 16u);
+}
+
+TEST(Kernels, OnADeviceThatIsNotKnownHaveNoOccupancy) {
+  Program program;
+  program.model.devices.clear();
+  program.kernel("k", 1, {5, 5});
+  program.kernel("k", 1, {9, 3});  // ends before it begins
+  const std::vector<KernelStats> stats = kernel_stats(program.settled());
+  ASSERT_EQ(stats.size(), 1u);
+  EXPECT_FALSE(stats[0].occupancy);
+  EXPECT_FALSE(stats[0].waves);
+  EXPECT_EQ(stats[0].total_ns, 0);
+  EXPECT_TRUE(kernel_stats(TraceModel{}).empty());
+}
+
+TEST(HostPolling, QueriesInQuickSuccessionAreARun) {
+  Program program;
+  program.kernel("k", 1, {0, 100 * kMs});
+  for (int i = 0; i < 1000; ++i) {
+    const TimeNs at = 10 * kMs + i * 10'000;
+    program.call("cudaEventQuery_v3020", 7, {at, at + 2'000}, i == 999 ? 0 : 600);
+    program.call("cuEventQuery", 7, {at + 500, at + 1'500}, i == 999 ? 0 : 600);  // the driver's part of it
+  }
+  const std::vector<PollingRun> runs = polling_runs(program.settled());
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].queries, 1000u);
+  EXPECT_EQ(runs[0].not_ready, 999u);
+  EXPECT_TRUE(runs[0].ended_ready);
+  EXPECT_EQ(runs[0].thread, 7u);
+  EXPECT_EQ(runs[0].call, "cudaEventQuery_v3020");
+  EXPECT_EQ(runs[0].end - runs[0].begin, 999 * 10'000 + 2'000);
+  EXPECT_FALSE(runs[0].cpu_ns);
+  const std::vector<HostPolling> polling = host_polling(program.model);
+  ASSERT_EQ(polling.size(), 1u);
+  EXPECT_NEAR(polling[0].queries_per_second, 1e5, 200);
+}
+
+TEST(HostPolling, GapsOtherCallsAndOtherThreadsDivideRuns) {
+  Program program;
+  const auto three = [&](std::uint32_t thread, TimeNs at) {
+    for (int i = 0; i < 3; ++i) program.call("cudaStreamQuery", thread, {at + i * 1'000, at + i * 1'000 + 100}, 600);
+  };
+  three(1, kMs);
+  three(2, kMs + 50);  // at the same time
+  three(1, 2 * kMs);   // after a gap
+  three(3, kMs);
+  program.call("cudaLaunchKernel", 3, {kMs + 3'000, kMs + 3'100});
+  three(3, kMs + 4'000);  // after other work
+  EXPECT_EQ(polling_runs(program.settled()).size(), 5u);
+  EXPECT_EQ(host_polling(program.model).size(), 3u);
+}
+
+TEST(HostPolling, AQueryNowAndThenIsNone) {
+  Program program;
+  for (int i = 0; i < 100; ++i) program.call("cudaEventQuery", 1, {i * kMs, i * kMs + 100}, 600);
+  for (int i = 0; i < 100; ++i) program.call("cudaEventQuery", 2, {i * 1'000, i * 1'000 + 100}, 0);  // always ready
+  program.call("cudaEventQueryAll", 3, {1, 2}, 600);
+  EXPECT_TRUE(polling_runs(program.settled()).empty());
+  EXPECT_TRUE(is_query("cuStreamQuery_ptsz"));
+  EXPECT_FALSE(is_query("cudaEventQueryAll"));
+  EXPECT_FALSE(is_query(""));
+}
+
+TEST(HostPolling, CpuTimeIsThatOfTheThreadsSamples) {
+  Program program;
+  for (int i = 0; i <= 1000; ++i) program.call("cudaEventQuery", 7, {i * 10'000, i * 10'000 + 5'000}, 600);
+  program.sample(7, "app", {-5 * kMs, 5 * kMs}, 8 * kMs);  // half of it within the run
+  program.sample(7, "app", {5 * kMs, 15 * kMs}, 6 * kMs);
+  program.sample(8, "app", {0, 15 * kMs}, 15 * kMs);
+  const std::vector<PollingRun> runs = polling_runs(program.settled());
+  ASSERT_EQ(runs.size(), 1u);
+  ASSERT_TRUE(runs[0].cpu_ns);
+  EXPECT_NEAR(static_cast<double>(*runs[0].cpu_ns), 7e6, 1e4);
+}
+
+TEST(HostPollsQueries, NamesTheThreadAndTheCallThatSleeps) {
+  Program program;
+  program.kernel("k", 1, {0, 20 * kMs});
+  for (int i = 0; i <= 1500; ++i) program.call("cudaEventQuery", 7, {i * 10'000, i * 10'000 + 5'000}, 600);
+  const Analysis analysis = analyze(program.settled());
+  const auto finding = std::find_if(analysis.findings.begin(), analysis.findings.end(),
+                                    [](const Finding& f) { return f.rule == "host_polls_queries"; });
+  ASSERT_NE(finding, analysis.findings.end());
+  EXPECT_EQ(finding->severity, Severity::critical);
+  EXPECT_NE(finding->text.find("thread 7"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->remedy.find("cudaEventSynchronize"), std::string::npos) << finding->remedy;
+  EXPECT_NE(finding->remedy.find("cudaEventBlockingSync"), std::string::npos) << finding->remedy;
+}
+
+TEST(HostWaits, CpuBesideWallTellsSpinningFromSleeping) {
+  Program program;
+  program.host_wait("cudaDeviceSynchronize", {0, 10 * kMs}, 9 * kMs);
+  program.host_wait("cudaStreamSynchronize", {0, 10 * kMs}, 20'000);
+  program.host_wait("cudaEventSynchronize", {0, 10 * kMs}, 5 * kMs);
+  program.host_wait("cuCtxSynchronize", {0, 10 * kMs}, std::nullopt);
+  store::HostWaitRow& delayed = program.host_wait("cuCtxSynchronize", {0, kMs}, std::nullopt);
+  delayed.run_delay = 300'000;
+  delayed.involuntary_switches = 2;
+  const auto way_of = [stats = host_wait_stats(program.settled())](std::string_view call) {
+    return std::find_if(stats.begin(), stats.end(), [&](const auto& s) { return s.name == call; })->way();
+  };
+  EXPECT_EQ(way_of("cudaDeviceSynchronize"), WaitingWay::spinning);
+  EXPECT_EQ(way_of("cudaStreamSynchronize"), WaitingWay::sleeping);
+  EXPECT_EQ(way_of("cudaEventSynchronize"), WaitingWay::mixed);
+  EXPECT_EQ(way_of("cuCtxSynchronize"), WaitingWay::unknown);
+  const auto stats = host_wait_stats(program.model);
+  EXPECT_EQ(stats.front().name, "cuCtxSynchronize");  // the most time
+  EXPECT_EQ(stats.front().run_delay_ns, 300'000);
+  EXPECT_EQ(stats.front().involuntary_switches, 2u);
+}
+
+const Finding* descheduled(const Analysis& analysis) {
+  const auto found = std::find_if(analysis.findings.begin(), analysis.findings.end(),
+                                  [](const Finding& f) { return f.rule == "host_descheduled"; });
+  return found == analysis.findings.end() ? nullptr : &*found;
+}
+
+TEST(HostDescheduled, NamesTheThreadThatHadNoCpu) {
+  Program program;
+  program.kernel("k", 1, {0, 100 * kMs});
+  for (int i = 0; i < 10; ++i) {
+    store::ThreadSampleRow& row = program.sample(7, "rank 0", {i * 10 * kMs, (i + 1) * 10 * kMs}, 6 * kMs);
+    row.run_delay = 3 * kMs;
+    row.involuntary_switches = 4;
+    program.sample(8, "calm", {i * 10 * kMs, (i + 1) * 10 * kMs}, 9 * kMs).run_delay = 10'000;
+    program.sample(9, "wicprof-drain", {i * 10 * kMs, (i + 1) * 10 * kMs}, kMs).run_delay = 5 * kMs;
+  }
+  store::HostWaitRow& wait = program.host_wait("cudaDeviceSynchronize", {0, 50 * kMs}, kMs);
+  wait.thread = 7;
+  wait.run_delay = 2 * kMs;
+  const Analysis analysis = analyze(program.settled());
+  const Finding* finding = descheduled(analysis);
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->text.find("thread 7 (rank 0)"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->text.find("30.0 ms"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->evidence.find("40 times; 2.00 ms of it while waiting"), std::string::npos) << finding->evidence;
+  const auto all = std::count_if(analysis.findings.begin(), analysis.findings.end(),
+                                 [](const Finding& f) { return f.rule == "host_descheduled"; });
+  EXPECT_EQ(all, 1);  // neither the calm thread nor our own
+}
+
+TEST(HostDescheduled, RefusesWithoutSamplesAndWithoutDelays) {
+  const auto refused = [](const Analysis& analysis) {
+    return std::any_of(analysis.refusals.begin(), analysis.refusals.end(),
+                       [](const Refusal& r) { return r.rule == "host_descheduled"; });
+  };
+  Program program;
+  EXPECT_TRUE(refused(analyze(program.settled())));
+  program.sample(7, "app", {0, kMs}, kMs);
+  EXPECT_TRUE(refused(analyze(program.settled())));
+  program.model.thread_samples[0].run_delay = 0;
+  EXPECT_FALSE(refused(analyze(program.settled())));
+}
+
+TEST(OwnCost, CountsOurThreadsInTheProgramAndTheToolItself) {
+  Program program;
+  program.model.processes = {{100, 1, "app", "app --fast", std::nullopt, std::nullopt, 0},
+                             {200, 1, "wic-prof", "wic-prof run -- app", std::nullopt, std::nullopt, 0}};
+  program.sample(1, "app", {0, 1000 * kMs}, 990 * kMs).process = 100;
+  program.sample(2, "wicprof-flush", {0, 500 * kMs}, 5 * kMs).process = 100;
+  program.sample(3, "drain", {0, 1000 * kMs}, 15 * kMs).process = 200;
+  store::OverheadRow overhead;
+  overhead.what = "CUPTI buffer flush";
+  overhead.start = 10;
+  overhead.end = 1'010;
+  program.model.overheads = {overhead, overhead};
+  const Analysis analysis = analyze(program.settled());
+  EXPECT_EQ(analysis.own_cost.in_program_ns, 5 * kMs);
+  EXPECT_EQ(analysis.own_cost.in_tool_ns, 15 * kMs);
+  EXPECT_EQ(analysis.own_cost.threads, 2u);
+  EXPECT_DOUBLE_EQ(analysis.own_cost.share, 0.02);
+  ASSERT_EQ(analysis.own_cost.overheads.size(), 1u);
+  EXPECT_EQ(analysis.own_cost.overheads[0].count, 2u);
+  EXPECT_EQ(analysis.own_cost.overheads[0].total_ns, 2'000);
+  EXPECT_NE(analysis_text(program.model, analysis).find("wic-prof itself: 20.0 ms of CPU time"), std::string::npos);
+}
+
+TEST(OwnCost, IsUnknownWithoutSamples) {
+  Program program;
+  const Analysis analysis = analyze(program.settled());
+  EXPECT_FALSE(analysis.own_cost.sampled);
+  EXPECT_EQ(analysis_text(program.model, analysis).find("wic-prof itself"), std::string::npos);
+  const auto json = nlohmann::json::parse(analysis_json(program.model, analysis));
+  EXPECT_TRUE(json["own_cost"]["cpu_ns"].is_null());
+}
+
+// Stream 1 runs a kernel and records an event; stream 2 waits for it with work behind.
+struct TwoStreams : Program {
+  TwoStreams() {
+    launch("producer", 1, {1 * kMs, 10 * kMs}, 0);
+    event(55, 1, 100'000, 10 * kMs);
+    launch("before", 2, {1 * kMs, 3 * kMs}, 200'000);
+    stream_wait(2, 55, 300'000);
+    launch("behind", 2, {10 * kMs + 5'000, 12 * kMs}, 400'000);
+  }
+};
+
+TEST(StreamWaits, TellsWhoWaitedForWhomAndHowLongItStoodIdle) {
+  TwoStreams program;
+  const StreamWaitTable table = stream_waits(program.settled());
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.without_event, 0u);
+  const StreamWaits& waits = table.rows[0];
+  EXPECT_EQ(waits.waiter.stream, 2u);
+  EXPECT_EQ(waits.signaller.stream, 1u);
+  EXPECT_EQ(waits.behind, "producer");
+  EXPECT_EQ(waits.count, 1u);
+  EXPECT_EQ(waits.idle_ns, 7 * kMs);  // from the end of "before" to the event
+}
+
+TEST(StreamWaits, AnEventWithoutATimeCameWhenItsKernelEnded) {
+  TwoStreams program;
+  program.model.cuda_events[0].at.reset();
+  EXPECT_EQ(stream_waits(program.settled()).rows.at(0).idle_ns, 7 * kMs);
+}
+
+TEST(StreamWaits, AStreamThatWasBusyOrHadNothingToDoStoodNotIdle) {
+  TwoStreams busy;
+  busy.model.kernels[1].end = 11 * kMs;
+  EXPECT_EQ(stream_waits(busy.settled()).rows.at(0).idle_ns, 0);
+  TwoStreams late;  // the work behind was asked for when the event had long come
+  for (auto& call : late.model.calls) {
+    if (call.start >= 400'000) call.start += 20 * kMs, call.end += 20 * kMs;
+  }
+  late.model.kernels[2].start += 20 * kMs;
+  late.model.kernels[2].end += 20 * kMs;
+  EXPECT_EQ(stream_waits(late.settled()).rows.at(0).idle_ns, 0);
+  TwoStreams nothing;
+  nothing.model.kernels.pop_back();
+  const StreamWaitTable table = stream_waits(nothing.settled());
+  EXPECT_EQ(table.rows.at(0).timed, 0u);
+  EXPECT_EQ(table.rows.at(0).count, 1u);
+}
+
+TEST(StreamWaits, AnEventUsedAgainIsAnotherRecording) {
+  TwoStreams program;
+  // The same event recorded once more, on stream 3: who waited for recording 55 waited for stream 1 all the same.
+  program.launch("later", 3, {20 * kMs, 30 * kMs}, 15 * kMs);
+  program.event(56, 3, 16 * kMs, 30 * kMs);
+  ASSERT_EQ(program.model.cuda_events[0].event, program.model.cuda_events[1].event);
+  const StreamWaitTable table = stream_waits(program.settled());
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.rows[0].signaller.stream, 1u);
+}
+
+TEST(StreamWaits, WhatCannotBeJoinedIsCounted) {
+  TwoStreams program;
+  program.model.cuda_events.clear();
+  EXPECT_EQ(stream_waits(program.settled()).without_event, 1u);
+  program.model.syncs[0].event_sync.reset();
+  EXPECT_EQ(stream_waits(program.settled()).without_event, 1u);
+  program.model.syncs[0].stream.reset();
+  EXPECT_EQ(stream_waits(program.settled()).without_event, 0u);
+  TwoStreams itself;
+  itself.model.syncs[0].stream = 1;
+  EXPECT_TRUE(stream_waits(itself.settled()).rows.empty());
+  TwoStreams other;  // another process's recording of the same number
+  other.model.cuda_events[0].process = 999;
+  EXPECT_EQ(stream_waits(other.settled()).without_event, 1u);
+}
+
+TEST(Activity, IsInTheJsonAnswerAndTheText) {
+  TwoStreams program;
+  program.model.devices = {test_devices::h100()};
+  program.model.processes = {{0x10, 1, "app", "app 0", 0, 0, 0}, {0x11, 1, "app", "app 1", 1, 1, 0}};
+  for (int i = 0; i <= 100; ++i) program.call("cudaEventQuery", 7, {i * 10'000, i * 10'000 + 5'000}, 600);
+  program.sample(7, "app", {0, kMs}, kMs);
+  const Analysis analysis = analyze(program.settled());
+  const auto json = nlohmann::json::parse(analysis_json(program.model, analysis));
+  EXPECT_EQ(json["processes"].size(), 2u);
+  EXPECT_EQ(json["processes"][1]["rank"], 1);
+  EXPECT_EQ(json["kernels"].size(), 3u);
+  EXPECT_EQ(json["kernels"][0]["name"], "producer");
+  EXPECT_TRUE(json["kernels"][0]["occupancy"]["value"].is_number());
+  EXPECT_EQ(json["host_polling"][0]["thread"], 7);
+  EXPECT_EQ(json["stream_waits"][0]["behind"], "producer");
+  EXPECT_EQ(json["stream_waits"][0]["idle_ns"], 7 * kMs);
+  EXPECT_EQ(json["threads"][0]["cpu_ns"], kMs);
+  ASSERT_EQ(json["clocks"].size(), 1u);
+  EXPECT_EQ(json["clocks"][0]["device"], "cuda:0");
+  const std::string text = analysis_text(program.model, analysis);
+  for (const char* part : {"Kernel ", "producer", "Host polling", "Stream that waits", "Clocks", "cuda:0", "app 1"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
+TEST(Activity, FitsTheScreen) {
+  Program program;
+  program.model.devices = {test_devices::h100()};
+  const std::string name(300, 'n');
+  for (std::uint32_t stream = 1; stream < 4; ++stream) {
+    store::KernelRow& kernel = program.launch(name + std::to_string(stream), stream, {kMs, 1000 * kMs}, 900'000);
+    kernel.grid[0] = 1'234'567'890;
+    kernel.block[0] = 1024;
+    kernel.registers_per_thread = 64;
+    kernel.dynamic_shared_bytes = 227 * 1024;
+  }
+  program.event(5, 1, 950'000, 990 * kMs);
+  program.stream_wait(2, 5, 960'000);
+  program.launch(name, 2, {1001 * kMs, 1002 * kMs}, 970'000);
+  program.host_wait(std::string(60, 'c'), {0, 999 * kMs}, 990 * kMs);
+  for (int i = 0; i <= 2000; ++i) program.call("cudaEventQuery", 2'147'483'647, {i * 10'000, i * 10'000 + 5'000}, 600);
+  program.sample(7, "fifteen letters", {0, kMs}, kMs).run_delay = 900 * kMs;
+  program.model.processes = {{0x10, 1, name, name, 0, 0, 0}, {0x11, 1, name, name, 1, 1, 0}};
+  const Analysis analysis = analyze(program.settled());
+  for (const std::string& text : {analysis_text(program.model, analysis), summary_text(program.model, analysis)}) {
+    std::size_t begin = 0;
+    for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      const auto width = std::count_if(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                       text.begin() + static_cast<std::ptrdiff_t>(end),
+                                       [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+      EXPECT_LE(width, 100) << text.substr(begin, end - begin);
+    }
+  }
+}
+
+TEST(Activity, NothingOfAnEmptyTraceOrOneWithASingleEvent) {
+  TraceModel empty;
+  settle(empty);
+  const Analysis analysis = analyze(empty);
+  const auto json = nlohmann::json::parse(analysis_json(empty, analysis));
+  for (const char* list : {"processes", "kernels", "host_waits", "host_polling", "stream_waits", "clocks", "threads"}) {
+    EXPECT_TRUE(json[list].empty()) << list;
+  }
+  for (int which = 0; which < 6; ++which) {
+    Program one;
+    one.model.devices.clear();
+    if (which == 0) one.kernel("", 0, {std::numeric_limits<TimeNs>::max() - 1, std::numeric_limits<TimeNs>::max()});
+    if (which == 1) one.call("cudaEventQuery", 0, {0, 0}, 600);
+    if (which == 2) one.model.syncs.emplace_back();
+    if (which == 3) one.model.cuda_events.emplace_back();
+    if (which == 4) one.sample(0, "", {5, 5}, 0);
+    if (which == 5) one.model.overheads.emplace_back();
+    const Analysis of_one = analyze(one.settled());
+    EXPECT_FALSE(analysis_json(one.model, of_one).empty());
+    EXPECT_FALSE(analysis_text(one.model, of_one).empty());
+  }
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer
