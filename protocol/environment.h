@@ -20,6 +20,9 @@ inline constexpr char kCuptiPathVariable[] = "WICPROF_CUPTI_PATH";
 /// Milliseconds between two hand-overs of what CUPTI has gathered, by default 100; 0 hands over at exit only.
 inline constexpr char kFlushVariable[] = "WICPROF_FLUSH_MS";
 
+/// A folder for the modules (cubins) that were sampled, one file each: <crc>.cubin.
+inline constexpr char kModulesVariable[] = "WICPROF_MODULES";
+
 /// The collector's file name.
 inline constexpr char kInjectionLibrary[] = "libwicprof_inject.so";
 

@@ -108,6 +108,7 @@ struct Recorder::State {
   }
 
   void add(std::size_t ring, const EventHeader& header);
+  void add_sass(const SassRow& row);
   void commit();
   Result<> finish();
   std::uint64_t lost() const { return counters.lost(); }
@@ -127,6 +128,7 @@ struct Recorder::State {
   Counters counters;
   std::map<std::string, std::string> meta;
   std::set<std::string> changed_meta;
+  std::set<std::pair<std::uint64_t, const TextTable::Entry*>> sampled;  // modules and symbols
   std::vector<std::pair<std::uint64_t, std::uint64_t>> rings;  // dropped and corrupt, as last seen
 
   std::uint64_t events = 0, waits = 0;  // rows written, those of the open batch included
@@ -231,6 +233,9 @@ void Recorder::State::add_plain(std::size_t ring, const EventHeader& header) {
     clocks.of(participants.device(ring, device->device)).error_changed = true;
   }
   if (const auto* site = event_cast<SiteEvent>(header)) participants.add_site(ring, site->site, name(site->name));
+  if (const auto* sample = event_cast<PcSampleEvent>(header)) {
+    if (const TextTable::Entry* symbol = texts.find(ring, sample->symbol)) sampled.insert({sample->module, symbol});
+  }
   if (header.kind == EventKind::nvtx_open) return;  // makes no row
   const bool known = add_if<DeviceTable>(ring, header) || add_if<SiteTable>(ring, header) ||
                      add_if<StrategyTable>(ring, header) || add_if<ProcessTable>(ring, header) ||
@@ -273,6 +278,24 @@ void Recorder::State::insert(const typename Table::Event& event, std::size_t rin
     clock->worst_error_ns = lookup.worst_error_ns();
     clock->error_changed = true;
   }
+  if (batch_events >= batch_limit) commit();
+}
+
+void Recorder::State::add_sass(const SassRow& row) {
+  if (finished) return;
+  if (!stopped.empty()) return counters.add(Stat::store_lost, "", 1);
+  std::int64_t symbol = 0, text = 0, file = 0;
+  int code = intern(valid_utf8(row.symbol), symbol);
+  if (code == 0) code = intern(valid_utf8(row.text), text);
+  if (code == 0 && !row.file.empty()) code = intern(valid_utf8(row.file), file);
+  const Value target = row.target ? number(*row.target) : kNull;
+  if (code == 0) {
+    code = writer.put_sass({number(row.module).integer, symbol, number(row.offset).integer, text, target,
+                            number_or_null(file, std::int64_t{0}), number_or_null(row.line, 0u)});
+  }
+  ++events;
+  ++batch_events;
+  if (code != 0) return stop();
   if (batch_events >= batch_limit) commit();
 }
 
@@ -327,6 +350,7 @@ void Recorder::State::stop() {
   const std::string reason = writer.message();
   writer.roll_back();
   texts.clear(writer.next_string_id());
+  sampled.clear();  // what it points to went with the texts
   counters.mark_all_changed();
   for (const auto& [key, value] : meta) changed_meta.insert(key);
   for (auto& [device, clock] : clocks.all()) clock.error_changed = true;
@@ -434,6 +458,14 @@ void Recorder::tick() {
 }
 
 void Recorder::set_meta(const std::string& key, const std::string& value) { state_->set_meta(key, value); }
+
+SampledFunctions Recorder::sampled_functions() const {
+  SampledFunctions functions;
+  for (const auto& [module, symbol] : state_->sampled) functions[module].insert(symbol->first);
+  return functions;
+}
+
+void Recorder::add_sass(const SassRow& row) { state_->add_sass(row); }
 
 Result<> Recorder::finish() { return state_->finish(); }
 

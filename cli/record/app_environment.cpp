@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <sstream>
 
 #include "cli/exe_path.h"
 #include "cli/messages.h"
@@ -44,7 +45,16 @@ std::string find_cupti() {
   return {};
 }
 
-std::vector<std::string> app_environment(const std::string& session_path) {
+bool traces(std::string_view source) {
+  const char* sources = std::getenv(kTraceVariable);
+  std::istringstream list(sources != nullptr ? sources : "");
+  for (std::string word; std::getline(list, word, ',');) {
+    if (word == source) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> app_environment(const std::string& session_path, const std::string& modules_folder) {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -63,6 +73,11 @@ std::vector<std::string> app_environment(const std::string& session_path) {
   if (const std::optional<std::string> library = beside_binary(std::string("../lib/") + kInjectionLibrary)) {
     replace(kCudaInjectionVariable, *library);
     replace(kNvtxInjectionVariable, *library);
+  }
+  if (modules_folder.empty()) {
+    variables.erase(kModulesVariable);
+  } else {
+    variables[kModulesVariable] = modules_folder;
   }
   variables.try_emplace(kModuleLoadingVariable, "EAGER");
 

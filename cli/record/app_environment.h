@@ -2,12 +2,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace wicprof::cli {
 
 /// This process's environment plus what a traced program needs, as "NAME=value". Warns where it must replace something.
-std::vector<std::string> app_environment(const std::string& session_path);
+/// `modules_folder`: where sampled modules go; empty = nowhere.
+std::vector<std::string> app_environment(const std::string& session_path, const std::string& modules_folder = {});
+
+/// Whether the program is to be traced by `source`, as WICPROF_TRACE says.
+bool traces(std::string_view source);
 
 /// A libcupti for the program to load: $WICPROF_CUPTI_PATH, else where CUDA installs it. Empty when there is none.
 std::string find_cupti();
