@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
+#include <utility>
 
 namespace wicprof::analyzer {
 namespace {
@@ -16,10 +16,10 @@ constexpr std::size_t kFewFloating = 2;
 /// How far before a loop the atomic stands with which a block arrives at a barrier.
 constexpr std::size_t kArrivalDistance = 48;
 
-using Registers = std::set<SassRegister>;
+using Places = std::set<std::size_t>;  // positions in a loop's body
 
-bool any_of(const std::vector<SassRegister>& registers, const Registers& set) {
-  return std::any_of(registers.begin(), registers.end(), [&](SassRegister r) { return set.contains(r); });
+bool contains(const std::vector<SassRegister>& registers, SassRegister r) {
+  return std::find(registers.begin(), registers.end(), r) != registers.end();
 }
 
 bool reads_clock(const SassInstruction& instruction) {
@@ -27,77 +27,109 @@ bool reads_clock(const SassInstruction& instruction) {
          instruction.text.find("SR_GLOBALTIMER") != std::string::npos;
 }
 
-// A register that has another value in another round.
-Registers varying_registers(const std::vector<SassInstruction>& function, const SassLoop& loop) {
-  std::map<SassRegister, int> definitions;
-  for (const std::size_t i : loop.body) {
-    for (const SassRegister r : function[i].writes) ++definitions[r];
-  }
-  Registers varying;
-  for (const auto& [r, count] : definitions) varying.insert(r);
-  // What is computed anew each round from what stays the same, stays the same.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const std::size_t i : loop.body) {
-      const SassInstruction& instruction = function[i];
-      const bool brings_news = instruction.kind == SassKind::load || instruction.kind == SassKind::atomic ||
-                               instruction.kind == SassKind::try_wait || reads_clock(instruction) ||
-                               !instruction.guard.empty();
-      if (brings_news || any_of(instruction.reads, varying)) continue;
-      for (const SassRegister r : instruction.writes) {
-        if (definitions[r] == 1) changed = varying.erase(r) > 0 || changed;
+// Where values come from within one round of a loop and the round before. Registers are used for one thing after another,
+// so it is the last write before the read that counts.
+class DataFlow {
+ public:
+  DataFlow(const std::vector<SassInstruction>& function, const SassLoop& loop) : function_(function), loop_(loop) {
+    const std::size_t count = loop.body.size();
+    joins_.resize(count);
+    for (std::size_t p = 0; p < count; ++p) {
+      const SassInstruction& instruction = at(p);
+      if (instruction.kind != SassKind::branch || *instruction.target == loop.head) continue;
+      for (std::size_t to = 0; to < count; ++to) {
+        if (at(to).offset != *instruction.target) continue;
+        joins_[to] = true;
+        if (p + 1 < count) joins_[p + 1] = true;
       }
     }
   }
-  return varying;
-}
 
-// All that is computed in the loop from what instruction `from` brings.
-Registers consequences(const std::vector<SassInstruction>& function, const SassLoop& loop, std::size_t from) {
-  Registers values(function[from].writes.begin(), function[from].writes.end());
-  for (std::size_t known = 0; known != values.size();) {
-    known = values.size();
-    for (const std::size_t i : loop.body) {
-      if (any_of(function[i].reads, values)) values.insert(function[i].writes.begin(), function[i].writes.end());
+  std::size_t size() const { return loop_.body.size(); }
+  const SassInstruction& at(std::size_t place) const { return function_[loop_.body[place]]; }
+
+  /// Everything in the loop that the values of `registers`, as the instruction at `place` finds them, are made from.
+  Places sources(std::size_t place, const std::vector<SassRegister>& registers) const {
+    Places found;
+    std::vector<std::pair<std::size_t, SassRegister>> open;
+    for (const SassRegister r : registers) open.emplace_back(place, r);
+    while (!open.empty()) {
+      const auto [reader, r] = open.back();
+      open.pop_back();
+      for (const std::size_t writer : writers(reader, r)) {
+        if (!found.insert(writer).second) continue;
+        for (const SassRegister read : at(writer).reads) open.emplace_back(writer, read);
+      }
     }
+    return found;
   }
-  return values;
-}
 
-// What decides whether the loop is left.
-Registers exit_predicates(const std::vector<SassInstruction>& function, const SassLoop& loop) {
-  const auto inside = [&](std::uint64_t offset) {
-    return std::any_of(loop.body.begin(), loop.body.end(), [&](std::size_t i) { return function[i].offset == offset; });
-  };
-  Registers predicates;
-  for (const std::size_t i : loop.body) {
-    const SassInstruction& instruction = function[i];
-    const bool leaves = instruction.kind == SassKind::end ||
-                        (instruction.kind == SassKind::branch &&
-                         (!inside(*instruction.target) || i + 1 >= function.size() || !inside(function[i + 1].offset)));
-    if (leaves) predicates.insert(instruction.guard.begin(), instruction.guard.end());
+  /// Whether what `places` make can differ from round to round.
+  bool varies(const Places& places) const {
+    return std::any_of(places.begin(), places.end(), [&](std::size_t place) {
+      const SassInstruction& instruction = at(place);
+      const bool brings_news = instruction.kind == SassKind::load || instruction.kind == SassKind::atomic ||
+                               instruction.kind == SassKind::try_wait || reads_clock(instruction);
+      return brings_news || sources(place, instruction.reads).contains(place);
+    });
   }
-  return predicates;
+
+ private:
+  // Who may have written `r` last, as the instruction at `reader` finds it.
+  std::vector<std::size_t> writers(std::size_t reader, SassRegister r) const {
+    std::vector<std::size_t> found;
+    bool same_block = true;  // all on the way back from the reader is run before it, and nothing else
+    for (std::size_t back = 1; back <= size(); ++back) {
+      const std::size_t behind = (reader + size() - back + 1) % size();
+      const std::size_t place = (reader + size() - back) % size();
+      same_block = same_block && !joins_[behind];
+      if (!contains(at(place).writes, r)) continue;
+      found.push_back(place);
+      if (same_block && at(place).guard.empty()) break;
+    }
+    return found;
+  }
+
+  const std::vector<SassInstruction>& function_;
+  const SassLoop& loop_;
+  std::vector<bool> joins_;  // places that may be reached otherwise than from the one before
+};
+
+// The places at which the loop can be left.
+Places exits_of(const std::vector<SassInstruction>& function, const SassLoop& loop) {
+  std::set<std::uint64_t> inside;
+  for (const std::size_t i : loop.body) inside.insert(function[i].offset);
+  Places exits;
+  for (std::size_t place = 0; place < loop.body.size(); ++place) {
+    const std::size_t i = loop.body[place];
+    const SassInstruction& instruction = function[i];
+    const bool falls_out = i + 1 >= function.size() || !inside.contains(function[i + 1].offset);
+    const bool leaves = instruction.kind == SassKind::end ||
+                        (instruction.kind == SassKind::branch && (!inside.contains(*instruction.target) || falls_out));
+    if (leaves) exits.insert(place);
+  }
+  return exits;
 }
 
 bool is_exchange(const SassInstruction& atomic) {
   return has_part(atomic.operation, "CAS") || has_part(atomic.operation, "CAST") || has_part(atomic.operation, "EXCH");
 }
 
-// The operands of an atomic behind its address: what it compares with and stores.
-bool stores_its_own_result(const SassInstruction& atomic, const Registers& result) {
+// The registers of the operands of an atomic behind its address: what it compares with and stores.
+std::vector<SassRegister> data_of(const SassInstruction& atomic) {
+  std::vector<SassRegister> registers;
   bool behind = false;
   for (const std::string& operand : atomic.operands) {
     if (operand.find('[') != std::string::npos) {
       behind = true;
-      continue;
+    } else if (behind) {
+      store::SassRow row{};
+      row.text = "MOV RZ, " + operand;
+      const SassInstruction move = decode(row);
+      registers.insert(registers.end(), move.reads.begin(), move.reads.end());
     }
-    if (!behind) continue;
-    store::SassRow row;
-    row.text = "MOV RZ, " + operand;
-    if (any_of(decode(row).reads, result)) return true;
   }
-  return false;
+  return registers;
 }
 
 // An atomic on the word that the loop will poll, shortly before it.
@@ -162,42 +194,35 @@ bool is_polling(LoopKind kind) {
 
 LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const SassLoop& loop) {
   LoopJudgement judgement;
+  if (loop.body.size() > kLongest) return work(judgement, "it is too long for a wait");
   const Census census = count(function, loop);
   judgement.arithmetic = census.floating + census.tensor;
-  const Registers varying = varying_registers(function, loop);
-  const Registers exits = exit_predicates(function, loop);
+  const DataFlow flow(function, loop);
+  Places deciding;  // what the ways out are decided by
+  for (const std::size_t exit : exits_of(function, loop)) deciding.merge(flow.sources(exit, flow.at(exit).guard));
 
   bool walks = false, chases = false, updates = false, waits_at_barrier = false;
-  for (const std::size_t i : loop.body) {
-    const SassInstruction& instruction = function[i];
+  for (std::size_t place = 0; place < flow.size(); ++place) {
+    const SassInstruction& instruction = flow.at(place);
+    const bool decides = deciding.contains(place);
     judgement.sleeps = judgement.sleeps || instruction.kind == SassKind::sleep;
     judgement.fences = judgement.fences || instruction.kind == SassKind::fence;
-    const bool reads_word = instruction.kind == SassKind::load || instruction.kind == SassKind::atomic;
-    if (!reads_word && instruction.kind != SassKind::try_wait) continue;
-    const Registers found = consequences(function, loop, i);
-    const bool decides = std::any_of(exits.begin(), exits.end(), [&](SassRegister r) { return found.contains(r); });
-    if (instruction.kind == SassKind::try_wait) {
-      waits_at_barrier = waits_at_barrier || decides;
-      continue;
-    }
-    if (any_of(instruction.address, found)) {
+    judgement.deadline = judgement.deadline || (decides && reads_clock(instruction));
+    waits_at_barrier = waits_at_barrier || (decides && instruction.kind == SassKind::try_wait);
+    if (instruction.kind != SassKind::load && instruction.kind != SassKind::atomic) continue;
+    const Places address = flow.sources(place, instruction.address);
+    if (address.contains(place)) {
       chases = true;
-    } else if (any_of(instruction.address, varying)) {
+    } else if (flow.varies(address)) {
       walks = true;
     } else if (instruction.kind == SassKind::atomic && is_exchange(instruction) &&
-               stores_its_own_result(instruction, found)) {
+               flow.sources(place, data_of(instruction)).contains(place)) {
       updates = true;
     } else if (decides && (!judgement.look || (instruction.strong && !judgement.strong) ||
                            instruction.kind == SassKind::atomic)) {
-      judgement.look = i;
+      judgement.look = loop.body[place];
       judgement.strong = instruction.strong || instruction.kind == SassKind::atomic;
     }
-  }
-  for (const std::size_t i : loop.body) {
-    if (!reads_clock(function[i])) continue;
-    const Registers found = consequences(function, loop, i);
-    judgement.deadline =
-        judgement.deadline || std::any_of(exits.begin(), exits.end(), [&](SassRegister r) { return found.contains(r); });
   }
 
   if (updates) {
@@ -218,7 +243,6 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
     return work(judgement, walks ? "its loads go through memory" : "no load decides when it ends");
   }
   if (census.tensor > 0 || census.floating > kFewFloating) return work(judgement, "it computes");
-  if (loop.body.size() > kLongest) return work(judgement, "it is too long for a wait");
   const SassInstruction& look = function[*judgement.look];
   if (census.stores > 0) return work(judgement, "it stores");
   if (chases) return work(judgement, "its loads follow pointers");

@@ -177,8 +177,8 @@ bool of_interest(const PollingLoop& loop) {
   return loop.samples >= kFewestSamples && enough && waiting_share(loop.reasons) >= kWaiting;
 }
 
-// Loops nest: the inner one is the wait, unless the one around it has clearly more of the samples (a lock that is looked at
-// before it is tried).
+// Loops nest: the inner one is the wait, unless the one around it has clearly more of the samples, or is a lock that is
+// looked at before it is tried.
 std::vector<PollingLoop> loops_of(const FunctionStalls& stalls, std::uint64_t device, const Function& function) {
   std::vector<PollingLoop> found;
   for (const SassLoop& loop : find_loops(function)) {
@@ -190,7 +190,7 @@ std::vector<PollingLoop> loops_of(const FunctionStalls& stalls, std::uint64_t de
     const auto inner = std::find_if(found.begin(), found.end(), within);
     if (inner == found.end()) {
       found.push_back(std::move(candidate));
-    } else if (static_cast<double>(candidate.samples) > kAddsToInner * static_cast<double>(inner->samples)) {
+    } else if (candidate.kind == LoopKind::lock || static_cast<double>(candidate.samples) > kAddsToInner * static_cast<double>(inner->samples)) {
       *inner = std::move(candidate);
     }
   }

@@ -239,6 +239,8 @@ SassInstruction decode(const store::SassRow& row) {
       }
     }
   }
+  // Constants are made by the floating-point pipe, too: HFMA2 R4, -RZ, RZ, 0, 0.
+  if (instruction.kind == SassKind::floating && instruction.reads.empty()) instruction.kind = SassKind::other;
   for (const SassRegister decides : instruction.guard) add(instruction.reads, decides);
   return instruction;
 }
