@@ -23,6 +23,7 @@ std::span<const Rule> rules() {
       Rule{"hot_word", "many waiters at once poll one word", hot_word},
       Rule{"no_gain", "waits that cost nothing, where parking gains nothing", no_gain},
       Rule{"host_spin", "host threads that burn CPU time while they wait", host_spin},
+      Rule{"polling_kernel", "kernels that poll, told from samples of program counters", polling_kernel},
   };
   return kRules;
 }

@@ -14,5 +14,6 @@ RuleOutcome deadline_missed(const RuleInput& input);
 RuleOutcome hot_word(const RuleInput& input);
 RuleOutcome no_gain(const RuleInput& input);
 RuleOutcome host_spin(const RuleInput& input);
+RuleOutcome polling_kernel(const RuleInput& input);
 
 }  // namespace wicprof::analyzer
