@@ -2,12 +2,14 @@
 #include "analyzer/analysis.h"
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/parts.h"
+#include "analyzer/reports/stalls_parts.h"
 #include "analyzer/reports/text_parts.h"
 
 namespace wicprof::analyzer {
 namespace {
 
 constexpr std::size_t kSites = 50;
+constexpr std::size_t kFunctions = 15;
 
 std::string section(const std::string& text) { return text.empty() ? text : "\n" + text; }
 
@@ -22,6 +24,7 @@ std::string analysis_text(const TraceModel& model, const Analysis& analysis) {
   text += section(words_text(analysis, kSites));
   text += section(choices_text(analysis, kSites));
   text += section(wakes_text(analysis, kSites));
+  text += section(program_counters_text(model, analysis, kFunctions));
   text += section(findings_text(analysis));
   return text;
 }

@@ -2,7 +2,8 @@
 
 expect.json: "model" and "pattern" (of the classification), "findings_must" and "findings_must_not" (names of rules; one
 may be held to a site: "no_gain@h3d.face"). "unknown_for_now", a list of "model" and "pattern", lets those be `unknown`
-as well, but never another one than expected. "arguments" are the sample's for this test.
+as well, but never another one than expected. "arguments" are the sample's for this test. "findings_say": words that the
+finding of a rule has to hold. "trace": what to record, for a sample that needs a GPU; it is skipped where there is none.
 """
 
 import json
@@ -19,8 +20,10 @@ sys.path.insert(0, str(SOURCE / "tests" / "cli"))
 import harness
 
 PROGRAMS = pathlib.Path(os.environ["WICPROF_SAMPLES"])
-FIELDS = {"model", "pattern", "findings_must", "findings_must_not", "unknown_for_now", "arguments"}
-REQUIRED = FIELDS - {"unknown_for_now", "arguments"}
+FIELDS = {"model", "pattern", "findings_must", "findings_must_not", "unknown_for_now", "arguments", "findings_say",
+          "trace"}
+REQUIRED = FIELDS - {"unknown_for_now", "arguments", "findings_say", "trace"}
+NO_GPU = 3  # exit status of a sample that this machine cannot run
 RULES = set(re.findall(r'Rule\{"(\w+)"', (SOURCE / "analyzer" / "rules" / "list.cpp").read_text()))
 
 
@@ -48,15 +51,24 @@ def answer_problems(expected, analysis):
              for name in (finding["rule"], f"{finding['rule']}@{finding['site']}")}
     problems += [f"no finding {name}" for name in expected["findings_must"] if name not in found]
     problems += [f"finding {name}" for name in expected["findings_must_not"] if name in found]
+    for rule, words in expected.get("findings_say", {}).items():
+        texts = [finding.get("text", "") for finding in analysis["findings"] if finding["rule"] == rule]
+        if not any(all(word in text for word in words) for text in texts):
+            problems.append(f"no finding {rule} says {words}")
     return problems
 
 
 class Samples(harness.Case):
     maxDiff = None
 
-    def analysis_of(self, sample, arguments):
+    def analysis_of(self, sample, arguments, sources):
         trace = f"{sample}.wicprof"
-        run = self.wic_prof("run", "-q", "-o", trace, "--", PROGRAMS / sample, "--devices", "simt:1", *arguments)
+        where, env = (("--devices", "simt:1"), {}) if sources is None else ((), {"WICPROF_TRACE": sources})
+        if sources is not None and not (PROGRAMS / sample).exists():
+            self.skipTest(f"{sample} was not built: there is no CUDA toolkit")
+        run = self.wic_prof("run", "-q", "-o", trace, "--", PROGRAMS / sample, *where, *arguments, env=env)
+        if sources is not None and run.returncode == NO_GPU:
+            self.skipTest(f"{sample} needs a GPU")
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         answer = self.wic_prof("analyze", trace, "--format", "json")
         self.assertEqual(answer.returncode, 0, answer.stderr)
@@ -69,7 +81,7 @@ class Samples(harness.Case):
             with self.subTest(sample=file.parent.name):
                 expected = json.loads(file.read_text())
                 self.assertEqual(shape_problems(expected), [])
-                analysis = self.analysis_of(file.parent.name, expected.get("arguments", []))
+                analysis = self.analysis_of(file.parent.name, expected.get("arguments", []), expected.get("trace"))
                 self.assertEqual(analysis["loss"], [])
                 self.assertEqual(answer_problems(expected, analysis), [], json.dumps(analysis, indent=1))
 
@@ -95,6 +107,7 @@ class Checker(unittest.TestCase):
         self.assertEqual(self.check(lenient, pattern="unknown"), ["pattern is unknown, not adjacent"])
         self.assertEqual(self.check({"findings_must": ["no_gain@b"]}), ["no finding no_gain@b"])
         self.assertEqual(self.check({"findings_must_not": ["host_spin"]}), ["finding host_spin"])
+        self.assertEqual(self.check({"findings_say": {"no_gain": ["tiny"]}}), ["no finding no_gain says ['tiny']"])
 
     def test_shapes(self):
         self.assertEqual(shape_problems(self.EXPECTED), [])
