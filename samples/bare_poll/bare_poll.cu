@@ -17,10 +17,18 @@
 
 namespace {
 
+constexpr char kUsage[] =
+    "usage: bare_poll [OPTIONS]\n"
+    "  --waiters N        waiting blocks; by default one an SM\n"
+    "  --iterations N     by default 20\n"
+    "  --word host|device where the word lies; by default in pinned host memory\n"
+    "  --help             this text\n";
+
 struct Options {
   int waiters = 0;  // blocks; 0 = as many as the GPU has SMs
   int iterations = 20;
   bool word_on_device = false;
+  bool help = false;
 };
 
 constexpr int kThreads = 128;
@@ -166,6 +174,7 @@ bool parse(int argc, char** argv, Options& options) {
   const option longs[] = {{"waiters", required_argument, nullptr, 'w'},
                           {"iterations", required_argument, nullptr, 'i'},
                           {"word", required_argument, nullptr, 'm'},
+                          {"help", no_argument, nullptr, 'h'},
                           {nullptr, 0, nullptr, 0}};
   for (int c; (c = getopt_long(argc, argv, "", longs, nullptr)) != -1;) {
     char* end = nullptr;
@@ -181,6 +190,9 @@ bool parse(int argc, char** argv, Options& options) {
         options.word_on_device = std::strcmp(optarg, "device") == 0;
         if (!options.word_on_device && std::strcmp(optarg, "host") != 0) return false;
         break;
+      case 'h':
+        options.help = true;
+        break;
       default:
         return false;
     }
@@ -193,8 +205,12 @@ bool parse(int argc, char** argv, Options& options) {
 int main(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, options)) {
-    std::fprintf(stderr, "usage: bare_poll [--waiters BLOCKS] [--iterations N] [--word host|device]\n");
+    std::fputs(kUsage, stderr);
     return 2;
+  }
+  if (options.help) {
+    std::fputs(kUsage, stdout);
+    return 0;
   }
   return run(options);
 }
