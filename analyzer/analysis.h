@@ -22,8 +22,10 @@
 #include "analyzer/kernels.h"
 #include "analyzer/matching.h"
 #include "analyzer/own_cost.h"
+#include "analyzer/polling_loops.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/sites.h"
+#include "analyzer/stalls.h"
 #include "analyzer/stream_waits.h"
 #include "analyzer/trace_model.h"
 
@@ -42,6 +44,8 @@ struct Analysis {
   std::vector<SiteStats> sites;  ///< most total waiting time first
   std::vector<WakeStats> wakes;  ///< per site, in the order of `sites`
   std::optional<Iterations> iterations;
+  Stalls stalls;                           ///< where the warps of sampled functions stood
+  std::vector<PollingLoop> polling_loops;  ///< most samples first
   std::vector<Finding> findings;  ///< most severe first
   std::vector<Refusal> refusals;  ///< rules that could not look, and why
   std::vector<Loss> loss;

@@ -12,7 +12,7 @@ namespace wicprof::analyzer {
 namespace {
 
 void apply_rules(const TraceModel& model, Analysis& analysis) {
-  const RuleInput input{model, analysis.sites};
+  const RuleInput input{model, analysis.sites, analysis.polling_loops};
   for (const Rule& rule : rules()) {
     RuleOutcome outcome = rule.apply(input);
     if (!outcome.refused.empty()) analysis.refusals.push_back({std::string(rule.name), std::move(outcome.refused)});
@@ -70,6 +70,8 @@ Analysis analyze(const TraceModel& model) {
   analysis.wakes = in_order_of(analysis.sites, matching);
   std::vector<Iterations> iterations = find_iterations(model);
   if (!iterations.empty()) analysis.iterations = std::move(iterations.front());
+  analysis.stalls = gather_stalls(model);
+  analysis.polling_loops = find_polling_loops(model, analysis.stalls);
   apply_rules(model, analysis);
   analysis.loss = losses(model);
   analysis.kernels = kernel_stats(model);

@@ -34,6 +34,7 @@ Extent extent_of(const TraceModel& model) {
   for (const auto& wait : model.host_waits) extent.add(wait.begin, wait.end);
   for (const auto& call : model.calls) extent.add(call.start, call.end);
   for (const auto& range : model.nvtx) extent.add(range.start, range.end);
+  for (const auto& interval : model.pc_intervals) extent.add(interval.begin, interval.end);
   return extent;
 }
 
@@ -136,7 +137,9 @@ Result<TraceModel> load(const store::Reader& reader, std::string name) {
       take(reader.cuda_events(), model.cuda_events, error) && take(reader.overheads(), model.overheads, error) &&
       take(reader.thread_samples(), model.thread_samples, error) && take(reader.nvtx(), model.nvtx, error) &&
       take(reader.interventions(), model.interventions, error) &&
-      take(reader.choices(), model.choices, error) && take(reader.stats(), model.stats, error);
+      take(reader.choices(), model.choices, error) && take(reader.pc_totals(), model.pc_totals, error) &&
+      take(reader.pc_intervals(), model.pc_intervals, error) && take(reader.sass(), model.sass, error) &&
+      take(reader.stats(), model.stats, error);
   if (!loaded) return *error;
   model.name = std::move(name);
   settle(model);

@@ -30,6 +30,9 @@ struct TraceModel {
   std::vector<store::NvtxRow> nvtx;
   std::vector<store::InterventionRow> interventions;
   std::vector<store::ChoiceRow> choices;
+  std::vector<store::PcTotalRow> pc_totals;
+  std::vector<store::PcIntervalRow> pc_intervals;
+  std::vector<store::SassRow> sass;
   std::vector<store::StatRow> stats;
 
   // Derived by settle().

@@ -27,6 +27,7 @@ inline constexpr char kFlushVariable[] = "WICPROF_FLUSH_MS";
 /// "1": the collector tells of NVTX ranges when they begin, too (protocol/events/nvtx.h: NvtxOpenEvent).
 inline constexpr char kNvtxOpenVariable[] = "WICPROF_NVTX_OPEN";
 
+
 /// The collector's file name.
 inline constexpr char kInjectionLibrary[] = "libwicprof_inject.so";
 

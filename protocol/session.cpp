@@ -13,14 +13,21 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <new>
 #include <optional>
 
 namespace wicprof {
 
 namespace {
-
 constexpr std::string_view kSuffix = ".session";
+}  // namespace
+
+std::string modules_folder_of(const std::string& session_path) {
+  return session_path.substr(0, session_path.size() - std::min(session_path.size(), kSuffix.size())) + ".modules";
+}
+
+namespace {
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
 
@@ -84,6 +91,8 @@ bool is_stale(const std::string& path) {
 void remove_session(const std::string& path) {
   unlink(path.c_str());
   unlink(socket_of(path).c_str());
+  std::error_code ignored;
+  std::filesystem::remove_all(modules_folder_of(path), ignored);
 }
 
 }  // namespace

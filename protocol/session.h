@@ -103,6 +103,10 @@ class SessionOwner {
 /// Where sessions live; made (mode 0700) when it is missing. Error: it belongs to somebody else or cannot be made.
 Result<std::string> session_directory();
 
+/// Where a program leaves the modules that were sampled. It is made by the tool where it is wanted, and removed with the
+/// session.
+std::string modules_folder_of(const std::string& session_path);
+
 struct SessionInfo {
   std::string name;
   std::string path;

@@ -399,6 +399,43 @@ Result<std::vector<ChoiceRow>> Reader::choices() const {
                  &ChoiceRow::at);
 }
 
+Result<std::vector<PcTotalRow>> Reader::pc_totals() const {
+  return state_->list<PcTotalRow>(
+      "SELECT t.process_id, t.device_id, f.value, s.value, t.module, t.pc_offset, r.value, t.samples, n.value, t.line, "
+      "t.begin_ns, t.at_ns FROM (SELECT process_id, device_id, function_id, symbol_id, module, pc_offset, "
+      "stall_reason_id, sum(samples) AS samples, max(file_id) AS file_id, max(line) AS line, min(begin_ns) AS begin_ns, "
+      "max(at_ns) AS at_ns FROM pc_sample GROUP BY process_id, device_id, symbol_id, function_id, module, pc_offset, "
+      "stall_reason_id) t LEFT JOIN string f ON f.id = t.function_id LEFT JOIN string s ON s.id = t.symbol_id "
+      "LEFT JOIN string r ON r.id = t.stall_reason_id LEFT JOIN string n ON n.id = t.file_id "
+      "ORDER BY t.process_id, t.device_id, t.module, s.value, t.pc_offset, r.value",
+      0, [](Row& row, PcTotalRow& to) {
+        row >> to.process >> to.device >> to.function >> to.symbol >> to.module >> to.offset >> to.reason >>
+            to.samples >> to.file >> to.line >> to.begin >> to.end;
+      });
+}
+
+Result<std::vector<PcIntervalRow>> Reader::pc_intervals(RowId after) const {
+  return by_time(state_->list<PcIntervalRow>(
+                     "SELECT id, device_id, begin_ns, end_ns, samples, dropped, foreign_samples, period_cycles "
+                     "FROM pc_interval WHERE id > ? ORDER BY id",
+                     after,
+                     [](Row& row, PcIntervalRow& to) {
+                       row >> to.id >> to.device >> to.begin >> to.end >> to.samples >> to.dropped >> to.foreign >>
+                           to.period_cycles;
+                     }),
+                 &PcIntervalRow::begin);
+}
+
+Result<std::vector<SassRow>> Reader::sass() const {
+  return state_->list<SassRow>(
+      "SELECT t.module, s.value, t.pc_offset, x.value, t.target_offset, f.value, t.line FROM sass t "
+      "LEFT JOIN string s ON s.id = t.symbol_id LEFT JOIN string x ON x.id = t.text_id "
+      "LEFT JOIN string f ON f.id = t.file_id ORDER BY t.module, s.value, t.pc_offset",
+      0, [](Row& row, SassRow& to) {
+        row >> to.module >> to.symbol >> to.offset >> to.text >> to.target >> to.file >> to.line;
+      });
+}
+
 Result<std::vector<StatRow>> Reader::stats() const {
   return state_->list<StatRow>(
       "SELECT n.value, d.value, t.severity, t.value FROM stat t "

@@ -23,7 +23,7 @@ class Reader {
   ~Reader();
 
   /// Meta keys: app, command, session, pid, host, started_ns, started_utc, ended_ns, state ("recording" or "complete"),
-  /// app_status, app_signal, mode, schedule, wic_prof_version.
+  /// app_status, app_signal, mode, schedule, wic_prof_version, sass_missing.
   Result<std::map<std::string, std::string>> meta() const;
   Result<std::vector<ProcessRow>> processes() const;
   Result<std::vector<DeviceRow>> devices() const;
@@ -42,6 +42,11 @@ class Reader {
   Result<std::vector<NvtxRow>> nvtx(RowId after = 0) const;
   Result<std::vector<InterventionRow>> interventions() const;
   Result<std::vector<ChoiceRow>> choices() const;
+  /// Summed in the database: a long run has very many samples of few program counters. Ordered by function and offset.
+  Result<std::vector<PcTotalRow>> pc_totals() const;
+  Result<std::vector<PcIntervalRow>> pc_intervals(RowId after = 0) const;
+  /// Ordered by module, function and offset.
+  Result<std::vector<SassRow>> sass() const;
   Result<std::vector<StatRow>> stats() const;
 
  private:

@@ -113,6 +113,7 @@ struct Recorder::State {
   }
 
   void add(std::size_t ring, const EventHeader& header);
+  void add_sass(const SassRow& row);
   void commit();
   void remove_some();
   void forget_ring(std::size_t ring);
@@ -141,6 +142,7 @@ struct Recorder::State {
     std::uint64_t earlier_dropped = 0, earlier_corrupt = 0;  // of producers that the ring had before
   };
   std::vector<RingCounts> rings;
+  std::set<std::pair<std::uint64_t, const TextTable::Entry*>> sampled;  // modules and symbols
 
   std::uint64_t events = 0, waits = 0;  // rows written, those of the open batch included
   std::uint64_t unknown = 0;
@@ -244,6 +246,9 @@ void Recorder::State::add_plain(std::size_t ring, const EventHeader& header) {
     clocks.of(participants.device(ring, device->device)).error_changed = true;
   }
   if (const auto* site = event_cast<SiteEvent>(header)) participants.add_site(ring, site->site, name(site->name));
+  if (const auto* sample = event_cast<PcSampleEvent>(header)) {
+    if (const TextTable::Entry* symbol = texts.find(ring, sample->symbol)) sampled.insert({sample->module, symbol});
+  }
   if (header.kind == EventKind::nvtx_open) {  // makes no row
     if (const auto* open = event_cast<NvtxOpenEvent>(header)) {
       retention.range_opened(ring, open->thread, name(open->name), name(open->domain), open->start_ns);
@@ -299,6 +304,24 @@ void Recorder::State::insert(const typename Table::Event& event, std::size_t rin
     clock->worst_error_ns = lookup.worst_error_ns();
     clock->error_changed = true;
   }
+  if (batch_events >= batch_limit) commit();
+}
+
+void Recorder::State::add_sass(const SassRow& row) {
+  if (finished) return;
+  if (!stopped.empty()) return counters.add(Stat::store_lost, "", 1);
+  std::int64_t symbol = 0, text = 0, file = 0;
+  int code = intern(valid_utf8(row.symbol), symbol);
+  if (code == 0) code = intern(valid_utf8(row.text), text);
+  if (code == 0 && !row.file.empty()) code = intern(valid_utf8(row.file), file);
+  const Value target = row.target ? number(*row.target) : kNull;
+  if (code == 0) {
+    code = writer.put_sass({number(row.module).integer, symbol, number(row.offset).integer, text, target,
+                            number_or_null(file, std::int64_t{0}), number_or_null(row.line, 0u)});
+  }
+  ++events;
+  ++batch_events;
+  if (code != 0) return stop();
   if (batch_events >= batch_limit) commit();
 }
 
@@ -376,6 +399,7 @@ void Recorder::State::stop() {
   const std::string reason = writer.message();
   writer.roll_back();
   texts.clear(writer.next_string_id());
+  sampled.clear();  // what it points to went with the texts
   counters.mark_all_changed();
   for (const auto& [key, value] : meta) changed_meta.insert(key);
   for (auto& [device, clock] : clocks.all()) clock.error_changed = true;
@@ -503,6 +527,14 @@ void Recorder::tick() {
 }
 
 void Recorder::set_meta(const std::string& key, const std::string& value) { state_->set_meta(key, value); }
+
+SampledFunctions Recorder::sampled_functions() const {
+  SampledFunctions functions;
+  for (const auto& [module, symbol] : state_->sampled) functions[module].insert(symbol->first);
+  return functions;
+}
+
+void Recorder::add_sass(const SassRow& row) { state_->add_sass(row); }
 
 Result<> Recorder::finish() { return state_->finish(); }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "protocol/result.h"
@@ -11,6 +12,7 @@
 #include "protocol/time.h"
 #include "store/retention.h"
 #include "store/stat_list.h"
+#include "store/rows.h"
 
 namespace wicprof::store {
 
@@ -30,6 +32,8 @@ struct RecorderProgress {
   std::uint64_t unknown = 0;  ///< records of kinds that this version does not know
   std::string stopped;        ///< why nothing more is written (disk full, say); empty while all is well
 };
+
+using SampledFunctions = std::map<std::uint64_t, std::set<std::string>>;
 
 /// One thread.
 class Recorder {
@@ -63,6 +67,12 @@ class Recorder {
   void tick();
 
   void set_meta(const std::string& key, const std::string& value);
+
+  /// The functions that samples of program counters have named so far: their symbols, by the CRC of their module.
+  SampledFunctions sampled_functions() const;
+
+  /// One instruction of such a function (`sass` in docs/schema.md). Counts as an event: lost when the disk is full.
+  void add_sass(const SassRow& row);
 
   /// Writes the counters, marks the trace complete and folds everything into the one file. Error: it could not be
   /// written to the end; what was written before stays readable.

@@ -206,6 +206,40 @@ struct ChoiceRow {
   std::optional<TimeNs> median_wait, look;
 };
 
+/// Samples of one program counter with one stall reason, over the whole run.
+struct PcTotalRow {
+  std::optional<std::uint32_t> process;
+  DeviceId device;
+  std::string function;  ///< as people read it
+  std::string symbol;    ///< as its module has it
+  std::uint64_t module;
+  std::uint64_t offset;  ///< bytes from the start of the function
+  std::string reason;    ///< CUPTI's name without its prefix
+  std::uint64_t samples;
+  std::string file;  ///< empty = not known
+  std::uint32_t line;  ///< 0 = not known
+  TimeNs begin, end;   ///< of the intervals that the samples come from
+};
+
+/// What was sampled on one device in one interval.
+struct PcIntervalRow {
+  RowId id;
+  DeviceId device;
+  TimeNs begin, end;
+  std::uint64_t samples, dropped, foreign, period_cycles;
+};
+
+/// One machine instruction of a function that has samples.
+struct SassRow {
+  std::uint64_t module;
+  std::string symbol;
+  std::uint64_t offset;  ///< bytes from the start of the function
+  std::string text;      ///< guard predicate, operation, operands
+  std::optional<std::uint64_t> target;  ///< of a branch, in the same function
+  std::string file;    ///< empty = not known
+  std::uint32_t line;  ///< 0 = not known
+};
+
 /// A counter about the trace itself: what was lost, what could not be looked at, what recording cost.
 struct StatRow {
   enum class Severity : std::uint8_t { info = 0, data_loss = 1, error = 2 };

@@ -33,7 +33,10 @@ std::string create_tables_sql() {
       "CREATE TABLE meta (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL) STRICT;\n"
       "CREATE TABLE string (id INTEGER PRIMARY KEY, value TEXT NOT NULL) STRICT;\n"
       "CREATE TABLE stat (id INTEGER PRIMARY KEY, name_id INTEGER NOT NULL, detail_id INTEGER, "
-      "severity INTEGER NOT NULL, value INTEGER NOT NULL) STRICT;\n";
+      "severity INTEGER NOT NULL, value INTEGER NOT NULL) STRICT;\n"
+      "CREATE TABLE sass (id INTEGER PRIMARY KEY, module INTEGER NOT NULL, symbol_id INTEGER NOT NULL, "
+      "pc_offset INTEGER NOT NULL, text_id INTEGER NOT NULL, target_offset INTEGER, file_id INTEGER, line INTEGER) "
+      "STRICT;\n";
   append_tables(sql, static_cast<const EventTables*>(nullptr));
   return sql;
 }

@@ -47,6 +47,9 @@ int Writer::prepare() {
        "ON CONFLICT (id) DO UPDATE SET name_id = excluded.name_id, detail_id = excluded.detail_id, value = "
        "excluded.value");
   make(put_clock_error_, "UPDATE device SET clock_error_ns = ? WHERE id = ?");
+  make(put_sass_,
+       "INSERT INTO sass (module, symbol_id, pc_offset, text_id, target_offset, file_id, line) "
+       "VALUES (?, ?, ?, ?, ?, ?, ?)");
   return failed;
 }
 
@@ -102,6 +105,18 @@ int Writer::put_clock_error(DeviceId device, TimeNs error) {
   return put_clock_error_.run();
 }
 
+int Writer::put_sass(const SassValues& row) {
+  if (const int code = begin(); code != 0) return code;
+  put_sass_.bind(1, row.module);
+  put_sass_.bind(2, row.symbol);
+  put_sass_.bind(3, row.offset);
+  put_sass_.bind(4, row.text);
+  bind_value(put_sass_, 5, row.target);
+  bind_value(put_sass_, 6, row.file);
+  bind_value(put_sass_, 7, row.line);
+  return put_sass_.run();
+}
+
 int Writer::commit() {
   if (!open_) return 0;
   const int code = commit_.run();
@@ -139,7 +154,8 @@ int Writer::fold() {
 void Writer::close() {
   for (Statement& statement : inserts_) statement = Statement();
   for (Statement* statement :
-       {&begin_, &commit_, &roll_back_, &insert_string_, &put_meta_, &put_stat_, &put_clock_error_}) {
+       {&begin_, &commit_, &roll_back_, &insert_string_, &put_meta_, &put_stat_, &put_clock_error_,
+        &put_sass_}) {
     *statement = Statement();
   }
   database_.close();

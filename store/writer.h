@@ -15,6 +15,12 @@
 
 namespace wicprof::store {
 
+/// A row of `sass`; texts by their ids in `string`.
+struct SassValues {
+  std::int64_t module, symbol, offset, text;
+  Value target, file, line;
+};
+
 /// Each call gives SQLite's result code, 0 when it succeeded. After a failure: roll_back().
 class Writer {
  public:
@@ -39,6 +45,7 @@ class Writer {
   int put_stat(std::int64_t id, std::int64_t name_id, std::int64_t detail_id, std::int64_t severity,
                std::int64_t value);
   int put_clock_error(DeviceId device, TimeNs error);
+  int put_sass(const SassValues& row);
 
   /// For store/retention.h. begin() first.
   int run(const std::string& sql) { return database_.execute(sql); }
@@ -101,7 +108,7 @@ class Writer {
 
   Database database_;
   std::array<Statement, std::tuple_size_v<EventTables>> inserts_;
-  Statement begin_, commit_, roll_back_, insert_string_, put_meta_, put_stat_, put_clock_error_;
+  Statement begin_, commit_, roll_back_, insert_string_, put_meta_, put_stat_, put_clock_error_, put_sass_;
   bool open_ = false;  // a transaction
 };
 

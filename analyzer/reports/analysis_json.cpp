@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "analyzer/analysis.h"
 #include "analyzer/reports/activity_json.h"
 #include "analyzer/reports/format.h"
@@ -98,6 +100,69 @@ Json finding_value(const Finding& finding) {
   return value;
 }
 
+Json reasons_value(const std::vector<StallShare>& reasons) {
+  Json list = Json::array();
+  for (const StallShare& share : reasons) {
+    list.push_back({{"reason", share.reason}, {"samples", share.samples}, {"share", share_of(reasons, share.reason)}});
+  }
+  return list;
+}
+
+Json place_value(const std::string& file, std::uint32_t line) {
+  return {{"file", line == 0 ? Json(nullptr) : Json(file)}, {"line", line == 0 ? Json(nullptr) : Json(line)}};
+}
+
+Json stalls_value(const FunctionStalls& function) {
+  Json value = {{"device", function.device},   {"function", function.function}, {"symbol", function.symbol},
+                {"module", fmt::format("{:016x}", function.module)},
+                {"samples", function.samples}, {"share", function.share},
+                {"reasons", reasons_value(function.reasons)}};
+  value["lines"] = Json::array();
+  for (const SampledLine& line : function.lines) {
+    Json item = place_value(line.file, line.line);
+    item["samples"] = line.samples;
+    value["lines"].push_back(std::move(item));
+  }
+  return value;
+}
+
+Json polling_loop_value(const PollingLoop& loop) {
+  Json value = place_value(loop.file, loop.line);
+  value.update({{"device", loop.device},
+                {"function", loop.function},
+                {"symbol", loop.symbol},
+                {"module", fmt::format("{:016x}", loop.module)},
+                {"kind", loop.from_instructions ? Json(loop_kind_name(loop.kind)) : Json(nullptr)},
+                {"from_instructions", loop.from_instructions},
+                {"confidence", loop.confidence},
+                {"begin_offset", loop.begin},
+                {"end_offset", loop.end},
+                {"samples", loop.samples},
+                {"share", loop.share},
+                {"function_share", loop.function_share},
+                {"behind_samples", loop.behind},
+                {"behind_share", loop.behind_share},
+                {"sleeps", loop.sleeps},
+                {"deadline", loop.deadline},
+                {"reasons", reasons_value(loop.reasons)},
+                {"evidence", loop.evidence},
+                {"beside", loop.beside},
+                {"sass", loop.code}});
+  return value;
+}
+
+Json sampling_value(const TraceModel& model, const Stalls& stalls) {
+  Json value = {{"devices", Json::array()}, {"sass_missing", nullptr}};
+  for (const DeviceSamples& device : stalls.devices) {
+    value["devices"].push_back({{"device", device.device},
+                                {"samples", device.samples},
+                                {"dropped", device.dropped},
+                                {"foreign", device.foreign}});
+  }
+  if (const std::string missing = model.meta_value("sass_missing"); !missing.empty()) value["sass_missing"] = missing;
+  return value;
+}
+
 }  // namespace
 
 Json analysis_value(const TraceModel& model, const Analysis& analysis) {
@@ -112,6 +177,11 @@ Json analysis_value(const TraceModel& model, const Analysis& analysis) {
   }
   value["choices"] = Json::array();
   for (const store::ChoiceRow& choice : model.choices) value["choices"].push_back(choice_value(model, choice));
+  value["pc_sampling"] = sampling_value(model, analysis.stalls);
+  value["stalls"] = Json::array();
+  for (const FunctionStalls& function : analysis.stalls.functions) value["stalls"].push_back(stalls_value(function));
+  value["polling_loops"] = Json::array();
+  for (const PollingLoop& loop : analysis.polling_loops) value["polling_loops"].push_back(polling_loop_value(loop));
   value["findings"] = Json::array();
   for (const Finding& finding : analysis.findings) value["findings"].push_back(finding_value(finding));
   value["refused"] = Json::array();

@@ -3,6 +3,7 @@
 #include "analyzer/reports/activity_text.h"
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/parts.h"
+#include "analyzer/reports/stalls_parts.h"
 #include "analyzer/reports/text_parts.h"
 
 namespace wicprof::analyzer {
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::size_t kSites = 50;
 constexpr std::size_t kRows = 20;
+constexpr std::size_t kFunctions = 15;
 
 std::string section(const std::string& text) { return text.empty() ? text : "\n" + text; }
 
@@ -28,6 +30,7 @@ std::string analysis_text(const TraceModel& model, const Analysis& analysis) {
   text += section(filling_text(analysis, kRows));
   text += section(host_waits_text(analysis, kRows));
   text += section(activity_text(model, analysis, kRows));
+  text += section(program_counters_text(model, analysis, kFunctions));
   text += section(findings_text(analysis));
   return text;
 }

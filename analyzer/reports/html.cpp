@@ -10,6 +10,7 @@
 #include "analyzer/reports/html_charts.h"
 #include "analyzer/reports/html_style.h"
 #include "analyzer/reports/parts.h"
+#include "analyzer/reports/stalls_parts.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -18,6 +19,8 @@ namespace {
 constexpr std::size_t kMostSites = 100;
 constexpr std::size_t kMostKernels = 50;
 constexpr std::size_t kMostFindings = 100;
+constexpr std::size_t kMostLoops = 40;
+constexpr std::size_t kMostReasons = 4;
 constexpr std::size_t kMostSegments = 40;
 constexpr std::size_t kNameWidth = 200;
 /// Of the slower iterations, so many are shown on either side of a change of the way of waiting, ...
@@ -332,6 +335,38 @@ std::string host_part(const Analysis& analysis) {
   return section("Host waits", table.str() + and_more(calls.size(), shown, "call"));
 }
 
+std::string program_counters_part(const TraceModel& model, const Analysis& analysis) {
+  const Stalls& stalls = analysis.stalls;
+  if (stalls.functions.empty()) return {};
+  HtmlTable table({"function", ">samples", ">share", "hottest line", "warps stand at"});
+  const std::size_t shown = std::min(kMostKernels, stalls.functions.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const FunctionStalls& function = stalls.functions[i];
+    table.add({name_of(function.function), format_count(function.samples), format_percent(function.share),
+               text_of(hottest_line(function)), text_of(reasons_text(function.reasons, kMostReasons))});
+  }
+  std::string body = table.str() + and_more(stalls.functions.size(), shown, "function");
+  for (const DeviceSamples& device : stalls.devices) {
+    body += fmt::format("<p class=\"faint small\">{}</p>\n", text_of(samples_line(model, device)));
+  }
+  const std::size_t loops = std::min(kMostLoops, analysis.polling_loops.size());
+  for (std::size_t i = 0; i < loops; ++i) {
+    const PollingLoop& loop = analysis.polling_loops[i];
+    body += fmt::format("<div class=\"finding\"><p>{}</p>\n", text_of(loop_text(loop)));
+    if (!loop.code.empty()) {
+      body += "<pre class=\"scroll\"><code>";
+      for (const std::string& line : loop.code) body += escape_html(shorten(one_line(line), kNameWidth)) + "\n";
+      body += "</code></pre>\n";
+    }
+    body += "</div>\n";
+  }
+  body += and_more(analysis.polling_loops.size(), loops, "loop");
+  if (const std::string missing = model.meta_value("sass_missing"); !missing.empty()) {
+    body += fmt::format("<p class=\"faint small\">instructions are missing: {}</p>\n", text_of(missing));
+  }
+  return section("Program counters", body);
+}
+
 std::string interventions_part(const TraceModel& model) {
   if (model.interventions.empty()) return {};
   HtmlTable table({"how", ">at", ">in force after"});
@@ -359,7 +394,8 @@ std::string report_html(const ReportInput& input) {
   if (input.comparison != nullptr) page += comparison_part(*input.comparison);
   page += findings_part(analysis) + sites_part(model, analysis) + timeline_part(model, analysis);
   page +=
-      classification_part(analysis.classification) + kernels_part(analysis) + host_part(analysis) + interventions_part(model);
+      classification_part(analysis.classification) + kernels_part(analysis) + program_counters_part(model, analysis) +
+      host_part(analysis) + interventions_part(model);
   return page +
          "<footer>Written by wic-prof. This file needs no network and runs no "
          "scripts.</footer>\n</main>\n</body>\n</html>\n";

@@ -7,9 +7,12 @@
 
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/parts.h"
+#include "analyzer/reports/stalls_parts.h"
 
 namespace wicprof::analyzer {
 namespace {
+
+constexpr std::size_t kMostFunctions = 50;
 
 std::string row(std::initializer_list<std::string> cells) {
   std::string line = "|";
@@ -118,6 +121,30 @@ std::string kernels_part(const Analysis& analysis) {
   return text + "\n";
 }
 
+std::string program_counters_part(const TraceModel& model, const Analysis& analysis) {
+  const Stalls& stalls = analysis.stalls;
+  if (stalls.functions.empty()) return {};
+  std::string text = "## Program counters\n\n" + row({"function", "samples", "share", "hottest line", "warps stand at"}) +
+                     "| --- | ---: | ---: | --- | --- |\n";
+  for (std::size_t i = 0; i < std::min(kMostFunctions, stalls.functions.size()); ++i) {
+    const FunctionStalls& f = stalls.functions[i];
+    text += row({escape_markdown(f.function), format_count(f.samples), format_percent(f.share),
+                 escape_markdown(hottest_line(f)), escape_markdown(reasons_text(f.reasons, 4))});
+  }
+  text += "\n";
+  for (const DeviceSamples& device : stalls.devices) text += "- " + escape_markdown(samples_line(model, device)) + "\n";
+  for (const PollingLoop& loop : analysis.polling_loops) {
+    text += "- " + escape_markdown(loop_text(loop)) + "\n";
+    if (loop.code.empty()) continue;
+    text += "\n";
+    for (const std::string& line : loop.code) text += "      " + one_line(line) + "\n";
+    text += "\n";
+  }
+  const std::string missing = model.meta_value("sass_missing");
+  if (!missing.empty()) text += "- instructions are missing: " + escape_markdown(missing) + "\n";
+  return text + "\n";
+}
+
 std::string host_part(const Analysis& analysis) {
   const std::vector<HostWaitStats> calls = host_calls(analysis);
   if (calls.empty()) return {};
@@ -150,7 +177,7 @@ std::string report_markdown(const ReportInput& input) {
   text += escape_markdown(trace_line(model, analysis)) + ".\n\n";
   if (input.comparison != nullptr) text += comparison_part(*input.comparison);
   text += sites_part(model, analysis) + findings_part(analysis) + classification_part(analysis.classification);
-  text += kernels_part(analysis) + host_part(analysis) + interventions_part(model);
+  text += kernels_part(analysis) + program_counters_part(model, analysis) + host_part(analysis) + interventions_part(model);
   text.erase(text.find_last_not_of('\n') + 1);
   return text + "\n";
 }

@@ -25,6 +25,7 @@ std::span<const Rule> rules() {
       Rule{"host_spin", "host threads that burn CPU time while they wait", host_spin},
       Rule{"host_polls_queries", "host threads that ask the GPU again and again whether it is done", host_polls_queries},
       Rule{"host_descheduled", "host threads that were ready to run but had no CPU", host_descheduled},
+      Rule{"polling_kernel", "kernels that poll, told from samples of program counters", polling_kernel},
   };
   return kRules;
 }

@@ -16,5 +16,6 @@ RuleOutcome no_gain(const RuleInput& input);
 RuleOutcome host_spin(const RuleInput& input);
 RuleOutcome host_polls_queries(const RuleInput& input);
 RuleOutcome host_descheduled(const RuleInput& input);
+RuleOutcome polling_kernel(const RuleInput& input);
 
 }  // namespace wicprof::analyzer

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/polling_loops.h"
 #include "analyzer/sites.h"
 #include "analyzer/trace_model.h"
 
@@ -29,10 +30,11 @@ struct Refusal {
   std::string reason;
 };
 
-/// What rules look at: the trace, and its sites' statistics, worked out once.
+/// What rules look at: the trace, and what is known of its sites and loops, worked out once.
 struct RuleInput {
   const TraceModel& model;
   const std::vector<SiteStats>& sites;
+  const std::vector<PollingLoop>& polling_loops;
 };
 
 struct RuleOutcome {

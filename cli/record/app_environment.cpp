@@ -44,7 +44,8 @@ std::string find_cupti() {
   return {};
 }
 
-std::vector<std::string> app_environment(const std::string& session_path, const std::string& trace, bool nvtx_open) {
+std::vector<std::string> app_environment(const std::string& session_path, const std::string& trace, bool nvtx_open,
+                                         const std::string& modules_folder) {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -65,6 +66,11 @@ std::vector<std::string> app_environment(const std::string& session_path, const 
   if (const std::optional<std::string> library = beside_binary(std::string("../lib/") + kInjectionLibrary)) {
     replace(kCudaInjectionVariable, *library);
     replace(kNvtxInjectionVariable, *library);
+  }
+  if (modules_folder.empty()) {
+    variables.erase(kModulesVariable);
+  } else {
+    variables[kModulesVariable] = modules_folder;
   }
   variables.try_emplace(kModuleLoadingVariable, "EAGER");
 

@@ -64,6 +64,11 @@ std::string trace_word_list() {
   return list;
 }
 
+bool CapturePlan::collects(std::string_view source) const {
+  const std::vector<std::string> words = split(collector);
+  return std::find(words.begin(), words.end(), source) != words.end();
+}
+
 Result<CapturePlan> read_capture(const CaptureOptions& options) {
   CapturePlan plan;
   const char* environment = std::getenv(kTraceVariable);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "protocol/control.h"
@@ -33,6 +34,8 @@ struct CapturePlan {
   std::uint64_t max_bytes = 0;
 
   bool timed() const { return delay != 0 || duration != 0; }
+  /// Whether the collector is to record `source`, one of its words.
+  bool collects(std::string_view source) const;
 };
 
 /// Errors name the option, what it takes and what was said. Without --trace the environment's WICPROF_TRACE holds, whose

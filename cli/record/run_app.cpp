@@ -13,9 +13,11 @@
 #include "cli/messages.h"
 #include "cli/output_name.h"
 #include "cli/record/app_environment.h"
+#include "cli/record/disassemble.h"
 #include "cli/record/drain.h"
 #include "cli/record/find_program.h"
 #include "cli/record/host_sampler.h"
+#include "cli/record/modules_folder.h"
 #include "cli/record/progress.h"
 #include "cli/record/switchboard.h"
 #include "cli/record/terminal_signals.h"
@@ -199,8 +201,18 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
   const CapturePlan& capture = plan.capture;
   CaptureWindow window(session->map().control(), capture);
 
-  Result<AppProcess> app =
-      AppProcess::hold({*program, plan.words, app_environment(session->path(), capture.collector, !capture.ranges.empty()), signals.previous_mask()});
+  std::optional<ModulesFolder> modules;
+  if (capture.collects("pcsampling")) {
+    if (Result<ModulesFolder> made = ModulesFolder::make(session->path())) {
+      modules.emplace(*std::move(made));
+    } else {
+      warn(made.error().message + "; samples of program counters go without their instructions");
+    }
+  }
+  Result<AppProcess> app = AppProcess::hold({*program, plan.words,
+                                             app_environment(session->path(), capture.collector, !capture.ranges.empty(),
+                                                             modules ? modules->path() : std::string()),
+                                             signals.previous_mask()});
   if (!app) return app.error();
   header.app_pid = app->pid();
 
@@ -294,6 +306,7 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
   }
   if (const std::optional<Mode> first = drain.first_mode()) recorder->set_meta("mode", std::string(mode_name(*first)));
   recorder->set_meta("ended_ns", std::to_string(now_ns()));
+  if (modules) record_instructions(*recorder, modules->path());
   recorder->set_meta("app_status", std::to_string(outcome.end.status));
   if (outcome.end.signal) recorder->set_meta("app_signal", std::to_string(*outcome.end.signal));
   const std::string stopped = recorder->progress().stopped;

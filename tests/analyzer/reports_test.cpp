@@ -8,6 +8,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/reports/format.h"
+#include "sampled_program.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {
@@ -183,6 +184,56 @@ TEST(Reports, EveryReportSaysWhatAutoChoseAndWhy) {
   for (const std::string& text : {rendered(model, ReportFormat::html), rendered(model, ReportFormat::markdown), analysis}) {
     EXPECT_NE(text.find("8 wait at once on one word"), std::string::npos) << text;
     EXPECT_NE(text.find("up to 8 at once on one"), std::string::npos) << text;
+  }
+}
+
+TEST(AnalysisJson, HasStallsAndPollingLoops) {
+  const TraceModel model = polling_program();
+  const Json json = Json::parse(analysis_json(model, analyze(model)));
+  ASSERT_EQ(json["stalls"].size(), 2u);
+  expect_keys(json["stalls"][0], {"device", "function", "symbol", "module", "samples", "share", "reasons", "lines"});
+  EXPECT_EQ(json["stalls"][0]["reasons"][0]["reason"], "barrier");
+  ASSERT_EQ(json["polling_loops"].size(), 1u);
+  const Json& loop = json["polling_loops"][0];
+  expect_keys(loop, {"device", "function", "symbol", "module", "kind", "from_instructions", "confidence", "file", "line",
+                     "begin_offset", "end_offset", "samples", "share", "function_share", "behind_samples", "behind_share",
+                     "sleeps", "deadline", "reasons", "evidence", "beside", "sass"});
+  EXPECT_EQ(loop["kind"], "poll");
+  EXPECT_EQ(loop["file"], "/home/user/poll.cu");
+  EXPECT_EQ(loop["line"], 7);
+  EXPECT_EQ(loop["sass"].size(), 4u);
+  EXPECT_EQ(json["pc_sampling"]["devices"][0]["samples"], 4'000);
+}
+
+TEST(Reports, EveryReportShowsThePollingLoopWithItsInstructions) {
+  TraceModel model = polling_program();
+  model.meta["sass_missing"] = "one module was not saved";
+  const Analysis analysis = analyze(model);
+  std::vector<std::string> reports = {analysis_text(model, analysis)};
+  for (const ReportFormat format : kFormats) {
+    if (format != ReportFormat::text) reports.push_back(render({model, analysis}, format));
+  }
+  for (const std::string& report : reports) {
+    for (const char* words : {"LDG.E.STRONG.SYS R0, desc[UR4][R4.64]", "long_scoreboard", "one module was not saved",
+                              "polling_kernel"}) {
+      std::string plain = report;
+      std::erase(plain, '\\');  // what Markdown escapes with
+      EXPECT_NE(plain.find(words), std::string::npos) << words << " in\n" << report;
+    }
+  }
+  std::istringstream lines(reports[0]);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 98u) << line;
+}
+
+TEST(Reports, AHostileFunctionIsHarmless) {
+  TraceModel model = polling_program();
+  for (auto& row : model.pc_totals) row.function = row.reason = kHostile;
+  for (auto& row : model.sass) row.file = row.text += kHostile;
+  const Analysis analysis = analyze(model);
+  const std::string html = render({model, analysis}, ReportFormat::html);
+  EXPECT_EQ(html.find("<script"), std::string::npos);
+  for (const std::string& report : {html, analysis_text(model, analysis), render({model, analysis}, ReportFormat::markdown)}) {
+    EXPECT_EQ(report.find('\x1b'), std::string::npos);
   }
 }
 

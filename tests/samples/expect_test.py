@@ -2,8 +2,9 @@
 
 expect.json: "model" and "pattern" (of the classification), "findings_must" and "findings_must_not" (names of rules; one
 may be held to a site: "no_gain@h3d.face"). "unknown_for_now", a list of "model" and "pattern", lets those be `unknown`
-as well, but never another one than expected. "arguments" are the sample's for this test. "device": "gpu" is for programs
-that need one (exit status 3 without it, and then they are skipped). "ranks": those of the processes that must be recorded.
+as well, but never another one than expected. "arguments" are the sample's for this test. "findings_say": words that the
+finding of a rule has to hold. "device": "gpu" is for programs that need one (exit status 3 without it, and then they are
+skipped). "trace": what to record. "ranks": those of the processes that must be recorded.
 """
 
 import json
@@ -20,8 +21,9 @@ sys.path.insert(0, str(SOURCE / "tests" / "cli"))
 import harness
 
 PROGRAMS = pathlib.Path(os.environ["WICPROF_SAMPLES"])
-FIELDS = {"model", "pattern", "findings_must", "findings_must_not", "unknown_for_now", "arguments", "device", "ranks"}
-REQUIRED = FIELDS - {"unknown_for_now", "arguments", "device", "ranks"}
+REQUIRED = {"model", "pattern", "findings_must", "findings_must_not"}
+FIELDS = REQUIRED | {"unknown_for_now", "arguments", "findings_say", "device", "trace", "ranks"}
+NO_GPU = 3  # exit status of a sample that this machine cannot run
 RULES = set(re.findall(r'Rule\{"(\w+)"', (SOURCE / "analyzer" / "rules" / "list.cpp").read_text()))
 
 
@@ -51,6 +53,10 @@ def answer_problems(expected, analysis):
     problems += [f"no process of rank {rank}" for rank in expected.get("ranks", []) if rank not in ranks]
     problems += [f"no finding {name}" for name in expected["findings_must"] if name not in found]
     problems += [f"finding {name}" for name in expected["findings_must_not"] if name in found]
+    for rule, words in expected.get("findings_say", {}).items():
+        texts = [finding.get("text", "") for finding in analysis["findings"] if finding["rule"] == rule]
+        if not any(all(word in text for word in words) for text in texts):
+            problems.append(f"no finding {rule} says {words}")
     return problems
 
 
@@ -59,12 +65,15 @@ class Samples(harness.Case):
 
     def analysis_of(self, sample, expected):
         trace = f"{sample}.wicprof"
-        device = [] if expected.get("device") == "gpu" else ["--devices", "simt:1"]
-        if device == [] and not (PROGRAMS / sample).exists():
-            self.skipTest(f"{sample} was not built: no CUDA")
-        run = self.wic_prof("run", "-q", "-o", trace, "--", PROGRAMS / sample, *device, *expected.get("arguments", []))
-        if run.returncode == 3 and device == []:
-            self.skipTest(run.stdout + run.stderr)
+        needs_gpu = expected.get("device") == "gpu"
+        if needs_gpu and not (PROGRAMS / sample).exists():
+            self.skipTest(f"{sample} was not built: there is no CUDA toolkit")
+        sources = [f"--trace={expected['trace']}"] if "trace" in expected else []
+        where = [] if needs_gpu else ["--devices", "simt:1"]
+        run = self.wic_prof("run", "-q", "-o", trace, *sources, "--", PROGRAMS / sample, *where,
+                            *expected.get("arguments", []))
+        if needs_gpu and run.returncode == NO_GPU:
+            self.skipTest(f"{sample} needs a GPU: {run.stdout + run.stderr}")
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         answer = self.wic_prof("analyze", trace, "--format", "json")
         self.assertEqual(answer.returncode, 0, answer.stderr)
@@ -104,6 +113,7 @@ class Checker(unittest.TestCase):
         self.assertEqual(self.check({"ranks": [0]}), ["no process of rank 0"])
         self.assertEqual(self.check({"findings_must": ["no_gain@b"]}), ["no finding no_gain@b"])
         self.assertEqual(self.check({"findings_must_not": ["host_spin"]}), ["finding host_spin"])
+        self.assertEqual(self.check({"findings_say": {"no_gain": ["tiny"]}}), ["no finding no_gain says ['tiny']"])
 
     def test_shapes(self):
         self.assertEqual(shape_problems(self.EXPECTED), [])

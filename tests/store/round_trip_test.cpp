@@ -9,6 +9,7 @@
 #include "protocol/events/intervention.h"
 #include "protocol/events/kernel.h"
 #include "protocol/events/nvtx.h"
+#include "protocol/events/pc_interval.h"
 #include "protocol/events/pc_sample.h"
 #include "protocol/events/strategy.h"
 #include "protocol/events/thread_sample.h"
@@ -667,6 +668,66 @@ TEST_F(RoundTrip, PcSample) {
                 11),
             (std::vector<std::int64_t>{1, 1, 1, 1, static_cast<std::int64_t>(0xfeed'0000'0000'0001), 0x1230, 4, 10, 1, 12,
                                        700}));
+}
+
+TEST_F(RoundTrip, SampledFunctionsAndTheirInstructions) {
+  text(4, "spin(int*)");
+  text(5, "_Z4spinPi");
+  text(6, "long_scoreboard");
+  text(7, "selected");
+  PcSampleEvent e = make_event<PcSampleEvent>();
+  e.function = 4;
+  e.symbol = 5;
+  e.module = 0xfeed'0000'0000'0001;
+  e.pc_offset = 0x30;
+  for (const auto& [reason, samples] : {std::pair{6u, 700u}, {7u, 5u}, {6u, 300u}}) {
+    e.stall_reason = reason;
+    e.samples = samples;
+    e.begin_ns = e.at_ns;
+    e.at_ns += 10;
+    add(e);
+  }
+  PcIntervalEvent interval = make_event<PcIntervalEvent>();
+  interval.begin_ns = 0;
+  interval.end_ns = 30;
+  interval.samples = 2'000;
+  interval.dropped = 3;
+  interval.foreign = 4;
+  interval.period_cycles = 1 << 15;
+  add(interval);
+  EXPECT_EQ(recorder_->sampled_functions(), (SampledFunctions{{0xfeed'0000'0000'0001, {"_Z4spinPi"}}}));
+  recorder_->add_sass({0xfeed'0000'0000'0001, "_Z4spinPi", 0x40, "@!P0 BRA `(.L_x_1)", 0x30, "spin.cu", 12});
+  recorder_->add_sass({0xfeed'0000'0000'0001, "_Z4spinPi", 0x30, "LDG.E.STRONG.SYS R0, desc[UR4][R2.64]", {}, "", 0});
+
+  const Reader reader = finish();
+  const auto totals = reader.pc_totals();
+  ASSERT_TRUE(totals) << totals.error().message;
+  ASSERT_EQ(totals->size(), 2u);
+  const PcTotalRow& waits = totals->front();
+  EXPECT_EQ(waits.reason, "long_scoreboard");
+  EXPECT_EQ(waits.samples, 1'000u);
+  EXPECT_EQ(waits.function, "spin(int*)");
+  EXPECT_EQ(waits.symbol, "_Z4spinPi");
+  EXPECT_EQ(waits.module, 0xfeed'0000'0000'0001u);
+  EXPECT_EQ(waits.offset, 0x30u);
+  EXPECT_EQ(waits.begin, 0);
+  EXPECT_EQ(waits.end, 30);
+  const auto intervals = reader.pc_intervals();
+  ASSERT_TRUE(intervals) << intervals.error().message;
+  ASSERT_EQ(intervals->size(), 1u);
+  EXPECT_EQ(intervals->front().samples, 2'000u);
+  EXPECT_EQ(intervals->front().dropped, 3u);
+  EXPECT_EQ(intervals->front().foreign, 4u);
+  EXPECT_EQ(intervals->front().period_cycles, 1u << 15);
+  const auto sass = reader.sass();
+  ASSERT_TRUE(sass) << sass.error().message;
+  ASSERT_EQ(sass->size(), 2u);
+  EXPECT_EQ((*sass)[0].offset, 0x30u);
+  EXPECT_FALSE((*sass)[0].target);
+  EXPECT_EQ((*sass)[1].text, "@!P0 BRA `(.L_x_1)");
+  EXPECT_EQ((*sass)[1].target, 0x30u);
+  EXPECT_EQ((*sass)[1].file, "spin.cu");
+  EXPECT_EQ((*sass)[1].line, 12u);
 }
 
 TEST_F(RoundTrip, Uvm) {

@@ -1,0 +1,141 @@
+// Listings of nvdisasm and cuobjdump, read.
+#include "analyzer/nvdisasm.h"
+
+#include <gtest/gtest.h>
+
+#include "sass_listings.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+using Rows = std::vector<store::SassRow>;
+
+const store::SassRow* at(const Rows& rows, std::uint64_t offset) {
+  for (const store::SassRow& row : rows) {
+    if (row.offset == offset) return &row;
+  }
+  return nullptr;
+}
+
+TEST(Nvdisasm, InstructionsTargetsAndLines) {
+  const Rows rows = parse_nvdisasm(listings::kernel("poll", listings::kVolatilePoll), 0xfeed'0000'0000'0001, {"poll"});
+  ASSERT_EQ(rows.size(), 18u);
+  EXPECT_EQ(rows[0].module, 0xfeed'0000'0000'0001u);
+  EXPECT_EQ(rows[0].symbol, "poll");
+  const store::SassRow* look = at(rows, 0x70);
+  ASSERT_NE(look, nullptr);
+  EXPECT_EQ(look->text, "LDG.E.STRONG.SYS R0, desc[UR4][R4.64]");
+  EXPECT_FALSE(look->target);
+  EXPECT_EQ(look->file, "/home/user/poll.cu");
+  EXPECT_EQ(look->line, 7u);
+  EXPECT_EQ(at(rows, 0xa0)->text, "@!P0 BRA `(.L_x_1)");
+  EXPECT_EQ(at(rows, 0xa0)->target, 0x70u);
+  EXPECT_EQ(at(rows, 0x50)->target, 0xb0u);
+  EXPECT_EQ(at(rows, 0x100)->target, 0x100u);
+}
+
+TEST(Nvdisasm, LeavesOutFunctionsThatNobodyAskedFor) {
+  const std::string listing =
+      listings::kernel("poll", listings::kVolatilePoll) + listings::kernel("stream", listings::kStreaming);
+  for (const store::SassRow& row : parse_nvdisasm(listing, 1, {"stream"})) EXPECT_EQ(row.symbol, "stream");
+  EXPECT_EQ(parse_nvdisasm(listing, 1, {"stream"}).size(), 11u);
+  EXPECT_TRUE(parse_nvdisasm(listing, 1, {"other"}).empty());
+}
+
+TEST(Nvdisasm, LabelsBelongToTheirSection) {
+  // Both have a .L_x_0, at different places.
+  const std::string listing =
+      listings::kernel("stream", listings::kStreaming) + listings::kernel("lock", listings::kLock);
+  const Rows rows = parse_nvdisasm(listing, 1, {"lock"});
+  ASSERT_NE(at(rows, 0x60), nullptr);
+  EXPECT_EQ(at(rows, 0x60)->target, 0x30u);
+  EXPECT_FALSE(at(rows, 0x10)->target) << "BSSY names where warps meet again; it is no branch";
+}
+
+TEST(Nvdisasm, OfInlinedCodeTheUsersInnermostLine) {
+  const Rows rows = parse_nvdisasm(listings::kernel("k", listings::kAcquirePoll), 1, {"k"});
+  ASSERT_NE(at(rows, 0x40), nullptr);
+  EXPECT_EQ(at(rows, 0x40)->file, "/home/user/spin.h");
+  EXPECT_EQ(at(rows, 0x40)->line, 12u);
+  EXPECT_EQ(at(rows, 0x00)->line, 0u);
+}
+
+TEST(Nvdisasm, WithoutLines) {
+  const Rows rows = parse_nvdisasm(listings::kernel("k", listings::kStreaming), 1, {"k"});
+  ASSERT_EQ(rows.size(), 11u);
+  EXPECT_EQ(rows[3].file, "");
+  EXPECT_EQ(rows[3].line, 0u);
+}
+
+TEST(Nvdisasm, CuobjdumpWithEncodingsAndAddresses) {
+  const Rows rows = parse_nvdisasm(
+      "\tcode for sm_90\n\t\tFunction : _Z4spinPi\n\t.headerflags\t@\"EF_CUDA_SM90\"\n"
+      "        /*0000*/                   LDC R1, c[0x0][0x28] ;                       /* 0x00000a00ff017b82 */\n"
+      "                                                                                /* 0x000fe20000000800 */\n"
+      "        /*0010*/                   LDG.E.STRONG.SYS R0, desc[UR4][R4.64] ;      /* 0x0000000404007981 */\n"
+      "                                                                                /* 0x000ea2000c1f5900 */\n"
+      "        /*0020*/              @!P0 BRA 0x10 ;                                   /* 0xfffffffc00f08947 */\n",
+      1, {"_Z4spinPi"});
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[1].text, "LDG.E.STRONG.SYS R0, desc[UR4][R4.64]");
+  EXPECT_EQ(rows[2].target, 0x10u);
+}
+
+TEST(Nvdisasm, AddressesThatDoNotStartAtZero) {
+  const Rows rows = parse_nvdisasm(
+      ".text.k:\n        /*7ff533bb9190*/   MOV R1, R2 ;\n.L_x_7:\n        /*7ff533bb91a0*/   LDG.E R0, [R2.64] ;\n"
+      "        /*7ff533bb91b0*/   @P0 BRA `(.L_x_7) ;\n",
+      1, {"k"});
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[2].offset, 0x20u);
+  EXPECT_EQ(rows[2].target, 0x10u);
+}
+
+TEST(Nvdisasm, FunctionsInsideAKernelsSection) {
+  const std::string listing = listings::kernel("k", R"(
+        /*0000*/                   CALL.REL.NOINC `($k$helper) ;
+        /*0010*/                   EXIT ;
+        .type           $k$helper,@function
+        .size           $k$helper,(.L_x_9 - $k$helper)
+$k$helper:
+.L_x_3:
+        /*0020*/                   LDG.E R0, desc[UR4][R2.64] ;
+        /*0030*/               @P0 BRA `(.L_x_3) ;
+        /*0040*/                   RET.REL.NODEC R20 `(k) ;
+)");
+  const Rows helper = parse_nvdisasm(listing, 1, {"$k$helper"});
+  ASSERT_EQ(helper.size(), 3u);
+  EXPECT_EQ(helper[0].offset, 0u);
+  EXPECT_EQ(helper[1].target, 0u);
+  EXPECT_EQ(parse_nvdisasm(listing, 1, {"k"}).size(), 5u);
+}
+
+TEST(Nvdisasm, SkipsWhatIsNoInstruction) {
+  EXPECT_TRUE(parse_nvdisasm("", 1, {"k"}).empty());
+  EXPECT_TRUE(parse_nvdisasm("nvdisasm fatal   : Unknown file\n/*zz*/ MOV ;\n/*", 1, {"k"}).empty());
+  const Rows rows = parse_nvdisasm(
+      "\t.section\t.debug_frame,\"\",@progbits\n        /*0000*/ \t.byte\t0xff, 0xff\n"
+      "\t.section\t.text.k,\"ax\",@progbits\n        /*0000*/ \t.byte\t0xff\n        /*0010*/ { MOV R1, R2 ;\n"
+      "        /*0018*/ FADD R3, R4, R5 }\n        /*0020*/\n        /*0030\n",
+      1, {"k", "", ".debug_frame"});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].text, "MOV R1, R2");
+  EXPECT_EQ(rows[1].text, "FADD R3, R4, R5");
+}
+
+// Whatever a listing holds: cut short anywhere, or with bytes changed, it is read to its end without harm.
+TEST(Nvdisasm, DamagedListings) {
+  const std::string whole = listings::kernel("k", listings::kAcquirePoll) + listings::kernel("l", listings::kLock);
+  std::uint64_t random = 1;
+  for (std::size_t cut = 0; cut < whole.size(); cut += 7) {
+    std::string damaged = whole.substr(0, cut);
+    for (int i = 0; i < 3 && !damaged.empty(); ++i) {
+      random = random * 6364136223846793005ull + 1442695040888963407ull;
+      damaged[(random >> 33) % damaged.size()] = static_cast<char>(random >> 56);
+    }
+    EXPECT_LE(parse_nvdisasm(damaged, 1, {"k", "l"}).size(), 24u);
+  }
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer

@@ -1,0 +1,221 @@
+// Polling told from samples and instructions, and what the rule says of it.
+#include "analyzer/polling_loops.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analyzer/analysis.h"
+#include "sampled_program.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+using namespace synthetic;
+
+std::vector<PollingLoop> loops_of(const TraceModel& model) { return find_polling_loops(model, gather_stalls(model)); }
+
+std::vector<PollingLoop> loops_in(std::string_view body, const std::vector<Sampled>& samples) {
+  TraceModel model = empty_program();
+  add_samples(model, "k", samples, body);
+  settle(model);
+  return loops_of(model);
+}
+
+const Finding* find(const Analysis& analysis, std::string_view rule) {
+  const auto found = std::find_if(analysis.findings.begin(), analysis.findings.end(),
+                                  [&](const Finding& f) { return f.rule == rule; });
+  return found == analysis.findings.end() ? nullptr : &*found;
+}
+
+TEST(Stalls, AreSummedByFunctionReasonAndLine) {
+  TraceModel model = polling_program();
+  model.pc_totals[0].file = "poll.cu";
+  model.pc_totals[0].line = 7;
+  const Stalls stalls = gather_stalls(model);
+  ASSERT_EQ(stalls.functions.size(), 2u);
+  const FunctionStalls& poll = stalls.functions[0];
+  EXPECT_EQ(poll.function, "poll");
+  EXPECT_EQ(poll.samples, 3'005u) << "what is counted as not issued as well is counted once";
+  EXPECT_EQ(poll.reasons.front().reason, "barrier");
+  EXPECT_EQ(poll.reasons.front().samples, 2'000u);
+  ASSERT_EQ(poll.lines.size(), 1u);
+  EXPECT_EQ(poll.lines[0].samples, 10u);
+  ASSERT_EQ(stalls.devices.size(), 1u);
+  EXPECT_EQ(stalls.devices[0].samples, 4'000u);
+  EXPECT_NEAR(poll.share, 3'005.0 / 4'000, 1e-9);
+}
+
+TEST(Stalls, AReasonThatOnlyItsTwinHas) {
+  TraceModel model = empty_program();
+  add_samples(model, "k", {{0, "membar_not_issued", 40}});
+  const Stalls stalls = gather_stalls(model);
+  ASSERT_EQ(stalls.functions.size(), 1u);
+  EXPECT_EQ(stalls.functions[0].samples, 40u);
+  EXPECT_EQ(stalls.functions[0].reasons[0].reason, "membar");
+}
+
+TEST(Stalls, OtherProgramsCountForTheDevice) {
+  TraceModel model = empty_program();
+  add_samples(model, "k", {{0, "selected", 50}});
+  store::PcIntervalRow interval{};
+  interval.device = 0;
+  interval.samples = 160;
+  interval.dropped = 10;
+  interval.foreign = 150;
+  model.pc_intervals.push_back(interval);
+  const Stalls stalls = gather_stalls(model);
+  EXPECT_EQ(stalls.devices[0].samples, 200u);
+  EXPECT_EQ(stalls.devices[0].dropped, 10u);
+  EXPECT_DOUBLE_EQ(stalls.functions[0].share, 0.25);
+}
+
+TEST(Stalls, ProcessesAreAddedUp) {
+  TraceModel model = empty_program();
+  add_samples(model, "k", {{0, "selected", 50}, {0, "selected", 70}});
+  model.pc_totals[0].process = 100;
+  model.pc_totals[1].process = 200;
+  EXPECT_EQ(gather_stalls(model).functions.at(0).samples, 120u);
+}
+
+TEST(PollingLoops, FindsTheLoopItsPlaceAndItsShare) {
+  const std::vector<PollingLoop> loops = loops_of(polling_program());
+  ASSERT_EQ(loops.size(), 1u);
+  const PollingLoop& loop = loops[0];
+  EXPECT_EQ(loop.function, "poll");
+  EXPECT_EQ(loop.kind, LoopKind::poll);
+  EXPECT_TRUE(loop.from_instructions);
+  EXPECT_GE(loop.confidence, 0.8);
+  EXPECT_EQ(loop.begin, 0x70u);
+  EXPECT_EQ(loop.end, 0xa0u);
+  EXPECT_EQ(loop.samples, 1'000u);
+  EXPECT_NEAR(loop.share, 0.25, 1e-9);
+  EXPECT_EQ(loop.behind, 2'000u);
+  EXPECT_NEAR(loop.behind_share, 0.5, 1e-9);
+  EXPECT_EQ(place_of(loop), "poll.cu:7");
+  EXPECT_EQ(loop.code.size(), 4u);
+  EXPECT_EQ(loop.code[0], "0070  LDG.E.STRONG.SYS R0, desc[UR4][R4.64]");
+  EXPECT_EQ(loop.beside, std::vector<std::string>{"stream"});
+  EXPECT_FALSE(loop.evidence.empty());
+}
+
+TEST(PollingLoops, KindsOfWaiting) {
+  const std::vector<Sampled> everywhere = {{0x20, "sleeping", 100},        {0x30, "long_scoreboard", 300},
+                                           {0x60, "long_scoreboard", 300}, {0x70, "long_scoreboard", 300},
+                                           {0x90, "long_scoreboard", 300}, {0xa0, "long_scoreboard", 400},
+                                           {0xb0, "long_scoreboard", 400}, {0xd0, "long_scoreboard", 300}};
+  ASSERT_EQ(loops_in(listings::kSleepingPoll, everywhere).size(), 1u);
+  EXPECT_TRUE(loops_in(listings::kSleepingPoll, everywhere)[0].sleeps);
+  ASSERT_EQ(loops_in(listings::kDeadlinePoll, everywhere).size(), 1u);
+  EXPECT_TRUE(loops_in(listings::kDeadlinePoll, everywhere)[0].deadline);
+  ASSERT_EQ(loops_in(listings::kAtomicPoll, everywhere).size(), 1u);
+  EXPECT_EQ(loops_in(listings::kAtomicPoll, everywhere)[0].kind, LoopKind::atomic_poll);
+  ASSERT_EQ(loops_in(listings::kLock, everywhere).size(), 1u) << "the poll within is part of it";
+  EXPECT_EQ(loops_in(listings::kLock, everywhere)[0].kind, LoopKind::lock);
+  ASSERT_EQ(loops_in(listings::kGridBarrier, everywhere).size(), 1u);
+  EXPECT_EQ(loops_in(listings::kGridBarrier, everywhere)[0].kind, LoopKind::grid_barrier);
+  ASSERT_EQ(loops_in(listings::kFencedPoll, everywhere).size(), 1u);
+  EXPECT_LT(loops_in(listings::kFencedPoll, everywhere)[0].confidence,
+            loops_in(listings::kSleepingPoll, everywhere)[0].confidence);
+}
+
+TEST(PollingLoops, NotWhatOnlyLooksLikePolling) {
+  const std::vector<Sampled> memory = {{0x20, "long_scoreboard", 500}, {0x30, "long_scoreboard", 500},
+                                       {0x50, "long_scoreboard", 500}, {0x60, "branch_resolve", 200},
+                                       {0x70, "long_scoreboard", 500}, {0x10, "long_scoreboard", 500}};
+  for (const std::string_view body : {listings::kStreaming, listings::kStrongSum, listings::kSearch, listings::kPointerChase,
+                                      listings::kAtomicUpdate, listings::kTryWait}) {
+    EXPECT_TRUE(loops_in(body, memory).empty()) << body;
+  }
+}
+
+TEST(PollingLoops, NotWhereNobodySpendsTime) {
+  EXPECT_TRUE(loops_in(listings::kVolatilePoll, {{0x90, "long_scoreboard", 10}}).empty()) << "too few samples";
+  EXPECT_TRUE(loops_in(listings::kVolatilePoll, {{0x90, "long_scoreboard", 90}, {0xe0, "selected", 100'000}}).empty());
+}
+
+TEST(PollingLoops, WithoutInstructionsWithLessConfidence) {
+  TraceModel model = polling_program();
+  model.sass.clear();
+  // The barrier is in the way of telling; a kernel whose threads all poll has none.
+  std::erase_if(model.pc_totals, [](const auto& row) { return row.reason == "barrier"; });
+  const std::vector<PollingLoop> loops = loops_of(model);
+  ASSERT_FALSE(loops.empty());
+  const auto poll = std::find_if(loops.begin(), loops.end(), [](const auto& l) { return l.function == "poll"; });
+  ASSERT_NE(poll, loops.end());
+  EXPECT_FALSE(poll->from_instructions);
+  EXPECT_TRUE(poll->code.empty());
+  EXPECT_LE(poll->confidence, 0.5);
+  EXPECT_NE(poll->evidence.at(0).find("samples alone"), std::string::npos);
+  // What streams is not told apart surely, but is held less likely.
+  for (const PollingLoop& loop : loops) {
+    if (loop.function == "stream") {
+      EXPECT_LT(loop.confidence, poll->confidence);
+    }
+  }
+}
+
+TEST(PollingLoops, WithoutInstructionsNotForComputing) {
+  std::vector<Sampled> samples;
+  for (std::uint64_t i = 0; i < 8; ++i) samples.push_back({i * 16, i % 2 == 0 ? "math_pipe_throttle" : "selected", 500});
+  EXPECT_TRUE(loops_in({}, samples).empty());
+}
+
+TEST(PollingLoops, WithoutInstructionsNotForSamplesFarApart) {
+  std::vector<Sampled> samples;
+  for (std::uint64_t i = 0; i < 100; ++i) samples.push_back({i * 64, "long_scoreboard", 50});
+  EXPECT_TRUE(loops_in({}, samples).empty());
+}
+
+TEST(PollingKernel, NamesKernelPlaceShareAndWhoIsSlowed) {
+  const Analysis analysis = analyze(polling_program());
+  const Finding* finding = find(analysis, "polling_kernel");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, Severity::critical);
+  for (const char* words : {"poll", "poll.cu:7", "75"}) {
+    EXPECT_NE(finding->text.find(words), std::string::npos) << words << " in " << finding->text;
+  }
+  EXPECT_NE(finding->text.find("stream"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->remedy.find("wait_until"), std::string::npos);
+}
+
+TEST(PollingKernel, ASleepingWaitIsLessSevere) {
+  TraceModel model = empty_program();
+  add_samples(model, "k", {{0x20, "sleeping", 900}, {0x70, "long_scoreboard", 100}}, listings::kSleepingPoll);
+  settle(model);
+  const Analysis analysis = analyze(model);
+  ASSERT_NE(find(analysis, "polling_kernel"), nullptr);
+  EXPECT_EQ(find(analysis, "polling_kernel")->severity, Severity::info);
+}
+
+TEST(PollingKernel, AGuessFromSamplesAloneIsSaidToBeOne) {
+  TraceModel model = polling_program();
+  model.sass.clear();
+  model.meta["sass_missing"] = "nvdisasm was not found; install it";
+  std::erase_if(model.pc_totals, [](const auto& row) { return row.reason == "barrier"; });
+  const Analysis analysis = analyze(model);
+  const Finding* finding = find(analysis, "polling_kernel");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->text.find("seems to poll"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->severity, Severity::critical);
+  EXPECT_NE(finding->evidence.find("nvdisasm was not found"), std::string::npos) << finding->evidence;
+}
+
+TEST(PollingKernel, RefusesWithoutSamples) {
+  TraceModel model = empty_program();
+  settle(model);
+  const Analysis analysis = analyze(model);
+  EXPECT_TRUE(std::any_of(analysis.refusals.begin(), analysis.refusals.end(), [](const Refusal& r) {
+    return r.rule == "polling_kernel" && r.reason.find("pcsampling") != std::string::npos;
+  }));
+}
+
+TEST(PollingKernel, QuietWhereAllWork) {
+  TraceModel model = empty_program();
+  add_samples(model, "stream", {{0x70, "long_scoreboard", 900}}, listings::kStreaming);
+  settle(model);
+  EXPECT_EQ(find(analyze(model), "polling_kernel"), nullptr);
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer
