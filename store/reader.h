@@ -23,7 +23,7 @@ class Reader {
   ~Reader();
 
   /// Meta keys: app, command, session, pid, host, started_ns, started_utc, ended_ns, state ("recording" or "complete"),
-  /// app_status, app_signal, mode, schedule, wic_prof_version, sass_missing.
+  /// app_status, app_signal, mode, schedule, wic_prof_version, trace, sass_missing, and capture_* where only a part was captured.
   Result<std::map<std::string, std::string>> meta() const;
   Result<std::vector<ProcessRow>> processes() const;
   Result<std::vector<DeviceRow>> devices() const;

@@ -81,8 +81,9 @@ std::optional<ThreadCounts> times_of(int folder) {
   return counts;
 }
 
-void add_switches(int folder, ThreadCounts& counts) {
+void add_switches(int folder, ThreadCounts& counts, std::string* name = nullptr) {
   if (const std::optional<std::string> status = read_small(folder, "status")) {
+    if (name != nullptr && status->starts_with("Name:\t")) *name = status->substr(6, status->find('\n') - 6);
     counts.voluntary_switches = number_after(*status, "\nvoluntary_ctxt_switches:");
     counts.involuntary_switches = number_after(*status, "nonvoluntary_ctxt_switches:");
   }
@@ -217,10 +218,7 @@ void HostSampler::look_at(pid_t pid, Process& process, TimeNs begin) {
     std::optional<ThreadCounts> counts = times_of(folder);
     if (counts && (is_new || counts->cpu_ns != thread.counts.cpu_ns || counts->run_delay_ns != thread.counts.run_delay_ns)) {
       const TimeNs now = now_ns();
-      add_switches(folder, *counts);
-      if (const std::optional<std::string> name = read_small(folder, "comm")) {
-        thread.name = name->substr(0, name->find('\n'));
-      }
+      add_switches(folder, *counts, &thread.name);
       auto event = make_event<ThreadSampleEvent>();
       event.pid = static_cast<std::uint32_t>(pid);
       event.thread = static_cast<std::uint32_t>(id);
