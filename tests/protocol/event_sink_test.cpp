@@ -29,13 +29,6 @@ TEST(EventSink, NoTextIsZero) {
   EXPECT_TRUE(memory.read().records.empty());
 }
 
-TEST(EventSink, ATextCanBeSentInAnotherForm) {
-  PlainRing memory;
-  EventSink texts(memory.ring());
-  const TextId id = texts.text("short", [](std::string_view text) { return std::string(text) + " and long"; });
-  EXPECT_EQ(memory.read().text(id), "short and long");
-}
-
 TEST(EventSink, LossCarriesItsReason) {
   PlainRing memory;
   EventSink sink(memory.ring());
