@@ -78,13 +78,13 @@ TEST_F(ProcessTest, WhatIsNoNumberIsNoRank) {
 TEST(CommandLine, IsThatOfTheProcessWithItsQuotes) {
   const pid_t child = fork();
   if (child == 0) {
-    execlp("sleep", "sleep", "100", "0 0", nullptr);
+    execlp("sh", "sh", "-c", "kill -STOP $$", "0 0", nullptr);
     _exit(1);
   }
   const TimeNs end = now_ns() + 60 * kSecond;
   std::string line;
-  while ((line = command_line_of(static_cast<std::uint32_t>(child))) != "sleep 100 '0 0'" && now_ns() < end) usleep(1000);
-  EXPECT_EQ(line, "sleep 100 '0 0'");
+  while ((line = command_line_of(static_cast<std::uint32_t>(child))) != "sh -c 'kill -STOP $$' '0 0'" && now_ns() < end) usleep(1000);
+  EXPECT_EQ(line, "sh -c 'kill -STOP $$' '0 0'");
   EXPECT_FALSE(executable_name_of(static_cast<std::uint32_t>(child)).empty());
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
