@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <system_error>
+#include <exception>
 #include <thread>
 
 namespace wicprof::collector {
@@ -20,7 +20,7 @@ bool Flusher::start(std::chrono::milliseconds period, std::function<void()> flus
   try {
     std::thread([this] { run(); }).detach();
     running_ = true;
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // No thread to be had: records then come with full buffers and at exit.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -44,9 +44,10 @@ TEST(Sources, TheDefaultIsAllButThoseThatCostOtherRecordsOrTime) {
 
 TEST(Sources, ByNameOnceAndUnknownOnesSaidSo) {
   const Selection selection = select_sources(split_list(" kernels, kernels ,nvtx,,osrt"));
-  EXPECT_EQ(names(selection), (std::vector<std::string>{"kernels", "nvtx"}));
+  EXPECT_EQ(names(selection), (std::vector<std::string>{"devices", "kernels", "nvtx"}));
   EXPECT_EQ(selection.unknown, std::vector<std::string>{"osrt"});
-  EXPECT_EQ(names(select_sources({"uvm", "graphs"})), (std::vector<std::string>{"uvm", "graphs"}));
+  EXPECT_EQ(names(select_sources({"uvm", "graphs"})), (std::vector<std::string>{"devices", "uvm", "graphs"}));
+  EXPECT_EQ(names(select_sources({"nvtx", "calls"})), (std::vector<std::string>{"calls", "nvtx"}));
   EXPECT_TRUE(select_sources({"host"}).sources.empty());  // the tool's own
   EXPECT_TRUE(select_sources({"host"}).unknown.empty());
   EXPECT_TRUE(select_sources({"none"}).sources.empty());
@@ -286,7 +287,10 @@ TEST_P(EveryVersion, FuzzedRecordsGiveSoundEventsOrNone) {
   const Selection selection = select_sources({"cuda", "nvtx", "uvm", "graphs"});
   PlainRing memory;
   EventSink sink(memory.ring());
-  for (const auto& source : selection.sources) ASSERT_TRUE(source->enable({api, nullptr}));
+  for (const auto& source : selection.sources) {
+    ASSERT_TRUE(source->prepare({api, nullptr}));
+    ASSERT_TRUE(source->enable({api, nullptr}));
+  }
   for (const auto& source : selection.sources) {
     std::size_t records = 0;
     for (const CUpti_ActivityKind kind : source->kinds()) {
