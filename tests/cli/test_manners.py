@@ -38,6 +38,33 @@ class Endings(harness.Case):
         self.assertEqual(self.number("t.wicprof", "SELECT count(*) FROM kernel"), 8)
 
 
+class Devices(harness.Case):
+    def test_every_visible_device_is_declared_whatever_is_selected(self):
+        for sources in ("cuda", "kernels"):
+            with self.subTest(trace=sources):
+                result = self.run_cuda("load", "context", "kernels", "3", "flush", "say", "done", "_exit", "0",
+                                       options=("--trace", sources), env={"WICPROF_FAKE_GPUS": "xy"})
+                self.assertEqual((result.returncode, result.stdout), (0, "done\n"), result.stderr)
+                self.assertEqual(self.losses(), [])
+                self.assertEqual(
+                    self.query("t.wicprof", "SELECT d.id, n.value, u.value, d.sm_count, d.memory_bytes FROM device d JOIN string n "
+                                            "ON n.id = d.name_id JOIN string u ON u.id = d.uuid_id WHERE d.kind = 1 ORDER BY d.id"),
+                    [(0, "GPU x", "GPU-78787878-7878-7878-7878-787878787878", 132, 1 << 30),
+                     (1, "GPU y", "GPU-79797979-7979-7979-7979-797979797979", 132, 1 << 30)])
+
+    def test_two_processes_devices_are_as_many_as_their_uuids(self):
+        app = [harness.CUDA_APP, "load", "context", "kernels", "3", "flush", "exit", "0"]
+        script = 'WICPROF_FAKE_GPUS=x "$@" && WICPROF_FAKE_GPUS=y "$@" && WICPROF_FAKE_GPUS=x "$@"'
+        if harness.CUDA_APP is None:
+            self.skipTest("built without CUPTI's headers")
+        result = self.wic_prof("run", "-f", "-o", "t.wicprof", "--trace", "kernels", "--", "sh", "-c", script, "sh", *app,
+                               env={"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_FLUSH_MS": "10"})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.query("t.wicprof", "SELECT n.value, count(*) FROM kernel k JOIN device d ON d.id = k.device_id "
+                                                 "JOIN string n ON n.id = d.name_id GROUP BY n.value ORDER BY n.value"),
+                         [("GPU x", 6), ("GPU y", 3)])
+
+
 class Lacks(harness.Case):
     """What is missing is said in the trace, with the cure, and the program runs as if nobody listened."""
 
