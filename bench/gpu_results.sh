@@ -69,7 +69,26 @@ backend() {
   limit=95 claim channel bench_channel --devices cuda:0
 }
 
+answer() { # NAME RUN_OPTIONS... -- APP ARGS...: what analyze says of a recorded program, with where it comes from
+  local name=$1
+  shift
+  echo "== $name: wic-prof run $*"
+  timeout 180 "$bin/wic-prof" run -q -f -o "$work/$name.wicprof" "$@" || {
+    echo "$name: exit status $?"
+    failed=1
+  }
+  {
+    echo "wic-prof run $*" | sed "s|$bin/||g; s|$work/||g"
+    echo "machine $machine, driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)," \
+      "$(date -u +%Y-%m-%d), commit $commit"
+    echo
+    timeout 120 "$bin/wic-prof" analyze "$work/$name.wicprof"
+  } | sed "s|$bin/||g; s|$work/||g" > "$out/$name.$machine.txt"
+}
+
 collector() {
+  answer bare_poll --trace=cuda,nvtx,pcsampling,host -- "$bin/bare_poll" --iterations 100
+  answer torch_train --trace=cuda,nvtx,pcsampling,host -- python3 "$(dirname "$0")/collector/torch_train.py" --busy 40 --launch-bound 100
   limit=100 claim collector_overhead bench_collector_overhead --tables tiny
   limit=150 claim collector_sampling bench_collector_overhead --tables sampling
   limit=420 claim collector_torch bench_collector_overhead --tables torch \
@@ -77,6 +96,7 @@ collector() {
 }
 
 two_gpus() {
+  answer many_hosts -- "$bin/many_hosts" --processes 2 --threads 8 --devices 2
   limit=90 claim interference_peer bench_interference --devices cuda:0,cuda:1 --tables peer
   limit=95 claim channel_peer bench_channel --devices cuda:0,cuda:1
 }
