@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <system_error>
+#include <exception>
 #include <thread>
 
 namespace wicprof::collector {
@@ -28,7 +28,7 @@ void CaptureSwitch::follow() {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     std::thread([this] { run(); }).detach();
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     set(true);  // better too much than nothing: the tool leaves out what it does not want
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

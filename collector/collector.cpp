@@ -1,7 +1,10 @@
 #include "collector/collector.h"
 
 #include <algorithm>
+#include <exception>
 #include <map>
+#include <string>
+#include <thread>
 
 #include "collector/cupti_call.h"
 #include "collector/sources/list.h"
@@ -33,13 +36,16 @@ Collector::Collector(const CuptiApi& api, EventSink& sink, const Environment& en
 
 Result<> Collector::start() {
   const auto callback = [](void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
-    static_cast<Collector*>(self)->on_callback(domain, id, data);
+    Collector& collector = *static_cast<Collector*>(self);
+    collector.guard([&] { collector.on_callback(domain, id, data); });
   };
   const auto requested = [](std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
-    instance_->on_buffer_requested(buffer, bytes, max_records);
+    *buffer = nullptr;
+    *bytes = *max_records = 0;
+    instance_->guard([&] { instance_->on_buffer_requested(buffer, bytes, max_records); });
   };
   const auto completed = [](CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid_bytes) {
-    instance_->on_buffer_completed(buffer, valid_bytes);
+    instance_->guard([&] { instance_->on_buffer_completed(buffer, valid_bytes); });
   };
 
   Result<> done = cupti_call(api_, "cuptiSubscribe", api_.subscribe(&subscriber_, callback, this));
@@ -86,7 +92,9 @@ void Collector::enable_sources(const Cupti& cupti) {
     for (const CUpti_ActivityKind kind : source->kinds()) by_kind_[kind] = source.get();
   }
   for (const auto& source : sources_) say_if_missing(*source, source->prepare(cupti));
-  capture_.begin([this, cupti](bool on) { switch_sources(cupti, on); });
+  capture_.begin([this, cupti](bool on) {
+    guard([&] { switch_sources(cupti, on); });
+  });
 }
 
 void Collector::say_if_missing(const Source& source, const Result<>& enabled) {
@@ -96,6 +104,7 @@ void Collector::say_if_missing(const Source& source, const Result<>& enabled) {
 
 void Collector::switch_sources(const Cupti& cupti, bool on) {
   if (off()) return;
+  if (!on) declare();  // sources may write what they have until then
   for (const auto& source : sources_) {
     if (on) {
       say_if_missing(*source, source->enable(cupti));
@@ -109,19 +118,23 @@ void Collector::start_flusher() {
   if (environment_.flush_ms == 0) return;
   std::call_once(flusher_started_, [this] {
     const auto flush = [this] {
-      if (off()) return;
-      our_own = true;
-      tell_context_created();
-      api_.activity_flush_all(0);
-      read_what_is_left();
-      pool_.prepare();
-      EventBatch batch(sink_, kRoomPatience);
-      for (const auto& source : sources_) source->tick(batch);
+      guard([this] {
+        if (off()) return;
+        our_own = true;
+        tell_context_created();
+        api_.activity_flush_all(0);
+        read_what_is_left();
+        pool_.prepare();
+        EventBatch batch(sink_, kRoomPatience);
+        for (const auto& source : sources_) source->tick(batch);
+      });
     };
     const auto read = [this] {
-      our_own = true;
-      read_what_is_left();
-      pool_.prepare();
+      guard([this] {
+        our_own = true;
+        read_what_is_left();
+        pool_.prepare();
+      });
     };
     flusher_.start(std::chrono::milliseconds(environment_.flush_ms), flush, read);
   });
@@ -129,7 +142,24 @@ void Collector::start_flusher() {
 
 void Collector::tell_context_created() {
   if (!has_context_.load(std::memory_order_acquire) || context_told_.exchange(true)) return;
+  declare();
   for (const auto& source : sources_) say_if_missing(*source, source->context_created({api_, subscriber_}));
+}
+
+// Nobody waits for a thread that is at it: that one may be waiting for the driver.
+void Collector::declare() {
+  if (!has_context_.load(std::memory_order_acquire) || declared_.exchange(true)) return;
+  EventBatch batch(sink_, patience());
+  for (const auto& source : sources_) source->declare(batch);
+}
+
+void Collector::give_up(const char* why) noexcept {
+  switch_off();
+  try {
+    sink_.loss(LossSource::cupti, 1, std::string("nothing more recorded: ") + why);
+  } catch (const std::exception&) {
+    // The program goes on without us, and without a word.
+  }
 }
 
 void Collector::stop() {
@@ -142,9 +172,18 @@ void Collector::stop() {
   } else {
     sink_.loss(LossSource::cupti, 1, "CUPTI did not hand over its last records before the program's exit");
   }
-  const std::lock_guard lock(read_mutex_);
+  std::unique_lock lock(read_mutex_, std::try_to_lock);
+  while (!lock && now_ns() < exit_by_.load(std::memory_order_relaxed)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lock.try_lock();
+  }
+  if (!lock) {
+    sink_.loss(LossSource::cupti, 1, "a buffer was still being read at the program's exit");
+    return switch_off();
+  }
   read_left();
   report_dropped();
+  declare();
   for (const auto& source : sources_) source->finish(sink_);
   switch_off();
 }
@@ -224,6 +263,7 @@ TimeNs Collector::patience() const {
 }
 
 void Collector::read_buffer(std::uint8_t* buffer, std::size_t valid_bytes) {
+  declare();
   EventBatch batch(sink_, patience());
   std::map<Source*, std::uint64_t> unusable;
   CUpti_Activity* record = nullptr;

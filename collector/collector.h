@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -45,6 +46,19 @@ class Collector {
   std::size_t read_left();
   TimeNs patience() const;
   void tell_context_created();
+  void declare();
+  void give_up(const char* why) noexcept;
+
+  // Nothing of ours is thrown into CUPTI or ends a thread. Not catch (...): a thread that is cancelled unwinds through here.
+  template <class Work>
+  void guard(Work&& work) {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      give_up(error.what());
+    }
+  }
+
   void read_buffer(std::uint8_t* buffer, std::size_t valid_bytes);
   void report_dropped();
   void enable_sources(const Cupti& cupti);
@@ -78,6 +92,7 @@ class Collector {
 
   std::atomic<bool> has_context_{false};
   std::atomic<bool> context_told_{false};
+  std::atomic<bool> declared_{false};
   std::atomic<TimeNs> exit_by_{0};  // stop() has begun, and waits until then for room in the ring
   std::atomic<bool> off_{false};
 };

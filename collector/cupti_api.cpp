@@ -78,6 +78,7 @@ Result<CuptiApi> bind(void* library, const std::string& path) {
   functions.optional("cuptiGetDeviceId", api.get_device_id);
   functions.optional("cuptiGetContextId", api.get_context_id);
   functions.optional("cuptiPCSamplingEnable", api.pc_sampling_enable);
+  functions.optional("cuptiPCSamplingDisable", api.pc_sampling_disable);
   functions.optional("cuptiPCSamplingSetConfigurationAttribute", api.pc_sampling_set_configuration_attribute);
   functions.optional("cuptiPCSamplingGetNumStallReasons", api.pc_sampling_get_num_stall_reasons);
   functions.optional("cuptiPCSamplingGetStallReasons", api.pc_sampling_get_stall_reasons);

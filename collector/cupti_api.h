@@ -44,6 +44,7 @@ struct CuptiApi {
   decltype(&cuptiGetDeviceId) get_device_id = nullptr;
   decltype(&cuptiGetContextId) get_context_id = nullptr;
   decltype(&cuptiPCSamplingEnable) pc_sampling_enable = nullptr;
+  decltype(&cuptiPCSamplingDisable) pc_sampling_disable = nullptr;
   decltype(&cuptiPCSamplingSetConfigurationAttribute) pc_sampling_set_configuration_attribute = nullptr;
   decltype(&cuptiPCSamplingGetNumStallReasons) pc_sampling_get_num_stall_reasons = nullptr;
   decltype(&cuptiPCSamplingGetStallReasons) pc_sampling_get_stall_reasons = nullptr;

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "protocol/uuid.h"
+
 namespace wicprof::collector {
 
 namespace {
@@ -25,6 +27,24 @@ int device_count() {
   static const auto get = find<decltype(&cuDeviceGetCount)>("cuDeviceGetCount");
   int count = 0;
   return get == nullptr || get(&count) != CUDA_SUCCESS ? 0 : count;
+}
+
+std::string device_name(int device) {
+  static const auto get = find<decltype(&cuDeviceGetName)>("cuDeviceGetName");
+  char name[256] = {};
+  return get == nullptr || get(name, sizeof name - 1, static_cast<CUdevice>(device)) != CUDA_SUCCESS ? "" : name;
+}
+
+std::string device_uuid(int device) {
+  static const auto get = find<CUresult (*)(CUuuid*, CUdevice)>("cuDeviceGetUuid_v2");
+  CUuuid uuid{};
+  return get == nullptr || get(&uuid, static_cast<CUdevice>(device)) != CUDA_SUCCESS ? "" : uuid_text(uuid.bytes);
+}
+
+std::uint64_t device_memory(int device) {
+  static const auto get = find<CUresult (*)(std::size_t*, CUdevice)>("cuDeviceTotalMem_v2");
+  std::size_t bytes = 0;
+  return get == nullptr || get(&bytes, static_cast<CUdevice>(device)) != CUDA_SUCCESS ? 0 : bytes;
 }
 
 }  // namespace wicprof::collector

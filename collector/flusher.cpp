@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <system_error>
+#include <exception>
 #include <thread>
 
 namespace wicprof::collector {
@@ -21,7 +21,7 @@ bool Flusher::start(std::chrono::milliseconds period, std::function<void()> flus
   try {
     std::thread([this] { run(); }).detach();
     running_ = true;
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // No thread to be had: records then come with full buffers and at exit.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -49,13 +49,13 @@ void Flusher::run() {
   pthread_setname_np(pthread_self(), "wicprof-flush");
   std::unique_lock lock(mutex_);
   for (auto next = std::chrono::steady_clock::now() + period_; !stop_;) {
-    const bool woken = changed_.wait_until(lock, next, [this] { return stop_ || poked_; });
+    changed_.wait_until(lock, next, [this] { return stop_ || poked_; });
     if (stop_) break;
     poked_ = false;
     lock.unlock();
-    if (woken) {
+    if (std::chrono::steady_clock::now() < next) {
       read_();
-    } else {
+    } else {  // also when there is always something to read
       flush_();
       next = std::chrono::steady_clock::now() + period_;
     }

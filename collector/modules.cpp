@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <new>
+#include <utility>
 
 namespace wicprof::collector {
 
@@ -13,7 +15,7 @@ namespace {
 
 constexpr std::size_t kRead = 16 << 10;         // bytes at both ends
 constexpr std::size_t kWords = 2048;            // and words spread between them
-constexpr std::size_t kLargest = std::size_t{1} << 30;
+constexpr std::size_t kLargest = std::size_t{256} << 20;
 
 class Fnv {
  public:
@@ -48,37 +50,74 @@ std::uint64_t Modules::add(const void* cubin, std::size_t bytes) {
   const std::uint64_t number = module_number(cubin, bytes);
   const std::lock_guard lock(mutex_);
   Module& module = modules_[number];
-  module.cubin = cubin;  // loaded once more, perhaps elsewhere
+  module.places.push_back(cubin);  // once more, perhaps
   module.bytes = bytes;
-  if (module.copy.empty()) module.tried = false;
+  if (module.copy == nullptr) module.tried = false;
   return number;
 }
 
 void Modules::forget(const void* cubin) {
   const std::lock_guard lock(mutex_);
   for (auto& [number, module] : modules_) {
-    if (module.cubin == cubin) module.cubin = nullptr;
+    const auto place = std::find(module.places.begin(), module.places.end(), cubin);
+    if (place != module.places.end()) module.places.erase(place);
   }
 }
 
-const std::vector<char>& Modules::copy(std::uint64_t number) {
-  static const std::vector<char> none;
+Modules::Bytes Modules::copy(std::uint64_t number) {
+  static const Bytes& none = *new Bytes(std::make_shared<const std::vector<char>>());  // used until the very end
   const std::lock_guard lock(mutex_);
   const auto found = modules_.find(number);
   if (found == modules_.end()) return none;
   Module& module = found->second;
-  if (module.tried) return module.copy;
-  module.tried = true;
-  if (module.cubin == nullptr || module.bytes > kLargest) return none;
+  if (module.copy != nullptr) return module.copy;
+  if (std::exchange(module.tried, true) || module.places.empty() || module.bytes > kLargest) return none;
   // By way of the kernel: should the driver have given the memory back after all, that is an error and no crash.
-  std::vector<char> bytes(module.bytes);
+  std::vector<char> bytes;
+  try {
+    bytes.resize(module.bytes);
+  } catch (const std::bad_alloc&) {
+    return none;
+  }
   const iovec to{bytes.data(), bytes.size()};
-  const iovec from{const_cast<void*>(module.cubin), bytes.size()};
+  const iovec from{const_cast<void*>(module.places.back()), bytes.size()};
   const ssize_t read = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
   if (read != static_cast<ssize_t>(bytes.size()) || module_number(bytes.data(), bytes.size()) != number) return none;
-  save(number, bytes);
-  module.copy = std::move(bytes);
+  module.copy = std::make_shared<const std::vector<char>>(std::move(bytes));
   return module.copy;
+}
+
+void Modules::save_copies() {
+  std::vector<std::pair<std::uint64_t, Bytes>> fresh;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [number, module] : modules_) {
+      if (module.copy != nullptr && !module.saved) fresh.emplace_back(number, module.copy);
+    }
+  }
+  for (const auto& [number, bytes] : fresh) {  // without the lock: the program's threads load modules meanwhile
+    save(number, *bytes);
+    const std::lock_guard lock(mutex_);
+    if (const auto found = modules_.find(number); found != modules_.end()) found->second.saved = true;
+  }
+}
+
+std::vector<std::uint64_t> Modules::gone() const {
+  std::vector<std::uint64_t> numbers;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [number, module] : modules_) {
+    if (module.places.empty()) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+void Modules::drop(const std::vector<std::uint64_t>& numbers) {
+  const std::lock_guard lock(mutex_);
+  for (const std::uint64_t number : numbers) {
+    const auto found = modules_.find(number);
+    if (found == modules_.end() || !found->second.places.empty()) continue;
+    if (found->second.copy == nullptr || found->second.saved) modules_.erase(found);
+  }
 }
 
 void Modules::save(std::uint64_t number, const std::vector<char>& bytes) const {

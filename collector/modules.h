@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -25,26 +26,38 @@ class Modules {
   /// A module that is being loaded; returns its number. Its bytes stay the driver's.
   std::uint64_t add(const void* cubin, std::size_t bytes);
 
-  /// The module is about to go: its bytes are not read again.
+  /// The module is about to go: its bytes are not read again. It may be loaded elsewhere still.
   void forget(const void* cubin);
 
-  /// A copy of a sampled module, made and saved at the first call and good for the process's life; empty for one that is not known,
-  /// is gone, or is no longer what it was. One thread at a time uses it.
-  const std::vector<char>& copy(std::uint64_t number);
+  using Bytes = std::shared_ptr<const std::vector<char>>;
+
+  /// A copy of a sampled module, made at the first call; empty for one that is not known, is gone, is no longer what it was, or has
+  /// no room. Never nullptr.
+  Bytes copy(std::uint64_t number);
+
+  /// Saves the copies made since the last call. Writes files: not on a thread of the program.
+  void save_copies();
+
+  /// The modules that are loaded nowhere any more.
+  std::vector<std::uint64_t> gone() const;
+
+  /// Forgets these, unless they were loaded again or have a copy that is not saved yet.
+  void drop(const std::vector<std::uint64_t>& numbers);
 
  private:
   struct Module {
-    const void* cubin = nullptr;  // nullptr: gone
+    std::vector<const void*> places;  // one for each time that it is loaded; empty: gone
     std::size_t bytes = 0;
     bool tried = false;
-    std::vector<char> copy;
+    bool saved = false;
+    Bytes copy;
   };
 
   void save(std::uint64_t number, const std::vector<char>& bytes) const;
 
   std::string folder_;
-  std::mutex mutex_;
-  std::unordered_map<std::uint64_t, Module> modules_;  // places in it never move
+  mutable std::mutex mutex_;
+  std::unordered_map<std::uint64_t, Module> modules_;
 };
 
 }  // namespace wicprof::collector

@@ -23,6 +23,7 @@ struct PcKey {
 /// What is known of a function that was sampled.
 struct SampledFunction {
   std::string symbol;
+  std::uint64_t module = 0;
   bool has_line = false;           ///< one of its program counters has a source line
   std::uint32_t without_line = 0;  ///< program counters looked up in vain before that
 };

@@ -23,10 +23,10 @@ class EventBatch {
 
   /// As EventSink::text: the text is in the ring before any event of this batch that refers to it.
   TextId text(std::string_view text) {
-    TextId id = sink_.text(text);
+    TextId id = sink_.text(text, patience_ <= 0);
     while (id == 0 && !text.empty() && patience_ > 0) {
       patience_ = sink_.wait_for_consumer(patience_);
-      id = sink_.text(text);
+      id = sink_.text(text, patience_ <= 0);
     }
     return id;
   }

@@ -30,8 +30,8 @@ class EventSink {
   EventSink& operator=(const EventSink&) = delete;
 
   /// The text's number; it is sent ahead of the first event that can refer to it. 0 for an empty text, and while the ring
-  /// has no room for a new one; the next call tries again.
-  TextId text(std::string_view text) {
+  /// has no room for a new one; the next call tries again. `count_drop` false: it will, and nothing is dropped yet.
+  TextId text(std::string_view text, bool count_drop = true) {
     if (text.empty()) return 0;
     const std::lock_guard lock(mutex_);
     auto found = texts_.find(text);
@@ -40,7 +40,7 @@ class EventSink {
       found = texts_.emplace(std::string(text), Entry{++last_id_, false}).first;
     }
     Entry& entry = found->second;
-    if (!entry.sent) entry.sent = writer_.write_text(entry.id, text);
+    if (!entry.sent) entry.sent = writer_.write_text(entry.id, text, count_drop);
     return entry.sent ? entry.id : 0;
   }
 

@@ -93,14 +93,15 @@ class RingWriter {
     return true;
   }
 
-  bool write_text(TextId id, std::string_view text) {
+  /// `count_drop` false: a text that finds no room is not counted, for a caller that tries again.
+  bool write_text(TextId id, std::string_view text, bool count_drop = true) {
     text = text.substr(0, kMaxTextLength);
     TextEvent event = make_event<TextEvent>();
     event.id = id;
     event.length = static_cast<std::uint32_t>(text.size());
     const std::size_t padded = (text.size() + 7) / 8 * 8;
     event.header.size = static_cast<std::uint16_t>(sizeof(TextEvent) + padded);
-    std::byte* to = reserve(event.header.size);
+    std::byte* to = count_drop ? reserve(event.header.size) : place(event.header.size);
     if (to == nullptr) return false;
     std::memcpy(to, &event, sizeof event);
     std::memset(to + sizeof event, 0, padded);

@@ -11,6 +11,8 @@ void Participants::add_device(std::size_t ring, DeviceId id, const std::string& 
   devices_.add(process(ring), id, uuid);
 }
 
-void Participants::add_site(std::size_t ring, SiteId id, const std::string& name) { sites_.add(process(ring), id, name); }
+void Participants::add_site(std::size_t ring, SiteId id, const std::string& name) {
+  sites_.add(static_cast<std::uint32_t>(ring), id, name);
+}
 
 }  // namespace wicprof::store

@@ -14,6 +14,7 @@ namespace wicprof::store {
 
 /// A device keeps its process's number unless another device of the trace has it: two processes that each call their GPU
 /// number 0 have one GPU, or two, as their uuids say. Likewise sites, by name: ranks of one program wait at the same sites.
+/// Devices are numbered by the process, sites by each runtime in it, which has a ring of its own.
 class Participants {
  public:
   void set_process(std::size_t ring, std::uint32_t pid);
@@ -25,22 +26,25 @@ class Participants {
 
   /// A number that was never declared stands for itself.
   DeviceId device(std::size_t ring, DeviceId id) const { return devices_.find(process(ring), id); }
-  SiteId site(std::size_t ring, SiteId id) const { return sites_.find(process(ring), id); }
+  SiteId site(std::size_t ring, SiteId id) const { return sites_.find(static_cast<std::uint32_t>(ring), id); }
+
+  /// The ring's next producer numbers its sites anew.
+  void forget_ring(std::size_t ring) { sites_.forget(static_cast<std::uint32_t>(ring)); }
 
  private:
-  // Which number of the trace a process's number stands for.
+  // Which number of the trace an owner's number stands for; the owner is a process or a ring.
   template <class Id>
   struct Numbers {
-    std::unordered_map<std::uint64_t, Id> renamed;  // by process and its number; only where the two differ
+    std::unordered_map<std::uint64_t, Id> renamed;  // by owner and its number; only where the two differ
     std::map<std::string, Id> by_name;
     std::map<Id, std::string> taken;
 
-    Id find(std::uint32_t process, Id id) const {
+    Id find(std::uint32_t owner, Id id) const {
       if (renamed.empty()) return id;
-      const auto found = renamed.find(key(process, id));
+      const auto found = renamed.find(key(owner, id));
       return found == renamed.end() ? id : found->second;
     }
-    void add(std::uint32_t process, Id id, const std::string& name) {
+    void add(std::uint32_t owner, Id id, const std::string& name) {
       if (name.empty()) return;
       auto known = by_name.find(name);
       if (known == by_name.end()) {
@@ -50,13 +54,16 @@ class Participants {
         known = by_name.emplace(name, free).first;
       }
       if (known->second == id) {
-        renamed.erase(key(process, id));
+        renamed.erase(key(owner, id));
       } else {
-        renamed[key(process, id)] = known->second;
+        renamed[key(owner, id)] = known->second;
       }
     }
-    static std::uint64_t key(std::uint32_t process, Id id) {
-      return (std::uint64_t{process} << 32) | static_cast<std::uint32_t>(id);
+    void forget(std::uint32_t owner) {
+      std::erase_if(renamed, [owner](const auto& entry) { return entry.first >> 32 == owner; });
+    }
+    static std::uint64_t key(std::uint32_t owner, Id id) {
+      return (std::uint64_t{owner} << 32) | static_cast<std::uint32_t>(id);
     }
   };
 

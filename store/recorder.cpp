@@ -380,6 +380,8 @@ void Recorder::State::remove_some() {
 
 void Recorder::State::forget_ring(std::size_t ring) {
   texts.forget_ring(ring);
+  participants.forget_ring(ring);
+  retention.forget_producer(ring, now_ns());
   if (ring < rings.size()) {
     RingCounts& counts = rings[ring];
     counts.earlier_dropped += std::exchange(counts.dropped, 0);

@@ -54,7 +54,7 @@ class Recorder {
   /// The drop count that ring number `ring` shows now (a running total).
   void set_ring_dropped(std::size_t ring, std::uint64_t dropped, std::uint64_t corrupt);
 
-  /// Ring number `ring` has got another producer: its texts and its drop counts start anew.
+  /// Ring number `ring` has got another producer: its texts, its sites and its drop counts start anew.
   void forget_ring(std::size_t ring);
 
   /// The fixed window of the retention plan, where its begin was not known before.

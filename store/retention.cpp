@@ -8,7 +8,6 @@ namespace wicprof::store {
 namespace {
 
 constexpr TimeNs kInterval = kSecond;
-constexpr std::size_t kMostLoose = 4096;  // windows that are not merged yet
 
 template <class Fn, class... Tables>
 int each(const std::tuple<Tables...>*, Fn&& fn) {
@@ -30,9 +29,9 @@ int each_table(Fn&& fn) {
   return each(static_cast<const EventTables*>(nullptr), std::forward<Fn>(fn));
 }
 
-// That a row reaches into none of the windows in capture_window, which do not overlap each other.
+// That a row reaches into none of the windows in capture_window, which do not overlap each other. Unknown times are inside.
 std::string in_no_window(const std::string& table, const std::string& begin, const std::string& end) {
-  return "NOT ifnull((SELECT w.end_ns FROM temp.capture_window w WHERE w.begin_ns <= " + table + "." + end +
+  return table + "." + begin + " IS NOT NULL AND " + table + "." + end + " IS NOT NULL AND NOT ifnull((SELECT w.end_ns FROM temp.capture_window w WHERE w.begin_ns <= " + table + "." + end +
          " ORDER BY w.begin_ns DESC LIMIT 1) >= " + table + "." + begin + ", 0)";
 }
 
@@ -54,14 +53,27 @@ void Retention::range_ended(std::size_t producer, std::uint32_t thread, const st
   if (!wanted(name, domain)) return;
   const auto open = open_.find({{producer, thread, name, domain}, start});
   if (open != open_.end() && --open->second == 0) open_.erase(open);
-  windows_.emplace_back(start, end);
-  if (windows_.size() >= kMostLoose) windows_ = merged();
+  add_window(start, end);
 }
 
-// The ranges' windows, oldest first, none touching another; one that is still open has no end yet.
-std::vector<Retention::Window> Retention::merged() const {
-  std::vector<Window> all = windows_;
-  for (const auto& [range, count] : open_) all.emplace_back(range.second, std::numeric_limits<TimeNs>::max());
+void Retention::forget_producer(std::size_t producer, TimeNs now) {
+  std::erase_if(open_, [&](const auto& entry) {
+    const auto& [range, start] = entry.first;
+    if (range.producer != producer) return false;
+    add_window(start, std::max(start, now));
+    return true;
+  });
+}
+
+void Retention::add_window(TimeNs start, TimeNs end) {
+  windows_.emplace_back(start, end);
+  if (windows_.size() < merge_at_) return;
+  windows_ = merge(std::move(windows_));
+  merge_at_ = std::max(kMostLoose, 2 * windows_.size());
+}
+
+// Oldest first, none touching another.
+std::vector<Retention::Window> Retention::merge(std::vector<Window> all) {
   std::sort(all.begin(), all.end());
   std::vector<Window> result;
   for (const Window& window : all) {
@@ -74,13 +86,20 @@ std::vector<Retention::Window> Retention::merged() const {
   return result;
 }
 
+// The ranges' windows, oldest first, none touching another; one that is still open has no end yet.
+std::vector<Retention::Window> Retention::merged() const {
+  std::vector<Window> all = windows_;
+  for (const auto& [range, count] : open_) all.emplace_back(range.second, std::numeric_limits<TimeNs>::max());
+  return merge(std::move(all));
+}
+
 // Tells the database of the windows that matter to the rows after looked_at_ and up to `last`.
 int Retention::put_windows(Writer& writer, const Ids& last) const {
   TimeNs first = std::numeric_limits<TimeNs>::max();
+  const std::string never = std::to_string(first);
   each_table([&](std::size_t i, const std::string& table, const std::string& begin, const auto&) {
     const std::string rows = " WHERE id > " + std::to_string(looked_at_[i]) + " AND id <= " + std::to_string(last[i]);
-    first = std::min(first, writer.integer("SELECT min(" + begin + ") FROM " + table + rows + " HAVING min(" + begin +
-                                               ") IS NOT NULL",
+    first = std::min(first, writer.integer("SELECT ifnull(min(" + begin + "), " + never + ") FROM " + table + rows,
                                            std::numeric_limits<TimeNs>::max()));
     return 0;
   });

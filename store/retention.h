@@ -75,6 +75,9 @@ class Retention {
   void range_ended(std::size_t producer, std::uint32_t thread, const std::string& name, const std::string& domain,
                    TimeNs start, TimeNs end);
 
+  /// The producer is gone: what it left open ended now.
+  void forget_producer(std::size_t producer, TimeNs now);
+
   /// Whether remove_some() has something to do.
   bool due(TimeNs now) const { return plan_.removes() && now >= next_; }
 
@@ -98,7 +101,11 @@ class Retention {
   using Window = std::pair<TimeNs, TimeNs>;
   using Ids = std::array<std::int64_t, std::tuple_size_v<EventTables>>;
 
+  static constexpr std::size_t kMostLoose = 4096;  // windows that are not merged yet
+
   bool wanted(const std::string& name, const std::string& domain) const;
+  void add_window(TimeNs start, TimeNs end);
+  static std::vector<Window> merge(std::vector<Window> all);
   std::vector<Window> merged() const;
   int put_windows(Writer& writer, const Ids& last) const;
 
@@ -107,7 +114,8 @@ class Retention {
   std::deque<std::pair<TimeNs, Ids>> came_;  // the highest ids of every table at some times
   Ids looked_at_{};                          // by ranges: rows up to these were decided on
   std::map<std::pair<Range, TimeNs>, int> open_;
-  std::vector<Window> windows_;  // of ranges that have ended; merged now and then
+  std::vector<Window> windows_;  // of ranges that have ended; merged when there are merge_at_
+  std::size_t merge_at_ = kMostLoose;
 };
 
 }  // namespace wicprof::store

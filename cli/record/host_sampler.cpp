@@ -26,15 +26,18 @@ constexpr std::chrono::milliseconds kInterval{100};
 constexpr unsigned kLooksBetweenSearches = 5;
 constexpr std::size_t kRingBytes = std::size_t{1} << 20;
 
-// A small file below `folder`; nothing when it is not there (any more).
-std::optional<std::string> read_small(int folder, const char* name) {
+// A file of the system's, below `folder`; nothing when it is not there (any more).
+std::optional<std::string> read_file(int folder, const char* name) {
   const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return std::nullopt;
+  // Whole: a list of children that is cut short ends in some other process's number.
   std::array<char, 4096> bytes;
-  const ssize_t n = read(fd, bytes.data(), bytes.size());
+  std::string text;
+  ssize_t n = 0;
+  while ((n = read(fd, bytes.data(), bytes.size())) > 0) text.append(bytes.data(), static_cast<std::size_t>(n));
   close(fd);
   if (n < 0) return std::nullopt;
-  return std::string(bytes.data(), static_cast<std::size_t>(n));
+  return text;
 }
 
 // The names in a folder that are numbers.
@@ -56,7 +59,7 @@ std::uint64_t number_after(const std::string& text, std::string_view key) {
 
 // User and system time of a thread by clock ticks: where there is no schedstat.
 TimeNs cpu_from_stat(int folder) {
-  const std::optional<std::string> stat = read_small(folder, "stat");
+  const std::optional<std::string> stat = read_file(folder, "stat");
   if (!stat) return 0;
   const std::size_t name_end = stat->rfind(')');
   if (name_end == std::string::npos) return 0;
@@ -68,7 +71,7 @@ TimeNs cpu_from_stat(int folder) {
 // Only what changes all the time; the switches are asked for where this has changed.
 std::optional<ThreadCounts> times_of(int folder) {
   ThreadCounts counts;
-  if (const std::optional<std::string> text = read_small(folder, "schedstat")) {
+  if (const std::optional<std::string> text = read_file(folder, "schedstat")) {
     long long cpu = 0, delay = 0;
     if (std::sscanf(text->c_str(), "%lld %lld", &cpu, &delay) == 2) {
       counts.cpu_ns = cpu;
@@ -82,7 +85,7 @@ std::optional<ThreadCounts> times_of(int folder) {
 }
 
 void add_switches(int folder, ThreadCounts& counts, std::string* name = nullptr) {
-  if (const std::optional<std::string> status = read_small(folder, "status")) {
+  if (const std::optional<std::string> status = read_file(folder, "status")) {
     if (name != nullptr && status->starts_with("Name:\t")) *name = status->substr(6, status->find('\n') - 6);
     counts.voluntary_switches = number_after(*status, "\nvoluntary_ctxt_switches:");
     counts.involuntary_switches = number_after(*status, "nonvoluntary_ctxt_switches:");
@@ -163,7 +166,7 @@ void HostSampler::find_processes() {
       const std::string tasks = "/proc/" + std::to_string(open.back()) + "/task";
       open.pop_back();
       for (const pid_t task : numbers_in(tasks)) {
-        const std::optional<std::string> children = read_small(AT_FDCWD, (tasks + "/" + std::to_string(task) + "/children").c_str());
+        const std::optional<std::string> children = read_file(AT_FDCWD, (tasks + "/" + std::to_string(task) + "/children").c_str());
         if (!children) continue;
         for (const char* at = children->c_str(); *at != '\0';) {
           char* end = nullptr;
@@ -196,7 +199,7 @@ void HostSampler::tell_process(pid_t pid) {
   }
   auto event = make_event<ProcessEvent>();
   event.pid = static_cast<std::uint32_t>(pid);
-  const std::optional<std::string> status = read_small(AT_FDCWD, ("/proc/" + std::to_string(pid) + "/status").c_str());
+  const std::optional<std::string> status = read_file(AT_FDCWD, ("/proc/" + std::to_string(pid) + "/status").c_str());
   if (!status) return;
   event.parent = static_cast<std::uint32_t>(number_after(*status, "PPid:"));
   event.name = sink_.text(executable_name_of(event.pid));
@@ -213,9 +216,10 @@ void HostSampler::look_at(pid_t pid, Process& process, TimeNs begin) {
     const int folder = open((tasks + std::to_string(id)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) continue;
     const auto known = process.threads.find(id);
-    const bool is_new = known == process.threads.end();
-    Thread thread = is_new ? Thread{} : std::move(known->second);
     std::optional<ThreadCounts> counts = times_of(folder);
+    // Counts only grow: where they went down, another thread has got the number since the last look.
+    const bool is_new = known == process.threads.end() || (counts && counts->cpu_ns < known->second.counts.cpu_ns);
+    Thread thread = is_new ? Thread{} : std::move(known->second);
     if (counts && (is_new || counts->cpu_ns != thread.counts.cpu_ns || counts->run_delay_ns != thread.counts.run_delay_ns)) {
       const TimeNs now = now_ns();
       add_switches(folder, *counts, &thread.name);

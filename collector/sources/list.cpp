@@ -11,36 +11,43 @@ namespace {
 struct Entry {
   std::string_view name;
   bool cuda;                          // part of the word "cuda"
+  bool on_devices;                    // its events name devices
   std::unique_ptr<Source> (*make)();  // nullptr: a word of the tool's own sources, which the collector leaves to it
 };
 
-// Devices first: they are to be declared before the first event on them.
+// Devices first, and wherever a source names any: they are to be declared before the first event on them.
 constexpr Entry kSources[] = {
-    {"devices", true, make_devices},
-    {"kernels", true, make_kernels},
-    {"copies", true, make_copies},
-    {"calls", true, make_calls},
-    {"host_waits", true, make_host_waits},
-    {"syncs", true, make_syncs},
-    {"events", true, make_events},
-    {"overhead", true, make_overhead},
-    {"nvtx", false, make_nvtx},
-    {"uvm", false, make_uvm},
-    {"graphs", false, make_graphs},
-    {"pcsampling", false, make_pc_sampling},
-    {"host", false, nullptr},
+    {"devices", true, true, make_devices},
+    {"kernels", true, true, make_kernels},
+    {"copies", true, true, make_copies},
+    {"calls", true, false, make_calls},
+    {"host_waits", true, false, make_host_waits},
+    {"syncs", true, false, make_syncs},
+    {"events", true, true, make_events},
+    {"overhead", true, false, make_overhead},
+    {"nvtx", false, false, make_nvtx},
+    {"uvm", false, true, make_uvm},
+    {"graphs", false, true, make_graphs},
+    {"pcsampling", false, true, make_pc_sampling},
+    {"host", false, false, nullptr},
 };
 
 bool names(const std::string& word, const Entry& entry) { return word == entry.name || (word == "cuda" && entry.cuda); }
+
+bool asked_for(const std::vector<std::string>& words, const Entry& entry) {
+  return std::any_of(words.begin(), words.end(), [&](const auto& word) { return names(word, entry); });
+}
 
 }  // namespace
 
 Selection select_sources(const std::vector<std::string>& words) {
   Selection selection;
+  const bool on_devices = std::any_of(std::begin(kSources), std::end(kSources), [&](const Entry& entry) {
+    return entry.on_devices && asked_for(words, entry);
+  });
   for (const Entry& entry : kSources) {
-    if (entry.make != nullptr && std::any_of(words.begin(), words.end(), [&](const auto& word) { return names(word, entry); })) {
-      selection.sources.push_back(entry.make());
-    }
+    if (entry.make == nullptr) continue;
+    if (asked_for(words, entry) || (on_devices && entry.make == make_devices)) selection.sources.push_back(entry.make());
   }
   for (const std::string& word : words) {
     const bool known =

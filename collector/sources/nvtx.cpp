@@ -1,4 +1,7 @@
 // NVTX ranges and marks, with colour and category. Payloads have no place in a trace.
+#include <algorithm>
+#include <atomic>
+
 #include "collector/environment.h"
 #include "collector/sources/list.h"
 #include "collector/translate/nvtx_ranges.h"
@@ -30,9 +33,19 @@ class Nvtx final : public Source {
     for (const NamedRange& mark : ranges_.take_marks()) write(mark, batch);
   }
 
+  // What becomes of ranges is not heard from here on.
+  void disable(const Cupti& cupti) override {
+    Source::disable(cupti);
+    heard_until_.store(now_ns(), std::memory_order_relaxed);
+  }
+
   void finish(EventSink& sink) override {
     EventBatch batch(sink);
-    for (const NamedRange& range : ranges_.close_all(now_ns())) write(range, batch);
+    const TimeNs heard_until = heard_until_.load(std::memory_order_relaxed);
+    for (NamedRange& range : ranges_.close_all(now_ns())) {
+      if (range.start <= heard_until) range.end = std::min(range.end, heard_until);
+      write(range, batch);
+    }
   }
 
  private:
@@ -52,6 +65,7 @@ class Nvtx final : public Source {
   }
 
   bool tell_open_;
+  std::atomic<TimeNs> heard_until_{0};  // when recording last ended
   NvtxRanges ranges_;
 };
 

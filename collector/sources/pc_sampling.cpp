@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "collector/driver.h"
@@ -70,6 +73,7 @@ struct SampledContext {
   std::unique_ptr<PcBuffer> buffer;
   PcTally tally;
   bool overflow_told = false;
+  bool gone = false;  // not to be fetched from any more
 };
 
 struct SourceLine {
@@ -95,7 +99,11 @@ class PcSampling final : public Source {
     api_ = &api;
     the_source = this;
     const auto number = [](const void* cubin, std::size_t bytes, std::uint64_t* crc) {
-      *crc = the_source->modules_.add(cubin, bytes);
+      try {
+        *crc = the_source->modules_.add(cubin, bytes);
+      } catch (const std::exception&) {
+        *crc = 0;  // no memory: its samples have no module
+      }
     };
     Result<> done = cupti_call(api, "cuptiRegisterComputeCrcCallback", api.register_compute_crc_callback(number));
     if (!done) return done;
@@ -110,55 +118,77 @@ class PcSampling final : public Source {
 
   // Sampling goes on all the time; what is not wanted is thrown away.
   Result<> enable(const Cupti&) override {
-    wanted_.store(true, std::memory_order_relaxed);
+    want(true, [](SampledContext& context, EventBatch&) { context.tally.clear(now_ns()); });
     return ok();
   }
-  void disable(const Cupti&) override { wanted_.store(false, std::memory_order_relaxed); }
+  void disable(const Cupti&) override {
+    want(false, [this](SampledContext& context, EventBatch& batch) { write(context, batch); });
+  }
 
+  // On a thread of the program, within the driver: nothing is written and no line looked up here, the next tick does that.
   void resource(CUpti_CallbackId id, const CUpti_ResourceData& data, EventSink& sink) override {
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) return begin(data.context, sink);
-    if (id != CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING && id != CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) return;
+    const bool destroyed = id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING;
+    if (!destroyed && id != CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) return;
     // The thread that fetches may be within CUPTI and want what this one holds: not for ever.
-    const std::unique_lock lock(mutex_, kPatience);
-    if (!lock) return sink.loss(LossSource::pc_sampling, 1, "samples of a context or module that was going");
-    EventBatch batch(sink);
-    for (auto it = contexts_.begin(); it != contexts_.end();) {
-      SampledContext& context = **it;
-      const bool going = context.context == data.context;
-      if (going) {
-        fetch(context, batch);
-        write(context, batch);
+    if (const std::unique_lock lock(mutex_, kPatience); lock) {
+      take_over();
+      EventBatch batch(sink);
+      for (const auto& context : contexts_) {
+        if (context->context != data.context || context->gone) continue;
+        fetch(*context, batch);
+        std::set<std::uint64_t> sampled;
+        for (const auto& [key, samples] : context->tally.counts) {
+          if (sampled.insert(key.module).second) modules_.copy(key.module);
+        }
+        if (destroyed) retire(*context);
       }
-      it = going && id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING ? retire(it) : it + 1;
+    } else {
+      if (destroyed) note_going(data.context);
+      sink.loss(LossSource::pc_sampling, 1, "samples of a context or module that was going");
     }
-    if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING && data.resourceDescriptor != nullptr) {
+    if (!destroyed && data.resourceDescriptor != nullptr) {
       modules_.forget(static_cast<const CUpti_ModuleResourceData*>(data.resourceDescriptor)->pCubin);
     }
   }
 
   void tick(EventBatch& batch) override {
-    const std::lock_guard lock(mutex_);
-    for (const auto& context : contexts_) {
-      fetch(*context, batch);
-      if (now_ns() - context->tally.begin >= kInterval) write(*context, batch);
+    std::vector<std::uint64_t> gone;
+    {
+      const std::lock_guard lock(mutex_);
+      take_over();
+      gone = modules_.gone();
+      for (const auto& context : contexts_) {
+        fetch(*context, batch);
+        if (context->gone || !gone.empty() || now_ns() - context->tally.begin >= kInterval) write(*context, batch);
+      }
+      remove_gone();
     }
+    modules_.save_copies();
+    const std::lock_guard lock(mutex_);
+    forget(gone);
   }
 
   void finish(EventSink& sink) override {
     // CUPTI's threads have yet to look at the last of the samples.
     usleep(2 * kWorkerSleepMs * 1000);
-    const std::unique_lock lock(mutex_, kPatience);
-    if (!lock) return sink.loss(LossSource::pc_sampling, 1, "the last samples: CUPTI was busy");
-    EventBatch batch(sink, kPatience.count() * kMillisecond);
-    for (const auto& context : contexts_) {
-      fetch(*context, batch);
-      write(*context, batch);
+    {
+      const std::unique_lock lock(mutex_, kPatience);
+      if (!lock) return sink.loss(LossSource::pc_sampling, 1, "the last samples: CUPTI was busy");
+      take_over();
+      EventBatch batch(sink, kPatience.count() * kMillisecond);
+      for (const auto& context : contexts_) {
+        fetch(*context, batch);
+        write(*context, batch);
+      }
     }
+    modules_.save_copies();
   }
 
  private:
   using Contexts = std::vector<std::unique_ptr<SampledContext>>;
 
+  // Within the creation of a context: never behind a thread that fetches.
   void begin(CUcontext context, EventSink& sink) {
     auto sampled = std::make_unique<SampledContext>();
     sampled->context = context;
@@ -166,8 +196,74 @@ class PcSampling final : public Source {
       return sink.loss(LossSource::pc_sampling, 1, "program counters not sampled: " + begun.error().message);
     }
     sampled->tally.begin = now_ns();
-    const std::lock_guard lock(mutex_);
-    contexts_.push_back(std::move(sampled));
+    const std::lock_guard lock(news_mutex_);
+    sink_ = &sink;
+    fresh_.push_back(std::move(sampled));
+  }
+
+  // A context whose destruction found mutex_ taken.
+  void note_going(CUcontext context) {
+    const std::lock_guard lock(news_mutex_);
+    const auto fresh = std::find_if(fresh_.begin(), fresh_.end(), [&](const auto& one) { return one->context == context; });
+    if (fresh == fresh_.end()) return going_.push_back(context);
+    (*fresh)->gone = true;
+  }
+
+  bool is_going(const SampledContext& context) {
+    const std::lock_guard lock(news_mutex_);
+    return std::find(going_.begin(), going_.end(), context.context) != going_.end();
+  }
+
+  // With mutex_ held: what begin() and note_going() left. A context that is going is older than a fresh one at its place.
+  void take_over() {
+    const std::lock_guard lock(news_mutex_);
+    for (const auto& context : contexts_) {
+      if (std::find(going_.begin(), going_.end(), context->context) != going_.end()) retire(*context);
+    }
+    going_.clear();
+    for (auto& context : fresh_) contexts_.push_back(std::move(context));
+    fresh_.clear();
+  }
+
+  // Recording begins or ends: last(context, batch) with what was sampled until then.
+  template <class Last>
+  void want(bool wanted, Last&& last) {
+    const std::unique_lock lock(mutex_, kPatience);
+    if (EventSink* const sink = sink_.load(); sink != nullptr) {  // else there was no context yet
+      if (lock) {
+        take_over();
+        EventBatch batch(*sink, kPatience.count() * kMillisecond);
+        for (const auto& context : contexts_) {
+          fetch(*context, batch);
+          last(*context, batch);
+        }
+      } else {
+        sink->loss(LossSource::pc_sampling, 1, "samples from about when recording began or ended: CUPTI was busy");
+      }
+    }
+    wanted_.store(wanted, std::memory_order_relaxed);
+  }
+
+  // CUPTI may still write to what it was given for the end.
+  static void retire(SampledContext& context) {
+    context.gone = true;
+    context.buffer.reset();
+  }
+
+  void remove_gone() {
+    std::erase_if(contexts_, [this](const auto& context) {
+      if (context->gone) at_the_end_.push_back(std::move(context->at_the_end));
+      return context->gone;
+    });
+  }
+
+  // All that is kept for modules that are gone.
+  void forget(const std::vector<std::uint64_t>& gone) {
+    if (gone.empty()) return;
+    modules_.drop(gone);
+    const std::set<std::uint64_t> modules(gone.begin(), gone.end());
+    std::erase_if(functions_, [&](const auto& entry) { return modules.contains(entry.second.module); });
+    std::erase_if(lines_, [&](const auto& entry) { return modules.contains(entry.first.module); });
   }
 
   Result<> switch_on(SampledContext& context) {
@@ -184,8 +280,17 @@ class PcSampling final : public Source {
     done = cupti_call(api, "cuptiPCSamplingEnable", api.pc_sampling_enable(&enable));
     if (!done) return done;
     done = choose_reasons(context, api);
-    if (!done) return done;
-    return configure(context, static_cast<int>(device), api);
+    if (done) done = configure(context, static_cast<int>(device), api);
+    if (done) return done;
+    // No kernel can run in a context that is being created.
+    if (api.pc_sampling_disable != nullptr) {
+      CUpti_PCSamplingDisableParams disable{};
+      disable.size = CUpti_PCSamplingDisableParamsSize;
+      disable.ctx = context.context;
+      api.pc_sampling_disable(&disable);
+    }
+    static_cast<void>(context.at_the_end.release());  // CUPTI may have it
+    return done;
   }
 
   // Each reason comes twice; the second one counts only where no other warp of the scheduler could issue instead.
@@ -249,12 +354,14 @@ class PcSampling final : public Source {
 
   // What CUPTI has, into the tally. It does not wait for the GPU.
   void fetch(SampledContext& context, EventBatch& batch) {
+    if (context.gone) return;
     CUpti_PCSamplingData& data = context.buffer->data();
     CUpti_PCSamplingGetDataParams params{};
     params.size = CUpti_PCSamplingGetDataParamsSize;
     params.ctx = context.context;
     params.pcSamplingData = &data;
     do {
+      if (is_going(context)) return;
       data.totalNumPcs = data.remainingNumPcs = 0;
       data.totalSamples = data.droppedSamples = data.nonUsrKernelsTotalSamples = 0;
       data.hardwareBufferFull = 0;
@@ -278,10 +385,15 @@ class PcSampling final : public Source {
     batch.loss(LossSource::pc_sampling, 1, why, context.device);
   }
 
+  static std::uint64_t function_key(std::uint64_t module, std::uint32_t function) {
+    return module ^ (std::uint64_t{function} * 0x9e3779b97f4a7c15u);
+  }
+
   void add(PcTally& tally, const CUpti_PCSamplingPCData& pc) {
-    const std::uint64_t function = pc.cubinCrc ^ (std::uint64_t{pc.functionIndex} * 0x9e3779b97f4a7c15u);
     // The name's memory may be shared with CUPTI's other records: it is left to them.
-    if (pc.functionName != nullptr) functions_.try_emplace(function, SampledFunction{pc.functionName});
+    if (pc.functionName != nullptr) {
+      functions_.try_emplace(function_key(pc.cubinCrc, pc.functionIndex), SampledFunction{pc.functionName, pc.cubinCrc});
+    }
     for (std::size_t i = 0; i < pc.stallReasonCount; ++i) {
       const auto& [reason, samples] = pc.stallReason[i];
       if (samples > 0) tally.counts[{pc.cubinCrc, pc.pcOffset, pc.functionIndex, reason}] += samples;
@@ -321,7 +433,7 @@ class PcSampling final : public Source {
     if (const auto name = context.reason_names.find(key.reason); name != context.reason_names.end()) {
       event.stall_reason = batch.text(name->second);
     }
-    const auto function = functions_.find(key.module ^ (std::uint64_t{key.function} * 0x9e3779b97f4a7c15u));
+    const auto function = functions_.find(function_key(key.module, key.function));
     if (function != functions_.end()) {
       event.symbol = batch.text(function->second.symbol);
       event.function = batch.text(readable_symbol(function->second.symbol));
@@ -333,9 +445,9 @@ class PcSampling final : public Source {
   }
 
   const SourceLine& line_of(const PcKey& key, SampledFunction& function, std::size_t& lines_left) {
-    static const SourceLine unknown;
-    const std::vector<char>& cubin = modules_.copy(key.module);
-    if (function.without_line >= kTriesWithoutLine || cubin.empty() || api_->get_sass_to_source_correlation == nullptr) {
+    static const SourceLine& unknown = *new SourceLine;  // used until the very end
+    const Modules::Bytes cubin = modules_.copy(key.module);
+    if (function.without_line >= kTriesWithoutLine || cubin->empty() || api_->get_sass_to_source_correlation == nullptr) {
       return unknown;
     }
     const PcKey place{key.module, key.pc_offset, key.function, 0};
@@ -344,8 +456,8 @@ class PcSampling final : public Source {
     --lines_left;
     CUpti_GetSassToSourceCorrelationParams params{};
     params.size = CUpti_GetSassToSourceCorrelationParamsSize;
-    params.cubin = cubin.data();
-    params.cubinSize = cubin.size();
+    params.cubin = cubin->data();
+    params.cubinSize = cubin->size();
     params.functionName = function.symbol.c_str();
     params.pcOffset = key.pc_offset;
     SourceLine line;
@@ -364,20 +476,21 @@ class PcSampling final : public Source {
     return lines_.emplace(place, std::move(line)).first->second;
   }
 
-  // CUPTI may still write to what it was given for the end.
-  Contexts::iterator retire(Contexts::iterator it) {
-    gone_.push_back(std::move(*it));
-    return contexts_.erase(it);
-  }
-
   const CuptiApi* api_ = nullptr;
   std::atomic<bool> wanted_{false};
   Modules modules_;
   std::uint64_t budget_;
-  std::timed_mutex mutex_;  // guards all below
-  Contexts contexts_, gone_;
+  std::atomic<EventSink*> sink_{nullptr};  // from the first context on
+
+  std::timed_mutex mutex_;  // guards what follows; held while CUPTI is asked for samples
+  Contexts contexts_;
+  std::vector<std::unique_ptr<PcBuffer>> at_the_end_;  // of contexts that are gone
   std::unordered_map<std::uint64_t, SampledFunction> functions_;
   std::unordered_map<PcKey, SourceLine, PcKeyHash> lines_;
+
+  std::mutex news_mutex_;  // guards what follows; taken after mutex_, held for moments
+  Contexts fresh_;
+  std::vector<CUcontext> going_;
 };
 
 }  // namespace

@@ -18,6 +18,8 @@ void Source::disable(const Cupti& cupti) {
 
 Result<> Source::context_created(const Cupti&) { return ok(); }
 
+void Source::declare(EventBatch&) {}
+
 bool Source::record(const CUpti_Activity&, EventBatch&) { return false; }
 
 void Source::end_of_buffer(EventBatch&) {}

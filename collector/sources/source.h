@@ -43,6 +43,10 @@ class Source {
   /// locks.
   virtual Result<> context_created(const Cupti& cupti);
 
+  /// Once, when there is a context and before the first record is read: what events will refer to. Any thread, perhaps within the
+  /// driver.
+  virtual void declare(EventBatch& batch);
+
   /// A record of one of kinds(). False: it says nothing usable, and is counted. One buffer at a time.
   virtual bool record(const CUpti_Activity& record, EventBatch& batch);
 

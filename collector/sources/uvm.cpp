@@ -1,5 +1,6 @@
 // Managed memory: page faults, migrations, thrashing, with addresses.
 #include <iterator>
+#include <mutex>
 
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
@@ -25,11 +26,15 @@ class Uvm final : public Source {
 
   // CUPTI takes the counters only once the driver is up, and within cuInit() it is not. The first allocation of managed
   // memory is heard so that nobody has touched any when they are on.
+  Result<> prepare(const Cupti& cupti) override {
+    layouts_ = layouts_of(cupti.api.version);
+    return ok();
+  }
+
   Result<> enable(const Cupti& cupti) override {
     if (cupti.api.activity_configure_unified_memory_counter == nullptr) {
       return unavailable("this CUPTI has no cuptiActivityConfigureUnifiedMemoryCounter; use the CUPTI of CUDA 12 or newer");
     }
-    layouts_ = layouts_of(cupti.api.version);
     for (const auto& [domain, id] : {std::pair<CUpti_CallbackDomain, CUpti_CallbackId>{
                                          CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMallocManaged_v6000},
                                      {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemAllocManaged}}) {
@@ -37,7 +42,15 @@ class Uvm final : public Source {
                                     cupti.api.enable_callback(1, cupti.subscriber, domain, id));
       if (!enabled) return enabled;
     }
-    return ok();
+    const std::lock_guard lock(mutex_);
+    on_ = true;
+    return configured_ ? Source::enable(cupti) : ok();
+  }
+
+  void disable(const Cupti& cupti) override {
+    const std::lock_guard lock(mutex_);
+    on_ = false;
+    if (configured_) Source::disable(cupti);
   }
 
   Result<> context_created(const Cupti& cupti) override {
@@ -45,7 +58,10 @@ class Uvm final : public Source {
     Result<> done = configure(cupti.api, std::size(kCounters));
     // The last kind is younger than the others.
     if (!done) done = configure(cupti.api, std::size(kCounters) - 1);
-    return done ? Source::enable(cupti) : done;
+    if (!done) return done;
+    const std::lock_guard lock(mutex_);
+    configured_ = true;
+    return on_ ? Source::enable(cupti) : ok();
   }
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
@@ -68,6 +84,9 @@ class Uvm final : public Source {
   }
 
   Layouts layouts_;
+  std::mutex mutex_;  // recording may begin and end while the first context is told of
+  bool on_ = false;
+  bool configured_ = false;
 };
 
 }  // namespace

@@ -47,8 +47,10 @@ TEST_F(ModulesTest, SavesWhatWasSampledAndNothingElse) {
   const auto number = modules.add(sampled.data(), sampled.size());
   modules.add(not_sampled.data(), not_sampled.size());
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
-  EXPECT_EQ(modules.copy(number), sampled);
-  EXPECT_EQ(modules.copy(number), sampled);
+  EXPECT_EQ(*modules.copy(number), sampled);
+  EXPECT_EQ(*modules.copy(number), sampled);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  modules.save_copies();
   ASSERT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
   const std::filesystem::path saved = *std::filesystem::directory_iterator(folder_);
   char name[32];
@@ -63,15 +65,15 @@ TEST_F(ModulesTest, AModuleThatIsGoneOrNoLongerWhatItWasIsNotCopied) {
   Modules modules(folder_);
   const auto number = modules.add(module.data(), module.size());
   module[17] ^= 1;
-  EXPECT_TRUE(modules.copy(number).empty());
+  EXPECT_TRUE(modules.copy(number)->empty());
   module[17] ^= 1;
   EXPECT_EQ(modules.add(module.data(), module.size()), number);  // loaded again
-  EXPECT_EQ(modules.copy(number), module);
+  EXPECT_EQ(*modules.copy(number), module);
   const auto gone = some_module(10'000, 2);
   const auto other = modules.add(gone.data(), gone.size());
   modules.forget(gone.data());
-  EXPECT_TRUE(modules.copy(other).empty());
-  EXPECT_TRUE(modules.copy(12345).empty());
+  EXPECT_TRUE(modules.copy(other)->empty());
+  EXPECT_TRUE(modules.copy(12345)->empty());
   EXPECT_EQ(modules.add(nullptr, 7), 0u);
 }
 
@@ -82,13 +84,32 @@ TEST_F(ModulesTest, MemoryThatTheDriverGaveBackIsAnErrorAndNoCrash) {
   Modules modules(folder_);
   const auto number = modules.add(memory, kBytes);
   munmap(memory, kBytes);
-  EXPECT_TRUE(modules.copy(number).empty());
+  EXPECT_TRUE(modules.copy(number)->empty());
 }
 
 TEST_F(ModulesTest, AFolderThatIsNotThereCostsOnlyTheFile) {
   const auto module = some_module(10'000, 1);
   Modules modules(folder_ + "/missing");
-  EXPECT_EQ(modules.copy(modules.add(module.data(), module.size())), module);
+  EXPECT_EQ(*modules.copy(modules.add(module.data(), module.size())), module);
+  modules.save_copies();
+}
+
+TEST_F(ModulesTest, AModuleThatIsGoneIsForgottenOnceItIsSaved) {
+  const auto module = some_module(10'000, 1), elsewhere = module;
+  Modules modules(folder_);
+  const auto number = modules.add(module.data(), module.size());
+  EXPECT_EQ(modules.add(elsewhere.data(), elsewhere.size()), number);
+  modules.forget(elsewhere.data());
+  EXPECT_TRUE(modules.gone().empty());  // one of two
+  EXPECT_EQ(*modules.copy(number), module);
+  modules.forget(module.data());
+  EXPECT_EQ(modules.gone(), std::vector<std::uint64_t>{number});
+  modules.drop(modules.gone());
+  EXPECT_EQ(*modules.copy(number), module);  // not saved yet
+  modules.save_copies();
+  modules.drop(modules.gone());
+  EXPECT_TRUE(modules.gone().empty());
+  EXPECT_TRUE(modules.copy(number)->empty());
 }
 
 }  // namespace

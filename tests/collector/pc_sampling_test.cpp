@@ -1,6 +1,8 @@
 // The source of program counters, beside a CUPTI made of the functions below.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -8,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <thread>
 
 #include "collector/sampling_period.h"
 #include "collector/sources/list.h"
@@ -43,12 +46,15 @@ struct Fake {
   std::set<CUpti_CallbackId> callbacks;
   std::uint32_t period = 0;
   std::vector<std::uint32_t> reasons;
-  int fetches = 0, lookups = 0;
+  int fetches = 0, lookups = 0, switched_off = 0;
+  std::atomic<bool> hang{false}, hanging{false};
 };
 Fake fake;
 
 CUptiResult get_data(CUpti_PCSamplingGetDataParams* params) {
   ++fake.fetches;
+  const TimeNs deadline = now_ns() + 20 * kSecond;
+  while (fake.hang && now_ns() < deadline) fake.hanging = true;
   auto& data = *static_cast<CUpti_PCSamplingData*>(params->pcSamplingData);
   data.hardwareBufferFull = fake.buffer_full ? 1 : 0;
   if (fake.data != CUPTI_SUCCESS || fake.batches.empty()) return fake.data;
@@ -129,7 +135,8 @@ CuptiApi fake_api() {
 class PcSamplingTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    fake = {};
+    std::destroy_at(&fake);
+    std::construct_at(&fake);
     folder_ = ::testing::TempDir() + "wicprof-pcs-XXXXXX";
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     setenv(kModulesVariable, folder_.c_str(), 1);
@@ -146,9 +153,9 @@ class PcSamplingTest : public ::testing::Test {
     ASSERT_TRUE(source_->enable({api_, nullptr}));
     resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
   }
-  void resource(CUpti_CallbackId id, void* descriptor = nullptr) {
+  void resource(CUpti_CallbackId id, void* descriptor = nullptr, int context = 1) {
     CUpti_ResourceData data{};
-    data.context = reinterpret_cast<CUcontext>(this);
+    data.context = reinterpret_cast<CUcontext>(reinterpret_cast<char*>(this) + context);
     data.resourceDescriptor = descriptor;
     source_->resource(id, data, sink_);
   }
@@ -165,7 +172,7 @@ class PcSamplingTest : public ::testing::Test {
   std::string folder_;
   PlainRing ring_;
   EventSink sink_{ring_.ring()};
-  const CuptiApi api_ = fake_api();
+  CuptiApi api_ = fake_api();
   std::unique_ptr<Source> source_;
 };
 
@@ -229,9 +236,60 @@ TEST_F(PcSamplingTest, WhatIsNotWantedIsThrownAway) {
   source_->disable({api_, nullptr});
   fake.batches = {{{1, "f", 0x10, kMembar, 4}}};
   const Delivered got = finish();
-  EXPECT_EQ(fake.fetches, 1);
+  EXPECT_EQ(fake.fetches, 2);
   EXPECT_TRUE(got.all<PcSampleEvent>().empty());
   EXPECT_TRUE(got.all<PcIntervalEvent>().empty());
+}
+
+TEST_F(PcSamplingTest, AWindowHasTheSamplesUntilItsEndAndNoneFromBeforeItsBegin) {
+  start();
+  fake.batches = {{{1, "f", 0x10, kMembar, 4}}};
+  source_->disable({api_, nullptr});
+  auto samples = ring_.read().all<PcSampleEvent>();
+  ASSERT_EQ(samples.size(), 1u);
+  EXPECT_EQ(samples[0].samples, 4u);
+  fake.batches = {{{1, "f", 0x10, kMembar, 100}}};
+  const TimeNs before = now_ns();
+  ASSERT_TRUE(source_->enable({api_, nullptr}));
+  fake.batches = {{{1, "f", 0x10, kMembar, 7}}};
+  samples = finish().all<PcSampleEvent>();
+  ASSERT_EQ(samples.size(), 1u);
+  EXPECT_EQ(samples[0].samples, 7u);
+  EXPECT_GE(samples[0].begin_ns, before);
+}
+
+TEST_F(PcSamplingTest, WhereItCannotBeSetUpItIsSwitchedOffAgain) {
+  api_.pc_sampling_set_configuration_attribute = [](CUpti_PCSamplingConfigurationInfoParams*) { return CUPTI_ERROR_UNKNOWN; };
+  api_.pc_sampling_disable = [](CUpti_PCSamplingDisableParams*) {
+    ++fake.switched_off;
+    return CUPTI_SUCCESS;
+  };
+  start();
+  EXPECT_EQ(fake.switched_off, 1);
+  EXPECT_EQ(finish().all<LossEvent>().size(), 1u);
+  EXPECT_EQ(fake.fetches, 0);
+}
+
+// CUPTI is busy with one thread's fetch and waits for what the program holds.
+TEST_F(PcSamplingTest, AContextComesAndGoesBesideAFetchThatHangs) {
+  start();
+  fake.hang = true;
+  std::thread fetching([this] {
+    EventBatch batch(sink_);
+    source_->tick(batch);
+  });
+  const TimeNs deadline = now_ns() + 20 * kSecond;
+  while (!fake.hanging && now_ns() < deadline) std::this_thread::yield();
+  resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, nullptr, 2);  // returns while the fetch hangs
+  resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);     // gives up
+  EXPECT_TRUE(fake.hanging);
+  fake.hang = false;
+  fetching.join();
+  fake.fetches = 0;
+  EventBatch batch(sink_);
+  source_->tick(batch);
+  EXPECT_EQ(fake.fetches, 1);  // of the context that is left
+  EXPECT_EQ(finish().all<LossEvent>().size(), 1u);
 }
 
 TEST_F(PcSamplingTest, DroppedSamplesAreSaid) {
@@ -288,15 +346,23 @@ TEST_F(PcSamplingTest, AContextThatGoesIsFetchedOnceMoreAndNeverAgain) {
 
 TEST_F(PcSamplingTest, AModuleThatGoesIsFetchedAndSavedBeforeItDoes) {
   start();
-  const std::vector<char> cubin(9'000, 'y');
+  std::vector<char> cubin(9'000, 'y');
   const std::uint64_t number = load(cubin);
   fake.batches = {{{number, "f", 0x10, kMembar, 4}}};
   CUpti_ModuleResourceData module{};
   module.pCubin = cubin.data();
   module.cubinSize = cubin.size();
   resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, &module);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));  // no file is written on a thread of the program
+  std::fill(cubin.begin(), cubin.end(), '-');       // it is gone
+  fake.lines = {{0x10, 7}};
+  EventBatch batch(sink_);
+  source_->tick(batch);
+  batch.flush();
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
-  ASSERT_EQ(finish().all<PcSampleEvent>().size(), 1u);
+  const auto samples = finish().all<PcSampleEvent>();
+  ASSERT_EQ(samples.size(), 1u);
+  EXPECT_EQ(samples[0].line, 7u);
 }
 
 TEST_F(PcSamplingTest, FunctionsWithoutLinesAreSoonLeftAlone) {

@@ -44,9 +44,10 @@ TEST(Sources, TheDefaultIsAllButThoseThatCostOtherRecordsOrTime) {
 
 TEST(Sources, ByNameOnceAndUnknownOnesSaidSo) {
   const Selection selection = select_sources(split_list(" kernels, kernels ,nvtx,,osrt"));
-  EXPECT_EQ(names(selection), (std::vector<std::string>{"kernels", "nvtx"}));
+  EXPECT_EQ(names(selection), (std::vector<std::string>{"devices", "kernels", "nvtx"}));
   EXPECT_EQ(selection.unknown, std::vector<std::string>{"osrt"});
-  EXPECT_EQ(names(select_sources({"uvm", "graphs"})), (std::vector<std::string>{"uvm", "graphs"}));
+  EXPECT_EQ(names(select_sources({"uvm", "graphs"})), (std::vector<std::string>{"devices", "uvm", "graphs"}));
+  EXPECT_EQ(names(select_sources({"nvtx", "calls"})), (std::vector<std::string>{"calls", "nvtx"}));
   EXPECT_TRUE(select_sources({"host"}).sources.empty());  // the tool's own
   EXPECT_TRUE(select_sources({"host"}).unknown.empty());
   EXPECT_TRUE(select_sources({"none"}).sources.empty());
@@ -223,6 +224,55 @@ TEST(Sources, ASynchronousCopyIsAHostWait) {
   EXPECT_NE(events[0].involuntary_switches, HostWaitEvent::kUnknownSwitches);
 }
 
+TEST(Sources, ARangeThatIsOpenWhenRecordingEndsEndsThen) {
+  PlainRing memory;
+  EventSink sink(memory.ring());
+  CuptiApi api = api_with(no_name);
+  api.activity_disable = enable_kind;
+  const auto nvtx = make_nvtx();
+  ASSERT_TRUE(nvtx->enable({api, nullptr}));
+  MarkerRecord record{};
+  record.kind = CUPTI_ACTIVITY_KIND_MARKER;
+  record.flags = CUPTI_ACTIVITY_FLAG_MARKER_START;
+  record.name = "step";
+  record.timestamp = static_cast<std::uint64_t>(now_ns());
+  {
+    EventBatch batch(sink);
+    EXPECT_TRUE(nvtx->record(Raw(record).activity(), batch));
+  }
+  nvtx->disable({api, nullptr});
+  const TimeNs ended = now_ns();
+  while (now_ns() <= ended) {
+  }
+  nvtx->finish(sink);
+  const auto ranges = memory.read().all<NvtxEvent>();
+  ASSERT_EQ(ranges.size(), 1u);
+  EXPECT_LE(ranges[0].end_ns, ended);
+  EXPECT_GE(ranges[0].end_ns, ranges[0].start_ns);
+}
+
+TEST(Sources, ManagedMemoryFollowsWhetherItIsWanted) {
+  static bool enabled;
+  enabled = false;
+  CuptiApi api = api_with(no_name);
+  api.activity_enable = [](CUpti_ActivityKind) {
+    enabled = true;
+    return CUPTI_SUCCESS;
+  };
+  api.activity_disable = [](CUpti_ActivityKind) {
+    enabled = false;
+    return CUPTI_SUCCESS;
+  };
+  const auto uvm = make_uvm();
+  ASSERT_TRUE(uvm->prepare({api, nullptr}));
+  ASSERT_TRUE(uvm->context_created({api, nullptr}));
+  EXPECT_FALSE(enabled);
+  ASSERT_TRUE(uvm->enable({api, nullptr}));  // recording begins after the first context
+  EXPECT_TRUE(enabled);
+  uvm->disable({api, nullptr});
+  EXPECT_FALSE(enabled);
+}
+
 // A record of random bytes, as long as one version's layout has it and not a byte longer, so that a read beyond its end is
 // found by a sanitizer. Texts are valid or nullptr, as CUPTI has them.
 class Fuzzed {
@@ -286,7 +336,10 @@ TEST_P(EveryVersion, FuzzedRecordsGiveSoundEventsOrNone) {
   const Selection selection = select_sources({"cuda", "nvtx", "uvm", "graphs"});
   PlainRing memory;
   EventSink sink(memory.ring());
-  for (const auto& source : selection.sources) ASSERT_TRUE(source->enable({api, nullptr}));
+  for (const auto& source : selection.sources) {
+    ASSERT_TRUE(source->prepare({api, nullptr}));
+    ASSERT_TRUE(source->enable({api, nullptr}));
+  }
   for (const auto& source : selection.sources) {
     std::size_t records = 0;
     for (const CUpti_ActivityKind kind : source->kinds()) {

@@ -116,6 +116,28 @@ TEST(EventBatch, WithPatienceAFullRingIsWaitedFor) {
   EXPECT_EQ(RingReader(memory.ring()).dropped(), 0u);
 }
 
+TEST(EventBatch, ATextThatWaitedForRoomIsNoDropAndOneThatGaveUpIsOne) {
+  PlainRing memory(2 * kMaxEventSize);
+  EventSink sink(memory.ring());
+  for (std::size_t i = 0; i < 2 * kMaxEventSize / sizeof(CallEvent); ++i) ASSERT_TRUE(sink.write(call(1)));
+  const std::string name(1'000, 'x');
+  {
+    EventBatch hasty(sink, kMillisecond);
+    EXPECT_EQ(hasty.text(name), 0u);
+  }
+  EXPECT_EQ(RingReader(memory.ring()).dropped(), 1u);
+  memory.read();
+  for (std::size_t i = 0; i < 2 * kMaxEventSize / sizeof(CallEvent); ++i) ASSERT_TRUE(sink.write(call(1)));
+  EventBatch batch(sink, 60 * kSecond);
+  std::thread reader([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    memory.read();
+  });
+  EXPECT_NE(batch.text(name), 0u);
+  reader.join();
+  EXPECT_EQ(RingReader(memory.ring()).dropped(), 1u);
+}
+
 TEST(EventBatch, AConsumerThatIsGoneIsWaitedForOnceUntilItMoves) {
   PlainRing memory(2 * kMaxEventSize);
   EventSink sink(memory.ring());

@@ -73,6 +73,20 @@ TEST(Participants, SitesAreOneByName) {
   EXPECT_EQ(participants.site(1, 2), 3u);
 }
 
+TEST(Participants, EachRuntimeOfAProcessNumbersItsSites) {
+  Participants participants;
+  participants.set_process(0, 100);
+  participants.set_process(1, 100);
+  participants.add_site(0, 1, "halo west");
+  participants.add_site(1, 1, "halo east");
+  EXPECT_EQ(participants.site(0, 1), 1u);
+  EXPECT_EQ(participants.site(1, 1), 2u);
+  participants.forget_ring(1);
+  EXPECT_EQ(participants.site(1, 1), 1u);  // the next producer has declared nothing yet
+  participants.add_site(1, 5, "halo east");
+  EXPECT_EQ(participants.site(1, 5), 2u);
+}
+
 // The same through the recorder: rows of two processes and the devices that they refer to.
 TEST(Participants, RowsReferToTheTracesOwnNumbers) {
   TempFolder folder;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "protocol/events/cuda_event.h"
 #include "protocol/events/kernel.h"
 #include "protocol/events/nvtx.h"
 #include "protocol/events/process.h"
@@ -140,6 +141,45 @@ TEST_F(RetentionTest, ARangeThatNeverEndsReachesToTheEnd) {
   for (const TimeNs at : {10, 25, 50, 150, 1'000'000}) recorder.add(0, kernel(at, at).header);
   ASSERT_TRUE(recorder.finish());
   EXPECT_EQ(starts(), (Starts{25, 150, 1'000'000}));
+}
+
+TEST_F(RetentionTest, ARangeThatItsProcessLeftOpenEndsWithTheProcess) {
+  RetentionPlan plan;
+  plan.ranges = {{"step", std::nullopt}};
+  Recorder recorder = make(plan);
+  recorder.add(0, Text(1, "step").header());
+  NvtxOpenEvent open = make_event<NvtxOpenEvent>();
+  open.name = 1;
+  open.start_ns = 100;
+  open.thread = 1;
+  recorder.add(0, open.header);
+  recorder.forget_ring(0);
+  const TimeNs later = now_ns() + 3600 * kSecond;
+  for (const TimeNs at : {TimeNs{50}, TimeNs{150}, later}) recorder.add(0, kernel(at, at).header);
+  ASSERT_TRUE(recorder.finish());
+  EXPECT_EQ(starts(), Starts{150});
+}
+
+TEST_F(RetentionTest, WhatHasNoTimeIsInside) {
+  RetentionPlan plan;
+  plan.ranges = {{"step", std::nullopt}};
+  Recorder recorder = make(plan);
+  recorder.add(0, make_event<CudaEventEvent>().header);
+  ASSERT_TRUE(recorder.finish());
+  Database database;
+  ASSERT_EQ(database.open(path(), OpenMode::read_only), 0);
+  EXPECT_EQ(database.integer("SELECT count(*) FROM cuda_event WHERE at_ns IS NULL"), 1);
+}
+
+TEST_F(RetentionTest, AnOpenRangeEndsHoweverManyOthersDidBefore) {
+  RetentionPlan plan;
+  plan.ranges = {{"step", std::nullopt}};
+  Retention retention(plan);
+  retention.range_opened(0, 1, "step", "", 20'000'000);
+  for (int i = 0; i < 10'000; ++i) retention.range_ended(0, 2, "step", "", i * 1000, i * 1000 + 10);
+  retention.range_ended(0, 1, "step", "", 20'000'000, 20'000'010);
+  retention.range_ended(0, 2, "step", "", 20'000'020, 20'000'030);
+  EXPECT_EQ(retention.windows(), 10'002u);
 }
 
 TEST_F(RetentionTest, WithoutAnySuchRangeNothingButDeclarationsIsKept) {

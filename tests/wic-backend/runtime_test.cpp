@@ -203,6 +203,22 @@ TEST_F(RuntimeInSession, OneSiteCanBeToggledAlone) {
   EXPECT_EQ(got.all<wicprof::InterventionEvent>().size(), 2u);
 }
 
+TEST_F(RuntimeInSession, ASiteThatComesAfterItsToggleIsNoInterventionAtTheNext) {
+  const std::uint32_t late = wicprof::register_site(control(), "late");
+  wicprof::request_wait(control(), late, {Mode::park, StrategyId::backoff});
+  start();
+  const auto added = runtime->add_site({"late", wicprof::WordMemory::device, wicprof::Pollers::each_thread, false});
+  ASSERT_TRUE(added);
+  EXPECT_EQ(runtime->strategy(*added), StrategyId::backoff);
+  const std::uint32_t number = wicprof::find_site(control(), "test.word");
+  const std::uint32_t sequence = wicprof::request_wait(control(), number, {Mode::park, StrategyId::backoff});
+  ASSERT_TRUE(wicprof::wait_applied(control(), sequence, wicprof::kSecond));
+  stop();
+  const auto interventions = ring().all<wicprof::InterventionEvent>();
+  ASSERT_EQ(interventions.size(), 1u);
+  EXPECT_EQ(interventions[0].site, site);
+}
+
 TEST_F(RuntimeInSession, AutoFollowsWhatItSeesAndTellsTheTraceWhy) {
   const TwoSms two_sms;
   start(Mode::park);

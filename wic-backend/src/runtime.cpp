@@ -288,6 +288,7 @@ void Runtime::State::obey() {
       sink->loss(wicprof::LossSource::device_ring, 0, "a toggle failed: " + done.error().message);
       return;
     }
+    if (site != 0 && old.pack() == wanted.pack()) return;  // it came with that, from a request that was there before it
     auto e = make_event<wicprof::InterventionEvent>();
     e.site = site;
     e.sequence = sequence;
