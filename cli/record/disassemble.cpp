@@ -146,8 +146,9 @@ void record_instructions(store::Recorder& recorder, const std::string& folder) {
       ++absent;
       continue;
     }
-    Result<std::string> listing = output_of({tool, "-c", "-g", file}, deadline);
-    // Some versions insist on line information where they are asked for it.
+    // With the lines of inlined code; not every version knows how, and some insist on line information once asked for it.
+    Result<std::string> listing = output_of({tool, "-c", "-gi", file}, deadline);
+    if (!listing && now_ns() < deadline) listing = output_of({tool, "-c", "-g", file}, deadline);
     if (!listing && now_ns() < deadline) listing = output_of({tool, "-c", file}, deadline);
     if (!listing) {
       ++unread;
