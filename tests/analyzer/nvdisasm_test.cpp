@@ -63,7 +63,8 @@ TEST(Nvdisasm, OfInlinedCodeTheUsersInnermostLine) {
 // Of a toolkit's header and a user's file: whose line it is.
 std::string whose(const std::string& inner, const std::string& outer) {
   const Rows rows = parse_nvdisasm(
-      listings::kernel("k", "\t//## File \"" + inner + "\", line 5 inlined at \"" + outer + "\", line 9\n" + "\t//## File \"" + outer + "\", line 9\n        /*0000*/                   EXIT ;\n"),
+      listings::kernel("k", "\t//## File \"" + inner + "\", line 5 inlined at \"" + outer + "\", line 9\n" +
+                                "\t//## File \"" + outer + "\", line 9\n        /*0000*/                   EXIT ;\n"),
       1, {"k"});
   return rows.empty() ? "" : rows[0].file + ":" + std::to_string(rows[0].line);
 }

@@ -206,6 +206,20 @@ TEST(PollingLoops, WithoutInstructionsWithLessConfidence) {
   }
 }
 
+TEST(PollingLoops, WithoutInstructionsNotForWhatWaitsForItsStores) {
+  const std::vector<Sampled> poll = {{0x10, "long_scoreboard", 800}, {0x20, "wait", 20}};
+  ASSERT_EQ(loops_in({}, poll).size(), 1u);
+  std::vector<Sampled> fill = poll;
+  fill.push_back({0x30, "drain", 130});
+  EXPECT_TRUE(loops_in({}, fill).empty());
+}
+
+TEST(PollingLoops, BranchesShowWhereTheyGo) {
+  const std::vector<PollingLoop> loops = loops_of(polling_program());
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(loops[0].code.at(3), "00a0  @!P0 BRA 0x0070");
+}
+
 TEST(PollingLoops, WithoutInstructionsNotForComputing) {
   std::vector<Sampled> samples;
   for (std::uint64_t i = 0; i < 8; ++i) samples.push_back({i * 16, i % 2 == 0 ? "math_pipe_throttle" : "selected", 500});
@@ -250,6 +264,21 @@ TEST(PollingKernel, AGuessFromSamplesAloneIsSaidToBeOne) {
   EXPECT_NE(finding->text.find("seems to poll"), std::string::npos) << finding->text;
   EXPECT_NE(finding->severity, Severity::critical);
   EXPECT_NE(finding->evidence.find("nvdisasm was not found"), std::string::npos) << finding->evidence;
+}
+
+TEST(PollingKernel, OnlyAFolderOfThatNameIsOurs) {
+  TraceModel model = polling_program();
+  store::SiteRow site{};
+  site.name = "s";
+  model.sites.push_back(site);
+  const auto remedy_in = [&](const std::string& file) {
+    for (store::SassRow& row : model.sass) row.file = file;
+    const Analysis analysis = analyze(model);
+    const Finding* finding = find(analysis, "polling_kernel");
+    return finding == nullptr ? "" : finding->remedy;
+  };
+  EXPECT_EQ(remedy_in("/usr/include/wic/wait.h"), "wic-prof toggle park");
+  EXPECT_NE(remedy_in("/home/ludwic/poll.cu"), "wic-prof toggle park");
 }
 
 TEST(PollingKernel, RefusesWithoutSamples) {
