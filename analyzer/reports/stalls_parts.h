@@ -15,7 +15,7 @@ std::string samples_line(const TraceModel& model, const DeviceSamples& device);
 std::string reasons_text(const std::vector<StallShare>& reasons, std::size_t most);
 /// "poll.cu:7", or "-" where lines are not known.
 std::string hottest_line(const FunctionStalls& function);
-/// "polls a word at poll.cu:7 in poll(int*): 25 % of the samples, 50 % more at the barrier behind it; confidence 0.95".
+/// "poll polls a word at poll.cu:7: 25 % of the samples, 50 % more at the barrier behind it; confidence 0.95".
 std::string loop_text(const PollingLoop& loop);
 
 /// For the screen: hot functions, stall reasons, loops with their instructions. Empty where nothing was sampled.
