@@ -145,7 +145,7 @@ bool changes_nothing(const DataFlow& flow, std::size_t place) {
     if (has_part(atomic.operation, idempotent)) return !flow.varies(flow.sources(place, data_of(atomic)));
   }
   const bool adds = has_part(atomic.operation, "ADD") || has_part(atomic.operation, "XOR");
-  return adds && !atomic.operands.empty() && atomic.operands.back() == "RZ";
+  return adds && !atomic.operands.empty() && (atomic.operands.back() == "RZ" || atomic.operands.back() == "URZ");
 }
 
 // An atomic on the word that the loop will poll, shortly before it.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Measures on GPUs what docs/results/ holds.
 # Usage: bench/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER MACHINE [COMMIT] [PART]
-# PART: programs (samples under wic-prof), backend (the backend's own benchmarks), collector (what recording costs: eleven
-# minutes at most, up to seven of them PyTorch's), two_gpus (what needs a second GPU); without it programs and backend.
+# PART: programs (samples under wic-prof), backend (the backend's own benchmarks), collector (what recording costs: 670 s
+# at most, 420 of them PyTorch's), two_gpus (what needs a second GPU); without it programs and backend.
 # Example: bench/gpu_results.sh build docs/results h200
 # Goes on after a claim that does not hold, and exits with 1 then.
 set -u

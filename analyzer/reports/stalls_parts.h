@@ -9,7 +9,7 @@
 
 namespace wicprof::analyzer {
 
-/// "12.3 k samples on NVIDIA H200, 4 dropped, 1.2 k in other programs' kernels".
+/// "12.3 k samples on NVIDIA H200, 4 more DROPPED, 1.2 k of them in kernels of the driver or of other programs".
 std::string samples_line(const TraceModel& model, const DeviceSamples& device);
 /// "long_scoreboard 62 %, barrier 20 %": at most `most`, those below 1 % left out.
 std::string reasons_text(const std::vector<StallShare>& reasons, std::size_t most);

@@ -255,6 +255,25 @@ TEST(Reports, AHostileNameIsHarmlessEverywhere) {
   EXPECT_EQ(Json::parse(rendered(model, ReportFormat::json))["analysis"]["sites"][0]["site"], kHostile);
 }
 
+TEST(Reports, ATinyShareOpensNoTag) {
+  TraceModel model = rich_program();
+  for (const auto& [function, samples] : {std::pair("hot", 100'000), {"cold", 10}}) {
+    store::PcTotalRow row{};
+    row.device = 0;
+    row.function = row.symbol = function;
+    row.reason = "selected";
+    row.samples = static_cast<std::uint64_t>(samples);
+    model.pc_totals.push_back(row);
+  }
+  settle(model);
+  for (const ReportFormat format : {ReportFormat::html, ReportFormat::markdown}) {
+    const std::string report = rendered(model, format);
+    EXPECT_NE(report.find("cold"), std::string::npos);
+    EXPECT_NE(report.find("&lt;0.1 %"), std::string::npos);
+    EXPECT_EQ(report.find("<0.1 %"), std::string::npos);
+  }
+}
+
 TEST(Reports, HtmlNeedsNothingElse) {
   const std::string html = rendered(rich_program(), ReportFormat::html);
   for (const char* word : {"http://", "https://", "<script", "src=", "@import", "url(", "<link"}) {
