@@ -61,7 +61,7 @@ programs() {
 }
 
 backend() {
-  limit=120 claim interference bench_interference --devices cuda:0
+  limit=120 claim interference bench_interference --devices cuda:0 --rounds 45
   limit=60 claim wake_latency bench_wake_latency --devices cuda:0
   limit=90 claim threads bench_threads --devices cuda:0
   limit=30 claim own_overhead bench_own_overhead --devices cuda:0
@@ -89,7 +89,7 @@ answer() { # NAME RUN_OPTIONS... -- APP ARGS...: what analyze says of a recorded
 collector() {
   answer bare_poll --trace=cuda,nvtx,pcsampling,host -- "$bin/bare_poll" --iterations 100
   answer torch_train --trace=cuda,nvtx,pcsampling,host -- python3 "$(dirname "$0")/collector/torch_train.py" --busy 40 --launch-bound 100
-  limit=100 claim collector_overhead bench_collector_overhead --tables tiny
+  limit=100 claim collector_overhead bench_collector_overhead --tables tiny --rounds 12
   limit=150 claim collector_sampling bench_collector_overhead --tables sampling
   limit=420 claim collector_torch bench_collector_overhead --tables torch \
     --torch-script "$(dirname "$0")/collector/torch_train.py"
