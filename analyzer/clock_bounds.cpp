@@ -142,8 +142,9 @@ std::vector<ClockBounds> clock_bounds(const TraceModel& model, TimeNs window) {
   for (const store::SyncRow& sync : model.syncs) {
     if (sync.result != 0) continue;  // it gave up
     // CUPTI's record may end before the call returns; only then is the waiting over for sure.
-    TimeNs returned = sync.end;
-    if (const auto call = calls.find(sync.process, sync.correlation)) returned = std::max(returned, call->end);
+    const auto call = calls.find(sync.process, sync.correlation);
+    if (!call) continue;
+    const TimeNs returned = std::max(sync.end, call->end);
     if (sync.kind == SyncKind::context) {
       waited(by_context, ContextKey{sync.process, sync.context}, sync.start, returned);
     } else if (sync.kind == SyncKind::stream && sync.stream) {

@@ -85,7 +85,7 @@ std::vector<ThreadStats> thread_stats(const TraceModel& model) {
   std::vector<ThreadStats> all;
   for (auto& [key, stats] : by_thread) {
     const store::ProcessRow* process = model.process(stats.process);
-    stats.own = stats.name.starts_with("wicprof") || (process != nullptr && process->name == "wic-prof");
+    stats.own = stats.name.starts_with("wicprof") || (process != nullptr && is_own(*process));
     all.push_back(std::move(stats));
   }
   std::stable_sort(all.begin(), all.end(),

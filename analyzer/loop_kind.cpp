@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kLongest = 128;
 /// A clock or a counter may be scaled; more floating point than that is work.
 constexpr std::size_t kFewFloating = 2;
+/// A wait may count its rounds and choose the lane that looks; more integer work than that is a search or a hash.
+constexpr std::size_t kFewInteger = 6;
 /// How far before a loop the atomic stands with which a block arrives at a barrier.
 constexpr std::size_t kArrivalDistance = 48;
 
@@ -64,13 +66,17 @@ class DataFlow {
     return found;
   }
 
+  /// Whether the instruction at `place` brings something from outside of the thread.
+  bool brings_news(std::size_t place) const {
+    const SassInstruction& instruction = at(place);
+    return instruction.kind == SassKind::load || instruction.kind == SassKind::atomic ||
+           instruction.kind == SassKind::try_wait || reads_clock(instruction);
+  }
+
   /// Whether what `places` make can differ from round to round.
   bool varies(const Places& places) const {
     return std::any_of(places.begin(), places.end(), [&](std::size_t place) {
-      const SassInstruction& instruction = at(place);
-      const bool brings_news = instruction.kind == SassKind::load || instruction.kind == SassKind::atomic ||
-                               instruction.kind == SassKind::try_wait || reads_clock(instruction);
-      return brings_news || sources(place, instruction.reads).contains(place);
+      return brings_news(place) || sources(place, at(place).reads).contains(place);
     });
   }
 
@@ -132,6 +138,16 @@ std::vector<SassRegister> data_of(const SassInstruction& atomic) {
   return registers;
 }
 
+// Whether an atomic leaves the word as it is from the second round on: it adds nothing, or sets what is set already.
+bool changes_nothing(const DataFlow& flow, std::size_t place) {
+  const SassInstruction& atomic = flow.at(place);
+  for (const std::string_view idempotent : {"OR", "AND", "MIN", "MAX"}) {
+    if (has_part(atomic.operation, idempotent)) return !flow.varies(flow.sources(place, data_of(atomic)));
+  }
+  const bool adds = has_part(atomic.operation, "ADD") || has_part(atomic.operation, "XOR");
+  return adds && !atomic.operands.empty() && (atomic.operands.back() == "RZ" || atomic.operands.back() == "URZ");
+}
+
 // An atomic on the word that the loop will poll, shortly before it.
 bool arrives_before(const std::vector<SassInstruction>& function, const SassLoop& loop, const SassInstruction& look) {
   const std::size_t head = loop.body.front();
@@ -156,6 +172,24 @@ Census count(const std::vector<SassInstruction>& function, const SassLoop& loop)
     census.tensor += function[i].kind == SassKind::tensor ? 1 : 0;
   }
   return census;
+}
+
+// Integer operations for the loop's own ends: not for an address or a sleep, and not what a way out makes of the word that
+// was looked at or of a clock.
+std::size_t integer_work(const DataFlow& flow, const Places& deciding) {
+  Places serves;
+  for (std::size_t place = 0; place < flow.size(); ++place) {
+    const SassInstruction& instruction = flow.at(place);
+    serves.merge(flow.sources(place, instruction.kind == SassKind::sleep ? instruction.reads : instruction.address));
+  }
+  std::size_t count = 0;
+  for (std::size_t place = 0; place < flow.size(); ++place) {
+    if (flow.at(place).kind != SassKind::integer || serves.contains(place)) continue;
+    const Places made_from = flow.sources(place, flow.at(place).reads);
+    const bool news = std::any_of(made_from.begin(), made_from.end(), [&](std::size_t p) { return flow.brings_news(p); });
+    count += news && deciding.contains(place) ? 0 : 1;
+  }
+  return count;
 }
 
 LoopJudgement work(LoopJudgement judgement, std::string why) {
@@ -201,7 +235,7 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
   Places deciding;  // what the ways out are decided by
   for (const std::size_t exit : exits_of(function, loop)) deciding.merge(flow.sources(exit, flow.at(exit).guard));
 
-  bool walks = false, chases = false, updates = false, waits_at_barrier = false;
+  bool walks = false, chases = false, updates = false, changes = false, waits_at_barrier = false;
   for (std::size_t place = 0; place < flow.size(); ++place) {
     const SassInstruction& instruction = flow.at(place);
     const bool decides = deciding.contains(place);
@@ -216,8 +250,10 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
     } else if (flow.varies(address)) {
       walks = true;
     } else if (instruction.kind == SassKind::atomic && is_exchange(instruction) &&
-               flow.sources(place, data_of(instruction)).contains(place)) {
-      updates = true;
+               flow.varies(flow.sources(place, data_of(instruction)))) {
+      updates = true;  // with what it found itself the round before, or with what was read or made anew in this one
+    } else if (instruction.kind == SassKind::atomic && !is_exchange(instruction) && !changes_nothing(flow, place)) {
+      changes = true;
     } else if (decides && (!judgement.look || (instruction.strong && !judgement.strong) ||
                            instruction.kind == SassKind::atomic)) {
       judgement.look = loop.body[place];
@@ -240,14 +276,18 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
       judgement.kind = LoopKind::pointer_chase;
       return work(judgement, "each load's value is the next load's address");
     }
+    if (changes) return work(judgement, "its atomic changes the word in each round");
     return work(judgement, walks ? "its loads go through memory" : "no load decides when it ends");
   }
   if (census.tensor > 0 || census.floating > kFewFloating) return work(judgement, "it computes");
   const SassInstruction& look = function[*judgement.look];
   if (census.stores > 0) return work(judgement, "it stores");
+  if (changes) return work(judgement, "its atomic changes the word in each round");
   if (chases) return work(judgement, "its loads follow pointers");
   // Beside the look, other loads: a second flag stays where it is, data does not.
   if (walks) return work(judgement, "its loads go through memory");
+  judgement.integers = integer_work(flow, deciding);
+  if (judgement.integers > kFewInteger) return work(judgement, "it computes with integers");
 
   if (look.kind == SassKind::atomic) {
     judgement.kind = is_exchange(look) ? LoopKind::lock : LoopKind::atomic_poll;

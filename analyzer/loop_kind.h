@@ -34,6 +34,7 @@ struct LoopJudgement {
   bool fences = false;
   bool deadline = false;      ///< reads a clock, and leaves on that as well
   std::size_t arithmetic = 0;  ///< floating-point operations
+  std::size_t integers = 0;    ///< integer operations that serve neither a look nor the ways out that it decides
   std::string why;            ///< one line for people
 };
 

@@ -27,29 +27,46 @@ std::optional<std::uint64_t> hexadecimal(std::string_view text) {
 struct Line {
   std::string_view file;
   std::uint32_t number = 0;
+  bool operator==(const Line&) const = default;
 };
 
-// `//## File "FILE", line N`, perhaps with ` inlined at "FILE", line N` behind it.
-std::optional<Line> source_line(std::string_view text) {
-  constexpr std::string_view kMark = "//## File \"";
-  if (!text.starts_with(kMark)) return std::nullopt;
-  text.remove_prefix(kMark.size());
-  const std::size_t quote = text.find('"');
-  constexpr std::string_view kLine = "\", line ";
-  if (quote == std::string_view::npos || !text.substr(quote).starts_with(kLine)) return std::nullopt;
-  const std::string_view digits = text.substr(quote + kLine.size());
-  Line line{text.substr(0, quote)};
-  std::from_chars(digits.data(), digits.data() + digits.size(), line.number);
-  return line;
+// `//## File "FILE", line N`, perhaps with ` inlined at "FILE", line N` behind it, once or more: innermost first.
+std::vector<Line> source_lines(std::string_view text) {
+  std::vector<Line> lines;
+  for (std::size_t open = text.find('"'); open != text.npos; open = text.find('"', open)) {
+    const std::string_view rest = text.substr(open + 1);
+    const std::size_t quote = rest.find('"');
+    constexpr std::string_view kLine = "\", line ";
+    if (quote == rest.npos || !rest.substr(quote).starts_with(kLine)) break;
+    const std::string_view digits = rest.substr(quote + kLine.size());
+    Line line{rest.substr(0, quote)};
+    std::from_chars(digits.data(), digits.data() + digits.size(), line.number);
+    lines.push_back(line);
+    open += 1 + quote + kLine.size();
+  }
+  return lines;
+}
+
+// /usr/local/cuda-13.0/include/x.h, with whatever else on the way; a user's folder may well be called cuda-samples.
+bool is_in_versioned_toolkit(std::string_view file) {
+  constexpr std::string_view kCuda = "/cuda-";
+  for (std::size_t at = file.find(kCuda); at != file.npos; at = file.find(kCuda, at + 1)) {
+    const std::string_view rest = file.substr(at + kCuda.size());
+    const std::size_t version = std::min(rest.find_first_not_of("0123456789."), rest.size());
+    const bool folder = version > 0 && rest.substr(version).starts_with('/');
+    if (folder && rest.substr(version).find("/include/") != rest.npos) return true;
+  }
+  return false;
 }
 
 // Headers that come with the toolkit or the system.
 bool is_toolkit_file(std::string_view file) {
-  static constexpr std::array<std::string_view, 8> kFolders = {
-      "/cuda/std/", "/cuda/include/", "/cuda-", "/cccl/", "/targets/x86_64-linux/include/", "/targets/sbsa-linux/include/",
+  static constexpr std::array<std::string_view, 7> kFolders = {
+      "/cuda/std/", "/cuda/include/", "/cccl/", "/targets/x86_64-linux/include/", "/targets/sbsa-linux/include/",
       "/usr/include/", "cooperative_groups"};
   static constexpr std::array<std::string_view, 3> kBeginnings = {"sm_", "device_atomic_functions", "cuda_device_runtime"};
   if (std::any_of(kFolders.begin(), kFolders.end(), [&](auto part) { return file.find(part) != file.npos; })) return true;
+  if (is_in_versioned_toolkit(file)) return true;
   const std::string_view name = file.substr(file.rfind('/') + 1);
   return std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](auto begin) { return name.starts_with(begin); });
 }
@@ -119,11 +136,14 @@ class Parser {
   }
 
   void take_source_line(std::string_view text) {
-    const std::optional<Line> line = source_line(text);
-    if (!line) return;
+    const std::vector<Line> lines = source_lines(text);
+    if (lines.empty()) return;
     if (!lines_open_) frames_.clear();
     lines_open_ = true;
-    frames_.push_back(*line);
+    for (const Line& line : lines) {
+      // The next comment repeats where this one's code was inlined.
+      if (frames_.empty() || frames_.back() != line) frames_.push_back(line);
+    }
   }
 
   Line current_line() const {

@@ -20,7 +20,7 @@ OwnCost own_cost(const TraceModel& model, const std::vector<ThreadStats>& thread
     if (!thread.own) continue;
     ++cost.threads;
     const store::ProcessRow* process = model.process(thread.process);
-    (process != nullptr && process->name == "wic-prof" ? cost.in_tool_ns : cost.in_program_ns) += thread.cpu_ns;
+    (process != nullptr && is_own(*process) ? cost.in_tool_ns : cost.in_program_ns) += thread.cpu_ns;
   }
   if (cost.over_ns > 0) cost.share = static_cast<double>(cost.cpu_ns()) / static_cast<double>(cost.over_ns);
 

@@ -22,6 +22,10 @@ constexpr double kFunctionShare = 0.5;
 constexpr double kWaiting = 0.4;
 /// A loop around a known one must add this much to take its place.
 constexpr double kAddsToInner = 1.1;
+/// Integer operations that say nothing against waiting: a count of rounds, and its limit.
+constexpr std::size_t kCountsRounds = 2;
+/// Stall reasons below this part are noise, but for the first.
+constexpr double kWorthNaming = 0.01;
 /// How far behind a loop the barrier stands at which the other warps wait for the one that polls.
 constexpr std::size_t kBarrierDistance = 48;
 
@@ -32,6 +36,8 @@ constexpr std::uint64_t kCloseBytes = 24 * 16;
 constexpr double kNearlyAll = 0.8;
 /// ... which wait for memory.
 constexpr double kForMemory = 0.6;
+/// ... and not for the end of stores.
+constexpr double kDrains = 0.02;
 
 using Function = std::vector<SassInstruction>;
 
@@ -72,10 +78,13 @@ std::vector<const SampledPc*> sampled_in(const FunctionStalls& stalls, const Fun
   return pcs;
 }
 
-// The warps of a block stand at the first barrier behind the loop while one of them polls.
+// The warps of a block stand at the first barrier behind the loop while one of them polls. What stands behind an end or a
+// jump is reached from elsewhere.
 std::uint64_t waiting_behind(const FunctionStalls& stalls, const Function& function, const SassLoop& loop) {
   const std::size_t last = loop.body.back();
   for (std::size_t i = last + 1; i < function.size() && i <= last + kBarrierDistance; ++i) {
+    const bool leaves = function[i].kind == SassKind::end || function[i].kind == SassKind::branch;
+    if (leaves && !function[i].conditional) return 0;
     if (function[i].kind != SassKind::barrier) continue;
     std::uint64_t behind = 0;
     // The sample stands at the barrier or, once that was issued, at what comes next.
@@ -89,9 +98,18 @@ std::uint64_t waiting_behind(const FunctionStalls& stalls, const Function& funct
   return 0;
 }
 
+// With the offset that a branch goes to in place of its label, which nothing else shows.
+std::string with_target(const SassInstruction& instruction) {
+  const std::size_t label = instruction.text.find("`(");
+  const std::size_t end = instruction.text.find(')', label);
+  if (!instruction.target || label == std::string::npos || end == std::string::npos) return instruction.text;
+  return instruction.text.substr(0, label) + fmt::format("{:#06x}", *instruction.target) + instruction.text.substr(end + 1);
+}
+
 std::string main_reasons(const std::vector<StallShare>& reasons) {
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(3, reasons.size()); ++i) {
+    if (i > 0 && share_of(reasons, reasons[i].reason) < kWorthNaming) break;
     text += fmt::format("{}{} {}", i == 0 ? "" : ", ", one_line(reasons[i].reason),
                         format_percent(share_of(reasons, reasons[i].reason)));
   }
@@ -103,6 +121,7 @@ double confidence_of(const LoopJudgement& judgement, const SassLoop& loop, const
   double confidence = 0.5;
   confidence += judgement.strong ? 0.2 : judgement.fences ? 0.1 : -0.15;
   confidence += judgement.arithmetic == 0 ? 0.1 : 0;
+  confidence -= judgement.integers > kCountsRounds ? 0.05 * static_cast<double>(judgement.integers - kCountsRounds) : 0;
   confidence += loop.body.size() <= 32 ? 0.05 : 0;
   confidence += waiting_share(reasons) >= 0.7 ? 0.1 : 0;
   confidence -= samples < 5 * kFewestSamples ? 0.15 : 0;
@@ -145,15 +164,13 @@ PollingLoop from_sass(const FunctionStalls& stalls, std::uint64_t device, const 
   found.confidence = confidence_of(judgement, loop, found.reasons, found.samples);
 
   const SassInstruction& look = function[*judgement.look];
+  // The instructions' line is the user's own, also of inlined code; CUPTI's is where there is none.
   found.file = look.file;
   found.line = look.line;
   for (const SampledPc* pc : pcs) {
-    if (found.line == 0 || pc->offset == look.offset) {
-      if (pc->line != 0) {
-        found.file = pc->file;
-        found.line = pc->line;
-      }
-    }
+    if (look.line != 0 || pc->line == 0 || (found.line != 0 && pc->offset != look.offset)) continue;
+    found.file = pc->file;
+    found.line = pc->line;
   }
   found.evidence.insert(found.evidence.begin(),
                         fmt::format("a loop of {}: {}", count_of(loop.body.size(), "instruction"), one_line(judgement.why)));
@@ -167,7 +184,7 @@ PollingLoop from_sass(const FunctionStalls& stalls, std::uint64_t device, const 
     found.evidence.push_back("the load is an ordinary one: that it waits for somebody is likely, not certain");
   }
   for (const std::size_t i : loop.body) {
-    found.code.push_back(fmt::format("{:04x}  {}", function[i].offset, one_line(function[i].text)));
+    found.code.push_back(fmt::format("{:04x}  {}", function[i].offset, one_line(with_target(function[i]))));
   }
   return found;
 }
@@ -180,21 +197,30 @@ bool of_interest(const PollingLoop& loop) {
 // Loops nest: the inner one is the wait, unless the one around it has clearly more of the samples, or is a lock that is
 // looked at before it is tried.
 std::vector<PollingLoop> loops_of(const FunctionStalls& stalls, std::uint64_t device, const Function& function) {
-  std::vector<PollingLoop> found;
+  struct Candidate {
+    PollingLoop loop;
+    std::set<std::size_t> body;
+  };
+  std::vector<Candidate> found;
   for (const SassLoop& loop : find_loops(function)) {
     const LoopJudgement judgement = judge_loop(function, loop);
     if (!is_polling(judgement.kind)) continue;
-    PollingLoop candidate = from_sass(stalls, device, function, loop, judgement);
-    if (!of_interest(candidate)) continue;
-    const auto within = [&](const PollingLoop& other) { return other.begin <= candidate.end && candidate.begin <= other.end; };
-    const auto inner = std::find_if(found.begin(), found.end(), within);
-    if (inner == found.end()) {
-      found.push_back(std::move(candidate));
-    } else if (candidate.kind == LoopKind::lock || static_cast<double>(candidate.samples) > kAddsToInner * static_cast<double>(inner->samples)) {
-      *inner = std::move(candidate);
-    }
+    Candidate candidate{from_sass(stalls, device, function, loop, judgement), {loop.body.begin(), loop.body.end()}};
+    if (!of_interest(candidate.loop)) continue;
+    // A part of a loop may lie behind the kernel's end, with other loops between: ranges of offsets tell nothing.
+    const auto shares = [&](const Candidate& other) {
+      return std::any_of(other.body.begin(), other.body.end(), [&](std::size_t i) { return candidate.body.contains(i); });
+    };
+    std::uint64_t inner = 0;
+    for (const Candidate& other : found) inner += shares(other) ? other.loop.samples : 0;
+    const bool adds = static_cast<double>(candidate.loop.samples) > kAddsToInner * static_cast<double>(inner);
+    if (inner > 0 && candidate.loop.kind != LoopKind::lock && !adds) continue;
+    std::erase_if(found, shares);
+    found.push_back(std::move(candidate));
   }
-  return found;
+  std::vector<PollingLoop> loops;
+  for (Candidate& candidate : found) loops.push_back(std::move(candidate.loop));
+  return loops;
 }
 
 double memory_share(const std::vector<StallShare>& reasons) {
@@ -228,7 +254,9 @@ std::optional<PollingLoop> from_samples(const FunctionStalls& stalls, std::uint6
   found.evidence.push_back("told from samples alone, without the loop's instructions: a loop that streams through memory or "
                            "follows pointers may look the same");
   count_samples(found, stalls, device, pcs);
-  if (memory_share(found.reasons) < kForMemory || !of_interest(found)) return std::nullopt;
+  if (memory_share(found.reasons) < kForMemory || found.share < kDeviceShare || !of_interest(found)) return std::nullopt;
+  // A wait loop stores nothing; what does, waits for its stores when it ends.
+  if (share_of(found.reasons, "drain") >= kDrains) return std::nullopt;
   const double branches = share_of(found.reasons, "branch_resolve") + share_of(found.reasons, "branch_resolving");
   const bool fence = share_of(found.reasons, "membar") >= 0.05;
   found.sleeps = share_of(found.reasons, "sleeping") >= 0.3;
@@ -295,7 +323,7 @@ std::vector<PollingLoop> find_polling_loops(const TraceModel& model, const Stall
 
 std::string place_of(const PollingLoop& loop) {
   if (loop.line != 0) return fmt::format("{}:{}", one_line(loop.file.substr(loop.file.rfind('/') + 1)), loop.line);
-  return fmt::format("{:#x} in {}", loop.begin, one_line(loop.function));
+  return fmt::format("offset {:#x}", loop.begin);
 }
 
 std::string_view what_it_does(const PollingLoop& loop) {

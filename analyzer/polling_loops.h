@@ -40,7 +40,7 @@ struct PollingLoop {
 /// Most samples first. A loop whose share could not be told from chance is not listed.
 std::vector<PollingLoop> find_polling_loops(const TraceModel& model, const Stalls& stalls);
 
-/// "poll.cu:42", else "0x90 in poll(int*)".
+/// "poll.cu:42", else "offset 0x90".
 std::string place_of(const PollingLoop& loop);
 /// What it is, in some words: "polls a word".
 std::string_view what_it_does(const PollingLoop& loop);

@@ -99,9 +99,11 @@ SassKind kind_of(std::string_view operation) {
   static constexpr std::array<std::string_view, 22> kFloating = {
       "FADD", "FMUL", "FFMA", "FFMA2", "FMNMX", "FSEL", "FSETP", "FSET", "FCHK", "MUFU", "DADD",
       "DMUL", "DFMA", "DSETP", "HADD2", "HMUL2", "HFMA2", "HSETP2", "HMNMX2", "F2F", "FRND", "FSWZADD"};
-  static constexpr std::array<std::string_view, 17> kInteger = {"IADD3", "IADD", "IMAD", "LEA", "SHF", "SHL",
-                                                                "SHR", "LOP3", "ISETP", "IMNMX", "VIADD", "VIMNMX",
-                                                                "IABS", "POPC", "FLO", "PRMT", "VIADDMNMX"};
+  // A U in front is the same in a uniform register.
+  static constexpr std::array<std::string_view, 27> kInteger = {
+      "IADD3", "IADD",   "IMAD",  "LEA",   "SHF",  "SHL",       "SHR",    "LOP3",  "ISETP", "IMNMX", "VIADD", "VIMNMX", "IABS",
+      "POPC",  "FLO",    "PRMT",  "BREV",  "VIADDMNMX", "UIADD3", "UIMAD", "ULEA",  "USHF",  "ULOP3", "UISETP", "UPRMT",
+      "UPOPC", "UFLO"};
   const std::string_view first = first_part(operation);
   if (one_of(first, kLoads)) return SassKind::load;
   if (one_of(first, kAtomics)) return SassKind::atomic;

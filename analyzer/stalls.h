@@ -46,7 +46,7 @@ struct DeviceSamples {
   DeviceId device = 0;
   std::uint64_t samples = 0;  ///< what shares refer to: the program's own and other programs', without what was dropped
   std::uint64_t dropped = 0;
-  std::uint64_t foreign = 0;  ///< in other programs' kernels
+  std::uint64_t foreign = 0;  ///< in kernels that are not the program's
 };
 
 struct Stalls {

@@ -27,15 +27,20 @@ const WorkItem* last_before(const Work& work, const StreamKey& stream, TimeNs at
   return after == items->second.begin() ? nullptr : &*std::prev(after);
 }
 
+struct Idle {
+  const WorkItem* next;  // what had to wait
+  TimeNs time;
+};
+
 // How long the stream could have gone on but for the event; nothing where nothing came behind the wait.
-std::optional<TimeNs> idle_for(const Work& work, const StreamKey& stream, TimeNs wait_asked, TimeNs reached) {
+std::optional<Idle> idle_for(const Work& work, const StreamKey& stream, TimeNs wait_asked, TimeNs reached) {
   const auto items = work.find(stream);
   if (items == work.end()) return {};
   const auto next = first_asked_after(items->second, wait_asked);
   if (next == items->second.end()) return {};
   TimeNs could_go_on = next->call ? next->call->end : wait_asked;
   if (next != items->second.begin()) could_go_on = std::max(could_go_on, std::prev(next)->end);
-  return std::max<TimeNs>(0, std::min(reached, next->start) - could_go_on);
+  return Idle{&*next, std::max<TimeNs>(0, std::min(reached, next->start) - could_go_on)};
 }
 
 }  // namespace
@@ -52,7 +57,7 @@ StreamWaitTable stream_waits(const TraceModel& model) {
     if (event.event_sync) recordings[{event.process, *event.event_sync}] = &event;
   }
 
-  std::map<std::tuple<StreamKey, StreamKey, std::string>, std::pair<StreamWaits, std::vector<TimeNs>>> by_pair;
+  std::map<std::tuple<StreamKey, StreamKey, std::string>, std::pair<StreamWaits, std::map<const WorkItem*, TimeNs>>> by_pair;
   for (const store::SyncRow& sync : model.syncs) {
     if (sync.kind != SyncKind::stream_waits_for_event || sync.result != 0 || !sync.stream) continue;
     const auto found = sync.event_sync ? recordings.find({sync.process, *sync.event_sync}) : recordings.end();
@@ -75,17 +80,23 @@ StreamWaitTable stream_waits(const TraceModel& model) {
     if (!reached && behind != nullptr) reached = behind->end;
 
     const std::string name = behind == nullptr ? std::string() : work_name(*behind);
-    auto& [waits, times] = by_pair[{waiter, signaller, name}];
+    auto& [waits, by_next] = by_pair[{waiter, signaller, name}];
     waits.waiter = waiter;
     waits.signaller = signaller;
-    waits.device = event.device;
+    waits.device = event.device < 0 && behind != nullptr ? behind->device : event.device;
     waits.behind = name;
     ++waits.count;
-    if (const auto idle = reached ? idle_for(work, waiter, sync.start, *reached) : std::nullopt) times.push_back(*idle);
+    const std::optional<Idle> idle = reached ? idle_for(work, waiter, sync.start, *reached) : std::nullopt;
+    if (!idle) continue;
+    // Several waits before the same work hold it up at the same time.
+    ++waits.timed;
+    TimeNs& longest = by_next[idle->next];
+    longest = std::max(longest, idle->time);
   }
   for (auto& [key, found] : by_pair) {
-    auto& [waits, times] = found;
-    waits.timed = times.size();
+    auto& [waits, by_next] = found;
+    std::vector<TimeNs> times;
+    for (const auto& [next, time] : by_next) times.push_back(time);
     for (const TimeNs time : times) waits.idle_ns += time;
     waits.idle_p50_ns = percentile(times, 50);
     waits.idle_max_ns = percentile(times, 100);

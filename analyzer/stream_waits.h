@@ -18,7 +18,7 @@ struct StreamWaits {
   std::uint64_t count = 0;
   std::uint64_t timed = 0;  ///< of these, those whose idle time is known
   TimeNs idle_ns = 0;       ///< the waiting stream had work, was done with what came before, and the event had not come
-  TimeNs idle_p50_ns = 0, idle_max_ns = 0;
+  TimeNs idle_p50_ns = 0, idle_max_ns = 0;  ///< of the works that had to wait
 };
 
 struct StreamWaitTable {

@@ -86,6 +86,13 @@ const store::ProcessRow* TraceModel::process(store::ProcessId id) const {
   return found == processes.end() ? nullptr : &*found;
 }
 
+std::size_t TraceModel::program_processes() const {
+  const auto count = std::count_if(processes.begin(), processes.end(), [](const auto& row) { return !is_own(row); });
+  return static_cast<std::size_t>(count);
+}
+
+bool is_own(const store::ProcessRow& process) { return process.name == "wic-prof"; }
+
 std::string TraceModel::site_name(SiteId id) const {
   const store::SiteRow* row = site(id);
   return row != nullptr && !row->name.empty() ? row->name : fmt::format("site {}", id);

@@ -1,6 +1,7 @@
 // A trace as values: what the store holds, in memory, plus what every analysis needs to know of the whole.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -48,12 +49,17 @@ struct TraceModel {
   const store::SiteRow* site(SiteId id) const;
   const store::DeviceRow* device(DeviceId id) const;
   const store::ProcessRow* process(store::ProcessId id) const;
+  /// How many processes the program has: wic-prof's own is not one of them.
+  std::size_t program_processes() const;
   /// For people; a site or device that was never declared is named by its number.
   std::string site_name(SiteId id) const;
   std::string device_name(DeviceId id) const;
   /// "cuda:0", "simt:0", "cpu": as options name devices.
   std::string device_key(DeviceId id) const;
 };
+
+/// Whether it is wic-prof's own process.
+bool is_own(const store::ProcessRow& process);
 
 /// Fills in what is derived, and puts every list in order of time. For models that were not loaded from a trace.
 void settle(TraceModel& model);

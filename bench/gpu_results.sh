@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Measures on GPUs what docs/results/ holds.
 # Usage: bench/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER MACHINE [COMMIT] [PART]
-# PART: programs (samples under wic-prof), backend (the backend's own benchmarks), collector (what recording costs: up to
-# seven minutes, most of them PyTorch's start-up), two_gpus (what needs a second GPU); without it programs and backend.
+# PART: programs (samples under wic-prof), backend (the backend's own benchmarks), collector (what recording costs: 670 s
+# at most, 420 of them PyTorch's), two_gpus (what needs a second GPU); without it programs and backend.
 # Example: bench/gpu_results.sh build docs/results h200
 # Goes on after a claim that does not hold, and exits with 1 then.
 set -u
@@ -61,7 +61,7 @@ programs() {
 }
 
 backend() {
-  limit=120 claim interference bench_interference --devices cuda:0
+  limit=120 claim interference bench_interference --devices cuda:0 --rounds 45
   limit=60 claim wake_latency bench_wake_latency --devices cuda:0
   limit=90 claim threads bench_threads --devices cuda:0
   limit=30 claim own_overhead bench_own_overhead --devices cuda:0
@@ -69,14 +69,34 @@ backend() {
   limit=95 claim channel bench_channel --devices cuda:0
 }
 
+answer() { # NAME RUN_OPTIONS... -- APP ARGS...: what analyze says of a recorded program, with where it comes from
+  local name=$1
+  shift
+  echo "== $name: wic-prof run $*"
+  timeout 180 "$bin/wic-prof" run -q -f -o "$work/$name.wicprof" "$@" || {
+    echo "$name: exit status $?"
+    failed=1
+  }
+  {
+    echo "wic-prof run $*" | sed "s|$bin/||g; s|$work/||g"
+    echo "machine $machine, driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)," \
+      "$(date -u +%Y-%m-%d), commit $commit"
+    echo
+    timeout 120 "$bin/wic-prof" analyze "$work/$name.wicprof"
+  } | sed "s|$bin/||g; s|$work/||g" > "$out/$name.$machine.txt"
+}
+
 collector() {
-  limit=100 claim collector_overhead bench_collector_overhead --tables tiny
+  answer bare_poll --trace=cuda,nvtx,pcsampling,host -- "$bin/bare_poll" --iterations 100
+  answer torch_train --trace=cuda,nvtx,pcsampling,host -- python3 "$(dirname "$0")/collector/torch_train.py" --busy 40 --launch-bound 100
+  limit=100 claim collector_overhead bench_collector_overhead --tables tiny --rounds 12
   limit=150 claim collector_sampling bench_collector_overhead --tables sampling
   limit=420 claim collector_torch bench_collector_overhead --tables torch \
     --torch-script "$(dirname "$0")/collector/torch_train.py"
 }
 
 two_gpus() {
+  answer many_hosts -- "$bin/many_hosts" --processes 2 --threads 8 --devices 2
   limit=90 claim interference_peer bench_interference --devices cuda:0,cuda:1 --tables peer
   limit=95 claim channel_peer bench_channel --devices cuda:0,cuda:1
 }

@@ -117,17 +117,26 @@ void Collector::switch_sources(const Cupti& cupti, bool on) {
 void Collector::start_flusher() {
   if (environment_.flush_ms == 0) return;
   std::call_once(flusher_started_, [this] {
-    flusher_.start(std::chrono::milliseconds(environment_.flush_ms), [this] {
+    const auto flush = [this] {
       guard([this] {
         if (off()) return;
         our_own = true;
         tell_context_created();
         api_.activity_flush_all(0);
+        read_what_is_left();
         pool_.prepare();
         EventBatch batch(sink_, kRoomPatience);
         for (const auto& source : sources_) source->tick(batch);
       });
-    });
+    };
+    const auto read = [this] {
+      guard([this] {
+        our_own = true;
+        read_what_is_left();
+        pool_.prepare();
+      });
+    };
+    flusher_.start(std::chrono::milliseconds(environment_.flush_ms), flush, read);
   });
 }
 
@@ -215,7 +224,14 @@ void Collector::on_buffer_completed(std::uint8_t* buffer, std::size_t valid_byte
     const std::lock_guard lock(left_mutex_);
     left_.push_back({buffer, valid_bytes});
   }
-  // Whoever reads now reads this one as well; a thread of the program must not wait for the reader, who may wait for room.
+  // A thread of the program has better things to do, and may not wait for room in the ring.
+  if (of_the_program && !our_own && flusher_.poke()) return;
+  read_what_is_left();
+}
+
+// Whoever reads now reads the latest as well: nobody waits for the reader, who may wait for room.
+void Collector::read_what_is_left() {
+  if (off()) return;
   for (;;) {
     std::unique_lock lock(read_mutex_, std::try_to_lock);
     if (!lock) return;

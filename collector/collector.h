@@ -42,6 +42,7 @@ class Collector {
   void on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
   void on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records);
   void on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes);
+  void read_what_is_left();
   std::size_t read_left();
   TimeNs patience() const;
   void tell_context_created();

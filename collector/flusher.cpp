@@ -8,11 +8,12 @@
 
 namespace wicprof::collector {
 
-bool Flusher::start(std::chrono::milliseconds period, std::function<void()> flush) {
+bool Flusher::start(std::chrono::milliseconds period, std::function<void()> flush, std::function<void()> read) {
   const std::lock_guard lock(mutex_);
   if (running_ || stop_) return false;
   period_ = period;
   flush_ = std::move(flush);
+  read_ = std::move(read);
 
   sigset_t all, before;
   sigfillset(&all);
@@ -27,6 +28,16 @@ bool Flusher::start(std::chrono::milliseconds period, std::function<void()> flus
   return running_;
 }
 
+bool Flusher::poke() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!running_ || stop_) return false;
+    poked_ = true;
+  }
+  changed_.notify_all();
+  return true;
+}
+
 bool Flusher::stop(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   stop_ = true;
@@ -37,9 +48,17 @@ bool Flusher::stop(std::chrono::milliseconds patience) {
 void Flusher::run() {
   pthread_setname_np(pthread_self(), "wicprof-flush");
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, period_, [this] { return stop_; })) {
+  for (auto next = std::chrono::steady_clock::now() + period_; !stop_;) {
+    changed_.wait_until(lock, next, [this] { return stop_ || poked_; });
+    if (stop_) break;
+    poked_ = false;
     lock.unlock();
-    flush_();
+    if (std::chrono::steady_clock::now() < next) {
+      read_();
+    } else {  // also when there is always something to read
+      flush_();
+      next = std::chrono::steady_clock::now() + period_;
+    }
     lock.lock();
   }
   running_ = false;

@@ -16,7 +16,8 @@ Json processes_value(const TraceModel& model) {
                     {"command", process.command},
                     {"rank", or_null(process.rank)},
                     {"local_rank", or_null(process.local_rank)},
-                    {"seen_ns", process.seen}});
+                    {"seen_ns", process.seen},
+                    {"own", is_own(process)}});
   }
   return list;
 }

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kNameWidth = 40;
 constexpr std::size_t kCommandWidth = 70;
+/// A bound beyond this comes of few launches or waits and says nothing of the clock.
+constexpr TimeNs kWideBound = kMillisecond;
 
 std::string and_more(std::size_t all, std::size_t shown, std::string_view noun) {
   return all > shown ? fmt::format("  and {} more\n", count_of(all - shown, noun)) : std::string();
@@ -21,16 +23,27 @@ std::string signed_duration(TimeNs ns) { return (ns < 0 ? "-" : "+") + format_du
 
 std::string stream_name(const TraceModel& model, const StreamKey& stream) {
   std::string name = fmt::format("stream {}", stream.stream);
-  if (model.processes.size() > 1 && stream.process != 0) name += fmt::format(" of {}", stream.process);
+  if (model.program_processes() > 1 && stream.process != 0) name += fmt::format(" of {}", stream.process);
   return name;
 }
 
 std::string clock_line(const TraceModel& model, const ClockBounds& bounds) {
   const std::string key = model.device_key(bounds.device);
   std::string line;
-  if (bounds.low && bounds.high) {
+  // A clock that is far off is far off on both sides.
+  const bool low = bounds.low && (*bounds.low >= -kWideBound || (bounds.high && *bounds.high < 0));
+  const bool high = bounds.high && (*bounds.high <= kWideBound || (bounds.low && *bounds.low > 0));
+  if (low && high) {
     line = fmt::format("CUPTI's clock of {} is right within {}..{}", key, signed_duration(*bounds.low),
                        signed_duration(*bounds.high));
+  } else if (low) {
+    line = fmt::format("CUPTI's clock of {} is off by {} at least; by how much at most is not known", key,
+                       signed_duration(*bounds.low));
+  } else if (high) {
+    line = fmt::format("CUPTI's clock of {} is off by {} at most; by how much at least is not known", key,
+                       signed_duration(*bounds.high));
+  } else if (bounds.low && bounds.high) {
+    line = fmt::format("CUPTI's clock of {}: not known within {}", key, format_duration(kWideBound));
   } else {
     line = fmt::format("CUPTI's clock of {}: not bounded from both sides in any second", key);
   }
@@ -46,16 +59,18 @@ std::string clock_line(const TraceModel& model, const ClockBounds& bounds) {
 }  // namespace
 
 std::string processes_text(const TraceModel& model, std::size_t most) {
-  if (model.processes.size() < 2) return {};
+  const std::size_t all = model.program_processes();
+  if (all < 2) return {};
   TextTable table("rrrl", {"Process", "rank", "local", "command"});
-  const std::size_t shown = std::min(most, model.processes.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const store::ProcessRow& p = model.processes[i];
+  std::size_t shown = 0;
+  for (const store::ProcessRow& p : model.processes) {
+    if (is_own(p) || shown == most) continue;
+    ++shown;
     table.add({std::to_string(p.id), p.rank ? std::to_string(*p.rank) : "-",
                p.local_rank ? std::to_string(*p.local_rank) : "-",
                shorten(one_line(p.command.empty() ? p.name : p.command), kCommandWidth)});
   }
-  return table.str(0) + and_more(model.processes.size(), shown, "other");
+  return table.str(0) + and_more(all, shown, "process");
 }
 
 std::string polling_text(const Analysis& analysis, std::size_t most) {
@@ -80,7 +95,7 @@ std::string stream_waits_text(const TraceModel& model, const Analysis& analysis,
     for (std::size_t i = 0; i < shown; ++i) {
       const StreamWaits& w = waits.rows[i];
       table.add({stream_name(model, w.waiter), stream_name(model, w.signaller),
-                 w.behind.empty() ? "-" : shorten(one_line(w.behind), kNameWidth), format_count(w.count),
+                 w.behind.empty() ? "-" : shorten(function_name(one_line(w.behind)), kNameWidth), format_count(w.count),
                  w.timed > 0 ? format_duration(w.idle_ns) : "-", w.timed > 0 ? format_duration(w.idle_max_ns) : "-"});
     }
     text = table.str(0) + and_more(waits.rows.size(), shown, "pair");

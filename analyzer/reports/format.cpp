@@ -138,6 +138,23 @@ std::string shorten(std::string_view text, std::size_t width) {
   return fmt::format("{}\u2026{}", first_characters(text, front), last_characters(text, back));
 }
 
+std::string function_name(std::string_view name) {
+  if (name.ends_with(')')) {
+    std::size_t open = name.size(), depth = 0;
+    do {
+      --open;
+      depth += name[open] == ')' ? 1 : 0;
+      depth -= name[open] == '(' ? 1 : 0;
+    } while (open > 0 && depth > 0);
+    if (depth == 0 && open > 0) name = name.substr(0, open);
+  }
+  if (name.starts_with("void ")) name.remove_prefix(5);
+  std::string result(name);
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  for (std::size_t at; (at = result.find(kAnonymous)) != result.npos;) result.erase(at, kAnonymous.size());
+  return result;
+}
+
 std::string one_line(std::string_view text) {
   std::string line(text);
   for (std::size_t i = 0; i < line.size(); ++i) {

@@ -36,6 +36,8 @@ std::string way_name(Mode mode, StrategyId strategy);
 
 /// At most `width` characters; what is cut is shown as an ellipsis in the middle, since names differ at both ends.
 std::string shorten(std::string_view text, std::size_t width);
+/// What people call a function: its C++ name without the result's type, the parameters and anonymous namespaces.
+std::string function_name(std::string_view name);
 /// One line: control characters become spaces, so that a hostile name cannot drive a terminal.
 std::string one_line(std::string_view text);
 /// `text` broken at spaces; lines after the first are indented by `indent`.

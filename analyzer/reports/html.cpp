@@ -205,8 +205,8 @@ std::string sites_part(const TraceModel& model, const Analysis& analysis) {
     const std::string words = site.words_seen ? "; " + words_text(site) : "";
     table.add({name_of(site.name) + fmt::format("<br><span class=\"faint small\">{}{}</span>", memory, words),
                site.strategies.size() > 1 ? "mixed" : strategy_mix(site), format_count(site.count),
-               format_count(site.groups), format_duration(site.total_ns), format_percent(site.share),
-               format_percent(site.any_share), format_duration(site.p50_ns), format_duration(site.p99_ns),
+               format_count(site.groups), format_duration(site.total_ns), text_of(format_percent(site.share)),
+               text_of(format_percent(site.any_share)), format_duration(site.p50_ns), format_duration(site.p99_ns),
                site.polls_per_wait ? format_number(*site.polls_per_wait) : "-",
                wake.matched > 0 ? format_duration(wake.p50_ns) : "-"});
     if (site.strategies.size() < 2) continue;
@@ -342,7 +342,7 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
   const std::size_t shown = std::min(kMostKernels, stalls.functions.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const FunctionStalls& function = stalls.functions[i];
-    table.add({name_of(function.function), format_count(function.samples), format_percent(function.share),
+    table.add({name_of(function.function), format_count(function.samples), text_of(format_percent(function.share)),
                text_of(hottest_line(function)), text_of(reasons_text(function.reasons, kMostReasons))});
   }
   std::string body = table.str() + and_more(stalls.functions.size(), shown, "function");

@@ -20,6 +20,9 @@ std::string row(std::initializer_list<std::string> cells) {
   return line + "\n";
 }
 
+// "<0.1 %" would begin a tag.
+std::string percent(double share) { return escape_markdown(format_percent(share)); }
+
 std::string or_dash(const std::optional<TimeNs>& ns) { return ns ? format_duration(*ns) : "-"; }
 
 /// A command as code, so that it can be copied; anything else as text.
@@ -70,7 +73,7 @@ std::string sites_part(const TraceModel& model, const Analysis& analysis) {
     const SiteStats& site = analysis.sites[i];
     const WakeStats& wake = analysis.wakes[i];
     text += row({escape_markdown(site.name), format_count(site.count), format_count(site.groups),
-                 words_text(site), format_duration(site.total_ns), format_percent(site.share), format_percent(site.any_share),
+                 words_text(site), format_duration(site.total_ns), percent(site.share), percent(site.any_share),
                  format_duration(site.p50_ns), format_duration(site.p99_ns),
                  site.polls_per_wait ? format_number(*site.polls_per_wait) : "-",
                  wake.matched > 0 ? format_duration(wake.p50_ns) : "-", escape_markdown(strategy_mix(site))});
@@ -114,7 +117,7 @@ std::string kernels_part(const Analysis& analysis) {
                      row({"kernel", "count", "total", "share", "p50", "p99", "max", "occupancy", "waves"}) +
                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |\n";
   for (const KernelStats& k : analysis.kernels) {
-    text += row({escape_markdown(k.name), format_count(k.count), format_duration(k.total_ns), format_percent(k.share),
+    text += row({escape_markdown(k.name), format_count(k.count), format_duration(k.total_ns), percent(k.share),
                  format_duration(k.p50_ns), format_duration(k.p99_ns), format_duration(k.max_ns), occupancy_text(k),
                  waves_text(k)});
   }
@@ -128,7 +131,7 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
                      "| --- | ---: | ---: | --- | --- |\n";
   for (std::size_t i = 0; i < std::min(kMostFunctions, stalls.functions.size()); ++i) {
     const FunctionStalls& f = stalls.functions[i];
-    text += row({escape_markdown(f.function), format_count(f.samples), format_percent(f.share),
+    text += row({escape_markdown(f.function), format_count(f.samples), percent(f.share),
                  escape_markdown(hottest_line(f)), escape_markdown(reasons_text(f.reasons, 4))});
   }
   text += "\n";

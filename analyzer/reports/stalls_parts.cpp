@@ -11,6 +11,7 @@ namespace wicprof::analyzer {
 namespace {
 
 constexpr std::size_t kFunctionWidth = 28;
+constexpr std::size_t kLoopWidth = 80;
 constexpr std::size_t kLineWidth = 18;
 constexpr std::size_t kReasonsWidth = 31;
 constexpr std::size_t kMostCode = 24;
@@ -35,7 +36,9 @@ std::string code_text(const PollingLoop& loop) {
 std::string samples_line(const TraceModel& model, const DeviceSamples& device) {
   std::string text = fmt::format("{} on {}", count_of(device.samples, "sample"), one_line(model.device_name(device.device)));
   if (device.dropped > 0) text += fmt::format(", {} more DROPPED", format_count(device.dropped));
-  if (device.foreign > 0) text += fmt::format(", {} of them in other programs' kernels", format_count(device.foreign));
+  if (device.foreign > 0) {
+    text += fmt::format(", {} of them in kernels of the driver or of other programs", format_count(device.foreign));
+  }
   return text;
 }
 
@@ -56,7 +59,8 @@ std::string hottest_line(const FunctionStalls& function) {
 }
 
 std::string loop_text(const PollingLoop& loop) {
-  std::string text = fmt::format("{} {} at {}: {} of the samples", one_line(loop.function), what_it_does(loop),
+  std::string text = fmt::format("{} {} at {}: {} of the samples", shorten(function_name(one_line(loop.function)), kLoopWidth),
+                                 what_it_does(loop),
                                  place_of(loop), format_percent(loop.share));
   if (loop.behind > 0) text += fmt::format(", {} more at the barrier behind it", format_percent(loop.behind_share));
   return text + fmt::format("; confidence {:.2f}", loop.confidence);
@@ -69,7 +73,7 @@ std::string program_counters_text(const TraceModel& model, const Analysis& analy
   const std::size_t shown = std::min(most, stalls.functions.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const FunctionStalls& function = stalls.functions[i];
-    table.add({shorten(one_line(function.function), kFunctionWidth), format_count(function.samples),
+    table.add({shorten(function_name(one_line(function.function)), kFunctionWidth), format_count(function.samples),
                format_percent(function.share), shorten(hottest_line(function), kLineWidth), short_reasons(function.reasons)});
   }
   std::string text = table.str(0);

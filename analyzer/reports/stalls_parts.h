@@ -9,13 +9,13 @@
 
 namespace wicprof::analyzer {
 
-/// "12.3 k samples on NVIDIA H200, 4 dropped, 1.2 k in other programs' kernels".
+/// "12.3 k samples on NVIDIA H200, 4 more DROPPED, 1.2 k of them in kernels of the driver or of other programs".
 std::string samples_line(const TraceModel& model, const DeviceSamples& device);
 /// "long_scoreboard 62 %, barrier 20 %": at most `most`, those below 1 % left out.
 std::string reasons_text(const std::vector<StallShare>& reasons, std::size_t most);
 /// "poll.cu:7", or "-" where lines are not known.
 std::string hottest_line(const FunctionStalls& function);
-/// "polls a word at poll.cu:7 in poll(int*): 25 % of the samples, 50 % more at the barrier behind it; confidence 0.95".
+/// "poll polls a word at poll.cu:7: 25 % of the samples, 50 % more at the barrier behind it; confidence 0.95".
 std::string loop_text(const PollingLoop& loop);
 
 /// For the screen: hot functions, stall reasons, loops with their instructions. Empty where nothing was sampled.

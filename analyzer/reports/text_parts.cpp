@@ -108,7 +108,7 @@ std::string kernels_text(const Analysis& analysis, std::size_t most) {
   const std::size_t shown = std::min(most, kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const KernelStats& k = kernels[i];
-    table.add({shorten(one_line(k.name), kKernelWidth), format_count(k.count), format_duration(k.total_ns),
+    table.add({shorten(function_name(one_line(k.name)), kKernelWidth), format_count(k.count), format_duration(k.total_ns),
                format_percent(k.share), format_duration(k.p50_ns), format_duration(k.p99_ns),
                k.occupancy ? format_percent(k.occupancy->occupancy) : "-"});
   }
@@ -123,8 +123,8 @@ std::string filling_text(const Analysis& analysis, std::size_t most) {
     const KernelStats& k = analysis.kernels[i];
     if (!k.occupancy) continue;
     any = true;
-    table.add({shorten(one_line(k.name), kFillingWidth), format_count(k.blocks), std::to_string(k.threads_per_block),
-               std::to_string(k.registers_per_thread), format_bytes(k.shared_bytes_per_block), occupancy_text(k),
+    table.add({shorten(function_name(one_line(k.name)), kFillingWidth), format_count(k.blocks),
+               std::to_string(k.threads_per_block), std::to_string(k.registers_per_thread), format_bytes(k.shared_bytes_per_block), occupancy_text(k),
                waves_text(k)});
   }
   return any ? table.str(0) + paragraph("of the shape of launch that took the most time; in brackets what limits the "

@@ -1,6 +1,8 @@
 // Lost records: says so before anything else is believed.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyzer/reports/format.h"
 #include "analyzer/rules/list.h"
 
@@ -25,10 +27,14 @@ RuleOutcome data_lost(const RuleInput& input) {
                          format_count(static_cast<std::uint64_t>(stat.value)));
   }
   if (lost > 0) {
-    const std::size_t kept = model.waits.size() + model.signals.size() + model.host_waits.size() +
+    std::uint64_t kept = model.waits.size() + model.signals.size() + model.host_waits.size() +
                              model.kernels.size() + model.copies.size() + model.calls.size() + model.nvtx.size() +
                              model.syncs.size() + model.cuda_events.size() + model.overheads.size() +
                              model.thread_samples.size();
+    // Samples of program counters are lost by the number, and kept by the interval.
+    for (const store::PcIntervalRow& interval : model.pc_intervals) {
+      kept += interval.samples - std::min(interval.samples, interval.dropped);
+    }
     const double share = static_cast<double>(lost) / static_cast<double>(lost + kept);
     Finding finding;
     finding.severity = share > kCriticalShare ? Severity::critical : Severity::warning;

@@ -12,14 +12,14 @@ namespace {
 
 /// From a twentieth on of the time in which a thread wanted to run.
 constexpr double kShare = 0.05;
-/// Below 1 % of the traced time, nobody would notice.
+/// Below 1 % of the time in which threads were sampled, nobody would notice.
 constexpr double kWorthNaming = 0.01;
 
 std::string who(const TraceModel& model, const ThreadStats& thread) {
   const store::ProcessRow* process = model.process(thread.process);
   std::string name = fmt::format("thread {}", thread.thread);
   if (!thread.name.empty()) name += fmt::format(" ({})", one_line(thread.name));
-  if (process != nullptr && model.processes.size() > 1) {
+  if (process != nullptr && model.program_processes() > 1) {
     name += process->rank ? fmt::format(" of rank {}", *process->rank) : fmt::format(" of process {}", process->id);
   }
   return name;
@@ -43,6 +43,11 @@ RuleOutcome host_descheduled(const RuleInput& input) {
     outcome.refused = "the trace holds no samples of the host's threads";
     return outcome;
   }
+  TimeNs first = model.thread_samples.front().begin, last = first;
+  for (const store::ThreadSampleRow& sample : model.thread_samples) {
+    first = std::min(first, sample.begin);
+    last = std::max(last, sample.end);
+  }
   bool any_delay = false;
   for (const ThreadStats& thread : thread_stats(model)) {
     if (!thread.run_delay_ns) continue;
@@ -50,7 +55,7 @@ RuleOutcome host_descheduled(const RuleInput& input) {
     const TimeNs delay = *thread.run_delay_ns;
     const TimeNs wanted = thread.cpu_ns + delay;
     if (thread.own || wanted <= 0 || static_cast<double>(delay) < kShare * static_cast<double>(wanted)) continue;
-    if (static_cast<double>(delay) < kWorthNaming * static_cast<double>(model.span())) continue;
+    if (static_cast<double>(delay) < kWorthNaming * static_cast<double>(last - first)) continue;
     Finding finding;
     finding.severity = Severity::warning;
     finding.text = fmt::format("{} was ready to run but had no CPU for {}, {} of the time in which it wanted one",

@@ -1,6 +1,8 @@
 // Host threads that wait for the GPU by asking it again and again.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyzer/host_polling.h"
 #include "analyzer/reports/format.h"
 #include "analyzer/rules/list.h"
@@ -8,7 +10,7 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// Below 1 % of the traced time, nobody would notice.
+/// Below 1 % of the time from the first call to the last, nobody would notice.
 constexpr double kWorthNaming = 0.01;
 /// From half of it on, the thread does little else.
 constexpr double kMuch = 0.5;
@@ -42,9 +44,14 @@ RuleOutcome host_polls_queries(const RuleInput& input) {
     outcome.refused = "the trace holds no calls of the CUDA driver or runtime";
     return outcome;
   }
+  // The host may poll before the device's first record and after its last.
+  TimeNs first = model.calls.front().start, last = first;
+  for (const store::CallRow& call : model.calls) {
+    first = std::min(first, call.start);
+    last = std::max(last, call.end);
+  }
   for (const HostPolling& polling : host_polling(model)) {
-    const double share =
-        model.span() > 0 ? static_cast<double>(polling.total_ns) / static_cast<double>(model.span()) : 0;
+    const double share = last > first ? static_cast<double>(polling.total_ns) / static_cast<double>(last - first) : 0;
     if (share < kWorthNaming) continue;
     Finding finding;
     finding.severity = share >= kMuch ? Severity::critical : Severity::warning;

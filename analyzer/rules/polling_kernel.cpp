@@ -21,7 +21,7 @@ constexpr double kLikely = 0.35;
 constexpr double kMostlySleeping = 0.5;
 
 /// Waits of our own runtime can be toggled; their loop stands in its headers.
-bool is_own(const PollingLoop& loop) { return loop.file.find("wic/") != std::string::npos; }
+bool is_own(const PollingLoop& loop) { return loop.file.starts_with("wic/") || loop.file.find("/wic/") != std::string::npos; }
 
 Severity severity_of(const PollingLoop& loop) {
   if (share_of(loop.reasons, "sleeping") >= kMostlySleeping || loop.confidence < kLikely) return Severity::info;
@@ -32,7 +32,7 @@ Severity severity_of(const PollingLoop& loop) {
 
 std::string beside_text(const PollingLoop& loop) {
   if (loop.beside.empty()) return {};
-  std::string text = fmt::format("; beside it ran {}", shorten(one_line(loop.beside.front()), 60));
+  std::string text = fmt::format("; beside it ran {}", shorten(function_name(one_line(loop.beside.front())), 60));
   if (loop.beside.size() > 1) text += fmt::format(" and {}", count_of(loop.beside.size() - 1, "other kernel"));
   return text;
 }
@@ -47,6 +47,9 @@ std::string remedy_of(const TraceModel& model, const PollingLoop& loop) {
       return "let fewer blocks take part, or split the kernel there; a wait of its own through wic::wait_until "
              "(docs/waiting.md) can be parked";
     default:
+      if (loop.behind > 0) {  // one thread of a block polls for all already
+        return "wait through wic::wait_until (docs/waiting.md), which can park, or let fewer blocks wait";
+      }
       return "let one thread of a block poll and the rest stand at a barrier, or wait through wic::wait_until "
              "(docs/waiting.md), which can park";
   }
@@ -75,7 +78,7 @@ RuleOutcome polling_kernel(const RuleInput& input) {
     Finding finding;
     finding.severity = severity_of(loop);
     const double share = loop.share + loop.behind_share;
-    finding.text = fmt::format("{} {} at {}: {} of the sampled time of {}{}", shorten(one_line(loop.function), 80),
+    finding.text = fmt::format("{} {} at {}: {} of the sampled time of {}{}", shorten(function_name(one_line(loop.function)), 80),
                                what_it_does(loop), place_of(loop), format_percent(share),
                                one_line(model.device_name(loop.device)), beside_text(loop));
     finding.evidence = evidence_of(model, loop);

@@ -11,13 +11,13 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "cli/checks/check.h"
 #include "cli/checks/cuda_driver.h"
 #include "cli/exe_path.h"
 #include "cli/record/app_environment.h"
+#include "cli/record/disassemble.h"
 #include "protocol/environment.h"
 
 namespace wicprof::cli {
@@ -39,21 +39,6 @@ Check cupti_check() {
   std::uint32_t version = 0;
   if (get == nullptr || get(&version) != 0) return {"CUPTI", CheckState::missing, path + " does not say its version", cure, false};
   return {"CUPTI", CheckState::ok, fmt::format("{}, API version {}", path, version), {}, false};
-}
-
-std::string find_nvdisasm() {
-  std::vector<std::string> folders;
-  std::istringstream path(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
-  for (std::string folder; std::getline(path, folder, ':');) folders.push_back(folder);
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable); root != nullptr && *root != '\0') folders.push_back(std::string(root) + "/bin");
-  }
-  folders.emplace_back("/usr/local/cuda/bin");
-  for (const std::string& folder : folders) {
-    const std::string file = folder + "/nvdisasm";
-    if (!folder.empty() && access(file.c_str(), X_OK) == 0) return file;
-  }
-  return {};
 }
 
 Check device_check(const Result<CudaDriver>& driver) {
@@ -189,9 +174,10 @@ Check injection_check(const std::string& library) {
 
 Check nvdisasm_check() {
   const std::string path = find_nvdisasm();
-  if (!path.empty()) return {"nvdisasm", CheckState::ok, path, {}, false};
-  return {"nvdisasm", CheckState::missing, "not found: polling loops are found, but not shown as instructions",
-          "put the CUDA toolkit's bin on PATH, or set CUDA_HOME", false};
+  if (!path.empty() && access(path.c_str(), X_OK) == 0) return {"nvdisasm", CheckState::ok, path, {}, false};
+  const std::string why = path.empty() ? "not found" : path + ", which WICPROF_NVDISASM names, cannot be run";
+  return {"nvdisasm", CheckState::missing, why + ": polling loops are told from samples alone, less surely",
+          "put the CUDA toolkit's bin on PATH, or name the program in WICPROF_NVDISASM", false};
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ void record_instructions(store::Recorder& recorder, const std::string& folder) {
     missing = "nvdisasm was not found; install it (it comes with the CUDA toolkit) in PATH, or name it with WICPROF_NVDISASM";
   }
   const TimeNs deadline = now_ns() + kPatience;
-  std::size_t absent = 0, unread = 0;
+  std::size_t absent = 0, unread = 0, late = 0;
   std::string reason;
   for (const auto& [module, symbols] : functions) {
     if (tool.empty()) break;
@@ -146,9 +146,18 @@ void record_instructions(store::Recorder& recorder, const std::string& folder) {
       ++absent;
       continue;
     }
-    Result<std::string> listing = output_of({tool, "-c", "-g", file}, deadline);
-    // Some versions insist on line information where they are asked for it.
+    if (now_ns() >= deadline) {
+      ++late;
+      continue;
+    }
+    // With the lines of inlined code; not every version knows how, and some insist on line information once asked for it.
+    Result<std::string> listing = output_of({tool, "-c", "-gi", file}, deadline);
+    if (!listing && now_ns() < deadline) listing = output_of({tool, "-c", "-g", file}, deadline);
     if (!listing && now_ns() < deadline) listing = output_of({tool, "-c", file}, deadline);
+    if (!listing && now_ns() >= deadline) {
+      ++late;
+      continue;
+    }
     if (!listing) {
       ++unread;
       reason = listing.error().message;
@@ -161,7 +170,11 @@ void record_instructions(store::Recorder& recorder, const std::string& folder) {
       reason = tool + " printed none of the sampled functions";
     }
   }
-  if (unread > 0) {
+  if (late > 0) {
+    missing = fmt::format("{} of {} modules were not disassembled: with {} that would have taken longer than the {} s that there "
+                          "are for all of them",
+                          late, functions.size(), tool, kPatience / kSecond);
+  } else if (unread > 0) {
     missing = fmt::format("{} of {} modules could not be disassembled ({}); try nvdisasm of the CUDA version that built the "
                           "program, named with WICPROF_NVDISASM",
                           unread, functions.size(), reason);

@@ -142,6 +142,18 @@ TEST(HostPollsQueries, NamesTheThreadAndTheCallThatSleeps) {
   EXPECT_NE(finding->remedy.find("cudaEventBlockingSync"), std::string::npos) << finding->remedy;
 }
 
+TEST(HostPollsQueries, ItsShareIsOfTheHostsTime) {
+  Program program;
+  program.kernel("k", 1, {0, kMs});  // the device was done long before the host stopped asking
+  for (int i = 0; i <= 1500; ++i) program.call("cudaEventQuery", 7, {i * 10'000, i * 10'000 + 5'000}, 600);
+  program.call("cudaLaunchKernel", 7, {25 * kMs, 30 * kMs});
+  const Analysis analysis = analyze(program.settled());
+  const auto finding = std::find_if(analysis.findings.begin(), analysis.findings.end(),
+                                    [](const Finding& f) { return f.rule == "host_polls_queries"; });
+  ASSERT_NE(finding, analysis.findings.end());
+  EXPECT_NE(finding->text.find(", 50.0 % of"), std::string::npos) << finding->text;
+}
+
 TEST(HostWaits, CpuBesideWallTellsSpinningFromSleeping) {
   Program program;
   program.host_wait("cudaDeviceSynchronize", {0, 10 * kMs}, 9 * kMs);
@@ -287,6 +299,22 @@ TEST(StreamWaits, AStreamThatWasBusyOrHadNothingToDoStoodNotIdle) {
   EXPECT_EQ(table.rows.at(0).count, 1u);
 }
 
+TEST(StreamWaits, SeveralWaitsBeforeTheSameWorkCountOnce) {
+  TwoStreams program;
+  program.stream_wait(2, 55, 310'000);
+  const StreamWaitTable table = stream_waits(program.settled());
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.rows[0].count, 2u);
+  EXPECT_EQ(table.rows[0].timed, 2u);
+  EXPECT_EQ(table.rows[0].idle_ns, 7 * kMs);
+}
+
+TEST(StreamWaits, AnEventWithoutADeviceIsWhereItsKernelRan) {
+  TwoStreams program;
+  program.model.cuda_events[0].device = -1;
+  EXPECT_EQ(stream_waits(program.settled()).rows.at(0).device, 0);
+}
+
 TEST(StreamWaits, AnEventUsedAgainIsAnotherRecording) {
   TwoStreams program;
   // The same event recorded once more, on stream 3: who waited for recording 55 waited for stream 1 all the same.
@@ -337,6 +365,35 @@ TEST(Activity, IsInTheJsonAnswerAndTheText) {
   for (const char* part : {"Kernel ", "producer", "Host polling", "Stream that waits", "Clocks", "cuda:0", "app 1"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
+}
+
+TEST(Activity, WicProfsOwnProcessIsNoneOfTheProgram) {
+  TwoStreams program;
+  program.model.processes = {{0x0f, 1, "wic-prof", "wic-prof run -- app", {}, {}, 0}, {0x10, 0x0f, "app", "app", {}, {}, 0}};
+  const Analysis analysis = analyze(program.settled());
+  EXPECT_EQ(program.model.program_processes(), 1u);
+  const std::string one = analysis_text(program.model, analysis);
+  EXPECT_EQ(one.find("Process "), std::string::npos) << one;
+  EXPECT_EQ(one.find("stream 2 of"), std::string::npos) << one;
+  const auto json = nlohmann::json::parse(analysis_json(program.model, analysis));
+  EXPECT_EQ(json["processes"][0]["own"], true);
+  EXPECT_EQ(json["processes"][1]["own"], false);
+  program.model.processes.push_back({0x11, 0x10, "app", "app child", {}, {}, 0});
+  const std::string two = analysis_text(program.model, analysis);
+  EXPECT_NE(two.find("app child"), std::string::npos) << two;
+  EXPECT_EQ(two.find("wic-prof run -- app"), std::string::npos) << two;
+}
+
+TEST(Activity, AWideBoundOfTheClockIsNone) {
+  Program program;
+  program.launch("k", 1, {10 * kMs, 20 * kMs}, kMs);  // stood in a queue for 9 ms
+  program.sync(SyncKind::stream, 1, {2 * kMs, 20 * kMs + 3'000});
+  const Analysis analysis = analyze(program.settled());
+  ASSERT_EQ(analysis.clocks.size(), 1u);
+  EXPECT_EQ(analysis.clocks[0].high, 9 * kMs);
+  const std::string text = analysis_text(program.model, analysis);
+  EXPECT_NE(text.find("is off by -3.00 us at least; by how much at most is not known"), std::string::npos) << text;
+  EXPECT_EQ(nlohmann::json::parse(analysis_json(program.model, analysis))["clocks"][0]["high_ns"], 9 * kMs);
 }
 
 TEST(Activity, FitsTheScreen) {

@@ -59,6 +59,15 @@ TEST(ClockBounds, TheBoundsHoldWhateverTheErrorIs) {
   }
 }
 
+TEST(ClockBounds, AWaitWhoseCallIsMissingProvesNothing) {
+  Program program = program_with(kSecond, [](TimeNs) { return 0; });
+  std::erase_if(program.model.calls, [](const auto& call) { return call.name == "cudaSynchronize"; });
+  const auto bounds = clock_bounds(program.settled());
+  ASSERT_EQ(bounds.size(), 1u);
+  EXPECT_FALSE(bounds[0].low);
+  EXPECT_EQ(bounds[0].windows[0].lows, 0u);
+}
+
 TEST(ClockBounds, DriftShowsFromWindowToWindow) {
   // 50 us a second: 20 windows, each bounded by what drifts within it.
   const auto bounds = clock_bounds(program_with(20 * kSecond, [](TimeNs at) { return (at - kSecond) / 20'000; }).model);

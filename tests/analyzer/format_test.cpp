@@ -41,6 +41,12 @@ TEST(Format, NumbersPercentAndBytes) {
 }
 
 TEST(Format, ShortenKeepsBothEndsAndWholeCharacters) {
+  EXPECT_EQ(function_name("(anonymous namespace)::wait_for(unsigned int const*, int (*)(int))"), "wait_for");
+  EXPECT_EQ(function_name("void at::(anonymous namespace)::fill<4, at::(anonymous namespace)::F<int>(int) >(int, F)"),
+            "at::fill<4, at::F<int>(int) >");
+  EXPECT_EQ(function_name("sm80_gemm"), "sm80_gemm");
+  EXPECT_EQ(function_name(")"), ")");
+  EXPECT_EQ(function_name("(x)"), "(x)");
   EXPECT_EQ(shorten("short", 10), "short");
   EXPECT_EQ(shorten("abcdefghij", 5), "ab\u2026ij");
   EXPECT_EQ(shorten("\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4", 3), "\u00e4\u2026\u00e4");

@@ -164,6 +164,47 @@ TEST(LoopKind, WhatOnlyLooksLikePolling) {
   }
 }
 
+TEST(LoopKind, AnUpdateThatReadsTheWordAnewIsNoLock) {
+  const LoopJudgement judgement = judge_only(listings::kRereadUpdate);
+  EXPECT_EQ(judgement.kind, LoopKind::atomic_update) << judgement.why;
+  EXPECT_FALSE(judgement.look);
+}
+
+TEST(LoopKind, ASearchWithAStopFlagIsWork) {
+  const LoopJudgement judgement = judge_only(listings::kSearchWithStop);
+  EXPECT_EQ(judgement.kind, LoopKind::work) << judgement.integers;
+  EXPECT_GT(judgement.integers, 6u);
+}
+
+TEST(LoopKind, CountedRoundsAndClocksAreNoWork) {
+  const LoopJudgement counted = judge_only(listings::kCountedPoll);
+  EXPECT_EQ(counted.kind, LoopKind::poll) << counted.why;
+  EXPECT_GT(counted.integers, 0u);
+  EXPECT_LE(counted.integers, 2u);
+  EXPECT_EQ(judge_only(listings::kDeadlinePoll).integers, 0u);
+  EXPECT_EQ(judge_only(listings::kSleepingPoll).integers, 0u) << "they are for the sleep";
+}
+
+TEST(LoopKind, AnAtomicThatChangesTheWordEachRoundIsWork) {
+  EXPECT_EQ(judge_only(listings::kDrawNumbers).kind, LoopKind::work);
+  EXPECT_EQ(judge_only(listings::kSetBit).kind, LoopKind::atomic_poll) << "what is set already stays as it is";
+}
+
+TEST(LoopKind, RealSpinWithADeadline) {
+  const LoopJudgement judgement = judge_only(listings::kRealSpin);
+  EXPECT_EQ(judgement.kind, LoopKind::poll) << judgement.why;
+  EXPECT_TRUE(judgement.strong);
+  EXPECT_TRUE(judgement.deadline);
+  EXPECT_EQ(judgement.integers, 0u);
+}
+
+TEST(LoopKind, RealWork) {
+  const std::vector<SassInstruction> function = function_of(listings::kRealWork);
+  const std::vector<SassLoop> loops = find_loops(function);
+  EXPECT_EQ(loops.size(), 3u);
+  for (const SassLoop& loop : loops) EXPECT_EQ(judge_loop(function, loop).kind, LoopKind::work);
+}
+
 TEST(LoopKind, AStoreInTheLoopIsWork) {
   std::string body(listings::kVolatilePoll);
   const std::size_t yield = body.find("YIELD ;");

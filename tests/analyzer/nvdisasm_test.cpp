@@ -60,6 +60,33 @@ TEST(Nvdisasm, OfInlinedCodeTheUsersInnermostLine) {
   EXPECT_EQ(at(rows, 0x00)->line, 0u);
 }
 
+// Of a toolkit's header and a user's file: whose line it is.
+std::string whose(const std::string& inner, const std::string& outer) {
+  const Rows rows = parse_nvdisasm(
+      listings::kernel("k", "\t//## File \"" + inner + "\", line 5 inlined at \"" + outer + "\", line 9\n" +
+                                "\t//## File \"" + outer + "\", line 9\n        /*0000*/                   EXIT ;\n"),
+      1, {"k"});
+  return rows.empty() ? "" : rows[0].file + ":" + std::to_string(rows[0].line);
+}
+
+TEST(Nvdisasm, TheToolkitsFoldersAreKnownByMoreThanTheirBeginning) {
+  const std::string user = "/home/user/main.cu";
+  EXPECT_EQ(whose("/usr/local/cuda-13.0/targets/sbsa-linux/include/cuda/atomic", user), user + ":9");
+  EXPECT_EQ(whose("/opt/cuda-12/include/x.h", user), user + ":9");
+  EXPECT_EQ(whose("/home/user/cuda-samples/spin.cuh", user), "/home/user/cuda-samples/spin.cuh:5");
+  EXPECT_EQ(whose("/home/user/cuda-samples/include/spin.cuh", user), "/home/user/cuda-samples/include/spin.cuh:5");
+}
+
+TEST(Nvdisasm, InlinedCodeInOneComment) {
+  const Rows rows = parse_nvdisasm(
+      listings::kernel("k", "\t//## File \"/usr/include/a.h\", line 1 inlined at \"/home/user/b.cu\", line 7\n"
+                            "        /*0000*/                   EXIT ;\n"),
+      1, {"k"});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].file, "/home/user/b.cu");
+  EXPECT_EQ(rows[0].line, 7u);
+}
+
 TEST(Nvdisasm, WithoutLines) {
   const Rows rows = parse_nvdisasm(listings::kernel("k", listings::kStreaming), 1, {"k"});
   ASSERT_EQ(rows.size(), 11u);

@@ -119,6 +119,57 @@ TEST(PollingLoops, KindsOfWaiting) {
             loops_in(listings::kSleepingPoll, everywhere)[0].confidence);
 }
 
+TEST(PollingLoops, ABarrierBehindAnEndIsNotBehindTheLoop) {
+  const std::vector<PollingLoop> loops = loops_in(R"(
+.L_x_0:
+        /*0000*/                   LDG.E.STRONG.SYS R0, desc[UR4][R4.64] ;
+        /*0010*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;
+        /*0020*/              @!P0 BRA `(.L_x_0) ;
+        /*0030*/                   EXIT ;
+.L_x_1:
+        /*0040*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0050*/                   EXIT ;
+)",
+                                                  {{0x10, "long_scoreboard", 500}, {0x40, "barrier", 500}});
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(loops[0].behind, 0u);
+}
+
+// The slow part of the first loop stands behind the second: neither is within the other.
+TEST(PollingLoops, LoopsThatInterleaveAreTwo) {
+  const std::vector<PollingLoop> loops = loops_in(R"(
+.L_x_0:
+        /*0000*/                   LDG.E.STRONG.SYS R0, desc[UR4][R2.64] ;
+        /*0010*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;
+        /*0020*/              @!P0 BRA `(.L_x_2) ;
+.L_x_1:
+        /*0030*/                   LDG.E.STRONG.SYS R6, desc[UR4][R4.64] ;
+        /*0040*/                   ISETP.NE.AND P0, PT, R6, RZ, PT ;
+        /*0050*/              @!P0 BRA `(.L_x_1) ;
+        /*0060*/                   EXIT ;
+.L_x_2:
+        /*0070*/                   YIELD ;
+        /*0080*/                   BRA `(.L_x_0) ;
+)",
+                                                  {{0x10, "long_scoreboard", 500}, {0x40, "long_scoreboard", 400}});
+  ASSERT_EQ(loops.size(), 2u);
+  EXPECT_EQ(loops[0].begin, 0u);
+  EXPECT_EQ(loops[1].begin, 0x30u);
+}
+
+TEST(PollingLoops, TheInstructionsLineBeforeCuptis) {
+  TraceModel model = polling_program();
+  for (store::PcTotalRow& row : model.pc_totals) {
+    row.file = "cuda_ptx_generated.h";
+    row.line = 470;
+  }
+  const std::vector<PollingLoop> loops = loops_of(model);
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(place_of(loops[0]), "poll.cu:7");
+  for (store::SassRow& row : model.sass) row.line = 0;
+  EXPECT_EQ(place_of(loops_of(model).at(0)), "cuda_ptx_generated.h:470") << "better than none";
+}
+
 TEST(PollingLoops, NotWhatOnlyLooksLikePolling) {
   const std::vector<Sampled> memory = {{0x20, "long_scoreboard", 500}, {0x30, "long_scoreboard", 500},
                                        {0x50, "long_scoreboard", 500}, {0x60, "branch_resolve", 200},
@@ -153,6 +204,20 @@ TEST(PollingLoops, WithoutInstructionsWithLessConfidence) {
       EXPECT_LT(loop.confidence, poll->confidence);
     }
   }
+}
+
+TEST(PollingLoops, WithoutInstructionsNotForWhatWaitsForItsStores) {
+  const std::vector<Sampled> poll = {{0x10, "long_scoreboard", 800}, {0x20, "wait", 20}};
+  ASSERT_EQ(loops_in({}, poll).size(), 1u);
+  std::vector<Sampled> fill = poll;
+  fill.push_back({0x30, "drain", 130});
+  EXPECT_TRUE(loops_in({}, fill).empty());
+}
+
+TEST(PollingLoops, BranchesShowWhereTheyGo) {
+  const std::vector<PollingLoop> loops = loops_of(polling_program());
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(loops[0].code.at(3), "00a0  @!P0 BRA 0x0070");
 }
 
 TEST(PollingLoops, WithoutInstructionsNotForComputing) {
@@ -199,6 +264,21 @@ TEST(PollingKernel, AGuessFromSamplesAloneIsSaidToBeOne) {
   EXPECT_NE(finding->text.find("seems to poll"), std::string::npos) << finding->text;
   EXPECT_NE(finding->severity, Severity::critical);
   EXPECT_NE(finding->evidence.find("nvdisasm was not found"), std::string::npos) << finding->evidence;
+}
+
+TEST(PollingKernel, OnlyAFolderOfThatNameIsOurs) {
+  TraceModel model = polling_program();
+  store::SiteRow site{};
+  site.name = "s";
+  model.sites.push_back(site);
+  const auto remedy_in = [&](const std::string& file) {
+    for (store::SassRow& row : model.sass) row.file = file;
+    const Analysis analysis = analyze(model);
+    const Finding* finding = find(analysis, "polling_kernel");
+    return finding == nullptr ? "" : finding->remedy;
+  };
+  EXPECT_EQ(remedy_in("/usr/include/wic/wait.h"), "wic-prof toggle park");
+  EXPECT_NE(remedy_in("/home/ludwic/poll.cu"), "wic-prof toggle park");
 }
 
 TEST(PollingKernel, RefusesWithoutSamples) {

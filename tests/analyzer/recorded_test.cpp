@@ -256,6 +256,10 @@ TEST_F(RecordedTrace, CudaActivityOfTwoRanksReachesTheAnswer) {
     sync.stream = 7;
     sync.correlation = 2;
     recorder->add(0, sync.header);
+    call.start_ns = sync.start_ns;
+    call.end_ns = sync.end_ns;
+    call.correlation = 2;
+    recorder->add(0, call.header);
     ThreadSampleEvent sample = make_event<ThreadSampleEvent>();
     sample.pid = 500 + rank;
     sample.thread = 600 + rank;

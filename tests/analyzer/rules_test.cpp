@@ -167,6 +167,19 @@ TEST(DataLost, CountsAndWarns) {
   EXPECT_EQ(analysis.loss[0].count, 400);
 }
 
+TEST(DataLost, SamplesCountAmongWhatArrived) {
+  TraceModel model = empty_program();
+  store::PcIntervalRow interval{};
+  interval.samples = 1'000'400;
+  interval.dropped = 400;
+  model.pc_intervals.push_back(interval);
+  model.stats.push_back(lost(400));
+  settle(model);
+  const Analysis analysis = analyze(model);
+  ASSERT_NE(find(analysis, "data_lost"), nullptr);
+  EXPECT_EQ(find(analysis, "data_lost")->severity, Severity::warning) << find(analysis, "data_lost")->text;
+}
+
 TEST(DataLost, AnUnfinishedTraceSaysSo) {
   TraceModel model = empty_program();
   model.meta["state"] = "recording";

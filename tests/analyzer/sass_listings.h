@@ -276,4 +276,234 @@ inline constexpr std::string_view kTryWait = R"(
         /*0030*/                   EXIT ;
 )";
 
+/// From a listing by nvdisasm 13.0 for sm_90, as printed: while (*flag == 0 && clock64() - start <= limit) {}
+inline constexpr std::string_view kRealSpin = R"(
+        /*0000*/                   LDC R1, c[0x0][0x28] ;
+        /*0010*/                   ULDC.64 UR4, c[0x0][0x208] ;
+        /*0020*/                   CS2R R4, SR_CLOCKLO ;
+        /*0030*/                   LDC.64 R2, c[0x0][0x210] ;
+        /*0040*/                   ULDC.64 UR6, c[0x0][0x220] ;
+.L_x_9:
+        /*0050*/                   LDG.E.STRONG.SYS R0, desc[UR4][R2.64] ;
+        /*0060*/                   CS2R R6, SR_CLOCKLO ;
+        /*0070*/                   IADD3 R8, P0, -R4, R6, RZ ;
+        /*0080*/                   ISETP.EQ.AND P1, PT, R0, RZ, PT ;
+        /*0090*/                   IMAD.X R6, R7, 0x1, ~R5, P0 ;
+        /*00a0*/                   ISETP.GT.U32.AND P0, PT, R8, UR6, PT ;
+        /*00b0*/                   ISETP.GT.AND.EX P0, PT, R6, UR7, PT, P0 ;
+        /*00c0*/              @!P0 BRA P1, `(.L_x_9) ;
+        /*00d0*/                   LDG.E.STRONG.SYS R3, desc[UR4][R2.64] ;
+        /*00e0*/                   LDC.64 R4, c[0x0][0x218] ;
+        /*00f0*/                   S2R R7, SR_CTAID.X ;
+        /*0100*/                   IMAD.WIDE.U32 R4, R7, 0x4, R4 ;
+        /*0110*/                   STG.E desc[UR4][R4.64], R3 ;
+        /*0120*/                   EXIT ;
+.L_x_10:
+        /*0130*/                   BRA `(.L_x_10);
+        /*0140*/                   NOP;
+        /*0150*/                   NOP;
+        /*0160*/                   NOP;
+        /*0170*/                   NOP;
+        /*0180*/                   NOP;
+        /*0190*/                   NOP;
+        /*01a0*/                   NOP;
+        /*01b0*/                   NOP;
+        /*01c0*/                   NOP;
+        /*01d0*/                   NOP;
+        /*01e0*/                   NOP;
+        /*01f0*/                   NOP;
+)";
+
+/// From the same listing: for (int i = 0; i < n; ++i) { a = a * k + b; b = b * l + a; }, unrolled by the compiler.
+inline constexpr std::string_view kRealWork = R"(
+        /*0000*/                   LDC R1, c[0x0][0x28] ;
+        /*0010*/                   S2R R5, SR_TID.X ;
+        /*0020*/                   LDC.64 R2, c[0x0][0x210] ;
+        /*0030*/                   ULDC.64 UR4, c[0x0][0x208] ;
+        /*0040*/                   LDC R11, c[0x0][0x218] ;
+        /*0050*/                   IMAD.WIDE.U32 R6, R5, 0x4, R2 ;
+        /*0060*/                   LDG.E R6, desc[UR4][R6.64] ;
+        /*0070*/                   ISETP.GE.AND P0, PT, R11, 0x1, PT ;
+        /*0080*/                   FADD R9, R6, 1 ;
+        /*0090*/              @!P0 BRA `(.L_x_1) ;
+        /*00a0*/                   IADD3 R0, R11.reuse, -0x1, RZ ;
+        /*00b0*/                   LOP3.LUT R4, R11, 0x3, RZ, 0xc0, !PT ;
+        /*00c0*/                   ISETP.GE.U32.AND P0, PT, R0, 0x3, PT ;
+        /*00d0*/              @!P0 BRA `(.L_x_2) ;
+        /*00e0*/                   IADD3 R0, -R4, R11, RZ ;
+        /*00f0*/                   ISETP.GT.AND P0, PT, R0, RZ, PT ;
+        /*0100*/              @!P0 BRA `(.L_x_3) ;
+        /*0110*/                   ISETP.GT.AND P1, PT, R0, 0xc, PT ;
+        /*0120*/                   PLOP3.LUT P0, PT, PT, PT, PT, 0x80, 0x0 ;
+        /*0130*/              @!P1 BRA `(.L_x_4) ;
+        /*0140*/                   PLOP3.LUT P0, PT, PT, PT, PT, 0x8, 0x0 ;
+.L_x_5:
+        /*0150*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0160*/                   IADD3 R0, R0, -0x10, RZ ;
+        /*0170*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0180*/                   ISETP.GT.AND P1, PT, R0, 0xc, PT ;
+        /*0190*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*01a0*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*01b0*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*01c0*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*01d0*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*01e0*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*01f0*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0200*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0210*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0220*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0230*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0240*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0250*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0260*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0270*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0280*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0290*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*02a0*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*02b0*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*02c0*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*02d0*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*02e0*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*02f0*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0300*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0310*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0320*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0330*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0340*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0350*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0360*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0370*/               @P1 BRA `(.L_x_5) ;
+.L_x_4:
+        /*0380*/                   ISETP.GT.AND P1, PT, R0, 0x4, PT ;
+        /*0390*/              @!P1 BRA `(.L_x_6) ;
+        /*03a0*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*03b0*/                   PLOP3.LUT P0, PT, PT, PT, PT, 0x8, 0x0 ;
+        /*03c0*/                   IADD3 R0, R0, -0x8, RZ ;
+        /*03d0*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*03e0*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*03f0*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0400*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0410*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0420*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0430*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0440*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0450*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0460*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0470*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0480*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0490*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*04a0*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*04b0*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+.L_x_6:
+        /*04c0*/                   ISETP.NE.OR P0, PT, R0, RZ, P0 ;
+        /*04d0*/              @!P0 BRA `(.L_x_2) ;
+.L_x_3:
+        /*04e0*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*04f0*/                   IADD3 R0, R0, -0x4, RZ ;
+        /*0500*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0510*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;
+        /*0520*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0530*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0540*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0550*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0560*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*0570*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*0580*/               @P0 BRA `(.L_x_3) ;
+.L_x_2:
+        /*0590*/                   ISETP.NE.AND P0, PT, R4, RZ, PT ;
+        /*05a0*/              @!P0 BRA `(.L_x_1) ;
+.L_x_7:
+        /*05b0*/                   IADD3 R4, R4, -0x1, RZ ;
+        /*05c0*/                   FFMA R6, R6, 1.0001000165939331055, R9 ;
+        /*05d0*/                   ISETP.NE.AND P0, PT, R4, RZ, PT ;
+        /*05e0*/                   FFMA R9, R9, 0.99989998340606689453, R6 ;
+        /*05f0*/               @P0 BRA `(.L_x_7) ;
+.L_x_1:
+        /*0600*/                   S2R R0, SR_CTAID.X ;
+        /*0610*/                   ULDC UR6, c[0x0][0x0] ;
+        /*0620*/                   FADD R9, R9, R6 ;
+        /*0630*/                   IMAD R5, R0, UR6, R5 ;
+        /*0640*/                   IMAD.WIDE.U32 R2, R5, 0x4, R2 ;
+        /*0650*/                   STG.E desc[UR4][R2.64], R9 ;
+        /*0660*/                   EXIT ;
+.L_x_8:
+        /*0670*/                   BRA `(.L_x_8);
+        /*0680*/                   NOP;
+        /*0690*/                   NOP;
+        /*06a0*/                   NOP;
+        /*06b0*/                   NOP;
+        /*06c0*/                   NOP;
+        /*06d0*/                   NOP;
+        /*06e0*/                   NOP;
+        /*06f0*/                   NOP;
+)";
+
+/// do { seen = *word; old = atomicCAS(word, seen, f(seen)); } while (old != seen);  the word is read anew in each round.
+inline constexpr std::string_view kRereadUpdate = R"(
+        /*0000*/                   LDC.64 R2, c[0x0][0x210] ;
+.L_x_0:
+        /*0010*/                   LDG.E.STRONG.SYS R4, desc[UR4][R2.64] ;
+        /*0020*/                   YIELD ;
+        /*0030*/                   IADD3 R5, R4, 0x3, RZ ;
+        /*0040*/                   ATOMG.E.CAS.STRONG.GPU PT, R7, [R2], R4, R5 ;
+        /*0050*/                   ISETP.NE.AND P0, PT, R7, R4, PT ;
+        /*0060*/               @P0 BRA `(.L_x_0) ;
+        /*0070*/                   EXIT ;
+)";
+
+/// while (!*found) { s = xorshift(s); if (hash(s) == want) break; }
+inline constexpr std::string_view kSearchWithStop = R"(
+        /*0000*/                   LDC.64 R2, c[0x0][0x210] ;
+.L_x_0:
+        /*0010*/                   LDG.E.STRONG.SYS R0, desc[UR4][R2.64] ;
+        /*0020*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;
+        /*0030*/               @P0 EXIT ;
+        /*0040*/                   SHF.L.U32 R4, R5, 0xd, RZ ;
+        /*0050*/                   LOP3.LUT R5, R5, R4, RZ, 0x3c, !PT ;
+        /*0060*/                   SHF.R.U32.HI R4, RZ, 0x11, R5 ;
+        /*0070*/                   LOP3.LUT R5, R5, R4, RZ, 0x3c, !PT ;
+        /*0080*/                   SHF.L.U32 R4, R5, 0x5, RZ ;
+        /*0090*/                   LOP3.LUT R5, R5, R4, RZ, 0x3c, !PT ;
+        /*00a0*/                   IMAD R6, R5, 0x9e3779b1, RZ ;
+        /*00b0*/                   SHF.R.U32.HI R6, RZ, 0xf, R6 ;
+        /*00c0*/                   ISETP.NE.AND P1, PT, R6, UR6, PT ;
+        /*00d0*/               @P1 BRA `(.L_x_0) ;
+        /*00e0*/                   STG.E desc[UR4][R8.64], R5 ;
+        /*00f0*/                   EXIT ;
+)";
+
+/// for (n = 0; *flag == 0 && n < limit; ++n) {}
+inline constexpr std::string_view kCountedPoll = R"(
+        /*0000*/                   LDC.64 R2, c[0x0][0x210] ;
+.L_x_0:
+        /*0010*/                   LDG.E.STRONG.SYS R0, desc[UR4][R2.64] ;
+        /*0020*/                   IADD3 R4, R4, 0x1, RZ ;
+        /*0030*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;
+        /*0040*/                   ISETP.GE.OR P0, PT, R4, UR6, P0 ;
+        /*0050*/              @!P0 BRA `(.L_x_0) ;
+        /*0060*/                   EXIT ;
+)";
+
+/// while ((i = atomicAdd(next, 1)) < n) sum += i;
+inline constexpr std::string_view kDrawNumbers = R"(
+        /*0000*/                   LDC.64 R2, c[0x0][0x210] ;
+        /*0010*/                   HFMA2.MMA R5, -RZ, RZ, 0, 5.9604644775390625e-08 ;
+.L_x_0:
+        /*0020*/                   ATOMG.E.ADD.STRONG.GPU PT, R0, desc[UR4][R2.64], R5 ;
+        /*0030*/                   ISETP.GE.AND P0, PT, R0, UR6, PT ;
+        /*0040*/              @!P0 BRA `(.L_x_0) ;
+        /*0050*/                   EXIT ;
+)";
+
+/// while (atomicOr(lock, 1) & 1) {}
+inline constexpr std::string_view kSetBit = R"(
+        /*0000*/                   LDC.64 R2, c[0x0][0x210] ;
+        /*0010*/                   HFMA2.MMA R5, -RZ, RZ, 0, 5.9604644775390625e-08 ;
+.L_x_0:
+        /*0020*/                   ATOMG.E.OR.STRONG.GPU PT, R0, desc[UR4][R2.64], R5 ;
+        /*0030*/                   LOP3.LUT P0, RZ, R0, 0x1, RZ, 0xc0, !PT ;
+        /*0040*/               @P0 BRA `(.L_x_0) ;
+        /*0050*/                   EXIT ;
+)";
+
 }  // namespace wicprof::analyzer::listings

@@ -70,11 +70,17 @@ class Sampling(harness.Case):
         self.assertEqual([loop["kind"] for loop in analysis["polling_loops"]], ["poll"])
         self.assertEqual(analysis["polling_loops"][0]["line"], 4)
         findings = [f for f in analysis["findings"] if f["rule"] == "polling_kernel"]
-        self.assertIn("spin(int*) polls a word at spin.cu:4", findings[0]["text"])
+        self.assertIn("spin polls a word at spin.cu:4", findings[0]["text"])
 
     def test_a_disassembler_that_knows_no_lines_is_asked_without(self):
-        self.run_sampled(self.printing('[ "$2" != -g ]'))
+        self.run_sampled(self.printing('[ "$2" != -gi ] && [ "$2" != -g ]'))
         self.assertEqual(len(self.sass()), 6)
+        self.assertNotIn("-g", (self.folder / "calls").read_text().split())
+
+    def test_a_disassembler_that_knows_no_inlining_is_asked_for_lines(self):
+        self.run_sampled(self.printing('[ "$2" != -gi ]'))
+        self.assertEqual(self.sass()[4][5], 4)
+        self.assertEqual((self.folder / "calls").read_text().split()[:2], ["-c", "-g"])
 
     def test_the_folder_is_the_owners_alone_and_beside_the_session(self):
         look = self.wic_prof("run", "-q", "-o", "t.wicprof", "--", "sh", "-c", 'stat -c "%a %n" "$WICPROF_MODULES"',
