@@ -21,6 +21,7 @@ using wicprof::ok;
 namespace {
 
 // Runs the calls that follow on this GPU, whatever the calling thread used before.
+// Before every call: the first one that a thread makes without it sets up the first GPU, however long that takes.
 void use(int ordinal) { cudaSetDevice(ordinal); }
 
 // False where the driver cannot say.
@@ -73,9 +74,13 @@ class CudaStream final : public Stream {
     return stream_write(stream_, to, value);
   }
   Result<> record(Event& event) override {
+    use(ordinal_);
     return check("recording an event", cudaEventRecord(static_cast<CudaEvent&>(event).get(), stream_));
   }
-  Result<> synchronize() override { return check("waiting for a stream", cudaStreamSynchronize(stream_)); }
+  Result<> synchronize() override {
+    use(ordinal_);
+    return check("waiting for a stream", cudaStreamSynchronize(stream_));
+  }
 
  private:
   Device& device_;
@@ -219,6 +224,7 @@ class CudaDevice final : public Device {
   }
 
   Result<bool> live_write_done() override {
+    use(ordinal_);
     const cudaError_t status = cudaStreamQuery(live_stream_);
     if (status == cudaErrorNotReady) return false;
     if (status != cudaSuccess) return cuda_error("writing beside running kernels", status);
