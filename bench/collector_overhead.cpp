@@ -2,7 +2,7 @@
 // (bench/collector/minimal_client.cpp), and under `wic-prof run`, in turn, round after round; medians over the rounds.
 //
 // tiny      10^5 empty launches, by one thread and by eight. Bars: what a launch takes longer than bare is at most 2,000 ns,
-//           and at most 1.15 of what it takes longer under the minimal client; these by the least disturbed rounds.
+//           and at most 1.15 of what it takes longer under the minimal client.
 // sampling  long kernels and c_h3d with pc sampling, against bare and against the same trace without it. Bars: 1.05.
 // torch     a training loop that keeps the GPU busy (bar: 1.03 of bare) and one that the CPU limits (beside the minimal
 //           client; no bar), by iterations; start-up is shown as well.
@@ -12,7 +12,6 @@
 // that cannot be judged. A trace that is not complete, or that lacks kernels, is no cheap one: its table could not look.
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -52,12 +51,6 @@ struct Figures {
   double middle(const std::string& name) const {
     const auto found = by_name.find(name);
     return found == by_name.end() ? 0 : median(found->second);
-  }
-  // Of the round that was disturbed least: on shared machines one and the same loop of launches takes up to twice as long
-  // from one moment to the next, more than recording costs.
-  double lowest(const std::string& name) const {
-    const auto found = by_name.find(name);
-    return found == by_name.end() ? 0 : *std::min_element(found->second.begin(), found->second.end());
   }
 };
 
@@ -235,14 +228,11 @@ void tiny(Bench& bench, std::int64_t launches) {
     bench.beside(name + "_wic_prof", Way::recorded, recorded, "ns a launch", bare, "bare", {});
     // Bars for the case that the requirement names: one thread.
     const bool claimed = threads == 1;
-    const double least = all[Way::bare].lowest("ns_a_launch");
-    const double added = all[Way::recorded].lowest("ns_a_launch") - least;
-    const double minimal_added = all[Way::minimal].lowest("ns_a_launch") - least;
-    bench.beside(name + "_added", Way::recorded, added, "ns a launch", 2000,
-                 "2,000 ns; the value is wic-prof's less bare's, each of its least disturbed round",
-                 claimed ? std::optional(1.0) : std::nullopt);
-    bench.beside(name + "_added_beside_minimal", Way::recorded, added, "ns a launch", minimal_added,
-                 "the minimal client's less bare's, likewise", claimed ? std::optional(1.15) : std::nullopt);
+    bench.beside(name + "_added", Way::recorded, recorded - bare, "ns a launch", 2000,
+                 "2,000 ns; the value is wic-prof's less bare's", claimed ? std::optional(1.0) : std::nullopt);
+    bench.beside(name + "_added_beside_minimal", Way::recorded, recorded - bare, "ns a launch", minimal - bare,
+                 "the minimal client's less bare's; the value is wic-prof's less bare's",
+                 claimed ? std::optional(1.15) : std::nullopt);
     bench.lost(name + "_lost", Way::recorded, all[Way::recorded]);
   }
 }
