@@ -38,8 +38,8 @@ void CUPTIAPI completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::siz
 // As the source `calls` leaves them out.
 void leave_out_quiet_calls() {
   for (const CUpti_CallbackId id :
-       {CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress, CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2,
-        CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent}) {
+       {CUPTI_DRIVER_TRACE_CBID_cuKernelGetName, CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress,
+        CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2, CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent}) {
     cuptiActivityEnableDriverApi(id, 0);
   }
   for (const CUpti_CallbackId id :

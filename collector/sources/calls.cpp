@@ -10,8 +10,10 @@ namespace wicprof::collector {
 namespace {
 
 // Left out: they look something up or read the calling thread's own state, nobody ever waits in them, and a program
-// makes them by the thousand (the runtime asks for every driver function at start-up, each <<<>>> makes two).
+// makes them by the thousand (the runtime asks for every driver function at start-up, each <<<>>> makes two, and with a
+// tool in the program each launch asks for its kernel's name).
 constexpr CUpti_CallbackId kQuietDriverCalls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuKernelGetName,
     CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress,
     CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2,
     CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
