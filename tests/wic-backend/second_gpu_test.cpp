@@ -1,0 +1,58 @@
+// A program on the second GPU leaves the first one alone. In a process of its own: whatever else runs in it may have set the
+// first one up.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "wic/runtime.h"
+
+namespace wic {
+namespace {
+
+// The driver's own word on it, without linking to the driver.
+class Driver {
+ public:
+  Driver() {
+    void* const library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (library == nullptr) return;
+    const auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(library, "cuInit"));
+    const auto count = reinterpret_cast<int (*)(int*)>(dlsym(library, "cuDeviceGetCount"));
+    state_ = reinterpret_cast<int (*)(int, unsigned*, int*)>(dlsym(library, "cuDevicePrimaryCtxGetState"));
+    if (init == nullptr || count == nullptr || state_ == nullptr || init(0) != 0 || count(&devices_) != 0) devices_ = 0;
+  }
+  int devices() const { return devices_; }
+  bool is_set_up(int device) const {
+    unsigned flags = 0;
+    int active = 0;
+    return state_(device, &flags, &active) == 0 && active != 0;
+  }
+
+ private:
+  int devices_ = 0;
+  int (*state_)(int, unsigned*, int*) = nullptr;
+};
+
+// Setting it up takes half a second and longer, all calls to CUDA wait meanwhile, and so does the toggle.
+TEST(SecondGpu, AToggleSetsUpNothingOnTheFirst) {
+  const Driver driver;
+  if (driver.devices() < 2) GTEST_SKIP() << "needs two GPUs, there are " << driver.devices();
+  RuntimeOptions options;
+  options.devices = "cuda:1";
+  auto made = Runtime::create(options);
+  ASSERT_TRUE(made) << made.error().message;
+  Runtime& runtime = **made;
+  const auto site = runtime.add_site({"second.word", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, true});
+  ASSERT_TRUE(site) << site.error().message;
+  ASSERT_TRUE(driver.is_set_up(1));
+  ASSERT_FALSE(driver.is_set_up(0));
+  // As the runtime's own thread does it: one that has called nothing of CUDA's before.
+  std::thread([&] {
+    const Result<> set = runtime.set_wait(*site, {wicprof::Mode::park, wicprof::StrategyId::shared_watch});
+    EXPECT_TRUE(set) << set.error().message;
+  }).join();
+  EXPECT_FALSE(driver.is_set_up(0));
+}
+
+}  // namespace
+}  // namespace wic
