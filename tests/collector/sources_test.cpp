@@ -22,6 +22,7 @@
 #include "protocol/events/overhead.h"
 #include "protocol/events/sync.h"
 #include "protocol/events/uvm.h"
+#include "protocol/trace_words.h"
 #include "tests/collector/record_bytes.h"
 #include "tests/protocol/ring_contents.h"
 
@@ -52,6 +53,15 @@ TEST(Sources, ByNameOnceAndUnknownOnesSaidSo) {
   EXPECT_TRUE(select_sources({"host"}).unknown.empty());
   EXPECT_TRUE(select_sources({"none"}).sources.empty());
   EXPECT_TRUE(select_sources({"none"}).unknown.empty());
+}
+
+TEST(Sources, TheWordsOfTheToolAreThoseOfTheCollector) {
+  std::vector<std::string> all;
+  for (const TraceWord& word : kTraceWords) {
+    all.emplace_back(word.word);
+    EXPECT_TRUE(select_sources({std::string(word.word)}).unknown.empty()) << word.word;
+  }
+  for (const std::string& name : names(select_sources(all))) EXPECT_TRUE(is_trace_word(name)) << name;
 }
 
 TEST(Sources, NoKindHasTwoTakersAndNoneSerialisesKernels) {
