@@ -97,7 +97,7 @@ collector() {
 
 two_gpus() {
   answer many_hosts -- "$bin/many_hosts" --processes 2 --threads 8 --devices 2
-  limit=90 claim interference_peer bench_interference --devices cuda:0,cuda:1 --tables peer
+  limit=90 claim interference_peer bench_interference --devices cuda:0,cuda:1 --tables peer --rounds 45
   limit=95 claim channel_peer bench_channel --devices cuda:0,cuda:1
 }
 
