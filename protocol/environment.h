@@ -13,7 +13,7 @@ inline constexpr char kNvtxInjectionVariable[] = "NVTX_INJECTION64_PATH";
 /// Eager loading: a kernel that spins must not stand in the way of the first launch of another one.
 inline constexpr char kModuleLoadingVariable[] = "CUDA_MODULE_LOADING";
 /// What the collector records: a comma list, by default "cuda,nvtx". Words: cuda (devices, kernels, copies, calls, host_waits,
-/// syncs, events, overhead), nvtx, uvm, graphs, or single sources by name. The tool's own words (host) are none of the
+/// syncs, events, overhead), nvtx, uvm, graphs, pcsampling, or single sources by name. The tool's own words (host) are none of the
 /// collector's business.
 inline constexpr char kTraceVariable[] = "WICPROF_TRACE";
 /// A folder for the modules (cubins) that were sampled, one file each: <crc>.cubin.
@@ -26,7 +26,6 @@ inline constexpr char kCuptiPathVariable[] = "WICPROF_CUPTI_PATH";
 inline constexpr char kFlushVariable[] = "WICPROF_FLUSH_MS";
 /// "1": the collector tells of NVTX ranges when they begin, too (protocol/events/nvtx.h: NvtxOpenEvent).
 inline constexpr char kNvtxOpenVariable[] = "WICPROF_NVTX_OPEN";
-
 
 /// The collector's file name.
 inline constexpr char kInjectionLibrary[] = "libwicprof_inject.so";

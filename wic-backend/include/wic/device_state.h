@@ -1,7 +1,7 @@
 // What lies in a device's memory for the backend: strategy words, sites, watch slots, record rings.
 //
 // Every word that waiting warps read lies in device memory on a 128-byte line of its own: shared words in host memory
-// are the worst case known (9.5x on a streaming neighbour, measured on an H200).
+// are the worst case known (a streaming neighbour took over 100 times as long on an H200: docs/results, hot_flag).
 #pragma once
 
 #include <cstdint>
