@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "analyzer/host_waits.h"
 #include "analyzer/reports/format.h"
@@ -14,6 +15,8 @@ namespace {
 constexpr double kShare = 0.05;
 /// Below 1 % of the time in which threads were sampled, nobody would notice.
 constexpr double kWorthNaming = 0.01;
+/// The worst ones are named, the others counted: a crowded machine keeps every thread from its CPU.
+constexpr std::size_t kNamed = 3;
 
 std::string who(const TraceModel& model, const ThreadStats& thread) {
   const store::ProcessRow* process = model.process(thread.process);
@@ -49,13 +52,22 @@ RuleOutcome host_descheduled(const RuleInput& input) {
     last = std::max(last, sample.end);
   }
   bool any_delay = false;
-  for (const ThreadStats& thread : thread_stats(model)) {
+  std::vector<ThreadStats> threads = thread_stats(model);
+  std::stable_sort(threads.begin(), threads.end(), [](const ThreadStats& a, const ThreadStats& b) {
+    return a.run_delay_ns.value_or(0) > b.run_delay_ns.value_or(0);
+  });
+  std::size_t more = 0;
+  for (const ThreadStats& thread : threads) {
     if (!thread.run_delay_ns) continue;
     any_delay = true;
     const TimeNs delay = *thread.run_delay_ns;
     const TimeNs wanted = thread.cpu_ns + delay;
     if (thread.own || wanted <= 0 || static_cast<double>(delay) < kShare * static_cast<double>(wanted)) continue;
     if (static_cast<double>(delay) < kWorthNaming * static_cast<double>(last - first)) continue;
+    if (outcome.findings.size() == kNamed) {
+      ++more;
+      continue;
+    }
     Finding finding;
     finding.severity = Severity::warning;
     finding.text = fmt::format("{} was ready to run but had no CPU for {}, {} of the time in which it wanted one",
@@ -68,6 +80,7 @@ RuleOutcome host_descheduled(const RuleInput& input) {
         "spin, or bind the program's threads to CPUs of their own (taskset, numactl)";
     outcome.findings.push_back(std::move(finding));
   }
+  if (more > 0) outcome.findings.back().evidence += fmt::format("; {} more likewise", format_count(more));
   if (!any_delay) outcome.refused = "the operating system does not say how long threads waited for a CPU";
   return outcome;
 }

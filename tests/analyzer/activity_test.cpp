@@ -206,6 +206,20 @@ TEST(HostDescheduled, NamesTheThreadThatHadNoCpu) {
   EXPECT_EQ(all, 1);  // neither the calm thread nor our own
 }
 
+TEST(HostDescheduled, ManyThreadsAreCountedAndTheWorstNamed) {
+  Program program;
+  program.kernel("k", 1, {0, 100 * kMs});
+  for (int i = 0; i < 10; ++i) program.sample(100 + i, "worker", {0, 100 * kMs}, 40 * kMs).run_delay = (20 + i) * kMs;
+  const Analysis analysis = analyze(program.settled());
+  std::vector<Finding> found;
+  for (const Finding& finding : analysis.findings) {
+    if (finding.rule == "host_descheduled") found.push_back(finding);
+  }
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_NE(found.front().text.find("thread 109"), std::string::npos) << found.front().text;
+  EXPECT_NE(found.back().evidence.find("7 more likewise"), std::string::npos) << found.back().evidence;
+}
+
 TEST(HostDescheduled, RefusesWithoutSamplesAndWithoutDelays) {
   const auto refused = [](const Analysis& analysis) {
     return std::any_of(analysis.refusals.begin(), analysis.refusals.end(),

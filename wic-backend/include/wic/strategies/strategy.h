@@ -115,8 +115,8 @@ struct PatientObservation {
   Sight<std::uint32_t> sight_;
 };
 
-/// The longest single sleep: a strategy looks at the deadline and at its strategy word at least this often, so that a
-/// toggle takes effect within a millisecond (a sleep of t lasts up to 2 t).
+/// The longest single sleep (one of t lasts up to 2 t), and about as long as stand_by(): so often a strategy comes back to the
+/// poll loop, which looks at the deadline and at the strategy word, so that a toggle takes effect within a millisecond.
 inline constexpr std::uint32_t kLongestSleepNs = 200'000;
 
 }  // namespace wic
