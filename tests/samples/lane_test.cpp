@@ -36,7 +36,7 @@ struct Sum {
   }
 };
 
-struct Setup {
+struct OneLane {
   std::unique_ptr<wic::Runtime> runtime;
   std::unique_ptr<Lane> lane;
   std::unique_ptr<wic::Stream> stream;
@@ -45,8 +45,8 @@ struct Setup {
 
 constexpr std::uint32_t kTags = 3;
 
-Setup make(Way way) {
-  Setup setup;
+OneLane make_lane(Way way) {
+  OneLane setup;
   wic::RuntimeOptions options;
   options.mode = way == Way::park ? Mode::park : Mode::poll;
   setup.runtime = *wic::Runtime::create(options);
@@ -57,7 +57,7 @@ Setup make(Way way) {
 }
 
 // Sends and receives one iteration; the sum over all that the device has received so far.
-std::uint32_t iterate(Setup& setup, std::uint32_t iteration) {
+std::uint32_t iterate(OneLane& setup, std::uint32_t iteration) {
   const Lane::Turn turn = setup.lane->turn(iteration);
   EXPECT_TRUE(wic::launch(*setup.stream, {2, 64}, Sum{turn.receiver(), turn.cycle, kTags, setup.sums.data()}));
   for (wic::Tag tag = 0; tag < kTags; ++tag) {
@@ -80,7 +80,7 @@ std::uint32_t expected(std::uint32_t iterations) {
 class LaneInEveryWay : public testing::TestWithParam<Way> {};
 
 TEST_P(LaneInEveryWay, CarriesWhatIsSent) {
-  Setup setup = make(GetParam());
+  OneLane setup = make_lane(GetParam());
   for (std::uint32_t i = 1; i <= 20; ++i) {
     EXPECT_EQ(iterate(setup, i), expected(i));
     EXPECT_EQ(setup.lane->turn(i).way_index, GetParam() == Way::park ? 1u : 0u);
@@ -88,7 +88,7 @@ TEST_P(LaneInEveryWay, CarriesWhatIsSent) {
 }
 
 TEST_P(LaneInEveryWay, FollowsTheToggleBetweenIterations) {
-  Setup setup = make(GetParam());
+  OneLane setup = make_lane(GetParam());
   std::set<std::uint32_t> ways;
   for (std::uint32_t i = 1; i <= 60; ++i) {
     if (i % 7 == 0) {
@@ -102,7 +102,7 @@ TEST_P(LaneInEveryWay, FollowsTheToggleBetweenIterations) {
 }
 
 TEST_P(LaneInEveryWay, GivesTheSameTurnToWhoAsksLater) {
-  Setup setup = make(GetParam());
+  OneLane setup = make_lane(GetParam());
   const Lane::Turn first = setup.lane->turn(1);
   ASSERT_TRUE(setup.runtime->set_wait(0, {Mode::park, StrategyId::automatic}));
   EXPECT_EQ(setup.lane->turn(2).way_index, 1u);
@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, LaneInEveryWay, testing::Values(Way::naive, Way::
                          });
 
 TEST(LaneOfNaiveWay, ComesBackToAtomicsAfterAToggle) {
-  Setup setup = make(Way::naive);
+  OneLane setup = make_lane(Way::naive);
   const auto strategy = [&] { return setup.runtime->strategy(setup.lane->turn(1).channel->data_site()); };
   EXPECT_EQ(strategy(), StrategyId::naive);
   ASSERT_TRUE(setup.runtime->set_wait(0, {Mode::park, StrategyId::automatic}));
