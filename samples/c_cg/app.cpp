@@ -22,7 +22,7 @@ wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptio
   problem.matrix = std::move(system.matrix);
   problem.b = std::move(system.b);
   problem.shape = std::to_string(n) + "^3 rows";
-  return krylov::KrylovApp::make(runtime, std::move(problem), {1e-8, 10'000}, choice.cluster);
+  return krylov::KrylovApp::make(runtime, std::move(problem), {1e-8, 2'000}, choice.cluster);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "krylov/csr.h"
-#include "krylov/front_order.h"
+#include "krylov/numbering.h"
 
 namespace sample::cg {
 
@@ -18,7 +18,7 @@ struct System {
 
 /// HPCCG's right-hand side: the row's sum, so that the solution is 1 everywhere.
 inline System stencil_system(const krylov::Grid& grid, std::uint64_t seed) {
-  const std::vector<std::uint32_t> order = krylov::front_order(grid, seed);
+  const std::vector<std::uint32_t> order = krylov::unstructured_order(grid, seed);
   const std::vector<std::uint32_t> number = krylov::inverse_of(order);
   System system;
   for (const std::uint32_t place : order) {

@@ -45,7 +45,7 @@ wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptio
   problem.plans = krylov::sum_plans(parts, mesh.unknowns());
   problem.shape = fmt::format("{}^3 elements, {} nodes", n, mesh.unknowns());
   problem.check = [mesh = std::move(mesh)](const std::vector<double>& x) { return compare(mesh, x); };
-  return krylov::KrylovApp::make(runtime, std::move(problem), {kTolerance, 10'000}, choice.cluster);
+  return krylov::KrylovApp::make(runtime, std::move(problem), {kTolerance, 2'000}, choice.cluster);
 }
 
 }  // namespace

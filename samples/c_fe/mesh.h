@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "c_fe/hexahedron.h"
-#include "krylov/front_order.h"
+#include "krylov/numbering.h"
 
 namespace sample::fe {
 
@@ -68,10 +68,10 @@ inline Mesh make_mesh(std::uint32_t n, std::uint64_t seed, double moved = 0.2) {
       }
     }
   }
-  mesh.element_order = krylov::front_order(mesh.elements, random.next());
+  mesh.element_order = krylov::unstructured_order(mesh.elements, random.next());
   mesh.number.assign(mesh.nodes.count(), kFixed);
   const krylov::Grid inner{n - 1, n - 1, n - 1};
-  for (const std::uint32_t i : krylov::front_order(inner, random.next())) {
+  for (const std::uint32_t i : krylov::unstructured_order(inner, random.next())) {
     const std::uint32_t node =
         mesh.nodes.index(1 + i % inner.nx, 1 + i / inner.nx % inner.ny, 1 + i / inner.nx / inner.ny);
     mesh.number[node] = mesh.unknowns();

@@ -1,11 +1,10 @@
-// Numbers as unstructured meshes have them: a front grows from a random place over the grid, and the points of each front
-// are numbered in random order. Neighbours get numbers that are near each other but follow no rule; what lies at the border
-// of a range of numbers is a list of indices.
+// Numbers as unstructured meshes have them: neighbours have numbers that are near each other but follow no rule. Patch after
+// patch of the grid is numbered, each in random order; the patches in the order in which a front grows over them from a random
+// place. So a range of numbers is a region, and what lies at its border is a list of numbers without a rule.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -24,6 +23,10 @@ class Random {
   }
   /// Below `end`.
   std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>((next() >> 32) * end >> 32); }
+  template <class T>
+  void shuffle(std::vector<T>& list) {
+    for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[below(static_cast<std::uint32_t>(i))]);
+  }
   /// From 0 to 1.
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
@@ -51,18 +54,15 @@ struct Grid {
   }
 };
 
-/// The place in the grid that has each number, 0 to count() - 1.
-inline std::vector<std::uint32_t> front_order(const Grid& grid, std::uint64_t seed) {
-  Random random(seed);
+/// The places of the grid, front after front from a random one on.
+inline std::vector<std::uint32_t> front_order(const Grid& grid, Random& random) {
   std::vector<std::uint32_t> order;
   order.reserve(grid.count());
   std::vector<bool> seen(grid.count());
   std::vector<std::uint32_t> front{random.below(grid.count())}, next;
   seen[front[0]] = true;
   while (!front.empty()) {
-    for (std::size_t i = front.size(); i > 1; --i) {
-      std::swap(front[i - 1], front[random.below(static_cast<std::uint32_t>(i))]);
-    }
+    random.shuffle(front);
     next.clear();
     for (const std::uint32_t at : front) {
       order.push_back(at);
@@ -72,6 +72,30 @@ inline std::vector<std::uint32_t> front_order(const Grid& grid, std::uint64_t se
       });
     }
     std::swap(front, next);
+  }
+  return order;
+}
+
+/// The place in the grid that has each number, 0 to count() - 1. Patches are half as long as the grid along each axis, 1 to 8
+/// places.
+inline std::vector<std::uint32_t> unstructured_order(const Grid& grid, std::uint64_t seed) {
+  Random random(seed);
+  const auto side = [](std::uint32_t n) { return std::clamp(n / 2, 1u, 8u); };
+  const std::uint32_t sx = side(grid.nx), sy = side(grid.ny), sz = side(grid.nz);
+  const Grid patches{(grid.nx + sx - 1) / sx, (grid.ny + sy - 1) / sy, (grid.nz + sz - 1) / sz};
+  std::vector<std::uint32_t> order, patch;
+  order.reserve(grid.count());
+  for (const std::uint32_t at : front_order(patches, random)) {
+    const std::uint32_t x = at % patches.nx * sx, y = at / patches.nx % patches.ny * sy,
+                        z = at / patches.nx / patches.ny * sz;
+    patch.clear();
+    for (std::uint32_t k = z; k < std::min(z + sz, grid.nz); ++k) {
+      for (std::uint32_t j = y; j < std::min(y + sy, grid.ny); ++j) {
+        for (std::uint32_t i = x; i < std::min(x + sx, grid.nx); ++i) patch.push_back(grid.index(i, j, k));
+      }
+    }
+    random.shuffle(patch);
+    order.insert(order.end(), patch.begin(), patch.end());
   }
   return order;
 }
