@@ -10,7 +10,7 @@ namespace {
 
 wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptions& options) {
   const auto ranks = static_cast<std::uint32_t>(runtime.device_count()) + 1;
-  const std::uint32_t n = options.size != 0 ? options.size : options.on_gpu ? 104 : 8;
+  const std::uint32_t n = options.size != 0 ? options.size : options.on_gpu ? 96 : 8;
   if (n > 300) return wicprof::bad_input("--size " + std::to_string(n) + ": at most 300 points along each side");
   const krylov::Grid grid{n, n, n};
   if (auto fit = krylov::check_ranks(ranks, grid.count(), "rows"); !fit) return fit.error();
@@ -30,7 +30,7 @@ wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptio
 const AppInfo& c_cg_info() {
   static const AppInfo info{"c_cg",
                             "conjugate gradients on a 27-point matrix in unstructured order, shared by the CPU and devices",
-                            "points along each side of the grid, 2 to 300 (default: 8, on GPUs 104)",
+                            "points along each side of the grid, 2 to 300 (default: 8, on GPUs 96)",
                             "simt:1",
                             1,
                             krylov::krylov_options(),

@@ -28,7 +28,7 @@ std::string compare(const fe::Mesh& mesh, const std::vector<double>& x) {
 
 wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptions& options) {
   const auto ranks = static_cast<std::uint32_t>(runtime.device_count()) + 1;
-  const std::uint32_t n = options.size != 0 ? options.size : options.on_gpu ? 80 : 8;
+  const std::uint32_t n = options.size != 0 ? options.size : options.on_gpu ? 64 : 8;
   if (n < 2 || n > 250) return wicprof::bad_input(fmt::format("--size {}: 2 to 250 elements along each side", n));
   fe::Mesh mesh;
   const krylov::KrylovChoice choice = krylov::krylov_choice(options, ranks, "fe");
@@ -53,7 +53,7 @@ wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptio
 const AppInfo& c_fe_info() {
   static const AppInfo info{"c_fe",
                             "Laplace's equation by finite elements on an unstructured mesh, shared by the CPU and devices",
-                            "elements along each side of the cube, 2 to 250 (default: 8, on GPUs 80)",
+                            "elements along each side of the cube, 2 to 250 (default: 8, on GPUs 64)",
                             "simt:1",
                             1,
                             krylov::krylov_options(),

@@ -211,6 +211,16 @@ class DeviceRank {
     exchange_shape_ = {1, threads, sizeof(FoldScratch)};
     const auto room = device_.resident_blocks(exchange_shape_, wic::kernel_ref(exchange_));
     if (!room) return room.error();
+    // That loads a kernel, too; none may be loaded while another waits for what this thread has yet to send.
+    const auto load = [&](const auto& kernel) -> wicprof::Result<> {
+      const auto loaded = device_.resident_blocks(exchange_shape_, wic::kernel_ref(kernel));
+      return loaded ? wicprof::ok() : wicprof::Result<>(loaded.error());
+    };
+    if (auto r = in_turn([&] { return load(MultiplyBoundary{}); }, [&] { return load(Finish{}); },
+                         [&] { return load(Reset{}); });
+        !r) {
+      return r;
+    }
     // A waiting block of one rank must not keep out those that another rank of the device has to send with.
     const std::uint32_t waiting = sharing * peers;
     if (*room < waiting + 1) {

@@ -18,7 +18,7 @@ using wicprof::ok;
 using wicprof::Result;
 
 /// What a reference multiplies at most, some seconds' worth.
-constexpr double kMostProducts = 1.5e9;
+constexpr double kMostProducts = 2e9;
 
 std::size_t affordable_iterations(const Csr& matrix) {
   return static_cast<std::size_t>(std::max(2.0, kMostProducts / static_cast<double>(matrix.values.size())));
