@@ -3,6 +3,7 @@
 #include <string>
 
 #include "c_cg/stencil_matrix.h"
+#include "krylov/choice.h"
 #include "krylov/krylov_app.h"
 
 namespace sample {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "c_fe/assemble.h"
+#include "krylov/choice.h"
 #include "krylov/krylov_app.h"
 
 namespace sample {

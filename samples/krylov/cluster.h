@@ -5,18 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "krylov/cluster_options.h"
 #include "krylov/host_rank.h"
 #include "krylov/schedule.h"
 
 namespace sample::krylov {
-
-struct ClusterOptions {
-  std::string prefix;  ///< of the lanes' names: "PREFIX.0to1" and so on
-  wic::Way way = wic::Way::poll;
-  ShapeWish shape;
-  std::uint32_t host_threads = 1;
-  std::uint64_t timeout_ns = 10'000'000'000;
-};
 
 class Cluster {
  public:

@@ -10,16 +10,11 @@
 #include <vector>
 
 #include "common/lane.h"
+#include "krylov/cluster_options.h"
 #include "krylov/kernels.h"
 #include "wic/launch.h"
 
 namespace sample::krylov {
-
-/// How a rank's kernels are launched; 0 = its choice.
-struct ShapeWish {
-  std::uint32_t blocks = 0;
-  std::uint32_t threads = 0;
-};
 
 /// The lanes between two ranks, as one of them sees them.
 struct Lanes {

@@ -3,13 +3,13 @@
 #pragma once
 
 #include "krylov/cg.h"
+#include "krylov/cluster_options.h"
 #include "krylov/message.h"
 #include "wic/receiver.h"
 #include "wic/sender.h"
 
 namespace sample::krylov {
 
-inline constexpr std::uint32_t kMostRanks = 6;
 inline constexpr std::uint32_t kMostPeers = kMostRanks - 1;
 
 /// Of a block. Three such blocks an SM leave 40 registers a thread: what waiting needs beyond that it keeps in memory.
