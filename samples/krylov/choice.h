@@ -9,8 +9,8 @@
 
 namespace sample::krylov {
 
-/// The options of both applications, and what they mean. The defaults of the CPU's share of the rows and of its threads go by
-/// the kind of device.
+/// The options of both applications, and what they mean. The defaults of the CPU's share of the rows and of its threads
+/// go by the kind of device.
 std::vector<AppOption> krylov_options();
 struct KrylovChoice {
   double cpu_percent;

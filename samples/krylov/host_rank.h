@@ -22,8 +22,8 @@ class HostRank {
   std::vector<double>& x() { return memory_.x(); }
   void reset() { std::fill(x().begin(), x().end(), 0.0); }
 
-  /// An iteration; the dot products that came with it. Errors: wicprof::failed when a deadline passed, or when a message was
-  /// not this iteration's.
+  /// An iteration; the dot products that came with it. Errors: wicprof::failed when a deadline passed, or when a
+  /// message was not this iteration's.
   wicprof::Result<Dots> iterate(Kind kind, bool first, std::uint32_t number, wicprof::TimeNs timeout) {
     RankView& view = memory_.view();
     const std::uint32_t chunks = chunks_of(view.rows);

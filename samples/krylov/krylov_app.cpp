@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "krylov/message.h"
 #include "krylov/replay.h"
 #include "krylov/textbook.h"
 
@@ -23,8 +24,8 @@ std::size_t affordable_iterations(const Csr& matrix) {
   return static_cast<std::size_t>(std::max(2.0, kMostProducts / static_cast<double>(matrix.values.size())));
 }
 
-/// Two methods that are the same but for rounding drift apart, the further the more iterations they have done and the less is
-/// left of the residual: what is compared is what has not fallen by more than that, to so many digits.
+/// Two methods that are the same but for rounding drift apart, the further the more iterations they have done and the
+/// less is left of the residual: what is compared is what has not fallen by more than that, to so many digits.
 constexpr double kComparedDecline = 1e-10;  // of (r, r)
 constexpr double kMethodTolerance = 1e-4;
 
@@ -54,8 +55,8 @@ Result<> KrylovApp::step(std::uint32_t step) {
   }
   const auto differs = std::mismatch(history_.begin(), history_.end(), history->begin(), history->end()).first;
   if (differs == history_.end() && history->size() == history_.size()) return ok();
-  return failed(fmt::format("solve {} differs from the first from iteration {} on", step,
-                            differs - history_.begin() + 1));
+  return failed(
+      fmt::format("solve {} differs from the first from iteration {} on", step, differs - history_.begin() + 1));
 }
 
 Result<> KrylovApp::check() {
@@ -86,8 +87,8 @@ Result<> KrylovApp::check_method() const {
   for (const HistoryEntry& entry : history_) {
     if (entry.kind != Kind::step || k == right.size() || right[k] < kComparedDecline * right[0]) continue;
     if (!(std::abs(entry.dots.gamma - right[k]) <= kMethodTolerance * right[k])) {
-      return failed(fmt::format("in step {} of the conjugate gradients the residual's square is {} and should be {}", k + 1,
-                                entry.dots.gamma, right[k]));
+      return failed(fmt::format("in step {} of the conjugate gradients the residual's square is {} and should be {}",
+                                k + 1, entry.dots.gamma, right[k]));
     }
     ++k;
   }
@@ -114,8 +115,8 @@ Result<> KrylovApp::check_bits() {
     const auto [wrong, right] = std::mismatch(x->begin(), x->end(), replay.x(rank).begin());
     if (wrong == x->end()) continue;
     const auto row = static_cast<std::size_t>(wrong - x->begin());
-    return failed(fmt::format("rank {}, row {} (number {} of the whole) of the solution is {} and should be {}", rank, row,
-                              problem_.plans[rank].global[row], *wrong, *right));
+    return failed(fmt::format("rank {}, row {} (number {} of the whole) of the solution is {} and should be {}", rank,
+                              row, problem_.plans[rank].global[row], *wrong, *right));
   }
   return ok();
 }

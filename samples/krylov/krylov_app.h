@@ -1,5 +1,5 @@
-// A program that solves A x = b with the CPU and devices, again and again: what c_cg and c_fe have in common. A step is a solve
-// from x = 0 until the residual is small enough.
+// A program that solves A x = b with the CPU and devices, again and again: what c_cg and c_fe have in common. A step is
+// a solve from x = 0 until the residual is small enough.
 #pragma once
 
 #include <functional>

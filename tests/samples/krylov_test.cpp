@@ -7,6 +7,7 @@
 
 #include "c_cg/stencil_matrix.h"
 #include "c_fe/assemble.h"
+#include "krylov/host_rank.h"
 #include "krylov/krylov_app.h"
 #include "krylov/replay.h"
 #include "krylov/textbook.h"
@@ -522,8 +523,8 @@ TEST_F(SilenceTest, AMessageOfAnotherIterationIsFound) {
   std::vector<double> message(kHead + plans_[1].incoming[0].global.size());
   message[kIterationAt] = 7;
   const Lane::Turn turn = up_->turn(1);
-  ASSERT_TRUE(turn.channel->send(0, turn.cycle, message.data(), static_cast<std::uint32_t>(message.size() * sizeof(double)),
-                                 kTimeoutNs));
+  ASSERT_TRUE(turn.channel->send(0, turn.cycle, message.data(),
+                                 static_cast<std::uint32_t>(message.size() * sizeof(double)), kTimeoutNs));
   ASSERT_TRUE((*rank)->launch(Kind::residual, true, 1, kTimeoutNs));
   const auto trouble = (*rank)->settle();
   ASSERT_TRUE(trouble) << trouble.error().message;
