@@ -17,6 +17,12 @@ struct Trouble {
   std::uint32_t wait;       ///< which of the program's waits it was; the program's own number
   std::uint32_t status;     ///< a wicprof::WaitStatus
 
+  /// Whether a wait was not satisfied before that iteration, with which the kernel begins: then it should do nothing, so that the
+  /// program comes to a stop. All threads get the same answer, since only kernels that are over count. Iterations from 1 on.
+  WIC_DEVICE bool came_before(const wic::Thread& thread, std::uint32_t first_iteration) const {
+    const std::uint32_t first = thread.load(&iteration);
+    return first != 0 && first < first_iteration;
+  }
   /// One thread of the group whose wait it was.
   WIC_DEVICE void note(const wic::Thread& thread, std::uint32_t of_iteration, std::uint32_t which,
                        wicprof::WaitStatus how) {

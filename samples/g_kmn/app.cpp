@@ -82,7 +82,7 @@ Result<> KMeans::open(const AppOptions& options) {
     return wicprof::bad_input("g_kmn streams to " + std::to_string(kMostConsumers) + " devices at most");
   }
   clusters_ = options.number("clusters");
-  cut_.points = options.size != 0 ? options.size : options.on_gpu ? 1u << 23 : 2048;
+  cut_.points = options.size != 0 ? options.size : options.on_gpu ? 1u << 23 : 1024;
   if (Result<> chosen = choose_shapes(options); !chosen) return chosen;
   auto trouble = TroubleLog::make(runtime_.device(0));
   if (!trouble) return trouble.error();
@@ -230,7 +230,7 @@ const AppInfo& g_kmn_info() {
   static const AppInfo info{
       "g_kmn",
       "k-means: the first device streams points to the others, which cluster them",
-      "points (default: 2048, on GPUs 2^23)",
+      "points (default: 1024, on GPUs 2^23)",
       "simt:2",
       2,
       {{"clusters", "clusters that are looked for", "16", 1, kmn::kMostClusters},

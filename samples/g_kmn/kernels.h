@@ -53,7 +53,7 @@ struct Produce {
   std::uint64_t timeout_ns;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (thread.load(&trouble->missed) != 0) return;  // of earlier rounds, or the waits that follow run out by themselves
+    if (trouble->came_before(thread, numbers[0].iteration)) return;
     const wic::Group group = wic::block_group(thread);
     for (std::uint32_t tile = 0; tile < cut.tiles(); ++tile) {
       for (std::uint32_t tag = thread.block(); tag < cut.tags; tag += thread.block_count()) {
@@ -118,7 +118,7 @@ struct Consume {
   std::uint64_t timeout_ns;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (thread.load(&trouble->missed) != 0) return;
+    if (trouble->came_before(thread, numbers.iteration)) return;
     const wic::Group group = wic::block_group(thread);
     auto* const centroids = static_cast<Point*>(thread.shared());
     auto* const gathered = reinterpret_cast<std::uint32_t*>(centroids + clusters.count);
