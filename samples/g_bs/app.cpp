@@ -90,7 +90,7 @@ Result<> BitonicSort::open(const AppOptions& options) {
                               std::to_string(devices));
   }
   const std::uint32_t keys = options.size != 0 ? options.size : options.on_gpu ? 1u << 24 : 2048;
-  const std::uint32_t piece = options.number("piece") != 0 ? options.number("piece") : options.on_gpu ? 2048 : 64;
+  const std::uint32_t piece = options.number("piece") != 0 ? options.number("piece") : options.on_gpu ? 2048 : 32;
   if (!std::has_single_bit(piece)) return wicprof::bad_input("--piece: choose a power of two");
   layout_ = layout_of(keys, static_cast<std::uint32_t>(std::countr_zero(devices)),
                       static_cast<std::uint32_t>(std::countr_zero(piece)));
@@ -253,8 +253,8 @@ const AppInfo& g_bs_info() {
       "keys (default: 2048, on GPUs 2^24)",
       "simt:2",
       2,
-      {{"piece", "keys of a piece, a power of two; 0 = 64, on GPUs 2048", "0", 0, 4096},
-       {"messages", "messages that a block sends in an exchange", "4", 1, 64}},
+      {{"piece", "keys of a piece, a power of two; 0 = 32, on GPUs 2048", "0", 0, 4096},
+       {"messages", "messages that a block sends in an exchange", "2", 1, 64}},
       &bs::BitonicSort::make};
   return info;
 }

@@ -61,7 +61,9 @@ TEST(KMeansCutTest, EveryPointIsInOneMessage) {
       std::uint64_t next = 0;
       for (std::uint32_t tile = 0; tile < cut.tiles(); ++tile) {
         for (std::uint32_t tag = 0; tag < tags; ++tag) {
-          if (cut.count(tile, tag) != 0) EXPECT_EQ(cut.first(tile, tag), next);
+          if (cut.count(tile, tag) != 0) {
+            EXPECT_EQ(cut.first(tile, tag), next);
+          }
           next += cut.count(tile, tag);
         }
       }
