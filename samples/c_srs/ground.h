@@ -57,15 +57,15 @@ class Ground {
     const Lane::Turn turn = to.lane().turn(batch);
     const auto place = turn.channel->place(tile, turn.cycle, static_cast<wicprof::TimeNs>(timeout_ns));
     if (place.data.empty()) {
-      return wicprof::unavailable("deadline passed: no room for tile " + std::to_string(tile) + " of batch " +
-                                  std::to_string(batch) + " at " + turn.channel->spec().name +
-                                  ".room; raise --timeout if the machine is busy");
+      return wicprof::failed("deadline passed: no room for tile " + std::to_string(tile) + " of batch " +
+                             std::to_string(batch) + " at " + turn.channel->spec().name +
+                             ".room; raise --timeout if the machine is busy");
     }
     auto* const reflected = reinterpret_cast<Pixel*>(place.data.data());
     calibration_.correct(measured, reflected);
     if (spoilt_ && spoilt_->batch == batch && spoilt_->tile == tile) reflected[0] = static_cast<Pixel>(~reflected[0]);
     const std::uint64_t at = (std::uint64_t{batch - 1} * shape_.tiles + tile) * shape_.tile_bytes();
-    return turn.channel->publish(tile, turn.cycle, shape_.tile_bytes(), wic::contiguous(at, shape_.tile_bytes()));
+    return turn.channel->publish(tile, turn.cycle, shape_.tile_bytes(), wic::Payload::contiguous(at, shape_.tile_bytes()));
   }
 
   void fail(const wicprof::Error& error) {

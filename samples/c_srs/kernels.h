@@ -75,7 +75,7 @@ struct Receive {
   static constexpr std::uint32_t kSharedBytes = sizeof(BlockWork);
 
   wic::Receiver rx;
-  std::uint32_t cycle;  ///< of the channel
+  wic::Cycle cycle{0};
   std::uint32_t batch;  ///< from 1
   std::uint64_t timeout_ns;
   std::uint32_t receivers;

@@ -114,14 +114,14 @@ class Pipeline final : public App {
   }
 
   wicprof::Error missed(const Station& station, const DeviceTrouble& trouble) const {
-    return wicprof::unavailable("deadline passed: tile " + std::to_string(trouble.tile) + " of batch " +
+    return wicprof::failed("deadline passed: tile " + std::to_string(trouble.tile) + " of batch " +
                                 std::to_string(trouble.failed_at) + " did not come at " +
                                 station.lane().turn(trouble.failed_at).channel->spec().name + ".data, and " +
                                 std::to_string(trouble.missed - 1) +
                                 " more; raise --timeout if the machine is busy");
   }
   wicprof::Error wrong(std::uint32_t station, std::uint32_t batch, const std::string& what) const {
-    return wicprof::bad_input("station " + std::to_string(station) + ", batch " + std::to_string(batch) + ": " + what);
+    return wicprof::failed("station " + std::to_string(station) + ", batch " + std::to_string(batch) + ": " + what);
   }
 
   PipelineOptions options_;

@@ -18,6 +18,7 @@ struct Target {
 };
 
 inline constexpr std::uint32_t kTargets = 3;
+inline constexpr std::uint32_t kMostEdge = 1024;  ///< of a tile, so that everything about it fits 32 bits
 
 /// A batch of tiles: what comes in, and the products of each tile one behind the other, target by target.
 struct BatchShape {

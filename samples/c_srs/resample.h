@@ -26,8 +26,8 @@ WIC_DEVICE inline std::uint32_t bilinear(const Pixel* tile, std::uint32_t edge, 
   return (upper * (256 - y.weight) + lower * y.weight + 32768) >> 16;
 }
 
-/// The mean of the pixels that a pixel of the smaller picture stands for, rounded; edge 2^10 at most fits 32 bits easily:
-/// a box has at most (2 * 4 - 1)^2 pixels.
+/// The mean of the pixels that a pixel of the smaller picture stands for, rounded; for the targets' sizes a box has at most
+/// 7^2 pixels.
 WIC_DEVICE inline std::uint32_t area_mean(const Pixel* tile, std::uint32_t edge, std::uint32_t to_edge, std::uint32_t x,
                                           std::uint32_t y) {
   const std::uint32_t left = x * edge / to_edge, right = (x + 1) * edge / to_edge;

@@ -38,10 +38,8 @@ class Station {
   /// Queues the kernel for a batch; batches count from 1. Does not wait.
   wicprof::Result<> launch(std::uint32_t batch, std::uint64_t timeout_ns) {
     const Lane::Turn turn = lane_.turn(batch);
-    const auto receiver = turn.channel->receiver();
-    if (!receiver) return receiver.error();
     Receive kernel{};
-    kernel.rx = *receiver;
+    kernel.rx = turn.receiver();
     kernel.cycle = turn.cycle;
     kernel.batch = batch;
     kernel.timeout_ns = timeout_ns;
