@@ -53,13 +53,13 @@ class Pipeline final : public App {
 
   wicprof::Result<> step(std::uint32_t) override {
     const std::uint32_t first = done_ + 1;
-    wicprof::Result<> sent = wicprof::ok();
-    for (std::uint32_t i = 0; i < options_.batches && sent; ++i) {
+    std::optional<wicprof::Error> not_sent;
+    for (std::uint32_t i = 0; i < options_.batches && !not_sent; ++i) {
       const std::uint32_t batch = ++done_;
       for (const auto& station : stations_) {
         if (auto r = station->launch(batch, options_.timeout_ns); !r) return r;
       }
-      sent = ground_.send(stations_, batch, options_.timeout_ns);
+      if (auto sent = ground_.send(stations_, batch, options_.timeout_ns); !sent) not_sent = sent.error();
     }
     for (std::size_t s = 0; s < stations_.size(); ++s) {
       const auto trouble = stations_[s]->settle();
@@ -68,7 +68,8 @@ class Pipeline final : public App {
       // The last batch's products are made with the next one's, or by check().
       for (std::uint32_t batch = std::max(first, 2u) - 1; batch < done_; ++batch) keep_digest(s, batch);
     }
-    return sent;
+    if (not_sent) return *not_sent;
+    return wicprof::ok();
   }
 
   wicprof::Result<> check() override {

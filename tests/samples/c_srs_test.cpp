@@ -8,6 +8,7 @@
 #include <set>
 
 #include "c_srs/filter.h"
+#include "c_srs/pipeline.h"
 #include "c_srs/radiometry.h"
 #include "c_srs/reference.h"
 #include "c_srs/resample.h"
@@ -285,6 +286,136 @@ TEST(SrsReference, ATinyBatchByHand) {
   ASSERT_TRUE(difference);
   ASSERT_TRUE(*difference);
   EXPECT_EQ(**difference, "tile 1 for target 1, pixel (0, 0) has shade 62, not 63");
+}
+
+// From here on the whole pipeline, on the CPU device.
+
+PipelineOptions small(std::uint32_t edge, std::uint32_t tiles) {
+  PipelineOptions options;
+  options.name = "srs.tiles";
+  options.station.batch = {edge, tiles};
+  options.station.threads = 32;
+  options.batches = 3;
+  options.timeout_ns = 60'000'000'000;
+  return options;
+}
+
+struct Running {
+  std::unique_ptr<wic::Runtime> runtime;
+  std::shared_ptr<const TileSet> tiles;
+  std::unique_ptr<Pipeline> pipeline;
+};
+
+Running start(const PipelineOptions& options, const std::string& devices = "simt:1") {
+  wic::RuntimeOptions of_runtime;
+  of_runtime.devices = devices;
+  of_runtime.mode = options.way == wic::Way::park ? wicprof::Mode::park : wicprof::Mode::poll;
+  Running running;
+  running.runtime = *wic::Runtime::create(of_runtime);
+  const BatchShape& batch = options.station.batch;
+  running.tiles = *TileSet::make_up(tiles_for_batches_of(batch.tiles), batch.edge);
+  auto pipeline = Pipeline::make(*running.runtime, running.tiles, options);
+  if (pipeline) running.pipeline = *std::move(pipeline);
+  return running;
+}
+
+TEST(SrsPipeline, EveryWayGivesTheReferencesPictures) {
+  for (const wic::Way way : {wic::Way::naive, wic::Way::poll, wic::Way::park}) {
+    PipelineOptions options = small(9, 3);
+    options.way = way;
+    const Running running = start(options);
+    ASSERT_NE(running.pipeline, nullptr);
+    for (std::uint32_t step = 1; step <= 3; ++step) ASSERT_TRUE(running.pipeline->step(step));
+    const auto checked = running.pipeline->check();
+    EXPECT_TRUE(checked) << checked.error().message;
+    EXPECT_EQ(running.pipeline->traffic().messages, 9);
+    EXPECT_EQ(running.pipeline->traffic().bytes, 9 * 9 * 9 * 2);
+  }
+}
+
+TEST(SrsPipeline, SizesThatFitNothing) {
+  struct Case {
+    std::uint32_t edge, tiles, blocks, threads;
+  };
+  for (const Case& c : {Case{1, 1, 1, 32}, {2, 5, 1, 64}, {33, 1, 3, 32}, {5, 2, 50, 32}, {7, 33, 9, 96}}) {
+    PipelineOptions options = small(c.edge, c.tiles);
+    options.station.blocks = c.blocks;
+    options.station.threads = c.threads;
+    const Running running = start(options);
+    ASSERT_NE(running.pipeline, nullptr);
+    for (std::uint32_t step = 1; step <= 2; ++step) ASSERT_TRUE(running.pipeline->step(step));
+    const auto checked = running.pipeline->check();
+    EXPECT_TRUE(checked) << c.edge << ' ' << c.tiles << ' ' << c.blocks << ": " << checked.error().message;
+  }
+}
+
+// What tiles_for_batches_of() is for holds with several stations, too.
+TEST(SrsPipeline, SeveralStationsGetStreamsOfTheirOwn) {
+  const Running running = start(small(8, 2), "simt:2");
+  ASSERT_NE(running.pipeline, nullptr);
+  EXPECT_NE(tile_in_stream(*running.tiles, {8, 2}, 0, 1, 0), tile_in_stream(*running.tiles, {8, 2}, 1, 1, 0));
+  ASSERT_TRUE(running.pipeline->step(1));
+  const auto checked = running.pipeline->check();
+  EXPECT_TRUE(checked) << checked.error().message;
+  EXPECT_EQ(running.pipeline->traffic().messages, 12);
+}
+
+TEST(SrsPipeline, CanGoOnAfterACheck) {
+  const Running running = start(small(8, 2));
+  ASSERT_TRUE(running.pipeline->check());
+  for (std::uint32_t step = 1; step <= 3; ++step) {
+    ASSERT_TRUE(running.pipeline->step(step));
+    for (int times = 0; times < 2; ++times) {
+      const auto checked = running.pipeline->check();
+      ASSERT_TRUE(checked) << checked.error().message;
+    }
+  }
+}
+
+TEST(SrsPipeline, AWrongMessageIsFound) {
+  for (const std::uint32_t batch : {1u, 2u, 6u}) {  // 6: the last one
+    PipelineOptions options = small(8, 4);
+    options.spoilt = Ground::Spoilt{batch, 2};
+    const Running running = start(options);
+    for (std::uint32_t step = 1; step <= 2; ++step) ASSERT_TRUE(running.pipeline->step(step));
+    const auto checked = running.pipeline->check();
+    ASSERT_FALSE(checked) << batch;
+    EXPECT_EQ(checked.error().kind, wicprof::ErrorKind::failed);
+    EXPECT_NE(checked.error().message.find("batch " + std::to_string(batch)), std::string::npos)
+        << checked.error().message;
+    if (batch == 6) EXPECT_NE(checked.error().message.find("tile 2"), std::string::npos) << checked.error().message;
+  }
+}
+
+TEST(SrsPipeline, ATileThatDoesNotComeIsMissedOnce) {
+  const Running running = start(small(8, 2));
+  auto lane = Lane::make(*running.runtime, {"other", wic::End::cpu(), wic::End::on(0), 2, 128});
+  ASSERT_TRUE(lane);
+  auto station = Station::make(running.runtime->device(0), {{8, 2}, 2, 32}, **lane);
+  ASSERT_TRUE(station) << station.error().message;
+  // One block waits for both tiles. After the first deadline nobody waits any more, in later kernels either.
+  ASSERT_TRUE((*station)->launch(1, 1'000'000));
+  ASSERT_TRUE((*station)->launch(2, 3'600'000'000'000));
+  const auto trouble = (*station)->settle();
+  ASSERT_TRUE(trouble);
+  EXPECT_EQ(trouble->missed, 1u);
+  EXPECT_EQ(trouble->failed_at, 1u);
+  EXPECT_EQ(trouble->tile, 0u);
+}
+
+TEST(SrsPipeline, AStationThatTakesNothingInEndsTheSending) {
+  const Running running = start(small(8, 2));
+  auto lane = Lane::make(*running.runtime, {"other", wic::End::cpu(), wic::End::on(0), 2, 128});
+  ASSERT_TRUE(lane);
+  std::vector<std::unique_ptr<Station>> stations;
+  stations.push_back(*Station::make(running.runtime->device(0), {{8, 2}, 2, 32}, **lane));
+  Ground ground(running.tiles, {8, 2}, 2);
+  EXPECT_TRUE(ground.send(stations, 1, 1'000'000));
+  EXPECT_TRUE(ground.send(stations, 2, 1'000'000));
+  const auto third = ground.send(stations, 3, 1'000'000);
+  ASSERT_FALSE(third);
+  EXPECT_EQ(third.error().kind, wicprof::ErrorKind::failed);
+  EXPECT_NE(third.error().message.find("other.room"), std::string::npos) << third.error().message;
 }
 
 }  // namespace
