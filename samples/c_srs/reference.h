@@ -76,6 +76,12 @@ class Reference {
     return wicprof::Result<std::vector<Shade>>(std::move(shades));
   }
 
+  /// Whether a batch's digest is known already, and of how many different batches it is.
+  bool knows(std::uint32_t station, std::uint32_t batch) const {
+    return digests_.contains(tile_in_stream(*tiles_, shape_, station, batch, 0));
+  }
+  std::size_t known() const { return digests_.size(); }
+
   /// Of all products of a batch. Those of batches with the same tiles are made once.
   wicprof::Result<std::uint64_t> digest(std::uint32_t station, std::uint32_t batch) {
     const std::uint32_t first = tile_in_stream(*tiles_, shape_, station, batch, 0);

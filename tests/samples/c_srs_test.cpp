@@ -383,7 +383,9 @@ TEST(SrsPipeline, AWrongMessageIsFound) {
     EXPECT_EQ(checked.error().kind, wicprof::ErrorKind::failed);
     EXPECT_NE(checked.error().message.find("batch " + std::to_string(batch)), std::string::npos)
         << checked.error().message;
-    if (batch == 6) EXPECT_NE(checked.error().message.find("tile 2"), std::string::npos) << checked.error().message;
+    if (batch < 6) continue;
+    // Where the pictures of the last batch differ. All of them do: a wrong value changes the batch's range of shades.
+    EXPECT_NE(checked.error().message.find("has shade"), std::string::npos) << checked.error().message;
   }
 }
 
