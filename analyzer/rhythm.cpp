@@ -234,7 +234,7 @@ class Finder {
     } else {
       rhythm_.words += ", none back";
     }
-    if (numbered) rhythm_.words += fmt::format(", in {}", count_of(n, "iteration"));
+    if (numbered) rhythm_.words += fmt::format("; {} of {}", count_of(n, "iteration"), ranges_of(all_counts()));
   }
 
   void too_few(std::size_t n, bool numbered) {
@@ -271,12 +271,12 @@ class Finder {
       return;
     }
     if (by_longer_iterations()) return;
-    if (whole() && by_shortest_repetition(0.97)) return;
     if (!whole()) return by_thinned_counts();
     if (in_phases(counts)) {
       rhythm_.words = fmt::format("the counts change from one part of the run to another ({} in an iteration)", ranges_of(counts));
       return;
     }
+    if (by_shortest_repetition(0.97, 2 * kMostIterations)) return;
     take_program_period();
     rhythm_.model = Model::probabilistic;
     // Surer the less of the iterations any one count explains.
@@ -413,16 +413,17 @@ class Finder {
 
   // The program numbers its transfers, one number each.
   void by_turns() {
-    if (by_shortest_repetition(kRegular) || irregular_order()) return;
+    if (by_shortest_repetition(kRegular, kMostTransfers) || irregular_order()) return;
     rhythm_.words = fmt::format("no repetition shows in {}", count_of(steps_.size(), "transfer"));
   }
 
   void by_transfers() {
+    if (steps_.size() < 2 * kMinIterations) return too_few(steps_.size() / 2, true);
     if (!whole()) {
       rhythm_.words = "the program's numbers do not tell iterations apart, and too much is missing to find them by order";
       return;
     }
-    if (by_shortest_repetition(kRegular)) {
+    if (by_shortest_repetition(kRegular, kMostTransfers)) {
       for (std::size_t i = 0; i < steps_.size(); ++i) {
         rhythm_.unit[i] = static_cast<std::uint32_t>((i + unit_length_ - unit_start_) / unit_length_);
       }
@@ -433,13 +434,21 @@ class Finder {
                                 count_of(steps_.size(), "transfer"));
   }
 
+  // Whether stretches without any order may well be so alike: by how likely a count is the most likely one (a binomial
+  // distribution's peak, by Stirling), and by how many lengths and beginnings were tried.
+  static bool by_chance(const Counts& unit, std::size_t stretches) {
+    const double length = unit.both(), part = unit.back / length;
+    const double alike = std::min(0.6, 1 / std::sqrt(6.28 * length * part * (1 - part)));
+    return static_cast<double>(stretches - 1) * -std::log(alike) < std::log(length * length / 2) + 2;
+  }
+
   // The shortest stretch that has the same counts each time, wherever it begins. Messages within it may come in any order.
-  bool by_shortest_repetition(double regular) {
+  bool by_shortest_repetition(double regular, std::size_t longest) {
     const std::size_t n = std::min<std::size_t>(steps_.size(), 100'000);
     std::vector<std::uint32_t> backs(n + 1, 0);
     for (std::size_t i = 0; i < n; ++i) backs[i + 1] = backs[i] + (steps_[i].back ? 1 : 0);
     std::vector<std::uint32_t> frequency;
-    for (std::size_t length = 2; length <= kMostTransfers && n >= kMinIterations * length; ++length) {
+    for (std::size_t length = 2; length <= longest && n >= kMinIterations * length; ++length) {
       for (std::size_t start = 0; start < length; ++start) {
         const std::size_t stretches = (n - start) / length;
         if (stretches < kMinIterations) continue;
@@ -452,6 +461,7 @@ class Finder {
         const double share = static_cast<double>(*most) / static_cast<double>(stretches);
         if (share < regular || back == 0 || back == length) continue;
         const Counts unit{static_cast<std::uint32_t>(length) - back, back};
+        if (by_chance(unit, stretches)) continue;
         unit_length_ = length;
         unit_start_ = start;
         take_transfers_period(length);

@@ -69,7 +69,10 @@ class Joined {
   std::vector<std::uint32_t> above_;
 };
 
-std::optional<Place> place_of(const store::SignalRow&) { return std::nullopt; }
+std::optional<Place> place_of(const store::SignalRow& row) {
+  if (row.bytes == 0) return std::nullopt;
+  return Place{row.offset, row.span, row.bytes, row.pieces, row.regular || row.pieces == 1};
+}
 
 /// Which part of a table's rows is there: rows are numbered as they are recorded, so those in between were removed.
 template <class Row>
@@ -109,7 +112,8 @@ Waiting waiting_of(const TraceModel& model, const WakeEdge& edge) {
 /// What a site's records say about it as a whole.
 struct SiteFacts {
   std::uint64_t signals = 0, announcing = 0;  ///< announcing: with a payload
-  std::uint64_t edges = 0, behind = 0;        ///< behind: the waiter was two or more iterations further
+  std::uint64_t edges = 0;
+  std::uint64_t behind = 0, far_behind = 0;   ///< the waiter was at least one, or two, iterations further
   std::uint64_t at_once = 0;                  ///< the signal had come when the waiter did
   PartyIndex from = kNone, to = kNone;        ///< the first seen
   bool one_way = true;                        ///< all go from `from` to `to`
@@ -128,6 +132,7 @@ class Gatherer {
     find_room();
     add_signals();
     add_unmatched();
+    if (traffic_.messages.empty()) keep_those_within();
     merge_parts();
     estimate_losses();
     std::stable_sort(traffic_.messages.begin(), traffic_.messages.end(),
@@ -214,7 +219,7 @@ class Gatherer {
     for (const store::SignalRow& signal : model_.signals) {
       SiteFacts& site = facts(signal.site);
       ++site.signals;
-      if (const auto place = place_of(signal); place && place->bytes > 0) ++site.announcing;
+      if (signal.bytes > 0) ++site.announcing;
       const PartyIndex from = sender_of(signal);
       if (site.from == kNone) site.from = from;
       if (site.from != from) site.one_sender = site.one_way = false;
@@ -224,7 +229,8 @@ class Gatherer {
       const Waiting wait = waiting_of(model_, edge);
       SiteFacts& site = facts(signal.site);
       ++site.edges;
-      if (wait.iteration >= signal.iteration + 2) ++site.behind;
+      if (wait.iteration > signal.iteration) ++site.behind;
+      if (wait.iteration > signal.iteration + 1) ++site.far_behind;
       if (signal.at <= wait.arrived) ++site.at_once;
       const PartyIndex to = receiver_of(wait);
       if (site.to == kNone) site.to = to;
@@ -234,16 +240,19 @@ class Gatherer {
   }
 
   // An acknowledgement lets its producer go on to a message some iterations later, goes against a site's messages, and
-  // hardly ever keeps anybody waiting.
+  // hardly ever keeps anybody waiting. One iteration later it might as well be an answer.
   void find_room() {
     for (std::size_t i = 0; i < facts_.size(); ++i) {
       SiteFacts& site = facts_[i];
       if (!site.one_way || site.announcing > 0 || site.edges == 0 || site.to == kNone) continue;
       if (10 * site.behind < 9 * site.edges || 10 * site.at_once < 8 * site.edges) continue;
-      site.room = std::any_of(facts_.begin(), facts_.end(), [&](const SiteFacts& data) {
+      const bool against = std::any_of(facts_.begin(), facts_.end(), [&](const SiteFacts& data) {
         return data.one_way && data.from == site.to && data.to == site.from && data.edges > 0 &&
                10 * data.behind < data.edges;
       });
+      if (!against) continue;
+      site.room = 10 * site.far_behind >= 9 * site.edges;
+      if (!site.room && announcing_ == 0) traffic_.doubtful = true;
     }
     for (const SiteFacts& site : facts_) traffic_.left_out.room_sites += site.room ? 1 : 0;
   }
@@ -299,7 +308,7 @@ class Gatherer {
         continue;
       }
       Message message = message_of(i);
-      if (!carries(site) || (message.place && message.place->bytes == 0)) {
+      if (announcing_ > 0 && !message.place) {
         ++traffic_.left_out.bare;
         continue;
       }
@@ -319,7 +328,7 @@ class Gatherer {
       if (k > 0 && others[k].signal == others[k - 1].signal && others[k].to == others[k - 1].to) continue;
       const SiteFacts& site = facts(model_.signals[others[k].signal].site);
       Message message = message_of(others[k].signal);
-      if (site.room || !carries(site) || (message.place && message.place->bytes == 0)) continue;
+      if (site.room || (announcing_ > 0 && !message.place)) continue;
       message.to = others[k].to;
       message.received = others[k].received;
       message.receiver = others[k].block;
@@ -328,12 +337,26 @@ class Gatherer {
   }
 
   void add(const Message& message, std::optional<std::uint32_t> value) {
-    if (message.from == message.to) {
-      ++traffic_.left_out.within;
-      return;
+    const bool within = message.from == message.to;
+    if (within) ++traffic_.left_out.within;
+    (within ? within_ : traffic_.messages).push_back(message);
+    (within ? within_values_ : values_).push_back(value);
+  }
+
+  // Nobody talks to another party: then the blocks are the parties, where they are known.
+  void keep_those_within() {
+    for (std::size_t i = 0; i < within_.size(); ++i) {
+      const Message& m = within_[i];
+      if (m.sender == kNone || m.receiver == kNone || m.sender == m.receiver) continue;
+      traffic_.messages.push_back(m);
+      values_.push_back(within_values_[i]);
     }
-    traffic_.messages.push_back(message);
-    values_.push_back(value);
+    traffic_.left_out.within -= traffic_.messages.size();
+  }
+
+  static auto way_of(const Message& m) {
+    const bool blocks = m.from == m.to;
+    return std::tuple(m.site, m.from, m.to, blocks ? m.sender : 0, blocks ? m.receiver : 0);
   }
 
   // Waits whose signal is missing, at sites that have one sender: many waiters of one word are one message.
@@ -347,7 +370,12 @@ class Gatherer {
       const SiteFacts& site = facts(row.site);
       if (site.room || site.signals == 0 || !carries(site)) return;
       if (has_signal) ++known;
-      if (!has_signal) missing.push_back(waiting_of(row));
+      if (has_signal) return;
+      if (site.edges > 0) {
+        missing.push_back(waiting_of(row));
+      } else if (announcing_ == 0) {
+        traffic_.doubtful = true;  // its numbers do not go with those of its signals
+      }
     };
     for (std::size_t i = 0; i < model_.waits.size(); ++i) look(model_.waits[i], matched[i]);
     for (std::size_t i = 0; i < model_.host_waits.size(); ++i) look(model_.host_waits[i], host_matched[i]);
@@ -387,7 +415,7 @@ class Gatherer {
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
       const Message &x = messages[a], &y = messages[b];
-      return std::tie(x.site, x.from, x.to, x.at) < std::tie(y.site, y.from, y.to, y.at);
+      return std::pair(way_of(x), x.at) < std::pair(way_of(y), y.at);
     });
     const std::vector<std::uint32_t> group = groups(order);
     const std::vector<std::uint32_t> most = most_waits(group);
@@ -409,8 +437,7 @@ class Gatherer {
     std::uint32_t now = 0, top = 0, first = 0;
     for (std::size_t k = 0; k < order.size(); ++k) {
       const Message& m = messages[order[k]];
-      const bool other = k == 0 || std::tie(m.site, m.from, m.to) !=
-                                       std::tie(messages[order[k - 1]].site, messages[order[k - 1]].from, messages[order[k - 1]].to);
+      const bool other = k == 0 || way_of(m) != way_of(messages[order[k - 1]]);
       if (other || (m.iteration + 2 < top && m.iteration <= first + 2)) {
         ++now;
         top = first = m.iteration;
@@ -521,6 +548,8 @@ class Gatherer {
   std::uint64_t announcing_ = 0;
   double signals_there_ = 1;  // the part of the waits whose signal is recorded
   std::vector<std::optional<std::uint32_t>> values_;  // of the messages
+  std::vector<Message> within_;                       // a party's to itself
+  std::vector<std::optional<std::uint32_t>> within_values_;
   std::size_t group_count_ = 0;
   Traffic traffic_;
 };

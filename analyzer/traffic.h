@@ -17,7 +17,7 @@ namespace wicprof::analyzer {
 
 using PartyIndex = std::uint32_t;
 
-/// Where in the program's data a message lies; as wic::Payload has it, in bytes.
+/// Where in the program's data a message lies, in bytes; as wic::Payload has it.
 struct Place {
   std::uint64_t offset = 0, span = 0;
   std::uint32_t bytes = 0;
@@ -41,7 +41,6 @@ struct Message {
   std::optional<TimeNs> received;  ///< the end of the first wait that it ended
   std::uint32_t sender = kNobody, receiver = kNobody;  ///< blocks, or the first one of several; not known of host threads
   std::uint32_t parts = 1;  ///< signals that are taken as this one transfer
-  bool numbered = true;     ///< `iteration` was recorded
   std::optional<Place> place;
 };
 
@@ -62,6 +61,7 @@ struct Traffic {
   std::uint64_t lost = 0;        ///< records that the trace counts as lost
   std::uint64_t unmatched = 0;   ///< waits without a recorded signal
   std::uint64_t missing = 0;     ///< rows that are missing between others
+  bool doubtful = false;         ///< some signals are answers or acknowledgements, and nothing tells which
   bool one_device = false;       ///< parties are roles of blocks, since nobody talks to another device
 };
 
