@@ -16,7 +16,7 @@ namespace {
 /// Fewer messages than this show no order.
 constexpr std::size_t kMinMessages = 6;
 /// How many messages weigh as much as having seen none.
-constexpr double kPriorMessages = 4;
+constexpr double kPriorMessages = 3;
 /// Halos are thin: beyond this part of the data, exchanged over and over, it is no longer a border.
 constexpr double kBorder = 0.55;
 

@@ -17,8 +17,10 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// The program's answer is that of its pairs where those that agree have this part of the messages.
-constexpr double kAgreement = 0.75;
+/// The program's answer is that of its pairs where those that agree have this part of what the pairs with an answer have.
+constexpr double kAgreement = 0.85;
+/// So much must pairs with an answer have of everything.
+constexpr double kAnswered = 0.5;
 /// Pairs beyond these are not looked at one by one: they have the fewest messages.
 constexpr std::size_t kMostPairs = 256;
 
@@ -275,40 +277,67 @@ class Classifier {
 
   // --- the program
 
+  /// Answers of pairs, weighed; the last one is `unknown`.
+  struct Vote {
+    std::array<double, 5> weight{}, sure{};
+    void add(std::size_t answer, double of, double confidence) {
+      weight[answer] += of;
+      sure[answer] += of * confidence;
+    }
+    double all() const { return std::accumulate(weight.begin(), weight.end(), 0.0); }
+    double answered() const { return all() - weight.back(); }
+    /// The answer with the most weight; `unknown` only where there is no other.
+    std::size_t best() const {
+      if (answered() == 0) return weight.size() - 1;
+      return static_cast<std::size_t>(std::max_element(weight.begin(), weight.end() - 1) - weight.begin());
+    }
+    double share(std::size_t answer) const { return weight[answer] / all(); }
+    bool agrees() const { return answered() >= kAnswered * all() && weight[best()] >= kAgreement * answered(); }
+    /// Pairs without an answer make it less sure, but not as much as such with another.
+    double confidence() const {
+      return weight[best()] == 0 ? 0 : sure[best()] / weight[best()] * (0.5 + 0.5 * share(best()));
+    }
+  };
+
   void decide_model() {
     if (result_.pairs.empty()) {
       result_.evidence.push_back("model unknown: nobody is seen to send to anybody else");
       return;
     }
     if (decide_ring()) return;
-    std::array<double, 5> weight{}, confidence{};
-    double all = 0;
+    Vote vote;
     for (const PairAnswer& pair : result_.pairs) {
-      const auto messages = static_cast<double>(pair.forth + pair.back);
-      weight[static_cast<std::size_t>(pair.model)] += messages;
-      confidence[static_cast<std::size_t>(pair.model)] += messages * pair.model_confidence;
-      all += messages;
+      vote.add(static_cast<std::size_t>(pair.model), static_cast<double>(pair.forth + pair.back), pair.model_confidence);
     }
-    const auto best = static_cast<std::size_t>(std::max_element(weight.begin(), weight.end()) - weight.begin());
-    const auto model = static_cast<Model>(best);
+    const auto model = static_cast<Model>(vote.best());
     const PairAnswer& example = *std::find_if(result_.pairs.begin(), result_.pairs.end(),
-                                               [&](const PairAnswer& pair) { return pair.model == model; });
+                                              [&](const PairAnswer& pair) { return pair.model == model; });
     result_.period = example.period;
-    result_.evidence.push_back(example.evidence.front());
-    if (example.model == Model::unknown && example.evidence.size() > 2) result_.evidence.push_back(example.evidence[1]);
-    const double share = weight[best] / all;
-    if (result_.pairs.size() > 1) {
-      result_.evidence.push_back(fmt::format("{} of parties talk to each other{}; {} with {} of the messages {} {}",
-                                             count_of(pair_count_, "pair"),
-                                             pair_count_ > kMostPairs ? fmt::format(" (the busiest {} were looked at)", kMostPairs) : "",
-                                             agreeing(model), format_percent(share), agreeing(model) == 1 ? "is" : "are",
-                                             model_name(model)));
+    // What the pair was told of its model, and of what makes it less sure.
+    for (const std::string& line : example.evidence) {
+      if (!is_about_pattern(line)) result_.evidence.push_back(line);
     }
-    if (share < kAgreement) {
+    if (result_.pairs.size() > 1) {
+      const std::string busiest =
+          pair_count_ > kMostPairs ? fmt::format(" (the busiest {} were looked at)", kMostPairs) : std::string();
+      result_.evidence.push_back(fmt::format("{} of parties talk to each other{}; {} of them, with {} of the messages: {}",
+                                             count_of(pair_count_, "pair"), busiest, agreeing(model),
+                                             format_percent(vote.share(vote.best())), model_name(model)));
+    }
+    if (model == Model::unknown) return;
+    if (!vote.agrees()) {
       result_.evidence.push_back("model unknown: the pairs differ");
       return;
     }
-    answer_model(result_, model, confidence[best] / weight[best] * share);
+    answer_model(result_, model, vote.confidence());
+  }
+
+  static bool is_about_pattern(const std::string& line) {
+    if (line.starts_with("pattern unknown")) return true;
+    for (const Pattern pattern : {Pattern::streaming, Pattern::adjacent, Pattern::scatter_gather, Pattern::random}) {
+      if (line.starts_with(fmt::format("{}: ", pattern_name(pattern)))) return true;
+    }
+    return false;
   }
 
   std::size_t agreeing(Model model) const {
@@ -376,29 +405,24 @@ class Classifier {
       result_.evidence.push_back("pattern unknown: there are no messages");
       return;
     }
-    std::array<double, 5> weight{}, confidence{};
-    double all = 0;
+    Vote vote;
     for (std::size_t i = 0; i < result_.pairs.size(); ++i) {
       const PairAnswer& pair = result_.pairs[i];
-      const auto bytes = static_cast<double>(std::max<std::uint64_t>(bytes_[i], 1));
-      weight[static_cast<std::size_t>(pair.pattern)] += bytes;
-      confidence[static_cast<std::size_t>(pair.pattern)] += bytes * pair.pattern_confidence;
-      all += bytes;
+      vote.add(static_cast<std::size_t>(pair.pattern), static_cast<double>(std::max<std::uint64_t>(bytes_[i], 1)),
+               pair.pattern_confidence);
     }
-    const auto best = static_cast<std::size_t>(std::max_element(weight.begin(), weight.end()) - weight.begin());
-    const auto pattern = static_cast<Pattern>(best);
+    const auto pattern = static_cast<Pattern>(vote.best());
     const PairAnswer& example = *std::find_if(result_.pairs.begin(), result_.pairs.end(),
-                                               [&](const PairAnswer& pair) { return pair.pattern == pattern; });
-    const std::string_view name = pattern == Pattern::unknown ? std::string_view("pattern unknown") : pattern_name(pattern);
+                                              [&](const PairAnswer& pair) { return pair.pattern == pattern; });
     for (const std::string& line : example.evidence) {
-      if (line.starts_with(name) || line.starts_with("pattern unknown")) result_.evidence.push_back(line);
+      if (is_about_pattern(line)) result_.evidence.push_back(line);
     }
-    const double share = weight[best] / all;
-    if (share < kAgreement) {
+    if (pattern == Pattern::unknown) return;
+    if (!vote.agrees()) {
       result_.evidence.push_back("pattern unknown: the pairs of parties differ");
       return;
     }
-    answer_pattern(result_, pattern, confidence[best] / weight[best] * share);
+    answer_pattern(result_, pattern, vote.confidence());
   }
 
   void tell_of_records() {
