@@ -86,7 +86,9 @@ class Classifier {
   std::string name_of(std::uint64_t end, bool by_blocks) const {
     const Party& party = traffic_.parties[end >> 32];
     if (by_blocks) return fmt::format("block {} of {}", static_cast<std::uint32_t>(end), model_.device_key(party.device));
-    return traffic_.one_device ? party.name : model_.device_key(party.device);
+    if (traffic_.one_device) return party.name;
+    const std::string key = model_.device_key(party.device);
+    return party.end < kFirstDeviceEnd ? key : fmt::format("{}[{}]", key, party.end - kFirstDeviceEnd);
   }
   std::string words_for(std::uint64_t end, bool by_blocks) const {
     const Party& party = traffic_.parties[end >> 32];

@@ -119,6 +119,7 @@ struct SiteFacts {
   bool one_way = true;                        ///< all go from `from` to `to`
   bool one_sender = true;
   bool room = false;
+  std::uint32_t releasing = 0, waiting = 0;  ///< ends on a device that plays several; 0 = any
 };
 
 class Gatherer {
@@ -127,6 +128,7 @@ class Gatherer {
       : model_(model), matching_(matching), sites_(all_sites()), devices_(all_devices()), facts_(sites_.size()) {}
 
   Traffic run() {
+    learn_ends();
     name_parties();
     learn_sites();
     find_room();
@@ -152,6 +154,39 @@ class Gatherer {
                               [&](const auto& add) { for (const auto& row : model_.waits) add(row.device); });
   }
 
+  // Where channels have both ends on one device, their sites tell whose block it is that signals or waits.
+  void learn_ends() {
+    std::vector<std::pair<DeviceId, SiteEnd>> ends;
+    const auto declared = [&](SiteId id) { return declared_[sites_.of(id)]; };
+    declared_.assign(sites_.size(), nullptr);
+    for (const store::SiteRow& row : model_.sites) {
+      const std::uint32_t i = sites_.of(row.id);
+      if (i < sites_.size() && sites_.at(i) == row.id) declared_[i] = &row;
+    }
+    const auto add = [&](DeviceId device, SiteEnd end) {
+      if (device == kHostDevice || end == 0) return;
+      if (ends.empty() || ends.back() != std::pair(device, end)) ends.emplace_back(device, end);
+    };
+    for (const auto& row : model_.signals) {
+      if (const auto* site = declared(row.site)) add(row.device, site->releasing);
+    }
+    for (const auto& row : model_.waits) {
+      if (const auto* site = declared(row.site)) add(row.device, site->waiting);
+    }
+    std::sort(ends.begin(), ends.end());
+    ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+    for (std::size_t i = 1; i < ends.size(); ++i) shared_device_ = shared_device_ || ends[i].first == ends[i - 1].first;
+    if (!shared_device_) return;
+    std::uint32_t most = 0;
+    for (std::size_t i = 0; i < sites_.size(); ++i) {
+      if (declared_[i] == nullptr) continue;
+      facts_[i].releasing = declared_[i]->releasing;
+      facts_[i].waiting = declared_[i]->waiting;
+      most = std::max({most, facts_[i].releasing, facts_[i].waiting});
+    }
+    ends_ = most + 1;
+  }
+
   // Parties are devices where devices talk to each other. On one device they are blocks that signal at the same sites or
   // wait at the same sites.
   void name_parties() {
@@ -159,10 +194,10 @@ class Gatherer {
       return edge.host != (model_.signals[edge.signal].device == kHostDevice) ||
              (!edge.host && model_.signals[edge.signal].device != model_.waits[edge.wait].device);
     });
-    traffic_.one_device = !across;
-    if (across) {
+    traffic_.one_device = !across && !shared_device_;
+    if (!traffic_.one_device) {
       for (std::size_t i = 0; i < devices_.size(); ++i) {
-        traffic_.parties.push_back({devices_.at(i), model_.device_name(devices_.at(i))});
+        for (std::uint32_t end = 0; end < ends_; ++end) traffic_.parties.push_back({devices_.at(i), party_name(i, end), end});
       }
       return;
     }
@@ -207,8 +242,19 @@ class Gatherer {
   std::uint32_t node(DeviceId device, SiteId site, bool waits) const {
     return static_cast<std::uint32_t>((devices_.of(device) * sites_.size() + sites_.of(site)) * 2 + (waits ? 1 : 0));
   }
+  /// By name, and by what options call it where several have one name.
+  std::string party_name(std::size_t device, std::uint32_t end) const {
+    const DeviceId id = devices_.at(device);
+    std::string name = model_.device_name(id);
+    const auto alike = std::count_if(model_.devices.begin(), model_.devices.end(), [&](const auto& d) { return d.name == name; });
+    if (alike > 1) name = fmt::format("{} ({})", model_.device_key(id), name);
+    return end < kFirstDeviceEnd ? name : fmt::format("part {} of {}", end - kFirstDeviceEnd, name);
+  }
   PartyIndex party(DeviceId device, SiteId site, bool waits) const {
-    return traffic_.one_device ? role_of_[node(device, site, waits)] : devices_.of(device);
+    if (traffic_.one_device) return role_of_[node(device, site, waits)];
+    const SiteFacts& facts = facts_[sites_.of(site)];
+    const std::uint32_t end = device == kHostDevice ? 0 : waits ? facts.waiting : facts.releasing;
+    return devices_.of(device) * ends_ + end;
   }
   PartyIndex sender_of(const store::SignalRow& signal) const { return party(signal.device, signal.site, false); }
   PartyIndex receiver_of(const Waiting& wait) const { return party(wait.device, wait.site, true); }
@@ -244,6 +290,9 @@ class Gatherer {
   void find_room() {
     for (std::size_t i = 0; i < facts_.size(); ++i) {
       SiteFacts& site = facts_[i];
+      const SitePurpose purpose = declared_[i] == nullptr ? SitePurpose::unknown : declared_[i]->purpose;
+      if (purpose == SitePurpose::room) site.room = true;
+      if (purpose != SitePurpose::unknown) continue;
       if (!site.one_way || site.announcing > 0 || site.edges == 0 || site.to == kNone) continue;
       if (10 * site.behind < 9 * site.edges || 10 * site.at_once < 8 * site.edges) continue;
       const bool against = std::any_of(facts_.begin(), facts_.end(), [&](const SiteFacts& data) {
@@ -544,6 +593,9 @@ class Gatherer {
   const Index<SiteId> sites_;
   const Index<DeviceId> devices_;
   std::vector<SiteFacts> facts_;
+  std::vector<const store::SiteRow*> declared_;
+  bool shared_device_ = false;  // some device plays several ends
+  std::uint32_t ends_ = 1;
   std::vector<PartyIndex> role_of_;
   std::uint64_t announcing_ = 0;
   double signals_there_ = 1;  // the part of the waits whose signal is recorded

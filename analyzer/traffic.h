@@ -30,6 +30,7 @@ struct Place {
 struct Party {
   DeviceId device = kHostDevice;
   std::string name;  ///< for people
+  std::uint32_t end = 0;  ///< SiteEnd, where one device plays several
 };
 
 struct Message {
