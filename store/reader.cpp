@@ -238,9 +238,11 @@ Result<std::vector<DeviceRow>> Reader::devices() const {
 
 Result<std::vector<SiteRow>> Reader::sites() const {
   return state_->list<SiteRow>(
-      "SELECT t.id, n.value, t.word_memory, t.pollers, t.words "
+      "SELECT t.id, n.value, t.word_memory, t.pollers, t.words, t.purpose, coalesce(t.releasing, 0), coalesce(t.waiting, 0) "
       "FROM site t LEFT JOIN string n ON n.id = t.name_id ORDER BY t.id",
-      0, [](Row& row, SiteRow& to) { row >> to.id >> to.name >> to.word_memory >> to.pollers >> to.words; });
+      0, [](Row& row, SiteRow& to) {
+        row >> to.id >> to.name >> to.word_memory >> to.pollers >> to.words >> to.purpose >> to.releasing >> to.waiting;
+      });
 }
 
 Result<std::vector<WaitRow>> Reader::waits(RowId after) const {

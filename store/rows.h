@@ -50,6 +50,8 @@ struct SiteRow {
   WordMemory word_memory;
   Pollers pollers;
   std::uint32_t words;
+  SitePurpose purpose = SitePurpose::unknown;
+  SiteEnd releasing = 0, waiting = 0;  ///< 0 = not known
 };
 
 struct WaitRow {
