@@ -235,12 +235,14 @@ Result<std::vector<WaitRow>> Reader::waits(RowId after) const {
 
 Result<std::vector<SignalRow>> Reader::signals(RowId after) const {
   return by_time(
-      state_->list<SignalRow>("SELECT id, site_id, device_id, block, warp, sm, iteration, value, at_ns, word_tag FROM signal "
-                              "WHERE id > ? ORDER BY id",
+      state_->list<SignalRow>("SELECT id, site_id, device_id, block, warp, sm, iteration, value, at_ns, word_tag, "
+                              "coalesce(bytes, 0), coalesce(pieces, 0), coalesce(offset_bytes, 0), coalesce(span_bytes, 0), "
+                              "coalesce(regular, 0) FROM signal WHERE id > ? ORDER BY id",
                               after,
                               [](Row& row, SignalRow& to) {
                                 row >> to.id >> to.site >> to.device >> to.block >> to.warp >> to.sm >> to.iteration >>
-                                    to.value >> to.at >> to.word;
+                                    to.value >> to.at >> to.word >> to.bytes >> to.pieces >> to.offset >> to.span >>
+                                    to.regular;
                               }),
       &SignalRow::at);
 }

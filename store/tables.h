@@ -176,6 +176,14 @@ struct SignalTable {
       Column<Event>{"at_ns", kKnown, [](const Event& e, const Lookup& l) { return l.host_time(e.at_ns); }},
       Column<Event>{"word_tag", kInteger,
                     [](const Event& e, const Lookup&) { return number_or_null(e.word_tag, WordTag{0}); }},
+      Column<Event>{"bytes", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.bytes, 0u); }},
+      Column<Event>{"pieces", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.pieces, 0u); }},
+      Column<Event>{"regular", kInteger,
+                    [](const Event& e, const Lookup&) { return e.pieces == 0 ? Value{} : number(e.regular); }},
+      Column<Event>{"offset_bytes", kInteger,
+                    [](const Event& e, const Lookup&) { return e.pieces == 0 ? Value{} : number(e.offset); }},
+      Column<Event>{"span_bytes", kInteger,
+                    [](const Event& e, const Lookup&) { return e.pieces == 0 ? Value{} : number(e.span); }},
   };
 };
 
