@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct RunPlan {
   std::size_t buffer_bytes = std::size_t{128} << 20;  ///< all rings together
   CapturePlan capture;
   bool quiet = false;
+  std::function<void(const std::string& session)> started;  ///< called once the program runs and the session answers
 };
 
 struct RunOutcome {

@@ -39,7 +39,7 @@ inline constexpr std::array<StateLook, kStates> kStateLooks{{
     {"polling", "poll", 0xd55e00, 0xf08a3c},
     {"parked", "park", 0x0072b2, 0x56b4e9},
     {"host waiting", "host", 0x009e73, 0x2bc596},
-    {"transferring", "transfer", 0xb4579a, 0xd98cc0},
+    {"transferring", "transfer", 0x882e72, 0xd98cc0},
     {"descheduled", "off-cpu", 0xc9a500, 0xf0e442},
     {"in a call", "call", 0xa9b4be, 0x56616c},
     {"NVTX range", "range", 0x7a6fb5, 0x9f95d6},

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analyzer/reports/format.h"
+#include "analyzer/statistics.h"
 
 namespace wicprof::gui {
 

@@ -73,16 +73,28 @@ std::vector<EdgeArrow> Timeline::arrows(const analyzer::TraceModel& model, TimeN
   const double width = static_cast<double>(to - from) / columns;
   for (std::size_t i = 0; i < looked_at && list.size() < limit; ++i) {
     const analyzer::WakeEdge& edge = first[static_cast<std::ptrdiff_t>(i * total / looked_at)];
-    const TimeNs end = end_of(model, edge);
+    const TimeNs woken = end_of(model, edge);
     const EdgeArrow arrow{{EventKind::signal, static_cast<std::uint32_t>(edge.signal)}, waiter_of(edge),
-                          model.signals[edge.signal].at, end, 1};
+                          model.signals[edge.signal].at, woken, 1};
     if (!list.empty() && list.back().from == arrow.from && list.back().to.kind == arrow.to.kind &&
         arrow.to.kind == EventKind::wait && model.waits[list.back().to.index].sm == model.waits[arrow.to.index].sm &&
-        static_cast<double>(end - list.back().to_ns) < width) {
+        static_cast<double>(woken - list.back().to_ns) < width) {
       ++list.back().count;
       continue;
     }
     list.push_back(arrow);
+  }
+  return list;
+}
+
+std::vector<EdgeArrow> Timeline::edges_of(const analyzer::TraceModel& model, EventRef ref, std::size_t limit) const {
+  std::vector<EdgeArrow> list;
+  for (const analyzer::WakeEdge& edge : edges) {
+    const bool its = ref.kind == EventKind::signal ? edge.signal == ref.index : waiter_of(edge) == ref;
+    if (!its) continue;
+    list.push_back({{EventKind::signal, static_cast<std::uint32_t>(edge.signal)}, waiter_of(edge), model.signals[edge.signal].at,
+                    end_of(model, edge), 1});
+    if (list.size() >= limit) break;
   }
   return list;
 }

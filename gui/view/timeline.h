@@ -35,6 +35,8 @@ struct Timeline {
   /// Arrows that end in [from, to), at most about `limit`: of the edges of one signal and one column, one stands for all.
   std::vector<EdgeArrow> arrows(const analyzer::TraceModel& model, TimeNs from, TimeNs to, std::uint32_t columns,
                                 std::size_t limit) const;
+  /// All edges of one event: those of a signal to the waits that it ended, at most `limit`, or the one that ended a wait.
+  std::vector<EdgeArrow> edges_of(const analyzer::TraceModel& model, EventRef ref, std::size_t limit) const;
   /// The edge that ended this wait, or the first that this signal sent; nullptr when none is known.
   const analyzer::WakeEdge* edge_of(EventRef ref) const;
   /// Where an event is shown; nothing when it is not.
