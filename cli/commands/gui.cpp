@@ -1,7 +1,4 @@
 // wic-prof gui: the window.
-#include <fmt/format.h>
-
-#include <filesystem>
 #include <memory>
 
 #include "cli/commands/list.h"
@@ -24,7 +21,8 @@ VerbBody declare_gui(CLI::App& verb, const ProgramWords&) {
   verb.add_option("--scale", request->scale, "of text and all else, in percent; as the display asks for unless named")
       ->type_name("PERCENT")
       ->check(CLI::Range(50, 400));
-  verb.add_flag("--dark,!--light", request->dark, "on a dark page, or a light one; as it was last time unless named");
+  verb.add_flag_callback("--dark", [request] { request->dark = true; }, "on a dark page; as it was last time unless named");
+  verb.add_flag_callback("--light", [request] { request->dark = false; }, "on a light page");
   verb.add_option("--drive", request->script, "do what a script says in place of the user; gui/drive.h has the steps")->type_name("FILE");
   add_example(verb, "wic-prof gui halo.wicprof");
   return [request]() -> int {

@@ -105,7 +105,7 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
   }
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
-  ImGui::InvisibleButton("sides", ImVec2(size.x, size.y));
+  ImGui::InvisibleButton("sides", ImVec2(std::max(size.x, 1.0f), std::max(size.y, 1.0f)));
   note_item(app, "compare.sides");
   ImGuiIO& io = ImGui::GetIO();
   const auto zoom = [&](double factor) {

@@ -68,7 +68,7 @@ class Canvas {
     app_.scroll = std::clamp(app_.scroll, 0.0f, std::max(0.0f, scrolled_height - room + ui_.px(12)));
     app_.drawn = 0;
     ImGui::SetCursorScreenPos(ImVec2(all_.x, all_.y));
-    ImGui::InvisibleButton("canvas", ImVec2(all_.width, all_.height),
+    ImGui::InvisibleButton("canvas", ImVec2(std::max(all_.width, 1.0f), std::max(all_.height, 1.0f)),
                            ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle | ImGuiButtonFlags_MouseButtonRight);
     hovered_ = ImGui::IsItemHovered();
     active_ = ImGui::IsItemActive();
