@@ -310,6 +310,8 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
     note(fmt::format("session '{}', recording {} (pid {}) to {}", options.name, options.app, app->pid(), *trace));
   }
 
+  if (plan.started) plan.started(options.name);
+
   Supervision supervision(*app, switchboard, drain, signals, window, plan);
   RunOutcome outcome;
   outcome.trace = *trace;

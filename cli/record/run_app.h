@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct RunPlan {
   bool quiet = false;
   std::string log;        ///< a file that takes the program's stdout and stderr; empty: it keeps wic-prof's
   TimeNs time_limit = 0;  ///< a program that runs for longer is ended like one that is interrupted; 0 = none
+  std::function<void(const std::string& session)> started;  ///< called once the program runs and the session answers
 };
 
 struct RunOutcome {
