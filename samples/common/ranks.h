@@ -1,8 +1,9 @@
-// What programs between devices have in common: how a whole is split among them, how many blocks a kernel gets of which some
-// wait, and what becomes of a deadline that has passed.
+// What programs between devices have in common: how a whole is split among them, how many blocks a kernel gets of which
+// some wait, and what becomes of a deadline that has passed.
 //
-// Kernels of this kind have two sorts of blocks. The first ones, as many as there are messages ("tasks") an iteration, send and
-// wait; all others compute what needs no message. Where there are fewer blocks than tasks, a block has several.
+// Kernels of this kind have two sorts of blocks. The first ones, as many as there are messages ("tasks") an iteration,
+// send and wait; all others compute what needs no message. Where there are fewer blocks than tasks, a block has
+// several.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,8 @@
 
 namespace sample {
 
-/// Where the i-th of `parts` parts of 0..count-1 begins, no part being more than 1 longer than another; i == parts: count.
+/// Where the i-th of `parts` parts of 0..count-1 begins, no part being more than 1 longer than another; i == parts:
+/// count.
 WIC_DEVICE constexpr std::uint32_t part_begin(std::uint32_t count, std::uint32_t parts, std::uint32_t i) {
   return static_cast<std::uint32_t>(std::uint64_t{count} * i / parts);
 }
@@ -31,7 +33,8 @@ WIC_DEVICE constexpr std::uint32_t scrambled(std::uint64_t place) {
   return static_cast<std::uint32_t>(place >> 32);
 }
 
-/// Modulo 2^32; `odd` is odd. Newton's iteration: each round doubles the bits that are right, of which there are 3 at first.
+/// Modulo 2^32; `odd` is odd. Newton's iteration: each round doubles the bits that are right, of which there are 3 at
+/// first.
 WIC_DEVICE constexpr std::uint32_t inverse_of(std::uint32_t odd) {
   std::uint32_t inverse = odd;
   for (int round = 0; round < 4; ++round) inverse *= 2 - odd * inverse;
@@ -53,8 +56,8 @@ struct Trouble {
     return failed != 0 && failed < iteration;
   }
   /// One thread of the group whose wait was not satisfied.
-  WIC_DEVICE void report(const wic::Thread& thread, std::uint32_t iteration, std::uint32_t of_peer, std::uint32_t of_tag,
-                         bool for_room) {
+  WIC_DEVICE void report(const wic::Thread& thread, std::uint32_t iteration, std::uint32_t of_peer,
+                         std::uint32_t of_tag, bool for_room) {
     if (thread.fetch_add(&missed, 1) == 0) {
       thread.store(&peer, of_peer);
       thread.store(&tag, of_tag);
@@ -64,8 +67,8 @@ struct Trouble {
   }
 };
 
-/// Deals `chunks` of work out to the blocks: one to each of the first `waiting`, which have other things to do, the rest to
-/// those after them; to all alike where no block is after them. Calls work(chunk) for those of this block.
+/// Deals `chunks` of work out to the blocks: one to each of the first `waiting`, which have other things to do, the
+/// rest to those after them; to all alike where no block is after them. Calls work(chunk) for those of this block.
 template <class Work>
 WIC_DEVICE void deal_chunks(const wic::Thread& thread, std::uint32_t waiting, std::uint32_t chunks, const Work& work) {
   const std::uint32_t blocks = thread.block_count();
@@ -110,8 +113,8 @@ class RankQueue {
   std::unique_ptr<wic::Stream> stream_;  // last: its work must be over before the memory goes
 };
 
-/// Waits until all ranks are done with what was launched. Error: wicprof::failed for a deadline that passed, and says whose
-/// wait it was. `name`: of the lanes, which are called NAME.FROM-TO.
+/// Waits until all ranks are done with what was launched. Error: wicprof::failed for a deadline that passed, and says
+/// whose wait it was. `name`: of the lanes, which are called NAME.FROM-TO.
 inline wicprof::Result<> finish_all(std::vector<RankQueue>& queues, const std::string& name) {
   for (RankQueue& queue : queues) {
     if (wicprof::Result<> closed = queue.close(); !closed) return closed;
@@ -123,8 +126,8 @@ inline wicprof::Result<> finish_all(std::vector<RankQueue>& queues, const std::s
     if (trouble->missed == 0 || !result) continue;
     const std::string self = std::to_string(d), peer = std::to_string(trouble->peer);
     const std::string lane = trouble->room != 0 ? self + "-" + peer + ".room" : peer + "-" + self + ".data";
-    result = wicprof::failed("a deadline passed in iteration " + std::to_string(trouble->failed_at) + ": device " + self +
-                             " waited at " + name + "." + lane + " for message " + std::to_string(trouble->tag) +
+    result = wicprof::failed("a deadline passed in iteration " + std::to_string(trouble->failed_at) + ": device " +
+                             self + " waited at " + name + "." + lane + " for message " + std::to_string(trouble->tag) +
                              "; raise --timeout if the machine is busy");
   }
   return result;
@@ -144,7 +147,8 @@ inline std::uint32_t ranks_on(const wic::Runtime& runtime, const wic::Device& de
 }
 
 /// A block's threads: what was asked for, or by the kind of device. Error: no multiple of 32, or above `most`.
-inline wicprof::Result<std::uint32_t> choose_threads(const AppOptions& options, std::uint32_t on_gpu, std::uint32_t most) {
+inline wicprof::Result<std::uint32_t> choose_threads(const AppOptions& options, std::uint32_t on_gpu,
+                                                     std::uint32_t most) {
   const std::uint32_t threads = options.block_size != 0 ? options.block_size : options.on_gpu ? on_gpu : 64;
   if (threads % wic::kWarpSize == 0 && threads >= wic::kWarpSize && threads <= most) return threads;
   return wicprof::bad_input("--block-size " + std::to_string(threads) + ": choose a multiple of 32, at most " +
@@ -152,12 +156,12 @@ inline wicprof::Result<std::uint32_t> choose_threads(const AppOptions& options, 
 }
 
 /// The grid of a kernel whose first `tasks` blocks wait. `block`: its threads and shared memory. `chunks`: of work for
-/// deal_chunks(). By default as many blocks as the device holds at once, or less where there is less to do; --blocks may ask
-/// for more, since blocks that wait come first and the others end by themselves.
-/// Error: the blocks of all ranks on the device that wait, and one more each that does not, are not there together.
+/// deal_chunks(). By default as many blocks as the device holds at once, or less where there is less to do; --blocks
+/// may ask for more, since blocks that wait come first and the others end by themselves. Error: the blocks of all ranks
+/// on the device that wait, and one more each that does not, are not there together.
 inline wicprof::Result<wic::LaunchShape> choose_grid(wic::Device& device, const wic::KernelRef& kernel,
-                                                     wic::LaunchShape block, const AppOptions& options, std::uint32_t tasks,
-                                                     std::uint32_t chunks, std::uint32_t sharing) {
+                                                     wic::LaunchShape block, const AppOptions& options,
+                                                     std::uint32_t tasks, std::uint32_t chunks, std::uint32_t sharing) {
   block.blocks = 1;
   const auto room = device.resident_blocks(block, kernel);
   if (!room) return room.error();

@@ -1,4 +1,4 @@
-// How a field of words is checked that a program iterates on: against a sequential reference, which is slow beside GPUs.
+// How a field of words is checked that a program iterates on: by a sequential reference, which is slow beside GPUs.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,15 @@ namespace sample {
 using Words = std::vector<std::uint32_t>;
 
 struct ReplayPlan {
-  static constexpr std::uint64_t kUpdates = std::uint64_t{1} << 29;  ///< words that the reference updates at most: seconds
+  /// Words that the reference updates at most: seconds.
+  static constexpr std::uint64_t kUpdates = std::uint64_t{1} << 29;
   static constexpr std::uint32_t kExtraIterations = 8;
 
   std::uint32_t most;  ///< iterations that it can repeat; one at least
 
   static ReplayPlan for_words(std::size_t words) {
-    return {static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kUpdates / std::max<std::size_t>(words, 1), 1, 1u << 31))};
+    return {
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kUpdates / std::max<std::size_t>(words, 1), 1, 1u << 31))};
   }
   /// 0: it repeats all of them. Else the program goes on for so many more, and those are repeated.
   std::uint32_t extra_after(std::uint32_t iterations) const {
@@ -45,13 +47,14 @@ wicprof::Result<> compare_words(const Words& got, const Words& expected, std::ui
     first = i;
   }
   if (wrong == 0) return wicprof::ok();
-  return wicprof::failed(std::to_string(wrong) + " wrong words after iteration " + std::to_string(iteration) + ", the first at " +
-                         where(first) + ": " + std::to_string(got[first]) + ", should be " + std::to_string(expected[first]));
+  return wicprof::failed(std::to_string(wrong) + " wrong words after iteration " + std::to_string(iteration) +
+                         ", the first at " + where(first) + ": " + std::to_string(got[first]) + ", should be " +
+                         std::to_string(expected[first]));
 }
 
-/// Checks a program whose iterations keep the sum of all words, modulo 2^32. Repeats a run that is short enough from its
-/// beginning. Of a longer one, the sum must be what it was, and the reference repeats some iterations that are added to it.
-/// Program has: iterations(), initial(), gather(), iterate(count), advance(field, count), where(i).
+/// Checks a program whose iterations keep the sum of all words, modulo 2^32. Repeats a run that is short enough from
+/// its beginning. Of a longer one, the sum must be what it was, and the reference repeats some iterations that are
+/// added to it. Program has: iterations(), initial(), gather(), iterate(count), advance(field, count), where(i).
 template <class Program>
 wicprof::Result<> check_by_replay(Program& program) {
   Words expected = program.initial();

@@ -1,5 +1,6 @@
-// A field of words that lies in slabs on the devices: units (the rows of an image, the planes of a cube), each device having some
-// that follow each other. In every iteration a kernel makes a new field of the old one, and neighbours exchange messages.
+// A field of words that lies in slabs on the devices: units (the rows of an image, the planes of a cube), each device
+// having some that follow each other. In every iteration a kernel makes a new field of the old one, and neighbours
+// exchange messages.
 #pragma once
 
 #include <cstring>
@@ -41,13 +42,13 @@ struct SlabKernel {
 };
 
 struct SlabShape {
-  std::string name;              ///< of the lanes: NAME.FROM-TO
-  const char* unit = "rows";     ///< in messages
-  std::uint32_t units = 0;       ///< of the whole field
+  std::string name;           ///< of the lanes: NAME.FROM-TO
+  const char* unit = "rows";  ///< in messages
+  std::uint32_t units = 0;    ///< of the whole field
   std::size_t unit_words = 0;
-  std::uint32_t least_units = 1; ///< that each device must have
-  std::uint32_t tags = 1;        ///< messages each way between two neighbours, an iteration
-  std::uint32_t max_bytes = 4;   ///< of a message
+  std::uint32_t least_units = 1;  ///< that each device must have
+  std::uint32_t tags = 1;         ///< messages each way between two neighbours, an iteration
+  std::uint32_t max_bytes = 4;    ///< of a message
   std::uint32_t gpu_threads = 256;
 };
 
@@ -68,8 +69,9 @@ class Slabs {
     for (std::uint32_t d = 0; d < count; ++d) {
       if (wicprof::Result<> added = slabs->add_slab(d); !added) return added.error();
     }
-    auto staging = wic::Array<std::uint32_t>::make(
-        runtime.device(0), std::min<std::size_t>(kStagingWords, shape.units * shape.unit_words), wic::Memory::pinned_host);
+    auto staging = wic::Array<std::uint32_t>::make(runtime.device(0),
+                                                   std::min<std::size_t>(kStagingWords, shape.units * shape.unit_words),
+                                                   wic::Memory::pinned_host);
     if (!staging) return staging.error();
     slabs->staging_ = *std::move(staging);
     return wicprof::Result<std::unique_ptr<Slabs>>(std::move(slabs));
@@ -78,6 +80,9 @@ class Slabs {
   std::uint32_t iterations() const { return iteration_; }  ///< done so far
   std::uint32_t devices() const { return static_cast<std::uint32_t>(slabs_.size()); }
   std::uint32_t slab_begin(std::uint32_t device) const { return part_begin(shape_.units, devices_, device); }
+
+  /// The memory of a device's slab as it is now.
+  const wic::Array<std::uint32_t>& slab(std::uint32_t device) const { return slabs_[device].current; }
 
   /// Of all messages in an iteration, over both directions.
   double messages() const { return 2.0 * (devices() - 1) * shape_.tags; }
@@ -90,7 +95,8 @@ class Slabs {
     });
   }
 
-  /// Launches `count` iterations on all devices and waits for their end. Error: wicprof::failed for a deadline that passed.
+  /// Launches `count` iterations on all devices and waits for their end. Error: wicprof::failed for a deadline that
+  /// passed.
   wicprof::Result<> iterate(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
       if (wicprof::Result<> launched = launch(++iteration_); !launched) return launched;
@@ -119,7 +125,7 @@ class Slabs {
     wic::LaunchShape grid;
     wic::Array<std::uint32_t> current, next;
   };
-  struct Border {  // between slab i and slab i + 1
+  struct Border {                    // between slab i and slab i + 1
     std::unique_ptr<Lane> up, down;  // up: from i to i + 1
   };
 

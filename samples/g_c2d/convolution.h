@@ -61,7 +61,10 @@ class Convolution : public App {
   static constexpr std::uint32_t kMostSide = 65'536;
 
   explicit Convolution(const AppOptions& options)
-      : side_(options.size != 0 ? options.size : options.on_gpu ? 16'384 : 128), filters_(options.number("filters")) {}
+      : side_(options.size != 0 ? options.size
+              : options.on_gpu  ? 16'384
+                                : 128),
+        filters_(options.number("filters")) {}
 
   std::uint32_t side_;
   std::uint32_t filters_;

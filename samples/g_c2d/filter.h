@@ -1,9 +1,10 @@
 // The filter: every pixel becomes the weighted average of the 5 x 5 pixels around it.
 //
-// The weights are the products of (1, 3, 5, 3, 1) along both axes, 169 together. Beyond the image's edges it goes on mirrored.
-// Pixels are words and the arithmetic is modulo 2^32:
+// The weights are the products of (1, 3, 5, 3, 1) along both axes, 169 together. Beyond the image's edges it goes on
+// mirrored. Pixels are words and the arithmetic is modulo 2^32:
 // - It is exact and its sums may be taken in any order, so that nvcc, g++ and the reference agree in every bit.
-// - 169 is odd and has an inverse modulo 2^32. What is divided by the sum of its weights keeps its total, mirrored edges
+// - 169 is odd and has an inverse modulo 2^32. What is divided by the sum of its weights keeps its total, mirrored
+// edges
 //   included: the sum of all pixels never changes, which is a check for any size and length.
 // - Nothing fades: an average of real numbers would smooth a wrong pixel away, here one changes the total for good.
 #pragma once
@@ -32,7 +33,8 @@ WIC_DEVICE inline std::uint32_t mirrored(std::int32_t i, std::uint32_t n) {
   return at < n ? at : 2 * n - 1 - at;
 }
 
-/// A band of rows of an image, and the rows beyond it. At least 2 * kReach rows, so that none needs those of both sides.
+/// A band of rows of an image, and the rows beyond it. At least 2 * kReach rows, so that none needs those of both
+/// sides.
 struct Band {
   const Pixel* own;
   const Pixel* above;  ///< kReach rows; nullptr: the image ends here, or they are not needed
@@ -41,7 +43,8 @@ struct Band {
   std::uint32_t rows;
 
   WIC_DEVICE const Pixel* row(std::int32_t y) const {
-    if (y < 0 && above != nullptr) return above + static_cast<std::size_t>(y + static_cast<std::int32_t>(kReach)) * width;
+    if (y < 0 && above != nullptr)
+      return above + static_cast<std::size_t>(y + static_cast<std::int32_t>(kReach)) * width;
     if (y >= static_cast<std::int32_t>(rows) && below != nullptr) {
       return below + (static_cast<std::size_t>(y) - rows) * width;
     }
@@ -60,7 +63,8 @@ WIC_DEVICE inline Pixel weigh_row(const Band& band, std::uint32_t x, std::int32_
 }
 
 /// Filters `count` pixels of column x from row y on. Each row is weighed once and used five times.
-WIC_DEVICE inline void filter_column(const Band& band, Pixel* to, std::uint32_t x, std::uint32_t y, std::uint32_t count) {
+WIC_DEVICE inline void filter_column(const Band& band, Pixel* to, std::uint32_t x, std::uint32_t y,
+                                     std::uint32_t count) {
   const auto row = static_cast<std::int32_t>(y);
   Pixel a = weigh_row(band, x, row - 2), b = weigh_row(band, x, row - 1), c = weigh_row(band, x, row),
         d = weigh_row(band, x, row + 1);

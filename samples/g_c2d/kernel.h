@@ -6,8 +6,8 @@
 
 namespace sample::c2d {
 
-/// A task is a side that there is. Its block sends the band's outermost rows, filters a piece of what needs no other band
-/// (C1), waits for the rows beyond, and filters those that need them (C2). The other blocks do the rest of C1.
+/// A task is a side that there is. Its block sends the band's outermost rows, filters a piece of what needs no other
+/// band (C1), waits for the rows beyond, and filters those that need them (C2). The other blocks do the rest of C1.
 struct Filter : SlabKernel {
   static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 3;
   static constexpr std::uint32_t kColumn = 8;  ///< rows that a thread filters in one go
@@ -31,7 +31,8 @@ struct Filter : SlabKernel {
       if (!send(thread, side(task))) return;
     }
     const std::uint32_t waiting = all < thread.block_count() ? all : thread.block_count();
-    deal_chunks(thread, waiting, chunks(thread.block_size()), [&](std::uint32_t chunk) { filter_chunk(thread, chunk); });
+    deal_chunks(thread, waiting, chunks(thread.block_size()),
+                [&](std::uint32_t chunk) { filter_chunk(thread, chunk); });
     for (std::uint32_t task = thread.block(); task < all; task += thread.block_count()) {
       if (!receive(thread, side(task))) return;
     }
@@ -44,8 +45,8 @@ struct Filter : SlabKernel {
     const std::uint32_t bytes = kReach * width * static_cast<std::uint32_t>(sizeof(Pixel));
     const std::uint64_t offset = std::uint64_t{first_unit + row} * width * sizeof(Pixel);
     const wic::WaitResult wait =
-        way.out.send(thread, wic::block_group(thread), 0, way.out_cycle, from + std::size_t{row} * width, bytes, timeout_ns,
-                      wic::Payload::contiguous(offset, bytes));
+        way.out.send(thread, wic::block_group(thread), 0, way.out_cycle, from + std::size_t{row} * width, bytes,
+                     timeout_ns, wic::Payload::contiguous(offset, bytes));
     if (wait.status == wicprof::WaitStatus::satisfied) return true;
     if (thread.index() == 0) trouble->report(thread, iteration, way.peer, 0, true);
     return false;

@@ -50,9 +50,9 @@ struct PanelWork {
   }
 };
 
-/// A task is a tile to and a tile from one other device. Its block sends the one, computes a tile of the product with the
-/// device's own panel (C1), then waits for the other and puts it where MultiplyArrived finds it. The other blocks do the rest
-/// of C1.
+/// A task is a tile to and a tile from one other device. Its block sends the one, computes a tile of the product with
+/// the device's own panel (C1), then waits for the other and puts it where MultiplyArrived finds it. The other blocks
+/// do the rest of C1.
 struct Exchange {
   static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 1;
 
@@ -86,10 +86,9 @@ struct Exchange {
     const std::uint32_t row = p.tile_begin(work.device, work.panel, tag);
     const std::uint32_t rows = p.tile_begin(work.device, work.panel, tag + 1) - row;
     const std::uint32_t bytes = rows * p.n * static_cast<std::uint32_t>(sizeof(Word));
-    const wic::WaitResult wait =
-        peer.out.send(thread, wic::block_group(thread), tag, peer.out_cycle,
-                      b + std::size_t{row - p.band_begin(work.device)} * p.n, bytes, timeout_ns,
-                      wic::Payload::contiguous(std::uint64_t{row} * p.n * sizeof(Word), bytes));
+    const wic::WaitResult wait = peer.out.send(
+        thread, wic::block_group(thread), tag, peer.out_cycle, b + std::size_t{row - p.band_begin(work.device)} * p.n,
+        bytes, timeout_ns, wic::Payload::contiguous(std::uint64_t{row} * p.n * sizeof(Word), bytes));
     if (wait.status == wicprof::WaitStatus::satisfied) return true;
     if (thread.index() == 0) work.trouble->report(thread, work.iteration, peer.device, tag, true);
     return false;

@@ -1,7 +1,7 @@
 // The product of one tile of C, by a block of any size.
 //
-// Numbers are words and the arithmetic is modulo 2^32, so that the sums may be taken in any order and every compiler agrees in
-// every bit.
+// Numbers are words and the arithmetic is modulo 2^32, so that the sums may be taken in any order and every compiler
+// agrees in every bit.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct Factor {
   std::uint32_t first = 0;  ///< which row of B the first one is: that column of A
 };
 
-/// A tile has half as many rows as a block threads, and 64 columns; each thread has 8 x 4 words of it. Columns of A and rows
-/// of B come by `kDepth` at a time through shared memory.
+/// A tile has half as many rows as a block threads, and 64 columns; each thread has 8 x 4 words of it. Columns of A and
+/// rows of B come by `kDepth` at a time through shared memory.
 struct Tiling {
   static constexpr std::uint32_t kColumns = 64, kDepth = 16;
   static constexpr std::uint32_t kThreadRows = 8, kThreadColumns = 4;
@@ -40,7 +40,8 @@ struct Tiling {
   static constexpr std::uint32_t shared_bytes(std::uint32_t threads) {
     return kDepth * (column_stride(threads) + kColumns) * static_cast<std::uint32_t>(sizeof(Word));
   }
-  WIC_DEVICE static constexpr std::uint32_t tiles(std::uint32_t threads, std::uint32_t rows_of_c, std::uint32_t columns) {
+  WIC_DEVICE static constexpr std::uint32_t tiles(std::uint32_t threads, std::uint32_t rows_of_c,
+                                                  std::uint32_t columns) {
     return (rows_of_c + rows(threads) - 1) / rows(threads) * ((columns + kColumns - 1) / kColumns);
   }
 };
@@ -54,7 +55,8 @@ struct Matrices {
 };
 
 /// Adds the product with `factor` to a tile of C. All threads of the block; `tile` below Tiling::tiles().
-WIC_DEVICE inline void multiply_tile(const wic::Thread& thread, const Matrices& m, std::uint32_t tile, const Factor& factor) {
+WIC_DEVICE inline void multiply_tile(const wic::Thread& thread, const Matrices& m, std::uint32_t tile,
+                                     const Factor& factor) {
   constexpr std::uint32_t kDown = Tiling::kThreadRows, kAcross = Tiling::kThreadColumns;
   struct alignas(16) Four {
     Word words[4];
@@ -62,7 +64,8 @@ WIC_DEVICE inline void multiply_tile(const wic::Thread& thread, const Matrices& 
   const std::uint32_t threads = thread.block_size();
   const std::uint32_t tile_rows = Tiling::rows(threads), stride = Tiling::column_stride(threads);
   const std::uint32_t tiles_across = (m.n + Tiling::kColumns - 1) / Tiling::kColumns;
-  const std::uint32_t first_row = tile / tiles_across * tile_rows, first_column = tile % tiles_across * Tiling::kColumns;
+  const std::uint32_t first_row = tile / tiles_across * tile_rows,
+                      first_column = tile % tiles_across * Tiling::kColumns;
   const std::uint32_t my_row = thread.index() / Tiling::kThreadsAcross * kDown;
   const std::uint32_t my_column = thread.index() % Tiling::kThreadsAcross * kAcross;
   Word* const shared_a = static_cast<Word*>(thread.shared());  // by columns
@@ -74,8 +77,7 @@ WIC_DEVICE inline void multiply_tile(const wic::Thread& thread, const Matrices& 
     for (std::uint32_t i = thread.index(); i < Tiling::kDepth * tile_rows; i += threads) {
       const std::uint32_t row = i / Tiling::kDepth, k = i % Tiling::kDepth;
       const bool inside = first_row + row < m.rows && begin + k < factor.rows.count;
-      shared_a[k * stride + row] =
-          inside ? m.a[std::size_t{first_row + row} * m.n + factor.first + begin + k] : 0;
+      shared_a[k * stride + row] = inside ? m.a[std::size_t{first_row + row} * m.n + factor.first + begin + k] : 0;
     }
     for (std::uint32_t i = thread.index(); i < Tiling::kDepth * Tiling::kColumns; i += threads) {
       const std::uint32_t k = i / Tiling::kColumns, column = i % Tiling::kColumns;

@@ -1,8 +1,8 @@
 // Who has what, and which rows of B travel when.
 //
-// The rows of A, B and C are dealt out in bands, one a device. A device computes its band of C, for which it needs all of B. In each
-// communication iteration every device sends the next panel of its band of B to all others, tile by tile: a tile is some rows
-// and one message, so that what a device sends goes on through its band without a gap.
+// The rows of A, B and C are dealt out in bands, one a device. A device computes its band of C, for which it needs all
+// of B. In each communication iteration every device sends the next panel of its band of B to all others, tile by tile:
+// a tile is some rows and one message, so that what a device sends goes on through its band without a gap.
 #pragma once
 
 #include <cstdint>

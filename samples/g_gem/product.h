@@ -61,8 +61,8 @@ class BlockedProduct : public App {
   }
   std::string shape() const override {
     const std::string n = std::to_string(panels_.n);
-    return n + " x " + n + " words in " + std::to_string(panels_.devices) + " bands, " + std::to_string(panels_.panels) +
-           " panels of " + std::to_string(panels_.tiles) + " messages a step";
+    return n + " x " + n + " words in " + std::to_string(panels_.devices) + " bands, " +
+           std::to_string(panels_.panels) + " panels of " + std::to_string(panels_.tiles) + " messages a step";
   }
 
   /// C, of all devices.
@@ -109,8 +109,8 @@ class BlockedProduct : public App {
     if (panels_.n > kMostSide) return wicprof::bad_input("--size goes up to " + std::to_string(kMostSide));
     const std::uint32_t rows = panels_.n / panels_.devices;
     if (rows < panels_.panels * panels_.tiles) {
-      return wicprof::bad_input(std::to_string(rows) + " rows a device are fewer than " + std::to_string(panels_.panels) +
-                                " panels of " + std::to_string(panels_.tiles) +
+      return wicprof::bad_input(std::to_string(rows) + " rows a device are fewer than " +
+                                std::to_string(panels_.panels) + " panels of " + std::to_string(panels_.tiles) +
                                 " messages; raise --size, or lower --panels or --tiles");
     }
     return wicprof::ok();

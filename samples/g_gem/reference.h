@@ -1,7 +1,7 @@
 // The reference: the product of whole matrices in a row, and two checks of it that cost less.
 //
-// In step s (from 1 on) the program adds A * B(s) to C, where B(s) = 3 B(s - 1) + 1, word by word. So after s steps C = A * S(s), S(s)
-// being the sum of B(1) to B(s), which is as easily had as one of them.
+// In step s (from 1 on) the program adds A * B(s) to C, where B(s) = 3 B(s - 1) + 1, word by word. So after s steps C =
+// A * S(s), S(s) being the sum of B(1) to B(s), which is as easily had as one of them.
 #pragma once
 
 #include <string>
@@ -60,9 +60,9 @@ class Product {
       first = j;
     }
     if (wrong == 0) return wicprof::ok();
-    return wicprof::failed(std::to_string(wrong) + " wrong words in row " + std::to_string(i) + " of C, the first in column " +
-                           std::to_string(first) + ": " + std::to_string(got[first]) + ", should be " +
-                           std::to_string(expected[first]));
+    return wicprof::failed(std::to_string(wrong) + " wrong words in row " + std::to_string(i) +
+                           " of C, the first in column " + std::to_string(first) + ": " + std::to_string(got[first]) +
+                           ", should be " + std::to_string(expected[first]));
   }
 
   wicprof::Result<> check_all_rows(const Words& c) const {
@@ -72,8 +72,8 @@ class Product {
     return wicprof::ok();
   }
 
-  /// Freivalds' check: C x = A (B x) for random vectors x. A wrong row is missed with probability 2^-32 a vector, or up to
-  /// 1/2 where all its errors are multiples of 2^31; what it finds is repeated and named.
+  /// Freivalds' check: C x = A (B x) for random vectors x. A wrong row is missed with probability 2^-32 a vector, or up
+  /// to 1/2 where all its errors are multiples of 2^31; what it finds is repeated and named.
   wicprof::Result<> check_by_vectors(const Words& c) const {
     for (std::uint32_t v = 0; v < kVectors; ++v) {
       Words x(n_);

@@ -67,9 +67,13 @@ class Heat : public App {
   static constexpr std::uint32_t kLeastSide = 4, kMostSide = 1024;
 
   explicit Heat(const AppOptions& options)
-      : n_(options.size != 0 ? options.size : options.on_gpu ? 512 : 24),
+      : n_(options.size != 0 ? options.size
+           : options.on_gpu  ? 512
+                             : 24),
         time_steps_(options.number("time-steps")),
-        tiles_(options.number("tiles") != 0 ? options.number("tiles") : options.on_gpu ? 8 : 2) {}
+        tiles_(options.number("tiles") != 0 ? options.number("tiles")
+               : options.on_gpu             ? 8
+                                            : 2) {}
 
   std::uint32_t n_;
   std::uint32_t time_steps_;

@@ -6,9 +6,9 @@
 
 namespace sample::stn {
 
-/// A task is a tile (some rows) of one field's outermost plane at one side. Its block sends the tile, steps a piece of what needs
-/// no other slab (C1), waits for the tile beyond, and steps the cells that need it (C2): with six neighbours a cell these are
-/// the tile's own. The other blocks do the rest of C1.
+/// A task is a tile (some rows) of one field's outermost plane at one side. Its block sends the tile, steps a piece of
+/// what needs no other slab (C1), waits for the tile beyond, and steps the cells that need it (C2): with six neighbours
+/// a cell these are the tile's own. The other blocks do the rest of C1.
 struct Step : SlabKernel {
   static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 3;
   static constexpr std::uint32_t kColumn = 8;  ///< heights that a thread steps in one go
@@ -66,9 +66,9 @@ struct Step : SlabKernel {
     const std::size_t row = std::size_t{tile.first_row} * n;
     const std::uint32_t bytes = tile.rows * n * static_cast<std::uint32_t>(sizeof(Cell));
     const std::uint64_t offset = (plane_at(n, first_unit + tile.z, tile.field) + row) * sizeof(Cell);
-    const wic::WaitResult wait =
-        way.out.send(thread, wic::block_group(thread), tile.tag, way.out_cycle, from + plane_at(n, tile.z, tile.field) + row,
-                     bytes, timeout_ns, wic::Payload::contiguous(offset, bytes));
+    const wic::WaitResult wait = way.out.send(thread, wic::block_group(thread), tile.tag, way.out_cycle,
+                                              from + plane_at(n, tile.z, tile.field) + row, bytes, timeout_ns,
+                                              wic::Payload::contiguous(offset, bytes));
     if (wait.status == wicprof::WaitStatus::satisfied) return true;
     if (thread.index() == 0) trouble->report(thread, iteration, way.peer, tile.tag, true);
     return false;

@@ -1,5 +1,5 @@
-// The reference: the cube as a whole, without slabs or messages. Every cell gives a share of itself to each of its neighbours,
-// rather than gathering theirs as the kernel does.
+// The reference: the cube as a whole, without slabs or messages. Every cell gives a share of itself to each of its
+// neighbours, rather than gathering theirs as the kernel does.
 #pragma once
 
 #include <utility>

@@ -1,12 +1,12 @@
-// The stencil: heat in a solid whose electrons and lattice have temperatures of their own (the two-temperature model). Each of
-// the two fields spreads to the six cells around, the first one sooner, and they exchange heat where they are.
+// The stencil: heat in a solid whose electrons and lattice have temperatures of their own (the two-temperature model).
+// Each of the two fields spreads to the six cells around, the first one sooner, and they exchange heat where they are.
 //
 //   a' = (3 a + the six a around) / 9  + e (b - a)
 //   b' = (5 b + the six b around) / 11 + e (a - b)
 //
-// No heat leaves: beyond its faces the cube goes on mirrored. Cells are words and the arithmetic is modulo 2^32, so that it is exact,
-// in any order and by any compiler; 9 and 11 are odd and have inverses. The sum of all cells never changes, which is a check
-// for any size and length, and nothing fades: a wrong cell changes the sum for good.
+// No heat leaves: beyond its faces the cube goes on mirrored. Cells are words and the arithmetic is modulo 2^32, so
+// that it is exact, in any order and by any compiler; 9 and 11 are odd and have inverses. The sum of all cells never
+// changes, which is a check for any size and length, and nothing fades: a wrong cell changes the sum for good.
 #pragma once
 
 #include <cstddef>
@@ -53,8 +53,8 @@ struct Around {
   WIC_DEVICE Cell sum(const Cell* plane) const { return plane[left] + plane[right] + plane[near] + plane[far]; }
 };
 
-/// Steps `count` cells of both fields of column (x, y) from height z on, in a slab of `planes` heights that goes on mirrored.
-/// Each cell is read from its column once.
+/// Steps `count` cells of both fields of column (x, y) from height z on, in a slab of `planes` heights that goes on
+/// mirrored. Each cell is read from its column once.
 WIC_DEVICE inline void step_column(const Cell* from, Cell* to, std::uint32_t n, std::uint32_t planes, std::uint32_t x,
                                    std::uint32_t y, std::uint32_t z, std::uint32_t count) {
   const Around around(n, x, y);
@@ -76,11 +76,11 @@ WIC_DEVICE inline void step_column(const Cell* from, Cell* to, std::uint32_t n, 
   }
 }
 
-/// Steps one cell of one field at height z, between the slab's plane at height `inner` and a plane beyond the slab, of whose
-/// rows `beyond` has those from `first_row` on.
-WIC_DEVICE inline void step_border_cell(const Cell* from, Cell* to, std::uint32_t n, std::uint32_t field, std::uint32_t x,
-                                        std::uint32_t y, std::uint32_t z, std::uint32_t inner, const Cell* beyond,
-                                        std::uint32_t first_row) {
+/// Steps one cell of one field at height z, between the slab's plane at height `inner` and a plane beyond the slab, of
+/// whose rows `beyond` has those from `first_row` on.
+WIC_DEVICE inline void step_border_cell(const Cell* from, Cell* to, std::uint32_t n, std::uint32_t field,
+                                        std::uint32_t x, std::uint32_t y, std::uint32_t z, std::uint32_t inner,
+                                        const Cell* beyond, std::uint32_t first_row) {
   const Around around(n, x, y);
   const std::uint32_t at = y * n + x;
   const std::size_t plane = plane_at(n, z, field);
