@@ -320,24 +320,20 @@ struct Level {
   // Block 0 takes the first chunk and tells the others how many there are: a message is released once, and the naive way fetches
   // it once.
   WIC_DEVICE bool receive_all(const wic::Thread& thread, std::uint32_t d, bool& any) const {
-    const wic::Group group = wic::block_group(thread);
-    ChunkHead& head = context.state->heads[d];
-    std::uint32_t* const known = start_words + d * kLine;
+    const ChunkHead& head = context.state->heads[d];
     if (thread.block() != 0) {
-      const wic::WaitResult wait = wic::wait_until(thread, view, group, start_site, numbers.iteration(), known,
-                                                   wic::AtLeast{numbers.iteration()}, timeout_ns);
+      const wic::WaitResult wait =
+          wic::wait_until(thread, view, wic::block_group(thread), start_site, numbers.iteration(), start_words + d * kLine,
+                          wic::AtLeast{numbers.iteration()}, timeout_ns);
       if (wait.status != wicprof::WaitStatus::satisfied) return note(thread, kForLevel, wait.status);
-    } else if (!receive(thread, d, 0, any, &head)) {
-      return false;
     }
-    const std::uint32_t chunks = head.chunks;
-    for (std::uint32_t c = thread.block() == 0 ? waiting : thread.block(); c < chunks; c += waiting) {
-      if (!receive(thread, d, c, any, nullptr)) return false;
+    for (std::uint32_t c = thread.block(); c == 0 || c < head.chunks; c += waiting) {
+      if (!receive(thread, d, c, any)) return false;
     }
     return true;
   }
 
-  WIC_DEVICE bool receive(const wic::Thread& thread, std::uint32_t d, std::uint32_t c, bool& any, ChunkHead* head) const {
+  WIC_DEVICE bool receive(const wic::Thread& thread, std::uint32_t d, std::uint32_t c, bool& any) const {
     const wic::Group group = wic::block_group(thread);
     const wic::Receiver& receiver = context.peers->receivers[d];
     const std::uint32_t tags = context.tags(context.device);
@@ -346,9 +342,9 @@ struct Level {
     const wic::Message message = receiver.receive(thread, group, number % tags, cycle, timeout_ns);
     if (message.data == nullptr) return note(thread, kForVertices, message.wait.status);
     const auto* const from = reinterpret_cast<const ChunkHead*>(message.data);
-    if (head != nullptr) {
+    if (c == 0) {
       if (thread.index() == 0) {
-        *head = *from;
+        context.state->heads[d] = *from;
         wic::signal(thread, view, start_site, numbers.iteration(), start_words + d * kLine, numbers.iteration());
       }
       thread.sync_block();
