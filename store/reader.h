@@ -16,8 +16,7 @@ namespace wicprof::store {
 /// that turns out damaged makes the call that finds it fail, by name. Every list is ordered by time (then id).
 class Reader {
  public:
-  /// A trace that was packed with gzip is read from a temporary copy (store/packed_trace.h).
-  /// Errors (each names the file and the cure): no such file, not a trace, truncated, a newer or an older version.
+  /// Packed with gzip, too (packed_trace.h). Errors (named, with a cure): no such file, not a trace, truncated, a newer or an older version.
   static Result<Reader> open(const std::string& path);
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
@@ -53,7 +52,6 @@ class Reader {
  private:
   struct State;
   explicit Reader(std::unique_ptr<State> state);
-  static Result<Reader> open_packed(const std::string& path);
   std::unique_ptr<State> state_;
 };
 
