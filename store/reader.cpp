@@ -236,9 +236,11 @@ Result<std::vector<DeviceRow>> Reader::devices() const {
 
 Result<std::vector<SiteRow>> Reader::sites() const {
   return state_->list<SiteRow>(
-      "SELECT t.id, n.value, t.word_memory, t.pollers, t.words "
+      "SELECT t.id, n.value, t.word_memory, t.pollers, t.words, t.purpose, coalesce(t.releasing, 0), coalesce(t.waiting, 0) "
       "FROM site t LEFT JOIN string n ON n.id = t.name_id ORDER BY t.id",
-      0, [](Row& row, SiteRow& to) { row >> to.id >> to.name >> to.word_memory >> to.pollers >> to.words; });
+      0, [](Row& row, SiteRow& to) {
+        row >> to.id >> to.name >> to.word_memory >> to.pollers >> to.words >> to.purpose >> to.releasing >> to.waiting;
+      });
 }
 
 Result<std::vector<WaitRow>> Reader::waits(RowId after) const {
@@ -396,6 +398,18 @@ Result<std::vector<NvtxRow>> Reader::nvtx(RowId after) const {
                                   to.process;
                             }),
       &NvtxRow::start);
+}
+
+Result<std::vector<UvmRow>> Reader::uvm(RowId after) const {
+  return by_time(state_->list<UvmRow>("SELECT t.id, t.kind, t.device_id, t.peer_device_id, t.address, t.bytes, t.start_ns, "
+                                      "t.end_ns, t.count, c.value, t.process_id "
+                                      "FROM uvm t LEFT JOIN string c ON c.id = t.cause_id WHERE t.id > ? ORDER BY t.id",
+                                      after,
+                                      [](Row& row, UvmRow& to) {
+                                        row >> to.id >> to.kind >> to.device >> to.peer_device >> to.address >> to.bytes >>
+                                            to.start >> to.end >> to.count >> to.cause >> to.process;
+                                      }),
+                 &UvmRow::start);
 }
 
 Result<std::vector<InterventionRow>> Reader::interventions() const {
