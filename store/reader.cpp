@@ -169,7 +169,16 @@ Result<std::vector<RowType>> by_time(Result<std::vector<RowType>> rows, TimeNs R
 }  // namespace
 
 Result<Reader> Reader::open(const std::string& path) {
-  if (is_packed(path)) return open_packed(path);
+  if (is_packed(path)) {
+    Result<UnpackedTrace> unpacked = UnpackedTrace::make(path);
+    if (!unpacked) return unpacked.error();
+    if (is_packed(unpacked->path())) return bad_input(path + " is packed twice; unpack it with gunzip");
+    Result<Reader> reader = open(unpacked->path());
+    if (!reader) return said_of(path, unpacked->path(), reader.error());
+    reader->state_->packed = path;
+    reader->state_->unpacked = *std::move(unpacked);
+    return reader;
+  }
   if (Result<> checked = check_trace(path); !checked) return checked.error();
   if (has_wal_file(path)) {
     fold_abandoned_log(path);
@@ -180,17 +189,6 @@ Result<Reader> Reader::open(const std::string& path) {
   Result<std::map<std::string, std::string>> meta = reader.meta();
   if (!meta) return meta.error();
   reader.state_->complete = (*meta)["state"] == "complete" && !has_wal_file(path);
-  return reader;
-}
-
-Result<Reader> Reader::open_packed(const std::string& path) {
-  Result<UnpackedTrace> unpacked = UnpackedTrace::make(path);
-  if (!unpacked) return unpacked.error();
-  if (is_packed(unpacked->path())) return bad_input(path + " is packed twice; unpack it with gunzip");
-  Result<Reader> reader = open(unpacked->path());
-  if (!reader) return said_of(path, unpacked->path(), reader.error());
-  reader->state_->packed = path;
-  reader->state_->unpacked = *std::move(unpacked);
   return reader;
 }
 
