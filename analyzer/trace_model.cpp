@@ -122,6 +122,7 @@ void settle(TraceModel& model) {
   sort_rows(model.overheads, [](const auto& row) { return row.start; });
   sort_rows(model.thread_samples, [](const auto& row) { return row.begin; });
   sort_rows(model.nvtx, [](const auto& row) { return row.start; });
+  sort_rows(model.uvm, [](const auto& row) { return row.start; });
   sort_rows(model.interventions, [](const auto& row) { return row.effective; });
   sort_rows(model.choices, [](const auto& row) { return row.at; });
   const Extent extent = extent_of(model);
@@ -143,6 +144,7 @@ Result<TraceModel> load(const store::Reader& reader, std::string name) {
       take(reader.calls(), model.calls, error) && take(reader.syncs(), model.syncs, error) &&
       take(reader.cuda_events(), model.cuda_events, error) && take(reader.overheads(), model.overheads, error) &&
       take(reader.thread_samples(), model.thread_samples, error) && take(reader.nvtx(), model.nvtx, error) &&
+      take(reader.uvm(), model.uvm, error) &&
       take(reader.interventions(), model.interventions, error) &&
       take(reader.choices(), model.choices, error) && take(reader.pc_totals(), model.pc_totals, error) &&
       take(reader.pc_intervals(), model.pc_intervals, error) && take(reader.sass(), model.sass, error) &&

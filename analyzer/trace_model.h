@@ -29,6 +29,7 @@ struct TraceModel {
   std::vector<store::OverheadRow> overheads;
   std::vector<store::ThreadSampleRow> thread_samples;
   std::vector<store::NvtxRow> nvtx;
+  std::vector<store::UvmRow> uvm;
   std::vector<store::InterventionRow> interventions;
   std::vector<store::ChoiceRow> choices;
   std::vector<store::PcTotalRow> pc_totals;

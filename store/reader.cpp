@@ -377,6 +377,18 @@ Result<std::vector<NvtxRow>> Reader::nvtx(RowId after) const {
       &NvtxRow::start);
 }
 
+Result<std::vector<UvmRow>> Reader::uvm(RowId after) const {
+  return by_time(state_->list<UvmRow>("SELECT t.id, t.kind, t.device_id, t.peer_device_id, t.address, t.bytes, t.start_ns, "
+                                      "t.end_ns, t.count, c.value, t.process_id "
+                                      "FROM uvm t LEFT JOIN string c ON c.id = t.cause_id WHERE t.id > ? ORDER BY t.id",
+                                      after,
+                                      [](Row& row, UvmRow& to) {
+                                        row >> to.id >> to.kind >> to.device >> to.peer_device >> to.address >> to.bytes >>
+                                            to.start >> to.end >> to.count >> to.cause >> to.process;
+                                      }),
+                 &UvmRow::start);
+}
+
 Result<std::vector<InterventionRow>> Reader::interventions() const {
   return by_time(state_->list<InterventionRow>(
                      "SELECT id, site_id, old_mode, new_mode, old_strategy_id, new_strategy_id, requested_ns, "

@@ -40,6 +40,7 @@ class Reader {
   Result<std::vector<OverheadRow>> overheads(RowId after = 0) const;
   Result<std::vector<ThreadSampleRow>> thread_samples(RowId after = 0) const;
   Result<std::vector<NvtxRow>> nvtx(RowId after = 0) const;
+  Result<std::vector<UvmRow>> uvm(RowId after = 0) const;
   Result<std::vector<InterventionRow>> interventions() const;
   Result<std::vector<ChoiceRow>> choices() const;
   /// Summed in the database: a long run has very many samples of few program counters. Ordered by function and offset.
