@@ -1,7 +1,10 @@
 #include "analyzer/iterations.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace wicprof::analyzer {
@@ -27,51 +30,9 @@ std::vector<Restart> restarts_of(std::vector<Arrival>& arrivals) {
   return restarts;
 }
 
-using Key = std::pair<SiteId, DeviceId>;
-
-std::map<Key, std::vector<Arrival>> arrivals_of(const TraceModel& model) {
-  std::map<Key, std::vector<Arrival>> all;
-  for (const store::WaitRow& wait : model.waits) {
-    const std::uint64_t waiter = (std::uint64_t{wait.block} << 16) | (wait.warp & 0xffffu);
-    all[{wait.site, wait.device}].push_back({waiter, wait.iteration, wait.arrived});
-  }
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.site != 0) all[{wait.site, kHostDevice}].push_back({wait.thread, wait.iteration, wait.begin});
-  }
-  return all;
-}
-
-Iterations iterations_of(const std::vector<Arrival>& arrivals) {
-  Iterations found;
-  const RunBoundaries runs = find_runs(arrivals);
-  std::map<std::pair<std::uint32_t, std::uint32_t>, TimeNs> first;  // (run, number) -> first arrival
-  for (const Arrival& arrival : arrivals) {
-    const auto [entry, added] = first.try_emplace({runs.run_of(arrival.at), arrival.iteration}, arrival.at);
-    if (!added) entry->second = std::min(entry->second, arrival.at);
-  }
-  found.runs = static_cast<std::uint32_t>(runs.starts.size()) + 1;
-  for (auto current = first.begin(); current != first.end(); ++current) {
-    const auto next = std::next(current);
-    if (next == first.end()) break;
-    const auto& [run, number] = current->first;
-    // A number that is missing was lost on the way; a successor that begins no later lost its first arrivals.
-    const bool follows = next->first.first == run && next->first.second == number + 1;
-    if (follows && next->second > current->second) found.list.push_back({run, number, current->second, next->second});
-  }
-  return found;
-}
-
-}  // namespace
-
-std::uint32_t RunBoundaries::run_of(TimeNs arrival) const {
-  return static_cast<std::uint32_t>(std::upper_bound(starts.begin(), starts.end(), arrival) - starts.begin());
-}
-
-RunBoundaries find_runs(std::vector<Arrival> arrivals) {
-  // Every waiter sees a restart between two of its own arrivals; the fewest points in time that lie in all those gaps
-  // are the restarts of the program. (Stabbing intervals: by right end, take the right end of each that is not yet
-  // hit.)
-  std::vector<Restart> restarts = restarts_of(arrivals);
+/// The fewest points in time that lie in all those gaps: the restarts of the program, since every waiter sees each between
+/// two of its own arrivals. (Stabbing intervals: by right end, take the right end of each that is not yet hit.)
+RunBoundaries boundaries_of(std::vector<Restart> restarts) {
   std::sort(restarts.begin(), restarts.end(), [](const Restart& a, const Restart& b) { return a.upto < b.upto; });
   RunBoundaries boundaries;
   for (const Restart& restart : restarts) {
@@ -81,10 +42,82 @@ RunBoundaries find_runs(std::vector<Arrival> arrivals) {
   return boundaries;
 }
 
+/// The arrivals at one site of one device's waiters, which come in order of time. What it keeps grows with iterations and
+/// waiters, not with arrivals.
+class Place {
+ public:
+  void add(std::uint64_t waiter, std::uint32_t iteration, TimeNs at) {
+    const auto [last, is_new] = last_.try_emplace(waiter, iteration, at);
+    if (!is_new) {
+      if (iteration < last->second.first) restarts_.push_back({last->second.second, at});
+      last->second = {iteration, at};
+    }
+    // The first arrival of a number opens it. Seen again here, it may be of a new run: where restarts are is known at the
+    // end only, so its first arrival after each restart that any waiter sees is kept, too.
+    Seen& seen = seen_[iteration % seen_.size()];
+    if (seen.any && seen.iteration == iteration && seen.restarts == restarts_.size()) return;
+    seen = {true, iteration, restarts_.size()};
+    firsts_.push_back({iteration, at});
+  }
+
+  Iterations iterations() {
+    Iterations found;
+    const RunBoundaries runs = boundaries_of(std::move(restarts_));
+    struct First {
+      std::uint32_t run, number;
+      TimeNs at;
+    };
+    std::vector<First> firsts;
+    firsts.reserve(firsts_.size());
+    for (const auto& [number, at] : firsts_) firsts.push_back({runs.run_of(at), number, at});
+    std::sort(firsts.begin(), firsts.end(), [](const First& a, const First& b) {
+      return std::tie(a.run, a.number, a.at) < std::tie(b.run, b.number, b.at);
+    });
+    firsts.erase(std::unique(firsts.begin(), firsts.end(),
+                             [](const First& a, const First& b) { return a.run == b.run && a.number == b.number; }),
+                 firsts.end());
+    found.runs = static_cast<std::uint32_t>(runs.starts.size()) + 1;
+    for (std::size_t i = 0; i + 1 < firsts.size(); ++i) {
+      const First& current = firsts[i];
+      const First& next = firsts[i + 1];
+      // A number that is missing was lost on the way; a successor that begins no later lost its first arrivals.
+      const bool follows = next.run == current.run && next.number == current.number + 1;
+      if (follows && next.at > current.at) found.list.push_back({current.run, current.number, current.at, next.at});
+    }
+    return found;
+  }
+
+ private:
+  struct Seen {
+    bool any = false;
+    std::uint32_t iteration = 0;
+    std::size_t restarts = 0;  // known by then
+  };
+  std::unordered_map<std::uint64_t, std::pair<std::uint32_t, TimeNs>> last_;  // of each waiter
+  std::vector<Restart> restarts_;
+  std::array<Seen, 256> seen_;
+  std::vector<std::pair<std::uint32_t, TimeNs>> firsts_;  // some more than the first of each number and run
+};
+
+}  // namespace
+
+std::uint32_t RunBoundaries::run_of(TimeNs arrival) const {
+  return static_cast<std::uint32_t>(std::upper_bound(starts.begin(), starts.end(), arrival) - starts.begin());
+}
+
+RunBoundaries find_runs(std::vector<Arrival> arrivals) { return boundaries_of(restarts_of(arrivals)); }
+
 std::vector<Iterations> find_iterations(const TraceModel& model) {
   std::vector<Iterations> all;
-  for (const auto& [key, arrivals] : arrivals_of(model)) {
-    Iterations found = iterations_of(arrivals);
+  std::map<std::pair<SiteId, DeviceId>, Place> places;
+  for (const store::WaitRow& wait : model.waits) {
+    places[{wait.site, wait.device}].add((std::uint64_t{wait.block} << 16) | (wait.warp & 0xffffu), wait.iteration, wait.arrived);
+  }
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (wait.site != 0) places[{wait.site, kHostDevice}].add(wait.thread, wait.iteration, wait.begin);
+  }
+  for (auto& [key, place] : places) {
+    Iterations found = place.iterations();
     if (found.list.empty()) continue;
     found.site = key.first;
     found.site_name = model.site_name(key.first);
