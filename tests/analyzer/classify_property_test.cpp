@@ -195,6 +195,33 @@ TEST(ClassifyProperty, NumbersOfDevicesSitesAndTimesMakeNoDifference) {
   }
 }
 
+// All parties on one device: blocks have the same numbers on both sides, and only the sites say whose they are.
+TraceModel on_one_device(TraceModel model) {
+  for (auto& row : model.signals) {
+    store::SiteRow& site = model.sites[row.site - 1];
+    site.releasing = static_cast<SiteEnd>(row.device + (row.device == kHostDevice ? 2 : kFirstDeviceEnd));
+    if (row.device != kHostDevice) row.device = 0;
+  }
+  const auto waits_at = [&](SiteId id, DeviceId device) {
+    model.sites[id - 1].waiting = static_cast<SiteEnd>(device + (device == kHostDevice ? 2 : kFirstDeviceEnd));
+  };
+  for (auto& row : model.waits) {
+    waits_at(row.site, row.device);
+    row.device = 0;
+  }
+  for (auto& row : model.host_waits) waits_at(row.site, kHostDevice);
+  settle(model);
+  return model;
+}
+
+TEST(ClassifyProperty, OneDeviceThatPlaysAllPartiesIsSeveral) {
+  for (const Program& program : programs()) {
+    SCOPED_TRACE(program.name());
+    const TraceModel model = trace_of(program, 11);
+    expect_same(classified(model), classified(on_one_device(model)));
+  }
+}
+
 TEST(ClassifyProperty, WithoutNumbersTheOrderOfMessagesTells) {
   for (Program program : programs()) {
     SCOPED_TRACE(program.name());
