@@ -4,6 +4,7 @@
 #include "analyzer/reports/activity_json.h"
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/json_parts.h"
+#include "analyzer/reports/model_json.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -87,7 +88,10 @@ Json site_value(const SiteStats& site, const WakeStats& wake) {
                 {"polls", site.polls},
                 {"polls_per_wait", nullptr},
                 {"strategy", nullptr},
-                {"predicted_gain", nullptr},  // no prediction model yet
+                {"predicted_gain", nullptr},  // this and the next three: add_models
+                {"predicted_gain_reason", nullptr},
+                {"break_even_ns", nullptr},
+                {"break_even_reason", nullptr},
                 {"share", site.share},
                 {"any_share", site.any_share},
                 {"waiters", site.groups},
@@ -214,6 +218,7 @@ Json analysis_value(const TraceModel& model, const Analysis& analysis) {
   for (const Loss& loss : analysis.loss) {
     value["loss"].push_back({{"name", loss.name}, {"detail", loss.detail}, {"count", loss.count}, {"text", loss.text}});
   }
+  add_models(model, analysis, value);
   add_activity(model, analysis, value);
   return value;
 }
