@@ -146,7 +146,7 @@ class Classifier {
       accesses.push_back({rhythm.unit[k], static_cast<std::uint32_t>(m.site * 2 + (back ? 1 : 0)), back, *m.place});
     }
     if (accesses.empty()) return by_blocks(list);
-    return find_pattern(accesses, whole_, traffic_.seen);
+    return find_pattern(accesses, whole_, traffic_.seen, rhythm.iterations_known);
   }
 
   // Without places: how far the blocks that release each other are apart. Weak evidence, since what they hand over is not

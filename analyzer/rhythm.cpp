@@ -32,8 +32,10 @@ constexpr double kAside = 0.02;
 constexpr std::size_t kMostIterations = 8, kMostTransfers = 64;
 /// Above this the trace counts as whole.
 constexpr double kWhole = 0.98;
-/// Messages of neighbouring iterations may overtake each other by so many.
-constexpr std::uint32_t kOverlap = 2;
+/// Messages may be so many iterations behind others, which have tags of their own: an eighth of all, within these bounds.
+constexpr std::uint32_t kLeastOverlap = 2, kMostOverlap = 16;
+/// A numbering that starts again does so with one of its first numbers.
+constexpr std::uint32_t kFirstNumbers = 2;
 /// Numbers that go up by more from one message to the next do not count iterations; a few may have been lost.
 constexpr std::uint32_t kLeap = 8;
 
@@ -137,6 +139,7 @@ class Finder {
 
   Rhythm run() {
     const bool numbered = number_units();
+    rhythm_.iterations_known = numbered;
     if (!numbered) unit_per_step();
     judge(numbered);
     return std::move(rhythm_);
@@ -166,18 +169,21 @@ class Finder {
   bool number_units() {
     if (steps_.empty()) return false;
     std::vector<std::uint32_t> run(steps_.size());
+    const auto [least, most] = std::minmax_element(
+        steps_.begin(), steps_.end(), [](const Step& a, const Step& b) { return a.iteration < b.iteration; });
+    const std::uint32_t overlap = std::clamp((most->iteration - least->iteration) / 8, kLeastOverlap, kMostOverlap);
     std::uint32_t now = 0, top = steps_[0].iteration, first = top;
     std::size_t strange = 0;
     for (std::size_t k = 0; k < steps_.size(); ++k) {
       const std::uint32_t i = steps_[k].iteration;
-      if (i + kOverlap < top) {
-        if (i <= first + kOverlap) {
+      if (i + overlap < top) {
+        if (i <= first + kFirstNumbers) {
           ++now;
           top = first = i;
         } else {
           ++strange;
         }
-      } else if (i > top + kLeap) {
+      } else if (i > top + std::max(kLeap, overlap)) {
         ++strange;
       }
       top = std::max(top, i);
@@ -429,6 +435,7 @@ class Finder {
       return;
     }
     if (by_shortest_repetition(kRegular, kMostTransfers)) {
+      rhythm_.iterations_known = true;
       for (std::size_t i = 0; i < steps_.size(); ++i) {
         rhythm_.unit[i] = static_cast<std::uint32_t>((i + unit_length_ - unit_start_) / unit_length_);
       }

@@ -296,6 +296,28 @@ TEST(ClassifyHeldOut, WorkersThatAskInTurnAlternateWithTheirMaster) {
   EXPECT_EQ(c.pattern, Pattern::streaming) << words(c);
 }
 
+TEST(ClassifyHeldOut, AStreamOverSeveralTagsThatRunApartIsAStream) {
+  // Each of four blocks sends every fourth tile, some rounds ahead of or behind the others.
+  for (std::uint32_t seed = 0; seed < 10; ++seed) {
+    std::mt19937 random(seed);
+    Talk talk(2);
+    struct Tile {
+      TimeNs at;
+      std::uint32_t round, block;
+    };
+    std::vector<Tile> tiles;
+    for (std::uint32_t block = 0; block < 4; ++block) {
+      TimeNs at = TimeNs{1'000'000'000} + block * 10;
+      for (std::uint32_t round = 0; round < 60; ++round) tiles.push_back({at += 1'000 + static_cast<TimeNs>(random() % 9'000), round, block});
+    }
+    std::sort(tiles.begin(), tiles.end(), [](const Tile& a, const Tile& b) { return a.at < b.at; });
+    for (const Tile& t : tiles) talk.send(0, 1, t.block, t.round, t.at, tile((t.round * 4 + t.block) % 80), 1, t.block);
+    const Classification c = classified(talk.settled());
+    EXPECT_EQ(c.model, Model::unidirectional) << words(c);
+    EXPECT_TRUE(c.pattern == Pattern::streaming || c.pattern == Pattern::unknown) << words(c);
+  }
+}
+
 TEST(ClassifyHeldOut, ABroadcastIsUnidirectional) {
   Talk talk(4);
   for (std::uint32_t i = 0; i < 30; ++i) {
