@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/matching.h"
 #include "analyzer/reports/format.h"
 #include "analyzer/statistics.h"
 
@@ -134,6 +135,21 @@ void note_losses(const TraceModel& model, Comparison& comparison) {
           fmt::format("{} lost records, so iterations may be missing or seem to begin late", model.name));
       return;
     }
+  }
+}
+
+/// What polling in `model` said about parking, beside what parking then brought.
+void predict_speedup(const TraceModel& model, bool poll_to_park, Comparison& comparison) {
+  if (!poll_to_park) {
+    comparison.predicted_reason = "predictions are of parking where the program polled; these sides are not these two";
+    return;
+  }
+  const Matching matching = match(model);
+  const Prediction prediction = predict(model, critical_path(model, matching), Modes(model), site_stats(model));
+  comparison.predicted = prediction.program;
+  comparison.predicted_reason = prediction.reason;
+  if (comparison.predicted && comparison.speedup) {
+    comparison.prediction_error = prediction_error(*comparison.predicted, comparison.speedup->value);
   }
 }
 
@@ -346,6 +362,7 @@ Comparison compare(const TraceModel& model, const CompareOptions& options) {
     return comparison;
   }
   conclude(comparison, lists_before, lists_after);
+  predict_speedup(model, !one_mode, comparison);
   return comparison;
 }
 
@@ -384,6 +401,9 @@ Comparison compare(const TraceModel& before, const TraceModel& after, const Comp
   comparison.before = side_of(comparison.before.label, lists_before);
   comparison.after = side_of(comparison.after.label, lists_after);
   conclude(comparison, lists_before, lists_after);
+  const bool poll_to_park = !Modes(before).both() && !Modes(after).both() &&
+                            comparison.segments[0].mode == Mode::poll && comparison.segments[1].mode == Mode::park;
+  predict_speedup(before, poll_to_park, comparison);
   return comparison;
 }
 
