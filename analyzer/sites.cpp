@@ -1,11 +1,14 @@
 #include "analyzer/sites.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
-#include <set>
-#include <tuple>
+#include <utility>
 
+#include "analyzer/flat_index.h"
 #include "analyzer/statistics.h"
+#include "analyzer/step_count.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -16,12 +19,13 @@ struct Gathered {
   std::vector<Interval> waiting;  // all waits
   std::vector<Interval> waiting_in_kernel;
   std::vector<Interval> polling;
-  std::map<StrategyId, std::vector<TimeNs>> by_strategy;
-  std::map<StrategyId, std::uint64_t> polls_by_strategy;
-  std::set<std::tuple<DeviceId, std::uint32_t, std::uint32_t>> waiters;
-  std::set<std::pair<DeviceId, std::uint32_t>> sms;
+  std::array<std::vector<TimeNs>, 256> by_strategy;
+  std::array<std::uint64_t, 256> polls_by_strategy{};
+  FlatIndex waiters, sms;
   std::map<std::pair<DeviceId, WordTag>, std::vector<Interval>> waiting_by_word;  // in kernels
-  std::set<WordTag> words;
+  std::pair<DeviceId, WordTag> last_word{};  // neighbours mostly share one
+  std::vector<Interval>* waiting_on_it = nullptr;
+  FlatIndex words;
   bool words_known = true;
   std::uint64_t polls = 0;
   std::uint64_t waits_with_polls = 0;
@@ -29,12 +33,16 @@ struct Gathered {
   std::uint64_t host_count = 0;
 };
 
+std::uint64_t waiter_key(DeviceId device, std::uint32_t block, std::uint32_t warp) {
+  return (std::uint64_t{static_cast<std::uint16_t>(device)} << 48) | (std::uint64_t{block} << 16) | (warp & 0xffffu);
+}
+
 /// A wait's length. Clock errors may turn a very short wait around; it then has none.
 TimeNs length(TimeNs from, TimeNs to) { return std::max<TimeNs>(0, to - from); }
 
 void add_word(Gathered& site, const std::optional<WordTag>& word) {
   if (word) {
-    site.words.insert(*word);
+    site.words.number(*word);
   } else {
     site.words_known = false;
   }
@@ -42,18 +50,32 @@ void add_word(Gathered& site, const std::optional<WordTag>& word) {
 
 std::map<SiteId, Gathered> gather(const TraceModel& model) {
   std::map<SiteId, Gathered> all;
+  SiteId last_id = 0;
+  Gathered* last = nullptr;
   for (const store::WaitRow& wait : model.waits) {
-    Gathered& site = all[wait.site];
+    if (last == nullptr || wait.site != last_id) {
+      last = &all[wait.site];
+      last_id = wait.site;
+    }
+    Gathered& site = *last;
     const TimeNs took = length(wait.arrived, wait.resumed);
     site.durations.push_back(took);
     site.waiting.push_back({wait.arrived, wait.arrived + took});
     site.waiting_in_kernel.push_back(site.waiting.back());
     if (every_waiter_polls(wait.strategy)) site.polling.push_back(site.waiting.back());
-    site.by_strategy[wait.strategy].push_back(took);
-    site.polls_by_strategy[wait.strategy] += wait.polls;
-    site.waiters.emplace(wait.device, wait.block, wait.warp);
-    site.sms.emplace(wait.device, wait.sm);
-    if (wait.word) site.waiting_by_word[{wait.device, *wait.word}].push_back(site.waiting.back());
+    const auto strategy = static_cast<std::uint8_t>(wait.strategy);
+    site.by_strategy[strategy].push_back(took);
+    site.polls_by_strategy[strategy] += wait.polls;
+    site.waiters.number(waiter_key(wait.device, wait.block, wait.warp));
+    site.sms.number(waiter_key(wait.device, wait.sm, 0));
+    if (wait.word) {
+      const std::pair word{wait.device, *wait.word};
+      if (site.waiting_on_it == nullptr || word != site.last_word) {
+        site.waiting_on_it = &site.waiting_by_word[word];
+        site.last_word = word;
+      }
+      site.waiting_on_it->push_back(site.waiting.back());
+    }
     add_word(site, wait.word);
     site.polls += wait.polls;
     ++site.waits_with_polls;
@@ -65,7 +87,7 @@ std::map<SiteId, Gathered> gather(const TraceModel& model) {
     const TimeNs took = length(wait.begin, wait.end);
     site.durations.push_back(took);
     site.waiting.push_back({wait.begin, wait.begin + took});
-    site.waiters.emplace(kHostDevice, wait.thread, 0);
+    site.waiters.number(waiter_key(kHostDevice, wait.thread, 0));
     add_word(site, wait.word);
     if (wait.polls) {
       site.polls += *wait.polls;
@@ -83,16 +105,26 @@ TimeNs sum(const std::vector<TimeNs>& values) {
   return total;
 }
 
-std::vector<StrategyStats> strategy_stats(const Gathered& gathered) {
+/// The nearest-rank percentile of sorted values, as percentile() has it.
+TimeNs of_sorted(const std::vector<TimeNs>& values, double percent) {
+  if (values.empty()) return 0;
+  const double rank = std::ceil(percent / 100.0 * static_cast<double>(values.size()));
+  return values[static_cast<std::size_t>(std::clamp(rank, 1.0, static_cast<double>(values.size()))) - 1];
+}
+
+std::vector<StrategyStats> strategy_stats(Gathered& gathered) {
   std::vector<StrategyStats> list;
-  for (const auto& [strategy, durations] : gathered.by_strategy) {
+  for (std::size_t strategy = 0; strategy < gathered.by_strategy.size(); ++strategy) {
+    std::vector<TimeNs>& durations = gathered.by_strategy[strategy];
+    if (durations.empty()) continue;
+    sort_times(durations);
     StrategyStats stats;
-    stats.strategy = strategy;
+    stats.strategy = static_cast<StrategyId>(strategy);
     stats.count = durations.size();
     stats.total_ns = sum(durations);
-    stats.p50_ns = percentile(durations, 50);
-    stats.p99_ns = percentile(durations, 99);
-    stats.polls = gathered.polls_by_strategy.at(strategy);
+    stats.p50_ns = of_sorted(durations, 50);
+    stats.p99_ns = of_sorted(durations, 99);
+    stats.polls = gathered.polls_by_strategy[strategy];
     stats.polls_per_wait = static_cast<double>(stats.polls) / static_cast<double>(stats.count);
     list.push_back(stats);
   }
@@ -115,10 +147,11 @@ SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered) {
   stats.groups = gathered.waiters.size();
   stats.sms = static_cast<std::uint32_t>(gathered.sms.size());
   stats.total_ns = sum(gathered.durations);
-  stats.p50_ns = percentile(gathered.durations, 50);
-  stats.p99_ns = percentile(gathered.durations, 99);
-  stats.max_ns = percentile(gathered.durations, 100);
-  stats.any_waiting_ns = covered(gathered.waiting);
+  sort_times(gathered.durations);
+  stats.p50_ns = of_sorted(gathered.durations, 50);
+  stats.p99_ns = of_sorted(gathered.durations, 99);
+  stats.max_ns = of_sorted(gathered.durations, 100);
+  stats.any_waiting_ns = covered(std::move(gathered.waiting));
   if (model.span() > 0) {
     const auto span = static_cast<double>(model.span());
     stats.share = static_cast<double>(stats.total_ns) / (static_cast<double>(stats.groups) * span);

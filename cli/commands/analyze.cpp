@@ -38,7 +38,7 @@ Result<> check(const AnalyzeOptions& options) {
   if (options.figure == 0 && options.format == "csv") {
     return bad_input("csv is for --figure; the whole analysis is text or json");
   }
-  return {};
+  return ok();
 }
 
 Result<std::string> figure_of(const AnalyzeOptions& options) {

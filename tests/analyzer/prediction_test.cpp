@@ -241,7 +241,7 @@ TEST(Prediction, UsesNothingOfTheParkedTimes) {
   TraceModel model = hot_word(WordMemory::pinned_host, 1);
   const double alone = predicted(model).program.value().value;
   // The same again, parked and five times as fast.
-  const TimeNs offset = model.end + 1'000'000 - model.begin;
+  const TimeNs offset = model.end + 10'000 - model.begin;
   TraceModel parked = shifted(hot_word(WordMemory::pinned_host, 1, 528, 100'000), offset);
   for (auto& wait : parked.waits) {
     wait.strategy = StrategyId::shared_watch;
@@ -262,7 +262,7 @@ TEST(Prediction, UsesNothingOfTheParkedTimes) {
   store::InterventionRow row{};
   row.old_mode = Mode::poll;
   row.new_mode = Mode::park;
-  row.requested = row.effective = model.end + 500'000;
+  row.requested = row.effective = model.end + 5'000;
   model.interventions.push_back(row);
   const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
   append(model.waits, parked.waits);
