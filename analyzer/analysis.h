@@ -81,8 +81,8 @@ struct ReportInput {
   const Comparison* comparison = nullptr;
 };
 
-enum class ReportFormat { text, json, markdown, html };
-/// "text", "json", "md" and "html".
+enum class ReportFormat { text, json, markdown, html, csv, perfetto };
+/// "text", "json", "md", "html", "csv" and "perfetto".
 std::optional<ReportFormat> report_format_from_name(std::string_view name);
 
 /// The whole report in one document, which ends with a newline.

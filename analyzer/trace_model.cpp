@@ -53,6 +53,8 @@ void sort_rows(std::vector<Row>& rows, Key key) {
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return key(a) < key(b); });
 }
 
+constexpr std::size_t kTables = 22;  // that load() reads
+
 /// Moves a list out of a Result, or keeps the first error.
 template <class T>
 bool take(Result<T> from, T& to, std::optional<Error>& error) {
@@ -122,6 +124,7 @@ void settle(TraceModel& model) {
   sort_rows(model.overheads, [](const auto& row) { return row.start; });
   sort_rows(model.thread_samples, [](const auto& row) { return row.begin; });
   sort_rows(model.nvtx, [](const auto& row) { return row.start; });
+  sort_rows(model.uvm, [](const auto& row) { return row.start; });
   sort_rows(model.interventions, [](const auto& row) { return row.effective; });
   sort_rows(model.choices, [](const auto& row) { return row.at; });
   const Extent extent = extent_of(model);
@@ -131,22 +134,38 @@ void settle(TraceModel& model) {
   model.complete = model.incomplete_reason.empty();
 }
 
-Result<TraceModel> load(const store::Reader& reader, std::string name) {
+Result<TraceModel> load(const store::Reader& reader, std::string name, const LoadWatch& watch) {
   TraceModel model;
   std::optional<Error> error;
+  std::size_t done = 0;
+  const auto next = [&] {
+    if (!watch || watch(done++, kTables)) return true;
+    error = unavailable("reading " + name + " was given up");
+    return false;
+  };
   const bool loaded =
-      take(reader.meta(), model.meta, error) && take(reader.processes(), model.processes, error) &&
-      take(reader.devices(), model.devices, error) &&
-      take(reader.sites(), model.sites, error) && take(reader.waits(), model.waits, error) &&
-      take(reader.signals(), model.signals, error) && take(reader.host_waits(), model.host_waits, error) &&
-      take(reader.kernels(), model.kernels, error) && take(reader.copies(), model.copies, error) &&
-      take(reader.calls(), model.calls, error) && take(reader.syncs(), model.syncs, error) &&
-      take(reader.cuda_events(), model.cuda_events, error) && take(reader.overheads(), model.overheads, error) &&
-      take(reader.thread_samples(), model.thread_samples, error) && take(reader.nvtx(), model.nvtx, error) &&
-      take(reader.interventions(), model.interventions, error) &&
-      take(reader.choices(), model.choices, error) && take(reader.pc_totals(), model.pc_totals, error) &&
-      take(reader.pc_intervals(), model.pc_intervals, error) && take(reader.sass(), model.sass, error) &&
-      take(reader.stats(), model.stats, error);
+      next() && take(reader.meta(), model.meta, error) &&
+      next() && take(reader.processes(), model.processes, error) &&
+      next() && take(reader.devices(), model.devices, error) &&
+      next() && take(reader.sites(), model.sites, error) &&
+      next() && take(reader.waits(), model.waits, error) &&
+      next() && take(reader.signals(), model.signals, error) &&
+      next() && take(reader.host_waits(), model.host_waits, error) &&
+      next() && take(reader.kernels(), model.kernels, error) &&
+      next() && take(reader.copies(), model.copies, error) &&
+      next() && take(reader.calls(), model.calls, error) &&
+      next() && take(reader.syncs(), model.syncs, error) &&
+      next() && take(reader.cuda_events(), model.cuda_events, error) &&
+      next() && take(reader.overheads(), model.overheads, error) &&
+      next() && take(reader.thread_samples(), model.thread_samples, error) &&
+      next() && take(reader.nvtx(), model.nvtx, error) &&
+      next() && take(reader.uvm(), model.uvm, error) &&
+      next() && take(reader.interventions(), model.interventions, error) &&
+      next() && take(reader.choices(), model.choices, error) &&
+      next() && take(reader.pc_totals(), model.pc_totals, error) &&
+      next() && take(reader.pc_intervals(), model.pc_intervals, error) &&
+      next() && take(reader.sass(), model.sass, error) &&
+      next() && take(reader.stats(), model.stats, error);
   if (!loaded) return *error;
   model.name = std::move(name);
   settle(model);

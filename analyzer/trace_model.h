@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct TraceModel {
   std::vector<store::OverheadRow> overheads;
   std::vector<store::ThreadSampleRow> thread_samples;
   std::vector<store::NvtxRow> nvtx;
+  std::vector<store::UvmRow> uvm;
   std::vector<store::InterventionRow> interventions;
   std::vector<store::ChoiceRow> choices;
   std::vector<store::PcTotalRow> pc_totals;
@@ -64,7 +66,10 @@ bool is_own(const store::ProcessRow& process);
 /// Fills in what is derived, and puts every list in order of time. For models that were not loaded from a trace.
 void settle(TraceModel& model);
 
-/// Everything a trace holds. `name` is what people call it (the file's name).
-Result<TraceModel> load(const store::Reader& reader, std::string name);
+/// Told before each part of a trace is read: how many are done, of how many. False: read no further.
+using LoadWatch = std::function<bool(std::size_t done, std::size_t of)>;
+
+/// Everything a trace holds. `name` is what people call it (the file's name). Error too when `watch` has said false.
+Result<TraceModel> load(const store::Reader& reader, std::string name, const LoadWatch& watch = {});
 
 }  // namespace wicprof::analyzer

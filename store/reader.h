@@ -16,6 +16,7 @@ namespace wicprof::store {
 /// that turns out damaged makes the call that finds it fail, by name. Every list is ordered by time (then id).
 class Reader {
  public:
+  /// A trace that was packed with gzip is read from a temporary copy (store/packed_trace.h).
   /// Errors (each names the file and the cure): no such file, not a trace, truncated, a newer or an older version.
   static Result<Reader> open(const std::string& path);
   Reader(Reader&&) noexcept;
@@ -40,6 +41,7 @@ class Reader {
   Result<std::vector<OverheadRow>> overheads(RowId after = 0) const;
   Result<std::vector<ThreadSampleRow>> thread_samples(RowId after = 0) const;
   Result<std::vector<NvtxRow>> nvtx(RowId after = 0) const;
+  Result<std::vector<UvmRow>> uvm(RowId after = 0) const;
   Result<std::vector<InterventionRow>> interventions() const;
   Result<std::vector<ChoiceRow>> choices() const;
   /// Summed in the database: a long run has very many samples of few program counters. Ordered by function and offset.
@@ -52,6 +54,7 @@ class Reader {
  private:
   struct State;
   explicit Reader(std::unique_ptr<State> state);
+  static Result<Reader> open_packed(const std::string& path);
   std::unique_ptr<State> state_;
 };
 

@@ -13,6 +13,7 @@
 #include "protocol/events/nvtx.h"
 #include "protocol/events/site.h"
 #include "protocol/events/sync.h"
+#include "protocol/events/uvm.h"
 #include "protocol/events/wait.h"
 #include "protocol/strategy.h"
 #include "protocol/time.h"
@@ -50,6 +51,8 @@ struct SiteRow {
   WordMemory word_memory;
   Pollers pollers;
   std::uint32_t words;
+  SitePurpose purpose = SitePurpose::unknown;
+  SiteEnd releasing = 0, waiting = 0;  ///< 0 = not known
 };
 
 struct WaitRow {
@@ -188,6 +191,19 @@ struct NvtxRow {
   std::string name, domain;
   std::uint32_t thread;
   TimeNs start, end;
+  ProcessId process = 0;
+};
+
+/// Managed memory: a page fault, a migration, thrashing.
+struct UvmRow {
+  RowId id = 0;
+  UvmKind kind = UvmKind::cpu_fault;
+  DeviceId device = 0;       ///< who faulted, or where a migration went to
+  DeviceId peer_device = 0;  ///< where a migration came from, else the same as `device`
+  std::uint64_t address = 0, bytes = 0;
+  TimeNs start = 0, end = 0;
+  std::uint64_t count = 1;  ///< faults of a group of faults
+  std::string cause;        ///< empty = not known
   ProcessId process = 0;
 };
 

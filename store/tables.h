@@ -121,6 +121,9 @@ struct SiteTable {
       Column<Event>{"word_memory", kKnown, [](const Event& e, const Lookup&) { return number(e.word_memory); }},
       Column<Event>{"pollers", kKnown, [](const Event& e, const Lookup&) { return number(e.pollers); }},
       Column<Event>{"words", kKnown, [](const Event& e, const Lookup&) { return number(e.words); }},
+      Column<Event>{"purpose", kKnown, [](const Event& e, const Lookup&) { return number(e.purpose); }},
+      Column<Event>{"releasing", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.releasing, SiteEnd{0}); }},
+      Column<Event>{"waiting", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.waiting, SiteEnd{0}); }},
   };
 };
 

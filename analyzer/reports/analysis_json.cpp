@@ -9,12 +9,35 @@
 namespace wicprof::analyzer {
 namespace {
 
+Json communication_value(const CommunicationAnswer& c) {
+  Json value = {{"model", model_name(c.model)},
+                {"pattern", pattern_name(c.pattern)},
+                {"model_confidence", c.model_confidence},
+                {"pattern_confidence", c.pattern_confidence},
+                {"evidence", c.evidence},
+                {"period", nullptr}};
+  if (!c.period.what.empty()) {
+    value["period"] = {{"what", c.period.what}, {"ns", nullptr}, {"count", c.period.count}};
+    if (c.period.ns > 0) value["period"]["ns"] = c.period.ns;
+  }
+  return value;
+}
+
 Json classification_value(const Classification& c) {
-  return {{"model", model_name(c.model)},
-          {"pattern", pattern_name(c.pattern)},
-          {"model_confidence", c.model_confidence},
-          {"pattern_confidence", c.pattern_confidence},
-          {"evidence", c.evidence}};
+  Json value = communication_value(c);
+  value["pairs"] = Json::array();
+  for (const PairAnswer& pair : c.pairs) {
+    Json item = communication_value(pair);
+    item.update({{"first", pair.first}, {"second", pair.second}, {"forth", pair.forth}, {"back", pair.back}});
+    value["pairs"].push_back(std::move(item));
+  }
+  value["sites"] = Json::array();
+  for (const SiteAnswer& site : c.sites) {
+    Json item = communication_value(site);
+    item.update({{"site", site.name}, {"site_id", site.site}, {"messages", site.messages}});
+    value["sites"].push_back(std::move(item));
+  }
+  return value;
 }
 
 Json strategy_value(const StrategyStats& stats) {

@@ -3,13 +3,16 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "cli/commands/list.h"
 #include "cli/commands/options.h"
 #include "cli/exit_status.h"
 #include "cli/input_trace.h"
 #include "cli/messages.h"
+#include "cli/open_gui.h"
 #include "cli/record/capture.h"
+#include "cli/record/gui_process.h"
 #include "cli/record/run_app.h"
 #include "cli/record/wait_options.h"
 #include "protocol/trace_words.h"
@@ -25,6 +28,8 @@ struct RunOptions {
   std::string schedule;
   CaptureOptions capture;
   unsigned long long buffer_mib = 128;
+  bool gui = false;
+  std::string gui_script;
 };
 
 Result<> settle(RunOptions& options, const CLI::App& verb, const ProgramWords& program) {
@@ -130,14 +135,30 @@ VerbBody declare_run(CLI::App& verb, const ProgramWords& program) {
   verb.add_option("--max-size", capture.max_size,
                   "the trace grows to this size at most, like 500M (K, M, G, T); what comes then is counted as lost")
       ->type_name("SIZE");
+  verb.add_flag("--gui", options->gui, "watch it in a window, which stays until it is closed");
+  verb.add_option("--gui-drive", options->gui_script, "with --gui: the window does what a script says, as gui --drive does")
+      ->type_name("FILE");
   verb.add_flag("-q,--quiet", options->plan.quiet, "no progress, no summary");
   add_example(verb, "wic-prof run -o halo.wicprof --schedule poll:2s,park:2s -- ./halo --size 256");
   return [options, &verb, &program] {
     if (const Result<> settled = settle(*options, verb, program); !settled) return fail(settled.error());
+    std::optional<GuiProcess> window;
+    if (options->gui) {
+      if (const Result<> possible = can_open_gui(); !possible) return fail(possible.error());
+      options->plan.started = [&](const std::string& session) {
+        Result<GuiProcess> started = GuiProcess::start(session, options->gui_script);
+        if (started) {
+          window.emplace(*std::move(started));
+        } else {
+          warn(started.error().message);
+        }
+      };
+    }
     const Result<RunOutcome> outcome = run_app(options->plan);
     if (!outcome) return fail(outcome.error());
     if (!options->plan.quiet) sum_up(outcome->trace);
     say_how_it_ended(*outcome);
+    if (window) window->wait();
     return outcome->end.status;
   };
 }

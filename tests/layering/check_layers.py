@@ -1,6 +1,6 @@
 """Reads every include line and fails on an arrow between parts that docs/architecture.md does not have.
 
-    protocol <- {collector, wic-backend, store};  {protocol, store} <- analyzer <- {cli, gui}
+    protocol <- {collector, wic-backend, store};  {protocol, store} <- analyzer <- gui <- cli
     samples and docs/examples see only wic-backend/include;  only store sees SQLite;  tests and bench see all but SQLite
 """
 
@@ -24,7 +24,7 @@ MAY_SEE = {
     PUBLIC: {"protocol"},
     "store": {"protocol"},
     "analyzer": {"protocol", "store"},
-    "cli": {"protocol", "store", "analyzer"},
+    "cli": {"protocol", "store", "analyzer", "gui"},
     "gui": {"protocol", "store", "analyzer"},
     "samples": {PUBLIC},
     "docs": {PUBLIC},  # the examples

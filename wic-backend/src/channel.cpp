@@ -101,12 +101,19 @@ Result<> Channel::State::open() {
   const auto pollers = [](End end) {
     return end.is_cpu() ? wicprof::Pollers::each_thread : wicprof::Pollers::leader;
   };
-  const auto add = [&](const char* what, wicprof::WordMemory word, End waiting, End releasing, StrategyId own) {
+  const auto site_end = [](End end) {
+    return end.is_cpu() ? wicprof::kHostEnd : static_cast<wicprof::SiteEnd>(wicprof::kFirstDeviceEnd + end.device);
+  };
+  const auto add = [&](const char* what, wicprof::WordMemory word, End waiting, End releasing, StrategyId own,
+                       wicprof::SitePurpose purpose) {
     SiteSpec site;
     site.name = spec.name + what;
     site.word_memory = word;
     site.pollers = pollers(waiting);
     site.own = own;
+    site.purpose = purpose;
+    site.releasing = site_end(releasing);
+    site.waiting = site_end(waiting);
     if (!releasing.is_cpu()) site.producer = runtime.device(static_cast<std::size_t>(releasing.device)).properties().id;
     return runtime.add_site(site);
   };
@@ -115,10 +122,11 @@ Result<> Channel::State::open() {
     room_site = spec.sites_of->state_->room_site;
   } else {
     const bool by_atomics = spec.way == Way::naive && !spec.consumer.is_cpu();
-    const auto data = add(".data", places.data, spec.consumer, spec.producer, by_atomics ? StrategyId::naive : StrategyId::poll);
+    const auto data = add(".data", places.data, spec.consumer, spec.producer, by_atomics ? StrategyId::naive : StrategyId::poll,
+                          wicprof::SitePurpose::data);
     if (!data) return data.error();
     data_site = *data;
-    const auto room = add(".room", places.room, spec.producer, spec.consumer, StrategyId::poll);
+    const auto room = add(".room", places.room, spec.producer, spec.consumer, StrategyId::poll, wicprof::SitePurpose::room);
     if (!room) return room.error();
     room_site = *room;
   }

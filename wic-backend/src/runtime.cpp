@@ -523,6 +523,9 @@ Result<SiteId> Runtime::add_site(const SiteSpec& spec) {
   e.word_memory = spec.word_memory;
   e.pollers = spec.pollers;
   e.words = spec.shared_word ? 1 : 0;
+  e.purpose = spec.purpose;
+  e.releasing = spec.releasing;
+  e.waiting = spec.waiting;
   state_->sink->write(e);
   if (state_->board.wanted(*site).strategy == StrategyId::automatic) {
     state_->tell_choice(*site, state_->board.choice(*site));

@@ -26,6 +26,10 @@ struct SiteSpec {
   bool shared_word = false;  ///< all groups wait on one word, rather than each on its own; `auto` starts from that
   /// The device whose kernels release the waiters: when it fails, they are released with WaitStatus::producer_lost.
   std::optional<wicprof::DeviceId> producer = {};
+  /// For the trace: what the words are for, and who releases and who waits, by kFirstDeviceEnd + index in the runtime. So that two
+  /// ends on one device are told apart.
+  wicprof::SitePurpose purpose = wicprof::SitePurpose::unknown;
+  wicprof::SiteEnd releasing = 0, waiting = 0;
   /// How it waits in mode poll: `poll` or `naive`. `naive` gives way to `poll` where it would lose its flag, as in set_wait().
   wicprof::StrategyId own = wicprof::StrategyId::poll;
 };

@@ -1,0 +1,60 @@
+#include "cli/open_gui.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/running_sessions.h"
+#include "protocol/control_messages.h"
+#if WICPROF_HAS_GUI
+#include "gui/gui.h"
+#endif
+
+namespace wicprof::cli {
+
+#if !WICPROF_HAS_GUI
+
+Result<> can_open_gui() {
+  return unavailable("this wic-prof was built without its window; install libimgui-dev, libglfw3-dev, libgl-dev and libpng-dev, "
+                     "then build it again");
+}
+
+Result<> open_gui(const GuiRequest&) { return can_open_gui(); }
+
+#else
+
+Result<> can_open_gui() { return gui::check_display(); }
+
+Result<> open_gui(const GuiRequest& request) {
+  gui::GuiPlan plan;
+  plan.app.files = request.files;
+  plan.screenshot = request.screenshot;
+  plan.script = request.script;
+  plan.app.dark = request.dark;
+  plan.app.scale = static_cast<float>(request.scale) / 100;
+  if (!request.view.empty()) plan.app.view = gui::view_from_name(request.view);
+  char rest = 0;
+  if (!request.size.empty() && (std::sscanf(request.size.c_str(), "%dx%d%c", &plan.width, &plan.height, &rest) != 2 ||
+                                plan.width < 320 || plan.height < 240 || plan.width > 16384 || plan.height > 16384)) {
+    return bad_input(fmt::format("'{}' is no size; write it like 1440x900, at least 320x240", request.size));
+  }
+  if (request.files.empty() || !request.session.empty()) {
+    if (!request.files.empty()) return bad_input("a session brings its own trace: name either FILE or --session");
+    const Result<SessionInfo> session = choose_session(request.session);
+    if (!session) return session.error();
+    const Result<SessionStatus> status = ask_status(session->socket_path);
+    if (!status) return status.error();
+    plan.app.session = *session;
+    plan.app.files = {status->output};
+  }
+  for (const std::string& file : request.files) {
+    std::error_code error;
+    if (!std::filesystem::exists(file, error)) return bad_input(fmt::format("there is no {}; name a trace (.wicprof)", file));
+  }
+  return gui::run_gui(plan);
+}
+
+#endif
+
+}  // namespace wicprof::cli

@@ -1,0 +1,288 @@
+#include "gui/app.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gui/view/edge_walk.h"
+
+namespace wicprof::gui {
+
+std::optional<View> view_from_name(std::string_view name) {
+  for (std::size_t i = 0; i < kViewNames.size(); ++i) {
+    if (name == kViewNames[i]) return static_cast<View>(i);
+  }
+  return std::nullopt;
+}
+
+App::App(AppOptions options) : options_(std::move(options)) {
+  for (auto& snapshot : snapshots_) snapshot = std::make_shared<const Snapshot>();
+  for (std::size_t i = 0; i < std::min<std::size_t>(options_.files.size(), 2); ++i)
+    sources_[i] = std::make_unique<TraceSource>(options_.files[i], options_.session.has_value());
+  if (options_.session) link_ = std::make_unique<SessionLink>(*options_.session);
+  view = options_.view.value_or(options_.session ? View::live : options_.files.size() == 2 ? View::compare : View::timeline);
+  window.follow(options_.session.has_value());
+  if (!options_.files.empty()) {
+    Result<Annotations> kept = load_annotations(annotations_path(options_.files[0]));
+    if (kept) {
+      annotations = *std::move(kept);
+    } else {
+      notice = kept.error().message;
+    }
+  }
+  if (options_.dark) annotations.dark = *options_.dark;
+}
+
+App::~App() = default;
+
+const std::string& App::path(std::size_t which) const {
+  static const std::string none;
+  return sources_[which] ? sources_[which]->path() : none;
+}
+
+LoadProgress App::progress(std::size_t which) const {
+  return sources_[which] ? sources_[which]->progress() : LoadProgress{"", 1, std::nullopt};
+}
+
+void App::update() {
+  if (link_) session_ = link_->view();
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!sources_[i]) continue;
+    std::shared_ptr<const Snapshot> now = sources_[i]->snapshot();
+    if (now->version == snapshots_[i]->version) continue;
+    const std::shared_ptr<const Snapshot> before = std::exchange(snapshots_[i], std::move(now));
+    if (i != 0) continue;
+    const Timeline* shown = timeline();
+    if (shown == nullptr) continue;
+    if (before->model != snapshot().model) {
+      keep_selection(*before, snapshot());
+      window.set_extent(shown->begin, shown->end);
+      if (first_model_) window.show_all();
+      if (window.follows() && snapshot().recording && window.shows_all() && window.width() > 4 * kSecond)
+        window.show(window.last() - 4 * kSecond, window.last());
+      if (window.follows() && !snapshot().recording) window.follow(false);
+      first_model_ = false;
+    }
+  }
+  refresh_tables();
+}
+
+// Indices into a model hold for that model only; the trace's rows stay.
+void App::keep_selection(const Snapshot& before, const Snapshot& now) {
+  if (selected && before.model) selected = find_row(*now.model, row_of(*before.model, *selected));
+  hovered.reset();
+  area.reset();
+  area_tracks.clear();
+  if (!hits.text.empty()) {
+    const std::size_t at = hit;
+    hits = search(*now.model, hits.text);
+    hit = hits.hits.empty() ? 0 : std::min(at, hits.hits.size() - 1);
+  }
+}
+
+void App::refresh_tables() {
+  if (tables_of_[0] == snapshot().facts && tables_of_[1] == second().facts) return;
+  const bool first = tables_of_[0] != snapshot().facts;
+  tables_of_[0] = snapshot().facts;
+  tables_of_[1] = second().facts;
+  if (!facts()) return;
+  const analyzer::Analysis& analysis = facts()->analysis;
+  if (first) {
+    sites = site_table(analysis, sort_by, sort_descending);
+    const SiteId site = detail ? detail->site : sites.empty() ? 0 : sites.front().site;
+    detail = site_detail(*facts()->model, analysis, site);
+    const std::size_t segments = facts()->before_after.segments.size();
+    if (segments >= 2) {
+      segment_before = segments - 2;
+      segment_after = segments - 1;
+    }
+  }
+  constexpr double kTolerance = 0.02;  // as analyzer::CompareOptions has it
+  differences.clear();
+  if (has_second()) {
+    if (second().facts)
+      differences = gui::differences(*facts()->model, analysis, *second().facts->model, second().facts->analysis, kTolerance);
+  } else if (const auto& segments = facts()->before_after.segments; segments.size() >= 2) {
+    differences = gui::differences(segments[std::min(segment_before, segments.size() - 1)],
+                                   segments[std::min(segment_after, segments.size() - 1)], kTolerance);
+  }
+}
+
+void App::show(View wanted) {
+  view = wanted;
+  notice.clear();
+}
+
+void App::select(EventRef ref, bool reveal) {
+  if (model() == nullptr || !is_in(*model(), ref)) return;
+  selected = ref;
+  area.reset();
+  notice.clear();
+  const auto place = timeline()->place_of(ref);
+  if (place) selected_track = timeline()->tracks[place->track].key;
+  if (!reveal) return;
+  const auto [begin, end] = time_of(*model(), ref);
+  if (begin < window.begin() || end > window.end()) {
+    window.follow(false);
+    if (end - begin >= window.width()) {
+      window.focus(begin, end);
+    } else {
+      window.reveal(begin);
+    }
+  }
+  if (!place) return;
+  closed_groups.erase(timeline()->tracks[place->track].group);
+  for (const PlacedTrack& placed : layout.list) {
+    if (placed.heading.empty() && placed.track == place->track && !placed.pinned)
+      scroll_wanted = placed.rows_top - layout.pinned_height + (placed.opened || !timeline()->tracks[placed.track].has_strip()
+                                                                    ? static_cast<float>(place->row) * placed.row_height
+                                                                    : 0);
+  }
+}
+
+void App::clear_selection() {
+  selected.reset();
+  selected_track.reset();
+  area.reset();
+  hits = {};
+  notice.clear();
+}
+
+void App::focus_selection() {
+  window.follow(false);
+  if (area) {
+    window.show(area->begin, area->end);
+  } else if (selected && model() != nullptr) {
+    const auto [begin, end] = time_of(*model(), *selected);
+    window.focus(begin, end);
+  } else {
+    notice = "select something first: a click, or / to search";
+  }
+}
+
+void App::walk(bool back) {
+  if (!selected || timeline() == nullptr) {
+    notice = "select a wait or a signal first";
+    return;
+  }
+  if (timeline()->edges.empty()) {
+    notice = progress().doing.empty() ? "the trace has no wake edges: no signal is known that ended a wait"
+                                      : "wake edges are being worked out";
+    return;
+  }
+  const std::optional<EventRef> next = back ? step_back(*model(), *timeline(), *selected) : step_on(*model(), *timeline(), *selected);
+  if (next) {
+    select(*next, true);
+  } else {
+    notice = back ? "nothing is known that released this" : "nothing is known that this released";
+  }
+}
+
+void App::step(int direction) {
+  if (!selected || timeline() == nullptr) {
+    notice = "select something first";
+    return;
+  }
+  if (const std::optional<EventRef> next = neighbour(*timeline(), *selected, direction)) {
+    select(*next, true);
+  } else {
+    notice = direction > 0 ? "the last one in its row" : "the first one in its row";
+  }
+}
+
+void App::search_for(const std::string& text) {
+  if (model() == nullptr) return;
+  hits = search(*model(), text);
+  hit = 0;
+  if (hits.hits.empty()) {
+    notice = text.empty() ? "" : "nothing is called '" + text + "'";
+    return;
+  }
+  // The first from the window's beginning on.
+  const auto first = std::find_if(hits.hits.begin(), hits.hits.end(),
+                                  [&](EventRef ref) { return time_of(*model(), ref).first >= window.begin(); });
+  if (first != hits.hits.end() && !window.shows_all()) hit = static_cast<std::size_t>(first - hits.hits.begin());
+  select(hits.hits[hit], true);
+}
+
+void App::next_hit(int direction) {
+  if (hits.hits.empty()) return;
+  const std::size_t count = hits.hits.size();
+  hit = (hit + (direction > 0 ? 1 : count - 1)) % count;
+  select(hits.hits[hit], true);
+}
+
+void App::add_mark() {
+  if (timeline() == nullptr) return;
+  const TimeNs at = selected ? time_of(*model(), *selected).first : window.begin() + window.width() / 2;
+  const TimeNs since = at - timeline()->begin;
+  auto& marks = annotations.marks;
+  const auto same = std::find_if(marks.begin(), marks.end(), [&](const Bookmark& m) { return m.at == since; });
+  if (same != marks.end()) {
+    marks.erase(same);
+  } else {
+    marks.push_back({since, fmt::format("mark {}", marks.size() + 1)});
+    std::stable_sort(marks.begin(), marks.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+  }
+  save();
+}
+
+void App::remove_mark(std::size_t index) {
+  annotations.marks.erase(annotations.marks.begin() + static_cast<std::ptrdiff_t>(index));
+  save();
+}
+
+void App::pin_selected_track() {
+  if (!selected_track) {
+    notice = "select a track first: click on its name, or on something in it";
+    return;
+  }
+  set_pinned(*selected_track, annotations.pinned.count(*selected_track) == 0);
+}
+
+void App::set_pinned(const std::string& track, bool pinned) {
+  if (pinned) {
+    annotations.pinned.insert(track);
+  } else {
+    annotations.pinned.erase(track);
+  }
+  save();
+}
+
+void App::set_area(TimeNs begin, TimeNs end, std::vector<std::size_t> tracks) {
+  if (timeline() == nullptr) return;
+  selected.reset();
+  area = sum_up(*timeline(), std::min(begin, end), std::max(begin, end), tracks);
+  area_tracks = std::move(tracks);
+}
+
+void App::open_site(SiteId site) {
+  if (facts() != nullptr) detail = site_detail(*facts()->model, facts()->analysis, site);
+}
+
+void App::sort_sites(SiteColumn column) {
+  sort_descending = column == sort_by ? !sort_descending : look_of(column).numeric;
+  sort_by = column;
+  if (facts() != nullptr) sites = site_table(facts()->analysis, sort_by, sort_descending);
+}
+
+void App::toggle(Mode mode, StrategyId strategy, const std::string& site) {
+  if (!can_toggle()) {
+    notice = "no running program to change: open one with wic-prof gui --session NAME, or wic-prof run --gui";
+    return;
+  }
+  link_->toggle({mode, mode == Mode::poll ? StrategyId::poll : strategy, site});
+  notice.clear();
+}
+
+void App::set_dark(bool dark) {
+  annotations.dark = dark;
+  save();
+}
+
+void App::save() {
+  if (path().empty()) return;
+  if (const Result<> saved = save_annotations(annotations_path(path()), annotations); !saved) notice = saved.error().message;
+}
+
+}  // namespace wicprof::gui

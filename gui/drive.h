@@ -1,0 +1,44 @@
+// A script in place of the user, for tests and documentation: one step a line.
+//
+//   wait loaded|facts|idle|error|complete|attached|toggled|before_after|waits N|interventions N    until that is so, for 20 s or
+//        as many as follow
+//   view NAME          key NAME         type TEXT        enter
+//   click ITEM         press_at ITEM X Y      drag ITEM X0 Y0 X1 Y1    wheel ITEM X Y STEPS    (X, Y: parts of the item)
+//   dump FILE          shot FILE.png    frames N          resize W H        quit
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/window/window.h"
+#include "protocol/result.h"
+
+namespace wicprof::gui {
+
+class Script {
+ public:
+  /// Error: no such file.
+  static Result<Script> read(const std::string& path);
+
+  /// Before each frame. Error: a step that cannot be done, or whose condition did not come about.
+  Result<> step(App& app, Window& window);
+  bool done() const { return next_ >= lines_.size() && pending_.empty(); }
+  const FakeMouse& mouse() const { return mouse_; }
+
+ private:
+  Result<> begin(App& app, Window& window, const std::string& line);
+  Result<bool> holds(const App& app, const std::vector<std::string>& words, std::size_t& used) const;
+  Error failed(const std::string& why) const;
+
+  std::string path_;
+  std::vector<std::string> lines_;
+  std::size_t next_ = 0;
+  std::vector<FakeMouse> pending_;  // one a frame
+  std::string typing_;
+  FakeMouse mouse_;
+  std::optional<TimeNs> waiting_since_;
+  int idle_frames_ = 0;
+};
+
+}  // namespace wicprof::gui

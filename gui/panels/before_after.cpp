@@ -1,0 +1,77 @@
+// Before and after, as tiles: the iteration, waiting, polls, the ratio with its interval, and the verdict.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/reports/format.h"
+#include "gui/panels/list.h"
+
+namespace wicprof::gui {
+
+namespace {
+
+void tile(const Ui& ui, Rect where, Colour top, std::string_view title, std::string_view value, const std::vector<std::string>& lines) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Theme& theme = ui.theme();
+  list->AddRectFilled(ImVec2(where.x, where.y), ImVec2(where.x + where.width, where.y + where.height), ink(theme.page), ui.px(6));
+  list->AddRectFilled(ImVec2(where.x, where.y), ImVec2(where.x + where.width, where.y + ui.px(4)), ink(top), ui.px(2));
+  const float x = where.x + ui.px(12), width = where.width - ui.px(24);
+  float y = where.y + ui.px(8);
+  draw_text(list, ui.small, {x, y, width, ui.px(18)}, ink(theme.faint), title);
+  y += ui.px(18);
+  draw_text(list, ui.large, {x, y, width, ui.px(28)}, ink(theme.text), value);
+  y += ui.px(28);
+  for (const std::string& line : lines) {
+    if (y + ui.px(16) > where.y + where.height) break;
+    draw_text(list, ui.small, {x, y, width, ui.px(16)}, ink(theme.faint), line);
+    y += ui.px(16);
+  }
+}
+
+Colour colour_of(const Ui& ui, Mode mode) {
+  const StateLook& look = look_of(mode == Mode::park ? State::parked : State::polling);
+  return ui.dark ? look.dark : look.light;
+}
+
+void side(const Ui& ui, Rect where, const char* title, const SegmentLine& line) {
+  tile(ui, where, colour_of(ui, line.mode), fmt::format("{}: {}", title, line.way),
+       line.iteration_p50 ? analyzer::format_duration(*line.iteration_p50) + " an iteration" : "no iterations",
+       {fmt::format("{}, {} of the time waiting", analyzer::count_of(line.iterations, "iteration"), analyzer::format_percent(line.wait_share)),
+        line.polls_a_wait ? analyzer::format_number(*line.polls_a_wait) + " polls a wait" : std::string("no waits inside kernels")});
+}
+
+}  // namespace
+
+void draw_before_after(App& app, const Ui& ui, const BeforeAfter& values) {
+  const Theme& theme = ui.theme();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = ui.px(98), gap = ui.px(10);
+  note_rect(app, "before_after", {at.x, at.y, width, height});
+  // Side by side where there is room, else one below the other.
+  const int tiles = values.before && values.after ? 3 : 1;
+  const bool beside = width > ui.px(560);
+  const float one = beside ? (width - gap * static_cast<float>(tiles - 1)) / static_cast<float>(tiles) : width;
+  int place = 0;
+  const auto next = [&] {
+    const float offset = static_cast<float>(place++);
+    return beside ? Rect{at.x + offset * (one + gap), at.y, one, height} : Rect{at.x, at.y + offset * (height + gap), one, height};
+  };
+  if (tiles == 3) {
+    side(ui, next(), "before", *values.before);
+    side(ui, next(), "after", *values.after);
+  }
+  const Colour top = values.verdict == analyzer::Verdict::improvement ? theme.good
+                     : values.verdict == analyzer::Verdict::regression ? theme.bad
+                                                                       : theme.faint;
+  std::vector<std::string> lines;
+  if (values.speedup) lines.push_back(fmt::format("95 % interval {:.3f} to {:.3f}", values.speedup->low, values.speedup->high));
+  lines.emplace_back(values.reason);
+  const Rect last = next();
+  tile(ui, last, top, fmt::format("verdict: {}", analyzer::verdict_name(values.verdict)),
+       values.speedup ? fmt::format("{:.3f} times as fast", values.speedup->value) : "not known yet", lines);
+  if (ImGui::IsMouseHoveringRect(ImVec2(last.x, last.y), ImVec2(last.x + last.width, last.y + last.height)) && !values.reason.empty())
+    ImGui::SetTooltip("%s", values.reason.c_str());
+  ImGui::Dummy(ImVec2(width, beside ? height : static_cast<float>(tiles) * (height + gap)));
+}
+
+}  // namespace wicprof::gui

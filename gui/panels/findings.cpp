@@ -1,0 +1,129 @@
+// Findings with their evidence and remedy, the classification, and what could not be looked at.
+#include <fmt/format.h>
+
+#include "analyzer/reports/format.h"
+#include "gui/panels/list.h"
+
+namespace wicprof::gui {
+
+namespace {
+
+void severity_badge(const Ui& ui, analyzer::Severity severity) {
+  const Theme& theme = ui.theme();
+  switch (severity) {
+    case analyzer::Severity::critical:
+      return badge(ui, "critical", theme.bad, theme.bad_soft);
+    case analyzer::Severity::warning:
+      return badge(ui, "warning", theme.warn, theme.warn_soft);
+    case analyzer::Severity::info:
+      return badge(ui, "info", theme.faint, theme.lane);
+  }
+}
+
+/// To the longest wait at the finding's site: what there is to see of it.
+void jump(App& app, const analyzer::Finding& finding) {
+  app.show(View::timeline);
+  const analyzer::TraceModel& model = *app.model();
+  std::optional<EventRef> longest;
+  TimeNs most = -1;
+  for (std::size_t i = 0; i < model.waits.size(); ++i) {
+    const store::WaitRow& wait = model.waits[i];
+    if (wait.site != finding.site || wait.resumed - wait.arrived <= most) continue;
+    most = wait.resumed - wait.arrived;
+    longest = EventRef{EventKind::wait, static_cast<std::uint32_t>(i)};
+  }
+  for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
+    const store::HostWaitRow& wait = model.host_waits[i];
+    if (wait.site != finding.site || finding.site == 0 || wait.end - wait.begin <= most) continue;
+    most = wait.end - wait.begin;
+    longest = EventRef{EventKind::host_wait, static_cast<std::uint32_t>(i)};
+  }
+  if (!longest) {
+    app.notice = "this finding is about the whole program: there is no one place to show";
+    return;
+  }
+  app.select(*longest, false);
+  app.focus_selection();
+  app.select(*longest, true);
+}
+
+void one_finding(App& app, const Ui& ui, const analyzer::Finding& finding, std::size_t index) {
+  ImGui::PushID(static_cast<int>(index));
+  severity_badge(ui, finding.severity);
+  ImGui::SameLine(0, ui.px(10));
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ui.px(3));
+  ImGui::PushFont(ui.bold);
+  ImGui::TextUnformatted(finding.site_name.empty() ? finding.rule.c_str() : fmt::format("{} at {}", finding.rule, finding.site_name).c_str());
+  ImGui::PopFont();
+  paragraph(ui, finding.text);
+  std::vector<std::pair<std::string, std::string>> facts;
+  if (!finding.evidence.empty()) facts.emplace_back("evidence", finding.evidence);
+  if (!finding.remedy.empty()) facts.emplace_back("remedy", finding.remedy);
+  if (!facts.empty()) fact_table(ui, "facts", facts);
+  if (finding.site != 0) {
+    if (ImGui::Button("Show on the timeline")) jump(app, finding);
+    note_item(app, fmt::format("finding.{}.jump", index));
+    ImGui::SameLine(0, ui.px(8));
+  }
+  const std::string command = fmt::format("wic-prof analyze {}", app.path());
+  if (ImGui::Button("Copy command")) {
+    ImGui::SetClipboardText(command.c_str());
+    app.notice = "copied: " + command;
+  }
+  note_item(app, fmt::format("finding.{}.copy", index));
+  ImGui::SameLine(0, ui.px(10));
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ui.px(4));
+  ImGui::PushFont(ui.mono);
+  faint(ui, command);
+  ImGui::PopFont();
+  ImGui::Dummy(ImVec2(0, ui.px(6)));
+  ImGui::Separator();
+  ImGui::Dummy(ImVec2(0, ui.px(6)));
+  ImGui::PopID();
+}
+
+void classification(const Ui& ui, const analyzer::Classification& found) {
+  heading(ui, "Communication");
+  const auto with = [](std::string_view name, double confidence) {
+    return confidence > 0 ? fmt::format("{} (confidence {:.2f})", name, confidence) : std::string(name);
+  };
+  fact_table(ui, "classes", {{"model", with(analyzer::model_name(found.model), found.model_confidence)},
+                             {"pattern", with(analyzer::pattern_name(found.pattern), found.pattern_confidence)}});
+  ImGui::Dummy(ImVec2(0, ui.px(4)));
+  for (const std::string& line : found.evidence) {
+    ImGui::Bullet();
+    ImGui::SameLine();
+    faint(ui, line);
+  }
+}
+
+}  // namespace
+
+void draw_findings_panel(App& app, const Ui& ui) {
+  if (draw_not_ready(app, ui, true)) return;
+  const analyzer::Analysis& analysis = app.facts()->analysis;
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  const float right = std::min(size.x * 0.4f, ui.px(430)), gap = ui.px(10);
+  begin_card(ui, "findings", size.x - right - gap, 0);
+  heading(ui, analysis.findings.empty() ? "No findings" : analyzer::count_of(analysis.findings.size(), "finding"));
+  if (analysis.findings.empty()) faint(ui, "No rule found anything to say about this trace.");
+  ImGui::Dummy(ImVec2(0, ui.px(4)));
+  for (std::size_t i = 0; i < analysis.findings.size(); ++i) one_finding(app, ui, analysis.findings[i], i);
+  end_card();
+  ImGui::SameLine(0, gap);
+  ImGui::BeginGroup();
+  begin_card(ui, "classification", right, size.y * 0.55f);
+  classification(ui, analysis.classification);
+  end_card();
+  begin_card(ui, "refusals", right, 0);
+  heading(ui, analyzer::count_of(analysis.refusals.size(), "rule") + " could not look");
+  for (const analyzer::Refusal& refusal : analysis.refusals) {
+    ImGui::TextUnformatted(refusal.rule.c_str());
+    faint(ui, refusal.reason);
+    ImGui::Dummy(ImVec2(0, ui.px(4)));
+  }
+  end_card();
+  ImGui::EndGroup();
+}
+
+}  // namespace wicprof::gui

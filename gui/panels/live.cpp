@@ -1,0 +1,134 @@
+// A running program: its timeline as it comes, the toggle, and what the last change did.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/reports/format.h"
+#include "gui/panels/list.h"
+
+namespace wicprof::gui {
+
+namespace {
+
+void where_to_toggle(App& app, const Ui& ui, const SessionStatus& status) {
+  ImGui::SetNextItemWidth(-1);
+  faint(ui, "where");
+  ImGui::SetNextItemWidth(-1);
+  if (ImGui::BeginCombo("##where", app.toggle_site.empty() ? "the whole program" : app.toggle_site.c_str())) {
+    if (ImGui::Selectable("the whole program", app.toggle_site.empty())) app.toggle_site.clear();
+    note_item(app, "toggle.where.all");
+    for (const std::string& site : status.sites) {
+      if (ImGui::Selectable(site.c_str(), app.toggle_site == site)) app.toggle_site = site;
+      note_item(app, "toggle.where." + site);
+    }
+    ImGui::EndCombo();
+  } else {
+    note_item(app, "toggle.where");
+  }
+  faint(ui, "what park does");
+  ImGui::SetNextItemWidth(-1);
+  if (ImGui::BeginCombo("##strategy", std::string(strategy_name(app.toggle_strategy)).c_str())) {
+    for (const StrategyName& strategy : kStrategies) {
+      if (strategy.id == StrategyId::poll) continue;
+      if (ImGui::Selectable(std::string(strategy.name).c_str(), app.toggle_strategy == strategy.id)) app.toggle_strategy = strategy.id;
+      note_item(app, "toggle.strategy." + std::string(strategy.name));
+    }
+    ImGui::EndCombo();
+  } else {
+    note_item(app, "toggle.strategy");
+  }
+}
+
+void last_toggle(App& app, const Ui& ui) {
+  if (app.session().toggles.empty()) return;
+  const ToggleOutcome& last = app.session().toggles.back();
+  const std::string what = fmt::format("{} {}", last.request.site.empty() ? "the whole program" : last.request.site,
+                                       analyzer::way_name(last.request.mode, last.request.strategy));
+  if (last.error) {
+    ImGui::PushStyleColor(ImGuiCol_Text, ink(ui.theme().bad));
+    paragraph(ui, what + ": " + last.error->message);
+    ImGui::PopStyleColor();
+  } else if (last.reply) {
+    faint(ui, fmt::format("{}: in effect {} after it was asked for", what, analyzer::format_duration(last.reply->effective - last.reply->requested)));
+  } else {
+    faint(ui, what + ": asked for");
+  }
+}
+
+void controls(App& app, const Ui& ui) {
+  const SessionView& session = app.session();
+  if (!app.session_info()) {
+    heading(ui, "No running program");
+    faint(ui, "This is a recorded trace. To watch a program and change how it waits:");
+    ImGui::PushFont(ui.mono);
+    paragraph(ui, "wic-prof run --gui -- APP\nwic-prof gui --session NAME");
+    ImGui::PopFont();
+    return;
+  }
+  heading(ui, fmt::format("Session {}", session.name));
+  if (!session.status) {
+    faint(ui, session.ended ? "it does not answer any more" : "waiting for its answer");
+    return;
+  }
+  const SessionStatus& status = *session.status;
+  fact_table(ui, "status",
+             {{"program", fmt::format("{}, pid {}", status.app, status.app_pid)},
+              {"waits by", analyzer::way_name(status.mode, status.strategy)},
+              {"events", analyzer::format_count(status.events)},
+              {"lost", analyzer::format_count(status.lost)}});
+  if (session.ended) {
+    faint(ui, "the program has ended; its trace is complete");
+    return;
+  }
+  if (!status.stopped.empty()) {
+    ImGui::PushStyleColor(ImGuiCol_Text, ink(ui.theme().bad));
+    paragraph(ui, "recording stopped: " + status.stopped);
+    ImGui::PopStyleColor();
+  }
+  ImGui::Dummy(ImVec2(0, ui.px(4)));
+  if (!status.runtime_attached) {
+    faint(ui, "the program has no wic runtime (yet): there is nothing to toggle");
+    return;
+  }
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(34), ui.px(9)));
+  const auto colour = [&](State state) { return ui.dark ? look_of(state).dark : look_of(state).light; };
+  if (segment_button(app, ui, "toggle.poll", "poll", status.mode == Mode::poll, colour(State::polling)))
+    app.toggle(Mode::poll, StrategyId::poll, app.toggle_site);
+  ImGui::SameLine(0, ui.px(2));
+  if (segment_button(app, ui, "toggle.park", "park", status.mode == Mode::park, colour(State::parked)))
+    app.toggle(Mode::park, app.toggle_strategy, app.toggle_site);
+  ImGui::PopStyleVar();
+  where_to_toggle(app, ui, status);
+  ImGui::Dummy(ImVec2(0, ui.px(4)));
+  last_toggle(app, ui);
+}
+
+}  // namespace
+
+void draw_live_panel(App& app, const Ui& ui) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  const float right = std::min(ui.px(330), size.x * 0.4f), gap = ui.px(10);
+  if (app.model() != nullptr) {
+    draw_timeline(app, ui, {at.x, at.y, size.x - right - gap, size.y});
+  } else {
+    ImGui::BeginChild("waiting", ImVec2(size.x - right - gap, size.y));
+    draw_not_ready(app, ui, false);
+    ImGui::EndChild();
+  }
+  ImGui::SetCursorScreenPos(ImVec2(at.x + size.x - right, at.y));
+  begin_card(ui, "controls", right, std::min(ui.px(370), size.y * 0.5f));
+  controls(app, ui);
+  end_card();
+  ImGui::SetCursorScreenPos(ImVec2(at.x + size.x - right, at.y + std::min(ui.px(370), size.y * 0.5f) + gap));
+  begin_card(ui, "change", right, 0);
+  heading(ui, "Before and after the last change");
+  if (app.facts() != nullptr && app.facts()->before_after.before) {
+    draw_before_after(app, ui, app.facts()->before_after);
+  } else {
+    faint(ui, "fills by itself when the way of waiting has changed");
+  }
+  end_card();
+}
+
+}  // namespace wicprof::gui

@@ -1,0 +1,81 @@
+// Where the warps of sampled functions stood, and the loops in them that wait, with their instructions.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/reports/format.h"
+#include "gui/panels/list.h"
+
+namespace wicprof::gui {
+
+namespace {
+
+constexpr std::size_t kMostFunctions = 20, kMostReasons = 6;
+
+void bar(const Ui& ui, std::string_view name, double share, State state) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = ui.regular->FontSize + ui.px(3);
+  const float left = ui.px(170), right = ui.px(56);
+  draw_text(list, ui.regular, {at.x, at.y, left - ui.px(8), height}, ink(ui.theme().faint), name);
+  const float room = std::max(width - left - right, 1.0f);
+  list->AddRectFilled(ImVec2(at.x + left, at.y + ui.px(3)), ImVec2(at.x + left + room, at.y + height - ui.px(3)), ink(ui.theme().lane));
+  list->AddRectFilled(ImVec2(at.x + left, at.y + ui.px(3)),
+                      ImVec2(at.x + left + room * static_cast<float>(std::min(share, 1.0)), at.y + height - ui.px(3)), state_ink(ui, state));
+  draw_text(list, ui.regular, {at.x + width - right, at.y, right, height}, ink(ui.theme().text), analyzer::format_percent(share), Align::right);
+  ImGui::Dummy(ImVec2(width, height));
+}
+
+void reasons(const Ui& ui, const std::vector<analyzer::StallShare>& list, std::uint64_t all) {
+  for (std::size_t i = 0; i < std::min(list.size(), kMostReasons); ++i)
+    bar(ui, list[i].reason, all > 0 ? static_cast<double>(list[i].samples) / static_cast<double>(all) : 0, State::computing);
+}
+
+}  // namespace
+
+void draw_stalls_panel(App& app, const Ui& ui) {
+  if (draw_not_ready(app, ui, true)) return;
+  const analyzer::Analysis& analysis = app.facts()->analysis;
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  if (analysis.stalls.functions.empty()) {
+    begin_card(ui, "none", size.x, 0);
+    heading(ui, "No samples of program counters");
+    faint(ui, "Stall reasons and polling loops are read from samples. Record with:");
+    ImGui::PushFont(ui.mono);
+    paragraph(ui, "wic-prof run --trace cuda,pcsampling -- APP");
+    ImGui::PopFont();
+    end_card();
+    return;
+  }
+  const float half = (size.x - ui.px(10)) / 2;
+  begin_card(ui, "functions", half, 0);
+  heading(ui, "Stall reasons");
+  for (std::size_t i = 0; i < std::min(analysis.stalls.functions.size(), kMostFunctions); ++i) {
+    const analyzer::FunctionStalls& function = analysis.stalls.functions[i];
+    ImGui::PushFont(ui.bold);
+    paragraph(ui, analyzer::function_name(function.function));
+    ImGui::PopFont();
+    faint(ui, fmt::format("{}, {} of its device", analyzer::count_of(function.samples, "sample"), analyzer::format_percent(function.share)));
+    reasons(ui, function.reasons, function.samples);
+    ImGui::Dummy(ImVec2(0, ui.px(8)));
+  }
+  end_card();
+  ImGui::SameLine(0, ui.px(10));
+  begin_card(ui, "loops", half, 0);
+  heading(ui, analysis.polling_loops.empty() ? "No loop that waits" : analyzer::count_of(analysis.polling_loops.size(), "loop") + " that wait");
+  for (const analyzer::PollingLoop& loop : analysis.polling_loops) {
+    ImGui::PushFont(ui.bold);
+    paragraph(ui, fmt::format("{} {} at {}", analyzer::function_name(loop.function), analyzer::what_it_does(loop), analyzer::place_of(loop)));
+    ImGui::PopFont();
+    bar(ui, "polling", loop.share, State::polling);
+    if (loop.behind > 0) bar(ui, "behind its barrier", loop.behind_share, State::parked);
+    for (const std::string& line : loop.evidence) faint(ui, line);
+    ImGui::PushFont(ui.mono);
+    for (const std::string& line : loop.code) ImGui::TextUnformatted(line.c_str());
+    ImGui::PopFont();
+    ImGui::Dummy(ImVec2(0, ui.px(8)));
+  }
+  end_card();
+}
+
+}  // namespace wicprof::gui

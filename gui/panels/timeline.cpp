@@ -1,0 +1,103 @@
+// The timeline, and below it what is known of the selection.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/reports/format.h"
+#include "gui/panels/list.h"
+
+namespace wicprof::gui {
+
+namespace {
+
+void area_sums(App& app, const Ui& ui) {
+  const Area& area = *app.area;
+  heading(ui, fmt::format("{} on {}", analyzer::format_duration(area.end - area.begin), analyzer::count_of(area.tracks, "track")));
+  faint(ui, fmt::format("from {:.6f} s; {} reach into it", static_cast<double>(area.begin - app.timeline()->begin) / kSecond,
+                        analyzer::count_of(area.events, "event")));
+  if (area.sums.empty()) {
+    faint(ui, "nothing happened there");
+    return;
+  }
+  if (!ImGui::BeginTable("area", 4, ImGuiTableFlags_SizingFixedFit)) return;
+  ImGui::TableSetupColumn("state", ImGuiTableColumnFlags_WidthFixed, ui.px(130));
+  ImGui::TableSetupColumn("time", ImGuiTableColumnFlags_WidthFixed, ui.px(110));
+  ImGui::TableSetupColumn("mean", ImGuiTableColumnFlags_WidthFixed, ui.px(120));
+  ImGui::TableSetupColumn("bar", ImGuiTableColumnFlags_WidthStretch);
+  double all = 0;
+  for (const AreaSum& sum : area.sums) all += sum.time_ns;
+  for (const AreaSum& sum : area.sums) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    legend(ui, {sum.state});
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(analyzer::format_duration(static_cast<TimeNs>(sum.time_ns)).c_str());
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(fmt::format("{:.3g} at once", sum.mean_at_once).c_str());
+    ImGui::TableNextColumn();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = std::max(ImGui::GetContentRegionAvail().x - ui.px(60), 1.0f), height = ui.regular->FontSize;
+    const float part = static_cast<float>(sum.time_ns / all);
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled(at, ImVec2(at.x + width, at.y + height), ink(ui.theme().lane));
+    list->AddRectFilled(at, ImVec2(at.x + width * part, at.y + height), state_ink(ui, sum.state));
+    draw_text(list, ui.small, {at.x + width + ui.px(8), at.y, ui.px(52), height}, ink(ui.theme().faint), analyzer::format_percent(part));
+    ImGui::Dummy(ImVec2(width, height));
+  }
+  ImGui::EndTable();
+}
+
+void selected_facts(App& app, const Ui& ui) {
+  const EventRef ref = *app.selected;
+  heading(ui, fmt::format("{}", title_of(*app.model(), ref)));
+  std::vector<Fact> facts = facts_of(*app.model(), ref);
+  const analyzer::WakeEdge* edge = app.timeline()->edge_of(ref);
+  if (ref.kind == EventKind::signal) {
+    const std::size_t woken = app.timeline()->edges_of(*app.model(), ref, 100'000).size();
+    facts.push_back({"ended", app.timeline()->edges.empty() ? "not worked out yet" : analyzer::count_of(woken, "wait")});
+  } else if (edge != nullptr) {
+    facts.push_back({"wake latency", analyzer::format_duration(edge->latency_ns)});
+  }
+  // In columns, so that a low panel shows them all.
+  constexpr int kColumns = 3;
+  const std::size_t each = (facts.size() + kColumns - 1) / kColumns;
+  if (!ImGui::BeginTable("facts", kColumns, ImGuiTableFlags_SizingStretchSame)) return;
+  for (int column = 0; column < kColumns; ++column) {
+    ImGui::TableNextColumn();
+    std::vector<std::pair<std::string, std::string>> part;
+    for (std::size_t i = static_cast<std::size_t>(column) * each; i < std::min(facts.size(), (static_cast<std::size_t>(column) + 1) * each); ++i)
+      part.emplace_back(facts[i].name, facts[i].value);
+    ImGui::PushID(column);
+    if (!part.empty()) fact_table(ui, "column", part);
+    ImGui::PopID();
+  }
+  ImGui::EndTable();
+}
+
+}  // namespace
+
+void draw_timeline_panel(App& app, const Ui& ui) {
+  if (draw_not_ready(app, ui, false)) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  const float details = ui.px(168);
+  draw_timeline(app, ui, {at.x, at.y, size.x, size.y - details});
+  ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + size.y - details));
+  begin_card(ui, "details", size.x, details);
+  note_rect(app, "details", {at.x, at.y + size.y - details, size.x, details});
+  if (app.area) {
+    area_sums(app, ui);
+  } else if (app.selected) {
+    selected_facts(app, ui);
+  } else {
+    faint(ui, "Click on something to see all that is known of it; drag over tracks to add up what happens there.");
+    faint(ui, "W S zoom, A D move, F focus, [ ] along wake edges, . , next and previous, / search, M mark, ? all keys.");
+    ImGui::Dummy(ImVec2(0, ui.px(6)));
+    legend(ui, {State::computing, State::polling, State::parked, State::transferring, State::host_waiting, State::descheduled,
+                State::calling, State::range});
+    faint(ui, "A strip is as high as the warps of an SM that wait at all; a wait that is cut by a change of strategy shows both.");
+  }
+  end_card();
+}
+
+}  // namespace wicprof::gui

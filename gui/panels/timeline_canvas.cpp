@@ -1,0 +1,522 @@
+// The timeline itself: overview, ruler, tracks, arrows, marks; and what the mouse does to them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/reports/format.h"
+#include "analyzer/reports/svg_axis.h"
+#include "gui/panels/list.h"
+
+namespace wicprof::gui {
+
+namespace {
+
+constexpr float kLabels = 210, kOverview = 30, kRuler = 26;
+constexpr std::size_t kMostArrows = 300;
+
+/// What was worked out for a row stays until the window, the trace or the width changes.
+struct Cache {
+  std::uint64_t version = 0;
+  TimeNs begin = 0, end = 0;
+  std::uint32_t columns = 0;
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<DrawnSpan>> rows;
+  std::map<std::size_t, std::vector<DensityColumn>> strips;
+  std::vector<EdgeArrow> arrows;
+  bool has_arrows = false;
+  std::vector<DensityColumn> overview;
+  std::uint64_t overview_version = 0;
+};
+
+class Canvas {
+ public:
+  Canvas(App& app, const Ui& ui, Rect where)
+      : app_(app), ui_(ui), timeline_(*app.timeline()), model_(*app.model()), list_(ImGui::GetWindowDrawList()), all_(where) {
+    labels_ = ui.px(kLabels);
+    left_ = where.x + labels_;
+    width_ = std::max(where.width - labels_ - ui.px(10), 50.0f);
+    tracks_top_ = where.y + ui.px(kOverview) + ui.px(kRuler);
+    tracks_height_ = where.y + where.height - tracks_top_;
+    static Cache cache;
+    cache_ = &cache;
+    const auto columns = static_cast<std::uint32_t>(width_ / std::max(1.0f, ui.scale));
+    if (cache.version != app.snapshot().version || cache.begin != app.window.begin() || cache.end != app.window.end() ||
+        cache.columns != columns) {
+      std::vector<DensityColumn> overview = std::move(cache.overview);
+      const std::uint64_t overview_version = cache.overview_version;
+      cache = {};
+      cache.version = app.snapshot().version;
+      cache.begin = app.window.begin();
+      cache.end = app.window.end();
+      cache.columns = columns;
+      cache.overview = std::move(overview);
+      cache.overview_version = overview_version;
+    }
+  }
+
+  void draw() {
+    const TrackSizes base;
+    TrackSizes sizes{ui_.px(base.heading), ui_.px(base.strip), ui_.px(base.row), ui_.px(base.opened_row), ui_.px(base.gap)};
+    app_.layout = lay_out(timeline_, app_.opened, app_.annotations.pinned, app_.closed_groups, sizes);
+    const float scrolled_height = app_.layout.height - app_.layout.pinned_height;
+    const float room = tracks_height_ - app_.layout.pinned_height;
+    if (app_.scroll_wanted) {
+      const float wanted = *app_.scroll_wanted;
+      if (wanted < app_.scroll || wanted > app_.scroll + room - ui_.px(60)) app_.scroll = wanted - room / 3;
+      app_.scroll_wanted.reset();
+    }
+    app_.scroll = std::clamp(app_.scroll, 0.0f, std::max(0.0f, scrolled_height - room + ui_.px(12)));
+    app_.drawn = 0;
+    ImGui::SetCursorScreenPos(ImVec2(all_.x, all_.y));
+    ImGui::InvisibleButton("canvas", ImVec2(std::max(all_.width, 1.0f), std::max(all_.height, 1.0f)),
+                           ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle | ImGuiButtonFlags_MouseButtonRight);
+    hovered_ = ImGui::IsItemHovered();
+    active_ = ImGui::IsItemActive();
+    note_rect(app_, "timeline", {left_, tracks_top_, width_, tracks_height_});
+    note_rect(app_, "timeline.overview", {left_, all_.y, width_, ui_.px(kOverview)});
+    overview();
+    ruler();
+    app_.hovered.reset();
+    tracks(false, tracks_top_ + app_.layout.pinned_height, room);
+    tracks(true, tracks_top_, app_.layout.pinned_height);
+    scroll_bar(scrolled_height, room);
+    arrows(room);
+    marks();
+    area();
+    mouse(room, scrolled_height);
+    tooltip();
+  }
+
+ private:
+  float x_of(TimeNs time) const { return left_ + static_cast<float>(app_.window.part_of(time)) * width_; }
+  TimeNs time_of_x(float x) const { return app_.window.time_at((x - left_) / width_); }
+  float clip_x(TimeNs time) const { return std::clamp(x_of(time), left_ - 2, left_ + width_ + 2); }
+  void rect(float x, float y, float w, float h, ImU32 colour) {
+    list_->AddRectFilled(ImVec2(x, y), ImVec2(x + w, y + h), colour);
+    ++app_.drawn;
+  }
+
+  void overview() {
+    const Theme& theme = ui_.theme();
+    const float y = all_.y + ui_.px(2), h = ui_.px(kOverview) - ui_.px(8);
+    rect(left_, y, width_, h, ink(theme.lane));
+    constexpr std::uint32_t kColumns = 512;
+    if (cache_->overview_version != app_.snapshot().version) {
+      cache_->overview.assign(kColumns, {});
+      double most = 0;
+      for (const Track& track : timeline_.tracks) {
+        most += track.density.most();
+        if (!track.has_strip()) continue;
+        const auto columns = track.density.draw(timeline_.begin, timeline_.end, kColumns);
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+          for (std::size_t s = 0; s < kStates; ++s) cache_->overview[i].count[s] += columns[i].count[s];
+        }
+      }
+      for (DensityColumn& column : cache_->overview) {
+        for (float& count : column.count) count = most > 0 ? static_cast<float>(count / most) : 0;
+      }
+      cache_->overview_version = app_.snapshot().version;
+    }
+    const float step = width_ / kColumns;
+    for (std::uint32_t i = 0; i < kColumns; ++i) {
+      float base = y + h;
+      for (const State state : {State::polling, State::parked}) {
+        const float part = std::min(1.0f, cache_->overview[i].count[index_of(state)]) * h;
+        if (part < 0.5f) continue;
+        rect(left_ + static_cast<float>(i) * step, base - part, step + 0.5f, part, state_ink(ui_, state, 0.85f));
+        base -= part;
+      }
+    }
+    const double span = static_cast<double>(timeline_.end - timeline_.begin);
+    const float from = left_ + static_cast<float>(static_cast<double>(app_.window.begin() - timeline_.begin) / span) * width_;
+    const float to = left_ + static_cast<float>(static_cast<double>(app_.window.end() - timeline_.begin) / span) * width_;
+    list_->AddRectFilled(ImVec2(left_, y), ImVec2(from, y + h), ink(theme.page, 0.6f));
+    list_->AddRectFilled(ImVec2(to, y), ImVec2(left_ + width_, y + h), ink(theme.page, 0.6f));
+    list_->AddRect(ImVec2(from, y), ImVec2(std::max(to, from + ui_.px(3)), y + h), ink(theme.text, 0.55f), 0, 0, ui_.px(1));
+    draw_text(list_, ui_.small, {all_.x + ui_.px(12), y, labels_ - ui_.px(24), h}, ink(theme.faint),
+              app_.window.shows_all() ? "all of it" : analyzer::format_duration(app_.window.width()));
+  }
+
+  void ruler() {
+    const Theme& theme = ui_.theme();
+    const float y = all_.y + ui_.px(kOverview), h = ui_.px(kRuler);
+    const TimeNs step = analyzer::tick_step(app_.window.width(), std::max(2, static_cast<int>(width_ / ui_.px(130))));
+    const TimeNs zero = timeline_.begin;
+    for (TimeNs time = (app_.window.begin() - zero) / step * step; time <= app_.window.end() - zero; time += step) {
+      if (time + zero < app_.window.begin()) continue;
+      const float x = x_of(time + zero);
+      list_->AddLine(ImVec2(x, y + h - ui_.px(6)), ImVec2(x, tracks_top_ + tracks_height_), ink(theme.line, 0.7f), 1);
+      const float room = left_ + width_ - x;
+      if (room < ui_.px(40)) continue;
+      draw_text(list_, ui_.small, {x + ui_.px(4), y, room, h - ui_.px(4)}, ink(theme.faint),
+                analyzer::tick_label(time, step, app_.window.end() - zero));
+    }
+    list_->AddLine(ImVec2(all_.x, y + h - 1), ImVec2(all_.x + all_.width, y + h - 1), ink(theme.line), 1);
+  }
+
+  void tracks(bool pinned, float top, float height) {
+    if (height <= 0) return;
+    list_->PushClipRect(ImVec2(all_.x, top), ImVec2(all_.x + all_.width, top + height), true);
+    if (pinned) rect(all_.x, top, all_.width, height, ink(ui_.theme().card));
+    for (const PlacedTrack& place : app_.layout.list) {
+      if (place.pinned != pinned) continue;
+      const float y = y_of(place);
+      if (y + place.height < top || y > top + height) continue;
+      if (place.heading.empty()) {
+        track(place, y, top, height);
+      } else {
+        group(place, y);
+      }
+    }
+    list_->PopClipRect();
+    if (pinned) list_->AddLine(ImVec2(all_.x, top + height), ImVec2(all_.x + all_.width, top + height), ink(ui_.theme().faint, 0.6f), ui_.px(1));
+  }
+
+  float y_of(const PlacedTrack& place) const {
+    return tracks_top_ + place.top - (place.pinned ? 0 : app_.scroll);
+  }
+
+  void group(const PlacedTrack& place, float y) {
+    const Theme& theme = ui_.theme();
+    const bool closed = app_.closed_groups.count(place.heading) != 0;
+    draw_text(list_, ui_.bold, {all_.x + ui_.px(12), y + ui_.px(4), labels_, place.height - ui_.px(4)}, ink(theme.text),
+              place.pinned ? place.heading : fmt::format("{} {}", closed ? "\u25b8" : "\u25be", place.heading));
+    if (!place.pinned) note_rect(app_, "group." + place.heading, {all_.x, y, labels_, place.height});
+  }
+
+  void track(const PlacedTrack& place, float y, float top, float height) {
+    const Theme& theme = ui_.theme();
+    const Track& track = timeline_.tracks[place.track];
+    const bool chosen = app_.selected_track == track.key;
+    const float label_height = track.has_strip() ? ui_.px(26) : std::min(place.height, ui_.px(18));
+    if (chosen) rect(all_.x, y, ui_.px(4), place.height, ink(theme.accent));
+    const std::string fold = track.has_strip() ? (place.opened ? "\u25be " : "\u25b8 ") : "";
+    draw_text(list_, chosen ? ui_.bold : ui_.regular, {all_.x + ui_.px(24), y, labels_ - ui_.px(34), label_height},
+              ink(chosen ? theme.text : theme.faint), fold + track.name);
+    note_rect(app_, "track." + track.key, {all_.x, y, labels_, label_height});
+    list_->PushClipRect(ImVec2(left_, std::max(y, top)), ImVec2(left_ + width_, std::min(y + place.height, top + height)), true);
+    if (track.has_strip()) strip(place, track, y);
+    for (std::size_t r = 0; r < place.rows; ++r) {
+      const float row_y = y + (place.rows_top - place.top) + static_cast<float>(r) * place.row_height;
+      if (row_y + place.row_height < top || row_y > top + height) continue;
+      row(place, track, r, row_y);
+    }
+    list_->PopClipRect();
+  }
+
+  void strip(const PlacedTrack& place, const Track& track, float y) {
+    const float h = ui_.px(26);
+    rect(left_, y, width_, h, ink(ui_.theme().lane));
+    auto [found, fresh] = cache_->strips.try_emplace(place.track);
+    if (fresh) found->second = track.density.draw(app_.window.begin(), app_.window.end(), cache_->columns);
+    const float most = static_cast<float>(std::max(1u, track.density.most()));
+    const float step = width_ / static_cast<float>(cache_->columns);
+    // Neighbours of the same heights become one rectangle.
+    for (const State state : {State::polling, State::parked, State::computing}) {
+      float start = left_, base = 0, tall = 0;
+      for (std::uint32_t i = 0; i <= cache_->columns; ++i) {
+        float now_base = -1, now_tall = -1;
+        if (i < cache_->columns) {
+          const float* count = found->second[i].count;
+          float below = 0;
+          if (state != State::polling) below += count[index_of(State::polling)];
+          if (state == State::computing) below += count[index_of(State::parked)];
+          now_base = std::round(std::min(1.0f, below / most) * h);
+          now_tall = std::round(std::min(1.0f, (below + count[index_of(state)]) / most) * h) - now_base;
+          if (i == 0) {
+            base = now_base;
+            tall = now_tall;
+          }
+        }
+        if (now_base == base && now_tall == tall) continue;
+        const float x = left_ + static_cast<float>(i) * step;
+        if (tall > 0) rect(start, y + h - base - tall, x - start, tall, state_ink(ui_, state));
+        start = x;
+        base = now_base;
+        tall = now_tall;
+      }
+    }
+  }
+
+  void row(const PlacedTrack& place, const Track& track, std::size_t index, float y) {
+    const Theme& theme = ui_.theme();
+    const float h = place.row_height - ui_.px(track.has_strip() ? 1 : 2);
+    rect(left_, y, width_, h, ink(theme.lane, 0.55f));
+    auto [found, fresh] = cache_->rows.try_emplace({place.track, index});
+    if (fresh) found->second = track.rows[index].draw(app_.window.begin(), app_.window.end(), cache_->columns);
+    for (const DrawnSpan& span : found->second) {
+      const float from = clip_x(span.begin), to = clip_x(span.end);
+      const bool chosen = app_.selected && *app_.selected == span.ref && span.count == 1;
+      if (span.ref.kind == EventKind::signal || (span.begin == span.end && span.ref.kind == EventKind::nvtx)) {
+        const float size = ui_.px(chosen ? 5 : 3), middle = y + h / 2;
+        list_->AddTriangleFilled(ImVec2(from - size, middle - size), ImVec2(from + size, middle - size), ImVec2(from, middle + size),
+                                 chosen ? ink(theme.accent) : state_ink(ui_, span.state));
+        ++app_.drawn;
+        continue;
+      }
+      const float w = std::max(to - from, 1.0f);
+      // Several that share a column are as strong as they fill it.
+      const float alpha = span.count == 1 ? 1.0f : 0.35f + 0.65f * span.fill;
+      rect(from, y, w, h, state_ink(ui_, span.state, alpha));
+      if (span.count == 1 && w > 3) list_->AddRectFilled(ImVec2(from + w - 1, y), ImVec2(from + w, y + h), ink(theme.page, 0.5f));
+      if (chosen) list_->AddRect(ImVec2(from - 1, y - 1), ImVec2(from + w + 1, y + h + 1), ink(theme.text), 0, 0, ui_.px(2));
+      if (span.count == 1 && w > ui_.px(34) && h >= ui_.px(12)) {
+        const float inside = std::max(from, left_) + ui_.px(5);
+        const bool bright = span.state == State::parked || span.state == State::polling || span.state == State::range || span.state == State::transferring || span.state == State::host_waiting;
+        const ImU32 colour = ui_.dark ? ink(0x14171a) : bright ? ink(0xffffff) : ink(theme.text);
+        draw_text(list_, ui_.small, {inside, y, to - inside - ui_.px(4), h}, colour, title_of(model_, span.ref));
+      }
+    }
+  }
+
+  void scroll_bar(float content, float room) {
+    if (content <= room || room <= 0) return;
+    const float x = left_ + width_ + ui_.px(3), y = tracks_top_ + app_.layout.pinned_height;
+    const float size = std::max(room * room / content, ui_.px(24));
+    const float at = y + (room - size) * app_.scroll / std::max(1.0f, content - room + ui_.px(12));
+    list_->AddRectFilled(ImVec2(x, at), ImVec2(x + ui_.px(5), at + size), ink(ui_.theme().faint, 0.5f), ui_.px(2));
+  }
+
+  std::optional<float> y_of_event(EventRef ref, float room) const {
+    const auto place = timeline_.place_of(ref);
+    if (!place) return std::nullopt;
+    for (const PlacedTrack& placed : app_.layout.list) {
+      if (!placed.heading.empty() || placed.track != place->track) continue;
+      const float top = y_of(placed);
+      const bool strip_only = timeline_.tracks[placed.track].has_strip() && !placed.opened;
+      const float y = strip_only ? top + ui_.px(13)
+                                 : top + (placed.rows_top - placed.top) + (static_cast<float>(place->row) + 0.5f) * placed.row_height;
+      const float first = tracks_top_ + (placed.pinned ? 0 : app_.layout.pinned_height);
+      return std::clamp(y, first, first + (placed.pinned ? app_.layout.pinned_height : room));
+    }
+    return std::nullopt;
+  }
+
+  void arrow(const EdgeArrow& edge, float room, bool strong) {
+    const auto from_y = y_of_event(edge.from, room), to_y = y_of_event(edge.to, room);
+    if (!from_y || !to_y) return;
+    const ImVec2 from(clip_x(edge.from_ns), *from_y), to(clip_x(edge.to_ns), *to_y);
+    const ImU32 colour = ink(ui_.theme().text, strong ? 0.95f : 0.35f);
+    const float bend = std::max(ui_.px(18), std::abs(to.x - from.x) / 2);
+    const float thick = ui_.px(strong ? 2 : 1);
+    const float head = ui_.px(strong ? 6 : 4), way = to.y >= from.y ? -1.0f : 1.0f;
+    list_->AddBezierCubic(from, ImVec2(from.x, from.y - way * bend * 0.5f), ImVec2(to.x, to.y + way * (bend * 0.5f + head)),
+                          ImVec2(to.x, to.y + way * head), colour, thick);
+    list_->AddTriangleFilled(to, ImVec2(to.x - head * 0.7f, to.y + way * head), ImVec2(to.x + head * 0.7f, to.y + way * head), colour);
+    ++app_.drawn;
+  }
+
+  void arrows(float room) {
+    list_->PushClipRect(ImVec2(left_, tracks_top_), ImVec2(left_ + width_, tracks_top_ + tracks_height_), true);
+    if (app_.all_edges) {
+      if (!cache_->has_arrows) {
+        cache_->arrows = timeline_.arrows(model_, app_.window.begin(), app_.window.end(), cache_->columns, kMostArrows);
+        cache_->has_arrows = true;
+      }
+      for (const EdgeArrow& edge : cache_->arrows) arrow(edge, room, false);
+    }
+    if (app_.selected) {
+      if (selected_edges_of_ != app_.selected || selected_version_ != app_.snapshot().version) {
+        selected_edges_ = timeline_.edges_of(model_, *app_.selected, kMostArrows);
+        selected_edges_of_ = app_.selected;
+        selected_version_ = app_.snapshot().version;
+      }
+      for (const EdgeArrow& edge : selected_edges_) arrow(edge, room, true);
+    }
+    list_->PopClipRect();
+  }
+
+  void flag(TimeNs at, std::string_view text, Colour colour, bool dashed, float& labelled_to) {
+    if (at < app_.window.begin() || at > app_.window.end()) return;
+    const float x = x_of(at), top = all_.y + ui_.px(kOverview), bottom = tracks_top_ + tracks_height_;
+    for (float y = top; y < bottom; y += dashed ? ui_.px(7) : bottom - top)
+      list_->AddLine(ImVec2(x, y), ImVec2(x, dashed ? std::min(y + ui_.px(4), bottom) : bottom), ink(colour), ui_.px(dashed ? 1.5f : 1));
+    const float width = text_width(ui_.small, text) + ui_.px(10);
+    if (x < labelled_to || x + width > left_ + width_ + ui_.px(8)) return;
+    const float h = ui_.small->FontSize + ui_.px(4);
+    list_->AddRectFilled(ImVec2(x, top), ImVec2(x + width, top + h), ink(colour), ui_.px(2));
+    draw_text(list_, ui_.small, {x + ui_.px(5), top, width, h}, ink(ui_.dark ? 0x14171a : 0xffffff), text);
+    labelled_to = x + width + ui_.px(4);
+  }
+
+  void marks() {
+    float labelled_to = 0;
+    for (const InterventionMark& mark : timeline_.interventions) {
+      const StateLook& look = look_of(mark.mode == Mode::park ? State::parked : State::polling);
+      flag(mark.at, mark.label, ui_.dark ? look.dark : look.light, true, labelled_to);
+    }
+    labelled_to = 0;
+    for (const Bookmark& mark : app_.annotations.marks) flag(timeline_.begin + mark.at, mark.text, ui_.theme().good, false, labelled_to);
+  }
+
+  void area() {
+    TimeNs from = 0, to = 0;
+    if (dragging_area()) {
+      from = time_of_x(std::min(drag_from_.x, ImGui::GetIO().MousePos.x));
+      to = time_of_x(std::max(drag_from_.x, ImGui::GetIO().MousePos.x));
+    } else if (app_.area) {
+      from = app_.area->begin;
+      to = app_.area->end;
+    } else {
+      return;
+    }
+    const float a = clip_x(from), b = clip_x(to);
+    list_->AddRectFilled(ImVec2(a, tracks_top_), ImVec2(b, tracks_top_ + tracks_height_), ink(ui_.theme().accent, 0.10f));
+    for (const float x : {a, b})
+      list_->AddLine(ImVec2(x, tracks_top_ - ui_.px(kRuler)), ImVec2(x, tracks_top_ + tracks_height_), ink(ui_.theme().accent), ui_.px(1));
+  }
+
+  bool dragging_area() const {
+    return active_ && drag_button_ == 0 && moved_ && drag_from_.x >= left_ && drag_from_.y >= all_.y + ui_.px(kOverview);
+  }
+
+  const PlacedTrack* placed_at(float y) const {
+    for (const PlacedTrack& place : app_.layout.list) {
+      if (place.pinned != (y < tracks_top_ + app_.layout.pinned_height)) continue;
+      const float top = y_of(place);
+      if (y >= top && y < top + place.height) return &place;
+    }
+    return nullptr;
+  }
+
+  /// What the mouse points at; nothing where several share a column and none is near.
+  std::optional<EventRef> event_at(ImVec2 at) const {
+    const PlacedTrack* place = placed_at(at.y);
+    if (place == nullptr || !place->heading.empty() || at.x < left_) return std::nullopt;
+    const float inside = at.y - y_of(*place) - (place->rows_top - place->top);
+    if (inside < 0 || place->row_height <= 0) return std::nullopt;
+    const auto row = static_cast<std::size_t>(inside / place->row_height);
+    if (row >= place->rows) return std::nullopt;
+    const TimeNs near = time_of_x(at.x + ui_.px(4)) - time_of_x(at.x);
+    const Span* span = timeline_.tracks[place->track].rows[row].at(time_of_x(at.x), near);
+    return span == nullptr ? std::nullopt : std::optional(span->ref);
+  }
+
+  void mouse(float room, float content) {
+    ImGuiIO& io = ImGui::GetIO();
+    const ImVec2 at = io.MousePos;
+    if (hovered_ && io.MouseWheel != 0) {
+      if (io.KeyCtrl) {
+        app_.window.zoom(io.MouseWheel > 0 ? 1.25 : 0.8, std::clamp((at.x - left_) / width_, 0.0f, 1.0f));
+      } else if (io.KeyShift) {
+        app_.window.follow(false);
+        app_.window.pan(-0.1 * io.MouseWheel);
+      } else {
+        app_.scroll = std::clamp(app_.scroll - io.MouseWheel * ui_.px(60), 0.0f, std::max(0.0f, content - room + ui_.px(12)));
+      }
+    }
+    if (hovered_ && io.MouseWheelH != 0) app_.window.pan(0.1 * io.MouseWheelH);
+    if (hovered_ && at.y > tracks_top_) app_.hovered = event_at(at);
+    for (const int button : {0, 1, 2}) {
+      if (hovered_ && ImGui::IsMouseClicked(button)) {
+        drag_from_ = last_ = at;
+        drag_button_ = button;
+        moved_ = false;
+      }
+    }
+    if (!active_) {
+      if (was_active_) released(at);
+      was_active_ = false;
+      return;
+    }
+    was_active_ = true;
+    if (std::abs(at.x - drag_from_.x) > ui_.px(4) || std::abs(at.y - drag_from_.y) > ui_.px(4)) moved_ = true;
+    const bool in_overview = drag_from_.y < all_.y + ui_.px(kOverview);
+    if (in_overview) {
+      app_.window.follow(false);
+      const double part = std::clamp((at.x - left_) / width_, 0.0f, 1.0f);
+      const TimeNs middle = timeline_.begin + static_cast<TimeNs>(part * static_cast<double>(timeline_.end - timeline_.begin));
+      app_.window.show(middle - app_.window.width() / 2, middle - app_.window.width() / 2 + app_.window.width());
+    } else if (drag_button_ != 0 && at.x != last_.x) {
+      app_.window.follow(false);
+      app_.window.pan((last_.x - at.x) / width_);
+    }
+    last_ = at;
+  }
+
+  void released(ImVec2 at) {
+    if (drag_button_ != 0 || drag_from_.y < all_.y + ui_.px(kOverview)) return;
+    if (moved_ && drag_from_.x >= left_) {
+      const float top = std::min(drag_from_.y, at.y), bottom = std::max(drag_from_.y, at.y);
+      std::vector<std::size_t> which;
+      const bool on_ruler = drag_from_.y < tracks_top_;
+      for (const PlacedTrack& place : app_.layout.list) {
+        if (!place.heading.empty()) continue;
+        const float y = y_of(place);
+        if (on_ruler || (y < bottom && y + place.height > top)) which.push_back(place.track);
+      }
+      app_.set_area(time_of_x(std::clamp(std::min(drag_from_.x, at.x), left_, left_ + width_)),
+                    time_of_x(std::clamp(std::max(drag_from_.x, at.x), left_, left_ + width_)), std::move(which));
+      return;
+    }
+    const PlacedTrack* place = placed_at(at.y);
+    if (at.y < tracks_top_ || place == nullptr) {
+      app_.clear_selection();
+      return;
+    }
+    if (!place->heading.empty()) {
+      if (!place->pinned && at.x < left_ && app_.closed_groups.erase(place->heading) == 0) app_.closed_groups.insert(place->heading);
+      return;
+    }
+    const Track& track = timeline_.tracks[place->track];
+    app_.selected_track = track.key;
+    const bool on_strip = track.has_strip() && at.y < y_of(*place) + ui_.px(26);
+    if (on_strip && (at.x < left_ || !place->opened)) {
+      if (app_.opened.erase(track.key) == 0) app_.opened.insert(track.key);
+      return;
+    }
+    if (const std::optional<EventRef> ref = event_at(at)) {
+      app_.select(*ref, false);
+      if (ImGui::GetIO().MouseDoubleClicked[0]) app_.focus_selection();
+    }
+  }
+
+  void tooltip() {
+    if (!hovered_ || active_) return;
+    const ImVec2 at = ImGui::GetIO().MousePos;
+    const PlacedTrack* place = at.y > tracks_top_ ? placed_at(at.y) : nullptr;
+    if (app_.hovered) {
+      const auto [begin, end] = time_of(model_, *app_.hovered);
+      ImGui::BeginTooltip();
+      ImGui::PushFont(ui_.bold);
+      ImGui::TextUnformatted(title_of(model_, *app_.hovered).c_str());
+      ImGui::PopFont();
+      faint(ui_, fmt::format("at {:.6f} s{}", static_cast<double>(begin - timeline_.begin) / kSecond,
+                             end > begin ? ", takes " + analyzer::format_duration(end - begin) : ""));
+      ImGui::EndTooltip();
+    } else if (place != nullptr && place->heading.empty() && at.x < left_) {
+      ImGui::SetTooltip("%s: %s", timeline_.tracks[place->track].name.c_str(), timeline_.tracks[place->track].note.c_str());
+    } else if (place != nullptr && place->heading.empty() && timeline_.tracks[place->track].has_strip()) {
+      const TimeNs begin = time_of_x(at.x), end = std::max(time_of_x(at.x + 1), begin + 1);
+      ImGui::BeginTooltip();
+      for (const State state : {State::computing, State::polling, State::parked}) {
+        const double mean = timeline_.tracks[place->track].density.time_in(state, begin, end) / static_cast<double>(end - begin);
+        ImGui::Text("%.3g %s", mean, std::string(look_of(state).name).c_str());
+      }
+      ImGui::EndTooltip();
+    }
+  }
+
+  App& app_;
+  const Ui& ui_;
+  const Timeline& timeline_;
+  const analyzer::TraceModel& model_;
+  ImDrawList* list_;
+  Rect all_;
+  float labels_ = 0, left_ = 0, width_ = 0, tracks_top_ = 0, tracks_height_ = 0;
+  bool hovered_ = false, active_ = false;
+  Cache* cache_;
+  // From one frame to the next; there is one window.
+  static inline ImVec2 drag_from_{}, last_{};
+  static inline int drag_button_ = 0;
+  static inline bool moved_ = false, was_active_ = false;
+  static inline std::vector<EdgeArrow> selected_edges_{};
+  static inline std::optional<EventRef> selected_edges_of_{};
+  static inline std::uint64_t selected_version_ = 0;
+};
+
+}  // namespace
+
+void draw_timeline(App& app, const Ui& ui, Rect where) { Canvas(app, ui, where).draw(); }
+
+}  // namespace wicprof::gui

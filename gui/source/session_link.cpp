@@ -1,0 +1,92 @@
+#include "gui/source/session_link.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace wicprof::gui {
+
+namespace {
+constexpr std::chrono::milliseconds kStatusTick{200};
+constexpr int kMostFailures = 3;  // in a row, until the session counts as ended
+}  // namespace
+
+struct SessionLink::State {
+  explicit State(SessionInfo info) : session(std::move(info)) {
+    view.name = session.name;
+    thread = std::thread([this] { run(); });
+  }
+  ~State() {
+    {
+      const std::lock_guard lock(mutex);
+      stop = true;
+    }
+    wake.notify_all();
+    thread.join();
+  }
+
+  void run() {
+    int failures = 0;
+    std::unique_lock lock(mutex);
+    while (!stop) {
+      while (asked < view.toggles.size() && !stop) {
+        const ToggleRequest request = view.toggles[asked].request;
+        lock.unlock();
+        const Result<ToggleReply> reply = ask_toggle(session.socket_path, request);
+        lock.lock();
+        ToggleOutcome& outcome = view.toggles[asked++];
+        if (reply) {
+          outcome.reply = *reply;
+        } else {
+          outcome.error = reply.error();
+        }
+      }
+      if (stop) return;
+      lock.unlock();
+      const Result<SessionStatus> status = ask_status(session.socket_path);
+      lock.lock();
+      if (status) {
+        view.status = *status;
+        failures = 0;
+      } else if (++failures >= kMostFailures) {
+        view.ended = true;
+        return refuse_the_rest();
+      }
+      wake.wait_for(lock, kStatusTick, [this] { return stop || asked < view.toggles.size(); });
+    }
+  }
+
+  void refuse_the_rest() {
+    for (; asked < view.toggles.size(); ++asked) view.toggles[asked].error = bad_input("session '" + session.name + "' has ended");
+  }
+
+  const SessionInfo session;
+  mutable std::mutex mutex;
+  std::condition_variable wake;
+  SessionView view;
+  std::size_t asked = 0;
+  bool stop = false;
+  std::thread thread;  // last: it uses all of the above
+};
+
+SessionLink::SessionLink(SessionInfo session) : state_(std::make_unique<State>(std::move(session))) {}
+SessionLink::~SessionLink() = default;
+
+SessionView SessionLink::view() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->view;
+}
+
+void SessionLink::toggle(const ToggleRequest& request) {
+  const std::lock_guard lock(state_->mutex);
+  state_->view.toggles.push_back({request, std::nullopt, std::nullopt});
+  if (state_->view.ended) {
+    state_->view.toggles.back().error = bad_input("session '" + state_->view.name + "' has ended");
+    return;
+  }
+  state_->wake.notify_all();
+}
+
+}  // namespace wicprof::gui

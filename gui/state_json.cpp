@@ -1,0 +1,180 @@
+#include "gui/state_json.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/reports/format.h"
+
+namespace wicprof::gui {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json event_json(const App& app, EventRef ref) {
+  const auto [begin, end] = time_of(*app.model(), ref);
+  return {{"kind", kind_name(ref.kind)},
+          {"row", row_of(*app.model(), ref).row},
+          {"title", title_of(*app.model(), ref)},
+          {"begin_ns", begin - app.timeline()->begin},
+          {"end_ns", end - app.timeline()->begin}};
+}
+
+Json timeline_json(const App& app) {
+  const Timeline& timeline = *app.timeline();
+  Json tracks = Json::array();
+  for (const Track& track : timeline.tracks) {
+    std::size_t events = 0;
+    for (const SpanRow& row : track.rows) events += row.spans().size();
+    tracks.push_back({{"key", track.key},
+                      {"group", track.group},
+                      {"name", track.name},
+                      {"rows", track.rows.size()},
+                      {"events", events},
+                      {"strip", track.has_strip()},
+                      {"opened", app.opened.count(track.key) != 0},
+                      {"pinned", app.annotations.pinned.count(track.key) != 0}});
+  }
+  Json interventions = Json::array();
+  for (const InterventionMark& mark : timeline.interventions)
+    interventions.push_back({{"at_ns", mark.at - timeline.begin}, {"label", mark.label}});
+  return {{"span_ns", timeline.end - timeline.begin},
+          {"begin_ns", app.window.begin() - timeline.begin},
+          {"end_ns", app.window.end() - timeline.begin},
+          {"follows", app.window.follows()},
+          {"all_edges", app.all_edges},
+          {"edges", timeline.edges.size()},
+          {"drawn", app.drawn},
+          {"tracks", tracks},
+          {"interventions", interventions}};
+}
+
+Json area_json(const Area& area, TimeNs zero) {
+  Json sums = Json::array();
+  for (const AreaSum& sum : area.sums)
+    sums.push_back({{"state", look_of(sum.state).name}, {"time_ns", sum.time_ns}, {"mean", sum.mean_at_once}});
+  return {{"begin_ns", area.begin - zero}, {"end_ns", area.end - zero}, {"tracks", area.tracks}, {"events", area.events}, {"sums", sums}};
+}
+
+Json segment_json(const SegmentLine& line) {
+  return {{"way", line.way},
+          {"iterations", line.iterations},
+          {"iteration_ns_p50", line.iteration_p50 ? Json(*line.iteration_p50) : Json(nullptr)},
+          {"wait_share", line.wait_share},
+          {"polls_a_wait", line.polls_a_wait ? Json(*line.polls_a_wait) : Json(nullptr)}};
+}
+
+Json before_after_json(const BeforeAfter& values) {
+  Json segments = Json::array();
+  for (const SegmentLine& line : values.segments) segments.push_back(segment_json(line));
+  return {{"segments", segments},
+          {"before", values.before ? segment_json(*values.before) : Json(nullptr)},
+          {"after", values.after ? segment_json(*values.after) : Json(nullptr)},
+          {"verdict", analyzer::verdict_name(values.verdict)},
+          {"speedup", values.speedup ? Json{{"value", values.speedup->value}, {"low", values.speedup->low}, {"high", values.speedup->high}}
+                                     : Json(nullptr)}};
+}
+
+Json sites_json(const App& app) {
+  Json lines = Json::array();
+  for (const SiteLine& line : app.sites) {
+    Json cells;
+    for (std::size_t i = 0; i < kSiteColumns; ++i) cells[look_of(static_cast<SiteColumn>(i)).key] = line.cells[i];
+    lines.push_back(cells);
+  }
+  Json json{{"sort", look_of(app.sort_by).key}, {"descending", app.sort_descending}, {"lines", lines}};
+  if (app.detail) {
+    Json percentiles = Json::object();
+    for (const auto& [name, value] : app.detail->percentiles) percentiles[name] = value;
+    Json bins = Json::array();
+    for (const Histogram::Bin& bin : app.detail->histogram.bins)
+      bins.push_back({{"begin_ns", bin.begin}, {"polling", bin.polling}, {"parked", bin.parked}, {"host", bin.host}});
+    json["detail"] = {{"site", app.detail->name}, {"percentiles", percentiles}, {"histogram", bins}};
+  }
+  return json;
+}
+
+Json findings_json(const analyzer::Analysis& analysis) {
+  Json findings = Json::array();
+  for (const analyzer::Finding& finding : analysis.findings)
+    findings.push_back({{"rule", finding.rule}, {"site", finding.site_name}, {"severity", analyzer::severity_name(finding.severity)}});
+  return findings;
+}
+
+Json session_json(const App& app) {
+  const SessionView& session = app.session();
+  Json toggles = Json::array();
+  for (const ToggleOutcome& outcome : session.toggles) {
+    toggles.push_back({{"mode", mode_name(outcome.request.mode)},
+                       {"strategy", strategy_name(outcome.request.strategy)},
+                       {"site", outcome.request.site},
+                       {"in_effect", outcome.reply.has_value()},
+                       {"error", outcome.error ? Json(outcome.error->message) : Json(nullptr)}});
+  }
+  return {{"name", session.name},
+          {"ended", session.ended},
+          {"mode", session.status ? Json(mode_name(session.status->mode)) : Json(nullptr)},
+          {"sites", session.status ? Json(session.status->sites) : Json::array()},
+          {"toggles", toggles}};
+}
+
+Json state(const App& app) {
+  const LoadProgress progress = app.progress();
+  Json json{{"view", kViewNames[static_cast<std::size_t>(app.view)]},
+            {"file", app.path()},
+            {"loading", progress.doing},
+            {"error", progress.error ? Json(progress.error->message) : Json(nullptr)},
+            {"recording", app.snapshot().recording},
+            {"dark", app.annotations.dark},
+            {"notice", app.notice},
+            {"help", app.help},
+            {"palette", app.palette},
+            {"searching", app.searching},
+            {"build_ms", app.build_ms}};
+  if (app.session_info()) json["session"] = session_json(app);
+  if (app.model() != nullptr) {
+    json["timeline"] = timeline_json(app);
+    json["status"] = {{"loss", app.snapshot().status.loss},
+                      {"losses", app.snapshot().status.losses},
+                      {"overhead", app.snapshot().status.overhead},
+                      {"contents", app.snapshot().status.contents}};
+    json["selected"] = app.selected ? event_json(app, *app.selected) : Json(nullptr);
+    json["area"] = app.area ? area_json(*app.area, app.timeline()->begin) : Json(nullptr);
+    json["search"] = {{"text", app.hits.text}, {"hits", app.hits.total}, {"at", app.hit}};
+    Json marks = Json::array();
+    for (const Bookmark& mark : app.annotations.marks) marks.push_back({{"at_ns", mark.at}, {"text", mark.text}});
+    json["marks"] = marks;
+  }
+  if (const Facts* facts = app.facts()) {
+    json["sites"] = sites_json(app);
+    json["findings"] = findings_json(facts->analysis);
+    json["classification"] = {{"model", analyzer::model_name(facts->analysis.classification.model)},
+                              {"pattern", analyzer::pattern_name(facts->analysis.classification.pattern)}};
+    json["stalls"] = {{"functions", facts->analysis.stalls.functions.size()}, {"loops", facts->analysis.polling_loops.size()}};
+    json["before_after"] = before_after_json(facts->before_after);
+    Json differences = Json::array();
+    for (const Difference& d : app.differences)
+      differences.push_back({{"what", d.what}, {"before", d.before}, {"after", d.after}, {"better", d.better}, {"worse", d.worse}});
+    json["differences"] = differences;
+  }
+  Json items;
+  for (const auto& [name, rect] : app.items) items[name] = {rect.x, rect.y, rect.width, rect.height};
+  json["items"] = items;
+  return json;
+}
+
+}  // namespace
+
+Result<> write_state(const App& app, const std::string& path) {
+  const std::string fresh = path + ".new";
+  std::ofstream file(fresh, std::ios::trunc);
+  file << state(app).dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(fresh, path, error);
+  if (!file || error) return bad_input("cannot write " + path + "; name a folder that can be written to");
+  return ok();
+}
+
+}  // namespace wicprof::gui

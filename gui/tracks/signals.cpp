@@ -1,0 +1,32 @@
+// The signals to each wait site, whoever sent them.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "gui/tracks/list.h"
+
+namespace wicprof::gui {
+
+std::vector<Track> signal_tracks(const analyzer::TraceModel& model) {
+  std::map<SiteId, std::vector<Span>> by_site;
+  for (std::size_t i = 0; i < model.signals.size(); ++i) {
+    const store::SignalRow& signal = model.signals[i];
+    by_site[signal.site].push_back(
+        {signal.at, signal.at, {EventKind::signal, static_cast<std::uint32_t>(i)}, State::signalling});
+  }
+  std::vector<Track> list;
+  for (auto& [site, spans] : by_site) {
+    Track track;
+    track.key = "signals/" + model.site_name(site);
+    track.name = model.site_name(site);
+    track.note = fmt::format("{} signals", spans.size());
+    SpanRow row;  // signals at the very same time share a place
+    for (const Span& span : spans) row.add(span);
+    row.finish();
+    track.rows.push_back(std::move(row));
+    list.push_back(std::move(track));
+  }
+  return list;
+}
+
+}  // namespace wicprof::gui

@@ -1,0 +1,103 @@
+#include "gui/view/density.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace wicprof::gui {
+
+float DensityColumn::total() const {
+  float sum = 0;
+  for (const float one : count) sum += one;
+  return sum;
+}
+
+void Density::add(State state, TimeNs begin, TimeNs end) {
+  if (end <= begin) return;
+  changes_[index_of(state)].push_back({begin, 1});
+  changes_[index_of(state)].push_back({end, -1});
+}
+
+void Density::finish() {
+  std::vector<std::pair<TimeNs, std::int32_t>> all;
+  for (std::size_t i = 0; i < kStates; ++i) {
+    std::vector<Change>& changes = changes_[i];
+    if (changes.empty()) continue;
+    std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.at < b.at; });
+    Line line{static_cast<State>(i), {}, {}, {}};
+    std::int32_t level = 0;
+    double sum = 0;
+    for (std::size_t c = 0; c < changes.size();) {
+      const TimeNs at = changes[c].at;
+      if (!line.at.empty()) sum += static_cast<double>(level) * static_cast<double>(at - line.at.back());
+      std::int32_t by = 0;
+      for (; c < changes.size() && changes[c].at == at; ++c) by += changes[c].by;
+      if (by == 0 && !line.at.empty()) {
+        sum -= static_cast<double>(level) * static_cast<double>(at - line.at.back());
+        continue;
+      }
+      level += by;
+      line.at.push_back(at);
+      line.level.push_back(level);
+      line.before.push_back(sum);
+      all.emplace_back(at, by);
+    }
+    lines_.push_back(std::move(line));
+    std::vector<Change>().swap(changes);
+  }
+  std::sort(all.begin(), all.end());  // at one time those that leave come first
+  std::int32_t now = 0;
+  for (const auto& [at, by] : all) {
+    now += by;
+    most_ = std::max(most_, static_cast<std::uint32_t>(std::max(now, 0)));
+  }
+}
+
+double Density::Line::up_to(TimeNs time, std::size_t& hint) const {
+  // Columns are asked for from left to right, so the place is near the last one.
+  std::size_t low = hint, step = 1;
+  if (low >= at.size() || at[low] > time) low = 0;
+  if (at[low] > time) return 0;
+  while (low + step < at.size() && at[low + step] <= time) {
+    low += step;
+    step *= 2;
+  }
+  const auto end = at.begin() + static_cast<std::ptrdiff_t>(std::min(at.size(), low + step));
+  const auto after = std::upper_bound(at.begin() + static_cast<std::ptrdiff_t>(low), end, time);
+  hint = static_cast<std::size_t>(after - at.begin()) - 1;
+  return before[hint] + static_cast<double>(level[hint]) * static_cast<double>(time - at[hint]);
+}
+
+std::vector<DensityColumn> Density::draw(TimeNs begin, TimeNs end, std::uint32_t columns) const {
+  std::vector<DensityColumn> drawn(columns);
+  if (end <= begin || columns == 0) return drawn;
+  const double width = static_cast<double>(end - begin) / columns;
+  for (const Line& line : lines_) {
+    std::size_t hint = 0;
+    TimeNs from = begin;
+    double last = line.up_to(from, hint);
+    for (std::uint32_t i = 0; i < columns; ++i) {
+      const TimeNs to = begin + static_cast<TimeNs>(static_cast<double>(i + 1) * width);
+      if (to <= from) {  // narrower than a nanosecond: as the column before
+        if (i > 0) drawn[i].count[index_of(line.state)] = drawn[i - 1].count[index_of(line.state)];
+        continue;
+      }
+      const double sum = line.up_to(to, hint);
+      drawn[i].count[index_of(line.state)] = static_cast<float>((sum - last) / static_cast<double>(to - from));
+      last = sum;
+      from = to;
+    }
+  }
+  return drawn;
+}
+
+double Density::time_in(State state, TimeNs begin, TimeNs end) const {
+  for (const Line& line : lines_) {
+    if (line.state != state) continue;
+    std::size_t hint = 0;
+    const double from = line.up_to(begin, hint);
+    return line.up_to(end, hint) - from;
+  }
+  return 0;
+}
+
+}  // namespace wicprof::gui

@@ -1,0 +1,129 @@
+#include "gui/view/segments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "analyzer/reports/format.h"
+#include "analyzer/statistics.h"
+
+namespace wicprof::gui {
+
+namespace {
+
+void add_waits(const analyzer::TraceModel& model, SegmentLine& line) {
+  std::set<std::tuple<DeviceId, std::uint32_t, std::uint32_t>> waiters;
+  double waited = 0;
+  std::uint64_t polls = 0, waits = 0;
+  for (const store::WaitRow& wait : model.waits) {
+    if (wait.arrived >= line.end) break;
+    if (wait.resumed <= line.begin) continue;
+    waited += static_cast<double>(std::min(wait.resumed, line.end) - std::max(wait.arrived, line.begin));
+    waiters.emplace(wait.device, wait.block, wait.warp);
+    if (wait.arrived < line.begin) continue;
+    polls += wait.polls;
+    ++waits;
+  }
+  if (!waiters.empty() && line.end > line.begin)
+    line.wait_share = waited / static_cast<double>(line.end - line.begin) / static_cast<double>(waiters.size());
+  if (waits > 0) line.polls_a_wait = static_cast<double>(polls) / static_cast<double>(waits);
+}
+
+/// Smaller is better in all that is compared here.
+Difference smaller_is_better(std::string what, std::optional<double> before, std::optional<double> after, double tolerance,
+                             std::string (*text)(double)) {
+  Difference d;
+  d.what = std::move(what);
+  d.before = before ? text(*before) : "-";
+  d.after = after ? text(*after) : "-";
+  if (before && after && *before > 0) {
+    d.ratio = *after / *before;
+    d.better = *d.ratio < 1 - tolerance;
+    d.worse = *d.ratio > 1 + tolerance;
+  }
+  return d;
+}
+
+std::string duration_text(double ns) { return analyzer::format_duration(static_cast<TimeNs>(ns)); }
+std::string percent_text(double share) { return analyzer::format_percent(share); }
+std::string number_text(double value) { return analyzer::format_number(value); }
+
+std::optional<double> median_iteration(const analyzer::Analysis& analysis) {
+  if (!analysis.iterations) return std::nullopt;
+  std::vector<TimeNs> durations;
+  for (const analyzer::Iteration& iteration : analysis.iterations->list) durations.push_back(iteration.duration());
+  if (durations.empty()) return std::nullopt;
+  return static_cast<double>(analyzer::percentile(std::move(durations), 50));
+}
+
+}  // namespace
+
+BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comparison& comparison) {
+  BeforeAfter result;
+  for (const analyzer::Segment& segment : comparison.segments) {
+    SegmentLine line;
+    line.way = analyzer::way_name(segment.mode, segment.strategy);
+    line.mode = segment.mode;
+    line.begin = segment.begin_ns;
+    line.end = segment.end_ns;
+    line.iterations = segment.iterations.size();
+    line.iteration_p50 = segment.iteration_ns_p50;
+    add_waits(model, line);
+    result.segments.push_back(std::move(line));
+  }
+  if (result.segments.size() >= 2) {
+    result.before = result.segments[result.segments.size() - 2];
+    result.after = result.segments.back();
+  }
+  result.speedup = comparison.speedup;
+  result.verdict = comparison.verdict;
+  result.reason = comparison.reason;
+  result.measured_at = comparison.measured_at;
+  result.notes = comparison.notes;
+  return result;
+}
+
+std::vector<Difference> differences(const SegmentLine& before, const SegmentLine& after, double tolerance) {
+  const auto iteration = [](const SegmentLine& line) {
+    return line.iteration_p50 ? std::optional<double>(static_cast<double>(*line.iteration_p50)) : std::nullopt;
+  };
+  return {smaller_is_better("iteration, median", iteration(before), iteration(after), tolerance, duration_text),
+          smaller_is_better("waiting inside kernels", before.wait_share, after.wait_share, tolerance, percent_text),
+          smaller_is_better("polls a wait", before.polls_a_wait, after.polls_a_wait, tolerance, number_text)};
+}
+
+std::vector<Difference> differences(const analyzer::TraceModel&, const analyzer::Analysis& before,
+                                    const analyzer::TraceModel&, const analyzer::Analysis& after, double tolerance) {
+  std::vector<Difference> list{
+      smaller_is_better("iteration, median", median_iteration(before), median_iteration(after), tolerance, duration_text)};
+  std::set<std::string> names;
+  for (const auto& site : before.sites) names.insert(site.name);
+  for (const auto& site : after.sites) names.insert(site.name);
+  for (const std::string& name : names) {
+    const auto find = [&](const analyzer::Analysis& analysis) -> const analyzer::SiteStats* {
+      const auto found = std::find_if(analysis.sites.begin(), analysis.sites.end(), [&](const auto& s) { return s.name == name; });
+      return found == analysis.sites.end() ? nullptr : &*found;
+    };
+    const analyzer::SiteStats* a = find(before);
+    const analyzer::SiteStats* b = find(after);
+    const auto value = [](const analyzer::SiteStats* site, auto of) -> std::optional<double> {
+      if (site == nullptr) return std::nullopt;
+      return static_cast<double>(of(*site));
+    };
+    const std::string shown = analyzer::one_line(name);
+    list.push_back(smaller_is_better(shown + ", waiting", value(a, [](const auto& s) { return s.share; }),
+                                     value(b, [](const auto& s) { return s.share; }), tolerance, percent_text));
+    list.push_back(smaller_is_better(shown + ", p50", value(a, [](const auto& s) { return s.p50_ns; }),
+                                     value(b, [](const auto& s) { return s.p50_ns; }), tolerance, duration_text));
+    list.push_back(smaller_is_better(shown + ", p99", value(a, [](const auto& s) { return s.p99_ns; }),
+                                     value(b, [](const auto& s) { return s.p99_ns; }), tolerance, duration_text));
+    list.push_back(smaller_is_better(shown + ", polls a wait",
+                                     value(a, [](const auto& s) { return s.polls_per_wait.value_or(0); }),
+                                     value(b, [](const auto& s) { return s.polls_per_wait.value_or(0); }), tolerance, number_text));
+  }
+  return list;
+}
+
+}  // namespace wicprof::gui

@@ -1,0 +1,48 @@
+// Before and after: one line for each time in which the program waited in one way.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/analysis.h"
+
+namespace wicprof::gui {
+
+struct SegmentLine {
+  std::string way;  ///< "poll", "park (auto)"
+  Mode mode = Mode::poll;
+  TimeNs begin = 0, end = 0;
+  std::size_t iterations = 0;
+  std::optional<TimeNs> iteration_p50;
+  double wait_share = 0;                ///< of the time of those who wait inside kernels, how much they wait
+  std::optional<double> polls_a_wait;   ///< nothing without waits
+};
+
+/// What the before/after panel holds.
+struct BeforeAfter {
+  std::vector<SegmentLine> segments;
+  std::optional<SegmentLine> before, after;  ///< the last two; nothing before the first change
+  std::optional<analyzer::Speedup> speedup;
+  analyzer::Verdict verdict = analyzer::Verdict::inconclusive;
+  std::string reason;
+  std::string measured_at;
+  std::vector<std::string> notes;
+};
+
+BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comparison& comparison);
+
+/// What differs between two sides of a comparison: a line a figure.
+struct Difference {
+  std::string what, before, after;
+  std::optional<double> ratio;  ///< after / before
+  bool better = false, worse = false;  ///< beyond the tolerance
+};
+std::vector<Difference> differences(const analyzer::TraceModel& before, const analyzer::Analysis& before_analysis,
+                                    const analyzer::TraceModel& after, const analyzer::Analysis& after_analysis,
+                                    double tolerance);
+/// The same between the two segments.
+std::vector<Difference> differences(const SegmentLine& before, const SegmentLine& after, double tolerance);
+
+}  // namespace wicprof::gui

@@ -1,0 +1,156 @@
+#include "gui/view/site_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "analyzer/reports/format.h"
+#include "analyzer/reports/parts.h"
+#include "analyzer/statistics.h"
+
+namespace wicprof::gui {
+
+using analyzer::format_count;
+using analyzer::format_duration;
+
+namespace {
+
+constexpr std::array<SiteColumnLook, kSiteColumns> kLooks{{{"name", "wait site", false},
+                                                           {"count", "waits", true},
+                                                           {"total", "total", true},
+                                                           {"share", "share", true},
+                                                           {"p50", "p50", true},
+                                                           {"p99", "p99", true},
+                                                           {"polls", "polls a wait", true},
+                                                           {"wake", "wake p50", true},
+                                                           {"waiters", "waiters a word", true},
+                                                           {"strategy", "strategy", false}}};
+
+SiteLine line_of(const analyzer::SiteStats& site, const analyzer::WakeStats* wake) {
+  SiteLine line;
+  line.site = site.site;
+  const auto set = [&](SiteColumn column, double value, std::string text) {
+    line.values[static_cast<std::size_t>(column)] = value;
+    line.cells[static_cast<std::size_t>(column)] = std::move(text);
+  };
+  set(SiteColumn::name, 0, analyzer::one_line(site.name));
+  set(SiteColumn::count, static_cast<double>(site.count), format_count(site.count));
+  set(SiteColumn::total, static_cast<double>(site.total_ns), format_duration(site.total_ns));
+  set(SiteColumn::share, site.share, analyzer::format_percent(site.share));
+  set(SiteColumn::p50, static_cast<double>(site.p50_ns), format_duration(site.p50_ns));
+  set(SiteColumn::p99, static_cast<double>(site.p99_ns), format_duration(site.p99_ns));
+  set(SiteColumn::polls, site.polls_per_wait.value_or(-1),
+      site.polls_per_wait ? analyzer::format_number(*site.polls_per_wait) : "-");
+  const bool woken = wake != nullptr && wake->matched > 0;
+  set(SiteColumn::wake, woken ? static_cast<double>(wake->p50_ns) : -1e18, woken ? format_duration(wake->p50_ns) : "-");
+  set(SiteColumn::waiters, site.waiters_a_word ? *site.waiters_a_word : -1.0,
+      site.waiters_a_word ? format_count(*site.waiters_a_word) : "-");
+  set(SiteColumn::strategy, 0, analyzer::strategy_mix(site));
+  return line;
+}
+
+constexpr double kBinsADecade = 8;
+constexpr double kShortest = 10;  // ns
+
+int bin_of(TimeNs duration) {
+  return static_cast<int>(std::floor(std::log10(static_cast<double>(duration) / kShortest) * kBinsADecade));
+}
+TimeNs bin_begin(int bin) { return static_cast<TimeNs>(std::lround(kShortest * std::pow(10.0, bin / kBinsADecade))); }
+
+}  // namespace
+
+const SiteColumnLook& look_of(SiteColumn column) { return kLooks[static_cast<std::size_t>(column)]; }
+
+std::vector<SiteLine> site_table(const analyzer::Analysis& analysis, SiteColumn by, bool descending) {
+  std::vector<SiteLine> lines;
+  for (std::size_t i = 0; i < analysis.sites.size(); ++i)
+    lines.push_back(line_of(analysis.sites[i], i < analysis.wakes.size() ? &analysis.wakes[i] : nullptr));
+  const auto column = static_cast<std::size_t>(by);
+  std::stable_sort(lines.begin(), lines.end(), [&](const SiteLine& a, const SiteLine& b) {
+    const SiteLine& first = descending ? b : a;
+    const SiteLine& second = descending ? a : b;
+    return look_of(by).numeric ? first.values[column] < second.values[column] : first.cells[column] < second.cells[column];
+  });
+  return lines;
+}
+
+Histogram wait_histogram(const analyzer::TraceModel& model, SiteId site) {
+  std::map<int, Histogram::Bin> bins;
+  Histogram histogram;
+  const auto put = [&](TimeNs duration, std::uint64_t Histogram::Bin::*member) {
+    if (duration < static_cast<TimeNs>(kShortest)) {
+      ++histogram.instant;
+      return;
+    }
+    int bin = bin_of(duration);
+    if (duration >= bin_begin(bin + 1)) ++bin;  // edges are whole nanoseconds
+    if (duration < bin_begin(bin)) --bin;
+    ++(bins[bin].*member);
+  };
+  for (const store::WaitRow& wait : model.waits) {
+    if (wait.site != site) continue;
+    put(wait.resumed - wait.arrived,
+        analyzer::every_waiter_polls(wait.strategy) ? &Histogram::Bin::polling : &Histogram::Bin::parked);
+  }
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (wait.site == site && site != 0) put(wait.end - wait.begin, &Histogram::Bin::host);
+  }
+  if (bins.empty()) return histogram;
+  for (int bin = bins.begin()->first; bin <= bins.rbegin()->first; ++bin) {
+    Histogram::Bin one = bins[bin];
+    one.begin = bin_begin(bin);
+    one.end = bin_begin(bin + 1);
+    histogram.most = std::max(histogram.most, one.count());
+    histogram.bins.push_back(one);
+  }
+  return histogram;
+}
+
+std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, SiteId id) {
+  const auto found = std::find_if(analysis.sites.begin(), analysis.sites.end(), [&](const auto& s) { return s.site == id; });
+  if (found == analysis.sites.end()) return std::nullopt;
+  const analyzer::SiteStats& site = *found;
+  SiteDetail detail;
+  detail.site = id;
+  detail.name = analyzer::one_line(site.name);
+  const auto fact = [&](const char* name, std::string value) { detail.facts.emplace_back(name, std::move(value)); };
+  fact("waits", fmt::format("{}, by {}", format_count(site.count), analyzer::count_of(site.groups, "waiter")));
+  fact("at once", fmt::format("{} waiting, {} of them polling", format_count(site.max_waiting), format_count(site.max_polling)));
+  if (site.declared) {
+    fact("word", std::string(analyzer::memory_name(site.word_memory)));
+    fact("words", analyzer::words_text(site));
+  }
+  fact("waiting", fmt::format("{} of a waiter's time; somebody waits {} of the time", analyzer::format_percent(site.share),
+                              analyzer::format_percent(site.any_share)));
+  const auto wake = std::find_if(analysis.wakes.begin(), analysis.wakes.end(), [&](const auto& w) { return w.site == id; });
+  if (wake != analysis.wakes.end() && wake->matched > 0)
+    fact("wake latency", fmt::format("p50 {}, p99 {}", format_duration(wake->p50_ns), format_duration(wake->p99_ns)));
+  for (const analyzer::StrategyStats& s : site.strategies) {
+    fact(std::string(strategy_name(s.strategy)).c_str(),
+         fmt::format("{} waits, p50 {}, p99 {}, {} polls a wait", format_count(s.count), format_duration(s.p50_ns),
+                     format_duration(s.p99_ns), analyzer::format_number(s.polls_per_wait)));
+  }
+  if (site.choice) fact("auto chose", analyzer::choice_text(site));
+  if (site.deadline_missed > 0) fact("deadlines", analyzer::count_of(site.deadline_missed, "wait") + " passed theirs");
+  std::vector<TimeNs> durations;
+  for (const store::WaitRow& wait : model.waits) {
+    if (wait.site == id) durations.push_back(wait.resumed - wait.arrived);
+  }
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (wait.site == id) durations.push_back(wait.end - wait.begin);
+  }
+  std::sort(durations.begin(), durations.end());
+  for (const double percent : {10.0, 50.0, 90.0, 99.0, 99.9, 100.0}) {
+    if (durations.empty()) break;
+    // Nearest rank, as analyzer::percentile has it, without sorting once for each.
+    const auto rank = static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(durations.size())));
+    detail.percentiles.emplace_back(percent == 100 ? "max" : fmt::format("p{:g}", percent), durations[std::max<std::size_t>(rank, 1) - 1]);
+  }
+  detail.histogram = wait_histogram(model, id);
+  return detail;
+}
+
+}  // namespace wicprof::gui

@@ -1,0 +1,132 @@
+#include "gui/view/span_row.h"
+
+#include <algorithm>
+
+namespace wicprof::gui {
+
+void SpanRow::finish() {
+  sums_.clear();
+  spans_.shrink_to_fit();
+  bool occurs[kStates] = {};
+  for (const Span& span : spans_) occurs[index_of(span.state)] = true;
+  for (std::size_t i = 0; i < kStates; ++i) {
+    if (!occurs[i]) continue;
+    Sums sums{static_cast<State>(i), {}};
+    sums.before.reserve(spans_.size() + 1);
+    TimeNs sum = 0;
+    for (const Span& span : spans_) {
+      sums.before.push_back(sum);
+      if (index_of(span.state) == i) sum += span.end - span.begin;
+    }
+    sums.before.push_back(sum);
+    sums_.push_back(std::move(sums));
+  }
+}
+
+std::size_t SpanRow::first_ending_after(TimeNs time) const {
+  const auto found = std::partition_point(spans_.begin(), spans_.end(), [&](const Span& s) {
+    return s.end <= time && !(s.begin == s.end && s.begin == time);
+  });
+  return static_cast<std::size_t>(found - spans_.begin());
+}
+
+std::size_t SpanRow::first_beginning_at(TimeNs time, std::size_t from) const {
+  // Mostly a few steps away: doubling steps, then bisection between the last two.
+  std::size_t step = 1, low = from;
+  while (low + step < spans_.size() && spans_[low + step].begin < time) {
+    low += step;
+    step *= 2;
+  }
+  const auto end = spans_.begin() + static_cast<std::ptrdiff_t>(std::min(spans_.size(), low + step + 1));
+  const auto found = std::partition_point(spans_.begin() + static_cast<std::ptrdiff_t>(low), end,
+                                          [&](const Span& s) { return s.begin < time; });
+  return static_cast<std::size_t>(found - spans_.begin());
+}
+
+std::vector<DrawnSpan> SpanRow::draw(TimeNs begin, TimeNs end, std::uint32_t columns) const {
+  std::vector<DrawnSpan> drawn;
+  if (end <= begin || columns == 0) return drawn;
+  const double width = static_cast<double>(end - begin) / columns;
+  std::size_t i = first_ending_after(begin);
+  while (i < spans_.size() && spans_[i].begin < end) {
+    const Span& span = spans_[i];
+    if (static_cast<double>(span.end - span.begin) >= width) {
+      drawn.push_back({span.begin, span.end, span.state, span.ref, 1, 1});
+      ++i;
+      continue;
+    }
+    const auto column = static_cast<TimeNs>(static_cast<double>(std::max(span.begin, begin) - begin) / width);
+    const TimeNs from = begin + static_cast<TimeNs>(static_cast<double>(column) * width);
+    const TimeNs to = std::max(begin + static_cast<TimeNs>(static_cast<double>(column + 1) * width), span.begin + 1);
+    // The last of them may be a long one, which is then drawn by itself.
+    std::size_t next = first_beginning_at(to, i);
+    if (next > i + 1 && static_cast<double>(spans_[next - 1].end - spans_[next - 1].begin) >= width) --next;
+    DrawnSpan sum{from, to, span.state, span.ref, static_cast<std::uint32_t>(next - i), 0};
+    TimeNs most = -1, total = 0;
+    for (const Sums& sums : sums_) {
+      const TimeNs time = sums.before[next] - sums.before[i];
+      total += time;
+      if (time > most && (time > 0 || sums.state == span.state)) {
+        most = time;
+        sum.state = sums.state;
+      }
+    }
+    sum.fill = static_cast<float>(std::min(1.0, static_cast<double>(total) / static_cast<double>(to - from)));
+    drawn.push_back(sum);
+    i = next;
+  }
+  return drawn;
+}
+
+const Span* SpanRow::at(TimeNs time, TimeNs near) const {
+  const std::size_t i = first_ending_after(time - near);
+  if (i == spans_.size() || spans_[i].begin > time + near) return nullptr;
+  // Of those within reach, the one that holds the time, else the nearest.
+  const Span* best = &spans_[i];
+  for (std::size_t j = i; j < spans_.size() && spans_[j].begin <= time + near && j < i + 64; ++j) {
+    if (spans_[j].begin <= time && time < std::max(spans_[j].end, spans_[j].begin + 1)) return &spans_[j];
+    if (std::abs(spans_[j].begin - time) < std::abs(best->begin - time)) best = &spans_[j];
+  }
+  return best;
+}
+
+TimeNs SpanRow::time_in(State state, TimeNs begin, TimeNs end) const {
+  for (const Sums& sums : sums_) {
+    if (sums.state != state) continue;
+    const std::size_t first = first_ending_after(begin);
+    const std::size_t last = first_beginning_at(end, first);
+    if (first >= last) return 0;
+    TimeNs time = sums.before[last] - sums.before[first];
+    const Span& head = spans_[first];
+    const Span& tail = spans_[last - 1];
+    if (head.state == state && head.begin < begin) time -= std::min(begin, head.end) - head.begin;
+    if (tail.state == state && tail.end > end) time -= tail.end - std::max(end, tail.begin);
+    return time;
+  }
+  return 0;
+}
+
+std::size_t SpanRow::count_in(TimeNs begin, TimeNs end) const {
+  const std::size_t first = first_ending_after(begin);
+  if (first == spans_.size() || spans_[first].begin >= end) return 0;
+  return first_beginning_at(end, first) - first;
+}
+
+std::vector<SpanRow> pack(std::vector<Span> spans) {
+  std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+  });
+  std::vector<SpanRow> rows;
+  for (const Span& span : spans) {
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const SpanRow& r) { return r.has_room(span.begin); });
+    if (row != rows.end()) {
+      row->add(span);
+    } else {
+      rows.emplace_back().add(span);
+    }
+  }
+  for (SpanRow& row : rows) row.finish();
+  return rows;
+}
+
+}  // namespace wicprof::gui

@@ -1,0 +1,115 @@
+#include "gui/view/timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/reports/format.h"
+#include "gui/tracks/list.h"
+
+namespace wicprof::gui {
+
+namespace {
+
+EventRef waiter_of(const analyzer::WakeEdge& edge) {
+  return {edge.host ? EventKind::host_wait : EventKind::wait, static_cast<std::uint32_t>(edge.wait)};
+}
+
+TimeNs end_of(const analyzer::TraceModel& model, const analyzer::WakeEdge& edge) {
+  return edge.host ? model.host_waits[edge.wait].end : model.waits[edge.wait].resumed;
+}
+
+void note_places(Timeline& timeline) {
+  for (std::uint32_t t = 0; t < timeline.tracks.size(); ++t) {
+    const std::vector<SpanRow>& rows = timeline.tracks[t].rows;
+    for (std::uint32_t r = 0; r < rows.size(); ++r) {
+      for (const Span& span : rows[r].spans()) {
+        std::vector<Timeline::Place>& list = timeline.places[static_cast<std::size_t>(span.ref.kind)];
+        if (list.size() <= span.ref.index) list.resize(span.ref.index + 1, {UINT32_MAX, 0});
+        list[span.ref.index] = {t, r};
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Timeline build_timeline(const analyzer::TraceModel& model) {
+  Timeline timeline;
+  timeline.begin = model.begin;
+  timeline.end = std::max(model.end, model.begin + 1);
+  for (const TrackKind& kind : track_kinds()) {
+    for (Track& track : kind.build(model)) {
+      track.group = kind.group;
+      timeline.tracks.push_back(std::move(track));
+    }
+  }
+  note_places(timeline);
+  for (const store::InterventionRow& row : model.interventions) {
+    const std::string way = analyzer::way_name(row.new_mode, row.new_strategy);
+    timeline.interventions.push_back(
+        {row.effective, row.site == 0 ? way : fmt::format("{}: {}", model.site_name(row.site), way), row.new_mode});
+  }
+  return timeline;
+}
+
+void add_edges(Timeline& timeline, const analyzer::TraceModel& model, const analyzer::Matching& matching) {
+  timeline.edges = matching.edges;
+  std::stable_sort(timeline.edges.begin(), timeline.edges.end(), [&](const auto& a, const auto& b) {
+    return end_of(model, a) < end_of(model, b);
+  });
+}
+
+std::vector<EdgeArrow> Timeline::arrows(const analyzer::TraceModel& model, TimeNs from, TimeNs to, std::uint32_t columns,
+                                        std::size_t limit) const {
+  std::vector<EdgeArrow> list;
+  if (to <= from || columns == 0) return list;
+  const auto by_end = [&](const analyzer::WakeEdge& edge, TimeNs time) { return end_of(model, edge) < time; };
+  const auto first = std::lower_bound(edges.begin(), edges.end(), from, by_end);
+  const auto last = std::lower_bound(first, edges.end(), to, by_end);
+  // So many edges are looked at, spread evenly over the window.
+  const auto total = static_cast<std::size_t>(last - first);
+  const std::size_t looked_at = std::min(total, limit * 16);
+  const double width = static_cast<double>(to - from) / columns;
+  for (std::size_t i = 0; i < looked_at && list.size() < limit; ++i) {
+    const analyzer::WakeEdge& edge = first[static_cast<std::ptrdiff_t>(i * total / looked_at)];
+    const TimeNs woken = end_of(model, edge);
+    const EdgeArrow arrow{{EventKind::signal, static_cast<std::uint32_t>(edge.signal)}, waiter_of(edge),
+                          model.signals[edge.signal].at, woken, 1};
+    if (!list.empty() && list.back().from == arrow.from && list.back().to.kind == arrow.to.kind &&
+        arrow.to.kind == EventKind::wait && model.waits[list.back().to.index].sm == model.waits[arrow.to.index].sm &&
+        static_cast<double>(woken - list.back().to_ns) < width) {
+      ++list.back().count;
+      continue;
+    }
+    list.push_back(arrow);
+  }
+  return list;
+}
+
+std::vector<EdgeArrow> Timeline::edges_of(const analyzer::TraceModel& model, EventRef ref, std::size_t limit) const {
+  std::vector<EdgeArrow> list;
+  for (const analyzer::WakeEdge& edge : edges) {
+    const bool its = ref.kind == EventKind::signal ? edge.signal == ref.index : waiter_of(edge) == ref;
+    if (!its) continue;
+    list.push_back({{EventKind::signal, static_cast<std::uint32_t>(edge.signal)}, waiter_of(edge), model.signals[edge.signal].at,
+                    end_of(model, edge), 1});
+    if (list.size() >= limit) break;
+  }
+  return list;
+}
+
+const analyzer::WakeEdge* Timeline::edge_of(EventRef ref) const {
+  const auto found = std::find_if(edges.begin(), edges.end(), [&](const analyzer::WakeEdge& edge) {
+    return ref.kind == EventKind::signal ? edge.signal == ref.index : waiter_of(edge) == ref;
+  });
+  return found == edges.end() ? nullptr : &*found;
+}
+
+std::optional<Timeline::Place> Timeline::place_of(EventRef ref) const {
+  const std::vector<Place>& list = places[static_cast<std::size_t>(ref.kind)];
+  if (ref.index >= list.size() || list[ref.index].track >= tracks.size()) return std::nullopt;
+  return list[ref.index];
+}
+
+}  // namespace wicprof::gui

@@ -1,0 +1,141 @@
+#include "gui/window/ui.h"
+
+#include <algorithm>
+
+namespace wicprof::gui {
+
+ImU32 ink(Colour colour, float alpha) {
+  return IM_COL32((colour >> 16) & 0xff, (colour >> 8) & 0xff, colour & 0xff, static_cast<int>(alpha * 255 + 0.5f));
+}
+
+ImU32 state_ink(const Ui& ui, State state, float alpha) {
+  const StateLook& look = look_of(state);
+  return ink(ui.dark ? look.dark : look.light, alpha);
+}
+
+float text_width(ImFont* font, std::string_view text) {
+  return font->CalcTextSizeA(font->FontSize, 1e9f, 0, text.data(), text.data() + text.size()).x;
+}
+
+void draw_text(ImDrawList* list, ImFont* font, Rect where, ImU32 colour, std::string_view text, Align align) {
+  static constexpr std::string_view kEllipsis = "\u2026";
+  float width = text_width(font, text);
+  const float y = static_cast<float>(static_cast<int>(where.y + (where.height - font->FontSize) / 2));
+  const char* end = text.data() + text.size();
+  bool cut = false;
+  if (width > where.width) {
+    const float room = where.width - text_width(font, kEllipsis);
+    if (room <= 0) return;
+    const char* fits = text.data();
+    width = font->CalcTextSizeA(font->FontSize, room, 0, text.data(), end, &fits).x;
+    end = fits;
+    cut = true;
+  }
+  float x = where.x;
+  if (!cut && align == Align::right) x = where.x + where.width - width;
+  if (!cut && align == Align::centre) x = where.x + (where.width - width) / 2;
+  x = static_cast<float>(static_cast<int>(x));
+  list->AddText(font, font->FontSize, ImVec2(x, y), colour, text.data(), end);
+  if (cut) list->AddText(font, font->FontSize, ImVec2(x + width, y), colour, kEllipsis.data(), kEllipsis.data() + kEllipsis.size());
+}
+
+void note_rect(App& app, const std::string& name, Rect rect) { app.items[name] = rect; }
+
+void note_item(App& app, const std::string& name) {
+  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+  note_rect(app, name, {from.x, from.y, to.x - from.x, to.y - from.y});
+}
+
+void heading(const Ui& ui, std::string_view text) {
+  ImGui::PushFont(ui.bold);
+  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  ImGui::PopFont();
+  ImGui::Dummy(ImVec2(0, ui.px(2)));
+}
+
+namespace {
+void wrapped(std::string_view text) {
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  ImGui::PopTextWrapPos();
+}
+}  // namespace
+
+void faint(const Ui& ui, std::string_view text) {
+  ImGui::PushStyleColor(ImGuiCol_Text, ink(ui.theme().faint));
+  wrapped(text);
+  ImGui::PopStyleColor();
+}
+
+void paragraph(const Ui&, std::string_view text) { wrapped(text); }
+
+void badge(const Ui& ui, std::string_view text, Colour text_colour, Colour fill) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = text_width(ui.bold, text) + ui.px(14), height = ui.bold->FontSize + ui.px(6);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(at, ImVec2(at.x + width, at.y + height), ink(fill), ui.px(4));
+  draw_text(list, ui.bold, {at.x, at.y, width, height}, ink(text_colour), text, Align::centre);
+  ImGui::Dummy(ImVec2(width, height));
+}
+
+void legend(const Ui& ui, std::initializer_list<State> states) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float size = ui.px(11), height = ui.small->FontSize + ui.px(4);
+  bool first = true;
+  for (const State state : states) {
+    if (!first) ImGui::SameLine(0, ui.px(16));
+    first = false;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float y = at.y + (height - size) / 2;
+    list->AddRectFilled(ImVec2(at.x, y), ImVec2(at.x + size, y + size), state_ink(ui, state), ui.px(2));
+    const std::string_view name = look_of(state).name;
+    const float width = text_width(ui.small, name);
+    draw_text(list, ui.small, {at.x + size + ui.px(6), at.y, width + 1, height}, ink(ui.theme().faint), name);
+    ImGui::Dummy(ImVec2(size + ui.px(6) + width, height));
+  }
+}
+
+bool segment_button(App& app, const Ui& ui, const std::string& name, const char* label, bool chosen, Colour colour) {
+  const Theme& theme = ui.theme();
+  const Colour fill = chosen ? colour : theme.lane;
+  ImGui::PushStyleColor(ImGuiCol_Button, ink(fill));
+  ImGui::PushStyleColor(ImGuiCol_ButtonHovered, ink(fill, 0.85f));
+  ImGui::PushStyleColor(ImGuiCol_ButtonActive, ink(fill, 0.7f));
+  ImGui::PushStyleColor(ImGuiCol_Text, chosen ? ink(ui.dark ? 0x14171a : 0xffffff) : ink(theme.text));
+  ImGui::PushFont(chosen ? ui.bold : ui.regular);
+  const bool pressed = ImGui::Button((std::string(label) + "##" + name).c_str());
+  ImGui::PopFont();
+  ImGui::PopStyleColor(4);
+  note_item(app, name);
+  return pressed;
+}
+
+void begin_card(const Ui& ui, const char* id, float width, float height) {
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, ink(ui.theme().card));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui.px(14), ui.px(12)));
+  ImGui::BeginChild(id, ImVec2(width, height), true);
+}
+
+void end_card() {
+  ImGui::EndChild();
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
+}
+
+void fact_table(const Ui& ui, const char* id, const std::vector<std::pair<std::string, std::string>>& facts) {
+  if (!ImGui::BeginTable(id, 2, ImGuiTableFlags_SizingFixedFit)) return;
+  float widest = 0;
+  for (const auto& fact : facts) widest = std::max(widest, text_width(ui.regular, fact.first));
+  ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, widest + ui.px(8));
+  ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
+  for (const auto& [name, value] : facts) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    faint(ui, name);
+    ImGui::TableNextColumn();
+    paragraph(ui, value);
+  }
+  ImGui::EndTable();
+}
+
+}  // namespace wicprof::gui

@@ -1,0 +1,212 @@
+// Writes a trace in which every time is known: 120 iterations of a program that polls for the first half and parks for the
+// second, on two streams of a device, with copies, calls, NVTX ranges and managed memory.
+//
+//   make_trace FILE [ITERATIONS] [MODE]       MODE: both (as above), poll or park
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "protocol/events/call.h"
+#include "protocol/events/copy.h"
+#include "protocol/events/host_wait.h"
+#include "protocol/events/intervention.h"
+#include "protocol/events/kernel.h"
+#include "protocol/events/nvtx.h"
+#include "protocol/events/process.h"
+#include "protocol/events/thread_sample.h"
+#include "protocol/events/uvm.h"
+#include "tests/store/support.h"
+
+namespace {
+
+using namespace wicprof;
+
+constexpr DeviceId kDevice = simt_device(0);
+constexpr std::uint32_t kPid = 4242, kThread = 4243, kSms = 4, kWaiters = 8;
+constexpr TimeNs kStart = kSecond;
+
+enum TextNumber : TextId { kDeviceName = 1, kSiteName, kKernelName, kOtherKernel, kCallName, kSyncName, kRangeName, kProcessName, kThreadName };
+
+class Program {
+ public:
+  explicit Program(store::Recorder& recorder) : recorder_(recorder) {}
+
+  void declare() {
+    const auto text = [&](TextId id, const char* words) { recorder_.add(0, store::Text(id, words).header()); };
+    text(kDeviceName, "a device of the test");
+    text(kSiteName, "halo.ready");
+    text(kKernelName, "void stencil<float>(float const*, float*)");
+    text(kOtherKernel, "reduce_norm");
+    text(kCallName, "cudaLaunchKernel");
+    text(kSyncName, "cudaStreamSynchronize");
+    text(kRangeName, "iteration");
+    text(kProcessName, "halo");
+    text(kThreadName, "halo");
+    ProcessEvent process = make_event<ProcessEvent>();
+    process.pid = kPid;
+    process.name = kProcessName;
+    process.command = kProcessName;
+    process.rank = process.local_rank = -1;
+    process.seen_ns = kStart;
+    recorder_.set_ring_process(0, kPid);
+    add(process);
+    DeviceEvent device = make_event<DeviceEvent>();
+    device.device = kDevice;
+    device.name = kDeviceName;
+    device.sm_count = kSms;
+    device.kind = DeviceKind::simt;
+    add(device);
+    add(store::clock_event(kDevice, 0, 0, 0));
+    add(store::clock_event(kDevice, 100 * kSecond, 100 * kSecond, 0));
+    SiteEvent site = make_event<SiteEvent>();
+    site.site = 1;
+    site.name = kSiteName;
+    site.word_memory = WordMemory::pinned_host;
+    site.words = 1;
+    add(site);
+  }
+
+  void iteration(std::uint32_t number, TimeNs begin, TimeNs period, StrategyId strategy) {
+    const TimeNs release = begin + period * 8 / 10;
+    for (std::uint32_t w = 0; w < kWaiters * kSms; ++w) {
+      WaitEvent wait = make_event<WaitEvent>();
+      wait.site = 1;
+      wait.device = kDevice;
+      wait.block = w;
+      wait.sm = static_cast<std::uint16_t>(w % kSms);
+      wait.iteration = number;
+      wait.polls = strategy == StrategyId::poll ? 400 : 1;
+      wait.arrived_ns = static_cast<std::uint64_t>(begin + period / 10 + w * period / 200);
+      wait.resumed_ns = static_cast<std::uint64_t>(release + 1'000 + 20 * w);
+      wait.value = number + 1;
+      wait.strategy = static_cast<std::uint8_t>(strategy);
+      wait.waited = 1;
+      add(wait);
+    }
+    SignalEvent signal = store::signal_event(number, static_cast<std::uint64_t>(release));
+    add(signal);
+    kernel(kKernelName, begin, begin + period * 9 / 10, 7, number * 10 + 1);
+    kernel(kOtherKernel, begin + period / 5, begin + period / 2, 8, number * 10 + 2);
+    CopyEvent copy = make_event<CopyEvent>();
+    copy.device = copy.peer_device = kDevice;
+    copy.kind = CopyKind::host_to_device;
+    copy.start_ns = begin + period * 6 / 10;
+    copy.end_ns = begin + period * 7 / 10;
+    copy.bytes = 1 << 20;
+    copy.context = 1;
+    copy.stream = 8;
+    add(copy);
+    call(kCallName, begin - 20'000, begin - 5'000, number * 10 + 1);
+    HostWaitEvent wait = make_event<HostWaitEvent>();
+    wait.call = kSyncName;
+    wait.thread = kThread;
+    wait.begin_ns = begin + period / 10;
+    wait.end_ns = begin + period * 85 / 100;
+    wait.cpu_ns = strategy == StrategyId::poll ? wait.end_ns - wait.begin_ns : 1'000;
+    wait.involuntary_switches = HostWaitEvent::kUnknownSwitches;
+    wait.run_delay_ns = -1;
+    add(wait);
+    NvtxEvent range = make_event<NvtxEvent>();
+    range.name = kRangeName;
+    range.thread = kThread;
+    range.start_ns = begin;
+    range.end_ns = begin + period;
+    add(range);
+    if (number % 4 == 0) {
+      UvmEvent uvm = make_event<UvmEvent>();
+      uvm.kind = UvmKind::host_to_device;
+      uvm.device = kDevice;
+      uvm.peer_device = kHostDevice;
+      uvm.bytes = 65536;
+      uvm.start_ns = begin + period * 3 / 10;
+      uvm.end_ns = begin + period * 4 / 10;
+      uvm.count = 1;
+      add(uvm);
+    }
+    if (number % 20 == 0) {
+      ThreadSampleEvent sample = make_event<ThreadSampleEvent>();
+      sample.pid = kPid;
+      sample.thread = kThread;
+      sample.name = kThreadName;
+      sample.begin_ns = begin;
+      sample.end_ns = begin + period;
+      sample.cpu_ns = period / 2;
+      sample.run_delay_ns = period / 4;
+      add(sample);
+    }
+  }
+
+  void change(TimeNs at) {
+    InterventionEvent event = make_event<InterventionEvent>();
+    event.sequence = 1;
+    event.old_strategy = static_cast<std::uint32_t>(StrategyId::poll);
+    event.new_strategy = static_cast<std::uint32_t>(StrategyId::shared_watch);
+    event.requested_ns = at - 50'000;
+    event.effective_ns = at;
+    event.new_mode = 1;
+    add(event);
+  }
+
+ private:
+  template <class Event>
+  void add(const Event& event) {
+    recorder_.add(0, event.header);
+  }
+  void kernel(TextId name, TimeNs start, TimeNs end, std::uint32_t stream, std::uint32_t correlation) {
+    KernelEvent event = make_event<KernelEvent>();
+    event.device = kDevice;
+    event.name = name;
+    event.start_ns = start;
+    event.end_ns = end;
+    event.context = 1;
+    event.stream = stream;
+    event.correlation = correlation;
+    for (int i = 0; i < 3; ++i) event.grid[i] = event.block[i] = i == 0 ? 32 : 1;
+    event.registers_per_thread = 32;
+    add(event);
+  }
+  void call(TextId name, TimeNs start, TimeNs end, std::uint32_t correlation) {
+    CallEvent event = make_event<CallEvent>();
+    event.name = name;
+    event.thread = kThread;
+    event.start_ns = start;
+    event.end_ns = end;
+    event.correlation = correlation;
+    event.api = CallApi::runtime;
+    add(event);
+  }
+
+  store::Recorder& recorder_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  const auto iterations = static_cast<std::uint32_t>(argc > 2 ? std::atoi(argv[2]) : 120);
+  const std::string_view mode = argc > 3 ? argv[3] : "both";
+  store::RecorderOptions options = store::options_for(argv[1]);
+  options.overwrite = true;
+  options.meta = {{"app", "halo"}, {"command", "./halo"}, {"session", "test"}, {"mode", mode == "park" ? "park" : "poll"}};
+  Result<store::Recorder> recorder = store::Recorder::create(options);
+  if (!recorder) {
+    std::fprintf(stderr, "%s\n", recorder.error().message.c_str());
+    return 1;
+  }
+  Program program(*recorder);
+  program.declare();
+  TimeNs at = kStart;
+  for (std::uint32_t i = 0; i < iterations; ++i) {
+    const bool parks = mode == "park" || (mode == "both" && i >= iterations / 2);
+    if (parks && mode == "both" && i == iterations / 2) program.change(at);
+    // No two iterations are of equal length, as in a real program: up to 5 % more.
+    const TimeNs period = (parks ? 600'000 : 1'000'000) + (i * 7919 % 50) * (parks ? 600 : 1'000);
+    program.iteration(i, at, period, parks ? StrategyId::shared_watch : StrategyId::poll);
+    at += period;
+  }
+  const Result<> done = recorder->finish();
+  if (!done) std::fprintf(stderr, "%s\n", done.error().message.c_str());
+  return done ? 0 : 1;
+}

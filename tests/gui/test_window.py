@@ -1,0 +1,262 @@
+"""The real window: what it shows of a trace, and what keys and clicks do to it."""
+
+import json
+import shutil
+import subprocess
+import time
+import unittest
+
+import gui_harness
+from gui_harness import colours_of, read_png
+
+VIEWS = ["timeline", "sites", "findings", "stalls", "figures", "compare"]
+POLLING, PARKED = "d55e00", "0072b2"  # of the light theme
+
+
+class Screenshots(gui_harness.Case):
+    def test_every_view(self):
+        trace = self.make_trace("t.wicprof")
+        pictures = {}
+        for view in VIEWS:
+            result = self.gui(trace, "--light", "--view", view, "--screenshot", f"{view}.png")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            width, height, rows = read_png(self.work / f"{view}.png")
+            self.assertEqual((width, height), (1200, 800))
+            pictures[view] = rows
+        self.assertEqual(len({b"".join(rows) for rows in pictures.values()}), len(VIEWS), "all different")
+
+    def test_the_timeline_has_both_ways_of_waiting(self):
+        self.gui(self.make_trace("t.wicprof"), "--light", "--screenshot", "t.png")
+        colours = colours_of(self.work / "t.png")
+        self.assertGreater(colours.get(POLLING, 0), 1000)
+        self.assertGreater(colours.get(PARKED, 0), 1000)
+        self.gui(self.make_trace("parked.wicprof", mode="park"), "--light", "--screenshot", "p.png")
+        self.assertGreater(colours_of(self.work / "p.png").get(PARKED, 0), 1000)
+
+    def test_twice_the_scale(self):
+        trace = self.make_trace("t.wicprof")
+        result = self.wic_prof("gui", trace, "--size", "800x600", "--scale", "200", "--screenshot", "t.png")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(read_png(self.work / "t.png")[:2], (1600, 1200))
+
+    def test_two_traces(self):
+        result = self.gui(self.make_trace("a.wicprof", mode="poll"), self.make_trace("b.wicprof", mode="park"), "--screenshot", "c.png")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.work / "c.png").exists())
+
+    def test_into_no_folder(self):
+        self.assert_refused(self.gui(self.make_trace("t.wicprof"), "--screenshot", "none/t.png"), 2, "none/t.png")
+
+
+class Refusals(gui_harness.Case):
+    def test_no_display(self):
+        result = self.gui(self.make_trace("t.wicprof"), env={"DISPLAY": "", "WAYLAND_DISPLAY": ""})
+        self.assert_refused(result, 3, "no display", "xvfb-run")
+
+    def test_no_such_trace(self):
+        self.assert_refused(self.gui("none.wicprof"), 2, "none.wicprof")
+
+    def test_no_session_and_no_file(self):
+        self.assert_refused(self.gui(), 2, "no session is running")
+
+    def test_no_size(self):
+        self.assert_refused(self.wic_prof("gui", self.make_trace("t.wicprof"), "--size", "big"), 2, "big", "1440x900")
+
+    def test_a_broken_trace(self):
+        """As a picture: an error. As a window: it says why, and stays."""
+        trace = self.make_trace("t.wicprof")
+        data = bytearray(trace.read_bytes())
+        data[4096:] = b"\xa5" * (len(data) - 4096)
+        trace.write_bytes(data)
+        self.assert_refused(self.gui(trace, "--screenshot", "t.png"), 2, "t.wicprof")
+        state = self.drive([trace], "wait error", "frames 3", "dump s")
+        self.assertIn("t.wicprof", state["error"])
+        self.assertNotIn("timeline", state)
+
+    def test_a_file_that_is_no_trace(self):
+        (self.work / "x").write_text("hello " * 1000)
+        self.assert_refused(self.gui("x", "--screenshot", "t.png"), 2, "x")
+
+
+class Timeline(gui_harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.trace = self.make_trace("t.wicprof")
+
+    def test_has_a_track_for_everything(self):
+        state = self.drive([self.trace], "wait facts", "frames 4", "dump s")
+        groups = {}
+        for track in state["timeline"]["tracks"]:
+            groups.setdefault(track["group"], []).append(track)
+        self.assertEqual({name: len(tracks) for name, tracks in groups.items()},
+                         {"NVTX": 1, "Host threads": 1, "Streams": 2, "Managed memory": 1, "Signals": 1, "SMs": 4})
+        self.assertEqual(sum(track["events"] for track in groups["SMs"]), 120 * 32)
+        self.assertEqual(sum(track["events"] for track in groups["Streams"]), 120 * 3)
+        self.assertEqual([mark["label"] for mark in state["timeline"]["interventions"]], ["park (shared_watch)"])
+        self.assertEqual(state["timeline"]["edges"], 120 * 32)
+        self.assertEqual(state["status"]["losses"], [])
+
+    def test_draws_few_rectangles_at_any_zoom(self):
+        long = self.make_trace("long.wicprof", iterations=4000)
+        steps = [step for i in range(8) for step in ("key w", "key w", "frames 2", f"dump s{i}")]
+        for state in self.drive([long], "wait facts", "frames 3", "dump all", *steps):
+            self.assertLess(state["timeline"]["drawn"], 60000)
+            self.assertGreater(state["timeline"]["drawn"], 20)
+
+    def test_keys_zoom_and_move(self):
+        steps = ("w", "d", "a", "s", "s", "0")
+        states = self.drive([self.trace], "wait facts", "frames 2", "dump start", *[x for i, k in enumerate(steps) for x in (f"key {k}", "frames 2", f"dump {i}{k}")])
+        windows = [(s["timeline"]["begin_ns"], s["timeline"]["end_ns"]) for s in states]
+        start, zoomed, right, left, out, all_of_it, home = windows
+        span = states[0]["timeline"]["span_ns"]
+        self.assertEqual(start, (0, span))
+        self.assertAlmostEqual((zoomed[1] - zoomed[0]) * 1.5, span, delta=span / 1000)
+        self.assertGreater(right[0], zoomed[0])
+        self.assertAlmostEqual(left[0], zoomed[0], delta=2)
+        self.assertEqual(home, (0, span))
+
+    def test_search_selects_and_focus_zooms(self):
+        states = self.drive([self.trace], "wait facts", "frames 2", "key /", "frames 2", "type reduce", "frames 4", "enter", "frames 4", "dump found",
+                            "key f", "frames 2", "dump focused", "key n", "frames 2", "dump next", "key escape", "frames 2", "dump cleared")
+        found, focused, following, cleared = states
+        self.assertEqual((found["search"]["text"], found["search"]["hits"]), ("reduce", 120))
+        self.assertFalse(found["searching"])
+        self.assertEqual((found["selected"]["kind"], found["selected"]["title"]), ("kernel", "reduce_norm"))
+        self.assertLessEqual(focused["timeline"]["begin_ns"], found["selected"]["begin_ns"])
+        self.assertGreaterEqual(focused["timeline"]["end_ns"], found["selected"]["end_ns"])
+        self.assertLess(focused["timeline"]["end_ns"] - focused["timeline"]["begin_ns"], found["timeline"]["span_ns"] / 10)
+        self.assertGreater(following["selected"]["begin_ns"], found["selected"]["begin_ns"])
+        self.assertIsNone(cleared["selected"])
+
+    def test_along_wake_edges_and_rows(self):
+        steps = ["[", "]", "]", ".", ","]
+        lines = ["wait facts", "frames 2", "key /", "frames 2", "type halo.ready", "frames 12", "enter", "frames 4", "dump start"]
+        for i, key in enumerate(steps):
+            lines += [f"key {key}", "frames 2", f"dump w{i}"]
+        start, signal, woken, _, _, _ = self.drive([self.trace], *lines)
+        self.assertEqual(start["selected"]["kind"], "wait")
+        self.assertEqual(signal["selected"]["kind"], "signal")
+        self.assertLessEqual(signal["selected"]["begin_ns"], start["selected"]["end_ns"])
+        self.assertEqual(woken["selected"]["kind"], "wait")
+
+    def test_a_drag_adds_up(self):
+        dragged, zoomed = self.drive([self.trace], "wait facts", "frames 3", "drag timeline 0.2 0.1 0.6 0.95", "frames 3", "dump area",
+                                     "key f", "frames 2", "dump zoomed")
+        area, span = dragged["area"], dragged["timeline"]["span_ns"]
+        self.assertAlmostEqual(area["begin_ns"] / span, 0.2, delta=0.02)
+        self.assertAlmostEqual(area["end_ns"] / span, 0.6, delta=0.02)
+        states = {one["state"]: one["time_ns"] for one in area["sums"]}
+        self.assertGreater(states["polling"], 0)
+        self.assertGreater(states["parked"], 0)
+        self.assertAlmostEqual(zoomed["timeline"]["begin_ns"], area["begin_ns"], delta=2)
+
+    def test_opening_and_pinning(self):
+        first = self.drive([self.trace], "wait facts", "frames 3", "dump s")
+        key = next(t["key"] for t in first["timeline"]["tracks"] if t["strip"])
+        states = self.drive([self.trace], "wait facts", "frames 3", f"click track.{key}", "frames 3", "key p", "frames 2", "dump s", "key p", "key o", "frames 2", "dump t")
+        track = lambda state: next(t for t in state["timeline"]["tracks"] if t["key"] == key)
+        self.assertEqual((track(states[0])["opened"], track(states[0])["pinned"]), (True, True))
+        self.assertEqual((track(states[1])["opened"], track(states[1])["pinned"]), (False, False))
+
+    def test_marks_are_kept_beside_the_trace(self):
+        before = self.trace.read_bytes()
+        self.drive([self.trace], "wait facts", "frames 2", "key w", "key m", "key l", "frames 2", "dump s")
+        self.assertEqual(self.trace.read_bytes(), before, "never in it")
+        kept = json.loads((self.work / "t.wicprof.gui.json").read_text())
+        self.assertEqual((len(kept["marks"]), kept["dark"]), (1, True))
+        again = self.drive([self.trace], "wait facts", "frames 2", "dump again", "key w", "key m", "frames 2", "dump removed")
+        self.assertEqual((len(again[0]["marks"]), again[0]["dark"]), (1, True))
+        self.assertEqual(again[1]["marks"], [])
+
+    def test_wheel_zooms_where_the_mouse_is(self):
+        state = self.drive([self.trace], "wait facts", "frames 3", "wheel timeline 0.0 0.5 2", "frames 2", "dump s")
+        self.assertAlmostEqual(state["timeline"]["begin_ns"], 0, delta=state["timeline"]["span_ns"] / 100)
+        self.assertLess(state["timeline"]["end_ns"], state["timeline"]["span_ns"] * 0.9)
+
+    def test_real_keys(self):
+        """Through the X server, as a keyboard's: the window's own handling of keys, not the script's."""
+        xdotool = shutil.which("xdotool")
+        if xdotool is None:
+            self.skipTest("no xdotool")
+        process = self.start("gui", "--size", "1200x800", self.trace)
+        find = lambda: subprocess.run([xdotool, "search", "--name", "wic-prof"], env=self.env, capture_output=True, text=True, timeout=20).stdout.split()
+        self.until(find, "the window")
+        subprocess.run([xdotool, "windowfocus", find()[0]], env=self.env, timeout=20, check=False)
+        kept = self.work / "t.wicprof.gui.json"
+
+        def pressed_until(key, so):
+            end = time.monotonic() + gui_harness.harness.PATIENCE
+            while not so():
+                self.assertLess(time.monotonic(), end, f"{key} did nothing")
+                subprocess.run([xdotool, "key", key], env=self.env, timeout=20, check=True)
+                time.sleep(0.3)
+        pressed_until("m", lambda: kept.exists() and json.loads(kept.read_text())["marks"])
+        pressed_until("ctrl+q", lambda: process.poll() is not None)
+        self.assertEqual(self.finish(process).returncode, 0)
+
+
+class Panels(gui_harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.trace = self.make_trace("t.wicprof")
+
+    def test_sites(self):
+        state = self.drive([self.trace], "view sites", "wait facts", "frames 3", "dump s")
+        lines = state["sites"]["lines"]
+        self.assertEqual([line["name"] for line in lines], ["halo.ready"])
+        self.assertEqual(lines[0]["count"], "3,840")
+        self.assertEqual(state["sites"]["detail"]["site"], "halo.ready")
+        bins = state["sites"]["detail"]["histogram"]
+        self.assertEqual(sum(b["polling"] for b in bins), 60 * 32)
+        self.assertEqual(sum(b["parked"] for b in bins), 60 * 32)
+
+    def test_sorting_by_a_click(self):
+        states = self.drive([self.trace], "view sites", "wait facts", "frames 3", "click sites.sort.p99", "frames 2", "dump a", "click sites.sort.p99", "frames 2", "dump b")
+        self.assertEqual([(s["sites"]["sort"], s["sites"]["descending"]) for s in states], [("p99", True), ("p99", False)])
+
+    def test_the_panels_agree_with_analyze(self):
+        answer = json.loads(self.wic_prof("analyze", self.trace, "--format=json").stdout)
+        state = self.drive([self.trace], "wait facts", "frames 3", "dump s")
+        self.assertEqual([f["rule"] for f in state["findings"]], [f["rule"] for f in answer["findings"]])
+        self.assertEqual(state["classification"]["model"], answer["classification"]["model"])
+        compared = json.loads(self.wic_prof("compare", self.trace, "--format=json").stdout)
+        self.assertEqual(state["before_after"]["verdict"], compared["verdict"])
+        self.assertAlmostEqual(state["before_after"]["speedup"]["value"], compared["speedup"]["value"], places=6)
+
+    def test_a_finding_jumps_to_its_evidence(self):
+        state = self.drive([self.trace], "view findings", "wait facts", "frames 4", "click finding.0.jump", "frames 3", "dump s")
+        self.assertEqual(state["view"], "timeline")
+        self.assertIn("halo.ready", state["selected"]["title"])
+        self.assertLessEqual(state["timeline"]["begin_ns"], state["selected"]["begin_ns"])
+
+    def test_compare_segments(self):
+        state = self.drive([self.trace], "view compare", "wait facts", "frames 3", "dump s")
+        first = state["differences"][0]
+        self.assertEqual((first["what"], first["better"], first["worse"]), ("iteration, median", True, False))
+        self.assertEqual([s["way"] for s in state["before_after"]["segments"]], ["poll", "park (shared_watch)"])
+
+    def test_compare_two_traces(self):
+        state = self.drive([self.make_trace("a.wicprof", mode="park"), self.make_trace("b.wicprof", mode="poll")],
+                           "wait facts", "frames 4", "dump s")
+        self.assertEqual(state["view"], "compare")
+        self.assertTrue(state["differences"][0]["worse"])
+
+    def test_tabs_help_and_palette(self):
+        lines = ["wait facts", "frames 2"]
+        for view in VIEWS:
+            lines += [f"click tab.{view}", "frames 2", f"dump {view}"]
+        for view, state in zip(VIEWS, self.drive([self.trace], *lines)):
+            self.assertEqual(state["view"], view)
+        states = self.drive([self.trace], "wait facts", "frames 2", "key ?", "frames 3", "dump help", "key escape", "key :", "frames 3", "type Find",
+                            "frames 8", "dump open", "enter", "frames 4", "dump done")
+        self.assertTrue(states[0]["help"])
+        self.assertEqual((states[1]["help"], states[1]["palette"]), (False, True))
+        self.assertEqual((states[2]["palette"], states[2]["view"]), (False, "findings"))
+
+    def test_a_script_that_asks_for_what_is_not_there(self):
+        result = self.gui(self.trace, "--drive", self.script("wait loaded", "click no such thing"))
+        self.assert_refused(result, 2, "no such thing")
+
+
+if __name__ == "__main__":
+    gui_harness.main()

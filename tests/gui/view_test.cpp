@@ -1,0 +1,420 @@
+// The view model, without a window: what a picture is made of.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "analyzer/reports/html_style.h"
+#include "gui/view/annotations.h"
+#include "gui/view/area.h"
+#include "gui/view/density.h"
+#include "gui/view/edge_walk.h"
+#include "gui/view/layout.h"
+#include "gui/view/search.h"
+#include "gui/view/segments.h"
+#include "gui/view/site_table.h"
+#include "gui/view/span_row.h"
+#include "gui/view/timeline.h"
+#include "gui/view/viewport.h"
+#include "tests/analyzer/synthetic.h"
+#include "tests/store/support.h"
+
+namespace wicprof::gui {
+namespace {
+
+using analyzer::TraceModel;
+namespace synthetic = analyzer::synthetic;
+
+Span span(TimeNs begin, TimeNs end, State state = State::computing, std::uint32_t index = 0) {
+  return {begin, end, {EventKind::kernel, index}, state};
+}
+
+SpanRow row_of_spans(const std::vector<Span>& spans) {
+  SpanRow row;
+  for (const Span& one : spans) row.add(one);
+  row.finish();
+  return row;
+}
+
+TraceModel handoffs() {
+  TraceModel model = synthetic::empty_program();
+  synthetic::add_handoff(model, {});
+  analyzer::settle(model);
+  return model;
+}
+
+Timeline with_edges(const TraceModel& model) {
+  Timeline timeline = build_timeline(model);
+  add_edges(timeline, model, analyzer::match(model));
+  return timeline;
+}
+
+TEST(SpanRows, DrawsWideSpansOneByOne) {
+  const SpanRow row = row_of_spans({span(0, 100), span(150, 300, State::transferring, 1), span(400, 500, State::computing, 2)});
+  const auto drawn = row.draw(0, 500, 50);
+  ASSERT_EQ(drawn.size(), 3u);
+  EXPECT_EQ(drawn[1].begin, 150);
+  EXPECT_EQ(drawn[1].end, 300);
+  EXPECT_EQ(drawn[1].state, State::transferring);
+  EXPECT_EQ(drawn[1].ref.index, 1u);
+}
+
+TEST(SpanRows, IsBoundedByItsColumns) {
+  std::vector<Span> spans;
+  for (TimeNs i = 0; i < 100'000; ++i) spans.push_back(span(i * 10, i * 10 + 5));
+  const SpanRow row = row_of_spans(spans);
+  for (const TimeNs width : {1'000'000, 100'000, 7'777, 1'000}) {
+    const auto drawn = row.draw(0, width, 200);
+    EXPECT_LE(drawn.size(), 400u) << width;
+    std::size_t count = 0;
+    for (const DrawnSpan& one : drawn) count += one.count;
+    EXPECT_EQ(count, row.count_in(0, width)) << "every span is in the picture once, at width " << width;
+  }
+}
+
+TEST(SpanRows, SaysHowFullAColumnIs) {
+  std::vector<Span> spans;
+  for (TimeNs i = 0; i < 1'000; ++i) spans.push_back(span(i * 10, i * 10 + (i % 2 == 0 ? 6 : 2), i % 2 == 0 ? State::polling : State::parked));
+  for (const DrawnSpan& one : row_of_spans(spans).draw(0, 10'000, 10)) {
+    EXPECT_NEAR(one.fill, 0.4f, 0.01f);
+    EXPECT_EQ(one.state, State::polling) << "the state with the most time";
+  }
+}
+
+TEST(SpanRows, ALongSpanBehindShortOnesIsNotSwallowed) {
+  const SpanRow row = row_of_spans({span(0, 1), span(2, 3), span(5, 900, State::polling, 2)});
+  const auto drawn = row.draw(0, 1'000, 10);
+  ASSERT_EQ(drawn.size(), 2u);
+  EXPECT_EQ(drawn[0].count, 2u);
+  EXPECT_EQ(drawn[1].ref.index, 2u);
+  EXPECT_EQ(drawn[1].end, 900);
+}
+
+TEST(SpanRows, FindsWhatIsThereAndTimeInAState) {
+  const SpanRow row = row_of_spans({span(0, 100), span(200, 300, State::polling, 1), span(500, 500, State::computing, 2)});
+  ASSERT_NE(row.at(250), nullptr);
+  EXPECT_EQ(row.at(250)->ref.index, 1u);
+  EXPECT_EQ(row.at(150), nullptr);
+  ASSERT_NE(row.at(495, 10), nullptr) << "one without length, nearby";
+  EXPECT_EQ(row.at(495, 10)->ref.index, 2u);
+  EXPECT_EQ(row.time_in(State::polling, 0, 1'000), 100);
+  EXPECT_EQ(row.time_in(State::polling, 250, 1'000), 50) << "cut at its begin";
+  EXPECT_EQ(row.time_in(State::polling, 0, 220), 20) << "cut at its end";
+  EXPECT_EQ(row.time_in(State::polling, 220, 230), 10) << "cut at both";
+  EXPECT_EQ(row.time_in(State::parked, 0, 1'000), 0);
+}
+
+TEST(SpanRows, PackingNestsAndKeepsEverySpan) {
+  const auto rows = pack({span(0, 100, State::computing, 0), span(10, 50, State::computing, 1), span(20, 30, State::computing, 2),
+                          span(60, 90, State::computing, 3), span(100, 120, State::computing, 4)});
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].spans().size(), 2u);
+  EXPECT_EQ(rows[1].spans().size(), 2u);
+  EXPECT_EQ(rows[2].spans().size(), 1u);
+}
+
+TEST(Densities, IsExactAtEveryZoom) {
+  Density density;
+  density.add(State::polling, 0, 1'000);
+  density.add(State::polling, 500, 1'500);
+  density.add(State::parked, 1'500, 2'000);
+  density.finish();
+  EXPECT_EQ(density.most(), 2u);
+  const auto coarse = density.draw(0, 2'000, 2);
+  EXPECT_NEAR(coarse[0].count[index_of(State::polling)], 1.5f, 1e-6);
+  EXPECT_NEAR(coarse[1].count[index_of(State::polling)], 0.5f, 1e-6);
+  EXPECT_NEAR(coarse[1].count[index_of(State::parked)], 0.5f, 1e-6);
+  const auto fine = density.draw(990, 1'010, 20);
+  EXPECT_NEAR(fine[5].count[index_of(State::polling)], 2.0f, 1e-6);
+  EXPECT_NEAR(fine[15].count[index_of(State::polling)], 1.0f, 1e-6);
+  for (const std::uint32_t columns : {1u, 3u, 64u, 4'000u}) {  // the sum over columns is the same, however many
+    double sum = 0;
+    for (const DensityColumn& column : density.draw(0, 2'000, columns)) sum += column.count[index_of(State::polling)] * 2'000 / columns;
+    EXPECT_NEAR(sum, 2'000, 1) << columns;
+  }
+  EXPECT_NEAR(density.time_in(State::polling, 250, 750), 750, 1e-6);
+  EXPECT_NEAR(density.time_in(State::polling, -100, 5'000), 2'000, 1e-6);
+}
+
+TEST(Densities, WarpsThatLeaveAndComeAtOneTimeAreNotTwo) {
+  Density density;
+  for (TimeNs i = 0; i < 10; ++i) density.add(State::polling, i * 10, i * 10 + 10);
+  density.finish();
+  EXPECT_EQ(density.most(), 1u);
+}
+
+TEST(Viewports, ZoomsAroundAPlaceAndStaysInside) {
+  Viewport window;
+  window.set_extent(1'000, 101'000);
+  window.show_all();
+  window.zoom(2, 0.25);
+  EXPECT_EQ(window.width(), 50'000);
+  EXPECT_EQ(window.time_at(0.25), 26'000) << "what stood there stays there";
+  window.pan(-10);
+  EXPECT_EQ(window.begin(), 1'000);
+  window.zoom(1e-9);
+  EXPECT_TRUE(window.shows_all());
+  window.zoom(1e12);
+  EXPECT_EQ(window.width(), Viewport::kNarrowest);
+  window.focus(50'000, 51'000);
+  EXPECT_EQ(window.begin(), 49'000);
+  EXPECT_EQ(window.end(), 52'000);
+}
+
+TEST(Viewports, FollowsAGrowingEnd) {
+  Viewport window;
+  window.set_extent(0, 10'000);
+  window.show_all();
+  window.follow(true);
+  window.show(8'000, 10'000);
+  window.set_extent(0, 50'000);
+  EXPECT_EQ(window.begin(), 48'000);
+  EXPECT_EQ(window.end(), 50'000);
+  window.follow(false);
+  window.set_extent(0, 60'000);
+  EXPECT_EQ(window.end(), 50'000);
+}
+
+TEST(Timelines, HasATrackForEachSmAndFindsEveryWait) {
+  const TraceModel model = handoffs();
+  const Timeline timeline = with_edges(model);
+  std::size_t sms = 0;
+  for (const Track& track : timeline.tracks) sms += track.group == "SMs";
+  EXPECT_EQ(sms, 4u);
+  for (std::uint32_t i = 0; i < model.waits.size(); ++i) {
+    const auto place = timeline.place_of({EventKind::wait, i});
+    ASSERT_TRUE(place);
+    EXPECT_EQ(timeline.tracks[place->track].key, "sm/" + std::to_string(model.waits[i].device) + "/" + std::to_string(model.waits[i].sm));
+  }
+  EXPECT_FALSE(timeline.place_of({EventKind::kernel, 0}));
+}
+
+TEST(Timelines, AStripsTimeIsThatOfItsWaits) {
+  const TraceModel model = handoffs();
+  const Timeline timeline = build_timeline(model);
+  double polled = 0, waited = 0;
+  for (const Track& track : timeline.tracks) polled += track.density.time_in(State::polling, model.begin, model.end);
+  for (const store::WaitRow& wait : model.waits) waited += static_cast<double>(wait.resumed - wait.arrived);
+  EXPECT_NEAR(polled, waited, 1);
+}
+
+TEST(Timelines, ArrowsAreBoundedAndSelectedOnesWhole) {
+  const TraceModel model = handoffs();
+  const Timeline timeline = with_edges(model);
+  EXPECT_EQ(timeline.edges.size(), model.waits.size());
+  EXPECT_LE(timeline.arrows(model, model.begin, model.end, 1'000, 20).size(), 20u);
+  EXPECT_FALSE(timeline.arrows(model, model.begin, model.end, 1'000, 20).empty());
+  EXPECT_EQ(timeline.edges_of(model, {EventKind::signal, 3}, 100).size(), 8u) << "a signal wakes its 8 waiters";
+  EXPECT_EQ(timeline.edges_of(model, {EventKind::wait, 3}, 100).size(), 1u);
+}
+
+TEST(EdgeWalks, GoesFromAWaitToItsSignalAndBack) {
+  const TraceModel model = handoffs();
+  const Timeline timeline = with_edges(model);
+  const EventRef wait{EventKind::wait, 40};
+  const auto signal = step_back(model, timeline, wait);
+  ASSERT_TRUE(signal);
+  EXPECT_EQ(signal->kind, EventKind::signal);
+  EXPECT_EQ(model.signals[signal->index].iteration, model.waits[40].iteration);
+  const auto woken = step_on(model, timeline, *signal);
+  ASSERT_TRUE(woken);
+  EXPECT_EQ(model.waits[woken->index].iteration, model.waits[40].iteration);
+  EXPECT_FALSE(step_back(model, timeline, {EventKind::kernel, 0}));
+}
+
+TEST(EdgeWalks, NeighboursAreInTheSameRow) {
+  const TraceModel model = handoffs();
+  const Timeline timeline = build_timeline(model);
+  const EventRef wait{EventKind::wait, 0};
+  const auto next = neighbour(timeline, wait, 1);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(timeline.place_of(*next)->row, timeline.place_of(wait)->row);
+  EXPECT_GE(model.waits[next->index].arrived, model.waits[0].resumed);
+  EXPECT_EQ(neighbour(timeline, *next, -1), wait);
+  EXPECT_FALSE(neighbour(timeline, wait, -1));
+}
+
+TEST(Layouts, PinnedTracksComeFirstAndClosedGroupsShowTheirHeadingOnly) {
+  const TraceModel model = handoffs();
+  const Timeline timeline = build_timeline(model);
+  const Layout plain = lay_out(timeline, {}, {}, {}, {});
+  EXPECT_EQ(plain.pinned_height, 0);
+  const std::string key = timeline.tracks.back().key;
+  const Layout pinned = lay_out(timeline, {}, {key}, {}, {});
+  EXPECT_GT(pinned.pinned_height, 0);
+  EXPECT_EQ(timeline.tracks[pinned.list[1].track].key, key);
+  std::size_t shown = 0;
+  for (const PlacedTrack& place : pinned.list) shown += place.heading.empty();
+  EXPECT_EQ(shown, timeline.tracks.size()) << "each once";
+  const Layout opened = lay_out(timeline, {key}, {}, {}, {});
+  EXPECT_GT(opened.height, plain.height);
+  const Layout closed = lay_out(timeline, {}, {}, {"SMs"}, {});
+  EXPECT_LT(closed.list.size(), plain.list.size());
+  float below = 0;
+  for (const PlacedTrack& place : opened.list) {
+    EXPECT_GE(place.top, below);
+    below = place.top + place.height;
+  }
+}
+
+TEST(Searches, FindsByNameWhateverTheCase) {
+  TraceModel model = handoffs();
+  const std::string name = model.sites.front().name;
+  EXPECT_EQ(search(model, name).total, model.waits.size() + model.signals.size());
+  std::string upper = name;
+  for (char& c : upper) c = static_cast<char>(std::toupper(c));
+  EXPECT_EQ(search(model, upper).total, search(model, name).total);
+  EXPECT_EQ(search(model, "no such name").total, 0u);
+  EXPECT_EQ(search(model, "").total, 0u);
+  const auto hits = search(model, name).hits;
+  for (std::size_t i = 1; i < hits.size(); ++i) EXPECT_LE(time_of(model, hits[i - 1]).first, time_of(model, hits[i]).first);
+}
+
+TEST(Areas, AddsUpWhatIsInside) {
+  const TraceModel model = handoffs();
+  const Timeline timeline = build_timeline(model);
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < timeline.tracks.size(); ++i) all.push_back(i);
+  const Area area = sum_up(timeline, model.begin, model.end + 1, all);
+  EXPECT_EQ(area.events, model.waits.size() + model.signals.size());
+  ASSERT_FALSE(area.sums.empty());
+  EXPECT_EQ(area.sums.front().state, State::polling);
+  const TimeNs middle = (model.begin + model.end) / 2;
+  double parts = 0;
+  for (const auto& [from, to] : {std::pair{model.begin, middle}, std::pair{middle, model.end + 1}}) {
+    const Area half = sum_up(timeline, from, to, all);
+    for (const AreaSum& sum : half.sums) parts += sum.state == State::polling ? sum.time_ns : 0;
+  }
+  EXPECT_NEAR(parts, area.sums.front().time_ns, 1);
+  EXPECT_TRUE(sum_up(timeline, model.begin, model.end, {}).sums.empty());
+}
+
+TEST(Sites, SortsByAnyColumnBothWays) {
+  TraceModel model = synthetic::empty_program();
+  synthetic::declare_site(model, 2, "second", WordMemory::device);
+  synthetic::add_handoff(model, {});
+  synthetic::Handoff other;
+  other.site = 2;
+  other.iterations = 10;
+  other.polls = 5'000;
+  synthetic::add_handoff(model, other);
+  analyzer::settle(model);
+  const analyzer::Analysis analysis = analyzer::analyze(model);
+  const auto first = [&](SiteColumn by, bool down) { return site_table(analysis, by, down).front().site; };
+  EXPECT_EQ(first(SiteColumn::count, true), 1u);
+  EXPECT_EQ(first(SiteColumn::count, false), 2u);
+  EXPECT_EQ(first(SiteColumn::polls, true), 2u);
+  EXPECT_EQ(first(SiteColumn::name, true), 1u + (model.site_name(1) < model.site_name(2)));
+}
+
+TEST(Sites, EveryWaitIsInTheHistogramOnce) {
+  const TraceModel model = handoffs();
+  const Histogram histogram = wait_histogram(model, 1);
+  std::uint64_t count = histogram.instant;
+  TimeNs end = 0;
+  for (const Histogram::Bin& bin : histogram.bins) {
+    count += bin.count();
+    EXPECT_TRUE(end == 0 || bin.begin == end) << "without gaps";
+    end = bin.end;
+    EXPECT_LE(bin.count(), histogram.most);
+  }
+  EXPECT_EQ(count, model.waits.size());
+  for (const store::WaitRow& wait : model.waits) {
+    const TimeNs took = wait.resumed - wait.arrived;
+    EXPECT_GE(took, histogram.bins.front().begin);
+    EXPECT_LT(took, histogram.bins.back().end);
+  }
+}
+
+TEST(Segments, SaysWhatAChangeDid) {
+  synthetic::Phases phases;
+  phases.period = [](Mode mode, std::size_t i) { return (mode == Mode::poll ? 1'000'000 : 500'000) + static_cast<TimeNs>(i % 7) * 1'000; };
+  const TraceModel model = synthetic::phased_program(phases);
+  const BeforeAfter values = before_after(model, analyzer::compare(model));
+  ASSERT_TRUE(values.before && values.after);
+  EXPECT_EQ(values.before->mode, Mode::poll);
+  EXPECT_EQ(values.after->mode, Mode::park);
+  EXPECT_EQ(values.verdict, analyzer::Verdict::improvement);
+  ASSERT_TRUE(values.speedup);
+  EXPECT_NEAR(values.speedup->value, 2, 0.1);
+  const auto list = differences(*values.before, *values.after, 0.02);
+  ASSERT_FALSE(list.empty());
+  EXPECT_TRUE(list.front().better);
+  EXPECT_FALSE(list.front().worse);
+}
+
+TEST(AnnotationFiles, ComeBackAndRefuseNonsense) {
+  const store::TempFolder folder;
+  const std::string path = annotations_path(folder / "t.wicprof");
+  EXPECT_TRUE(load_annotations(path)) << "no file gives none";
+  Annotations annotations;
+  annotations.marks = {{5, "a \"mark\""}, {900, "later"}};
+  annotations.pinned = {"sm/0/3"};
+  annotations.dark = true;
+  ASSERT_TRUE(save_annotations(path, annotations));
+  const Result<Annotations> back = load_annotations(path);
+  ASSERT_TRUE(back);
+  ASSERT_EQ(back->marks.size(), 2u);
+  EXPECT_EQ(back->marks[0].text, "a \"mark\"");
+  EXPECT_EQ(back->pinned, annotations.pinned);
+  EXPECT_TRUE(back->dark);
+  for (const char* nonsense : {"", "[]", "{\"marks\": [7]}", "{\"marks\": 7}", "not json"}) {
+    std::ofstream(path) << nonsense;
+    EXPECT_FALSE(load_annotations(path)) << nonsense;
+  }
+  EXPECT_FALSE(save_annotations(folder / "no/such/folder.json", annotations));
+}
+
+TEST(ColourLanguage, IsThatOfTheHtmlReport) {
+  const std::string style(analyzer::kHtmlStyle);
+  const std::size_t dark = style.find("prefers-color-scheme: dark");
+  ASSERT_NE(dark, std::string::npos);
+  const auto value = [&](std::string_view token, std::size_t from) {
+    const std::size_t at = style.find("--" + std::string(token) + ": #", from);
+    EXPECT_NE(at, std::string::npos) << "html_style.h has no --" << token;
+    return at == std::string::npos ? 0 : static_cast<Colour>(std::stoul(style.substr(at + token.size() + 5, 6), nullptr, 16));
+  };
+  for (const StateLook& look : kStateLooks) {
+    if (look.token.empty()) continue;
+    EXPECT_EQ(value(look.token, 0), look.light) << look.token;
+    EXPECT_EQ(value(look.token, dark), look.dark) << look.token;
+  }
+  EXPECT_EQ(value("page", 0), kLightTheme.page);
+  EXPECT_EQ(value("card", dark), kDarkTheme.card);
+  EXPECT_EQ(value("bad", 0), kLightTheme.bad);
+  EXPECT_EQ(value("good", dark), kDarkTheme.good);
+}
+
+/// How far two colours are apart for somebody who cannot see red or green: Machado and others (2009), severity 1.
+double distance_seen(Colour a, Colour b, const double (&matrix)[9]) {
+  const auto linear = [](Colour colour, int shift) { return std::pow(static_cast<double>((colour >> shift) & 0xff) / 255, 2.2); };
+  double sum = 0;
+  for (int row = 0; row < 3; ++row) {
+    double seen[2] = {};
+    for (int which = 0; which < 2; ++which) {
+      for (int column = 0; column < 3; ++column) seen[which] += matrix[row * 3 + column] * linear(which == 0 ? a : b, 16 - 8 * column);
+      seen[which] = std::pow(std::clamp(seen[which], 0.0, 1.0), 1 / 2.2);
+    }
+    sum += (seen[0] - seen[1]) * (seen[0] - seen[1]);
+  }
+  return std::sqrt(sum);
+}
+
+TEST(ColourLanguage, CanBeToldApartByColourBlindReaders) {
+  constexpr double kEyes[3][9] = {{0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998},
+                                  {0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881},
+                                  {1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900}};
+  for (const auto& eyes : kEyes) {
+    for (const State a : {State::computing, State::polling, State::parked, State::transferring}) {
+      for (const State b : {State::computing, State::polling, State::parked, State::transferring}) {
+        if (a == b) continue;
+        EXPECT_GT(distance_seen(look_of(a).light, look_of(b).light, eyes), 0.12) << look_of(a).name << " and " << look_of(b).name;
+        EXPECT_GT(distance_seen(look_of(a).dark, look_of(b).dark, eyes), 0.12) << look_of(a).name << " and " << look_of(b).name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wicprof::gui
