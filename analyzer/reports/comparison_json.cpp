@@ -1,5 +1,6 @@
 #include "analyzer/analysis.h"
 #include "analyzer/reports/json_parts.h"
+#include "analyzer/reports/model_json.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -65,6 +66,9 @@ Json comparison_value(const Comparison& comparison) {
   if (const auto& speedup = comparison.speedup) {
     value["speedup"] = {{"value", speedup->value}, {"low", speedup->low}, {"high", speedup->high}};
   }
+  value["predicted"] = gain_value(comparison.predicted);
+  value["predicted_reason"] = comparison.predicted_reason;
+  value["prediction_error"] = comparison.prediction_error ? Json(*comparison.prediction_error) : Json(nullptr);
   value["verdict"] = verdict_name(comparison.verdict);
   value["reason"] = comparison.reason;
   value["measured_at"] = comparison.measured_at;

@@ -3,6 +3,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/reports/format.h"
+#include "analyzer/reports/model_text.h"
 #include "analyzer/reports/text_parts.h"
 
 namespace wicprof::analyzer {
@@ -63,6 +64,15 @@ std::string comparison_text(const Comparison& comparison) {
                  duration_or_none(side->iteration_ns_p50)});
     }
     text += "\n" + table.str(0);
+  }
+  if (comparison.predicted) {
+    text += paragraph("Predicted from the polling alone: " + gain_text(comparison.predicted) + " times as fast" +
+                      (comparison.prediction_error
+                           ? fmt::format("; measured {:.3g}, so the prediction is off by {:+.1f} %.",
+                                         comparison.speedup->value, 100 * *comparison.prediction_error)
+                           : std::string(".")));
+  } else if (!comparison.predicted_reason.empty()) {
+    text += paragraph("Not predicted: " + one_line(comparison.predicted_reason) + ".");
   }
   text += segments_text(comparison);
   text += differences_text(comparison.differences);
