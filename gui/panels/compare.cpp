@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/svg_axis.h"
@@ -59,24 +60,27 @@ void draw_side(const Ui& ui, const Side& side, Linked linked, Rect where) {
   float y = top;
   const float left = where.x + ui.px(74), width = where.width - ui.px(74);
   const auto columns = static_cast<std::uint32_t>(std::max(width / std::max(1.0f, ui.scale), 1.0f));
+  const auto strips = std::count_if(side.timeline->tracks.begin(), side.timeline->tracks.end(), [](const Track& t) { return t.has_strip(); });
+  const float room = where.y + where.height - top - ui.px(20), gap = ui.px(4);
+  const float tall = std::clamp(std::floor(room / static_cast<float>(std::max<std::ptrdiff_t>(strips, 1))) - gap, ui.px(12), ui.px(72));
   for (const Track& track : side.timeline->tracks) {
     if (!track.has_strip()) continue;
-    if (y + ui.px(18) > where.y + where.height - ui.px(18)) break;
-    draw_text(list, ui.small, {where.x, y, ui.px(68), ui.px(16)}, ink(theme.faint), track.name);
-    list->AddRectFilled(ImVec2(left, y), ImVec2(left + width, y + ui.px(16)), ink(theme.lane));
+    if (y + tall > top + room) break;
+    draw_text(list, ui.small, {where.x, y, ui.px(68), tall}, ink(theme.faint), track.name);
+    list->AddRectFilled(ImVec2(left, y), ImVec2(left + width, y + tall), ink(theme.lane));
     const auto drawn = track.density.draw(from, to, columns);
     const float most = static_cast<float>(std::max(1u, track.density.most())), step = width / static_cast<float>(columns);
     for (std::uint32_t i = 0; i < columns; ++i) {
-      float base = y + ui.px(16);
+      float base = y + tall;
       for (const State state : {State::polling, State::parked, State::computing}) {
-        const float h = std::min(1.0f, drawn[i].count[index_of(state)] / most) * ui.px(16);
+        const float h = std::min(1.0f, drawn[i].count[index_of(state)] / most) * tall;
         if (h >= 0.5f)
           list->AddRectFilled(ImVec2(left + static_cast<float>(i) * step, base - h),
                               ImVec2(left + static_cast<float>(i) * step + step + 0.5f, base), state_ink(ui, state));
         base -= h;
       }
     }
-    y += ui.px(19);
+    y += tall + gap;
   }
   for (const TimeNs begin : side.iterations) {
     if (begin < from || begin > to) continue;

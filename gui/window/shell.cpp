@@ -208,9 +208,17 @@ void palette(App& app, const Ui& ui) {
   const bool entered = input_line("##palette", "what to do", app.palette_text);
   const std::string wanted = lower(app.palette_text);
   const Action* chosen = nullptr;
+  // What begins so comes before what only has it somewhere.
+  std::vector<const Action*> fitting;
+  for (const bool begins : {true, false}) {
+    for (const Action& action : actions()) {
+      const std::size_t at = lower(action.name).find(wanted);
+      if (at != std::string::npos && (at == 0) == begins) fitting.push_back(&action);
+    }
+  }
   bool first = true;
-  for (const Action& action : actions()) {
-    if (lower(action.name).find(wanted) == std::string::npos) continue;
+  for (const Action* fits : fitting) {
+    const Action& action = *fits;
     if (entered && first) chosen = &action;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
@@ -231,7 +239,7 @@ void palette(App& app, const Ui& ui) {
 void apply_style(const Ui& ui) {
   const Theme& theme = ui.theme();
   ImGuiStyle style;
-  style.WindowPadding = ImVec2(0, 0);
+  style.WindowPadding = ImVec2(10, 8);
   style.WindowRounding = 6;
   style.WindowBorderSize = 0;
   style.WindowMinSize = ImVec2(8, 8);
@@ -241,7 +249,7 @@ void apply_style(const Ui& ui) {
   style.FrameRounding = 4;
   style.FramePadding = ImVec2(8, 5);
   style.ItemSpacing = ImVec2(8, 5);
-  style.CellPadding = ImVec2(6, 3);
+  style.CellPadding = ImVec2(9, 3);
   style.ScrollbarSize = 10;
   style.ScrollbarRounding = 5;
   style.AntiAliasedLinesUseTex = true;
