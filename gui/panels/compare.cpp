@@ -124,19 +124,23 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
   draw_side(ui, after, linked, {at.x + half + ui.px(24), at.y, half, size.y});
 }
 
-void segment_choice(App& app, const Ui& ui, const char* name, std::size_t& which) {
+/// Returns the chosen one.
+std::size_t segment_choice(App& app, const Ui& ui, const char* name, std::size_t which) {
   const auto& segments = app.facts()->before_after.segments;
   const auto label = [&](std::size_t i) {
     return fmt::format("{}. {}, {}", i + 1, segments[i].way, analyzer::count_of(segments[i].iterations, "iteration"));
   };
   ImGui::SetNextItemWidth(ui.px(230));
-  if (!ImGui::BeginCombo(name, label(which).c_str())) return;
+  if (!ImGui::BeginCombo(name, label(which).c_str())) {
+    note_item(app, fmt::format("compare.{}", name));
+    return which;
+  }
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    if (!ImGui::Selectable(label(i).c_str(), i == which)) continue;
-    which = i;
-    app.differences = differences(segments[app.segment_before], segments[app.segment_after], 0.02);
+    if (ImGui::Selectable(label(i).c_str(), i == which)) which = i;
+    note_item(app, fmt::format("compare.{}.{}", name, i));
   }
   ImGui::EndCombo();
+  return which;
 }
 
 void difference_table(App& app, const Ui& ui) {
@@ -210,14 +214,12 @@ void draw_compare_panel(App& app, const Ui& ui) {
     values.reason = comparison.reason;
     draw_before_after(app, ui, values);
   } else {
-    segment_choice(app, ui, "before", app.segment_before);
+    const std::size_t chosen_before = segment_choice(app, ui, "before", app.segment_before);
     ImGui::SameLine(0, ui.px(20));
-    segment_choice(app, ui, "after", app.segment_after);
+    const std::size_t chosen_after = segment_choice(app, ui, "after", app.segment_after);
+    if (chosen_before != app.segment_before || chosen_after != app.segment_after) app.choose_segments(chosen_before, chosen_after);
     ImGui::Dummy(ImVec2(0, ui.px(4)));
-    BeforeAfter values = app.facts()->before_after;
-    values.before = segments[app.segment_before];
-    values.after = segments[app.segment_after];
-    draw_before_after(app, ui, values);
+    draw_before_after(app, ui, app.pair);
   }
   end_card();
   const float lower = std::min(size.y * 0.34f, ui.px(50) + static_cast<float>(app.differences.size()) * ui.px(28));
