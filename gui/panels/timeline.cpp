@@ -36,7 +36,7 @@ void area_sums(App& app, const Ui& ui) {
     ImGui::TextUnformatted(fmt::format("{:.3g} at once", sum.mean_at_once).c_str());
     ImGui::TableNextColumn();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float width = std::max(ImGui::GetContentRegionAvail().x - ui.px(60), 1.0f), height = ui.regular->FontSize;
+    const float width = std::max(ImGui::GetContentRegionAvail().x - ui.px(60), 1.0f), height = size_of(ui.regular);
     const float part = static_cast<float>(sum.time_ns / all);
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(at, ImVec2(at.x + width, at.y + height), ink(ui.theme().lane));

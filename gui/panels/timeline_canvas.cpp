@@ -342,7 +342,7 @@ class Canvas {
       list_->AddLine(ImVec2(x, y), ImVec2(x, dashed ? std::min(y + ui_.px(4), bottom) : bottom), ink(colour), ui_.px(dashed ? 1.5f : 1));
     const float width = text_width(ui_.small, text) + ui_.px(10);
     if (x < labelled_to || x + width > left_ + width_ + ui_.px(8)) return;
-    const float h = ui_.small->FontSize + ui_.px(4);
+    const float h = size_of(ui_.small) + ui_.px(4);
     list_->AddRectFilled(ImVec2(x, top), ImVec2(x + width, top + h), ink(colour), ui_.px(2));
     draw_text(list_, ui_.small, {x + ui_.px(5), top, width, h}, ink(ui_.dark ? 0x14171a : 0xffffff), text);
     labelled_to = x + width + ui_.px(4);

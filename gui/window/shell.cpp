@@ -224,7 +224,7 @@ void palette(App& app, const Ui& ui) {
     const float width = ImGui::GetContentRegionAvail().x;
     if (ImGui::Selectable(std::string(action.name).c_str(), first)) chosen = &action;
     note_item(app, "palette." + std::string(action.name));
-    draw_text(ImGui::GetWindowDrawList(), ui.mono, {at.x, at.y, width, ui.regular->FontSize}, ink(ui.theme().faint), action.keys, Align::right);
+    draw_text(ImGui::GetWindowDrawList(), ui.mono, {at.x, at.y, width, size_of(ui.regular)}, ink(ui.theme().faint), action.keys, Align::right);
     first = false;
   }
   if (first) faint(ui, "nothing is called so");
