@@ -129,13 +129,14 @@ bool begin_overlay(const Ui& ui, const char* name, float width, float top) {
   ImGui::PushStyleColor(ImGuiCol_WindowBg, ink(ui.theme().card));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui.px(16), ui.px(14)));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, ui.px(1));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(6));
   return ImGui::Begin(name, nullptr,
                       ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize);
 }
 
 void end_overlay() {
   ImGui::End();
-  ImGui::PopStyleVar(2);
+  ImGui::PopStyleVar(3);
   ImGui::PopStyleColor();
 }
 
@@ -240,7 +241,7 @@ void apply_style(const Ui& ui) {
   const Theme& theme = ui.theme();
   ImGuiStyle style;
   style.WindowPadding = ImVec2(10, 8);
-  style.WindowRounding = 6;
+  style.WindowRounding = 0;  // the fixed ones; overlays have round corners
   style.WindowBorderSize = 0;
   style.WindowMinSize = ImVec2(8, 8);
   style.ChildRounding = 6;

@@ -25,7 +25,7 @@ class Live(gui_harness.Case):
     def test_the_toggle_is_one_click(self):
         process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
         parked, polled = self.driven(process, "s", "wait waits 50", "wait attached", "frames 3", "click toggle.park", "wait toggled", "wait interventions 1",
-                                     "frames 3", "dump a", "click toggle.poll", "wait interventions 2", "wait before_after", "frames 3", "dump b")
+                                     "frames 3", "dump a", "click toggle.poll", "wait interventions 2", "wait segments 3", "wait before_after", "frames 3", "dump b")
         toggle = parked["session"]["toggles"][0]
         self.assertEqual((toggle["mode"], toggle["site"], toggle["in_effect"], toggle["error"]), ("park", "", True, None))
         self.assertEqual(len(parked["timeline"]["interventions"]), 1)
@@ -69,7 +69,7 @@ class Live(gui_harness.Case):
         gui = self.start("gui", "--session", "s", "--drive", self.script("wait waits 1", "dump a", "wait complete 40", "frames 2", "dump b"))
         self.until(lambda: (self.work / "a").exists(), "the window")
         process.kill()
-        self.finish(process)
+        process.wait(timeout=gui_harness.harness.PATIENCE)
         result = self.finish(gui)
         self.assertEqual(result.returncode, 0, result.stderr)
         state = json.loads((self.work / "b").read_text())
