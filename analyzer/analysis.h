@@ -16,18 +16,23 @@
 #include "analyzer/classify.h"
 #include "analyzer/clock_bounds.h"
 #include "analyzer/compare.h"
+#include "analyzer/critical_path.h"
 #include "analyzer/host_polling.h"
 #include "analyzer/host_waits.h"
+#include "analyzer/interference.h"
 #include "analyzer/iterations.h"
 #include "analyzer/kernels.h"
 #include "analyzer/matching.h"
+#include "analyzer/overlap.h"
 #include "analyzer/own_cost.h"
 #include "analyzer/polling_loops.h"
+#include "analyzer/predict.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/sites.h"
 #include "analyzer/stalls.h"
 #include "analyzer/stream_waits.h"
 #include "analyzer/trace_model.h"
+#include "analyzer/wait_model.h"
 
 namespace wicprof::analyzer {
 
@@ -43,7 +48,13 @@ struct Analysis {
   Classification classification;
   std::vector<SiteStats> sites;  ///< most total waiting time first
   std::vector<WakeStats> wakes;  ///< per site, in the order of `sites`
+  std::vector<SiteWaits> site_waits;  ///< the wait model's sums, by site id and mode
+  std::optional<SiteWaits> polled, parked;  ///< of all sites in each mode
   std::optional<Iterations> iterations;
+  Interference interference;
+  Overlaps overlaps;
+  CriticalPath path;
+  Prediction prediction;  ///< its sites in the order of `sites`
   Stalls stalls;                           ///< where the warps of sampled functions stood
   std::vector<PollingLoop> polling_loops;  ///< most samples first
   std::vector<Finding> findings;  ///< most severe first
@@ -70,8 +81,8 @@ struct ReportInput {
   const Comparison* comparison = nullptr;
 };
 
-enum class ReportFormat { text, json, markdown, html };
-/// "text", "json", "md" and "html".
+enum class ReportFormat { text, json, markdown, html, csv, perfetto };
+/// "text", "json", "md", "html", "csv" and "perfetto".
 std::optional<ReportFormat> report_format_from_name(std::string_view name);
 
 /// The whole report in one document, which ends with a newline.

@@ -65,11 +65,22 @@ std::vector<Loss> losses(const TraceModel& model) {
 Analysis analyze(const TraceModel& model) {
   Analysis analysis;
   const Matching matching = match(model);
+  const Waiters waiters(model);
+  const WaitKernels kernels(model, waiters);
+  const Modes modes(model);
+  const WaitModel waits(model, matching, waiters, modes);
   analysis.classification = classify(model, matching);
   analysis.sites = site_stats(model);
   analysis.wakes = in_order_of(analysis.sites, matching);
-  std::vector<Iterations> iterations = find_iterations(model);
+  std::vector<Iterations> iterations = find_iterations(model, waiters);
   if (!iterations.empty()) analysis.iterations = std::move(iterations.front());
+  analysis.site_waits = waits.sites();
+  analysis.polled = waits.whole(Mode::poll);
+  analysis.parked = waits.whole(Mode::park);
+  analysis.interference = interference(model, waiters, kernels, modes);
+  analysis.overlaps = overlap(model, waiters, kernels, modes);
+  analysis.path = critical_path(model, matching);
+  analysis.prediction = predict(model, analysis.path, modes, analysis.sites);
   analysis.stalls = gather_stalls(model);
   analysis.polling_loops = find_polling_loops(model, analysis.stalls);
   apply_rules(model, analysis);

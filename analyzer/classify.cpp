@@ -3,367 +3,492 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <array>
+#include <bit>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
-#include "analyzer/iterations.h"
+#include "analyzer/access_pattern.h"
+#include "analyzer/copy_traffic.h"
 #include "analyzer/reports/format.h"
+#include "analyzer/traffic.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-/// Fewer iterations than this show no regularity.
-constexpr std::size_t kMinIterations = 3;
-/// A count that holds in this part of all iterations is the program's; the rest may be lost records and start-up.
-constexpr double kRegular = 0.9;
-/// How many iterations weigh as much as having seen none: 8 iterations give a confidence of 0.8, 200 one of 0.99.
-constexpr double kPriorIterations = 2;
-/// The first and last iterations are often seen in part only. They are left out where enough others remain.
-constexpr std::size_t kTrimFrom = 6;
+/// The program's answer is that of its pairs where those that agree have this part of what the pairs with an answer have.
+constexpr double kAgreement = 0.85;
+/// So much must pairs with an answer have of everything.
+constexpr double kAnswered = 0.5;
+/// Pairs beyond these are not looked at one by one: they have the fewest messages.
+constexpr std::size_t kMostPairs = 256;
 
-/// A side of the communication: the CPU, a device, or the blocks of one device that play one role.
-using Party = std::pair<DeviceId, std::uint32_t>;
-
-/// One end of a wake edge, as far as roles need it.
-struct End {
-  DeviceId device = 0;
-  std::uint32_t block = 0;
+/// Some of the messages, in order of time, seen from the party that sent the first.
+struct Selection {
+  std::vector<std::uint32_t> messages;
+  bool by_blocks = false;  ///< the two sides are blocks of one party
 };
 
-struct Transfer {
-  End from, to;
-  SiteId site = 0;
-  std::uint64_t waiter = 0;
-  std::uint32_t value = 0;
-  std::uint32_t iteration = 0;  ///< the waiter's
-  TimeNs arrived = 0;
-};
+double trust_in(const Traffic& traffic) { return 1 - 0.8 * (1 - traffic.seen); }
 
-std::vector<Transfer> transfers_of(const TraceModel& model, const Matching& matching) {
-  std::vector<Transfer> transfers;
-  transfers.reserve(matching.edges.size());
-  for (const WakeEdge& edge : matching.edges) {
-    const store::SignalRow& signal = model.signals[edge.signal];
-    Transfer transfer;
-    transfer.from = {signal.device, signal.block};
-    transfer.site = signal.site;
-    transfer.value = signal.value;
-    if (edge.host) {
-      const store::HostWaitRow& wait = model.host_waits[edge.wait];
-      transfer.to = {kHostDevice, wait.thread};
-      transfer.waiter = wait.thread;
-      transfer.iteration = wait.iteration;
-      transfer.arrived = wait.begin;
-    } else {
-      const store::WaitRow& wait = model.waits[edge.wait];
-      transfer.to = {wait.device, wait.block};
-      transfer.waiter = (std::uint64_t{wait.block} << 16) | (wait.warp & 0xffffu);
-      transfer.iteration = wait.iteration;
-      transfer.arrived = wait.arrived;
-    }
-    transfers.push_back(transfer);
+void answer_model(CommunicationAnswer& verdict, Model model, double confidence) {
+  if (model == Model::unknown || confidence <= 0) return;
+  if (confidence < kLeastConfidence) {
+    verdict.evidence.push_back(
+        fmt::format("model unknown: it leans to {}, with a confidence of {:.2f} only", model_name(model), confidence));
+    return;
   }
-  return transfers;
+  verdict.model = model;
+  verdict.model_confidence = confidence;
 }
 
-/// Tells parties apart: by device where devices talk to each other, else by the role of each block.
-class Parties {
+void answer_pattern(CommunicationAnswer& verdict, Pattern pattern, double confidence) {
+  if (pattern == Pattern::unknown || confidence <= 0) return;
+  if (confidence < kLeastConfidence) {
+    verdict.evidence.push_back(fmt::format("pattern unknown: it leans to {}, with a confidence of {:.2f} only",
+                                           pattern_name(pattern), confidence));
+    return;
+  }
+  verdict.pattern = pattern;
+  verdict.pattern_confidence = confidence;
+}
+
+class Classifier {
  public:
-  explicit Parties(const std::vector<Transfer>& transfers) {
-    across_ =
-        std::any_of(transfers.begin(), transfers.end(), [](const Transfer& t) { return t.from.device != t.to.device; });
-    if (across_) return;
-    // Blocks that signal and wait at the same sites play the same role.
-    for (const Transfer& t : transfers) {
-      roles_[{t.from.device, t.from.block}].first.insert(t.site);
-      roles_[{t.to.device, t.to.block}].second.insert(t.site);
+  Classifier(const TraceModel& model, Traffic traffic) : model_(model), traffic_(std::move(traffic)) {
+    std::vector<Place> places;
+    for (const Message& m : traffic_.messages) {
+      if (m.place) places.push_back(*m.place);
     }
-    for (const auto& [block, role] : roles_) numbers_.try_emplace(role, static_cast<std::uint32_t>(numbers_.size()));
+    whole_ = exchanged(std::move(places));
   }
 
-  bool across_devices() const { return across_; }
-
-  Party of(const End& end) const {
-    if (across_) return {end.device, 0};
-    return {end.device, numbers_.at(roles_.at({end.device, end.block}))};
+  Classification run() {
+    add_pairs();
+    add_sites();
+    decide_model();
+    decide_pattern();
+    tell_of_records();
+    return std::move(result_);
   }
 
-  std::string name(const TraceModel& model, const Party& party) const {
-    if (across_) return model.device_name(party.first);
-    std::size_t blocks = 0;
-    std::uint32_t example = 0;
-    for (const auto& [block, role] : roles_) {
-      if (block.first != party.first || numbers_.at(role) != party.second) continue;
-      if (blocks++ == 0) example = block.second;
+ private:
+  const Message& message(std::uint32_t i) const { return traffic_.messages[i]; }
+
+  /// A party, or one of its blocks where it talks to itself.
+  std::uint64_t end_of(const Message& m, bool sends) const {
+    const PartyIndex party = sends ? m.from : m.to;
+    if (m.from != m.to) return std::uint64_t{party} << 32;
+    return (std::uint64_t{party} << 32) | (sends ? m.sender : m.receiver);
+  }
+
+  std::string name_of(std::uint64_t end, bool by_blocks) const {
+    const Party& party = traffic_.parties[end >> 32];
+    if (by_blocks) return fmt::format("block {} of {}", static_cast<std::uint32_t>(end), model_.device_key(party.device));
+    if (traffic_.one_device) return party.name;
+    const std::string key = model_.device_key(party.device);
+    return party.end < kFirstDeviceEnd ? key : fmt::format("{}[{}]", key, party.end - kFirstDeviceEnd);
+  }
+  std::string words_for(std::uint64_t end, bool by_blocks) const {
+    const Party& party = traffic_.parties[end >> 32];
+    if (by_blocks) return fmt::format("block {} of {}", static_cast<std::uint32_t>(end), model_.device_name(party.device));
+    return party.name;
+  }
+
+  std::vector<Step> steps_of(const std::vector<std::uint32_t>& list, std::uint64_t first) const {
+    std::vector<Step> steps;
+    steps.reserve(list.size());
+    for (const std::uint32_t i : list) {
+      const Message& m = message(i);
+      Step step;
+      step.back = end_of(m, true) != first;
+      step.iteration = m.iteration;
+      step.at = m.at;
+      step.received = m.received.value_or(0);
+      step.sender = m.sender;
+      step.receiver = m.receiver;
+      steps.push_back(step);
     }
-    if (blocks == 1) return fmt::format("block {} of {}", example, model.device_name(party.first));
-    return fmt::format("{} of {}", count_of(blocks, "block"), model.device_name(party.first));
+    return steps;
   }
 
- private:
-  using Role = std::pair<std::set<SiteId>, std::set<SiteId>>;  // signals at, waits at
-  bool across_ = false;
-  std::map<Party, Role> roles_;
-  std::map<Role, std::uint32_t> numbers_;
-};
-
-/// Transfers in each direction between two parties, iteration by iteration.
-struct Counts {
-  std::uint32_t forth = 0, back = 0;
-  bool operator==(const Counts&) const = default;
-  bool operator<(const Counts& other) const { return std::pair(forth, back) < std::pair(other.forth, other.back); }
-};
-
-using IterationKey = std::pair<std::uint32_t, std::uint32_t>;  // run, number
-
-/// Numbers the runs of each site's waiters, as iterations.h does.
-class Runs {
- public:
-  explicit Runs(const std::vector<Transfer>& transfers) {
-    std::map<Where, std::vector<Arrival>> arrivals;
-    for (const Transfer& t : transfers) arrivals[where(t)].push_back({t.waiter, t.iteration, t.arrived});
-    for (auto& [place, list] : arrivals) boundaries_[place] = find_runs(std::move(list));
-  }
-  IterationKey of(const Transfer& t) const { return {boundaries_.at(where(t)).run_of(t.arrived), t.iteration}; }
-
- private:
-  using Where = std::pair<SiteId, DeviceId>;
-  static Where where(const Transfer& t) { return {t.site, t.to.device}; }
-  std::map<Where, RunBoundaries> boundaries_;
-};
-
-/// In one iteration and direction a site carries as many transfers as one waiter waited there, or as there were
-/// different values: many waiters released by one signal are one transfer.
-class Tally {
- public:
-  void add(const Transfer& t) {
-    PerSite& site = sites_[t.site];
-    site.values.insert(t.value);
-    site.most_by_waiter = std::max(site.most_by_waiter, ++site.by_waiter[{t.to.device, t.waiter}]);
-  }
-  std::uint32_t transfers() const {
-    std::size_t sum = 0;
-    for (const auto& [id, site] : sites_) sum += std::max<std::size_t>(site.values.size(), site.most_by_waiter);
-    return static_cast<std::uint32_t>(sum);
+  /// What both sides of a selection say together.
+  Rhythm judge(const std::vector<std::uint32_t>& list, std::uint64_t first, const std::string& who, CommunicationAnswer& verdict) const {
+    const std::vector<Step> steps = steps_of(list, first);
+    Rhythm rhythm = find_rhythm(steps, traffic_.seen);
+    verdict.period = rhythm.period;
+    const bool known = rhythm.model != Model::unknown;
+    verdict.evidence.push_back(fmt::format("{}{}{}", known ? "" : "model unknown: ", who, rhythm.words));
+    double confidence = rhythm.confidence * trust_in(traffic_);
+    std::size_t merged = 0;
+    for (const std::uint32_t i : list) merged += message(i).parts > 1 ? 1 : 0;
+    if (known && rhythm.model != Model::unidirectional && 2 * merged > list.size()) {
+      confidence *= 0.8;
+      verdict.evidence.push_back("words of one site that are set to the same value in one iteration count as one transfer, since "
+                                 "the signals do not say what they carry");
+    }
+    if (known && traffic_.doubtful) {
+      confidence *= 0.5;
+      verdict.evidence.push_back("signals that the other side awaits an iteration later, and is never kept waiting by, may be "
+                                 "answers or acknowledgements");
+    }
+    answer_model(verdict, rhythm.model, confidence);
+    return rhythm;
   }
 
- private:
-  struct PerSite {
-    std::set<std::uint32_t> values;
-    std::map<std::pair<DeviceId, std::uint64_t>, std::uint32_t> by_waiter;
-    std::uint32_t most_by_waiter = 0;
+  PatternAnswer pattern_of(const std::vector<std::uint32_t>& list, std::uint64_t first, const Rhythm& rhythm) const {
+    std::vector<Access> accesses;
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      const Message& m = message(list[k]);
+      if (!m.place) continue;
+      const bool back = end_of(m, true) != first;
+      accesses.push_back({rhythm.unit[k], static_cast<std::uint32_t>(m.site * 2 + (back ? 1 : 0)), back, *m.place});
+    }
+    if (accesses.empty()) return by_blocks(list);
+    return find_pattern(accesses, whole_, traffic_.seen);
+  }
+
+  // Without places: how far the blocks that release each other are apart. Weak evidence, since what they hand over is not
+  // known.
+  PatternAnswer by_blocks(const std::vector<std::uint32_t>& list) const {
+    const std::string nothing =
+        "it shows in the places of messages, and the trace holds no message records: signals say nothing of what they carry";
+    std::vector<std::uint32_t> senders;
+    std::size_t known = 0, next = 0, up = 0, partners = 0, self = 0;
+    std::array<std::size_t, 32> bits{};
+    for (const std::uint32_t i : list) {
+      const Message& m = message(i);
+      if (m.sender == Message::kNobody || m.receiver == Message::kNobody) continue;
+      ++known;
+      senders.push_back(m.sender);
+      const std::uint32_t apart = m.sender > m.receiver ? m.sender - m.receiver : m.receiver - m.sender;
+      self += apart == 0 ? 1 : 0;
+      if (apart == 1) {
+        ++next;
+        up += m.receiver > m.sender ? 1 : 0;
+      }
+      const std::uint32_t differ = m.sender ^ m.receiver;
+      if (std::has_single_bit(differ)) {
+        ++partners;
+        ++bits[static_cast<std::size_t>(std::countr_zero(differ))];
+      }
+    }
+    std::sort(senders.begin(), senders.end());
+    const auto distinct = static_cast<std::size_t>(std::unique(senders.begin(), senders.end()) - senders.begin());
+    if (distinct < 8 || known < 16 || 10 * known < 9 * list.size()) return {Pattern::unknown, 0, nothing};
+    const auto share = [&](std::size_t part) { return static_cast<double>(part) / static_cast<double>(known); };
+    const auto used = static_cast<std::size_t>(std::count_if(bits.begin(), bits.end(), [](std::size_t n) { return n > 0; }));
+    if (share(next) >= 0.9 && up * 4 >= next && up * 4 <= 3 * next) {
+      return {Pattern::adjacent, 0.6 * share(next),
+              fmt::format("{} of {} signals release the block next to their own, both ways; where the data lies is not known",
+                          format_percent(share(next)), known)};
+    }
+    if (share(partners) >= 0.95 && used >= 3) {
+      return {Pattern::scatter_gather, 0.6 * share(partners),
+              fmt::format("{} of {} signals go to partners at {} distances, each a power of two; where the data lies is not known",
+                          format_percent(share(partners)), known, used)};
+    }
+    return {Pattern::unknown, 0, nothing};
+  }
+
+  void tell_pattern(CommunicationAnswer& verdict, const PatternAnswer& answer) const {
+    const bool known = answer.pattern != Pattern::unknown;
+    verdict.evidence.push_back(
+        fmt::format("{}: {}", known ? pattern_name(answer.pattern) : std::string_view("pattern unknown"), answer.words));
+    answer_pattern(verdict, answer.pattern, answer.confidence * trust_in(traffic_));
+  }
+
+  // --- pairs of parties
+
+  void add_pairs() {
+    struct Of {
+      std::uint64_t low, high;
+      std::uint32_t message;
+    };
+    std::vector<Of> all;
+    for (std::uint32_t i = 0; i < traffic_.messages.size(); ++i) {
+      const auto [low, high] = std::minmax({end_of(message(i), true), end_of(message(i), false)});
+      if (low != high) all.push_back({low, high, i});
+    }
+    std::sort(all.begin(), all.end(), [](const Of& a, const Of& b) {
+      return std::tie(a.low, a.high, a.message) < std::tie(b.low, b.high, b.message);
+    });
+    struct Group {
+      std::size_t begin, end;
+    };
+    std::vector<Group> groups;
+    for (std::size_t begin = 0, end; begin < all.size(); begin = end) {
+      for (end = begin + 1; end < all.size() && std::tie(all[end].low, all[end].high) == std::tie(all[begin].low, all[begin].high); ++end) {}
+      groups.push_back({begin, end});
+    }
+    // Most messages first; among equals the pair that talked first, whatever the devices' numbers.
+    std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+      const std::size_t x = a.end - a.begin, y = b.end - b.begin;
+      return x != y ? x > y : all[a.begin].message < all[b.begin].message;
+    });
+    pair_count_ = groups.size();
+    for (const Group& group : groups) {
+      if (result_.pairs.size() == kMostPairs) break;
+      std::vector<std::uint32_t> list;
+      for (std::size_t k = group.begin; k < group.end; ++k) list.push_back(all[k].message);
+      add_pair(list);
+    }
+  }
+
+  void add_pair(const std::vector<std::uint32_t>& list) {
+    const Message& earliest = message(list.front());
+    const bool blocks = earliest.from == earliest.to;
+    const std::uint64_t first = end_of(earliest, true), second = end_of(earliest, false);
+    PairAnswer pair;
+    pair.first = name_of(first, blocks);
+    pair.second = name_of(second, blocks);
+    for (const std::uint32_t i : list) ++(end_of(message(i), true) == first ? pair.forth : pair.back);
+    const std::string who =
+        fmt::format("{} and {} (forth: from the first to the second): ", words_for(first, blocks), words_for(second, blocks));
+    const Rhythm rhythm = judge(list, first, who, pair);
+    const PatternAnswer pattern = pattern_of(list, first, rhythm);
+    tell_pattern(pair, pattern);
+    std::uint64_t bytes = 0;
+    for (const std::uint32_t i : list) bytes += message(i).place ? message(i).place->bytes : 0;
+    ends_.push_back({first, second});
+    bytes_.push_back(bytes);
+    result_.pairs.push_back(std::move(pair));
+  }
+
+  // --- sites
+
+  void add_sites() {
+    std::vector<std::uint32_t> order(traffic_.messages.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return message(a).site < message(b).site; });
+    for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
+      for (end = begin + 1; end < order.size() && message(order[end]).site == message(order[begin]).site; ++end) {}
+      const std::vector<std::uint32_t> list(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                                            order.begin() + static_cast<std::ptrdiff_t>(end));
+      SiteAnswer site;
+      site.site = message(list.front()).site;
+      site.name = model_.site_name(site.site);
+      site.messages = list.size();
+      const std::uint64_t first = end_of(message(list.front()), true);
+      const Rhythm rhythm = judge(list, first, {}, site);
+      tell_pattern(site, pattern_of(list, first, rhythm));
+      result_.sites.push_back(std::move(site));
+    }
+  }
+
+  // --- the program
+
+  /// Answers of pairs, weighed; the last one is `unknown`.
+  struct Vote {
+    std::array<double, 5> weight{}, sure{};
+    void add(std::size_t answer, double of, double confidence) {
+      weight[answer] += of;
+      sure[answer] += of * confidence;
+    }
+    double all() const { return std::accumulate(weight.begin(), weight.end(), 0.0); }
+    double answered() const { return all() - weight.back(); }
+    /// The answer with the most weight; `unknown` only where there is no other.
+    std::size_t best() const {
+      if (answered() == 0) return weight.size() - 1;
+      return static_cast<std::size_t>(std::max_element(weight.begin(), weight.end() - 1) - weight.begin());
+    }
+    double share(std::size_t answer) const { return weight[answer] / all(); }
+    bool agrees() const { return answered() >= kAnswered * all() && weight[best()] >= kAgreement * answered(); }
+    /// Pairs without an answer make it less sure, but not as much as such with another.
+    double confidence() const {
+      return weight[best()] == 0 ? 0 : sure[best()] / weight[best()] * (0.5 + 0.5 * share(best()));
+    }
   };
-  std::map<SiteId, PerSite> sites_;
+
+  void decide_model() {
+    if (result_.pairs.empty()) {
+      result_.evidence.push_back("model unknown: nobody is seen to send to anybody else");
+      return;
+    }
+    if (decide_ring()) return;
+    Vote vote;
+    for (const PairAnswer& pair : result_.pairs) {
+      vote.add(static_cast<std::size_t>(pair.model), static_cast<double>(pair.forth + pair.back), pair.model_confidence);
+    }
+    const auto model = static_cast<Model>(vote.best());
+    const PairAnswer& example = *std::find_if(result_.pairs.begin(), result_.pairs.end(),
+                                              [&](const PairAnswer& pair) { return pair.model == model; });
+    result_.period = example.period;
+    // What the pair was told of its model, and of what makes it less sure.
+    for (const std::string& line : example.evidence) {
+      if (!is_about_pattern(line)) result_.evidence.push_back(line);
+    }
+    if (result_.pairs.size() > 1) {
+      const std::string busiest =
+          pair_count_ > kMostPairs ? fmt::format(" (the busiest {} were looked at)", kMostPairs) : std::string();
+      result_.evidence.push_back(fmt::format("{} of parties talk to each other{}; {} of them, with {} of the messages: {}",
+                                             count_of(pair_count_, "pair"), busiest, agreeing(model),
+                                             format_percent(vote.share(vote.best())), model_name(model)));
+    }
+    if (model == Model::unknown) return;
+    if (!vote.agrees()) {
+      result_.evidence.push_back("model unknown: the pairs differ");
+      return;
+    }
+    answer_model(result_, model, vote.confidence());
+  }
+
+  static bool is_about_pattern(const std::string& line) {
+    if (line.starts_with("pattern unknown")) return true;
+    for (const Pattern pattern : {Pattern::streaming, Pattern::adjacent, Pattern::scatter_gather, Pattern::random}) {
+      if (line.starts_with(fmt::format("{}: ", pattern_name(pattern)))) return true;
+    }
+    return false;
+  }
+
+  std::size_t agreeing(Model model) const {
+    return static_cast<std::size_t>(
+        std::count_if(result_.pairs.begin(), result_.pairs.end(), [&](const PairAnswer& pair) { return pair.model == model; }));
+  }
+
+  // A ring of parties, each of which only sends on what it only gets from another: for each pair one side always produces,
+  // for each party it is an exchange with its neighbours, as it would be with two of them.
+  bool decide_ring() {
+    if (result_.pairs.size() < 3) return false;
+    for (const PairAnswer& pair : result_.pairs) {
+      if (pair.model != Model::unidirectional) return false;
+    }
+    std::vector<std::uint64_t> sources, sinks;
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      const bool forth = result_.pairs[i].forth >= result_.pairs[i].back;
+      sources.push_back(forth ? ends_[i].first : ends_[i].second);
+      sinks.push_back(forth ? ends_[i].second : ends_[i].first);
+    }
+    if (!in_a_cycle(sources, sinks)) return false;
+    // Every party by itself: what it sends is forth, what it gets is back.
+    std::array<double, 5> weight{};
+    double all = 0, confidence = 0;
+    std::string words;
+    for (const std::uint64_t party : sources) {
+      std::vector<std::uint32_t> list;
+      for (std::uint32_t i = 0; i < traffic_.messages.size(); ++i) {
+        if (end_of(message(i), true) == party || end_of(message(i), false) == party) list.push_back(i);
+      }
+      const Rhythm rhythm = find_rhythm(steps_of(list, party), traffic_.seen);
+      weight[static_cast<std::size_t>(rhythm.model)] += static_cast<double>(list.size());
+      all += static_cast<double>(list.size());
+      confidence += rhythm.confidence * static_cast<double>(list.size());
+      if (words.empty()) {
+        words = rhythm.words;
+        result_.period = rhythm.period;
+      }
+    }
+    const auto best = static_cast<std::size_t>(std::max_element(weight.begin(), weight.end()) - weight.begin());
+    result_.evidence.push_back(fmt::format("{} hand on in a ring, each sends to one and gets from another; seen from each (forth: "
+                                           "what it sends): {}",
+                                           count_of(sources.size(), "device"), words));
+    if (weight[best] < kAgreement * all) {
+      result_.evidence.push_back("model unknown: the members of the ring differ");
+      return true;
+    }
+    answer_model(result_, static_cast<Model>(best), 0.9 * confidence / all * trust_in(traffic_));
+    return true;
+  }
+
+  // Whether everybody sends to one, gets from one, and all are in one cycle.
+  static bool in_a_cycle(const std::vector<std::uint64_t>& sources, const std::vector<std::uint64_t>& sinks) {
+    std::uint64_t at = sources.front();
+    for (std::size_t steps = 1; steps <= sources.size(); ++steps) {
+      if (std::count(sources.begin(), sources.end(), at) != 1) return false;
+      at = sinks[static_cast<std::size_t>(std::find(sources.begin(), sources.end(), at) - sources.begin())];
+      if (at == sources.front()) return steps == sources.size();
+    }
+    return false;
+  }
+
+  void decide_pattern() {
+    if (result_.pairs.empty()) {
+      result_.evidence.push_back("pattern unknown: there are no messages");
+      return;
+    }
+    Vote vote;
+    for (std::size_t i = 0; i < result_.pairs.size(); ++i) {
+      const PairAnswer& pair = result_.pairs[i];
+      vote.add(static_cast<std::size_t>(pair.pattern), static_cast<double>(std::max<std::uint64_t>(bytes_[i], 1)),
+               pair.pattern_confidence);
+    }
+    const auto pattern = static_cast<Pattern>(vote.best());
+    const PairAnswer& example = *std::find_if(result_.pairs.begin(), result_.pairs.end(),
+                                              [&](const PairAnswer& pair) { return pair.pattern == pattern; });
+    for (const std::string& line : example.evidence) {
+      if (is_about_pattern(line)) result_.evidence.push_back(line);
+    }
+    if (pattern == Pattern::unknown) return;
+    if (!vote.agrees()) {
+      result_.evidence.push_back("pattern unknown: the pairs of parties differ");
+      return;
+    }
+    answer_pattern(result_, pattern, vote.confidence());
+  }
+
+  void tell_of_records() {
+    const LeftOut& out = traffic_.left_out;
+    if (out.room > 0) {
+      result_.evidence.push_back(fmt::format("not counted: {} at {} that only give room back to a producer",
+                                             count_of(out.room, "signal"), count_of(out.room_sites, "site")));
+    }
+    if (out.bare > 0) {
+      result_.evidence.push_back(
+          fmt::format("not counted: {} that carry nothing, in a program whose others say what they carry", count_of(out.bare, "signal")));
+    }
+    if (out.unheard > 0) {
+      result_.evidence.push_back(fmt::format("not counted: {} that nobody is seen to wait for", count_of(out.unheard, "signal")));
+    }
+    if (traffic_.lost > 0) {
+      result_.evidence.push_back(fmt::format("{} lost, which lowers the confidence", count_of(traffic_.lost, "record")));
+    }
+    if (traffic_.missing > 0) {
+      result_.evidence.push_back(fmt::format("{} missing between others, which lowers the confidence", count_of(traffic_.missing, "row")));
+    }
+    if (traffic_.unmatched > 0) {
+      result_.evidence.push_back(
+          fmt::format("{} without a recorded signal, which lowers the confidence", count_of(traffic_.unmatched, "wait")));
+    }
+  }
+
+  const TraceModel& model_;
+  const Traffic traffic_;
+  Exchanged whole_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ends_;  // of each pair: first, second
+  std::vector<std::uint64_t> bytes_;
+  std::size_t pair_count_ = 0;
+  Classification result_;
 };
 
-std::vector<Counts> count_iterations(const std::vector<const Transfer*>& transfers, const Runs& runs,
-                                     const Parties& parties, const Party& first) {
-  struct Both {
-    Tally forth, back;
-  };
-  std::map<IterationKey, Both> tallies;
-  for (const Transfer* t : transfers) {
-    Both& both = tallies[runs.of(*t)];
-    (parties.of(t->from) == first ? both.forth : both.back).add(*t);
-  }
-  std::vector<Counts> counts;
-  const bool trim = tallies.size() >= kTrimFrom;
-  for (auto entry = tallies.begin(); entry != tallies.end(); ++entry) {
-    const bool starts_run = entry == tallies.begin() || std::prev(entry)->first.first != entry->first.first;
-    const bool ends_run = std::next(entry) == tallies.end() || std::next(entry)->first.first != entry->first.first;
-    if (trim && (starts_run || ends_run)) continue;
-    counts.push_back({entry->second.forth.transfers(), entry->second.back.transfers()});
-  }
-  return counts;
-}
-
-std::pair<Counts, double> most_common(const std::vector<Counts>& counts) {
-  std::map<Counts, std::size_t> frequency;
-  for (const Counts& c : counts) ++frequency[c];
-  const auto most = std::max_element(frequency.begin(), frequency.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  return {most->first, static_cast<double>(most->second) / static_cast<double>(counts.size())};
-}
-
-/// The share of neighbouring iterations between which a single transfer changes its direction.
-double share_of_turns(const std::vector<Counts>& counts) {
-  std::size_t turns = 0;
-  for (std::size_t i = 1; i < counts.size(); ++i) {
-    const bool single = counts[i].forth + counts[i].back == 1;
-    if (single && counts[i - 1] == Counts{counts[i].back, counts[i].forth}) ++turns;
-  }
-  return counts.size() < 2 ? 0 : static_cast<double>(turns) / static_cast<double>(counts.size() - 1);
-}
-
-std::string range_of(const std::vector<Counts>& counts, std::uint32_t Counts::*side) {
-  std::uint32_t least = ~0u;
-  std::uint32_t most = 0;
-  for (const Counts& c : counts) {
-    least = std::min(least, c.*side);
-    most = std::max(most, c.*side);
-  }
-  return least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
-}
-
-std::uint64_t lost_records(const TraceModel& model) {
-  std::uint64_t lost = 0;
-  for (const store::StatRow& stat : model.stats) {
-    if (stat.severity == store::StatRow::Severity::data_loss && stat.value > 0)
-      lost += static_cast<std::uint64_t>(stat.value);
-  }
-  return lost;
-}
-
-/// The part of the records that could be used: what was lost, and waits whose signal is not known, count against it.
-double trust_in_records(const TraceModel& model, const Matching& matching, std::vector<std::string>& evidence) {
-  double trust = 1;
-  if (const std::uint64_t lost = lost_records(model); lost > 0) {
-    const auto kept = static_cast<double>(model.waits.size() + model.signals.size() + model.host_waits.size());
-    trust *= kept / (kept + static_cast<double>(lost));
-    evidence.push_back(fmt::format("{} lost, which lowers the confidence", count_of(lost, "record")));
-  }
-  std::uint64_t unmatched = 0;
-  for (const WakeStats& site : matching.sites) unmatched += site.unmatched;
-  if (unmatched > 0) {
-    const auto matched = static_cast<double>(matching.edges.size());
-    trust *= matched / (matched + static_cast<double>(unmatched));
-    evidence.push_back(
-        fmt::format("{} without a recorded signal, which lowers the confidence", count_of(unmatched, "wait")));
-  }
-  return trust;
-}
-
-std::string why_no_edges(const TraceModel& model) {
+std::string why_no_messages(const TraceModel& model, const Traffic& traffic) {
   const bool host =
       std::any_of(model.host_waits.begin(), model.host_waits.end(), [](const auto& w) { return w.site != 0; });
   if (model.waits.empty() && !host) return "no waits at wait sites are recorded, so nobody is seen to wait for anybody";
   if (model.signals.empty()) return "waits are recorded but no signals, so it is not known who released them";
+  if (traffic.left_out.within > 0) {
+    return "all who signal and wait do so at the same sites, so there are no two sides to tell apart";
+  }
   return "no recorded signal matches a recorded wait, so it is not known who released whom";
-}
-
-/// What the counts say: the model, how sure they make us, and the words for it.
-struct Shape {
-  Model model = Model::unknown;
-  double confidence = 0;
-  std::string words;
-};
-
-Shape shape_of(const std::vector<Counts>& counts) {
-  const auto [usual, share] = most_common(counts);
-  const std::string part = format_percent(share);
-  if (const double turns = share_of_turns(counts); turns >= kRegular) {
-    return {Model::alternating, turns,
-            fmt::format("one transfer an iteration, whose direction turns in {} of them", format_percent(turns))};
-  }
-  if (share < kRegular) {
-    // Surer the less of the iterations any one count explains.
-    return {Model::probabilistic, std::min(1.0, (1 - share) / 0.5),
-            fmt::format("the most common count ({} forth, {} back) holds in {} of the iterations only", usual.forth,
-                        usual.back, part)};
-  }
-  const std::string same = fmt::format("{} forth and {} back in {} of the iterations", usual.forth, usual.back, part);
-  if (usual.forth == 0 || usual.back == 0) return {Model::unidirectional, share, "one side always produces: " + same};
-  if (usual.forth == 1 && usual.back == 1) return {Model::alternating, share, "one transfer each way: " + same};
-  return {Model::multiple, share, "several transfers, the same counts every iteration: " + same};
 }
 
 }  // namespace
 
-std::string_view model_name(Model model) {
-  switch (model) {
-    case Model::unidirectional:
-      return "unidirectional";
-    case Model::alternating:
-      return "alternating";
-    case Model::multiple:
-      return "multiple";
-    case Model::probabilistic:
-      return "probabilistic";
-    case Model::unknown:
-      break;
-  }
-  return "unknown";
-}
-
-std::string_view pattern_name(Pattern pattern) {
-  switch (pattern) {
-    case Pattern::streaming:
-      return "streaming";
-    case Pattern::adjacent:
-      return "adjacent";
-    case Pattern::scatter_gather:
-      return "scatter-gather";
-    case Pattern::random:
-      return "random";
-    case Pattern::unknown:
-      break;
-  }
-  return "unknown";
-}
-
 Classification classify(const TraceModel& model, const Matching& matching) {
-  Classification result;
-  const std::string no_pattern =
-      "pattern unknown: it shows in the addresses of messages, and the trace holds no message records";
-  const std::vector<Transfer> transfers = transfers_of(model, matching);
-  if (transfers.empty()) {
-    result.evidence = {"model unknown: " + why_no_edges(model), no_pattern};
+  Traffic traffic = gather_traffic(model, matching);
+  if (!traffic.messages.empty()) return Classifier(model, std::move(traffic)).run();
+  Classification none;
+  none.evidence.push_back("model unknown: " + why_no_messages(model, traffic));
+  Traffic copies = copy_traffic(model);
+  if (!copies.messages.empty()) {
+    Classification result = Classifier(model, std::move(copies)).run();
+    result.sites.clear();
+    result.evidence.insert(result.evidence.begin(), "nothing waits at wait sites; what follows is about copies between kernels");
     return result;
   }
-
-  const Parties parties(transfers);
-  std::map<std::pair<Party, Party>, std::vector<const Transfer*>> pairs;
-  for (const Transfer& t : transfers) {
-    const Party from = parties.of(t.from);
-    const Party to = parties.of(t.to);
-    if (parties.across_devices() && from == to) continue;  // within a device; the devices' talk is the program's
-    pairs[std::minmax(from, to)].push_back(&t);
-  }
-  // The pair with the most edges; among equals the one that talked first, not the one with the lower number.
-  const auto busiest = std::max_element(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
-    if (a.second.size() != b.second.size()) return a.second.size() < b.second.size();
-    return a.second.front()->arrived > b.second.front()->arrived;
-  });
-  if (busiest->first.first == busiest->first.second) {
-    result.evidence = {
-        fmt::format("model unknown: {} signal and wait at the same sites, so there are no two sides to tell apart",
-                    parties.name(model, busiest->first.first)),
-        no_pattern};
-    return result;
-  }
-
-  // "Forth" is the direction of the first transfer.
-  const auto& between = busiest->second;
-  const auto earliest = *std::min_element(between.begin(), between.end(),
-                                          [](const Transfer* a, const Transfer* b) { return a->arrived < b->arrived; });
-  const Party first = parties.of(earliest->from);
-  const Party second = parties.of(earliest->to);
-  const std::vector<Counts> counts = count_iterations(between, Runs(transfers), parties, first);
-  const std::string who = fmt::format("{} and {} (forth: from the first to the second)", parties.name(model, first),
-                                      parties.name(model, second));
-  if (counts.size() < kMinIterations) {
-    result.evidence = {fmt::format("model unknown: {} with signals between {}; at least {} are needed",
-                                   count_of(counts.size(), "iteration"), who, kMinIterations),
-                       no_pattern};
-    return result;
-  }
-
-  const Shape shape = shape_of(counts);
-  const auto n = static_cast<double>(counts.size());
-  result.model = shape.model;
-  result.evidence.push_back(fmt::format("{} between {}: {}", count_of(counts.size(), "iteration"), who, shape.words));
-  result.evidence.push_back(fmt::format("transfers an iteration: {} forth, {} back", range_of(counts, &Counts::forth),
-                                        range_of(counts, &Counts::back)));
-  if (pairs.size() > 1) {
-    result.evidence.push_back(fmt::format("{} more of parties that signal each other are not counted here",
-                                          count_of(pairs.size() - 1, "pair")));
-  }
-  const double trust = trust_in_records(model, matching, result.evidence);
-  result.model_confidence = shape.confidence * n / (n + kPriorIterations) * trust;
-  result.evidence.push_back(no_pattern);
-  return result;
+  none.evidence.push_back(
+      "pattern unknown: it shows in the places of messages, and the trace holds no message records");
+  return none;
 }
 
 }  // namespace wicprof::analyzer

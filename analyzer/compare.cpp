@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <random>
-#include <set>
 #include <utility>
 
+#include "analyzer/bootstrap.h"
+#include "analyzer/differences.h"
 #include "analyzer/reports/format.h"
 #include "analyzer/statistics.h"
+#include "analyzer/timed_units.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -127,10 +128,10 @@ void conclude(Comparison& comparison, const Lists& before, const Lists& after) {
   comparison.reason = reason_for(comparison);
 }
 
-void note_losses(const TraceModel& model, Comparison& comparison) {
+void note_losses(const TraceModel& model, std::vector<std::string>& notes) {
   for (const store::StatRow& stat : model.stats) {
     if (stat.severity == store::StatRow::Severity::data_loss && stat.value > 0) {
-      comparison.notes.push_back(
+      notes.push_back(
           fmt::format("{} lost records, so iterations may be missing or seem to begin late", model.name));
       return;
     }
@@ -141,11 +142,27 @@ std::string place(const TraceModel& model, const Iterations& iterations) {
   return fmt::format("{} on {}", iterations.site_name, model.device_name(iterations.device));
 }
 
-std::string no_iterations(const TraceModel& model) {
-  if (model.waits.empty() && model.host_waits.empty()) {
-    return fmt::format("{} holds no waits at wait sites: the program has none, or never reached one", model.name);
+std::string no_units(const TraceModel& model, const CompareOptions& options) {
+  if (!options.nvtx.empty()) {
+    return fmt::format("{} holds no NVTX range {}: the program sets none of that name, or --trace left nvtx out",
+                       model.name, one_line(options.nvtx));
   }
-  return fmt::format("{} holds no iterations: no wait site saw two iteration numbers in a row", model.name);
+  const bool ranges = std::any_of(model.nvtx.begin(), model.nvtx.end(),
+                                  [](const auto& row) { return row.kind == NvtxKind::range; });
+  const std::string cure = ranges ? "; it has NVTX ranges: name one with --nvtx" : "";
+  if (model.waits.empty() && model.host_waits.empty()) {
+    return fmt::format("{} holds no waits at wait sites: the program has none, or never reached one{}", model.name,
+                       cure);
+  }
+  return fmt::format("{} holds no iterations: no wait site saw two iteration numbers in a row{}", model.name, cure);
+}
+
+/// Of one run, those of that name, seen by the host or by a device; nullptr without.
+const Iterations* units_of(const RunSeries& run, const std::pair<std::string, bool>& key) {
+  const auto found = std::find_if(run.iterations.begin(), run.iterations.end(), [&](const Iterations& units) {
+    return units.site_name == key.first && (units.device == kHostDevice) == key.second;
+  });
+  return found == run.iterations.end() ? nullptr : &*found;
 }
 
 Lists lists_of(const std::vector<Segment>& segments, const auto& chosen) {
@@ -156,149 +173,54 @@ Lists lists_of(const std::vector<Segment>& segments, const auto& chosen) {
   return lists;
 }
 
-/// Blocks of neighbouring iterations, each of which a resample draws as one, segment by segment.
-struct Blocked {
-  std::vector<std::pair<TimeNs, std::uint32_t>> sorted;  // (duration, block), by duration
-  std::uint32_t blocks = 0;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> segments;  // first block, how many
-};
-
-Blocked blocks_of(const Lists& lists) {
-  std::size_t total = 0;
-  for (const auto& list : lists) total += list.size();
-  // The cube root of the number of values is the usual length of a block for a bootstrap of neighbours that depend.
-  const auto length = static_cast<std::size_t>(std::max(1.0, std::floor(std::cbrt(static_cast<double>(total)))));
-  Blocked blocked;
-  blocked.sorted.reserve(total);
-  for (const auto& list : lists) {
-    const std::uint32_t first = blocked.blocks;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (i % length == 0) ++blocked.blocks;
-      blocked.sorted.emplace_back(list[i], blocked.blocks - 1);
-    }
-    if (blocked.blocks != first) blocked.segments.emplace_back(first, blocked.blocks - first);
+std::vector<Window> windows_of(const TraceModel& model, const std::vector<Segment>& segments, const auto& chosen) {
+  std::vector<Window> windows;
+  for (const Segment& segment : segments) {
+    if (chosen(segment)) windows.push_back({&model, segment.begin_ns, segment.end_ns});
   }
-  std::sort(blocked.sorted.begin(), blocked.sorted.end());
-  return blocked;
+  return windows;
 }
 
-/// The median of one resample: as many segments as there are, drawn with replacement, and as many blocks in each. A mode
-/// that was on several times then answers also for how one such time differs from the next.
-double resampled_median(const Blocked& blocked, std::vector<std::uint32_t>& weight, std::vector<std::uint32_t>& size,
-                        std::mt19937_64& random) {
-  std::fill(weight.begin(), weight.end(), 0);
-  std::uniform_int_distribution<std::size_t> draw_segment(0, blocked.segments.size() - 1);
-  std::uint64_t total = 0;
-  for (std::size_t s = 0; s < blocked.segments.size(); ++s) {
-    const auto [first, count] = blocked.segments[draw_segment(random)];
-    std::uniform_int_distribution<std::uint32_t> draw(first, first + count - 1);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const std::uint32_t block = draw(random);
-      ++weight[block];
-      total += size[block];
-    }
-  }
-  const std::uint64_t half = (total + 1) / 2;
-  std::uint64_t seen = 0;
-  for (const auto& [duration, block] : blocked.sorted) {
-    seen += weight[block];
-    if (seen >= half) return static_cast<double>(duration);
-  }
-  return static_cast<double>(blocked.sorted.back().first);
+DifferenceOptions difference_options(const CompareOptions& options) {
+  return {options.tolerance, options.min_iterations, {options.resamples, options.seed}};
 }
 
-std::vector<std::uint32_t> block_sizes(const Blocked& blocked) {
-  std::vector<std::uint32_t> sizes(blocked.blocks, 0);
-  for (const auto& entry : blocked.sorted) ++sizes[entry.second];
-  return sizes;
-}
-
-double median_of(const Blocked& blocked) {
-  return static_cast<double>(blocked.sorted[(blocked.sorted.size() - 1) / 2].first);
-}
-
-/// The site and device that both traces have iterations of, and the most of: by names, since numbers may differ.
-std::optional<std::pair<Iterations, Iterations>> common_iterations(const TraceModel& before, const TraceModel& after) {
-  const std::vector<Iterations> all_before = find_iterations(before);
-  const std::vector<Iterations> all_after = find_iterations(after);
-  std::optional<std::pair<Iterations, Iterations>> best;
+/// The site and device of which all runs of both sides have iterations, and the most of in the run that has fewest: by
+/// names, since numbers may differ from run to run.
+std::optional<std::pair<std::string, bool>> common_units(const std::vector<const RunSeries*>& runs) {
+  std::optional<std::pair<std::string, bool>> best;
   std::size_t best_count = 0;
-  std::set<std::string> seen;
-  for (const Iterations& b : all_before) {
-    if (!seen.insert(b.site_name).second) continue;
-    for (const Iterations& a : all_after) {
-      if (a.site_name != b.site_name || (a.device == kHostDevice) != (b.device == kHostDevice)) continue;
-      const std::size_t count = std::min(a.list.size(), b.list.size());
-      if (count > best_count) {
-        best.emplace(b, a);
-        best_count = count;
-      }
+  for (const Iterations& candidate : runs.front()->iterations) {
+    const std::pair key{candidate.site_name, candidate.device == kHostDevice};
+    std::size_t fewest = candidate.list.size();
+    for (const RunSeries* run : runs) {
+      const Iterations* same = units_of(*run, key);
+      fewest = std::min(fewest, same == nullptr ? 0 : same->list.size());
+    }
+    if (fewest > best_count) {
+      best = key;
+      best_count = fewest;
     }
   }
   return best;
 }
 
-/// The whole of a trace as one segment, in the way that it waited at its end.
-Segment whole_of(const TraceModel& model, const Iterations& iterations) {
+/// The whole of a run as one segment.
+Segment whole_of(const RunSeries& run, const Iterations& iterations) {
   Segment segment;
-  segment.trace = model.name;
-  segment.begin_ns = model.begin;
-  segment.end_ns = model.end;
-  segment.mode = mode_from_name(model.meta_value("mode")).value_or(Mode::poll);
-  segment.strategy = default_strategy(segment.mode);
-  for (const store::InterventionRow& row : model.interventions) {
-    if (row.site != 0) continue;
-    segment.mode = row.new_mode;
-    segment.strategy = row.new_strategy;
-  }
+  segment.trace = run.trace;
+  segment.begin_ns = run.begin_ns;
+  segment.end_ns = run.end_ns;
+  segment.mode = run.mode;
+  segment.strategy = run.strategy;
   fill(segment, iterations);
   return segment;
 }
 
 }  // namespace
 
-std::string_view verdict_name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::improvement:
-      return "improvement";
-    case Verdict::regression:
-      return "regression";
-    case Verdict::no_change:
-      return "no change";
-    case Verdict::inconclusive:
-      break;
-  }
-  return "inconclusive";
-}
-
-Verdict judge(const Speedup& speedup, double tolerance) {
-  if (speedup.low > 1 && speedup.value >= 1 + tolerance) return Verdict::improvement;
-  if (speedup.high < 1 && speedup.value <= 1 - tolerance) return Verdict::regression;
-  if (speedup.low >= 1 - tolerance && speedup.high <= 1 + tolerance) return Verdict::no_change;
-  return Verdict::inconclusive;
-}
-
 Speedup bootstrap_speedup(const Lists& before, const Lists& after, const CompareOptions& options) {
-  const Blocked sides[2] = {blocks_of(before), blocks_of(after)};
-  if (sides[0].blocks == 0 || sides[1].blocks == 0) return {};
-  std::vector<std::uint32_t> sizes[2] = {block_sizes(sides[0]), block_sizes(sides[1])};
-  std::vector<std::uint32_t> weights[2] = {sizes[0], sizes[1]};
-  std::mt19937_64 random(options.seed);
-  std::vector<double> ratios(std::max<std::size_t>(options.resamples, 1));
-  for (double& ratio : ratios) {
-    const double slow = resampled_median(sides[0], weights[0], sizes[0], random);
-    const double fast = resampled_median(sides[1], weights[1], sizes[1], random);
-    ratio = slow / fast;  // durations are above 0
-  }
-  std::sort(ratios.begin(), ratios.end());
-  const auto at = [&](double share) {
-    return ratios[static_cast<std::size_t>(std::lround(share * static_cast<double>(ratios.size() - 1)))];
-  };
-  Speedup speedup;
-  speedup.value = median_of(sides[0]) / median_of(sides[1]);
-  speedup.low = std::min(at(0.025), speedup.value);
-  speedup.high = std::max(at(0.975), speedup.value);
-  return speedup;
+  return bootstrap_ratio(before, after, {options.resamples, options.seed});
 }
 
 Comparison compare(const TraceModel& model, const CompareOptions& options) {
@@ -306,7 +228,7 @@ Comparison compare(const TraceModel& model, const CompareOptions& options) {
   comparison.options = options;
   comparison.before.label = "before";
   comparison.after.label = "after";
-  note_losses(model, comparison);
+  note_losses(model, comparison.notes);
   const std::vector<store::InterventionRow> cuts = cuts_of(model, comparison.notes);
   if (cuts.empty()) {
     comparison.reason = fmt::format(
@@ -317,7 +239,7 @@ Comparison compare(const TraceModel& model, const CompareOptions& options) {
     return comparison;
   }
   comparison.segments = segments_of(model, cuts);
-  const std::vector<Iterations> candidates = find_iterations(model);
+  const std::vector<Iterations> candidates = find_units(model, options.nvtx);
   if (!candidates.empty()) {
     comparison.measured_at = place(model, candidates.front());
     for (Segment& segment : comparison.segments) fill(segment, candidates.front());
@@ -341,49 +263,103 @@ Comparison compare(const TraceModel& model, const CompareOptions& options) {
   const Lists lists_after = lists_of(segments, [&](const Segment& s) { return way(s) == after; });
   comparison.before = side_of(label(before), lists_before);
   comparison.after = side_of(label(after), lists_after);
+  comparison.differences = differences(windows_of(model, segments, [&](const Segment& s) { return way(s) == before; }),
+                                       windows_of(model, segments, [&](const Segment& s) { return way(s) == after; }),
+                                       difference_options(options));
   if (candidates.empty()) {
-    comparison.reason = no_iterations(model);
+    comparison.reason = no_units(model, options);
     return comparison;
   }
   conclude(comparison, lists_before, lists_after);
   return comparison;
 }
 
-Comparison compare(const TraceModel& before, const TraceModel& after, const CompareOptions& options) {
+RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
+  RunSeries run;
+  run.trace = model.name;
+  run.begin_ns = model.begin;
+  run.end_ns = model.end;
+  // In the way that it waited at its end.
+  run.mode = mode_from_name(model.meta_value("mode")).value_or(Mode::poll);
+  run.strategy = default_strategy(run.mode);
+  for (const store::InterventionRow& row : model.interventions) {
+    if (row.site != 0) continue;
+    run.mode = row.new_mode;
+    run.strategy = row.new_strategy;
+  }
+  run.iterations = find_units(model, options.nvtx);
+  if (run.iterations.empty()) run.why_none = no_units(model, options);
+  for (const Iterations& units : run.iterations) {
+    run.places.push_back(place(model, units));
+    // Ranges may begin before the first thing on a device, and end after the last.
+    run.begin_ns = std::min(run.begin_ns, units.list.front().begin);
+    run.end_ns = std::max(run.end_ns, units.list.back().end);
+  }
+  for (const store::DeviceRow& device : model.devices) {
+    if (device.id != kHostDevice) run.devices.insert(device.name);
+  }
+  note_losses(model, run.notes);
+  const auto whole = std::count_if(model.interventions.begin(), model.interventions.end(),
+                                   [](const auto& row) { return row.old_mode != row.new_mode && row.site == 0; });
+  if (whole > 0) {
+    run.notes.push_back(
+        fmt::format("{} switched between polling and parking on the way; all of it is compared", model.name));
+  }
+  return run;
+}
+
+Comparison compare_runs(const std::vector<RunSeries>& before, const std::vector<RunSeries>& after,
+                        std::string before_label, std::string after_label, const CompareOptions& options) {
   Comparison comparison;
   comparison.options = options;
-  const bool same_name = before.name == after.name;
-  comparison.before.label = same_name ? before.name + " (first)" : before.name;
-  comparison.after.label = same_name ? after.name + " (second)" : after.name;
-  note_losses(before, comparison);
-  note_losses(after, comparison);
-  const auto common = common_iterations(before, after);
-  if (!common) {
-    for (const TraceModel* model : {&before, &after}) {
-      if (find_iterations(*model).empty()) {
-        comparison.reason = no_iterations(*model);
-        return comparison;
-      }
+  comparison.before.label = std::move(before_label);
+  comparison.after.label = std::move(after_label);
+  std::vector<const RunSeries*> all;
+  for (const auto* side : {&before, &after}) {
+    for (const RunSeries& run : *side) {
+      all.push_back(&run);
+      comparison.notes.insert(comparison.notes.end(), run.notes.begin(), run.notes.end());
     }
-    comparison.reason =
-        fmt::format("{} and {} have no wait site in common that saw iterations", before.name, after.name);
+  }
+  if (before.empty() || after.empty()) {
+    comparison.reason = fmt::format("{} has no runs", before.empty() ? comparison.before.label : comparison.after.label);
     return comparison;
   }
-  for (const TraceModel* model : {&before, &after}) {
-    const auto whole = std::count_if(model->interventions.begin(), model->interventions.end(),
-                                     [](const auto& row) { return row.old_mode != row.new_mode && row.site == 0; });
-    if (whole > 0) {
-      comparison.notes.push_back(
-          fmt::format("{} switched between polling and parking on the way; all of it is compared", model->name));
+  for (const RunSeries* run : all) {
+    if (!run->iterations.empty()) continue;
+    comparison.reason = run->why_none;
+    return comparison;
+  }
+  const auto common = common_units(all);
+  if (!common) {
+    comparison.reason = fmt::format("{} and {} have no wait site in common that saw iterations",
+                                    comparison.before.label, comparison.after.label);
+    return comparison;
+  }
+  Lists lists[2];
+  for (const auto* side : {&before, &after}) {
+    for (const RunSeries& run : *side) {
+      const Iterations& units = *units_of(run, *common);
+      if (comparison.measured_at.empty()) {
+        comparison.measured_at = run.places[static_cast<std::size_t>(&units - run.iterations.data())];
+      }
+      comparison.segments.push_back(whole_of(run, units));
+      lists[side == &before ? 0 : 1].push_back(durations(comparison.segments.back().iterations));
     }
   }
-  comparison.measured_at = place(before, common->first);
-  comparison.segments = {whole_of(before, common->first), whole_of(after, common->second)};
-  const Lists lists_before = {durations(comparison.segments[0].iterations)};
-  const Lists lists_after = {durations(comparison.segments[1].iterations)};
-  comparison.before = side_of(comparison.before.label, lists_before);
-  comparison.after = side_of(comparison.after.label, lists_after);
-  conclude(comparison, lists_before, lists_after);
+  comparison.before = side_of(comparison.before.label, lists[0]);
+  comparison.after = side_of(comparison.after.label, lists[1]);
+  conclude(comparison, lists[0], lists[1]);
+  return comparison;
+}
+
+Comparison compare(const TraceModel& before, const TraceModel& after, const CompareOptions& options) {
+  const bool same_name = before.name == after.name;
+  Comparison comparison = compare_runs({series_of(before, options)}, {series_of(after, options)},
+                                       same_name ? before.name + " (first)" : before.name,
+                                       same_name ? after.name + " (second)" : after.name, options);
+  comparison.differences = differences({{&before, before.begin, before.end}}, {{&after, after.begin, after.end}},
+                                       difference_options(options));
   return comparison;
 }
 

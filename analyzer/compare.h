@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analyzer/bootstrap.h"
+#include "analyzer/differences.h"
 #include "analyzer/iterations.h"
 #include "analyzer/trace_model.h"
 
@@ -19,6 +22,8 @@ struct CompareOptions {
   std::size_t min_iterations = 10;
   std::size_t resamples = 2000;
   std::uint64_t seed = 1;
+  /// Time these NVTX ranges, NAME or NAME@DOMAIN, instead of the iterations that wait sites saw; empty = iterations.
+  std::string nvtx = {};
 };
 
 /// A time during which the program waited in one way.
@@ -30,15 +35,6 @@ struct Segment {
   std::vector<Iteration> iterations;
   std::optional<TimeNs> iteration_ns_p50;  ///< nothing without iterations
 };
-
-/// How many times as fast the second side is as the first: the ratio of the median iteration times.
-struct Speedup {
-  double value = 1, low = 1, high = 1;  ///< low and high: a 95 % bootstrap interval
-};
-
-enum class Verdict { improvement, regression, no_change, inconclusive };
-/// "improvement", "regression", "no change" and "inconclusive".
-std::string_view verdict_name(Verdict verdict);
 
 /// One side of the comparison.
 struct Side {
@@ -55,8 +51,27 @@ struct Comparison {
   std::string reason;              ///< why this verdict, in one sentence with its numbers
   std::string measured_at;         ///< the site whose iterations were timed, and on which device
   std::vector<std::string> notes;  ///< what weakens the answer: losses, single-site interventions
+  Differences differences;         ///< site by site and edge by edge; empty between many runs
   CompareOptions options;
 };
+
+/// One recorded run, reduced to what comparing needs, so that many runs can be compared without holding their traces.
+struct RunSeries {
+  std::string trace;  ///< its name, for people
+  Mode mode = Mode::poll;
+  StrategyId strategy = StrategyId::poll;
+  TimeNs begin_ns = 0, end_ns = 0;
+  std::vector<Iterations> iterations;  ///< most first
+  std::vector<std::string> places;     ///< of each of these, where it was seen, for people
+  std::string why_none;                ///< why there are no iterations; empty when there are
+  std::set<std::string> devices;       ///< names of the devices, without the CPU
+  std::vector<std::string> notes;
+};
+RunSeries series_of(const TraceModel& model, const CompareOptions& options = {});
+
+/// Between repeated runs: each is a segment of its own, so that the interval answers also for how runs differ.
+Comparison compare_runs(const std::vector<RunSeries>& before, const std::vector<RunSeries>& after,
+                        std::string before_label, std::string after_label, const CompareOptions& options = {});
 
 /// Around the interventions of one trace.
 Comparison compare(const TraceModel& model, const CompareOptions& options = {});
@@ -64,12 +79,8 @@ Comparison compare(const TraceModel& model, const CompareOptions& options = {});
 /// Between two traces.
 Comparison compare(const TraceModel& before, const TraceModel& after, const CompareOptions& options = {});
 
-/// A seeded block bootstrap of median(before) / median(after). Each inner list is one segment, in order of time. Segments
-/// are drawn first and blocks of neighbours within them, since iterations of one segment, and neighbours all the more,
-/// resemble each other.
+/// bootstrap_ratio() with the comparison's options.
 Speedup bootstrap_speedup(const std::vector<std::vector<TimeNs>>& before, const std::vector<std::vector<TimeNs>>& after,
                           const CompareOptions& options);
-
-Verdict judge(const Speedup& speedup, double tolerance);
 
 }  // namespace wicprof::analyzer

@@ -1,16 +1,13 @@
 #include "analyzer/iterations.h"
 
 #include <algorithm>
-#include <map>
+#include <tuple>
 #include <utility>
+
+#include "analyzer/waiters.h"
 
 namespace wicprof::analyzer {
 namespace {
-
-/// A numbering that starts again does so, for one waiter, somewhere in (after, upto].
-struct Restart {
-  TimeNs after = 0, upto = 0;
-};
 
 std::vector<Restart> restarts_of(std::vector<Arrival>& arrivals) {
   std::stable_sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) {
@@ -27,51 +24,18 @@ std::vector<Restart> restarts_of(std::vector<Arrival>& arrivals) {
   return restarts;
 }
 
-using Key = std::pair<SiteId, DeviceId>;
-
-std::map<Key, std::vector<Arrival>> arrivals_of(const TraceModel& model) {
-  std::map<Key, std::vector<Arrival>> all;
-  for (const store::WaitRow& wait : model.waits) {
-    const std::uint64_t waiter = (std::uint64_t{wait.block} << 16) | (wait.warp & 0xffffu);
-    all[{wait.site, wait.device}].push_back({waiter, wait.iteration, wait.arrived});
-  }
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.site != 0) all[{wait.site, kHostDevice}].push_back({wait.thread, wait.iteration, wait.begin});
-  }
-  return all;
-}
-
-Iterations iterations_of(const std::vector<Arrival>& arrivals) {
-  Iterations found;
-  const RunBoundaries runs = find_runs(arrivals);
-  std::map<std::pair<std::uint32_t, std::uint32_t>, TimeNs> first;  // (run, number) -> first arrival
-  for (const Arrival& arrival : arrivals) {
-    const auto [entry, added] = first.try_emplace({runs.run_of(arrival.at), arrival.iteration}, arrival.at);
-    if (!added) entry->second = std::min(entry->second, arrival.at);
-  }
-  found.runs = static_cast<std::uint32_t>(runs.starts.size()) + 1;
-  for (auto current = first.begin(); current != first.end(); ++current) {
-    const auto next = std::next(current);
-    if (next == first.end()) break;
-    const auto& [run, number] = current->first;
-    // A number that is missing was lost on the way; a successor that begins no later lost its first arrivals.
-    const bool follows = next->first.first == run && next->first.second == number + 1;
-    if (follows && next->second > current->second) found.list.push_back({run, number, current->second, next->second});
-  }
-  return found;
-}
-
 }  // namespace
 
 std::uint32_t RunBoundaries::run_of(TimeNs arrival) const {
   return static_cast<std::uint32_t>(std::upper_bound(starts.begin(), starts.end(), arrival) - starts.begin());
 }
 
-RunBoundaries find_runs(std::vector<Arrival> arrivals) {
+RunBoundaries find_runs(std::vector<Arrival> arrivals) { return boundaries_of(restarts_of(arrivals)); }
+
+RunBoundaries boundaries_of(std::vector<Restart> restarts) {
   // Every waiter sees a restart between two of its own arrivals; the fewest points in time that lie in all those gaps
   // are the restarts of the program. (Stabbing intervals: by right end, take the right end of each that is not yet
   // hit.)
-  std::vector<Restart> restarts = restarts_of(arrivals);
   std::sort(restarts.begin(), restarts.end(), [](const Restart& a, const Restart& b) { return a.upto < b.upto; });
   RunBoundaries boundaries;
   for (const Restart& restart : restarts) {
@@ -81,16 +45,34 @@ RunBoundaries find_runs(std::vector<Arrival> arrivals) {
   return boundaries;
 }
 
-std::vector<Iterations> find_iterations(const TraceModel& model) {
+std::vector<Iterations> find_iterations(const TraceModel& model) { return find_iterations(model, Waiters(model)); }
+
+std::vector<Iterations> find_iterations(const TraceModel& model, const Waiters& waiters) {
+  std::vector<const IterationSlot*> slots;
+  slots.reserve(waiters.slots().size());
+  for (const IterationSlot& slot : waiters.slots()) slots.push_back(&slot);
+  const auto place = [](const IterationSlot& s) { return std::tuple(s.site, s.device, s.run, s.number); };
+  std::sort(slots.begin(), slots.end(), [&](const auto* a, const auto* b) { return place(*a) < place(*b); });
+
   std::vector<Iterations> all;
-  for (const auto& [key, arrivals] : arrivals_of(model)) {
-    Iterations found = iterations_of(arrivals);
-    if (found.list.empty()) continue;
-    found.site = key.first;
-    found.site_name = model.site_name(key.first);
-    found.device = key.second;
-    all.push_back(std::move(found));
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const IterationSlot& slot = *slots[i];
+    if (i == 0 || slots[i - 1]->site != slot.site || slots[i - 1]->device != slot.device) {
+      all.emplace_back();
+      all.back().site = slot.site;
+      all.back().site_name = model.site_name(slot.site);
+      all.back().device = slot.device;
+    }
+    all.back().runs = slot.run + 1;
+    if (i + 1 == slots.size()) continue;
+    const IterationSlot& next = *slots[i + 1];
+    // A number that is missing was lost on the way; a successor that begins no later lost its first arrivals.
+    const bool follows = place(next) == std::tuple(slot.site, slot.device, slot.run, slot.number + 1);
+    if (follows && next.first_arrival > slot.first_arrival) {
+      all.back().list.push_back({slot.run, slot.number, slot.first_arrival, next.first_arrival});
+    }
   }
+  std::erase_if(all, [](const Iterations& found) { return found.list.empty(); });
   // Among equals the one that begins first, so that the answer does not hang on how devices are numbered.
   std::stable_sort(all.begin(), all.end(), [](const Iterations& a, const Iterations& b) {
     if (a.list.size() != b.list.size()) return a.list.size() > b.list.size();

@@ -9,6 +9,8 @@
 
 namespace wicprof::analyzer {
 
+class Waiters;
+
 struct Iteration {
   std::uint32_t run = 0;  ///< counts how often the numbering started again (another kernel, say)
   std::uint32_t number = 0;
@@ -34,6 +36,13 @@ struct RunBoundaries {
   std::uint32_t run_of(TimeNs arrival) const;
 };
 
+/// A numbering that starts again does so, for one waiter, somewhere in (after, upto].
+struct Restart {
+  TimeNs after = 0, upto = 0;
+};
+/// The fewest points in time that explain all restarts.
+RunBoundaries boundaries_of(std::vector<Restart> restarts);
+
 /// One arrival at a site; `waiter` tells waiters apart.
 struct Arrival {
   std::uint64_t waiter = 0;
@@ -44,5 +53,7 @@ RunBoundaries find_runs(std::vector<Arrival> arrivals);
 
 /// All sites and devices that have iterations, most iterations first.
 std::vector<Iterations> find_iterations(const TraceModel& model);
+/// The same, where the waiters are known already.
+std::vector<Iterations> find_iterations(const TraceModel& model, const Waiters& waiters);
 
 }  // namespace wicprof::analyzer

@@ -237,9 +237,9 @@ void tiny(Bench& bench, std::int64_t launches) {
   }
 }
 
-// "iteration p50 12.3 us" in the line that the sample prints.
+// "step p50 12.3 us" in the line that the sample prints.
 void read_iteration(RunOutcome& outcome) {
-  const std::string key = "iteration p50 ";
+  const std::string key = "step p50 ";
   const std::size_t at = outcome.output.find(key);
   if (at != std::string::npos) outcome.figures["us"] = std::strtod(outcome.output.c_str() + at + key.size(), nullptr);
 }

@@ -12,6 +12,13 @@ enum ExitStatus : int {
   kUnavailable = 3,  ///< this machine cannot do it
 };
 
-constexpr int exit_status(ErrorKind kind) { return kind == ErrorKind::bad_input ? kBadInput : kUnavailable; }
+constexpr int exit_status(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::bad_input: return kBadInput;
+    case ErrorKind::failed: return kCheckFailed;
+    case ErrorKind::unavailable: break;
+  }
+  return kUnavailable;
+}
 
 }  // namespace wicprof::cli

@@ -1,4 +1,4 @@
-// How help texts look: CLI11's own, with lines that fit a terminal and the program that run starts in its usage line.
+// How help texts look: CLI11's own, with lines that fit a terminal and the program that run and ci start in their usage lines.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@ class HelpFormat : public CLI::Formatter {
 
   std::string make_usage(const CLI::App* app, std::string name) const override {
     std::string usage = CLI::Formatter::make_usage(app, std::move(name));
-    if (!app->get_prefix_command()) return usage;
+    if (!app->get_prefix_command() && app->get_name() != "ci") return usage;
     usage.erase(usage.find_last_not_of('\n') + 1);
     return usage + " -- APP ARGS...\n";
   }

@@ -38,9 +38,9 @@ int main_of(int argc, char** argv) {
     return fail(bad_input(fmt::format("there is no verb '{}'; the verbs are {}", words[0], verbs)));
   }
 
-  // What follows `--` belongs to the program that run starts; CLI11 shall not look into it.
+  // What follows `--` belongs to the program that run and ci start; CLI11 shall not look into it.
   ProgramWords program;
-  if (!words.empty() && words[0] == "run") {
+  if (!words.empty() && (words[0] == "run" || words[0] == "ci")) {
     const auto mark = std::find(words.begin(), words.end(), "--");
     if (mark != words.end()) {
       program.assign(mark + 1, words.end());

@@ -10,6 +10,12 @@ function(wic_install)
   endif()
   install(TARGETS hot_flag DESTINATION libexec/wic-prof)  # for wic-prof demo
 
+  # For wic-prof demo --recorded; bench/record_traces.sh makes them.
+  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/samples/traces)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples/traces/ DESTINATION share/wic-prof/traces
+            FILES_MATCHING PATTERN "*.wicprof.gz")
+  endif()
+
   # A folder of their own: "protocol/" is too common a name for the include folder itself. Public headers include of
   # protocol/ only what lies there as a header.
   set(headers ${CMAKE_INSTALL_INCLUDEDIR}/wic-prof)

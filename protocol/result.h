@@ -11,6 +11,7 @@ namespace wicprof {
 enum class ErrorKind {
   bad_input,    ///< bad usage or a bad input file: exit status 2
   unavailable,  ///< this machine cannot do it: exit status 3
+  failed,       ///< a check or a threshold failed: exit status 1
 };
 
 struct Error {
@@ -20,6 +21,7 @@ struct Error {
 
 inline Error bad_input(std::string message) { return {ErrorKind::bad_input, std::move(message)}; }
 inline Error unavailable(std::string message) { return {ErrorKind::unavailable, std::move(message)}; }
+inline Error failed(std::string message) { return {ErrorKind::failed, std::move(message)}; }
 
 template <class T = std::monostate>
 class [[nodiscard]] Result {

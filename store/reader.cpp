@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "store/packed_trace.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
 #include "store/trace_file.h"
@@ -62,6 +63,14 @@ Error cannot_read(const std::string& path, int code, const std::string& reason) 
     default:
       return bad_input("cannot read " + path + ": " + reason + "; copy it to a folder that you can write to");
   }
+}
+
+// What is wrong with the copy is wrong with the packed file.
+Error said_of(const std::string& packed, const std::string& copy, Error error) {
+  for (std::size_t at = 0; (at = error.message.find(copy, at)) != std::string::npos; at += packed.size()) {
+    error.message.replace(at, copy.size(), packed);
+  }
+  return error;
 }
 
 // 0 when the connection can read the trace's tables.
@@ -135,9 +144,11 @@ struct Reader::State {
   Error failed(int code) {
     Error error = cannot_read(path, code, database.message());
     database.close();
-    return error;
+    return unpacked ? said_of(packed, path, std::move(error)) : error;
   }
 
+  std::string packed;                     // the file that `path` is a copy of, if so
+  std::optional<UnpackedTrace> unpacked;  // before the database, which must be closed first
   std::string path;
   Database database;
   bool complete = false;
@@ -158,6 +169,16 @@ Result<std::vector<RowType>> by_time(Result<std::vector<RowType>> rows, TimeNs R
 }  // namespace
 
 Result<Reader> Reader::open(const std::string& path) {
+  if (is_packed(path)) {
+    Result<UnpackedTrace> unpacked = UnpackedTrace::make(path);
+    if (!unpacked) return unpacked.error();
+    if (is_packed(unpacked->path())) return bad_input(path + " is packed twice; unpack it with gunzip");
+    Result<Reader> reader = open(unpacked->path());
+    if (!reader) return said_of(path, unpacked->path(), reader.error());
+    reader->state_->packed = path;
+    reader->state_->unpacked = *std::move(unpacked);
+    return reader;
+  }
   if (Result<> checked = check_trace(path); !checked) return checked.error();
   if (has_wal_file(path)) {
     fold_abandoned_log(path);
@@ -215,9 +236,11 @@ Result<std::vector<DeviceRow>> Reader::devices() const {
 
 Result<std::vector<SiteRow>> Reader::sites() const {
   return state_->list<SiteRow>(
-      "SELECT t.id, n.value, t.word_memory, t.pollers, t.words "
+      "SELECT t.id, n.value, t.word_memory, t.pollers, t.words, t.purpose, coalesce(t.releasing, 0), coalesce(t.waiting, 0) "
       "FROM site t LEFT JOIN string n ON n.id = t.name_id ORDER BY t.id",
-      0, [](Row& row, SiteRow& to) { row >> to.id >> to.name >> to.word_memory >> to.pollers >> to.words; });
+      0, [](Row& row, SiteRow& to) {
+        row >> to.id >> to.name >> to.word_memory >> to.pollers >> to.words >> to.purpose >> to.releasing >> to.waiting;
+      });
 }
 
 Result<std::vector<WaitRow>> Reader::waits(RowId after) const {
@@ -235,12 +258,14 @@ Result<std::vector<WaitRow>> Reader::waits(RowId after) const {
 
 Result<std::vector<SignalRow>> Reader::signals(RowId after) const {
   return by_time(
-      state_->list<SignalRow>("SELECT id, site_id, device_id, block, warp, sm, iteration, value, at_ns, word_tag FROM signal "
-                              "WHERE id > ? ORDER BY id",
+      state_->list<SignalRow>("SELECT id, site_id, device_id, block, warp, sm, iteration, value, at_ns, word_tag, "
+                              "coalesce(bytes, 0), coalesce(pieces, 0), coalesce(offset_bytes, 0), coalesce(span_bytes, 0), "
+                              "coalesce(regular, 0) FROM signal WHERE id > ? ORDER BY id",
                               after,
                               [](Row& row, SignalRow& to) {
                                 row >> to.id >> to.site >> to.device >> to.block >> to.warp >> to.sm >> to.iteration >>
-                                    to.value >> to.at >> to.word;
+                                    to.value >> to.at >> to.word >> to.bytes >> to.pieces >> to.offset >> to.span >>
+                                    to.regular;
                               }),
       &SignalRow::at);
 }

@@ -16,7 +16,7 @@ namespace wicprof::store {
 /// that turns out damaged makes the call that finds it fail, by name. Every list is ordered by time (then id).
 class Reader {
  public:
-  /// Errors (each names the file and the cure): no such file, not a trace, truncated, a newer or an older version.
+  /// Packed with gzip, too. Errors (file and cure named): no such file, no trace, truncated, a newer or older version.
   static Result<Reader> open(const std::string& path);
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;

@@ -9,7 +9,7 @@
 namespace wicprof::store {
 
 inline constexpr std::int64_t kApplicationId = 0x57494350;  // "WICP"
-inline constexpr std::int64_t kSchemaVersion = 3;
+inline constexpr std::int64_t kSchemaVersion = 4;
 
 /// Every CREATE TABLE, and the marks by which a trace is known.
 std::string create_tables_sql();

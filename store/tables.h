@@ -121,6 +121,9 @@ struct SiteTable {
       Column<Event>{"word_memory", kKnown, [](const Event& e, const Lookup&) { return number(e.word_memory); }},
       Column<Event>{"pollers", kKnown, [](const Event& e, const Lookup&) { return number(e.pollers); }},
       Column<Event>{"words", kKnown, [](const Event& e, const Lookup&) { return number(e.words); }},
+      Column<Event>{"purpose", kKnown, [](const Event& e, const Lookup&) { return number(e.purpose); }},
+      Column<Event>{"releasing", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.releasing, SiteEnd{0}); }},
+      Column<Event>{"waiting", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.waiting, SiteEnd{0}); }},
   };
 };
 
@@ -176,6 +179,14 @@ struct SignalTable {
       Column<Event>{"at_ns", kKnown, [](const Event& e, const Lookup& l) { return l.host_time(e.at_ns); }},
       Column<Event>{"word_tag", kInteger,
                     [](const Event& e, const Lookup&) { return number_or_null(e.word_tag, WordTag{0}); }},
+      Column<Event>{"bytes", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.bytes, 0u); }},
+      Column<Event>{"pieces", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.pieces, 0u); }},
+      Column<Event>{"regular", kInteger,
+                    [](const Event& e, const Lookup&) { return e.pieces == 0 ? Value{} : number(e.regular); }},
+      Column<Event>{"offset_bytes", kInteger,
+                    [](const Event& e, const Lookup&) { return e.pieces == 0 ? Value{} : number(e.offset); }},
+      Column<Event>{"span_bytes", kInteger,
+                    [](const Event& e, const Lookup&) { return e.pieces == 0 ? Value{} : number(e.span); }},
   };
 };
 

@@ -4,16 +4,40 @@
 #include "analyzer/reports/activity_json.h"
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/json_parts.h"
+#include "analyzer/reports/model_json.h"
 
 namespace wicprof::analyzer {
 namespace {
 
+Json communication_value(const CommunicationAnswer& c) {
+  Json value = {{"model", model_name(c.model)},
+                {"pattern", pattern_name(c.pattern)},
+                {"model_confidence", c.model_confidence},
+                {"pattern_confidence", c.pattern_confidence},
+                {"evidence", c.evidence},
+                {"period", nullptr}};
+  if (!c.period.what.empty()) {
+    value["period"] = {{"what", c.period.what}, {"ns", nullptr}, {"count", c.period.count}};
+    if (c.period.ns > 0) value["period"]["ns"] = c.period.ns;
+  }
+  return value;
+}
+
 Json classification_value(const Classification& c) {
-  return {{"model", model_name(c.model)},
-          {"pattern", pattern_name(c.pattern)},
-          {"model_confidence", c.model_confidence},
-          {"pattern_confidence", c.pattern_confidence},
-          {"evidence", c.evidence}};
+  Json value = communication_value(c);
+  value["pairs"] = Json::array();
+  for (const PairAnswer& pair : c.pairs) {
+    Json item = communication_value(pair);
+    item.update({{"first", pair.first}, {"second", pair.second}, {"forth", pair.forth}, {"back", pair.back}});
+    value["pairs"].push_back(std::move(item));
+  }
+  value["sites"] = Json::array();
+  for (const SiteAnswer& site : c.sites) {
+    Json item = communication_value(site);
+    item.update({{"site", site.name}, {"site_id", site.site}, {"messages", site.messages}});
+    value["sites"].push_back(std::move(item));
+  }
+  return value;
 }
 
 Json strategy_value(const StrategyStats& stats) {
@@ -64,7 +88,10 @@ Json site_value(const SiteStats& site, const WakeStats& wake) {
                 {"polls", site.polls},
                 {"polls_per_wait", nullptr},
                 {"strategy", nullptr},
-                {"predicted_gain", nullptr},  // no prediction model yet
+                {"predicted_gain", nullptr},  // this and the next three: add_models
+                {"predicted_gain_reason", nullptr},
+                {"break_even_ns", nullptr},
+                {"break_even_reason", nullptr},
                 {"share", site.share},
                 {"any_share", site.any_share},
                 {"waiters", site.groups},
@@ -191,6 +218,7 @@ Json analysis_value(const TraceModel& model, const Analysis& analysis) {
   for (const Loss& loss : analysis.loss) {
     value["loss"].push_back({{"name", loss.name}, {"detail", loss.detail}, {"count", loss.count}, {"text", loss.text}});
   }
+  add_models(model, analysis, value);
   add_activity(model, analysis, value);
   return value;
 }

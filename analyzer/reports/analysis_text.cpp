@@ -2,6 +2,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/reports/activity_text.h"
 #include "analyzer/reports/format.h"
+#include "analyzer/reports/model_text.h"
 #include "analyzer/reports/parts.h"
 #include "analyzer/reports/stalls_parts.h"
 #include "analyzer/reports/text_parts.h"
@@ -26,6 +27,7 @@ std::string analysis_text(const TraceModel& model, const Analysis& analysis) {
   text += section(words_text(analysis, kSites));
   text += section(choices_text(analysis, kSites));
   text += section(wakes_text(analysis, kSites));
+  text += section(models_text(model, analysis, kRows));
   text += section(kernels_text(analysis, kRows));
   text += section(filling_text(analysis, kRows));
   text += section(host_waits_text(analysis, kRows));

@@ -1,8 +1,10 @@
 // One document from a model, by format.
 #include "analyzer/analysis.h"
+#include "analyzer/reports/csv.h"
 #include "analyzer/reports/html.h"
 #include "analyzer/reports/json.h"
 #include "analyzer/reports/markdown.h"
+#include "analyzer/reports/perfetto.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -20,6 +22,8 @@ std::optional<ReportFormat> report_format_from_name(std::string_view name) {
   if (name == "json") return ReportFormat::json;
   if (name == "md") return ReportFormat::markdown;
   if (name == "html") return ReportFormat::html;
+  if (name == "csv") return ReportFormat::csv;
+  if (name == "perfetto") return ReportFormat::perfetto;
   return std::nullopt;
 }
 
@@ -31,6 +35,10 @@ std::string render(const ReportInput& input, ReportFormat format) {
       return report_markdown(input);
     case ReportFormat::html:
       return report_html(input);
+    case ReportFormat::csv:
+      return report_csv(input);
+    case ReportFormat::perfetto:
+      return report_perfetto(input.model);
     case ReportFormat::text:
       break;
   }

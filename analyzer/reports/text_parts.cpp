@@ -158,6 +158,21 @@ std::string interventions_text(const TraceModel& model, std::size_t most) {
   return table.str(0) + and_more(model.interventions.size(), shown, "intervention");
 }
 
+namespace {
+
+std::string pairs_text(const Classification& c) {
+  TextTable table("llrrll", {"  between", "and", "forth", "back", "model", "pattern"});
+  const std::size_t shown = std::min<std::size_t>(8, c.pairs.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const PairAnswer& pair = c.pairs[i];
+    table.add({"  " + pair.first, pair.second, format_count(pair.forth), format_count(pair.back),
+               std::string(model_name(pair.model)), std::string(pattern_name(pair.pattern))});
+  }
+  return table.str(0) + and_more(c.pairs.size(), shown, "pair");
+}
+
+}  // namespace
+
 std::string classification_text(const Classification& c) {
   const auto sure = [](std::string_view name, double confidence) {
     return confidence > 0 ? fmt::format("{} (confidence {:.2f})", name, confidence) : std::string(name);
@@ -165,6 +180,11 @@ std::string classification_text(const Classification& c) {
   std::string text = fmt::format("Communication: {}; pattern: {}\n", sure(model_name(c.model), c.model_confidence),
                                  sure(pattern_name(c.pattern), c.pattern_confidence));
   for (const std::string& line : c.evidence) text += "  - " + wrap(one_line(line), kScreenWidth - 4, 4) + "\n";
+  if (c.period.count > 0 && c.period.ns > 0) {
+    text += fmt::format("  An iteration is {}: {} of them, {} each (median)\n", c.period.what, format_count(c.period.count),
+                        format_duration(c.period.ns));
+  }
+  if (c.pairs.size() > 1) text += pairs_text(c);
   return text;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/input_trace.h"
 #include "cli/messages.h"
 #include "cli/record/run_app.h"
+#include "cli/recorded.h"
 #include "cli/report_text.h"
 
 namespace wicprof::cli {
@@ -25,6 +26,7 @@ constexpr char kSeconds[] = "4";
 struct DemoOptions {
   std::string folder = ".";
   bool overwrite = false;
+  std::string recorded;  ///< an application; empty = all
 };
 
 std::string in_folder(const std::string& folder, const char* file) {
@@ -83,16 +85,31 @@ int demo(const DemoOptions& options) {
   return kDone;
 }
 
+int show_recorded(const std::string& name) {
+  const Result<std::string> text = name.empty() ? recorded_table() : recorded_application(name);
+  if (!text) return fail(text.error());
+  fmt::print("{}", *text);
+  return kDone;
+}
+
 }  // namespace
 
 VerbBody declare_demo(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<DemoOptions>();
-  verb.add_option("-o,--output", options->folder, "the folder for demo.wicprof and report.html")
+  CLI::Option* const output = verb.add_option("-o,--output", options->folder, "the folder for demo.wicprof and report.html")
       ->type_name("FOLDER")
       ->capture_default_str();
-  verb.add_flag("-f,--force-overwrite", options->overwrite, "overwrite them when they exist");
+  CLI::Option* const overwrite =
+      verb.add_flag("-f,--force-overwrite", options->overwrite, "overwrite them when they exist");
+  CLI::Option* const recorded =
+      verb.add_option("--recorded", options->recorded,
+                      "analyze the bundled traces of the gallery instead, recorded on a GPU: all, or application NAME")
+          ->type_name("[NAME]")
+          ->expected(0, 1)
+          ->excludes(output)
+          ->excludes(overwrite);
   add_example(verb, "wic-prof demo -o /tmp");
-  return [options] { return demo(*options); };
+  return [options, recorded] { return recorded->count() > 0 ? show_recorded(options->recorded) : demo(*options); };
 }
 
 }  // namespace wicprof::cli

@@ -14,6 +14,7 @@ VerbBody declare_analyze(CLI::App& verb, const ProgramWords& program);
 VerbBody declare_compare(CLI::App& verb, const ProgramWords& program);
 VerbBody declare_report(CLI::App& verb, const ProgramWords& program);
 VerbBody declare_gui(CLI::App& verb, const ProgramWords& program);
+VerbBody declare_ci(CLI::App& verb, const ProgramWords& program);
 VerbBody declare_doctor(CLI::App& verb, const ProgramWords& program);
 VerbBody declare_demo(CLI::App& verb, const ProgramWords& program);
 
@@ -25,6 +26,7 @@ inline constexpr std::array kCommands{
     Command{"compare", "before and after, inside one trace or between two", declare_compare},
     Command{"report", "write a report about a trace", declare_report},
     Command{"gui", "browse traces, live or recorded, and flip the toggle", declare_gui},
+    Command{"ci", "repeated runs against limits, for build services", declare_ci},
     Command{"doctor", "what this machine can and cannot do", declare_doctor},
     Command{"demo", "poll against park on a bundled sample", declare_demo},
 };

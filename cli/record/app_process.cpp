@@ -35,9 +35,13 @@ ssize_t unless_interrupted(Call&& call) {
 
 // What the child does: only async-signal-safe calls.
 [[noreturn]] void become(const char* path, char* const* words, char* const* environment, const sigset_t& mask, int go,
-                         int failed) {
+                         int failed, int output) {
   char byte = 0;
   if (unless_interrupted([&] { return read(go, &byte, 1); }) != 1) _exit(0);  // wic-prof changed its mind, or died
+  if (output >= 0) {
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+  }
   signal(SIGPIPE, SIG_DFL);
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   execve(path, words, environment);
@@ -63,7 +67,8 @@ Result<AppProcess> AppProcess::hold(const AppProgram& program) {
   if (pid == 0) {
     close(go[1]);
     close(failed[0]);
-    become(program.path.c_str(), words.data(), environment.data(), program.signal_mask, go[0], failed[1]);
+    become(program.path.c_str(), words.data(), environment.data(), program.signal_mask, go[0], failed[1],
+           program.output);
   }
   const int error = errno;
   close_fd(go[0]);

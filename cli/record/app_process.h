@@ -17,6 +17,7 @@ struct AppProgram {
   std::vector<std::string> words;        ///< argv, the program's own name first
   std::vector<std::string> environment;  ///< "NAME=value"
   sigset_t signal_mask;                  ///< the one that the program shall start with
+  int output = -1;                       ///< becomes its stdout and stderr; below 0: it keeps wic-prof's
 };
 
 struct AppEnd {

@@ -1,10 +1,12 @@
 #include "cli/record/run_app.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -79,7 +81,9 @@ class Supervision {
         window_(window),
         quiet_(plan.quiet),
         schedule_(plan.phases),
-        progress_(!plan.quiet, now_ns()) {}
+        progress_(!plan.quiet, now_ns()) {
+    if (plan.time_limit > 0) limit_at_ = now_ns() + plan.time_limit;
+  }
 
   AppEnd until_end() {
     for (;;) {
@@ -92,6 +96,7 @@ class Supervision {
       follow_schedule();
       report_trouble();
       progress_.show(drain_.progress(), switchboard_.wanted());
+      if (limit_at_ && now_ns() >= *limit_at_) end_for_time();
       if (kill_at_ && now_ns() >= *kill_at_) end_by_force("it did not end within 5 s");
       const std::optional<TerminalSignals::Signal> signal = signals_.wait(pause());
       if (signal && signal->number != SIGCHLD) pass_on(*signal);
@@ -99,6 +104,7 @@ class Supervision {
   }
 
   std::optional<int> interrupted() const { return interrupted_; }
+  bool timed_out() const { return timed_out_; }
   std::size_t unused_phases() const { return schedule_.remaining(); }
 
  private:
@@ -110,7 +116,9 @@ class Supervision {
     } else if (const std::optional<TimeNs> next = schedule_.next(attached)) {
       pause = std::min(pause, *next - now_ns());
     }
-    if (kill_at_) pause = std::min(pause, *kill_at_ - now_ns());
+    for (const std::optional<TimeNs>& end : {kill_at_, limit_at_}) {
+      if (end) pause = std::min(pause, *end - now_ns());
+    }
     return pause;
   }
 
@@ -160,6 +168,14 @@ class Supervision {
     if (!signal.from_terminal) kill(app_.pid(), signal.number);
   }
 
+  void end_for_time() {
+    limit_at_.reset();
+    timed_out_ = true;
+    kill_at_ = now_ns() + kGrace;
+    say("the program has run for as long as it may; it is ended");
+    kill(app_.pid(), SIGTERM);
+  }
+
   void end_by_force(const char* why) {
     kill_at_.reset();
     say(fmt::format("killing the program: {}", why));
@@ -177,7 +193,8 @@ class Supervision {
   std::optional<std::uint32_t> sequence_;  // of the scheduled change under way
   TimeNs apply_end_ = 0;
   std::optional<int> interrupted_;
-  std::optional<TimeNs> kill_at_;
+  std::optional<TimeNs> kill_at_, limit_at_;
+  bool timed_out_ = false;
   bool trouble_reported_ = false;
 };
 
@@ -209,10 +226,16 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
       warn(made.error().message + "; samples of program counters go without their instructions");
     }
   }
+  int log = -1;
+  if (!plan.log.empty()) {
+    log = open(plan.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (log < 0) return unavailable(fmt::format("cannot write {}: {}", plan.log, std::strerror(errno)));
+  }
   Result<AppProcess> app = AppProcess::hold({*program, plan.words,
                                              app_environment(session->path(), capture.collector, !capture.ranges.empty(),
                                                              modules ? modules->path() : std::string()),
-                                             signals.previous_mask()});
+                                             signals.previous_mask(), log});
+  if (log >= 0) close(log);
   if (!app) return app.error();
   header.app_pid = app->pid();
 
@@ -294,6 +317,7 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
   outcome.trace = *trace;
   outcome.end = supervision.until_end();
   outcome.interrupted = supervision.interrupted();
+  outcome.timed_out = supervision.timed_out();
   switchboard.close();
   sampler.reset();
   drain.finish();

@@ -24,6 +24,8 @@ struct RunPlan {
   std::size_t buffer_bytes = std::size_t{128} << 20;  ///< all rings together
   CapturePlan capture;
   bool quiet = false;
+  std::string log;        ///< a file that takes the program's stdout and stderr; empty: it keeps wic-prof's
+  TimeNs time_limit = 0;  ///< a program that runs for longer is ended like one that is interrupted; 0 = none
   std::function<void(const std::string& session)> started;  ///< called once the program runs and the session answers
 };
 
@@ -31,6 +33,7 @@ struct RunOutcome {
   std::string trace;               ///< where it was written
   AppEnd end;                      ///< how the program ended
   std::optional<int> interrupted;  ///< the signal that ended the run early
+  bool timed_out = false;          ///< it was ended at its time limit
   std::optional<Error> recording;  ///< why the trace does not hold everything
 };
 

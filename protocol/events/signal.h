@@ -1,4 +1,4 @@
-// A store that releases waiters.
+// A store that releases waiters, and what it tells them to be ready.
 #pragma once
 
 #include "protocol/events/header.h"
@@ -18,7 +18,12 @@ struct SignalEvent {
   std::uint32_t value;
   std::uint64_t at_ns;
   WordTag word_tag;
-  std::uint8_t reserved[6];
+  std::uint8_t regular;  ///< 1: the pieces are of one length and equally far apart
+  std::uint8_t reserved[5];
+  std::uint64_t offset;  ///< of the first byte that it announces, in the datum that the site is about
+  std::uint64_t span;    ///< bytes from there to behind the last
+  std::uint32_t bytes;   ///< that it announces; 0 = not known
+  std::uint32_t pieces;  ///< runs of adjoining bytes that they lie in; 0 = where they lie is not known
 };
 
 }  // namespace wicprof

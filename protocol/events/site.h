@@ -13,6 +13,18 @@ enum class Pollers : std::uint8_t {
   each_thread = 1,  ///< every thread of the group polls for itself
 };
 
+/// What the words of a site tell their waiters.
+enum class SitePurpose : std::uint8_t {
+  unknown = 0,
+  data = 1,  ///< messages of a channel
+  room = 2,  ///< that a channel's producer may go on: acknowledgements
+};
+
+/// Who releases, or waits, at a site: 0 = not known, 1 = the CPU, 2 and up = the program's devices in its own order. One
+/// device may be several of them.
+using SiteEnd = std::uint8_t;
+inline constexpr SiteEnd kHostEnd = 1, kFirstDeviceEnd = 2;
+
 struct SiteEvent {
   static constexpr EventKind kKind = EventKind::site;
   EventHeader header;
@@ -21,7 +33,9 @@ struct SiteEvent {
   WordMemory word_memory;
   Pollers pollers;
   std::uint8_t words;  ///< distinct words waited on at this site: 1, or 0 for "one a waiter"
-  std::uint8_t reserved[5];
+  SitePurpose purpose;
+  SiteEnd releasing, waiting;
+  std::uint8_t reserved[2];
 };
 
 }  // namespace wicprof

@@ -18,11 +18,8 @@ struct CheckPlan {
         std::clamp<std::uint64_t>(kCellUpdates / cells, 1, std::uint64_t{1} << 31))};
   }
 
-  /// After which iteration the reference begins, in a run of `iterations`; 0 = it repeats all of them.
-  std::uint32_t begin_of(std::uint32_t iterations) const { return iterations > most ? iterations - most : 0; }
-
-  /// A run whose length is known only when its time is over, and that is then too long to repeat, goes on for so many
-  /// iterations more, which the reference repeats.
+  /// 0: it repeats all of them. A run that is too long for that goes on for so many iterations more, and those are
+  /// repeated.
   std::uint32_t extra_after(std::uint32_t iterations) const {
     return iterations > most ? std::min(most, kExtraIterations) : 0;
   }

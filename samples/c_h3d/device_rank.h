@@ -14,22 +14,34 @@
 
 namespace sample::h3d {
 
+/// The grid of a rank's kernels; 0 = by the kind of device.
+struct RankGrid {
+  std::uint32_t blocks = 0, threads = 0;
+};
+
 class DeviceRank {
  public:
   /// `sharing`: how many ranks there are on this very device. Errors: the device cannot hold all blocks that wait and
-  /// one that computes at once, which would be a deadlock; too little memory.
+  /// one that computes at once, which would be a deadlock; a block that is too large; too little memory.
   static wicprof::Result<DeviceRank> make(wic::Device& device, const wic::DeviceView& view,
-                                          const Neighbours& neighbours, Cube cube, std::uint32_t sharing) {
+                                          const Neighbours& neighbours, Cube cube, std::uint32_t sharing,
+                                          RankGrid grid = {}) {
     DeviceRank rank;
     rank.exchange_ = {view, neighbours, cube, nullptr, nullptr, nullptr, 0, 0};
+    rank.naive_neighbours_ = neighbours;
     rank.boundary_ = {cube, nullptr, nullptr};
-    if (wicprof::Result<> shaped = rank.choose_shape(device, sharing); !shaped) return shaped.error();
+    if (wicprof::Result<> shaped = rank.choose_shape(device, sharing, grid); !shaped) return shaped.error();
     if (wicprof::Result<> made = rank.allocate(device, cube); !made) return made.error();
     return wicprof::Result<DeviceRank>(std::move(rank));
   }
 
-  /// Queues one iteration; does not wait for it.
-  wicprof::Result<> launch(std::uint32_t iteration, std::uint64_t timeout_ns) {
+  /// The view to launch with from now on, should how sites wait have changed.
+  void use(const wic::DeviceView& view) { exchange_.view = view; }
+  /// Those of the naive way.
+  void use_naively(const Neighbours& neighbours) { naive_neighbours_ = neighbours; }
+
+  /// Queues one iteration; does not wait for it. `naive_step`: see AnyExchange.
+  wicprof::Result<> launch(std::uint32_t iteration, std::uint64_t timeout_ns, std::uint32_t naive_step = 0) {
     exchange_.current = current_.data();
     exchange_.next = next_.data();
     exchange_.trouble = trouble_.data();
@@ -37,7 +49,7 @@ class DeviceRank {
     exchange_.timeout_ns = timeout_ns;
     boundary_.current = current_.data();
     boundary_.next = next_.data();
-    if (auto r = wic::launch(*stream_, exchange_shape_, exchange_); !r) return r.error();
+    if (auto r = launch_exchange(naive_step); !r) return r;
     if (auto r = wic::launch(*stream_, boundary_shape_, boundary_); !r) return r.error();
     std::swap(current_, next_);
     return wicprof::ok();
@@ -63,26 +75,45 @@ class DeviceRank {
   }
 
  private:
-  wicprof::Result<> choose_shape(wic::Device& device, std::uint32_t sharing) {
+  wicprof::Result<> launch_exchange(std::uint32_t naive_step) {
+    if (naive_step == 0 && exchange_shape_.blocks > kMessages) {
+      return wic::launch(*stream_, exchange_shape_, exchange_);
+    }
+    AnyExchange any{exchange_, naive_step};
+    if (naive_step != 0) any.whole.neighbours = naive_neighbours_;
+    return wic::launch(*stream_, exchange_shape_, any);
+  }
+
+  wicprof::Result<> choose_shape(wic::Device& device, std::uint32_t sharing, RankGrid grid) {
     const bool gpu = device.properties().kind == wicprof::DeviceKind::cuda;
-    const std::uint32_t threads = gpu ? 512 : 64;
-    const auto room = device.resident_blocks({1, threads}, wic::kernel_ref(exchange_));
-    if (!room) return room.error();
-    const std::uint32_t waiting = sharing * kMessages;
-    if (*room < waiting + 1) {
-      return wicprof::bad_input(device.properties().name + " holds " + std::to_string(*room) + " blocks of " +
+    const std::uint32_t threads = grid.threads != 0 ? grid.threads : gpu ? 512 : 64;
+    if (threads > Exchange::kMaxThreads || threads % wic::kWarpSize != 0) {
+      return wicprof::bad_input("blocks of " + std::to_string(threads) + " threads; choose a multiple of 32, at most " +
+                                std::to_string(Exchange::kMaxThreads));
+    }
+    const auto fast = device.resident_blocks({1, threads}, wic::kernel_ref(exchange_));
+    if (!fast) return fast.error();
+    const auto any = device.resident_blocks({1, threads}, wic::kernel_ref(AnyExchange{exchange_, 0}));
+    if (!any) return any.error();
+    const std::uint32_t room = std::min(*fast, *any);
+    const bool few = grid.blocks != 0 && grid.blocks <= kMessages;  // then all blocks wait, after they have computed
+    const std::uint32_t waiting = sharing * (few ? grid.blocks : kMessages);
+    if (room < waiting + (few ? 0 : 1)) {
+      return wicprof::bad_input(device.properties().name + " holds " + std::to_string(room) + " blocks of " +
                                 std::to_string(threads) + " threads at once, but " + std::to_string(waiting) +
                                 " that wait for each other and one that computes are needed; put fewer ranks on it" +
                                 (gpu ? "" : ", or give it more SMs with WIC_SIMT_SMS"));
     }
     // On the CPU device more blocks than SMs compute nothing sooner.
-    const std::uint32_t most = gpu ? *room - waiting : device.properties().sm_count;
+    const std::uint32_t free_room = std::max(room - waiting, 1u);
+    const std::uint32_t most = gpu ? free_room : device.properties().sm_count;
     const auto enough = [&](std::uint32_t work) {
-      return std::clamp((work + threads - 1) / threads, 1u, std::min(most, *room - waiting));
+      return std::clamp((work + threads - 1) / threads, 1u, std::min(most, free_room));
     };
     const std::uint32_t n = exchange_.cube.n;
     exchange_shape_ = {kMessages + enough(std::max(exchange_.lines(), n * n)), threads};
     boundary_shape_ = {enough(n * n), threads};
+    if (grid.blocks != 0) exchange_shape_.blocks = boundary_shape_.blocks = grid.blocks;
     return wicprof::ok();
   }
 
@@ -109,6 +140,7 @@ class DeviceRank {
   }
 
   Exchange exchange_{};
+  Neighbours naive_neighbours_{};
   Boundary boundary_{};
   wic::LaunchShape exchange_shape_, boundary_shape_;
   wic::Array<Cell> current_, next_, host_field_;

@@ -29,19 +29,25 @@ class HostRank {
  public:
   HostRank(wic::Runtime& runtime, const Neighbours& neighbours, Cube cube, std::uint32_t threads)
       : runtime_(runtime),
-        neighbours_(neighbours),
+        neighbours_{neighbours, neighbours},
         cube_(cube),
         team_(threads),
         current_(cube.stored_cells()),
         next_(cube.stored_cells()) {}
 
+  /// Those of the naive way.
+  void use_naively(const Neighbours& neighbours) { neighbours_[1] = neighbours; }
+
   std::vector<Cell>& field() { return current_; }
   std::uint32_t missed() const { return missed_.load(); }
+  std::uint32_t first_missed() const { return first_missed_.load(); }  ///< the message
   std::uint32_t overruns() const { return overruns_.load(); }
 
-  /// False when a deadline has passed; what the field then holds is of no use.
-  bool iterate(std::uint32_t iteration, wicprof::TimeNs timeout) {
-    team_.run([&](std::uint32_t member, std::uint32_t members) { exchange(iteration, timeout, member, members); });
+  /// False when a deadline has passed; what the field then holds is of no use. `naive_step`: see AnyExchange.
+  bool iterate(std::uint32_t iteration, wicprof::TimeNs timeout, std::uint32_t naive_step = 0) {
+    team_.run([&](std::uint32_t member, std::uint32_t members) {
+      exchange(iteration, timeout, naive_step, member, members);
+    });
     if (missed() != 0) return false;
     team_.run([&](std::uint32_t member, std::uint32_t members) {
       for (std::uint32_t b = 0; b < Cube::kShellBoxes; ++b) {
@@ -53,33 +59,48 @@ class HostRank {
   }
 
  private:
-  void exchange(std::uint32_t iteration, wicprof::TimeNs timeout, std::uint32_t member, std::uint32_t members) {
+  void exchange(std::uint32_t iteration, wicprof::TimeNs timeout, std::uint32_t naive_step, std::uint32_t member,
+                std::uint32_t members) {
+    const Neighbours& around = neighbours_[naive_step != 0 ? 1 : 0];
     for (std::uint32_t m = member; m < kMessages; m += members) {
-      pack(cube_, own_box(cube_, direction_of(m)), current_.data(), neighbours_.outgoing(m, iteration), 0, 1, NoStep{});
-      runtime_.signal(neighbours_.outgoing_site(m), iteration, neighbours_.outgoing_word(m, iteration), iteration);
+      pack(cube_, own_box(cube_, direction_of(m)), current_.data(), around.outgoing(m, iteration), 0, 1, NoStep{});
+      signal(around, m, iteration, naive_step);
     }
     copy_self(cube_, current_.data(), member, members, NoStep{});
     average_box(cube_, cube_.interior(), current_.data(), next_.data(), member, members);
     for (std::uint32_t m = member; m < kMessages; m += members) {
       const wic::WaitResult wait =
-          runtime_.wait_until(neighbours_.sites.of(m), iteration, neighbours_.incoming_word(m, iteration),
+          runtime_.wait_until(around.sites.of(m), iteration, around.incoming_word(m, iteration),
                               wic::AtLeast{iteration}, timeout);
       if (wait.status != wicprof::WaitStatus::satisfied) {
-        missed_.fetch_add(1);
+        if (missed_.fetch_add(1) == 0) first_missed_ = m;
         return;
       }
       if (wait.value != iteration) overruns_.fetch_add(1);
-      unpack(cube_, ghost_box(cube_, direction_of(m)), neighbours_.incoming(m, iteration), current_.data(), 0, 1,
+      unpack(cube_, ghost_box(cube_, direction_of(m)), around.incoming(m, iteration), current_.data(), 0, 1,
              NoStep{});
     }
   }
 
+  void signal(const Neighbours& around, std::uint32_t m, std::uint32_t iteration, std::uint32_t naive_step) {
+    const wicprof::SiteId site = around.outgoing_site(m);
+    std::uint32_t* const word = around.outgoing_word(m, iteration);
+    if (naive_step == 0) {
+      runtime_.signal(site, iteration, word, iteration, around.outgoing_payload(m));
+    } else {
+      const wicprof::TimeNs at = wicprof::now_ns();
+      std::atomic_ref(*word).fetch_add(naive_step, std::memory_order_acq_rel);
+      runtime_.record_signal(site, iteration, word, at, iteration, around.outgoing_payload(m));
+    }
+  }
+
   wic::Runtime& runtime_;
-  Neighbours neighbours_;
+  Neighbours neighbours_[2];  // in the naive way, the second
   Cube cube_;
   HostTeam team_;
   std::vector<Cell> current_, next_;
   std::atomic<std::uint32_t> missed_{0};
+  std::atomic<std::uint32_t> first_missed_{0};
   std::atomic<std::uint32_t> overruns_{0};
 };
 

@@ -14,6 +14,13 @@ struct DeviceTrouble {
   std::uint32_t failed_at;  ///< the iteration of the first deadline that passed; 0 = none
   std::uint32_t missed;     ///< deadlines that passed
   std::uint32_t overruns;   ///< messages found overwritten
+  std::uint32_t message;    ///< that of the first deadline
+
+  /// Called by one thread of those that waited.
+  WIC_DEVICE void report(const wic::Thread& thread, std::uint32_t iteration, std::uint32_t of_message) {
+    if (thread.fetch_add(&missed, 1) == 0) thread.store(&message, of_message);
+    thread.store(&failed_at, iteration);
+  }
 };
 
 /// The first kMessages blocks exchange a message each, and wait for it. The others do what needs no message meanwhile:
@@ -62,16 +69,13 @@ struct Exchange {
     thread.sync_block();
     if (thread.index() == 0) {
       wic::signal(thread, view, neighbours.outgoing_site(message), iteration,
-                  neighbours.outgoing_word(message, iteration), iteration);
+                  neighbours.outgoing_word(message, iteration), iteration, neighbours.outgoing_payload(message));
     }
     const wic::WaitResult wait =
         wic::wait_until(thread, view, wic::block_group(thread), neighbours.sites.of(message), iteration,
                         neighbours.incoming_word(message, iteration), wic::AtLeast{iteration}, timeout_ns);
     if (wait.status != wicprof::WaitStatus::satisfied) {
-      if (thread.index() == 0) {
-        thread.store(&trouble->failed_at, iteration);
-        thread.fetch_add(&trouble->missed, 1);
-      }
+      if (thread.index() == 0) trouble->report(thread, iteration, message);
       return;
     }
     if (wait.value != iteration && thread.index() == 0) thread.fetch_add(&trouble->overruns, 1);
@@ -83,7 +87,11 @@ struct Exchange {
   /// What the other blocks do; bench/own_overhead.cpp runs it beside an exchange without the backend.
   WIC_DEVICE void compute(const wic::Thread& thread) const {
     const std::uint32_t first = (thread.block() - kMessages) * thread.block_size() + thread.index();
-    const std::uint32_t stride = (thread.block_count() - kMessages) * thread.block_size();
+    compute_share(thread, first, (thread.block_count() - kMessages) * thread.block_size());
+  }
+
+  /// What needs no message, shared among `stride` threads, of which this is number `first`.
+  WIC_DEVICE void compute_share(const wic::Thread& thread, std::uint32_t first, std::uint32_t stride) const {
     copy_self(cube, current, first, stride, [&] { thread.step(); });
     const Box inner = cube.interior();
     const std::uint32_t count = lines();
@@ -95,6 +103,77 @@ struct Exchange {
       average_line(current, next, at, left < kLine ? left : kLine, cube.step_z(), 1, cube.step_y());
       thread.step();
     }
+  }
+};
+
+/// The same where it cannot be as fast: with fewer blocks than messages, so that a block has several, and in the naive
+/// way.
+///
+/// The naive way is Algorithm 1 of the WIC paper: flags and data lie in managed memory, one thread of a block polls its
+/// flag by atomicAdd(flag, 0) and takes the data, the others stand at the block's barrier, and a flag is raised by an
+/// atomic add. The paper adds 1; here it is what makes the flag the iteration's number, so that nobody has to set it
+/// back.
+struct AnyExchange {
+  static constexpr int kMaxThreads = Exchange::kMaxThreads, kMinBlocksAnSm = Exchange::kMinBlocksAnSm;
+
+  Exchange whole;            ///< its neighbours are those of the way
+  std::uint32_t naive_step;  ///< what raises a flag to this iteration's number; 0: not the naive way
+
+  WIC_DEVICE void operator()(const wic::Thread& thread) const {
+    const std::uint32_t failed_at = thread.load(&whole.trouble->failed_at);
+    if (failed_at != 0 && failed_at < whole.iteration) return;
+    const std::uint32_t blocks = thread.block_count();
+    for (std::uint32_t message = thread.block(); message < kMessages; message += blocks) send(thread, message);
+    if (blocks <= kMessages) {
+      whole.compute_share(thread, thread.block() * thread.block_size() + thread.index(), blocks * thread.block_size());
+    } else if (thread.block() >= kMessages) {
+      whole.compute(thread);
+    }
+    for (std::uint32_t message = thread.block(); message < kMessages; message += blocks) {
+      if (!receive(thread, message)) return;
+    }
+  }
+
+ private:
+  WIC_DEVICE void send(const wic::Thread& thread, std::uint32_t message) const {
+    const Neighbours& to = whole.neighbours;
+    const std::uint32_t iteration = whole.iteration;
+    pack(whole.cube, own_box(whole.cube, direction_of(message)), whole.current, to.outgoing(message, iteration),
+         thread.index(), thread.block_size(), [&] { thread.step(); });
+    thread.sync_warp();
+    thread.sync_block();
+    if (thread.index() != 0) return;
+    std::uint32_t* const word = to.outgoing_word(message, iteration);
+    const wicprof::SiteId site = to.outgoing_site(message);
+    const wic::Payload payload = to.outgoing_payload(message);
+    if (naive_step == 0) {
+      wic::signal(thread, whole.view, site, iteration, word, iteration, payload);
+    } else {
+      const std::uint64_t at = thread.clock_ns();
+      thread.fetch_add_acq_rel_system(word, naive_step);
+      wic::write_record(thread, whole.view,
+                        wic::signal_record(site, iteration, at, iteration, wic::word_tag(word), payload));
+    }
+  }
+
+  WIC_DEVICE bool receive(const wic::Thread& thread, std::uint32_t message) const {
+    const Neighbours& from = whole.neighbours;
+    const std::uint32_t iteration = whole.iteration;
+    const wic::WaitResult wait =
+        wic::wait_until(thread, whole.view, wic::block_group(thread), from.sites.of(message), iteration,
+                        from.incoming_word(message, iteration), wic::AtLeast{iteration}, whole.timeout_ns);
+    if (wait.status != wicprof::WaitStatus::satisfied) {
+      if (thread.index() == 0) whole.trouble->report(thread, iteration, message);
+      return false;
+    }
+    if (wait.value != iteration && thread.index() == 0) thread.fetch_add(&whole.trouble->overruns, 1);
+    const bool naive = naive_step != 0;
+    if (!naive || thread.index() == 0) {
+      unpack(whole.cube, ghost_box(whole.cube, direction_of(message)), from.incoming(message, iteration), whole.current,
+             thread.index(), naive ? 1 : thread.block_size(), [&] { thread.step(); });
+    }
+    thread.sync_warp();
+    return true;
   }
 };
 

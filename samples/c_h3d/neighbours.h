@@ -3,6 +3,7 @@
 
 #include "c_h3d/outbox.h"
 #include "wic/group.h"
+#include "wic/payload.h"
 
 namespace sample::h3d {
 
@@ -26,6 +27,7 @@ struct Neighbours {
   Outbox mine;
   Sites sites;
   Neighbour left, right;
+  std::uint32_t rank = 0, ranks = 1;  ///< this one's place in the ring, for what the trace is told of its messages
 
   WIC_DEVICE const Neighbour& to(std::uint32_t message) const { return side_of(message) == 0 ? left : right; }
 
@@ -34,6 +36,17 @@ struct Neighbours {
   }
   WIC_DEVICE std::uint32_t* outgoing_word(std::uint32_t message, std::uint32_t iteration) const {
     return &mine.flag(message, iteration)->word;
+  }
+  /// Where the cells of an outgoing message lie in the whole domain, x running fastest. One layer across x: each cell
+  /// is a piece of its own.
+  WIC_DEVICE wic::Payload outgoing_payload(std::uint32_t message) const {
+    const Direction d = direction_of(message);
+    const std::uint64_t n = mine.n, row = n * ranks * sizeof(Cell), plane = n * row;
+    const std::uint64_t first =
+        ((d.z > 0 ? n - 1 : 0) * n + (d.y > 0 ? n - 1 : 0)) * row + (rank * n + (d.x > 0 ? n - 1 : 0)) * sizeof(Cell);
+    const bool along_y = d.y == 0, along_z = d.z == 0;
+    const std::uint64_t cells = (along_y ? n : 1) * (along_z ? n : 1);
+    return wic::Payload::strided(first, sizeof(Cell), along_y ? row : plane, static_cast<std::uint32_t>(cells));
   }
   /// Where the receiver of that message waits.
   WIC_DEVICE wicprof::SiteId outgoing_site(std::uint32_t message) const { return to(message).sites.of(message); }

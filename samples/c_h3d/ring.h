@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,23 +13,36 @@
 
 namespace sample::h3d {
 
+struct RingOptions {
+  std::uint32_t threads = 1;  ///< the CPU rank's
+  bool naive = false;         ///< the ranks' own way of waiting is Algorithm 1 of the WIC paper; the backend's is not
+  std::string prefix = {};    ///< in front of the sites' names
+  RankGrid grid = {};
+};
+
 class Ring {
  public:
   struct Trouble {
     std::uint32_t missed = 0;    ///< deadlines that passed
     std::uint32_t overruns = 0;  ///< messages found overwritten
+    std::string first = {};      ///< whose deadline, and where it waited
     bool none() const { return missed == 0 && overruns == 0; }
   };
 
-  static wicprof::Result<std::unique_ptr<Ring>> make(wic::Runtime& runtime, std::uint32_t n, std::uint32_t threads) {
-    std::unique_ptr<Ring> ring(new Ring(runtime, n));
-    if (wicprof::Result<> added = ring->add_sites(); !added) return added.error();
-    if (wicprof::Result<> made = ring->make_outboxes(); !made) return made.error();
-    ring->host_ = std::make_unique<HostRank>(runtime, ring->neighbours(0), Cube{n}, threads);
+  static wicprof::Result<std::unique_ptr<Ring>> make(wic::Runtime& runtime, std::uint32_t n,
+                                                     const RingOptions& options) {
+    std::unique_ptr<Ring> ring(new Ring(runtime, n, options));
+    if (wicprof::Result<> made = ring->make_medium(ring->fast_, false); !made) return made.error();
+    if (options.naive) {
+      if (wicprof::Result<> made = ring->make_medium(ring->naive_, true); !made) return made.error();
+    }
+    ring->host_ = std::make_unique<HostRank>(runtime, ring->neighbours(ring->fast_, 0), Cube{n}, options.threads);
+    if (options.naive) ring->host_->use_naively(ring->neighbours(ring->naive_, 0));
     for (std::uint32_t d = 0; d < runtime.device_count(); ++d) {
-      auto rank = DeviceRank::make(runtime.device(d), runtime.view(d), ring->neighbours(d + 1), Cube{n},
-                                   ring->ranks_on(runtime.device(d)));
+      auto rank = DeviceRank::make(runtime.device(d), runtime.view(d), ring->neighbours(ring->fast_, d + 1), Cube{n},
+                                   ring->ranks_on(runtime.device(d)), options.grid);
       if (!rank) return rank.error();
+      if (options.naive) rank->use_naively(ring->neighbours(ring->naive_, d + 1));
       ring->devices_.push_back(*std::move(rank));
     }
     return wicprof::Result<std::unique_ptr<Ring>>(std::move(ring));
@@ -72,67 +86,107 @@ class Ring {
   /// One iteration of the CPU's rank; the devices' are queued before it and come after it at their own pace, at most as
   /// far behind as the messages let them be. False when a deadline has passed on the CPU.
   wicprof::Result<bool> iterate(std::uint32_t iteration, std::uint64_t timeout_ns) {
-    for (DeviceRank& device : devices_) {
-      if (wicprof::Result<> launched = device.launch(iteration, timeout_ns); !launched) return launched.error();
+    const std::uint32_t naive_step = choose_way(iteration);
+    for (std::uint32_t d = 0; d < devices_.size(); ++d) {
+      devices_[d].use(runtime_.view(d));
+      const wicprof::Result<> launched = devices_[d].launch(iteration, timeout_ns, naive_step);
+      if (!launched) return launched.error();
     }
-    return host_->iterate(iteration, static_cast<wicprof::TimeNs>(timeout_ns));
+    return host_->iterate(iteration, static_cast<wicprof::TimeNs>(timeout_ns), naive_step);
   }
 
   /// Waits until all devices are done, at most for as long as their deadlines; then tells what went wrong so far.
   wicprof::Result<Trouble> settle() {
     Trouble all{host_->missed(), host_->overruns()};
-    for (DeviceRank& device : devices_) {
-      const auto trouble = device.trouble();
+    if (host_->missed() != 0) all.first = "the CPU waited at h3d.host for " + words_for(host_->first_missed());
+    for (std::uint32_t d = 0; d < devices_.size(); ++d) {
+      const auto trouble = devices_[d].trouble();
       if (!trouble) return trouble.error();
       all.missed += trouble->missed;
       all.overruns += trouble->overruns;
+      if (trouble->missed == 0 || !all.first.empty()) continue;
+      all.first = "rank " + std::to_string(d + 1) + " waited at " +
+                  kSiteNames[static_cast<std::uint32_t>(class_of(trouble->message))] + " for " +
+                  words_for(trouble->message);
     }
     return all;
   }
 
  private:
-  Ring(wic::Runtime& runtime, std::uint32_t n)
-      : runtime_(runtime), domain_{static_cast<std::uint32_t>(runtime.device_count()) + 1, n} {}
+  static constexpr const char* kSiteNames[kMessageClasses] = {"h3d.face", "h3d.edge", "h3d.corner"};
 
-  // Every waiter has a word of its own, in pinned host memory.
-  wicprof::Result<wicprof::SiteId> add_site(const char* name) {
-    return runtime_.add_site({name, wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, false});
-  }
-  wicprof::Result<> add_sites() {
-    constexpr const char* kNames[kMessageClasses] = {"h3d.face", "h3d.edge", "h3d.corner"};
-    const auto host = add_site("h3d.host");
-    if (!host) return host.error();
-    for (std::uint32_t c = 0; c < kMessageClasses; ++c) {
-      const auto site = add_site(kNames[c]);
-      if (!site) return site.error();
-      host_sites_.by_class[c] = *host;
-      device_sites_.by_class[c] = *site;
-    }
-    return wicprof::ok();
+  // All that messages go through, in one way of waiting.
+  struct Medium {
+    Sites host_sites{}, device_sites{};
+    std::vector<wic::Array<Cell>> cells;
+    std::vector<wic::Array<Flag>> flags;
+    std::vector<Outbox> outboxes;  // one a rank
+  };
+
+  Ring(wic::Runtime& runtime, std::uint32_t n, const RingOptions& options)
+      : runtime_(runtime), options_(options), domain_{static_cast<std::uint32_t>(runtime.device_count()) + 1, n} {}
+
+  static std::string words_for(std::uint32_t message) {
+    const Direction d = direction_of(message);
+    return "the message from (" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
   }
 
-  wicprof::Result<> make_outboxes() {
-    wic::Device& device = runtime_.device(0);  // pinned host memory is every device's
+  // All ranks take the same way in an iteration, that of the moment in which it is launched. What raises flags to its
+  // number in the naive way; 0 = not that way.
+  std::uint32_t choose_way(std::uint32_t iteration) {
+    if (!options_.naive || runtime_.mode(fast_.device_sites.by_class[0]) != wicprof::Mode::poll) return 0;
+    const std::uint32_t step = iteration - last_naive_[iteration % 2];
+    last_naive_[iteration % 2] = iteration;
+    return step;
+  }
+
+  // Every waiter has a word of its own. Words that are polled by atomics have sites of their own, too.
+  wicprof::Result<> make_medium(Medium& medium, bool naive) {
+    if (wicprof::Result<> added = add_sites(medium, naive); !added) return added;
+    const wic::Memory where = naive ? wic::Memory::managed : wic::Memory::pinned_host;
+    wic::Device& device = runtime_.device(0);  // such memory is every device's
     for (std::uint32_t rank = 0; rank < domain_.ranks; ++rank) {
       Outbox outbox{nullptr, nullptr, domain_.n};
-      auto cells = wic::Array<Cell>::make(device, outbox.stored_cells(), wic::Memory::pinned_host);
+      auto cells = wic::Array<Cell>::make(device, outbox.stored_cells(), where);
       if (!cells) return cells.error();
-      auto flags = wic::Array<Flag>::make(device, Outbox::kFlags, wic::Memory::pinned_host);
+      auto flags = wic::Array<Flag>::make(device, Outbox::kFlags, where);
       if (!flags) return flags.error();
       outbox.cells = cells->data();
       outbox.flags = flags->data();
-      cells_.push_back(*std::move(cells));
-      flags_.push_back(*std::move(flags));
-      outboxes_.push_back(outbox);
+      medium.cells.push_back(*std::move(cells));
+      medium.flags.push_back(*std::move(flags));
+      medium.outboxes.push_back(outbox);
     }
     return wicprof::ok();
   }
 
-  Neighbours neighbours(std::uint32_t rank) const {
-    const auto sites = [&](std::uint32_t of) { return of == 0 ? host_sites_ : device_sites_; };
+  wicprof::Result<> add_sites(Medium& medium, bool naive) {
+    const auto add = [&](const char* name, bool on_device) {
+      wic::SiteSpec site;
+      site.name = options_.prefix + name + (naive ? ".naive" : "");
+      site.word_memory = naive ? wicprof::WordMemory::managed : wicprof::WordMemory::pinned_host;
+      if (naive && on_device) site.own = wicprof::StrategyId::naive;
+      site.purpose = wicprof::SitePurpose::data;
+      return runtime_.add_site(site);
+    };
+    const auto host = add("h3d.host", false);
+    if (!host) return host.error();
+    for (std::uint32_t c = 0; c < kMessageClasses; ++c) {
+      const auto site = add(kSiteNames[c], true);
+      if (!site) return site.error();
+      medium.host_sites.by_class[c] = *host;
+      medium.device_sites.by_class[c] = *site;
+    }
+    return wicprof::ok();
+  }
+
+  Neighbours neighbours(const Medium& medium, std::uint32_t rank) const {
+    const auto at = [&](std::uint32_t of) {
+      return Neighbour{medium.outboxes[of], of == 0 ? medium.host_sites : medium.device_sites};
+    };
     const std::uint32_t left = (rank + domain_.ranks - 1) % domain_.ranks;
     const std::uint32_t right = (rank + 1) % domain_.ranks;
-    return {outboxes_[rank], sites(rank), {outboxes_[left], sites(left)}, {outboxes_[right], sites(right)}};
+    return {at(rank).outbox, at(rank).sites, at(left), at(right), rank, domain_.ranks};
   }
 
   std::uint32_t ranks_on(const wic::Device& device) const {
@@ -144,11 +198,10 @@ class Ring {
   }
 
   wic::Runtime& runtime_;
+  const RingOptions options_;
   Domain domain_;
-  Sites host_sites_{}, device_sites_{};
-  std::vector<wic::Array<Cell>> cells_;
-  std::vector<wic::Array<Flag>> flags_;
-  std::vector<Outbox> outboxes_;
+  Medium fast_, naive_;                   // naive_: empty unless the ranks' own way is that
+  std::uint32_t last_naive_[2] = {0, 0};  // the last even and odd iteration in the naive way
   std::unique_ptr<HostRank> host_;
   std::vector<DeviceRank> devices_;
 };

@@ -14,13 +14,15 @@ wic::RuntimeOptions SampleOptions::runtime() const {
   return runtime;
 }
 
-void add_options(CLI::App& app, SampleOptions& options) {
+void add_options(CLI::App& app, SampleOptions& options, Waits waits) {
   app.add_option("-d,--devices", options.devices, "simt:N for N CPU devices, or cuda:0[,cuda:1...]")
       ->capture_default_str();
-  app.add_option_function<std::string>(
-         "-w,--wait", [&options](const std::string& mode) { options.wait = *wicprof::mode_from_name(mode); },
-         "poll (the program's own way) or park; under wic-prof its --mode and toggle go first")
-      ->check(CLI::IsMember({"poll", "park"}));
+  if (waits == Waits::poll_or_park) {
+    app.add_option_function<std::string>(
+           "-w,--wait", [&options](const std::string& mode) { options.wait = *wicprof::mode_from_name(mode); },
+           "poll (the program's own way) or park; under wic-prof its --mode and toggle go first")
+        ->check(CLI::IsMember({"poll", "park"}));
+  }
   app.add_option("-i,--iterations", options.iterations, "how many iterations")
       ->check(CLI::Range(1u, std::numeric_limits<std::uint32_t>::max() / 2))
       ->capture_default_str();
@@ -41,7 +43,12 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
 
 int fail(const char* sample, const wicprof::Error& error) {
   std::fprintf(stderr, "%s: %s\n", sample, error.message.c_str());
-  return error.kind == wicprof::ErrorKind::bad_input ? 2 : 3;
+  switch (error.kind) {
+    case wicprof::ErrorKind::bad_input: return 2;
+    case wicprof::ErrorKind::unavailable: return 3;
+    case wicprof::ErrorKind::failed: break;
+  }
+  return 1;
 }
 
 Progress::Progress(const SampleOptions& options)

@@ -21,13 +21,16 @@ struct SampleOptions {
   wic::RuntimeOptions runtime() const;
 };
 
+/// Whether --wait is among the options of a program: poll or park, or else its own to add.
+enum class Waits { poll_or_park, apps_own };
 /// Adds --devices, --wait, --iterations, --seconds and --timeout to `app`.
-void add_options(CLI::App& app, SampleOptions& options);
+void add_options(CLI::App& app, SampleOptions& options, Waits waits = Waits::poll_or_park);
 
 /// Parses the command line; nothing to go on with (--help, or an error that was said) gives the exit status.
 std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
-/// Says what went wrong on stderr and returns the exit status for it: 2 for bad usage, 3 for what this machine lacks.
+/// Says what went wrong on stderr and returns the exit status for it: 1 for a failed check, 2 for bad usage, 3 for what this
+/// machine lacks.
 int fail(const char* sample, const wicprof::Error& error);
 
 /// Counts iterations until there were enough of them or the time is over.

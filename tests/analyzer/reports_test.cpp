@@ -18,7 +18,7 @@ using namespace synthetic;
 using Json = nlohmann::json;
 
 constexpr ReportFormat kFormats[] = {ReportFormat::text, ReportFormat::json, ReportFormat::markdown,
-                                     ReportFormat::html};
+                                     ReportFormat::html, ReportFormat::csv,     ReportFormat::perfetto};
 const char kHostile[] = "<script>alert(\"1\")</script>|`x`\n\x1b[31m";
 
 TraceModel rich_program() {

@@ -35,6 +35,10 @@ struct Options {
   double child = 0;       // --child S: leaves a child behind that goes on writing for S seconds
   int burst = 0;          // --burst N: so many waits at once at the start
   int status = 0;         // --status N
+  // Times that were never measured, so that what follows from them is known: with --period-us P, so many --iterations of P
+  // (under park: of --park-period-us) in which one waiter waits for --wait-us and goes on --late-us after its signal.
+  int period_us = 0, park_period_us = 0, wait_us = 500, late_us = 10, iterations = 50;
+  int polls = 10;
 };
 
 Options read_options(int argc, char** argv) {
@@ -51,6 +55,12 @@ Options read_options(int argc, char** argv) {
     if (option == "--child") o.child = value();
     if (option == "--burst") o.burst = static_cast<int>(value());
     if (option == "--status") o.status = static_cast<int>(value());
+    if (option == "--period-us") o.period_us = static_cast<int>(value());
+    if (option == "--park-period-us") o.park_period_us = static_cast<int>(value());
+    if (option == "--wait-us") o.wait_us = static_cast<int>(value());
+    if (option == "--late-us") o.late_us = static_cast<int>(value());
+    if (option == "--iterations") o.iterations = static_cast<int>(value());
+    if (option == "--polls") o.polls = static_cast<int>(value());
   }
   return o;
 }
@@ -116,26 +126,47 @@ class Program {
     const auto arrived = static_cast<std::uint64_t>(now_ns());
     if (pause) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     for (int s = 1; s <= options_.sites; ++s) {
-      SignalEvent signal = make_event<SignalEvent>();
-      signal.site = static_cast<SiteId>(s);
-      signal.device = kHostDevice;
-      signal.iteration = signal.value = iteration;
-      signal.at_ns = static_cast<std::uint64_t>(now_ns());
-      ring_.write(signal);
-      WaitEvent wait = make_event<WaitEvent>();
-      wait.site = static_cast<SiteId>(s);
-      wait.device = kDevice;
-      wait.iteration = wait.value = iteration;
-      wait.polls = 10;
-      wait.arrived_ns = arrived;
-      wait.resumed_ns = static_cast<std::uint64_t>(now_ns());
-      wait.status = WaitStatus::satisfied;
-      ring_.write(wait);
+      const auto signalled = static_cast<std::uint64_t>(now_ns());
+      write_wait(s, iteration, arrived, signalled, static_cast<std::uint64_t>(now_ns()));
+    }
+    read_clock();
+  }
+
+  void play() {
+    const bool parks = current_.mode == Mode::park && options_.park_period_us > 0;
+    const std::uint64_t period = 1000u * static_cast<std::uint64_t>(parks ? options_.park_period_us : options_.period_us);
+    const std::uint64_t wait = 1000u * static_cast<std::uint64_t>(options_.wait_us);
+    const auto begin = static_cast<std::uint64_t>(now_ns());
+    for (int i = 0; i < options_.iterations; ++i) {
+      const std::uint64_t arrived = begin + static_cast<std::uint64_t>(i) * period;
+      for (int s = 1; s <= options_.sites; ++s) {
+        const std::uint64_t signalled = arrived + wait - 1000u * static_cast<std::uint64_t>(options_.late_us);
+        write_wait(s, static_cast<std::uint32_t>(i + 1), arrived, signalled, arrived + wait);
+      }
     }
     read_clock();
   }
 
  private:
+  void write_wait(int site, std::uint32_t iteration, std::uint64_t arrived, std::uint64_t signalled,
+                  std::uint64_t resumed) {
+    SignalEvent signal = make_event<SignalEvent>();
+    signal.site = static_cast<SiteId>(site);
+    signal.device = kHostDevice;
+    signal.iteration = signal.value = iteration;
+    signal.at_ns = signalled;
+    ring_.write(signal);
+    WaitEvent wait = make_event<WaitEvent>();
+    wait.site = static_cast<SiteId>(site);
+    wait.device = kDevice;
+    wait.iteration = wait.value = iteration;
+    wait.polls = static_cast<std::uint32_t>(options_.polls);
+    wait.arrived_ns = arrived;
+    wait.resumed_ns = resumed;
+    wait.status = WaitStatus::satisfied;
+    ring_.write(wait);
+  }
+
   void read_clock() {
     ClockEvent clock = make_event<ClockEvent>();
     clock.device = kDevice;
@@ -220,6 +251,10 @@ int main(int argc, char** argv) {
   Program program(*std::move(session), options);
   std::printf("ready\n");
   std::fflush(stdout);
+  if (options.period_us > 0) {
+    program.play();
+    return options.status;
+  }
   std::uint32_t iteration = 1;
   for (int i = 0; i < options.burst; ++i) program.iterate(iteration++, false);
   do {

@@ -6,15 +6,16 @@
 namespace sample_test {
 namespace {
 
-TEST(CH3dTest, IsRightInBothModesOnOneAndTwoDevices) {
+TEST(CH3dTest, IsRightInEveryWayOnOneAndTwoDevices) {
   for (const char* devices : {"simt:1", "simt:2"}) {
-    for (const char* wait : {"poll", "park"}) {
+    for (const char* wait : {"naive", "poll", "park"}) {
       for (const char* size : {"1", "3", "7", "12"}) {
         const std::string arguments = std::string("--devices ") + devices + " --wait " + wait + " --size " + size +
                                       " --iterations 5 --check every --timeout 60";
         const Outcome result = run(C_H3D_PROGRAM, arguments);
         EXPECT_TRUE(result.ok()) << arguments << "\n" << result.output;
-        EXPECT_NE(result.output.find("c_h3d: 5 iterations on " + std::string(devices)), std::string::npos);
+        EXPECT_NE(result.output.find("c_h3d: 5 steps on " + std::string(devices) + " (" + wait + ")"), std::string::npos)
+            << result.output;
       }
     }
   }
@@ -25,7 +26,7 @@ TEST(CH3dTest, CountsItsMessages) {
   EXPECT_TRUE(result.ok()) << result.output;
   // A rank sends 2 * (16 + 4 * 4 + 4) cells of 4 bytes.
   EXPECT_NE(result.output.find("3 ranks of 4^3 cells"), std::string::npos) << result.output;
-  EXPECT_NE(result.output.find("54 messages (0.8 KiB) an iteration"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("54 messages (0.8 KiB) a step"), std::string::npos) << result.output;
 }
 
 TEST(CH3dTest, ManyThreadsOfTheCpuDoTheSame) {
@@ -40,6 +41,7 @@ TEST(CH3dTest, IteratesForAWhile) {
 
 TEST(CH3dTest, RefusesBadUsage) {
   EXPECT_EQ(run(C_H3D_PROGRAM, "--size 0").status, 2);
+  EXPECT_EQ(run(C_H3D_PROGRAM, "--size 513").status, 2);
   EXPECT_EQ(run(C_H3D_PROGRAM, "--check sometimes").status, 2);
   EXPECT_EQ(run(C_H3D_PROGRAM, "--devices simt:many").status, 2);
 }

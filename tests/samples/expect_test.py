@@ -4,7 +4,7 @@ expect.json: "model" and "pattern" (of the classification), "findings_must" and 
 may be held to a site: "no_gain@h3d.face"). "unknown_for_now", a list of "model" and "pattern", lets those be `unknown`
 as well, but never another one than expected. "arguments" are the sample's for this test. "findings_say": words that the
 finding of a rule has to hold. "device": "gpu" is for programs that need one (exit status 3 without it, and then they are
-skipped). "trace": what to record. "ranks": those of the processes that must be recorded.
+skipped), "devices" those of another that needs more than simt:1. "trace": what to record. "ranks": those of the processes that must be recorded.
 """
 
 import json
@@ -22,7 +22,8 @@ import harness
 
 PROGRAMS = pathlib.Path(os.environ["WICPROF_SAMPLES"])
 REQUIRED = {"model", "pattern", "findings_must", "findings_must_not"}
-FIELDS = REQUIRED | {"unknown_for_now", "arguments", "findings_say", "device", "trace", "ranks"}
+FIELDS = REQUIRED | {"unknown_for_now", "arguments", "findings_say", "device", "devices", "trace",
+                     "ranks"}
 NO_GPU = 3  # exit status of a sample that this machine cannot run
 RULES = set(re.findall(r'Rule\{"(\w+)"', (SOURCE / "analyzer" / "rules" / "list.cpp").read_text()))
 
@@ -69,7 +70,7 @@ class Samples(harness.Case):
         if needs_gpu and not (PROGRAMS / sample).exists():
             self.skipTest(f"{sample} was not built: there is no CUDA toolkit")
         sources = [f"--trace={expected['trace']}"] if "trace" in expected else []
-        where = [] if needs_gpu else ["--devices", "simt:1"]
+        where = [] if needs_gpu else ["--devices", expected.get("devices", "simt:1")]
         run = self.wic_prof("run", "-q", "-o", trace, *sources, "--", PROGRAMS / sample, *where,
                             *expected.get("arguments", []))
         if needs_gpu and run.returncode == NO_GPU:

@@ -40,9 +40,9 @@ TEST(SamplesOnGpu, HotFlagRefusesWhatWouldDeadlock) {
   EXPECT_NE(result.output.find("do not fit"), std::string::npos) << result.output;
 }
 
-TEST(SamplesOnGpu, CH3dIsRightInBothModes) {
+TEST(SamplesOnGpu, CH3dIsRightInEveryWay) {
   std::string output;
-  for (const char* wait : {"poll", "park"}) {
+  for (const char* wait : {"naive", "poll", "park"}) {
     for (const char* size : {"1", "7", "33"}) {
       const std::string arguments =
           std::string("--devices cuda:0 --wait ") + wait + " --size " + size + " --iterations 50 --check every";

@@ -2,6 +2,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
+
+#include <filesystem>
 
 #include "store/schema.h"
 #include "store/sqlite.h"
@@ -63,6 +66,52 @@ TEST_F(OpenTest, ANewerAndAnOlderVersion) {
   expect_refused(path_, "older wic-prof: version 0");
   set_version(kSchemaVersion);
   EXPECT_TRUE(Reader::open(path_));
+}
+
+// What gzip makes of a file.
+void pack(const std::string& from, const std::string& to) {
+  const std::string data = contents(from);
+  gzFile file = gzopen(to.c_str(), "wb9");
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(gzwrite(file, data.data(), static_cast<unsigned>(data.size())), static_cast<int>(data.size()));
+  ASSERT_EQ(gzclose(file), Z_OK);
+}
+
+TEST_F(OpenTest, APackedTraceReadsAsTheTraceAndLeavesNothingBehind) {
+  const TempFolder temporary;
+  ASSERT_EQ(setenv("TMPDIR", temporary.path().c_str(), 1), 0);
+  record_waits(path_, 500);
+  const std::string packed = path_ + ".gz";
+  pack(path_, packed);
+  EXPECT_LT(contents(packed).size(), contents(path_).size() / 4);
+  {
+    const Result<Reader> reader = Reader::open(packed), plain = Reader::open(path_);
+    ASSERT_TRUE(reader) << reader.error().message;
+    EXPECT_EQ(reader->waits()->size(), 500u);
+    EXPECT_EQ(*reader->meta(), *plain->meta());
+    EXPECT_FALSE(std::filesystem::is_empty(temporary.path()));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(temporary.path()));
+
+  const std::string whole = contents(packed);
+  write_contents(packed, whole.substr(0, whole.size() / 2));
+  expect_refused(packed, "damaged or truncated");
+  write_contents(packed, whole.substr(0, 2));
+  EXPECT_FALSE(Reader::open(packed));
+  std::string flipped = whole;
+  flipped[whole.size() / 2] = static_cast<char>(flipped[whole.size() / 2] ^ 0x20);
+  write_contents(packed, flipped);
+  expect_refused(packed, "damaged or truncated");
+  write_contents(path_, "This is a letter to a friend, and a rather long one, so that it is longer than any header. "
+                        "It goes on for another line at least, to be sure that there is enough of it.");
+  pack(path_, packed);
+  expect_refused(packed, "is not a trace");
+  EXPECT_TRUE(std::filesystem::is_empty(temporary.path()));
+  ASSERT_EQ(setenv("TMPDIR", (temporary / "missing").c_str(), 1), 0);
+  const Result<Reader> nowhere = Reader::open(packed);
+  ASSERT_FALSE(nowhere);
+  EXPECT_NE(nowhere.error().message.find("TMPDIR"), std::string::npos) << nowhere.error().message;
+  unsetenv("TMPDIR");
 }
 
 TEST_F(OpenTest, TruncatedAtManyLengths) {

@@ -28,6 +28,12 @@ namespace {
 constexpr std::uint32_t kMostTags = 1u << 24;
 constexpr std::uint32_t kMostBytes = 1u << 30;
 
+/// What the trace has to know of a message at least: its size.
+Payload sized(Payload payload, std::uint32_t bytes) {
+  if (payload.bytes == 0) payload.bytes = bytes;
+  return payload;
+}
+
 std::uint32_t load(const std::uint32_t* word) {
   return std::atomic_ref(*const_cast<std::uint32_t*>(word)).load(std::memory_order_acquire);
 }
@@ -47,6 +53,9 @@ Result<> check(const Runtime& runtime, const ChannelSpec& spec) {
   }
   // The producer writes into the consumer's memory, the consumer what it has released into the producer's. Managed memory
   // is everyone's.
+  if (spec.sites_of != nullptr && (spec.way == Way::naive) != (spec.sites_of->spec().way == Way::naive)) {
+    return bad_input(channel + "way naive polls by atomics, which other ways' words may not bear; give it sites of its own");
+  }
   if (!spec.producer.is_cpu() && !spec.consumer.is_cpu() && spec.way != Way::naive) {
     const Device& producer = runtime.device(static_cast<std::size_t>(spec.producer.device));
     const Device& consumer = runtime.device(static_cast<std::size_t>(spec.consumer.device));
@@ -65,9 +74,9 @@ struct Channel::State {
       : runtime(r), spec(s), memory(std::move(m)), box(memory.host_box()), sent(spec.producer.is_cpu() ? spec.tags : 0) {}
 
   Result<> open();
-  Result<> check_cycle(Tag first, std::uint32_t count, std::uint32_t cycle, std::uint32_t bytes) const;
-  void announce(Tag tag, std::uint32_t cycle, std::uint32_t bytes);
-  Result<> push(Tag first, std::uint32_t count, std::uint32_t cycle, std::uint32_t bytes);
+  Result<> check_cycle(Tag first, std::uint32_t count, Cycle cycle, std::uint32_t bytes) const;
+  void announce(Tag tag, Cycle cycle, std::uint32_t bytes, const Payload& payload);
+  Result<> push(Tag first, std::uint32_t count, Cycle cycle, std::uint32_t bytes, Payload payload);
   std::uint32_t* released(Tag tag) const { return memory.released() + std::size_t{tag} * memory.released_stride(); }
 
   Runtime& runtime;
@@ -92,22 +101,34 @@ Result<> Channel::State::open() {
   const auto pollers = [](End end) {
     return end.is_cpu() ? wicprof::Pollers::each_thread : wicprof::Pollers::leader;
   };
-  const auto add = [&](const char* what, wicprof::WordMemory word, End waiting, End releasing) {
+  const auto site_end = [](End end) {
+    return end.is_cpu() ? wicprof::kHostEnd : static_cast<wicprof::SiteEnd>(wicprof::kFirstDeviceEnd + end.device);
+  };
+  const auto add = [&](const char* what, wicprof::WordMemory word, End waiting, End releasing, StrategyId own,
+                       wicprof::SitePurpose purpose) {
     SiteSpec site;
     site.name = spec.name + what;
     site.word_memory = word;
     site.pollers = pollers(waiting);
+    site.own = own;
+    site.purpose = purpose;
+    site.releasing = site_end(releasing);
+    site.waiting = site_end(waiting);
     if (!releasing.is_cpu()) site.producer = runtime.device(static_cast<std::size_t>(releasing.device)).properties().id;
     return runtime.add_site(site);
   };
-  const auto data = add(".data", places.data, spec.consumer, spec.producer);
-  if (!data) return data.error();
-  data_site = *data;
-  const auto room = add(".room", places.room, spec.producer, spec.consumer);
-  if (!room) return room.error();
-  room_site = *room;
-  if (spec.way == Way::naive && !spec.consumer.is_cpu()) {
-    if (Result<> set = runtime.set_wait(data_site, {wicprof::Mode::poll, StrategyId::naive}); !set) return set;
+  if (spec.sites_of != nullptr) {
+    data_site = spec.sites_of->state_->data_site;
+    room_site = spec.sites_of->state_->room_site;
+  } else {
+    const bool by_atomics = spec.way == Way::naive && !spec.consumer.is_cpu();
+    const auto data = add(".data", places.data, spec.consumer, spec.producer, by_atomics ? StrategyId::naive : StrategyId::poll,
+                          wicprof::SitePurpose::data);
+    if (!data) return data.error();
+    data_site = *data;
+    const auto room = add(".room", places.room, spec.producer, spec.consumer, StrategyId::poll, wicprof::SitePurpose::room);
+    if (!room) return room.error();
+    room_site = *room;
   }
   if (path_of(spec) == Path::engine) {
     there = std::make_unique<AvailabilityBitmap>(spec.tags);
@@ -155,6 +176,7 @@ Result<std::unique_ptr<Channel>> Channel::make(Runtime& runtime, const ChannelSp
 }
 
 const ChannelSpec& Channel::spec() const { return state_->spec; }
+wicprof::SiteId Channel::data_site() const { return state_->data_site; }
 Path Channel::path() const { return path_of(state_->spec); }
 
 Result<Sender> Channel::sender() const {
@@ -187,13 +209,13 @@ Result<Receiver> Channel::receiver() const {
   return receiver;
 }
 
-Channel::HostPlace Channel::place(Tag tag, std::uint32_t cycle, TimeNs timeout) {
+Channel::HostPlace Channel::place(Tag tag, Cycle cycle, TimeNs timeout) {
   State& s = *state_;
   WaitResult wait{WaitStatus::satisfied, 0};
   if (cycle > 2) {
     wait.value = load(s.released(tag));
     const AtLeast room{cycle - 2};
-    if (!room(wait.value)) wait = s.runtime.wait_until(s.room_site, cycle, s.released(tag), room, timeout);
+    if (!room(wait.value)) wait = s.runtime.wait_until(s.room_site, cycle.iteration, s.released(tag), room, timeout);
   }
   if (wait.status != WaitStatus::satisfied) return {wait, {}};
   std::byte* const at = path_of(s.spec) == Path::engine ? s.memory.staging(tag, cycle) + s.box.slots.payload_at
@@ -201,7 +223,7 @@ Channel::HostPlace Channel::place(Tag tag, std::uint32_t cycle, TimeNs timeout) 
   return {wait, {at, s.spec.max_bytes}};
 }
 
-Result<> Channel::State::check_cycle(Tag first, std::uint32_t count, std::uint32_t cycle, std::uint32_t bytes) const {
+Result<> Channel::State::check_cycle(Tag first, std::uint32_t count, Cycle cycle, std::uint32_t bytes) const {
   const std::string channel = "channel '" + spec.name + "': ";
   if (count == 0 || first >= spec.tags || count > spec.tags - first) return bad_input(channel + "there is no such tag");
   if (bytes > spec.max_bytes) {
@@ -218,14 +240,14 @@ Result<> Channel::State::check_cycle(Tag first, std::uint32_t count, std::uint32
 }
 
 // By stores: the message lies where the consumer reads it.
-void Channel::State::announce(Tag tag, std::uint32_t cycle, std::uint32_t bytes) {
+void Channel::State::announce(Tag tag, Cycle cycle, std::uint32_t bytes, const Payload& payload) {
   *box.length(tag, cycle) = bytes;
   if (box.announce == Announce::count) {
     const TimeNs at = wicprof::now_ns();
     std::atomic_ref(*box.word(tag, cycle)).fetch_add(1, std::memory_order_acq_rel);
-    runtime.record_signal(data_site, cycle, box.word(tag, cycle), at, cycle);
+    runtime.record_signal(data_site, cycle.iteration, box.word(tag, cycle), at, cycle, payload);
   } else {
-    runtime.signal(data_site, cycle, box.word(tag, cycle), cycle);
+    runtime.signal(data_site, cycle.iteration, box.word(tag, cycle), cycle, payload);
   }
   if (host_bell != nullptr) host_bell->ring();
 }
@@ -233,7 +255,8 @@ void Channel::State::announce(Tag tag, std::uint32_t cycle, std::uint32_t bytes)
 // By the copy engine: the messages, and behind them in the same stream the word that tells of them. All that ever writes
 // one word of bits is one stream, so that no bit of a message is there before the message. With two streams a word and
 // what comes before it on the way hide behind the copies of the other cycle.
-Result<> Channel::State::push(Tag first, std::uint32_t count, std::uint32_t cycle, std::uint32_t bytes) {
+Result<> Channel::State::push(Tag first, std::uint32_t count, Cycle cycle, std::uint32_t bytes,
+                              Payload payload) {
   for (Tag tag = first; tag < first + count; ++tag) {
     std::memcpy(memory.staging(tag, cycle) + box.slots.bytes_at, &bytes, sizeof bytes);
   }
@@ -250,13 +273,20 @@ Result<> Channel::State::push(Tag first, std::uint32_t count, std::uint32_t cycl
   }
   if (Result<> r = stream.write(box.word(first, cycle), word); !r) return r;
   for (Tag tag = first; tag < first + count; ++tag) {
-    runtime.record_signal(data_site, cycle, box.word(tag, cycle), at, box.recorded_value(cycle));
+    runtime.record_signal(data_site, cycle.iteration, box.word(tag, cycle), at, box.recorded_value(cycle), payload);
+    payload.offset += payload.span;
   }
   return wicprof::ok();
 }
 
-Result<> Channel::publish_range(Tag first, std::uint32_t count, std::uint32_t cycle, std::uint32_t bytes) {
+Result<> Channel::publish_range(Tag first, std::uint32_t count, Cycle cycle, std::uint32_t bytes,
+                                const Payload& payload) {
   State& s = *state_;
+  const auto payload_of_tag = [&](Tag tag) {
+    Payload of = sized(payload, bytes);
+    of.offset += (tag - first) * of.span;
+    return of;
+  };
   if (Result<> valid = s.check_cycle(first, count, cycle, bytes); !valid) return valid;
   const bool engine = path_of(s.spec) == Path::engine;
   const Tag end = first + count;
@@ -271,9 +301,9 @@ Result<> Channel::publish_range(Tag first, std::uint32_t count, std::uint32_t cy
       while (next < batch_end && s.sent[next].load(std::memory_order_relaxed) == cycle - 1) ++next;
     }
     if (engine) {
-      if (Result<> pushed = s.push(tag, next - tag, cycle, bytes); !pushed) return pushed;
+      if (Result<> pushed = s.push(tag, next - tag, cycle, bytes, payload_of_tag(tag)); !pushed) return pushed;
     } else {
-      s.announce(tag, cycle, bytes);
+      s.announce(tag, cycle, bytes, payload_of_tag(tag));
     }
     // Not before: what could not be pushed may be published again.
     for (; tag < next; ++tag) s.sent[tag].store(cycle, std::memory_order_relaxed);
@@ -281,32 +311,33 @@ Result<> Channel::publish_range(Tag first, std::uint32_t count, std::uint32_t cy
   return wicprof::ok();
 }
 
-Result<WaitResult> Channel::send(Tag tag, std::uint32_t cycle, const void* data, std::uint32_t bytes, TimeNs timeout) {
+Result<WaitResult> Channel::send(Tag tag, Cycle cycle, const void* data, std::uint32_t bytes, TimeNs timeout,
+                                 const Payload& payload) {
   if (Result<> valid = state_->check_cycle(tag, 1, cycle, bytes); !valid) return valid.error();
   if (AtLeast{cycle}(state_->sent[tag].load(std::memory_order_relaxed))) return WaitResult{WaitStatus::satisfied, 0};
   const HostPlace to = place(tag, cycle, timeout);
   if (to.wait.status != WaitStatus::satisfied) return to.wait;
   std::memcpy(to.data.data(), data, bytes);
-  if (Result<> published = publish(tag, cycle, bytes); !published) return published.error();
+  if (Result<> published = publish(tag, cycle, bytes, payload); !published) return published.error();
   return to.wait;
 }
 
-Channel::HostMessage Channel::receive(Tag tag, std::uint32_t cycle, TimeNs timeout) {
+Channel::HostMessage Channel::receive(Tag tag, Cycle cycle, TimeNs timeout) {
   const State& s = *state_;
   const WaitResult wait =
-      s.runtime.wait_until(s.data_site, cycle, s.box.word(tag, cycle), AtLeast{cycle}, timeout);
+      s.runtime.wait_until(s.data_site, cycle.iteration, s.box.word(tag, cycle), AtLeast{cycle}, timeout);
   if (wait.status != WaitStatus::satisfied) return {wait, {}};
   return {wait, message(tag, cycle)};
 }
 
-WaitResult Channel::receive_all(std::span<const Tag> tags, std::uint32_t cycle, TimeNs timeout) {
+WaitResult Channel::receive_all(std::span<const Tag> tags, Cycle cycle, TimeNs timeout) {
   State& s = *state_;
   const TimeNs begin = wicprof::now_ns();
   if (s.monitor == nullptr || s.runtime.strategy(s.data_site) == StrategyId::poll) {
     WaitResult wait{WaitStatus::satisfied, cycle};
     for (const Tag tag : tags) {
       const TimeNs left = std::max<TimeNs>(begin + timeout - wicprof::now_ns(), 0);
-      wait = s.runtime.wait_until(s.data_site, cycle, s.box.word(tag, cycle), AtLeast{cycle}, left);
+      wait = s.runtime.wait_until(s.data_site, cycle.iteration, s.box.word(tag, cycle), AtLeast{cycle}, left);
       if (wait.status != WaitStatus::satisfied) break;
     }
     return wait;
@@ -316,20 +347,20 @@ WaitResult Channel::receive_all(std::span<const Tag> tags, std::uint32_t cycle, 
   const WaitStatus status = s.monitor->wait(tags, cycle, timeout, [&s] {
     return s.runtime.strategy(s.data_site) == static_cast<StrategyId>(kProducerLost);
   });
-  s.runtime.record_wait(s.data_site, cycle, s.box.word(tags.front(), cycle), begin, wicprof::now_ns(),
+  s.runtime.record_wait(s.data_site, cycle.iteration, s.box.word(tags.front(), cycle), begin, wicprof::now_ns(),
                         wicprof::thread_cpu_ns() - cpu_begin, 0, status);
   return {status, cycle};
 }
 
-std::span<const std::byte> Channel::message(Tag tag, std::uint32_t cycle) const {
+std::span<const std::byte> Channel::message(Tag tag, Cycle cycle) const {
   const Mailbox& box = state_->box;
   if (tag >= box.tags) return {};
   return {box.payload(tag, cycle), *box.length(tag, cycle)};
 }
 
-void Channel::release(Tag tag, std::uint32_t cycle) {
+void Channel::release(Tag tag, Cycle cycle) {
   State& s = *state_;
-  s.runtime.signal(s.room_site, cycle, s.released(tag), cycle);
+  s.runtime.signal(s.room_site, cycle.iteration, s.released(tag), cycle);
 }
 
 std::size_t Channel::pending() const { return state_->monitor == nullptr ? 0 : state_->monitor->pending(); }

@@ -46,6 +46,11 @@ inline wicprof::SignalEvent signal_event(const DeviceRecord& r, wicprof::DeviceI
   e.iteration = r.quads[1].payload[0];
   e.value = r.quads[2].payload[2];
   e.at_ns = join_words(r.quads[2].payload[0], r.quads[2].payload[1]);
+  e.offset = std::uint64_t{r.quads[3].payload[0]} * 4;
+  e.span = std::uint64_t{r.quads[3].payload[1]} * 4;
+  e.bytes = r.quads[1].payload[1];
+  e.pieces = r.quads[1].payload[2] & 0x7fffffffu;
+  e.regular = static_cast<std::uint8_t>(r.quads[1].payload[2] >> 31);
   return e;
 }
 

@@ -523,6 +523,9 @@ Result<SiteId> Runtime::add_site(const SiteSpec& spec) {
   e.word_memory = spec.word_memory;
   e.pollers = spec.pollers;
   e.words = spec.shared_word ? 1 : 0;
+  e.purpose = spec.purpose;
+  e.releasing = spec.releasing;
+  e.waiting = spec.waiting;
   state_->sink->write(e);
   if (state_->board.wanted(*site).strategy == StrategyId::automatic) {
     state_->tell_choice(*site, state_->board.choice(*site));
@@ -574,12 +577,14 @@ Result<> Runtime::set_wait(SiteId site, WantedWait wanted) {
 }
 
 StrategyId Runtime::strategy(SiteId site) const { return state_->board.strategy(site); }
+wicprof::Mode Runtime::mode(SiteId site) const { return state_->board.wanted(site).mode; }
 std::string Runtime::strategy_reason(SiteId site) const { return state_->board.choice(site).reason; }
 
-void Runtime::signal(SiteId site, std::uint32_t iteration, std::uint32_t* word, std::uint32_t value) {
+void Runtime::signal(SiteId site, std::uint32_t iteration, std::uint32_t* word, std::uint32_t value,
+                     const Payload& payload) {
   const TimeNs at = wicprof::now_ns();
   std::atomic_ref(*word).store(value, std::memory_order_release);
-  record_signal(site, iteration, word, at, value);
+  record_signal(site, iteration, word, at, value, payload);
 }
 
 WaitResult Runtime::wait_until(SiteId site, std::uint32_t iteration, const std::uint32_t* word, AtLeast condition,
@@ -618,7 +623,7 @@ void Runtime::record_wait(SiteId site, std::uint32_t iteration, const std::uint3
 }
 
 void Runtime::record_signal(SiteId site, std::uint32_t iteration, const std::uint32_t* word, TimeNs at,
-                            std::uint32_t value) {
+                            std::uint32_t value, const Payload& payload) {
   if (state_->sink == nullptr) return;
   auto e = make_event<wicprof::SignalEvent>();
   e.site = site;
@@ -627,6 +632,11 @@ void Runtime::record_signal(SiteId site, std::uint32_t iteration, const std::uin
   e.value = value;
   e.at_ns = static_cast<std::uint64_t>(at);
   e.word_tag = word_tag(word);
+  e.offset = payload.offset;
+  e.span = payload.span;
+  e.bytes = payload.bytes;
+  e.pieces = payload.pieces;
+  e.regular = payload.regular ? 1 : 0;
   state_->sink->write(e);
 }
 

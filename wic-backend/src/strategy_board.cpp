@@ -112,7 +112,9 @@ WantedWait StrategyBoard::wanted(const Site& site) const {
 }
 
 StrategyId StrategyBoard::resolve(const Site& site) const {
-  const StrategyId strategy = wanted(site).strategy;
+  const WantedWait want = wanted(site);
+  const bool own = want.mode == wicprof::Mode::poll && want.strategy == wicprof::default_strategy(want.mode);
+  const StrategyId strategy = own ? site.chooser.spec().own : want.strategy;
   if (strategy == StrategyId::naive && atomics_lose_the_flag(site)) return StrategyId::poll;
   return strategy == StrategyId::automatic ? site.chooser.now().strategy : strategy;
 }

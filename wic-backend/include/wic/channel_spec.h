@@ -5,11 +5,25 @@
 #include <memory>
 #include <string>
 
+#include "wic/platform.h"
+
 namespace wic {
 
+class Channel;
 class MessagePages;
 
 using Tag = std::uint32_t;  ///< names a datum: 0..tags-1
+
+/// Which message of a tag: they count from 1. A plain number does; a program that counts its iterations otherwise says which one
+/// it is, for the trace.
+struct Cycle {
+  std::uint32_t number;
+  std::uint32_t iteration;
+
+  WIC_DEVICE constexpr Cycle(std::uint32_t n) : number(n), iteration(n) {}  // NOLINT: a number is a cycle
+  WIC_DEVICE constexpr Cycle(std::uint32_t n, std::uint32_t of_program) : number(n), iteration(of_program) {}
+  WIC_DEVICE constexpr operator std::uint32_t() const { return number; }  // NOLINT: and a cycle a number
+};
 
 /// How a channel carries messages and how its ends wait.
 enum class Way : std::uint8_t {
@@ -50,6 +64,8 @@ struct ChannelSpec {
   /// (or in naps of 50 us, where its device cannot). Costs the producer an atomic add a message. Without it they wait
   /// for one tag after another.
   bool monitored = false;
+  /// Of another channel, whose wait sites this one uses rather than sites of its own: two ways for one path of messages.
+  const Channel* sites_of = nullptr;
   /// Where the messages lie; none = pages of the channel's own, as many as it needs. Way naive has no pages.
   std::shared_ptr<MessagePages> pages = {};
 };

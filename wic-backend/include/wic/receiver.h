@@ -31,7 +31,7 @@ struct Receiver {
   std::uint32_t landing_stride = 0;
 
   /// Waits for one message.
-  WIC_DEVICE Message receive(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
+  WIC_DEVICE Message receive(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
                              std::uint64_t timeout_ns) const {
     const WaitResult wait = wait_for(thread, group, tag, cycle, timeout_ns);
     if (wait.status != wicprof::WaitStatus::satisfied) return {wait};
@@ -41,7 +41,7 @@ struct Receiver {
   /// Waits for the messages `first` to `first + count - 1` of one cycle; message() then gives each. One wait for all that
   /// share a word of availability bits (32 tags from a multiple of 32 on), else one after another.
   WIC_DEVICE WaitResult receive_range(const Thread& thread, const Group& group, Tag first, std::uint32_t count,
-                                      std::uint32_t cycle, std::uint64_t timeout_ns) const {
+                                      Cycle cycle, std::uint64_t timeout_ns) const {
     const std::uint64_t deadline = thread.clock_ns() + timeout_ns;
     WaitResult wait{wicprof::WaitStatus::satisfied, 0};
     for (Tag tag = first; tag != first + count;) {
@@ -63,7 +63,7 @@ struct Receiver {
   /// The same for any tags. `tags` lies where the whole group can read it and does not change meanwhile; at most some
   /// dozens, since every thread looks through all of them.
   WIC_DEVICE WaitResult receive_all(const Thread& thread, const Group& group, const Tag* tags, std::uint32_t count,
-                                    std::uint32_t cycle, std::uint64_t timeout_ns) const {
+                                    Cycle cycle, std::uint64_t timeout_ns) const {
     const std::uint64_t deadline = thread.clock_ns() + timeout_ns;
     WaitResult wait{wicprof::WaitStatus::satisfied, 0};
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -86,18 +86,18 @@ struct Receiver {
   }
 
   /// A message that has been waited for and not been released.
-  WIC_DEVICE Message message(const WaitResult& wait, Tag tag, std::uint32_t cycle) const {
+  WIC_DEVICE Message message(const WaitResult& wait, Tag tag, Cycle cycle) const {
     const std::byte* const data =
         landing == nullptr ? box.payload(tag, cycle) : landing + (std::size_t{tag} * 2 + (cycle & 1)) * landing_stride;
     return {wait, data, *box.length(tag, cycle)};
   }
 
   /// The whole group has done with the message.
-  WIC_DEVICE void release(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle) const {
+  WIC_DEVICE void release(const Thread& thread, const Group& group, Tag tag, Cycle cycle) const {
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
     if (!group.is_leader(thread)) return;
-    signal(thread, view, room_site, cycle, released + std::size_t{tag} * released_stride, cycle);
+    signal(thread, view, room_site, cycle.iteration, released + std::size_t{tag} * released_stride, cycle);
   }
 
  private:
@@ -106,27 +106,27 @@ struct Receiver {
     return now < deadline ? deadline - now : 0;
   }
 
-  WIC_DEVICE WaitResult wait_for(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
+  WIC_DEVICE WaitResult wait_for(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
                                  std::uint64_t timeout_ns) const {
     if (box.announce == Announce::count) return naive_wait(thread, group, tag, cycle, timeout_ns);
     if (box.announce == Announce::bit) {
       return wait_for_bits(thread, group, tag, Mailbox::bit(tag), cycle, timeout_ns);
     }
-    return wait_until(thread, view, group, data_site, cycle, box.word(tag, cycle), AtLeast{cycle}, timeout_ns);
+    return wait_until(thread, view, group, data_site, cycle.iteration, box.word(tag, cycle), AtLeast{cycle}, timeout_ns);
   }
 
   WIC_DEVICE WaitResult wait_for_bits(const Thread& thread, const Group& group, Tag tag, std::uint32_t mask,
-                                      std::uint32_t cycle, std::uint64_t timeout_ns) const {
-    return wait_until(thread, view, group, data_site, cycle, box.word(tag, cycle), BitsThere{mask, all_there(cycle)},
+                                      Cycle cycle, std::uint64_t timeout_ns) const {
+    return wait_until(thread, view, group, data_site, cycle.iteration, box.word(tag, cycle), BitsThere{mask, all_there(cycle)},
                       timeout_ns);
   }
 
   // Algorithm 1: one thread adds 0 to the flag until it has come (the site's strategy is `naive`) and takes the data,
   // while the others stand at the barrier.
-  WIC_DEVICE WaitResult naive_wait(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
+  WIC_DEVICE WaitResult naive_wait(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
                                    std::uint64_t timeout_ns) const {
     const WaitResult wait =
-        wait_until(thread, view, group, data_site, cycle, box.word(tag, cycle), AtLeast{cycle}, timeout_ns);
+        wait_until(thread, view, group, data_site, cycle.iteration, box.word(tag, cycle), AtLeast{cycle}, timeout_ns);
     if (wait.status != wicprof::WaitStatus::satisfied) return wait;
     if (group.is_leader(thread)) {
       copy_bytes(thread, 0, 1, landing + (std::size_t{tag} * 2 + (cycle & 1)) * landing_stride,

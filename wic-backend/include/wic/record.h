@@ -7,6 +7,7 @@
 #include "protocol/events/site.h"
 #include "protocol/events/wait.h"
 #include "wic/device_state.h"
+#include "wic/payload.h"
 #include "wic/thread.h"
 #include "wic/word_tag.h"
 
@@ -29,6 +30,17 @@ struct RecordPayload {
   wicprof::Pollers pollers = wicprof::Pollers::leader;
   bool waited = false;  ///< the word was not ready at the first look
 };
+
+/// A signal has no end, no polls and no change of strategy: what it announces goes there.
+WIC_DEVICE inline RecordPayload signal_record(wicprof::SiteId site, std::uint32_t iteration, std::uint64_t at,
+                                              std::uint32_t value, wicprof::WordTag tag, const Payload& payload) {
+  const std::uint64_t first = payload.offset / 4;
+  const std::uint64_t words = (payload.offset + payload.span + 3) / 4 - first;
+  const bool fits = ((first | words) >> 32) == 0;
+  const std::uint32_t pieces = fits ? payload.pieces & 0x7fffffffu : 0;
+  return {wicprof::EventKind::signal, 0, wicprof::WaitStatus::satisfied, site, iteration, payload.bytes, at,
+          fits ? (words << 32) | first : 0, pieces | (std::uint32_t{payload.regular} << 31), value, tag};
+}
 
 /// Whether what has that key is in the sample: one key in mask + 1, picked at random.
 WIC_DEVICE inline bool in_sample(std::uint64_t key, std::uint32_t mask) {

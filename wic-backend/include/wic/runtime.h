@@ -14,6 +14,7 @@
 #include "protocol/events/site.h"
 #include "wic/device.h"
 #include "wic/device_state.h"
+#include "wic/payload.h"
 #include "wic/wait.h"
 
 namespace wic {
@@ -25,6 +26,12 @@ struct SiteSpec {
   bool shared_word = false;  ///< all groups wait on one word, rather than each on its own; `auto` starts from that
   /// The device whose kernels release the waiters: when it fails, they are released with WaitStatus::producer_lost.
   std::optional<wicprof::DeviceId> producer = {};
+  /// For the trace: what the words are for, and who releases and who waits, by kFirstDeviceEnd + index in the runtime. So that two
+  /// ends on one device are told apart.
+  wicprof::SitePurpose purpose = wicprof::SitePurpose::unknown;
+  wicprof::SiteEnd releasing = 0, waiting = 0;
+  /// How it waits in mode poll: `poll` or `naive`. `naive` gives way to `poll` where it would lose its flag, as in set_wait().
+  wicprof::StrategyId own = wicprof::StrategyId::poll;
 };
 
 struct RuntimeOptions {
@@ -63,6 +70,8 @@ class Runtime {
   /// The strategy that waits at the site use now; kProducerLost (wic/device_state.h) in its place while the site's producer
   /// is gone. Any thread.
   wicprof::StrategyId strategy(wicprof::SiteId site) const;
+  /// How the site is wanted to wait now: in the program's own way, or parked. Any thread.
+  wicprof::Mode mode(wicprof::SiteId site) const;
   /// Why `auto` stands for what it does at the site, in a sentence with the figures that decided; the trace holds it, too.
   std::string strategy_reason(wicprof::SiteId site) const;
 
@@ -73,8 +82,10 @@ class Runtime {
   /// Calls release_waiters(site) once that process has ended. Error: no such process. Any thread.
   Result<> watch_producer(wicprof::SiteId site, int pid);
 
-  /// Releases the waiters of a word from the host. The word lies in pinned host memory. Any thread.
-  void signal(wicprof::SiteId site, std::uint32_t iteration, std::uint32_t* word, std::uint32_t value);
+  /// Releases the waiters of a word from the host. The word lies in pinned host memory. `payload`: what becomes readable, for
+  /// the trace. Any thread.
+  void signal(wicprof::SiteId site, std::uint32_t iteration, std::uint32_t* word, std::uint32_t value,
+              const Payload& payload = {});
 
   /// The host's side of wait_until: spins in mode poll; in mode park sleeps through most of the wait that earlier ones
   /// predict, then looks again and again, giving way to other threads. Any thread.
@@ -86,7 +97,7 @@ class Runtime {
   void record_wait(wicprof::SiteId site, std::uint32_t iteration, const std::uint32_t* word, wicprof::TimeNs begin,
                    wicprof::TimeNs end, wicprof::TimeNs cpu_ns, std::uint32_t polls, wicprof::WaitStatus status);
   void record_signal(wicprof::SiteId site, std::uint32_t iteration, const std::uint32_t* word, wicprof::TimeNs at,
-                     std::uint32_t value);
+                     std::uint32_t value, const Payload& payload = {});
 
   /// Moves the records that kernels have written so far to the session. Called by itself all the time; call it to be
   /// sure. Any thread.

@@ -38,36 +38,37 @@ struct Sender {
 
   /// Waits until the consumer has released cycle - 2, and tells where the message belongs. Not to be written to for a cycle
   /// that was announced before: the place may hold a later message.
-  WIC_DEVICE Place place(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
+  WIC_DEVICE Place place(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
                          std::uint64_t timeout_ns) const {
     return place_by(thread, group, tag, cycle, released + std::size_t{tag} * released_stride, timeout_ns);
   }
 
   /// Announces what the group has written to the place. A cycle that was announced before is not announced again.
-  WIC_DEVICE void publish(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
-                          std::uint32_t bytes) const {
+  /// `payload`, here and below: what the message is of, for the trace; without it the trace has its size alone.
+  WIC_DEVICE void publish(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
+                          std::uint32_t bytes, const Payload& payload = {}) const {
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
     if (!group.is_leader(thread) || is_sent(thread, tag, cycle)) return;
     *box.length(tag, cycle) = bytes;
-    announce(thread, tag, cycle);
+    announce(thread, tag, cycle, sized(payload, bytes));
   }
 
   /// `bytes`: at most max_bytes. Returns once `data` may be overwritten; without room in time nothing is sent. A cycle that
   /// was announced before is not sent again.
-  WIC_DEVICE WaitResult send(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle, const void* data,
-                             std::uint32_t bytes, std::uint64_t timeout_ns) const {
+  WIC_DEVICE WaitResult send(const Thread& thread, const Group& group, Tag tag, Cycle cycle, const void* data,
+                             std::uint32_t bytes, std::uint64_t timeout_ns, const Payload& payload = {}) const {
     const Place to = place(thread, group, tag, cycle, timeout_ns);
     if (to.data == nullptr) return to.wait;
     const auto* const from = static_cast<const std::byte*>(data);
     if (box.slots.is_quad() && box.announce == Announce::word) {
       thread.sync_warp();
       thread.barrier(group.barrier, group.threads);  // what the others wrote to `data`
-      if (group.is_leader(thread)) send_quad(thread, tag, cycle, from, bytes);
+      if (group.is_leader(thread)) send_quad(thread, tag, cycle, from, bytes, payload);
     } else {
       if (group_finds_sent(thread, group, tag, cycle)) return to.wait;
       copy_bytes(thread, thread.index() - group.first, group.threads, to.data, from, bytes);
-      publish(thread, group, tag, cycle, bytes);
+      publish(thread, group, tag, cycle, bytes, payload);
     }
     // The leader reads `data` last.
     thread.sync_warp();
@@ -78,9 +79,9 @@ struct Sender {
   /// As send(), by `parts` groups of this device, each of which calls it with its number. The last to be done announces
   /// the message. A part whose wait is not satisfied is missing, and then so is the message, until that part, and no other,
   /// is sent again: parts are counted, whichever they are. All may repeat a cycle that was announced; nothing is sent then.
-  WIC_DEVICE WaitResult send_part(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
+  WIC_DEVICE WaitResult send_part(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
                                   const void* data, std::uint32_t bytes, std::uint32_t part, std::uint32_t parts,
-                                  std::uint64_t timeout_ns) const {
+                                  std::uint64_t timeout_ns, const Payload& payload = {}) const {
     if (group_finds_sent(thread, group, tag, cycle)) return {wicprof::WaitStatus::satisfied, 0};
     const std::uint32_t* const room = part == 0 ? released + std::size_t{tag} * released_stride : &lines[tag].released;
     const Place to = place_by(thread, group, tag, cycle, room, timeout_ns);
@@ -103,32 +104,37 @@ struct Sender {
     if (thread.fetch_add_acq_rel_system(&written, 1) + 1 != parts) return to.wait;
     thread.store(&written, 0);
     *box.length(tag, cycle) = bytes;
-    announce(thread, tag, cycle);
+    announce(thread, tag, cycle, sized(payload, bytes));
     return to.wait;
   }
 
  private:
   // `room`: a word that holds the last cycle of the tag that the consumer has done with.
-  WIC_DEVICE Place place_by(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle,
+  WIC_DEVICE Place place_by(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
                             const std::uint32_t* room, std::uint64_t timeout_ns) const {
     WaitResult wait{wicprof::WaitStatus::satisfied, 0};
-    if (cycle > 2) wait = wait_until(thread, view, group, room_site, cycle, room, AtLeast{cycle - 2}, timeout_ns);
+    if (cycle > 2) wait = wait_until(thread, view, group, room_site, cycle.iteration, room, AtLeast{cycle - 2}, timeout_ns);
     return {wait, wait.status == wicprof::WaitStatus::satisfied ? box.payload(tag, cycle) : nullptr};
   }
 
-  WIC_DEVICE bool is_sent(const Thread& thread, Tag tag, std::uint32_t cycle) const {
+  WIC_DEVICE bool is_sent(const Thread& thread, Tag tag, Cycle cycle) const {
     return AtLeast{cycle}(thread.load(&lines[tag].sent));
   }
 
   // The same answer for the whole group: its leader has done with what it announced before, and `cycle` is not announced
   // before the group has come to the next barrier.
-  WIC_DEVICE bool group_finds_sent(const Thread& thread, const Group& group, Tag tag, std::uint32_t cycle) const {
+  WIC_DEVICE bool group_finds_sent(const Thread& thread, const Group& group, Tag tag, Cycle cycle) const {
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
     return is_sent(thread, tag, cycle);
   }
 
-  WIC_DEVICE void announce(const Thread& thread, Tag tag, std::uint32_t cycle) const {
+  WIC_DEVICE static Payload sized(Payload payload, std::uint32_t bytes) {
+    if (payload.bytes == 0) payload.bytes = bytes;
+    return payload;
+  }
+
+  WIC_DEVICE void announce(const Thread& thread, Tag tag, Cycle cycle, const Payload& payload) const {
     const std::uint64_t at = thread.clock_ns();
     std::uint32_t* const word = box.word(tag, cycle);
     switch (box.announce) {
@@ -136,11 +142,11 @@ struct Sender {
       case Announce::bit: thread.flip_bits(word, Mailbox::bit(tag)); break;
       case Announce::count: thread.fetch_add_acq_rel_system(word, 1); break;
     }
-    announced(thread, tag, cycle, at);
+    announced(thread, tag, cycle, at, payload);
   }
 
-  WIC_DEVICE void send_quad(const Thread& thread, Tag tag, std::uint32_t cycle, const std::byte* from,
-                            std::uint32_t bytes) const {
+  WIC_DEVICE void send_quad(const Thread& thread, Tag tag, Cycle cycle, const std::byte* from,
+                            std::uint32_t bytes, const Payload& payload) const {
     if (is_sent(thread, tag, cycle)) return;
     std::uint32_t words[2] = {0, 0};
     for (std::uint32_t i = 0; i < bytes && i < 8; ++i) {
@@ -149,14 +155,14 @@ struct Sender {
     const std::uint64_t at = thread.clock_ns();
     thread.fence_release_system();  // the message may tell of what was written elsewhere
     thread.store_quad(box.slot(tag, cycle), words[0], words[1], bytes, cycle);
-    announced(thread, tag, cycle, at);
+    announced(thread, tag, cycle, at, sized(payload, bytes));
   }
 
-  WIC_DEVICE void announced(const Thread& thread, Tag tag, std::uint32_t cycle, std::uint64_t at) const {
+  WIC_DEVICE void announced(const Thread& thread, Tag tag, Cycle cycle, std::uint64_t at,
+                            const Payload& payload) const {
     thread.store(&lines[tag].sent, cycle);
     write_record(thread, view,
-                 {wicprof::EventKind::signal, 0, wicprof::WaitStatus::satisfied, data_site, cycle, 0, at, at, 0,
-                  box.recorded_value(cycle), word_tag(box.word(tag, cycle))});
+                 signal_record(data_site, cycle.iteration, at, box.recorded_value(cycle), word_tag(box.word(tag, cycle)), payload));
     if (bell != nullptr) thread.ring(bell);
   }
 };

@@ -1,0 +1,12 @@
+// The copies of a program without wait sites as messages: from the memory that they are read from to where they go.
+#pragma once
+
+#include "analyzer/traffic.h"
+
+namespace wicprof::analyzer {
+
+/// Empty where copies and kernels do not take turns: a program that only copies when it begins or ends does not communicate
+/// by them. Only the amounts are known, not the places.
+Traffic copy_traffic(const TraceModel& model);
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,248 @@
+// The gallery's applications in all three ways of waiting, step by step in turns (naive, poll, park, naive ...), so that whatever
+// disturbs the machine disturbs all alike. Figures 12 and 16 of the WIC paper: the gain of parking over Algorithm 1 and over
+// tuned polling, for the size that each application takes by itself and for other numbers of consumer threads.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "apps.h"
+#include "bench/claim.h"
+#include "protocol/time.h"
+
+namespace {
+
+using sample::AppInfo;
+using sample::AppOptions;
+using sample::Way;
+using wicprof::Mode;
+using wicprof::Result;
+using wicprof::bench::Claim;
+using wicprof::bench::ClaimRow;
+using wicprof::bench::Parameter;
+
+struct Contender {
+  const char* name;
+  Way way;
+  Mode mode;
+};
+constexpr std::array kContenders{Contender{"naive", Way::naive, Mode::poll}, Contender{"poll", Way::poll, Mode::poll},
+                                 Contender{"park", Way::park, Mode::park}};
+constexpr std::size_t kNaive = 0, kPoll = 1, kPark = 2;
+
+struct Plan {
+  std::string c_devices, g_devices;
+  std::int64_t steps, warm_up;
+};
+
+/// Times of each contender's steps, in ns; the i-th of all were measured side by side.
+using Times = std::array<std::vector<double>, kContenders.size()>;
+
+/// The median with the bounds within which it lies in 95 of 100 runs, by the ranks of a binomial distribution.
+struct Middle {
+  double value, low, high;
+};
+Middle middle(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto n = static_cast<double>(values.size());
+  const double reach = 0.98 * std::sqrt(n);
+  const auto at = [&](double rank) {
+    return values[static_cast<std::size_t>(std::clamp(rank, 0.0, n - 1))];
+  };
+  return {wicprof::bench::median(values), at(std::floor(n / 2 - reach)), at(std::ceil(n / 2 + reach))};
+}
+
+class Race {
+ public:
+  static Result<Race> make(const AppInfo& info, const AppOptions& options, const std::string& devices) {
+    Race race;
+    wic::RuntimeOptions runtime;
+    runtime.devices = devices;
+    runtime.record = false;
+    auto made = wic::Runtime::create(runtime);
+    if (!made) return made.error();
+    race.runtime_ = *std::move(made);
+    if (race.runtime_->device_count() < info.least_devices) {
+      return wicprof::unavailable(fmt::format("{} needs {} devices", info.name, info.least_devices));
+    }
+    for (std::size_t c = 0; c < kContenders.size(); ++c) {
+      AppOptions own = options;
+      own.way = kContenders[c].way;
+      own.on_gpu = devices.starts_with("cuda:");
+      own.prefix = std::string(kContenders[c].name) + ".";
+      for (const sample::AppOption& option : info.options) own.more.try_emplace(option.name, option.standard);
+      auto app = info.make(*race.runtime_, own);
+      if (!app) return app.error();
+      race.apps_[c] = *std::move(app);
+    }
+    return Result<Race>(std::move(race));
+  }
+
+  Result<Times> run(const Plan& plan) {
+    Times times;
+    for (std::int64_t step = 1; step <= plan.warm_up + plan.steps; ++step) {
+      for (std::size_t c = 0; c < kContenders.size(); ++c) {
+        const Mode mode = kContenders[c].mode;
+        if (Result<> set = runtime_->set_wait(0, {mode, wicprof::default_strategy(mode)}); !set) return set.error();
+        const wicprof::TimeNs begin = wicprof::now_ns();
+        if (Result<> done = apps_[c]->step(static_cast<std::uint32_t>(step)); !done) return done.error();
+        if (step > plan.warm_up) times[c].push_back(static_cast<double>(wicprof::now_ns() - begin));
+      }
+    }
+    for (const auto& app : apps_) {
+      if (Result<> right = app->check(); !right) return right.error();
+    }
+    return times;
+  }
+
+  const sample::App& app() const { return *apps_[kPark]; }
+
+ private:
+  std::unique_ptr<wic::Runtime> runtime_;  // outlives the applications
+  std::array<std::unique_ptr<sample::App>, kContenders.size()> apps_;
+};
+
+/// Over `other`: its time over park's, each pair measured side by side.
+Middle speed_up(const Times& times, std::size_t other) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < times[kPark].size(); ++i) ratios.push_back(times[other][i] / times[kPark][i]);
+  return middle(std::move(ratios));
+}
+
+struct Gains {
+  double over_naive, over_poll;
+};
+
+Gains add_rows(Claim& claim, const std::string& name, const Times& times, std::map<std::string, Parameter> params,
+               std::optional<double> bar_over_naive, std::optional<double> bar_over_poll) {
+  for (std::size_t c = 0; c < kContenders.size(); ++c) {
+    const Middle step = middle(times[c]);
+    ClaimRow row;
+    row.name = name + "_" + kContenders[c].name;
+    row.params = params;
+    row.params["low_ms"] = step.low * 1e-6;
+    row.params["high_ms"] = step.high * 1e-6;
+    row.value = step.value * 1e-6;
+    row.unit = "ms a step";
+    claim.add(std::move(row));
+  }
+  const auto add = [&](const char* what, std::size_t other, std::optional<double> bar) {
+    const Middle gain = speed_up(times, other);
+    ClaimRow row;
+    row.name = name + "_over_" + what;
+    row.params = params;
+    row.params["low"] = gain.low;
+    row.params["high"] = gain.high;
+    row.value = middle(times[kPark]).value * 1e-6;
+    row.unit = "ms a step, parked";
+    row.compared_to = name + "_" + what + " (its time over this one's, step by step: the speed-up)";
+    row.ratio = gain.value;
+    row.bar = bar;
+    claim.add(std::move(row));
+    return gain.value;
+  };
+  return {add("naive", kNaive, bar_over_naive), add("poll", kPoll, bar_over_poll)};
+}
+
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words;
+  std::istringstream in(list);
+  for (std::string word; std::getline(in, word, ',');) words.push_back(word);
+  return words;
+}
+
+const std::string& devices_for(const AppInfo& info, const Plan& plan) {
+  return info.least_devices > 1 ? plan.g_devices : plan.c_devices;
+}
+
+Result<Gains> race(Claim& claim, const AppInfo& info, const AppOptions& options, const Plan& plan,
+                   const std::string& name, std::optional<double> bar_over_naive, std::optional<double> bar_over_poll) {
+  auto race = Race::make(info, options, devices_for(info, plan));
+  if (!race) return race.error();
+  const auto times = race->run(plan);
+  if (!times) return times.error();
+  const sample::Traffic traffic = race->app().traffic();
+  return add_rows(claim, name, *times,
+                  {{"devices", devices_for(info, plan)},
+                   {"shape", race->app().shape()},
+                   {"messages_a_step", traffic.messages},
+                   {"bytes_a_step", traffic.bytes},
+                   {"timed_steps", plan.steps}},
+                  bar_over_naive, bar_over_poll);
+}
+
+double geometric_mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += std::log(value);
+  return values.empty() ? 0 : std::exp(sum / static_cast<double>(values.size()));
+}
+
+void add_mean(Claim& claim, const char* name, const std::vector<double>& gains, std::optional<double> bar) {
+  ClaimRow row;
+  row.name = name;
+  row.params = {{"applications", static_cast<std::int64_t>(gains.size())}};
+  row.value = geometric_mean(gains);
+  row.unit = "geometric mean of the speed-ups";
+  row.compared_to = "1";
+  row.ratio = row.value;
+  row.bar = bar;
+  claim.add(std::move(row));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Claim claim("applications", "the ten applications in three ways of waiting", argc, argv);
+  Plan plan;
+  plan.c_devices = claim.option("c-devices", "simt:1");
+  plan.g_devices = claim.option("g-devices", "simt:2");
+  plan.steps = std::max<std::int64_t>(claim.option("steps", 30), 1);
+  plan.warm_up = claim.option("warm-up", 3);
+  const std::vector<std::string> wanted = words_of(claim.option("apps", ""));
+  const std::vector<std::string> swept = words_of(claim.option("threads-apps", "c_srs,c_cg,g_bfs,g_stn"));
+  const std::vector<std::string> threads = words_of(claim.option("threads", ""));
+  const std::vector<std::string> sizes = words_of(claim.option("sizes", ""));  // "c_cg=64", any number of times
+
+  std::vector<double> over_naive, over_poll;
+  int failures = 0;
+  for (const AppInfo* info : sample::all_apps()) {
+    const std::string name = info->name;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
+    std::fprintf(stderr, "applications: %s\n", info->name);
+    const auto gains = race(claim, *info, {}, plan, name, name == "c_h3d" ? 1.30 : 0.98, 0.98);
+    if (!gains) {
+      std::fprintf(stderr, "applications: %s: %s\n", info->name, gains.error().message.c_str());
+      ++failures;
+      continue;
+    }
+    over_naive.push_back(gains->over_naive);
+    over_poll.push_back(gains->over_poll);
+    std::fprintf(stderr, "applications: %s: over naive %.3f, over poll %.3f\n", info->name, gains->over_naive, gains->over_poll);
+    for (const std::string& size : sizes) {
+      if (!size.starts_with(name + "=")) continue;
+      AppOptions options;
+      options.size = static_cast<std::uint32_t>(std::stoul(size.substr(name.size() + 1)));
+      const auto done = race(claim, *info, options, plan, fmt::format("{}_size_{}", name, options.size), {}, {});
+      if (!done) std::fprintf(stderr, "applications: %s: %s\n", size.c_str(), done.error().message.c_str());
+    }
+    if (std::find(swept.begin(), swept.end(), name) == swept.end()) continue;
+    for (const std::string& count : threads) {
+      const auto all = static_cast<std::uint32_t>(std::stoul(count));
+      AppOptions options;
+      options.block_size = std::clamp(all, 32u, 256u);
+      options.blocks = std::max(all / options.block_size, 1u);
+      const auto done = race(claim, *info, options, plan, fmt::format("{}_threads_{}", name, all), {}, {});
+      if (!done) std::fprintf(stderr, "applications: %s, %s threads: %s\n", info->name, count.c_str(), done.error().message.c_str());
+    }
+  }
+  add_mean(claim, "geometric_mean_over_naive", over_naive, 1.13);
+  add_mean(claim, "geometric_mean_over_poll", over_poll, {});
+  const int status = claim.write();
+  return failures > 0 ? 3 : status;
+}

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""How often wic-prof's classification of the applications is right: the confusion matrix, for docs/results.
+
+Each application is recorded on the CPU device in every way of waiting, at several sizes and counts of iterations; each trace is
+analysed as it is and with a part of its rows removed at random. What is right stands in the application's expect.json.
+
+    bench/classification.py --wic-prof build/bin/wic-prof --programs build/bin --machine vm2 -o docs/results/classification.vm2.json
+"""
+
+import argparse
+import collections
+import datetime
+import json
+import pathlib
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+WAYS = ["naive", "poll", "park"]
+# Small sizes, for the CPU device: of a tile, a grid, a graph, a list, an image, a matrix, as each application has it.
+SIZES = {
+    "c_srs": [16, 24, 48], "c_cg": [6, 8, 12], "c_fe": [5, 6, 8], "c_h3d": [8, 12, 16], "g_bfs": [256, 512, 2048],
+    "g_bs": [1024, 2048, 4096], "g_c2d": [64, 96, 160], "g_stn": [24, 32, 48], "g_gem": [64, 96, 128],
+    "g_kmn": [1024, 2048, 4096],
+}
+COUNTS = [6, 12]
+PATIENCE = 120  # seconds for one command
+
+Case = collections.namedtuple("Case", "app way size count")
+Said = collections.namedtuple("Said", "case removed seed dimension truth answer confidence")
+
+
+class Failed(Exception):
+    pass
+
+
+def run(words, folder, allowed=(0,)):
+    done = subprocess.run([str(word) for word in words], cwd=folder, text=True, capture_output=True, timeout=PATIENCE,
+                          stdin=subprocess.DEVNULL)
+    if done.returncode not in allowed:
+        raise Failed(f"{' '.join(map(str, words))}: status {done.returncode}: {(done.stdout + done.stderr)[-600:]}")
+    return done.stdout
+
+
+def truth_of(app):
+    """None for an application that says nothing of itself yet."""
+    file = SOURCE / "samples" / app / "expect.json"
+    return json.loads(file.read_text()) if file.exists() else None
+
+
+def applications(programs):
+    """Those that are built and know the three ways of waiting."""
+    return [app for app in SIZES if truth_of(app) and (programs / app).exists()
+            and "naive" in run([programs / app, "--help"], programs)]
+
+
+def record(tools, case, folder):
+    trace = folder / f"{case.app}.{case.way}.{case.size}.{case.count}.wicprof"
+    devices = truth_of(case.app).get("devices")
+    words = [tools["wic_prof"], "run", "-q", "-f", "-o", trace, "--", tools["programs"] / case.app, "--wait", case.way,
+             "--size", case.size, "--iterations", case.count]
+    run(words + (["--devices", devices] if devices else []), folder)
+    return trace
+
+
+def remove_rows(trace, to, part, seed):
+    """A copy of the trace in which each row of what happened is missing with that probability."""
+    shutil.copy(trace, to)
+    draw = random.Random(seed)
+    with sqlite3.connect(to) as file:
+        for table in ("wait", "signal", "host_wait"):
+            ids = [row[0] for row in file.execute(f"SELECT id FROM {table} ORDER BY id")]
+            gone = [(row,) for row in ids if draw.random() < part]
+            file.executemany(f"DELETE FROM {table} WHERE id = ?", gone)
+    file.close()
+
+
+def classification(tools, trace, folder):
+    return json.loads(run([tools["wic_prof"], "analyze", trace, "--format", "json"], folder))["classification"]
+
+
+def answers(case, removed, seed, said):
+    truth = truth_of(case.app)
+    return [Said(case, removed, seed, dimension, truth[dimension], said[dimension], said[f"{dimension}_confidence"])
+            for dimension in ("model", "pattern")]
+
+
+def ask(tools, case, folder, seeds):
+    """What is said of one recording, whole and with half of its rows removed."""
+    trace = record(tools, case, folder)
+    all_said = answers(case, 0.0, 0, classification(tools, trace, folder))
+    for seed in seeds:
+        thin = folder / "thin.wicprof"
+        remove_rows(trace, thin, 0.5, seed)
+        all_said += answers(case, 0.5, seed, classification(tools, thin, folder))
+        thin.unlink()
+    trace.unlink()
+    return all_said
+
+
+def is_wrong(said):
+    return said.answer not in (said.truth, "unknown")
+
+
+def row(name, params, value, bar=None, holds=None):
+    return {"name": name, "params": params, "value": value, "unit": "traces", "compared_to": None, "ratio": None, "bar": bar,
+            "holds": holds}
+
+
+def rows_of(all_said):
+    rows = []
+    for removed in sorted({said.removed for said in all_said}):
+        some = [said for said in all_said if said.removed == removed]
+        for dimension in ("model", "pattern"):
+            asked = [said for said in some if said.dimension == dimension]
+            right = sum(said.answer == said.truth for said in asked)
+            wrong = sum(map(is_wrong, asked))
+            params = {"dimension": dimension, "removed": removed, "traces": len(asked)}
+            # Whole traces have to be right, others must not be wrong.
+            rows.append(row("right", params, right, len(asked) if removed == 0 else None, right == len(asked) if removed == 0 else None))
+            rows.append(row("wrong", params, wrong, 0, wrong == 0))
+            matrix = collections.Counter((said.truth, said.answer) for said in asked)
+            rows += [row("confusion", {"dimension": dimension, "removed": removed, "truth": truth, "answer": answer}, count)
+                     for (truth, answer), count in sorted(matrix.items())]
+        for app in SIZES:
+            mine = [said for said in some if said.case.app == app]
+            if mine:
+                rows.append(row("application_right", {"application": app, "removed": removed, "answers": len(mine)},
+                                sum(said.answer == said.truth for said in mine)))
+    return rows
+
+
+def commit():
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=SOURCE, capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--wic-prof", type=pathlib.Path, required=True)
+    parser.add_argument("--programs", type=pathlib.Path, required=True, help="the folder with the applications")
+    parser.add_argument("--applications", nargs="*", help="only these")
+    parser.add_argument("--seeds", type=int, default=3, help="how often rows are removed from each trace (default: 3)")
+    parser.add_argument("--machine", default="unknown")
+    parser.add_argument("--commit", default=None)
+    parser.add_argument("-o", "--output", default="-")
+    options = parser.parse_args()
+    tools = {"wic_prof": options.wic_prof.resolve(), "programs": options.programs.resolve()}
+    all_said = []
+    with tempfile.TemporaryDirectory(prefix="wic-prof-classification-") as folder:
+        for app in options.applications or applications(tools["programs"]):
+            for case in [Case(app, way, size, count) for way in WAYS for size in SIZES[app] for count in COUNTS]:
+                said = ask(tools, case, pathlib.Path(folder), range(options.seeds))
+                all_said += said
+                for one in said:
+                    if one.answer != one.truth:
+                        print(f"{one}", file=sys.stderr)
+            print(f"{app}: done", file=sys.stderr)
+    document = {"bench": "classification", "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                "machine": options.machine, "driver": "none", "commit": options.commit or commit(),
+                "command": f"classification.py --seeds {options.seeds}"
+                           + (f" --applications {' '.join(options.applications)}" if options.applications else ""),
+                "rows": rows_of(all_said)}
+    text = json.dumps(document, indent=2) + "\n"
+    if options.output == "-":
+        print(text, end="")
+    else:
+        pathlib.Path(options.output).write_text(text)
+    return 0 if all(entry["holds"] is not False for entry in document["rows"]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,262 @@
+#include "cli/ci/config.h"
+
+// The library's own object code is linked (its header alone would be compiled again here).
+#define TOML_HEADER_ONLY 0
+#define TOML_SHARED_LIB 1
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <toml++/toml.h>
+#include <utility>
+
+#include "cli/record/capture.h"
+#include "cli/record/wait_options.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+/// A time with a unit, as nanoseconds: "50us", "1.5ms", "2m". Nothing for anything else.
+std::optional<double> nanoseconds(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || !std::isfinite(value) || value < 0) return std::nullopt;
+  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  static constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}};
+  for (const auto& [name, factor] : kUnits) {
+    if (unit == name && value * factor < 1e18) return value * factor;
+  }
+  return std::nullopt;
+}
+
+/// Reads values out of one table, keeps the first complaint, and knows which keys nobody asked for.
+class Table {
+ public:
+  Table(const toml::table& table, std::string name, std::string file, std::optional<Error>& error)
+      : table_(table), name_(std::move(name)), file_(std::move(file)), error_(error) {}
+
+  void number(const char* key, std::optional<double>& to, double least) {
+    if (const toml::node* node = take(key)) {
+      const std::optional<double> value = node->value<double>();
+      if (!node->is_number() || !value || !std::isfinite(*value) || *value < least) {
+        return wrong(key, fmt::format("a number of at least {:g}", least), *node);
+      }
+      to = value;
+    }
+  }
+  void count(const char* key, int& to, int least, int most) {
+    if (const toml::node* node = take(key)) {
+      const std::optional<std::int64_t> value = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
+      if (!value || *value < least || *value > most) {
+        return wrong(key, fmt::format("a whole number from {} to {}", least, most), *node);
+      }
+      to = static_cast<int>(*value);
+    }
+  }
+  void time(const char* key, std::optional<double>& to) {
+    if (const toml::node* node = take(key)) {
+      const std::optional<std::string> text = node->value<std::string>();
+      to = text ? nanoseconds(*text) : std::nullopt;
+      if (!to) wrong(key, "a time like \"50us\" or \"2m\" (ns, us, ms, s, m), in quotes", *node);
+    }
+  }
+  void flag(const char* key, bool& to) {
+    if (const toml::node* node = take(key)) {
+      if (!node->is_boolean()) return wrong(key, "true or false", *node);
+      to = *node->value<bool>();
+    }
+  }
+  void text(const char* key, std::string& to) {
+    if (const toml::node* node = take(key)) {
+      if (!node->is_string()) return wrong(key, "a text, in quotes", *node);
+      to = *node->value<std::string>();
+    }
+  }
+  /// One text, or a list of texts.
+  void texts(const char* key, std::vector<std::string>& to) {
+    const toml::node* node = take(key);
+    if (node == nullptr) return;
+    if (node->is_string()) {
+      to = {*node->value<std::string>()};
+      return;
+    }
+    const toml::array* list = node->as_array();
+    bool good = list != nullptr && !list->empty();
+    for (std::size_t i = 0; good && i < list->size(); ++i) {
+      good = list->get(i)->is_string();
+      if (good) to.push_back(*list->get(i)->value<std::string>());
+    }
+    if (!good) wrong(key, "a text or a list of texts, each in quotes", *node);
+  }
+  std::optional<Table> table(const char* key) {
+    const toml::node* node = take(key);
+    if (node == nullptr) return std::nullopt;
+    if (!node->is_table()) {
+      wrong(key, "a table", *node);
+      return std::nullopt;
+    }
+    return Table(*node->as_table(), path(key), file_, error_);
+  }
+  std::vector<std::string> keys() const {
+    std::vector<std::string> names;
+    for (const auto& [key, value] : table_) names.emplace_back(key.str());
+    return names;
+  }
+  bool empty() const { return table_.empty(); }
+
+  void complain(const char* key, const std::string& what) {
+    if (!error_) error_ = bad_input(fmt::format("{}: {} {}", file_, path(key), what));
+  }
+  /// Last: what is there and was not asked for is a slip of the pen.
+  void nothing_else() {
+    std::string known;
+    for (const std::string& key : asked_) known += (known.empty() ? "" : ", ") + key;
+    for (const auto& [key, node] : table_) {
+      if (error_ || asked_.contains(std::string(key.str()))) continue;
+      error_ = bad_input(fmt::format("{}:{}: there is no key {}; {} {}", file_, node.source().begin.line,
+                                     path(std::string(key.str()).c_str()), name_.empty() ? "there are" : "here are",
+                                     known));
+    }
+  }
+
+ private:
+  const toml::node* take(const char* key) {
+    asked_.insert(key);
+    return error_ ? nullptr : table_.get(key);
+  }
+  std::string path(const char* key) const { return name_.empty() ? key : name_ + "." + key; }
+  void wrong(const char* key, const std::string& needs, const toml::node& node) {
+    if (!error_) {
+      error_ = bad_input(fmt::format("{}:{}: {} needs {}", file_, node.source().begin.line, path(key), needs));
+    }
+  }
+
+  const toml::table& table_;
+  std::string name_, file_;
+  std::optional<Error>& error_;
+  std::set<std::string> asked_;
+};
+
+void read_limits(Table& table, analyzer::SiteLimits& limits) {
+  table.number("wait_share", limits.wait_share, 0);
+  table.time("p99_wake_latency", limits.p99_wake_ns);
+  table.number("polls_per_wait", limits.polls_per_wait, 0);
+  table.number("missed_deadlines", limits.missed_deadlines, 0);
+  table.number("predicted_gain", limits.predicted_gain, 0);
+}
+
+void read_run(Table& table, CiConfig& config) {
+  table.count("repeat", config.repeat, 1, 1000);
+  table.count("warm_up", config.warm_up, 0, 1000);
+  std::vector<std::string> modes;
+  table.texts("modes", modes);
+  for (const std::string& word : modes) {
+    const std::optional<Mode> mode = mode_from_name(word);
+    if (!mode) return table.complain("modes", fmt::format("has '{}'; the modes are poll and park", word));
+    config.modes.push_back(*mode);
+  }
+  if (config.modes.size() > 2) table.complain("modes", "has more than two; one is judged, two are compared");
+  if (config.modes.size() == 2 && config.modes[0] == config.modes[1]) table.complain("modes", "names one mode twice");
+  std::string strategy;
+  table.text("strategy", strategy);
+  if (const Result<WantedWait> park = park_wait(strategy); park) {
+    config.park = *park;
+  } else {
+    table.complain("strategy", "is not known: " + park.error().message);
+  }
+  std::optional<double> timeout;
+  table.time("timeout", timeout);
+  config.timeout = static_cast<TimeNs>(timeout.value_or(0));
+  table.text("trace", config.trace);
+  if (!config.trace.empty()) {
+    CaptureOptions capture;
+    capture.trace = config.trace;
+    if (const auto read = read_capture(capture); !read) table.complain("trace", "cannot be: " + read.error().message);
+  }
+  table.texts("reference", config.reference);
+  if (!config.reference.empty() && config.modes.size() == 2) {
+    table.complain("reference", "names another build, and modes two modes; compare one pair at a time");
+  }
+  table.nothing_else();
+}
+
+void read_gate(Table& root, CiConfig& config) {
+  analyzer::GateConfig& gate = config.gate;
+  if (auto limits = root.table("limits")) {
+    read_limits(*limits, gate.every_site);
+    if (auto sites = limits->table("site")) {
+      for (const std::string& name : sites->keys()) {
+        if (auto site = sites->table(name.c_str())) {
+          read_limits(*site, gate.sites[name]);
+          if (site->empty()) site->complain("", "is empty; give it a limit");
+          site->nothing_else();
+        }
+      }
+    }
+    limits->nothing_else();
+  }
+  if (auto gain = root.table("gain")) {
+    gain->number("at_least", gate.least_gain, 0);
+    gain->nothing_else();
+    if (config.modes.size() != 2 && config.reference.empty()) {
+      gain->complain("at_least", "needs two sides: run.modes = [\"poll\", \"park\"], or run.reference");
+    }
+  }
+  if (auto compare = root.table("compare")) {
+    std::optional<double> tolerance;
+    compare->number("tolerance", tolerance, 0);
+    gate.compare.tolerance = tolerance.value_or(gate.compare.tolerance);
+    if (gate.compare.tolerance >= 1) compare->complain("tolerance", "is a share: 0.02 for 2 %");
+    int least = static_cast<int>(gate.compare.min_iterations);
+    compare->count("min_iterations", least, 2, 1'000'000);
+    gate.compare.min_iterations = static_cast<std::size_t>(least);
+    compare->text("nvtx", gate.compare.nvtx);
+    compare->nothing_else();
+  }
+  if (auto baseline = root.table("baseline")) {
+    baseline->texts("trace", config.baseline);
+    baseline->flag("any_device", gate.any_device);
+    if (config.baseline.empty()) baseline->complain("trace", "is missing: the baseline's trace, or a list of them");
+    baseline->nothing_else();
+  }
+  if (auto verdict = root.table("verdict")) {
+    verdict->flag("allow_inconclusive", gate.allow_inconclusive);
+    verdict->flag("allow_missing_data", gate.allow_missing_data);
+    verdict->nothing_else();
+  }
+}
+
+}  // namespace
+
+Result<CiConfig> read_ci_config(const std::string& path) {
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(path, failed)) {
+    return bad_input(fmt::format("cannot read the configuration {}: there is no such file; docs/ci.md has an example", path));
+  }
+  CiConfig config;
+  std::optional<Error> error;
+  try {
+    const toml::table document = toml::parse_file(path);
+    Table root(document, "", path, error);
+    if (auto run = root.table("run")) read_run(*run, config);
+    read_gate(root, config);
+    root.nothing_else();
+  } catch (const toml::parse_error& wrong) {
+    return bad_input(fmt::format("{}:{}:{}: this is no TOML: {}", path, wrong.source().begin.line,
+                                 wrong.source().begin.column, wrong.description()));
+  }
+  if (error) return *error;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  for (std::string& trace : config.baseline) trace = (folder / trace).lexically_normal().string();
+  return config;
+}
+
+}  // namespace wicprof::cli

@@ -1,0 +1,132 @@
+// wic-prof ci: repeated runs against limits, for services that run without anybody watching.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "analyzer/gate.h"
+#include "cli/ci/config.h"
+#include "cli/ci/measure.h"
+#include "cli/commands/list.h"
+#include "cli/commands/options.h"
+#include "cli/exit_status.h"
+#include "cli/input_trace.h"
+#include "cli/messages.h"
+#include "protocol/shell_words.h"
+#include "protocol/time.h"
+#include "protocol/utc_time.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+struct CiOptions {
+  std::string config;
+  std::string folder = "wic-prof-ci";
+  std::string format = "text";
+  bool overwrite = false;
+};
+
+constexpr const char* kReports[] = {"junit.xml", "result.json", "summary.md"};
+
+std::string in_folder(const CiOptions& options, const std::string& name) {
+  return (std::filesystem::path(options.folder) / name).lexically_normal().string();
+}
+
+/// The folder for traces and reports, which may be there already.
+Result<> prepare_folder(const CiOptions& options) {
+  std::error_code failed;
+  std::filesystem::create_directories(options.folder, failed);
+  if (failed || !std::filesystem::is_directory(options.folder)) {
+    return bad_input(fmt::format("cannot make the folder {}: {}; name another one with -o", options.folder,
+                                 failed ? failed.message() : "there is a file of that name"));
+  }
+  for (const char* report : kReports) {
+    const Result<Output> output = prepare_output({in_folder(options, report), options.overwrite});
+    if (!output) return output.error();
+  }
+  return ok();
+}
+
+Result<std::vector<analyzer::RunSeries>> load_baseline(const CiConfig& config) {
+  std::vector<analyzer::RunSeries> series;
+  for (const std::string& path : config.baseline) {
+    const Result<analyzer::TraceModel> model = load_trace(path);
+    if (!model) return Error{model.error().kind, "the baseline: " + model.error().message};
+    series.push_back(analyzer::series_of(*model, config.gate.compare));
+  }
+  return series;
+}
+
+int status_of(analyzer::CheckState state) {
+  switch (state) {
+    case analyzer::CheckState::passed:
+      return kDone;
+    case analyzer::CheckState::failed:
+    case analyzer::CheckState::inconclusive:
+      return kCheckFailed;
+    case analyzer::CheckState::could_not_look:
+    case analyzer::CheckState::broken:
+      break;
+  }
+  return kUnavailable;
+}
+
+Result<> write_reports(const CiOptions& options, const std::string (&texts)[3]) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Result<> written = write_output({in_folder(options, kReports[i]), options.overwrite}, texts[i]);
+    if (!written) return written.error();
+  }
+  return ok();
+}
+
+int ci(const CiOptions& options, const ProgramWords& program) {
+  if (program.empty()) {
+    return fail(bad_input("ci needs a program to run: wic-prof ci --config wic-prof.toml -- APP ARGS..."));
+  }
+  const Result<CiConfig> config = read_ci_config(options.config);
+  if (!config) return fail(config.error());
+  const Result<std::vector<analyzer::RunSeries>> baseline = load_baseline(*config);
+  if (!baseline) return fail(baseline.error());
+  if (const Result<> folder = prepare_folder(options); !folder) return fail(folder.error());
+
+  analyzer::GateRun run;
+  run.utc = utc_time();
+  for (const std::string& word : program) run.command += (run.command.empty() ? "" : " ") + shell_word(word);
+  const TimeNs begin = now_ns();
+  const Result<Measured> measured = measure(*config, sides_of(*config, program), options.folder, options.overwrite);
+  if (!measured) return fail(measured.error());
+  run.seconds = static_cast<double>(now_ns() - begin) * 1e-9;
+  run.files = measured->files;
+
+  const analyzer::GateResult result = measured->broken.empty()
+                                          ? analyzer::judge_runs(config->gate, measured->sides, *baseline)
+                                          : analyzer::broken_gate(measured->broken);
+  const std::string texts[3] = {analyzer::gate_junit(run, result),
+                                analyzer::gate_json(run, config->gate, measured->sides, result),
+                                analyzer::gate_markdown(run, result)};
+  if (const Result<> written = write_reports(options, texts); !written) return fail(written.error());
+  const Result<> shown = write_output({"-", false}, options.format == "json" ? texts[1] : texts[2]);
+  if (!shown) return fail(shown.error());
+  note(fmt::format("{}; junit.xml, result.json, summary.md and the traces are in {}",
+                   analyzer::check_state_name(result.state), options.folder));
+  return status_of(result.state);
+}
+
+}  // namespace
+
+VerbBody declare_ci(CLI::App& verb, const ProgramWords& program) {
+  const auto options = std::make_shared<CiOptions>();
+  verb.add_option("-c,--config", options->config, "what to run and what it has to keep to: TOML, see docs/ci.md")
+      ->type_name("FILE")
+      ->required();
+  verb.add_option("-o,--output", options->folder, "the folder for traces, junit.xml, result.json and summary.md")
+      ->type_name("FOLDER")
+      ->capture_default_str();
+  verb.add_flag("-f,--force-overwrite", options->overwrite, "overwrite them when they exist");
+  add_format(verb, options->format);
+  add_example(verb, "wic-prof ci --config wic-prof.toml -- ./halo --size 256");
+  return [options, &program] { return ci(*options, program); };
+}
+
+}  // namespace wicprof::cli

@@ -1,0 +1,138 @@
+#include "cli/recorded.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/analysis.h"
+#include "analyzer/reports/format.h"
+#include "cli/exe_path.h"
+#include "cli/input_trace.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Application to trace.
+using Traces = std::map<std::string, std::string>;
+
+struct Bundle {
+  std::string folder;
+  Traces poll, park;
+};
+
+// NAME.poll.wicprof, NAME.park.wicprof, packed or not.
+void add(Bundle& bundle, const fs::path& file) {
+  const std::string whole = file.filename().string();
+  std::string_view name = whole;
+  const auto without = [&name](std::string_view end) {
+    const bool ends = name.ends_with(end);
+    if (ends) name.remove_suffix(end.size());
+    return ends;
+  };
+  without(".gz");
+  if (!without(".wicprof")) return;
+  if (without(".poll")) {
+    bundle.poll[std::string(name)] = file.string();
+  } else if (without(".park")) {
+    bundle.park[std::string(name)] = file.string();
+  }
+}
+
+Result<Bundle> bundle() {
+  const std::optional<std::string> folder = folder_beside_binary("../share/wic-prof/traces");
+  const std::string cure =
+      "; record some with bench/record_traces.sh where there is a GPU, or see the tool at work with wic-prof demo";
+  if (!folder) return unavailable("no recorded traces came with this wic-prof (share/wic-prof/traces)" + cure);
+  Bundle all{*folder, {}, {}};
+  std::error_code error;
+  for (fs::directory_iterator it(*folder, error), end; !error && it != end; it.increment(error)) add(all, it->path());
+  if (error) return unavailable("cannot read " + *folder + ": " + error.message());
+  for (const Traces* mode : {&all.poll, &all.park}) {
+    const Traces& other = mode == &all.poll ? all.park : all.poll;
+    for (const auto& [name, file] : *mode) {
+      if (!other.contains(name)) {
+        return bad_input(fmt::format("{} is there without its other mode's trace; record {} again with "
+                                     "bench/record_traces.sh", file, name));
+      }
+    }
+  }
+  if (all.poll.empty()) return unavailable("there are no recorded traces in " + *folder + cure);
+  return Result<Bundle>(std::move(all));
+}
+
+std::string iteration_time(const analyzer::Side& side) {
+  return side.iteration_ns_p50 ? analyzer::format_duration(*side.iteration_ns_p50) : "-";
+}
+
+std::string speedup(const analyzer::Comparison& comparison) {
+  if (!comparison.speedup) return "-";
+  return fmt::format("{:.2f} ({:.2f} to {:.2f})", comparison.speedup->value, comparison.speedup->low,
+                     comparison.speedup->high);
+}
+
+// Each rule once, in the order of severity.
+std::string rules_of(const analyzer::Analysis& analysis) {
+  std::vector<std::string> names;
+  for (const analyzer::Finding& finding : analysis.findings) {
+    if (std::find(names.begin(), names.end(), finding.rule) == names.end()) names.push_back(finding.rule);
+  }
+  return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+void add_devices(const analyzer::TraceModel& model, std::set<std::string>& names) {
+  for (const store::DeviceRow& device : model.devices) names.insert(analyzer::one_line(device.name));
+}
+
+}  // namespace
+
+Result<std::string> recorded_table() {
+  const Result<Bundle> traces = bundle();
+  if (!traces) return traces.error();
+  analyzer::TextTable table("lllrrll",
+                            {"Application", "Model", "Pattern", "poll", "park", "speed-up (95 %)", "findings"});
+  std::set<std::string> devices;
+  for (const auto& [name, file] : traces->poll) {
+    const Result<analyzer::TraceModel> poll = load_trace(file);
+    if (!poll) return poll.error();
+    const Result<analyzer::TraceModel> park = load_trace(traces->park.at(name));
+    if (!park) return park.error();
+    const analyzer::Analysis analysis = analyzer::analyze(*poll);
+    const analyzer::Comparison comparison = analyzer::compare(*poll, *park);
+    add_devices(*poll, devices);
+    table.add({name, std::string(analyzer::model_name(analysis.classification.model)),
+               std::string(analyzer::pattern_name(analysis.classification.pattern)), iteration_time(comparison.before),
+               iteration_time(comparison.after), speedup(comparison), rules_of(analysis)});
+  }
+  return fmt::format(
+      "Recorded on {}; an iteration's median time in mode poll and in mode park\n\n{}\n"
+      "wic-prof demo --recorded NAME says more of one; analyze, compare and report take the traces in\n{}\n",
+      fmt::join(devices, " and "), table.str(2), traces->folder);
+}
+
+Result<std::string> recorded_application(const std::string& name) {
+  const Result<Bundle> traces = bundle();
+  if (!traces) return traces.error();
+  if (!traces->poll.contains(name)) {
+    std::vector<std::string> names;
+    for (const auto& entry : traces->poll) names.push_back(entry.first);
+    return bad_input(fmt::format("there is no recorded application '{}'; there are: {}", name, fmt::join(names, ", ")));
+  }
+  const Result<analyzer::TraceModel> poll = load_trace(traces->poll.at(name));
+  if (!poll) return poll.error();
+  const Result<analyzer::TraceModel> park = load_trace(traces->park.at(name));
+  if (!park) return park.error();
+  return fmt::format("{}\n{}\n{}", analyzer::analysis_text(*poll, analyzer::analyze(*poll)),
+                     analyzer::summary_text(*park, analyzer::analyze(*park)),
+                     analyzer::comparison_text(analyzer::compare(*poll, *park)));
+}
+
+}  // namespace wicprof::cli

@@ -1,0 +1,125 @@
+// The program: the ring, and the reference beside it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c_h3d/check_plan.h"
+#include "c_h3d/reference.h"
+#include "c_h3d/ring.h"
+#include "common/app.h"
+
+namespace sample::h3d {
+
+class HaloExchange : public App {
+ public:
+  static wicprof::Result<std::unique_ptr<HaloExchange>> make(wic::Runtime& runtime, const AppOptions& options) {
+    const std::uint32_t n = options.size != 0 ? options.size : options.on_gpu ? 192 : 16;
+    if (n > kMostSize) return wicprof::bad_input("--size goes up to " + std::to_string(kMostSize));
+    const std::string& when = options.more.at("check");
+    if (when != "end" && when != "every") return wicprof::bad_input("--check is end or every, not " + when);
+    RingOptions ring_options;
+    ring_options.threads = options.number("threads");
+    ring_options.naive = options.way == Way::naive;
+    ring_options.prefix = options.prefix;
+    ring_options.grid = {options.blocks, options.block_size};
+    auto ring = Ring::make(runtime, n, ring_options);
+    if (!ring) return ring.error();
+    std::unique_ptr<HaloExchange> program(new HaloExchange(*std::move(ring), options.timeout_ns, when == "every"));
+    if (wicprof::Result<> scattered = program->ring_->scatter(program->reference_.field()); !scattered) {
+      return scattered.error();
+    }
+    return wicprof::Result<std::unique_ptr<HaloExchange>>(std::move(program));
+  }
+
+  wicprof::Result<> step(std::uint32_t) override {
+    if (wicprof::Result<> done = iterate(); !done) return done;
+    return check_every_ ? compare() : wicprof::ok();
+  }
+
+  wicprof::Result<> check() override {
+    if (check_every_) return wicprof::ok();
+    // Of a run that is too long to repeat, the sum of all cells tells; the reference goes along for some iterations
+    // more.
+    if (const std::uint32_t extra = plan_.extra_after(iteration_); extra != 0) {
+      auto field = ring_->gather();
+      if (!field) return field.error();
+      if (wicprof::Result<> kept = check_total(*field); !kept) return kept;
+      reference_ = Reference(ring_->domain(), *std::move(field), iteration_);
+      for (std::uint32_t i = 0; i < extra; ++i) {
+        if (wicprof::Result<> done = iterate(); !done) return done;
+      }
+    }
+    return compare();
+  }
+
+  Traffic traffic() const override {
+    const Domain& domain = ring_->domain();
+    return {static_cast<double>(domain.ranks * kMessages),
+            static_cast<double>(domain.ranks * cells_sent(domain.n) * sizeof(Cell))};
+  }
+
+  std::string shape() const override {
+    std::string text =
+        std::to_string(ring_->domain().ranks) + " ranks of " + std::to_string(ring_->domain().n) + "^3 cells";
+    if (reference_.from() != 0) {
+      text += ", the last " + std::to_string(iteration_ - reference_.from()) +
+              " iterations checked cell by cell and all by their sum";
+    }
+    return text;
+  }
+
+ private:
+  static constexpr std::uint32_t kMostSize = 512;
+
+  HaloExchange(std::unique_ptr<Ring> ring, std::uint64_t timeout_ns, bool check_every)
+      : ring_(std::move(ring)),
+        timeout_ns_(timeout_ns),
+        check_every_(check_every),
+        plan_(CheckPlan::for_cells(ring_->domain().cells())),
+        reference_(ring_->domain(), initial_field(ring_->domain()), 0),
+        total_(total(reference_.field())) {}
+
+  wicprof::Result<> iterate() {
+    const wicprof::Result<bool> in_time = ring_->iterate(++iteration_, timeout_ns_);
+    if (!in_time) return in_time.error();
+    const auto trouble = ring_->settle();
+    if (!trouble) return trouble.error();
+    if (trouble->missed != 0) {
+      return wicprof::failed(std::to_string(trouble->missed) + " deadlines passed in iteration " +
+                             std::to_string(iteration_) + ": " + trouble->first +
+                             "; raise --timeout if the machine is busy");
+    }
+    if (trouble->overruns != 0) {
+      return wicprof::failed(std::to_string(trouble->overruns) + " messages were overwritten");
+    }
+    return wicprof::ok();
+  }
+
+  wicprof::Result<> check_total(const std::vector<Cell>& field) const {
+    if (total(field) == total_) return wicprof::ok();
+    return wicprof::failed("the sum of all cells has changed within " + std::to_string(iteration_) + " iterations");
+  }
+
+  wicprof::Result<> compare() {
+    const auto field = ring_->gather();
+    if (!field) return field.error();
+    reference_.advance_to(iteration_);
+    if (const Comparison cells = reference_.compare(*field); !cells.ok()) {
+      return wicprof::failed(std::to_string(cells.wrong) + " wrong cells; " + cells.first);
+    }
+    return check_total(*field);
+  }
+
+  std::unique_ptr<Ring> ring_;
+  std::uint64_t timeout_ns_;
+  bool check_every_;
+  std::uint32_t iteration_ = 0;
+  CheckPlan plan_;
+  Reference reference_;
+  Cell total_;
+};
+
+}  // namespace sample::h3d

@@ -1,0 +1,27 @@
+// The filter that takes the sensor's noise out of a tile: 5 x 5 pixels, weighted 1 4 6 4 1 both ways; beyond the border
+// the border's pixels stand.
+#pragma once
+
+#include "c_srs/png_image.h"
+#include "wic/platform.h"
+
+namespace sample::srs {
+
+/// One pixel of the filtered tile; the weights add up to 256.
+WIC_DEVICE inline Pixel filtered(const Pixel* tile, std::uint32_t edge, std::uint32_t x, std::uint32_t y) {
+  constexpr std::uint32_t kWeights[5] = {1, 4, 6, 4, 1};
+  const auto inside = [edge](std::uint32_t at, std::uint32_t offset) {  // at + offset - 2, within the tile
+    const std::uint32_t moved = at + offset;
+    return moved < 2 ? 0 : (moved - 2 < edge ? moved - 2 : edge - 1);
+  };
+  std::uint32_t sum = 128;
+  for (std::uint32_t j = 0; j < 5; ++j) {
+    const Pixel* const row = tile + inside(y, j) * edge;
+    std::uint32_t across = 0;
+    for (std::uint32_t i = 0; i < 5; ++i) across += kWeights[i] * row[inside(x, i)];
+    sum += kWeights[j] * across;
+  }
+  return static_cast<Pixel>(sum >> 8);
+}
+
+}  // namespace sample::srs

@@ -1,0 +1,140 @@
+// All of it: tiles, ground, stations, and what came of each batch.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c_srs/ground.h"
+#include "c_srs/reference.h"
+#include "c_srs/station.h"
+#include "common/app.h"
+
+namespace sample::srs {
+
+struct PipelineOptions {
+  StationShape station;
+  std::uint32_t batches = 4;  ///< a step
+  std::uint32_t threads = 1;  ///< of the CPU
+  std::string name;           ///< of the lanes' sites
+  wic::Way way = wic::Way::poll;
+  std::uint64_t timeout_ns = 10'000'000'000;
+  std::optional<Ground::Spoilt> spoilt = {};
+};
+
+class Pipeline final : public App {
+ public:
+  static constexpr std::uint32_t kMostBatches = Station::kDigests / 2;
+  /// So many batches of different tiles are compared at most, the last ones: the reference takes far longer than the stations.
+  static constexpr std::size_t kMostDifferent = 64;
+
+  static wicprof::Result<std::unique_ptr<Pipeline>> make(wic::Runtime& runtime, std::shared_ptr<const TileSet> tiles,
+                                                         const PipelineOptions& options) {
+    std::unique_ptr<Pipeline> pipeline(new Pipeline(tiles, options));
+    for (std::uint32_t d = 0; d < runtime.device_count(); ++d) {
+      LaneSpec spec;
+      spec.name = options.name + (d == 0 ? "" : std::to_string(d));
+      spec.producer = wic::End::cpu();
+      spec.consumer = wic::End::on(static_cast<int>(d));
+      spec.tags = options.station.batch.tiles;
+      spec.max_bytes = options.station.batch.tile_bytes();
+      spec.way = options.way;
+      auto lane = Lane::make(runtime, spec);
+      if (!lane) return lane.error();
+      pipeline->lanes_.push_back(*std::move(lane));
+      auto station = Station::make(runtime.device(d), options.station, *pipeline->lanes_.back());
+      if (!station) return station.error();
+      pipeline->stations_.push_back(*std::move(station));
+    }
+    pipeline->digests_.resize(pipeline->stations_.size());
+    return wicprof::Result<std::unique_ptr<Pipeline>>(std::move(pipeline));
+  }
+
+  wicprof::Result<> step(std::uint32_t) override {
+    const std::uint32_t first = done_ + 1;
+    std::optional<wicprof::Error> not_sent;
+    for (std::uint32_t i = 0; i < options_.batches && !not_sent; ++i) {
+      const std::uint32_t batch = ++done_;
+      for (const auto& station : stations_) {
+        if (auto r = station->launch(batch, options_.timeout_ns); !r) return r;
+      }
+      if (auto sent = ground_.send(stations_, batch, options_.timeout_ns); !sent) not_sent = sent.error();
+    }
+    for (std::size_t s = 0; s < stations_.size(); ++s) {
+      const auto trouble = stations_[s]->settle();
+      if (!trouble) return trouble.error();
+      if (trouble->missed != 0) return missed(*stations_[s], *trouble);
+      // The last batch's products are made with the next one's, or by check().
+      for (std::uint32_t batch = std::max(first, 2u) - 1; batch < done_; ++batch) keep_digest(s, batch);
+    }
+    if (not_sent) return *not_sent;
+    return wicprof::ok();
+  }
+
+  wicprof::Result<> check() override {
+    Reference reference(tiles_, options_.station.batch);
+    for (std::uint32_t s = 0; s < stations_.size(); ++s) {
+      const auto shades = stations_[s]->distribute_last();
+      if (!shades) return shades.error();
+      if (done_ == 0) continue;
+      keep_digest(s, done_);
+      const auto different = reference.difference(s, done_, *shades);
+      if (!different) return different.error();
+      if (*different) return wrong(s, done_, **different);
+      for (std::uint32_t batch = done_; batch > 0; --batch) {
+        if (!reference.knows(s, batch) && reference.known() >= kMostDifferent) continue;
+        const auto right = reference.digest(s, batch);
+        if (!right) return right.error();
+        if (digests_[s][batch - 1] != *right) return wrong(s, batch, "the digest of its products differs");
+      }
+    }
+    return wicprof::ok();
+  }
+
+  Traffic traffic() const override {
+    const double messages = static_cast<double>(stations_.size()) * options_.batches * options_.station.batch.tiles;
+    return {messages, messages * options_.station.batch.tile_bytes()};
+  }
+
+  std::string shape() const override {
+    const StationShape& station = stations_.front()->shape();
+    return std::to_string(options_.batches) + " batches of " + std::to_string(station.batch.tiles) + " tiles of " +
+           std::to_string(station.batch.edge) + "^2 pixels, " + std::to_string(options_.threads) +
+           " CPU threads, blocks that wait: " + std::to_string(station.receivers()) + " of " +
+           std::to_string(station.blocks) + " of " + std::to_string(station.threads) + " threads";
+  }
+
+ private:
+  Pipeline(std::shared_ptr<const TileSet> tiles, const PipelineOptions& options)
+      : options_(options), tiles_(tiles), ground_(tiles, options.station.batch, options.threads, options.spoilt) {}
+
+  void keep_digest(std::size_t station, std::uint32_t batch) {
+    std::vector<std::uint64_t>& all = digests_[station];
+    if (all.size() < batch) all.resize(batch);
+    all[batch - 1] = stations_[station]->digest(batch);
+  }
+
+  wicprof::Error missed(const Station& station, const DeviceTrouble& trouble) const {
+    return wicprof::failed("deadline passed: tile " + std::to_string(trouble.tile) + " of batch " +
+                                std::to_string(trouble.failed_at) + " did not come at " +
+                                station.lane().turn(trouble.failed_at).channel->spec().name + ".data, and " +
+                                std::to_string(trouble.missed - 1) +
+                                " more; raise --timeout if the machine is busy");
+  }
+  wicprof::Error wrong(std::uint32_t station, std::uint32_t batch, const std::string& what) const {
+    return wicprof::failed("station " + std::to_string(station) + ", batch " + std::to_string(batch) + ": " + what);
+  }
+
+  PipelineOptions options_;
+  std::shared_ptr<const TileSet> tiles_;
+  std::uint32_t done_ = 0;  // batches
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<std::vector<std::uint64_t>> digests_;  // of each station's batches, from the first on
+  std::vector<std::unique_ptr<Station>> stations_;   // after what their kernels use
+  Ground ground_;
+};
+
+}  // namespace sample::srs

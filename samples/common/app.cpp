@@ -1,0 +1,141 @@
+#include "common/app.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+#include "common/options.h"
+
+namespace sample {
+namespace {
+
+struct Program {
+  SampleOptions common;
+  AppOptions app;
+};
+
+const std::map<std::string, Way> kWays{{"naive", Way::naive}, {"poll", Way::poll}, {"park", Way::park}};
+
+const char* way_name(Way way) {
+  return std::find_if(kWays.begin(), kWays.end(), [&](const auto& each) { return each.second == way; })->first.c_str();
+}
+
+// A number, or any text where the option says so.
+CLI::Validator checked(const AppOption& option) {
+  if (option.most == 0) return CLI::Validator(std::string());
+  return CLI::Range(option.least, option.most);
+}
+
+void add_app_options(CLI::App& cli, const AppInfo& info, Program& program) {
+  AppOptions& app = program.app;
+  cli.add_option("-w,--wait", app.way,
+                 "naive (Algorithm 1 of the WIC paper), poll (tuned polling) or park; under wic-prof its --mode and toggle go first")
+      ->transform(CLI::CheckedTransformer(kWays))
+      ->default_str("poll");
+  cli.add_option("-n,--size", app.size, info.size_help)->check(CLI::Range(1u, 1u << 30));
+  cli.add_option("--blocks", app.blocks, "blocks of the consumer's kernel (default: the application's choice)")
+      ->check(CLI::Range(1u, 1u << 20));
+  cli.add_option("--block-size", app.block_size, "threads of such a block, a multiple of 32")
+      ->check(CLI::Range(32u, 1024u) & CLI::Validator(
+                                           [](const std::string& text) {
+                                             return std::stoul(text) % 32 == 0 ? std::string()
+                                                                               : text + " is not a multiple of 32";
+                                           },
+                                           "a multiple of 32"));
+  for (const AppOption& option : info.options) {
+    std::string& value = app.more[option.name] = option.standard;
+    CLI::Option* added = cli.add_option(std::string("--") + option.name, value, option.help)->capture_default_str();
+    if (option.most != 0) added->check(checked(option));
+  }
+}
+
+// One device named twice plays both ends: what crosses between devices elsewhere stays in its memory.
+void tell_shared_devices(const wic::Runtime& runtime, const char* name) {
+  std::map<wic::DeviceId, int> parts;
+  for (std::size_t d = 0; d < runtime.device_count(); ++d) ++parts[runtime.device(d).properties().id];
+  for (std::size_t d = 0; d < runtime.device_count(); ++d) {
+    const wic::DeviceProperties& device = runtime.device(d).properties();
+    if (parts[device.id] < 2) continue;
+    std::fprintf(stderr, "%s: %s plays %d of the devices: nothing crosses between devices there\n", name,
+                 device.name.c_str(), parts[device.id]);
+    parts[device.id] = 0;
+  }
+}
+
+wicprof::Result<std::unique_ptr<wic::Runtime>> open_runtime(const AppInfo& info, const SampleOptions& options) {
+  auto runtime = wic::Runtime::create(options.runtime());
+  if (!runtime) return runtime;
+  if (!(*runtime)->warning().empty()) std::fprintf(stderr, "%s: %s\n", info.name, (*runtime)->warning().c_str());
+  if ((*runtime)->device_count() < info.least_devices) {
+    return wicprof::bad_input(fmt::format(
+        "needs {} devices and has {}: --devices cuda:0,cuda:1, or cuda:0,cuda:0 for one that plays both, or simt:{}",
+        info.least_devices, (*runtime)->device_count(), info.least_devices));
+  }
+  tell_shared_devices(**runtime, info.name);
+  return runtime;
+}
+
+struct Times {
+  std::vector<double> us;
+  double at(double share) const {
+    std::vector<double> sorted = us;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+  }
+};
+
+wicprof::Result<> run(App& app, const SampleOptions& options, Times& times) {
+  for (Progress progress(options); progress.more();) {
+    const wicprof::TimeNs begin = wicprof::now_ns();
+    if (wicprof::Result<> done = app.step(progress.next()); !done) return done;
+    times.us.push_back(static_cast<double>(wicprof::now_ns() - begin) / 1e3);
+  }
+  return app.check();
+}
+
+int report(const AppInfo& info, const Program& program, const App& app, const Times& times,
+           const wicprof::Result<>& result) {
+  if (!result && result.error().kind != wicprof::ErrorKind::failed) return fail(info.name, result.error());
+  const Traffic traffic = app.traffic();
+  fmt::print("{}: {} steps on {} ({}), {}, step p50 {:.1f} us ({:.1f} to {:.1f}), {:.4g} messages ({:.1f} KiB) a step, {}\n",
+             info.name, times.us.size(), program.common.devices, way_name(program.app.way), app.shape(), times.at(0.5),
+             times.at(0.05), times.at(0.95), traffic.messages, traffic.bytes / 1024, result ? "ok" : "FAILED");
+  if (result) return 0;
+  fmt::print("{}: {}\n", info.name, result.error().message);
+  return 1;
+}
+
+}  // namespace
+
+std::uint32_t AppOptions::number(const std::string& name) const {
+  return static_cast<std::uint32_t>(std::stoul(more.at(name)));
+}
+
+int run_app(const AppInfo& info, int argc, char** argv) {
+  CLI::App cli{fmt::format("{}: {}\nExample: wic-prof run --schedule poll:2s,park:2s -- {} --devices {} --seconds 4", info.name,
+                           info.summary, info.name, info.devices)};
+  Program program;
+  program.common.devices = info.devices;
+  add_options(cli, program.common, Waits::apps_own);
+  add_app_options(cli, info, program);
+  if (const auto status = parse(cli, argc, argv)) return *status;
+  program.common.wait = program.app.way == Way::park ? wicprof::Mode::park : wicprof::Mode::poll;
+  program.app.on_gpu = program.common.on_gpu();
+  program.app.timeout_ns = program.common.timeout_ns();
+  try {
+    auto runtime = open_runtime(info, program.common);
+    if (!runtime) return fail(info.name, runtime.error());
+    auto app = info.make(**runtime, program.app);
+    if (!app) return fail(info.name, app.error());
+    Times times;
+    const wicprof::Result<> result = run(**app, program.common, times);
+    return report(info, program, **app, times, result);
+  } catch (const std::bad_alloc&) {
+    return fail(info.name, wicprof::unavailable("not enough memory; choose a smaller --size"));
+  }
+}
+
+}  // namespace sample

@@ -1,0 +1,161 @@
+// A device of a search: its part of the graph, its kernels' launches.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/lane.h"
+#include "common/transfer.h"
+#include "g_bfs/kernels.h"
+#include "g_bfs/part.h"
+#include "wic/launch.h"
+#include "wic/runtime.h"
+
+namespace sample::bfs {
+
+/// How a device's kernels are launched. The last kernel's blocks wait for each other.
+struct Shapes {
+  std::uint32_t threads = 0;
+  std::uint32_t blocks = 0;   ///< of each kernel
+  std::uint32_t waiting = 0;  ///< of the blocks of Level
+
+  wic::LaunchShape push() const { return {blocks, threads, (threads + 1) * 4, false}; }
+  wic::LaunchShape collect() const { return {blocks, threads, 2 * 4, false}; }
+  wic::LaunchShape level() const { return {blocks, threads, Level::shared_bytes(threads), true}; }
+};
+
+class RowsMemory {
+ public:
+  static wicprof::Result<RowsMemory> make(wic::Device& device, wic::Stream& stream, const Rows& rows) {
+    RowsMemory memory;
+    if (auto r = fill(device, stream, memory.vertex_, rows.vertex); !r) return r.error();
+    if (auto r = fill(device, stream, memory.begin_, rows.begin); !r) return r.error();
+    if (auto r = fill(device, stream, memory.to_, rows.to); !r) return r.error();
+    memory.count_ = static_cast<std::uint32_t>(rows.vertex.size());
+    return wicprof::Result<RowsMemory>(std::move(memory));
+  }
+  RowsView view() const { return {vertex_.data(), begin_.data(), to_.data(), count_}; }
+
+ private:
+  static wicprof::Result<> fill(wic::Device& device, wic::Stream& stream, wic::Array<std::uint32_t>& array,
+                                const std::vector<std::uint32_t>& values) {
+    auto made = wic::Array<std::uint32_t>::make(device, std::max<std::size_t>(1, values.size()), wic::Memory::device);
+    if (!made) return made.error();
+    array = *std::move(made);
+    return upload<std::uint32_t>(device, stream, array, values);
+  }
+
+  wic::Array<std::uint32_t> vertex_, begin_, to_;
+  std::uint32_t count_ = 0;
+};
+
+class Rank {
+ public:
+  struct Spec {
+    std::uint32_t number;
+    Split split;
+    std::uint32_t chunk;  ///< vertices of a message
+    Shapes shapes;
+    wicprof::SiteId start_site;
+    std::uint64_t timeout_ns;
+  };
+
+  /// `queue`: where its kernels are launched; over before the rank goes. Errors: too little memory.
+  static wicprof::Result<Rank> make(wic::Runtime& runtime, RankQueue& queue, const Graph& graph, const Spec& spec) {
+    Rank rank;
+    rank.queue_ = &queue;
+    if (wicprof::Result<> opened = rank.open(runtime, graph, spec); !opened) return opened.error();
+    return wicprof::Result<Rank>(std::move(rank));
+  }
+
+  /// Queues the beginning of a search. `peers`: the ends that it uses.
+  wicprof::Result<> begin(const Peers& peers, std::uint32_t search, Vertex source) {
+    here_[0].peers = peers;
+    if (auto r = queue_->stream().copy(peers_.data(), &here_[0].peers, sizeof(Peers)); !r) return r;
+    return wic::launch(queue_->stream(), {1, 32, 0, false}, Begin{context_, search, source});
+  }
+
+  /// Queues a level. One after the last level of a search does nothing.
+  wicprof::Result<> queue_level(const Numbers& numbers) {
+    if (auto r = wic::launch(queue_->stream(), shapes_.push(), Push{context_, numbers}); !r) return r;
+    if (auto r = wic::launch(queue_->stream(), shapes_.collect(), Collect{context_, numbers}); !r) return r;
+    return wic::launch(queue_->stream(), shapes_.level(),
+                       Level{context_, numbers, view_, start_site_, start_words_.data(), shapes_.waiting, timeout_ns_});
+  }
+
+  /// Queues the reading of state(), which is there once the queue has finished.
+  wicprof::Result<> queue_read() { return queue_->stream().copy(&here_[0].state, state_.data(), sizeof(State)); }
+  const State& state() const { return here_[0].state; }
+
+  /// Marks and parents of the device's own vertices. Nothing may be running.
+  wicprof::Result<std::vector<std::uint32_t>> marks() {
+    return download(*device_, queue_->stream(), mark_, first_, count_);
+  }
+  wicprof::Result<std::vector<std::uint32_t>> parents() {
+    return download(*device_, queue_->stream(), parent_, first_, count_);
+  }
+
+ private:
+  struct Here {  // in pinned memory
+    Peers peers;
+    State state;
+  };
+
+  template <class T>
+  wicprof::Result<> allocate(wic::Array<T>& array, std::size_t count, wic::Memory where) {
+    auto made = wic::Array<T>::make(*device_, std::max<std::size_t>(1, count), where);
+    if (!made) return made.error();
+    array = *std::move(made);
+    return wicprof::ok();
+  }
+
+  wicprof::Result<> open(wic::Runtime& runtime, const Graph& graph, const Spec& spec) {
+    device_ = &runtime.device(spec.number);
+    const Part part = part_of(graph, spec.split, spec.number);
+    auto own = RowsMemory::make(*device_, queue_->stream(), part.own);
+    if (!own) return own.error();
+    auto foreign = RowsMemory::make(*device_, queue_->stream(), part.foreign);
+    if (!foreign) return foreign.error();
+    own_ = *std::move(own);
+    foreign_ = *std::move(foreign);
+    const std::size_t vertices = spec.split.vertices;
+    if (auto r = allocate(mark_, vertices, wic::Memory::device); !r) return r;
+    if (auto r = allocate(parent_, vertices, wic::Memory::device); !r) return r;
+    if (auto r = allocate(lists_, vertices, wic::Memory::device); !r) return r;
+    if (auto r = allocate(start_words_, std::size_t{kMostDevices} * Level::kLine, wic::Memory::device); !r) return r;
+    if (auto r = allocate(state_, 1, wic::Memory::device); !r) return r;
+    if (auto r = allocate(peers_, 1, wic::Memory::device); !r) return r;
+    if (auto r = allocate(here_, 1, wic::Memory::pinned_host); !r) return r;
+    context_ = {spec.number,   spec.split.devices, spec.split.vertices, spec.split.each(), spec.chunk,
+                own_.view(),   foreign_.view(),    mark_.data(),        parent_.data(),    lists_.data(),
+                state_.data(), peers_.data(),      queue_->trouble()};
+    view_ = runtime.view(spec.number);
+    first_ = spec.split.first(spec.number);
+    count_ = spec.split.count(spec.number);
+    shapes_ = spec.shapes;
+    start_site_ = spec.start_site;
+    timeout_ns_ = spec.timeout_ns;
+    return wicprof::ok();
+  }
+
+  wic::Device* device_ = nullptr;
+  RankQueue* queue_ = nullptr;
+  Context context_{};
+  wic::DeviceView view_;
+  Vertex first_ = 0, count_ = 0;
+  Shapes shapes_;
+  wicprof::SiteId start_site_ = 0;
+  std::uint64_t timeout_ns_ = 0;
+  RowsMemory own_, foreign_;
+  wic::Array<std::uint32_t> mark_, parent_, start_words_;
+  wic::Array<Reached> lists_;
+  wic::Array<State> state_;
+  wic::Array<Peers> peers_;
+  wic::Array<Here> here_;
+};
+
+}  // namespace sample::bfs

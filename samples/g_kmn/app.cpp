@@ -1,0 +1,220 @@
+#include "g_kmn/app.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/lane.h"
+#include "common/room.h"
+#include "common/transfer.h"
+#include "g_kmn/check.h"
+#include "g_kmn/kernels.h"
+#include "wic/launch.h"
+
+namespace sample {
+namespace kmn {
+namespace {
+
+using wicprof::Result;
+
+constexpr std::uint64_t kSeed = 0x6b6d6e;
+
+/// A device that clusters what comes: its own start, its own clusters.
+struct Consumer {
+  wic::Device* device = nullptr;
+  std::unique_ptr<Lane> lane;
+  std::array<std::uint32_t, 2> cycles{};  ///< that each way of the lane has carried
+  wic::Array<Point> centroids;
+  wic::Array<std::uint64_t> sums;
+  wic::Array<std::uint8_t> labels;
+  Consume kernel{};
+};
+
+class KMeans final : public App {
+ public:
+  static Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptions& options);
+
+  Result<> step(std::uint32_t step) override;
+  Result<> check() override;
+  Traffic traffic() const override {
+    const double consumers = static_cast<double>(consumers_.size());
+    return {consumers * cut_.tiles() * cut_.tags,
+            consumers * static_cast<double>(cut_.points) * static_cast<double>(sizeof(Point))};
+  }
+  std::string shape() const override {
+    return std::to_string(cut_.points) + " points of " + std::to_string(kDims) + " dimensions in " +
+           std::to_string(cut_.tiles()) + " tiles, " + std::to_string(clusters_) + " clusters, " +
+           std::to_string(consumers_.size()) + (consumers_.size() == 1 ? " start, " : " starts, ") +
+           std::to_string(cut_.tags) + " blocks of " + std::to_string(consume_shape_.threads);
+  }
+
+ private:
+  KMeans(wic::Runtime& runtime, std::uint64_t timeout_ns) : runtime_(runtime), timeout_ns_(timeout_ns) {}
+  Result<> open(const AppOptions& options);
+  Result<> choose_shapes(const AppOptions& options);
+  Result<> open_consumer(std::size_t c, const AppOptions& options);
+  Result<Round> last_round(std::size_t c) const;  // of consumer c
+
+  wic::Runtime& runtime_;
+  const std::uint64_t timeout_ns_;
+  Cut cut_;
+  std::uint32_t clusters_ = 0;
+  std::uint32_t rounds_ = 0;
+  wic::LaunchShape produce_shape_, consume_shape_;
+  std::string name_;
+  std::vector<Consumer> consumers_;  // those on devices 1, 2, ...
+  std::vector<RankQueue> queues_;    // of all devices; last: their work must be over before the memory goes
+};
+
+Result<std::unique_ptr<App>> KMeans::make(wic::Runtime& runtime, const AppOptions& options) {
+  std::unique_ptr<KMeans> app(new KMeans(runtime, options.timeout_ns));
+  if (Result<> opened = app->open(options); !opened) return opened.error();
+  return Result<std::unique_ptr<App>>(std::unique_ptr<App>(std::move(app)));
+}
+
+Result<> KMeans::open(const AppOptions& options) {
+  if (runtime_.device_count() > kMostConsumers + 1) {
+    return wicprof::bad_input("g_kmn streams to " + std::to_string(kMostConsumers) + " devices at most");
+  }
+  clusters_ = options.number("clusters");
+  cut_.points = options.size != 0 ? options.size : options.on_gpu ? 1u << 23 : 1024;
+  if (Result<> chosen = choose_shapes(options); !chosen) return chosen;
+  name_ = options.prefix + "kmn";
+  for (std::size_t d = 0; d < runtime_.device_count(); ++d) {
+    auto queue = RankQueue::make(runtime_.device(d));
+    if (!queue) return queue.error();
+    queues_.push_back(*std::move(queue));
+  }
+  consumers_.resize(runtime_.device_count() - 1);
+  for (std::size_t c = 0; c < consumers_.size(); ++c) {
+    if (Result<> opened = open_consumer(c, options); !opened) return opened;
+  }
+  return wicprof::ok();
+}
+
+// As many blocks wait as there are tags, but for those that the devices cannot hold at once: then a block has several.
+Result<> KMeans::choose_shapes(const AppOptions& options) {
+  const std::uint32_t threads = options.block_size != 0 ? options.block_size : options.on_gpu ? 256 : 64;
+  consume_shape_ = {1, threads, Clusters{clusters_, nullptr, nullptr, nullptr}.shared_bytes(), true};
+  produce_shape_ = {1, threads, 0, true};
+  std::uint32_t most = ~0u;
+  for (std::size_t d = 1; d < runtime_.device_count(); ++d) {
+    const auto fits = fair_blocks(runtime_, runtime_.device(d), consume_shape_, wic::kernel_ref(Consume{}));
+    if (!fits) return fits.error();
+    most = std::min(most, *fits);
+  }
+  const auto producers = fair_blocks(runtime_, runtime_.device(0), produce_shape_, wic::kernel_ref(Produce{}));
+  if (!producers) return producers.error();
+  cut_.part = options.number("part") != 0 ? options.number("part") : options.on_gpu ? 2 * threads : threads;
+  const std::uint64_t parts = (cut_.points + cut_.part - 1) / cut_.part;
+  // On the CPU device a few are enough.
+  const std::uint32_t standard = options.on_gpu ? most : std::min(most, 4u);
+  cut_.tags =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(options.blocks != 0 ? options.blocks : standard, parts));
+  consume_shape_.blocks = std::min(cut_.tags, most);
+  produce_shape_.blocks = std::min(cut_.tags, *producers);
+  return wicprof::ok();
+}
+
+Result<> KMeans::open_consumer(std::size_t c, const AppOptions& options) {
+  Consumer& consumer = consumers_[c];
+  consumer.device = &runtime_.device(c + 1);
+  wic::Device& device = *consumer.device;
+  LaneSpec spec;
+  spec.name = lane_name(name_, 0, static_cast<std::uint32_t>(c + 1));
+  spec.producer = wic::End::on(0);
+  spec.consumer = wic::End::on(static_cast<int>(c + 1));
+  spec.tags = cut_.tags;
+  spec.max_bytes = cut_.part * static_cast<std::uint32_t>(sizeof(Point));
+  spec.way = options.way;
+  auto lane = Lane::make(runtime_, spec);
+  if (!lane) return lane.error();
+  auto centroids = wic::Array<Point>::make(device, std::size_t{2} * clusters_, wic::Memory::device);
+  if (!centroids) return centroids.error();
+  auto sums = wic::Array<std::uint64_t>::make(device, std::size_t{3} * clusters_ * kSumsOfCluster, wic::Memory::device);
+  if (!sums) return sums.error();
+  auto labels = wic::Array<std::uint8_t>::make(device, std::size_t{cut_.tags} * cut_.part, wic::Memory::device);
+  if (!labels) return labels.error();
+  // Round 0 has gathered nothing, so round 1 begins with its centroids.
+  const auto first = first_centroids(kSeed, cut_.points, clusters_, static_cast<std::uint32_t>(c));
+  if (auto r = upload<Point>(device, queues_[c + 1].stream(), *centroids, first); !r) return r;
+  consumer.lane = *std::move(lane);
+  consumer.centroids = *std::move(centroids);
+  consumer.sums = *std::move(sums);
+  consumer.labels = *std::move(labels);
+  consumer.kernel.cut = cut_;
+  consumer.kernel.clusters = {clusters_, consumer.centroids.data(), consumer.sums.data(), consumer.labels.data()};
+  consumer.kernel.trouble = queues_[c + 1].trouble();
+  consumer.kernel.timeout_ns = timeout_ns_;
+  return wicprof::ok();
+}
+
+Result<> KMeans::step(std::uint32_t step) {
+  Produce produce{};
+  produce.cut = cut_;
+  produce.seed = kSeed;
+  produce.consumers = static_cast<std::uint32_t>(consumers_.size());
+  produce.trouble = queues_[0].trouble();
+  produce.timeout_ns = timeout_ns_;
+  const std::uint32_t tiles = cut_.tiles();
+  for (std::size_t c = 0; c < consumers_.size(); ++c) {
+    Consumer& consumer = consumers_[c];
+    // A round keeps to the way that it begins with.
+    const Lane::Turn turn = consumer.lane->turn(step);
+    const Numbers numbers{consumer.cycles[turn.way_index] + 1, (step - 1) * tiles + 1};
+    consumer.cycles[turn.way_index] += tiles;
+    produce.senders[c] = turn.sender();
+    produce.numbers[c] = numbers;
+    consumer.kernel.receiver = turn.receiver();
+    consumer.kernel.numbers = numbers;
+    consumer.kernel.round = step;
+    if (auto r = wic::launch(queues_[c + 1].stream(), consume_shape_, consumer.kernel); !r) return r;
+  }
+  if (auto r = wic::launch(queues_[0].stream(), produce_shape_, produce); !r) return r;
+  rounds_ = step;
+  return finish_all(queues_, name_);
+}
+
+Result<Round> KMeans::last_round(std::size_t c) const {
+  const Consumer& consumer = consumers_[c];
+  wic::Stream& stream = queues_[c + 1].stream();
+  auto centroids = download(*consumer.device, stream, consumer.centroids,
+                            static_cast<std::size_t>(rounds_ & 1) * clusters_, clusters_);
+  if (!centroids) return centroids.error();
+  const std::size_t values = std::size_t{clusters_} * kSumsOfCluster;
+  auto sums = download(*consumer.device, stream, consumer.sums, rounds_ % 3 * values, values);
+  if (!sums) return sums.error();
+  return Round{*std::move(centroids), *std::move(sums)};
+}
+
+Result<> KMeans::check() {
+  if (rounds_ == 0) return wicprof::ok();
+  const Sequential reference{kSeed, cut_.points, clusters_};
+  for (std::size_t c = 0; c < consumers_.size(); ++c) {
+    const auto round = last_round(c);
+    if (!round) return round.error();
+    const auto share = kMostCheckWork / static_cast<double>(consumers_.size());
+    if (Result<> right = reference.compare(*round, rounds_, static_cast<std::uint32_t>(c), share); !right) return right;
+  }
+  return wicprof::ok();
+}
+
+}  // namespace
+}  // namespace kmn
+
+const AppInfo& g_kmn_info() {
+  static const AppInfo info{
+      "g_kmn",
+      "k-means: the first device streams points to the others, which cluster them",
+      "points (default: 1024, on GPUs 2^23)",
+      "simt:2",
+      2,
+      {{"clusters", "clusters that are looked for", "16", 1, kmn::kMostClusters},
+       {"part", "points of a message; 0 = as many as a block has threads, on GPUs twice as many", "0", 0, 1u << 16}},
+      &kmn::KMeans::make};
+  return info;
+}
+
+}  // namespace sample

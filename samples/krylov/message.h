@@ -1,0 +1,24 @@
+// What a message between two ranks is: four numbers ahead, then the values that the receiver asked for, by global
+// number.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "wic/platform.h"
+
+namespace sample::krylov {
+
+inline constexpr std::uint32_t kHead = 4;
+enum : std::uint32_t { kGammaAt = 0, kDeltaAt = 1, kIterationAt = 2 };  ///< the fourth is not used
+
+WIC_DEVICE constexpr std::uint32_t message_bytes(std::uint32_t values) {
+  return (kHead + values) * static_cast<std::uint32_t>(sizeof(double));
+}
+
+/// How many blocks write a message together: about a part for each 2,048 values.
+inline std::uint32_t parts_of(std::uint32_t values, std::uint32_t blocks) {
+  return std::min({values / 2048 + 1, 8u, blocks});
+}
+
+}  // namespace sample::krylov

@@ -1,0 +1,27 @@
+// Sums and products that are rounded one by one. A compiler may contract a * b + c into one rounding, nvcc does and g++
+// for other processors may; here CPU and GPU have to agree in every bit, so that a run can be compared for equality.
+#pragma once
+
+#include "wic/platform.h"
+
+namespace sample::krylov {
+
+WIC_DEVICE inline double times(double a, double b) {
+#if WIC_ON_GPU
+  return __dmul_rn(a, b);
+#else
+  return a * b;
+#endif
+}
+
+WIC_DEVICE inline double plus(double a, double b) {
+#if WIC_ON_GPU
+  return __dadd_rn(a, b);
+#else
+  return a + b;
+#endif
+}
+
+WIC_DEVICE inline double minus(double a, double b) { return plus(a, -b); }
+
+}  // namespace sample::krylov

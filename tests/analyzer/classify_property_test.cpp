@@ -1,0 +1,411 @@
+// All models with all patterns, on any number of devices, in any size: found where the trace is whole, and never mistaken
+// for another where it is not.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "analyzer/classify.h"
+#include "talk.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+using namespace synthetic;
+
+Classification classified(const TraceModel& model) { return classify(model, match(model)); }
+
+std::string words(const Classification& c) {
+  std::string all = std::string(model_name(c.model)) + ", " + std::string(pattern_name(c.pattern)) + "\n";
+  for (const std::string& line : c.evidence) all += "  " + line + "\n";
+  for (const PairAnswer& pair : c.pairs) {
+    all += "  pair " + pair.first + " " + pair.second + ": " + std::string(model_name(pair.model)) + "\n";
+    for (const std::string& line : pair.evidence) all += "    " + line + "\n";
+  }
+  return all;
+}
+
+struct Program {
+  Model model = Model::alternating;
+  Pattern pattern = Pattern::streaming;
+  bool host = false;  ///< the CPU is the first party
+  std::uint32_t parties = 2;
+  std::uint32_t size = 1;  ///< of messages and data
+  std::uint32_t iterations = 24;
+  std::uint32_t waiters = 1;
+  bool numbered = true;   ///< false: the program numbers all with 0
+  bool announced = true;  ///< false: signals say nothing of what they carry
+
+  std::string name() const {
+    return std::string(model_name(model)) + " " + std::string(pattern_name(pattern)) + ", " + std::to_string(parties) +
+           (host ? " parties with the CPU" : " parties") + ", size " + std::to_string(size) + ", " + std::to_string(iterations) +
+           " iterations, " + std::to_string(waiters) + " waiters";
+  }
+};
+
+/// The place of message `k` of `n` from party `from` to the next (or the one before, `back`).
+struct Places {
+  const Program& program;
+  std::mt19937& random;
+  std::vector<std::uint64_t> cursors = std::vector<std::uint64_t>(64, 0);
+
+  Lies of(std::uint32_t pair, bool back, std::uint32_t k, std::uint32_t n) {
+    const std::uint64_t unit = std::uint64_t{program.size} * 64;  // bytes
+    const std::uint64_t part = unit * 32;                         // of one party
+    const std::uint64_t border = (pair + 1) * part;
+    switch (program.pattern) {
+      case Pattern::streaming: {
+        std::uint64_t& cursor = cursors[pair * 2 + (back ? 1 : 0)];
+        const Lies lies = run_of(cursor, static_cast<std::uint32_t>(unit));
+        cursor = (cursor + unit) % (unit * 60);
+        return lies;
+      }
+      case Pattern::adjacent: {
+        const std::uint64_t halo = unit * 2;
+        return run_of((back ? border : border - halo) + k * halo / 8, static_cast<std::uint32_t>(halo / 8));
+      }
+      case Pattern::scatter_gather: {
+        const auto piece = static_cast<std::uint32_t>(program.size * 16);
+        const std::uint64_t stride = std::uint64_t{piece} * 2 * n;
+        return strided((back ? border : border - part) + 2 * k * piece, piece, stride, static_cast<std::uint32_t>(part / stride));
+      }
+      default: {
+        const auto count = static_cast<std::uint32_t>(program.size * (8 + random() % 8));
+        const std::uint64_t first = random() % part / 4 * 4;
+        return scattered((back ? border : border - part) + first / 2, part / 2, count * 4, count / 2 + 1);
+      }
+    }
+  }
+};
+
+TraceModel trace_of(const Program& program, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  Talk talk(program.parties);
+  Places places{program, random};
+  TimeNs now = 1'000'000'000;
+  const auto party = [&](std::uint32_t i) { return static_cast<DeviceId>(i) - (program.host ? 1 : 0); };
+  for (std::uint32_t i = 0; i < program.iterations; ++i) {
+    for (std::uint32_t pair = 0; pair + 1 < program.parties; ++pair) {
+      std::uint32_t forth = 0, back = 0;
+      switch (program.model) {
+        case Model::unidirectional: forth = 1; break;
+        case Model::alternating: forth = back = 1; break;
+        case Model::multiple: forth = 3; back = 2; break;
+        default: forth = static_cast<std::uint32_t>(random() % 6); back = static_cast<std::uint32_t>(random() % 5); break;
+      }
+      std::vector<bool> order(forth, false);
+      order.insert(order.end(), back, true);
+      if (program.model != Model::alternating) std::shuffle(order.begin(), order.end(), random);
+      std::uint32_t sent[2] = {0, 0};
+      for (const bool goes_back : order) {
+        now += 8'000 + static_cast<TimeNs>(random() % 3'000);
+        const std::uint32_t k = sent[goes_back ? 1 : 0]++;
+        Lies lies = places.of(pair, goes_back, k, goes_back ? back : forth);
+        if (!program.announced) lies = {};
+        talk.send(party(goes_back ? pair + 1 : pair), party(goes_back ? pair : pair + 1), k, program.numbered ? i + 1 : 0, now, lies,
+                  program.waiters);
+      }
+    }
+    now += 100'000;
+  }
+  return talk.settled();
+}
+
+std::vector<Program> programs() {
+  std::vector<Program> all;
+  for (const Model model : {Model::unidirectional, Model::alternating, Model::multiple, Model::probabilistic}) {
+    for (const Pattern pattern : {Pattern::streaming, Pattern::adjacent, Pattern::scatter_gather, Pattern::random}) {
+      for (const std::uint32_t parties : {2u, 4u}) {
+        for (const bool host : {false, true}) {
+          for (const std::uint32_t size : {1u, 5u, 64u}) {
+            Program program{model, pattern, host, parties, size};
+            program.iterations = 16 + size;
+            program.waiters = 1 + size % 4;
+            all.push_back(program);
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+TEST(ClassifyProperty, EveryModelWithEveryPattern) {
+  for (const Program& program : programs()) {
+    SCOPED_TRACE(program.name());
+    const Classification c = classified(trace_of(program, 7));
+    EXPECT_EQ(c.model, program.model) << words(c);
+    // What is sent in a count that varies is adjacent or regular only as far as the count allows.
+    const bool may_be_unknown = program.model == Model::probabilistic;
+    EXPECT_TRUE(c.pattern == program.pattern || (may_be_unknown && c.pattern == Pattern::unknown)) << words(c);
+    EXPECT_GE(c.model_confidence, kLeastConfidence);
+  }
+}
+
+TEST(ClassifyProperty, WithHalfOfTheRowsGoneRightOrUnknown) {
+  std::size_t answered = 0, asked = 0;
+  for (const Program& program : programs()) {
+    SCOPED_TRACE(program.name());
+    for (std::uint32_t seed = 0; seed < 4; ++seed) {
+      const Classification c = classified(thinned(trace_of(program, seed), 0.5, seed));
+      EXPECT_TRUE(c.model == program.model || c.model == Model::unknown) << "seed " << seed << ": " << words(c);
+      EXPECT_TRUE(c.pattern == program.pattern || c.pattern == Pattern::unknown) << "seed " << seed << ": " << words(c);
+      asked += 2;
+      answered += (c.model == program.model ? 1 : 0) + (c.pattern == program.pattern ? 1 : 0);
+    }
+  }
+  EXPECT_GT(10 * answered, 7 * asked) << answered << " of " << asked;
+}
+
+TEST(ClassifyProperty, LossesLowerTheConfidence) {
+  for (const Program& program : programs()) {
+    SCOPED_TRACE(program.name());
+    const TraceModel whole = trace_of(program, 3);
+    EXPECT_LE(classified(thinned(whole, 0.5, 3)).model_confidence, classified(whole).model_confidence);
+  }
+}
+
+void expect_same(const Classification& a, const Classification& b) {
+  EXPECT_EQ(a.model, b.model) << words(a) << words(b);
+  EXPECT_EQ(a.pattern, b.pattern) << words(a) << words(b);
+  EXPECT_EQ(a.model_confidence, b.model_confidence);
+  EXPECT_EQ(a.pattern_confidence, b.pattern_confidence);
+  EXPECT_EQ(a.pairs.size(), b.pairs.size());
+  EXPECT_EQ(a.period.count, b.period.count);
+}
+
+TEST(ClassifyProperty, NumbersOfDevicesSitesAndTimesMakeNoDifference) {
+  for (const Program& program : programs()) {
+    SCOPED_TRACE(program.name());
+    const TraceModel model = trace_of(program, 11);
+    const Classification before = classified(model);
+    expect_same(before, classified(renamed_devices(model, [](DeviceId id) { return 1003 - id; })));
+    expect_same(before, classified(shifted(model, 77'000'000'000)));
+    const Classification slow = classified(slowed(model, 1000));
+    expect_same(before, slow);
+    EXPECT_EQ(slow.period.ns, 1000 * before.period.ns);
+    TraceModel renumbered = model;
+    for (auto& row : renumbered.sites) row.id = 5'000 - row.id;
+    for (auto& row : renumbered.sites) row.name = "x";
+    for (auto& row : renumbered.signals) row.site = 5'000 - row.site;
+    for (auto& row : renumbered.waits) row.site = 5'000 - row.site;
+    for (auto& row : renumbered.host_waits) row.site = 5'000 - row.site;
+    settle(renumbered);
+    expect_same(before, classified(renumbered));
+  }
+}
+
+TEST(ClassifyProperty, WithoutNumbersTheOrderOfMessagesTells) {
+  for (Program program : programs()) {
+    SCOPED_TRACE(program.name());
+    program.numbered = false;
+    program.iterations = 60;
+    const Classification c = classified(trace_of(program, 5));
+    EXPECT_TRUE(c.model == program.model || (program.model == Model::probabilistic && c.model == Model::unknown)) << words(c);
+    EXPECT_TRUE(c.pattern == program.pattern || c.pattern == Pattern::unknown) << words(c);
+  }
+}
+
+TEST(ClassifyProperty, WithoutPayloadsThePatternIsUnknown) {
+  for (Program program : programs()) {
+    SCOPED_TRACE(program.name());
+    program.announced = false;
+    const Classification c = classified(trace_of(program, 5));
+    EXPECT_TRUE(c.model == program.model || c.model == Model::unknown) << words(c);
+    EXPECT_EQ(c.pattern, Pattern::unknown) << words(c);
+  }
+}
+
+// --- programs that are none of the ten
+
+Lies tile(std::uint32_t i) { return run_of(std::uint64_t{i} * 4096, 4096); }
+
+TEST(ClassifyHeldOut, APipelineOfDevicesIsUnidirectionalAndStreams) {
+  for (const std::uint32_t stages : {2u, 3u, 5u}) {
+    Talk talk(stages);
+    for (std::uint32_t i = 0; i < 40; ++i) {
+      for (std::uint32_t s = 0; s + 1 < stages; ++s) {
+        talk.send(static_cast<DeviceId>(s), static_cast<DeviceId>(s + 1), 0, i, TimeNs{1'000'000'000} + (i + s) * 50'000 + s, tile(i));
+      }
+    }
+    const Classification c = classified(talk.settled());
+    EXPECT_EQ(c.model, Model::unidirectional) << words(c);
+    EXPECT_EQ(c.pattern, Pattern::streaming) << words(c);
+    EXPECT_EQ(c.pairs.size(), stages - 1);
+  }
+}
+
+TEST(ClassifyHeldOut, ARingIsTheSameForTwoDevicesAndForMore) {
+  for (const std::uint32_t devices : {2u, 3u, 6u}) {
+    Talk talk(devices);
+    for (std::uint32_t i = 0; i < 40; ++i) {
+      for (std::uint32_t d = 0; d < devices; ++d) {
+        const std::uint32_t chunk = (d + devices - i % devices) % devices;
+        talk.send(static_cast<DeviceId>(d), static_cast<DeviceId>((d + 1) % devices), 0, i,
+                  TimeNs{1'000'000'000} + i * 90'000 + d * 1'000, run_of(chunk * 65'536, 65'536));
+      }
+    }
+    const Classification c = classified(talk.settled());
+    EXPECT_EQ(c.model, Model::alternating) << devices << " devices: " << words(c);
+    EXPECT_NE(c.pattern, Pattern::random) << words(c);
+    EXPECT_NE(c.pattern, Pattern::adjacent) << words(c);
+  }
+}
+
+TEST(ClassifyHeldOut, WorkersThatAskInTurnAlternateWithTheirMaster) {
+  std::mt19937 random(4);
+  Talk talk(3);
+  std::vector<std::uint32_t> done(3, 0);
+  for (std::uint32_t i = 0; i < 120; ++i) {
+    const auto worker = random() % 3;
+    const TimeNs at = TimeNs{1'000'000'000} + i * 60'000;
+    talk.send(kHostDevice, static_cast<DeviceId>(worker), 0, done[worker], at, tile(i));
+    talk.send(static_cast<DeviceId>(worker), kHostDevice, 0, done[worker], at + 20'000, run_of(i * 16, 16));
+    ++done[worker];
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.model, Model::alternating) << words(c);
+  EXPECT_EQ(c.pattern, Pattern::streaming) << words(c);
+}
+
+TEST(ClassifyHeldOut, ABroadcastIsUnidirectional) {
+  Talk talk(4);
+  for (std::uint32_t i = 0; i < 30; ++i) {
+    for (DeviceId d = 1; d < 4; ++d) talk.send(0, d, 0, i, TimeNs{1'000'000'000} + i * 60'000 + d * 100, run_of(0, 4096));
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.model, Model::unidirectional) << words(c);
+  EXPECT_EQ(c.pattern, Pattern::unknown) << words(c);
+}
+
+TEST(ClassifyHeldOut, PingPongThatIsNumberedByTheDozenAlternates) {
+  Talk talk(2);
+  TimeNs now = 1'000'000'000;
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    for (std::uint32_t k = 0; k < 12; ++k) {
+      talk.send(0, 1, 0, i, now += 20'000, tile(i * 12 + k));
+      talk.send(1, 0, 0, i, now += 20'000, tile(i * 12 + k));
+    }
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.model, Model::alternating) << words(c);
+}
+
+TEST(ClassifyHeldOut, ManyMessagesEachWayAtOnceAreMultipleHoweverTheyInterleave) {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    Talk talk(2);
+    for (std::uint32_t i = 0; i < 30; ++i) {
+      for (std::uint32_t k = 0; k < 4; ++k) {
+        for (const bool back : {false, true}) {
+          const TimeNs at = TimeNs{1'000'000'000} + i * 500'000 + static_cast<TimeNs>(random() % 3'000);
+          talk.send(back ? 1 : 0, back ? 0 : 1, k, i, at, run_of((back ? 65'536 : 61'440) + k * 1024, 1024), 1, k);
+        }
+      }
+    }
+    const Classification c = classified(talk.settled());
+    EXPECT_EQ(c.model, Model::multiple) << seed << ": " << words(c);
+    EXPECT_EQ(c.pattern, Pattern::adjacent) << words(c);
+  }
+}
+
+TEST(ClassifyHeldOut, AResultAtTheEndDoesNotMakeAStreamAlternate) {
+  Talk talk(1);
+  for (std::uint32_t i = 0; i < 80; ++i) talk.send(kHostDevice, 0, 0, i, TimeNs{1'000'000'000} + i * 30'000, tile(i));
+  talk.send(0, kHostDevice, 0, 80, TimeNs{1'000'000'000} + 81 * 30'000, run_of(0, 64));
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.model, Model::unidirectional) << words(c);
+  EXPECT_EQ(c.pattern, Pattern::streaming) << words(c);
+}
+
+TEST(ClassifyHeldOut, ProgramsOneAfterAnotherAreNotProbabilistic) {
+  Talk talk(2);
+  TimeNs now = 1'000'000'000;
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    const std::uint32_t count = i < 30 ? 1 : 5;
+    for (std::uint32_t k = 0; k < count; ++k) talk.send(0, 1, k, i, now += 5'000, run_of(4096 * k, 4096));
+    for (std::uint32_t k = 0; k < count; ++k) talk.send(1, 0, k, i, now += 5'000, run_of(65'536 + 4096 * k, 4096));
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.model, Model::unknown) << words(c);
+}
+
+TEST(ClassifyHeldOut, NeighbouringBlocksOfOneKernelAreItsParties) {
+  // Each block releases the next and the one before, at one site: there are no two roles.
+  TraceModel model = empty_program();
+  constexpr std::uint32_t kBlocks = 16;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    for (std::uint32_t b = 0; b < kBlocks; ++b) {
+      for (const std::uint32_t to : {b - 1, b + 1}) {
+        if (to >= kBlocks) continue;
+        store::SignalRow signal{};
+        signal.id = static_cast<store::RowId>(model.signals.size()) + 1;
+        signal.site = 1;
+        signal.block = b;
+        signal.iteration = i;
+        signal.value = i + 1;
+        signal.at = TimeNs{1'000'000} * (i + 1) + b;
+        signal.word = static_cast<WordTag>(1 + b * kBlocks + to);
+        model.signals.push_back(signal);
+        store::WaitRow wait{};
+        wait.id = static_cast<store::RowId>(model.waits.size()) + 1;
+        wait.site = 1;
+        wait.block = to;
+        wait.iteration = i;
+        wait.value = i + 1;
+        wait.arrived = signal.at - 500'000;
+        wait.resumed = signal.at + 1'000;
+        wait.word = signal.word;
+        model.waits.push_back(wait);
+      }
+    }
+  }
+  settle(model);
+  const Classification c = classified(model);
+  EXPECT_EQ(c.model, Model::alternating) << words(c);
+  EXPECT_TRUE(c.pattern == Pattern::adjacent || c.pattern == Pattern::unknown) << words(c);
+  EXPECT_LE(c.pattern_confidence, 0.7);
+}
+
+// --- programs without wait sites
+
+TraceModel copying(std::uint32_t rounds, std::uint32_t in, std::uint32_t out, bool kernels) {
+  TraceModel model = empty_program();
+  TimeNs now = 1'000'000;
+  const auto copy = [&](CopyKind kind) {
+    store::CopyRow row{};
+    row.id = static_cast<store::RowId>(model.copies.size()) + 1;
+    row.kind = kind;
+    row.start = now;
+    row.end = now += 20'000;
+    row.bytes = 1 << 20;
+    model.copies.push_back(row);
+  };
+  for (std::uint32_t i = 0; i < rounds; ++i) {
+    for (std::uint32_t k = 0; k < in; ++k) copy(CopyKind::host_to_device);
+    if (kernels) {
+      store::KernelRow kernel{};
+      kernel.start = now;
+      kernel.end = now += 100'000;
+      model.kernels.push_back(kernel);
+    }
+    for (std::uint32_t k = 0; k < out; ++k) copy(CopyKind::device_to_host);
+  }
+  settle(model);
+  return model;
+}
+
+TEST(ClassifyCopies, CopiesBetweenKernelsTell) {
+  EXPECT_EQ(classified(copying(30, 1, 1, true)).model, Model::alternating);
+  EXPECT_EQ(classified(copying(30, 2, 1, true)).model, Model::multiple);
+  EXPECT_EQ(classified(copying(30, 1, 0, true)).model, Model::unidirectional);
+  EXPECT_EQ(classified(copying(30, 1, 1, true)).pattern, Pattern::unknown);
+}
+
+TEST(ClassifyCopies, CopiesThatNoKernelDividesDoNot) {
+  EXPECT_EQ(classified(copying(30, 1, 1, false)).model, Model::unknown);
+  EXPECT_EQ(classified(copying(1, 20, 3, true)).model, Model::unknown);
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer

@@ -1,0 +1,257 @@
+"""ci: limits, comparisons and baselines, each state of its own, in the exit status and in all three reports. The program's
+times are made up (traced_app's --period-us), so that every figure is known."""
+
+import json
+import os
+import unittest
+import xml.etree.ElementTree as xml
+
+import harness
+
+PLAIN = ["--period-us", 1000, "--wait-us", 500, "--late-us", 10, "--polls", 10]
+
+
+class Gate(harness.Case):
+    def ci(self, config, *app_options, options=(), program=harness.TRACED_APP):
+        (self.work / "wic-prof.toml").write_text(config)
+        return self.wic_prof("ci", "-f", "--config", "wic-prof.toml", *options, "--", program, *app_options)
+
+    def answer(self, folder="wic-prof-ci"):
+        """result.json, which the JUnit file must agree with."""
+        answer = json.loads((self.work / folder / "result.json").read_text())
+        suite = xml.parse(self.work / folder / "junit.xml").getroot().find("testsuite")
+        cases = suite.findall("testcase")
+        self.assertEqual(int(suite.get("tests")), len(cases))
+        element = {"passed": "system-out", "failed": "failure", "inconclusive": "failure", "could not look": "error",
+                   "broken": "error"}
+        for check, case in zip(answer["checks"], cases, strict=True):
+            found = next(iter(case))
+            self.assertEqual(found.tag, "skipped" if check["forgiven"] else element[check["state"]])
+            if found.tag != "system-out":
+                self.assertEqual(found.get("type"), check["state"])
+        for name, total in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+            self.assertEqual(int(suite.get(total)), sum(case.find(name) is not None for case in cases))
+        self.assertIn(f"wic-prof ci: {answer['state']}", (self.work / folder / "summary.md").read_text())
+        return answer
+
+    def check(self, answer, name, site=None):
+        found = [c for c in answer["checks"] if c["name"] == name and c["site"] == site]
+        self.assertEqual(len(found), 1, answer["checks"])
+        return found[0]
+
+    def judged(self, status, config, *app_options, **more):
+        result = self.ci(config, *app_options, **more)
+        self.assertEqual(result.returncode, status, result.stderr + result.stdout)
+        return self.answer()
+
+
+class Limits(Gate):
+    def test_kept(self):
+        answer = self.judged(0, """
+            [run]
+            repeat = 2
+            [limits]
+            wait_share = 0.6
+            p99_wake_latency = "20us"
+            polls_per_wait = 10
+            missed_deadlines = 0
+            """, *PLAIN)
+        self.assertEqual(answer["state"], "passed")
+        self.assertEqual(len(answer["checks"]), 1 + 2 * 4)  # recording, and four limits at two sites
+        wake = self.check(answer, "p99_wake_latency", "left")
+        self.assertEqual((wake["value"], wake["limit"], wake["unit"]), (10_000, 20_000, "ns"))
+        self.assertEqual(self.check(answer, "polls_per_wait", "left")["value"], 10)
+        self.assertAlmostEqual(self.check(answer, "wait_share", "left")["value"], 0.5, delta=0.02)
+        self.assertEqual(sorted(os.listdir(self.work / "wic-prof-ci")),
+                         ["junit.xml", "result.json", "run.1.log", "run.1.wicprof", "run.2.log", "run.2.wicprof", "summary.md"])
+
+    def test_each_that_is_exceeded_fails_and_names_its_site(self):
+        for limit, slip in (("wait_share = 0.3", ()), ("polls_per_wait = 9", ()), ('p99_wake_latency = "9us"', ())):
+            with self.subTest(limit=limit):
+                answer = self.judged(1, f"[run]\nrepeat = 2\n[limits.site.left]\n{limit}\n", *PLAIN, *slip)
+                name = limit.split()[0]
+                self.assertEqual(answer["state"], "failed")
+                self.assertEqual(self.check(answer, name, "left")["state"], "failed")
+                self.assertNotIn("right", [c["site"] for c in answer["checks"]])
+
+    def test_a_sites_own_limit_goes_before_the_general_one(self):
+        answer = self.judged(1, '[run]\nrepeat = 1\n[limits]\npolls_per_wait = 5\n[limits.site.left]\npolls_per_wait = 50\n', *PLAIN)
+        self.assertEqual(self.check(answer, "polls_per_wait", "left")["state"], "passed")
+        self.assertEqual(self.check(answer, "polls_per_wait", "right")["state"], "failed")
+
+    def test_of_a_site_that_nothing_waits_at_could_not_look(self):
+        config = '[run]\nrepeat = 1\n[limits.site."not there"]\nwait_share = 0.5\n'
+        answer = self.judged(3, config, *PLAIN)
+        self.assertEqual(self.check(answer, "wait_share", "not there")["state"], "could not look")
+        answer = self.judged(0, config + "[verdict]\nallow_missing_data = true\n", *PLAIN)
+        self.assertIs(self.check(answer, "wait_share", "not there")["forgiven"], True)
+
+    def test_of_a_program_without_waits_could_not_look(self):
+        answer = self.judged(3, "[run]\nrepeat = 1\n[limits]\nwait_share = 0.5\n", program="true")
+        self.assertEqual(self.check(answer, "limits")["state"], "could not look")
+
+    def test_failing_goes_before_what_could_not_be_looked_at(self):
+        self.judged(1, '[run]\nrepeat = 1\n[limits.site.left]\nwait_share = 0.1\n[limits.site.none]\nwait_share = 0.5\n', *PLAIN)
+
+    def test_that_runs_disagree_about_is_inconclusive(self):
+        # Every other run polls more: a script counts the runs.
+        script = self.work / "sometimes"
+        script.write_text(f'#!/bin/sh\necho >> runs\n[ $(( $(wc -l < runs) % 2 )) = 0 ] && n=30 || n=10\n'
+                          f'exec {harness.TRACED_APP} --period-us 1000 --polls $n\n')
+        script.chmod(0o755)
+        config = "[run]\nrepeat = 3\n[limits.site.left]\npolls_per_wait = 20\n"
+        answer = self.judged(1, config, program="./sometimes")
+        self.assertEqual(answer["state"], "inconclusive")
+        (self.work / "runs").unlink()
+        answer = self.judged(0, config + "[verdict]\nallow_inconclusive = true\n", program="./sometimes")
+        check = self.check(answer, "polls_per_wait", "left")
+        self.assertEqual((check["state"], check["forgiven"], check["low"], check["high"]), ("inconclusive", True, 10, 30))
+
+
+class Sides(Gate):
+    GAIN = '[run]\nrepeat = 2\nmodes = ["poll", "park"]\n[gain]\nat_least = 1.5\n'
+
+    def test_gain_of_parking(self):
+        answer = self.judged(0, self.GAIN, *PLAIN, "--park-period-us", 600)
+        gain = self.check(answer, "gain")
+        self.assertAlmostEqual(gain["value"], 1000 / 600, places=2)
+        self.assertEqual([side["label"] for side in answer["sides"]], ["poll", "park"])
+        self.assertEqual([run["mode"] for side in answer["sides"] for run in side["runs"]], ["poll", "poll", "park", "park"])
+
+    def test_sides_go_in_turn_and_alternate(self):
+        answer = self.judged(0, self.GAIN, *PLAIN, "--park-period-us", 600)
+        self.assertEqual(answer["files"], ["poll.1.wicprof", "park.1.wicprof", "park.2.wicprof", "poll.2.wicprof"])
+
+    def test_gain_that_is_not_reached_fails(self):
+        answer = self.judged(1, self.GAIN, *PLAIN, "--park-period-us", 900)
+        self.assertEqual(self.check(answer, "gain")["state"], "failed")
+
+    def test_without_waits_there_is_no_gain_to_look_at(self):
+        answer = self.judged(3, self.GAIN, program="true")
+        self.assertEqual(self.check(answer, "gain")["state"], "could not look")
+
+    def test_reference_build(self):
+        config = f'[run]\nrepeat = 2\nreference = ["{harness.TRACED_APP}", "--period-us", "1000"]\n'
+        answer = self.judged(1, config, "--period-us", 1200)
+        self.assertEqual(self.check(answer, "regression")["state"], "failed")
+        answer = self.judged(0, config, "--period-us", 1010)
+        self.assertEqual(answer["between_sides"]["verdict"], "no change")
+        answer = self.judged(0, config, "--period-us", 500)
+        self.assertEqual(answer["between_sides"]["verdict"], "improvement")
+
+
+class Baseline(Gate):
+    CONFIG = '[run]\nrepeat = 2\n[compare]\ntolerance = 0.05\n[baseline]\ntrace = "base.wicprof"\n'
+
+    def setUp(self):
+        super().setUp()
+        self.record("base.wicprof", *PLAIN)
+
+    def test_planted_regression(self):
+        answer = self.judged(1, self.CONFIG, "--period-us", 1100)
+        check = self.check(answer, "baseline")
+        self.assertEqual(check["state"], "failed")
+        self.assertAlmostEqual(check["value"], 1 / 1.1, places=2)
+        self.assertAlmostEqual(check["limit"], 0.95)
+        self.assertIn("5 %", check["text"])
+
+    def test_within_the_tolerance_passes(self):
+        for period in (970, 1000, 1030):
+            self.assertEqual(self.check(self.judged(0, self.CONFIG, "--period-us", period), "baseline")["state"], "passed")
+
+    def test_too_few_iterations_could_not_look(self):
+        answer = self.judged(3, self.CONFIG, "--period-us", 5000, "--iterations", 3)
+        self.assertEqual(self.check(answer, "baseline")["state"], "could not look")
+
+    def test_of_another_device_is_not_compared(self):
+        with harness.sqlite3.connect(self.work / "base.wicprof") as database:
+            database.execute("UPDATE string SET value = 'another device' WHERE value LIKE 'a device of%'")
+        answer = self.judged(3, self.CONFIG, *PLAIN)
+        self.assertIn("another device", self.check(answer, "baseline")["text"])
+        self.judged(0, self.CONFIG + "any_device = true\n", *PLAIN)
+
+    def test_that_is_missing_or_no_trace_is_said_before_anything_runs(self):
+        for name, content in (("none.wicprof", None), ("text.wicprof", "a letter"), ("cut.wicprof", "")):
+            with self.subTest(name=name):
+                if content is not None:
+                    (self.work / name).write_text(content)
+                result = self.ci(f'[baseline]\ntrace = "{name}"\n', "started", program="touch")
+                self.assert_refused(result, 2, "baseline", name)
+                self.assertFalse((self.work / "started").exists())
+
+    def test_path_is_relative_to_the_configuration(self):
+        (self.work / "conf").mkdir()
+        (self.work / "conf" / "c.toml").write_text('[run]\nrepeat = 1\n[baseline]\ntrace = ["../base.wicprof"]\n')
+        result = self.wic_prof("ci", "-c", "conf/c.toml", "--", harness.TRACED_APP, *PLAIN)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+
+class Broken(Gate):
+    CONFIG = "[run]\nrepeat = 3\n[limits]\nwait_share = 0.9\n"
+
+    def test_program_that_fails(self):
+        answer = self.judged(3, self.CONFIG, *PLAIN, "--status", 7)
+        self.assertEqual(answer["state"], "broken")
+        self.assertIn("status 7", self.check(answer, "runs")["text"])
+        self.assertEqual(answer["files"], ["run.1.wicprof"])  # and no more runs of it
+
+    def test_program_that_is_killed(self):
+        self.assertIn("signal 11", self.check(self.judged(3, self.CONFIG, "--crash"), "runs")["text"])
+
+    def test_program_that_hangs(self):
+        answer = self.judged(3, '[run]\ntimeout = "300ms"\n', "60", program="sleep")
+        self.assertIn("did not end within 0.3 s", self.check(answer, "runs")["text"])
+
+    def test_no_state_of_it_is_forgiven(self):
+        self.judged(3, self.CONFIG + "[verdict]\nallow_inconclusive = true\nallow_missing_data = true\n", "--status", 1)
+
+    def test_program_that_is_not_there(self):
+        self.assert_refused(self.ci(self.CONFIG, program="no-such-program"), 2, "no-such-program")
+
+    def test_what_the_program_says_is_kept_apart(self):
+        result = self.ci("[run]\nrepeat = 1\n", "hello", options=("--format", "json"), program="echo")
+        self.assertEqual(json.loads(result.stdout)["state"], "passed")
+        self.assertEqual((self.work / "wic-prof-ci" / "run.1.log").read_text(), "hello\n")
+
+
+class Configuration(Gate):
+    def test_errors_name_file_line_and_key_and_nothing_runs(self):
+        for config, said in (
+            ("repeat = 3\n", "wic-prof.toml:1: there is no key repeat"),
+            ("[run]\nrepeet = 3\n", "wic-prof.toml:2: there is no key run.repeet; here are"),
+            ("[run]\nrepeat = 0\n", "run.repeat needs a whole number from 1"),
+            ("[run]\nrepeat = 'six'\n", "run.repeat needs"),
+            ("[run]\nmodes = ['sideways']\n", "'sideways'"),
+            ("[run]\nmodes = ['poll', 'poll']\n", "names one mode twice"),
+            ("[run]\nmodes = ['poll', 'park']\nreference = ['x']\n", "run.reference"),
+            ("[run]\nstrategy = 'hope'\n", "hope"),
+            ("[run]\ntrace = 'hope'\n", "run.trace"),
+            ("[run]\ntimeout = 5\n", "run.timeout needs a time"),
+            ("[limits]\nwait_share = -1\n", "limits.wait_share needs a number of at least 0"),
+            ("[limits]\np99_wake_latency = '50'\n", "limits.p99_wake_latency needs a time"),
+            ("[limits.site.left]\nshare = 1\n", "there is no key limits.site.left.share"),
+            ("[gain]\nat_least = 1.1\n", "gain.at_least needs two sides"),
+            ("[compare]\ntolerance = 5\n", "compare.tolerance is a share"),
+            ("[baseline]\nany_device = true\n", "baseline.trace is missing"),
+            ("[verdict]\nallow_inconclusive = 'yes'\n", "verdict.allow_inconclusive needs true or false"),
+            ("limits = 3\n", "limits needs a table"),
+            ("[run\n", "this is no TOML"),
+        ):
+            with self.subTest(config=config):
+                self.assert_refused(self.ci(config, "started", program="touch"), 2, "wic-prof.toml", said)
+                self.assertFalse((self.work / "started").exists())
+                self.assertFalse((self.work / "wic-prof-ci").exists())
+
+    def test_that_is_missing(self):
+        self.assert_refused(self.wic_prof("ci", "--config", "none.toml", "--", "true"), 2, "none.toml", "docs/ci.md")
+        self.assert_refused(self.wic_prof("ci", "--", "true"), 2, "--config")
+
+    def test_reports_are_not_overwritten_unless_asked(self):
+        (self.work / "c.toml").write_text("[run]\nrepeat = 1\n")
+        self.assertEqual(self.wic_prof("ci", "-c", "c.toml", "-o", "out", "--", "true").returncode, 0)
+        self.assert_refused(self.wic_prof("ci", "-c", "c.toml", "-o", "out", "--", "true"), 2, "junit.xml", "-f")
+        self.assertEqual(self.wic_prof("ci", "-f", "-c", "c.toml", "-o", "out", "--", "true").returncode, 0)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,126 @@
+"""demo --recorded: the traces that come with wic-prof, found from where it lies."""
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+import harness
+
+
+class Recorded(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.traces = self.folder / "prefix" / "share" / "wic-prof" / "traces"
+        bin_folder = self.folder / "prefix" / "bin"
+        bin_folder.mkdir(parents=True)
+        self.tool = bin_folder / "wic-prof"
+        try:
+            os.link(harness.WICPROF, self.tool)
+        except OSError:
+            shutil.copy2(harness.WICPROF, self.tool)
+        self.env["TMPDIR"] = str(self.folder / "temporary")
+        (self.folder / "temporary").mkdir()
+
+    def demo(self, *words):
+        return subprocess.run([self.tool, "demo", *words], cwd=self.work, env=self.env, text=True, capture_output=True,
+                              stdin=subprocess.DEVNULL, timeout=harness.PATIENCE)
+
+    def bundle(self, name, mode, packed=True):
+        """A trace of the tests' program as that of an application."""
+        trace = self.record(f"{name}.{mode}.wicprof", run_options=("--mode", mode))
+        self.traces.mkdir(parents=True, exist_ok=True)
+        if packed:
+            with gzip.open(self.traces / (trace.name + ".gz"), "wb") as out:
+                out.write(trace.read_bytes())
+        else:
+            shutil.copy(trace, self.traces)
+        trace.unlink()
+
+    def test_none_are_bundled(self):
+        self.assert_refused(self.demo("--recorded"), 3, "share/wic-prof/traces", "record_traces.sh")
+        self.traces.mkdir(parents=True)
+        (self.traces / "README").write_text("nothing here\n")
+        self.assert_refused(self.demo("--recorded"), 3, "no recorded traces", self.traces)
+
+    def test_lists_and_shows_them(self):
+        for mode in ("poll", "park"):
+            self.bundle("app_one", mode)
+            self.bundle("app_two", mode, packed=False)
+        table = self.demo("--recorded")
+        self.assertEqual(table.returncode, 0, table.stderr)
+        lines = [line.split() for line in table.stdout.splitlines() if line.startswith("  app_")]
+        self.assertEqual([line[0] for line in lines], ["app_one", "app_two"])
+        self.assertIn(str(self.traces), table.stdout)
+        self.assertIn("Recorded on a device of the test program", table.stdout)
+
+        one = self.demo("--recorded", "app_one")
+        self.assertEqual(one.returncode, 0, one.stderr)
+        self.assertIn("app_one.poll.wicprof.gz", one.stdout)
+        self.assertIn("app_one.park.wicprof.gz", one.stdout)
+        self.assertNotIn("app_two", one.stdout)
+        self.assert_refused(self.demo("--recorded", "app_three"), 2, "app_three", "app_one, app_two")
+        # Nothing was recorded, written or left behind.
+        self.assertEqual(list(self.work.iterdir()), [])
+        self.assertEqual(list((self.folder / "temporary").iterdir()), [])
+
+    def test_refuses_what_is_not_whole(self):
+        self.bundle("app_one", "poll")
+        self.assert_refused(self.demo("--recorded"), 2, "app_one.poll.wicprof.gz", "other mode")
+        packed = self.traces / "app_one.poll.wicprof.gz"
+        (self.traces / "app_one.park.wicprof.gz").write_bytes(packed.read_bytes()[:-200])
+        self.assert_refused(self.demo("--recorded"), 2, "app_one.park.wicprof.gz", "damaged or truncated")
+
+    def test_has_nothing_to_write(self):
+        result = self.demo("--recorded", "-f")
+        self.assertEqual(result.returncode, 2, result.stderr)
+
+    def test_any_verb_reads_a_packed_trace(self):
+        self.bundle("app_one", "poll")
+        packed = self.traces / "app_one.poll.wicprof.gz"
+        result = self.wic_prof("analyze", packed, "--format", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn('"classification"', result.stdout)
+
+
+class Bundled(harness.Case):
+    """The traces in samples/traces, which bench/record_traces.sh has made on a GPU."""
+
+    FOLDER = harness.SOURCE / "samples" / "traces"
+    APPLICATIONS = {"c_srs", "c_cg", "c_fe", "c_h3d", "g_bfs", "g_bs", "g_c2d", "g_stn", "g_gem", "g_kmn"}
+    MOST_BYTES = 4 << 20  # all together: they are part of the source tree
+
+    def setUp(self):
+        super().setUp()
+        self.files = {path.name: path for path in self.FOLDER.glob("*.wicprof.gz")}
+        if not self.files:
+            self.skipTest("no traces are bundled yet; bench/record_traces.sh makes them on a machine with a GPU")
+
+    def test_all_are_there_in_both_modes_and_small(self):
+        self.assertEqual(set(self.files), {f"{name}.{mode}.wicprof.gz" for name in self.APPLICATIONS for mode in ("poll", "park")})
+        self.assertLessEqual(sum(path.stat().st_size for path in self.files.values()), self.MOST_BYTES)
+
+    def test_they_say_what_their_samples_expect(self):
+        for file, path in sorted(self.files.items()):
+            with self.subTest(trace=file):
+                expected = json.loads((harness.SOURCE / "samples" / file.split(".")[0] / "expect.json").read_text())
+                result = self.wic_prof("analyze", path, "--format", "json")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                answer = json.loads(result.stdout)
+                self.assertEqual(answer["loss"], [])
+                for field in ("model", "pattern"):
+                    allowed = {expected[field]} | ({"unknown"} if field in expected.get("unknown_for_now", []) else set())
+                    self.assertIn(answer["classification"][field], allowed)
+
+    def test_they_are_from_a_gpu(self):
+        result = self.wic_prof("demo", "--recorded")  # from the build, which finds them as an installed one does
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("CPU device", result.stdout)
+        for name in self.APPLICATIONS:
+            self.assertRegex(result.stdout, rf"(?m)^  {name} ")
+
+
+if __name__ == "__main__":
+    harness.main()
