@@ -16,7 +16,10 @@ TimeNs percentile(std::vector<TimeNs> values, double percent) {
 }
 
 TimeNs covered(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
+  if (!std::is_sorted(intervals.begin(), intervals.end(), earlier)) {
+    std::sort(intervals.begin(), intervals.end(), earlier);
+  }
   TimeNs total = 0;
   bool any = false;
   TimeNs reach = 0;

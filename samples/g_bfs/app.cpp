@@ -39,7 +39,6 @@ class BreadthFirst final : public App {
   Result<> open_rank(std::uint32_t number, const AppOptions& options, const Shapes& shapes);
   Result<> begin(std::uint32_t step, Vertex source);
   Result<> run_levels(std::uint32_t from, std::uint32_t count);
-  Result<> missed() const;
 
   std::uint32_t devices() const { return split_.devices; }
   Lane& lane(std::uint32_t from, std::uint32_t to) const { return *lanes_[from * devices() + to]; }
@@ -52,6 +51,8 @@ class BreadthFirst final : public App {
   Shapes shapes_;
   std::vector<std::unique_ptr<Lane>> lanes_;  // of each pair; none to itself
   std::vector<Rank> ranks_;
+  std::string name_;
+  std::vector<RankQueue> queues_;  // of the ranks; one that is let go of waits for its work
   std::vector<Vertex> sources_;
 
   std::uint32_t searches_ = 0;
@@ -83,7 +84,9 @@ Result<> BreadthFirst::open(const AppOptions& options) {
   const auto shapes = choose_shapes(options);
   if (!shapes) return shapes.error();
   shapes_ = *shapes;
+  name_ = options.prefix + "bfs";
   if (Result<> opened = open_lanes(options); !opened) return opened;
+  queues_.reserve(devices());  // ranks refer to theirs
   for (std::uint32_t d = 0; d < devices(); ++d) {
     if (Result<> opened = open_rank(d, options, shapes_); !opened) return opened;
   }
@@ -111,7 +114,7 @@ Result<Shapes> BreadthFirst::choose_shapes(const AppOptions& options) {
   shapes.blocks = 1;
   std::uint32_t most = ~0u;
   for (std::uint32_t d = 0; d < devices(); ++d) {
-    const auto fits = fair_blocks(runtime_.device(d), shapes.level(), wic::kernel_ref(Level{}), sharing(runtime_, d));
+    const auto fits = fair_blocks(runtime_, runtime_.device(d), shapes.level(), wic::kernel_ref(Level{}));
     if (!fits) return fits.error();
     most = std::min(most, *fits);
   }
@@ -127,7 +130,7 @@ Result<> BreadthFirst::open_lanes(const AppOptions& options) {
     for (std::uint32_t to = 0; to < devices(); ++to) {
       if (from == to) continue;
       LaneSpec spec;
-      spec.name = options.prefix + "bfs." + std::to_string(from) + "to" + std::to_string(to);
+      spec.name = lane_name(name_, from, to);
       spec.producer = wic::End::on(static_cast<int>(from));
       spec.consumer = wic::End::on(static_cast<int>(to));
       spec.tags = chunks_for(split_.count(to), chunk_);
@@ -143,7 +146,7 @@ Result<> BreadthFirst::open_lanes(const AppOptions& options) {
 
 Result<> BreadthFirst::open_rank(std::uint32_t number, const AppOptions& options, const Shapes& shapes) {
   wic::SiteSpec site;
-  site.name = options.prefix + "bfs.start" + std::to_string(number);
+  site.name = name_ + ".start" + std::to_string(number);
   site.word_memory = wicprof::WordMemory::device;
   site.pollers = wicprof::Pollers::leader;
   site.shared_word = true;
@@ -151,7 +154,10 @@ Result<> BreadthFirst::open_rank(std::uint32_t number, const AppOptions& options
   if (options.way == Way::naive) site.own = wicprof::StrategyId::naive;
   const auto start = runtime_.add_site(site);
   if (!start) return start.error();
-  auto rank = Rank::make(runtime_, graph_, {number, split_, chunk_, shapes, *start, timeout_ns_});
+  auto queue = RankQueue::make(runtime_.device(number));
+  if (!queue) return queue.error();
+  queues_.push_back(*std::move(queue));
+  auto rank = Rank::make(runtime_, queues_.back(), graph_, {number, split_, chunk_, shapes, *start, timeout_ns_});
   if (!rank) return rank.error();
   ranks_.push_back(*std::move(rank));
   return wicprof::ok();
@@ -180,26 +186,10 @@ Result<> BreadthFirst::run_levels(std::uint32_t from, std::uint32_t count) {
       if (Result<> queued = rank.queue_level({search_, search_ + level}); !queued) return queued;
     }
   }
-  Result<> done = wicprof::ok();
   for (Rank& rank : ranks_) {
-    if (Result<> queued = rank.queue_read(); !queued && done) done = queued;
+    if (Result<> queued = rank.queue_read(); !queued) return queued;
   }
-  for (Rank& rank : ranks_) {
-    if (Result<> waited = rank.synchronize(); !waited && done) done = waited;
-  }
-  return done ? missed() : done;
-}
-
-Result<> BreadthFirst::missed() const {
-  static constexpr const char* kWaits[] = {"for vertices", "for the level's first chunk", "for room for vertices"};
-  const Rank* first = nullptr;
-  for (const Rank& rank : ranks_) {
-    if (rank.trouble().read().missed == 0) continue;
-    if (first == nullptr || rank.trouble().read().iteration < first->trouble().read().iteration) first = &rank;
-  }
-  if (first == nullptr) return wicprof::ok();
-  const Trouble& trouble = first->trouble().read();
-  return missed_wait(first->trouble().device_name(), trouble, kWaits[std::min(trouble.wait, 2u)]);
+  return finish_all(queues_, name_);
 }
 
 Result<> BreadthFirst::step(std::uint32_t step) {

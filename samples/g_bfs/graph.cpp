@@ -100,7 +100,8 @@ wicprof::Result<Graph> read_matrix_market(const std::string& path) {
   if (!lines.open()) return wicprof::bad_input("cannot open " + path + "; --graph names a Matrix Market file");
   std::string line;
   if (!lines.next(line) || !lower(line).starts_with("%%matrixmarket matrix coordinate")) {
-    return lines.error("no Matrix Market file in coordinate format; it has to begin with '%%MatrixMarket matrix coordinate'");
+    return lines.error(
+        "no Matrix Market file in coordinate format; it has to begin with '%%MatrixMarket matrix coordinate'");
   }
   do {
     if (!lines.next(line)) return lines.error("the line with the size is missing");

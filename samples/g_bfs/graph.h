@@ -34,16 +34,17 @@ constexpr std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// 2^scale vertices and `edge_factor` times as many edges, by the recursive matrix (Chakrabarti, Zhan, Faloutsos 2004) with
-/// Graph500's probabilities 0.57, 0.19, 0.19, 0.05. `shuffled`: vertices are renumbered at random, as Graph500 wants it; without
-/// that, vertices of many edges have the low numbers. scale: 1 to 30.
+/// 2^scale vertices and `edge_factor` times as many edges, by the recursive matrix (Chakrabarti, Zhan, Faloutsos 2004)
+/// with Graph500's probabilities 0.57, 0.19, 0.19, 0.05. `shuffled`: vertices are renumbered at random, as Graph500
+/// wants it; without that, vertices of many edges have the low numbers. scale: 1 to 30.
 Graph rmat(std::uint32_t scale, std::uint32_t edge_factor, std::uint64_t seed, bool shuffled);
 
-/// A sparse matrix in coordinate format: entry (i, j) is an edge. Values are ignored. Errors: no such file, or what is wrong with
-/// it and in which line.
+/// A sparse matrix in coordinate format: entry (i, j) is an edge. Values are ignored. Errors: no such file, or what is
+/// wrong with it and in which line.
 wicprof::Result<Graph> read_matrix_market(const std::string& path);
 
-/// `count` vertices to search from, drawn among those that have neighbours; vertex 0 where there are none. Not all different.
+/// `count` vertices to search from, drawn among those that have neighbours; vertex 0 where there are none. Not all
+/// different.
 std::vector<Vertex> draw_sources(const Graph& graph, std::uint32_t count, std::uint64_t seed);
 
 }  // namespace sample::bfs

@@ -1,19 +1,17 @@
-// A level of the search, in one stream of each device: `Push` follows the edges that lead to others' vertices, `Collect` makes
-// lists of what it found, `Level` sends them, follows the other edges (C1) and takes in what the others have sent (C2).
+// A level of the search, in one stream of each device: `Push` follows the edges that lead to others' vertices,
+// `Collect` makes lists of what it found, `Level` sends them, follows the other edges (C1) and takes in what the others
+// have sent (C2).
 //
-// A vertex is marked with the number of the level that reached it. Levels are counted over all searches, so no mark has to be
-// cleared between them: lower ones are from before.
+// A vertex is marked with the number of the level that reached it. Levels are counted over all searches, so no mark has
+// to be cleared between them: lower ones are from before.
 #pragma once
 
-#include "common/trouble.h"
+#include "common/ranks.h"
 #include "g_bfs/protocol.h"
 #include "wic/receiver.h"
 #include "wic/sender.h"
 
 namespace sample::bfs {
-
-/// The waits that a Trouble can be about.
-enum Waits : std::uint32_t { kForVertices, kForLevel, kForRoom };
 
 /// Rows, in device memory.
 struct RowsView {
@@ -29,8 +27,8 @@ struct State {
   std::uint32_t levels;    ///< that are done in this search
   std::uint32_t found[2];  ///< by odd and even numbers: the last level in which a vertex of this device was reached
   std::uint32_t blocks_done;
-  std::uint32_t listed[kMostDevices];       ///< vertices for each device
-  std::uint32_t sent[2][kMostDevices];      ///< chunks so far, by the way that they took and by device
+  std::uint32_t listed[kMostDevices];   ///< vertices for each device
+  std::uint32_t sent[2][kMostDevices];  ///< chunks so far, by the way that they took and by device
   std::uint32_t received[2][kMostDevices];
   ChunkHead heads[kMostDevices];
   std::uint64_t vertices_sent;  ///< so far, in all
@@ -83,8 +81,8 @@ WIC_DEVICE inline bool claim(const wic::Thread& thread, const Context& context, 
   return true;
 }
 
-/// Calls claim() for all edges of the rows whose vertices the level before has reached. By all blocks; `shared`: a word a thread,
-/// and one. Returns whether this thread has reached anything.
+/// Calls claim() for all edges of the rows whose vertices the level before has reached. By all blocks; `shared`: a word
+/// a thread, and one. Returns whether this thread has reached anything.
 WIC_DEVICE inline bool follow(const wic::Thread& thread, const Context& context, const Numbers& numbers,
                               const RowsView& rows, std::uint32_t* shared) {
   std::uint32_t* const count = shared;
@@ -147,7 +145,8 @@ struct Push {
   }
 };
 
-/// Lists what this level's Push has marked, in slices of a few vertices a thread that each ask once for their place in the list.
+/// Lists what this level's Push has marked, in slices of a few vertices a thread that each ask once for their place in
+/// the list.
 struct Collect {
   static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
   static constexpr std::uint32_t kVerticesAThread = 4;
@@ -203,8 +202,8 @@ struct Level {
   Context context;
   Numbers numbers;
   wic::DeviceView view;
-  wicprof::SiteId start_site;   ///< where blocks wait for the first to know how many chunks a sender has
-  std::uint32_t* start_words;   ///< kLine words apart, one a sender; the iteration that is known
+  wicprof::SiteId start_site;  ///< where blocks wait for the first to know how many chunks a sender has
+  std::uint32_t* start_words;  ///< kLine words apart, one a sender; the iteration that is known
   std::uint32_t waiting;
   std::uint64_t timeout_ns;
 
@@ -213,12 +212,13 @@ struct Level {
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     const State& state = *context.state;
     const std::uint32_t senders = state.senders;
-    if (senders == 0 || context.trouble->came_before(thread, numbers.iteration())) return;
+    if (senders == 0 || context.trouble->stops(thread, numbers.iteration())) return;
     auto* const shared = static_cast<std::uint32_t*>(thread.shared());
     const bool waits = thread.block() < waiting;
     bool in_time = !waits || !is_sender(context) || send_all(thread, shared);
     bool any = false;
-    if (state.found[numbers.frontier() & 1] == numbers.frontier()) any = follow(thread, context, numbers, context.own, shared);
+    if (state.found[numbers.frontier() & 1] == numbers.frontier())
+      any = follow(thread, context, numbers, context.own, shared);
     for (std::uint32_t d = 0; waits && in_time && d < context.devices; ++d) {
       if (d != context.device && (senders >> d & 1) != 0) in_time = receive_all(thread, d, any);
     }
@@ -240,8 +240,8 @@ struct Level {
     return {chunk / tags + 1, numbers.iteration()};
   }
 
-  WIC_DEVICE bool note(const wic::Thread& thread, Waits wait, wicprof::WaitStatus status) const {
-    if (thread.index() == 0) context.trouble->note(thread, numbers.iteration(), wait, status);
+  WIC_DEVICE bool report(const wic::Thread& thread, std::uint32_t d, std::uint32_t chunk, bool for_room) const {
+    if (thread.index() == 0) context.trouble->report(thread, numbers.iteration(), d, chunk, for_room);
     return false;
   }
 
@@ -265,7 +265,7 @@ struct Level {
     const wic::Cycle cycle = cycle_of(number, tags);
     const wic::Sender& sender = context.peers->senders[d];
     const wic::Place place = sender.place(thread, group, number % tags, cycle, timeout_ns);
-    if (place.data == nullptr) return note(thread, kForRoom, place.wait.status);
+    if (place.data == nullptr) return report(thread, d, c, true);
     const std::uint32_t begin = c * context.chunk, listed = context.state->listed[d];
     head.count = listed - begin < context.chunk ? listed - begin : context.chunk;
     auto* const to = reinterpret_cast<ChunkHead*>(place.data);
@@ -284,8 +284,8 @@ struct Level {
     return true;
   }
 
-  // Where in the list of all vertices (of what is known of each: 8 bytes) a message's vertices lie: the lowest, the highest, and
-  // how many runs of neighbours. All threads of the block; the answer is the first thread's.
+  // Where in the list of all vertices (of what is known of each: 8 bytes) a message's vertices lie: the lowest, the
+  // highest, and how many runs of neighbours. All threads of the block; the answer is the first thread's.
   WIC_DEVICE static wic::Payload place_of(const wic::Thread& thread, const Reached* from, std::uint32_t count,
                                           std::uint32_t* shared) {
     std::uint32_t* const lowest = shared;
@@ -311,44 +311,41 @@ struct Level {
       width = half;
     }
     constexpr std::uint64_t kBytes = sizeof(Reached);
-    const wic::Payload place = wic::Payload::scattered(
-        lowest[0] * kBytes, (std::uint64_t{highest[0]} - lowest[0] + 1) * kBytes, count * std::uint32_t{kBytes}, runs[0]);
+    const wic::Payload place =
+        wic::Payload::scattered(lowest[0] * kBytes, (std::uint64_t{highest[0]} - lowest[0] + 1) * kBytes,
+                                count * std::uint32_t{kBytes}, runs[0]);
     thread.sync_block();
     return place;
   }
 
-  // Block 0 takes the first chunk and tells the others how many there are: a message is released once, and the naive way fetches
-  // it once.
+  // Block 0 takes the first chunk and tells the others how many there are: a message is released once, and the naive
+  // way fetches it once.
   WIC_DEVICE bool receive_all(const wic::Thread& thread, std::uint32_t d, bool& any) const {
-    const wic::Group group = wic::block_group(thread);
-    ChunkHead& head = context.state->heads[d];
-    std::uint32_t* const known = start_words + d * kLine;
+    const ChunkHead& head = context.state->heads[d];
     if (thread.block() != 0) {
-      const wic::WaitResult wait = wic::wait_until(thread, view, group, start_site, numbers.iteration(), known,
-                                                   wic::AtLeast{numbers.iteration()}, timeout_ns);
-      if (wait.status != wicprof::WaitStatus::satisfied) return note(thread, kForLevel, wait.status);
-    } else if (!receive(thread, d, 0, any, &head)) {
-      return false;
+      const wic::WaitResult wait =
+          wic::wait_until(thread, view, wic::block_group(thread), start_site, numbers.iteration(),
+                          start_words + d * kLine, wic::AtLeast{numbers.iteration()}, timeout_ns);
+      if (wait.status != wicprof::WaitStatus::satisfied) return report(thread, d, 0, false);
     }
-    const std::uint32_t chunks = head.chunks;
-    for (std::uint32_t c = thread.block() == 0 ? waiting : thread.block(); c < chunks; c += waiting) {
-      if (!receive(thread, d, c, any, nullptr)) return false;
+    for (std::uint32_t c = thread.block(); c == 0 || c < head.chunks; c += waiting) {
+      if (!receive(thread, d, c, any)) return false;
     }
     return true;
   }
 
-  WIC_DEVICE bool receive(const wic::Thread& thread, std::uint32_t d, std::uint32_t c, bool& any, ChunkHead* head) const {
+  WIC_DEVICE bool receive(const wic::Thread& thread, std::uint32_t d, std::uint32_t c, bool& any) const {
     const wic::Group group = wic::block_group(thread);
     const wic::Receiver& receiver = context.peers->receivers[d];
     const std::uint32_t tags = context.tags(context.device);
     const std::uint32_t number = context.state->received[context.peers->way_in[d]][d] + c;
     const wic::Cycle cycle = cycle_of(number, tags);
     const wic::Message message = receiver.receive(thread, group, number % tags, cycle, timeout_ns);
-    if (message.data == nullptr) return note(thread, kForVertices, message.wait.status);
+    if (message.data == nullptr) return report(thread, d, c, false);
     const auto* const from = reinterpret_cast<const ChunkHead*>(message.data);
-    if (head != nullptr) {
+    if (c == 0) {
       if (thread.index() == 0) {
-        *head = *from;
+        context.state->heads[d] = *from;
         wic::signal(thread, view, start_site, numbers.iteration(), start_words + d * kLine, numbers.iteration());
       }
       thread.sync_block();

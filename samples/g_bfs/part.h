@@ -1,4 +1,5 @@
-// A device's part of the graph: a range of vertices and their edges, those to its own vertices and those to others' apart.
+// A device's part of the graph: a range of vertices and their edges, those to its own vertices and those to others'
+// apart.
 #pragma once
 
 #include <algorithm>
@@ -15,23 +16,27 @@ struct Split {
   std::uint32_t devices = 1;
 
   constexpr Vertex each() const { return (vertices + devices - 1) / devices; }
-  constexpr Vertex first(std::uint32_t device) const { return std::min<std::uint64_t>(vertices, std::uint64_t{device} * each()); }
+  constexpr Vertex first(std::uint32_t device) const {
+    return std::min<std::uint64_t>(vertices, std::uint64_t{device} * each());
+  }
   constexpr Vertex count(std::uint32_t device) const { return first(device + 1) - first(device); }
   constexpr std::uint32_t owner(Vertex v) const { return v / each(); }
 };
 
-/// Edges by the vertex that they come from. A vertex of many has several rows, so that no warp has much more to do than others.
+/// Edges by the vertex that they come from. A vertex of many has several rows, so that no warp has much more to do than
+/// others.
 struct Rows {
   static constexpr std::uint32_t kMostEdges = 256;  ///< of a row
 
-  std::vector<Vertex> vertex;             ///< of each row
-  std::vector<std::uint32_t> begin{0};    ///< of each row in `to`, and the end
+  std::vector<Vertex> vertex;           ///< of each row
+  std::vector<std::uint32_t> begin{0};  ///< of each row in `to`, and the end
   std::vector<Vertex> to;
 
   void add(Vertex from, const std::vector<Vertex>& targets) {
     for (std::size_t done = 0; done < targets.size(); done += kMostEdges) {
       const std::size_t end = std::min(targets.size(), done + kMostEdges);
-      to.insert(to.end(), targets.begin() + static_cast<std::ptrdiff_t>(done), targets.begin() + static_cast<std::ptrdiff_t>(end));
+      to.insert(to.end(), targets.begin() + static_cast<std::ptrdiff_t>(done),
+                targets.begin() + static_cast<std::ptrdiff_t>(end));
       vertex.push_back(from);
       begin.push_back(static_cast<std::uint32_t>(to.size()));
     }

@@ -1,7 +1,8 @@
 // What the devices of a search tell each other, so that all know when a level is over and when the search is.
 //
-// Each level some devices are senders, and all know which: at first the source's owner alone. A sender sends every other device one
-// chunk or more; the first says how many there are, so the level needs no message of its own for its end. It also says
+// Each level some devices are senders, and all know which: at first the source's owner alone. A sender sends every
+// other device one chunk or more; the first says how many there are, so the level needs no message of its own for its
+// end. It also says
 //   wakes: to which devices the sender has sent vertices. Those are senders of the next level.
 //   dry:   that nothing was left for the sender to search from. It is no sender any more, unless somebody wakes it.
 // A device that is no sender has nothing to search from, so nobody waits for it. Without senders the search is over.

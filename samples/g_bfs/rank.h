@@ -10,7 +10,6 @@
 
 #include "common/lane.h"
 #include "common/transfer.h"
-#include "common/trouble.h"
 #include "g_bfs/kernels.h"
 #include "g_bfs/part.h"
 #include "wic/launch.h"
@@ -65,9 +64,10 @@ class Rank {
     std::uint64_t timeout_ns;
   };
 
-  /// Errors: too little memory.
-  static wicprof::Result<Rank> make(wic::Runtime& runtime, const Graph& graph, const Spec& spec) {
+  /// `queue`: where its kernels are launched; over before the rank goes. Errors: too little memory.
+  static wicprof::Result<Rank> make(wic::Runtime& runtime, RankQueue& queue, const Graph& graph, const Spec& spec) {
     Rank rank;
+    rank.queue_ = &queue;
     if (wicprof::Result<> opened = rank.open(runtime, graph, spec); !opened) return opened.error();
     return wicprof::Result<Rank>(std::move(rank));
   }
@@ -75,30 +75,29 @@ class Rank {
   /// Queues the beginning of a search. `peers`: the ends that it uses.
   wicprof::Result<> begin(const Peers& peers, std::uint32_t search, Vertex source) {
     here_[0].peers = peers;
-    if (auto r = stream_->copy(peers_.data(), &here_[0].peers, sizeof(Peers)); !r) return r;
-    return wic::launch(*stream_, {1, 32, 0, false}, Begin{context_, search, source});
+    if (auto r = queue_->stream().copy(peers_.data(), &here_[0].peers, sizeof(Peers)); !r) return r;
+    return wic::launch(queue_->stream(), {1, 32, 0, false}, Begin{context_, search, source});
   }
 
   /// Queues a level. One after the last level of a search does nothing.
   wicprof::Result<> queue_level(const Numbers& numbers) {
-    if (auto r = wic::launch(*stream_, shapes_.push(), Push{context_, numbers}); !r) return r;
-    if (auto r = wic::launch(*stream_, shapes_.collect(), Collect{context_, numbers}); !r) return r;
-    return wic::launch(*stream_, shapes_.level(),
+    if (auto r = wic::launch(queue_->stream(), shapes_.push(), Push{context_, numbers}); !r) return r;
+    if (auto r = wic::launch(queue_->stream(), shapes_.collect(), Collect{context_, numbers}); !r) return r;
+    return wic::launch(queue_->stream(), shapes_.level(),
                        Level{context_, numbers, view_, start_site_, start_words_.data(), shapes_.waiting, timeout_ns_});
   }
 
-  /// Queues the reading of state() and trouble(), which are there after synchronize().
-  wicprof::Result<> queue_read() {
-    if (auto r = stream_->copy(&here_[0].state, state_.data(), sizeof(State)); !r) return r;
-    return trouble_.queue_read(*stream_);
-  }
-  wicprof::Result<> synchronize() { return stream_->synchronize(); }
+  /// Queues the reading of state(), which is there once the queue has finished.
+  wicprof::Result<> queue_read() { return queue_->stream().copy(&here_[0].state, state_.data(), sizeof(State)); }
   const State& state() const { return here_[0].state; }
-  const TroubleLog& trouble() const { return trouble_; }
 
   /// Marks and parents of the device's own vertices. Nothing may be running.
-  wicprof::Result<std::vector<std::uint32_t>> marks() { return download(*device_, *stream_, mark_, first_, count_); }
-  wicprof::Result<std::vector<std::uint32_t>> parents() { return download(*device_, *stream_, parent_, first_, count_); }
+  wicprof::Result<std::vector<std::uint32_t>> marks() {
+    return download(*device_, queue_->stream(), mark_, first_, count_);
+  }
+  wicprof::Result<std::vector<std::uint32_t>> parents() {
+    return download(*device_, queue_->stream(), parent_, first_, count_);
+  }
 
  private:
   struct Here {  // in pinned memory
@@ -116,13 +115,10 @@ class Rank {
 
   wicprof::Result<> open(wic::Runtime& runtime, const Graph& graph, const Spec& spec) {
     device_ = &runtime.device(spec.number);
-    auto stream = device_->make_stream();
-    if (!stream) return stream.error();
-    stream_ = *std::move(stream);
     const Part part = part_of(graph, spec.split, spec.number);
-    auto own = RowsMemory::make(*device_, *stream_, part.own);
+    auto own = RowsMemory::make(*device_, queue_->stream(), part.own);
     if (!own) return own.error();
-    auto foreign = RowsMemory::make(*device_, *stream_, part.foreign);
+    auto foreign = RowsMemory::make(*device_, queue_->stream(), part.foreign);
     if (!foreign) return foreign.error();
     own_ = *std::move(own);
     foreign_ = *std::move(foreign);
@@ -134,12 +130,9 @@ class Rank {
     if (auto r = allocate(state_, 1, wic::Memory::device); !r) return r;
     if (auto r = allocate(peers_, 1, wic::Memory::device); !r) return r;
     if (auto r = allocate(here_, 1, wic::Memory::pinned_host); !r) return r;
-    auto trouble = TroubleLog::make(*device_);
-    if (!trouble) return trouble.error();
-    trouble_ = *std::move(trouble);
-    context_ = {spec.number,      spec.split.devices,    spec.split.vertices, spec.split.each(), spec.chunk,
-                own_.view(),      foreign_.view(),       mark_.data(),        parent_.data(),    lists_.data(),
-                state_.data(),    peers_.data(),         trouble_.on_device()};
+    context_ = {spec.number,   spec.split.devices, spec.split.vertices, spec.split.each(), spec.chunk,
+                own_.view(),   foreign_.view(),    mark_.data(),        parent_.data(),    lists_.data(),
+                state_.data(), peers_.data(),      queue_->trouble()};
     view_ = runtime.view(spec.number);
     first_ = spec.split.first(spec.number);
     count_ = spec.split.count(spec.number);
@@ -150,6 +143,7 @@ class Rank {
   }
 
   wic::Device* device_ = nullptr;
+  RankQueue* queue_ = nullptr;
   Context context_{};
   wic::DeviceView view_;
   Vertex first_ = 0, count_ = 0;
@@ -162,8 +156,6 @@ class Rank {
   wic::Array<State> state_;
   wic::Array<Peers> peers_;
   wic::Array<Here> here_;
-  TroubleLog trouble_;
-  std::unique_ptr<wic::Stream> stream_;  // last: its work must be over before the memory goes
 };
 
 }  // namespace sample::bfs

@@ -34,7 +34,8 @@ inline Search search(const Graph& graph, Vertex source) {
   return result;
 }
 
-/// Distances have to be the shortest ones; a parent, of which a vertex may have the choice, a neighbour that is one nearer.
+/// Distances have to be the shortest ones; a parent, of which a vertex may have the choice, a neighbour that is one
+/// nearer.
 inline wicprof::Result<> check_search(const Graph& graph, Vertex source, const Search& expected,
                                       std::span<const std::uint32_t> distance, std::span<const Vertex> parent) {
   const auto text = [](std::uint32_t d) { return d == kUnreached ? std::string("unreached") : std::to_string(d); };

@@ -10,7 +10,6 @@
 #include "common/lane.h"
 #include "common/room.h"
 #include "common/transfer.h"
-#include "common/trouble.h"
 #include "g_bs/check.h"
 #include "g_bs/kernels.h"
 #include "wic/launch.h"
@@ -27,8 +26,6 @@ struct Rank {
   std::uint32_t number = 0;
   std::array<std::unique_ptr<Lane>, kMostDeviceBits> lanes;  ///< to the partner of that bit
   wic::Array<Record> records;
-  TroubleLog trouble;
-  std::unique_ptr<wic::Stream> stream;  // last: its work must be over before the memory goes
 };
 
 class BitonicSort final : public App {
@@ -43,8 +40,8 @@ class BitonicSort final : public App {
   }
   std::string shape() const override {
     return std::to_string(layout_.keys) + " keys in pieces of " + std::to_string(layout_.piece_keys()) + ", " +
-           std::to_string(exchanges_a_sort()) + " exchanges, " + std::to_string(exchange_shape_.blocks) + " blocks of " +
-           std::to_string(exchange_shape_.threads);
+           std::to_string(exchanges_a_sort()) + " exchanges, " + std::to_string(exchange_shape_.blocks) +
+           " blocks of " + std::to_string(exchange_shape_.threads);
   }
 
  private:
@@ -55,8 +52,8 @@ class BitonicSort final : public App {
   Result<> sort_pieces(Rank& rank);
   Result<> merge(Rank& rank, std::uint32_t phase);
   Result<> exchange(Rank& rank, std::uint32_t phase, std::uint32_t steps);
-  Result<> finish_step();
 
+  wic::Stream& stream(const Rank& rank) const { return queues_[rank.number].stream(); }
   std::uint32_t steps_with_others(std::uint32_t phase) const {
     return std::min(phase - layout_.piece_bits, layout_.device_bits);
   }
@@ -74,7 +71,9 @@ class BitonicSort final : public App {
   std::uint32_t iteration_ = 0;                        // exchanges so far, of all devices at once
   std::array<std::uint32_t, kMostDeviceBits> used_{};  // exchanges so far between the partners of a bit
   wic::LaunchShape sort_shape_, exchange_shape_;
+  std::string name_;
   std::vector<Rank> ranks_;
+  std::vector<RankQueue> queues_;  // last: their work must be over before the memory goes
 };
 
 Result<std::unique_ptr<App>> BitonicSort::make(wic::Runtime& runtime, const AppOptions& options) {
@@ -95,6 +94,7 @@ Result<> BitonicSort::open(const AppOptions& options) {
   layout_ = layout_of(keys, static_cast<std::uint32_t>(std::countr_zero(devices)),
                       static_cast<std::uint32_t>(std::countr_zero(piece)));
   if (Result<> chosen = choose_shapes(options); !chosen) return chosen;
+  name_ = options.prefix + "bs";
   ranks_.resize(devices);
   for (std::uint32_t r = 0; r < devices; ++r) {
     if (Result<> opened = open_rank(r, options); !opened) return opened;
@@ -109,7 +109,7 @@ Result<> BitonicSort::choose_shapes(const AppOptions& options) {
   sort_shape_ = {1, threads, shared, false};
   std::uint32_t most = ~0u;
   for (std::size_t d = 0; d < runtime_.device_count(); ++d) {
-    const auto fits = fair_blocks(runtime_.device(d), exchange_shape_, wic::kernel_ref(Exchange{}), sharing(runtime_, d));
+    const auto fits = fair_blocks(runtime_, runtime_.device(d), exchange_shape_, wic::kernel_ref(Exchange{}));
     if (!fits) return fits.error();
     most = std::min(most, *fits);
   }
@@ -129,7 +129,7 @@ Result<> BitonicSort::open_rank(std::uint32_t number, const AppOptions& options)
   for (std::uint32_t bit = 0; bit < layout_.device_bits; ++bit) {
     const std::uint32_t partner = number ^ (1u << bit);
     LaneSpec spec;
-    spec.name = options.prefix + "bs." + std::to_string(number) + "to" + std::to_string(partner);
+    spec.name = lane_name(name_, number, partner);
     spec.producer = wic::End::on(static_cast<int>(number));
     spec.consumer = wic::End::on(static_cast<int>(partner));
     spec.tags = cut_.tags;
@@ -141,18 +141,15 @@ Result<> BitonicSort::open_rank(std::uint32_t number, const AppOptions& options)
   }
   auto records = wic::Array<Record>::make(*rank.device, layout_.local_keys(), wic::Memory::device);
   if (!records) return records.error();
-  auto trouble = TroubleLog::make(*rank.device);
-  if (!trouble) return trouble.error();
-  auto stream = rank.device->make_stream();
-  if (!stream) return stream.error();
+  auto queue = RankQueue::make(*rank.device);
+  if (!queue) return queue.error();
   rank.records = *std::move(records);
-  rank.trouble = *std::move(trouble);
-  rank.stream = *std::move(stream);
+  queues_.push_back(*std::move(queue));
   return wicprof::ok();
 }
 
 Result<> BitonicSort::sort_pieces(Rank& rank) {
-  return wic::launch(*rank.stream, sort_shape_, SortPieces{layout_, rank.number, seed_, rank.records.data()});
+  return wic::launch(stream(rank), sort_shape_, SortPieces{layout_, rank.number, seed_, rank.records.data()});
 }
 
 Result<> BitonicSort::merge(Rank& rank, std::uint32_t phase) {
@@ -164,11 +161,10 @@ Result<> BitonicSort::merge(Rank& rank, std::uint32_t phase) {
     const std::uint32_t blocks = std::min((work + threads - 1) / threads, rank.device->properties().sm_count * 8);
     const wic::LaunchShape shape{blocks, threads, 0, false};
     Record* const records = rank.records.data();
-    Result<> launched = together == 3
-                            ? wic::launch(*rank.stream, shape, Merge<3>{layout_, rank.number, phase, next - 1, records})
-                        : together == 2
-                            ? wic::launch(*rank.stream, shape, Merge<2>{layout_, rank.number, phase, next - 1, records})
-                            : wic::launch(*rank.stream, shape, Merge<1>{layout_, rank.number, phase, next - 1, records});
+    Result<> launched =
+        together == 3   ? wic::launch(stream(rank), shape, Merge<3>{layout_, rank.number, phase, next - 1, records})
+        : together == 2 ? wic::launch(stream(rank), shape, Merge<2>{layout_, rank.number, phase, next - 1, records})
+                        : wic::launch(stream(rank), shape, Merge<1>{layout_, rank.number, phase, next - 1, records});
     if (!launched) return launched;
     next -= together;
   }
@@ -184,7 +180,7 @@ Result<> BitonicSort::exchange(Rank& rank, std::uint32_t phase, std::uint32_t st
   kernel.steps = steps;
   kernel.iteration = iteration_ + 1;
   kernel.records = rank.records.data();
-  kernel.trouble = rank.trouble.on_device();
+  kernel.trouble = queues_[rank.number].trouble();
   kernel.timeout_ns = timeout_ns_;
   for (std::uint32_t bit = 0; bit < steps; ++bit) {
     const Lane::Turn out = rank.lanes[bit]->turn(used_[bit] + 1);
@@ -194,7 +190,7 @@ Result<> BitonicSort::exchange(Rank& rank, std::uint32_t phase, std::uint32_t st
     kernel.receivers[bit] = in.receiver();
     kernel.receive_cycles[bit] = in.cycle.number;
   }
-  return wic::launch(*rank.stream, exchange_shape_, kernel);
+  return wic::launch(stream(rank), exchange_shape_, kernel);
 }
 
 // All of a sort is queued without waiting for any of it.
@@ -212,31 +208,14 @@ Result<> BitonicSort::step(std::uint32_t step) {
     iteration_ += steps;
     for (std::uint32_t bit = 0; bit < steps; ++bit) ++used_[bit];
   }
-  return finish_step();
-}
-
-Result<> BitonicSort::finish_step() {
-  Result<> done = wicprof::ok();
-  for (Rank& rank : ranks_) {
-    if (auto r = rank.trouble.queue_read(*rank.stream); !r && done) done = r;
-  }
-  for (Rank& rank : ranks_) {
-    if (auto r = rank.stream->synchronize(); !r && done) done = r;
-  }
-  if (!done) return done;
-  for (const Rank& rank : ranks_) {
-    const Trouble& trouble = rank.trouble.read();
-    if (trouble.missed == 0) continue;
-    return missed_wait(rank.trouble.device_name(), trouble, trouble.wait == kForKeys ? "for keys" : "for room for its keys");
-  }
-  return wicprof::ok();
+  return finish_all(queues_, name_);
 }
 
 Result<> BitonicSort::check() {
   if (iteration_ == 0) return wicprof::ok();
   std::vector<Record> sorted(std::size_t{1} << layout_.bits);
   for (const Rank& rank : ranks_) {
-    const auto mine = download(*rank.device, *rank.stream, rank.records, 0, layout_.local_keys());
+    const auto mine = download(*rank.device, stream(rank), rank.records, 0, layout_.local_keys());
     if (!mine) return mine.error();
     for (std::uint32_t i = 0; i < layout_.local_keys(); ++i) sorted[layout_.global(rank.number, i)] = (*mine)[i];
   }
@@ -247,15 +226,14 @@ Result<> BitonicSort::check() {
 }  // namespace bs
 
 const AppInfo& g_bs_info() {
-  static const AppInfo info{
-      "g_bs",
-      "bitonic sort of keys that are spread over 2, 4 or 8 devices",
-      "keys (default: 2048, on GPUs 2^24)",
-      "simt:2",
-      2,
-      {{"piece", "keys of a piece, a power of two; 0 = 32, on GPUs 2048", "0", 0, 4096},
-       {"messages", "messages that a block sends in an exchange", "2", 1, 64}},
-      &bs::BitonicSort::make};
+  static const AppInfo info{"g_bs",
+                            "bitonic sort of keys that are spread over 2, 4 or 8 devices",
+                            "keys (default: 2048, on GPUs 2^24)",
+                            "simt:2",
+                            2,
+                            {{"piece", "keys of a piece, a power of two; 0 = 32, on GPUs 2048", "0", 0, 4096},
+                             {"messages", "messages that a block sends in an exchange", "2", 1, 64}},
+                            &bs::BitonicSort::make};
   return info;
 }
 

@@ -1,5 +1,5 @@
-// Whether a list is the sorted one. No second sort is needed: records are ordered strictly, each names the place that its key came
-// from, and the key at a place is known.
+// Whether a list is the sorted one. No second sort is needed: records are ordered strictly, each names the place that
+// its key came from, and the key at a place is known.
 #pragma once
 
 #include <span>

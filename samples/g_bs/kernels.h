@@ -1,8 +1,8 @@
-// The kernels of a sort, in one stream of each device: `SortPieces`, then for each phase that reaches beyond a piece some
-// `Merge`s, where it compares keys of one device that lie in different pieces, and an `Exchange`.
+// The kernels of a sort, in one stream of each device: `SortPieces`, then for each phase that reaches beyond a piece
+// some `Merge`s, where it compares keys of one device that lie in different pieces, and an `Exchange`.
 #pragma once
 
-#include "common/trouble.h"
+#include "common/ranks.h"
 #include "g_bs/layout.h"
 #include "wic/receiver.h"
 #include "wic/sender.h"
@@ -11,12 +11,10 @@ namespace sample::bs {
 
 inline constexpr std::uint32_t kMostDeviceBits = 3;
 
-/// The waits that a Trouble can be about.
-enum Waits : std::uint32_t { kForKeys, kForRoom };
-
-/// The share of a piece that lies in the block's shared memory: one step of a phase within the piece. `first`: its first key's g.
-WIC_DEVICE inline void step_in_piece(const wic::Thread& thread, Record* piece, const Layout& layout, std::uint32_t first,
-                                     std::uint32_t phase, std::uint32_t bit) {
+/// The share of a piece that lies in the block's shared memory: one step of a phase within the piece. `first`: its
+/// first key's g.
+WIC_DEVICE inline void step_in_piece(const wic::Thread& thread, Record* piece, const Layout& layout,
+                                     std::uint32_t first, std::uint32_t phase, std::uint32_t bit) {
   for (std::uint32_t i = thread.index(); i < layout.piece_keys() / 2; i += thread.block_size()) {
     const std::uint32_t low = ((i >> bit) << (bit + 1)) | (i & ((1u << bit) - 1));
     const std::uint32_t high = low | (1u << bit);
@@ -94,9 +92,9 @@ struct Merge {
   }
 };
 
-/// The steps of a phase whose partners are on other devices, and those within the pieces after them. A block sends all its
-/// messages, then takes one after the other: before it waits for one it finishes the pieces of the one before (C1), and when
-/// the keys are there it compares its own with them (C2).
+/// The steps of a phase whose partners are on other devices, and those within the pieces after them. A block sends all
+/// its messages, then takes one after the other: before it waits for one it finishes the pieces of the one before (C1),
+/// and when the keys are there it compares its own with them (C2).
 struct Exchange {
   static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
 
@@ -116,7 +114,7 @@ struct Exchange {
   std::uint64_t timeout_ns;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (trouble->came_before(thread, iteration)) return;
+    if (trouble->stops(thread, iteration)) return;
     const wic::Group group = wic::block_group(thread);
     for (std::uint32_t tag = thread.block(); tag < cut.tags; tag += thread.block_count()) {
       if (!send(thread, group, steps - 1, tag)) return;
@@ -135,6 +133,8 @@ struct Exchange {
  private:
   WIC_DEVICE std::uint32_t iteration_of(std::uint32_t step) const { return iteration + (steps - 1 - step); }
 
+  WIC_DEVICE std::uint32_t partner(std::uint32_t step) const { return device ^ (1u << step); }
+
   /// Where key i of a message lies.
   WIC_DEVICE std::uint32_t local(std::uint32_t tag, std::uint32_t i) const {
     const std::uint32_t piece = tag + (i >> layout.piece_bits) * cut.tags;
@@ -142,11 +142,12 @@ struct Exchange {
   }
 
   // Gathers the pieces of the message: in the list of all keys they lie as far apart as all devices' messages are wide.
-  WIC_DEVICE bool send(const wic::Thread& thread, const wic::Group& group, std::uint32_t step, std::uint32_t tag) const {
+  WIC_DEVICE bool send(const wic::Thread& thread, const wic::Group& group, std::uint32_t step,
+                       std::uint32_t tag) const {
     const wic::Cycle cycle{send_cycles[step], iteration_of(step)};
     const wic::Place place = senders[step].place(thread, group, tag, cycle, timeout_ns);
     if (place.data == nullptr) {
-      if (thread.index() == 0) trouble->note(thread, cycle.iteration, kForRoom, place.wait.status);
+      if (thread.index() == 0) trouble->report(thread, cycle.iteration, partner(step), tag, true);
       return false;
     }
     auto* const to = reinterpret_cast<Record*>(place.data);
@@ -157,9 +158,10 @@ struct Exchange {
     }
     const std::uint32_t piece_bytes = layout.piece_keys() * static_cast<std::uint32_t>(sizeof(Record));
     const std::uint64_t first = layout.global(device, tag << layout.piece_bits);
-    senders[step].publish(thread, group, tag, cycle, count * static_cast<std::uint32_t>(sizeof(Record)),
-                          wic::Payload::strided(first * sizeof(Record), piece_bytes,
-                                                std::uint64_t{piece_bytes} * layout.devices() * cut.tags, cut.count(tag)));
+    senders[step].publish(
+        thread, group, tag, cycle, count * static_cast<std::uint32_t>(sizeof(Record)),
+        wic::Payload::strided(first * sizeof(Record), piece_bytes,
+                              std::uint64_t{piece_bytes} * layout.devices() * cut.tags, cut.count(tag)));
     return true;
   }
 
@@ -169,7 +171,7 @@ struct Exchange {
     const wic::Cycle cycle{receive_cycles[step], iteration_of(step)};
     const wic::Message message = receivers[step].receive(thread, group, tag, cycle, timeout_ns);
     if (message.data == nullptr) {
-      if (thread.index() == 0) trouble->note(thread, cycle.iteration, kForKeys, message.wait.status);
+      if (thread.index() == 0) trouble->report(thread, cycle.iteration, partner(step), tag, false);
       return false;
     }
     const auto* const theirs = reinterpret_cast<const Record*>(message.data);

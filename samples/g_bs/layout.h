@@ -1,7 +1,7 @@
 // Which keys lie where, and what the sorting network asks of them.
 //
-// The keys g = 0, 1, ... 2^bits - 1 are dealt out in pieces, block-cyclically: piece by piece to one device after the other.
-// So the bits of g are, from the top: which of the device's pieces | which device | where in the piece.
+// The keys g = 0, 1, ... 2^bits - 1 are dealt out in pieces, block-cyclically: piece by piece to one device after the
+// other. So the bits of g are, from the top: which of the device's pieces | which device | where in the piece.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,11 @@ struct Layout {
   WIC_DEVICE std::uint32_t pieces() const { return 1u << (bits - device_bits - piece_bits); }
 
   WIC_DEVICE std::uint32_t global(std::uint32_t device, std::uint32_t local) const {
-    return ((local >> piece_bits) << (piece_bits + device_bits)) | (device << piece_bits) | (local & (piece_keys() - 1));
+    return ((local >> piece_bits) << (piece_bits + device_bits)) | (device << piece_bits) |
+           (local & (piece_keys() - 1));
   }
-  /// Step `bit` of any phase compares keys whose g differs in that bit: keys of one device, unless it tells devices apart.
+  /// Step `bit` of any phase compares keys whose g differs in that bit: keys of one device, unless it tells devices
+  /// apart.
   WIC_DEVICE bool is_remote(std::uint32_t bit) const { return bit >= piece_bits && bit < piece_bits + device_bits; }
   /// The record that place g has at first: behind the program's keys come ones that are greater than all of them.
   WIC_DEVICE Record first_record(std::uint64_t seed, std::uint32_t g) const {
@@ -56,7 +58,8 @@ WIC_DEVICE constexpr bool keeps_smaller(std::uint32_t g, std::uint32_t phase, st
   return upwards(g, phase) == (((g >> bit) & 1) == 0);
 }
 
-/// The layout of that many keys on 2^device_bits devices. Pieces are made shorter where there would not be two a device.
+/// The layout of that many keys on 2^device_bits devices. Pieces are made shorter where there would not be two a
+/// device.
 constexpr Layout layout_of(std::uint32_t keys, std::uint32_t device_bits, std::uint32_t piece_bits) {
   std::uint32_t bits = device_bits + 2;
   while (bits < 31 && (1u << bits) < keys) ++bits;

@@ -9,7 +9,6 @@
 #include "common/lane.h"
 #include "common/room.h"
 #include "common/transfer.h"
-#include "common/trouble.h"
 #include "g_kmn/check.h"
 #include "g_kmn/kernels.h"
 #include "wic/launch.h"
@@ -30,9 +29,7 @@ struct Consumer {
   wic::Array<Point> centroids;
   wic::Array<std::uint64_t> sums;
   wic::Array<std::uint8_t> labels;
-  TroubleLog trouble;
   Consume kernel{};
-  std::unique_ptr<wic::Stream> stream;  // last: its work must be over before the memory goes
 };
 
 class KMeans final : public App {
@@ -58,7 +55,7 @@ class KMeans final : public App {
   Result<> open(const AppOptions& options);
   Result<> choose_shapes(const AppOptions& options);
   Result<> open_consumer(std::size_t c, const AppOptions& options);
-  Result<Round> last_round(const Consumer& consumer) const;
+  Result<Round> last_round(std::size_t c) const;  // of consumer c
 
   wic::Runtime& runtime_;
   const std::uint64_t timeout_ns_;
@@ -66,9 +63,9 @@ class KMeans final : public App {
   std::uint32_t clusters_ = 0;
   std::uint32_t rounds_ = 0;
   wic::LaunchShape produce_shape_, consume_shape_;
-  std::vector<Consumer> consumers_;
-  TroubleLog trouble_;
-  std::unique_ptr<wic::Stream> stream_;
+  std::string name_;
+  std::vector<Consumer> consumers_;  // those on devices 1, 2, ...
+  std::vector<RankQueue> queues_;    // of all devices; last: their work must be over before the memory goes
 };
 
 Result<std::unique_ptr<App>> KMeans::make(wic::Runtime& runtime, const AppOptions& options) {
@@ -84,12 +81,12 @@ Result<> KMeans::open(const AppOptions& options) {
   clusters_ = options.number("clusters");
   cut_.points = options.size != 0 ? options.size : options.on_gpu ? 1u << 23 : 1024;
   if (Result<> chosen = choose_shapes(options); !chosen) return chosen;
-  auto trouble = TroubleLog::make(runtime_.device(0));
-  if (!trouble) return trouble.error();
-  trouble_ = *std::move(trouble);
-  auto stream = runtime_.device(0).make_stream();
-  if (!stream) return stream.error();
-  stream_ = *std::move(stream);
+  name_ = options.prefix + "kmn";
+  for (std::size_t d = 0; d < runtime_.device_count(); ++d) {
+    auto queue = RankQueue::make(runtime_.device(d));
+    if (!queue) return queue.error();
+    queues_.push_back(*std::move(queue));
+  }
   consumers_.resize(runtime_.device_count() - 1);
   for (std::size_t c = 0; c < consumers_.size(); ++c) {
     if (Result<> opened = open_consumer(c, options); !opened) return opened;
@@ -104,19 +101,18 @@ Result<> KMeans::choose_shapes(const AppOptions& options) {
   produce_shape_ = {1, threads, 0, true};
   std::uint32_t most = ~0u;
   for (std::size_t d = 1; d < runtime_.device_count(); ++d) {
-    const auto fits = fair_blocks(runtime_.device(d), consume_shape_, wic::kernel_ref(Consume{}), sharing(runtime_, d));
+    const auto fits = fair_blocks(runtime_, runtime_.device(d), consume_shape_, wic::kernel_ref(Consume{}));
     if (!fits) return fits.error();
     most = std::min(most, *fits);
   }
-  const auto producers =
-      fair_blocks(runtime_.device(0), produce_shape_, wic::kernel_ref(Produce{}), sharing(runtime_, 0));
+  const auto producers = fair_blocks(runtime_, runtime_.device(0), produce_shape_, wic::kernel_ref(Produce{}));
   if (!producers) return producers.error();
   cut_.part = options.number("part") != 0 ? options.number("part") : options.on_gpu ? 2 * threads : threads;
   const std::uint64_t parts = (cut_.points + cut_.part - 1) / cut_.part;
   // On the CPU device a few are enough.
   const std::uint32_t standard = options.on_gpu ? most : std::min(most, 4u);
-  cut_.tags = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(options.blocks != 0 ? options.blocks : standard, parts));
+  cut_.tags =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(options.blocks != 0 ? options.blocks : standard, parts));
   consume_shape_.blocks = std::min(cut_.tags, most);
   produce_shape_.blocks = std::min(cut_.tags, *producers);
   return wicprof::ok();
@@ -127,7 +123,7 @@ Result<> KMeans::open_consumer(std::size_t c, const AppOptions& options) {
   consumer.device = &runtime_.device(c + 1);
   wic::Device& device = *consumer.device;
   LaneSpec spec;
-  spec.name = options.prefix + "kmn.points" + (consumers_.size() > 1 ? std::to_string(c + 1) : "");
+  spec.name = lane_name(name_, 0, static_cast<std::uint32_t>(c + 1));
   spec.producer = wic::End::on(0);
   spec.consumer = wic::End::on(static_cast<int>(c + 1));
   spec.tags = cut_.tags;
@@ -141,22 +137,16 @@ Result<> KMeans::open_consumer(std::size_t c, const AppOptions& options) {
   if (!sums) return sums.error();
   auto labels = wic::Array<std::uint8_t>::make(device, std::size_t{cut_.tags} * cut_.part, wic::Memory::device);
   if (!labels) return labels.error();
-  auto trouble = TroubleLog::make(device);
-  if (!trouble) return trouble.error();
-  auto stream = device.make_stream();
-  if (!stream) return stream.error();
   // Round 0 has gathered nothing, so round 1 begins with its centroids.
   const auto first = first_centroids(kSeed, cut_.points, clusters_, static_cast<std::uint32_t>(c));
-  if (auto r = upload<Point>(device, **stream, *centroids, first); !r) return r;
+  if (auto r = upload<Point>(device, queues_[c + 1].stream(), *centroids, first); !r) return r;
   consumer.lane = *std::move(lane);
   consumer.centroids = *std::move(centroids);
   consumer.sums = *std::move(sums);
   consumer.labels = *std::move(labels);
-  consumer.trouble = *std::move(trouble);
-  consumer.stream = *std::move(stream);
   consumer.kernel.cut = cut_;
   consumer.kernel.clusters = {clusters_, consumer.centroids.data(), consumer.sums.data(), consumer.labels.data()};
-  consumer.kernel.trouble = consumer.trouble.on_device();
+  consumer.kernel.trouble = queues_[c + 1].trouble();
   consumer.kernel.timeout_ns = timeout_ns_;
   return wicprof::ok();
 }
@@ -166,7 +156,7 @@ Result<> KMeans::step(std::uint32_t step) {
   produce.cut = cut_;
   produce.seed = kSeed;
   produce.consumers = static_cast<std::uint32_t>(consumers_.size());
-  produce.trouble = trouble_.on_device();
+  produce.trouble = queues_[0].trouble();
   produce.timeout_ns = timeout_ns_;
   const std::uint32_t tiles = cut_.tiles();
   for (std::size_t c = 0; c < consumers_.size(); ++c) {
@@ -180,33 +170,21 @@ Result<> KMeans::step(std::uint32_t step) {
     consumer.kernel.receiver = turn.receiver();
     consumer.kernel.numbers = numbers;
     consumer.kernel.round = step;
-    if (auto r = wic::launch(*consumer.stream, consume_shape_, consumer.kernel); !r) return r;
-    if (auto r = consumer.trouble.queue_read(*consumer.stream); !r) return r;
+    if (auto r = wic::launch(queues_[c + 1].stream(), consume_shape_, consumer.kernel); !r) return r;
   }
-  if (auto r = wic::launch(*stream_, produce_shape_, produce); !r) return r;
-  if (auto r = trouble_.queue_read(*stream_); !r) return r;
-  Result<> done = stream_->synchronize();
-  for (const Consumer& consumer : consumers_) {
-    if (Result<> mine = consumer.stream->synchronize(); !mine && done) done = mine;
-  }
-  if (!done) return done;
+  if (auto r = wic::launch(queues_[0].stream(), produce_shape_, produce); !r) return r;
   rounds_ = step;
-  for (const Consumer& consumer : consumers_) {
-    const Trouble& trouble = consumer.trouble.read();
-    if (trouble.missed != 0) return missed_wait(consumer.trouble.device_name(), trouble, "for points");
-  }
-  if (trouble_.read().missed != 0) {
-    return missed_wait(trouble_.device_name(), trouble_.read(), "for room: the points are not taken in");
-  }
-  return wicprof::ok();
+  return finish_all(queues_, name_);
 }
 
-Result<Round> KMeans::last_round(const Consumer& consumer) const {
-  auto centroids = download(*consumer.device, *consumer.stream, consumer.centroids,
+Result<Round> KMeans::last_round(std::size_t c) const {
+  const Consumer& consumer = consumers_[c];
+  wic::Stream& stream = queues_[c + 1].stream();
+  auto centroids = download(*consumer.device, stream, consumer.centroids,
                             static_cast<std::size_t>(rounds_ & 1) * clusters_, clusters_);
   if (!centroids) return centroids.error();
   const std::size_t values = std::size_t{clusters_} * kSumsOfCluster;
-  auto sums = download(*consumer.device, *consumer.stream, consumer.sums, rounds_ % 3 * values, values);
+  auto sums = download(*consumer.device, stream, consumer.sums, rounds_ % 3 * values, values);
   if (!sums) return sums.error();
   return Round{*std::move(centroids), *std::move(sums)};
 }
@@ -215,7 +193,7 @@ Result<> KMeans::check() {
   if (rounds_ == 0) return wicprof::ok();
   const Sequential reference{kSeed, cut_.points, clusters_};
   for (std::size_t c = 0; c < consumers_.size(); ++c) {
-    const auto round = last_round(consumers_[c]);
+    const auto round = last_round(c);
     if (!round) return round.error();
     const auto share = kMostCheckWork / static_cast<double>(consumers_.size());
     if (Result<> right = reference.compare(*round, rounds_, static_cast<std::uint32_t>(c), share); !right) return right;

@@ -38,8 +38,8 @@ struct Sequential {
     return std::move(parts[0]);
   }
 
-  /// Round `rounds` from the first centroids on, if that takes no more than `most_work`; once a round changes nothing, all that
-  /// follow are the same. Empty: it would take more.
+  /// Round `rounds` from the first centroids on, if that takes no more than `most_work`; once a round changes nothing,
+  /// all that follow are the same. Empty: it would take more.
   std::vector<Round> replay(std::uint32_t rounds, std::uint32_t start, double most_work) const {
     Round round = gather_all(first_centroids(seed, points, clusters, start));
     double work = work_of_round();
@@ -60,7 +60,8 @@ struct Sequential {
     if (expected.empty()) expected.push_back(gather_all(found.centroids));
     for (std::uint32_t k = 0; k < clusters; ++k) {
       const std::string cluster = which + "cluster " + std::to_string(k);
-      if (!(found.centroids[k] == expected[0].centroids[k])) return wicprof::failed(cluster + " began at another centroid");
+      if (!(found.centroids[k] == expected[0].centroids[k]))
+        return wicprof::failed(cluster + " began at another centroid");
       for (std::uint32_t d = 0; d < kSumsOfCluster; ++d) {
         const std::size_t at = std::size_t{k} * kSumsOfCluster + d;
         if (found.sums[at] == expected[0].sums[at]) continue;

@@ -1,7 +1,8 @@
-// A round of k-means: `Produce` on the first device makes the points and streams them, `Consume` on another takes them in.
+// A round of k-means: `Produce` on the first device makes the points and streams them, `Consume` on another takes them
+// in.
 #pragma once
 
-#include "common/trouble.h"
+#include "common/ranks.h"
 #include "g_kmn/points.h"
 #include "wic/receiver.h"
 #include "wic/sender.h"
@@ -10,9 +11,6 @@ namespace sample::kmn {
 
 inline constexpr std::uint32_t kMostConsumers = 7;
 inline constexpr std::uint32_t kMostClusters = 256;  ///< a label is a byte
-
-/// The waits that a Trouble can be about.
-enum Waits : std::uint32_t { kForRoom, kForPoints };
 
 /// How the points are cut: a tile has a part for each tag, a part is a message of `part` points.
 struct Cut {
@@ -53,7 +51,7 @@ struct Produce {
   std::uint64_t timeout_ns;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (trouble->came_before(thread, numbers[0].iteration)) return;
+    if (trouble->stops(thread, numbers[0].iteration)) return;
     const wic::Group group = wic::block_group(thread);
     for (std::uint32_t tile = 0; tile < cut.tiles(); ++tile) {
       for (std::uint32_t tag = thread.block(); tag < cut.tags; tag += thread.block_count()) {
@@ -70,7 +68,7 @@ struct Produce {
     const wic::Cycle cycle = numbers[c].of(tile);
     const wic::Place place = senders[c].place(thread, group, tag, cycle, timeout_ns);
     if (place.data == nullptr) {
-      if (thread.index() == 0) trouble->note(thread, cycle.iteration, kForRoom, place.wait.status);
+      if (thread.index() == 0) trouble->report(thread, cycle.iteration, c + 1, tag, true);
       return false;
     }
     auto* const to = reinterpret_cast<Point*>(place.data);
@@ -88,22 +86,23 @@ struct Produce {
 
 /// What a consumer keeps, in its memory. Rounds count from 1 on.
 struct Clusters {
-  std::uint32_t count;      ///< 1 to kMostClusters
-  Point* centroids;         ///< those used in odd and in even rounds
-  std::uint64_t* sums;      ///< of three rounds: the last one's are read, this one's gathered, the next one's set to zero
-  std::uint8_t* labels;     ///< of the parts that came last, one part a tag
+  std::uint32_t count;   ///< 1 to kMostClusters
+  Point* centroids;      ///< those used in odd and in even rounds
+  std::uint64_t* sums;   ///< of three rounds: the last one's are read, this one's gathered, the next one's set to zero
+  std::uint8_t* labels;  ///< of the parts that came last, one part a tag
 
   WIC_DEVICE std::uint32_t values() const { return count * kSumsOfCluster; }
   WIC_DEVICE std::uint64_t* sums_of(std::uint32_t round) const { return sums + std::size_t{round % 3} * values(); }
   WIC_DEVICE Point* centroids_of(std::uint32_t round) const { return centroids + std::size_t{round & 1} * count; }
   /// Of a block: the centroids, and the sums of 32 bits.
   WIC_DEVICE std::uint32_t shared_bytes() const {
-    return count * static_cast<std::uint32_t>(sizeof(Point)) + values() * static_cast<std::uint32_t>(sizeof(std::uint32_t));
+    return count * static_cast<std::uint32_t>(sizeof(Point)) +
+           values() * static_cast<std::uint32_t>(sizeof(std::uint32_t));
   }
 };
 
-/// Before a block waits for a part it adds up the one before (C1), and at the round's beginning it computes the centroids; when
-/// the part is there it assigns the points to them (C2).
+/// Before a block waits for a part it adds up the one before (C1), and at the round's beginning it computes the
+/// centroids; when the part is there it assigns the points to them (C2).
 struct Consume {
   static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
   /// A block's sums of 32 bits hold the coordinates of so many points.
@@ -118,7 +117,7 @@ struct Consume {
   std::uint64_t timeout_ns;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (trouble->came_before(thread, numbers.iteration)) return;
+    if (trouble->stops(thread, numbers.iteration)) return;
     const wic::Group group = wic::block_group(thread);
     auto* const centroids = static_cast<Point*>(thread.shared());
     auto* const gathered = reinterpret_cast<std::uint32_t*>(centroids + clusters.count);
@@ -164,7 +163,7 @@ struct Consume {
     const wic::Cycle cycle = numbers.of(tile);
     const wic::Message message = receiver.receive(thread, group, tag, cycle, timeout_ns);
     if (message.data == nullptr) {
-      if (thread.index() == 0) trouble->note(thread, cycle.iteration, kForPoints, message.wait.status);
+      if (thread.index() == 0) trouble->report(thread, cycle.iteration, 0, tag, false);
       return false;
     }
     const auto* const points = reinterpret_cast<const Point*>(message.data);

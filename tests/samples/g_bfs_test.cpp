@@ -73,7 +73,8 @@ TEST(GraphTest, ShufflingRenumbersTheVerticesAndNothingElse) {
 }
 
 TEST(GraphTest, ReadsMatrixMarketFiles) {
-  const GraphFile file("%%MatrixMarket matrix coordinate real general\n% a comment\n\n3 4 3\n1 2 0.5\n% another\n2 1 -1\n3 4 7\n");
+  const GraphFile file(
+      "%%MatrixMarket matrix coordinate real general\n% a comment\n\n3 4 3\n1 2 0.5\n% another\n2 1 -1\n3 4 7\n");
   const auto graph = read_matrix_market(file.path());
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(degrees(*graph), (std::vector<std::size_t>{2, 2, 1, 1}));
@@ -82,11 +83,15 @@ TEST(GraphTest, ReadsMatrixMarketFiles) {
 TEST(GraphTest, SaysWhatIsWrongWithAFileAndWhere) {
   EXPECT_NE(read_matrix_market("no/such/file").error().message.find("no/such/file"), std::string::npos);
   EXPECT_NE(error_of("3 3 1\n1 2\n").find("line 1"), std::string::npos);
-  EXPECT_NE(error_of("%%MatrixMarket matrix coordinate pattern symmetric\n% only this\n").find("size"), std::string::npos);
+  EXPECT_NE(error_of("%%MatrixMarket matrix coordinate pattern symmetric\n% only this\n").find("size"),
+            std::string::npos);
   EXPECT_NE(error_of("%%MatrixMarket matrix coordinate pattern symmetric\nx\n").find("line 2"), std::string::npos);
-  EXPECT_NE(error_of("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n1 2\n").find("1 of 2"), std::string::npos);
-  EXPECT_NE(error_of("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n4 1\n").find("line 3"), std::string::npos);
-  EXPECT_NE(error_of("%%MatrixMarket matrix coordinate pattern symmetric\n0 0 0\n").find("1 to 2^30"), std::string::npos);
+  EXPECT_NE(error_of("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n1 2\n").find("1 of 2"),
+            std::string::npos);
+  EXPECT_NE(error_of("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n4 1\n").find("line 3"),
+            std::string::npos);
+  EXPECT_NE(error_of("%%MatrixMarket matrix coordinate pattern symmetric\n0 0 0\n").find("1 to 2^30"),
+            std::string::npos);
 }
 
 TEST(GraphTest, SourcesHaveNeighbours) {
@@ -159,27 +164,33 @@ TEST(ProtocolTest, SendersAreThoseThatGoOnAndThoseThatAreWoken) {
   EXPECT_EQ(chunks_for(5, 4), 2u);
 }
 
-// Device 0 of two, with the test as device 1. Device 0 has vertices 0 and 1, device 1 has 2 and 3: the path 0 - 2 - 1 - 3.
+// Device 0 of two, with the test as device 1. Device 0 has vertices 0 and 1, device 1 has 2 and 3: the path 0 - 2 - 1
+// - 3.
 class RankTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const std::vector<Edge> edges{{0, 2}, {2, 1}, {1, 3}};
     graph_ = graph_of(4, edges);
-    runtime_ = sample_test::open_runtime("simt:1");
+    runtime_ = sample_test::make_runtime(1, wic::Way::park);
     constexpr std::uint32_t kBytes = sizeof(ChunkHead) + kChunk * sizeof(Reached);
     out_ = *Lane::make(*runtime_, {"out", wic::End::on(0), wic::End::cpu(), 1, kBytes, wic::Way::park});
     in_ = *Lane::make(*runtime_, {"in", wic::End::cpu(), wic::End::on(0), 1, kBytes, wic::Way::park});
+    queue_ = *RankQueue::make(runtime_->device(0));
     start_ = *runtime_->add_site({"start", wicprof::WordMemory::device, wicprof::Pollers::leader, true});
   }
 
   Rank make_rank(std::uint64_t timeout_ns) {
-    return *Rank::make(*runtime_, graph_, {0, {4, 2}, kChunk, {32, 3, 2}, start_, timeout_ns});
+    return *Rank::make(*runtime_, queue_, graph_, {0, {4, 2}, kChunk, {32, 3, 2}, start_, timeout_ns});
   }
   wicprof::Result<> begin(Rank& rank) {
     Peers peers{};
     peers.senders[1] = out_->turn(1).sender();
     peers.receivers[1] = in_->turn(1).receiver();
     return rank.begin(peers, 1, 0);
+  }
+  Trouble finish() {
+    EXPECT_TRUE(queue_.close());
+    return *queue_.finish();
   }
   // What device 1 says in its first level: that it has reached vertex 1 from `parent`, or nothing where there is none.
   void answer(std::vector<Reached> reached) {
@@ -198,8 +209,7 @@ class RankTest : public ::testing::Test {
     for (std::uint32_t level = 1; level <= 2; ++level) EXPECT_TRUE(rank.queue_level({1, 1 + level}));
     EXPECT_TRUE(rank.queue_read());
     answer(std::move(reached));
-    EXPECT_TRUE(rank.synchronize());
-    EXPECT_EQ(rank.trouble().read().missed, 0u);
+    EXPECT_EQ(finish().missed, 0u);
     const auto marks = *rank.marks();
     const auto parents = *rank.parents();
     const auto distance = [](std::uint32_t mark) { return mark == 0 ? kUnreached : mark - 1; };
@@ -212,6 +222,7 @@ class RankTest : public ::testing::Test {
   Graph graph_;
   std::unique_ptr<wic::Runtime> runtime_;
   std::unique_ptr<Lane> out_, in_;
+  RankQueue queue_;
   wicprof::SiteId start_ = 0;
 };
 
@@ -244,54 +255,56 @@ TEST_F(RankTest, GivesUpAtTheDeadlineAndSendsNoMore) {
   ASSERT_TRUE(begin(rank));
   for (std::uint32_t level = 1; level <= 3; ++level) ASSERT_TRUE(rank.queue_level({1, 1 + level}));
   ASSERT_TRUE(rank.queue_read());
-  ASSERT_TRUE(rank.synchronize());
-  EXPECT_EQ(rank.trouble().read().missed, 2u) << "the blocks that wait, one for the message and one for the first";
-  EXPECT_EQ(rank.trouble().read().iteration, 2u);
+  const Trouble trouble = finish();
+  EXPECT_EQ(trouble.missed, 2u) << "the blocks that wait, one for the message and one for the first";
+  EXPECT_EQ(trouble.failed_at, 2u);
   EXPECT_EQ(rank.state().levels, 2u) << "the third level was not begun";
 }
 
-std::string run_on(const std::string& graph, const std::string& devices, const std::string& chunk,
+std::string run_on(const std::string& graph, std::uint32_t devices, const std::string& chunk,
                    wic::Way way = wic::Way::park, std::uint32_t steps = 3) {
   const GraphFile file("%%MatrixMarket matrix coordinate pattern symmetric\n" + graph);
-  AppOptions options = sample_test::default_options(g_bfs_info(), way);
+  AppOptions options = sample_test::options_of(g_bfs_info(), 0, way);
   options.more["graph"] = file.path();
   options.more["chunk"] = chunk;
   return sample_test::run_app(g_bfs_info(), devices, options, steps);
 }
 
 std::string path_graph(std::uint32_t vertices) {
-  std::string text = std::to_string(vertices) + " " + std::to_string(vertices) + " " + std::to_string(vertices - 1) + "\n";
+  std::string text =
+      std::to_string(vertices) + " " + std::to_string(vertices) + " " + std::to_string(vertices - 1) + "\n";
   for (std::uint32_t v = 1; v < vertices; ++v) text += std::to_string(v) + " " + std::to_string(v + 1) + "\n";
   return text;
 }
 
 std::string star_graph(std::uint32_t vertices) {
-  std::string text = std::to_string(vertices) + " " + std::to_string(vertices) + " " + std::to_string(vertices - 1) + "\n";
+  std::string text =
+      std::to_string(vertices) + " " + std::to_string(vertices) + " " + std::to_string(vertices - 1) + "\n";
   for (std::uint32_t v = 2; v <= vertices; ++v) text += "1 " + std::to_string(v) + "\n";
   return text;
 }
 
 TEST(BreadthFirstTest, IsRightInEveryWay) {
   for (const wic::Way way : {wic::Way::naive, wic::Way::poll, wic::Way::park}) {
-    AppOptions options = sample_test::default_options(g_bfs_info(), way);
+    AppOptions options = sample_test::options_of(g_bfs_info(), 0, way);
     options.size = 64;
     options.more["edges"] = "3";
     options.more["chunk"] = "5";
-    EXPECT_EQ(sample_test::run_app(g_bfs_info(), "simt:2", options, 4), "");
+    EXPECT_EQ(sample_test::run_app(g_bfs_info(), 2, options, 4), "");
   }
 }
 
 TEST(BreadthFirstTest, SearchesGraphsOfAwkwardShapes) {
-  EXPECT_EQ(run_on("1 1 0\n", "simt:2", "4"), "") << "one vertex: the second device has none";
-  EXPECT_EQ(run_on("5 5 0\n", "simt:3", "4"), "") << "no edges";
-  EXPECT_EQ(run_on("7 7 2\n1 7\n2 3\n", "simt:2", "1"), "") << "in pieces";
-  EXPECT_EQ(run_on(path_graph(19), "simt:2", "4"), "") << "many levels";
-  EXPECT_EQ(run_on(star_graph(600), "simt:2", "1"), "") << "a message a vertex, more blocks than have messages";
+  EXPECT_EQ(run_on("1 1 0\n", 2, "4"), "") << "one vertex: the second device has none";
+  EXPECT_EQ(run_on("5 5 0\n", 3, "4"), "") << "no edges";
+  EXPECT_EQ(run_on("7 7 2\n1 7\n2 3\n", 2, "1"), "") << "in pieces";
+  EXPECT_EQ(run_on(path_graph(19), 2, "4"), "") << "many levels";
+  EXPECT_EQ(run_on(star_graph(600), 2, "1"), "") << "a message a vertex, more blocks than have messages";
 }
 
 TEST(BreadthFirstTest, RunsOnThreeAndFourDevicesOnUnbalancedParts) {
-  for (const char* devices : {"simt:3", "simt:4"}) {
-    AppOptions options = sample_test::default_options(g_bfs_info());
+  for (const std::uint32_t devices : {3u, 4u}) {
+    AppOptions options = sample_test::options_of(g_bfs_info(), 0, wic::Way::park);
     options.size = 100;
     options.blocks = 3;
     options.block_size = 64;
@@ -303,9 +316,9 @@ TEST(BreadthFirstTest, RunsOnThreeAndFourDevicesOnUnbalancedParts) {
 }
 
 TEST(BreadthFirstTest, SaysWhichFileItCannotRead) {
-  AppOptions options = sample_test::default_options(g_bfs_info());
+  AppOptions options = sample_test::options_of(g_bfs_info(), 0, wic::Way::park);
   options.more["graph"] = "no/such/file.mtx";
-  EXPECT_NE(sample_test::run_app(g_bfs_info(), "simt:2", options, 1).find("no/such/file.mtx"), std::string::npos);
+  EXPECT_NE(sample_test::run_app(g_bfs_info(), 2, options, 1).find("no/such/file.mtx"), std::string::npos);
 }
 
 }  // namespace

@@ -99,18 +99,18 @@ TEST_F(SortedTest, OneWithAnotherPlaceIsNot) {
   EXPECT_FALSE(right());
 }
 
-// The exchange of one device, with the test as its partner: pieces of two keys, by turns this device's and the partner's.
+// The exchange of one device, with the test as its partner: pieces of two keys, by turns this device's and the
+// partner's.
 class ExchangeTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    runtime_ = sample_test::open_runtime("simt:1");
+    runtime_ = sample_test::make_runtime(1, wic::Way::park);
     auto& device = runtime_->device(0);
     out_ = *Lane::make(*runtime_, {"out", wic::End::on(0), wic::End::cpu(), cut_.tags, kBytes, wic::Way::park});
     in_ = *Lane::make(*runtime_, {"in", wic::End::cpu(), wic::End::on(0), cut_.tags, kBytes, wic::Way::park});
-    stream_ = *device.make_stream();
     records_ = *wic::Array<Record>::make(device, layout_.local_keys(), wic::Memory::device);
-    trouble_ = *TroubleLog::make(device);
-    ASSERT_TRUE(upload<Record>(device, *stream_, records_, mine_));
+    queue_ = *RankQueue::make(device);
+    ASSERT_TRUE(upload<Record>(device, queue_.stream(), records_, mine_));
   }
 
   void launch(std::uint32_t iteration, std::uint64_t timeout_ns) {
@@ -125,10 +125,14 @@ class ExchangeTest : public ::testing::Test {
     kernel.receive_cycles[0] = iteration;
     kernel.iteration = iteration;
     kernel.records = records_.data();
-    kernel.trouble = trouble_.on_device();
+    kernel.trouble = queue_.trouble();
     kernel.timeout_ns = timeout_ns;
-    ASSERT_TRUE(wic::launch(*stream_, {1, 32, 16, true}, kernel));
-    ASSERT_TRUE(trouble_.queue_read(*stream_));
+    ASSERT_TRUE(wic::launch(queue_.stream(), {1, 32, 16, true}, kernel));
+  }
+
+  Trouble finish() {
+    EXPECT_TRUE(queue_.close());
+    return *queue_.finish();
   }
 
   void send(std::vector<Record> theirs) {
@@ -146,15 +150,14 @@ class ExchangeTest : public ::testing::Test {
   std::unique_ptr<wic::Runtime> runtime_;
   std::unique_ptr<Lane> out_, in_;
   wic::Array<Record> records_;
-  TroubleLog trouble_;
-  std::unique_ptr<wic::Stream> stream_;
+  RankQueue queue_;
 };
 
 TEST_F(ExchangeTest, SendsItsPiecesAndKeepsTheSmallerKeys) {
   launch(1, kTimeoutNs);
   send({5, 3, 4, 6});  // places 2, 3, 6, 7
-  ASSERT_TRUE(stream_->synchronize());
-  EXPECT_EQ(*download(runtime_->device(0), *stream_, records_, 0, 4), (std::vector<Record>{1, 3, 2, 4}));
+  EXPECT_EQ(finish().missed, 0u);
+  EXPECT_EQ(*download(runtime_->device(0), queue_.stream(), records_, 0, 4), (std::vector<Record>{1, 3, 2, 4}));
   for (wic::Tag tag = 0; tag < 2; ++tag) {
     const auto message = out_->turn(1).channel->receive(tag, 1, kTimeoutNs);
     ASSERT_EQ(message.data.size(), kBytes);
@@ -165,35 +168,35 @@ TEST_F(ExchangeTest, SendsItsPiecesAndKeepsTheSmallerKeys) {
 TEST_F(ExchangeTest, AWrongMessageChangesTheResult) {
   launch(1, kTimeoutNs);
   send({5, 3, 0, 6});
-  ASSERT_TRUE(stream_->synchronize());
-  EXPECT_EQ(*download(runtime_->device(0), *stream_, records_, 0, 4), (std::vector<Record>{1, 3, 0, 2}));
+  EXPECT_EQ(finish().missed, 0u);
+  EXPECT_EQ(*download(runtime_->device(0), queue_.stream(), records_, 0, 4), (std::vector<Record>{1, 3, 0, 2}));
 }
 
 TEST_F(ExchangeTest, GivesUpAtTheDeadlineAndSendsNoMore) {
   launch(1, 2'000'000);
-  ASSERT_TRUE(stream_->synchronize());
-  EXPECT_EQ(trouble_.read().missed, 1u);
-  EXPECT_EQ(trouble_.read().wait, kForKeys);
+  const Trouble trouble = finish();
+  EXPECT_EQ(trouble.missed, 1u);
+  EXPECT_EQ(trouble.peer, 1u);
+  EXPECT_EQ(trouble.room, 0u);
   launch(2, kTimeoutNs);
-  ASSERT_TRUE(stream_->synchronize());
-  EXPECT_EQ(trouble_.read().missed, 1u);
+  EXPECT_EQ(finish().missed, 1u);
   EXPECT_EQ(out_->turn(2).channel->receive(0, 2, 1'000).wait.status, wicprof::WaitStatus::deadline_passed);
 }
 
 TEST(BitonicSortTest, IsRightInEveryWayAtAwkwardSizes) {
   for (const wic::Way way : {wic::Way::naive, wic::Way::poll, wic::Way::park}) {
     for (const std::uint32_t size : {1u, 3u, 65u, 300u}) {
-      AppOptions options = sample_test::default_options(g_bs_info(), way);
+      AppOptions options = sample_test::options_of(g_bs_info(), 0, way);
       options.size = size;
       options.more["piece"] = "16";
-      EXPECT_EQ(sample_test::run_app(g_bs_info(), "simt:2", options, 2), "") << size;
+      EXPECT_EQ(sample_test::run_app(g_bs_info(), 2, options, 2), "") << size;
     }
   }
 }
 
 TEST(BitonicSortTest, SortsOnFourAndEightDevicesWithAnyNumberOfMessages) {
-  for (const char* devices : {"simt:4", "simt:8"}) {
-    AppOptions options = sample_test::default_options(g_bs_info());
+  for (const std::uint32_t devices : {4u, 8u}) {
+    AppOptions options = sample_test::options_of(g_bs_info(), 0, wic::Way::park);
     options.size = 700;
     options.blocks = 3;
     options.block_size = 64;
@@ -204,10 +207,10 @@ TEST(BitonicSortTest, SortsOnFourAndEightDevicesWithAnyNumberOfMessages) {
 }
 
 TEST(BitonicSortTest, RefusesDevicesAndPiecesThatAreNoPowersOfTwo) {
-  AppOptions options = sample_test::default_options(g_bs_info());
-  EXPECT_NE(sample_test::run_app(g_bs_info(), "simt:3", options, 1).find("2, 4 or 8"), std::string::npos);
+  AppOptions options = sample_test::options_of(g_bs_info(), 0, wic::Way::park);
+  EXPECT_NE(sample_test::run_app(g_bs_info(), 3, options, 1).find("2, 4 or 8"), std::string::npos);
   options.more["piece"] = "48";
-  EXPECT_NE(sample_test::run_app(g_bs_info(), "simt:2", options, 1).find("--piece"), std::string::npos);
+  EXPECT_NE(sample_test::run_app(g_bs_info(), 2, options, 1).find("--piece"), std::string::npos);
 }
 
 }  // namespace

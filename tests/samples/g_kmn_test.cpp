@@ -94,17 +94,16 @@ class ConsumerTest : public ::testing::Test {
   static constexpr Sequential kReference{5, kPoints, kClusters};
 
   void SetUp() override {
-    runtime_ = sample_test::open_runtime("simt:1");
+    runtime_ = sample_test::make_runtime(1, wic::Way::park);
     auto& device = runtime_->device(0);
     lane_ = *Lane::make(*runtime_, {"kmn", wic::End::cpu(), wic::End::on(0), cut_.tags,
                                     cut_.part * static_cast<std::uint32_t>(sizeof(Point)), wic::Way::park});
-    stream_ = *device.make_stream();
     centroids_ = *wic::Array<Point>::make(device, 2 * kClusters, wic::Memory::device);
     sums_ = *wic::Array<std::uint64_t>::make(device, 3 * kClusters * kSumsOfCluster, wic::Memory::device);
     labels_ = *wic::Array<std::uint8_t>::make(device, cut_.tags * cut_.part, wic::Memory::device);
-    trouble_ = *TroubleLog::make(device);
+    queue_ = *RankQueue::make(device);
     const auto first = first_centroids(kReference.seed, kPoints, kClusters, 0);
-    ASSERT_TRUE(upload<Point>(device, *stream_, centroids_, first));
+    ASSERT_TRUE(upload<Point>(device, queue_.stream(), centroids_, first));
   }
 
   void launch(std::uint32_t round, std::uint64_t timeout_ns) {
@@ -115,10 +114,9 @@ class ConsumerTest : public ::testing::Test {
     kernel.numbers = {(round - 1) * cut_.tiles() + 1, (round - 1) * cut_.tiles() + 1};
     kernel.clusters = {kClusters, centroids_.data(), sums_.data(), labels_.data()};
     kernel.round = round;
-    kernel.trouble = trouble_.on_device();
+    kernel.trouble = queue_.trouble();
     kernel.timeout_ns = timeout_ns;
-    ASSERT_TRUE(wic::launch(*stream_, {2, 32, kernel.clusters.shared_bytes(), true}, kernel));
-    ASSERT_TRUE(trouble_.queue_read(*stream_));
+    ASSERT_TRUE(wic::launch(queue_.stream(), {2, 32, kernel.clusters.shared_bytes(), true}, kernel));
   }
 
   // All points of a round; `wrong` is the number of one that is sent with another coordinate.
@@ -139,11 +137,16 @@ class ConsumerTest : public ::testing::Test {
     }
   }
 
+  Trouble finish() {
+    EXPECT_TRUE(queue_.close());
+    return *queue_.finish();
+  }
+
   Round result(std::uint32_t round) {
     auto& device = runtime_->device(0);
     const std::size_t values = kClusters * kSumsOfCluster;
-    return {*download(device, *stream_, centroids_, (round & 1) * kClusters, kClusters),
-            *download(device, *stream_, sums_, round % 3 * values, values)};
+    return {*download(device, queue_.stream(), centroids_, (round & 1) * kClusters, kClusters),
+            *download(device, queue_.stream(), sums_, round % 3 * values, values)};
   }
 
   const Cut cut_{kPoints, 4, 3};
@@ -152,15 +155,14 @@ class ConsumerTest : public ::testing::Test {
   wic::Array<Point> centroids_;
   wic::Array<std::uint64_t> sums_;
   wic::Array<std::uint8_t> labels_;
-  TroubleLog trouble_;
-  std::unique_ptr<wic::Stream> stream_;
+  RankQueue queue_;
 };
 
 TEST_F(ConsumerTest, ComesToWhatTheReferenceDoes) {
   for (std::uint32_t round = 1; round <= 4; ++round) {
     launch(round, kTimeoutNs);
     send_round(round, kPoints);
-    ASSERT_TRUE(stream_->synchronize());
+    EXPECT_EQ(finish().missed, 0u);
   }
   const auto right = kReference.compare(result(4), 4, 0, 1e9);
   EXPECT_TRUE(right) << right.error().message;
@@ -169,7 +171,7 @@ TEST_F(ConsumerTest, ComesToWhatTheReferenceDoes) {
 TEST_F(ConsumerTest, AWrongMessageIsFound) {
   launch(1, kTimeoutNs);
   send_round(1, 17);
-  ASSERT_TRUE(stream_->synchronize());
+  EXPECT_EQ(finish().missed, 0u);
   const auto wrong = kReference.compare(result(1), 1, 0, 1e9);
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().message.find("dimension 7"), std::string::npos) << wrong.error().message;
@@ -177,34 +179,33 @@ TEST_F(ConsumerTest, AWrongMessageIsFound) {
 
 TEST_F(ConsumerTest, GivesUpAtTheDeadlineAndLaterRoundsDoNothing) {
   launch(1, 2'000'000);
-  ASSERT_TRUE(stream_->synchronize());
-  EXPECT_EQ(trouble_.read().missed, 2u) << "blocks";
-  EXPECT_EQ(trouble_.read().iteration, 1u);
-  EXPECT_EQ(trouble_.read().wait, kForPoints);
+  const Trouble trouble = finish();
+  EXPECT_EQ(trouble.missed, 2u) << "blocks";
+  EXPECT_EQ(trouble.failed_at, 1u);
+  EXPECT_EQ(trouble.room, 0u);
   launch(2, kTimeoutNs);
-  ASSERT_TRUE(stream_->synchronize());
-  EXPECT_EQ(trouble_.read().missed, 2u);
+  EXPECT_EQ(finish().missed, 2u);
 }
 
 TEST(KMeansTest, IsRightInEveryWayAtAwkwardSizes) {
   for (const wic::Way way : {wic::Way::naive, wic::Way::poll, wic::Way::park}) {
     for (const std::uint32_t size : {1u, 33u, 130u}) {
-      AppOptions options = sample_test::default_options(g_kmn_info(), way);
+      AppOptions options = sample_test::options_of(g_kmn_info(), 0, way);
       options.size = size;
       options.more["clusters"] = "3";
       options.more["part"] = "9";
-      EXPECT_EQ(sample_test::run_app(g_kmn_info(), "simt:2", options, 2), "") << size;
+      EXPECT_EQ(sample_test::run_app(g_kmn_info(), 2, options, 2), "") << size;
     }
   }
 }
 
 TEST(KMeansTest, EachConsumerHasAStartOfItsOwnAndABlockCanHaveSeveralParts) {
-  AppOptions options = sample_test::default_options(g_kmn_info());
+  AppOptions options = sample_test::options_of(g_kmn_info(), 0, wic::Way::park);
   options.size = 300;
   options.blocks = 100;
   options.block_size = 128;
   options.more["part"] = "2";
-  EXPECT_EQ(sample_test::run_app(g_kmn_info(), "simt:3", options, 2), "");
+  EXPECT_EQ(sample_test::run_app(g_kmn_info(), 3, options, 2), "");
 }
 
 }  // namespace
