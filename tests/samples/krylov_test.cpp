@@ -385,6 +385,20 @@ TEST(ReplayTest, SolvesWhatTheTextbookSolves) {
   }
 }
 
+TEST(HostTeamTest, EveryItemIsDoneOnceWhoeverDoesIt) {
+  for (const std::uint32_t members : {1u, 2u, 5u}) {
+    HostTeam team(members);
+    for (const std::uint32_t count : {0u, 1u, 4u, 103u}) {
+      std::vector<int> done(count);
+      for (int round = 0; round < 50; ++round) {
+        team.in_ranges(count, [&](std::uint32_t i) { ++done[i]; });
+        team.in_turn(count, [&](std::uint32_t i) { ++done[count - 1 - i]; });
+      }
+      EXPECT_EQ(done, std::vector<int>(count, 100)) << members << " members";
+    }
+  }
+}
+
 class KrylovAppTest : public testing::Test {
  protected:
   static Problem cg_problem(std::uint32_t ranks) {
