@@ -11,7 +11,7 @@
 namespace wicprof::analyzer {
 namespace {
 
-constexpr std::size_t kCellWidth = 40;
+constexpr std::size_t kCellWidth = 24;
 
 std::string number_text(double value) { return fmt::format("{:.6g}", value); }
 
