@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/result.h"
+#include "wic/device.h"
 #include "wic/channel_spec.h"
 #include "wic/runtime.h"
 

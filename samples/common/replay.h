@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/result.h"
+#include "wic/device.h"
 
 namespace sample {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/result.h"
+#include "wic/device.h"
 
 namespace sample::bfs {
 

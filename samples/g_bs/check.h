@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "g_bs/layout.h"
-#include "protocol/result.h"
+#include "wic/device.h"
 
 namespace sample::bs {
 

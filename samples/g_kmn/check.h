@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "g_kmn/reference.h"
-#include "protocol/result.h"
+#include "wic/device.h"
 
 namespace sample::kmn {
 
