@@ -8,6 +8,7 @@
 #include <map>
 
 #include "analyzer/reports/format.h"
+#include "analyzer/reports/model_text.h"
 #include "analyzer/reports/parts.h"
 #include "analyzer/statistics.h"
 
@@ -27,9 +28,16 @@ constexpr std::array<SiteColumnLook, kSiteColumns> kLooks{{{"name", "wait site",
                                                            {"polls", "polls a wait", true},
                                                            {"wake", "wake p50", true},
                                                            {"waiters", "waiters a word", true},
+                                                           {"gain", "predicted gain", true},
                                                            {"strategy", "strategy", false}}};
 
-SiteLine line_of(const analyzer::SiteStats& site, const analyzer::WakeStats* wake) {
+const analyzer::SitePrediction* prediction_of(const analyzer::Analysis& analysis, SiteId site) {
+  const auto& list = analysis.prediction.sites;
+  const auto found = std::find_if(list.begin(), list.end(), [&](const auto& p) { return p.site == site; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+SiteLine line_of(const analyzer::SiteStats& site, const analyzer::WakeStats* wake, const analyzer::SitePrediction* prediction) {
   SiteLine line;
   line.site = site.site;
   const auto set = [&](SiteColumn column, double value, std::string text) {
@@ -48,6 +56,8 @@ SiteLine line_of(const analyzer::SiteStats& site, const analyzer::WakeStats* wak
   set(SiteColumn::wake, woken ? static_cast<double>(wake->p50_ns) : -1e18, woken ? format_duration(wake->p50_ns) : "-");
   set(SiteColumn::waiters, site.waiters_a_word ? *site.waiters_a_word : -1.0,
       site.waiters_a_word ? format_count(*site.waiters_a_word) : "-");
+  const bool predicted = prediction != nullptr && prediction->gain;
+  set(SiteColumn::gain, predicted ? prediction->gain->value : -1, prediction != nullptr ? analyzer::gain_text(prediction->gain) : "-");
   set(SiteColumn::strategy, 0, analyzer::strategy_mix(site));
   return line;
 }
@@ -67,7 +77,8 @@ const SiteColumnLook& look_of(SiteColumn column) { return kLooks[static_cast<std
 std::vector<SiteLine> site_table(const analyzer::Analysis& analysis, SiteColumn by, bool descending) {
   std::vector<SiteLine> lines;
   for (std::size_t i = 0; i < analysis.sites.size(); ++i)
-    lines.push_back(line_of(analysis.sites[i], i < analysis.wakes.size() ? &analysis.wakes[i] : nullptr));
+    lines.push_back(line_of(analysis.sites[i], i < analysis.wakes.size() ? &analysis.wakes[i] : nullptr,
+                            prediction_of(analysis, analysis.sites[i].site)));
   const auto column = static_cast<std::size_t>(by);
   std::stable_sort(lines.begin(), lines.end(), [&](const SiteLine& a, const SiteLine& b) {
     const SiteLine& first = descending ? b : a;
@@ -128,6 +139,9 @@ std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const a
   const auto wake = std::find_if(analysis.wakes.begin(), analysis.wakes.end(), [&](const auto& w) { return w.site == id; });
   if (wake != analysis.wakes.end() && wake->matched > 0)
     fact("wake latency", fmt::format("p50 {}, p99 {}", format_duration(wake->p50_ns), format_duration(wake->p99_ns)));
+  if (const analyzer::SitePrediction* prediction = prediction_of(analysis, id)) {
+    fact("parked, predicted", prediction->gain ? analyzer::gain_text(prediction->gain) + "; " + prediction->reason : prediction->reason);
+  }
   for (const analyzer::StrategyStats& s : site.strategies) {
     fact(std::string(strategy_name(s.strategy)).c_str(),
          fmt::format("{} waits, p50 {}, p99 {}, {} polls a wait", format_count(s.count), format_duration(s.p50_ns),

@@ -9,8 +9,8 @@
 
 namespace wicprof::gui {
 
-enum class SiteColumn { name, count, total, share, p50, p99, polls, wake, waiters, strategy };
-inline constexpr std::size_t kSiteColumns = 10;
+enum class SiteColumn { name, count, total, share, p50, p99, polls, wake, waiters, gain, strategy };
+inline constexpr std::size_t kSiteColumns = 11;
 struct SiteColumnLook {
   const char* key;
   const char* title;

@@ -219,6 +219,9 @@ class Panels(gui_harness.Case):
         state = self.drive([self.trace], "wait facts", "frames 3", "dump s")
         self.assertEqual([f["rule"] for f in state["findings"]], [f["rule"] for f in answer["findings"]])
         self.assertEqual(state["classification"]["model"], answer["classification"]["model"])
+        gain = answer["sites"][0]["predicted_gain"]
+        shown = state["sites"]["lines"][0]["gain"]
+        self.assertTrue((shown == "-") if gain is None else shown.split(" ")[0] == f"{gain['value']:.3g}", (gain, shown))
         compared = json.loads(self.wic_prof("compare", self.trace, "--format=json").stdout)
         self.assertEqual(state["before_after"]["verdict"], compared["verdict"])
         self.assertAlmostEqual(state["before_after"]["speedup"]["value"], compared["speedup"]["value"], places=6)
