@@ -17,7 +17,7 @@ PACKAGES := g++ cmake ninja-build make ccache libcli11-dev nlohmann-json3-dev li
 # What can race or handle memory by hand; built alone in the sanitizers' folders.
 RACING_TARGETS := tests/protocol/all tests/samples/all wic_runtime_test wic_record_drain_test wic_devices_test \
                   wic_hazards_test wic_faults_test wic_channel_test
-RACING_TESTS := ^(Ring|Session|Control|EventSink|Runtime|RecordDrain|EveryWay/Faults.*cpu_shared_watch|BothGroups/Faults.*cpu_|CpuDevice|ChannelTest|Simt/Requests|FlagHandoff|HotFlag.IsRight|CH3dTest.CountsItsMessages)
+RACING_TESTS := ^(Ring|Session|Control|EventSink|Runtime|RecordDrain|EveryWay/Faults.*cpu_shared_watch|BothGroups/Faults.*cpu_|CpuDevice|ChannelTest|Simt/Requests|FlagHandoff|HotFlag.IsRight|CH3dTest.CountsItsMessages|SrsPipeline.(EveryWay|AStation))
 
 CMAKE_FLAGS = -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 JOBS := $(shell nproc)

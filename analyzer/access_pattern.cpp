@@ -57,8 +57,8 @@ struct StreamFacts {
 
 class Analysis {
  public:
-  Analysis(const std::vector<Access>& accesses, const Exchanged& whole, double seen)
-      : accesses_(accesses), whole_(whole), seen_(seen) {}
+  Analysis(const std::vector<Access>& accesses, const Exchanged& whole, double seen, bool iterations_known)
+      : accesses_(accesses), whole_(whole), seen_(seen), iterations_known_(iterations_known) {}
 
   PatternAnswer run() {
     if (accesses_.size() < kMinMessages) {
@@ -346,6 +346,7 @@ class Analysis {
     }
     const std::string places = fmt::format("{} in {}, {} of which lead the same way", count_of(all.ranges, "range"),
                                            count_of(all.messages, "message"), format_percent(order));
+    if (!iterations_known_) return unknown(places + "; which of them belong to one iteration is not known");
     // The same places over and over, at few distances from each other: an exchange with partners in turn.
     if (all.ever_again >= 0.5 && all.jumps * 4 <= moves) {
       return answer(Pattern::scatter_gather, seen_ >= 0.98 ? 0.75 : 0.5,
@@ -386,6 +387,7 @@ class Analysis {
   const std::vector<Access>& accesses_;
   const Exchanged whole_;
   const double seen_;
+  const bool iterations_known_;
   double doubt_ = 1;
   std::vector<StreamFacts> streams_;
 };
@@ -415,8 +417,8 @@ Exchanged exchanged(std::vector<Place> places) {
   return result;
 }
 
-PatternAnswer find_pattern(const std::vector<Access>& accesses, const Exchanged& whole, double seen) {
-  return Analysis(accesses, whole, seen).run();
+PatternAnswer find_pattern(const std::vector<Access>& accesses, const Exchanged& whole, double seen, bool iterations_known) {
+  return Analysis(accesses, whole, seen, iterations_known).run();
 }
 
 }  // namespace wicprof::analyzer

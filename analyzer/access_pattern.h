@@ -39,7 +39,8 @@ struct PatternAnswer {
   std::string words;      ///< with numbers; for unknown, the reason
 };
 
-/// `accesses` in order of time; `seen` as in find_rhythm(). Linear but for sorting.
-PatternAnswer find_pattern(const std::vector<Access>& accesses, const Exchanged& whole, double seen);
+/// `accesses` in order of time; `seen` as in find_rhythm(). Where iterations are not known, `unit` counts messages, whose order
+/// may be an accident. Linear but for sorting.
+PatternAnswer find_pattern(const std::vector<Access>& accesses, const Exchanged& whole, double seen, bool iterations_known);
 
 }  // namespace wicprof::analyzer

@@ -12,7 +12,7 @@ namespace wicprof::analyzer {
 namespace {
 
 void apply_rules(const TraceModel& model, Analysis& analysis) {
-  const RuleInput input{model, analysis.sites, analysis.polling_loops};
+  const RuleInput input{model, analysis.sites, analysis.polling_loops, analysis.wakes};
   for (const Rule& rule : rules()) {
     RuleOutcome outcome = rule.apply(input);
     if (!outcome.refused.empty()) analysis.refusals.push_back({std::string(rule.name), std::move(outcome.refused)});

@@ -30,7 +30,7 @@ struct Selection {
   bool by_blocks = false;  ///< the two sides are blocks of one party
 };
 
-double trust_in(const Traffic& traffic) { return 1 - 0.8 * (1 - traffic.seen); }
+double trust_in(const Traffic& traffic) { return traffic.sure * (1 - 0.8 * (1 - traffic.seen)); }
 
 void answer_model(CommunicationAnswer& verdict, Model model, double confidence) {
   if (model == Model::unknown || confidence <= 0) return;
@@ -146,7 +146,7 @@ class Classifier {
       accesses.push_back({rhythm.unit[k], static_cast<std::uint32_t>(m.site * 2 + (back ? 1 : 0)), back, *m.place});
     }
     if (accesses.empty()) return by_blocks(list);
-    return find_pattern(accesses, whole_, traffic_.seen);
+    return find_pattern(accesses, whole_, traffic_.seen, rhythm.iterations_known);
   }
 
   // Without places: how far the blocks that release each other are apart. Weak evidence, since what they hand over is not
@@ -484,6 +484,14 @@ Classification classify(const TraceModel& model, const Matching& matching) {
     Classification result = Classifier(model, std::move(copies)).run();
     result.sites.clear();
     result.evidence.insert(result.evidence.begin(), "nothing waits at wait sites; what follows is about copies between kernels");
+    return result;
+  }
+  Traffic migrations = migration_traffic(model);
+  if (!migrations.messages.empty()) {
+    Classification result = Classifier(model, std::move(migrations)).run();
+    result.sites.clear();
+    result.evidence.insert(result.evidence.begin(),
+                           "nothing waits at wait sites; what follows is about migrations of managed memory between kernels");
     return result;
   }
   none.evidence.push_back(

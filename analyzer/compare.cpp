@@ -9,6 +9,7 @@
 
 #include "analyzer/bootstrap.h"
 #include "analyzer/differences.h"
+#include "analyzer/matching.h"
 #include "analyzer/reports/format.h"
 #include "analyzer/statistics.h"
 #include "analyzer/timed_units.h"
@@ -135,6 +136,21 @@ void note_losses(const TraceModel& model, std::vector<std::string>& notes) {
           fmt::format("{} lost records, so iterations may be missing or seem to begin late", model.name));
       return;
     }
+  }
+}
+
+/// What polling in `model` said about parking, beside what parking then brought.
+void predict_speedup(const TraceModel& model, bool poll_to_park, Comparison& comparison) {
+  if (!poll_to_park) {
+    comparison.predicted_reason = "predictions are of parking where the program polled; these sides are not these two";
+    return;
+  }
+  const Matching matching = match(model);
+  const Prediction prediction = predict(model, critical_path(model, matching), Modes(model), site_stats(model));
+  comparison.predicted = prediction.program;
+  comparison.predicted_reason = prediction.reason;
+  if (comparison.predicted && comparison.speedup) {
+    comparison.prediction_error = prediction_error(*comparison.predicted, comparison.speedup->value);
   }
 }
 
@@ -271,6 +287,7 @@ Comparison compare(const TraceModel& model, const CompareOptions& options) {
     return comparison;
   }
   conclude(comparison, lists_before, lists_after);
+  predict_speedup(model, !one_mode, comparison);
   return comparison;
 }
 
@@ -360,6 +377,11 @@ Comparison compare(const TraceModel& before, const TraceModel& after, const Comp
                                        same_name ? after.name + " (second)" : after.name, options);
   comparison.differences = differences({{&before, before.begin, before.end}}, {{&after, after.begin, after.end}},
                                        difference_options(options));
+  if (comparison.segments.size() == 2) {
+    const bool poll_to_park = !Modes(before).both() && !Modes(after).both() &&
+                              comparison.segments[0].mode == Mode::poll && comparison.segments[1].mode == Mode::park;
+    predict_speedup(before, poll_to_park, comparison);
+  }
   return comparison;
 }
 

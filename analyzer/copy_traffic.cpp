@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace wicprof::analyzer {
 namespace {
@@ -24,52 +25,98 @@ std::optional<Way> way_of(const store::CopyRow& copy) {
   }
 }
 
-/// How many times copies began again after a kernel had begun.
-std::size_t rounds(const TraceModel& model) {
+std::optional<Way> way_of(const store::UvmRow& row) {
+  const bool migration = row.kind == UvmKind::host_to_device || row.kind == UvmKind::device_to_host || row.kind == UvmKind::device_to_device;
+  if (!migration || row.device == row.peer_device) return std::nullopt;
+  return Way{row.peer_device, row.device};
+}
+
+/// How many times transfers began again after a kernel had begun.
+template <class Row>
+std::size_t rounds(const TraceModel& model, const std::vector<Row>& rows) {
   std::size_t count = 0, kernel = 0;
   bool since = true;
-  for (const store::CopyRow& copy : model.copies) {
-    if (!way_of(copy)) continue;
-    for (; kernel < model.kernels.size() && model.kernels[kernel].start <= copy.start; ++kernel) since = true;
+  for (const Row& row : rows) {
+    if (!way_of(row)) continue;
+    for (; kernel < model.kernels.size() && model.kernels[kernel].start <= row.start; ++kernel) since = true;
     if (since) ++count;
     since = false;
   }
   return count;
 }
 
+/// Parties by device, in the order in which they are asked for.
+class Parties {
+ public:
+  Parties(const TraceModel& model, Traffic& traffic) : model_(model), traffic_(traffic) {}
+  PartyIndex of(DeviceId device) {
+    std::vector<Party>& all = traffic_.parties;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Party& p) { return p.device == device; });
+    if (found != all.end()) return static_cast<PartyIndex>(found - all.begin());
+    all.push_back({device, model_.device_name(device)});
+    return static_cast<PartyIndex>(all.size() - 1);
+  }
+
+ private:
+  const TraceModel& model_;
+  Traffic& traffic_;
+};
+
+std::uint32_t size_of(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, std::numeric_limits<std::uint32_t>::max()));
+}
+
+void count_losses(const TraceModel& model, std::size_t rows, Traffic& traffic) {
+  for (const store::StatRow& stat : model.stats) {
+    if (stat.severity == store::StatRow::Severity::data_loss && stat.value > 0) traffic.lost += static_cast<std::uint64_t>(stat.value);
+  }
+  if (traffic.lost == 0) return;
+  const auto kept = static_cast<double>(rows + model.kernels.size() + model.calls.size());
+  traffic.seen = kept / (kept + static_cast<double>(traffic.lost));
+}
+
 }  // namespace
 
 Traffic copy_traffic(const TraceModel& model) {
   Traffic traffic;
-  if (rounds(model) < kLeastRounds) return traffic;
-  const auto party = [&](DeviceId device) {
-    const auto found = std::find_if(traffic.parties.begin(), traffic.parties.end(),
-                                    [&](const Party& p) { return p.device == device; });
-    if (found != traffic.parties.end()) return static_cast<PartyIndex>(found - traffic.parties.begin());
-    traffic.parties.push_back({device, model.device_name(device)});
-    return static_cast<PartyIndex>(traffic.parties.size() - 1);
-  };
+  if (rounds(model, model.copies) < kLeastRounds) return traffic;
+  Parties parties(model, traffic);
   for (const store::CopyRow& copy : model.copies) {
     const std::optional<Way> way = way_of(copy);
     if (!way || way->from == way->to) continue;
     Message message;
-    message.from = party(way->from);
-    message.to = party(way->to);
+    message.from = parties.of(way->from);
+    message.to = parties.of(way->to);
     message.at = copy.start;
     message.received = copy.end;
-    if (copy.bytes > 0) {
-      message.place.emplace();
-      message.place->bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(copy.bytes, std::numeric_limits<std::uint32_t>::max()));
-    }
+    if (copy.bytes > 0) message.place.emplace().bytes = size_of(copy.bytes);
     traffic.messages.push_back(message);
   }
-  for (const store::StatRow& stat : model.stats) {
-    if (stat.severity == store::StatRow::Severity::data_loss && stat.value > 0) traffic.lost += static_cast<std::uint64_t>(stat.value);
+  count_losses(model, model.copies.size(), traffic);
+  return traffic;
+}
+
+Traffic migration_traffic(const TraceModel& model) {
+  Traffic traffic;
+  if (rounds(model, model.uvm) < kLeastRounds) return traffic;
+  Parties parties(model, traffic);
+  std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
+  for (const store::UvmRow& row : model.uvm) {
+    if (way_of(row)) lowest = std::min(lowest, row.address);
   }
-  if (traffic.lost > 0) {
-    const auto kept = static_cast<double>(model.copies.size() + model.kernels.size() + model.calls.size());
-    traffic.seen = kept / (kept + static_cast<double>(traffic.lost));
+  for (const store::UvmRow& row : model.uvm) {
+    const std::optional<Way> way = way_of(row);
+    if (!way || row.bytes == 0) continue;
+    Message message;
+    message.from = parties.of(way->from);
+    message.to = parties.of(way->to);
+    message.at = row.start;
+    message.received = row.end;
+    message.place = Place{row.address - lowest, row.bytes, size_of(row.bytes), 1, true};
+    traffic.messages.push_back(message);
   }
+  traffic.sure = 0.75;
+  count_losses(model, model.uvm.size(), traffic);
   return traffic;
 }
 

@@ -1,11 +1,11 @@
 #include "analyzer/matching.h"
 
 #include <algorithm>
+#include <array>
+#include <bitset>
 #include <initializer_list>
 #include <map>
 #include <set>
-#include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "analyzer/statistics.h"
@@ -22,74 +22,139 @@ struct Key {
   std::uint64_t word = kAny;  ///< the word's tag, or kUntagged
   static constexpr std::uint64_t kUntagged = 0;
   bool operator==(const Key&) const = default;
-};
 
-struct KeyHash {
-  std::size_t operator()(const Key& key) const {
-    std::uint64_t hash = key.site;
-    for (const std::uint64_t part : {key.value, key.iteration, key.word}) hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
+  std::size_t hash() const {
+    std::uint64_t hash = site;
+    for (const std::uint64_t part : {value, iteration, word}) hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
     return static_cast<std::size_t>(hash ^ (hash >> 29));
   }
+};
+
+/// The words of each site, as far as tags tell them apart.
+class Words {
+ public:
+  void add(SiteId site, WordTag word) {
+    if (last_ == nullptr || site != last_site_) {
+      last_ = &sites_[site];
+      last_site_ = site;
+    }
+    last_->set(word);
+  }
+  const std::map<SiteId, std::bitset<65'536>>& sites() const { return sites_; }
+
+ private:
+  std::map<SiteId, std::bitset<65'536>> sites_;
+  std::bitset<65'536>* last_ = nullptr;
+  SiteId last_site_ = 0;
 };
 
 /// The sites at which a word's tag means the same to waiters and producers, since both see the word at one address: at
 /// least half of the words that are waited on are signalled, too. By chance, a few in a hundred would be.
 std::set<SiteId> tagged_sites(const TraceModel& model) {
-  std::set<std::pair<SiteId, WordTag>> waited, signalled;
+  Words waited, signalled;
   for (const store::WaitRow& wait : model.waits) {
-    if (wait.word) waited.emplace(wait.site, *wait.word);
+    if (wait.word) waited.add(wait.site, *wait.word);
   }
   for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.word && wait.site != 0) waited.emplace(wait.site, *wait.word);
+    if (wait.word && wait.site != 0) waited.add(wait.site, *wait.word);
   }
   for (const store::SignalRow& signal : model.signals) {
-    if (signal.word) signalled.emplace(signal.site, *signal.word);
-  }
-  std::map<SiteId, std::pair<std::size_t, std::size_t>> counts;  // words, and those of them that are signalled
-  for (const auto& word : waited) {
-    auto& [words, known] = counts[word.first];
-    ++words;
-    if (signalled.contains(word)) ++known;
+    if (signal.word) signalled.add(signal.site, *signal.word);
   }
   std::set<SiteId> sites;
-  for (const auto& [site, count] : counts) {
-    if (2 * count.second >= count.first) sites.insert(site);
+  for (const auto& [site, words] : waited.sites()) {
+    const auto known = signalled.sites().find(site);
+    const std::size_t both = known == signalled.sites().end() ? 0 : (words & known->second).count();
+    if (2 * both >= words.count()) sites.insert(site);
   }
   return sites;
 }
 
-/// Signals by what they announce; each list is in order of time.
-class SignalIndex {
+/// All signals grouped by a part of what they announce. Each group is in order of time.
+class SignalGroups {
  public:
-  SignalIndex(const TraceModel& model, const std::set<SiteId>& tagged) : signals_(model.signals) {
-    for (std::size_t i = 0; i < signals_.size(); ++i) {
-      const store::SignalRow& signal = signals_[i];
-      add(i, Key::kAny);
-      if (tagged.contains(signal.site)) add(i, signal.word ? std::uint64_t{*signal.word} : Key::kUntagged);
+  /// `key_of(signal)`: nothing for a signal that belongs to no group.
+  template <class KeyOf>
+  SignalGroups(const std::vector<store::SignalRow>& signals, KeyOf key_of) : signals_(signals) {
+    std::size_t room = 16;
+    while (room < 2 * signals.size()) room *= 2;
+    slots_.resize(room, kFree);
+    std::vector<std::uint32_t> group_of(signals.size(), kFree);
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      const std::optional<Key> key = key_of(signals[i]);
+      if (!key) continue;
+      std::uint32_t& slot = slots_[place_of(*key)];
+      if (slot == kFree) {
+        slot = static_cast<std::uint32_t>(keys_.size());
+        keys_.push_back(*key);
+        begins_.push_back(0);
+      }
+      ++begins_[slot];
+      group_of[i] = slot;
     }
+    // From sizes to where each group begins, then filled from there.
+    std::uint32_t total = 0;
+    for (std::uint32_t& begin : begins_) total += std::exchange(begin, total);
+    members_.resize(total);
+    std::vector<std::uint32_t> next = begins_;
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      if (group_of[i] != kFree) members_[next[group_of[i]]++] = static_cast<std::uint32_t>(i);
+    }
+    begins_.push_back(total);
   }
 
   /// The last signal of that key that was sent by `upto`.
   std::optional<std::size_t> last(const Key& key, TimeNs upto) const {
-    const auto found = by_key_.find(key);
-    if (found == by_key_.end()) return std::nullopt;
-    const std::vector<std::size_t>& list = found->second;
-    const auto after = std::upper_bound(list.begin(), list.end(), upto,
-                                        [&](TimeNs time, std::size_t i) { return time < signals_[i].at; });
-    if (after == list.begin()) return std::nullopt;
+    const std::uint32_t group = slots_[place_of(key)];
+    if (group == kFree) return std::nullopt;
+    const auto begin = members_.begin() + begins_[group], end = members_.begin() + begins_[group + 1];
+    const auto after = std::upper_bound(begin, end, upto,
+                                        [&](TimeNs time, std::uint32_t i) { return time < signals_[i].at; });
+    if (after == begin) return std::nullopt;
     return *std::prev(after);
   }
 
  private:
-  void add(std::size_t i, std::uint64_t word) {
-    const store::SignalRow& signal = signals_[i];
-    by_key_[{signal.site, signal.value, signal.iteration, word}].push_back(i);
-    by_key_[{signal.site, signal.value, Key::kAny, word}].push_back(i);
-    by_key_[{signal.site, Key::kAny, signal.iteration, word}].push_back(i);
+  static constexpr std::uint32_t kFree = 0xffffffffu;
+
+  std::size_t place_of(const Key& key) const {
+    std::size_t at = key.hash() & (slots_.size() - 1);
+    while (slots_[at] != kFree && !(keys_[slots_[at]] == key)) at = (at + 1) & (slots_.size() - 1);
+    return at;
   }
 
   const std::vector<store::SignalRow>& signals_;
-  std::unordered_map<Key, std::vector<std::size_t>, KeyHash> by_key_;
+  std::vector<std::uint32_t> slots_;    // group, or kFree; at most half of them taken
+  std::vector<Key> keys_;               // of each group
+  std::vector<std::uint32_t> begins_;   // of each group in members_, and behind the last
+  std::vector<std::uint32_t> members_;  // signals
+};
+
+/// Signals by what they announce. Most traces need one grouping of the six that there are, so each is made when it is
+/// first asked for.
+class SignalIndex {
+ public:
+  SignalIndex(const TraceModel& model, const std::set<SiteId>& tagged) : signals_(model.signals), tagged_(tagged) {}
+
+  /// The last signal of that key that was sent by `upto`.
+  std::optional<std::size_t> last(const Key& key, TimeNs upto) {
+    const bool value = key.value != Key::kAny, iteration = key.iteration != Key::kAny, word = key.word != Key::kAny;
+    std::optional<SignalGroups>& groups = groups_[(value ? 1 : 0) + (iteration ? 2 : 0) + (word ? 4 : 0)];
+    if (!groups) {
+      groups.emplace(signals_, [&](const store::SignalRow& signal) -> std::optional<Key> {
+        if (word && !tagged_.contains(signal.site)) return std::nullopt;
+        const std::uint64_t tag = signal.word ? std::uint64_t{*signal.word} : Key::kUntagged;
+        return Key{signal.site, value ? signal.value : Key::kAny, iteration ? signal.iteration : Key::kAny,
+                   word ? tag : Key::kAny};
+      });
+    }
+    return groups->last(key, upto);
+  }
+
+ private:
+  const std::vector<store::SignalRow>& signals_;
+  const std::set<SiteId>& tagged_;
+  std::array<std::optional<SignalGroups>, 8> groups_;
 };
 
 /// Error bounds of the devices' clocks; the host's clock is the reference.
@@ -130,6 +195,7 @@ class Matcher {
       : model_(model), tagged_(tagged_sites(model)), index_(model, tagged_), clocks_(model) {}
 
   Matching run() {
+    edges_.reserve(model_.waits.size());
     for (std::size_t i = 0; i < model_.waits.size(); ++i) {
       const store::WaitRow& wait = model_.waits[i];
       if (wait.status != WaitStatus::satisfied) continue;
@@ -177,12 +243,12 @@ class Matcher {
     ++site.unmatched;
   }
 
-  std::optional<std::size_t> last_of_word(const Waiting& wait, std::initializer_list<Key> keys) const {
+  std::optional<std::size_t> last_of_word(const Waiting& wait, std::initializer_list<Key> keys) {
     const std::optional<std::size_t> signal = last_of(wait, keys, *wait.word);
     return signal ? signal : last_of(wait, keys, Key::kUntagged);
   }
 
-  std::optional<std::size_t> last_of(const Waiting& wait, std::initializer_list<Key> keys, std::uint64_t word) const {
+  std::optional<std::size_t> last_of(const Waiting& wait, std::initializer_list<Key> keys, std::uint64_t word) {
     for (Key key : keys) {
       key.word = word;
       if (const auto signal = index_.last(key, wait.resumed + clocks_.slack())) return signal;

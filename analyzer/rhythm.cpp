@@ -20,6 +20,8 @@ namespace {
 constexpr std::size_t kMinIterations = 3;
 /// A count that holds in this part of all iterations is the program's; the rest may be start-up.
 constexpr double kRegular = 0.9;
+/// The same of what might be alike by accident.
+constexpr double kExact = 0.98;
 /// How many iterations weigh as much as having seen none: 8 iterations give a confidence of 0.8, 200 one of 0.99.
 constexpr double kPriorIterations = 2;
 /// The first and last iterations are often seen in part only. They are left out where enough others remain.
@@ -30,8 +32,10 @@ constexpr double kAside = 0.02;
 constexpr std::size_t kMostIterations = 8, kMostTransfers = 64;
 /// Above this the trace counts as whole.
 constexpr double kWhole = 0.98;
-/// Messages of neighbouring iterations may overtake each other by so many.
-constexpr std::uint32_t kOverlap = 2;
+/// Messages may be so many iterations behind others, which have tags of their own: an eighth of all, within these bounds.
+constexpr std::uint32_t kLeastOverlap = 2, kMostOverlap = 16;
+/// A numbering that starts again does so with one of its first numbers.
+constexpr std::uint32_t kFirstNumbers = 2;
 /// Numbers that go up by more from one message to the next do not count iterations; a few may have been lost.
 constexpr std::uint32_t kLeap = 8;
 
@@ -105,7 +109,7 @@ std::string_view meaning_of(Model model) {
 struct Spread {
   double most = 0, mean = 0, kept = 0, excess = 0;
 };
-Spread spread_of(const std::vector<Counts>& counts, std::uint32_t Counts::*side) {
+Spread spread_of(const std::vector<Counts>& counts, std::uint32_t Counts::*side, double seen) {
   Spread spread;
   double sum = 0, squares = 0;
   for (const Counts& c : counts) {
@@ -117,6 +121,9 @@ Spread spread_of(const std::vector<Counts>& counts, std::uint32_t Counts::*side)
   const auto n = static_cast<double>(counts.size());
   if (n == 0 || spread.most == 0) return spread;
   spread.mean = sum / n;
+  // A whole iteration of many messages may never have been seen.
+  const double expected = std::round(spread.mean / seen);
+  if (expected <= 1.4 * spread.most) spread.most = std::max(spread.most, expected);
   spread.kept = spread.mean / spread.most;
   const double variance = std::max(0.0, squares / n - spread.mean * spread.mean);
   const double thinned = spread.mean * (1 - spread.kept);
@@ -132,6 +139,7 @@ class Finder {
 
   Rhythm run() {
     const bool numbered = number_units();
+    rhythm_.iterations_known = numbered;
     if (!numbered) unit_per_step();
     judge(numbered);
     return std::move(rhythm_);
@@ -161,18 +169,21 @@ class Finder {
   bool number_units() {
     if (steps_.empty()) return false;
     std::vector<std::uint32_t> run(steps_.size());
+    const auto [least, most] = std::minmax_element(
+        steps_.begin(), steps_.end(), [](const Step& a, const Step& b) { return a.iteration < b.iteration; });
+    const std::uint32_t overlap = std::clamp((most->iteration - least->iteration) / 8, kLeastOverlap, kMostOverlap);
     std::uint32_t now = 0, top = steps_[0].iteration, first = top;
     std::size_t strange = 0;
     for (std::size_t k = 0; k < steps_.size(); ++k) {
       const std::uint32_t i = steps_[k].iteration;
-      if (i + kOverlap < top) {
-        if (i <= first + kOverlap) {
+      if (i + overlap < top) {
+        if (i <= first + kFirstNumbers) {
           ++now;
           top = first = i;
         } else {
           ++strange;
         }
-      } else if (i > top + kLeap) {
+      } else if (i > top + std::max(kLeap, overlap)) {
         ++strange;
       }
       top = std::max(top, i);
@@ -276,7 +287,7 @@ class Finder {
       rhythm_.words = fmt::format("the counts change from one part of the run to another ({} in an iteration)", ranges_of(counts));
       return;
     }
-    if (by_shortest_repetition(0.97, 2 * kMostIterations)) return;
+    if (by_shortest_repetition(kExact, 2 * kMostIterations)) return;
     take_program_period();
     rhythm_.model = Model::probabilistic;
     // Surer the less of the iterations any one count explains.
@@ -289,7 +300,7 @@ class Finder {
   // A few iterations of the program that only together have the same counts each time.
   bool by_longer_iterations() {
     if (!whole()) return false;
-    for (std::size_t length = 2; length <= kMostIterations && units_.size() >= 3 * length; ++length) {
+    for (std::size_t length = 2; length <= kMostIterations && units_.size() >= 4 * length; ++length) {
       std::size_t holds = 0;
       Counts sum;
       for (std::size_t at = 0; at < length; ++at) {
@@ -301,10 +312,11 @@ class Finder {
         sum.back += usual.back;
       }
       const double share = static_cast<double>(holds) / static_cast<double>(units_.size());
-      if (share < kRegular) continue;
+      // Searches and solvers take about as many steps each time: only what is exactly so is no accident.
+      if (share < kExact) continue;
       take_program_period(length);
       rhythm_.model = model_of(sum);
-      rhythm_.confidence = share * prior(units_.size() / length);
+      rhythm_.confidence = 0.9 * share * prior(units_.size() / length);
       rhythm_.words = fmt::format("{}: {} forth and {} back in each {} iterations of the program, which {} of them keep to",
                                   meaning_of(rhythm_.model), sum.forth, sum.back, length, format_percent(share));
       return true;
@@ -342,15 +354,14 @@ class Finder {
 
   void by_thinned_counts() {
     const std::vector<Counts> counts = counts_with_gaps();
-    const Spread forth = spread_of(counts, &Counts::forth);
-    const Spread back = spread_of(counts, &Counts::back);
+    const Spread forth = spread_of(counts, &Counts::forth, seen_);
+    const Spread back = spread_of(counts, &Counts::back, seen_);
     const auto [usual, share] = most_common(inner_counts());
     const bool kept_alike = std::abs(forth.kept - back.kept) <= 0.2;
     // Nothing of what is there exceeds a constant, and as much is there as the trace has of everything.
     const bool constant = forth.excess <= 1.6 && back.excess <= 1.6 && kept_alike &&
                           std::min(forth.kept, back.kept) >= seen_ - 0.2;
-    const bool in_stretches = share >= 0.5 && usual.forth == static_cast<std::uint32_t>(forth.most) &&
-                              usual.back == static_cast<std::uint32_t>(back.most);
+    const bool in_stretches = share >= 0.5 && usual.forth >= forth.most && usual.back >= back.most;
     const std::string there = fmt::format("{} forth and {} back at most in an iteration; {} and {} of that are there on "
                                           "average, where records are missing",
                                           forth.most, back.most, format_percent(forth.kept), format_percent(back.kept));
@@ -424,6 +435,7 @@ class Finder {
       return;
     }
     if (by_shortest_repetition(kRegular, kMostTransfers)) {
+      rhythm_.iterations_known = true;
       for (std::size_t i = 0; i < steps_.size(); ++i) {
         rhythm_.unit[i] = static_cast<std::uint32_t>((i + unit_length_ - unit_start_) / unit_length_);
       }

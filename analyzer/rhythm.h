@@ -45,6 +45,7 @@ struct Rhythm {
   double confidence = 0;  ///< of the shape alone; what was lost is not in it yet, the number of iterations is
   std::string words;      ///< what was found, or why nothing was
   Period period;
+  bool iterations_known = false;    ///< false: `unit` counts messages
   std::vector<std::uint32_t> unit;  ///< of each step: the number of its iteration, 0 and up in order of time
 };
 

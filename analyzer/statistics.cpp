@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+
+#include "analyzer/step_count.h"
 
 namespace wicprof::analyzer {
 
@@ -16,7 +17,10 @@ TimeNs percentile(std::vector<TimeNs> values, double percent) {
 }
 
 TimeNs covered(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
+  if (!std::is_sorted(intervals.begin(), intervals.end(), earlier)) {
+    std::sort(intervals.begin(), intervals.end(), earlier);
+  }
   TimeNs total = 0;
   bool any = false;
   TimeNs reach = 0;
@@ -30,18 +34,19 @@ TimeNs covered(std::vector<Interval> intervals) {
 }
 
 std::uint32_t max_at_once(const std::vector<Interval>& intervals) {
-  std::vector<std::pair<TimeNs, int>> edges;  // -1 sorts before +1: one that ends as another begins does not overlap it
-  edges.reserve(intervals.size() * 2);
+  std::vector<TimeNs> begins, ends;
+  begins.reserve(intervals.size());
+  ends.reserve(intervals.size());
   for (const Interval& interval : intervals) {
-    edges.emplace_back(interval.begin, +1);
-    edges.emplace_back(std::max(interval.end, interval.begin + 1), -1);
+    begins.push_back(interval.begin);
+    ends.push_back(std::max(interval.end, interval.begin + 1));
   }
-  std::sort(edges.begin(), edges.end());
-  std::int64_t now = 0;
-  std::int64_t most = 0;
-  for (const auto& edge : edges) {
-    now += edge.second;
-    most = std::max(most, now);
+  sort_times(begins);
+  sort_times(ends);
+  std::size_t over = 0, most = 0;
+  for (std::size_t begun = 0; begun < begins.size(); ++begun) {
+    while (ends[over] <= begins[begun]) ++over;  // one that ends as another begins does not overlap it
+    most = std::max(most, begun + 1 - over);
   }
   return static_cast<std::uint32_t>(most);
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/sort_rows.h"
+
 namespace wicprof::analyzer {
 namespace {
 
@@ -48,10 +50,7 @@ std::string why_incomplete(const TraceModel& model) {
   return "the trace does not say whether it was closed";
 }
 
-template <class Row, class Key>
-void sort_rows(std::vector<Row>& rows, Key key) {
-  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return key(a) < key(b); });
-}
+using store::sort_rows;
 
 constexpr std::size_t kTables = 22;  // that load() reads
 

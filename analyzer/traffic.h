@@ -59,6 +59,7 @@ struct Traffic {
   std::vector<Message> messages;  ///< in order of time
   LeftOut left_out;
   double seen = 1;               ///< the part of the program's messages that left a record, as far as the trace tells
+  double sure = 1;               ///< how much what the messages come from says of what the program meant
   std::uint64_t lost = 0;        ///< records that the trace counts as lost
   std::uint64_t unmatched = 0;   ///< waits without a recorded signal
   std::uint64_t missing = 0;     ///< rows that are missing between others

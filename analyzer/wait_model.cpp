@@ -95,7 +95,9 @@ void WaitModel::find_transfers() {
     const auto& list = copies->second;
     const auto after = std::upper_bound(list.begin(), list.end(), signal.at,
                                         [](TimeNs time, const store::CopyRow* copy) { return time < copy->end; });
-    if (after != list.begin() && (*std::prev(after))->end > last->second) {
+    const bool carried = after != list.begin() && (*std::prev(after))->end > last->second &&
+                         (*std::prev(after))->bytes >= signal.bytes;  // 0 where the signal does not say
+    if (carried) {
       transfers_[i] = (*std::prev(after))->end - (*std::prev(after))->start;
     }
     last->second = signal.at;

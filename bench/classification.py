@@ -23,7 +23,7 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent
 WAYS = ["naive", "poll", "park"]
 # Small sizes, for the CPU device: of a tile, a grid, a graph, a list, an image, a matrix, as each application has it.
 SIZES = {
-    "c_srs": [16, 24, 48], "c_cg": [6, 8, 12], "c_fe": [5, 6, 8], "c_h3d": [8, 12, 16], "g_bfs": [256, 512, 2048],
+    "c_srs": [16, 24, 48], "c_cg": [6, 8, 12], "c_fe": [5, 6, 8], "c_h3d": [8, 12, 16], "g_bfs": [512, 1024, 2048],
     "g_bs": [1024, 2048, 4096], "g_c2d": [64, 96, 160], "g_stn": [24, 32, 48], "g_gem": [64, 96, 128],
     "g_kmn": [1024, 2048, 4096],
 }

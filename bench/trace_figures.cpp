@@ -45,6 +45,18 @@ void add_comparison(Claim& claim, const analyzer::TraceModel& model, const std::
   row.compared_to = comparison.before.label;
   row.ratio = comparison.speedup->value;
   claim.add(row);
+  if (!comparison.predicted) return;
+  ClaimRow predicted;
+  predicted.name = "predicted_gain";
+  predicted.params = {{"program", program},
+                      {"low", comparison.predicted->low},
+                      {"high", comparison.predicted->high},
+                      {"error", comparison.prediction_error.value_or(0)}};
+  predicted.value = comparison.predicted->value;
+  predicted.unit = "x, from the polled times alone";
+  predicted.compared_to = "speedup";
+  predicted.ratio = comparison.predicted->value / comparison.speedup->value;
+  claim.add(predicted);
 }
 
 void add_latency(Claim& claim, const std::string& name, std::vector<double> us, const std::string& program) {

@@ -31,7 +31,8 @@ struct Bundle {
 
 // NAME.poll.wicprof, NAME.park.wicprof, packed or not.
 void add(Bundle& bundle, const fs::path& file) {
-  std::string_view name = file.filename().native();
+  const std::string whole = file.filename().string();
+  std::string_view name = whole;
   const auto without = [&name](std::string_view end) {
     const bool ends = name.ends_with(end);
     if (ends) name.remove_suffix(end.size());
@@ -129,7 +130,7 @@ Result<std::string> recorded_application(const std::string& name) {
   if (!poll) return poll.error();
   const Result<analyzer::TraceModel> park = load_trace(traces->park.at(name));
   if (!park) return park.error();
-  return fmt::format("{}\n{}\n{}", analyzer::summary_text(*poll, analyzer::analyze(*poll)),
+  return fmt::format("{}\n{}\n{}", analyzer::analysis_text(*poll, analyzer::analyze(*poll)),
                      analyzer::summary_text(*park, analyzer::analyze(*park)),
                      analyzer::comparison_text(analyzer::compare(*poll, *park)));
 }

@@ -11,7 +11,8 @@ namespace wicprof::cli {
 /// park. Errors: none are bundled, one cannot be read.
 Result<std::string> recorded_table();
 
-/// What there is to say of one application: the analysis of each mode's trace, and their comparison. Error also: no such
+/// What there is to say of one application: the analysis of its trace in mode poll, the summary of that in mode park, and their
+/// comparison. Error also: no such
 /// application.
 Result<std::string> recorded_application(const std::string& name);
 

@@ -91,21 +91,36 @@ void App::refresh_tables() {
     sites = site_table(analysis, sort_by, sort_descending);
     const SiteId site = detail ? detail->site : sites.empty() ? 0 : sites.front().site;
     detail = site_detail(*facts()->model, analysis, site);
+    // A pair that the user chose stays while more segments come.
     const std::size_t segments = facts()->before_after.segments.size();
-    if (segments >= 2) {
+    if (segments >= 2 && !pair_chosen_) {
       segment_before = segments - 2;
       segment_after = segments - 1;
     }
   }
-  constexpr double kTolerance = 0.02;  // as analyzer::CompareOptions has it
   differences.clear();
   if (has_second()) {
-    if (second().facts)
-      differences = gui::differences(*facts()->model, analysis, *second().facts->model, second().facts->analysis, kTolerance);
-  } else if (const auto& segments = facts()->before_after.segments; segments.size() >= 2) {
-    differences = gui::differences(segments[std::min(segment_before, segments.size() - 1)],
-                                   segments[std::min(segment_after, segments.size() - 1)], kTolerance);
+    if (second().facts) differences = gui::differences(analysis, second().facts->analysis, facts()->comparison.options.tolerance);
+  } else {
+    compare_segments();
   }
+}
+
+void App::choose_segments(std::size_t before, std::size_t after) {
+  segment_before = before;
+  segment_after = after;
+  pair_chosen_ = true;
+  compare_segments();
+}
+
+void App::compare_segments() {
+  pair = facts()->before_after;
+  const std::size_t count = pair.segments.size();
+  if (count < 2) return;
+  segment_before = std::min(segment_before, count - 1);
+  segment_after = std::min(segment_after, count - 1);
+  choose_pair(pair, facts()->comparison, segment_before, segment_after);
+  differences = gui::differences(*pair.before, *pair.after, facts()->comparison.options.tolerance);
 }
 
 void App::show(View wanted) {

@@ -74,6 +74,7 @@ class App {
   void set_area(TimeNs begin, TimeNs end, std::vector<std::size_t> tracks);
   void open_site(SiteId site);
   void sort_sites(SiteColumn column);
+  void choose_segments(std::size_t before, std::size_t after);
   void toggle(Mode mode, StrategyId strategy, const std::string& site);
   void set_dark(bool dark);
 
@@ -96,6 +97,7 @@ class App {
   std::vector<SiteLine> sites;  ///< as shown
   std::optional<SiteDetail> detail;
   std::vector<Difference> differences;  ///< of the compare view
+  BeforeAfter pair;                     ///< of the compare view: the segments chosen there
   std::size_t segment_before = 0, segment_after = 1;
   std::string toggle_site;  ///< of the live panel; empty = the whole program
   StrategyId toggle_strategy = StrategyId::automatic;
@@ -112,6 +114,7 @@ class App {
  private:
   void keep_selection(const Snapshot& before, const Snapshot& now);
   void refresh_tables();
+  void compare_segments();
   void save();
 
   AppOptions options_;
@@ -120,6 +123,7 @@ class App {
   std::shared_ptr<const Snapshot> snapshots_[2];
   SessionView session_;
   bool first_model_ = true;
+  bool pair_chosen_ = false;
   std::shared_ptr<const Facts> tables_of_[2];
 };
 

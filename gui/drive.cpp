@@ -62,11 +62,15 @@ Result<bool> Script::holds(const App& app, const std::vector<std::string>& words
     const auto& toggles = app.session().toggles;
     return !toggles.empty() && (toggles.back().reply || toggles.back().error);
   }
-  if ((what == "waits" || what == "interventions") && words.size() > 2) {
+  if ((what == "waits" || what == "interventions" || what == "segments") && words.size() > 2) {
     used = 3;
     const std::optional<double> count = number(words[2]);
     const analyzer::TraceModel* model = app.model();
-    const std::size_t there = model == nullptr ? 0 : what == "waits" ? model->waits.size() : model->interventions.size();
+    const std::size_t segments = app.facts() == nullptr ? 0 : app.facts()->before_after.segments.size();
+    const std::size_t there = model == nullptr    ? 0
+                              : what == "waits"    ? model->waits.size()
+                              : what == "segments" ? segments
+                                                   : model->interventions.size();
     if (count) return static_cast<double>(there) >= *count;
   }
   return failed("there is no such condition");

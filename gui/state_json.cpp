@@ -153,6 +153,7 @@ Json state(const App& app) {
                               {"pattern", analyzer::pattern_name(facts->analysis.classification.pattern)}};
     json["stalls"] = {{"functions", facts->analysis.stalls.functions.size()}, {"loops", facts->analysis.polling_loops.size()}};
     json["before_after"] = before_after_json(facts->before_after);
+    json["pair"] = before_after_json(app.pair);
     Json differences = Json::array();
     for (const Difference& d : app.differences)
       differences.push_back({{"what", d.what}, {"before", d.before}, {"after", d.after}, {"better", d.better}, {"worse", d.worse}});

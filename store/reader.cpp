@@ -1,12 +1,15 @@
 #include "store/reader.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "store/packed_trace.h"
 #include "store/schema.h"
+#include "store/sort_rows.h"
 #include "store/sqlite.h"
 #include "store/trace_file.h"
 
@@ -15,6 +18,7 @@ namespace wicprof::store {
 namespace {
 
 constexpr int kBusyMilliseconds = 5000;
+constexpr RowId kWorthTwo = 100'000;  // rows from which a second thread reads half of them
 
 // Reads a row column by column, in the order of the SELECT.
 class Row {
@@ -117,6 +121,10 @@ int connect(const std::string& path, Database& database) {
 struct Reader::State {
   explicit State(std::string file) : path(std::move(file)) {}
 
+  struct Ids {
+    RowId first = 0, last = -1;
+  };
+
   /// Runs `select` (its only parameter, if any, being `after`), and gives each row to `take`.
   template <class RowType, class Take>
   Result<std::vector<RowType>> list(std::string_view select, RowId after, Take&& take) {
@@ -125,13 +133,12 @@ struct Reader::State {
     }
     std::vector<RowType> rows;
     int code = 0;
-    {
-      Statement statement = database.prepare(select, code);
-      if (code == 0 && select.find('?') != std::string_view::npos) statement.bind(1, after);
-      while (code == 0 && statement.next(code)) {
-        Row row(statement);
-        take(row, rows.emplace_back());
-      }
+    const bool by_id = select.find('?') != std::string_view::npos;
+    const std::optional<Ids> many = by_id && complete && after == 0 ? many_ids(select) : std::nullopt;
+    if (many) {
+      code = read_halves(select, *many, rows, take);
+    } else {
+      code = read(database, select, by_id, after, rows, take);
     }
     if (code != 0) return failed(code);
     if (!complete) {
@@ -139,6 +146,83 @@ struct Reader::State {
       if (has_wal_file(path) && !has_wal(path)) fold_abandoned_log(path);
     }
     return rows;
+  }
+
+  /// Rows with id > after.
+  template <class RowType, class Take>
+  static int read(Database& from, std::string_view select, bool by_id, RowId after, std::vector<RowType>& rows, Take& take) {
+    int code = 0;
+    Statement statement = from.prepare(select, code);
+    if (code == 0 && by_id) statement.bind(1, after);
+    while (code == 0 && statement.next(code)) {
+      Row row(statement);
+      take(row, rows.emplace_back());
+    }
+    return code;
+  }
+
+  /// A large table of a finished trace, by two threads with a connection each: both write where their rows belong, so that
+  /// no row is held twice.
+  template <class RowType, class Take>
+  int read_halves(std::string_view select, const Ids& ids, std::vector<RowType>& rows, Take& take) {
+    const RowId middle = ids.first + (ids.last - ids.first) / 2;
+    const auto lower_room = static_cast<std::size_t>(middle - ids.first + 1);
+    rows.resize(static_cast<std::size_t>(ids.last - ids.first + 1));
+    std::size_t lower = 0, upper = 0;
+    int code = 0, upper_code = 0;
+    {
+      const std::jthread reader([&] {
+        try {
+          Database other;
+          upper_code = connect(path, other);
+          if (upper_code == 0) upper_code = fill(other, select, middle, rows.data() + lower_room, upper, take);
+        } catch (...) {  // no memory: said by the one that asked
+          upper_code = -1;
+        }
+      });
+      code = fill(database, up_to(select, middle), ids.first - 1, rows.data(), lower, take);
+    }
+    if (code == 0 && upper_code != 0) {
+      // The same again by this connection, which then has the words for what is wrong.
+      rows.clear();
+      return read(database, select, true, 0, rows, take);
+    }
+    std::move(rows.begin() + static_cast<std::ptrdiff_t>(lower_room),
+              rows.begin() + static_cast<std::ptrdiff_t>(lower_room + upper),
+              rows.begin() + static_cast<std::ptrdiff_t>(lower));
+    rows.resize(lower + upper);
+    return code;
+  }
+
+  /// There is room for every id that can come.
+  template <class RowType, class Take>
+  static int fill(Database& from, std::string_view select, RowId after, RowType* to, std::size_t& count, Take& take) {
+    int code = 0;
+    Statement statement = from.prepare(select, code);
+    if (code == 0) statement.bind(1, after);
+    while (code == 0 && statement.next(code)) {
+      Row row(statement);
+      take(row, to[count++]);
+    }
+    return code;
+  }
+
+  /// Every query by id ends with "id > ? ORDER BY id", with or without the table's alias.
+  static std::string up_to(std::string_view select, RowId last) {
+    std::string text(select);
+    const std::size_t at = text.find("id > ?");
+    const bool aliased = at >= 2 && text.compare(at - 2, 2, "t.") == 0;
+    return text.insert(at + 6, (aliased ? " AND t.id <= " : " AND id <= ") + std::to_string(last));
+  }
+
+  /// Of the table that `select` reads, if it is large and most ids in between are there.
+  std::optional<Ids> many_ids(std::string_view select) {
+    const std::size_t from = select.find(" FROM ") + 6;
+    const std::string table(select.substr(from, select.find(' ', from) - from));
+    const Ids ids{database.integer("SELECT min(id) FROM " + table), database.integer("SELECT max(id) FROM " + table, -1)};
+    if (ids.last - ids.first < kWorthTwo) return std::nullopt;
+    const bool dense = database.integer("SELECT count(*) FROM " + table) * 2 > ids.last - ids.first;
+    return dense ? std::optional(ids) : std::nullopt;
   }
 
   Error failed(int code) {
@@ -159,17 +243,23 @@ namespace {
 // Rows come from the file by id, which is nearly by time already.
 template <class RowType>
 Result<std::vector<RowType>> by_time(Result<std::vector<RowType>> rows, TimeNs RowType::*time) {
-  if (rows) {
-    std::stable_sort(rows->begin(), rows->end(),
-                     [time](const RowType& a, const RowType& b) { return a.*time < b.*time; });
-  }
+  if (rows) sort_rows(*rows, [time](const RowType& row) { return row.*time; });
   return rows;
 }
 
 }  // namespace
 
 Result<Reader> Reader::open(const std::string& path) {
-  if (is_packed(path)) return open_packed(path);
+  if (is_packed(path)) {
+    Result<UnpackedTrace> unpacked = UnpackedTrace::make(path);
+    if (!unpacked) return unpacked.error();
+    if (is_packed(unpacked->path())) return bad_input(path + " is packed twice; unpack it with gunzip");
+    Result<Reader> reader = open(unpacked->path());
+    if (!reader) return said_of(path, unpacked->path(), reader.error());
+    reader->state_->packed = path;
+    reader->state_->unpacked = *std::move(unpacked);
+    return reader;
+  }
   if (Result<> checked = check_trace(path); !checked) return checked.error();
   if (has_wal_file(path)) {
     fold_abandoned_log(path);
@@ -180,17 +270,6 @@ Result<Reader> Reader::open(const std::string& path) {
   Result<std::map<std::string, std::string>> meta = reader.meta();
   if (!meta) return meta.error();
   reader.state_->complete = (*meta)["state"] == "complete" && !has_wal_file(path);
-  return reader;
-}
-
-Result<Reader> Reader::open_packed(const std::string& path) {
-  Result<UnpackedTrace> unpacked = UnpackedTrace::make(path);
-  if (!unpacked) return unpacked.error();
-  if (is_packed(unpacked->path())) return bad_input(path + " is packed twice; unpack it with gunzip");
-  Result<Reader> reader = open(unpacked->path());
-  if (!reader) return said_of(path, unpacked->path(), reader.error());
-  reader->state_->packed = path;
-  reader->state_->unpacked = *std::move(unpacked);
   return reader;
 }
 

@@ -16,8 +16,7 @@ namespace wicprof::store {
 /// that turns out damaged makes the call that finds it fail, by name. Every list is ordered by time (then id).
 class Reader {
  public:
-  /// A trace that was packed with gzip is read from a temporary copy (store/packed_trace.h).
-  /// Errors (each names the file and the cure): no such file, not a trace, truncated, a newer or an older version.
+  /// Packed with gzip, too. Errors (file and cure named): no such file, no trace, truncated, a newer or older version.
   static Result<Reader> open(const std::string& path);
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
@@ -54,7 +53,6 @@ class Reader {
  private:
   struct State;
   explicit Reader(std::unique_ptr<State> state);
-  static Result<Reader> open_packed(const std::string& path);
   std::unique_ptr<State> state_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/reports/format.h"
+#include "analyzer/reports/model_text.h"
 #include "analyzer/reports/text_parts.h"
 
 namespace wicprof::analyzer {
@@ -25,6 +26,32 @@ std::string segments_text(const Comparison& comparison) {
   return "\n" + table.str(0);
 }
 
+/// "2.1 (1.9 to 2.3)": how many times as long it was before.
+std::string ratio_text(const std::optional<Speedup>& ratio) {
+  return ratio ? fmt::format("{:.3g} ({:.3g} to {:.3g})", ratio->value, ratio->low, ratio->high) : "-";
+}
+
+std::vector<std::string> row_of(std::string name, const Difference& difference) {
+  const auto time = [](std::uint64_t count, TimeNs p50) { return count > 0 ? format_duration(p50) : std::string("-"); };
+  return {std::move(name), time(difference.before_count, difference.before_p50_ns),
+          time(difference.after_count, difference.after_p50_ns), ratio_text(difference.ratio),
+          std::string(verdict_name(difference.verdict))};
+}
+
+std::string differences_text(const Differences& all) {
+  if (all.sites.empty()) return {};
+  TextTable sites("lrrrl", {"Wait (p50)", "before", "after", "before/after", ""});
+  for (const SiteDifference& site : all.sites) sites.add(row_of(shorten(one_line(site.site), 40), site));
+  std::string text = "\n" + sites.str(0);
+  if (all.edges.empty()) return text;
+  TextTable edges("lrrrl", {"Wake latency (p50)", "before", "after", "before/after", ""});
+  for (const EdgeDifference& edge : all.edges) {
+    edges.add(row_of(shorten(fmt::format("{} -> {} at {}", one_line(edge.from), one_line(edge.to), one_line(edge.site)), 60),
+                     edge));
+  }
+  return text + "\n" + edges.str(0);
+}
+
 }  // namespace
 
 std::string comparison_text(const Comparison& comparison) {
@@ -38,10 +65,21 @@ std::string comparison_text(const Comparison& comparison) {
     }
     text += "\n" + table.str(0);
   }
+  if (comparison.predicted) {
+    text += paragraph("Predicted from the polling alone: " + gain_text(comparison.predicted) + " times as fast" +
+                      (comparison.prediction_error
+                           ? fmt::format("; measured {:.3g}, so the prediction is off by {:+.1f} %.",
+                                         comparison.speedup->value, 100 * *comparison.prediction_error)
+                           : std::string(".")));
+  } else if (!comparison.predicted_reason.empty()) {
+    text += paragraph("Not predicted: " + one_line(comparison.predicted_reason) + ".");
+  }
   text += segments_text(comparison);
+  text += differences_text(comparison.differences);
   text += "\n";
   if (!comparison.measured_at.empty())
-    text += paragraph("Iterations are those of " + one_line(comparison.measured_at) + ".");
+    text += paragraph((comparison.options.nvtx.empty() ? "Iterations are those of " : "Timed is ") +
+                      one_line(comparison.measured_at) + ".");
   text += paragraph(fmt::format(
       "A change below {:.3g} % is no change; {} iterations on either side are the least that says anything.",
       comparison.options.tolerance * 100, comparison.options.min_iterations));

@@ -6,9 +6,12 @@
 #include <initializer_list>
 #include <utility>
 
+#include "analyzer/figures/list.h"
+#include "analyzer/reports/figure_report.h"
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/html_charts.h"
 #include "analyzer/reports/html_style.h"
+#include "analyzer/reports/model_text.h"
 #include "analyzer/reports/parts.h"
 #include "analyzer/reports/stalls_parts.h"
 
@@ -367,6 +370,35 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
   return section("Program counters", body);
 }
 
+std::string waiting_part(const TraceModel& model, const Analysis& analysis) {
+  std::string body;
+  for (const std::string& text :
+       {wait_model_text(model, analysis, kMostSites), interference_text(model, analysis, kMostReasons),
+        critical_path_text(analysis, kMostSites), prediction_text(analysis, kMostSites)}) {
+    if (!text.empty()) body += fmt::format("<pre class=\"scroll\"><code>{}</code></pre>\n", escape_html(text));
+  }
+  return body.empty() ? body : section("Who waited for whom", body);
+}
+
+std::string figures_part(const TraceModel& model) {
+  if (model.waits.empty() && model.host_waits.empty()) return {};
+  const FigureInput input = figure_input({&model});
+  std::string body;
+  for (const FigureInfo& info : figures()) {
+    const Figure figure = make_figure(info.number, input);
+    body += fmt::format("<h3>Figure {}: {}</h3>\n", info.number, text_of(figure.title));
+    if (!figure.missing.empty()) {
+      body += fmt::format("<p class=\"small\">Could not look: {}.</p>\n", text_of(figure.missing));
+      continue;
+    }
+    body += figure_svg(figure) + fmt::format("<p class=\"faint small\">{}.</p>\n", text_of(figure.formula));
+    for (const std::string& note : figure.notes) {
+      body += fmt::format("<p class=\"faint small\">Note: {}.</p>\n", text_of(note));
+    }
+  }
+  return section("The WIC paper's figures, of this program", body);
+}
+
 std::string interventions_part(const TraceModel& model) {
   if (model.interventions.empty()) return {};
   HtmlTable table({"how", ">at", ">in force after"});
@@ -393,6 +425,7 @@ std::string report_html(const ReportInput& input) {
   page += header_part(model, analysis) + loss_part(analysis);
   if (input.comparison != nullptr) page += comparison_part(*input.comparison);
   page += findings_part(analysis) + sites_part(model, analysis) + timeline_part(model, analysis);
+  page += waiting_part(model, analysis) + figures_part(model);
   page +=
       classification_part(analysis.classification) + kernels_part(analysis) + program_counters_part(model, analysis) +
       host_part(analysis) + interventions_part(model);

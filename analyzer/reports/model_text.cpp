@@ -11,6 +11,7 @@ namespace wicprof::analyzer {
 namespace {
 
 constexpr std::size_t kNameWidth = 24;
+constexpr std::size_t kModelWidth = 20;  // beside seven columns
 constexpr std::size_t kWorkWidth = 44;
 constexpr double kTinyShare = 0.001;  // of the path; below, a line says nothing
 
@@ -34,7 +35,7 @@ std::string wait_model_text(const TraceModel& model, const Analysis& analysis, s
     const SiteWaits& part = analysis.site_waits[i];
     const WaitSums& sums = part.sums;
     const std::uint64_t decided = sums.data_first + sums.consumer_first;
-    table.add({shorten(one_line(model.site_name(part.site)), kNameWidth), std::string(mode_name(part.mode)),
+    table.add({shorten(one_line(model.site_name(part.site)), kModelWidth), std::string(mode_name(part.mode)),
                format_count(sums.waits), share_or_dash(part.consumer_share),
                decided > 0 ? format_percent(static_cast<double>(sums.consumer_first) / static_cast<double>(decided)) : "-",
                mean_of(sums.producer_late_ns, sums.matched), mean_of(sums.wake_ns, sums.matched),

@@ -24,7 +24,7 @@ constexpr std::uint64_t kLanesAnSm = 256;
 constexpr std::uint64_t kDeviceProcesses = 1'000'000'000;  // no pid is as high
 constexpr std::uint64_t kUnknownProcess = 1;
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -38,21 +38,21 @@ class Document {
   explicit Document(TimeNs begin) : begin_(begin) {}
 
   void name_process(std::uint64_t process, std::string_view name, int order) {
-    line(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process, quoted(name));
+    line(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process, json_text(name));
     line(R"({{"ph":"M","name":"process_sort_index","pid":{},"args":{{"sort_index":{}}}}})", process, order);
   }
   /// The first name stays.
   void name_track(const Track& track, std::string_view name) {
     if (!named_.insert(track).second) return;
     line(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", track.process, track.thread,
-         quoted(name));
+         json_text(name));
     line(R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}})", track.process,
          track.thread, track.thread);
   }
   /// `args`: the members of a JSON object, without its braces.
   void slice(const Track& track, std::string_view category, std::string_view name, TimeNs begin, TimeNs end,
              const std::string& args = {}) {
-    line(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})", category, quoted(name),
+    line(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})", category, json_text(name),
          track.process, track.thread, us(begin - begin_), us(std::max<TimeNs>(end - begin, 1)), args);
   }
   void arrow(const Track& from, TimeNs sent, const Track& to, TimeNs received) {
@@ -63,7 +63,7 @@ class Document {
          to.thread, us(received - begin_));
   }
   void mark(std::string_view name, TimeNs at, const std::string& args) {
-    line(R"({{"ph":"i","s":"g","cat":"intervention","name":{},"pid":{},"tid":0,"ts":{},"args":{{{}}}}})", quoted(name),
+    line(R"({{"ph":"i","s":"g","cat":"intervention","name":{},"pid":{},"tid":0,"ts":{},"args":{{{}}}}})", json_text(name),
          kUnknownProcess, us(at - begin_), args);
   }
   std::string close() && {
@@ -123,7 +123,7 @@ class Writer {
     for (const store::InterventionRow& row : model_.interventions) {
       to_.mark(fmt::format("{} to {}", mode_name(row.old_mode), mode_name(row.new_mode)), row.effective,
                fmt::format(R"("site":{},"strategy":"{}","requested_us_before":{:.3f})",
-                           quoted(row.site == 0 ? "all" : model_.site_name(row.site)), strategy_name(row.new_strategy),
+                           json_text(row.site == 0 ? "all" : model_.site_name(row.site)), strategy_name(row.new_strategy),
                            static_cast<double>(row.effective - row.requested) / 1e3));
     }
     return std::move(to_).close();
@@ -233,7 +233,7 @@ class Writer {
     for (const store::NvtxRow& range : model_.nvtx) {
       const Track track{process_number(range.process), range.thread};
       to_.name_track(track, fmt::format("thread {}", range.thread));
-      to_.slice(track, "nvtx", range.name, range.start, range.end, fmt::format(R"("domain":{})", quoted(range.domain)));
+      to_.slice(track, "nvtx", range.name, range.start, range.end, fmt::format(R"("domain":{})", json_text(range.domain)));
     }
   }
 

@@ -17,5 +17,14 @@ RuleOutcome host_spin(const RuleInput& input);
 RuleOutcome host_polls_queries(const RuleInput& input);
 RuleOutcome host_descheduled(const RuleInput& input);
 RuleOutcome polling_kernel(const RuleInput& input);
+RuleOutcome shared_host_line(const RuleInput& input);
+RuleOutcome atomic_polls(const RuleInput& input);
+RuleOutcome early_polling(const RuleInput& input);
+RuleOutcome late_wake(const RuleInput& input);
+RuleOutcome exposed_transfer(const RuleInput& input);
+RuleOutcome managed_ping_pong(const RuleInput& input);
+RuleOutcome module_loading(const RuleInput& input);
+RuleOutcome co_residency(const RuleInput& input);
+RuleOutcome underfilled_wave(const RuleInput& input);
 
 }  // namespace wicprof::analyzer

@@ -21,4 +21,8 @@ std::string shell_word(std::string_view text) {
 
 std::string park_command(std::string_view site_name) { return "wic-prof toggle park --site " + shell_word(site_name); }
 
+std::string park_command(std::string_view site_name, StrategyId strategy) {
+  return park_command(site_name) + " --strategy " + std::string(strategy_name(strategy));
+}
+
 }  // namespace wicprof::analyzer

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/strategy.h"
+
 namespace wicprof::analyzer {
 
 /// `text` as one word of a shell command.
@@ -11,5 +13,7 @@ std::string shell_word(std::string_view text);
 
 /// The command that parks the waits at one site of the running program.
 std::string park_command(std::string_view site_name);
+/// The same with a strategy by name.
+std::string park_command(std::string_view site_name, StrategyId strategy);
 
 }  // namespace wicprof::analyzer

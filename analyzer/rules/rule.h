@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/matching.h"
 #include "analyzer/polling_loops.h"
 #include "analyzer/sites.h"
 #include "analyzer/trace_model.h"
@@ -35,6 +36,7 @@ struct RuleInput {
   const TraceModel& model;
   const std::vector<SiteStats>& sites;
   const std::vector<PollingLoop>& polling_loops;
+  const std::vector<WakeStats>& wakes;  ///< in the order of `sites`
 };
 
 struct RuleOutcome {

@@ -1,6 +1,10 @@
-// wic-prof analyze: what a trace says.
+// wic-prof analyze: what a trace says, or one of the paper's figures about it.
+#include <fmt/format.h>
+
 #include <memory>
 
+#include "analyzer/figures/list.h"
+#include "analyzer/reports/figure_report.h"
 #include "cli/commands/list.h"
 #include "cli/commands/options.h"
 #include "cli/exit_status.h"
@@ -10,28 +14,78 @@
 namespace wicprof::cli {
 
 namespace {
+
 struct AnalyzeOptions {
-  std::string file;
+  std::vector<std::string> files;
   std::string format = "text";
+  int figure = 0;  // 0: the whole analysis
   Output output;
 };
+
+std::string figure_numbers() {
+  std::string list;
+  for (const analyzer::FigureInfo& info : analyzer::figures()) list += (list.empty() ? "" : ", ") + std::to_string(info.number);
+  return list;
+}
+
+Result<> check(const AnalyzeOptions& options) {
+  if (options.figure != 0 && analyzer::figure_by_number(options.figure) == nullptr) {
+    return bad_input(fmt::format("there is no figure {}; the figures are {}", options.figure, figure_numbers()));
+  }
+  if (options.figure == 0 && options.files.size() > 1) {
+    return bad_input("several traces are for --figure; name one, or use wic-prof compare");
+  }
+  if (options.figure == 0 && options.format == "csv") {
+    return bad_input("csv is for --figure; the whole analysis is text or json");
+  }
+  return ok();
+}
+
+Result<std::string> figure_of(const AnalyzeOptions& options) {
+  std::vector<analyzer::TraceModel> models;
+  models.reserve(options.files.size());
+  for (const std::string& file : options.files) {
+    Result<analyzer::TraceModel> model = load_trace(file);
+    if (!model) return model.error();
+    models.push_back(*std::move(model));
+  }
+  std::vector<const analyzer::TraceModel*> traces;
+  for (const analyzer::TraceModel& model : models) traces.push_back(&model);
+  const analyzer::Figure figure = analyzer::make_figure(options.figure, analyzer::figure_input(traces));
+  if (options.format == "json") return analyzer::figure_json(figure);
+  if (options.format == "text") return analyzer::figure_text(figure);
+  if (!figure.missing.empty()) warn(fmt::format("figure {}: could not look: {}", figure.number, figure.missing));
+  return analyzer::figure_csv(figure);
+}
+
+Result<std::string> analysis_of(const AnalyzeOptions& options) {
+  const Result<analyzer::TraceModel> model = load_trace(options.files.front());
+  if (!model) return model.error();
+  const analyzer::Analysis analysis = analyzer::analyze(*model);
+  return options.format == "json" ? analyzer::analysis_json(*model, analysis) : analyzer::analysis_text(*model, analysis);
+}
+
 }  // namespace
 
 VerbBody declare_analyze(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<AnalyzeOptions>();
-  verb.add_option("FILE", options->file, "a trace (.wicprof)")->required();
-  add_format(verb, options->format);
+  verb.add_option("FILE", options->files, "a trace (.wicprof); with --figure also several, to be set side by side")
+      ->required();
+  verb.add_option("--figure", options->figure, "one of the WIC paper's figures instead: " + figure_numbers())
+      ->type_name("N");
+  verb.add_option("--format", options->format, "text for people, json for machines (one document on stdout), csv of a figure")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->capture_default_str();
   add_output(verb, options->output);
   add_example(verb, "wic-prof analyze halo.wicprof");
   return [options]() -> int {
+    if (const Result<> usable = check(*options); !usable) return fail(usable.error());
     const Result<Output> output = prepare_output(options->output);
     if (!output) return fail(output.error());
-    const Result<analyzer::TraceModel> model = load_trace(options->file);
-    if (!model) return fail(model.error());
-    const analyzer::Analysis analysis = analyzer::analyze(*model);
-    const Result<> written =
-        write_output(*output, options->format == "json" ? analyzer::analysis_json(*model, analysis)
-                                                        : analyzer::analysis_text(*model, analysis));
+    const Result<std::string> text = options->figure != 0 ? figure_of(*options) : analysis_of(*options);
+    if (!text) return fail(text.error());
+    const Result<> written = write_output(*output, *text);
     return written ? kDone : fail(written.error());
   };
 }

@@ -15,15 +15,16 @@ struct CompareOptions {
   std::string file, file2;
   std::string format = "text";
   Output output;
+  analyzer::CompareOptions how;
 };
 
 Result<analyzer::Comparison> compare_files(const CompareOptions& options) {
   const Result<analyzer::TraceModel> first = load_trace(options.file);
   if (!first) return first.error();
-  if (options.file2.empty()) return analyzer::compare(*first);
+  if (options.file2.empty()) return analyzer::compare(*first, options.how);
   const Result<analyzer::TraceModel> second = load_trace(options.file2);
   if (!second) return second.error();
-  return analyzer::compare(*first, *second);
+  return analyzer::compare(*first, *second, options.how);
 }
 
 }  // namespace
@@ -33,6 +34,13 @@ VerbBody declare_compare(CLI::App& verb, const ProgramWords&) {
   verb.add_option("FILE", options->file, "a trace: compared around its own changes of mode, or as the one before")
       ->required();
   verb.add_option("FILE2", options->file2, "the trace after");
+  verb.add_option("--nvtx", options->how.nvtx,
+                  "time NVTX ranges of that name instead of the iterations that wait sites saw")
+      ->type_name("NAME[@DOMAIN]");
+  verb.add_option("--tolerance", options->how.tolerance, "a change smaller than this share is no change")
+      ->type_name("SHARE")
+      ->check(CLI::Range(0.0, 0.99))
+      ->capture_default_str();
   add_format(verb, options->format);
   add_output(verb, options->output);
   add_example(verb, "wic-prof compare poll.wicprof park.wicprof");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/svg_axis.h"
@@ -59,24 +60,27 @@ void draw_side(const Ui& ui, const Side& side, Linked linked, Rect where) {
   float y = top;
   const float left = where.x + ui.px(74), width = where.width - ui.px(74);
   const auto columns = static_cast<std::uint32_t>(std::max(width / std::max(1.0f, ui.scale), 1.0f));
+  const auto strips = std::count_if(side.timeline->tracks.begin(), side.timeline->tracks.end(), [](const Track& t) { return t.has_strip(); });
+  const float room = where.y + where.height - top - ui.px(20), gap = ui.px(4);
+  const float tall = std::clamp(std::floor(room / static_cast<float>(std::max<std::ptrdiff_t>(strips, 1))) - gap, ui.px(12), ui.px(72));
   for (const Track& track : side.timeline->tracks) {
     if (!track.has_strip()) continue;
-    if (y + ui.px(18) > where.y + where.height - ui.px(18)) break;
-    draw_text(list, ui.small, {where.x, y, ui.px(68), ui.px(16)}, ink(theme.faint), track.name);
-    list->AddRectFilled(ImVec2(left, y), ImVec2(left + width, y + ui.px(16)), ink(theme.lane));
+    if (y + tall > top + room) break;
+    draw_text(list, ui.small, {where.x, y, ui.px(68), tall}, ink(theme.faint), track.name);
+    list->AddRectFilled(ImVec2(left, y), ImVec2(left + width, y + tall), ink(theme.lane));
     const auto drawn = track.density.draw(from, to, columns);
     const float most = static_cast<float>(std::max(1u, track.density.most())), step = width / static_cast<float>(columns);
     for (std::uint32_t i = 0; i < columns; ++i) {
-      float base = y + ui.px(16);
+      float base = y + tall;
       for (const State state : {State::polling, State::parked, State::computing}) {
-        const float h = std::min(1.0f, drawn[i].count[index_of(state)] / most) * ui.px(16);
+        const float h = std::min(1.0f, drawn[i].count[index_of(state)] / most) * tall;
         if (h >= 0.5f)
           list->AddRectFilled(ImVec2(left + static_cast<float>(i) * step, base - h),
                               ImVec2(left + static_cast<float>(i) * step + step + 0.5f, base), state_ink(ui, state));
         base -= h;
       }
     }
-    y += ui.px(19);
+    y += tall + gap;
   }
   for (const TimeNs begin : side.iterations) {
     if (begin < from || begin > to) continue;
@@ -120,19 +124,23 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
   draw_side(ui, after, linked, {at.x + half + ui.px(24), at.y, half, size.y});
 }
 
-void segment_choice(App& app, const Ui& ui, const char* name, std::size_t& which) {
+/// Returns the chosen one.
+std::size_t segment_choice(App& app, const Ui& ui, const char* name, std::size_t which) {
   const auto& segments = app.facts()->before_after.segments;
   const auto label = [&](std::size_t i) {
     return fmt::format("{}. {}, {}", i + 1, segments[i].way, analyzer::count_of(segments[i].iterations, "iteration"));
   };
   ImGui::SetNextItemWidth(ui.px(230));
-  if (!ImGui::BeginCombo(name, label(which).c_str())) return;
+  if (!ImGui::BeginCombo(name, label(which).c_str())) {
+    note_item(app, fmt::format("compare.{}", name));
+    return which;
+  }
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    if (!ImGui::Selectable(label(i).c_str(), i == which)) continue;
-    which = i;
-    app.differences = differences(segments[app.segment_before], segments[app.segment_after], 0.02);
+    if (ImGui::Selectable(label(i).c_str(), i == which)) which = i;
+    note_item(app, fmt::format("compare.{}.{}", name, i));
   }
   ImGui::EndCombo();
+  return which;
 }
 
 void difference_table(App& app, const Ui& ui) {
@@ -206,14 +214,12 @@ void draw_compare_panel(App& app, const Ui& ui) {
     values.reason = comparison.reason;
     draw_before_after(app, ui, values);
   } else {
-    segment_choice(app, ui, "before", app.segment_before);
+    const std::size_t chosen_before = segment_choice(app, ui, "before", app.segment_before);
     ImGui::SameLine(0, ui.px(20));
-    segment_choice(app, ui, "after", app.segment_after);
+    const std::size_t chosen_after = segment_choice(app, ui, "after", app.segment_after);
+    if (chosen_before != app.segment_before || chosen_after != app.segment_after) app.choose_segments(chosen_before, chosen_after);
     ImGui::Dummy(ImVec2(0, ui.px(4)));
-    BeforeAfter values = app.facts()->before_after;
-    values.before = segments[app.segment_before];
-    values.after = segments[app.segment_after];
-    draw_before_after(app, ui, values);
+    draw_before_after(app, ui, app.pair);
   }
   end_card();
   const float lower = std::min(size.y * 0.34f, ui.px(50) + static_cast<float>(app.differences.size()) * ui.px(28));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/svg_axis.h"
@@ -50,7 +51,9 @@ void changes(const Ui& ui, const Timeline& timeline, const Plot& plot) {
     if (mark.at < plot.begin || mark.at > plot.end) continue;
     const float x = plot.x(mark.at);
     list->AddLine(ImVec2(x, plot.area.y), ImVec2(x, plot.area.y + plot.area.height), ink(ui.theme().text, 0.6f), ui.px(1));
-    draw_text(list, ui.small, {x + ui.px(4), plot.area.y, ui.px(160), ui.px(16)}, ink(ui.theme().text), mark.label);
+    const float width = std::min(text_width(ui.small, mark.label) + 1, plot.area.x + plot.area.width - x - ui.px(6));
+    list->AddRectFilled(ImVec2(x, plot.area.y), ImVec2(x + width + ui.px(8), plot.area.y + ui.px(18)), ink(ui.theme().card, 0.85f));
+    draw_text(list, ui.small, {x + ui.px(4), plot.area.y, width, ui.px(18)}, ink(ui.theme().text), mark.label);
   }
 }
 
@@ -113,8 +116,9 @@ void waiting(App& app, const Ui& ui, float height) {
     double base = 0;
     for (const State state : {State::polling, State::parked, State::computing}) {
       const double value = sums[i].count[index_of(state)];
-      const float x = plot.area.x + static_cast<float>(i) * step;
-      if (value > 0) list->AddRectFilled(ImVec2(x, plot.y(base + value)), ImVec2(x + step + 0.5f, plot.y(base)), state_ink(ui, state, 0.9f));
+      // Whole pixels, so that neighbours neither overlap nor leave a gap.
+      const float x = std::round(plot.area.x + static_cast<float>(i) * step), end = std::round(plot.area.x + static_cast<float>(i + 1) * step);
+      if (value > 0) list->AddRectFilled(ImVec2(x, plot.y(base + value)), ImVec2(end, plot.y(base)), state_ink(ui, state));
       base += value;
     }
   }
@@ -129,10 +133,10 @@ void draw_figures_panel(App& app, const Ui& ui) {
   const ImVec2 size = ImGui::GetContentRegionAvail();
   const float half = (size.y - ui.px(8)) / 2;
   begin_card(ui, "iterations", size.x, half);
-  iterations(app, ui, half - ui.px(90));
+  iterations(app, ui, half - ui.px(76));
   end_card();
   begin_card(ui, "waiting", size.x, 0);
-  waiting(app, ui, half - ui.px(90));
+  waiting(app, ui, half - ui.px(76));
   end_card();
 }
 

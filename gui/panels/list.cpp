@@ -21,7 +21,7 @@ bool draw_not_ready(App& app, const Ui& ui, bool needs_facts) {
   const float width = std::min(size.x - ui.px(40), ui.px(620));
   const float x = at.x + (size.x - width) / 2, y = at.y + size.y * 0.38f;
   if (progress.error) {
-    draw_text(list, ui.large, {at.x, y - ui.px(40), size.x, ui.large->FontSize}, ink(ui.theme().bad), "Cannot show this trace",
+    draw_text(list, ui.large, {at.x, y - ui.px(40), size.x, size_of(ui.large)}, ink(ui.theme().bad), "Cannot show this trace",
               Align::centre);
     ImGui::SetCursorScreenPos(ImVec2(x, y));
     ImGui::BeginChild("why", ImVec2(width, ui.px(160)));

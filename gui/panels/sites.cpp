@@ -33,7 +33,7 @@ void table(App& app, const Ui& ui) {
     const SiteColumnLook& look = look_of(column);
     ImGui::TableSetColumnIndex(static_cast<int>(i));
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetContentRegionAvail().x, height = ui.bold->FontSize + ui.px(6);
+    const float width = ImGui::GetContentRegionAvail().x, height = size_of(ui.bold) + ui.px(6);
     ImGui::PushID(static_cast<int>(i));
     if (ImGui::InvisibleButton("header", ImVec2(std::max(width, 1.0f), height))) app.sort_sites(column);
     ImGui::PopID();

@@ -15,7 +15,7 @@ constexpr std::size_t kMostFunctions = 20, kMostReasons = 6;
 void bar(const Ui& ui, std::string_view name, double share, State state) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, height = ui.regular->FontSize + ui.px(3);
+  const float width = ImGui::GetContentRegionAvail().x, height = size_of(ui.regular) + ui.px(3);
   const float left = ui.px(170), right = ui.px(56);
   draw_text(list, ui.regular, {at.x, at.y, left - ui.px(8), height}, ink(ui.theme().faint), name);
   const float room = std::max(width - left - right, 1.0f);

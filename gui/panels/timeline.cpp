@@ -36,7 +36,7 @@ void area_sums(App& app, const Ui& ui) {
     ImGui::TextUnformatted(fmt::format("{:.3g} at once", sum.mean_at_once).c_str());
     ImGui::TableNextColumn();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float width = std::max(ImGui::GetContentRegionAvail().x - ui.px(60), 1.0f), height = ui.regular->FontSize;
+    const float width = std::max(ImGui::GetContentRegionAvail().x - ui.px(60), 1.0f), height = size_of(ui.regular);
     const float part = static_cast<float>(sum.time_ns / all);
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(at, ImVec2(at.x + width, at.y + height), ink(ui.theme().lane));
@@ -47,9 +47,7 @@ void area_sums(App& app, const Ui& ui) {
   ImGui::EndTable();
 }
 
-void selected_facts(App& app, const Ui& ui) {
-  const EventRef ref = *app.selected;
-  heading(ui, fmt::format("{}", title_of(*app.model(), ref)));
+std::vector<Fact> all_facts(const App& app, EventRef ref) {
   std::vector<Fact> facts = facts_of(*app.model(), ref);
   const analyzer::WakeEdge* edge = app.timeline()->edge_of(ref);
   if (ref.kind == EventKind::signal) {
@@ -58,6 +56,20 @@ void selected_facts(App& app, const Ui& ui) {
   } else if (edge != nullptr) {
     facts.push_back({"wake latency", analyzer::format_duration(edge->latency_ns)});
   }
+  return facts;
+}
+
+void selected_facts(App& app, const Ui& ui) {
+  // Looked up once for each selection: a long trace has many edges.
+  static std::vector<Fact> facts;
+  static std::optional<EventRef> of;
+  static std::uint64_t version = 0;
+  if (of != app.selected || version != app.snapshot().version) {
+    facts = all_facts(app, *app.selected);
+    of = app.selected;
+    version = app.snapshot().version;
+  }
+  heading(ui, title_of(*app.model(), *app.selected));
   // In columns, so that a low panel shows them all.
   constexpr int kColumns = 3;
   const std::size_t each = (facts.size() + kColumns - 1) / kColumns;

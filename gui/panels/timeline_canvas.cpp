@@ -58,6 +58,15 @@ class Canvas {
     const TrackSizes base;
     TrackSizes sizes{ui_.px(base.heading), ui_.px(base.strip), ui_.px(base.row), ui_.px(base.opened_row), ui_.px(base.gap)};
     app_.layout = lay_out(timeline_, app_.opened, app_.annotations.pinned, app_.closed_groups, sizes);
+    // Where there is room, strips are taller: their heights tell more.
+    const auto strips = std::count_if(app_.layout.list.begin(), app_.layout.list.end(), [&](const PlacedTrack& place) {
+      return place.heading.empty() && timeline_.tracks[place.track].has_strip();
+    });
+    if (strips > 0 && app_.layout.height < tracks_height_) {
+      sizes.strip += std::min(ui_.px(34), std::floor((tracks_height_ - app_.layout.height) / static_cast<float>(strips)));
+      app_.layout = lay_out(timeline_, app_.opened, app_.annotations.pinned, app_.closed_groups, sizes);
+    }
+    strip_ = sizes.strip;
     const float scrolled_height = app_.layout.height - app_.layout.pinned_height;
     const float room = tracks_height_ - app_.layout.pinned_height;
     if (app_.scroll_wanted) {
@@ -188,7 +197,7 @@ class Canvas {
     const Theme& theme = ui_.theme();
     const Track& track = timeline_.tracks[place.track];
     const bool chosen = app_.selected_track == track.key;
-    const float label_height = track.has_strip() ? ui_.px(26) : std::min(place.height, ui_.px(18));
+    const float label_height = track.has_strip() ? strip_ : std::min(place.height, ui_.px(18));
     if (chosen) rect(all_.x, y, ui_.px(4), place.height, ink(theme.accent));
     const std::string fold = track.has_strip() ? (place.opened ? "\u25be " : "\u25b8 ") : "";
     draw_text(list_, chosen ? ui_.bold : ui_.regular, {all_.x + ui_.px(24), y, labels_ - ui_.px(34), label_height},
@@ -205,7 +214,7 @@ class Canvas {
   }
 
   void strip(const PlacedTrack& place, const Track& track, float y) {
-    const float h = ui_.px(26);
+    const float h = strip_;
     rect(left_, y, width_, h, ink(ui_.theme().lane));
     auto [found, fresh] = cache_->strips.try_emplace(place.track);
     if (fresh) found->second = track.density.draw(app_.window.begin(), app_.window.end(), cache_->columns);
@@ -284,7 +293,7 @@ class Canvas {
       if (!placed.heading.empty() || placed.track != place->track) continue;
       const float top = y_of(placed);
       const bool strip_only = timeline_.tracks[placed.track].has_strip() && !placed.opened;
-      const float y = strip_only ? top + ui_.px(13)
+      const float y = strip_only ? top + strip_ / 2
                                  : top + (placed.rows_top - placed.top) + (static_cast<float>(place->row) + 0.5f) * placed.row_height;
       const float first = tracks_top_ + (placed.pinned ? 0 : app_.layout.pinned_height);
       return std::clamp(y, first, first + (placed.pinned ? app_.layout.pinned_height : room));
@@ -333,7 +342,7 @@ class Canvas {
       list_->AddLine(ImVec2(x, y), ImVec2(x, dashed ? std::min(y + ui_.px(4), bottom) : bottom), ink(colour), ui_.px(dashed ? 1.5f : 1));
     const float width = text_width(ui_.small, text) + ui_.px(10);
     if (x < labelled_to || x + width > left_ + width_ + ui_.px(8)) return;
-    const float h = ui_.small->FontSize + ui_.px(4);
+    const float h = size_of(ui_.small) + ui_.px(4);
     list_->AddRectFilled(ImVec2(x, top), ImVec2(x + width, top + h), ink(colour), ui_.px(2));
     draw_text(list_, ui_.small, {x + ui_.px(5), top, width, h}, ink(ui_.dark ? 0x14171a : 0xffffff), text);
     labelled_to = x + width + ui_.px(4);
@@ -460,7 +469,7 @@ class Canvas {
     }
     const Track& track = timeline_.tracks[place->track];
     app_.selected_track = track.key;
-    const bool on_strip = track.has_strip() && at.y < y_of(*place) + ui_.px(26);
+    const bool on_strip = track.has_strip() && at.y < y_of(*place) + strip_;
     if (on_strip && (at.x < left_ || !place->opened)) {
       if (app_.opened.erase(track.key) == 0) app_.opened.insert(track.key);
       return;
@@ -503,7 +512,7 @@ class Canvas {
   const analyzer::TraceModel& model_;
   ImDrawList* list_;
   Rect all_;
-  float labels_ = 0, left_ = 0, width_ = 0, tracks_top_ = 0, tracks_height_ = 0;
+  float labels_ = 0, left_ = 0, strip_ = 0, width_ = 0, tracks_top_ = 0, tracks_height_ = 0;
   bool hovered_ = false, active_ = false;
   Cache* cache_;
   // From one frame to the next; there is one window.

@@ -73,16 +73,33 @@ BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comp
     add_waits(model, line);
     result.segments.push_back(std::move(line));
   }
-  if (result.segments.size() >= 2) {
-    result.before = result.segments[result.segments.size() - 2];
-    result.after = result.segments.back();
-  }
-  result.speedup = comparison.speedup;
-  result.verdict = comparison.verdict;
-  result.reason = comparison.reason;
   result.measured_at = comparison.measured_at;
   result.notes = comparison.notes;
+  result.reason = comparison.reason;
+  if (const std::size_t count = result.segments.size(); count >= 2) choose_pair(result, comparison, count - 2, count - 1);
   return result;
+}
+
+void choose_pair(BeforeAfter& values, const analyzer::Comparison& comparison, std::size_t before, std::size_t after) {
+  values.before = values.segments[before];
+  values.after = values.segments[after];
+  values.speedup.reset();
+  values.verdict = analyzer::Verdict::inconclusive;
+  const std::size_t needed = comparison.options.min_iterations;
+  if (std::min(values.before->iterations, values.after->iterations) < needed) {
+    values.reason = fmt::format("too few iterations: {} before and {} after; {} on each side are needed", values.before->iterations,
+                                values.after->iterations, needed);
+    return;
+  }
+  const auto durations = [&](std::size_t which) {
+    std::vector<TimeNs> list;
+    for (const analyzer::Iteration& iteration : comparison.segments[which].iterations) list.push_back(iteration.duration());
+    return list;
+  };
+  values.speedup = analyzer::bootstrap_speedup({durations(before)}, {durations(after)}, comparison.options);
+  values.verdict = analyzer::judge(*values.speedup, comparison.options.tolerance);
+  values.reason = fmt::format("{} takes {:.3g} of the time that {} takes, measured at {}", values.after->way, 1 / values.speedup->value,
+                              values.before->way, comparison.measured_at);
 }
 
 std::vector<Difference> differences(const SegmentLine& before, const SegmentLine& after, double tolerance) {
@@ -94,8 +111,7 @@ std::vector<Difference> differences(const SegmentLine& before, const SegmentLine
           smaller_is_better("polls a wait", before.polls_a_wait, after.polls_a_wait, tolerance, number_text)};
 }
 
-std::vector<Difference> differences(const analyzer::TraceModel&, const analyzer::Analysis& before,
-                                    const analyzer::TraceModel&, const analyzer::Analysis& after, double tolerance) {
+std::vector<Difference> differences(const analyzer::Analysis& before, const analyzer::Analysis& after, double tolerance) {
   std::vector<Difference> list{
       smaller_is_better("iteration, median", median_iteration(before), median_iteration(after), tolerance, duration_text)};
   std::set<std::string> names;

@@ -23,15 +23,18 @@ struct SegmentLine {
 /// What the before/after panel holds.
 struct BeforeAfter {
   std::vector<SegmentLine> segments;
-  std::optional<SegmentLine> before, after;  ///< the last two; nothing before the first change
-  std::optional<analyzer::Speedup> speedup;
+  std::optional<SegmentLine> before, after;  ///< two of them; nothing before the first change
+  std::optional<analyzer::Speedup> speedup;  ///< of these two alone; nothing when one has too few iterations
   analyzer::Verdict verdict = analyzer::Verdict::inconclusive;
   std::string reason;
   std::string measured_at;
   std::vector<std::string> notes;
 };
 
+/// All segments, and of them the last two: what the last change did.
 BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comparison& comparison);
+/// Compares two other segments of `values`, by their places.
+void choose_pair(BeforeAfter& values, const analyzer::Comparison& comparison, std::size_t before, std::size_t after);
 
 /// What differs between two sides of a comparison: a line a figure.
 struct Difference {
@@ -39,9 +42,7 @@ struct Difference {
   std::optional<double> ratio;  ///< after / before
   bool better = false, worse = false;  ///< beyond the tolerance
 };
-std::vector<Difference> differences(const analyzer::TraceModel& before, const analyzer::Analysis& before_analysis,
-                                    const analyzer::TraceModel& after, const analyzer::Analysis& after_analysis,
-                                    double tolerance);
+std::vector<Difference> differences(const analyzer::Analysis& before, const analyzer::Analysis& after, double tolerance);
 /// The same between the two segments.
 std::vector<Difference> differences(const SegmentLine& before, const SegmentLine& after, double tolerance);
 

@@ -71,7 +71,7 @@ std::vector<EdgeArrow> Timeline::arrows(const analyzer::TraceModel& model, TimeN
   const auto total = static_cast<std::size_t>(last - first);
   const std::size_t looked_at = std::min(total, limit * 16);
   const double width = static_cast<double>(to - from) / columns;
-  for (std::size_t i = 0; i < looked_at && list.size() < limit; ++i) {
+  for (std::size_t i = 0; i < looked_at; ++i) {
     const analyzer::WakeEdge& edge = first[static_cast<std::ptrdiff_t>(i * total / looked_at)];
     const TimeNs woken = end_of(model, edge);
     const EdgeArrow arrow{{EventKind::signal, static_cast<std::uint32_t>(edge.signal)}, waiter_of(edge),
@@ -83,6 +83,10 @@ std::vector<EdgeArrow> Timeline::arrows(const analyzer::TraceModel& model, TimeN
       continue;
     }
     list.push_back(arrow);
+  }
+  if (list.size() > limit) {  // of too many, evenly spread ones
+    for (std::size_t i = 0; i < limit; ++i) list[i] = list[i * list.size() / limit];
+    list.resize(limit);
   }
   return list;
 }

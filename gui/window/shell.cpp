@@ -129,13 +129,14 @@ bool begin_overlay(const Ui& ui, const char* name, float width, float top) {
   ImGui::PushStyleColor(ImGuiCol_WindowBg, ink(ui.theme().card));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui.px(16), ui.px(14)));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, ui.px(1));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(6));
   return ImGui::Begin(name, nullptr,
                       ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize);
 }
 
 void end_overlay() {
   ImGui::End();
-  ImGui::PopStyleVar(2);
+  ImGui::PopStyleVar(3);
   ImGui::PopStyleColor();
 }
 
@@ -208,15 +209,23 @@ void palette(App& app, const Ui& ui) {
   const bool entered = input_line("##palette", "what to do", app.palette_text);
   const std::string wanted = lower(app.palette_text);
   const Action* chosen = nullptr;
+  // What begins so comes before what only has it somewhere.
+  std::vector<const Action*> fitting;
+  for (const bool begins : {true, false}) {
+    for (const Action& action : actions()) {
+      const std::size_t at = lower(action.name).find(wanted);
+      if (at != std::string::npos && (at == 0) == begins) fitting.push_back(&action);
+    }
+  }
   bool first = true;
-  for (const Action& action : actions()) {
-    if (lower(action.name).find(wanted) == std::string::npos) continue;
+  for (const Action* fits : fitting) {
+    const Action& action = *fits;
     if (entered && first) chosen = &action;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
     if (ImGui::Selectable(std::string(action.name).c_str(), first)) chosen = &action;
     note_item(app, "palette." + std::string(action.name));
-    draw_text(ImGui::GetWindowDrawList(), ui.mono, {at.x, at.y, width, ui.regular->FontSize}, ink(ui.theme().faint), action.keys, Align::right);
+    draw_text(ImGui::GetWindowDrawList(), ui.mono, {at.x, at.y, width, size_of(ui.regular)}, ink(ui.theme().faint), action.keys, Align::right);
     first = false;
   }
   if (first) faint(ui, "nothing is called so");
@@ -231,8 +240,8 @@ void palette(App& app, const Ui& ui) {
 void apply_style(const Ui& ui) {
   const Theme& theme = ui.theme();
   ImGuiStyle style;
-  style.WindowPadding = ImVec2(0, 0);
-  style.WindowRounding = 6;
+  style.WindowPadding = ImVec2(10, 8);
+  style.WindowRounding = 0;  // the fixed ones; overlays have round corners
   style.WindowBorderSize = 0;
   style.WindowMinSize = ImVec2(8, 8);
   style.ChildRounding = 6;
@@ -241,7 +250,7 @@ void apply_style(const Ui& ui) {
   style.FrameRounding = 4;
   style.FramePadding = ImVec2(8, 5);
   style.ItemSpacing = ImVec2(8, 5);
-  style.CellPadding = ImVec2(6, 3);
+  style.CellPadding = ImVec2(9, 3);
   style.ScrollbarSize = 10;
   style.ScrollbarRounding = 5;
   style.AntiAliasedLinesUseTex = true;

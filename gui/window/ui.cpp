@@ -14,20 +14,20 @@ ImU32 state_ink(const Ui& ui, State state, float alpha) {
 }
 
 float text_width(ImFont* font, std::string_view text) {
-  return font->CalcTextSizeA(font->FontSize, 1e9f, 0, text.data(), text.data() + text.size()).x;
+  return font->CalcTextSizeA(size_of(font), 1e9f, 0, text.data(), text.data() + text.size()).x;
 }
 
 void draw_text(ImDrawList* list, ImFont* font, Rect where, ImU32 colour, std::string_view text, Align align) {
   static constexpr std::string_view kEllipsis = "\u2026";
   float width = text_width(font, text);
-  const float y = static_cast<float>(static_cast<int>(where.y + (where.height - font->FontSize) / 2));
+  const float y = static_cast<float>(static_cast<int>(where.y + (where.height - size_of(font)) / 2));
   const char* end = text.data() + text.size();
   bool cut = false;
   if (width > where.width) {
     const float room = where.width - text_width(font, kEllipsis);
     if (room <= 0) return;
     const char* fits = text.data();
-    width = font->CalcTextSizeA(font->FontSize, room, 0, text.data(), end, &fits).x;
+    width = font->CalcTextSizeA(size_of(font), room, 0, text.data(), end, &fits).x;
     end = fits;
     cut = true;
   }
@@ -35,8 +35,8 @@ void draw_text(ImDrawList* list, ImFont* font, Rect where, ImU32 colour, std::st
   if (!cut && align == Align::right) x = where.x + where.width - width;
   if (!cut && align == Align::centre) x = where.x + (where.width - width) / 2;
   x = static_cast<float>(static_cast<int>(x));
-  list->AddText(font, font->FontSize, ImVec2(x, y), colour, text.data(), end);
-  if (cut) list->AddText(font, font->FontSize, ImVec2(x + width, y), colour, kEllipsis.data(), kEllipsis.data() + kEllipsis.size());
+  list->AddText(font, size_of(font), ImVec2(x, y), colour, text.data(), end);
+  if (cut) list->AddText(font, size_of(font), ImVec2(x + width, y), colour, kEllipsis.data(), kEllipsis.data() + kEllipsis.size());
 }
 
 void note_rect(App& app, const std::string& name, Rect rect) { app.items[name] = rect; }
@@ -71,7 +71,7 @@ void paragraph(const Ui&, std::string_view text) { wrapped(text); }
 
 void badge(const Ui& ui, std::string_view text, Colour text_colour, Colour fill) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = text_width(ui.bold, text) + ui.px(14), height = ui.bold->FontSize + ui.px(6);
+  const float width = text_width(ui.bold, text) + ui.px(14), height = size_of(ui.bold) + ui.px(6);
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(at, ImVec2(at.x + width, at.y + height), ink(fill), ui.px(4));
   draw_text(list, ui.bold, {at.x, at.y, width, height}, ink(text_colour), text, Align::centre);
@@ -80,7 +80,7 @@ void badge(const Ui& ui, std::string_view text, Colour text_colour, Colour fill)
 
 void legend(const Ui& ui, std::initializer_list<State> states) {
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const float size = ui.px(11), height = ui.small->FontSize + ui.px(4);
+  const float size = ui.px(11), height = size_of(ui.small) + ui.px(4);
   bool first = true;
   for (const State state : states) {
     if (!first) ImGui::SameLine(0, ui.px(16));

@@ -28,6 +28,15 @@ ImU32 ink(Colour colour, float alpha = 1);
 inline ImVec4 ink4(Colour colour, float alpha = 1) { return ImGui::ColorConvertU32ToFloat4(ink(colour, alpha)); }
 ImU32 state_ink(const Ui& ui, State state, float alpha = 1);
 
+/// In pixels: the size that the font was loaded at.
+inline float size_of(const ImFont* font) {
+#if IMGUI_VERSION_NUM >= 19200
+  return font->LegacySize;
+#else
+  return font->FontSize;
+#endif
+}
+
 enum class Align { left, right, centre };
 /// In one line, cut with an ellipsis to `width`; vertically in the middle of [top, top + height).
 void draw_text(ImDrawList* list, ImFont* font, Rect where, ImU32 colour, std::string_view text, Align align = Align::left);

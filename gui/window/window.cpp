@@ -146,12 +146,17 @@ void Window::begin_frame(bool dark, const FakeMouse& mouse) {
     io.AddMousePosEvent(mouse.x, mouse.y);
     io.AddMouseButtonEvent(0, mouse.down);
     if (mouse.wheel != 0) io.AddMouseWheelEvent(0, mouse.wheel);
+#if IMGUI_VERSION_NUM >= 18900
+    io.AddKeyEvent(ImGuiMod_Ctrl, mouse.ctrl);
+#else
+    io.AddKeyEvent(ImGuiKey_ModCtrl, mouse.ctrl);
+#endif
 #else
     io.MousePos = ImVec2(mouse.x, mouse.y);
     io.MouseDown[0] = mouse.down;
     io.MouseWheel = mouse.wheel;
-#endif
     io.KeyCtrl = mouse.ctrl;
+#endif
   }
   ImGui::NewFrame();
 }

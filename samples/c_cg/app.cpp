@@ -3,6 +3,7 @@
 #include <string>
 
 #include "c_cg/stencil_matrix.h"
+#include "krylov/choice.h"
 #include "krylov/krylov_app.h"
 
 namespace sample {
@@ -28,13 +29,14 @@ wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptio
 }  // namespace
 
 const AppInfo& c_cg_info() {
-  static const AppInfo info{"c_cg",
-                            "conjugate gradients on a 27-point matrix in unstructured order, shared by the CPU and devices",
-                            "points along each side of the grid, 2 to 300 (default: 8, on GPUs 96)",
-                            "simt:1",
-                            1,
-                            krylov::krylov_options(),
-                            &make};
+  static const AppInfo info{
+      "c_cg",
+      "conjugate gradients on a 27-point matrix in unstructured order, shared by the CPU and devices",
+      "points along each side of the grid, 2 to 300 (default: 8, on GPUs 96)",
+      "simt:1",
+      1,
+      krylov::krylov_options(),
+      &make};
   return info;
 }
 

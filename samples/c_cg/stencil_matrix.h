@@ -1,6 +1,6 @@
-// The matrix of HPCCG and HPCG: 27 on the diagonal and -1 for each of the up to 26 neighbours, over a grid whose points are
-// numbered as an unstructured mesh's would be. Symmetric, and positive definite: at the border of the grid a row's sum is
-// more than 1, inside it is 1.
+// The matrix of HPCCG and HPCG: 27 on the diagonal and -1 for each of the up to 26 neighbours, over a grid whose points
+// are numbered as an unstructured mesh's would be. Symmetric, and positive definite: at the border of the grid a row's
+// sum is more than 1, inside it is 1.
 #pragma once
 
 #include <utility>

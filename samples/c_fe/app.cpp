@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "c_fe/assemble.h"
+#include "krylov/choice.h"
 #include "krylov/krylov_app.h"
 
 namespace sample {
@@ -51,13 +52,14 @@ wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptio
 }  // namespace
 
 const AppInfo& c_fe_info() {
-  static const AppInfo info{"c_fe",
-                            "Laplace's equation by finite elements on an unstructured mesh, shared by the CPU and devices",
-                            "elements along each side of the cube, 2 to 250 (default: 8, on GPUs 64)",
-                            "simt:1",
-                            1,
-                            krylov::krylov_options(),
-                            &make};
+  static const AppInfo info{
+      "c_fe",
+      "Laplace's equation by finite elements on an unstructured mesh, shared by the CPU and devices",
+      "elements along each side of the cube, 2 to 250 (default: 8, on GPUs 64)",
+      "simt:1",
+      1,
+      krylov::krylov_options(),
+      &make};
   return info;
 }
 

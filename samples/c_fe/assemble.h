@@ -1,4 +1,5 @@
-// From elements to matrices: the whole one for the references, and each rank's part, which is the sum over its own elements.
+// From elements to matrices: the whole one for the references, and each rank's part, which is the sum over its own
+// elements.
 #pragma once
 
 #include <algorithm>
@@ -42,8 +43,8 @@ inline krylov::Part structure_of(const Mesh& mesh, ElementRange range) {
 
 }  // namespace detail
 
-/// The sum of the elements' matrices over the unknowns. With `b`, which is zero then, it gets what the given values at the
-/// surface contribute.
+/// The sum of the elements' matrices over the unknowns. With `b`, which is zero then, it gets what the given values at
+/// the surface contribute.
 inline krylov::Part assemble(const Mesh& mesh, ElementRange range, std::vector<double>* b = nullptr) {
   krylov::Part part = detail::structure_of(mesh, range);
   std::vector<std::uint32_t> row_of(mesh.unknowns());

@@ -18,7 +18,8 @@ inline Vec3 shape_gradient(std::uint32_t corner, const Vec3& at) {
     sign[axis] = (corner >> axis & 1) != 0 ? 1.0 : -1.0;
     factor[axis] = (1 + sign[axis] * at[axis]) / 2;
   }
-  return {sign[0] / 2 * factor[1] * factor[2], factor[0] * sign[1] / 2 * factor[2], factor[0] * factor[1] * sign[2] / 2};
+  return {sign[0] / 2 * factor[1] * factor[2], factor[0] * sign[1] / 2 * factor[2],
+          factor[0] * factor[1] * sign[2] / 2};
 }
 
 /// The Jacobian's determinant at a point, and the shape functions' derivatives along x, y and z there.

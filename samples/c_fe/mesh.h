@@ -1,5 +1,5 @@
-// A cube of hexahedra whose inner nodes are moved a little at random, with elements and nodes numbered as an unstructured
-// mesh's would be. What is solved on it: Laplace's equation, with values given at the cube's surface.
+// A cube of hexahedra whose inner nodes are moved a little at random, with elements and nodes numbered as an
+// unstructured mesh's would be. What is solved on it: Laplace's equation, with values given at the cube's surface.
 #pragma once
 
 #include <array>
@@ -38,14 +38,15 @@ struct Mesh {
     const std::uint32_t x = node % nodes.nx, y = node / nodes.nx % nodes.ny, z = node / nodes.nx / nodes.ny;
     for (std::uint32_t c = 0; c < kCorners; ++c) {
       const std::uint32_t dx = c & 1, dy = c >> 1 & 1, dz = c >> 2;
-      if (x < dx || y < dy || z < dz || x - dx >= elements.nx || y - dy >= elements.ny || z - dz >= elements.nz) continue;
+      if (x < dx || y < dy || z < dz || x - dx >= elements.nx || y - dy >= elements.ny || z - dz >= elements.nz)
+        continue;
       visit(elements.index(x - dx, y - dy, z - dz));
     }
   }
 };
 
-/// A linear function solves Laplace's equation, and the elements can represent it: it has to come out at every node, on any
-/// mesh (the patch test).
+/// A linear function solves Laplace's equation, and the elements can represent it: it has to come out at every node, on
+/// any mesh (the patch test).
 inline double solution(const Vec3& at) { return 1 + 2 * at[0] - 3 * at[1] + 0.5 * at[2]; }
 
 /// n x n x n elements; n at least 2. `moved`: how far an inner node is moved along each axis, at most, in parts of an

@@ -166,6 +166,7 @@ class Ring {
       site.name = options_.prefix + name + (naive ? ".naive" : "");
       site.word_memory = naive ? wicprof::WordMemory::managed : wicprof::WordMemory::pinned_host;
       if (naive && on_device) site.own = wicprof::StrategyId::naive;
+      site.purpose = wicprof::SitePurpose::data;
       return runtime_.add_site(site);
     };
     const auto host = add("h3d.host", false);

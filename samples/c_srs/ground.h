@@ -1,6 +1,7 @@
 // The CPU's part: a team of threads that decodes tiles, corrects them and sends them to the stations.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,14 @@
 #include "c_srs/station.h"
 
 namespace sample::srs {
+
+/// Bytes from the beginning of a pass of the satellite to a tile: passes have as many whole batches as fit 8 GiB, so that a
+/// stream without an end has places that a trace can tell.
+inline std::uint64_t place_in_pass(const BatchShape& shape, std::uint32_t batch, std::uint32_t tile) {
+  const std::uint64_t batch_bytes = std::uint64_t{shape.tiles} * shape.tile_bytes();
+  const std::uint64_t batches = std::max<std::uint64_t>((std::uint64_t{8} << 30) / batch_bytes, 1);
+  return (batch - 1) % batches * batch_bytes + std::uint64_t{tile} * shape.tile_bytes();
+}
 
 class Ground {
  public:
@@ -64,8 +73,8 @@ class Ground {
     auto* const reflected = reinterpret_cast<Pixel*>(place.data.data());
     calibration_.correct(measured, reflected);
     if (spoilt_ && spoilt_->batch == batch && spoilt_->tile == tile) reflected[0] = static_cast<Pixel>(~reflected[0]);
-    const std::uint64_t at = (std::uint64_t{batch - 1} * shape_.tiles + tile) * shape_.tile_bytes();
-    return turn.channel->publish(tile, turn.cycle, shape_.tile_bytes(), wic::Payload::contiguous(at, shape_.tile_bytes()));
+    return turn.channel->publish(tile, turn.cycle, shape_.tile_bytes(),
+                                 wic::Payload::contiguous(place_in_pass(shape_, batch, tile), shape_.tile_bytes()));
   }
 
   void fail(const wicprof::Error& error) {

@@ -119,18 +119,19 @@ inline wicprof::Result<> finish_all(std::vector<RankQueue>& queues, const std::s
   for (RankQueue& queue : queues) {
     if (wicprof::Result<> closed = queue.close(); !closed) return closed;
   }
-  wicprof::Result<> result = wicprof::ok();
+  std::string first;
   for (std::uint32_t d = 0; d < queues.size(); ++d) {
     const auto trouble = queues[d].finish();
     if (!trouble) return trouble.error();
-    if (trouble->missed == 0 || !result) continue;
+    if (trouble->missed == 0 || !first.empty()) continue;
     const std::string self = std::to_string(d), peer = std::to_string(trouble->peer);
     const std::string lane = trouble->room != 0 ? self + "-" + peer + ".room" : peer + "-" + self + ".data";
-    result = wicprof::failed("a deadline passed in iteration " + std::to_string(trouble->failed_at) + ": device " +
-                             self + " waited at " + name + "." + lane + " for message " + std::to_string(trouble->tag) +
-                             "; raise --timeout if the machine is busy");
+    first = "a deadline passed in iteration " + std::to_string(trouble->failed_at) + ": device " + self +
+            " waited at " + name + "." + lane + " for message " + std::to_string(trouble->tag) +
+            "; raise --timeout if the machine is busy";
   }
-  return result;
+  if (!first.empty()) return wicprof::failed(first);
+  return wicprof::ok();
 }
 
 inline std::string lane_name(const std::string& name, std::uint32_t from, std::uint32_t to) {

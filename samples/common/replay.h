@@ -73,10 +73,10 @@ wicprof::Result<> check_by_replay(Program& program) {
   }
   expected = *std::move(field);
   if (wicprof::Result<> more = program.iterate(extra); !more) return more;
-  field = program.gather();
-  if (!field) return field.error();
+  const wicprof::Result<Words> later = program.gather();
+  if (!later) return later.error();
   program.advance(expected, extra);
-  return compare_words(*field, expected, program.iterations(), where);
+  return compare_words(*later, expected, program.iterations(), where);
 }
 
 }  // namespace sample

@@ -1,16 +1,18 @@
-// The conjugate gradient method with one exchange an iteration: pipelined CG (P. Ghysels and W. Vanroose, "Hiding global
-// synchronization latency in the preconditioned Conjugate Gradient algorithm", Parallel Computing 40, 2014, algorithm 3), which
-// rearranges Chronopoulos and Gear's so that the dot products travel with the values for the next product.
+// The conjugate gradient method with one exchange an iteration: pipelined CG (P. Ghysels and W. Vanroose, "Hiding
+// global synchronization latency in the preconditioned Conjugate Gradient algorithm", Parallel Computing 40, 2014,
+// algorithm 3), which rearranges Chronopoulos and Gear's so that the dot products travel with the values for the next
+// product.
 //
 // An iteration multiplies one vector by A, which needs what the others send, and then updates each row by itself:
 //
 //   residual    n = A x    r = b - n
 //   image       n = A r    w = n
-//   step        n = A w    z = n + beta z   s = w + beta s   p = r + beta p   x += alpha p   r -= alpha s   w -= alpha z
+//   step        n = A w    z = n + beta z   s = w + beta s   p = r + beta p   x += alpha p   r -= alpha s   w -= alpha
+//   z
 //
-// The dot products gamma = (r, r) and delta = (w, r) of the rows so far go with its message. A solve is residual, image and then
-// steps, until gamma is small enough; another residual and image tell the true one, from x itself. Should rounding have made the
-// two differ too much, steps go on from there.
+// The dot products gamma = (r, r) and delta = (w, r) of the rows so far go with its message. A solve is residual, image
+// and then steps, until gamma is small enough; another residual and image tell the true one, from x itself. Should
+// rounding have made the two differ too much, steps go on from there.
 #pragma once
 
 #include <utility>
@@ -59,9 +61,7 @@ struct RankView {
   }
 
   /// The vector that an iteration multiplies.
-  WIC_DEVICE const double* source(Kind kind) const {
-    return kind == Kind::residual ? x : kind == Kind::image ? r : w;
-  }
+  WIC_DEVICE const double* source(Kind kind) const { return kind == Kind::residual ? x : kind == Kind::image ? r : w; }
   /// What Outgoing::from counts in.
   WIC_DEVICE const double* sent(Kind kind) const { return sharing == Sharing::sum ? products : source(kind); }
 

@@ -10,16 +10,11 @@
 #include <vector>
 
 #include "common/lane.h"
+#include "krylov/cluster_options.h"
 #include "krylov/kernels.h"
 #include "wic/launch.h"
 
 namespace sample::krylov {
-
-/// How a rank's kernels are launched; 0 = its choice.
-struct ShapeWish {
-  std::uint32_t blocks = 0;
-  std::uint32_t threads = 0;
-};
 
 /// The lanes between two ranks, as one of them sees them.
 struct Lanes {
@@ -29,8 +24,9 @@ struct Lanes {
 
 class DeviceRank {
  public:
-  /// `sharing`: how many ranks there are on this very device. `lanes`: to and from each other rank, in their order. The plan
-  /// must outlive this. Errors: a shape that cannot be; blocks that wait for each other and do not fit; too little memory.
+  /// `sharing`: how many ranks there are on this very device. `lanes`: to and from each other rank, in their order. The
+  /// plan must outlive this. Errors: a shape that cannot be; blocks that wait for each other and do not fit; too little
+  /// memory.
   static wicprof::Result<std::unique_ptr<DeviceRank>> make(wic::Device& device, const RankPlan& plan,
                                                            const std::vector<double>& b, std::uint32_t own,
                                                            const std::vector<Lanes>& lanes, const ShapeWish& wish,
@@ -47,8 +43,9 @@ class DeviceRank {
 
   /// Queues an iteration; does not wait for it. `numbers`: it counts from 1 over all solves.
   wicprof::Result<> launch(Kind kind, bool first, std::uint32_t number, std::uint64_t timeout_ns) {
-    const Iteration it{view_,   trouble_.data(), dots_.data(), states_.data(), own_, static_cast<std::uint32_t>(lanes_.size()) + 1,
-                       kind, first,           number};
+    const Iteration it{
+        view_, trouble_.data(), dots_.data(), states_.data(), own_, static_cast<std::uint32_t>(lanes_.size()) + 1,
+        kind,  first,           number};
     if (view_.sharing == Sharing::sum && plan_.boundary() > 0) {
       if (auto r = wic::launch(*stream_, boundary_shape_, MultiplyBoundary{it}); !r) return r;
     }
@@ -135,22 +132,19 @@ class DeviceRank {
     }
     constexpr std::size_t kStagingDoubles = 1u << 20;
     const auto done = in_turn(
-        [&] { return make_array(staging_, std::min(kStagingDoubles, plan_.matrix.values.size() + 64), wic::Memory::pinned_host); },
+        [&] {
+          return make_array(staging_, std::min(kStagingDoubles, plan_.matrix.values.size() + 64),
+                            wic::Memory::pinned_host);
+        },
         [&] { return upload(slice_begin_, plan_.matrix.slice_begin); },
-        [&] { return upload(columns_, plan_.matrix.columns); },
-        [&] { return upload(values_, plan_.matrix.values); },
+        [&] { return upload(columns_, plan_.matrix.columns); }, [&] { return upload(values_, plan_.matrix.values); },
         [&] { return upload(combine_begin_, plan_.combine.begin); },
-        [&] { return upload(combine_from_, plan_.combine.from); },
-        [&] { return upload(b_, own_b); },
-        [&] { return upload(from_, from); },
-        [&] { return make_array(vectors_, kVectors * padded(plan_.rows())); },
-        [&] { return make_array(products_, plan_.boundary()); },
-        [&] { return make_array(ghosts_, plan_.ghosts); },
+        [&] { return upload(combine_from_, plan_.combine.from); }, [&] { return upload(b_, own_b); },
+        [&] { return upload(from_, from); }, [&] { return make_array(vectors_, kVectors * padded(plan_.rows())); },
+        [&] { return make_array(products_, plan_.boundary()); }, [&] { return make_array(ghosts_, plan_.ghosts); },
         [&] { return make_array(messages_, message_doubles); },
-        [&] { return make_array(chunks_, chunks_of(plan_.rows())); },
-        [&] { return make_array(dots_, kMostRanks); },
-        [&] { return make_array(states_, 2); },
-        [&] { return make_array(trouble_, 1); },
+        [&] { return make_array(chunks_, chunks_of(plan_.rows())); }, [&] { return make_array(dots_, kMostRanks); },
+        [&] { return make_array(states_, 2); }, [&] { return make_array(trouble_, 1); },
         [&] { return make_array(host_trouble_, 1, wic::Memory::pinned_host); });
     if (!done) return done;
     refer();
@@ -237,7 +231,8 @@ class DeviceRank {
     finish_shape_ = {wish.blocks != 0 ? wish.blocks : enough(chunks_of(view_.rows), 1), threads, sizeof(FoldScratch)};
     finish_shape_.blocks = std::min(finish_shape_.blocks, chunks_of(view_.rows));
     boundary_shape_ = {enough(plan_.boundary(), threads), threads};
-    const std::uint32_t senders = exchange_shape_.blocks > peers ? exchange_shape_.blocks - peers : exchange_shape_.blocks;
+    const std::uint32_t senders =
+        exchange_shape_.blocks > peers ? exchange_shape_.blocks - peers : exchange_shape_.blocks;
     exchange_.messages = 0;
     for (std::uint32_t p = 0; p < peers; ++p) {
       exchange_.peers[p].parts = parts_of(exchange_.peers[p].values_out, senders);

@@ -11,7 +11,10 @@ class HostMemory {
  public:
   /// `b` is the whole right-hand side. The plan must outlive this.
   HostMemory(const RankPlan& plan, const std::vector<double>& b)
-      : b_(plan.rows()), vectors_(8, std::vector<double>(plan.rows())), products_(plan.boundary()), ghosts_(plan.ghosts),
+      : b_(plan.rows()),
+        vectors_(8, std::vector<double>(plan.rows())),
+        products_(plan.boundary()),
+        ghosts_(plan.ghosts),
         chunks_(chunks_of(plan.rows())) {
     for (std::uint32_t i = 0; i < plan.rows(); ++i) b_[i] = b[plan.global[i]];
     view_ = {plan.sharing,

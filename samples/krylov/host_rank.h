@@ -22,18 +22,18 @@ class HostRank {
   std::vector<double>& x() { return memory_.x(); }
   void reset() { std::fill(x().begin(), x().end(), 0.0); }
 
-  /// An iteration; the dot products that came with it. Errors: wicprof::failed when a deadline passed, or when a message was
-  /// not this iteration's.
+  /// An iteration; the dot products that came with it. Errors: wicprof::failed when a deadline passed, or when a
+  /// message was not this iteration's.
   wicprof::Result<Dots> iterate(Kind kind, bool first, std::uint32_t number, wicprof::TimeNs timeout) {
     RankView& view = memory_.view();
     const std::uint32_t chunks = chunks_of(view.rows);
     Dots dots{0, 0};
     if (kind != Kind::residual) dots = sum_of_chunks(view.chunks, chunks);
     if (view.sharing == Sharing::sum) {
-      each(view.rows - view.interior, [&](std::uint32_t i) { view.multiply_boundary(kind, i); });
+      team_.in_ranges(view.rows - view.interior, [&](std::uint32_t i) { view.multiply_boundary(kind, i); });
     }
     if (auto sent = send(kind, dots, number, timeout); !sent) return sent.error();
-    each(view.interior, [&](std::uint32_t row) { view.multiply_interior(kind, row); });
+    team_.in_ranges(view.interior, [&](std::uint32_t row) { view.multiply_interior(kind, row); });
     for (std::size_t p = 0; p < lanes_.size(); ++p) {
       const auto others = receive(p, number, timeout);
       if (!others) return others.error();
@@ -44,19 +44,12 @@ class HostRank {
       c = coefficients_of(state_, dots, first);
       state_ = {dots.gamma, c.alpha};
     }
-    each(chunks, [&](std::uint32_t chunk) { finish_chunk(view, kind, c, chunks - 1 - chunk); });
+    team_.in_turn(chunks, [&](std::uint32_t chunk) { finish_chunk(view, kind, c, chunk); });
     view.advance(kind);
     return dots;
   }
 
  private:
-  template <class Do>
-  void each(std::uint32_t count, const Do& work) {
-    team_.share(count, [&](std::uint32_t begin, std::uint32_t end) {
-      for (std::uint32_t i = begin; i < end; ++i) work(i);
-    });
-  }
-
   static wicprof::Error late(const Lane& lane, const char* site, std::uint32_t number) {
     return wicprof::failed("the deadline of the CPU's wait at " + lane.spec().name + site + " passed in iteration " +
                            std::to_string(number) + "; raise --timeout if the machine is busy");
@@ -73,7 +66,8 @@ class HostRank {
       message[kGammaAt] = dots.gamma;
       message[kDeltaAt] = dots.delta;
       message[kIterationAt] = number;
-      each(static_cast<std::uint32_t>(from.size()), [&](std::uint32_t i) { message[kHead + i] = values[from[i]]; });
+      team_.in_ranges(static_cast<std::uint32_t>(from.size()),
+                      [&](std::uint32_t i) { message[kHead + i] = values[from[i]]; });
       const std::uint32_t bytes = message_bytes(static_cast<std::uint32_t>(from.size()));
       if (auto sent = turn.channel->publish(0, turn.cycle, bytes, payloads_[p]); !sent) return sent;
     }

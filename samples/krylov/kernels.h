@@ -1,15 +1,15 @@
-// A device's kernels of an iteration, one behind the other in one stream: `MultiplyBoundary` where products are what is sent,
-// `Exchange`, `Finish`.
+// A device's kernels of an iteration, one behind the other in one stream: `MultiplyBoundary` where products are what is
+// sent, `Exchange`, `Finish`.
 #pragma once
 
 #include "krylov/cg.h"
+#include "krylov/cluster_options.h"
 #include "krylov/message.h"
 #include "wic/receiver.h"
 #include "wic/sender.h"
 
 namespace sample::krylov {
 
-inline constexpr std::uint32_t kMostRanks = 6;
 inline constexpr std::uint32_t kMostPeers = kMostRanks - 1;
 
 /// Of a block. Three such blocks an SM leave 40 registers a thread: what waiting needs beyond that it keeps in memory.
@@ -125,8 +125,8 @@ struct Exchange {
     if (part == 0) head(thread, peer, keeps_dots);
     gather(thread, peer, bytes, part);
     const wic::Cycle cycle(peer.send_cycle, it.number);
-    const wic::WaitResult sent = peer.sender.send_part(thread, wic::block_group(thread), 0, cycle, peer.message, bytes, part,
-                                                       peer.parts, timeout_ns, peer.payload);
+    const wic::WaitResult sent = peer.sender.send_part(thread, wic::block_group(thread), 0, cycle, peer.message, bytes,
+                                                       part, peer.parts, timeout_ns, peer.payload);
     if (sent.status == wicprof::WaitStatus::satisfied) return true;
     fail(thread, peer, 1);
     return false;
@@ -194,9 +194,8 @@ struct Exchange {
   }
 };
 
-/// The boundary rows (C2), the update of all rows, and the dot products of the next iteration, chunk by chunk. The boundary is
-/// at the end, and is begun with, since its rows take longest.
-/// Shared memory: FoldScratch.
+/// The boundary rows (C2), the update of all rows, and the dot products of the next iteration, chunk by chunk. The
+/// boundary is at the end, and is begun with, since its rows take longest. Shared memory: FoldScratch.
 struct Finish {
   static constexpr int kMaxThreads = kMostThreads, kMinBlocksAnSm = 3;
   Iteration it;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 #include <utility>
 
+#include "krylov/message.h"
 #include "krylov/replay.h"
 #include "krylov/textbook.h"
 
@@ -24,8 +24,8 @@ std::size_t affordable_iterations(const Csr& matrix) {
   return static_cast<std::size_t>(std::max(2.0, kMostProducts / static_cast<double>(matrix.values.size())));
 }
 
-/// Two methods that are the same but for rounding drift apart, the further the more iterations they have done and the less is
-/// left of the residual: what is compared is what has not fallen by more than that, to so many digits.
+/// Two methods that are the same but for rounding drift apart, the further the more iterations they have done and the
+/// less is left of the residual: what is compared is what has not fallen by more than that, to so many digits.
 constexpr double kComparedDecline = 1e-10;  // of (r, r)
 constexpr double kMethodTolerance = 1e-4;
 
@@ -55,8 +55,8 @@ Result<> KrylovApp::step(std::uint32_t step) {
   }
   const auto differs = std::mismatch(history_.begin(), history_.end(), history->begin(), history->end()).first;
   if (differs == history_.end() && history->size() == history_.size()) return ok();
-  return failed(fmt::format("solve {} differs from the first from iteration {} on", step,
-                            differs - history_.begin() + 1));
+  return failed(
+      fmt::format("solve {} differs from the first from iteration {} on", step, differs - history_.begin() + 1));
 }
 
 Result<> KrylovApp::check() {
@@ -87,8 +87,8 @@ Result<> KrylovApp::check_method() const {
   for (const HistoryEntry& entry : history_) {
     if (entry.kind != Kind::step || k == right.size() || right[k] < kComparedDecline * right[0]) continue;
     if (!(std::abs(entry.dots.gamma - right[k]) <= kMethodTolerance * right[k])) {
-      return failed(fmt::format("in step {} of the conjugate gradients the residual's square is {} and should be {}", k + 1,
-                                entry.dots.gamma, right[k]));
+      return failed(fmt::format("in step {} of the conjugate gradients the residual's square is {} and should be {}",
+                                k + 1, entry.dots.gamma, right[k]));
     }
     ++k;
   }
@@ -115,8 +115,8 @@ Result<> KrylovApp::check_bits() {
     const auto [wrong, right] = std::mismatch(x->begin(), x->end(), replay.x(rank).begin());
     if (wrong == x->end()) continue;
     const auto row = static_cast<std::size_t>(wrong - x->begin());
-    return failed(fmt::format("rank {}, row {} (number {} of the whole) of the solution is {} and should be {}", rank, row,
-                              problem_.plans[rank].global[row], *wrong, *right));
+    return failed(fmt::format("rank {}, row {} (number {} of the whole) of the solution is {} and should be {}", rank,
+                              row, problem_.plans[rank].global[row], *wrong, *right));
   }
   return ok();
 }
@@ -147,36 +147,6 @@ std::string KrylovApp::shape() const {
   const RankPlan& host = problem_.plans[0];
   return fmt::format("{}, {} of them the CPU's, {} ranks, {} iterations a solve", problem_.shape, host.rows(),
                      problem_.plans.size(), history_.size());
-}
-
-std::vector<AppOption> krylov_options() {
-  return {{"cpu-percent", "the CPU's share of the work; 0: half on the CPU device, 3 on GPUs", "0", 0, 99},
-          {"threads", "of the CPU's rank; 0: half of the cores, 8 at most", "0", 0, 256},
-          {"seed", "of the numbering", "1", 1, 1'000'000}};
-}
-
-KrylovChoice krylov_choice(const AppOptions& options, std::uint32_t ranks, const char* name) {
-  KrylovChoice choice;
-  const std::uint32_t percent = options.number("cpu-percent");
-  choice.cpu_percent = percent != 0 ? percent : options.on_gpu ? 3 : 100.0 / ranks;
-  choice.seed = options.number("seed");
-  const std::uint32_t threads = options.number("threads");
-  choice.cluster.prefix = options.prefix + name;
-  choice.cluster.way = options.way;
-  choice.cluster.shape = {options.blocks, options.block_size};
-  choice.cluster.host_threads = threads != 0 ? threads : std::clamp(std::thread::hardware_concurrency() / 2, 1u, 8u);
-  choice.cluster.timeout_ns = options.timeout_ns;
-  return choice;
-}
-
-Result<> check_ranks(std::uint32_t ranks, std::uint32_t count, const char* what) {
-  if (ranks > kMostRanks) {
-    return wicprof::bad_input(fmt::format("{} devices; at most {}", ranks - 1, kMostRanks - 1));
-  }
-  if (count < ranks) {
-    return wicprof::bad_input(fmt::format("{} {} for {} ranks; choose a larger --size", count, what, ranks));
-  }
-  return ok();
 }
 
 }  // namespace sample::krylov

@@ -1,5 +1,5 @@
-// A program that solves A x = b with the CPU and devices, again and again: what c_cg and c_fe have in common. A step is a solve
-// from x = 0 until the residual is small enough.
+// A program that solves A x = b with the CPU and devices, again and again: what c_cg and c_fe have in common. A step is
+// a solve from x = 0 until the residual is small enough.
 #pragma once
 
 #include <functional>
@@ -52,18 +52,5 @@ class KrylovApp : public App {
   std::vector<HistoryEntry> history_;  ///< of the first solve; all are alike
   std::uint32_t solves_ = 0;
 };
-
-/// The options of both applications, and what they mean. The defaults of the CPU's share of the rows and of its threads go by
-/// the kind of device.
-std::vector<AppOption> krylov_options();
-struct KrylovChoice {
-  double cpu_percent;
-  std::uint64_t seed;
-  ClusterOptions cluster;
-};
-KrylovChoice krylov_choice(const AppOptions& options, std::uint32_t ranks, const char* name);
-
-/// Errors: fewer rows (or elements) than ranks, or more ranks than kMostRanks. `what`: "rows".
-wicprof::Result<> check_ranks(std::uint32_t ranks, std::uint32_t count, const char* what);
 
 }  // namespace sample::krylov

@@ -1,4 +1,5 @@
-// What a message between two ranks is: four numbers ahead, then the values that the receiver asked for, by global number.
+// What a message between two ranks is: four numbers ahead, then the values that the receiver asked for, by global
+// number.
 #pragma once
 
 #include <algorithm>

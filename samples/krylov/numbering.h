@@ -1,6 +1,7 @@
-// Numbers as unstructured meshes have them: neighbours have numbers that are near each other but follow no rule. Patch after
-// patch of the grid is numbered, each in random order; the patches in the order in which a front grows over them from a random
-// place. So a range of numbers is a region, and what lies at its border is a list of numbers without a rule.
+// Numbers as unstructured meshes have them: neighbours have numbers that are near each other but follow no rule. Patch
+// after patch of the grid is numbered, each in random order; the patches in the order in which a front grows over them
+// from a random place. So a range of numbers is a region, and what lies at its border is a list of numbers without a
+// rule.
 #pragma once
 
 #include <algorithm>
@@ -76,8 +77,8 @@ inline std::vector<std::uint32_t> front_order(const Grid& grid, Random& random) 
   return order;
 }
 
-/// The place in the grid that has each number, 0 to count() - 1. Patches are half as long as the grid along each axis, 1 to 8
-/// places.
+/// The place in the grid that has each number, 0 to count() - 1. Patches are half as long as the grid along each axis,
+/// 1 to 8 places.
 inline std::vector<std::uint32_t> unstructured_order(const Grid& grid, std::uint64_t seed) {
   Random random(seed);
   const auto side = [](std::uint32_t n) { return std::clamp(n / 2, 1u, 8u); };
@@ -107,8 +108,8 @@ inline std::vector<std::uint32_t> inverse_of(const std::vector<std::uint32_t>& o
   return number;
 }
 
-/// Where each rank's share of `count` begins, one more than there are ranks: the first has `percent` of it, at least 1, and
-/// the others the same share each. `count` is at least `ranks`.
+/// Where each rank's share of `count` begins, one more than there are ranks: the first has `percent` of it, at least 1,
+/// and the others the same share each. `count` is at least `ranks`.
 inline std::vector<std::uint32_t> shares_of(std::uint32_t count, std::uint32_t ranks, double percent) {
   const std::uint32_t others = ranks - 1;
   auto first = static_cast<std::uint32_t>(percent / 100 * count + 0.5);

@@ -129,8 +129,8 @@ RankPlan sum_plan(const std::vector<Part>& parts, const Csr& ranks, std::uint32_
   for (std::uint32_t i = 0; i < plan.rows(); ++i) local[plan.global[i]] = i;
   Csr own;
   for (const std::uint32_t number : plan.global) {
-    const auto row = static_cast<std::uint32_t>(std::lower_bound(part.nodes.begin(), part.nodes.end(), number) -
-                                                part.nodes.begin());
+    const auto row =
+        static_cast<std::uint32_t>(std::lower_bound(part.nodes.begin(), part.nodes.end(), number) - part.nodes.begin());
     for (std::uint32_t e = part.matrix.begin[row]; e < part.matrix.begin[row + 1]; ++e) {
       own.add(local[part.matrix.columns[e]], part.matrix.values[e]);
     }
@@ -173,9 +173,8 @@ std::vector<RankPlan> sum_plans(const std::vector<Part>& parts, std::uint32_t ro
   for (std::uint32_t rank = 0; rank < parts.size(); ++rank) {
     plans.push_back(sum_plan(parts, ranks, rank, local[rank]));
   }
-  add_outgoing(plans, [&](std::uint32_t rank, std::uint32_t number) {
-    return local[rank][number] - plans[rank].interior;
-  });
+  add_outgoing(plans,
+               [&](std::uint32_t rank, std::uint32_t number) { return local[rank][number] - plans[rank].interior; });
   return plans;
 }
 

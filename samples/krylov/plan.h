@@ -1,14 +1,16 @@
 // Who owns which rows, what of the others' it needs, and in which order it keeps its own.
 //
-// A rank's rows: first those that need nothing of others (interior, C1), then the boundary (C2), each in the order of their
-// global numbers. Rows that are summed in dot products are the first `dot_rows` of them.
+// A rank's rows: first those that need nothing of others (interior, C1), then the boundary (C2), each in the order of
+// their global numbers. Rows that are summed in dot products are the first `dot_rows` of them.
 //
 // Two ways to share a matrix:
-//   halo   a rank has whole rows. Before it can multiply its boundary rows it needs values of the vector at others' rows: its
+//   halo   a rank has whole rows. Before it can multiply its boundary rows it needs values of the vector at others'
+//   rows: its
 //          ghosts. Messages carry values of the vector.
-//   sum    a rank has the matrix that its own elements add up to; several ranks have rows of their own for a shared node.
-//          Each multiplies, and the products of a shared row are added over its ranks, in the order of the ranks, so that all
-//          get the same bits. Messages carry products.
+//   sum    a rank has the matrix that its own elements add up to; several ranks have rows of their own for a shared
+//   node.
+//          Each multiplies, and the products of a shared row are added over its ranks, in the order of the ranks, so
+//          that all get the same bits. Messages carry products.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +47,7 @@ struct Combine {
 
 struct RankPlan {
   Sharing sharing = Sharing::halo;
-  std::uint32_t interior = 0;         ///< rows that need nothing of others
+  std::uint32_t interior = 0;  ///< rows that need nothing of others
   std::uint32_t dot_rows = 0;
   std::vector<std::uint32_t> global;  ///< the number of each own row in the whole
   Sell matrix;
@@ -61,8 +63,8 @@ struct RankPlan {
 /// Shares of whole rows: rank r has those from rank_begin[r] to rank_begin[r + 1]. The matrix's structure is symmetric.
 std::vector<RankPlan> halo_plans(const Csr& matrix, const std::vector<std::uint32_t>& rank_begin);
 
-/// A rank's part of a matrix that is a sum: rows for `nodes`, whose numbers ascend; columns are numbers in the whole and among
-/// `nodes`.
+/// A rank's part of a matrix that is a sum: rows for `nodes`, whose numbers ascend; columns are numbers in the whole
+/// and among `nodes`.
 struct Part {
   std::vector<std::uint32_t> nodes;
   Csr matrix;

@@ -1,5 +1,5 @@
-// The reference for equality: the same solve by one thread, rank after rank. What a rank needs of another is read there, by its
-// number in the whole; so there are no messages, no lists of what to send, no waits.
+// The reference for equality: the same solve by one thread, rank after rank. What a rank needs of another is read
+// there, by its number in the whole; so there are no messages, no lists of what to send, no waits.
 #pragma once
 
 #include <memory>

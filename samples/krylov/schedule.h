@@ -1,4 +1,5 @@
-// Which kind of iteration comes next, and when a solve is over. Whoever runs one asks, with the same answers everywhere.
+// Which kind of iteration comes next, and when a solve is over. Whoever runs one asks, with the same answers
+// everywhere.
 #pragma once
 
 #include <cmath>
@@ -29,7 +30,9 @@ class Schedule {
     }
     const bool small = dots.gamma <= goal_;
     switch (kind_) {
-      case Kind::residual: kind_ = Kind::image; break;
+      case Kind::residual:
+        kind_ = Kind::image;
+        break;
       case Kind::image:
         if (small) state_ = State::solved;
         kind_ = Kind::step;

@@ -1,5 +1,5 @@
-// A rank's rows as kernels read them (sliced ELLPACK): 32 rows are a slice, whose entries lie column by column, so that the
-// threads of a warp, a row each, read side by side. Rows are filled up to the longest of their slice with zeros.
+// A rank's rows as kernels read them (sliced ELLPACK): 32 rows are a slice, whose entries lie column by column, so that
+// the threads of a warp, a row each, read side by side. Rows are filled up to the longest of their slice with zeros.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // The order in which the terms of a dot product are added: the same whoever adds them, and how many threads do.
 //
 // A chunk is 512 rows. Row i of it belongs to slot i % 256, which adds its two rows; the 256 slots fold into 16 columns
-// (slots t, t + 16, ..., in this order) and the columns into one sum. The sums of the chunks go over 256 slots in the same
-// way, and the sums of the ranks are added in the order of the ranks.
+// (slots t, t + 16, ..., in this order) and the columns into one sum. The sums of the chunks go over 256 slots in the
+// same way, and the sums of the ranks are added in the order of the ranks.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,7 @@ struct Dots {
   double gamma;  ///< (r, r)
   double delta;  ///< (w, r)
 
-  WIC_DEVICE Dots operator+(const Dots& other) const {
-    return {plus(gamma, other.gamma), plus(delta, other.delta)};
-  }
+  WIC_DEVICE Dots operator+(const Dots& other) const { return {plus(gamma, other.gamma), plus(delta, other.delta)}; }
 };
 
 /// What a fold needs of memory: a block's shared memory, or a thread's own.
@@ -51,8 +49,8 @@ inline Dots fold(FoldScratch& scratch) {
   return fold_columns(scratch);
 }
 
-/// The same by a block, all of whose threads call it after each has filled its slots. The answer is for thread 0 alone; the
-/// scratch may be filled again when the call returns.
+/// The same by a block, all of whose threads call it after each has filled its slots. The answer is for thread 0 alone;
+/// the scratch may be filled again when the call returns.
 WIC_DEVICE inline Dots block_fold(const wic::Thread& thread, FoldScratch& scratch) {
   thread.sync_block();
   if (thread.index() < kColumns) scratch.columns[thread.index()] = fold_column(scratch, thread.index());

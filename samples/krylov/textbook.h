@@ -1,4 +1,5 @@
-// The reference for the method: conjugate gradients as in the textbook (Hestenes and Stiefel), on the matrix as a whole.
+// The reference for the method: conjugate gradients as in the textbook (Hestenes and Stiefel), on the matrix as a
+// whole.
 #pragma once
 
 #include <vector>

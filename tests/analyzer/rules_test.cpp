@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analyzer/analysis.h"
+#include "program.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {
@@ -240,6 +241,297 @@ TEST(Rules, RefuseASiteWhoseLayoutIsNotRecorded) {
   const Analysis analysis = analyze(model);
   EXPECT_EQ(find(analysis, "hot_word"), nullptr);
   EXPECT_TRUE(refused(analysis, "hot_word"));
+}
+
+// Some waiters of one site in host memory, on words that their tags tell apart.
+TraceModel tagged_program(std::uint32_t waiters, std::uint32_t distinct_words) {
+  TraceModel model = empty_program();
+  model.sites.clear();
+  declare_site(model, 1, "flag", WordMemory::pinned_host, 0);
+  add_handoff(model, {.waiters = waiters, .iterations = 4});
+  for (auto& wait : model.waits) wait.word = static_cast<WordTag>(1 + wait.block % distinct_words);
+  settle(model);
+  return model;
+}
+
+TEST(SharedHostLine, ManyOnOneWordOfASiteThatDeclaresMany) {
+  const Analysis analysis = analyze(tagged_program(64, 1));
+  const Finding* finding = find(analysis, "shared_host_line");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, Severity::critical);
+  EXPECT_NE(finding->text.find("up to 64 waiters"), std::string::npos) << finding->text;
+  EXPECT_EQ(finding->remedy, "wic-prof toggle park --site flag --strategy shared_watch");
+  EXPECT_EQ(find(analyze(tagged_program(64, 64)), "shared_host_line"), nullptr);
+}
+
+TEST(SharedHostLine, SeveralSitesThatAreFewEach) {
+  TraceModel model = empty_program();
+  declare_site(model, 2, "other", WordMemory::pinned_host);
+  for (const SiteId site : {1u, 2u}) add_handoff(model, {.site = site, .waiters = 6, .iterations = 4});
+  settle(model);
+  const Analysis analysis = analyze(model);
+  ASSERT_NE(find(analysis, "shared_host_line"), nullptr);
+  EXPECT_EQ(find(analysis, "shared_host_line")->severity, Severity::info);
+  for (auto& wait : model.waits) wait.strategy = StrategyId::shared_watch;
+  EXPECT_EQ(find(analyze(model), "shared_host_line"), nullptr);
+}
+
+TEST(SharedHostLine, RefusesWhereWordsAreNotToldApart) {
+  EXPECT_TRUE(refused(of_handoff({.waiters = 64}, WordMemory::pinned_host, 0), "shared_host_line"));
+  TraceModel model = empty_program();
+  settle(model);
+  EXPECT_TRUE(refused(analyze(model), "shared_host_line"));
+}
+
+TEST(AtomicPolls, OfASiteThatPolledByThem) {
+  const Analysis analysis =
+      of_handoff({.waiters = 1200, .iterations = 3, .strategy = StrategyId::naive}, WordMemory::device);
+  const Finding* finding = find(analysis, "atomic_polls");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, Severity::warning);
+  EXPECT_NE(finding->text.find("flag"), std::string::npos);
+  EXPECT_EQ(finding->remedy, "wic-prof toggle park --site flag --strategy auto");
+  EXPECT_EQ(find(of_handoff({.waiters = 4, .strategy = StrategyId::naive}, WordMemory::device), "atomic_polls")->severity,
+            Severity::info);
+  EXPECT_EQ(find(of_handoff({.waiters = 1200, .iterations = 3}, WordMemory::device), "atomic_polls"), nullptr);
+}
+
+TEST(AtomicPolls, RefusesWithoutWaitsAndInstructions) {
+  TraceModel model = empty_program();
+  settle(model);
+  EXPECT_TRUE(refused(analyze(model), "atomic_polls"));
+}
+
+/// Waiters that arrive `step` apart and wait for 800 us of each millisecond in the first one's time.
+TraceModel staggered(TimeNs step, StrategyId strategy) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.waiters = 8, .iterations = 20, .strategy = strategy});
+  for (auto& wait : model.waits) wait.arrived += wait.block * step;
+  settle(model);
+  return model;
+}
+
+TEST(EarlyPolling, IsPollingBesideWorkThatIsNotDone) {
+  // They arrive 0, 100, ... 700 us into 800 us: of (1 + ... + 8) * 100 us of polling all but 8 * 100 us is early.
+  const Analysis analysis = analyze(staggered(100'000, StrategyId::poll));
+  const Finding* finding = find(analysis, "early_polling");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->text.find("77.7 %"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->evidence.find("160 waits in 20 iterations"), std::string::npos) << finding->evidence;
+  EXPECT_EQ(finding->remedy, "wic-prof toggle park --site flag --strategy shared_watch");
+}
+
+TEST(EarlyPolling, QuietWhereAllArriveTogetherOrPark) {
+  EXPECT_EQ(find(analyze(staggered(100, StrategyId::poll)), "early_polling"), nullptr);
+  EXPECT_EQ(find(analyze(staggered(100'000, StrategyId::leader_bar_sync)), "early_polling"), nullptr);
+}
+
+TEST(EarlyPolling, ANumberThatComesAgainIsAnotherIteration) {
+  // Every iteration has the number 3; each is over before the next begins.
+  TraceModel model = staggered(100, StrategyId::poll);
+  for (auto& wait : model.waits) wait.iteration = 3;
+  settle(model);
+  EXPECT_EQ(find(analyze(model), "early_polling"), nullptr);
+}
+
+TEST(LateWake, CountsWhatTheClocksErrorCannotExplain) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.wake_latency = 300'000});
+  settle(model);
+  const Analysis analysis = analyze(model);
+  const Finding* finding = find(analysis, "late_wake");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->text.find("300 us"), std::string::npos) << finding->text;
+  EXPECT_EQ(finding->remedy, "wic-prof toggle park --site flag --strategy shared_watch");
+  model.devices[1].clock_error_ns = 290'000;
+  EXPECT_EQ(find(analyze(model), "late_wake"), nullptr);
+  EXPECT_EQ(find(of_handoff({}, WordMemory::device), "late_wake"), nullptr);
+}
+
+TEST(LateWake, RefusesWithoutSignalsOrClocks) {
+  TraceModel model = empty_program();
+  add_handoff(model, {.wake_latency = 300'000});
+  settle(model);
+  TraceModel silent = model;
+  silent.signals.clear();
+  EXPECT_TRUE(refused(analyze(silent), "late_wake"));
+  model.devices[1].clock_error_ns.reset();
+  EXPECT_TRUE(refused(analyze(model), "late_wake"));
+}
+
+/// Ten rounds of a copy of 400 us, and a kernel of 600 us that begins `after` the copy's begin.
+TraceModel copying_program(TimeNs after) {
+  test_program::Program program;
+  for (int i = 0; i < 10; ++i) {
+    const TimeNs begin = 1'000'000 + i * 1'000'000;
+    store::CopyRow copy{};
+    copy.kind = CopyKind::host_to_device;
+    copy.start = begin;
+    copy.end = begin + 400'000;
+    copy.bytes = 1 << 20;
+    copy.source = CopyMemory::pageable;
+    copy.stream = 8;
+    program.model.copies.push_back(copy);
+    program.kernel("work", 7, {begin + after, begin + after + 600'000});
+  }
+  return program.settled();
+}
+
+TEST(ExposedTransfer, CountsCopiesBesideWhichNothingComputes) {
+  const Analysis analysis = analyze(copying_program(400'000));
+  const Finding* finding = find(analysis, "exposed_transfer");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, Severity::critical);
+  EXPECT_NE(finding->text.find("for 4 ms, 40 %"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->remedy.find("cudaMallocHost"), std::string::npos);
+  EXPECT_EQ(find(analyze(copying_program(0)), "exposed_transfer"), nullptr);
+}
+
+TEST(ExposedTransfer, RefusesWithoutCopiesOrKernels) {
+  TraceModel model = copying_program(0);
+  TraceModel other = model;
+  model.copies.clear();
+  other.kernels.clear();
+  EXPECT_TRUE(refused(analyze(model), "exposed_transfer"));
+  EXPECT_TRUE(refused(analyze(other), "exposed_transfer"));
+}
+
+/// A block of managed memory that moves `moves` times, for 100 us each millisecond, in turn to the device and back.
+TraceModel migrating_program(int moves) {
+  test_program::Program program;
+  program.kernel("work", 7, {0, 10'000'000});
+  for (int i = 0; i < moves; ++i) {
+    store::UvmRow row;
+    row.kind = i % 2 == 0 ? UvmKind::host_to_device : UvmKind::device_to_host;
+    row.device = i % 2 == 0 ? 0 : kHostDevice;
+    row.address = 0x7f0000000000 + 4096u * static_cast<unsigned>(i);
+    row.bytes = 65'536;
+    row.start = i * 1'000'000;
+    row.end = row.start + 100'000;
+    program.model.uvm.push_back(row);
+  }
+  return program.settled();
+}
+
+TEST(ManagedPingPong, NeedsMoreThanThereAndBack) {
+  const Analysis analysis = analyze(migrating_program(9));
+  const Finding* finding = find(analysis, "managed_ping_pong");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->text.find("1 block of 2 MiB moved 8 times"), std::string::npos) << finding->text;
+  EXPECT_EQ(find(analyze(migrating_program(3)), "managed_ping_pong"), nullptr);
+  EXPECT_TRUE(refused(analyze(migrating_program(0)), "managed_ping_pong"));
+}
+
+/// A kernel of a millisecond with a wait in it, and code that is loaded at `at`.
+TraceModel loading_program(TimeNs at, bool waits) {
+  TraceModel model = empty_program();
+  if (waits) add_handoff(model, {.waiters = 1, .iterations = 1, .start = 100'000});
+  test_program::Program program;
+  program.kernel("waiting_kernel", 7, {50'000, 1'200'000});
+  model.kernels = program.model.kernels;
+  store::OverheadRow overhead;
+  overhead.what = "lazy function loading";
+  overhead.start = at;
+  overhead.end = at + 10'000;
+  model.overheads.push_back(overhead);
+  settle(model);
+  return model;
+}
+
+TEST(ModuleLoading, BesideAKernelThatWaitsIsAHazard) {
+  const Analysis analysis = analyze(loading_program(500'000, true));
+  const Finding* finding = find(analysis, "module_loading");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, Severity::warning);
+  EXPECT_NE(finding->text.find("waiting_kernel"), std::string::npos);
+  EXPECT_NE(finding->remedy.find("CUDA_MODULE_LOADING=EAGER"), std::string::npos);
+  EXPECT_EQ(find(analyze(loading_program(500'000, false)), "module_loading")->severity, Severity::info);
+  EXPECT_EQ(find(analyze(loading_program(10'000, true)), "module_loading"), nullptr);
+  TraceModel model = loading_program(500'000, true);
+  model.overheads.clear();
+  EXPECT_TRUE(refused(analyze(model), "module_loading"));
+}
+
+/// One SM for 4 blocks of 256 threads, and a device of 10 of them.
+store::DeviceRow small_gpu() {
+  store::DeviceRow device{};
+  device.kind = DeviceKind::cuda;
+  device.name = "GPU 0";
+  device.sm_count = 10;
+  device.compute_major = 9;
+  device.max_threads_per_sm = 1024;
+  device.max_blocks_per_sm = 32;
+  device.registers_per_sm = 65'536;
+  device.shared_bytes_per_sm = 228 * 1024;
+  device.clock_error_ns = 100;
+  return device;
+}
+
+void shape(store::KernelRow& kernel, std::uint32_t blocks) {
+  kernel.grid[0] = blocks;
+  kernel.block[0] = 256;
+  kernel.registers_per_thread = 32;
+}
+
+TraceModel resident_program(std::uint32_t blocks) {
+  TraceModel model = empty_program();
+  model.devices[1] = small_gpu();
+  add_handoff(model, {.waiters = 8, .iterations = 4, .start = 100'000});
+  test_program::Program program;
+  shape(program.kernel("waiting_kernel", 7, {50'000, 9'000'000}), blocks);
+  model.kernels = program.model.kernels;
+  settle(model);
+  return model;
+}
+
+TEST(CoResidency, OfAKernelThatWaitsAndDoesNotFit) {
+  const Analysis analysis = analyze(resident_program(50));
+  const Finding* finding = find(analysis, "co_residency");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->site_name, "flag");
+  EXPECT_NE(finding->evidence.find("1.25 waves"), std::string::npos) << finding->evidence;
+  EXPECT_NE(finding->remedy.find("at most 40 blocks"), std::string::npos) << finding->remedy;
+  EXPECT_NE(finding->remedy.find("wic-prof toggle park --site flag"), std::string::npos);
+  EXPECT_EQ(find(analyze(resident_program(40)), "co_residency"), nullptr);
+}
+
+TEST(CoResidency, RefusesWithoutTheDevicesLimits) {
+  TraceModel model = resident_program(50);
+  model.devices[1].max_threads_per_sm = 0;
+  EXPECT_TRUE(refused(analyze(model), "co_residency"));
+  model.waits.clear();
+  EXPECT_TRUE(refused(analyze(model), "co_residency"));
+}
+
+/// Two kernels by turns on one stream, `gap` apart; the first has so many blocks.
+TraceModel two_kernels(std::uint32_t blocks, TimeNs gap) {
+  test_program::Program program;
+  program.model.devices = {small_gpu()};
+  for (int i = 0; i < 10; ++i) {
+    const TimeNs begin = i * 1'000'000;
+    shape(program.kernel("produce", 7, {begin, begin + 600'000}), blocks);
+    shape(program.kernel("consume", 7, {begin + 600'000 + gap, begin + 900'000}), 40);
+  }
+  return program.settled();
+}
+
+TEST(UnderfilledWave, WithAKernelRightBehindIt) {
+  const Analysis analysis = analyze(two_kernels(50, 2'000));
+  const Finding* finding = find(analysis, "underfilled_wave");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->text.find("the last wave of produce fills 25 %"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->text.find("consume cannot start"), std::string::npos) << finding->text;
+  EXPECT_NE(finding->remedy.find("a multiple of 40"), std::string::npos) << finding->remedy;
+  EXPECT_EQ(find(analyze(two_kernels(80, 2'000)), "underfilled_wave"), nullptr);   // whole waves
+  EXPECT_EQ(find(analyze(two_kernels(50, 200'000)), "underfilled_wave"), nullptr);  // nothing stands ready behind it
+}
+
+TEST(UnderfilledWave, RefusesWithoutKernelsOrLimits) {
+  TraceModel model = two_kernels(50, 2'000);
+  model.devices[0].sm_count = 0;
+  EXPECT_TRUE(refused(analyze(model), "underfilled_wave"));
+  model.kernels.clear();
+  EXPECT_TRUE(refused(analyze(model), "underfilled_wave"));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 """demo --recorded: the traces that come with wic-prof, found from where it lies."""
 
 import gzip
+import json
 import os
-import pathlib
 import shutil
 import subprocess
 import unittest
@@ -83,6 +83,43 @@ class Recorded(harness.Case):
         result = self.wic_prof("analyze", packed, "--format", "json")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn('"classification"', result.stdout)
+
+
+class Bundled(harness.Case):
+    """The traces in samples/traces, which bench/record_traces.sh has made on a GPU."""
+
+    FOLDER = harness.SOURCE / "samples" / "traces"
+    APPLICATIONS = {"c_srs", "c_cg", "c_fe", "c_h3d", "g_bfs", "g_bs", "g_c2d", "g_stn", "g_gem", "g_kmn"}
+    MOST_BYTES = 4 << 20  # all together: they are part of the source tree
+
+    def setUp(self):
+        super().setUp()
+        self.files = {path.name: path for path in self.FOLDER.glob("*.wicprof.gz")}
+        if not self.files:
+            self.skipTest("no traces are bundled yet; bench/record_traces.sh makes them on a machine with a GPU")
+
+    def test_all_are_there_in_both_modes_and_small(self):
+        self.assertEqual(set(self.files), {f"{name}.{mode}.wicprof.gz" for name in self.APPLICATIONS for mode in ("poll", "park")})
+        self.assertLessEqual(sum(path.stat().st_size for path in self.files.values()), self.MOST_BYTES)
+
+    def test_they_say_what_their_samples_expect(self):
+        for file, path in sorted(self.files.items()):
+            with self.subTest(trace=file):
+                expected = json.loads((harness.SOURCE / "samples" / file.split(".")[0] / "expect.json").read_text())
+                result = self.wic_prof("analyze", path, "--format", "json")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                answer = json.loads(result.stdout)
+                self.assertEqual(answer["loss"], [])
+                for field in ("model", "pattern"):
+                    allowed = {expected[field]} | ({"unknown"} if field in expected.get("unknown_for_now", []) else set())
+                    self.assertIn(answer["classification"][field], allowed)
+
+    def test_they_are_from_a_gpu(self):
+        result = self.wic_prof("demo", "--recorded")  # from the build, which finds them as an installed one does
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("CPU device", result.stdout)
+        for name in self.APPLICATIONS:
+            self.assertRegex(result.stdout, rf"(?m)^  {name} ")
 
 
 if __name__ == "__main__":

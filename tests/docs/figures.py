@@ -48,7 +48,7 @@ def file_problems(path, benchmarks, mentions):
         return problems
     if not re.fullmatch(r"\w+\.[\w.-]+\.json", path.name):
         problems.append(f"{path.name}: the name does not say the machine; call it NAME.MACHINE.json")
-    if not (benchmarks / f"{document['bench']}.cpp").is_file():
+    if not any((benchmarks / f"{document['bench']}{kind}").is_file() for kind in (".cpp", ".py")):
         problems.append(f"{path.name}: there is no bench/{document['bench']}.cpp")
     if not document["rows"]:
         problems.append(f"{path.name}: no rows")

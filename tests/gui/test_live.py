@@ -1,9 +1,13 @@
 """The window beside a running program: events as they come, the toggle, and what it did."""
 
 import json
+import os
+import signal
 import unittest
 
 import gui_harness
+
+LONG = 120  # seconds: each program is ended by its test
 
 
 class Live(gui_harness.Case):
@@ -11,7 +15,7 @@ class Live(gui_harness.Case):
         return self.drive([], *lines, options=("--session", name))
 
     def test_events_come_while_it_runs(self):
-        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"))
+        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
         first, later = self.driven(process, "s", "wait loaded", "wait waits 1", "frames 2", "dump a", "wait waits 200", "frames 2", "dump b")
         self.assertEqual((first["view"], first["recording"]), ("live", True))
         self.assertGreater(later["timeline"]["span_ns"], first["timeline"]["span_ns"])
@@ -19,9 +23,9 @@ class Live(gui_harness.Case):
         self.interrupt(process)
 
     def test_the_toggle_is_one_click(self):
-        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"))
+        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
         parked, polled = self.driven(process, "s", "wait waits 50", "wait attached", "frames 3", "click toggle.park", "wait toggled", "wait interventions 1",
-                                     "frames 3", "dump a", "click toggle.poll", "wait interventions 2", "wait before_after", "frames 3", "dump b")
+                                     "frames 3", "dump a", "click toggle.poll", "wait interventions 2", "wait segments 3", "wait before_after", "frames 3", "dump b")
         toggle = parked["session"]["toggles"][0]
         self.assertEqual((toggle["mode"], toggle["site"], toggle["in_effect"], toggle["error"]), ("park", "", True, None))
         self.assertEqual(len(parked["timeline"]["interventions"]), 1)
@@ -33,7 +37,7 @@ class Live(gui_harness.Case):
         self.assertEqual(ways, [1, 0], "the trace has both")
 
     def test_a_site_and_a_strategy(self):
-        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"))
+        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
         state = self.driven(process, "s", "wait waits 10", "wait attached", "frames 3", "click toggle.where", "frames 3", "click toggle.where.right", "frames 3",
                             "click toggle.strategy", "frames 3", "click toggle.strategy.backoff", "frames 3", "click toggle.park", "wait toggled", "dump s")
         toggle = state["session"]["toggles"][-1]
@@ -41,31 +45,38 @@ class Live(gui_harness.Case):
         self.interrupt(process)
 
     def test_stays_when_the_program_ends(self):
-        process = self.start_app("--seconds", "3", run_options=("--name", "s", "-o", "t.wicprof"), seconds=3)
-        state = self.driven(process, "s", "wait waits 1", "wait complete", "wait facts", "frames 3", "dump s")
+        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
+        gui = self.start("gui", "--session", "s", "--drive", self.script("wait waits 1", "dump a", "wait complete 40", "wait facts", "frames 3", "dump b"))
+        self.until(lambda: (self.work / "a").exists(), "the window")
+        self.interrupt(process)
+        result = self.finish(gui)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        state = json.loads((self.work / "b").read_text())
         self.assertEqual((state["recording"], state["error"]), (False, None))
-        self.finish(process)
         self.assertEqual(state["status"]["losses"], [])
 
     def test_a_trace_that_is_being_written(self):
         """Opened as a file: it is seen that it grows."""
-        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"))
+        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
         self.until(lambda: self.sessions()[0]["waits"] > 0, "waits")
         state = self.drive(["t.wicprof"], "wait waits 100", "frames 2", "dump s")
         self.assertTrue(state["recording"])
         self.interrupt(process)
 
     def test_a_recorder_that_is_killed(self):
-        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=4)
+        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
         self.until(lambda: self.sessions()[0]["waits"] > 0, "waits")
         gui = self.start("gui", "--session", "s", "--drive", self.script("wait waits 1", "dump a", "wait complete 40", "frames 2", "dump b"))
         self.until(lambda: (self.work / "a").exists(), "the window")
         process.kill()
-        self.finish(process)
-        self.assertEqual(self.finish(gui).returncode, 0)
+        process.wait(timeout=gui_harness.harness.PATIENCE)
+        result = self.finish(gui)
+        self.assertEqual(result.returncode, 0, result.stderr)
         state = json.loads((self.work / "b").read_text())
         self.assertFalse(state["recording"])
         self.assertTrue(any("never closed" in loss for loss in state["status"]["losses"]))
+        for pid, _ in self.processes():
+            os.kill(pid, signal.SIGKILL)
         self.until(lambda: not self.processes(), "the program to end")
         self.sessions()  # clears what the recorder left
 
@@ -73,7 +84,7 @@ class Live(gui_harness.Case):
 class RunWithAWindow(gui_harness.Case):
     def test_run_gui(self):
         script = self.script("wait waits 20", "wait attached", "frames 3", "click toggle.park", "wait toggled", "dump s")
-        process = self.start("run", "--gui", "--gui-drive", script, "-o", "t.wicprof", "--", gui_harness.harness.TRACED_APP, "--seconds", "30")
+        process = self.start("run", "--gui", "--gui-drive", script, "-o", "t.wicprof", "--", gui_harness.harness.TRACED_APP, "--seconds", str(LONG))
         self.until(lambda: (self.work / "s").exists(), "the window")
         state = json.loads((self.work / "s").read_text())
         self.assertTrue(state["session"]["toggles"][0]["in_effect"])

@@ -140,11 +140,11 @@ class Timeline(gui_harness.Case):
         self.assertEqual(woken["selected"]["kind"], "wait")
 
     def test_a_drag_adds_up(self):
-        dragged, zoomed = self.drive([self.trace], "wait facts", "frames 3", "drag timeline 0.2 0.1 0.6 0.95", "frames 3", "dump area",
+        dragged, zoomed = self.drive([self.trace], "wait facts", "frames 3", "drag timeline 0.4 0.1 0.8 0.95", "frames 3", "dump area",
                                      "key f", "frames 2", "dump zoomed")
         area, span = dragged["area"], dragged["timeline"]["span_ns"]
-        self.assertAlmostEqual(area["begin_ns"] / span, 0.2, delta=0.02)
-        self.assertAlmostEqual(area["end_ns"] / span, 0.6, delta=0.02)
+        self.assertAlmostEqual(area["begin_ns"] / span, 0.4, delta=0.02)
+        self.assertAlmostEqual(area["end_ns"] / span, 0.8, delta=0.02)
         states = {one["state"]: one["time_ns"] for one in area["sums"]}
         self.assertGreater(states["polling"], 0)
         self.assertGreater(states["parked"], 0)

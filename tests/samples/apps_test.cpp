@@ -73,11 +73,10 @@ TEST_P(EveryApplication, IsRightAfterAThousandToggles) {
   });
   wicprof::Result<> done = wicprof::ok();
   std::uint32_t step = 0;
-  while (done && (step < 3 || (toggles < 1000 && step < 200))) done = (*app)->step(++step);
+  while (done && (step < 3 || toggles < 1000)) done = (*app)->step(++step);
   over = true;
   toggler.join();
   ASSERT_TRUE(done) << "step " << step << ": " << done.error().message;
-  EXPECT_GE(toggles, 1000u);
   const auto right = (*app)->check();
   EXPECT_TRUE(right) << right.error().message;
 }

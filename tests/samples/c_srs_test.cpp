@@ -360,6 +360,19 @@ TEST(SrsPipeline, SeveralStationsGetStreamsOfTheirOwn) {
   EXPECT_EQ(running.pipeline->traffic().messages, 12);
 }
 
+TEST(SrsPipeline, TheStreamGoesOnWithoutAGapUntilAPassIsOver) {
+  const BatchShape shape{128, 256};
+  std::uint64_t end = 0;
+  std::uint32_t batch = 1;
+  for (; place_in_pass(shape, batch, 0) == end; ++batch) {
+    EXPECT_EQ(place_in_pass(shape, batch, 1), end + shape.tile_bytes());
+    end = place_in_pass(shape, batch, 255) + shape.tile_bytes();
+  }
+  EXPECT_EQ(place_in_pass(shape, batch, 0), 0u);
+  EXPECT_EQ(end, std::uint64_t{8} << 30);
+  EXPECT_EQ(place_in_pass({1024, 65536}, 2, 0), 0u);  // a batch that is more than that
+}
+
 TEST(SrsPipeline, CanGoOnAfterACheck) {
   const Running running = start(small(8, 2));
   ASSERT_TRUE(running.pipeline->check());

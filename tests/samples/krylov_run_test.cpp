@@ -1,4 +1,5 @@
-// The programs c_cg and c_fe at sizes and shapes at the edge; what all applications have in common is tested with all of them.
+// The programs c_cg and c_fe at sizes and shapes at the edge; what all applications have in common is tested with all
+// of them.
 #include <gtest/gtest.h>
 
 #include "program.h"

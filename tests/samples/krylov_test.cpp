@@ -7,6 +7,7 @@
 
 #include "c_cg/stencil_matrix.h"
 #include "c_fe/assemble.h"
+#include "krylov/host_rank.h"
 #include "krylov/krylov_app.h"
 #include "krylov/replay.h"
 #include "krylov/textbook.h"
@@ -384,6 +385,20 @@ TEST(ReplayTest, SolvesWhatTheTextbookSolves) {
   }
 }
 
+TEST(HostTeamTest, EveryItemIsDoneOnceWhoeverDoesIt) {
+  for (const std::uint32_t members : {1u, 2u, 5u}) {
+    HostTeam team(members);
+    for (const std::uint32_t count : {0u, 1u, 4u, 103u}) {
+      std::vector<int> done(count);
+      for (int round = 0; round < 50; ++round) {
+        team.in_ranges(count, [&](std::uint32_t i) { ++done[i]; });
+        team.in_turn(count, [&](std::uint32_t i) { ++done[count - 1 - i]; });
+      }
+      EXPECT_EQ(done, std::vector<int>(count, 100)) << members << " members";
+    }
+  }
+}
+
 class KrylovAppTest : public testing::Test {
  protected:
   static Problem cg_problem(std::uint32_t ranks) {
@@ -522,8 +537,8 @@ TEST_F(SilenceTest, AMessageOfAnotherIterationIsFound) {
   std::vector<double> message(kHead + plans_[1].incoming[0].global.size());
   message[kIterationAt] = 7;
   const Lane::Turn turn = up_->turn(1);
-  ASSERT_TRUE(turn.channel->send(0, turn.cycle, message.data(), static_cast<std::uint32_t>(message.size() * sizeof(double)),
-                                 kTimeoutNs));
+  ASSERT_TRUE(turn.channel->send(0, turn.cycle, message.data(),
+                                 static_cast<std::uint32_t>(message.size() * sizeof(double)), kTimeoutNs));
   ASSERT_TRUE((*rank)->launch(Kind::residual, true, 1, kTimeoutNs));
   const auto trouble = (*rank)->settle();
   ASSERT_TRUE(trouble) << trouble.error().message;

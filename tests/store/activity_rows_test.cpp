@@ -8,6 +8,7 @@
 #include "protocol/events/process.h"
 #include "protocol/events/sync.h"
 #include "protocol/events/thread_sample.h"
+#include "protocol/events/uvm.h"
 #include "tests/store/support.h"
 
 namespace wicprof::store {
@@ -264,6 +265,38 @@ TEST_F(ActivityRows, ThreadsAndOverheads) {
   EXPECT_EQ(waits->at(0).involuntary_switches, 4u);
   EXPECT_EQ(waits->at(0).run_delay, 500);
   EXPECT_EQ(waits->at(0).process, 4000u);
+}
+
+TEST_F(ActivityRows, ManagedMemory) {
+  UvmEvent event = make_event<UvmEvent>();
+  event.kind = UvmKind::device_to_host;
+  event.device = kHostDevice;
+  event.peer_device = 2;
+  event.address = 0x7f0000000000;
+  event.bytes = 65536;
+  event.start_ns = 300;
+  event.end_ns = 450;
+  event.count = 3;
+  event.cause = 5;
+  add(event);
+  event.start_ns = 100;
+  event.cause = 0;
+  add(event);
+  const auto rows = finish().uvm();
+  ASSERT_TRUE(rows) << rows.error().message;
+  ASSERT_EQ(rows->size(), 2u);
+  EXPECT_EQ(rows->at(0).start, 100) << "in order of time";
+  EXPECT_EQ(rows->at(0).cause, "");
+  const UvmRow& r = rows->at(1);
+  EXPECT_EQ(r.kind, UvmKind::device_to_host);
+  EXPECT_EQ(r.device, kHostDevice);
+  EXPECT_NE(r.peer_device, kHostDevice);
+  EXPECT_EQ(r.address, 0x7f0000000000u);
+  EXPECT_EQ(r.bytes, 65536u);
+  EXPECT_EQ(r.end, 450);
+  EXPECT_EQ(r.count, 3u);
+  EXPECT_EQ(r.cause, "name");
+  EXPECT_EQ(r.process, 4000u);
 }
 
 }  // namespace

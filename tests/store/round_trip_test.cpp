@@ -126,6 +126,9 @@ TEST_F(RoundTrip, Site) {
   e.word_memory = WordMemory::pinned_host;
   e.pollers = Pollers::each_thread;
   e.words = 1;
+  e.purpose = SitePurpose::room;
+  e.releasing = kFirstDeviceEnd + 1;
+  e.waiting = kHostEnd;
   add(e);
   const auto rows = finish().sites();
   ASSERT_TRUE(rows);
@@ -136,6 +139,9 @@ TEST_F(RoundTrip, Site) {
   EXPECT_EQ(r.word_memory, WordMemory::pinned_host);
   EXPECT_EQ(r.pollers, Pollers::each_thread);
   EXPECT_EQ(r.words, 1u);
+  EXPECT_EQ(r.purpose, SitePurpose::room);
+  EXPECT_EQ(r.releasing, kFirstDeviceEnd + 1);
+  EXPECT_EQ(r.waiting, kHostEnd);
 }
 
 TEST_F(RoundTrip, Strategy) {

@@ -1,0 +1,64 @@
+// Curves over the progress of polling, averaged over iterations.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "analyzer/figures/figure.h"
+
+namespace wicprof::analyzer {
+
+/// Progress 0, 5, ... 100 %.
+inline constexpr std::size_t kCurvePoints = 21;
+
+/// The progress, from 0 to 1, of a time within an iteration's polling: from its first arrival to its last resumption.
+inline double progress_at(const IterationSlot& slot, TimeNs time) {
+  const auto length = static_cast<double>(slot.last_resumption - slot.first_arrival);
+  if (length <= 0) return 1;
+  const double progress = static_cast<double>(time - slot.first_arrival) / length;
+  return progress < 0 ? 0 : progress > 1 ? 1 : progress;
+}
+
+/// How many of some events are still to come, on the mean over iterations that count alike.
+class Curve {
+ public:
+  /// An event at `progress`, of an iteration in which each weighs `weight`.
+  void add(double progress, double weight) {
+    for (std::size_t i = 0; i < kCurvePoints && point(i) < progress; ++i) still_[i] += weight;
+  }
+  void add_iteration() { ++iterations_; }
+  double at(std::size_t i) const { return iterations_ > 0 ? still_[i] / iterations_ : 0; }
+  double iterations() const { return iterations_; }
+  static double point(std::size_t i) { return static_cast<double>(i) / (kCurvePoints - 1); }
+
+ private:
+  std::array<double, kCurvePoints> still_{};
+  double iterations_ = 0;
+};
+
+using Curves = std::map<std::pair<SiteId, Mode>, Curve>;
+
+/// A row a point: trace, mode, site, progress, the value.
+inline void add_curves(Figure& figure, const FigureTrace& trace, const Curves& curves, const auto& value) {
+  for (const auto& [key, curve] : curves) {
+    for (std::size_t i = 0; i < kCurvePoints; ++i) {
+      std::vector<FigureCell> row = row_head(trace, key.second, key.first);
+      row.push_back(Curve::point(i));
+      row.push_back(value(key, curve, i));
+      figure.rows.push_back(std::move(row));
+    }
+  }
+}
+
+inline void describe_curves(Figure& figure, const char* column) {
+  figure.columns = {"trace", "mode", "site", "progress", column};
+  figure.plot = Figure::Plot::lines;
+  figure.series = 2;
+  figure.x = 3;
+  figure.y = 4;
+  figure.shares = true;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,32 @@
+#include "analyzer/figures/list.h"
+
+#include <array>
+
+namespace wicprof::analyzer {
+namespace {
+
+constexpr std::array kFigures{
+    FigureInfo{2, "Share of the run time spent in communication", figure_2},
+    FigureInfo{4, "How long consumers come before their data", figure_4},
+    FigureInfo{5, "Polling's share of communication, and checks a communication", figure_5},
+    FigureInfo{6, "Waiters that have not come yet, against the progress of polling", figure_6},
+    FigureInfo{7, "Independent blocks that are not done yet, against the progress of polling", figure_7},
+    FigureInfo{12, "Speed-up of parking over polling, and the share of communication", figure_12},
+    FigureInfo{13, "Waiters that are still without their data", figure_13},
+    FigureInfo{14, "Waiting that is overlapped with computation", figure_14},
+    FigureInfo{15, "What wic and wic-prof cost themselves", figure_15},
+    FigureInfo{16, "Speed-up of parking over polling, against the number of threads", figure_16},
+};
+
+}  // namespace
+
+std::span<const FigureInfo> figures() { return kFigures; }
+
+const FigureInfo* figure_by_number(int number) {
+  for (const FigureInfo& info : kFigures) {
+    if (info.number == number) return &info;
+  }
+  return nullptr;
+}
+
+}  // namespace wicprof::analyzer

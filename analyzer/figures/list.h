@@ -1,0 +1,25 @@
+// The figures that can be made: one file each, and one line in list.cpp.
+#pragma once
+
+#include <span>
+
+#include "analyzer/figures/figure.h"
+
+namespace wicprof::analyzer {
+
+std::span<const FigureInfo> figures();
+/// nullptr for a number that there is no figure for.
+const FigureInfo* figure_by_number(int number);
+
+Figure figure_2(const FigureInput& input);
+Figure figure_4(const FigureInput& input);
+Figure figure_5(const FigureInput& input);
+Figure figure_6(const FigureInput& input);
+Figure figure_7(const FigureInput& input);
+Figure figure_12(const FigureInput& input);
+Figure figure_13(const FigureInput& input);
+Figure figure_14(const FigureInput& input);
+Figure figure_15(const FigureInput& input);
+Figure figure_16(const FigureInput& input);
+
+}  // namespace wicprof::analyzer

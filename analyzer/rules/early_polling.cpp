@@ -1,0 +1,127 @@
+// Waiters that poll while others at the same site still compute what comes before the wait (the paper's figures 6 and 7).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/reports/format.h"
+#include "analyzer/rules/list.h"
+#include "analyzer/rules/remedy.h"
+#include "analyzer/statistics.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+/// A quarter of all polling beside work that is not done yet is worth a change; a twentieth of the time must be polled away.
+constexpr double kEarlyShare = 0.25;
+constexpr double kWorthNaming = 0.05;
+/// Waiters of an iteration: alone, nobody is late.
+constexpr std::size_t kFewest = 2;
+
+struct Early {
+  TimeNs polling = 0, early = 0;  ///< all polling, and the part before the round's last waiter arrived
+  std::uint64_t rounds = 0, waits = 0;
+};
+
+bool polls(StrategyId strategy) { return every_waiter_polls(strategy) || strategy == StrategyId::naive; }
+
+/// The waits of one iteration at one site on one device, while they come in, in order of arrival.
+class Round {
+ public:
+  /// Whether the wait is of the iteration that is open here; one that arrives when all of it are gone is of another run.
+  bool takes(const store::WaitRow& wait) const { return count_ > 0 && wait.iteration == number_ && wait.arrived <= until_; }
+
+  void add(const store::WaitRow& wait) {
+    number_ = wait.iteration;
+    last_ = wait.arrived;
+    until_ = std::max(count_ == 0 ? wait.resumed : until_, wait.resumed);
+    ++count_;
+    if (polls(wait.strategy) && wait.resumed > wait.arrived) polling_.push_back({wait.arrived, wait.resumed});
+  }
+
+  void close(Early& early) {
+    if (count_ >= kFewest) {
+      ++early.rounds;
+      early.waits += polling_.size();
+      for (const Interval& wait : polling_) {
+        early.polling += wait.end - wait.begin;
+        early.early += std::clamp<TimeNs>(last_ - wait.begin, 0, wait.end - wait.begin);
+      }
+    }
+    count_ = 0;
+    polling_.clear();
+  }
+
+ private:
+  std::uint32_t number_ = 0;
+  std::size_t count_ = 0;
+  TimeNs last_ = 0, until_ = 0;
+  std::vector<Interval> polling_;
+};
+
+/// All iterations of a site on a device. Those that are open lie close together in number, so that so many places do; one
+/// that lags by more is counted as two.
+struct Place {
+  std::array<Round, 256> open;
+  Early early;
+
+  void add(const store::WaitRow& wait) {
+    Round& round = open[wait.iteration % open.size()];
+    if (!round.takes(wait)) round.close(early);
+    round.add(wait);
+  }
+};
+
+}  // namespace
+
+RuleOutcome early_polling(const RuleInput& input) {
+  const TraceModel& model = input.model;
+  RuleOutcome outcome;
+  if (model.waits.empty()) {
+    outcome.refused = "the trace holds no waits inside kernels";
+    return outcome;
+  }
+  std::map<std::pair<SiteId, DeviceId>, Place> places;
+  Place* place = nullptr;
+  std::pair<SiteId, DeviceId> key{};
+  for (const store::WaitRow& wait : model.waits) {
+    if (place == nullptr || key != std::pair(wait.site, wait.device)) {
+      key = {wait.site, wait.device};
+      place = &places[key];
+    }
+    place->add(wait);
+  }
+  for (auto& [where, found] : places) {
+    for (Round& round : found.open) round.close(found.early);
+    const Early& early = found.early;
+    const auto site = std::find_if(input.sites.begin(), input.sites.end(),
+                                   [&](const SiteStats& stats) { return stats.site == where.first; });
+    if (early.polling <= 0 || site == input.sites.end()) continue;
+    const double share = static_cast<double>(early.early) / static_cast<double>(early.polling);
+    const double of_time = static_cast<double>(early.early) /
+                           (static_cast<double>(std::max<TimeNs>(1, model.span())) * static_cast<double>(site->groups));
+    if (share < kEarlyShare || of_time < kWorthNaming) continue;
+    Finding finding;
+    finding.site = site->site;
+    finding.site_name = site->name;
+    finding.severity = Severity::warning;
+    finding.text = fmt::format(
+        "{} of the polling at {} goes on while other waiters of the same iteration still compute: it takes their turns",
+        format_percent(share), one_line(site->name));
+    finding.evidence =
+        fmt::format("{} in {} polled for {}, {} of it before the last waiter of their iteration had arrived; that is {} of "
+                    "a waiter's time",
+                    count_of(early.waits, "wait"), count_of(early.rounds, "iteration"), format_duration(early.polling),
+                    format_duration(early.early), format_percent(of_time));
+    finding.remedy = park_command(site->name, site->words == 1 && site->word_memory != WordMemory::device
+                                                  ? StrategyId::shared_watch
+                                                  : StrategyId::leader_bar_sync);
+    outcome.findings.push_back(std::move(finding));
+  }
+  return outcome;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,82 @@
+// Copies during which the device computes nothing: the program waits for the transfer itself.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "analyzer/reports/format.h"
+#include "analyzer/rules/list.h"
+#include "analyzer/statistics.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+/// Of the traced time: hiding less would not be noticed (a comparison counts 2 % as a change, and hiding is never whole).
+constexpr double kWarning = 0.05;
+constexpr double kCritical = 0.3;
+
+struct Work {
+  std::vector<Interval> kernels, copies, both;
+  std::uint64_t bytes = 0, count = 0, pageable = 0, waited_for = 0;
+};
+
+bool crosses_the_bus(const store::CopyRow& copy) {
+  return copy.kind == CopyKind::host_to_device || copy.kind == CopyKind::device_to_host ||
+         copy.kind == CopyKind::peer_to_peer;
+}
+
+}  // namespace
+
+RuleOutcome exposed_transfer(const RuleInput& input) {
+  const TraceModel& model = input.model;
+  RuleOutcome outcome;
+  if (model.copies.empty() || model.kernels.empty() || model.span() <= 0) {
+    outcome.refused = model.copies.empty() ? "the trace holds no copies" : "the trace holds no kernels beside its copies";
+    return outcome;
+  }
+  std::map<DeviceId, Work> devices;
+  for (const store::KernelRow& kernel : model.kernels) {
+    if (kernel.end <= kernel.start) continue;
+    Work& work = devices[kernel.device];
+    work.kernels.push_back({kernel.start, kernel.end});
+    work.both.push_back(work.kernels.back());
+  }
+  for (const store::CopyRow& copy : model.copies) {
+    if (!crosses_the_bus(copy) || copy.end <= copy.start) continue;
+    Work& work = devices[copy.device];
+    work.copies.push_back({copy.start, copy.end});
+    work.both.push_back(work.copies.back());
+    work.bytes += copy.bytes;
+    ++work.count;
+    if (copy.source == CopyMemory::pageable || copy.destination == CopyMemory::pageable) ++work.pageable;
+    if (!copy.asynchronous) ++work.waited_for;
+  }
+  for (auto& [device, work] : devices) {
+    if (work.count == 0) continue;
+    const TimeNs copying = covered(work.copies);
+    // Time with a copy and no kernel: the union of both less that of the kernels.
+    const TimeNs exposed = covered(std::move(work.both)) - covered(std::move(work.kernels));
+    const double share = static_cast<double>(exposed) / static_cast<double>(model.span());
+    if (share < kWarning) continue;
+    Finding finding;
+    finding.severity = share >= kCritical ? Severity::critical : Severity::warning;
+    finding.text = fmt::format("transfers of {} are not hidden: for {}, {} of the traced time, it copies and computes nothing",
+                               one_line(model.device_name(device)), format_duration(exposed), format_percent(share));
+    finding.evidence = fmt::format(
+        "{} {}, {} in {}, {} of that beside kernels; {} from or to pageable memory, {} that the caller waited for",
+        format_count(work.count), work.count == 1 ? "copy" : "copies",
+        format_bytes(work.bytes), format_duration(copying),
+        format_percent(copying > 0 ? static_cast<double>(copying - exposed) / static_cast<double>(copying) : 0),
+        format_count(work.pageable), format_count(work.waited_for));
+    finding.remedy = std::string(work.pageable > 0 ? "allocate the host's side with cudaMallocHost, since copies of pageable "
+                                                     "memory do not run beside others; "
+                                                   : "") +
+                     "cudaMemcpyAsync in parts, on a stream of its own, so that the next part travels while one is computed; "
+                     "or let the kernel start at once and take its data through a wic channel (docs/channels.md)";
+    outcome.findings.push_back(std::move(finding));
+  }
+  return outcome;
+}
+
+}  // namespace wicprof::analyzer

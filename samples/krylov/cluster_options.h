@@ -1,0 +1,27 @@
+// How the ranks are set up.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "wic/channel_spec.h"
+
+namespace sample::krylov {
+
+inline constexpr std::uint32_t kMostRanks = 6;  ///< the CPU's included
+
+/// How a rank's kernels are launched; 0 = its choice.
+struct ShapeWish {
+  std::uint32_t blocks = 0;
+  std::uint32_t threads = 0;
+};
+
+struct ClusterOptions {
+  std::string prefix;  ///< of the lanes' names: "PREFIX.0to1" and so on
+  wic::Way way = wic::Way::poll;
+  ShapeWish shape;
+  std::uint32_t host_threads = 1;
+  std::uint64_t timeout_ns = 10'000'000'000;
+};
+
+}  // namespace sample::krylov

@@ -1,0 +1,49 @@
+// Puts rows in order by a time. They come nearly in order, and there may be very many of them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace wicprof::store {
+
+/// Stable. Rows that stand a few places from where they belong are moved there; where that would take long, keys are sorted
+/// instead of rows, so that next to no memory is needed beside them.
+template <class Row, class Key>
+void sort_rows(std::vector<Row>& rows, Key key) {
+  std::size_t moves = 0;
+  const std::size_t most = 16 * rows.size();
+  std::size_t i = 1;
+  for (; i < rows.size() && moves <= most; ++i) {
+    if (!(key(rows[i]) < key(rows[i - 1]))) continue;
+    Row row = std::move(rows[i]);
+    const auto time = key(row);
+    std::size_t to = i;
+    for (; to > 0 && time < key(rows[to - 1]); --to) rows[to] = std::move(rows[to - 1]);
+    rows[to] = std::move(row);
+    moves += i - to;
+  }
+  if (i >= rows.size()) return;
+
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  order.reserve(rows.size());
+  for (std::size_t from = 0; from < rows.size(); ++from) order.emplace_back(static_cast<std::int64_t>(key(rows[from])), from);
+  std::sort(order.begin(), order.end());
+  // Each cycle of the permutation moves its rows one on; a place that is done points at itself.
+  for (std::size_t start = 0; start < rows.size(); ++start) {
+    if (order[start].second == start) continue;
+    Row first = std::move(rows[start]);
+    std::size_t to = start;
+    for (std::size_t from = order[to].second; from != start; from = order[to].second) {
+      rows[to] = std::move(rows[from]);
+      order[to].second = to;
+      to = from;
+    }
+    rows[to] = std::move(first);
+    order[to].second = to;
+  }
+}
+
+}  // namespace wicprof::store

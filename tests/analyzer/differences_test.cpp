@@ -1,0 +1,159 @@
+// What a comparison tells apart: sites, edges, NVTX ranges, many runs.
+#include "analyzer/differences.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/compare.h"
+#include "synthetic.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+using namespace synthetic;
+
+/// Two sites, "flag" and "other"; the second's waits and wake-ups take as long as is said.
+TraceModel two_sites(const std::string& name, TimeNs other_period, TimeNs other_wake) {
+  TraceModel model = empty_program();
+  model.name = name;
+  declare_site(model, 2, "other", WordMemory::device);
+  const auto near = [](TimeNs period) { return [=](std::size_t i) { return period + static_cast<TimeNs>(i % 5) * 1'000; }; };
+  add_handoff(model, {.waiters = 4, .iterations = 40, .period = near(1'000'000)});
+  add_handoff(model, {.site = 2, .waiters = 4, .iterations = 40, .wake_latency = other_wake, .period = near(other_period)});
+  settle(model);
+  return model;
+}
+
+TEST(Differences, AreToldSiteBySiteAndEdgeByEdge) {
+  const TraceModel before = two_sites("before", 2'000'000, 40'000), after = two_sites("after", 1'000'000, 4'000);
+  const Comparison comparison = compare(before, after);
+  ASSERT_EQ(comparison.differences.sites.size(), 2u);
+  ASSERT_EQ(comparison.differences.edges.size(), 2u);
+  for (const SiteDifference& site : comparison.differences.sites) {
+    EXPECT_EQ(site.before_count, 160u);
+    EXPECT_EQ(site.verdict, site.site == "flag" ? Verdict::no_change : Verdict::improvement) << site.site;
+    ASSERT_TRUE(site.ratio);
+    EXPECT_NEAR(site.ratio->value, site.site == "flag" ? 1 : 2, 0.1);
+  }
+  for (const EdgeDifference& edge : comparison.differences.edges) {
+    EXPECT_EQ(edge.from, "the CPU");
+    EXPECT_EQ(edge.to, "GPU 0");
+    EXPECT_EQ(edge.before_p50_ns, edge.site == "flag" ? 1'500 : 40'000);
+    EXPECT_EQ(edge.verdict, edge.site == "flag" ? Verdict::no_change : Verdict::improvement) << edge.site;
+    ASSERT_TRUE(edge.ratio);
+    EXPECT_NEAR(edge.ratio->value, edge.site == "flag" ? 1 : 10, 0.1);
+  }
+}
+
+TEST(Differences, OfAWakeUpWithinTheClocksErrorHaveNoVerdict) {
+  TraceModel before = two_sites("before", 1'000'000, 40'000), after = two_sites("after", 1'000'000, 4'000);
+  for (TraceModel* model : {&before, &after}) model->devices[1].clock_error_ns = 50'000;
+  for (const EdgeDifference& edge : compare(before, after).differences.edges) {
+    if (edge.site == "other") {
+      EXPECT_EQ(edge.verdict, Verdict::inconclusive);
+    }
+  }
+}
+
+TEST(Differences, ASiteOfOneSideHasNoRatio) {
+  const TraceModel before = two_sites("before", 1'000'000, 4'000);
+  TraceModel after = before;
+  std::erase_if(after.waits, [](const auto& wait) { return wait.site == 2; });
+  settle(after);
+  for (const SiteDifference& site : compare(before, after).differences.sites) {
+    EXPECT_EQ(site.ratio.has_value(), site.site == "flag");
+    if (site.site == "other") {
+      EXPECT_EQ(site.after_count, 0u);
+      EXPECT_EQ(site.verdict, Verdict::inconclusive);
+    }
+  }
+}
+
+TEST(Differences, InsideOneTraceAreBetweenItsPhases) {
+  const TraceModel model = phased_program(
+      {.phases = 4, .period = [](Mode mode, std::size_t i) { return TimeNs(mode == Mode::poll ? 3'000'000 : 1'000'000) + TimeNs(i % 3) * 100; }});
+  const Comparison comparison = compare(model);
+  ASSERT_EQ(comparison.differences.sites.size(), 1u);
+  EXPECT_NEAR(comparison.differences.sites[0].ratio->value, 3, 0.05);
+  EXPECT_EQ(comparison.differences.sites[0].verdict, Verdict::improvement);
+}
+
+TEST(Differences, WithoutCountedIterationsEachWaitIsAValue) {
+  TraceModel before = two_sites("before", 2'000'000, 4'000), after = two_sites("after", 1'000'000, 4'000);
+  for (TraceModel* model : {&before, &after}) {
+    for (auto& wait : model->waits) wait.iteration = 0;
+  }
+  for (const SiteDifference& site : compare(before, after).differences.sites) {
+    EXPECT_EQ(site.verdict, site.site == "flag" ? Verdict::no_change : Verdict::improvement) << site.site;
+  }
+}
+
+/// A program without waits that sets a range "step" of `length` twenty times on one thread, and another beside it.
+TraceModel ranges(const std::string& name, TimeNs length) {
+  TraceModel model = empty_program();
+  model.name = name;
+  for (int i = 0; i < 20; ++i) {
+    for (const auto& [what, domain, thread] : {std::tuple{"step", "solver", 7u}, std::tuple{"load", "", 8u}}) {
+      store::NvtxRow row{};
+      row.kind = NvtxKind::range;
+      row.name = what;
+      row.domain = domain;
+      row.thread = thread;
+      row.start = 1'000'000 + i * 10'000'000;
+      row.end = row.start + (row.name == "step" ? length + i % 4 * 1'000 : 500'000);
+      model.nvtx.push_back(row);
+    }
+  }
+  settle(model);
+  return model;
+}
+
+TEST(CompareRanges, TimesTheOnesOfThatName) {
+  const TraceModel before = ranges("before", 4'000'000), after = ranges("after", 2'000'000);
+  for (const char* name : {"step", "step@solver"}) {
+    CompareOptions options;
+    options.nvtx = name;
+    const Comparison comparison = compare(before, after, options);
+    EXPECT_EQ(comparison.verdict, Verdict::improvement) << comparison.reason;
+    EXPECT_EQ(comparison.before.iterations, 20u);
+    EXPECT_NEAR(comparison.speedup->value, 2, 0.01);
+  }
+  CompareOptions other;
+  other.nvtx = "load";
+  EXPECT_EQ(compare(before, after, other).verdict, Verdict::no_change);
+}
+
+TEST(CompareRanges, SaysWhichAreMissing) {
+  CompareOptions options;
+  options.nvtx = "step@elsewhere";
+  const Comparison comparison = compare(ranges("before", 1'000), ranges("after", 1'000), options);
+  EXPECT_FALSE(comparison.speedup);
+  EXPECT_NE(comparison.reason.find("before holds no NVTX range step@elsewhere"), std::string::npos) << comparison.reason;
+  EXPECT_NE(compare(ranges("before", 1'000), ranges("after", 1'000)).reason.find("--nvtx"), std::string::npos);
+}
+
+TEST(CompareRuns, EachRunCountsAsOne) {
+  // Runs of one side differ by more than the sides do: many iterations must not make that certain.
+  const auto run = [](TimeNs period) {
+    TraceModel model = empty_program();
+    add_handoff(model, {.waiters = 1, .iterations = 500, .period = [=](std::size_t i) { return period + TimeNs(i % 3) * 100; }});
+    settle(model);
+    return series_of(model);
+  };
+  const std::vector<RunSeries> before = {run(1'000'000), run(1'200'000), run(1'100'000)};
+  const std::vector<RunSeries> after = {run(1'180'000), run(980'000), run(1'060'000)};
+  EXPECT_EQ(compare_runs(before, after, "a", "b").verdict, Verdict::inconclusive);
+  EXPECT_EQ(compare_runs(before, before, "a", "b").before.iterations, 3u * 499u);
+  EXPECT_FALSE(compare_runs(before, {}, "a", "b").speedup);
+}
+
+TEST(Bootstrap, OfVeryManyValuesIsNoNarrowerThanOfFew) {
+  std::vector<TimeNs> many;
+  for (int i = 0; i < 200'000; ++i) many.push_back(1'000'000 + i * 7919 % 100'000);
+  const Speedup speedup = bootstrap_ratio({many}, {many}, {200, 1});
+  EXPECT_EQ(speedup.value, 1);
+  EXPECT_LT(speedup.high, 1.02);
+  EXPECT_GT(speedup.high, 1.0);
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer

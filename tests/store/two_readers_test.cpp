@@ -1,0 +1,49 @@
+// Large tables of a finished trace are read by two threads: nobody may tell.
+#include "tests/store/support.h"
+
+namespace wicprof::store {
+namespace {
+
+TEST(TwoReaders, AnswerLikeOne) {
+  constexpr std::uint32_t kWaits = 130'001;  // an odd number, and enough for two
+  const TempFolder folder;
+  const std::string path = folder / "trace.wicprof";
+  record_waits(path, kWaits);
+  const Result<Reader> reader = Reader::open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto all = reader->waits();
+  ASSERT_TRUE(all) << all.error().message;
+  ASSERT_EQ(all->size(), kWaits);
+  const auto tail = reader->waits(1);  // a live tail's question, which one thread answers
+  ASSERT_TRUE(tail) << tail.error().message;
+  ASSERT_EQ(tail->size(), kWaits - 1);
+  for (std::uint32_t i = 0; i < kWaits; ++i) {
+    const WaitRow& row = (*all)[i];
+    ASSERT_EQ(row.id, static_cast<RowId>(i) + 1);
+    ASSERT_EQ(row.iteration, i);
+    ASSERT_EQ(row.polls, i * 3);
+    if (i > 0) {
+      ASSERT_EQ(row.arrived, (*tail)[i - 1].arrived);
+    }
+  }
+}
+
+TEST(TwoReaders, SayWhatIsDamaged) {
+  const TempFolder folder;
+  const std::string path = folder / "trace.wicprof";
+  record_waits(path, 130'000);
+  std::string bytes = contents(path);
+  // The middle of the file belongs to the waits, most of it to the upper half's: pages full of what cannot be a page.
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 3),
+            bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), '\xff');
+  write_contents(path, bytes);
+  const Result<Reader> reader = Reader::open(path);
+  if (!reader) return;  // refused at once is as good
+  const auto all = reader->waits();
+  ASSERT_FALSE(all);
+  EXPECT_NE(all.error().message.find(path), std::string::npos);
+  EXPECT_NE(all.error().message.find("damaged"), std::string::npos) << all.error().message;
+}
+
+}  // namespace
+}  // namespace wicprof::store
