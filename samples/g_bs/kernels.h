@@ -23,7 +23,6 @@ WIC_DEVICE inline void step_in_piece(const wic::Thread& thread, Record* piece, c
       piece[low] = b;
       piece[high] = a;
     }
-    thread.step();
   }
   thread.sync_block();
 }
