@@ -288,6 +288,9 @@ RunFigures figures_of(const TraceModel& model, const Analysis& analysis, const C
     figures.wait_share = site.share;
     figures.polls_per_wait = site.polls_per_wait;
     figures.missed_deadlines = site.deadline_missed;
+    if (i < analysis.prediction.sites.size() && analysis.prediction.sites[i].gain) {
+      figures.predicted_gain = analysis.prediction.sites[i].gain->value;
+    }
     if (analysis.wakes[i].matched > 0) figures.p99_wake_ns = static_cast<double>(analysis.wakes[i].p99_ns);
     run.sites.push_back(std::move(figures));
   }
