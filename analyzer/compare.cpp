@@ -354,14 +354,15 @@ Comparison compare_runs(const std::vector<RunSeries>& before, const std::vector<
     return comparison;
   }
   Lists lists[2];
-  for (const auto* side : {&before, &after}) {
-    for (const RunSeries& run : *side) {
+  const std::vector<RunSeries>* const sides[2] = {&before, &after};
+  for (int side = 0; side < 2; ++side) {
+    for (const RunSeries& run : *sides[side]) {
       const Iterations& units = *units_of(run, *common);
       if (comparison.measured_at.empty()) {
         comparison.measured_at = run.places[static_cast<std::size_t>(&units - run.iterations.data())];
       }
       comparison.segments.push_back(whole_of(run, units));
-      lists[side == &before ? 0 : 1].push_back(durations(comparison.segments.back().iterations));
+      lists[side].push_back(durations(comparison.segments.back().iterations));
     }
   }
   comparison.before = side_of(comparison.before.label, lists[0]);

@@ -144,7 +144,7 @@ TEST(Gate, ReportsHoldWhateverASiteIsCalled) {
   const GateRun run{"./app 'x'", "2026-01-31T23:59:59Z", 1.5, {"run.1.wicprof"}};
   EXPECT_TRUE(nlohmann::json::accept(gate_json(run, config, {side}, result)));
   const std::string junit = gate_junit(run, result);
-  EXPECT_NE(junit.find("wait_share at a&lt;b&gt;&amp;"), std::string::npos) << junit;
+  EXPECT_NE(junit.find("wait_share at a&lt;b>&amp;"), std::string::npos) << junit;
   EXPECT_EQ(junit.find('\xff'), std::string::npos);
   EXPECT_NE(junit.find("failures=\"1\""), std::string::npos) << junit;
   EXPECT_NE(gate_markdown(run, result).find("\\|d"), std::string::npos) << gate_markdown(run, result);

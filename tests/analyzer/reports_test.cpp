@@ -91,7 +91,7 @@ TEST(AnalysisJson, HasTheShapeOthersRelyOn) {
   EXPECT_EQ(json["sites"][0]["site"], "flag");
   EXPECT_EQ(json["sites"][0]["count"], 8 * 4 * 30);
   EXPECT_EQ(json["sites"][0]["strategy"], "poll");
-  EXPECT_TRUE(json["sites"][0]["predicted_gain"].is_null());
+  EXPECT_TRUE(json["sites"][0]["predicted_gain"].is_number());
   EXPECT_EQ(json["sites"][0]["words"], 1);
   EXPECT_EQ(json["sites"][0]["waiters_a_word"], 8);
   EXPECT_EQ(json["sites"][0]["strategy_chosen"], "shared_watch");
@@ -210,8 +210,8 @@ TEST(Reports, EveryReportShowsThePollingLoopWithItsInstructions) {
   model.meta["sass_missing"] = "one module was not saved";
   const Analysis analysis = analyze(model);
   std::vector<std::string> reports = {analysis_text(model, analysis)};
-  for (const ReportFormat format : kFormats) {
-    if (format != ReportFormat::text) reports.push_back(render({model, analysis}, format));
+  for (const ReportFormat format : {ReportFormat::json, ReportFormat::markdown, ReportFormat::html}) {
+    reports.push_back(render({model, analysis}, format));
   }
   for (const std::string& report : reports) {
     for (const char* words : {"LDG.E.STRONG.SYS R0, desc[UR4][R4.64]", "long_scoreboard", "one module was not saved",

@@ -157,7 +157,7 @@ class Usage(harness.Case):
             (["analyze"], "wic-prof analyze --help"),
             (["analyze", "a", "--format", "csv"], "csv"),
             (["report", "a"], "--format"),
-            (["report", "a", "--format", "csv"], "csv"),
+            (["report", "a", "--format", "pdf"], "pdf"),
             (["toggle"], "MODE"),
             (["toggle", "sideways"], "sideways"),
         ):
