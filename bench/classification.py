@@ -106,9 +106,11 @@ def is_wrong(said):
     return said.answer not in (said.truth, "unknown")
 
 
-def row(name, params, value, bar=None, holds=None):
-    return {"name": name, "params": params, "value": value, "unit": "traces", "compared_to": None, "ratio": None, "bar": bar,
-            "holds": holds}
+def row(name, params, value, of=None, bar=None):
+    """`of`: how many were asked; `bar`: the part of them that has to be reached (1) or that must not be passed (0)."""
+    ratio = value / of if of else None
+    return {"name": name, "params": params, "value": value, "unit": "traces", "compared_to": "all traces" if of else None,
+            "ratio": ratio, "bar": bar, "holds": None if bar is None else ratio == bar}
 
 
 def rows_of(all_said):
@@ -121,8 +123,8 @@ def rows_of(all_said):
             wrong = sum(map(is_wrong, asked))
             params = {"dimension": dimension, "removed": removed, "traces": len(asked)}
             # Whole traces have to be right, others must not be wrong.
-            rows.append(row("right", params, right, len(asked) if removed == 0 else None, right == len(asked) if removed == 0 else None))
-            rows.append(row("wrong", params, wrong, 0, wrong == 0))
+            rows.append(row("right", params, right, len(asked), 1 if removed == 0 else None))
+            rows.append(row("wrong", params, wrong, len(asked), 0))
             matrix = collections.Counter((said.truth, said.answer) for said in asked)
             rows += [row("confusion", {"dimension": dimension, "removed": removed, "truth": truth, "answer": answer}, count)
                      for (truth, answer), count in sorted(matrix.items())]
