@@ -20,10 +20,8 @@ std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& mode
   return work;
 }
 
-std::string work_name(const WorkItem& item) {
-  if (item.kernel != nullptr) return item.kernel->name;
-  if (item.copy == nullptr) return {};
-  switch (item.copy->kind) {
+std::string_view copy_kind_name(CopyKind kind) {
+  switch (kind) {
     case CopyKind::host_to_device:
       return "copy host to device";
     case CopyKind::device_to_host:
@@ -40,6 +38,11 @@ std::string work_name(const WorkItem& item) {
       break;
   }
   return "copy";
+}
+
+std::string work_name(const WorkItem& item) {
+  if (item.kernel != nullptr) return item.kernel->name;
+  return item.copy == nullptr ? std::string() : std::string(copy_kind_name(item.copy->kind));
 }
 
 }  // namespace wicprof::analyzer

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/call_index.h"
@@ -30,7 +31,9 @@ struct WorkItem {
 /// left out.
 std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& model, const CallIndex& calls);
 
-/// For people: the kernel's name, "copy host to device", "memset".
+/// For people: "copy host to device", "memset".
+std::string_view copy_kind_name(CopyKind kind);
+/// The kernel's name, or copy_kind_name().
 std::string work_name(const WorkItem& item);
 
 }  // namespace wicprof::analyzer

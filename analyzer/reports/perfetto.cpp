@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/device_work.h"
 #include "analyzer/matching.h"
-#include "protocol/events/copy.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -202,7 +202,7 @@ class Writer {
                             kernel.grid[2], kernel.block[0], kernel.block[1], kernel.block[2], kernel.correlation));
     }
     for (const store::CopyRow& copy : model_.copies) {
-      to_.slice(stream_track(copy.device, copy.stream), "copy", copy_name(copy.kind), copy.start, copy.end,
+      to_.slice(stream_track(copy.device, copy.stream), "copy", copy_kind_name(copy.kind), copy.start, copy.end,
                 fmt::format(R"("bytes":{},"correlation":{})", copy.bytes, copy.correlation));
     }
   }
@@ -210,18 +210,6 @@ class Writer {
     const Track track{process_of_device(device), kStreamTracks + stream};
     to_.name_track(track, fmt::format("stream {}", stream));
     return track;
-  }
-  static std::string_view copy_name(CopyKind kind) {
-    switch (kind) {
-      case CopyKind::host_to_device: return "copy to the device";
-      case CopyKind::device_to_host: return "copy to the host";
-      case CopyKind::device_to_device: return "copy on the device";
-      case CopyKind::peer_to_peer: return "copy to a peer";
-      case CopyKind::host_to_host: return "copy on the host";
-      case CopyKind::memset: return "memset";
-      case CopyKind::unknown: break;
-    }
-    return "copy";
   }
 
   void calls_and_ranges() {

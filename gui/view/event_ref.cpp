@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzer/device_work.h"
 #include "analyzer/reports/format.h"
 #include "analyzer/sites.h"
 
@@ -38,26 +39,6 @@ auto with_list(const TraceModel& model, EventKind kind, Body&& body) {
       break;
   }
   return body(model.thread_samples);
-}
-
-std::string_view copy_name(CopyKind kind) {
-  switch (kind) {
-    case CopyKind::host_to_device:
-      return "copy host to device";
-    case CopyKind::device_to_host:
-      return "copy device to host";
-    case CopyKind::device_to_device:
-      return "copy within the device";
-    case CopyKind::peer_to_peer:
-      return "copy to another device";
-    case CopyKind::host_to_host:
-      return "copy host to host";
-    case CopyKind::memset:
-      return "memset";
-    case CopyKind::unknown:
-      break;
-  }
-  return "copy";
 }
 
 std::string_view migration_name(UvmKind kind) {
@@ -161,7 +142,7 @@ void say(Facts& facts, const TraceModel& model, const store::KernelRow& row) {
 }
 
 void say(Facts& facts, const TraceModel& model, const store::CopyRow& row) {
-  facts.add("what", std::string(copy_name(row.kind)));
+  facts.add("what", std::string(analyzer::copy_kind_name(row.kind)));
   facts.number("stream", row.stream);
   facts.times(model, row.start, row.end);
   facts.add("bytes", analyzer::format_bytes(row.bytes));
@@ -275,7 +256,7 @@ std::string title_of(const TraceModel& model, EventRef ref) {
     case EventKind::kernel:
       return analyzer::function_name(model.kernels[ref.index].name);
     case EventKind::copy:
-      return fmt::format("{}, {}", copy_name(model.copies[ref.index].kind),
+      return fmt::format("{}, {}", analyzer::copy_kind_name(model.copies[ref.index].kind),
                          analyzer::format_bytes(model.copies[ref.index].bytes));
     case EventKind::call:
       return model.calls[ref.index].name;
