@@ -7,30 +7,9 @@
 #include "analyzer/waiters.h"
 
 namespace wicprof::analyzer {
-namespace {
-
-std::vector<Restart> restarts_of(std::vector<Arrival>& arrivals) {
-  std::stable_sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) {
-    return std::pair(a.waiter, a.at) < std::pair(b.waiter, b.at);
-  });
-  std::vector<Restart> restarts;
-  for (std::size_t i = 1; i < arrivals.size(); ++i) {
-    const Arrival& previous = arrivals[i - 1];
-    const Arrival& next = arrivals[i];
-    if (previous.waiter == next.waiter && next.iteration < previous.iteration) {
-      restarts.push_back({previous.at, next.at});
-    }
-  }
-  return restarts;
-}
-
-}  // namespace
-
 std::uint32_t RunBoundaries::run_of(TimeNs arrival) const {
   return static_cast<std::uint32_t>(std::upper_bound(starts.begin(), starts.end(), arrival) - starts.begin());
 }
-
-RunBoundaries find_runs(std::vector<Arrival> arrivals) { return boundaries_of(restarts_of(arrivals)); }
 
 RunBoundaries boundaries_of(std::vector<Restart> restarts) {
   // Every waiter sees a restart between two of its own arrivals; the fewest points in time that lie in all those gaps

@@ -43,14 +43,6 @@ struct Restart {
 /// The fewest points in time that explain all restarts.
 RunBoundaries boundaries_of(std::vector<Restart> restarts);
 
-/// One arrival at a site; `waiter` tells waiters apart.
-struct Arrival {
-  std::uint64_t waiter = 0;
-  std::uint32_t iteration = 0;
-  TimeNs at = 0;
-};
-RunBoundaries find_runs(std::vector<Arrival> arrivals);
-
 /// All sites and devices that have iterations, most iterations first.
 std::vector<Iterations> find_iterations(const TraceModel& model);
 /// The same, where the waiters are known already.
