@@ -1,15 +1,23 @@
 #!/usr/bin/env python3
 """How often wic-prof's classification of the applications is right: the confusion matrix, for docs/results.
 
-Each application is recorded on the CPU device in every way of waiting, at several sizes and counts of iterations; each trace is
-analysed as it is and with a part of its rows removed at random. What is right stands in the application's expect.json.
+Each application is recorded in every way of waiting, at several sizes and counts of iterations, on the CPU device or on GPUs;
+each trace is analysed as it is and with a part of its rows removed at random. What is right stands in the application's expect.json.
 
     bench/classification.py --wic-prof build/bin/wic-prof --programs build/bin --machine vm2 -o docs/results/classification.vm2.json
+
+Recording and judging can be done on different machines; a tar of traces is all that has to travel:
+
+    bench/classification.py --wic-prof build/bin/wic-prof --programs build/bin --devices cuda:0,cuda:1 --record-to traces.tar
+    bench/classification.py --wic-prof build/bin/wic-prof --traces traces.tar --machine h200 -o docs/results/classification.h200.json
 """
 
 import argparse
 import collections
+import concurrent.futures
 import datetime
+import gzip
+import io
 import json
 import pathlib
 import random
@@ -17,6 +25,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
@@ -26,6 +35,12 @@ SIZES = {
     "c_srs": [16, 24, 48], "c_cg": [6, 8, 12], "c_fe": [5, 6, 8], "c_h3d": [8, 12, 16], "g_bfs": [512, 1024, 2048],
     "g_bs": [1024, 2048, 4096], "g_c2d": [64, 96, 160], "g_stn": [24, 32, 48], "g_gem": [64, 96, 128],
     "g_kmn": [1024, 2048, 4096],
+}
+# For GPUs: large enough for kernels that really have work, small enough for a short recording.
+GPU_SIZES = {
+    "c_srs": [64, 96, 128], "c_cg": [24, 32, 48], "c_fe": [16, 24, 32], "c_h3d": [32, 48, 64],
+    "g_bfs": [1 << 14, 1 << 16, 1 << 18], "g_bs": [1 << 18, 1 << 19, 1 << 20], "g_c2d": [512, 1024, 2048],
+    "g_stn": [64, 96, 128], "g_gem": [512, 768, 1024], "g_kmn": [1 << 16, 1 << 17, 1 << 18],
 }
 COUNTS = [6, 12]
 PATIENCE = 120  # seconds for one command
@@ -58,13 +73,53 @@ def applications(programs):
             and "naive" in run([programs / app, "--help"], programs)]
 
 
-def record(tools, case, folder):
+def devices_of(app, devices):
+    """`devices`: GPUs, or None for those of the CPU device that the application asks for."""
+    if devices is None:
+        return truth_of(app).get("devices")
+    ends = devices.split(",")
+    return ends[0] if app.startswith("c_") else ",".join(ends if len(ends) > 1 else ends * 2)
+
+
+def record(tools, case, folder, devices=None):
     trace = folder / f"{case.app}.{case.way}.{case.size}.{case.count}.wicprof"
-    devices = truth_of(case.app).get("devices")
+    own = devices_of(case.app, devices)
     words = [tools["wic_prof"], "run", "-q", "-f", "-o", trace, "--", tools["programs"] / case.app, "--wait", case.way,
              "--size", case.size, "--iterations", case.count]
-    run(words + (["--devices", devices] if devices else []), folder)
+    run(words + (["--devices", own] if own else []), folder)
     return trace
+
+
+def case_of(name):
+    app, way, size, count = name.split(".")[:4]
+    return Case(app, way, int(size), int(count))
+
+
+def all_cases(apps, sizes):
+    return [Case(app, way, size, count) for app in apps for way in WAYS for size in sizes[app] for count in COUNTS]
+
+
+def record_to(tar, tools, apps, devices, jobs):
+    """All recordings, packed. Those that fail are named; the others are kept. The number of those that failed."""
+    failures = 0
+    with tempfile.TemporaryDirectory(prefix="wic-prof-classification-") as folder, tarfile.open(tar, "w") as pack, \
+            concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        cases = all_cases(apps, SIZES if devices is None else GPU_SIZES)
+        recordings = {pool.submit(record, tools, case, pathlib.Path(folder), devices): case for case in cases}
+        for done in concurrent.futures.as_completed(recordings):
+            try:
+                trace = done.result()
+            except (Failed, subprocess.TimeoutExpired) as error:
+                failures += 1
+                print(f"{recordings[done]}: {error}", file=sys.stderr, flush=True)
+                continue
+            packed = gzip.compress(trace.read_bytes(), mtime=0)
+            trace.unlink()
+            entry = tarfile.TarInfo(trace.name + ".gz")
+            entry.size = len(packed)
+            pack.addfile(entry, io.BytesIO(packed))
+    print(f"{len(cases) - failures} of {len(cases)} recorded", file=sys.stderr)
+    return failures
 
 
 def remove_rows(trace, to, part, seed):
@@ -89,9 +144,8 @@ def answers(case, removed, seed, said):
             for dimension in ("model", "pattern")]
 
 
-def ask(tools, case, folder, seeds):
-    """What is said of one recording, whole and with half of its rows removed."""
-    trace = record(tools, case, folder)
+def ask(tools, case, trace, folder, seeds):
+    """What is said of one recording, whole and with half of its rows removed; the recording is deleted."""
     all_said = answers(case, 0.0, 0, classification(tools, trace, folder))
     for seed in seeds:
         thin = folder / "thin.wicprof"
@@ -141,32 +195,64 @@ def commit():
     return done.stdout.strip() or "unknown"
 
 
-def main():
+def recordings(options, tools, folder):
+    """(case, trace file), one at a time."""
+    if options.traces:
+        with tarfile.open(options.traces) as pack:
+            for entry in sorted(pack.getmembers(), key=lambda entry: entry.name):
+                trace = folder / pathlib.PurePath(entry.name).name.removesuffix(".gz")
+                trace.write_bytes(gzip.decompress(pack.extractfile(entry).read()))
+                yield case_of(trace.name), trace
+    else:
+        sizes = SIZES if options.devices is None else GPU_SIZES
+        for case in all_cases(options.applications or applications(tools["programs"]), sizes):
+            yield case, record(tools, case, folder, options.devices)
+
+
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wic-prof", type=pathlib.Path, required=True)
-    parser.add_argument("--programs", type=pathlib.Path, required=True, help="the folder with the applications")
+    parser.add_argument("--programs", type=pathlib.Path, help="the folder with the applications")
     parser.add_argument("--applications", nargs="*", help="only these")
+    parser.add_argument("--devices", help="GPUs, such as cuda:0,cuda:1; one alone plays both ends (default: the CPU device)")
+    parser.add_argument("--record-to", metavar="TAR", help="only record, into this file")
+    parser.add_argument("--traces", metavar="TAR", help="only judge what was recorded into this file")
+    parser.add_argument("--jobs", type=int, default=1, help="recordings at once, with --record-to (default: 1)")
     parser.add_argument("--seeds", type=int, default=3, help="how often rows are removed from each trace (default: 3)")
     parser.add_argument("--machine", default="unknown")
+    parser.add_argument("--driver", default="none")
     parser.add_argument("--commit", default=None)
     parser.add_argument("-o", "--output", default="-")
     options = parser.parse_args()
-    tools = {"wic_prof": options.wic_prof.resolve(), "programs": options.programs.resolve()}
+    if not options.traces and not options.programs:
+        parser.error("--programs is missing: the folder with the applications, such as build/bin")
+    return options
+
+
+def command_of(options):
+    words = ["classification.py", "--seeds", str(options.seeds)]
+    words += ["--devices", options.devices] if options.devices else []
+    words += ["--applications", *options.applications] if options.applications else []
+    return " ".join(words)
+
+
+def main():
+    options = arguments()
+    tools = {"wic_prof": options.wic_prof.resolve(), "programs": options.programs and options.programs.resolve()}
+    if options.record_to:
+        apps = options.applications or applications(tools["programs"])
+        return 1 if record_to(options.record_to, tools, apps, options.devices, options.jobs) else 0
     all_said = []
     with tempfile.TemporaryDirectory(prefix="wic-prof-classification-") as folder:
-        for app in options.applications or applications(tools["programs"]):
-            for case in [Case(app, way, size, count) for way in WAYS for size in SIZES[app] for count in COUNTS]:
-                said = ask(tools, case, pathlib.Path(folder), range(options.seeds))
-                all_said += said
-                for one in said:
-                    if one.answer != one.truth:
-                        print(f"{one}", file=sys.stderr)
-            print(f"{app}: done", file=sys.stderr)
+        for case, trace in recordings(options, tools, pathlib.Path(folder)):
+            said = ask(tools, case, trace, pathlib.Path(folder), range(options.seeds))
+            all_said += said
+            for one in said:
+                if one.answer != one.truth:
+                    print(f"{one}", file=sys.stderr, flush=True)
     document = {"bench": "classification", "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                "machine": options.machine, "driver": "none", "commit": options.commit or commit(),
-                "command": f"classification.py --seeds {options.seeds}"
-                           + (f" --applications {' '.join(options.applications)}" if options.applications else ""),
-                "rows": rows_of(all_said)}
+                "machine": options.machine, "driver": options.driver, "commit": options.commit or commit(),
+                "command": command_of(options), "rows": rows_of(all_said)}
     text = json.dumps(document, indent=2) + "\n"
     if options.output == "-":
         print(text, end="")

@@ -1,9 +1,11 @@
-// What holds for every application: right in all three ways of waiting, and also while somebody toggles.
+// What holds for every application: right in all three ways of waiting, and also while somebody toggles. Compiled for the CPU
+// device, for one GPU that plays both ends, and for two (APPS_C_DEVICES and APPS_G_DEVICES: of the c_ and of the g_ programs).
 #include "apps.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 #include <thread>
 
 namespace sample {
@@ -18,6 +20,22 @@ struct Case {
 
 const char* way_name(Way way) { return way == Way::naive ? "naive" : way == Way::poll ? "poll" : "park"; }
 
+#ifdef APPS_C_DEVICES
+constexpr bool kOnGpu = true;
+std::string devices_of(const AppInfo& info) { return info.least_devices > 1 ? APPS_G_DEVICES : APPS_C_DEVICES; }
+// The standard sizes on GPUs take seconds to set up and to check.
+std::uint32_t size_of(const AppInfo& info) {
+  static const std::map<std::string, std::uint32_t> sizes{
+      {"c_srs", 64},        {"c_cg", 24},   {"c_fe", 16},  {"c_h3d", 48},  {"g_bfs", 1u << 16},
+      {"g_bs", 1u << 18},   {"g_c2d", 768}, {"g_stn", 96}, {"g_gem", 512}, {"g_kmn", 1u << 17}};
+  return sizes.at(info.name);
+}
+#else
+constexpr bool kOnGpu = false;
+std::string devices_of(const AppInfo& info) { return info.devices; }
+std::uint32_t size_of(const AppInfo&) { return 0; }
+#endif
+
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const AppInfo* info : all_apps()) {
@@ -29,23 +47,30 @@ std::vector<Case> all_cases() {
 AppOptions options_of(const Case& c) {
   AppOptions options;
   options.way = c.way;
-  options.timeout_ns = 60'000'000'000;
+  options.timeout_ns = kOnGpu ? 5'000'000'000 : 60'000'000'000;
+  options.on_gpu = kOnGpu;
+  options.size = size_of(*c.info);
   for (const AppOption& option : c.info->options) options.more.try_emplace(option.name, option.standard);
   return options;
 }
 
-std::unique_ptr<wic::Runtime> runtime_of(const Case& c) {
-  wic::RuntimeOptions options;
-  options.devices = c.info->devices;
-  options.mode = c.way == Way::park ? Mode::park : Mode::poll;
-  return *wic::Runtime::create(options);
-}
+class EveryApplication : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    wic::RuntimeOptions options;
+    options.devices = devices_of(*GetParam().info);
+    options.mode = GetParam().way == Way::park ? Mode::park : Mode::poll;
+    auto runtime = wic::Runtime::create(options);
+    if (!runtime && runtime.error().kind == wicprof::ErrorKind::unavailable) GTEST_SKIP() << runtime.error().message;
+    ASSERT_TRUE(runtime) << runtime.error().message;
+    runtime_ = *std::move(runtime);
+  }
 
-class EveryApplication : public testing::TestWithParam<Case> {};
+  std::unique_ptr<wic::Runtime> runtime_;
+};
 
 TEST_P(EveryApplication, IsRight) {
-  const auto runtime = runtime_of(GetParam());
-  auto app = GetParam().info->make(*runtime, options_of(GetParam()));
+  auto app = GetParam().info->make(*runtime_, options_of(GetParam()));
   ASSERT_TRUE(app) << app.error().message;
   for (std::uint32_t step = 1; step <= 5; ++step) {
     const auto done = (*app)->step(step);
@@ -59,15 +84,14 @@ TEST_P(EveryApplication, IsRight) {
 }
 
 TEST_P(EveryApplication, IsRightAfterAThousandToggles) {
-  const auto runtime = runtime_of(GetParam());
-  auto app = GetParam().info->make(*runtime, options_of(GetParam()));
+  auto app = GetParam().info->make(*runtime_, options_of(GetParam()));
   ASSERT_TRUE(app) << app.error().message;
   std::atomic<std::uint32_t> toggles{0};
   std::atomic<bool> over{false};
   std::thread toggler([&] {
     while (!over) {
       const Mode mode = toggles % 2 == 0 ? Mode::park : Mode::poll;
-      if (!runtime->set_wait(0, {mode, wicprof::default_strategy(mode)})) break;
+      if (!runtime_->set_wait(0, {mode, wicprof::default_strategy(mode)})) break;
       ++toggles;
     }
   });
@@ -83,10 +107,9 @@ TEST_P(EveryApplication, IsRightAfterAThousandToggles) {
 
 // Deadlines that no wait can keep: the application ends with a word on it, or got by without a wait; it does not hang.
 TEST_P(EveryApplication, SaysThatADeadlinePassed) {
-  const auto runtime = runtime_of(GetParam());
   AppOptions options = options_of(GetParam());
   options.timeout_ns = 1;
-  auto app = GetParam().info->make(*runtime, options);
+  auto app = GetParam().info->make(*runtime_, options);
   ASSERT_TRUE(app) << app.error().message;
   wicprof::Result<> done = wicprof::ok();
   for (std::uint32_t step = 1; done && step <= 20; ++step) done = (*app)->step(step);

@@ -38,7 +38,8 @@ class Applications(harness.Case):
     def test_right_as_recorded_and_not_wrong_with_half_of_the_rows(self):
         for case in self.cases():
             with self.subTest(case=case):
-                for said in classification.ask(TOOLS, case, self.work, seeds=range(2)):
+                trace = classification.record(TOOLS, case, self.work)
+                for said in classification.ask(TOOLS, case, trace, self.work, seeds=range(2)):
                     self.assertFalse(classification.is_wrong(said), said)
                     self.assertGreaterEqual(said.confidence, 0.5 if said.answer != "unknown" else 0, said)
                     if said.removed == 0:
