@@ -157,6 +157,10 @@ std::vector<std::string> words_of(const std::string& list) {
   return words;
 }
 
+std::uint32_t size_in(const std::string& word) {
+  return static_cast<std::uint32_t>(std::stoul(word.substr(word.find('=') + 1)));
+}
+
 const std::string& devices_for(const AppInfo& info, const Plan& plan) {
   return info.least_devices > 1 ? plan.g_devices : plan.c_devices;
 }
@@ -208,6 +212,8 @@ int main(int argc, char** argv) {
   const std::vector<std::string> swept = words_of(claim.option("threads-apps", "c_srs,c_cg,g_bfs,g_stn"));
   const std::vector<std::string> threads = words_of(claim.option("threads", ""));
   const std::vector<std::string> sizes = words_of(claim.option("sizes", ""));  // "c_cg=64", any number of times
+  // The same for the sweep over threads, once an application: what is not named has its standard size.
+  const std::vector<std::string> threads_sizes = words_of(claim.option("threads-sizes", ""));
 
   std::vector<double> over_naive, over_poll;
   int failures = 0;
@@ -227,7 +233,7 @@ int main(int argc, char** argv) {
     for (const std::string& size : sizes) {
       if (!size.starts_with(name + "=")) continue;
       AppOptions options;
-      options.size = static_cast<std::uint32_t>(std::stoul(size.substr(name.size() + 1)));
+      options.size = size_in(size);
       const auto done = race(claim, *info, options, plan, fmt::format("{}_size_{}", name, options.size), {}, {});
       if (!done) std::fprintf(stderr, "applications: %s: %s\n", size.c_str(), done.error().message.c_str());
     }
@@ -235,6 +241,9 @@ int main(int argc, char** argv) {
     for (const std::string& count : threads) {
       const auto all = static_cast<std::uint32_t>(std::stoul(count));
       AppOptions options;
+      for (const std::string& size : threads_sizes) {
+        if (size.starts_with(name + "=")) options.size = size_in(size);
+      }
       options.block_size = std::clamp(all, 32u, 256u);
       options.blocks = std::max(all / options.block_size, 1u);
       const auto done = race(claim, *info, options, plan, fmt::format("{}_threads_{}", name, all), {}, {});

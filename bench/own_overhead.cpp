@@ -22,7 +22,7 @@ namespace {
 using namespace wicprof::bench;
 using sample::h3d::Boundary;
 using sample::h3d::Cell;
-using sample::h3d::Cube;
+using sample::h3d::Brick;
 using sample::h3d::DeviceTrouble;
 using sample::h3d::Exchange;
 using sample::h3d::Neighbours;
@@ -47,7 +47,7 @@ struct BareExchange {
     const std::uint32_t message = thread.block();
     const Direction direction = direction_of(message);
     const auto step = [&] { thread.step(); };
-    pack(whole.cube, own_box(whole.cube, direction), whole.current, whole.neighbours.outgoing(message, whole.iteration),
+    pack(whole.brick, own_box(whole.brick, direction), whole.current, whole.neighbours.outgoing(message, whole.iteration),
          thread.index(), thread.block_size(), step);
     thread.sync_block();
     if (thread.index() == 0) {
@@ -56,7 +56,7 @@ struct BareExchange {
     }
     thread.sync_warp();
     thread.sync_block();
-    unpack(whole.cube, ghost_box(whole.cube, direction), whole.neighbours.incoming(message, whole.iteration),
+    unpack(whole.brick, ghost_box(whole.brick, direction), whole.neighbours.incoming(message, whole.iteration),
            whole.current, thread.index(), thread.block_size(), step);
   }
 
@@ -137,7 +137,7 @@ class Measurement {
   }
 
  private:
-  Measurement(const Options& options, std::uint32_t n) : options_(options), cube_{n} {}
+  Measurement(const Options& options, std::uint32_t n) : options_(options), brick_{n} {}
 
   Result<> prepare() {
     if (auto r = open(runtime_, options_.devices); !r) return r;
@@ -155,11 +155,11 @@ class Measurement {
   }
 
   Result<> make_memory(wic::Device& device) {
-    const Outbox sizes{nullptr, nullptr, cube_.n};
+    const Outbox sizes{nullptr, nullptr, brick_.n};
     for (int i = 0; i < 2; ++i) {
       if (auto r = allocate(cells_[i], device, sizes.stored_cells(), wic::Memory::pinned_host); !r) return r;
       if (auto r = allocate(flags_[i], device, Outbox::kFlags, wic::Memory::pinned_host); !r) return r;
-      if (auto r = allocate(fields_[i], device, cube_.stored_cells(), wic::Memory::device); !r) return r;
+      if (auto r = allocate(fields_[i], device, brick_.stored_cells(), wic::Memory::device); !r) return r;
     }
     for (std::size_t i = 0; i < cells_[1].size(); ++i) cells_[1][i] = static_cast<Cell>(i);
     for (std::uint32_t i = 0; i < Outbox::kFlags; ++i) flags_[1][i].word = kIteration;
@@ -178,11 +178,11 @@ class Measurement {
       if (!site) return site.error();
       sites.by_class[c] = *site;
     }
-    const Outbox mine{cells_[0].data(), flags_[0].data(), cube_.n};
-    const Outbox full{cells_[1].data(), flags_[1].data(), cube_.n};
+    const Outbox mine{cells_[0].data(), flags_[0].data(), brick_.n};
+    const Outbox full{cells_[1].data(), flags_[1].data(), brick_.n};
     exchange_ = {runtime_->view(0),
                  Neighbours{mine, sites, {full, sites}, {full, sites}},
-                 cube_,
+                 brick_,
                  nullptr,
                  nullptr,
                  trouble_.device(),
@@ -203,10 +203,10 @@ class Measurement {
                                   " blocks at once; c_h3d needs " + std::to_string(sample::h3d::kMessages + 1));
     }
     const std::uint32_t most = gpu ? *room - sample::h3d::kMessages : device.properties().sm_count;
-    const std::uint32_t work = std::max(exchange_.lines(), cube_.n * cube_.n);
+    const std::uint32_t work = std::max(exchange_.lines(), brick_.n * brick_.n);
     const std::uint32_t computing = std::clamp((work + threads - 1) / threads, 1u, most);
     shape = {sample::h3d::kMessages + computing, threads};
-    boundary_shape_ = {std::clamp((cube_.n * cube_.n + threads - 1) / threads, 1u, most), threads};
+    boundary_shape_ = {std::clamp((brick_.n * brick_.n + threads - 1) / threads, 1u, most), threads};
     return wicprof::ok();
   }
 
@@ -226,7 +226,7 @@ class Measurement {
                                 ? wic::launch(*stream_, way.same_grid ? shape_ : bare_shape_, BareExchange{exchange_})
                                 : wic::launch(*stream_, shape_, exchange_);
       if (!launched) return launched.error();
-      if (auto r = wic::launch(*stream_, boundary_shape_, Boundary{cube_, fields_[0].data(), fields_[1].data()}); !r) {
+      if (auto r = wic::launch(*stream_, boundary_shape_, Boundary{brick_, fields_[0].data(), fields_[1].data()}); !r) {
         return r.error();
       }
       std::swap(fields_[0], fields_[1]);
@@ -250,7 +250,7 @@ class Measurement {
   static constexpr std::uint32_t kRecordsAnSm = 4096;
 
   const Options& options_;
-  Cube cube_;
+  Brick brick_;
   std::unique_ptr<wic::Runtime> runtime_;
   Exchange exchange_{};
   wic::LaunchShape shape_, bare_shape_, boundary_shape_;

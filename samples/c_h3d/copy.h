@@ -11,18 +11,18 @@ struct NoStep {
 };
 
 template <class Step>
-WIC_DEVICE void pack(const Cube& cube, const Box& box, const Cell* field, Cell* buffer, std::uint32_t first,
+WIC_DEVICE void pack(const Brick& brick, const Box& box, const Cell* field, Cell* buffer, std::uint32_t first,
                      std::uint32_t stride, const Step& step) {
   const std::uint32_t cells = box.cells();
   for (std::uint32_t i = first; i < cells; i += stride) {
-    buffer[i] = field[cube.index(box, i)];
+    buffer[i] = field[brick.index(box, i)];
     step();
   }
 }
 
 /// A GPU reads the buffer across the bus, where a read takes microseconds: each thread has several under way at a time.
 template <class Step>
-WIC_DEVICE void unpack(const Cube& cube, const Box& box, const Cell* buffer, Cell* field, std::uint32_t first,
+WIC_DEVICE void unpack(const Brick& brick, const Box& box, const Cell* buffer, Cell* field, std::uint32_t first,
                        std::uint32_t stride, const Step& step) {
   constexpr std::uint32_t kUnderWay = 8;
   const std::uint32_t cells = box.cells();
@@ -32,7 +32,7 @@ WIC_DEVICE void unpack(const Cube& cube, const Box& box, const Cell* buffer, Cel
       if (begin + k * stride < cells) values[k] = buffer[begin + k * stride];
     }
     for (std::uint32_t k = 0; k < kUnderWay; ++k) {
-      if (begin + k * stride < cells) field[cube.index(box, begin + k * stride)] = values[k];
+      if (begin + k * stride < cells) field[brick.index(box, begin + k * stride)] = values[k];
     }
     step();
   }
@@ -40,14 +40,14 @@ WIC_DEVICE void unpack(const Cube& cube, const Box& box, const Cell* buffer, Cel
 
 /// The eight directions in which a rank is its own neighbour.
 template <class Step>
-WIC_DEVICE void copy_self(const Cube& cube, Cell* field, std::uint32_t first, std::uint32_t stride, const Step& step) {
+WIC_DEVICE void copy_self(const Brick& brick, Cell* field, std::uint32_t first, std::uint32_t stride, const Step& step) {
   for (std::uint32_t copy = 0; copy < kSelfCopies; ++copy) {
     const Direction d = self_direction(copy);
-    const Box from = own_box(cube, d.opposite());
-    const Box to = ghost_box(cube, d);
+    const Box from = own_box(brick, d.opposite());
+    const Box to = ghost_box(brick, d);
     const std::uint32_t cells = to.cells();
     for (std::uint32_t i = first; i < cells; i += stride) {
-      field[cube.index(to, i)] = field[cube.index(from, i)];
+      field[brick.index(to, i)] = field[brick.index(from, i)];
       step();
     }
   }

@@ -24,14 +24,14 @@ class DeviceRank {
   /// `sharing`: how many ranks there are on this very device. Errors: the device cannot hold all blocks that wait and
   /// one that computes at once, which would be a deadlock; a block that is too large; too little memory.
   static wicprof::Result<DeviceRank> make(wic::Device& device, const wic::DeviceView& view,
-                                          const Neighbours& neighbours, Cube cube, std::uint32_t sharing,
+                                          const Neighbours& neighbours, Brick brick, std::uint32_t sharing,
                                           RankGrid grid = {}) {
     DeviceRank rank;
-    rank.exchange_ = {view, neighbours, cube, nullptr, nullptr, nullptr, 0, 0};
+    rank.exchange_ = {view, neighbours, brick, nullptr, nullptr, nullptr, 0, 0};
     rank.naive_neighbours_ = neighbours;
-    rank.boundary_ = {cube, nullptr, nullptr};
+    rank.boundary_ = {brick, nullptr, nullptr};
     if (wicprof::Result<> shaped = rank.choose_shape(device, sharing, grid); !shaped) return shaped.error();
-    if (wicprof::Result<> made = rank.allocate(device, cube); !made) return made.error();
+    if (wicprof::Result<> made = rank.allocate(device, brick); !made) return made.error();
     return wicprof::Result<DeviceRank>(std::move(rank));
   }
 
@@ -110,19 +110,19 @@ class DeviceRank {
     const auto enough = [&](std::uint32_t work) {
       return std::clamp((work + threads - 1) / threads, 1u, std::min(most, free_room));
     };
-    const std::uint32_t n = exchange_.cube.n;
+    const std::uint32_t n = exchange_.brick.n;
     exchange_shape_ = {kMessages + enough(std::max(exchange_.lines(), n * n)), threads};
     boundary_shape_ = {enough(n * n), threads};
     if (grid.blocks != 0) exchange_shape_.blocks = boundary_shape_.blocks = grid.blocks;
     return wicprof::ok();
   }
 
-  wicprof::Result<> allocate(wic::Device& device, Cube cube) {
-    auto current = wic::Array<Cell>::make(device, cube.stored_cells(), wic::Memory::device);
+  wicprof::Result<> allocate(wic::Device& device, Brick brick) {
+    auto current = wic::Array<Cell>::make(device, brick.stored_cells(), wic::Memory::device);
     if (!current) return current.error();
-    auto next = wic::Array<Cell>::make(device, cube.stored_cells(), wic::Memory::device);
+    auto next = wic::Array<Cell>::make(device, brick.stored_cells(), wic::Memory::device);
     if (!next) return next.error();
-    auto host_field = wic::Array<Cell>::make(device, cube.stored_cells(), wic::Memory::pinned_host);
+    auto host_field = wic::Array<Cell>::make(device, brick.stored_cells(), wic::Memory::pinned_host);
     if (!host_field) return host_field.error();
     auto trouble = wic::Array<DeviceTrouble>::make(device, 1, wic::Memory::device);
     if (!trouble) return trouble.error();

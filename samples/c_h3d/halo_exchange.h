@@ -1,8 +1,10 @@
 // The program: the ring, and the reference beside it.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,7 +23,13 @@ class HaloExchange : public App {
     const std::string& when = options.more.at("check");
     if (when != "end" && when != "every") return wicprof::bad_input("--check is end or every, not " + when);
     RingOptions ring_options;
+    // Beside a GPU the CPU gets as much of the domain as it can do in the same time.
+    ring_options.host_planes = options.number("cpu-planes");
+    if (ring_options.host_planes == 0 && options.on_gpu) ring_options.host_planes = std::min(n, 4u);
     ring_options.threads = options.number("threads");
+    if (ring_options.threads == 0) {
+      ring_options.threads = std::clamp(std::thread::hardware_concurrency() / 2, 1u, options.on_gpu ? 8u : 2u);
+    }
     ring_options.naive = options.way == Way::naive;
     ring_options.prefix = options.prefix;
     ring_options.grid = {options.blocks, options.block_size};
@@ -62,8 +70,9 @@ class HaloExchange : public App {
   }
 
   std::string shape() const override {
-    std::string text =
-        std::to_string(ring_->domain().ranks) + " ranks of " + std::to_string(ring_->domain().n) + "^3 cells";
+    const Domain& domain = ring_->domain();
+    std::string text = std::to_string(domain.ranks) + " ranks of " + std::to_string(domain.n) + "^3 cells";
+    if (domain.first_nx != domain.n) text += " (the CPU's " + std::to_string(domain.first_nx) + " of them along x)";
     if (reference_.from() != 0) {
       text += ", the last " + std::to_string(iteration_ - reference_.from()) +
               " iterations checked cell by cell and all by their sum";

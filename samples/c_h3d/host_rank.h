@@ -14,26 +14,26 @@
 namespace sample::h3d {
 
 /// Averages the cells of a box, row by row; the rows are shared among the team.
-inline void average_box(const Cube& cube, const Box& box, const Cell* from, Cell* to, std::uint32_t member,
+inline void average_box(const Brick& brick, const Box& box, const Cell* from, Cell* to, std::uint32_t member,
                         std::uint32_t members) {
   const std::uint64_t rows = std::uint64_t{box.ny} * box.nz;
   if (box.nx == 0) return;
   const auto end = static_cast<std::uint32_t>(rows * (member + 1) / members);
   for (auto row = static_cast<std::uint32_t>(rows * member / members); row < end; ++row) {
-    const std::uint32_t at = cube.index(box.x, box.y + row % box.ny, box.z + row / box.ny);
-    average_line(from, to, at, box.nx, 1, cube.step_y(), cube.step_z());
+    const std::uint32_t at = brick.index(box.x, box.y + row % box.ny, box.z + row / box.ny);
+    average_line(from, to, at, box.nx, 1, brick.step_y(), brick.step_z());
   }
 }
 
 class HostRank {
  public:
-  HostRank(wic::Runtime& runtime, const Neighbours& neighbours, Cube cube, std::uint32_t threads)
+  HostRank(wic::Runtime& runtime, const Neighbours& neighbours, Brick brick, std::uint32_t threads)
       : runtime_(runtime),
         neighbours_{neighbours, neighbours},
-        cube_(cube),
+        brick_(brick),
         team_(threads),
-        current_(cube.stored_cells()),
-        next_(cube.stored_cells()) {}
+        current_(brick.stored_cells()),
+        next_(brick.stored_cells()) {}
 
   /// Those of the naive way.
   void use_naively(const Neighbours& neighbours) { neighbours_[1] = neighbours; }
@@ -50,8 +50,8 @@ class HostRank {
     });
     if (missed() != 0) return false;
     team_.run([&](std::uint32_t member, std::uint32_t members) {
-      for (std::uint32_t b = 0; b < Cube::kShellBoxes; ++b) {
-        average_box(cube_, cube_.shell(b), current_.data(), next_.data(), member, members);
+      for (std::uint32_t b = 0; b < Brick::kShellBoxes; ++b) {
+        average_box(brick_, brick_.shell(b), current_.data(), next_.data(), member, members);
       }
     });
     std::swap(current_, next_);
@@ -63,11 +63,11 @@ class HostRank {
                 std::uint32_t members) {
     const Neighbours& around = neighbours_[naive_step != 0 ? 1 : 0];
     for (std::uint32_t m = member; m < kMessages; m += members) {
-      pack(cube_, own_box(cube_, direction_of(m)), current_.data(), around.outgoing(m, iteration), 0, 1, NoStep{});
+      pack(brick_, own_box(brick_, direction_of(m)), current_.data(), around.outgoing(m, iteration), 0, 1, NoStep{});
       signal(around, m, iteration, naive_step);
     }
-    copy_self(cube_, current_.data(), member, members, NoStep{});
-    average_box(cube_, cube_.interior(), current_.data(), next_.data(), member, members);
+    copy_self(brick_, current_.data(), member, members, NoStep{});
+    average_box(brick_, brick_.interior(), current_.data(), next_.data(), member, members);
     for (std::uint32_t m = member; m < kMessages; m += members) {
       const wic::WaitResult wait =
           runtime_.wait_until(around.sites.of(m), iteration, around.incoming_word(m, iteration),
@@ -77,7 +77,7 @@ class HostRank {
         return;
       }
       if (wait.value != iteration) overruns_.fetch_add(1);
-      unpack(cube_, ghost_box(cube_, direction_of(m)), around.incoming(m, iteration), current_.data(), 0, 1,
+      unpack(brick_, ghost_box(brick_, direction_of(m)), around.incoming(m, iteration), current_.data(), 0, 1,
              NoStep{});
     }
   }
@@ -96,7 +96,7 @@ class HostRank {
 
   wic::Runtime& runtime_;
   Neighbours neighbours_[2];  // in the naive way, the second
-  Cube cube_;
+  Brick brick_;
   HostTeam team_;
   std::vector<Cell> current_, next_;
   std::atomic<std::uint32_t> missed_{0};

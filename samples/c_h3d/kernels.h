@@ -35,7 +35,7 @@ struct Exchange {
 
   wic::DeviceView view;
   Neighbours neighbours;
-  Cube cube;
+  Brick brick;
   Cell* current;
   Cell* next;
   DeviceTrouble* trouble;
@@ -44,7 +44,7 @@ struct Exchange {
 
   /// How many threads the interior can keep busy.
   WIC_DEVICE std::uint32_t lines() const {
-    const Box inner = cube.interior();
+    const Box inner = brick.interior();
     return inner.nx * inner.ny * ((inner.nz + kLine - 1) / kLine);
   }
 
@@ -64,7 +64,7 @@ struct Exchange {
   WIC_DEVICE void exchange(const wic::Thread& thread, std::uint32_t message) const {
     const Direction direction = direction_of(message);
     const auto step = [&] { thread.step(); };
-    pack(cube, own_box(cube, direction), current, neighbours.outgoing(message, iteration), thread.index(),
+    pack(brick, own_box(brick, direction), current, neighbours.outgoing(message, iteration), thread.index(),
          thread.block_size(), step);
     thread.sync_block();
     if (thread.index() == 0) {
@@ -79,7 +79,7 @@ struct Exchange {
       return;
     }
     if (wait.value != iteration && thread.index() == 0) thread.fetch_add(&trouble->overruns, 1);
-    unpack(cube, ghost_box(cube, direction), neighbours.incoming(message, iteration), current, thread.index(),
+    unpack(brick, ghost_box(brick, direction), neighbours.incoming(message, iteration), current, thread.index(),
            thread.block_size(), step);
   }
 
@@ -92,15 +92,15 @@ struct Exchange {
 
   /// What needs no message, shared among `stride` threads, of which this is number `first`.
   WIC_DEVICE void compute_share(const wic::Thread& thread, std::uint32_t first, std::uint32_t stride) const {
-    copy_self(cube, current, first, stride, [&] { thread.step(); });
-    const Box inner = cube.interior();
+    copy_self(brick, current, first, stride, [&] { thread.step(); });
+    const Box inner = brick.interior();
     const std::uint32_t count = lines();
     for (std::uint32_t i = first; i < count; i += stride) {
       const std::uint32_t column = i % (inner.nx * inner.ny);
       const std::uint32_t done = i / (inner.nx * inner.ny) * kLine;
       const std::uint32_t left = inner.nz - done;
-      const std::uint32_t at = cube.index(inner.x + column % inner.nx, inner.y + column / inner.nx, inner.z + done);
-      average_line(current, next, at, left < kLine ? left : kLine, cube.step_z(), 1, cube.step_y());
+      const std::uint32_t at = brick.index(inner.x + column % inner.nx, inner.y + column / inner.nx, inner.z + done);
+      average_line(current, next, at, left < kLine ? left : kLine, brick.step_z(), 1, brick.step_y());
       thread.step();
     }
   }
@@ -138,7 +138,7 @@ struct AnyExchange {
   WIC_DEVICE void send(const wic::Thread& thread, std::uint32_t message) const {
     const Neighbours& to = whole.neighbours;
     const std::uint32_t iteration = whole.iteration;
-    pack(whole.cube, own_box(whole.cube, direction_of(message)), whole.current, to.outgoing(message, iteration),
+    pack(whole.brick, own_box(whole.brick, direction_of(message)), whole.current, to.outgoing(message, iteration),
          thread.index(), thread.block_size(), [&] { thread.step(); });
     thread.sync_warp();
     thread.sync_block();
@@ -169,7 +169,7 @@ struct AnyExchange {
     if (wait.value != iteration && thread.index() == 0) thread.fetch_add(&whole.trouble->overruns, 1);
     const bool naive = naive_step != 0;
     if (!naive || thread.index() == 0) {
-      unpack(whole.cube, ghost_box(whole.cube, direction_of(message)), from.incoming(message, iteration), whole.current,
+      unpack(whole.brick, ghost_box(whole.brick, direction_of(message)), from.incoming(message, iteration), whole.current,
              thread.index(), naive ? 1 : thread.block_size(), [&] { thread.step(); });
     }
     thread.sync_warp();
@@ -179,18 +179,18 @@ struct AnyExchange {
 
 /// The cells that need ghosts.
 struct Boundary {
-  Cube cube;
+  Brick brick;
   const Cell* current;
   Cell* next;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     const std::uint32_t first = thread.block() * thread.block_size() + thread.index();
     const std::uint32_t stride = thread.block_count() * thread.block_size();
-    for (std::uint32_t b = 0; b < Cube::kShellBoxes; ++b) {
-      const Box box = cube.shell(b);
+    for (std::uint32_t b = 0; b < Brick::kShellBoxes; ++b) {
+      const Box box = brick.shell(b);
       const std::uint32_t cells = box.cells();
       for (std::uint32_t i = first; i < cells; i += stride) {
-        average_line(current, next, cube.index(box, i), 1, cube.step_z(), 1, cube.step_y());
+        average_line(current, next, brick.index(box, i), 1, brick.step_z(), 1, brick.step_y());
         thread.step();
       }
     }

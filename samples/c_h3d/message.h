@@ -5,7 +5,7 @@
 // the rank. Every ghost cell belongs to one direction and is written once an iteration, in any order.
 #pragma once
 
-#include "c_h3d/cube.h"
+#include "c_h3d/brick.h"
 
 namespace sample::h3d {
 
@@ -68,13 +68,14 @@ WIC_DEVICE inline Box box_of(Reach x, Reach y, Reach z) { return {x.begin, y.beg
 }  // namespace detail
 
 /// The own cells that lie outermost in a direction: what is sent that way.
-WIC_DEVICE inline Box own_box(const Cube& cube, Direction d) {
-  return detail::box_of(detail::own_reach(cube.n, d.x), detail::own_reach(cube.n, d.y), detail::own_reach(cube.n, d.z));
+WIC_DEVICE inline Box own_box(const Brick& brick, Direction d) {
+  return detail::box_of(detail::own_reach(brick.nx, d.x), detail::own_reach(brick.n, d.y),
+                        detail::own_reach(brick.n, d.z));
 }
 /// The ghost cells in a direction: what comes from there.
-WIC_DEVICE inline Box ghost_box(const Cube& cube, Direction d) {
-  return detail::box_of(detail::ghost_reach(cube.n, d.x), detail::ghost_reach(cube.n, d.y),
-                        detail::ghost_reach(cube.n, d.z));
+WIC_DEVICE inline Box ghost_box(const Brick& brick, Direction d) {
+  return detail::box_of(detail::ghost_reach(brick.nx, d.x), detail::ghost_reach(brick.n, d.y),
+                        detail::ghost_reach(brick.n, d.z));
 }
 
 }  // namespace sample::h3d

@@ -27,7 +27,8 @@ struct Neighbours {
   Outbox mine;
   Sites sites;
   Neighbour left, right;
-  std::uint32_t rank = 0, ranks = 1;  ///< this one's place in the ring, for what the trace is told of its messages
+  /// Where this rank lies in the domain, for what the trace is told of its messages.
+  std::uint32_t begin_x = 0, nx = 0, length_x = 0;
 
   WIC_DEVICE const Neighbour& to(std::uint32_t message) const { return side_of(message) == 0 ? left : right; }
 
@@ -41,9 +42,9 @@ struct Neighbours {
   /// is a piece of its own.
   WIC_DEVICE wic::Payload outgoing_payload(std::uint32_t message) const {
     const Direction d = direction_of(message);
-    const std::uint64_t n = mine.n, row = n * ranks * sizeof(Cell), plane = n * row;
+    const std::uint64_t n = mine.n, row = length_x * sizeof(Cell), plane = n * row;
     const std::uint64_t first =
-        ((d.z > 0 ? n - 1 : 0) * n + (d.y > 0 ? n - 1 : 0)) * row + (rank * n + (d.x > 0 ? n - 1 : 0)) * sizeof(Cell);
+        ((d.z > 0 ? n - 1 : 0) * n + (d.y > 0 ? n - 1 : 0)) * row + (begin_x + (d.x > 0 ? nx - 1 : 0)) * sizeof(Cell);
     const bool along_y = d.y == 0, along_z = d.z == 0;
     const std::uint64_t cells = (along_y ? n : 1) * (along_z ? n : 1);
     return wic::Payload::strided(first, sizeof(Cell), along_y ? row : plane, static_cast<std::uint32_t>(cells));

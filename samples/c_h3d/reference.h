@@ -77,7 +77,8 @@ class Reference {
   std::string describe(std::size_t i, Cell got) const {
     const auto x = static_cast<std::uint32_t>(i % domain_.length_x());
     const auto row = static_cast<std::uint32_t>(i / domain_.length_x());
-    return "rank " + std::to_string(x / domain_.n) + ", cell (" + std::to_string(x % domain_.n) + ", " +
+    const std::uint32_t rank = domain_.rank_at(x);
+    return "rank " + std::to_string(rank) + ", cell (" + std::to_string(x - domain_.begin_x(rank)) + ", " +
            std::to_string(row % domain_.n) + ", " + std::to_string(row / domain_.n) + ") after iteration " +
            std::to_string(iteration_) + " is " + std::to_string(got) + " and should be " + std::to_string(field_[i]);
   }

@@ -9,7 +9,7 @@
 // - Nothing fades: an average of real numbers would smooth a wrong cell away, here one changes the total for good.
 #pragma once
 
-#include "c_h3d/cube.h"
+#include "c_h3d/brick.h"
 
 namespace sample::h3d {
 

@@ -8,7 +8,7 @@
 namespace sample::krylov {
 
 std::vector<AppOption> krylov_options() {
-  return {{"cpu-percent", "the CPU's share of the work; 0: half on the CPU device, 3 on GPUs", "0", 0, 99},
+  return {{"cpu-percent", "the CPU's share of the work; 0: half on the CPU device, 1 on GPUs", "0", 0, 99},
           {"threads", "of the CPU's rank; 0: half of the cores, 8 at most", "0", 0, 256},
           {"seed", "of the numbering", "1", 1, 1'000'000}};
 }
@@ -16,7 +16,7 @@ std::vector<AppOption> krylov_options() {
 KrylovChoice krylov_choice(const AppOptions& options, std::uint32_t ranks, const char* name) {
   KrylovChoice choice;
   const std::uint32_t percent = options.number("cpu-percent");
-  choice.cpu_percent = percent != 0 ? percent : options.on_gpu ? 3 : 100.0 / ranks;
+  choice.cpu_percent = percent != 0 ? percent : options.on_gpu ? 1 : 100.0 / ranks;
   choice.seed = options.number("seed");
   const std::uint32_t threads = options.number("threads");
   choice.cluster.prefix = options.prefix + name;

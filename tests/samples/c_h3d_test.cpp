@@ -17,30 +17,38 @@ namespace {
 
 constexpr std::uint32_t kSizes[] = {1, 2, 3, 4, 7, 10};
 
-void count_cells(const Cube& cube, const Box& box, std::vector<int>& times) {
-  for (std::uint32_t i = 0; i < box.cells(); ++i) ++times[cube.index(box, i)];
+// Cubes, and some that are thinner or longer along x.
+std::vector<Brick> bricks() {
+  std::vector<Brick> all;
+  for (const std::uint32_t n : kSizes) {
+    all.push_back({n});
+    for (const std::uint32_t nx : {1u, 2u, 3u, 11u}) all.push_back({n, nx});
+  }
+  return all;
 }
 
-TEST(CubeTest, InteriorAndShellAreTheOwnCells) {
-  for (const std::uint32_t n : kSizes) {
-    const Cube cube{n};
-    std::vector<int> times(cube.stored_cells());
-    count_cells(cube, cube.interior(), times);
-    for (std::uint32_t b = 0; b < Cube::kShellBoxes; ++b) count_cells(cube, cube.shell(b), times);
-    std::vector<int> own(cube.stored_cells());
-    count_cells(cube, Box{1, 1, 1, n, n, n}, own);
-    EXPECT_EQ(times, own) << "n = " << n;
+void count_cells(const Brick& brick, const Box& box, std::vector<int>& times) {
+  for (std::uint32_t i = 0; i < box.cells(); ++i) ++times[brick.index(box, i)];
+}
+
+TEST(BrickTest, InteriorAndShellAreTheOwnCells) {
+  for (const Brick brick : bricks()) {
+    std::vector<int> times(brick.stored_cells());
+    count_cells(brick, brick.interior(), times);
+    for (std::uint32_t b = 0; b < Brick::kShellBoxes; ++b) count_cells(brick, brick.shell(b), times);
+    std::vector<int> own(brick.stored_cells());
+    count_cells(brick, Box{1, 1, 1, brick.nx, brick.n, brick.n}, own);
+    EXPECT_EQ(times, own) << "n = " << brick.n << ", nx = " << brick.nx;
   }
 }
 
 TEST(MessageTest, EveryGhostCellBelongsToOneDirection) {
-  for (const std::uint32_t n : kSizes) {
-    const Cube cube{n};
-    std::vector<int> times(cube.stored_cells());
-    count_cells(cube, Box{1, 1, 1, n, n, n}, times);
-    for (std::uint32_t m = 0; m < kMessages; ++m) count_cells(cube, ghost_box(cube, direction_of(m)), times);
-    for (std::uint32_t c = 0; c < kSelfCopies; ++c) count_cells(cube, ghost_box(cube, self_direction(c)), times);
-    EXPECT_EQ(times, std::vector<int>(cube.stored_cells(), 1)) << "n = " << n;
+  for (const Brick brick : bricks()) {
+    std::vector<int> times(brick.stored_cells());
+    count_cells(brick, Box{1, 1, 1, brick.nx, brick.n, brick.n}, times);
+    for (std::uint32_t m = 0; m < kMessages; ++m) count_cells(brick, ghost_box(brick, direction_of(m)), times);
+    for (std::uint32_t c = 0; c < kSelfCopies; ++c) count_cells(brick, ghost_box(brick, self_direction(c)), times);
+    EXPECT_EQ(times, std::vector<int>(brick.stored_cells(), 1)) << "n = " << brick.n << ", nx = " << brick.nx;
   }
 }
 
@@ -68,20 +76,21 @@ TEST(MessageTest, ASideHasOneFaceFourEdgesAndFourCorners) {
 
 TEST(MessageTest, ThePayloadIsWhereItsCellsLieInTheDomain) {
   for (const std::uint32_t n : kSizes) {
-    const Domain domain{3, n};
-    const Cube cube{n};
+    const Domain domain{3, n, n / 2 + 1};
     for (std::uint32_t rank = 0; rank < domain.ranks; ++rank) {
+      const Brick brick = domain.brick(rank);
       Neighbours around{};
       around.mine.n = n;
-      around.rank = rank;
-      around.ranks = domain.ranks;
+      around.begin_x = domain.begin_x(rank);
+      around.nx = brick.nx;
+      around.length_x = domain.length_x();
       for (std::uint32_t m = 0; m < kMessages; ++m) {
-        const Box box = own_box(cube, direction_of(m));
+        const Box box = own_box(brick, direction_of(m));
         std::vector<std::uint32_t> places;
         for (std::uint32_t i = 0; i < box.cells(); ++i) {
-          const std::uint32_t at = cube.index(box, i);
-          const std::uint32_t x = at % (n + 2) - 1, y = at / (n + 2) % (n + 2) - 1, z = at / cube.step_z() - 1;
-          places.push_back(static_cast<std::uint32_t>(domain.index(rank * n + x, y, z)));
+          const std::uint32_t at = brick.index(box, i);
+          const std::uint32_t x = at % brick.step_y() - 1, y = at / brick.step_y() % (n + 2) - 1, z = at / brick.step_z() - 1;
+          places.push_back(static_cast<std::uint32_t>(domain.index(domain.begin_x(rank) + x, y, z)));
         }
         const wic::Payload expected = wic::payload_of(places, sizeof(Cell)), payload = around.outgoing_payload(m);
         EXPECT_EQ(payload.offset, expected.offset) << "n = " << n << ", message " << m;
@@ -103,7 +112,7 @@ TEST(OutboxTest, EveryMessageHasTwoPlacesOfItsOwn) {
     outbox.flags = flags.data();
     std::set<const Flag*> seen;
     for (std::uint32_t m = 0; m < kMessages; ++m) {
-      const std::uint32_t size = own_box(Cube{n}, direction_of(m)).cells();
+      const std::uint32_t size = own_box(Brick{n}, direction_of(m)).cells();
       for (std::uint32_t iteration = 1; iteration <= 2; ++iteration) {
         seen.insert(outbox.flag(m, iteration));
         Cell* const buffer = outbox.buffer(m, iteration);
@@ -120,7 +129,7 @@ TEST(OutboxTest, EveryMessageHasTwoPlacesOfItsOwn) {
 
 TEST(OutboxTest, CountsTheCellsOfAllMessages) {
   std::uint64_t cells = 0;
-  for (std::uint32_t m = 0; m < kMessages; ++m) cells += own_box(Cube{5}, direction_of(m)).cells();
+  for (std::uint32_t m = 0; m < kMessages; ++m) cells += own_box(Brick{5}, direction_of(m)).cells();
   EXPECT_EQ(cells_sent(5), cells);
 }
 
@@ -167,7 +176,7 @@ TEST(ReferenceTest, NamesTheFirstWrongCell) {
 // A ring of ranks without threads, devices or waits: the steps of an iteration by hand.
 class HandRing {
  public:
-  HandRing(std::uint32_t ranks, std::uint32_t n) : domain_{ranks, n} {
+  HandRing(std::uint32_t ranks, std::uint32_t n, std::uint32_t first_nx) : domain_{ranks, n, first_nx} {
     for (std::uint32_t r = 0; r < ranks; ++r) {
       Outbox outbox{nullptr, nullptr, n};
       cells_.emplace_back(outbox.stored_cells());
@@ -175,12 +184,12 @@ class HandRing {
       outbox.cells = cells_.back().data();
       outbox.flags = flags_.back().data();
       outboxes_.push_back(outbox);
-      fields_.emplace_back(Cube{n}.stored_cells());
+      fields_.emplace_back(domain_.brick(r).stored_cells());
     }
     const std::vector<Cell> begin = initial_field(domain_);
     for (std::uint32_t r = 0; r < ranks; ++r) {
       for_each_row(domain_, r,
-                   [&](std::size_t from, std::uint32_t to) { std::copy_n(&begin[from], n, &fields_[r][to]); });
+                   [&](std::size_t from, std::uint32_t to) { std::copy_n(&begin[from], domain_.brick(r).nx, &fields_[r][to]); });
     }
   }
 
@@ -190,29 +199,29 @@ class HandRing {
   }
 
   void send(std::uint32_t iteration) {
-    const Cube cube{domain_.n};
     for (std::uint32_t r = 0; r < domain_.ranks; ++r) {
+      const Brick brick = domain_.brick(r);
       for (std::uint32_t m = 0; m < kMessages; ++m) {
-        pack(cube, own_box(cube, direction_of(m)), fields_[r].data(), of(r).outgoing(m, iteration), 0, 1, NoStep{});
+        pack(brick, own_box(brick, direction_of(m)), fields_[r].data(), of(r).outgoing(m, iteration), 0, 1, NoStep{});
       }
     }
   }
 
   void receive_and_average(std::uint32_t iteration) {
-    const Cube cube{domain_.n};
     for (std::uint32_t r = 0; r < domain_.ranks; ++r) {
+      const Brick brick = domain_.brick(r);
       Cell* const field = fields_[r].data();
       for (std::uint32_t m = 0; m < kMessages; ++m) {
         // In shares, as the threads of a block do it.
         for (std::uint32_t share = 0; share < 3; ++share) {
-          unpack(cube, ghost_box(cube, direction_of(m)), of(r).incoming(m, iteration), field, share, 3, NoStep{});
+          unpack(brick, ghost_box(brick, direction_of(m)), of(r).incoming(m, iteration), field, share, 3, NoStep{});
         }
       }
-      for (std::uint32_t share = 0; share < 3; ++share) copy_self(cube, field, share, 3, NoStep{});
+      for (std::uint32_t share = 0; share < 3; ++share) copy_self(brick, field, share, 3, NoStep{});
       std::vector<Cell> next(fields_[r].size());
-      average_box(cube, cube.interior(), field, next.data(), 0, 2);
-      average_box(cube, cube.interior(), field, next.data(), 1, 2);
-      for (std::uint32_t b = 0; b < Cube::kShellBoxes; ++b) average_box(cube, cube.shell(b), field, next.data(), 0, 1);
+      average_box(brick, brick.interior(), field, next.data(), 0, 2);
+      average_box(brick, brick.interior(), field, next.data(), 1, 2);
+      for (std::uint32_t b = 0; b < Brick::kShellBoxes; ++b) average_box(brick, brick.shell(b), field, next.data(), 0, 1);
       fields_[r] = std::move(next);
     }
   }
@@ -221,7 +230,7 @@ class HandRing {
     std::vector<Cell> field(domain_.cells());
     for (std::uint32_t r = 0; r < domain_.ranks; ++r) {
       for_each_row(domain_, r,
-                   [&](std::size_t to, std::uint32_t from) { std::copy_n(&fields_[r][from], domain_.n, &field[to]); });
+                   [&](std::size_t to, std::uint32_t from) { std::copy_n(&fields_[r][from], domain_.brick(r).nx, &field[to]); });
     }
     return field;
   }
@@ -238,14 +247,16 @@ class HandRing {
 TEST(ExchangeTest, RanksTogetherAreTheWholeDomain) {
   for (const std::uint32_t ranks : {2u, 3u, 4u}) {
     for (const std::uint32_t n : kSizes) {
-      HandRing ring(ranks, n);
-      Reference reference(ring.domain(), ring.gather(), 0);
-      for (std::uint32_t iteration = 1; iteration <= 3; ++iteration) {
-        ring.send(iteration);
-        ring.receive_and_average(iteration);
-        reference.advance_to(iteration);
-        const Comparison comparison = reference.compare(ring.gather());
-        ASSERT_TRUE(comparison.ok()) << ranks << " ranks, n = " << n << ": " << comparison.first;
+      for (const std::uint32_t first_nx : {n, 1u, n / 2 + 1}) {
+        HandRing ring(ranks, n, first_nx);
+        Reference reference(ring.domain(), ring.gather(), 0);
+        for (std::uint32_t iteration = 1; iteration <= 3; ++iteration) {
+          ring.send(iteration);
+          ring.receive_and_average(iteration);
+          reference.advance_to(iteration);
+          const Comparison comparison = reference.compare(ring.gather());
+          ASSERT_TRUE(comparison.ok()) << ranks << " ranks, n = " << n << ", the first " << first_nx << ": " << comparison.first;
+        }
       }
     }
   }
@@ -253,11 +264,11 @@ TEST(ExchangeTest, RanksTogetherAreTheWholeDomain) {
 
 TEST(ExchangeTest, OneWrongWordInAnyMessageIsFound) {
   for (std::uint32_t m = 0; m < kMessages; ++m) {
-    HandRing ring(3, 4);
+    HandRing ring(3, 4, 4);
     Reference reference(ring.domain(), ring.gather(), 0);
     const Cell sum = total(ring.gather());
     ring.send(1);
-    const std::uint32_t last = own_box(Cube{4}, direction_of(m)).cells() - 1;
+    const std::uint32_t last = own_box(Brick{4}, direction_of(m)).cells() - 1;
     ring.of(1).outgoing(m, 1)[last] ^= 1;
     ring.receive_and_average(1);
     reference.advance_to(1);
@@ -272,7 +283,7 @@ TEST(ExchangeTest, OneWrongWordInAnyMessageIsFound) {
 }
 
 TEST(ExchangeTest, AMessageOfTheWrongIterationIsFound) {
-  HandRing ring(2, 5);
+  HandRing ring(2, 5, 5);
   Reference reference(ring.domain(), ring.gather(), 0);
   ring.send(1);
   ring.receive_and_average(1);
@@ -340,7 +351,7 @@ class SilenceTest : public ::testing::Test {
 
 TEST_F(SilenceTest, ADeviceGivesUpAtTheDeadlineAndSendsNoMore) {
   const Neighbours around = neighbours();
-  auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), around, Cube{kSize}, 1);
+  auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), around, Brick{kSize}, 1);
   ASSERT_TRUE(rank) << rank.error().message;
   for (std::uint32_t iteration = 1; iteration <= 2; ++iteration) ASSERT_TRUE(rank->launch(iteration, kTimeoutNs));
   const auto trouble = rank->trouble();
@@ -358,7 +369,7 @@ TEST_F(SilenceTest, ADeviceGivesUpAtTheDeadlineAndSendsNoMore) {
 TEST_F(SilenceTest, ADeviceCountsMessagesThatWereOverwritten) {
   const Neighbours around = neighbours();
   for (Flag& flag : their_flags_) flag.word = 3;
-  auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), around, Cube{kSize}, 1);
+  auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), around, Brick{kSize}, 1);
   ASSERT_TRUE(rank) << rank.error().message;
   ASSERT_TRUE(rank->launch(1, kTimeoutNs));
   const auto trouble = rank->trouble();
@@ -368,14 +379,14 @@ TEST_F(SilenceTest, ADeviceCountsMessagesThatWereOverwritten) {
 }
 
 TEST_F(SilenceTest, TheCpuGivesUpAtTheDeadline) {
-  HostRank rank(*runtime_, neighbours(), Cube{kSize}, 2);
+  HostRank rank(*runtime_, neighbours(), Brick{kSize}, 2);
   EXPECT_FALSE(rank.iterate(1, static_cast<wicprof::TimeNs>(kTimeoutNs)));
   EXPECT_GE(rank.missed(), 1u);
 }
 
 TEST_F(SilenceTest, ADeviceWithoutRoomForAllWaitersIsRefused) {
   const std::uint32_t too_many = 1000;
-  const auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), neighbours(), Cube{kSize}, too_many);
+  const auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), neighbours(), Brick{kSize}, too_many);
   ASSERT_FALSE(rank);
   EXPECT_NE(rank.error().message.find("18000 that wait for each other"), std::string::npos) << rank.error().message;
 }

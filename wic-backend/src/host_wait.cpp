@@ -1,5 +1,6 @@
 #include "src/host_wait.h"
 
+#include <sys/prctl.h>
 #include <time.h>
 
 #include <algorithm>
@@ -16,6 +17,26 @@ constexpr TimeNs kLongestSleep = 500 * wicprof::kMicrosecond;  // so that a togg
 constexpr TimeNs kLongestNap = 50 * wicprof::kMicrosecond;
 constexpr TimeNs kShortestNap = 1 * wicprof::kMicrosecond;
 constexpr TimeNs kSpinFirst = 200 * wicprof::kMicrosecond;
+// A wait that is shorter than this is over sooner than a thread can fall asleep, wake up and be on time.
+constexpr TimeNs kWorthSleeping = 500 * wicprof::kMicrosecond;
+constexpr unsigned long kTimerSlackNs = 1'000;
+
+// The system lets a thread's sleeps last 50 us longer than asked for, unless the thread says otherwise; as soon as it sleeps, and
+// until the wait is over, this one does.
+class SharpTimers {
+ public:
+  void begin() {
+    if (before_ >= 0) return;
+    before_ = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+    if (before_ >= 0) prctl(PR_SET_TIMERSLACK, kTimerSlackNs, 0, 0, 0);
+  }
+  ~SharpTimers() {
+    if (before_ >= 0) prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(before_), 0, 0, 0);
+  }
+
+ private:
+  int before_ = -1;
+};
 
 void nap(TimeNs ns) {
   const timespec t{ns / wicprof::kSecond, ns % wicprof::kSecond};
@@ -33,8 +54,10 @@ void pause_cpu() {
 HostWaitResult host_wait(const std::uint32_t* word, AtLeast condition, TimeNs timeout, TimeNs predicted,
                          const std::function<StrategyId()>& strategy_now) {
   const TimeNs arrived = wicprof::now_ns();
-  const TimeNs sleep_until = arrived + (predicted > kSpinFirst ? predicted - predicted / 5 : 0);
-  const TimeNs spin_until = arrived + (predicted > kSpinFirst ? 0 : kSpinFirst);
+  const bool sleeps = predicted > kWorthSleeping;
+  const TimeNs sleep_until = arrived + (sleeps ? predicted - predicted / 5 : 0);
+  const TimeNs spin_until = arrived + (sleeps ? 0 : std::max(kSpinFirst, 2 * predicted));
+  SharpTimers timers;
   std::atomic_ref<std::uint32_t> shared(*const_cast<std::uint32_t*>(word));
   HostWaitResult wait{{wicprof::WaitStatus::satisfied, 0}, 0};
   for (;;) {
@@ -51,9 +74,11 @@ HostWaitResult host_wait(const std::uint32_t* word, AtLeast condition, TimeNs ti
     if (now < spin_until || strategy == StrategyId::poll) {
       pause_cpu();
     } else if (now + kShortestNap < sleep_until) {
+      timers.begin();
       nap(std::min(sleep_until - now, kLongestSleep));
     } else {
-      nap(std::clamp((now - arrived) / 32, kShortestNap, kLongestNap));
+      timers.begin();
+      nap(std::clamp((now - arrived) / 128, kShortestNap, kLongestNap));
     }
   }
 }
