@@ -185,6 +185,7 @@ void Collector::stop() {
   report_dropped();
   declare();
   for (const auto& source : sources_) source->finish(sink_);
+  sink_.send_held(patience());
   switch_off();
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
 #include "protocol/events/loss.h"
 #include "protocol/ring.h"
@@ -50,12 +51,40 @@ class EventSink {
     return writer_.write(event);
   }
 
+  /// For a thread that must not wait, and whose events are few: one that finds no room is kept, up to kMostHeld bytes of them,
+  /// and goes out with the next write_all() or send_held(). False: dropped, and counted.
+  template <class Event>
+  bool write_or_hold(const Event& event) {
+    static_assert(sizeof(Event) % 8 == 0);
+    const auto bytes = std::as_bytes(std::span(&event, 1));
+    const std::lock_guard lock(mutex_);
+    write_held();
+    if (held_.empty() && writer_.write_records(bytes.data(), bytes.size()) == bytes.size()) return true;
+    if (held_.size() + bytes.size() > kMostHeld) {
+      writer_.count_dropped(1);
+      return false;
+    }
+    held_.insert(held_.end(), bytes.begin(), bytes.end());
+    return true;
+  }
+
+  /// What is still held; waits for room as write_all() does, and what is then left is dropped.
+  void send_held(TimeNs patience) {
+    std::vector<std::byte> held;
+    {
+      const std::lock_guard lock(mutex_);
+      held.swap(held_);
+    }
+    write_all(held, patience);
+  }
+
   /// The same for records that lie one behind the other. Where the ring is full it waits for room, without the lock, but no
   /// longer than `patience`; what is then left is dropped. Returns what is left of `patience`.
   TimeNs write_all(std::span<const std::byte> records, TimeNs patience) {
     for (;;) {
       {
         const std::lock_guard lock(mutex_);
+        write_held();
         records = records.subspan(writer_.write_records(records.data(), records.size()));
         if (!records.empty() && patience <= 0) writer_.count_dropped(count(records));
         if (records.empty() || patience <= 0) return patience;
@@ -100,6 +129,14 @@ class EventSink {
     bool sent = false;
   };
 
+  static constexpr std::size_t kMostHeld = 64 << 10;
+
+  void write_held() {
+    if (held_.empty()) return;
+    const std::size_t written = writer_.write_records(held_.data(), held_.size());
+    held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(written));
+  }
+
   static std::uint64_t count(std::span<const std::byte> records) {
     std::uint64_t count = 0;
     for (std::size_t at = 0; at < records.size(); ++count) {
@@ -113,6 +150,7 @@ class EventSink {
   std::mutex mutex_;
   std::atomic<std::uint64_t> gone_at_{UINT64_MAX};  // how far the consumer had come when it was last taken for gone
   RingWriter writer_;
+  std::vector<std::byte> held_;
   std::size_t max_texts_;
   TextId last_id_ = 0;
   std::unordered_map<std::string, Entry, Hash, std::equal_to<>> texts_;

@@ -103,7 +103,7 @@ class HostWaits final : public Source {
     event.thread = thread_id();
     event.correlation = data.correlationId;
     event.status = WaitStatus::satisfied;
-    sink.write(event);
+    sink.write_or_hold(event);
   }
 
  private:

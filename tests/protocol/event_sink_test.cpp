@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
+#include "protocol/events/host_wait.h"
 #include "tests/protocol/ring_contents.h"
 
 namespace wicprof {
@@ -55,6 +57,52 @@ TEST(EventSink, AFullRingIsTriedAgain) {
   const TextId late = texts.text(filler + "late");
   EXPECT_NE(late, 0u);
   EXPECT_EQ(memory.read().text(late), filler + "late");
+}
+
+HostWaitEvent wait_number(std::uint64_t number) {
+  auto event = make_event<HostWaitEvent>();
+  event.correlation = static_cast<std::uint32_t>(number);
+  return event;
+}
+
+TEST(EventSink, HoldsWhatFindsNoRoomAndSendsItLater) {
+  PlainRing memory(2 * kMaxEventSize);
+  EventSink sink(memory.ring());
+  std::vector<HostWaitEvent> all;
+  const auto read = [&] {
+    const auto next = memory.read().all<HostWaitEvent>();
+    all.insert(all.end(), next.begin(), next.end());
+  };
+  const std::uint32_t more_than_fit = 2 * kMaxEventSize / sizeof(HostWaitEvent) + 5;
+  std::uint32_t sent = 0;
+  for (; sent < more_than_fit; ++sent) EXPECT_TRUE(sink.write_or_hold(wait_number(sent)));
+  read();
+  EXPECT_LT(all.size(), sent);
+  EXPECT_TRUE(sink.write_or_hold(wait_number(sent++)));  // what is held goes first
+  read();
+  EXPECT_EQ(all.size(), sent);
+  for (const std::uint32_t end = sent + more_than_fit; sent < end; ++sent) sink.write_or_hold(wait_number(sent));
+  read();
+  sink.send_held(0);
+  read();
+  ASSERT_EQ(all.size(), sent);
+  for (std::uint32_t i = 0; i < sent; ++i) EXPECT_EQ(all[i].correlation, i);
+  EXPECT_EQ(memory.ring()->dropped.load(), 0u);
+}
+
+TEST(EventSink, HoldsOnlySoMuchAndCountsTheRest) {
+  PlainRing memory(2 * kMaxEventSize);
+  EventSink sink(memory.ring());
+  std::uint64_t refused = 0;
+  for (int i = 0; i < 10'000; ++i) refused += sink.write_or_hold(wait_number(0)) ? 0 : 1;
+  EXPECT_GT(refused, 0u);
+  EXPECT_EQ(memory.ring()->dropped.load(), refused);
+  std::uint64_t read = 0;
+  for (std::size_t now = 1; now != 0; read += now) {
+    now = memory.read().all<HostWaitEvent>().size();
+    sink.write_all({}, 0);  // takes along what is held
+  }
+  EXPECT_EQ(read + refused, 10'000u);
 }
 
 TEST(EventSink, ForgetsRatherThanGrows) {
