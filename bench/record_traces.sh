@@ -25,12 +25,26 @@ case $devices in
   *) one=$devices; several=$devices,$devices ;;
 esac
 
-# Enough iterations for a comparison (ten a mode), and sizes that keep thousands of waiters out of the file.
+# Enough iterations for a comparison (ten a mode), and sizes that keep thousands of waiters out of the file and, on GPUs, set-up
+# and checking short.
 arguments() {
   case $1 in
     c_srs) echo "--devices $one --iterations 4 --tiles 32" ;;
-    c_*) echo "--devices $one --iterations 15" ;;
-    *) echo "--devices $several --iterations 15" ;;
+    c_*) echo "--devices $one --iterations 15$(size_of "$1")" ;;
+    *) echo "--devices $several --iterations 15$(size_of "$1")" ;;
+  esac
+}
+
+size_of() {
+  case $devices/$1 in
+    simt:*) ;;
+    */c_cg) echo " --size 64" ;;
+    */c_fe) echo " --size 48" ;;
+    */g_bfs) echo " --size 131072" ;;
+    */g_bs) echo " --size 4194304" ;;
+    */g_c2d) echo " --size 8192" ;;
+    */g_stn) echo " --size 256" ;;
+    */g_kmn) echo " --size 1048576" ;;
   esac
 }
 
