@@ -15,6 +15,11 @@ class FlatIndex {
 
   FlatIndex() : cells_(kFirstSize) {}
 
+  /// Makes room for so many keys.
+  void reserve(std::size_t keys) {
+    while (cells_.size() < 2 * keys) grow();
+  }
+
   /// The key's number; a new key gets the next one.
   std::uint32_t number(std::uint64_t key) {
     Cell& cell = cells_[place_of(key)];
