@@ -38,14 +38,13 @@ std::string loss_line(const store::StatRow& stat) {
   return line;
 }
 
-std::vector<WakeStats> in_order_of(const std::vector<SiteStats>& sites, const Matching& matching) {
+std::vector<WakeStats> in_order_of(const std::vector<SiteStats>& sites, const std::vector<WakeStats>& known) {
   std::vector<WakeStats> wakes;
   for (const SiteStats& site : sites) {
-    const auto found = std::find_if(matching.sites.begin(), matching.sites.end(),
-                                    [&](const WakeStats& w) { return w.site == site.site; });
+    const auto found = std::find_if(known.begin(), known.end(), [&](const WakeStats& w) { return w.site == site.site; });
     WakeStats none;
     none.site = site.site;
-    wakes.push_back(found == matching.sites.end() ? none : *found);
+    wakes.push_back(found == known.end() ? none : *found);
   }
   return wakes;
 }
@@ -69,32 +68,15 @@ Analysis analyze(const TraceModel& model) {
   const Modes modes(model);
   Tasks tasks;
 
-  // What the rest looks at.
-  Matching matching;
-  std::optional<Waiters> waiters;
-  std::optional<WaitKernels> kernels;
+  // In an order in which little is held at a time: of a large trace, each of these is a good part of the trace's size.
+  std::optional<Matching> matching;
   std::optional<DeviceWork> work;
   tasks.add([&] { matching = match(model); });
-  tasks.add([&] { kernels.emplace(model, waiters.emplace(model)); });
-  tasks.add([&] { work.emplace(model); });
-  tasks.run();
-
-  tasks.add([&] { analysis.classification = classify(model, matching); });
-  tasks.add([&] { analysis.path = critical_path(model, matching, *work); });
   tasks.add([&] {
-    const WaitModel waits(model, matching, *waiters, modes);
-    analysis.site_waits = waits.sites();
-    analysis.polled = waits.whole(Mode::poll);
-    analysis.parked = waits.whole(Mode::park);
+    work.emplace(model);
+    analysis.clocks = clock_bounds(model, *work);
+    analysis.stream_waits = stream_waits(model, *work);
   });
-  tasks.add([&] { analysis.sites = site_stats(model, *waiters); });
-  tasks.add([&] { analysis.clocks = clock_bounds(model, *work); });
-  tasks.add([&] { analysis.interference = interference(model, *waiters, *kernels, modes); });
-  tasks.add([&] {
-    std::vector<Iterations> iterations = find_iterations(model, *waiters);
-    if (!iterations.empty()) analysis.iterations = std::move(iterations.front());
-  });
-  tasks.add([&] { analysis.overlaps = overlap(model, *waiters, *kernels, modes); });
   tasks.add([&] {
     analysis.stalls = gather_stalls(model);
     analysis.polling_loops = find_polling_loops(model, analysis.stalls);
@@ -102,14 +84,40 @@ Analysis analyze(const TraceModel& model) {
   tasks.add([&] { analysis.kernels = kernel_stats(model); });
   tasks.add([&] { analysis.host_waits = host_wait_stats(model); });
   tasks.add([&] { analysis.host_polling = host_polling(model); });
-  tasks.add([&] { analysis.stream_waits = stream_waits(model, *work); });
   tasks.add([&] {
     analysis.threads = thread_stats(model);
     analysis.own_cost = own_cost(model, analysis.threads);
   });
   tasks.run();
 
-  analysis.wakes = in_order_of(analysis.sites, matching);
+  std::optional<Waiters> waiters;
+  std::optional<WaitKernels> kernels;
+  tasks.add([&] {
+    analysis.path = critical_path(model, *matching, *work);
+    work.reset();
+    kernels.emplace(model, waiters.emplace(model));
+  });
+  tasks.add([&] { analysis.classification = classify(model, *matching); });
+  tasks.run();
+
+  const std::vector<WakeStats> wakes = std::move(matching->sites);
+  tasks.add([&] {
+    const WaitModel waits(model, *matching, *waiters, modes);
+    analysis.site_waits = waits.sites();
+    analysis.polled = waits.whole(Mode::poll);
+    analysis.parked = waits.whole(Mode::park);
+    matching.reset();
+  });
+  tasks.add([&] { analysis.sites = site_stats(model, *waiters); });
+  tasks.add([&] { analysis.overlaps = overlap(model, *waiters, *kernels, modes); });
+  tasks.add([&] { analysis.interference = interference(model, *waiters, *kernels, modes); });
+  tasks.add([&] {
+    std::vector<Iterations> iterations = find_iterations(model, *waiters);
+    if (!iterations.empty()) analysis.iterations = std::move(iterations.front());
+  });
+  tasks.run();
+
+  analysis.wakes = in_order_of(analysis.sites, wakes);
   tasks.add([&] { analysis.prediction = predict(model, analysis.path, modes, analysis.sites); });
   tasks.add([&] { apply_rules(model, analysis); });
   tasks.run();

@@ -17,7 +17,7 @@ class FlatIndex {
 
   /// Makes room for so many keys.
   void reserve(std::size_t keys) {
-    while (cells_.size() < 2 * keys) grow();
+    while (2 * cells_.size() < 3 * keys) grow();
   }
 
   /// The key's number; a new key gets the next one.
@@ -26,7 +26,7 @@ class FlatIndex {
     if (cell.number != kNone) return cell.number;
     cell = {key, size_++};
     const std::uint32_t number = cell.number;
-    if (2 * std::size_t{size_} > cells_.size()) grow();
+    if (3 * std::size_t{size_} > 2 * cells_.size()) grow();
     return number;
   }
 

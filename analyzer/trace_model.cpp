@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/damage.h"
 #include "store/sort_rows.h"
 
 namespace wicprof::analyzer {
@@ -228,6 +229,7 @@ Result<TraceModel> load(const store::Reader& reader, std::string name, const Loa
   }
   if (loading.error()) return *loading.error();
   model.name = std::move(name);
+  remove_impossible_rows(model);
   derive(model);
   return model;
 }

@@ -460,7 +460,7 @@ class Gatherer {
   // Where messages do not say what they carry, several may be parts of one transfer.
   void find_transfers() {
     if (announcing_ > 0) return;
-    traffic_.messages = merge_parts(model_, matching_, traffic_.messages, origins_,
+    traffic_.messages = merge_parts(model_, matching_, traffic_.messages, std::move(origins_),
                                     [&](const WakeEdge& edge) { return receiver_of(edge); });
   }
 

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/flat_index.h"
+
 namespace wicprof::analyzer {
 namespace {
 
@@ -41,16 +43,20 @@ Way way_of(const Message& m) {
 class Merging {
  public:
   Merging(const TraceModel& model, const Matching& matching, const std::vector<Message>& messages,
-          const std::vector<Origin>& origins, const std::function<PartyIndex(const WakeEdge&)>& receiver_of)
-      : model_(model), matching_(matching), messages_(messages), origins_(origins), receiver_of_(receiver_of) {}
+          std::vector<Origin> origins, const std::function<PartyIndex(const WakeEdge&)>& receiver_of)
+      : model_(model), matching_(matching), messages_(messages), origins_(std::move(origins)), receiver_of_(receiver_of) {}
 
   std::vector<Message> run() {
     std::vector<std::uint32_t> order = by_way();
     number_groups(order);
+    way_ = {};
     count_waits();
     for_each_part(order, group_, [&](std::span<std::uint32_t> members) {
       keep_transfers(members, most_waits_.empty() ? 1 : most_waits_[group_[members.front()]]);
     });
+    order = {};
+    group_ = {};
+    origins_ = {};
     return in_order_of_time();
   }
 
@@ -144,25 +150,26 @@ class Merging {
       return group_[message];
     };
     // Each group's waiters side by side.
-    std::vector<std::uint32_t> group(matching_.edges.size());
     std::vector<std::uint32_t> begins(group_count_, 0);
-    for (std::size_t e = 0; e < matching_.edges.size(); ++e) {
-      group[e] = group_of(matching_.edges[e]);
-      if (group[e] != Origin::kNone) ++begins[group[e]];
+    for (const WakeEdge& edge : matching_.edges) {
+      const std::uint32_t group = group_of(edge);
+      if (group != Origin::kNone) ++begins[group];
     }
     if (std::all_of(begins.begin(), begins.end(), [](std::uint32_t waits) { return waits <= 1; })) return;
     turn_into_begins(begins);
-    std::vector<std::uint64_t> waiters(begins.back());
+    FlatIndex numbers;
+    std::vector<std::uint32_t> waiters(begins.back());
     std::vector<std::uint32_t> next(begins.begin(), begins.end() - 1);
-    for (std::size_t e = 0; e < matching_.edges.size(); ++e) {
-      if (group[e] != Origin::kNone) waiters[next[group[e]]++] = waiter_of(matching_.edges[e]);
+    for (const WakeEdge& edge : matching_.edges) {
+      const std::uint32_t group = group_of(edge);
+      if (group != Origin::kNone) waiters[next[group]++] = numbers.number(waiter_of(edge));
     }
     most_waits_.assign(group_count_, 1);
     for (std::size_t g = 0; g < group_count_; ++g) {
       const auto begin = waiters.begin() + begins[g], end = waiters.begin() + begins[g + 1];
       std::sort(begin, end);
       for (auto same = begin; same != end;) {
-        const auto other = std::find_if(same, end, [&](std::uint64_t waiter) { return waiter != *same; });
+        const auto other = std::find_if(same, end, [&](std::uint32_t waiter) { return waiter != *same; });
         most_waits_[g] = std::max(most_waits_[g], static_cast<std::uint32_t>(other - same));
         same = other;
       }
@@ -221,7 +228,7 @@ class Merging {
   const TraceModel& model_;
   const Matching& matching_;
   const std::vector<Message>& messages_;
-  const std::vector<Origin>& origins_;
+  std::vector<Origin> origins_;
   const std::function<PartyIndex(const WakeEdge&)>& receiver_of_;
   std::vector<std::uint32_t> way_, group_;  // of each message
   std::uint32_t group_count_ = 0;
@@ -233,9 +240,9 @@ class Merging {
 }  // namespace
 
 std::vector<Message> merge_parts(const TraceModel& model, const Matching& matching, const std::vector<Message>& messages,
-                                 const std::vector<Origin>& origins,
+                                 std::vector<Origin> origins,
                                  const std::function<PartyIndex(const WakeEdge&)>& receiver_of) {
-  return Merging(model, matching, messages, origins, receiver_of).run();
+  return Merging(model, matching, messages, std::move(origins), receiver_of).run();
 }
 
 }  // namespace wicprof::analyzer

@@ -21,7 +21,7 @@ struct Origin {
 /// waiter waits several times there. `origins` are the messages'; `receiver_of` tells the party that an edge released.
 /// The answer is in order of time. Linear where messages come nearly in that order.
 std::vector<Message> merge_parts(const TraceModel& model, const Matching& matching, const std::vector<Message>& messages,
-                                 const std::vector<Origin>& origins,
+                                 std::vector<Origin> origins,
                                  const std::function<PartyIndex(const WakeEdge&)>& receiver_of);
 
 }  // namespace wicprof::analyzer

@@ -98,13 +98,13 @@ struct SignalRow {
   SiteId site;
   DeviceId device;
   std::uint32_t block, warp, sm, iteration, value;
-  TimeNs at;
   std::optional<WordTag> word;  ///< that of a wait on the same word, where both sides see it at one address
-  std::uint32_t bytes = 0;      ///< that it announces; 0 = not known
-  std::uint32_t pieces = 0;     ///< runs of adjoining bytes that they lie in; 0 = where they lie is not known
-  std::uint64_t offset = 0;     ///< bytes: of the first, in the datum that the site is about
-  std::uint64_t span = 0;       ///< bytes from there to behind the last
-  bool regular = false;         ///< the pieces are of one length and equally far apart
+  TimeNs at;
+  std::uint32_t bytes = 0;   ///< that it announces; 0 = not known
+  std::uint32_t pieces = 0;  ///< runs of adjoining bytes that they lie in; 0 = where they lie is not known
+  std::uint64_t offset = 0;  ///< bytes: of the first, in the datum that the site is about
+  std::uint64_t span = 0;    ///< bytes from there to behind the last
+  bool regular = false;      ///< the pieces are of one length and equally far apart
 };
 
 struct HostWaitRow {
