@@ -1,8 +1,12 @@
 #include "analyzer/damage.h"
 
+#include <deque>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+
+#include "analyzer/tasks.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -81,6 +85,12 @@ class Removing {
     keep("pc_interval", model_.pc_intervals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     keep("pc_sample", model_.pc_totals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     keep("process", model_.processes, [&](const auto& row) { return p.time(row.seen); });
+    tasks_.run();
+    for (const Kept& kept : kept_) {
+      if (kept.removed == 0) continue;
+      model_.stats.push_back({"impossible_rows", std::string(kept.table) + ": times or lengths that cannot be; the trace is damaged",
+                              store::StatRow::Severity::data_loss, static_cast<std::int64_t>(kept.removed)});
+    }
     for (store::DeviceRow& device : model_.devices) {
       if (!p.length(device.clock_error_ns) || device.clock_error_ns.value_or(0) < 0) device.clock_error_ns.reset();
     }
@@ -89,14 +99,19 @@ class Removing {
  private:
   template <class Row, class Keeps>
   void keep(std::string_view table, std::vector<Row>& rows, const Keeps& keeps) {
-    const auto removed = std::erase_if(rows, [&](const Row& row) { return !keeps(row); });
-    if (removed == 0) return;
-    model_.stats.push_back({"impossible_rows", std::string(table) + ": times or lengths that cannot be; the trace is damaged",
-                            store::StatRow::Severity::data_loss, static_cast<std::int64_t>(removed)});
+    std::size_t& removed = kept_.emplace_back(Kept{table, 0}).removed;
+    tasks_.add([&rows, keeps, &removed] { removed = std::erase_if(rows, [&](const Row& row) { return !keeps(row); }); });
   }
+
+  struct Kept {
+    std::string_view table;
+    std::size_t removed = 0;
+  };
 
   TraceModel& model_;
   const Possible possible_;
+  std::deque<Kept> kept_;  // in the order of the tables
+  Tasks tasks_;
 };
 
 }  // namespace
