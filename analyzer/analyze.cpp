@@ -1,18 +1,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "analyzer/analysis.h"
 #include "analyzer/reports/format.h"
 #include "analyzer/rules/list.h"
+#include "analyzer/tasks.h"
 #include "store/stat_list.h"
 
 namespace wicprof::analyzer {
 namespace {
 
 void apply_rules(const TraceModel& model, Analysis& analysis) {
-  const RuleInput input{model, analysis.sites, analysis.polling_loops, analysis.wakes};
+  const RuleInput input{model, analysis.sites, analysis.polling_loops, analysis.wakes, analysis.kernels, analysis.host_polling};
   for (const Rule& rule : rules()) {
     RuleOutcome outcome = rule.apply(input);
     if (!outcome.refused.empty()) analysis.refusals.push_back({std::string(rule.name), std::move(outcome.refused)});
@@ -36,14 +38,13 @@ std::string loss_line(const store::StatRow& stat) {
   return line;
 }
 
-std::vector<WakeStats> in_order_of(const std::vector<SiteStats>& sites, const Matching& matching) {
+std::vector<WakeStats> in_order_of(const std::vector<SiteStats>& sites, const std::vector<WakeStats>& known) {
   std::vector<WakeStats> wakes;
   for (const SiteStats& site : sites) {
-    const auto found = std::find_if(matching.sites.begin(), matching.sites.end(),
-                                    [&](const WakeStats& w) { return w.site == site.site; });
+    const auto found = std::find_if(known.begin(), known.end(), [&](const WakeStats& w) { return w.site == site.site; });
     WakeStats none;
     none.site = site.site;
-    wakes.push_back(found == matching.sites.end() ? none : *found);
+    wakes.push_back(found == known.end() ? none : *found);
   }
   return wakes;
 }
@@ -64,34 +65,63 @@ std::vector<Loss> losses(const TraceModel& model) {
 
 Analysis analyze(const TraceModel& model) {
   Analysis analysis;
-  const Matching matching = match(model);
-  const Waiters waiters(model);
-  const WaitKernels kernels(model, waiters);
   const Modes modes(model);
-  const WaitModel waits(model, matching, waiters, modes);
-  analysis.classification = classify(model, matching);
-  analysis.sites = site_stats(model);
-  analysis.wakes = in_order_of(analysis.sites, matching);
-  std::vector<Iterations> iterations = find_iterations(model, waiters);
-  if (!iterations.empty()) analysis.iterations = std::move(iterations.front());
-  analysis.site_waits = waits.sites();
-  analysis.polled = waits.whole(Mode::poll);
-  analysis.parked = waits.whole(Mode::park);
-  analysis.interference = interference(model, waiters, kernels, modes);
-  analysis.overlaps = overlap(model, waiters, kernels, modes);
-  analysis.path = critical_path(model, matching);
-  analysis.prediction = predict(model, analysis.path, modes, analysis.sites);
-  analysis.stalls = gather_stalls(model);
-  analysis.polling_loops = find_polling_loops(model, analysis.stalls);
-  apply_rules(model, analysis);
+  Tasks tasks;
+
+  // In an order in which little is held at a time: of a large trace, each of these is a good part of the trace's size.
+  std::optional<Matching> matching;
+  std::optional<DeviceWork> work;
+  tasks.add([&] { matching = match(model); });
+  tasks.add([&] {
+    work.emplace(model);
+    analysis.clocks = clock_bounds(model, *work);
+    analysis.stream_waits = stream_waits(model, *work);
+  });
+  tasks.add([&] {
+    analysis.stalls = gather_stalls(model);
+    analysis.polling_loops = find_polling_loops(model, analysis.stalls);
+  });
+  tasks.add([&] { analysis.kernels = kernel_stats(model); });
+  tasks.add([&] { analysis.host_waits = host_wait_stats(model); });
+  tasks.add([&] { analysis.host_polling = host_polling(model); });
+  tasks.add([&] {
+    analysis.threads = thread_stats(model);
+    analysis.own_cost = own_cost(model, analysis.threads);
+  });
+  tasks.run();
+
+  std::optional<Waiters> waiters;
+  std::optional<WaitKernels> kernels;
+  tasks.add([&] {
+    analysis.path = critical_path(model, *matching, *work);
+    work.reset();
+    kernels.emplace(model, waiters.emplace(model));
+  });
+  tasks.add([&] { analysis.classification = classify(model, *matching); });
+  tasks.run();
+
+  const std::vector<WakeStats> wakes = std::move(matching->sites);
+  tasks.add([&] {
+    const WaitModel waits(model, *matching, *waiters, modes);
+    analysis.site_waits = waits.sites();
+    analysis.polled = waits.whole(Mode::poll);
+    analysis.parked = waits.whole(Mode::park);
+    matching.reset();
+  });
+  tasks.add([&] { analysis.sites = site_stats(model, *waiters); });
+  tasks.add([&] { analysis.overlaps = overlap(model, *waiters, *kernels, modes); });
+  tasks.add([&] { analysis.interference = interference(model, *waiters, *kernels, modes); });
+  tasks.add([&] {
+    std::vector<Iterations> iterations = find_iterations(model, *waiters);
+    if (!iterations.empty()) analysis.iterations = std::move(iterations.front());
+  });
+  tasks.run();
+
+  analysis.wakes = in_order_of(analysis.sites, wakes);
+  tasks.add([&] { analysis.prediction = predict(model, analysis.path, modes, analysis.sites); });
+  tasks.add([&] { apply_rules(model, analysis); });
+  tasks.run();
   analysis.loss = losses(model);
-  analysis.kernels = kernel_stats(model);
-  analysis.host_waits = host_wait_stats(model);
-  analysis.host_polling = host_polling(model);
-  analysis.stream_waits = stream_waits(model);
-  analysis.clocks = clock_bounds(model);
-  analysis.threads = thread_stats(model);
-  analysis.own_cost = own_cost(model, analysis.threads);
   return analysis;
 }
 

@@ -3,8 +3,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
+#include <vector>
 
+#include "analyzer/flat_index.h"
 #include "analyzer/trace_model.h"
 
 namespace wicprof::analyzer {
@@ -17,27 +18,43 @@ struct CallSpan {
 class CallIndex {
  public:
   explicit CallIndex(const TraceModel& model) {
+    numbers_.reserve(model.calls.size());
     spans_.reserve(model.calls.size());
+    threads_.reserve(model.calls.size());
     for (const store::CallRow& call : model.calls) {
       if (call.correlation == 0) continue;
-      const auto [at, is_new] = spans_.try_emplace(key(call.process, call.correlation), CallSpan{call.start, call.end});
-      if (is_new) continue;
-      if (call.start < at->second.begin) at->second.begin = call.start;
-      if (call.end > at->second.end) at->second.end = call.end;
+      const std::uint32_t number = numbers_.number(key(call.process, call.correlation));
+      if (number == spans_.size()) {
+        spans_.push_back({call.start, call.end});
+        threads_.push_back(call.thread);
+        continue;
+      }
+      CallSpan& span = spans_[number];
+      if (call.start < span.begin) span.begin = call.start;
+      if (call.end > span.end) span.end = call.end;
     }
   }
 
+  bool empty() const { return spans_.empty(); }
+
   /// Nothing where the call was not recorded.
   std::optional<CallSpan> find(store::ProcessId process, std::uint32_t correlation) const {
-    const auto found = spans_.find(key(process, correlation));
-    return found == spans_.end() ? std::nullopt : std::optional(found->second);
+    const std::uint32_t number = numbers_.find(key(process, correlation));
+    return number == FlatIndex::kNone ? std::nullopt : std::optional(spans_[number]);
+  }
+  /// The thread that called.
+  std::optional<std::uint32_t> thread(store::ProcessId process, std::uint32_t correlation) const {
+    const std::uint32_t number = numbers_.find(key(process, correlation));
+    return number == FlatIndex::kNone ? std::nullopt : std::optional(threads_[number]);
   }
 
  private:
   static std::uint64_t key(store::ProcessId process, std::uint32_t correlation) {
     return (std::uint64_t{process} << 32) | correlation;
   }
-  std::unordered_map<std::uint64_t, CallSpan> spans_;
+  FlatIndex numbers_;
+  std::vector<CallSpan> spans_;
+  std::vector<std::uint32_t> threads_;
 };
 
 }  // namespace wicprof::analyzer

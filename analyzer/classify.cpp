@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -59,7 +60,7 @@ class Classifier {
   Classifier(const TraceModel& model, Traffic traffic) : model_(model), traffic_(std::move(traffic)) {
     std::vector<Place> places;
     for (const Message& m : traffic_.messages) {
-      if (m.place) places.push_back(*m.place);
+      if (const Place* place = traffic_.place_of(m)) places.push_back(*place);
     }
     whole_ = exchanged(std::move(places));
   }
@@ -141,9 +142,10 @@ class Classifier {
     std::vector<Access> accesses;
     for (std::size_t k = 0; k < list.size(); ++k) {
       const Message& m = message(list[k]);
-      if (!m.place) continue;
+      const Place* place = traffic_.place_of(m);
+      if (place == nullptr) continue;
       const bool back = end_of(m, true) != first;
-      accesses.push_back({rhythm.unit[k], static_cast<std::uint32_t>(m.site * 2 + (back ? 1 : 0)), back, *m.place});
+      accesses.push_back({rhythm.unit[k], static_cast<std::uint32_t>(m.site * 2 + (back ? 1 : 0)), back, *place});
     }
     if (accesses.empty()) return by_blocks(list);
     return find_pattern(accesses, whole_, traffic_.seen, rhythm.iterations_known);
@@ -202,37 +204,24 @@ class Classifier {
   // --- pairs of parties
 
   void add_pairs() {
-    struct Of {
-      std::uint64_t low, high;
-      std::uint32_t message;
-    };
-    std::vector<Of> all;
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::uint32_t>> by_ends;
+    auto last = by_ends.end();  // messages of one pair often come one after another
     for (std::uint32_t i = 0; i < traffic_.messages.size(); ++i) {
       const auto [low, high] = std::minmax({end_of(message(i), true), end_of(message(i), false)});
-      if (low != high) all.push_back({low, high, i});
+      if (low == high) continue;
+      if (last == by_ends.end() || last->first != std::pair(low, high)) last = by_ends.try_emplace({low, high}).first;
+      last->second.push_back(i);
     }
-    std::sort(all.begin(), all.end(), [](const Of& a, const Of& b) {
-      return std::tie(a.low, a.high, a.message) < std::tie(b.low, b.high, b.message);
-    });
-    struct Group {
-      std::size_t begin, end;
-    };
-    std::vector<Group> groups;
-    for (std::size_t begin = 0, end; begin < all.size(); begin = end) {
-      for (end = begin + 1; end < all.size() && std::tie(all[end].low, all[end].high) == std::tie(all[begin].low, all[begin].high); ++end) {}
-      groups.push_back({begin, end});
-    }
+    std::vector<const std::vector<std::uint32_t>*> pairs;
+    for (const auto& [ends, list] : by_ends) pairs.push_back(&list);
     // Most messages first; among equals the pair that talked first, whatever the devices' numbers.
-    std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
-      const std::size_t x = a.end - a.begin, y = b.end - b.begin;
-      return x != y ? x > y : all[a.begin].message < all[b.begin].message;
+    std::sort(pairs.begin(), pairs.end(), [](const auto* a, const auto* b) {
+      return a->size() != b->size() ? a->size() > b->size() : a->front() < b->front();
     });
-    pair_count_ = groups.size();
-    for (const Group& group : groups) {
+    pair_count_ = pairs.size();
+    for (const auto* list : pairs) {
       if (result_.pairs.size() == kMostPairs) break;
-      std::vector<std::uint32_t> list;
-      for (std::size_t k = group.begin; k < group.end; ++k) list.push_back(all[k].message);
-      add_pair(list);
+      add_pair(*list);
     }
   }
 
@@ -250,7 +239,9 @@ class Classifier {
     const PatternAnswer pattern = pattern_of(list, first, rhythm);
     tell_pattern(pair, pattern);
     std::uint64_t bytes = 0;
-    for (const std::uint32_t i : list) bytes += message(i).place ? message(i).place->bytes : 0;
+    for (const std::uint32_t i : list) {
+      if (const Place* place = traffic_.place_of(message(i))) bytes += place->bytes;
+    }
     ends_.push_back({first, second});
     bytes_.push_back(bytes);
     result_.pairs.push_back(std::move(pair));
@@ -259,15 +250,11 @@ class Classifier {
   // --- sites
 
   void add_sites() {
-    std::vector<std::uint32_t> order(traffic_.messages.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return message(a).site < message(b).site; });
-    for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
-      for (end = begin + 1; end < order.size() && message(order[end]).site == message(order[begin]).site; ++end) {}
-      const std::vector<std::uint32_t> list(order.begin() + static_cast<std::ptrdiff_t>(begin),
-                                            order.begin() + static_cast<std::ptrdiff_t>(end));
+    std::map<SiteId, std::vector<std::uint32_t>> by_site;
+    for (std::uint32_t i = 0; i < traffic_.messages.size(); ++i) by_site[message(i).site].push_back(i);
+    for (const auto& [id, list] : by_site) {
       SiteAnswer site;
-      site.site = message(list.front()).site;
+      site.site = id;
       site.name = model_.site_name(site.site);
       site.messages = list.size();
       const std::uint64_t first = end_of(message(list.front()), true);

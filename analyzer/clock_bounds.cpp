@@ -67,7 +67,8 @@ class AskedFor {
  public:
   void add(const WorkItem& item) { items_.push_back({item.call->end, &item}); }
   void settle() {
-    std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.asked < b.asked; });
+    const auto earlier = [](const Item& a, const Item& b) { return a.asked < b.asked; };
+    if (!std::is_sorted(items_.begin(), items_.end(), earlier)) std::sort(items_.begin(), items_.end(), earlier);
     const WorkItem* last = nullptr;
     for (Item& item : items_) {
       if (last == nullptr || item.last->end > last->end) last = item.last;
@@ -106,13 +107,16 @@ TimeNs ClockWindow::proven_error() const {
 }
 
 std::vector<ClockBounds> clock_bounds(const TraceModel& model, TimeNs window) {
-  const CallIndex calls(model);
-  const auto work = work_by_stream(model, calls);
+  return clock_bounds(model, DeviceWork(model), window);
+}
+
+std::vector<ClockBounds> clock_bounds(const TraceModel& model, const DeviceWork& work, TimeNs window) {
+  const CallIndex& calls = work.calls;
   Collecting bounds(model.begin, window);
 
   std::map<StreamKey, AskedFor> by_stream;
   std::map<ContextKey, AskedFor> by_context;
-  for (const auto& [stream, items] : work) {
+  for (const auto& [stream, items] : work.by_stream) {
     for (const WorkItem& item : items) {
       if (!item.call) continue;
       bounds.at_most(item.device, item.start, item.start - item.call->begin);

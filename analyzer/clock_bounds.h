@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/device_work.h"
 #include "analyzer/trace_model.h"
 
 namespace wicprof::analyzer {
@@ -34,5 +35,6 @@ inline constexpr TimeNs kClockWindow = 1'000'000'000;
 
 /// Devices in order of number; those without any bound are left out.
 std::vector<ClockBounds> clock_bounds(const TraceModel& model, TimeNs window = kClockWindow);
+std::vector<ClockBounds> clock_bounds(const TraceModel& model, const DeviceWork& work, TimeNs window = kClockWindow);
 
 }  // namespace wicprof::analyzer

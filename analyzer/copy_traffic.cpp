@@ -89,7 +89,7 @@ Traffic copy_traffic(const TraceModel& model) {
     message.to = parties.of(way->to);
     message.at = copy.start;
     message.received = copy.end;
-    if (copy.bytes > 0) message.place.emplace().bytes = size_of(copy.bytes);
+    if (copy.bytes > 0) message.place = traffic.add_place({.bytes = size_of(copy.bytes)});
     traffic.messages.push_back(message);
   }
   count_losses(model, model.copies.size(), traffic);
@@ -112,7 +112,7 @@ Traffic migration_traffic(const TraceModel& model) {
     message.to = parties.of(way->to);
     message.at = row.start;
     message.received = row.end;
-    message.place = Place{row.address - lowest, row.bytes, size_of(row.bytes), 1, true};
+    message.place = traffic.add_place({row.address - lowest, row.bytes, size_of(row.bytes), 1, true});
     traffic.messages.push_back(message);
   }
   traffic.sure = 0.75;

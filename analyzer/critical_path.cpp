@@ -54,6 +54,11 @@ const Blocked* last_upto(const Blocked* begin, const Blocked* end, TimeNs time) 
   return after == begin ? nullptr : after - 1;
 }
 
+/// Sorts what mostly is in order already.
+void put_in_order(auto& list, const auto& earlier) {
+  if (!std::is_sorted(list.begin(), list.end(), earlier)) std::sort(list.begin(), list.end(), earlier);
+}
+
 /// A call in which a host thread waited for the device.
 struct WaitingCall {
   TimeNs begin = 0, end = 0;
@@ -68,8 +73,8 @@ struct HostThread {
 
 class Walk {
  public:
-  Walk(const TraceModel& model, const Matching& matching)
-      : model_(model), calls_(model), work_(work_by_stream(model, calls_)) {
+  Walk(const TraceModel& model, const Matching& matching, const DeviceWork& work)
+      : model_(model), calls_(work.calls), work_(work.by_stream) {
     index_blocks(matching);
     index_host(matching);
     index_work();
@@ -80,7 +85,7 @@ class Walk {
       path_.missing = "nothing on a device and no wait at a wait site is recorded";
       return std::move(path_);
     }
-    if (!any_edge_ && callers_.empty()) {
+    if (!any_edge_ && calls_.empty()) {
       path_.missing =
           "it is not known who released or launched whom: no recorded signal matches a wait, and calls of CUDA are not "
           "recorded";
@@ -145,31 +150,27 @@ class Walk {
     for (const store::HostWaitRow& wait : model_.host_waits) {
       if (wait.site == 0) threads_[wait.thread].calls.push_back({wait.begin, wait.end, wait.process, wait.correlation});
     }
-    for (const store::CallRow& call : model_.calls) {
-      if (call.correlation == 0) continue;
-      callers_.try_emplace((std::uint64_t{call.process} << 32) | call.correlation, call.thread);
-    }
     for (auto& [id, thread] : threads_) {
-      std::sort(thread.blocked.begin(), thread.blocked.end(),
-                [](const Blocked& a, const Blocked& b) { return a.resumed < b.resumed; });
-      std::sort(thread.calls.begin(), thread.calls.end(),
-                [](const WaitingCall& a, const WaitingCall& b) { return a.end < b.end; });
+      put_in_order(thread.blocked, [](const Blocked& a, const Blocked& b) { return a.resumed < b.resumed; });
+      put_in_order(thread.calls, [](const WaitingCall& a, const WaitingCall& b) { return a.end < b.end; });
     }
   }
 
   void index_work() {
     for (const auto& [stream, items] : work_) {
+      auto& of_process = by_process_[stream.process];
+      auto& of_stream = by_stream_[stream];
       for (const WorkItem& item : items) {
-        by_process_[stream.process].push_back(&item);
-        by_stream_[stream].push_back(&item);
+        of_process.push_back(&item);
+        of_stream.push_back(&item);
         if (item.kernel != nullptr) kernels_[item.device].push_back(&item);
       }
     }
     const auto ends_earlier = [](const WorkItem* a, const WorkItem* b) { return a->end < b->end; };
-    for (auto& [process, items] : by_process_) std::sort(items.begin(), items.end(), ends_earlier);
-    for (auto& [stream, items] : by_stream_) std::sort(items.begin(), items.end(), ends_earlier);
+    for (auto& [process, items] : by_process_) put_in_order(items, ends_earlier);
+    for (auto& [stream, items] : by_stream_) put_in_order(items, ends_earlier);
     for (auto& [device, items] : kernels_) {
-      std::sort(items.begin(), items.end(), [](const auto* a, const auto* b) { return a->start < b->start; });
+      put_in_order(items, [](const auto* a, const auto* b) { return a->start < b->start; });
     }
     for (const store::CudaEventRow& event : model_.cuda_events) {
       if (event.event_sync) recordings_[{event.process, *event.event_sync}] = &event;
@@ -415,15 +416,15 @@ class Walk {
     }
     const std::uint32_t correlation = item.kernel != nullptr ? item.kernel->correlation : item.copy->correlation;
     const store::ProcessId process = item.kernel != nullptr ? item.kernel->process : item.copy->process;
-    const auto caller = callers_.find((std::uint64_t{process} << 32) | correlation);
-    if (!item.call || caller == callers_.end()) {
+    const std::optional<std::uint32_t> caller = calls_.thread(process, correlation);
+    if (!item.call || !caller) {
       unknown_launch_ = true;
       where_ = Where::nowhere;
       return;
     }
     const TimeNs called = std::min(now_, item.call->begin);
     add(PathKind::launch, called, now_, item.device, 0, 0);
-    on_thread(caller->second, called);
+    on_thread(*caller, called);
   }
 
   /// What ended last of the work before it in its stream and the work that its stream waited for.
@@ -504,12 +505,11 @@ class Walk {
   }
 
   const TraceModel& model_;
-  CallIndex calls_;
-  std::map<StreamKey, std::vector<WorkItem>> work_;
+  const CallIndex& calls_;
+  const std::map<StreamKey, std::vector<WorkItem>>& work_;
   FlatIndex blocks_;
   Lists<Blocked> blocked_;
   std::map<std::uint32_t, HostThread> threads_;  // by thread id
-  std::unordered_map<std::uint64_t, std::uint32_t> callers_;  // process and correlation -> thread
   std::unordered_map<std::uint64_t, const store::SyncRow*> syncs_;
   std::map<store::ProcessId, std::vector<const WorkItem*>> by_process_;          // by end
   std::map<StreamKey, std::vector<const WorkItem*>> by_stream_;                  // by end
@@ -546,6 +546,12 @@ std::string_view path_kind_name(PathKind kind) {
   return "return to the host";
 }
 
-CriticalPath critical_path(const TraceModel& model, const Matching& matching) { return Walk(model, matching).run(); }
+CriticalPath critical_path(const TraceModel& model, const Matching& matching) {
+  return critical_path(model, matching, DeviceWork(model));
+}
+
+CriticalPath critical_path(const TraceModel& model, const Matching& matching, const DeviceWork& work) {
+  return Walk(model, matching, work).run();
+}
 
 }  // namespace wicprof::analyzer

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/device_work.h"
 #include "analyzer/matching.h"
 
 namespace wicprof::analyzer {
@@ -53,5 +54,6 @@ struct CriticalPath {
 /// call that asked for it and the work before it in its stream; from a call that waited for the device to the last work
 /// that ended meanwhile. So each stretch is what the next one waited for. Steps cost a binary search each.
 CriticalPath critical_path(const TraceModel& model, const Matching& matching);
+CriticalPath critical_path(const TraceModel& model, const Matching& matching, const DeviceWork& work);
 
 }  // namespace wicprof::analyzer

@@ -14,8 +14,8 @@ std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& mode
   for (const store::KernelRow& kernel : model.kernels) add(kernel, &kernel, nullptr);
   for (const store::CopyRow& copy : model.copies) add(copy, nullptr, &copy);
   for (auto& [key, items] : work) {
-    std::stable_sort(items.begin(), items.end(),
-                     [](const WorkItem& a, const WorkItem& b) { return a.start < b.start; });
+    const auto earlier = [](const WorkItem& a, const WorkItem& b) { return a.start < b.start; };
+    if (!std::is_sorted(items.begin(), items.end(), earlier)) std::stable_sort(items.begin(), items.end(), earlier);
   }
   return work;
 }

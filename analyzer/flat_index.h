@@ -15,13 +15,18 @@ class FlatIndex {
 
   FlatIndex() : cells_(kFirstSize) {}
 
+  /// Makes room for so many keys.
+  void reserve(std::size_t keys) {
+    while (2 * cells_.size() < 3 * keys) grow();
+  }
+
   /// The key's number; a new key gets the next one.
   std::uint32_t number(std::uint64_t key) {
     Cell& cell = cells_[place_of(key)];
     if (cell.number != kNone) return cell.number;
     cell = {key, size_++};
     const std::uint32_t number = cell.number;
-    if (2 * std::size_t{size_} > cells_.size()) grow();
+    if (3 * std::size_t{size_} > 2 * cells_.size()) grow();
     return number;
   }
 

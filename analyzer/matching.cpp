@@ -104,8 +104,8 @@ class SignalGroups {
   }
 
   /// The last signal of that key that was sent by `upto`.
-  std::optional<std::size_t> last(const Key& key, TimeNs upto) const {
-    const std::uint32_t group = slots_[place_of(key)];
+  std::optional<std::uint32_t> last(const Key& key, TimeNs upto) {
+    const std::uint32_t group = group_of(key);
     if (group == kFree) return std::nullopt;
     const auto begin = members_.begin() + begins_[group], end = members_.begin() + begins_[group + 1];
     const auto after = std::upper_bound(begin, end, upto,
@@ -116,9 +116,19 @@ class SignalGroups {
 
  private:
   static constexpr std::uint32_t kFree = 0xffffffffu;
+  static constexpr std::size_t kRecent = 64;
 
-  std::size_t place_of(const Key& key) const {
-    std::size_t at = key.hash() & (slots_.size() - 1);
+  /// Many wait for one signal, at about the same time: what was found is looked for again.
+  std::uint32_t group_of(const Key& key) {
+    const std::size_t hash = key.hash();
+    std::uint32_t& recent = recent_[hash % kRecent];
+    if (recent == kFree || !(keys_[recent] == key)) recent = slots_[place_of(key, hash)];
+    return recent;
+  }
+
+  std::size_t place_of(const Key& key) const { return place_of(key, key.hash()); }
+  std::size_t place_of(const Key& key, std::size_t hash) const {
+    std::size_t at = (hash >> 6) & (slots_.size() - 1);
     while (slots_[at] != kFree && !(keys_[slots_[at]] == key)) at = (at + 1) & (slots_.size() - 1);
     return at;
   }
@@ -128,6 +138,13 @@ class SignalGroups {
   std::vector<Key> keys_;               // of each group
   std::vector<std::uint32_t> begins_;   // of each group in members_, and behind the last
   std::vector<std::uint32_t> members_;  // signals
+  std::array<std::uint32_t, kRecent> recent_ = free_places();
+
+  static constexpr std::array<std::uint32_t, kRecent> free_places() {
+    std::array<std::uint32_t, kRecent> places{};
+    places.fill(kFree);
+    return places;
+  }
 };
 
 /// Signals by what they announce. Most traces need one grouping of the six that there are, so each is made when it is
@@ -137,12 +154,12 @@ class SignalIndex {
   SignalIndex(const TraceModel& model, const std::set<SiteId>& tagged) : signals_(model.signals), tagged_(tagged) {}
 
   /// The last signal of that key that was sent by `upto`.
-  std::optional<std::size_t> last(const Key& key, TimeNs upto) {
+  std::optional<std::uint32_t> last(const Key& key, TimeNs upto) {
     const bool value = key.value != Key::kAny, iteration = key.iteration != Key::kAny, word = key.word != Key::kAny;
     std::optional<SignalGroups>& groups = groups_[(value ? 1 : 0) + (iteration ? 2 : 0) + (word ? 4 : 0)];
     if (!groups) {
       groups.emplace(signals_, [&](const store::SignalRow& signal) -> std::optional<Key> {
-        if (word && !tagged_.contains(signal.site)) return std::nullopt;
+        if (word && !is_tagged(signal.site)) return std::nullopt;
         const std::uint64_t tag = signal.word ? std::uint64_t{*signal.word} : Key::kUntagged;
         return Key{signal.site, value ? signal.value : Key::kAny, iteration ? signal.iteration : Key::kAny,
                    word ? tag : Key::kAny};
@@ -152,6 +169,8 @@ class SignalIndex {
   }
 
  private:
+  bool is_tagged(SiteId site) const { return !tagged_.empty() && tagged_.contains(site); }
+
   const std::vector<store::SignalRow>& signals_;
   const std::set<SiteId>& tagged_;
   std::array<std::optional<SignalGroups>, 8> groups_;
@@ -196,14 +215,14 @@ class Matcher {
 
   Matching run() {
     edges_.reserve(model_.waits.size());
-    for (std::size_t i = 0; i < model_.waits.size(); ++i) {
+    for (std::uint32_t i = 0; i < model_.waits.size(); ++i) {
       const store::WaitRow& wait = model_.waits[i];
       if (wait.status != WaitStatus::satisfied) continue;
       add({i, false, wait.site, wait.device, wait.arrived, wait.resumed, wait.word}, {{wait.site, wait.value, wait.iteration},
                                                                            {wait.site, wait.value, Key::kAny},
                                                                            {wait.site, Key::kAny, wait.iteration}});
     }
-    for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
+    for (std::uint32_t i = 0; i < model_.host_waits.size(); ++i) {
       const store::HostWaitRow& wait = model_.host_waits[i];
       if (wait.site == 0 || wait.status != WaitStatus::satisfied) continue;
       add({i, true, wait.site, kHostDevice, wait.begin, wait.end, wait.word}, {{wait.site, Key::kAny, wait.iteration}});
@@ -213,7 +232,7 @@ class Matcher {
 
  private:
   struct Waiting {
-    std::size_t index;
+    std::uint32_t index;
     bool host;
     SiteId site;
     DeviceId device;
@@ -222,10 +241,10 @@ class Matcher {
   };
 
   void add(const Waiting& wait, std::initializer_list<Key> keys) {
-    PerSite& site = sites_[wait.site];
+    PerSite& site = sites_[wait.site];  // few
     // Where tags tell words apart: signals of this word, and if there are none those of which the word is not known.
-    const bool tagged = wait.word && tagged_.contains(wait.site);
-    const std::optional<std::size_t> signal = tagged ? last_of_word(wait, keys) : last_of(wait, keys, Key::kAny);
+    const bool tagged = wait.word && !tagged_.empty() && tagged_.contains(wait.site);
+    const std::optional<std::uint32_t> signal = tagged ? last_of_word(wait, keys) : last_of(wait, keys, Key::kAny);
     if (signal) {
       const store::SignalRow& sent = model_.signals[*signal];
       WakeEdge edge;
@@ -243,12 +262,12 @@ class Matcher {
     ++site.unmatched;
   }
 
-  std::optional<std::size_t> last_of_word(const Waiting& wait, std::initializer_list<Key> keys) {
-    const std::optional<std::size_t> signal = last_of(wait, keys, *wait.word);
+  std::optional<std::uint32_t> last_of_word(const Waiting& wait, std::initializer_list<Key> keys) {
+    const std::optional<std::uint32_t> signal = last_of(wait, keys, *wait.word);
     return signal ? signal : last_of(wait, keys, Key::kUntagged);
   }
 
-  std::optional<std::size_t> last_of(const Waiting& wait, std::initializer_list<Key> keys, std::uint64_t word) {
+  std::optional<std::uint32_t> last_of(const Waiting& wait, std::initializer_list<Key> keys, std::uint64_t word) {
     for (Key key : keys) {
       key.word = word;
       if (const auto signal = index_.last(key, wait.resumed + clocks_.slack())) return signal;
@@ -256,15 +275,15 @@ class Matcher {
     return std::nullopt;
   }
 
-  std::vector<WakeStats> stats() const {
+  std::vector<WakeStats> stats() {
     std::vector<WakeStats> list;
-    for (const auto& [id, site] : sites_) {
+    for (auto& [id, site] : sites_) {
       WakeStats stats;
       stats.site = id;
       stats.matched = site.latencies.size();
       stats.unmatched = site.unmatched;
-      stats.p50_ns = percentile(site.latencies, 50);
-      stats.p99_ns = percentile(site.latencies, 99);
+      stats.p50_ns = percentile_in_place(site.latencies, 50);
+      stats.p99_ns = percentile_in_place(site.latencies, 99);
       if (site.error_known && stats.matched > 0) stats.error_ns = site.error;
       list.push_back(stats);
     }

@@ -10,11 +10,11 @@
 namespace wicprof::analyzer {
 
 struct WakeEdge {
-  std::size_t signal = 0;          ///< index into TraceModel::signals
-  std::size_t wait = 0;            ///< index into TraceModel::waits, or host_waits
-  bool host = false;               ///< the waiter is a host thread
-  TimeNs latency_ns = 0;           ///< resumed - max(signalled, arrived); below 0 only within the clocks' error
-  std::optional<TimeNs> error_ns;  ///< 0 on one clock; nothing when a clock's error is not known
+  std::uint32_t signal = 0;      ///< index into TraceModel::signals
+  std::uint32_t wait : 31 = 0;   ///< index into TraceModel::waits, or host_waits
+  bool host : 1 = false;         ///< the waiter is a host thread
+  TimeNs latency_ns = 0;         ///< resumed - max(signalled, arrived); below 0 only within the clocks' error
+  store::OptionalTime error_ns;  ///< 0 on one clock; nothing when a clock's error is not known
 };
 
 /// Wake latency at one site.

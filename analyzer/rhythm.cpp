@@ -193,9 +193,10 @@ class Finder {
 
     std::vector<std::uint32_t> order(steps_.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
       return std::tie(run[a], steps_[a].iteration) < std::tie(run[b], steps_[b].iteration);
-    });
+    };
+    if (!std::is_sorted(order.begin(), order.end(), earlier)) std::stable_sort(order.begin(), order.end(), earlier);
     rhythm_.unit.assign(steps_.size(), 0);
     for (const std::uint32_t k : order) {
       const Step& step = steps_[k];

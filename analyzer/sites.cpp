@@ -4,9 +4,6 @@
 #include <functional>
 #include <map>
 #include <queue>
-#include <set>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "analyzer/statistics.h"
@@ -30,22 +27,61 @@ class AtOnce {
   std::size_t most_ = 0;
 };
 
+/// The union of intervals that come in order of their begin.
+class Union {
+ public:
+  void add(const Interval& interval) {
+    if (!parts_.empty() && interval.begin <= parts_.back().end) {
+      parts_.back().end = std::max(parts_.back().end, interval.end);
+    } else {
+      parts_.push_back(interval);
+    }
+  }
+  std::vector<Interval> with(const Union& other) && {
+    parts_.insert(parts_.end(), other.parts_.begin(), other.parts_.end());
+    return std::move(parts_);
+  }
+
+ private:
+  std::vector<Interval> parts_;
+};
+
+/// The waits of one strategy in kernels.
+struct OfStrategy {
+  std::vector<TimeNs> durations;
+  std::uint64_t polls = 0;
+};
+
 /// What one pass over the waits collects for a site.
 struct Gathered {
   std::vector<TimeNs> host_durations;
-  std::vector<Interval> waiting;  // all waits
+  Union waiting, host_waiting;
   AtOnce waiting_in_kernel, polling;
-  std::map<StrategyId, std::vector<TimeNs>> by_strategy;  // in kernels
-  std::map<StrategyId, std::uint64_t> polls_by_strategy;
-  std::unordered_set<std::uint64_t> waiters;
-  std::unordered_set<std::uint64_t> sms;
-  std::unordered_map<std::uint64_t, AtOnce> waiting_by_word;  // in kernels
-  std::set<WordTag> words;
+  std::map<StrategyId, OfStrategy> by_strategy;  // in kernels
+  std::vector<bool> waiters;                     // by number
+  std::uint64_t groups = 0;                      // of these that waited
+  FlatIndex sms, words;
+  FlatIndex words_of_devices;
+  std::vector<AtOnce> waiting_by_word;  // in kernels, of one device
   bool words_known = true;
   std::uint64_t polls = 0;
   std::uint64_t waits_with_polls = 0;
   std::uint64_t deadline_missed = 0;
   std::uint64_t host_count = 0;
+
+  void add_waiter(std::uint32_t waiter) {
+    if (waiters.size() <= waiter) waiters.resize(waiter + 1);
+    if (waiters[waiter]) return;
+    waiters[waiter] = true;
+    ++groups;
+  }
+  void add_word(const std::optional<WordTag>& word) {
+    if (word) {
+      words.number(*word);
+    } else {
+      words_known = false;
+    }
+  }
 };
 
 /// A wait's length. Clock errors may turn a very short wait around; it then has none.
@@ -56,41 +92,40 @@ std::uint64_t of_device(DeviceId device, std::uint64_t what) {
   return (static_cast<std::uint64_t>(static_cast<std::uint16_t>(device)) << 48) | what;
 }
 
-void add_word(Gathered& site, const std::optional<WordTag>& word) {
-  if (word) {
-    site.words.insert(*word);
-  } else {
-    site.words_known = false;
-  }
-}
-
-std::map<SiteId, Gathered> gather(const TraceModel& model) {
+std::map<SiteId, Gathered> gather(const TraceModel& model, const Waiters& waiters) {
   std::map<SiteId, Gathered> all;
-  for (const store::WaitRow& wait : model.waits) {
+  for (std::size_t i = 0; i < model.waits.size(); ++i) {
+    const store::WaitRow& wait = model.waits[i];
     Gathered& site = all[wait.site];
     const TimeNs took = length(wait.arrived, wait.resumed);
     const Interval waiting{wait.arrived, wait.arrived + took};
-    site.waiting.push_back(waiting);
+    site.waiting.add(waiting);
     site.waiting_in_kernel.add(waiting);
     if (every_waiter_polls(wait.strategy)) site.polling.add(waiting);
-    site.by_strategy[wait.strategy].push_back(took);
-    site.polls_by_strategy[wait.strategy] += wait.polls;
-    site.waiters.insert(of_device(wait.device, (std::uint64_t{wait.block} << 16) | (wait.warp & 0xffffu)));
-    site.sms.insert(of_device(wait.device, wait.sm));
-    if (wait.word) site.waiting_by_word[of_device(wait.device, *wait.word)].add(waiting);
-    add_word(site, wait.word);
+    OfStrategy& strategy = site.by_strategy[wait.strategy];
+    strategy.durations.push_back(took);
+    strategy.polls += wait.polls;
+    site.add_waiter(waiters.of_wait(i));
+    site.sms.number(of_device(wait.device, wait.sm));
+    if (wait.word) {
+      const std::uint32_t word = site.words_of_devices.number(of_device(wait.device, *wait.word));
+      if (word == site.waiting_by_word.size()) site.waiting_by_word.emplace_back();
+      site.waiting_by_word[word].add(waiting);
+    }
+    site.add_word(wait.word);
     site.polls += wait.polls;
     ++site.waits_with_polls;
     if (wait.status == WaitStatus::deadline_passed) ++site.deadline_missed;
   }
-  for (const store::HostWaitRow& wait : model.host_waits) {
+  for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
+    const store::HostWaitRow& wait = model.host_waits[i];
     if (wait.site == 0) continue;
     Gathered& site = all[wait.site];
     const TimeNs took = length(wait.begin, wait.end);
     site.host_durations.push_back(took);
-    site.waiting.push_back({wait.begin, wait.begin + took});
-    site.waiters.insert(of_device(kHostDevice, std::uint64_t{wait.thread} << 16));
-    add_word(site, wait.word);
+    site.host_waiting.add({wait.begin, wait.begin + took});
+    site.add_waiter(waiters.of_host_wait(i));
+    site.add_word(wait.word);
     if (wait.polls) {
       site.polls += *wait.polls;
       ++site.waits_with_polls;
@@ -107,16 +142,16 @@ TimeNs sum(const std::vector<TimeNs>& values) {
   return total;
 }
 
-std::vector<StrategyStats> strategy_stats(const Gathered& gathered) {
+std::vector<StrategyStats> strategy_stats(Gathered& gathered) {
   std::vector<StrategyStats> list;
-  for (const auto& [strategy, durations] : gathered.by_strategy) {
+  for (auto& [strategy, waits] : gathered.by_strategy) {
     StrategyStats stats;
     stats.strategy = strategy;
-    stats.count = durations.size();
-    stats.total_ns = sum(durations);
-    stats.p50_ns = percentile(durations, 50);
-    stats.p99_ns = percentile(durations, 99);
-    stats.polls = gathered.polls_by_strategy.at(strategy);
+    stats.count = waits.durations.size();
+    stats.total_ns = sum(waits.durations);
+    stats.p50_ns = percentile_in_place(waits.durations, 50);
+    stats.p99_ns = percentile_in_place(waits.durations, 99);
+    stats.polls = waits.polls;
     stats.polls_per_wait = static_cast<double>(stats.polls) / static_cast<double>(stats.count);
     list.push_back(stats);
   }
@@ -136,19 +171,23 @@ SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered) {
   }
   stats.strategies = strategy_stats(gathered);
   std::vector<TimeNs> durations = std::move(gathered.host_durations);
-  for (auto& [strategy, times] : gathered.by_strategy) {
-    durations.insert(durations.end(), times.begin(), times.end());
-    times = {};
+  for (auto& [strategy, waits] : gathered.by_strategy) {
+    if (durations.empty()) {
+      durations = std::move(waits.durations);
+    } else {
+      durations.insert(durations.end(), waits.durations.begin(), waits.durations.end());
+    }
+    waits.durations = {};
   }
   stats.count = durations.size();
   stats.host_count = gathered.host_count;
-  stats.groups = gathered.waiters.size();
-  stats.sms = static_cast<std::uint32_t>(gathered.sms.size());
+  stats.groups = gathered.groups;
+  stats.sms = gathered.sms.size();
   stats.total_ns = sum(durations);
-  stats.p50_ns = percentile(durations, 50);
-  stats.p99_ns = percentile(durations, 99);
-  stats.max_ns = percentile(std::move(durations), 100);
-  stats.any_waiting_ns = covered(std::move(gathered.waiting));
+  stats.p50_ns = percentile_in_place(durations, 50);
+  stats.p99_ns = percentile_in_place(durations, 99);
+  stats.max_ns = percentile_in_place(durations, 100);
+  stats.any_waiting_ns = covered(std::move(gathered.waiting).with(gathered.host_waiting));
   if (model.span() > 0) {
     const auto span = static_cast<double>(model.span());
     stats.share = static_cast<double>(stats.total_ns) / (static_cast<double>(stats.groups) * span);
@@ -162,8 +201,8 @@ SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered) {
   stats.max_waiting = gathered.waiting_in_kernel.most();
   stats.max_polling = gathered.polling.most();
   if (gathered.words_known) {
-    stats.words_seen = static_cast<std::uint32_t>(gathered.words.size());
-    for (const auto& [word, waiting] : gathered.waiting_by_word) {
+    stats.words_seen = gathered.words.size();
+    for (const AtOnce& waiting : gathered.waiting_by_word) {
       stats.waiters_a_word = std::max(stats.waiters_a_word.value_or(0), waiting.most());
     }
   }
@@ -187,8 +226,10 @@ std::optional<StrategyId> SiteStats::main_strategy() const {
   return strategies.front().strategy;
 }
 
-std::vector<SiteStats> site_stats(const TraceModel& model) {
-  std::map<SiteId, Gathered> gathered = gather(model);
+std::vector<SiteStats> site_stats(const TraceModel& model) { return site_stats(model, Waiters(model)); }
+
+std::vector<SiteStats> site_stats(const TraceModel& model, const Waiters& waiters) {
+  std::map<SiteId, Gathered> gathered = gather(model, waiters);
   std::vector<SiteStats> list;
   list.reserve(gathered.size());
   for (auto& [id, site] : gathered) list.push_back(stats_of(model, id, site));

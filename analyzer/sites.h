@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/trace_model.h"
+#include "analyzer/waiters.h"
 
 namespace wicprof::analyzer {
 
@@ -56,5 +57,6 @@ bool every_waiter_polls(StrategyId strategy);
 
 /// Most total waiting time first. Sites at which nothing waited are left out.
 std::vector<SiteStats> site_stats(const TraceModel& model);
+std::vector<SiteStats> site_stats(const TraceModel& model, const Waiters& waiters);
 
 }  // namespace wicprof::analyzer

@@ -7,7 +7,9 @@
 
 namespace wicprof::analyzer {
 
-TimeNs percentile(std::vector<TimeNs> values, double percent) {
+TimeNs percentile(std::vector<TimeNs> values, double percent) { return percentile_in_place(values, percent); }
+
+TimeNs percentile_in_place(std::vector<TimeNs>& values, double percent) {
   if (values.empty()) return 0;
   const double rank = std::ceil(percent / 100.0 * static_cast<double>(values.size()));
   const auto index = static_cast<std::size_t>(std::clamp(rank, 1.0, static_cast<double>(values.size()))) - 1;

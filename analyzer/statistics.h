@@ -11,6 +11,8 @@ namespace wicprof::analyzer {
 /// The nearest-rank percentile: the smallest value with at least `percent` of all values at or below it. 0 for no
 /// values.
 TimeNs percentile(std::vector<TimeNs> values, double percent);
+/// The same, without a copy: puts the values in another order.
+TimeNs percentile_in_place(std::vector<TimeNs>& values, double percent);
 
 /// A stretch of time, from begin up to but not including end.
 struct Interval {

@@ -105,6 +105,23 @@ StepCount::Sums StepCount::upto(TimeNs time) const {
   return {before_[i].count_ns + length * count_[i], before_[i].any_ns + (count_[i] > 0 ? length : 0)};
 }
 
+namespace {
+
+/// The first place from `at` on whose time is later; near ones are found soonest.
+std::size_t first_after(const std::vector<TimeNs>& times, std::size_t at, TimeNs time) {
+  std::size_t low = at, stride = 1;
+  while (low < times.size() && times[low] <= time) {
+    at = low + 1;
+    low += stride;
+    stride *= 2;
+  }
+  const auto begin = times.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto end = times.begin() + static_cast<std::ptrdiff_t>(std::min(low, times.size()));
+  return static_cast<std::size_t>(std::upper_bound(begin, end, time) - times.begin());
+}
+
+}  // namespace
+
 double StepCount::count_ns_where_either(const StepCount& a, const StepCount& b) const {
   const StepCount* others[] = {&a, &b};
   std::size_t next[] = {0, 0};
@@ -118,7 +135,7 @@ double StepCount::count_ns_where_either(const StepCount& a, const StepCount& b) 
       for (const int o : {0, 1}) {
         const StepCount& other = *others[o];
         std::size_t& n = next[o];
-        while (n < other.at_.size() && other.at_[n] <= from) ++n;
+        n = first_after(other.at_, n, from);
         any = any || (n > 0 && other.count_[n - 1] > 0);
         if (n < other.at_.size()) upto = std::min(upto, other.at_[n]);
       }

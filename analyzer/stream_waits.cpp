@@ -45,13 +45,15 @@ std::optional<Idle> idle_for(const Work& work, const StreamKey& stream, TimeNs w
 
 }  // namespace
 
-StreamWaitTable stream_waits(const TraceModel& model) {
+StreamWaitTable stream_waits(const TraceModel& model) { return stream_waits(model, DeviceWork(model)); }
+
+StreamWaitTable stream_waits(const TraceModel& model, const DeviceWork& device_work) {
   StreamWaitTable table;
   const bool any = std::any_of(model.syncs.begin(), model.syncs.end(),
                                [](const auto& sync) { return sync.kind == SyncKind::stream_waits_for_event; });
   if (!any) return table;
-  const CallIndex calls(model);
-  const Work work = work_by_stream(model, calls);
+  const CallIndex& calls = device_work.calls;
+  const Work& work = device_work.by_stream;
   std::map<std::pair<store::ProcessId, std::uint64_t>, const store::CudaEventRow*> recordings;
   for (const store::CudaEventRow& event : model.cuda_events) {
     if (event.event_sync) recordings[{event.process, *event.event_sync}] = &event;

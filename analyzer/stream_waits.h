@@ -29,5 +29,6 @@ struct StreamWaitTable {
 /// Waits for an event of the same stream are left out: they wait for nothing. Where CUPTI has not said when the device
 /// reached the event, that is when what it was recorded behind ended.
 StreamWaitTable stream_waits(const TraceModel& model);
+StreamWaitTable stream_waits(const TraceModel& model, const DeviceWork& device_work);
 
 }  // namespace wicprof::analyzer

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
+#include <mutex>
+#include <optional>
 #include <utility>
 
+#include "analyzer/damage.h"
 #include "store/sort_rows.h"
 
 namespace wicprof::analyzer {
@@ -52,19 +56,6 @@ std::string why_incomplete(const TraceModel& model) {
 
 using store::sort_rows;
 
-constexpr std::size_t kTables = 22;  // that load() reads
-
-/// Moves a list out of a Result, or keeps the first error.
-template <class T>
-bool take(Result<T> from, T& to, std::optional<Error>& error) {
-  if (!from) {
-    error = from.error();
-    return false;
-  }
-  to = *std::move(from);
-  return true;
-}
-
 }  // namespace
 
 std::string TraceModel::meta_value(const std::string& key) const {
@@ -110,6 +101,19 @@ std::string TraceModel::device_key(DeviceId id) const {
   return id >= kSimtDeviceBase ? fmt::format("simt:{}", id - kSimtDeviceBase) : fmt::format("cuda:{}", id);
 }
 
+namespace {
+
+/// Fills in what is derived from lists in order of time.
+void derive(TraceModel& model) {
+  const Extent extent = extent_of(model);
+  model.begin = extent.begin;
+  model.end = extent.end;
+  model.incomplete_reason = why_incomplete(model);
+  model.complete = model.incomplete_reason.empty();
+}
+
+}  // namespace
+
 void settle(TraceModel& model) {
   sort_rows(model.waits, [](const auto& row) { return row.arrived; });
   sort_rows(model.signals, [](const auto& row) { return row.at; });
@@ -126,48 +130,107 @@ void settle(TraceModel& model) {
   sort_rows(model.uvm, [](const auto& row) { return row.start; });
   sort_rows(model.interventions, [](const auto& row) { return row.effective; });
   sort_rows(model.choices, [](const auto& row) { return row.at; });
-  const Extent extent = extent_of(model);
-  model.begin = extent.begin;
-  model.end = extent.end;
-  model.incomplete_reason = why_incomplete(model);
-  model.complete = model.incomplete_reason.empty();
+  derive(model);
 }
 
+namespace {
+
+/// The parts of a trace, read by as many threads as take part: each takes the next part that nobody has.
+class Loading {
+ public:
+  Loading(const std::string& name, const LoadWatch& watch) : name_(name), watch_(watch) {}
+
+  template <class T>
+  void part(Result<T> (store::Reader::*read)() const, T& to) {
+    parts_.push_back([read, &to](const store::Reader& reader) { return take((reader.*read)(), to); });
+  }
+  template <class T>
+  void part(Result<T> (store::Reader::*read)(store::RowId) const, T& to) {
+    parts_.push_back([read, &to](const store::Reader& reader) { return take((reader.*read)(0), to); });
+  }
+
+  /// Returns when no part is left to begin with, or one has failed.
+  void help(const store::Reader& reader) {
+    while (const std::optional<std::size_t> next = begin_next()) {
+      std::optional<Error> error = parts_[*next](reader);
+      if (!error) continue;
+      const std::lock_guard lock(mutex_);
+      // Of several that fail at once always the same one is told.
+      if (!error_ || *next < failed_) {
+        error_ = std::move(error);
+        failed_ = *next;
+      }
+    }
+  }
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  template <class T>
+  static std::optional<Error> take(Result<T> from, T& to) {
+    if (!from) return from.error();
+    to = *std::move(from);
+    return std::nullopt;
+  }
+
+  std::optional<std::size_t> begin_next() {
+    const std::lock_guard lock(mutex_);
+    if (error_ || next_ == parts_.size()) return std::nullopt;
+    if (watch_ && !watch_(next_, parts_.size())) {
+      error_ = unavailable("reading " + name_ + " was given up");
+      failed_ = 0;
+      return std::nullopt;
+    }
+    return next_++;
+  }
+
+  const std::string& name_;
+  const LoadWatch& watch_;
+  std::vector<std::function<std::optional<Error>(const store::Reader&)>> parts_;
+  std::mutex mutex_;
+  std::size_t next_ = 0, failed_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
 Result<TraceModel> load(const store::Reader& reader, std::string name, const LoadWatch& watch) {
+  using store::Reader;
   TraceModel model;
-  std::optional<Error> error;
-  std::size_t done = 0;
-  const auto next = [&] {
-    if (!watch || watch(done++, kTables)) return true;
-    error = unavailable("reading " + name + " was given up");
-    return false;
-  };
-  const bool loaded =
-      next() && take(reader.meta(), model.meta, error) &&
-      next() && take(reader.processes(), model.processes, error) &&
-      next() && take(reader.devices(), model.devices, error) &&
-      next() && take(reader.sites(), model.sites, error) &&
-      next() && take(reader.waits(), model.waits, error) &&
-      next() && take(reader.signals(), model.signals, error) &&
-      next() && take(reader.host_waits(), model.host_waits, error) &&
-      next() && take(reader.kernels(), model.kernels, error) &&
-      next() && take(reader.copies(), model.copies, error) &&
-      next() && take(reader.calls(), model.calls, error) &&
-      next() && take(reader.syncs(), model.syncs, error) &&
-      next() && take(reader.cuda_events(), model.cuda_events, error) &&
-      next() && take(reader.overheads(), model.overheads, error) &&
-      next() && take(reader.thread_samples(), model.thread_samples, error) &&
-      next() && take(reader.nvtx(), model.nvtx, error) &&
-      next() && take(reader.uvm(), model.uvm, error) &&
-      next() && take(reader.interventions(), model.interventions, error) &&
-      next() && take(reader.choices(), model.choices, error) &&
-      next() && take(reader.pc_totals(), model.pc_totals, error) &&
-      next() && take(reader.pc_intervals(), model.pc_intervals, error) &&
-      next() && take(reader.sass(), model.sass, error) &&
-      next() && take(reader.stats(), model.stats, error);
-  if (!loaded) return *error;
+  Loading loading(name, watch);
+  // Those that may be largest first, so that the threads end together.
+  loading.part(&Reader::waits, model.waits);
+  loading.part(&Reader::signals, model.signals);
+  loading.part(&Reader::calls, model.calls);
+  loading.part(&Reader::kernels, model.kernels);
+  loading.part(&Reader::host_waits, model.host_waits);
+  loading.part(&Reader::copies, model.copies);
+  loading.part(&Reader::pc_totals, model.pc_totals);
+  loading.part(&Reader::uvm, model.uvm);
+  loading.part(&Reader::nvtx, model.nvtx);
+  loading.part(&Reader::syncs, model.syncs);
+  loading.part(&Reader::cuda_events, model.cuda_events);
+  loading.part(&Reader::overheads, model.overheads);
+  loading.part(&Reader::thread_samples, model.thread_samples);
+  loading.part(&Reader::pc_intervals, model.pc_intervals);
+  loading.part(&Reader::sass, model.sass);
+  loading.part(&Reader::interventions, model.interventions);
+  loading.part(&Reader::choices, model.choices);
+  loading.part(&Reader::stats, model.stats);
+  loading.part(&Reader::meta, model.meta);
+  loading.part(&Reader::processes, model.processes);
+  loading.part(&Reader::devices, model.devices);
+  loading.part(&Reader::sites, model.sites);
+  {
+    const std::optional<Reader> other = reader.another();
+    std::future<void> helper;
+    if (other) helper = std::async(std::launch::async, [&] { loading.help(*other); });
+    loading.help(reader);
+    if (other) helper.get();
+  }
+  if (loading.error()) return *loading.error();
   model.name = std::move(name);
-  settle(model);
+  remove_impossible_rows(model);
+  derive(model);
   return model;
 }
 

@@ -8,7 +8,9 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/flat_index.h"
 #include "analyzer/reports/format.h"
+#include "analyzer/transfers.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -39,17 +41,10 @@ class Index {
 
 template <class T, class... Lists>
 Index<T> index_of(const Lists&... lists) {
+  FlatIndex numbers;
   std::vector<T> all;
-  T last{};
-  bool any = false;
   const auto add = [&](T value) {
-    if (any && value == last) return;
-    all.push_back(last = value);
-    any = true;
-    if (all.size() > 4096) {  // stays small whatever the order of the rows
-      std::sort(all.begin(), all.end());
-      all.erase(std::unique(all.begin(), all.end()), all.end());
-    }
+    if (numbers.number(static_cast<std::uint32_t>(value)) == all.size()) all.push_back(value);
   };
   (lists(add), ...);
   return Index<T>(std::move(all));
@@ -135,10 +130,12 @@ class Gatherer {
     add_signals();
     add_unmatched();
     if (traffic_.messages.empty()) keep_those_within();
-    merge_parts();
+    find_transfers();
     estimate_losses();
-    std::stable_sort(traffic_.messages.begin(), traffic_.messages.end(),
-                     [](const Message& a, const Message& b) { return a.at < b.at; });
+    const auto earlier = [](const Message& a, const Message& b) { return a.at < b.at; };
+    if (!std::is_sorted(traffic_.messages.begin(), traffic_.messages.end(), earlier)) {
+      std::stable_sort(traffic_.messages.begin(), traffic_.messages.end(), earlier);
+    }
     return std::move(traffic_);
   }
 
@@ -163,6 +160,9 @@ class Gatherer {
       const std::uint32_t i = sites_.of(row.id);
       if (i < sites_.size() && sites_.at(i) == row.id) declared_[i] = &row;
     }
+    const bool any = std::any_of(model_.sites.begin(), model_.sites.end(),
+                                 [](const auto& row) { return row.releasing != 0 || row.waiting != 0; });
+    if (!any) return;
     const auto add = [&](DeviceId device, SiteEnd end) {
       if (device == kHostDevice || end == 0) return;
       if (ends.empty() || ends.back() != std::pair(device, end)) ends.emplace_back(device, end);
@@ -258,6 +258,10 @@ class Gatherer {
   }
   PartyIndex sender_of(const store::SignalRow& signal) const { return party(signal.device, signal.site, false); }
   PartyIndex receiver_of(const Waiting& wait) const { return party(wait.device, wait.site, true); }
+  PartyIndex receiver_of(const WakeEdge& edge) const {
+    if (edge.host) return party(kHostDevice, model_.host_waits[edge.wait].site, true);
+    return party(model_.waits[edge.wait].device, model_.waits[edge.wait].site, true);
+  }
 
   SiteFacts& facts(SiteId site) { return facts_[sites_.of(site)]; }
 
@@ -309,7 +313,7 @@ class Gatherer {
   // In a program that says what its messages carry, signals that carry nothing only steer.
   bool carries(const SiteFacts& site) const { return announcing_ == 0 || site.announcing > 0; }
 
-  Message message_of(std::size_t index) const {
+  Message message_of(std::size_t index) {
     const store::SignalRow& signal = model_.signals[index];
     Message message;
     message.from = sender_of(signal);
@@ -318,11 +322,13 @@ class Gatherer {
     message.iteration = signal.iteration;
     message.at = signal.at;
     if (signal.device != kHostDevice) message.sender = signal.block;
-    message.place = place_of(signal);
+    if (const std::optional<Place> place = place_of(signal)) message.place = traffic_.add_place(*place);
     return message;
   }
 
   void add_signals() {
+    traffic_.messages.reserve(model_.signals.size());
+    origins_.reserve(model_.signals.size());
     // The receivers of each signal: the first party in an array, others, which are rare, in a list.
     struct Other {
       std::size_t signal;
@@ -356,11 +362,11 @@ class Gatherer {
         ++traffic_.left_out.room;
         continue;
       }
-      Message message = message_of(i);
-      if (announcing_ > 0 && !message.place) {
+      if (announcing_ > 0 && model_.signals[i].bytes == 0) {
         ++traffic_.left_out.bare;
         continue;
       }
+      Message message = message_of(i);
       const bool heard = to[i] != kNone;
       message.to = heard ? to[i] : site.one_way ? site.to : kNone;
       if (message.to == kNone) {
@@ -371,25 +377,25 @@ class Gatherer {
         message.received = received[i];
         message.receiver = block[i];
       }
-      add(message, model_.signals[i].value);
+      add(message, {static_cast<std::uint32_t>(i), model_.signals[i].value});
     }
     for (std::size_t k = 0; k < others.size(); ++k) {
       if (k > 0 && others[k].signal == others[k - 1].signal && others[k].to == others[k - 1].to) continue;
-      const SiteFacts& site = facts(model_.signals[others[k].signal].site);
+      const store::SignalRow& signal = model_.signals[others[k].signal];
+      if (facts(signal.site).room || (announcing_ > 0 && signal.bytes == 0)) continue;
       Message message = message_of(others[k].signal);
-      if (site.room || (announcing_ > 0 && !message.place)) continue;
       message.to = others[k].to;
       message.received = others[k].received;
       message.receiver = others[k].block;
-      add(message, model_.signals[others[k].signal].value);
+      add(message, {static_cast<std::uint32_t>(others[k].signal), signal.value});
     }
   }
 
-  void add(const Message& message, std::optional<std::uint32_t> value) {
+  void add(const Message& message, const Origin& origin) {
     const bool within = message.from == message.to;
     if (within) ++traffic_.left_out.within;
     (within ? within_ : traffic_.messages).push_back(message);
-    (within ? within_values_ : values_).push_back(value);
+    (within ? within_origins_ : origins_).push_back(origin);
   }
 
   // Nobody talks to another party: then the blocks are the parties, where they are known.
@@ -398,14 +404,9 @@ class Gatherer {
       const Message& m = within_[i];
       if (m.sender == kNone || m.receiver == kNone || m.sender == m.receiver) continue;
       traffic_.messages.push_back(m);
-      values_.push_back(within_values_[i]);
+      origins_.push_back(within_origins_[i]);
     }
     traffic_.left_out.within -= traffic_.messages.size();
-  }
-
-  static auto way_of(const Message& m) {
-    const bool blocks = m.from == m.to;
-    return std::tuple(m.site, m.from, m.to, blocks ? m.sender : 0, blocks ? m.receiver : 0);
   }
 
   // Waits whose signal is missing, at sites that have one sender: many waiters of one word are one message.
@@ -449,127 +450,18 @@ class Gatherer {
       message.to = receiver_of(wait);
       message.site = wait.site;
       message.iteration = wait.iteration;
-      message.at = message.received.emplace(wait.resumed);
+      message.at = wait.resumed;
+      message.received = wait.resumed;
       message.receiver = wait.block;
-      add(message, wait.value);
+      add(message, {Origin::kNone, wait.value});
     }
   }
 
-  // Where messages do not say what they carry, words that are set to one value for one iteration are parts of one
-  // transfer (a flag for each block, say), unless one waiter waits several times there.
-  void merge_parts() {
-    std::vector<Message>& messages = traffic_.messages;
+  // Where messages do not say what they carry, several may be parts of one transfer.
+  void find_transfers() {
     if (announcing_ > 0) return;
-    std::vector<std::uint32_t> order(messages.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const Message &x = messages[a], &y = messages[b];
-      return std::pair(way_of(x), x.at) < std::pair(way_of(y), y.at);
-    });
-    const std::vector<std::uint32_t> group = groups(order);
-    const std::vector<std::uint32_t> most = most_waits(group);
-    std::vector<Message> kept;
-    kept.reserve(messages.size());
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return group[a] < group[b]; });
-    for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
-      for (end = begin + 1; end < order.size() && group[order[end]] == group[order[begin]]; ++end) {}
-      keep_transfers({order.begin() + static_cast<std::ptrdiff_t>(begin), order.begin() + static_cast<std::ptrdiff_t>(end)},
-                     most[group[order[begin]]], kept);
-    }
-    messages = std::move(kept);
-  }
-
-  // Numbers those of one way, site and iteration alike; an iteration whose number comes again later is another one.
-  std::vector<std::uint32_t> groups(std::vector<std::uint32_t>& order) {
-    const std::vector<Message>& messages = traffic_.messages;
-    std::vector<std::uint32_t> run(messages.size()), group(messages.size());
-    std::uint32_t now = 0, top = 0, first = 0;
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      const Message& m = messages[order[k]];
-      const bool other = k == 0 || way_of(m) != way_of(messages[order[k - 1]]);
-      if (other || (m.iteration + 2 < top && m.iteration <= first + 2)) {
-        ++now;
-        top = first = m.iteration;
-      }
-      top = std::max(top, m.iteration);
-      run[order[k]] = now;
-    }
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return std::tie(run[a], messages[a].iteration) < std::tie(run[b], messages[b].iteration);
-    });
-    std::uint32_t number = 0;
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      const bool same = k > 0 && run[order[k]] == run[order[k - 1]] &&
-                        messages[order[k]].iteration == messages[order[k - 1]].iteration;
-      if (k > 0 && !same) ++number;
-      group[order[k]] = number;
-    }
-    group_count_ = order.empty() ? 0 : number + 1;
-    return group;
-  }
-
-  // Of each group, how often the waiter that waited most did so.
-  std::vector<std::uint32_t> most_waits(const std::vector<std::uint32_t>& group) const {
-    // Messages stand for signals in the order of the rows, as far as they were kept; the site, time and party find them.
-    std::vector<std::uint32_t> most(group_count_, 1);
-    struct At {
-      SiteId site;
-      PartyIndex to;
-      std::uint32_t iteration;
-      TimeNs at;
-      std::uint32_t group;
-      auto key() const { return std::tuple(site, to, iteration, at); }
-    };
-    std::vector<At> places;
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      const Message& m = traffic_.messages[i];
-      places.push_back({m.site, m.to, m.iteration, m.at, group[i]});
-    }
-    std::sort(places.begin(), places.end(), [](const At& a, const At& b) { return a.key() < b.key(); });
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> waits;  // group, waiter
-    waits.reserve(matching_.edges.size());
-    for (const WakeEdge& edge : matching_.edges) {
-      const store::SignalRow& signal = model_.signals[edge.signal];
-      const Waiting wait = waiting_of(model_, edge);
-      const auto key = std::tuple(signal.site, receiver_of(wait), signal.iteration, signal.at);
-      const auto found = std::lower_bound(places.begin(), places.end(), key,
-                                          [](const At& a, const auto& k) { return a.key() < k; });
-      if (found != places.end() && found->key() == key) waits.emplace_back(found->group, wait.waiter);
-    }
-    std::sort(waits.begin(), waits.end());
-    for (std::size_t begin = 0, end; begin < waits.size(); begin = end) {
-      for (end = begin + 1; end < waits.size() && waits[end] == waits[begin]; ++end) {}
-      std::uint32_t& m = most[waits[begin].first];
-      m = std::max(m, static_cast<std::uint32_t>(end - begin));
-    }
-    return most;
-  }
-
-  void keep_transfers(std::vector<std::uint32_t> members, std::uint32_t waits, std::vector<Message>& kept) const {
-    const auto at = [&](std::uint32_t i) -> const Message& { return traffic_.messages[i]; };
-    std::stable_sort(members.begin(), members.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return std::pair(values_[a].value_or(0), at(a).at) < std::pair(values_[b].value_or(0), at(b).at);
-    });
-    std::vector<std::uint32_t> first_of_value;
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      const bool known = values_[members[i]].has_value();
-      if (!known && !first_of_value.empty()) continue;
-      if (i == 0 || values_[members[i]] != values_[members[i - 1]]) first_of_value.push_back(members[i]);
-    }
-    // A host's wait has no value: it is no message of its own beside one that has.
-    if (first_of_value.size() > 1 && !values_[first_of_value.front()]) first_of_value.erase(first_of_value.begin());
-    std::vector<std::uint32_t> chosen = first_of_value;
-    const std::size_t count = std::min(std::max<std::size_t>(first_of_value.size(), waits), members.size());
-    if (count > first_of_value.size()) {
-      std::stable_sort(members.begin(), members.end(), [&](std::uint32_t a, std::uint32_t b) { return at(a).at < at(b).at; });
-      chosen.clear();
-      for (std::size_t k = 0; k < count; ++k) chosen.push_back(members[k * members.size() / count]);
-    }
-    const auto parts = static_cast<std::uint32_t>(members.size() / chosen.size());
-    for (const std::uint32_t i : chosen) {
-      kept.push_back(at(i));
-      kept.back().parts = parts;
-    }
+    traffic_.messages = merge_parts(model_, matching_, traffic_.messages, std::move(origins_),
+                                    [&](const WakeEdge& edge) { return receiver_of(edge); });
   }
 
   void estimate_losses() {
@@ -599,10 +491,9 @@ class Gatherer {
   std::vector<PartyIndex> role_of_;
   std::uint64_t announcing_ = 0;
   double signals_there_ = 1;  // the part of the waits whose signal is recorded
-  std::vector<std::optional<std::uint32_t>> values_;  // of the messages
-  std::vector<Message> within_;                       // a party's to itself
-  std::vector<std::optional<std::uint32_t>> within_values_;
-  std::size_t group_count_ = 0;
+  std::vector<Origin> origins_;    // of the messages
+  std::vector<Message> within_;    // a party's to itself
+  std::vector<Origin> within_origins_;
   Traffic traffic_;
 };
 

@@ -39,10 +39,11 @@ struct Message {
   SiteId site = 0;
   std::uint32_t iteration = 0;  ///< as the program counts it, which may be anything
   TimeNs at = 0;                ///< when it was sent; when a wait for it ended, where that is not known
-  std::optional<TimeNs> received;  ///< the end of the first wait that it ended
+  store::OptionalTime received;  ///< the end of the first wait that it ended
   std::uint32_t sender = kNobody, receiver = kNobody;  ///< blocks, or the first one of several; not known of host threads
   std::uint32_t parts = 1;  ///< signals that are taken as this one transfer
-  std::optional<Place> place;
+  static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+  std::uint32_t place = kNowhere;  ///< index into Traffic::places
 };
 
 /// What was left out of the messages, for the evidence.
@@ -57,6 +58,7 @@ struct LeftOut {
 struct Traffic {
   std::vector<Party> parties;
   std::vector<Message> messages;  ///< in order of time
+  std::vector<Place> places;      ///< of messages, as far as known
   LeftOut left_out;
   double seen = 1;               ///< the part of the program's messages that left a record, as far as the trace tells
   double sure = 1;               ///< how much what the messages come from says of what the program meant
@@ -65,6 +67,15 @@ struct Traffic {
   std::uint64_t missing = 0;     ///< rows that are missing between others
   bool doubtful = false;         ///< some signals are answers or acknowledgements, and nothing tells which
   bool one_device = false;       ///< parties are roles of blocks, since nobody talks to another device
+
+  /// nullptr where it is not known.
+  const Place* place_of(const Message& message) const {
+    return message.place == Message::kNowhere ? nullptr : &places[message.place];
+  }
+  std::uint32_t add_place(const Place& place) {
+    places.push_back(place);
+    return static_cast<std::uint32_t>(places.size() - 1);
+  }
 };
 
 /// Linear in the rows but for sorting. Needs the lists in order of time.

@@ -49,10 +49,10 @@ WaitSums& WaitSums::operator+=(const WaitSums& other) {
 }
 
 WaitModel::WaitModel(const TraceModel& model, const Matching& matching, const Waiters& waiters, const Modes& modes)
-    : model_(model), matching_(matching) {
+    : model_(model), matching_(matching), waiters_(waiters) {
   find_first_resumptions();
   find_transfers();
-  sum_up(waiters, modes);
+  sum_up(modes);
 }
 
 void WaitModel::find_first_resumptions() {
@@ -139,7 +139,34 @@ WaitTimes WaitModel::times(const WakeEdge& edge) const {
   return times;
 }
 
-void WaitModel::sum_up(const Waiters& waiters, const Modes& modes) {
+std::vector<IterationWaits> WaitModel::iterations() const {
+  std::vector<IterationWaits> iterations(waiters_.slots().size());
+  for (std::size_t i = 0; i < iterations.size(); ++i) iterations[i].slot = static_cast<std::uint32_t>(i);
+  const auto add = [&](std::uint32_t slot, TimeNs begin, TimeNs end) {
+    IterationWaits& iteration = iterations[slot];
+    iteration.last_t_c = std::max(iteration.last_t_c, begin);
+    iteration.w_p += std::max<TimeNs>(0, end - begin);
+  };
+  for (std::size_t i = 0; i < model_.waits.size(); ++i) {
+    add(waiters_.slot_of_wait(i), model_.waits[i].arrived, model_.waits[i].resumed);
+  }
+  for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
+    if (model_.host_waits[i].site == 0) continue;
+    add(waiters_.slot_of_host_wait(i), model_.host_waits[i].begin, model_.host_waits[i].end);
+  }
+  for (const WakeEdge& edge : matching_.edges) {
+    const WaitTimes times = this->times(edge);
+    IterationWaits& iteration =
+        iterations[edge.host ? waiters_.slot_of_host_wait(edge.wait) : waiters_.slot_of_wait(edge.wait)];
+    ++iteration.matched;
+    iteration.first_t_p = std::min(iteration.first_t_p.value_or(times.t_p), times.t_p);
+    iteration.last_t_p = std::max(iteration.last_t_p.value_or(times.t_p), times.t_p);
+    if (times.w_t) iteration.w_t = iteration.w_t.value_or(0) + *times.w_t;
+  }
+  return iterations;
+}
+
+void WaitModel::sum_up(const Modes& modes) {
   struct PerSite {
     SiteWaits part[2];
     std::vector<bool> seen[2];        // waiters
@@ -147,7 +174,7 @@ void WaitModel::sum_up(const Waiters& waiters, const Modes& modes) {
   };
   std::map<SiteId, PerSite> sites;
   PerSite whole;
-  const std::size_t count = waiters.list().size();
+  const std::size_t count = waiters_.list().size();
   const bool one_mode = !modes.both();
   const auto site_of = [&](SiteId id) -> PerSite& {
     PerSite& site = sites[id];
@@ -178,39 +205,31 @@ void WaitModel::sum_up(const Waiters& waiters, const Modes& modes) {
     return last->part[mode];
   };
 
-  iterations_.resize(waiters.slots().size());
-  for (std::size_t i = 0; i < iterations_.size(); ++i) iterations_[i].slot = static_cast<std::uint32_t>(i);
   for (std::size_t i = 0; i < model_.waits.size(); ++i) {
     const store::WaitRow& wait = model_.waits[i];
-    WaitSums& sums = part_of(wait.site, wait.arrived, waiters.of_wait(i)).sums;
+    WaitSums& sums = part_of(wait.site, wait.arrived, waiters_.of_wait(i)).sums;
     const TimeNs took = std::max<TimeNs>(0, wait.resumed - wait.arrived);
     ++sums.waits;
     sums.waiting_ns += took;
     sums.polls += wait.polls;
     sums.waits_with_polls += 1;
-    IterationWaits& iteration = iterations_[waiters.slot_of_wait(i)];
-    iteration.last_t_c = std::max(iteration.last_t_c, wait.arrived);
-    iteration.w_p += took;
   }
   for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
     const store::HostWaitRow& wait = model_.host_waits[i];
     if (wait.site == 0) continue;
-    WaitSums& sums = part_of(wait.site, wait.begin, waiters.of_host_wait(i)).sums;
+    WaitSums& sums = part_of(wait.site, wait.begin, waiters_.of_host_wait(i)).sums;
     const TimeNs took = std::max<TimeNs>(0, wait.end - wait.begin);
     ++sums.waits;
     ++sums.host_waits;
     sums.waiting_ns += took;
     sums.polls += wait.polls.value_or(0);
     sums.waits_with_polls += wait.polls ? 1 : 0;
-    IterationWaits& iteration = iterations_[waiters.slot_of_host_wait(i)];
-    iteration.last_t_c = std::max(iteration.last_t_c, wait.begin);
-    iteration.w_p += took;
   }
   std::vector<bool> counted(model_.signals.size());  // transfers, once a signal
   for (const WakeEdge& edge : matching_.edges) {
     const WaitTimes times = this->times(edge);
     const SiteId id = edge.host ? model_.host_waits[edge.wait].site : model_.waits[edge.wait].site;
-    const std::uint32_t waiter = edge.host ? waiters.of_host_wait(edge.wait) : waiters.of_wait(edge.wait);
+    const std::uint32_t waiter = edge.host ? waiters_.of_host_wait(edge.wait) : waiters_.of_wait(edge.wait);
     WaitSums& sums = part_of(id, times.t_c, waiter).sums;
     ++sums.matched;
     sums.data_first += times.scenario == Scenario::data_first ? 1 : 0;
@@ -224,16 +243,10 @@ void WaitModel::sum_up(const Waiters& waiters, const Modes& modes) {
       sums.wake_shared_ns += times.wake_shared;
       sums.wake_own_ns += times.wake_own;
     }
-    IterationWaits& iteration = iterations_[edge.host ? waiters.slot_of_host_wait(edge.wait)
-                                                      : waiters.slot_of_wait(edge.wait)];
-    ++iteration.matched;
-    iteration.first_t_p = std::min(iteration.first_t_p.value_or(times.t_p), times.t_p);
-    iteration.last_t_p = std::max(iteration.last_t_p.value_or(times.t_p), times.t_p);
     if (!times.w_t) continue;
     ++sums.transfers;
     sums.transfer_ns += *times.w_t;
     sums.waiting_of_transfers_ns += times.w_p;
-    iteration.w_t = iteration.w_t.value_or(0) + *times.w_t;
     if (!counted[edge.signal]) {
       counted[edge.signal] = true;
       const std::size_t mode = index_of(modes.at(id, times.t_c));

@@ -76,6 +76,7 @@ struct IterationWaits {
   std::optional<TimeNs> w_t;
 };
 
+/// Of a model, a matching and waiters, which must outlive it.
 class WaitModel {
  public:
   WaitModel(const TraceModel& model, const Matching& matching, const Waiters& waiters, const Modes& modes);
@@ -86,17 +87,19 @@ class WaitModel {
   std::optional<TimeNs> transfer_of(std::size_t signal) const;
 
   const std::vector<SiteWaits>& sites() const { return sites_; }             ///< by site id, polling first
-  const std::vector<IterationWaits>& iterations() const { return iterations_; }  ///< in the order of Waiters::slots()
+  /// In the order of Waiters::slots(). Worked out when asked for: there may be as many as waits.
+  std::vector<IterationWaits> iterations() const;
   /// All sites in one mode; nothing where no wait began in it.
   std::optional<SiteWaits> whole(Mode mode) const;
 
  private:
   void find_transfers();
   void find_first_resumptions();
-  void sum_up(const Waiters& waiters, const Modes& modes);
+  void sum_up(const Modes& modes);
 
   const TraceModel& model_;
   const Matching& matching_;
+  const Waiters& waiters_;
   std::vector<TimeNs> transfers_;  // by signal; -1 = not known. Empty without copies
   struct Released {
     TimeNs first_resumed = 0;
@@ -104,7 +107,6 @@ class WaitModel {
   };
   std::vector<Released> released_;  // by signal
   std::vector<SiteWaits> sites_, whole_;
-  std::vector<IterationWaits> iterations_;
 };
 
 }  // namespace wicprof::analyzer

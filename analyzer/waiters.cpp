@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 namespace wicprof::analyzer {
 namespace {
@@ -19,8 +18,9 @@ struct Group {
   DeviceId device = kHostDevice;
   std::vector<Restart> restarts;
   RunBoundaries runs;
-  std::unordered_map<std::uint64_t, std::uint32_t> slots;  // by run and number
-  std::uint64_t last_key = ~std::uint64_t{0};              // most arrivals are of the iteration of the one before
+  FlatIndex numbers;                           // by run and number
+  std::vector<std::uint32_t> slots;            // of each
+  std::uint64_t last_key = ~std::uint64_t{0};  // most arrivals are of the iteration of the one before
   std::uint32_t last_slot = 0;
 };
 
@@ -125,10 +125,13 @@ void Waiters::number_iterations(const TraceModel& model) {
     const std::uint32_t run = group.runs.starts.empty() ? 0 : group.runs.run_of(arrived);
     const std::uint64_t key = (std::uint64_t{run} << 32) | iteration;
     if (key != group.last_key) {
-      const auto [entry, added] = group.slots.try_emplace(key, static_cast<std::uint32_t>(slots_.size()));
-      if (added) slots_.push_back({group.site, group.device, run, iteration, 0, arrived, arrived, resumed});
+      const std::uint32_t place = group.numbers.number(key);
+      if (place == group.slots.size()) {
+        group.slots.push_back(static_cast<std::uint32_t>(slots_.size()));
+        slots_.push_back({group.site, group.device, run, iteration, 0, arrived, arrived, resumed});
+      }
       group.last_key = key;
-      group.last_slot = entry->second;
+      group.last_slot = group.slots[place];
     }
     IterationSlot& slot = slots_[group.last_slot];
     ++slot.waits;

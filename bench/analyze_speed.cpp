@@ -1,6 +1,7 @@
 // How long a trace of N events takes to be read and analysed, and how much memory: what `wic-prof analyze --format json`
 // does, in a process of its own, for each N. The trace is made with the recorder, of a program that waits in kernels:
 // of 16 events 8 are waits, 4 signals, 2 calls, 1 a kernel, 1 a copy or a host thread's wait. Generating is not timed.
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -201,6 +202,7 @@ struct Told {
 
 bool analyse(const std::string& path, int pipe) {
   Told told;
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);  // as load_trace() of wic-prof
   const TimeNs begin = now_ns();
   const Result<store::Reader> reader = store::Reader::open(path);
   if (!reader) return false;

@@ -1,6 +1,7 @@
 #include "cli/input_trace.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -19,6 +20,8 @@ bool session_runs(const std::string& name) {
 }  // namespace
 
 Result<analyzer::TraceModel> load_trace(const std::string& path) {
+  // The lists of a large trace and of its analysis come and go: each goes back to the system at once.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
   const Result<store::Reader> reader = store::Reader::open(path);
   if (!reader) return reader.error();
   Result<analyzer::TraceModel> model = analyzer::load(*reader, std::filesystem::path(path).filename().string());

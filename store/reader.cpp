@@ -23,20 +23,23 @@ constexpr RowId kWorthTwo = 100'000;  // rows from which a second thread reads h
 // Reads a row column by column, in the order of the SELECT.
 class Row {
  public:
-  explicit Row(const Statement& statement) : statement_(statement) {}
+  explicit Row(const Statement& statement) : statement_(&statement) {}
+  explicit Row(const Values& values) : values_(&values) {}
 
   template <class Number>
   Row& operator>>(Number& to) {
-    to = static_cast<Number>(statement_.integer(column_++));
+    to = static_cast<Number>(values_ != nullptr ? values_->integer(column_) : statement_->integer(column_));
+    ++column_;
     return *this;
   }
   Row& operator>>(std::string& to) {
-    to = statement_.text(column_++);
+    to = values_ != nullptr ? values_->text(column_) : statement_->text(column_);
+    ++column_;
     return *this;
   }
   template <class Number>
   Row& operator>>(std::optional<Number>& to) {
-    if (statement_.is_null(column_)) {
+    if (is_null()) {
       to.reset();
       ++column_;
     } else {
@@ -44,9 +47,21 @@ class Row {
     }
     return *this;
   }
+  Row& operator>>(OptionalTime& to) {
+    if (is_null()) {
+      to.reset();
+      ++column_;
+    } else {
+      *this >> *to;
+    }
+    return *this;
+  }
 
  private:
-  const Statement& statement_;
+  bool is_null() const { return values_ != nullptr ? values_->is_null(column_) : statement_->is_null(column_); }
+
+  const Statement* statement_ = nullptr;  // one of the two
+  const Values* values_ = nullptr;
   int column_ = 0;
 };
 
@@ -151,9 +166,14 @@ struct Reader::State {
   /// Rows with id > after.
   template <class RowType, class Take>
   static int read(Database& from, std::string_view select, bool by_id, RowId after, std::vector<RowType>& rows, Take& take) {
+    if (by_id) {
+      return from.scan(select, after, [&](const Values& values) {
+        Row row(values);
+        take(row, rows.emplace_back());
+      });
+    }
     int code = 0;
     Statement statement = from.prepare(select, code);
-    if (code == 0 && by_id) statement.bind(1, after);
     while (code == 0 && statement.next(code)) {
       Row row(statement);
       take(row, rows.emplace_back());
@@ -197,14 +217,10 @@ struct Reader::State {
   /// There is room for every id that can come.
   template <class RowType, class Take>
   static int fill(Database& from, std::string_view select, RowId after, RowType* to, std::size_t& count, Take& take) {
-    int code = 0;
-    Statement statement = from.prepare(select, code);
-    if (code == 0) statement.bind(1, after);
-    while (code == 0 && statement.next(code)) {
-      Row row(statement);
+    return from.scan(select, after, [&](const Values& values) {
+      Row row(values);
       take(row, to[count++]);
-    }
-    return code;
+    });
   }
 
   /// Every query by id ends with "id > ? ORDER BY id", with or without the table's alias.
@@ -228,7 +244,7 @@ struct Reader::State {
   Error failed(int code) {
     Error error = cannot_read(path, code, database.message());
     database.close();
-    return unpacked ? said_of(packed, path, std::move(error)) : error;
+    return packed.empty() ? error : said_of(packed, path, std::move(error));
   }
 
   std::string packed;                     // the file that `path` is a copy of, if so
@@ -271,6 +287,14 @@ Result<Reader> Reader::open(const std::string& path) {
   if (!meta) return meta.error();
   reader.state_->complete = (*meta)["state"] == "complete" && !has_wal_file(path);
   return reader;
+}
+
+std::optional<Reader> Reader::another() const {
+  if (!state_->complete) return std::nullopt;
+  auto state = std::make_unique<State>(state_->path);
+  state->packed = state_->packed;
+  state->complete = true;
+  return Reader(std::move(state));
 }
 
 Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}

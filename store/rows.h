@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,28 @@ namespace wicprof::store {
 
 using RowId = std::int64_t;
 using ProcessId = std::uint32_t;  ///< the process's pid; 0 = not known
+
+/// A time, or nothing, in the room of a time: there may be millions of waits. Otherwise as std::optional<TimeNs>.
+class OptionalTime {
+ public:
+  constexpr OptionalTime() = default;
+  constexpr OptionalTime(std::nullopt_t) {}
+  constexpr OptionalTime(TimeNs time) : time_(time) {}
+  constexpr OptionalTime(const std::optional<TimeNs>& time) : time_(time.value_or(kNothing)) {}
+  constexpr operator std::optional<TimeNs>() const { return has_value() ? std::optional(time_) : std::nullopt; }
+
+  constexpr bool has_value() const { return time_ != kNothing; }
+  constexpr explicit operator bool() const { return has_value(); }
+  constexpr TimeNs& operator*() { return time_; }
+  constexpr const TimeNs& operator*() const { return time_; }
+  constexpr TimeNs value_or(TimeNs otherwise) const { return has_value() ? time_ : otherwise; }
+  constexpr void reset() { time_ = kNothing; }
+  constexpr bool operator==(const OptionalTime&) const = default;
+
+ private:
+  static constexpr TimeNs kNothing = std::numeric_limits<TimeNs>::min();
+  TimeNs time_ = kNothing;
+};
 
 struct ProcessRow {
   ProcessId id = 0;
@@ -61,13 +84,13 @@ struct WaitRow {
   DeviceId device;
   std::uint32_t block, warp, sm, iteration;
   TimeNs arrived, resumed;
-  std::optional<TimeNs> ready;  ///< when the word was signalled, where a signal is known
+  OptionalTime ready;  ///< when the word was signalled, where a signal is known
   std::uint32_t polls;
+  std::uint32_t value;
   StrategyId strategy;
   WaitStatus status;
-  std::uint32_t value;
-  std::optional<TimeNs> switched;  ///< when this wait first noticed a change of strategy
-  std::optional<WordTag> word;     ///< tells the words of a site apart; two may share one
+  std::optional<WordTag> word;  ///< tells the words of a site apart; two may share one
+  OptionalTime switched;        ///< when this wait first noticed a change of strategy
 };
 
 struct SignalRow {
@@ -75,13 +98,13 @@ struct SignalRow {
   SiteId site;
   DeviceId device;
   std::uint32_t block, warp, sm, iteration, value;
-  TimeNs at;
   std::optional<WordTag> word;  ///< that of a wait on the same word, where both sides see it at one address
-  std::uint32_t bytes = 0;      ///< that it announces; 0 = not known
-  std::uint32_t pieces = 0;     ///< runs of adjoining bytes that they lie in; 0 = where they lie is not known
-  std::uint64_t offset = 0;     ///< bytes: of the first, in the datum that the site is about
-  std::uint64_t span = 0;       ///< bytes from there to behind the last
-  bool regular = false;         ///< the pieces are of one length and equally far apart
+  TimeNs at;
+  std::uint32_t bytes = 0;   ///< that it announces; 0 = not known
+  std::uint32_t pieces = 0;  ///< runs of adjoining bytes that they lie in; 0 = where they lie is not known
+  std::uint64_t offset = 0;  ///< bytes: of the first, in the datum that the site is about
+  std::uint64_t span = 0;    ///< bytes from there to behind the last
+  bool regular = false;      ///< the pieces are of one length and equally far apart
 };
 
 struct HostWaitRow {

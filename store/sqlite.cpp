@@ -123,6 +123,52 @@ Statement Database::prepare(std::string_view sql, int& code, bool persistent) {
   return Statement(statement);
 }
 
+std::int64_t Values::integer(int column) const { return sqlite3_value_int64(values_[column]); }
+
+bool Values::is_null(int column) const { return sqlite3_value_type(values_[column]) == SQLITE_NULL; }
+
+std::string_view Values::text(int column) const {
+  const auto* data = reinterpret_cast<const char*>(sqlite3_value_text(values_[column]));
+  if (data == nullptr) return {};
+  return {data, static_cast<std::size_t>(sqlite3_value_bytes(values_[column]))};
+}
+
+namespace {
+
+// What is shown to whom in a scan.
+struct Showing {
+  void (*show)(void*, const Values&);
+  void* to;
+};
+
+// A function of SQL that takes a row and wants none of them in the result.
+void show_row(sqlite3_context* context, int, sqlite3_value** values) {
+  const auto& showing = *static_cast<const Showing*>(sqlite3_user_data(context));
+  try {
+    showing.show(showing.to, Values(values));
+    sqlite3_result_int(context, 0);
+  } catch (...) {  // no room for it; SQLite knows no exceptions
+    sqlite3_result_error_nomem(context);
+  }
+}
+
+}  // namespace
+
+int Database::scan(std::string_view select, std::int64_t after, void (*show)(void*, const Values&), void* to) {
+  Showing showing{show, to};
+  int code = sqlite3_create_function_v2(database_, "show_row", -1, SQLITE_UTF8, &showing, show_row, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return code;
+  constexpr std::string_view kSelect = "SELECT ";
+  const std::size_t from = select.find(" FROM "), order = select.rfind(" ORDER BY ");
+  std::string sql = "SELECT 1";
+  sql.append(select.substr(from, order - from)).append(" AND show_row(");
+  sql.append(select.substr(kSelect.size(), from - kSelect.size())).append(")").append(select.substr(order));
+  Statement statement = prepare(sql, code);
+  if (code == SQLITE_OK) statement.bind(1, after);
+  while (code == SQLITE_OK && statement.next(code)) {}
+  return code;
+}
+
 std::int64_t Database::integer(std::string_view sql, std::int64_t otherwise) {
   int code = 0;
   Statement statement = prepare(sql, code);

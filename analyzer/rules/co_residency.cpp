@@ -54,7 +54,7 @@ RuleOutcome co_residency(const RuleInput& input) {
   }
   const auto launches = longest_launches(model);
   bool any_known = false;
-  for (const KernelStats& kernel : kernel_stats(model)) {
+  for (const KernelStats& kernel : input.kernels) {
     if (!kernel.waves) continue;
     any_known = true;
     if (kernel.waves->waves <= 1) continue;

@@ -50,7 +50,7 @@ RuleOutcome host_polls_queries(const RuleInput& input) {
     first = std::min(first, call.start);
     last = std::max(last, call.end);
   }
-  for (const HostPolling& polling : host_polling(model)) {
+  for (const HostPolling& polling : input.host_polling) {
     const double share = last > first ? static_cast<double>(polling.total_ns) / static_cast<double>(last - first) : 0;
     if (share < kWorthNaming) continue;
     Finding finding;

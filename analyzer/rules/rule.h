@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/host_polling.h"
+#include "analyzer/kernels.h"
 #include "analyzer/matching.h"
 #include "analyzer/polling_loops.h"
 #include "analyzer/sites.h"
@@ -31,12 +33,14 @@ struct Refusal {
   std::string reason;
 };
 
-/// What rules look at: the trace, and what is known of its sites and loops, worked out once.
+/// What rules look at: the trace, and what was worked out of it once.
 struct RuleInput {
   const TraceModel& model;
   const std::vector<SiteStats>& sites;
   const std::vector<PollingLoop>& polling_loops;
   const std::vector<WakeStats>& wakes;  ///< in the order of `sites`
+  const std::vector<KernelStats>& kernels;
+  const std::vector<HostPolling>& host_polling;
 };
 
 struct RuleOutcome {

@@ -56,7 +56,7 @@ RuleOutcome underfilled_wave(const RuleInput& input) {
   }
   const auto all = followers(model);
   bool any_known = false;
-  for (const KernelStats& kernel : kernel_stats(model)) {
+  for (const KernelStats& kernel : input.kernels) {
     if (!kernel.waves) continue;
     any_known = true;
     const Followed& followed = all.at(kernel.name);
