@@ -12,7 +12,9 @@ SHELL := /bin/bash
 PACKAGES := g++ cmake ninja-build make ccache libcli11-dev nlohmann-json3-dev libfmt-dev libsqlite3-dev \
             libboost-context-dev libpng-dev libpugixml-dev libtomlplusplus-dev zlib1g-dev libgtest-dev libgmock-dev \
             libimgui-dev libglfw3-dev libgl-dev libgl1-mesa-dri xvfb xdotool fonts-dejavu-core fonts-roboto-unhinted \
-            python3 spin
+            python3 python3-jsonschema spin
+# A browser for the report's tests, where the distribution has it as a package (Ubuntu has a snap only).
+PACKAGES += $(shell apt-cache show chromium >/dev/null 2>&1 && echo chromium)
 
 # What can race or handle memory by hand; built alone in the sanitizers' folders.
 RACING_TARGETS := tests/protocol/all tests/samples/all wic_runtime_test wic_record_drain_test wic_devices_test \

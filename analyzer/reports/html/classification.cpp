@@ -24,9 +24,12 @@ std::string period_of(const CommunicationAnswer& c) {
   return fmt::format("{}{}", text_of(c.period.what), c.period.ns > 0 ? ", every " + format_duration(c.period.ns) : std::string());
 }
 
+/// Of what is unknown there is none.
+Cell confidence(double value) { return value > 0 ? number(value) : Cell("-"); }
+
 std::vector<Cell> row_of(std::string what, const CommunicationAnswer& c, std::uint64_t messages) {
-  return {std::move(what), count(messages), std::string(model_name(c.model)), number(c.model_confidence),
-          std::string(pattern_name(c.pattern)), number(c.pattern_confidence), period_of(c)};
+  return {std::move(what), count(messages), std::string(model_name(c.model)), confidence(c.model_confidence),
+          std::string(pattern_name(c.pattern)), confidence(c.pattern_confidence), period_of(c)};
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ std::string figures_part(const TraceModel& model) {
     for (const std::string& note : figure.notes) drawn += remark("Note: " + note + ".");
     drawn += command_line(analyze_command(model, fmt::format("--figure {}", info.number))) + "</figure>\n";
   }
+  if (!drawn.empty()) drawn = "<div class=\"figures\">\n" + drawn + "</div>\n";
   if (!missing.empty()) missing = "<h3>Not drawn</h3>\n<ul class=\"small faint\">\n" + missing + "</ul>\n";
   return section("figures", "The WIC paper's figures, of this program", drawn + missing);
 }

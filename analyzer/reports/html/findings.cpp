@@ -6,6 +6,7 @@
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/html/elements.h"
 #include "analyzer/reports/html/sections.h"
+#include "analyzer/reports/parts.h"
 
 namespace wicprof::analyzer::html {
 namespace {
@@ -39,7 +40,7 @@ std::string links_of(const TraceModel& model, const Analysis& analysis, const Fi
                          finding.site, longest.begin - model.begin, longest.end - model.begin);
   } else if (finding.rule == "polling_kernel") {
     links += "<a href=\"#program-counters\">program counters</a>";
-  } else if (finding.rule.starts_with("host_") && !analysis.host_waits.empty()) {
+  } else if (finding.rule.starts_with("host_") && !host_calls(analysis).empty()) {
     links += "<a href=\"#host-waits\">host waits</a>";
   }
   return links;

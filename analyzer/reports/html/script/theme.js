@@ -1,3 +1,8 @@
+  // On paper nothing is folded.
+  addEventListener("beforeprint", () => {
+    for (const folded of document.querySelectorAll("details")) folded.open = true;
+  });
+
   // Dark, light, or as the browser likes it. Kept where the browser allows a file to keep something.
   {
     const kept = { get value() { try { return localStorage.getItem("wic-prof-theme"); } catch { return null; } },

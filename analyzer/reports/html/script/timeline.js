@@ -115,7 +115,7 @@
     });
     button("+", "zoom in (W)", () => zoom(0.5));
     button("−", "zoom out (S)", () => zoom(2));
-    const arrowButton = button("Wake arrows", "from signals to the waits that they ended (E)", switchArrows);
+    const arrowButton = button("Wake arrows", "from signals to the waits that they ended, where few enough are seen (E)", switchArrows);
     arrowButton.setAttribute("aria-pressed", arrows);
     arrowButton.hidden = !data.arrows.length;
     bar.append(readout);

@@ -1,5 +1,5 @@
   // Draws what of the timeline lies within a view. The cost is bounded by the data, which is.
-  const kLaneHeight = 20, kLaneStep = 24, kGroupHeight = 22, kRulerHeight = 24;
+  const kLaneHeight = 20, kLaneStep = 24, kGroupHeight = 22, kRulerHeight = 36;
 
   // Where each lane stands; `headings` likewise.
   const placeLanes = (data) => {
@@ -82,7 +82,8 @@
       drawnTo = left + width;
       const state = lane.doing[doing];
       context.fillStyle = colours[state];
-      context.fillRect(area.left + left, lane.y, width, kLaneHeight);
+      const above = length === 0 ? 8 : 0;  // a signal is a mark, not a time
+      context.fillRect(area.left + left, lane.y + above, width, kLaneHeight - above);
       if (width < 36) continue;
       context.fillStyle = state === "call" || state === "kernel" ? colours.text : colours.card;
       const text = data.labels[label] || (count > 1 ? `${count}` : "");

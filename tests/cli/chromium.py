@@ -1,5 +1,6 @@
 """A headless Chromium over its debugging pipe: messages of the DevTools protocol, JSON with a zero byte behind each."""
 
+import base64
 import json
 import os
 import select
@@ -146,9 +147,7 @@ class Page:
         self.settle()
 
     def screenshot(self, whole=True):
-        import base64
         return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"])
 
     def pdf(self):
-        import base64
         return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
