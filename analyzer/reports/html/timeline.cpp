@@ -43,7 +43,7 @@ std::string timeline_part(const TraceModel& model, const Analysis& analysis) {
                  "more than six SMs, six spread over all of them are drawn. What is too short to be drawn singly is summed "
                  "up, but not around changes of the way of waiting.");
   body += fmt::format("<script type=\"application/json\" id=\"timeline-data\">{}</script>\n", timeline_json(model, lanes, fine));
-  return section("timeline", "Waits over time", body,
+  return section("timeline", "Timeline", body,
                  "wic-prof gui " + shell_word(model.name));
 }
 
