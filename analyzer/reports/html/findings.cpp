@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/html/elements.h"
@@ -13,28 +14,28 @@ namespace {
 
 constexpr std::size_t kMostFindings = 100;
 
-/// The longest wait at the site: what there is to see of it.
-Interval longest_wait(const TraceModel& model, SiteId site) {
-  Interval longest;
-  const auto take = [&](TimeNs begin, TimeNs end) {
-    if (end - begin > longest.end - longest.begin) longest = {begin, end};
+/// The longest wait at each site: what there is to see of it.
+using LongestWaits = std::unordered_map<SiteId, Interval>;
+
+LongestWaits longest_waits(const TraceModel& model) {
+  LongestWaits longest;
+  const auto take = [&](SiteId site, TimeNs begin, TimeNs end) {
+    Interval& most = longest[site];
+    if (end - begin > most.end - most.begin) most = {begin, end};
   };
-  for (const store::WaitRow& wait : model.waits) {
-    if (wait.site == site) take(wait.arrived, wait.resumed);
-  }
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.site == site) take(wait.begin, wait.end);
-  }
+  for (const store::WaitRow& wait : model.waits) take(wait.site, wait.arrived, wait.resumed);
+  for (const store::HostWaitRow& wait : model.host_waits) take(wait.site, wait.begin, wait.end);
   return longest;
 }
 
 /// Where on this page the numbers behind it stand.
-std::string links_of(const TraceModel& model, const Analysis& analysis, const Finding& finding) {
+std::string links_of(const TraceModel& model, const Analysis& analysis, const LongestWaits& waits, const Finding& finding) {
   std::string links;
   const bool listed = std::any_of(analysis.sites.begin(), analysis.sites.begin() + std::min(kMostSites, analysis.sites.size()),
                                   [&](const SiteStats& site) { return site.site == finding.site; });
   if (finding.site != 0 && listed) {
-    const Interval longest = longest_wait(model, finding.site);
+    const auto found = waits.find(finding.site);
+    const Interval longest = found != waits.end() ? found->second : Interval{model.begin, model.end};
     links += fmt::format("<a href=\"#site-{}\">its numbers</a>", finding.site);
     links += fmt::format(" <button type=\"button\" class=\"jump\" data-site=\"{}\" data-from=\"{}\" data-to=\"{}\">longest wait on the timeline</button>",
                          finding.site, longest.begin - model.begin, longest.end - model.begin);
@@ -46,7 +47,8 @@ std::string links_of(const TraceModel& model, const Analysis& analysis, const Fi
   return links;
 }
 
-std::string one_finding(const TraceModel& model, const Analysis& analysis, const Finding& finding, std::size_t number) {
+std::string one_finding(const TraceModel& model, const Analysis& analysis, const LongestWaits& waits, const Finding& finding,
+                        std::size_t number) {
   std::string_view css;
   if (finding.severity == Severity::critical) css = " bad";
   if (finding.severity == Severity::warning) css = " warn";
@@ -55,7 +57,7 @@ std::string one_finding(const TraceModel& model, const Analysis& analysis, const
   std::string out = fmt::format("<div class=\"finding\" id=\"finding-{}\"><p><span class=\"badge{}\">{}</span> <b>{}</b> {}</p>\n",
                                 number, css, severity_name(finding.severity), text_of(finding.rule), text_of(finding.text));
   out += fmt::format("<dl class=\"small\"><dt>because</dt><dd>{}</dd><dt>do</dt><dd>{}</dd>", text_of(finding.evidence), remedy);
-  if (const std::string links = links_of(model, analysis, finding); !links.empty())
+  if (const std::string links = links_of(model, analysis, waits, finding); !links.empty())
     out += fmt::format("<dt>see</dt><dd>{}</dd>", links);
   return out + "</dl></div>\n";
 }
@@ -63,9 +65,10 @@ std::string one_finding(const TraceModel& model, const Analysis& analysis, const
 }  // namespace
 
 std::string findings_part(const TraceModel& model, const Analysis& analysis) {
+  const LongestWaits waits = longest_waits(model);
   std::string body;
   const std::size_t shown = std::min(kMostFindings, analysis.findings.size());
-  for (std::size_t i = 0; i < shown; ++i) body += one_finding(model, analysis, analysis.findings[i], i + 1);
+  for (std::size_t i = 0; i < shown; ++i) body += one_finding(model, analysis, waits, analysis.findings[i], i + 1);
   if (body.empty()) body = "<p>None.</p>\n";
   body += and_more(analysis.findings.size(), shown, "finding");
   if (!analysis.refusals.empty()) {
