@@ -25,5 +25,4 @@ std::string interventions_part(const TraceModel& model);
 /// "improvement" as a badge.
 std::string verdict_badge(Verdict verdict);
 
-
 }  // namespace wicprof::analyzer::html

@@ -238,7 +238,10 @@ std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std
   // A '<' could end the script that holds this, and stands only within strings.
   std::string safe;
   safe.reserve(out.size());
-  for (const char c : out) c == '<' ? safe += "\\u003c" : safe += c;
+  for (const char c : out) {
+    if (c == '<') safe += "\\u003c";
+    else safe += c;
+  }
   return safe;
 }
 
