@@ -12,7 +12,9 @@ SHELL := /bin/bash
 PACKAGES := g++ cmake ninja-build make ccache libcli11-dev nlohmann-json3-dev libfmt-dev libsqlite3-dev \
             libboost-context-dev libpng-dev libpugixml-dev libtomlplusplus-dev zlib1g-dev libgtest-dev libgmock-dev \
             libimgui-dev libglfw3-dev libgl-dev libgl1-mesa-dri xvfb xdotool fonts-dejavu-core fonts-roboto-unhinted \
-            python3 spin
+            python3 python3-jsonschema spin
+# Installed where the distribution has them: the browser of the report's tests, which Ubuntu has as a snap only.
+PACKAGES_IF_THERE := chromium
 
 # What can race or handle memory by hand; built alone in the sanitizers' folders.
 RACING_TARGETS := tests/protocol/all tests/samples/all wic_runtime_test wic_record_drain_test wic_devices_test \
@@ -27,14 +29,16 @@ CTEST := ctest --output-on-failure --timeout 300
 UNSHUFFLED = $(shell setarch $$(uname -m) -R true 2>/dev/null && echo setarch $$(uname -m) -R)
 
 packages:
-	@missing=(); \
-	for package in $(PACKAGES); do \
-	  dpkg-query -W -f '$${Status}' "$$package" 2>/dev/null | grep -q '^install ok installed$$' || missing+=("$$package"); \
+	@installed() { dpkg-query -W -f '$${Status}' "$$1" 2>/dev/null | grep -q '^install ok installed$$'; }; \
+	root=(); [ "$$(id -u)" = 0 ] || root=(sudo); \
+	missing=(); \
+	for package in $(PACKAGES); do installed "$$package" || missing+=("$$package"); done; \
+	if [ $${#missing[@]} -gt 0 ]; then "$${root[@]}" apt-get update || exit; fi; \
+	for package in $(PACKAGES_IF_THERE); do \
+	  installed "$$package" || ! apt-cache show "$$package" >/dev/null 2>&1 || missing+=("$$package"); \
 	done; \
 	if [ $${#missing[@]} -gt 0 ]; then \
 	  echo "installing $${missing[*]}"; \
-	  root=(); [ "$$(id -u)" = 0 ] || root=(sudo); \
-	  "$${root[@]}" apt-get update && \
 	  "$${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$${missing[@]}" < /dev/null; \
 	fi
 

@@ -16,6 +16,8 @@ function(wic_install)
             FILES_MATCHING PATTERN "*.wicprof.gz")
   endif()
 
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/schemas/ DESTINATION share/wic-prof/schemas FILES_MATCHING PATTERN "*.json")
+
   # A folder of their own: "protocol/" is too common a name for the include folder itself. Public headers include of
   # protocol/ only what lies there as a header.
   set(headers ${CMAKE_INSTALL_INCLUDEDIR}/wic-prof)

@@ -6,9 +6,9 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,9 +18,12 @@
 namespace wicprof::analyzer {
 namespace {
 
-// A device's tracks beside its SMs' have numbers from here on; no device has as many SMs times lanes.
-constexpr std::uint64_t kStreamTracks = 1'000'000;
-constexpr std::uint64_t kLanesAnSm = 256;
+// Numbers of tracks fit 32 bits, and none is 0: Perfetto takes thread 0 for the idle one. A device's streams come after its
+// SMs; no device has as many SMs times lanes.
+constexpr std::uint64_t kFirstTrack = 1;
+constexpr std::uint64_t kLanesAnSm = 256, kWaitLanes = 192, kSignalLanes = kLanesAnSm - kWaitLanes;
+constexpr std::uint64_t kStreamTracks = 1'000'000, kLanesAStream = 8;
+constexpr std::uint64_t kLanesAThread = 16;
 constexpr std::uint64_t kDeviceProcesses = 1'000'000'000;  // no pid is as high
 constexpr std::uint64_t kUnknownProcess = 1;
 
@@ -63,8 +66,8 @@ class Document {
          to.thread, us(received - begin_));
   }
   void mark(std::string_view name, TimeNs at, const std::string& args) {
-    line(R"({{"ph":"i","s":"g","cat":"intervention","name":{},"pid":{},"tid":0,"ts":{},"args":{{{}}}}})", json_text(name),
-         kUnknownProcess, us(at - begin_), args);
+    line(R"({{"ph":"i","s":"g","cat":"intervention","name":{},"pid":{},"tid":{},"ts":{},"args":{{{}}}}})", json_text(name),
+         kUnknownProcess, kFirstTrack, us(at - begin_), args);
   }
   std::string close() && {
     text_ += "\n],\"displayTimeUnit\":\"ns\"}\n";
@@ -91,35 +94,59 @@ class Document {
   std::set<Track> named_;
 };
 
-/// Slices of one track must not overlap: the first lane that is free takes the next one. In order of time.
+/// Slices of one track lie within each other or apart, else Perfetto leaves some out: the first lane that has room takes the
+/// next one. In order of time.
 class Lanes {
  public:
+  /// `nested`: whether a lane may take what lies within its last slice.
+  Lanes(std::uint64_t most, bool nested) : most_(most), nested_(nested) {}
+
   std::uint64_t take(TimeNs begin, TimeNs end) {
-    auto lane = std::find_if(ends_.begin(), ends_.end(), [&](TimeNs busy_until) { return busy_until <= begin; });
-    if (lane == ends_.end() && ends_.size() + 1 < kLanesAnSm) lane = ends_.insert(ends_.end(), end);
-    if (lane == ends_.end()) lane = std::min_element(ends_.begin(), ends_.end());
-    *lane = std::max(*lane, end);
-    return static_cast<std::uint64_t>(lane - ends_.begin());
+    end = std::max(end, begin + 1);  // as slice() draws it
+    for (std::uint64_t lane = 0; lane < lanes_.size(); ++lane) {
+      if (fits(lanes_[lane], begin, end)) return lane;
+    }
+    if (lanes_.size() < most_) lanes_.emplace_back();
+    lanes_.back().push_back(end);
+    return lanes_.size() - 1;
   }
 
  private:
-  std::vector<TimeNs> ends_;
+  using Open = std::vector<TimeNs>;  // the ends of slices within each other
+
+  bool fits(Open& open, TimeNs begin, TimeNs end) const {
+    while (!open.empty() && open.back() <= begin) open.pop_back();
+    if (!open.empty() && !(nested_ && end <= open.back())) return false;
+    open.push_back(end);
+    return true;
+  }
+
+  std::uint64_t most_;
+  bool nested_;
+  std::vector<Open> lanes_;
+};
+
+/// What one thread does: calls, waits and ranges, which mostly lie within each other.
+struct ThreadSlice {
+  std::string_view category, name;
+  TimeNs begin = 0, end = 0;
+  std::string args;
+  std::optional<std::size_t> host_wait;  ///< its index
 };
 
 std::uint64_t process_of_device(DeviceId device) { return kDeviceProcesses + device; }
 
 class Writer {
  public:
-  explicit Writer(const TraceModel& model) : model_(model), to_(model.begin) {}
+  explicit Writer(const TraceModel& model) : model_(model), to_(first_time(model)) {}
 
   std::string write() && {
     processes();
     signals();
     waits();
-    host_waits();
-    arrows();
+    threads();
     kernels_and_copies();
-    calls_and_ranges();
+    arrows();  // behind their slices: Perfetto ties an arrow to what is open when it comes
     for (const store::InterventionRow& row : model_.interventions) {
       to_.mark(fmt::format("{} to {}", mode_name(row.old_mode), mode_name(row.new_mode)), row.effective,
                fmt::format(R"("site":{},"strategy":"{}","requested_us_before":{:.3f})",
@@ -130,6 +157,16 @@ class Writer {
   }
 
  private:
+  /// Of everything that is written: Perfetto leaves out what lies before 0.
+  static TimeNs first_time(const TraceModel& model) {
+    TimeNs first = model.begin;
+    for (const store::HostWaitRow& wait : model.host_waits) first = std::min(first, wait.begin);
+    for (const store::CallRow& call : model.calls) first = std::min(first, call.start);
+    for (const store::NvtxRow& range : model.nvtx) first = std::min(first, range.start);
+    for (const store::InterventionRow& row : model.interventions) first = std::min(first, row.effective);
+    return first;
+  }
+
   std::uint64_t process_number(store::ProcessId process) const {
     return process == 0 ? kUnknownProcess : process;
   }
@@ -147,24 +184,27 @@ class Writer {
   }
 
   void signals() {
+    std::map<Track, Lanes> lanes;
+    signal_tracks_.reserve(model_.signals.size());
     for (const store::SignalRow& signal : model_.signals) {
-      const Track track = track_of(signal);
-      to_.name_track(track, signal.device == kHostDevice ? "signals" : fmt::format("SM {} signals", signal.sm));
+      const bool host = signal.device == kHostDevice;
+      Track track{host ? kUnknownProcess : process_of_device(signal.device),
+                  kFirstTrack + (host ? 0 : signal.sm * kLanesAnSm + kWaitLanes)};
+      track.thread += lanes.try_emplace(track, host ? kLanesAThread : kSignalLanes, false).first->second.take(signal.at, signal.at + 1);
+      signal_tracks_.push_back(track);
+      to_.name_track(track, host ? "signals" : fmt::format("SM {} signals", signal.sm));
       to_.slice(track, "signal", model_.site_name(signal.site), signal.at, signal.at + 1,
                 fmt::format(R"("iteration":{},"value":{},"block":{})", signal.iteration, signal.value, signal.block));
     }
   }
-  static Track track_of(const store::SignalRow& signal) {
-    if (signal.device == kHostDevice) return {kUnknownProcess, 0};
-    return {process_of_device(signal.device), signal.sm * kLanesAnSm + kLanesAnSm - 1};
-  }
 
   void waits() {
-    std::map<std::pair<DeviceId, std::uint32_t>, Lanes> lanes;
+    std::map<Track, Lanes> lanes;
     wait_tracks_.reserve(model_.waits.size());
     for (const store::WaitRow& wait : model_.waits) {
-      const std::uint64_t lane = lanes[{wait.device, wait.sm}].take(wait.arrived, wait.resumed);
-      const Track track{process_of_device(wait.device), wait.sm * kLanesAnSm + lane};
+      Track track{process_of_device(wait.device), kFirstTrack + wait.sm * kLanesAnSm};
+      const std::uint64_t lane = lanes.try_emplace(track, kWaitLanes, false).first->second.take(wait.arrived, wait.resumed);
+      track.thread += lane;
       to_.name_track(track, fmt::format("SM {} waits {}", wait.sm, lane));
       wait_tracks_.push_back(track);
       to_.slice(track, "wait", model_.site_name(wait.site), wait.arrived, wait.resumed,
@@ -173,61 +213,85 @@ class Writer {
     }
   }
 
-  void host_waits() {
-    host_tracks_.reserve(model_.host_waits.size());
-    for (const store::HostWaitRow& wait : model_.host_waits) {
-      const Track track{process_number(wait.process), wait.thread};
-      to_.name_track(track, fmt::format("thread {}", wait.thread));
-      host_tracks_.push_back(track);
-      to_.slice(track, "host_wait", wait.site == 0 ? wait.call : model_.site_name(wait.site), wait.begin, wait.end,
-                fmt::format(R"("iteration":{})", wait.iteration));
+  void threads() {
+    std::map<Track, std::vector<ThreadSlice>> threads;  // by process and the system's number of the thread
+    for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
+      const store::HostWaitRow& wait = model_.host_waits[i];
+      const std::string_view name = wait.site == 0 ? std::string_view(wait.call) : site_names_.emplace(wait.site, model_.site_name(wait.site)).first->second;
+      threads[{process_number(wait.process), wait.thread}].push_back(
+          {"host_wait", name, wait.begin, wait.end, fmt::format(R"("iteration":{})", wait.iteration), i});
+    }
+    for (const store::CallRow& call : model_.calls) {
+      threads[{process_number(call.process), call.thread}].push_back(
+          {"call", call.name, call.start, call.end, fmt::format(R"("correlation":{})", call.correlation), {}});
+    }
+    for (const store::NvtxRow& range : model_.nvtx) {
+      threads[{process_number(range.process), range.thread}].push_back(
+          {"nvtx", range.name, range.start, range.end, fmt::format(R"("domain":{})", json_text(range.domain)), {}});
+    }
+    host_tracks_.resize(model_.host_waits.size());
+    for (auto& [thread, slices] : threads) write_thread(thread, slices);
+  }
+
+  void write_thread(const Track& thread, std::vector<ThreadSlice>& slices) {
+    std::stable_sort(slices.begin(), slices.end(), [](const ThreadSlice& a, const ThreadSlice& b) {
+      return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+    });
+    Lanes lanes(kLanesAThread, true);
+    for (const ThreadSlice& slice : slices) {
+      // The first lanes of the first process are the signals'.
+      const Track track{thread.process, kFirstTrack + (thread.thread + 1) * kLanesAThread + lanes.take(slice.begin, slice.end)};
+      to_.name_track(track, fmt::format("thread {}", thread.thread));
+      to_.slice(track, slice.category, slice.name, slice.begin, slice.end, slice.args);
+      if (slice.host_wait) host_tracks_[*slice.host_wait] = track;
     }
   }
 
   void arrows() {
     for (const WakeEdge& edge : match(model_).edges) {
-      const store::SignalRow& signal = model_.signals[edge.signal];
       const Track to = edge.host ? host_tracks_[edge.wait] : wait_tracks_[edge.wait];
       // Within the slice of the wait: its last nanosecond.
+      const TimeNs begin = edge.host ? model_.host_waits[edge.wait].begin : model_.waits[edge.wait].arrived;
       const TimeNs end = edge.host ? model_.host_waits[edge.wait].end : model_.waits[edge.wait].resumed;
-      to_.arrow(track_of(signal), signal.at, to, end - 1);
+      to_.arrow(signal_tracks_[edge.signal], model_.signals[edge.signal].at, to, std::max(begin, end - 1));
     }
   }
 
   void kernels_and_copies() {
-    for (const store::KernelRow& kernel : model_.kernels) {
-      const Track track = stream_track(kernel.device, kernel.stream);
-      to_.slice(track, "kernel", kernel.name, kernel.start, kernel.end,
-                fmt::format(R"("grid":"{}x{}x{}","block":"{}x{}x{}","correlation":{})", kernel.grid[0], kernel.grid[1],
-                            kernel.grid[2], kernel.block[0], kernel.block[1], kernel.block[2], kernel.correlation));
-    }
-    for (const store::CopyRow& copy : model_.copies) {
-      to_.slice(stream_track(copy.device, copy.stream), "copy", copy_kind_name(copy.kind), copy.start, copy.end,
-                fmt::format(R"("bytes":{},"correlation":{})", copy.bytes, copy.correlation));
+    struct Work {
+      TimeNs begin;
+      const store::KernelRow* kernel;
+      const store::CopyRow* copy;
+    };
+    std::vector<Work> all;
+    for (const store::KernelRow& kernel : model_.kernels) all.push_back({kernel.start, &kernel, nullptr});
+    for (const store::CopyRow& copy : model_.copies) all.push_back({copy.start, nullptr, &copy});
+    std::stable_sort(all.begin(), all.end(), [](const Work& a, const Work& b) { return a.begin < b.begin; });
+    for (const Work& work : all) {
+      if (const store::KernelRow* kernel = work.kernel) {
+        to_.slice(stream_track(kernel->device, kernel->stream, kernel->start, kernel->end), "kernel", kernel->name, kernel->start,
+                  kernel->end,
+                  fmt::format(R"("grid":"{}x{}x{}","block":"{}x{}x{}","correlation":{})", kernel->grid[0], kernel->grid[1],
+                              kernel->grid[2], kernel->block[0], kernel->block[1], kernel->block[2], kernel->correlation));
+      } else {
+        const store::CopyRow& copy = *work.copy;
+        to_.slice(stream_track(copy.device, copy.stream, copy.start, copy.end), "copy", copy_kind_name(copy.kind), copy.start,
+                  copy.end, fmt::format(R"("bytes":{},"correlation":{})", copy.bytes, copy.correlation));
+      }
     }
   }
-  Track stream_track(DeviceId device, std::uint32_t stream) {
-    const Track track{process_of_device(device), kStreamTracks + stream};
+  Track stream_track(DeviceId device, std::uint32_t stream, TimeNs begin, TimeNs end) {
+    Track track{process_of_device(device), kStreamTracks + stream * kLanesAStream};
+    track.thread += stream_lanes_.try_emplace(track, kLanesAStream, false).first->second.take(begin, end);
     to_.name_track(track, fmt::format("stream {}", stream));
     return track;
   }
 
-  void calls_and_ranges() {
-    for (const store::CallRow& call : model_.calls) {
-      const Track track{process_number(call.process), call.thread};
-      to_.name_track(track, fmt::format("thread {}", call.thread));
-      to_.slice(track, "call", call.name, call.start, call.end, fmt::format(R"("correlation":{})", call.correlation));
-    }
-    for (const store::NvtxRow& range : model_.nvtx) {
-      const Track track{process_number(range.process), range.thread};
-      to_.name_track(track, fmt::format("thread {}", range.thread));
-      to_.slice(track, "nvtx", range.name, range.start, range.end, fmt::format(R"("domain":{})", json_text(range.domain)));
-    }
-  }
-
   const TraceModel& model_;
   Document to_;
-  std::vector<Track> wait_tracks_, host_tracks_;  // as the model's lists
+  std::vector<Track> signal_tracks_, wait_tracks_, host_tracks_;  // as the model's lists
+  std::map<Track, Lanes> stream_lanes_;
+  std::map<SiteId, std::string> site_names_;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // One document from a model, by format.
 #include "analyzer/analysis.h"
 #include "analyzer/reports/csv.h"
-#include "analyzer/reports/html.h"
+#include "analyzer/reports/html/page.h"
 #include "analyzer/reports/json.h"
 #include "analyzer/reports/markdown.h"
 #include "analyzer/reports/perfetto.h"

@@ -1,5 +1,5 @@
 // The one colour language of pictures: what something is doing has one colour everywhere, in the window and in the HTML
-// report (analyzer/reports/html_style.h, whose tokens these are; a test holds the two together). Okabe and Ito's colours,
+// report (analyzer/reports/html/colours.h, whose tokens these are; a test holds the two together). Okabe and Ito's colours,
 // which people with any colour vision can tell apart.
 #pragma once
 
@@ -30,7 +30,7 @@ using Colour = std::uint32_t;
 
 struct StateLook {
   std::string_view name;   ///< for legends
-  std::string_view token;  ///< its name in html_style.h; empty = the report does not show it
+  std::string_view token;  ///< its name in that file; empty = the report does not show it
   Colour light, dark;      ///< on a light and on a dark page
 };
 

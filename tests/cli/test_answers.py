@@ -1,6 +1,9 @@
 """analyze, compare, report and doctor: one document on stdout, the fields that others rely on."""
 
+import csv
+import io
 import json
+import re
 import unittest
 
 import harness
@@ -42,6 +45,14 @@ class Answers(harness.Case):
         self.assertEqual((result.returncode, result.stdout), (0, ""))
         self.assertTrue((self.work / "t.html").read_text().lower().startswith("<!doctype html>"))
         self.assertEqual(self.wic_prof("report", "t.wicprof", "--format", "html", "-f", "-o", "t.html").returncode, 0)
+
+    def test_csv_has_the_columns_of_the_user_guide(self):
+        self.record("t.wicprof")
+        rows = list(csv.DictReader(io.StringIO(self.wic_prof("report", "t.wicprof", "--format=csv").stdout)))
+        self.assertEqual({row["site"] for row in rows}, {"left", "right"})
+        guide = (harness.SOURCE / "docs" / "user-guide.md").read_text()
+        table = guide[guide.index("| column | says |"):].split("\n\n")[0]
+        self.assertEqual(list(rows[0]), re.findall(r"^\| `(\w+)` \|", table, re.M))
 
     def test_output_file_gets_what_stdout_would(self):
         self.record("t.wicprof")

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analyzer/reports/html_style.h"
+#include "analyzer/reports/html/colours.h"
 #include "gui/view/annotations.h"
 #include "gui/view/area.h"
 #include "gui/view/density.h"
@@ -367,22 +367,20 @@ TEST(AnnotationFiles, ComeBackAndRefuseNonsense) {
 }
 
 TEST(ColourLanguage, IsThatOfTheHtmlReport) {
-  const std::string style(analyzer::kHtmlStyle);
-  const std::size_t dark = style.find("prefers-color-scheme: dark");
-  ASSERT_NE(dark, std::string::npos);
-  const auto value = [&](std::string_view token, std::size_t from) {
-    const std::size_t at = style.find("--" + std::string(token) + ": #", from);
-    EXPECT_NE(at, std::string::npos) << "html_style.h has no --" << token;
-    return at == std::string::npos ? 0 : static_cast<Colour>(std::stoul(style.substr(at + token.size() + 5, 6), nullptr, 16));
+  const auto value = [&](std::string_view token, std::string_view colours) {
+    const std::size_t at = colours.find("--" + std::string(token) + ": #");
+    EXPECT_NE(at, std::string::npos) << "the report has no --" << token;
+    return at == std::string::npos ? 0 : static_cast<Colour>(std::stoul(std::string(colours.substr(at + token.size() + 5, 6)), nullptr, 16));
   };
+  const std::string_view light = analyzer::html::kLightColours, dark = analyzer::html::kDarkColours;
   for (const StateLook& look : kStateLooks) {
     if (look.token.empty()) continue;
-    EXPECT_EQ(value(look.token, 0), look.light) << look.token;
+    EXPECT_EQ(value(look.token, light), look.light) << look.token;
     EXPECT_EQ(value(look.token, dark), look.dark) << look.token;
   }
-  EXPECT_EQ(value("page", 0), kLightTheme.page);
+  EXPECT_EQ(value("page", light), kLightTheme.page);
   EXPECT_EQ(value("card", dark), kDarkTheme.card);
-  EXPECT_EQ(value("bad", 0), kLightTheme.bad);
+  EXPECT_EQ(value("bad", light), kLightTheme.bad);
   EXPECT_EQ(value("good", dark), kDarkTheme.good);
 }
 

@@ -1,4 +1,4 @@
-// The whole report as one HTML file that needs nothing else: no network, no scripts.
+// The whole report as one HTML file that needs nothing else: no network, and scripts only for comfort.
 #pragma once
 
 #include <string>

@@ -5,16 +5,17 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "analyzer/reports/html/lanes.h"
 #include "analyzer/statistics.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::analyzer::html {
 
 /// Iteration times over time, a panel a trace: the median and the 10 to 90 % spread, and marks where the way of waiting
 /// changed.
 std::string iteration_chart(const std::vector<Segment>& segments);
 
-/// Who waited and how between two times, in a lane for each site and SM; the height is the part of the waiters that
-/// wait. Empty when nobody waited then.
-std::string wait_timeline(const TraceModel& model, const Analysis& analysis, Interval window);
+/// The lanes that are worth paper between two times; the height is the part of a lane's waiters that wait. Empty without
+/// any such lane.
+std::string still_timeline(const TraceModel& model, const Lanes& lanes, Interval window);
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::analyzer::html

@@ -1,4 +1,4 @@
-#include "analyzer/reports/html_charts.h"
+#include "analyzer/reports/html/charts.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/svg_axis.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::analyzer::html {
 namespace {
 
 constexpr double kWidth = 1080;
@@ -160,4 +160,4 @@ std::string iteration_chart(const std::vector<Segment>& segments) {
   return out + "</svg>\n";
 }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::analyzer::html

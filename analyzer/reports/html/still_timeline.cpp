@@ -1,49 +1,22 @@
+// The timeline as a picture: on paper, and where there are no scripts.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include "analyzer/reports/format.h"
-#include "analyzer/reports/html_charts.h"
+#include "analyzer/reports/html/charts.h"
 #include "analyzer/reports/svg_axis.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::analyzer::html {
 namespace {
 
 constexpr double kWidth = 1080;
 constexpr double kLeft = 190, kRight = 12, kTop = 22, kBottom = 24;
 constexpr int kLaneHeight = 20;
 constexpr int kLaneGap = 4;
-constexpr std::size_t kColumns = 440;   // columns of about two pixels
-constexpr std::size_t kMaxSites = 4;    // with the most waiting time
-constexpr std::size_t kLanesASite = 6;  // SMs, spread over all of the site's
-
-enum class Doing { polling, parked, host, kernel };
-constexpr std::string_view css_of(Doing doing) {
-  switch (doing) {
-    case Doing::polling:
-      return "poll";
-    case Doing::parked:
-      return "park";
-    case Doing::host:
-      return "host";
-    case Doing::kernel:
-      break;
-  }
-  return "kernel";
-}
-
-struct Stretch {
-  Interval when;
-  Doing doing;
-};
-
-struct Lane {
-  std::string name;
-  std::vector<Stretch> stretches;
-  double waiters = 1;  ///< at once, at most: what the lane's full height stands for
-};
+constexpr std::size_t kColumns = 440;  // columns of about two pixels
+constexpr std::size_t kCharacters = 30;  // that fit beside a lane
 
 /// The lane with its columns filled: how much of each column's time each state takes, summed over waiters.
 class Columns {
@@ -109,91 +82,18 @@ class Columns {
   double scale_ = 1;
 };
 
-/// A wait is split where it noticed a change of strategy.
-void add_wait(Lane& lane, const store::WaitRow& wait) {
-  const Doing at_end = every_waiter_polls(wait.strategy) ? Doing::polling : Doing::parked;
-  if (!wait.switched) {
-    lane.stretches.push_back({{wait.arrived, wait.resumed}, at_end});
-    return;
-  }
-  const Doing at_first = at_end == Doing::polling ? Doing::parked : Doing::polling;
-  lane.stretches.push_back({{wait.arrived, *wait.switched}, at_first});
-  lane.stretches.push_back({{*wait.switched, wait.resumed}, at_end});
-}
-
-bool overlaps(TimeNs begin, TimeNs end, Interval window) { return begin < window.end && end > window.begin; }
-
-using Place = std::tuple<DeviceId, std::uint32_t>;  // device, SM
-
-/// At most kLanesASite places, evenly spread over all.
-template <class Map>
-std::vector<typename Map::key_type> spread(const Map& map) {
-  std::vector<typename Map::key_type> all;
-  for (const auto& entry : map) all.push_back(entry.first);
-  if (all.size() <= kLanesASite) return all;
-  std::vector<typename Map::key_type> chosen;
-  for (std::size_t i = 0; i < kLanesASite; ++i) chosen.push_back(all[i * (all.size() - 1) / (kLanesASite - 1)]);
-  return chosen;
-}
-
-double most_at_once(const Lane& lane) {
-  std::vector<Interval> intervals;
-  for (const Stretch& stretch : lane.stretches) intervals.push_back(stretch.when);
-  return std::max(1.0, static_cast<double>(max_at_once(intervals)));
-}
-
-void finish(Lane& lane, std::string name) {
-  lane.waiters = most_at_once(lane);
-  lane.name = std::move(name);
-}
-
-void add_site_lanes(const TraceModel& model, const SiteStats& site, Interval window, std::vector<Lane>& lanes) {
-  std::map<Place, Lane> by_place;
-  std::map<DeviceId, bool> devices;
-  for (const store::WaitRow& wait : model.waits) {
-    if (wait.site != site.site || !overlaps(wait.arrived, wait.resumed, window)) continue;
-    add_wait(by_place[{wait.device, wait.sm}], wait);
-    devices[wait.device] = true;
-  }
-  for (const Place& place : spread(by_place)) {
-    Lane& lane = by_place[place];
-    const auto [device, sm] = place;
-    const std::string where = devices.size() > 1 ? fmt::format("dev {} SM {}", device, sm) : fmt::format("SM {}", sm);
-    finish(lane, fmt::format("{}, {}", shorten(one_line(site.name), 17), where));
-    lanes.push_back(std::move(lane));
-  }
-  Lane host;
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.site == site.site && overlaps(wait.begin, wait.end, window))
-      host.stretches.push_back({{wait.begin, wait.end}, Doing::host});
-  }
-  if (host.stretches.empty()) return;
-  finish(host, fmt::format("{}, CPU", shorten(one_line(site.name), 17)));
-  lanes.push_back(std::move(host));
-}
-
-void add_kernel_lanes(const TraceModel& model, Interval window, std::vector<Lane>& lanes) {
-  std::map<DeviceId, Lane> by_device;
-  for (const store::KernelRow& kernel : model.kernels) {
-    if (overlaps(kernel.start, kernel.end, window))
-      by_device[kernel.device].stretches.push_back({{kernel.start, kernel.end}, Doing::kernel});
-  }
-  for (auto& [device, lane] : by_device) {
-    finish(lane, fmt::format("kernels, {}", shorten(one_line(model.device_name(device)), 18)));
-    lanes.push_back(std::move(lane));
-  }
-}
-
 std::string draw_lane(const Lane& lane, Interval window, const Axis& x, double top) {
   std::string out = fmt::format("<rect class=\"lane\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{}\"/>",
                                 x.first, top, x.last - x.first, kLaneHeight);
+  const std::string group = shorten(lane.group, kCharacters - std::min(kCharacters / 2, lane.name.size() + 2));
   out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>\n", x.first - 8, top + 14,
-                     escape_html(lane.name));
+                     escape_html(shorten(group + ", " + lane.name, kCharacters)));
   const Columns columns(lane, window);
   std::vector<Doing> below;
-  for (const Doing doing : {Doing::polling, Doing::parked, Doing::host, Doing::kernel}) {
+  for (std::size_t i = 0; i < kDoings; ++i) {
+    const auto doing = static_cast<Doing>(i);
     const std::string path = columns.outline(doing, below, x, top);
-    if (!path.empty()) out += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", css_of(doing), path);
+    if (!path.empty()) out += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", token_of(doing), path);
     below.push_back(doing);
   }
   return out;
@@ -229,23 +129,22 @@ std::string draw_times(Interval window, TimeNs zero, const Axis& x, double at) {
 
 }  // namespace
 
-std::string wait_timeline(const TraceModel& model, const Analysis& analysis, Interval window) {
+std::string still_timeline(const TraceModel& model, const Lanes& lanes, Interval window) {
   if (window.end <= window.begin) return {};
-  std::vector<Lane> lanes;
-  for (std::size_t i = 0; i < std::min(kMaxSites, analysis.sites.size()); ++i)
-    add_site_lanes(model, analysis.sites[i], window, lanes);
-  if (lanes.empty()) return {};
-  add_kernel_lanes(model, window, lanes);
+  const auto drawn = static_cast<double>(
+      std::count_if(lanes.list.begin(), lanes.list.end(), [](const Lane& lane) { return lane.on_paper; }));
+  if (drawn == 0) return {};
   const Axis x{window.begin, window.end, kLeft, kWidth - kRight};
-  const double bottom = kTop + static_cast<double>(lanes.size()) * (kLaneHeight + kLaneGap);
+  const double bottom = kTop + drawn * (kLaneHeight + kLaneGap);
   std::string out = fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Waits over time\">\n",
                                 kWidth, bottom + kBottom);
   double top = kTop;
-  for (const Lane& lane : lanes) {
+  for (const Lane& lane : lanes.list) {
+    if (!lane.on_paper) continue;
     out += draw_lane(lane, window, x, top);
     top += kLaneHeight + kLaneGap;
   }
   return out + draw_marks(model, window, x, bottom) + draw_times(window, model.begin, x, bottom + 14) + "</svg>\n";
 }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::analyzer::html

@@ -1,0 +1,73 @@
+// The building stones of the HTML report. Whatever comes from a trace goes through text_of() or name_of().
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/analysis.h"
+
+namespace wicprof::analyzer::html {
+
+// Rows of each table; a report stays readable and small.
+inline constexpr std::size_t kMostSites = 100;
+inline constexpr std::size_t kMostRows = 50;
+inline constexpr std::size_t kMostSegments = 40;
+inline constexpr std::size_t kNameWidth = 200;
+
+std::string text_of(std::string_view text);
+/// The same as <code>.
+std::string name_of(std::string_view name);
+
+/// A cell of a table: HTML, and for numbers the value that the column is sorted by.
+struct Cell {
+  Cell(const char* content) : html(content) {}
+  Cell(std::string content) : html(std::move(content)) {}
+  Cell(std::string content, double value) : html(std::move(content)), sort_by(value) {}
+
+  std::string html;
+  std::optional<double> sort_by;
+};
+Cell duration(TimeNs ns);
+Cell duration(const std::optional<TimeNs>& ns);
+Cell count(std::uint64_t number);
+Cell number(double value);
+Cell number(const std::optional<double>& value);
+Cell percent(double share);
+Cell percent(const std::optional<double>& share);
+
+/// The script makes it sort by a click on a column's head.
+class Table {
+ public:
+  /// Columns of numbers are marked by a leading '>'.
+  explicit Table(std::vector<std::string> header);
+  /// `id`: what links of this page lead to.
+  void add(const std::vector<Cell>& cells, std::string_view id = {});
+  /// A row that belongs to the last one and stays below it.
+  void add_part(const std::vector<Cell>& cells);
+  bool empty() const { return rows_ == 0; }
+  std::string str() const { return html_ + "</tbody></table></div>\n"; }
+
+ private:
+  void add_row(const std::vector<Cell>& cells, const std::string& attributes);
+
+  std::string html_;
+  std::vector<bool> numbers_;
+  std::size_t rows_ = 0;
+};
+
+/// A part of the page. `id` is what the page's contents lead to; `command` is what says the same on the command line.
+std::string section(std::string_view id, std::string_view title, std::string_view body, std::string_view command = {});
+std::string and_more(std::size_t all, std::size_t shown, std::string_view noun);
+/// Small and faint; the text may come from a trace.
+std::string remark(std::string_view text);
+/// A command to copy.
+std::string command_line(std::string_view command);
+
+/// "wic-prof analyze hot.wicprof", quoted for a shell where it has to be.
+std::string analyze_command(const TraceModel& model, std::string_view options = {});
+std::string shell_word(std::string_view word);
+
+}  // namespace wicprof::analyzer::html

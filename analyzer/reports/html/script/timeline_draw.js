@@ -1,0 +1,141 @@
+  // Draws what of the timeline lies within a view. The cost is bounded by the data, which is.
+  const kLaneHeight = 20, kLaneStep = 24, kGroupHeight = 22, kRulerHeight = 36;
+
+  // Where each lane stands; `headings` likewise.
+  const placeLanes = (data) => {
+    const headings = [];
+    let y = 0, group = null;
+    for (const lane of data.lanes) {
+      if (lane.group !== group) {
+        headings.push({ text: lane.group, y });
+        group = lane.group;
+        y += kGroupHeight;
+      }
+      lane.y = y;
+      y += kLaneStep;
+    }
+    return { headings, height: y + 4 };
+  };
+
+  const fit = (context, text, width) => {
+    if (context.measureText(text).width <= width) return text;
+    let shown = text.length;
+    while (shown > 1 && context.measureText(text.slice(0, shown) + "…").width > width) --shown;
+    return text.slice(0, shown) + "…";
+  };
+
+  const tickStep = (length, most) => {
+    let power = 10 ** Math.floor(Math.log10(length / most));
+    for (;; power *= 10) {
+      for (const factor of [1, 2, 5]) if (power * factor * most >= length) return Math.max(1, power * factor);
+    }
+  };
+
+  const tickText = (time, step, largest) => {
+    const [unit, name] = [[1e9, "s"], [1e6, "ms"], [1e3, "us"]].find(([size]) => largest >= size) ?? [1, "ns"];
+    return `${(time / unit).toFixed(Math.max(0, Math.ceil(Math.log10(unit / step) - 1e-9)))} ${name}`;
+  };
+
+  // A lane of how many: per pixel the mean of each state, stacked from the bottom.
+  const drawSteps = (context, lane, view, area, colours) => {
+    const width = Math.max(1, Math.round(area.width)), states = lane.doing.length;
+    const sums = new Float32Array(width * states);
+    const perPixel = (view.to - view.from) / width;
+    for (let i = Math.max(0, lastAt(lane, view.from)); i < lane.length; ++i) {
+      const at = i * lane.each;
+      const begin = (Math.max(lane.values[at], view.from) - view.from) / perPixel;
+      if (begin >= width) break;
+      const next = i + 1 < lane.length ? lane.values[at + lane.each] : lane.values[at];
+      const end = Math.min((Math.min(next, view.to) - view.from) / perPixel, width);
+      for (let k = 0; k < states; ++k) {
+        const value = lane.values[at + 1 + k];
+        if (value === 0) continue;
+        for (let x = Math.floor(begin); x < end; ++x) {
+          sums[x * states + k] += value * (Math.min(end, x + 1) - Math.max(begin, x));
+        }
+      }
+    }
+    for (let x = 0; x < width; ++x) {
+      let below = 0;
+      for (let k = 0; k < states; ++k) {
+        const height = Math.min(1, sums[x * states + k] / 100 / lane.full) * kLaneHeight;
+        if (height <= 0) continue;
+        context.fillStyle = colours[lane.doing[k]];
+        context.fillRect(area.left + x, lane.y + kLaneHeight - below - height, 1, height);
+        below += height;
+      }
+    }
+  };
+
+  const drawSpans = (context, data, lane, view, area, colours) => {
+    const scale = area.width / (view.to - view.from);
+    let first = lastAt(lane, view.from);
+    while (first > 0 && lane.values[first * 5] > view.from - lane.longest) --first;
+    let drawnTo = -1;
+    for (let i = Math.max(0, first); i < lane.length; ++i) {
+      const [begin, length, doing, label, count] = lane.values.subarray(i * 5, i * 5 + 5);
+      if (begin > view.to) break;
+      const left = Math.max((begin - view.from) * scale, 0);
+      const right = Math.min((begin + length - view.from) * scale, area.width);
+      if (right < 0 || (right <= drawnTo && right - left < 1)) continue;
+      const width = Math.max(1, right - left - (right - left > 4 ? 1 : 0));
+      drawnTo = left + width;
+      const state = lane.doing[doing];
+      context.fillStyle = colours[state];
+      const above = length === 0 ? 8 : 0;  // a signal is a mark, not a time
+      context.fillRect(area.left + left, lane.y + above, width, kLaneHeight - above);
+      if (width < 36) continue;
+      context.fillStyle = state === "call" || state === "kernel" ? colours.text : colours.card;
+      const text = data.labels[label] || (count > 1 ? `${count}` : "");
+      context.fillText(fit(context, text, width - 8), area.left + left + 4, lane.y + 14);
+    }
+  };
+
+  const drawArrows = (context, data, view, area, colours) => {
+    const x = (time) => area.left + (time - view.from) / (view.to - view.from) * area.width;
+    const seen = data.arrows.filter(([, sent, , ended]) => ended >= view.from && sent <= view.to);
+    if (seen.length > 400) return;  // nobody could follow one
+    context.strokeStyle = context.fillStyle = colours.mark;
+    context.globalAlpha = 0.55;
+    for (const [from, sent, to, ended] of seen) {
+      const tipX = x(ended), tipY = data.lanes[to].y + kLaneHeight / 2;
+      context.beginPath();
+      context.moveTo(x(sent), data.lanes[from].y + kLaneHeight);
+      context.lineTo(tipX, tipY);
+      context.stroke();
+      context.fillRect(tipX - 2, tipY - 2, 4, 4);
+    }
+    context.globalAlpha = 1;
+  };
+
+  const drawMarks = (context, data, view, area, height, colours, labels) => {
+    context.strokeStyle = context.fillStyle = colours.mark;
+    context.setLineDash([4, 3]);
+    for (const [time, mode] of data.marks) {
+      if (time < view.from || time > view.to) continue;
+      const x = Math.round(area.left + (time - view.from) / (view.to - view.from) * area.width) + 0.5;
+      context.beginPath();
+      context.moveTo(x, 0);
+      context.lineTo(x, height);
+      context.stroke();
+      if (labels) context.fillText(mode, x + 4, 10);
+    }
+    context.setLineDash([]);
+  };
+
+  const drawRuler = (context, data, view, area, colours) => {
+    const step = tickStep(view.to - view.from, Math.max(2, area.width / 110));
+    context.fillStyle = colours.faint;
+    context.strokeStyle = colours.line;
+    context.textAlign = "center";
+    for (let time = Math.ceil(view.from / step) * step; time <= view.to; time += step) {
+      const x = area.left + (time - view.from) / (view.to - view.from) * area.width;
+      context.beginPath();
+      context.moveTo(x, kRulerHeight - 5);
+      context.lineTo(x, kRulerHeight);
+      context.stroke();
+      if (x > area.left + 20 && x < area.left + area.width - 24) context.fillText(tickText(time, step, view.to), x, kRulerHeight - 8);
+    }
+    context.textAlign = "left";
+  };
+

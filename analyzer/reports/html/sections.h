@@ -1,0 +1,28 @@
+// The parts of the page, in the order in which they stand on it. Each is HTML, or empty when there is nothing to say.
+#pragma once
+
+#include <string>
+
+#include "analyzer/analysis.h"
+
+namespace wicprof::analyzer::html {
+
+/// What was recorded, what is missing from it, and the answers in one row of tiles.
+std::string summary_part(const ReportInput& input);
+std::string comparison_part(const TraceModel& model, const Comparison& comparison);
+std::string classification_part(const TraceModel& model, const Classification& classification);
+std::string findings_part(const TraceModel& model, const Analysis& analysis);
+std::string timeline_part(const TraceModel& model, const Analysis& analysis);
+std::string sites_part(const TraceModel& model, const Analysis& analysis);
+/// The wait model, interference, overlap, the critical path and the predicted gain.
+std::string models_part(const TraceModel& model, const Analysis& analysis);
+std::string figures_part(const TraceModel& model);
+std::string kernels_part(const TraceModel& model, const Analysis& analysis);
+std::string program_counters_part(const TraceModel& model, const Analysis& analysis);
+std::string host_part(const TraceModel& model, const Analysis& analysis);
+std::string interventions_part(const TraceModel& model);
+
+/// "improvement" as a badge.
+std::string verdict_badge(Verdict verdict);
+
+}  // namespace wicprof::analyzer::html

@@ -1,0 +1,246 @@
+"""The HTML report in a real browser: what moves does, nothing is complained of, and nothing is asked of the network.
+
+Where there is no Chromium the whole is skipped, by name (exit status 77).
+"""
+
+import re
+import sqlite3
+import sys
+import unittest
+
+import chromium
+import harness
+
+BROWSER = chromium.find()
+HOSTILE = "</script><img src=x onerror=\"document.title='taken'\"><b>'\"&"
+SITES = "document.querySelector('#sites tbody')"
+CANVASES = "document.querySelector('.canvases')"
+
+
+def parts_below(ids):
+    """Of each row with an id, how many rows without one follow."""
+    below, last = {}, None
+    for name in ids:
+        last = name or last
+        below[last] = below.get(last, -1) + 1
+    return below
+
+
+class ReportPage(harness.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.page = chromium.Page(BROWSER)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.page.close()
+
+    def setUp(self):
+        super().setUp()
+        self.page.requests.clear()
+        self.page.complaints.clear()
+
+    def open_report(self, *traces):
+        result = self.wic_prof("report", *traces, "--format", "html", "-f", "-o", "report.html")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.page.open(self.work / "report.html")
+
+    def record_both_ways(self):
+        self.record("t.wicprof", "--seconds", 1, run_options=("--schedule", "poll:500ms,park:500ms"))
+
+    def tearDown(self):
+        # Whatever a test did: the page alone was fetched, and nobody complained.
+        self.assertEqual([url for url in self.page.requests if not url.endswith("/report.html")], [])
+        self.assertEqual(self.page.complaints, [])
+        super().tearDown()
+
+    def view(self):
+        self.page.settle()
+        return tuple(float(value) for value in self.page.js(f"[{CANVASES}.dataset.from, {CANVASES}.dataset.to]"))
+
+    def colour_of_body(self):
+        return self.page.js("getComputedStyle(document.body).backgroundColor")
+
+    def test_tables_sort(self):
+        self.record_both_ways()
+        with sqlite3.connect(self.work / "t.wicprof") as database:  # a site of two strategies has a row for each
+            database.execute("UPDATE wait SET strategy_id = CASE iteration % 2 WHEN 0 THEN 1 ELSE 2 END "
+                             "WHERE site_id = (SELECT min(site_id) FROM wait)")
+        self.open_report("t.wicprof")
+        heads = self.page.js("[...document.querySelectorAll('#sites th')].map((head) => head.textContent)")
+        column = heads.index("count")
+        head = f"#sites th:nth-child({column + 1})"
+        counts = f"[...{SITES}.rows].filter((row) => !row.matches('.sub')).map((row) => Number(row.cells[{column}].dataset.value))"
+        self.page.click(f"{head} button")
+        self.assertEqual(self.page.js(f"document.querySelector('{head}').ariaSort"), "descending")
+        values = self.page.js(counts)
+        self.assertGreater(len(values), 1)
+        self.assertEqual(values, sorted(values, reverse=True))
+        ids = f"[...{SITES}.rows].map((row) => row.matches('.sub') ? '' : row.id)"
+        before = parts_below(self.page.js(ids))
+        self.assertGreater(max(before.values()), 0)
+        self.page.click(f"{head} button")
+        self.assertEqual(self.page.js(f"document.querySelector('{head}').ariaSort"), "ascending")
+        self.assertEqual(self.page.js(counts), sorted(values))
+        self.assertEqual(self.page.js("document.querySelectorAll('#sites th[aria-sort]').length"), 1)
+        self.assertEqual(parts_below(self.page.js(ids)), before, "a row's parts move with it")
+        self.page.click("#sites th:first-child button")
+        names = self.page.js(f"[...{SITES}.rows].filter((row) => !row.matches('.sub')).map((row) => row.cells[0].textContent)")
+        self.assertEqual(names, sorted(names))
+
+    def test_theme_follows_the_browser_and_the_switch(self):
+        self.record("t.wicprof")
+        self.open_report("t.wicprof")
+        self.page.js("localStorage.clear()")
+        self.open_report("t.wicprof")
+        self.page.media(prefers_color_scheme="light")
+        light = self.colour_of_body()
+        self.page.media(prefers_color_scheme="dark")
+        dark = self.colour_of_body()
+        self.assertNotEqual(light, dark)
+        self.page.click("button.theme")
+        self.assertEqual(self.colour_of_body(), light)
+        self.page.click("button.theme")
+        self.assertEqual(self.colour_of_body(), dark)
+        self.page.media(prefers_color_scheme="light")
+        self.assertEqual(self.colour_of_body(), dark, "the switch goes before the browser's wish")
+        self.open_report("t.wicprof")
+        self.assertEqual(self.colour_of_body(), dark, "and is kept")
+        self.page.js("localStorage.clear()")
+
+    def test_paper_is_light_and_has_no_controls(self):
+        self.record_both_ways()
+        self.open_report("t.wicprof")
+        self.page.js("document.documentElement.dataset.theme = 'dark'")
+        self.page.media("print")
+        self.assertEqual(self.colour_of_body(), "rgb(255, 255, 255)")
+        shown = "[...document.querySelectorAll('nav, .bar, .canvases, .command button, .jump')].filter((e) => e.checkVisibility()).length"
+        self.assertEqual(self.page.js(shown), 0)
+        self.assertTrue(self.page.js("document.querySelector('.still svg').checkVisibility()"), "the picture stands for the timeline")
+        self.assertEqual(self.page.js("getComputedStyle(document.querySelector('#sites tr')).breakInside"), "avoid")
+        self.assertTrue(self.page.pdf().startswith(b"%PDF"))
+        self.page.media()
+
+    def test_timeline_zooms_moves_and_tells(self):
+        self.record_both_ways()
+        self.open_report("t.wicprof")
+        whole = self.view()
+        self.assertEqual(whole[0], 0)
+        self.page.js(f"{CANVASES}.scrollIntoView()")
+        left, top, width = self.page.js(f"(() => {{ const box = {CANVASES}.getBoundingClientRect(); return [box.left, box.top, box.width]; }})()")
+        x, y = left + width * 0.6, top + 70
+
+        self.page.mouse("mouseWheel", x, y, deltaX=0, deltaY=-300, modifiers=2)  # with Ctrl
+        near = self.view()
+        self.assertLess(near[1] - near[0], 0.7 * (whole[1] - whole[0]))
+        self.page.mouse("mousePressed", x, y, button="left", buttons=1, clickCount=1)
+        self.page.mouse("mouseMoved", x - 100, y, button="left", buttons=1)
+        self.page.mouse("mouseReleased", x - 100, y, button="left", clickCount=1)
+        moved = self.view()
+        self.assertGreater(moved[0], near[0])
+        self.assertAlmostEqual(moved[1] - moved[0], near[1] - near[0], delta=2)
+        self.page.mouse("mousePressed", x - 100, y, button="left", buttons=1, clickCount=1, modifiers=8)  # with Shift
+        self.page.mouse("mouseMoved", x, y, button="left", buttons=1, modifiers=8)
+        self.page.mouse("mouseReleased", x, y, button="left", clickCount=1, modifiers=8)
+        marked = self.view()
+        self.assertLess(marked[1] - marked[0], 0.3 * (moved[1] - moved[0]))
+        self.assertGreaterEqual(marked[0], moved[0])
+        self.page.key("s")
+        self.assertGreater(self.view()[1] - self.view()[0], marked[1] - marked[0])
+        before = self.view()
+        self.page.key("d")
+        self.assertGreater(self.view()[0], before[0])
+        self.page.key("0")
+        self.assertEqual(self.view(), whole)
+
+        # Each lane tells what stands in it: somewhere in the first one with waits there is one.
+        said = ""
+        for part in range(30, 100):
+            self.page.mouse("mouseMoved", left + width * part / 100, top + 36 + 22 + 24 + 12)
+            if self.page.js("!document.querySelector('.tip').hidden"):
+                said = self.page.js("document.querySelector('.tip').textContent")
+                if re.search(r" of \d+: (polling|parked)", said):
+                    break
+        self.assertRegex(said, r"SM \d+\n.*[\d.]+ of \d+: (polling|parked)\n(.*\n)?from ")
+
+    def test_buttons_of_the_timeline(self):
+        self.record_both_ways()
+        self.open_report("t.wicprof")
+        whole = self.view()
+        change = next(i for i, text in enumerate(self.page.js("[...document.querySelectorAll('.bar button')].map((b) => b.textContent)"))
+                      if text.startswith("Change to park"))
+        self.page.click(f".bar button:nth-of-type({change + 1})")
+        near = self.view()
+        at = self.page.js("JSON.parse(document.getElementById('timeline-data').textContent).marks[0][0]")
+        self.assertTrue(whole[0] < near[0] < at < near[1] < whole[1])
+        self.page.click(".bar button:nth-of-type(1)")
+        self.assertEqual(self.view(), whole)
+
+    def test_a_finding_leads_to_its_evidence(self):
+        self.record_both_ways()
+        self.open_report("t.wicprof")
+        whole = self.view()
+        self.assertGreater(self.page.js("document.querySelectorAll('.jump').length"), 0)
+        self.page.click(".jump")
+        near = self.view()
+        wanted = self.page.js("(({ from, to }) => [Number(from), Number(to)])(document.querySelector('.jump').dataset)")
+        self.assertTrue(near[0] <= wanted[0] < wanted[1] <= near[1])
+        self.assertLess(near[1] - near[0], whole[1] - whole[0])
+        self.assertTrue(self.page.js(f"{CANVASES}.getBoundingClientRect().top < innerHeight"), "it is on the screen")
+        self.assertEqual(self.page.js("[...document.querySelectorAll('a[href^=\"#\"]')].filter((a) => !document.querySelector(a.hash)).map((a) => a.hash)"),
+                         [], "links that lead nowhere")
+
+    def test_nothing_in_a_trace_becomes_part_of_the_page(self):
+        self.record_both_ways()
+        with sqlite3.connect(self.work / "t.wicprof") as database:
+            names = [row[0] for row in database.execute("SELECT DISTINCT value FROM string WHERE value IN ('left', 'right')")]
+            self.assertEqual(sorted(names), ["left", "right"])
+            for name in names:
+                database.execute("UPDATE string SET value = ? WHERE value = ?", (HOSTILE + name, name))
+            database.execute("UPDATE meta SET value = ? WHERE key IN ('app', 'command', 'host')", (HOSTILE,))
+        self.open_report("t.wicprof")
+        self.assertEqual(self.page.js("document.querySelectorAll('img').length"), 0)
+        self.assertEqual(self.page.js("document.title"), HOSTILE + " - wic-prof")
+        self.assertEqual(self.page.js("document.querySelector('h1').textContent"), HOSTILE)
+        self.assertTrue(self.page.js(f"{SITES}.rows[0].cells[0].textContent").startswith(HOSTILE))
+        self.assertIn(HOSTILE + "left", self.page.js("JSON.parse(document.getElementById('timeline-data').textContent).lanes.map((lane) => lane.group)"))
+        self.assertGreater(self.view()[1], 0)
+
+    def test_script_runs_by_its_hash_alone(self):
+        self.record("t.wicprof")
+        self.open_report("t.wicprof")
+        report = self.work / "report.html"
+        report.write_text(report.read_text().replace("</body>", "<script>document.title = 'taken'</script></body>"))
+        self.page.open(report)
+        self.assertNotEqual(self.page.js("document.title"), "taken")
+        self.assertTrue(any("Content Security Policy" in text for text in self.page.complaints), self.page.complaints)
+        self.page.complaints.clear()
+
+    def test_without_script_the_picture_stays(self):
+        self.record_both_ways()
+        self.page.call("Emulation.setScriptExecutionDisabled", value=True)
+        try:
+            self.open_report("t.wicprof")
+            nodes = self.page.call("DOM.getDocument", depth=-1)
+            box = self.page.call("DOM.getBoxModel", nodeId=self.page.call(
+                "DOM.querySelector", nodeId=nodes["root"]["nodeId"], selector=".still svg")["nodeId"])
+            self.assertGreater(box["model"]["height"], 50)
+        finally:
+            self.page.call("Emulation.setScriptExecutionDisabled", value=False)
+
+    def test_two_traces_and_a_trace_without_waits(self):
+        self.record("a.wicprof")
+        self.record("b.wicprof", run_options=("--mode", "park"))
+        self.open_report("a.wicprof", "b.wicprof")
+        self.assertIn("wic-prof compare a.wicprof b.wicprof", self.page.js("document.querySelector('#comparison').textContent"))
+        self.assertEqual(self.wic_prof("run", "-o", "none.wicprof", "--", "true").returncode, 0)
+        self.open_report("none.wicprof")
+        self.assertIn("None", self.page.js("document.querySelector('#sites').textContent"))
+        self.assertIn("Could not look", self.page.js("document.querySelector('#figures').textContent"))
+
+
+if __name__ == "__main__":
+    if BROWSER is None:
+        print("no Chromium: the report's page was not tested")
+        sys.exit(77)
+    harness.main()
