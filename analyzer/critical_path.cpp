@@ -224,7 +224,7 @@ class Walk {
     const TimeNs at = std::min(signal.at, upto);
     if (signal.device != kHostDevice) {
       on_block(signal.device, signal.block, at);
-    } else if (const auto thread = signalling_thread(at)) {
+    } else if (const auto thread = signalling_thread(signal, at)) {
       on_thread(*thread, at);
     } else {
       where_ = Where::nowhere;
@@ -232,17 +232,22 @@ class Walk {
     }
   }
 
-  /// A host signal does not say which thread it came from: taken is the one that was seen last before it.
-  std::optional<std::uint32_t> signalling_thread(TimeNs at) {
+  /// Where a host signal does not say which thread it came from, the one that was seen last before it is taken; of those that wait
+  /// at sites, if any does: the backend's own threads do not.
+  std::optional<std::uint32_t> signalling_thread(const store::SignalRow& signal, TimeNs at) {
+    if (signal.thread != 0) return signal.thread;
     if (threads_.empty()) return std::nullopt;
     if (threads_.size() > 1) guessed_thread_ = true;
-    return last_host_activity(at).first;
+    const bool some_wait =
+        std::any_of(threads_.begin(), threads_.end(), [](const auto& each) { return !each.second.blocked.empty(); });
+    return last_host_activity(at, some_wait).first;
   }
 
   /// The thread that ended a wait last, and when; time 0 where none has.
-  std::pair<std::uint32_t, TimeNs> last_host_activity(TimeNs upto) const {
+  std::pair<std::uint32_t, TimeNs> last_host_activity(TimeNs upto, bool only_waiters = false) const {
     std::pair<std::uint32_t, TimeNs> best{threads_.empty() ? 0 : threads_.begin()->first, 0};
     for (const auto& [id, thread] : threads_) {
+      if (only_waiters && thread.blocked.empty()) continue;
       const Blocked* blocked =
           last_upto(thread.blocked.data(), thread.blocked.data() + thread.blocked.size(), upto);
       TimeNs end = blocked != nullptr ? blocked->resumed : 0;
@@ -495,7 +500,7 @@ class Walk {
                      [](const PathShare& a, const PathShare& b) { return a.total_ns > b.total_ns; });
     if (guessed_thread_) {
       path_.notes.push_back(
-          "a signal of the CPU does not say from which thread it came: taken is the thread that was seen last before it");
+          "some signals of the CPU do not say from which thread they came: taken is the thread that was seen last before them");
     }
     if (unknown_start_) {
       path_.notes.push_back(

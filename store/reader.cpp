@@ -371,6 +371,7 @@ Result<std::vector<SignalRow>> Reader::signals(RowId after) const {
                                 row >> to.id >> to.site >> to.device >> to.block >> to.warp >> to.sm >> to.iteration >>
                                     to.value >> to.at >> to.word >> to.bytes >> to.pieces >> to.offset >> to.span >>
                                     to.regular;
+                                if (to.device == kHostDevice) to.thread = std::exchange(to.block, 0u);
                               }),
       &SignalRow::at);
 }

@@ -105,6 +105,7 @@ struct SignalRow {
   std::uint64_t offset = 0;  ///< bytes: of the first, in the datum that the site is about
   std::uint64_t span = 0;    ///< bytes from there to behind the last
   bool regular = false;      ///< the pieces are of one length and equally far apart
+  std::uint32_t thread = 0;  ///< of the CPU: which; 0 = not known. Its block is then 0.
 };
 
 struct HostWaitRow {

@@ -11,7 +11,7 @@ struct SignalEvent {
   EventHeader header;
   SiteId site;
   DeviceId device;
-  std::uint32_t block;
+  std::uint32_t block;  ///< linear block index; of kHostDevice the thread's number
   std::uint16_t warp;
   std::uint16_t sm;
   std::uint32_t iteration;

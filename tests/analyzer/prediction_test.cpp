@@ -89,6 +89,32 @@ TEST(CriticalPath, GoesFromTheHostsWaitThroughTheBlockToTheHostsSignal) {
   expect_whole(path);
 }
 
+// A thread of the backend's own copies something just before the program's thread signals.
+TEST(CriticalPath, GoesToTheThreadThatSignalledNotToTheOneThatWasSeenLast) {
+  for (const bool known : {true, false}) {
+    TraceModel model = empty_program();
+    declare_site(model, 2, "back", WordMemory::pinned_host);
+    model.waits.push_back(wait_row(1, 0, 1'000'000, 1'050'000));
+    model.signals.push_back(signal_row(1, kHostDevice, 0, 1'040'000));
+    model.signals.back().thread = known ? 7 : 0;
+    model.signals.push_back(signal_row(2, 0, 0, 1'100'000));
+    model.host_waits.push_back(host_wait_row(2, 1'005'000, 1'010'000, 100));  // the program's thread
+    model.host_waits.push_back(host_wait_row(2, 1'045'000, 1'110'000));
+    model.host_waits.push_back(host_wait_row(0, 1'030'000, 1'039'000));
+    model.host_waits.back().thread = 8;
+    model.host_waits.back().call = "cudaMemcpy";
+    settle(model);
+    const CriticalPath path = critical_path(model, match(model));
+    ASSERT_TRUE(path.missing.empty()) << path.missing;
+    for (const PathSegment& segment : path.segments) {
+      if (segment.kind == PathKind::host_work) {
+        EXPECT_EQ(segment.place, 7u) << (known ? "said by the signal" : "guessed");
+      }
+    }
+    expect_whole(path);
+  }
+}
+
 TEST(CriticalPath, GoesThroughLaunchesAndTheHostsSynchronization) {
   test_program::Program program;
   program.launch("first", 1, {100'000, 200'000}, 90'000);

@@ -2,6 +2,7 @@
 #include "wic/runtime.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -137,7 +138,13 @@ TEST_F(RuntimeInSession, EveryWaitAndSignalArrives) {
     EXPECT_GE(wait.value, wait.iteration);
     EXPECT_EQ(wait.strategy, static_cast<std::uint8_t>(StrategyId::poll));
   }
-  EXPECT_EQ(got.all<wicprof::SignalEvent>().size(), 20u);  // ten of the host's, ten of the device's
+  const auto signals = got.all<wicprof::SignalEvent>();
+  EXPECT_EQ(signals.size(), 20u);  // ten of the host's, ten of the device's
+  for (const wicprof::SignalEvent& signal : signals) {
+    if (signal.device == wicprof::kHostDevice) {
+      EXPECT_EQ(signal.block, static_cast<std::uint32_t>(gettid()));
+    }
+  }
   EXPECT_EQ(got.all<wicprof::HostWaitEvent>().size(), 10u);
   ASSERT_EQ(got.all<wicprof::SiteEvent>().size(), 1u);
   EXPECT_EQ(got.text(got.all<wicprof::SiteEvent>()[0].name), "test.word");

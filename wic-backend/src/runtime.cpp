@@ -60,7 +60,10 @@ std::uint32_t watch_lines(wicprof::DeviceKind kind) {
   return kind == wicprof::DeviceKind::cuda ? kMaxWatchLines : 2;
 }
 
-std::uint32_t this_thread() { return static_cast<std::uint32_t>(syscall(SYS_gettid)); }
+std::uint32_t this_thread() {
+  thread_local const auto id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  return id;
+}
 
 // One device with what the backend keeps in its memory.
 struct Member {
@@ -628,6 +631,7 @@ void Runtime::record_signal(SiteId site, std::uint32_t iteration, const std::uin
   auto e = make_event<wicprof::SignalEvent>();
   e.site = site;
   e.device = wicprof::kHostDevice;
+  e.block = this_thread();
   e.iteration = iteration;
   e.value = value;
   e.at_ns = static_cast<std::uint64_t>(at);
