@@ -30,21 +30,22 @@ esac
 arguments() {
   case $1 in
     c_srs) echo "--devices $one --iterations 4 --tiles 32" ;;
-    c_*) echo "--devices $one --iterations 15$(size_of "$1")" ;;
-    *) echo "--devices $several --iterations 15$(size_of "$1")" ;;
+    c_*) echo "--devices $one --iterations 12$(size_of "$1")" ;;
+    *) echo "--devices $several --iterations 12$(size_of "$1")" ;;
   esac
 }
 
 size_of() {
   case $devices/$1 in
     simt:*) ;;
-    */c_cg) echo " --size 64" ;;
-    */c_fe) echo " --size 48" ;;
-    */g_bfs) echo " --size 131072" ;;
-    */g_bs) echo " --size 4194304" ;;
-    */g_c2d) echo " --size 8192" ;;
-    */g_stn) echo " --size 256" ;;
-    */g_kmn) echo " --size 1048576" ;;
+    */c_cg) echo " --size 32" ;;
+    */c_fe) echo " --size 20" ;;
+    */g_bfs) echo " --size 16384" ;;
+    */g_bs) echo " --size 524288 --blocks 16" ;;
+    */g_c2d) echo " --size 4096" ;;
+    */g_stn) echo " --size 192 --tiles 2" ;;
+    */g_gem) echo " --size 2048 --panels 4 --tiles 8" ;;
+    */g_kmn) echo " --size 131072 --blocks 32" ;;
   esac
 }
 
