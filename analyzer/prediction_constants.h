@@ -22,33 +22,33 @@ inline constexpr std::array kHostWord{
     Slowdown{4, 1.0, 1.0, 1.0, 1.0},          Slowdown{8, 1.0, 1.0, 1.0909, 1.0909},
     Slowdown{16, 1.0, 1.0, 2.7303, 2.7303},   Slowdown{32, 1.0, 1.0, 5.9669, 5.9669},
     Slowdown{64, 1.0, 1.0, 12.337, 12.337},   Slowdown{128, 1.0, 1.0, 24.994, 24.994},
-    Slowdown{256, 1.0, 1.0, 54.673, 54.673},  Slowdown{528, 1.0018, 0.9902, 191.98, 330.48},
-    Slowdown{2096, 1.0018, 0.9902, 529.81, 1033.45},
+    Slowdown{256, 1.0, 1.0, 54.673, 54.673},  Slowdown{528, 1.0012, 0.9971, 125.4425, 297.8413},
+    Slowdown{2096, 1.0012, 0.9971, 576.2209, 1144.937},
 };
 /// How far two measurements of that case lie apart that differ in little but the occupancy: 524 pollers beside streaming
 /// (few_host_one_streaming_poll) and 528 (blocks_host_one_streaming_poll). The low end is so much lower.
-inline constexpr double kHostWordSpread = 4.009;
+inline constexpr double kHostWordSpread = 1.031;
 
 /// One word in device memory, one polling thread a group: blocks_device_one_*, many_device_one_*. The many are measured for
 /// streaming and L2 latency.
 inline constexpr std::array kDeviceWord{
     Slowdown{1, 1.0, 1.0, 1.0, 1.0},
-    Slowdown{528, 0.9997, 1.0513, 0.9955, 1.0040},
-    Slowdown{2096, 0.9997, 1.0513, 1.0256, 1.0966},
+    Slowdown{528, 0.9984, 1.0407, 0.9977, 1.0055},
+    Slowdown{2096, 0.9984, 1.0407, 0.9927, 1.0880},
 };
 /// A word (and line) each: blocks_device_lines_*, blocks_host_lines_*; peer_peer_lines_* of interference_peer.h200x2.json.
-inline constexpr std::array kDeviceLines{Slowdown{1, 1.0002, 1.0491, 0.9872, 1.0040}};
-inline constexpr std::array kHostLines{Slowdown{1, 0.9998, 1.0078, 0.9913, 1.0006}};
-inline constexpr std::array kPeerLines{Slowdown{1, 0.9987, 1.0098, 1.0046, 1.0007}};
+inline constexpr std::array kDeviceLines{Slowdown{1, 0.9984, 1.0407, 0.9919, 1.0038}};
+inline constexpr std::array kHostLines{Slowdown{1, 0.9986, 1.0067, 1.0003, 1.0006}};
+inline constexpr std::array kPeerLines{Slowdown{1, 0.9987, 1.0094, 0.9996, 1.0009}};
 /// One word in another device's memory: peer_peer_one_*.
 inline constexpr std::array kPeerWord{
     Slowdown{1, 1.0, 1.0, 1.0, 1.0},
-    Slowdown{528, 0.9993, 1.0069, 0.9796, 1.0004},
+    Slowdown{528, 0.9994, 1.0070, 0.9855, 1.0005},
 };
 /// Every thread polls one word in device memory, 48 warps an SM: inside_device_one_*. In between in proportion.
 inline constexpr std::array kEachThread{
     Slowdown{0, 1.0, 1.0, 1.0, 1.0},
-    Slowdown{48, 1.0054, 1.1096, 1.9747, 3.0923},
+    Slowdown{48, 1.0047, 1.1517, 2.2420, 6.1445},
 };
 
 /// From the signal until the waiter goes on, medians of wake_latency.h200.json. One word, 528 waiters: device_few_poll_p50
@@ -59,7 +59,7 @@ inline constexpr TimeNs kWakePolled = 768, kWakeParked = 1'024, kWakeWatchedHost
 inline constexpr TimeNs kShortestBreakEven = 500;
 
 /// What recording a wait adds to it: record_cost.h200.json, wait_recorded - wait_unrecorded with one block.
-inline constexpr TimeNs kRecordCost = 73;
+inline constexpr TimeNs kRecordCost = 67;
 
 /// From how many pollers on a host word on, parking means shared_watch and the bus counts as congested (as in
 /// wic-backend/src/automatic.h).

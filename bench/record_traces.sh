@@ -13,7 +13,7 @@ mkdir -p "$2" || exit 2
 out=$(realpath "$2")
 devices=$3
 shift 3
-most_bytes=$((4 << 20))
+most_bytes=$((5 << 20))
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export XDG_RUNTIME_DIR=$work

@@ -215,12 +215,12 @@ const SitePrediction& at_site(const Prediction& prediction, SiteId site) {
 }
 
 // By hand, an iteration of the path: 900 us of streaming, 5 us until the CPU notices, 1 us of it, 4 us until the waiters
-// notice, 1 us of theirs, 5 us to the next kernel. Parked: 900 us / 191.98, twice 3.84 us, 1, 1 and 5 us.
+// notice, 1 us of theirs, 5 us to the next kernel. Parked: 900 us / 125.44, twice 3.84 us, 1, 1 and 5 us.
 TEST(Prediction, OfTheHotWordInHostMemory) {
   const TraceModel model = hot_word(WordMemory::pinned_host, 1);
   const Prediction prediction = predicted(model);
   ASSERT_TRUE(prediction.program) << prediction.reason;
-  const double by_hand = 916.0 / (900 / 191.98 + 2 * 3.84 + 1 + 1 + 5);
+  const double by_hand = 916.0 / (900 / 125.4425 + 2 * 3.84 + 1 + 1 + 5);
   EXPECT_NEAR(prediction.program->value, by_hand, 0.03 * by_hand);
   EXPECT_LE(prediction.program->low, 1.05);  // beside work that only computes nothing is gained
   EXPECT_GT(prediction.program->high, prediction.program->value);

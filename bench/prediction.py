@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""How far the predicted gain of parking is from what the toggle then measured, for docs/results.
+
+Each program is recorded with a schedule that goes to and fro; `wic-prof compare --format json` says what was predicted from the
+polling alone and what was measured. Those documents are this program's input:
+
+    wic-prof run --schedule poll:300ms,park:300ms,poll:300ms,park:300ms -o g_stn.wicprof -- g_stn --devices cuda:0,cuda:1 --seconds 1.3
+    wic-prof compare g_stn.wicprof --format json > g_stn.json
+    bench/prediction.py --machine h200 -o docs/results/prediction.h200.json hot_flag.json g_stn.json
+"""
+
+import argparse
+import datetime
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+MOST = 0.10  # the bar: the median error, of the measured ratio
+
+
+def row(name, params, value, unit, compared_to=None, ratio=None, bar=None):
+    return {"name": name, "params": params, "value": value, "unit": unit, "compared_to": compared_to, "ratio": ratio, "bar": bar,
+            "holds": None if bar is None else ratio <= bar}
+
+
+def rows_of(files):
+    rows, errors = [], []
+    for file in files:
+        said = json.loads(file.read_text())
+        name = file.name.split(".")[0]
+        predicted, measured = said["predicted"], said["speedup"]
+        if predicted is None or measured is None or said["prediction_error"] is None:
+            rows.append(row(name, {"reason": said["predicted_reason"] if predicted is None else said["reason"]}, None,
+                            "could not look"))
+            continue
+        errors.append(abs(said["prediction_error"]))
+        params = {"predicted_low": predicted["low"], "predicted_high": predicted["high"], "measured_low": measured["low"],
+                  "measured_high": measured["high"], "measured": measured["value"], "verdict": said["verdict"]}
+        rows.append(row(name, params, predicted["value"], "times as fast, predicted", "what the toggle measured; the ratio is the error",
+                        said["prediction_error"]))
+    if errors:
+        median = statistics.median(errors)
+        rows.append(row("median_error", {"programs": len(errors)}, median, "of the measured ratio", "1", median, MOST))
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("comparisons", nargs="+", type=pathlib.Path, help="NAME.json: what compare said of a program")
+    parser.add_argument("--machine", default="unknown")
+    parser.add_argument("--driver", default="none")
+    parser.add_argument("--commit", default=None)
+    parser.add_argument("--date", default=None, help="when they were recorded (default: now)")
+    parser.add_argument("-o", "--output", default="-")
+    options = parser.parse_args()
+    commit = options.commit or subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    document = {"bench": "prediction", "date": options.date or now, "machine": options.machine, "driver": options.driver,
+                "commit": commit, "command": "prediction.py " + " ".join(file.name for file in options.comparisons),
+                "rows": rows_of(options.comparisons)}
+    text = json.dumps(document, indent=2) + "\n"
+    if options.output == "-":
+        print(text, end="")
+    else:
+        pathlib.Path(options.output).write_text(text)
+    return 0 if all(entry["holds"] is not False for entry in document["rows"]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
