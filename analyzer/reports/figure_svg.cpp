@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "analyzer/colours.h"
 #include "analyzer/reports/figure_report.h"
 #include "analyzer/reports/format.h"
 
@@ -13,10 +13,7 @@ namespace {
 
 constexpr double kWidth = 1080, kLeft = 64, kRight = 16, kTop = 14, kPlot = 170, kBottom = 30;
 constexpr double kBarHeight = 16, kBarStep = 22, kBarLabel = 380;
-constexpr std::size_t kMostBars = 24, kMostLines = 8;
-/// Okabe and Ito's colours, which people with any colour vision can tell apart; dark and light pages alike show them.
-constexpr std::array<const char*, kMostLines> kColours = {"#d55e00", "#0072b2", "#009e73", "#cc79a7",
-                                                          "#e69f00", "#56b4e9", "#8a939c", "#b3a800"};
+constexpr std::size_t kMostBars = 24, kMostLines = kSeriesColours.size();
 
 std::string label_of(const Figure& figure, const std::vector<FigureCell>& row) {
   std::string label;
@@ -127,12 +124,12 @@ std::string lines(const Figure& figure) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     std::string path = "M";
     for (const auto& [x, y] : list[i].points) path += fmt::format("{:.1f} {:.1f} ", at_x(x), at_y(y));
-    out += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\"/>\n", path, kColours[i]);
+    out += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\"/>\n", path, css_colour(kSeriesColours[i]));
     if (list[i].points.size() == 1) {
-      out += fmt::format("<circle fill=\"{}\" r=\"3\" cx=\"{:.1f}\" cy=\"{:.1f}\"/>\n", kColours[i],
+      out += fmt::format("<circle fill=\"{}\" r=\"3\" cx=\"{:.1f}\" cy=\"{:.1f}\"/>\n", css_colour(kSeriesColours[i]),
                          at_x(list[i].points[0].first), at_y(list[i].points[0].second));
     }
-    legend += fmt::format("<span><i style=\"background:{}\"></i>{}</span>", kColours[i],
+    legend += fmt::format("<span><i style=\"background:{}\"></i>{}</span>", css_colour(kSeriesColours[i]),
                           escape_html(shorten(list[i].label, 80)));
   }
   return out + "</svg>\n" + legend + "</div>\n";

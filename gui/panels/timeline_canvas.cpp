@@ -271,8 +271,7 @@ class Canvas {
       if (chosen) list_->AddRect(ImVec2(from - 1, y - 1), ImVec2(from + w + 1, y + h + 1), ink(theme.text), 0, 0, ui_.px(2));
       if (span.count == 1 && w > ui_.px(34) && h >= ui_.px(12)) {
         const float inside = std::max(from, left_) + ui_.px(5);
-        const bool bright = span.state == State::parked || span.state == State::polling || span.state == State::range || span.state == State::transferring || span.state == State::host_waiting;
-        const ImU32 colour = ui_.dark ? ink(0x14171a) : bright ? ink(0xffffff) : ink(theme.text);
+        const ImU32 colour = ink(text_on(colour_of(ui_, span.state)));
         draw_text(list_, ui_.small, {inside, y, to - inside - ui_.px(4), h}, colour, title_of(model_, span.ref));
       }
     }
@@ -344,15 +343,14 @@ class Canvas {
     if (x < labelled_to || x + width > left_ + width_ + ui_.px(8)) return;
     const float h = size_of(ui_.small) + ui_.px(4);
     list_->AddRectFilled(ImVec2(x, top), ImVec2(x + width, top + h), ink(colour), ui_.px(2));
-    draw_text(list_, ui_.small, {x + ui_.px(5), top, width, h}, ink(ui_.dark ? 0x14171a : 0xffffff), text);
+    draw_text(list_, ui_.small, {x + ui_.px(5), top, width, h}, ink(text_on(colour)), text);
     labelled_to = x + width + ui_.px(4);
   }
 
   void marks() {
     float labelled_to = 0;
     for (const InterventionMark& mark : timeline_.interventions) {
-      const StateLook& look = look_of(mark.mode == Mode::park ? State::parked : State::polling);
-      flag(mark.at, mark.label, ui_.dark ? look.dark : look.light, true, labelled_to);
+      flag(mark.at, mark.label, colour_of(ui_, state_of_mode(mark.mode)), true, labelled_to);
     }
     labelled_to = 0;
     for (const Bookmark& mark : app_.annotations.marks) flag(timeline_.begin + mark.at, mark.text, ui_.theme().good, false, labelled_to);
