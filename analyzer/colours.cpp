@@ -17,19 +17,6 @@ double luminance(Colour colour) {
   return 0.2126 * linear(16) + 0.7152 * linear(8) + 0.0722 * linear(0);
 }
 
-std::string variables_on(bool dark_page) {
-  const Theme& theme = theme_of(dark_page);
-  const std::pair<std::string_view, Colour> rest[] = {
-      {"page", theme.page}, {"card", theme.card},         {"text", theme.text}, {"faint", theme.faint},
-      {"line", theme.line}, {"lane", theme.lane},         {"bad", theme.bad},   {"bad-soft", theme.bad_soft},
-      {"good", theme.good}, {"good-soft", theme.good_soft}, {"warn", theme.warn}, {"warn-soft", theme.warn_soft},
-      {"accent", theme.accent}};
-  std::string text;
-  for (const auto& [name, colour] : rest) text += fmt::format(" --{}: {};", name, css_colour(colour));
-  for (const StateLook& look : kStateLooks) text += fmt::format(" --{}: {};", look.token, css_colour(look.colour.on(dark_page)));
-  return text;
-}
-
 }  // namespace
 
 Colour text_on(Colour fill) {
@@ -40,9 +27,17 @@ Colour text_on(Colour fill) {
 
 std::string css_colour(Colour colour) { return fmt::format("#{:06x}", colour); }
 
-std::string css_variables() {
-  return ":root { color-scheme: light dark;" + variables_on(false) + " }\n@media (prefers-color-scheme: dark) { :root {" +
-         variables_on(true) + " } }\n";
+std::string css_variables(bool dark_page) {
+  const Theme& theme = theme_of(dark_page);
+  const std::pair<std::string_view, Colour> rest[] = {
+      {"page", theme.page}, {"card", theme.card},         {"text", theme.text}, {"faint", theme.faint},
+      {"line", theme.line}, {"lane", theme.lane},         {"bad", theme.bad},   {"bad-soft", theme.bad_soft},
+      {"good", theme.good}, {"good-soft", theme.good_soft}, {"warn", theme.warn}, {"warn-soft", theme.warn_soft},
+      {"accent", theme.accent}};
+  std::string text;
+  for (const auto& [name, colour] : rest) text += fmt::format(" --{}: {};", name, css_colour(colour));
+  for (const StateLook& look : kStateLooks) text += fmt::format(" --{}: {};", look.token, css_colour(look.colour.on(dark_page)));
+  return text;
 }
 
 }  // namespace wicprof::analyzer

@@ -76,7 +76,7 @@ inline constexpr std::array<Colour, 8> kSeriesColours{0xd55e00, 0x0072b2, 0x009e
 Colour text_on(Colour fill);
 /// "#d55e00".
 std::string css_colour(Colour colour);
-/// All of the above as CSS variables of :root, for light pages and for dark ones: --poll, --page, --bad-soft and so on.
-std::string css_variables();
+/// All of the above as declarations of CSS variables: --poll, --page, --bad-soft and so on.
+std::string css_variables(bool dark_page);
 
 }  // namespace wicprof::analyzer

@@ -421,8 +421,8 @@ std::string report_html(const ReportInput& input) {
   std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   page += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   page += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
-  page += fmt::format("<title>{} - wic-prof</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n", text_of(title),
-                      css_variables(), kHtmlStyle);
+  page += fmt::format("<title>{} - wic-prof</title>\n<style>:root {{ color-scheme: light dark;{} }}\n@media (prefers-color-scheme: dark) {{ :root {{{} }} }}\n{}</style>\n</head>\n<body>\n<main>\n", text_of(title),
+                      css_variables(false), css_variables(true), kHtmlStyle);
   page += header_part(model, analysis) + loss_part(analysis);
   if (input.comparison != nullptr) page += comparison_part(*input.comparison);
   page += findings_part(analysis) + sites_part(model, analysis) + timeline_part(model, analysis);

@@ -1,4 +1,4 @@
-// The look of the HTML report. Its colours are css_variables() of analyzer/colours.h, which come before it.
+// The look of the HTML report. Its colours are css_variables() of analyzer/colours.h.
 #pragma once
 
 #include <string_view>
