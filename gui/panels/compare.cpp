@@ -72,7 +72,7 @@ void draw_side(const Ui& ui, const Side& side, Linked linked, Rect where) {
     const float most = static_cast<float>(std::max(1u, track.density.most())), step = width / static_cast<float>(columns);
     for (std::uint32_t i = 0; i < columns; ++i) {
       float base = y + tall;
-      for (const State state : {State::polling, State::parked, State::computing}) {
+      for (const State state : kWarpStates) {
         const float h = std::min(1.0f, drawn[i].count[index_of(state)] / most) * tall;
         if (h >= 0.5f)
           list->AddRectFilled(ImVec2(left + static_cast<float>(i) * step, base - h),

@@ -114,7 +114,7 @@ void waiting(App& app, const Ui& ui, float height) {
   const float step = plot.area.width / kColumns;
   for (std::uint32_t i = 0; i < kColumns; ++i) {
     double base = 0;
-    for (const State state : {State::polling, State::parked, State::computing}) {
+    for (const State state : kWarpStates) {
       const double value = sums[i].count[index_of(state)];
       // Whole pixels, so that neighbours neither overlap nor leave a gap.
       const float x = std::round(plot.area.x + static_cast<float>(i) * step), end = std::round(plot.area.x + static_cast<float>(i + 1) * step);
@@ -123,7 +123,7 @@ void waiting(App& app, const Ui& ui, float height) {
     }
   }
   changes(ui, *app.timeline(), plot);
-  legend(ui, {State::polling, State::parked, State::computing});
+  legend(ui, {State::polling, State::parked, State::at_barrier, State::computing});
 }
 
 }  // namespace

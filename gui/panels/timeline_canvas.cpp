@@ -129,7 +129,7 @@ class Canvas {
     const float step = width_ / kColumns;
     for (std::uint32_t i = 0; i < kColumns; ++i) {
       float base = y + h;
-      for (const State state : {State::polling, State::parked}) {
+      for (const State state : {State::polling, State::parked, State::at_barrier}) {
         const float part = std::min(1.0f, cache_->overview[i].count[index_of(state)]) * h;
         if (part < 0.5f) continue;
         rect(left_ + static_cast<float>(i) * step, base - part, step + 0.5f, part, state_ink(ui_, state, 0.85f));
@@ -221,15 +221,17 @@ class Canvas {
     const float most = static_cast<float>(std::max(1u, track.density.most()));
     const float step = width_ / static_cast<float>(cache_->columns);
     // Neighbours of the same heights become one rectangle.
-    for (const State state : {State::polling, State::parked, State::computing}) {
+    for (const State state : kWarpStates) {
       float start = left_, base = 0, tall = 0;
       for (std::uint32_t i = 0; i <= cache_->columns; ++i) {
         float now_base = -1, now_tall = -1;
         if (i < cache_->columns) {
           const float* count = found->second[i].count;
           float below = 0;
-          if (state != State::polling) below += count[index_of(State::polling)];
-          if (state == State::computing) below += count[index_of(State::parked)];
+          for (const State other : kWarpStates) {
+            if (other == state) break;
+            below += count[index_of(other)];
+          }
           now_base = std::round(std::min(1.0f, below / most) * h);
           now_tall = std::round(std::min(1.0f, (below + count[index_of(state)]) / most) * h) - now_base;
           if (i == 0) {
@@ -496,7 +498,7 @@ class Canvas {
     } else if (place != nullptr && place->heading.empty() && timeline_.tracks[place->track].has_strip()) {
       const TimeNs begin = time_of_x(at.x), end = std::max(time_of_x(at.x + 1), begin + 1);
       ImGui::BeginTooltip();
-      for (const State state : {State::computing, State::polling, State::parked}) {
+      for (const State state : kWarpStates) {
         const double mean = timeline_.tracks[place->track].density.time_in(state, begin, end) / static_cast<double>(end - begin);
         ImGui::Text("%.3g %s", mean, std::string(look_of(state).name).c_str());
       }
