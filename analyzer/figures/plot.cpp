@@ -13,9 +13,10 @@ namespace {
 
 constexpr std::size_t kMostBars = 24, kMostLines = kSeriesColours.size();
 
-std::string label_of(const Figure& figure, const std::vector<FigureCell>& row) {
+/// Without the trace's name where all rows are of one trace and something else tells them apart.
+std::string label_of(const Figure& figure, const std::vector<FigureCell>& row, bool one_trace) {
   std::string label;
-  for (std::size_t i = 0; i <= figure.series; ++i) {
+  for (std::size_t i = one_trace && figure.series > 0 ? 1 : 0; i <= figure.series; ++i) {
     if (row[i].is_text) label += (label.empty() ? "" : ", ") + one_line(row[i].text);
   }
   return label;
@@ -61,17 +62,19 @@ double FigurePlot::x_part(double x) const {
 
 double FigurePlot::y_part(double y) const { return (y - y_least) / std::max(y_most - y_least, 1e-12); }
 
-std::string FigurePlot::value_text(double value) const { return shares ? format_percent(value) : fmt::format("{:.3g}", value); }
+std::string FigurePlot::value_text(double value) const { return shares ? format_percent(value) : std::abs(value) < 1000 ? fmt::format("{:.3g}", value) : format_number(value); }
 
 FigurePlot plot_of(const Figure& figure) {
   FigurePlot plot;
   plot.bars = figure.plot == Figure::Plot::bars;
   plot.shares = figure.shares;
   const auto mode = column_of(figure, "mode"), low = column_of(figure, "low"), high = column_of(figure, "high");
+  const bool one_trace = std::all_of(figure.rows.begin(), figure.rows.end(),
+                                     [&](const auto& row) { return figure.columns[0] == "trace" && row[0].text == figure.rows[0][0].text; });
   for (const std::vector<FigureCell>& row : figure.rows) {
     const auto x = plot.bars ? std::optional(0.0) : number_in(row, figure.x), y = number_in(row, figure.y);
     if (!x || !y) continue;
-    const std::string label = label_of(figure, row);
+    const std::string label = label_of(figure, row, one_trace);
     auto series = plot.bars ? plot.series.end()
                             : std::find_if(plot.series.begin(), plot.series.end(), [&](const auto& s) { return s.label == label; });
     if (series == plot.series.end()) {
