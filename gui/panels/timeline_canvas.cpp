@@ -63,7 +63,7 @@ class Canvas {
       return place.heading.empty() && timeline_.tracks[place.track].has_strip();
     });
     if (strips > 0 && app_.layout.height < tracks_height_) {
-      sizes.strip += std::min(ui_.px(34), std::floor((tracks_height_ - app_.layout.height) / static_cast<float>(strips)));
+      sizes.strip += std::min(ui_.px(80), std::floor((tracks_height_ - app_.layout.height) / static_cast<float>(strips)));
       app_.layout = lay_out(timeline_, app_.opened, app_.annotations.pinned, app_.closed_groups, sizes);
     }
     strip_ = sizes.strip;
@@ -156,11 +156,21 @@ class Canvas {
       const float x = x_of(time + zero);
       list_->AddLine(ImVec2(x, y + h - ui_.px(6)), ImVec2(x, tracks_top_ + tracks_height_), ink(theme.line, 0.7f), 1);
       const float room = left_ + width_ - x;
-      if (room < ui_.px(40)) continue;
+      if (room < ui_.px(40) || under_a_flag(x)) continue;
       draw_text(list_, ui_.small, {x + ui_.px(4), y, room, h - ui_.px(4)}, ink(theme.faint),
                 analyzer::tick_label(time, step, app_.window.end() - zero));
     }
     list_->AddLine(ImVec2(all_.x, y + h - 1), ImVec2(all_.x + all_.width, y + h - 1), ink(theme.line), 1);
+  }
+
+  /// Whether a tick's label at `x` would lie under the label of a change of how the program waits.
+  bool under_a_flag(float x) const {
+    constexpr std::size_t kMost = 64;
+    if (timeline_.interventions.size() > kMost) return false;
+    return std::any_of(timeline_.interventions.begin(), timeline_.interventions.end(), [&](const InterventionMark& mark) {
+      const float at = x_of(mark.at);
+      return x + ui_.px(60) > at && x < at + text_width(ui_.small, mark.label) + ui_.px(10);
+    });
   }
 
   void tracks(bool pinned, float top, float height) {
