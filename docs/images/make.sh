@@ -82,8 +82,8 @@ if [ -n "$live" ]; then
       sleep 0.2
     done
     sleep 1
-    { echo "wait attached 30"; echo "wait waits 200 30"; echo "frames 100"
-      echo "click toggle.park"; echo "wait toggled"; echo "wait before_after 30"; echo "frames 150"
+    { echo "wait attached 30"; echo "wait waits 200 30"; echo "frames 20"
+      echo "click toggle.park"; echo "wait toggled"; echo "wait before_after 30"; echo "key 0"; echo "frames 12"
       echo "shot $out/live/live$(suffix $scale).png"; echo quit; } > "$work/live-script"
     "$wicprof" gui --session $session --light --scale $scale --view live --drive "$work/live-script"
     kill -INT $running

@@ -318,7 +318,7 @@ void draw_compare_panel(App& app, const Ui& ui) {
     end_card();
     return;
   }
-  begin_card(ui, "verdict", size.x, ui.px(172));
+  begin_card(ui, "verdict", size.x, ui.px(186));
   if (app.has_second()) {
     heading(ui, fmt::format("{} against {}", app.snapshot().model->name, app.second().model->name));
     static std::shared_ptr<const Facts> of[2];
@@ -343,7 +343,7 @@ void draw_compare_panel(App& app, const Ui& ui) {
   }
   end_card();
   const float lower = std::min(size.y * 0.34f, ui.px(50) + static_cast<float>(app.differences.size()) * ui.px(28));
-  begin_card(ui, "sides", size.x, size.y - ui.px(172) - lower - ui.px(20));
+  begin_card(ui, "sides", size.x, size.y - ui.px(186) - lower - ui.px(20));
   const Side before = app.has_second() ? side_of_trace(app.snapshot()) : side_of_segment(app, app.segment_before);
   const Side after = app.has_second() ? side_of_trace(app.second()) : side_of_segment(app, app.segment_after);
   sides(app, ui, before, after);
