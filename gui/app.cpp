@@ -110,6 +110,7 @@ void App::choose_segments(std::size_t before, std::size_t after) {
   segment_before = before;
   segment_after = after;
   pair_chosen_ = true;
+  compared = {};
   compare_segments();
 }
 

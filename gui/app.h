@@ -29,6 +29,13 @@ struct Rect {
   float x = 0, y = 0, width = 0, height = 0;
 };
 
+/// What the compare view shows of both sides: each begins at the same iteration, and they are equally wide.
+struct ComparedWindow {
+  double iteration = 0;  ///< 2.5: the middle of the third
+  TimeNs offset = 0;     ///< from its begin on, of a side without iterations
+  TimeNs width = 0;      ///< 0: not chosen yet
+};
+
 struct AppOptions {
   std::vector<std::string> files;      ///< one, or two to compare; none with a session alone
   std::optional<SessionInfo> session;  ///< to change how its program waits
@@ -99,6 +106,7 @@ class App {
   std::vector<Difference> differences;  ///< of the compare view
   BeforeAfter pair;                     ///< of the compare view: the segments chosen there
   std::size_t segment_before = 0, segment_after = 1;
+  ComparedWindow compared;
   std::string toggle_site;  ///< of the live panel; empty = the whole program
   StrategyId toggle_strategy = StrategyId::automatic;
   std::string notice;  ///< what to tell the user, until the next action

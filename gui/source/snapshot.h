@@ -5,8 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/analysis.h"
+#include "analyzer/figures/figure.h"
 #include "gui/view/segments.h"
 #include "gui/view/status_line.h"
 #include "gui/view/timeline.h"
@@ -19,6 +21,7 @@ struct Facts {
   analyzer::Analysis analysis;
   analyzer::Comparison comparison;
   BeforeAfter before_after;
+  std::vector<analyzer::Figure> figures;  ///< of the paper, in the order of their list
 };
 
 struct Snapshot {

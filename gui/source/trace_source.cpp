@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "analyzer/figures/list.h"
+#include "analyzer/reports/figure_report.h"
 #include "gui/source/live_model.h"
 #include "protocol/session.h"
 #include "store/reader.h"
@@ -174,6 +176,8 @@ struct TraceSource::State {
       facts->analysis = analyzer::analyze(*model);
       facts->comparison = analyzer::compare(*model);
       facts->before_after = before_after(*model, facts->comparison);
+      const analyzer::FigureInput input = analyzer::figure_input({model.get()});
+      for (const analyzer::FigureInfo& info : analyzer::figures()) facts->figures.push_back(analyzer::make_figure(info.number, input));
       const analyzer::Matching matching = analyzer::match(*model);
       facts_cost = now_ns() - begun;
       std::shared_ptr<const Timeline> with_edges;

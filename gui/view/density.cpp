@@ -11,10 +11,10 @@ float DensityColumn::total() const {
   return sum;
 }
 
-void Density::add(State state, TimeNs begin, TimeNs end) {
-  if (end <= begin) return;
-  changes_[index_of(state)].push_back({begin, 1});
-  changes_[index_of(state)].push_back({end, -1});
+void Density::add(State state, TimeNs begin, TimeNs end, std::uint32_t warps) {
+  if (end <= begin || warps == 0) return;
+  changes_[index_of(state)].push_back({begin, static_cast<std::int32_t>(warps)});
+  changes_[index_of(state)].push_back({end, -static_cast<std::int32_t>(warps)});
 }
 
 void Density::finish() {

@@ -19,7 +19,7 @@ struct DensityColumn {
 /// Any thread once it is finished.
 class Density {
  public:
-  void add(State state, TimeNs begin, TimeNs end);
+  void add(State state, TimeNs begin, TimeNs end, std::uint32_t warps = 1);
   /// When all are in.
   void finish();
 
