@@ -3,10 +3,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "protocol/result.h"
+#include "store/level_of_detail.h"
 #include "store/rows.h"
 
 namespace wicprof::store {
@@ -25,6 +27,11 @@ class Reader {
   /// Meta keys: app, command, session, pid, host, started_ns, started_utc, ended_ns, state ("recording" or "complete"),
   /// app_status, app_signal, mode, schedule, wic_prof_version, trace, sass_missing, and capture_* where only a part was captured.
   Result<std::map<std::string, std::string>> meta() const;
+  /// The trace's summaries. Where it has none they are made now, beside the file; `watch` hears how far that is.
+  Result<Overview> overview(const SummaryWatch& watch = {}) const;
+  /// From here on, lists of what is shown on lanes (waits, signals, host waits, kernels, copies, calls, NVTX, uvm, thread
+  /// samples) hold only rows that reach into a stretch of time; nothing = all again.
+  void within(std::optional<RowRange> range);
   Result<std::vector<ProcessRow>> processes() const;
   Result<std::vector<DeviceRow>> devices() const;
   Result<std::vector<SiteRow>> sites() const;

@@ -8,22 +8,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include "store/lanes.h"
+
 namespace wicprof::gui {
 
-/// What a warp, a thread or a stream is doing.
-enum class State : std::uint8_t {
-  computing,     ///< a kernel runs; a warp between its waits
-  polling,       ///< waits and reads the word itself, again and again
-  parked,        ///< waits and leaves its turns to others
-  host_waiting,  ///< a host thread waits; whether it spins or sleeps is not known
-  transferring,  ///< data travels: a copy, a migration
-  descheduled,   ///< ready to run, but on no CPU
-  calling,       ///< a host thread is within a call
-  range,         ///< an NVTX range
-  signalling,    ///< a signal, a message
-};
-inline constexpr std::size_t kStates = 9;
-constexpr std::size_t index_of(State state) { return static_cast<std::size_t>(state); }
+using store::index_of;
+using store::kStates;
+using store::State;
 
 /// 0xRRGGBB.
 using Colour = std::uint32_t;

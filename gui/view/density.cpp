@@ -71,6 +71,24 @@ std::vector<DensityColumn> Density::draw(TimeNs begin, TimeNs end, std::uint32_t
   std::vector<DensityColumn> drawn(columns);
   if (end <= begin || columns == 0) return drawn;
   const double width = static_cast<double>(end - begin) / columns;
+  if (!fine_in(begin, end)) {
+    Coarse::Cursor cursor(*coarse_, begin, end);
+    Coarse::Cursor::Sums last = cursor.up_to(begin);
+    TimeNs from = begin;
+    for (std::uint32_t i = 0; i < columns; ++i) {
+      const TimeNs to = begin + static_cast<TimeNs>(static_cast<double>(i + 1) * width);
+      if (to <= from) {
+        if (i > 0) drawn[i] = drawn[i - 1];
+        continue;
+      }
+      const Coarse::Cursor::Sums sums = cursor.up_to(to);
+      for (std::size_t s = 0; s < kStates; ++s)
+        drawn[i].count[s] = static_cast<float>((sums.time[s] - last.time[s]) / static_cast<double>(to - from));
+      last = sums;
+      from = to;
+    }
+    return drawn;
+  }
   for (const Line& line : lines_) {
     std::size_t hint = 0;
     TimeNs from = begin;
@@ -90,7 +108,14 @@ std::vector<DensityColumn> Density::draw(TimeNs begin, TimeNs end, std::uint32_t
   return drawn;
 }
 
+void Density::set_coarse(std::shared_ptr<const Coarse> coarse, TimeNs begin, TimeNs end) {
+  coarse_ = std::move(coarse);
+  fine_begin_ = begin;
+  fine_end_ = end;
+}
+
 double Density::time_in(State state, TimeNs begin, TimeNs end) const {
+  if (!fine_in(begin, end)) return coarse_->between(begin, end).time[index_of(state)];
   for (const Line& line : lines_) {
     if (line.state != state) continue;
     std::size_t hint = 0;
