@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -611,6 +612,51 @@ Result<std::vector<StatRow>> Reader::stats() const {
       "SELECT n.value, d.value, t.severity, t.value FROM stat t "
       "LEFT JOIN string n ON n.id = t.name_id LEFT JOIN string d ON d.id = t.detail_id ORDER BY t.id",
       0, [](Row& row, StatRow& to) { row >> to.name >> to.detail >> to.severity >> to.value; });
+}
+
+Result<NamedRows> Reader::named(const NameFilter& wanted, std::size_t most) const {
+  using Name = std::pair<std::int64_t, std::string>;
+  const auto take_name = [](Row& row, Name& to) { row >> to.first >> to.second; };
+  Result<std::vector<Name>> texts = state_->list<Name>("SELECT id, value FROM string", 0, take_name);
+  if (!texts) return texts.error();
+  Result<std::vector<SiteRow>> sites = this->sites();
+  if (!sites) return sites.error();
+  NamedRows found;
+  const auto look = [&](RowKind kind, const char* column, bool by_site) -> Result<> {
+    std::string ids;
+    const auto ask = [&](std::int64_t id, std::string_view name) {
+      if (wanted(kind, name)) ids += (ids.empty() ? "" : ", ") + std::to_string(id);
+    };
+    if (by_site) {
+      for (const SiteRow& site : *sites) ask(site.id, site.name);
+    } else {
+      for (const auto& [id, text] : *texts) ask(id, text);
+    }
+    if (ids.empty()) return ok();
+    const LaneTable& table = table_of(kind);
+    const std::string from = std::string(" FROM ") + table.name + " WHERE " + column + " IN (" + ids + ")";
+    Result<std::vector<std::uint64_t>> count = state_->list<std::uint64_t>("SELECT count(*)" + from, 0, [](Row& row, std::uint64_t& to) { row >> to; });
+    if (!count) return count.error();
+    found.total += count->empty() ? 0 : count->front();
+    const std::string select = std::string("SELECT id, ") + table.begin + ", " + table.end + from + " ORDER BY " + table.begin +
+                               " LIMIT " + std::to_string(most);
+    Result<std::vector<NamedRows::One>> rows = state_->list<NamedRows::One>(select, 0, [kind](Row& row, NamedRows::One& to) {
+      to.kind = kind;
+      row >> to.id >> to.begin >> to.end;
+    });
+    if (!rows) return rows.error();
+    found.rows.insert(found.rows.end(), rows->begin(), rows->end());
+    return ok();
+  };
+  for (const auto& [kind, column, by_site] :
+       {std::tuple{RowKind::kernel, "name_id", false}, {RowKind::nvtx, "name_id", false}, {RowKind::call, "name_id", false},
+        {RowKind::host_wait, "call_id", false}, {RowKind::host_wait, "site_id", true}, {RowKind::wait, "site_id", true},
+        {RowKind::signal, "site_id", true}}) {
+    if (Result<> looked = look(kind, column, by_site); !looked) return looked.error();
+  }
+  std::stable_sort(found.rows.begin(), found.rows.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  if (found.rows.size() > most) found.rows.resize(most);
+  return found;
 }
 
 }  // namespace wicprof::store

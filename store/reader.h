@@ -1,10 +1,12 @@
 // Reads a trace, finished or still being written. Sole way for the other layers to see what a trace holds.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "protocol/result.h"
@@ -12,6 +14,17 @@
 #include "store/rows.h"
 
 namespace wicprof::store {
+
+/// Rows that were asked for by name.
+struct NamedRows {
+  struct One {
+    RowKind kind = RowKind::wait;
+    RowId id = 0;
+    TimeNs begin = 0, end = 0;
+  };
+  std::vector<One> rows;  ///< in order of time
+  std::uint64_t total = 0;
+};
 
 /// One thread at a time. A trace that is still being recorded is held open only during each call, so that its recorder
 /// can complete it; one whose recorder was killed is put in order when it is opened, where its folder allows. A file
@@ -56,6 +69,10 @@ class Reader {
   /// Ordered by module, function and offset.
   Result<std::vector<SassRow>> sass() const;
   Result<std::vector<StatRow>> stats() const;
+  /// Kernels, calls, NVTX ranges, and waits and signals by their site; the first of them, and how many there are in all. Each
+  /// name is asked about once.
+  using NameFilter = std::function<bool(RowKind kind, std::string_view name)>;
+  Result<NamedRows> named(const NameFilter& wanted, std::size_t most) const;
 
  private:
   struct State;

@@ -24,7 +24,7 @@ class Density {
   void add(State state, TimeNs begin, TimeNs end);
   /// When all are in.
   void finish();
-  /// The whole from summaries; what was added is all there is in [begin, end), and stands for that.
+  /// The whole from summaries; what was added are all waits in [begin, end), and stands for that.
   void set_coarse(std::shared_ptr<const Coarse> coarse, TimeNs begin, TimeNs end);
 
   /// [begin, end) in `columns` columns. O(columns x log changes).

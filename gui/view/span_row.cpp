@@ -82,12 +82,14 @@ std::vector<DrawnSpan> SpanRow::draw(TimeNs begin, TimeNs end, std::uint32_t col
 void SpanRow::set_coarse(std::shared_ptr<const Coarse> coarse, EventKind kind, TimeNs begin, TimeNs end) {
   coarse_ = std::move(coarse);
   kind_ = kind;
+  part_ = true;
   fine_begin_ = begin;
   fine_end_ = end;
 }
 
 std::vector<DrawnSpan> SpanRow::draw_coarse(TimeNs begin, TimeNs end, std::uint32_t columns) const {
   std::vector<DrawnSpan> drawn;
+  if (!coarse_) return drawn;
   const double width = static_cast<double>(end - begin) / columns;
   Coarse::Cursor cursor(*coarse_, begin, end);
   Coarse::Cursor::Sums last = cursor.up_to(begin);
@@ -137,7 +139,7 @@ const Span* SpanRow::at(TimeNs time, TimeNs near) const {
 }
 
 TimeNs SpanRow::time_in(State state, TimeNs begin, TimeNs end) const {
-  if (!fine_in(begin, end)) return static_cast<TimeNs>(coarse_->between(begin, end).time[index_of(state)]);
+  if (coarse_ && !fine_in(begin, end)) return static_cast<TimeNs>(coarse_->between(begin, end).time[index_of(state)]);
   for (const Sums& sums : sums_) {
     if (sums.state != state) continue;
     const std::size_t first = first_ending_after(begin);
@@ -154,7 +156,7 @@ TimeNs SpanRow::time_in(State state, TimeNs begin, TimeNs end) const {
 }
 
 std::size_t SpanRow::count_in(TimeNs begin, TimeNs end) const {
-  if (!fine_in(begin, end)) return static_cast<std::size_t>(coarse_->between(begin, end).begun + 0.5);
+  if (coarse_ && !fine_in(begin, end)) return static_cast<std::size_t>(coarse_->between(begin, end).begun + 0.5);
   const std::size_t first = first_ending_after(begin);
   if (first == spans_.size() || spans_[first].begin >= end) return 0;
   return first_beginning_at(end, first) - first;

@@ -36,7 +36,8 @@ class SpanRow {
   void add(const Span& span) { spans_.push_back(span); }
   /// When all are in: what drawing needs to know of the whole.
   void finish();
-  /// The whole from summaries; what was added is all there is in [begin, end), and stands for that. `kind`: of most spans.
+  /// The whole from summaries (nullptr: nothing is known of it); what was added is all there is in [begin, end), and stands for
+  /// that. `kind`: of most spans.
   void set_coarse(std::shared_ptr<const Coarse> coarse, EventKind kind, TimeNs begin, TimeNs end);
 
   /// [begin, end) in `columns` columns, in order of time. O(columns x log spans).
@@ -64,8 +65,9 @@ class SpanRow {
   std::vector<DrawnSpan> draw_coarse(TimeNs begin, TimeNs end, std::uint32_t columns) const;
   std::shared_ptr<const Coarse> coarse_;
   EventKind kind_ = EventKind::wait;
+  bool part_ = false;  // spans are not all
   TimeNs fine_begin_ = 0, fine_end_ = 0;
-  bool fine_in(TimeNs begin, TimeNs end) const { return !coarse_ || (begin >= fine_begin_ && end <= fine_end_); }
+  bool fine_in(TimeNs begin, TimeNs end) const { return !part_ || (begin >= fine_begin_ && end <= fine_end_); }
 };
 
 /// Puts spans (in order of their begin) into as few rows as first fit needs; what lies within another span comes below it.
