@@ -54,7 +54,6 @@ void App::update() {
     if (i != 0) continue;
     const Timeline* shown = timeline();
     if (shown == nullptr) continue;
-    if (snapshot().found && snapshot().found != before->found) take_hits(*snapshot().found);
     if (before->model != snapshot().model) {
       keep_selection(*before, snapshot());
       window.set_extent(shown->begin, shown->end);
@@ -64,6 +63,7 @@ void App::update() {
       if (window.follows() && !snapshot().recording) window.follow(false);
       first_model_ = false;
     }
+    if (snapshot().found && snapshot().found != before->found) take_hits(*snapshot().found);
   }
   if (snapshot().large) sources_[0]->show(window.begin(), window.end());
   refresh_tables();
@@ -75,11 +75,7 @@ void App::keep_selection(const Snapshot& before, const Snapshot& now) {
   selected = was ? find_row(*now.model, *was) : std::nullopt;
   out_of_sight_ = selected ? std::nullopt : was;
   if (coming_) {
-    if (const auto here = find_row(*now.model, *coming_)) {
-      coming_.reset();
-      out_of_sight_.reset();
-      select(*here, false);
-    }
+    if (const auto here = find_row(*now.model, *coming_)) select(*here, false);
   }
   hovered.reset();
   if (now.large) return;  // its areas and hits are about the whole, whichever rows are here
@@ -143,6 +139,7 @@ void App::show(View wanted) {
 void App::select(EventRef ref, bool reveal) {
   if (model() == nullptr || !is_in(*model(), ref)) return;
   selected = ref;
+  coming_.reset();
   out_of_sight_.reset();
   area.reset();
   notice.clear();
@@ -172,6 +169,7 @@ void App::go_to(const SearchHit& wanted) {
   if (model() == nullptr) return;
   if (const auto here = find_row(*model(), wanted.row)) return select(*here, true);
   selected.reset();
+  out_of_sight_.reset();
   area.reset();
   notice.clear();
   coming_ = wanted.row;

@@ -766,7 +766,7 @@ Result<RowRange> Overview::range(TimeNs begin, TimeNs end) const {
   RowRange range{begin, end, {}};
   for (std::size_t k = 0; k < kRowKinds; ++k) range.kinds[k].short_ns = kinds_[k].short_ns;
   int code = 0;
-  Statement statement = database_.prepare("SELECT kind_id, row_id FROM long_row WHERE begin_ns < ? AND end_ns > ?", code);
+  Statement statement = database_.prepare("SELECT kind_id, row_id FROM long_row WHERE begin_ns < ? AND end_ns >= ?", code);
   if (code != 0) return damaged(database_.message());
   statement.bind(1, end);
   statement.bind(2, begin);

@@ -208,18 +208,18 @@ void draw_compare_panel(App& app, const Ui& ui) {
       paragraph(ui, fmt::format("wic-prof compare {} {}", app.path(), app.path(1)));
       ImGui::PopFont();
     } else {
-    static std::shared_ptr<const Facts> of[2];
-    static analyzer::Comparison comparison;
-    if (of[0] != app.snapshot().facts || of[1] != app.second().facts) {
-      comparison = analyzer::compare(*app.model(), *app.second().model);
-      of[0] = app.snapshot().facts;
-      of[1] = app.second().facts;
-    }
-    BeforeAfter values;
-    values.verdict = comparison.verdict;
-    values.speedup = comparison.speedup;
-    values.reason = comparison.reason;
-    draw_before_after(app, ui, values);
+      static std::shared_ptr<const Facts> of[2];
+      static analyzer::Comparison comparison;
+      if (of[0] != app.snapshot().facts || of[1] != app.second().facts) {
+        comparison = analyzer::compare(*app.model(), *app.second().model);
+        of[0] = app.snapshot().facts;
+        of[1] = app.second().facts;
+      }
+      BeforeAfter values;
+      values.verdict = comparison.verdict;
+      values.speedup = comparison.speedup;
+      values.reason = comparison.reason;
+      draw_before_after(app, ui, values);
     }
   } else {
     const std::size_t chosen_before = segment_choice(app, ui, "before", app.segment_before);

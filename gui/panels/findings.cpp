@@ -29,6 +29,7 @@ void jump(App& app, const analyzer::Finding& finding) {
     return;
   }
   app.go_to(*detail->longest);
+  app.window.follow(false);
   app.window.focus(detail->longest->begin, detail->longest->end);
 }
 

@@ -23,7 +23,9 @@ constexpr TimeNs kTick = 20 * kMillisecond;          // between two looks at a t
 constexpr TimeNs kFactsTick = 300 * kMillisecond;    // between two analyses of one, at least
 constexpr TimeNs kPatience = 10 * kSecond;           // until the recorder has made the file
 constexpr TimeNs kSessionTick = 500 * kMillisecond;  // between two looks whether the recorder lives
-constexpr std::size_t kRecentRows = 100'000;         // of each list, shown of a trace that is being written
+constexpr std::size_t kRecentRows = 100'000;         // of each list, shown of a trace that is being written; fewer where that
+constexpr std::size_t kFewestRows = 20'000;          // takes longer than
+constexpr TimeNs kPictureTime = 40 * kMillisecond;   // this
 constexpr std::size_t kKeptRows = 600'000;           // of each list, analysed meanwhile
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
@@ -117,6 +119,11 @@ struct TraceSource::State {
     });
     if (!trace) return fail(trace.error());
     Picture picture = trace->whole();
+    {  // until somebody asks for another stretch, this is the one
+      const std::lock_guard lock(mutex);
+      wanted_begin = picture.begin;
+      wanted_end = picture.end;
+    }
     publish_large(*trace, picture);
     if (can_analyse_apart) {
       say("analysing", 0.5);
@@ -167,10 +174,6 @@ struct TraceSource::State {
     next->status = status_line(*next->model, next->facts ? &next->facts->analysis : nullptr,
                                {all.rows(store::RowKind::wait) + all.rows(store::RowKind::host_wait), all.rows(store::RowKind::signal),
                                 all.rows(store::RowKind::kernel), all.rows(store::RowKind::call)});
-    if (next->facts == nullptr) {  // until somebody asks for another stretch, this is the one
-      wanted_begin = trace.begin();
-      wanted_end = std::max(trace.end(), trace.begin() + 1);
-    }
     next->large = true;
     next->published = now_ns();
     current = std::move(next);
@@ -182,22 +185,26 @@ struct TraceSource::State {
     TimeNs look_at_session = now_ns() + kSessionTick;
     TimeNs next_facts = 0;
     TimeNs pause_ns = kTick;
+    std::size_t shown = kRecentRows;
     bool first = true;
     for (;;) {
-      const TimeNs begun = now_ns();
       const Result<bool> fresh = model.fetch(reader);
       if (!fresh) {
         fail(fresh.error());
         return false;
       }
       if (*fresh || first) {
-        const bool cut = model.longer_than(kRecentRows);
-        auto shared = std::make_shared<analyzer::TraceModel>(cut ? model.recent(kRecentRows) : model.whole());
+        const TimeNs fetched = now_ns();
+        const bool cut = model.longer_than(shown);
+        auto shared = std::make_shared<analyzer::TraceModel>(cut ? model.recent(shown) : model.whole());
         shared->name = file_name(path);
         publish(std::move(shared), true, cut);
         first = false;
-        // A long picture takes longer to make; half of the time is left to others.
-        pause_ns = std::max(kTick, now_ns() - begun);
+        const TimeNs took = now_ns() - fetched;
+        if (took > kPictureTime) shown = std::max(kFewestRows, shown / 2);
+        if (took < kPictureTime / 4) shown = std::min(kRecentRows, shown * 2);
+        // As much time as the picture took is left to others.
+        pause_ns = std::max(kTick, took);
       }
       if (model.complete()) return true;
       model.keep_recent(kKeptRows);

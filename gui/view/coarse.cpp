@@ -37,9 +37,10 @@ std::shared_ptr<const CoarseBlock> summed(const store::LaneBlock& block, TimeNs 
 
 Coarse::Coarse(const store::Lane& lane, TimeNs origin, const std::vector<store::LaneBlock>& whole)
     : events_(lane.events), most_(lane.most), origin_(origin) {
-  for (const store::LaneBlock& block : whole) {
-    whole_.push_back(summed(block, origin));
-    for (std::size_t s = 0; s < kStates; ++s) has_[s] = has_[s] || !block.time[s].empty();
+  for (const store::LaneBlock& block : whole) whole_.push_back(summed(block, origin));
+  for (std::uint8_t s = 0; s < kStates; ++s) {
+    const bool occurs = std::any_of(whole.begin(), whole.end(), [s](const store::LaneBlock& block) { return !block.time[s].empty(); });
+    if (occurs) states_.push_back(s);
   }
 }
 
@@ -61,20 +62,20 @@ Coarse::Cursor::Sums Coarse::Cursor::up_to(TimeNs time) {
   while (at_ < blocks.size() && blocks[at_]->end <= time) {
     const CoarseBlock& block = *blocks[at_++];
     before_.begun += block.begun.back();
-    for (std::size_t s = 0; s < kStates; ++s) {
+    for (const std::uint8_t s : lane_.states_) {
       if (!block.time[s].empty()) before_.time[s] += block.time[s].back();
     }
   }
   Sums sums = before_;
   if (at_ == blocks.size() || time <= blocks[at_]->begin) return sums;
   const CoarseBlock& block = *blocks[at_];
-  const TimeNs width = store::column_width(block.level);
-  const auto column = static_cast<std::size_t>((time - block.begin) / width);
-  const double part = static_cast<double>((time - block.begin) % width) / static_cast<double>(width);
+  const TimeNs width = store::column_width(block.level);  // a power of two
+  const auto column = static_cast<std::size_t>((time - block.begin) >> (2 * block.level));
+  const double part = static_cast<double>((time - block.begin) & (width - 1)) / static_cast<double>(width);
   const auto value = [&](const std::vector<double>& list) { return list[column] + part * (list[column + 1] - list[column]); };
   sums.begun += value(block.begun);
-  for (std::size_t s = 0; s < kStates; ++s) {
-    if (lane_.has_[s] && !block.time[s].empty()) sums.time[s] += value(block.time[s]);
+  for (const std::uint8_t s : lane_.states_) {
+    if (!block.time[s].empty()) sums.time[s] += value(block.time[s]);
   }
   return sums;
 }

@@ -21,8 +21,8 @@ class Coarse {
 
   std::uint64_t events() const { return events_; }
   std::uint32_t most() const { return most_; }
-  /// Whether anything is ever in the state.
-  bool has(State state) const { return has_[index_of(state)]; }
+  /// The states that anything is ever in.
+  const std::vector<std::uint8_t>& states() const { return states_; }
 
   /// From left to right over the lane; the next moment may not lie before the last.
   class Cursor {
@@ -49,7 +49,7 @@ class Coarse {
   std::uint64_t events_ = 0;
   std::uint32_t most_ = 0;
   TimeNs origin_ = 0;
-  std::array<bool, kStates> has_{};
+  std::vector<std::uint8_t> states_;
   std::vector<std::shared_ptr<const struct CoarseBlock>> whole_, finer_;
 };
 

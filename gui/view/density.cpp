@@ -85,7 +85,7 @@ std::vector<DensityColumn> Density::draw(TimeNs begin, TimeNs end, std::uint32_t
         continue;
       }
       const Coarse::Cursor::Sums sums = cursor.up_to(to);
-      for (std::size_t s = 0; s < kStates; ++s)
+      for (const std::uint8_t s : coarse_->states())
         drawn[i].count[s] = static_cast<float>((sums.time[s] - last.time[s]) / static_cast<double>(to - from));
       last = sums;
       from = to;

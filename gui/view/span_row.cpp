@@ -100,7 +100,7 @@ std::vector<DrawnSpan> SpanRow::draw_coarse(TimeNs begin, TimeNs end, std::uint3
     const Coarse::Cursor::Sums sums = cursor.up_to(to);
     DrawnSpan one{from, to, kind_ == EventKind::nvtx ? State::range : State::computing, {kind_, 0}, 0, 0};
     double most = 0, total = 0;
-    for (std::size_t s = 0; s < kStates; ++s) {
+    for (const std::uint8_t s : coarse_->states()) {
       const double time = sums.time[s] - last.time[s];
       total += time;
       if (time > most) {

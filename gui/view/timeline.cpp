@@ -33,6 +33,22 @@ void note_places(Timeline& timeline) {
   }
 }
 
+void sum_up_strips(Timeline& timeline) {
+  timeline.overview.assign(Timeline::kOverviewColumns, {});
+  double most = 0;
+  for (const Track& track : timeline.tracks) {
+    if (!track.has_strip()) continue;
+    most += track.density.most();
+    const auto columns = track.density.draw(timeline.begin, timeline.end, Timeline::kOverviewColumns);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      for (std::size_t s = 0; s < kStates; ++s) timeline.overview[i].count[s] += columns[i].count[s];
+    }
+  }
+  for (DensityColumn& column : timeline.overview) {
+    for (float& count : column.count) count = most > 0 ? static_cast<float>(count / most) : 0;
+  }
+}
+
 void note_interventions(Timeline& timeline, const analyzer::TraceModel& model) {
   for (const store::InterventionRow& row : model.interventions) {
     const std::string way = analyzer::way_name(row.new_mode, row.new_strategy);
@@ -76,6 +92,7 @@ Timeline build_timeline(const analyzer::TraceModel& model) {
   }
   note_places(timeline);
   note_interventions(timeline, model);
+  sum_up_strips(timeline);
   return timeline;
 }
 
@@ -123,6 +140,7 @@ Timeline build_timeline(const analyzer::TraceModel& model, const std::vector<Coa
   }
   note_places(timeline);
   note_interventions(timeline, model);
+  sum_up_strips(timeline);
   return timeline;
 }
 

@@ -31,6 +31,8 @@ struct Timeline {
   TimeNs begin = 0, end = 0;  ///< what there is to see
   std::vector<Track> tracks;
   std::vector<InterventionMark> interventions;
+  static constexpr std::uint32_t kOverviewColumns = 512;
+  std::vector<DensityColumn> overview;    ///< all strips together from begin to end; of 1, the most that can be
   std::vector<analyzer::WakeEdge> edges;  ///< in order of their wait's end
 
   /// Arrows that end in [from, to), at most about `limit`: of the edges of one signal and one column, one stands for all.
