@@ -9,23 +9,13 @@
 #include <string>
 #include <string_view>
 
+#include "store/lanes.h"
+
 namespace wicprof::analyzer {
 
-/// What a warp, a thread or a stream is doing.
-enum class State : std::uint8_t {
-  computing,     ///< a kernel runs; a warp between its waits
-  polling,       ///< waits and reads the word itself, again and again
-  parked,        ///< waits and leaves its turns to others
-  host_waiting,  ///< a host thread waits; whether it spins or sleeps is not known
-  transferring,  ///< data travels: a copy, a migration
-  descheduled,   ///< ready to run, but on no CPU
-  calling,       ///< a host thread is within a call
-  range,         ///< an NVTX range
-  signalling,    ///< a signal, a message
-  at_barrier,    ///< waits at its group's barrier, while another warp of the group waits for the word
-};
-inline constexpr std::size_t kStates = 10;
-constexpr std::size_t index_of(State state) { return static_cast<std::size_t>(state); }
+using store::index_of;
+using store::kStates;
+using store::State;
 
 /// The states of warps that wait, and of those between their waits, in the order in which pictures stack them.
 inline constexpr std::array kWarpStates{State::polling, State::parked, State::at_barrier, State::computing};

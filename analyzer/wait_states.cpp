@@ -5,7 +5,6 @@
 #include <optional>
 #include <unordered_map>
 
-#include "analyzer/sites.h"
 #include "analyzer/wait_kernels.h"
 
 namespace wicprof::analyzer {
@@ -51,10 +50,6 @@ class Leaders {
 
 }  // namespace
 
-State state_under(StrategyId strategy) {
-  return every_waiter_polls(strategy) || strategy == StrategyId::naive ? State::polling : State::parked;
-}
-
 bool has_leader(StrategyId strategy) {
   switch (strategy) {
     case StrategyId::leader_bar_sync:
@@ -97,7 +92,7 @@ WaitStates::Own WaitStates::own(std::size_t index) const {
   const store::WaitRow& wait = model_.waits[index];
   const State last = state_under(wait.strategy);
   if (wait.switched && *wait.switched > wait.arrived && *wait.switched < wait.resumed)
-    return {last == State::polling ? State::parked : State::polling, last, *wait.switched};
+    return {store::other_way(last), last, *wait.switched};
   const store::SiteRow* site = wait.polls == 0 && has_leader(wait.strategy) ? model_.site(wait.site) : nullptr;
   const bool behind = site != nullptr && site->pollers == Pollers::each_thread;
   return {behind ? State::at_barrier : last, behind ? State::at_barrier : last, wait.arrived};

@@ -19,8 +19,7 @@
 
 namespace wicprof::analyzer {
 
-/// The state of a warp that waits under that strategy and looks at the word itself.
-State state_under(StrategyId strategy);
+using store::state_under;
 /// Whether one thread of a group waits for all of it, even at sites where every thread polls in the program's own way.
 bool has_leader(StrategyId strategy);
 

@@ -42,6 +42,7 @@ struct AppOptions {
   std::optional<View> view;            ///< what shows first
   float scale = 0;                     ///< 0 = as the display asks for
   std::optional<bool> dark;            ///< nothing = as it was last time
+  std::vector<std::string> analyst;    ///< the program that analyses large traces (source/analyst.h)
 };
 
 /// The user's thread only, all of it.
@@ -68,6 +69,8 @@ class App {
   // What actions do. Each is one key, one button or one entry of the palette.
   void show(View view);
   void select(EventRef ref, bool reveal);
+  /// Also what a large trace's model does not have yet: it is selected when it has come.
+  void go_to(const SearchHit& hit);
   void clear_selection();
   void focus_selection();
   void walk(bool back);
@@ -121,6 +124,7 @@ class App {
 
  private:
   void keep_selection(const Snapshot& before, const Snapshot& now);
+  void take_hits(SearchHits found);
   void refresh_tables();
   void compare_segments();
   void save();
@@ -131,6 +135,8 @@ class App {
   std::shared_ptr<const Snapshot> snapshots_[2];
   SessionView session_;
   bool first_model_ = true;
+  std::optional<EventRow> coming_;        // to be selected once the model has it
+  std::optional<EventRow> out_of_sight_;  // selected, but of another stretch of a large trace than the model's
   bool pair_chosen_ = false;
   std::shared_ptr<const Facts> tables_of_[2];
 };

@@ -27,7 +27,7 @@ Json timeline_json(const App& app) {
   Json tracks = Json::array();
   for (const Track& track : timeline.tracks) {
     std::size_t events = 0;
-    for (const SpanRow& row : track.rows) events += row.spans().size();
+    for (const SpanRow& row : track.rows) events += row.events();
     tracks.push_back({{"key", track.key},
                       {"group", track.group},
                       {"name", track.name},
@@ -141,6 +141,7 @@ Json state(const App& app) {
             {"loading", progress.doing},
             {"error", progress.error ? Json(progress.error->message) : Json(nullptr)},
             {"recording", app.snapshot().recording},
+            {"large", app.snapshot().large},
             {"dark", app.annotations.dark},
             {"notice", app.notice},
             {"help", app.help},

@@ -321,18 +321,26 @@ void draw_compare_panel(App& app, const Ui& ui) {
   begin_card(ui, "verdict", size.x, ui.px(186));
   if (app.has_second()) {
     heading(ui, fmt::format("{} against {}", app.snapshot().model->name, app.second().model->name));
-    static std::shared_ptr<const Facts> of[2];
-    static analyzer::Comparison comparison;
-    if (of[0] != app.snapshot().facts || of[1] != app.second().facts) {
-      comparison = analyzer::compare(*app.model(), *app.second().model);
-      of[0] = app.snapshot().facts;
-      of[1] = app.second().facts;
+    if (app.snapshot().large || app.second().large) {
+      faint(ui, "These traces are too large for the window to compare them; their pictures and what differs between their sites are "
+                "below. For the verdict:");
+      ImGui::PushFont(ui.mono);
+      paragraph(ui, fmt::format("wic-prof compare {} {}", app.path(), app.path(1)));
+      ImGui::PopFont();
+    } else {
+      static std::shared_ptr<const Facts> of[2];
+      static analyzer::Comparison comparison;
+      if (of[0] != app.snapshot().facts || of[1] != app.second().facts) {
+        comparison = analyzer::compare(*app.model(), *app.second().model);
+        of[0] = app.snapshot().facts;
+        of[1] = app.second().facts;
+      }
+      BeforeAfter values;
+      values.verdict = comparison.verdict;
+      values.speedup = comparison.speedup;
+      values.reason = comparison.reason;
+      draw_before_after(app, ui, values);
     }
-    BeforeAfter values;
-    values.verdict = comparison.verdict;
-    values.speedup = comparison.speedup;
-    values.reason = comparison.reason;
-    draw_before_after(app, ui, values);
   } else {
     const std::size_t chosen_before = segment_choice(app, ui, "before", app.segment_before);
     ImGui::SameLine(0, ui.px(20));

@@ -24,8 +24,6 @@ struct Cache {
   std::map<std::size_t, std::vector<DensityColumn>> strips;
   std::vector<EdgeArrow> arrows;
   bool has_arrows = false;
-  std::vector<DensityColumn> overview;
-  std::uint64_t overview_version = 0;
 };
 
 class Canvas {
@@ -42,15 +40,11 @@ class Canvas {
     const auto columns = static_cast<std::uint32_t>(width_ / std::max(1.0f, ui.scale));
     if (cache.version != app.snapshot().version || cache.begin != app.window.begin() || cache.end != app.window.end() ||
         cache.columns != columns) {
-      std::vector<DensityColumn> overview = std::move(cache.overview);
-      const std::uint64_t overview_version = cache.overview_version;
       cache = {};
       cache.version = app.snapshot().version;
       cache.begin = app.window.begin();
       cache.end = app.window.end();
       cache.columns = columns;
-      cache.overview = std::move(overview);
-      cache.overview_version = overview_version;
     }
   }
 
@@ -109,28 +103,12 @@ class Canvas {
     const Theme& theme = ui_.theme();
     const float y = all_.y + ui_.px(2), h = ui_.px(kOverview) - ui_.px(8);
     rect(left_, y, width_, h, ink(theme.lane));
-    constexpr std::uint32_t kColumns = 512;
-    if (cache_->overview_version != app_.snapshot().version) {
-      cache_->overview.assign(kColumns, {});
-      double most = 0;
-      for (const Track& track : timeline_.tracks) {
-        most += track.density.most();
-        if (!track.has_strip()) continue;
-        const auto columns = track.density.draw(timeline_.begin, timeline_.end, kColumns);
-        for (std::size_t i = 0; i < columns.size(); ++i) {
-          for (std::size_t s = 0; s < kStates; ++s) cache_->overview[i].count[s] += columns[i].count[s];
-        }
-      }
-      for (DensityColumn& column : cache_->overview) {
-        for (float& count : column.count) count = most > 0 ? static_cast<float>(count / most) : 0;
-      }
-      cache_->overview_version = app_.snapshot().version;
-    }
+    constexpr std::uint32_t kColumns = Timeline::kOverviewColumns;
     const float step = width_ / kColumns;
     for (std::uint32_t i = 0; i < kColumns; ++i) {
       float base = y + h;
       for (const State state : {State::polling, State::parked, State::at_barrier}) {
-        const float part = std::min(1.0f, cache_->overview[i].count[index_of(state)]) * h;
+        const float part = std::min(1.0f, timeline_.overview[i].count[index_of(state)]) * h;
         if (part < 0.5f) continue;
         rect(left_ + static_cast<float>(i) * step, base - part, step + 0.5f, part, state_ink(ui_, state, 0.85f));
         base -= part;
@@ -481,7 +459,10 @@ class Canvas {
     app_.selected_track = track.key;
     const bool on_strip = track.has_strip() && at.y < y_of(*place) + strip_;
     if (on_strip && (at.x < left_ || !place->opened)) {
-      if (app_.opened.erase(track.key) == 0) app_.opened.insert(track.key);
+      if (app_.opened.erase(track.key) == 0) {
+        app_.opened.insert(track.key);
+        if (track.rows.empty()) app_.notice = "zoom in to see its waits one by one";
+      }
       return;
     }
     if (const std::optional<EventRef> ref = event_at(at)) {

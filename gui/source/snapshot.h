@@ -5,24 +5,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "analyzer/analysis.h"
-#include "analyzer/figures/figure.h"
-#include "gui/view/segments.h"
+#include "gui/source/facts.h"
+#include "gui/view/search.h"
 #include "gui/view/status_line.h"
 #include "gui/view/timeline.h"
 
 namespace wicprof::gui {
-
-/// What takes longer to work out than a picture may wait. Its model is the whole trace, as far as it was known then.
-struct Facts {
-  std::shared_ptr<const analyzer::TraceModel> model;
-  analyzer::Analysis analysis;
-  analyzer::Comparison comparison;
-  BeforeAfter before_after;
-  std::vector<analyzer::Figure> figures;  ///< of the paper, in the order of their list
-};
 
 struct Snapshot {
   std::uint64_t version = 0;                          ///< another number for another snapshot
@@ -32,6 +21,8 @@ struct Snapshot {
   StatusLine status;
   bool recording = false;  ///< the trace is being written, and more will come
   bool cut = false;        ///< `model` holds the last part of the trace only
+  bool large = false;      ///< `model` has rows of a stretch of time at most; of the rest the timeline has summaries
+  std::shared_ptr<const SearchHits> found;  ///< of a large trace, what was asked for last
   TimeNs published = 0;    ///< when, on now_ns()'s clock
 };
 

@@ -266,7 +266,7 @@ TEST(Searches, FindsByNameWhateverTheCase) {
   EXPECT_EQ(search(model, "no such name").total, 0u);
   EXPECT_EQ(search(model, "").total, 0u);
   const auto hits = search(model, name).hits;
-  for (std::size_t i = 1; i < hits.size(); ++i) EXPECT_LE(time_of(model, hits[i - 1]).first, time_of(model, hits[i]).first);
+  for (std::size_t i = 1; i < hits.size(); ++i) EXPECT_LE(hits[i - 1].begin, hits[i].begin);
 }
 
 TEST(Areas, AddsUpWhatIsInside) {
