@@ -26,6 +26,7 @@
 #include "gui/source/facts.h"
 #include "gui/window/fonts.h"
 #include "gui/window/shell.h"
+#include "gui/window/theme.h"
 #include "protocol/events/kernel.h"
 #include "protocol/ring.h"
 #include "store/recorder.h"
