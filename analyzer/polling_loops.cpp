@@ -185,6 +185,7 @@ PollingLoop from_sass(const FunctionStalls& stalls, std::uint64_t device, const 
   }
   for (const std::size_t i : loop.body) {
     found.code.push_back(fmt::format("{:04x}  {}", function[i].offset, one_line(with_target(function[i]))));
+    found.code_lines.push_back(function[i].line);
   }
   return found;
 }

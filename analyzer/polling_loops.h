@@ -34,6 +34,7 @@ struct PollingLoop {
   std::vector<StallShare> reasons;    ///< most samples first
   std::vector<std::string> evidence;  ///< in words and figures
   std::vector<std::string> code;      ///< a line an instruction: offset and text; empty without instructions
+  std::vector<std::uint32_t> code_lines;  ///< the source line of each, in `file` or in what it includes; 0 = not known
   std::vector<std::string> beside;    ///< kernels that ran on the device at the same time, longest first
 };
 

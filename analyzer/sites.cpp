@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/statistics.h"
+#include "store/lanes.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -216,10 +217,7 @@ SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered) {
 
 }  // namespace
 
-bool every_waiter_polls(StrategyId strategy) {
-  // predicted_sleep polls only at its end; measured on an H200 it costs other work nothing even on a host word.
-  return strategy == StrategyId::poll || strategy == StrategyId::backoff;
-}
+bool every_waiter_polls(StrategyId strategy) { return store::every_waiter_polls(strategy); }
 
 std::optional<StrategyId> SiteStats::main_strategy() const {
   if (strategies.empty()) return std::nullopt;

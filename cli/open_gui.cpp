@@ -9,6 +9,7 @@
 #include "protocol/control_messages.h"
 #if WICPROF_HAS_GUI
 #include "gui/gui.h"
+#include "gui/source/facts.h"
 #endif
 
 namespace wicprof::cli {
@@ -27,8 +28,12 @@ Result<> open_gui(const GuiRequest&) { return can_open_gui(); }
 Result<> can_open_gui() { return gui::check_display(); }
 
 Result<> open_gui(const GuiRequest& request) {
+  if (request.facts) {
+    return request.files.size() == 1 ? gui::write_facts(request.files[0]) : bad_input("name one trace to analyse");
+  }
   gui::GuiPlan plan;
   plan.app.files = request.files;
+  plan.app.analyst = {"/proc/self/exe", "gui", "--facts"};
   plan.screenshot = request.screenshot;
   plan.script = request.script;
   plan.app.dark = request.dark;

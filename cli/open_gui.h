@@ -15,6 +15,7 @@ struct GuiRequest {
   std::string size;  ///< "1440x900"; empty = that
   int scale = 0;     ///< in percent; 0 = as the display asks for
   std::optional<bool> dark;
+  bool facts = false;  ///< no window: analyse FILE for the window that asks, and write what is found to standard output
 };
 
 /// Opens the window and stays until it is closed. Errors: bad usage; no display; built without the window's libraries.

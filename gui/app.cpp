@@ -18,7 +18,7 @@ std::optional<View> view_from_name(std::string_view name) {
 App::App(AppOptions options) : options_(std::move(options)) {
   for (auto& snapshot : snapshots_) snapshot = std::make_shared<const Snapshot>();
   for (std::size_t i = 0; i < std::min<std::size_t>(options_.files.size(), 2); ++i)
-    sources_[i] = std::make_unique<TraceSource>(options_.files[i], options_.session.has_value());
+    sources_[i] = std::make_unique<TraceSource>(options_.files[i], options_.session.has_value(), options_.analyst);
   if (options_.session) link_ = std::make_unique<SessionLink>(*options_.session);
   view = options_.view.value_or(options_.session ? View::live : options_.files.size() == 2 ? View::compare : View::timeline);
   window.follow(options_.session.has_value());
@@ -63,14 +63,22 @@ void App::update() {
       if (window.follows() && !snapshot().recording) window.follow(false);
       first_model_ = false;
     }
+    if (snapshot().found && snapshot().found != before->found) take_hits(*snapshot().found);
   }
+  if (snapshot().large) sources_[0]->show(window.begin(), window.end());
   refresh_tables();
 }
 
 // Indices into a model hold for that model only; the trace's rows stay.
 void App::keep_selection(const Snapshot& before, const Snapshot& now) {
-  if (selected && before.model) selected = find_row(*now.model, row_of(*before.model, *selected));
+  const std::optional<EventRow> was = selected && before.model ? std::optional(row_of(*before.model, *selected)) : out_of_sight_;
+  selected = was ? find_row(*now.model, *was) : std::nullopt;
+  out_of_sight_ = selected ? std::nullopt : was;
+  if (coming_) {
+    if (const auto here = find_row(*now.model, *coming_)) select(*here, false);
+  }
   hovered.reset();
+  if (now.large) return;  // its areas and hits are about the whole, whichever rows are here
   area.reset();
   area_tracks.clear();
   if (!hits.text.empty()) {
@@ -90,7 +98,7 @@ void App::refresh_tables() {
   if (first) {
     sites = site_table(analysis, sort_by, sort_descending);
     const SiteId site = detail ? detail->site : sites.empty() ? 0 : sites.front().site;
-    detail = site_detail(*facts()->model, analysis, site);
+    detail = facts()->detail_of(site);
     // A pair that the user chose stays while more segments come.
     const std::size_t segments = facts()->before_after.segments.size();
     if (segments >= 2 && !pair_chosen_) {
@@ -110,6 +118,7 @@ void App::choose_segments(std::size_t before, std::size_t after) {
   segment_before = before;
   segment_after = after;
   pair_chosen_ = true;
+  compared = {};
   compare_segments();
 }
 
@@ -131,6 +140,8 @@ void App::show(View wanted) {
 void App::select(EventRef ref, bool reveal) {
   if (model() == nullptr || !is_in(*model(), ref)) return;
   selected = ref;
+  coming_.reset();
+  out_of_sight_.reset();
   area.reset();
   notice.clear();
   const auto place = timeline()->place_of(ref);
@@ -155,7 +166,26 @@ void App::select(EventRef ref, bool reveal) {
   }
 }
 
+void App::go_to(const SearchHit& wanted) {
+  if (model() == nullptr) return;
+  if (const auto here = find_row(*model(), wanted.row)) return select(*here, true);
+  selected.reset();
+  out_of_sight_.reset();
+  area.reset();
+  notice.clear();
+  coming_ = wanted.row;
+  window.follow(false);
+  // So near that single rows are read; sometimes nearer than before, never farther.
+  const TimeNs around = std::max(8 * (wanted.end - wanted.begin), timeline()->end / 4096 - timeline()->begin / 4096);
+  if (window.width() > around || wanted.begin < window.begin() || wanted.end > window.end()) {
+    const TimeNs width = std::min(window.width(), around), middle = wanted.begin + (wanted.end - wanted.begin) / 2;
+    window.show(middle - width / 2, middle - width / 2 + width);
+  }
+}
+
 void App::clear_selection() {
+  coming_.reset();
+  out_of_sight_.reset();
   selected.reset();
   selected_track.reset();
   area.reset();
@@ -207,7 +237,17 @@ void App::step(int direction) {
 
 void App::search_for(const std::string& text) {
   if (model() == nullptr) return;
-  hits = search(*model(), text);
+  if (snapshot().large && !text.empty()) {
+    notice = "looking for '" + text + "'";
+    sources_[0]->search(text);
+    return;
+  }
+  take_hits(search(*model(), text));
+}
+
+void App::take_hits(SearchHits found) {
+  const std::string text = found.text;
+  hits = std::move(found);
   hit = 0;
   if (hits.hits.empty()) {
     notice = text.empty() ? "" : "nothing is called '" + text + "'";
@@ -215,16 +255,16 @@ void App::search_for(const std::string& text) {
   }
   // The first from the window's beginning on.
   const auto first = std::find_if(hits.hits.begin(), hits.hits.end(),
-                                  [&](EventRef ref) { return time_of(*model(), ref).first >= window.begin(); });
+                                  [&](const SearchHit& one) { return one.begin >= window.begin(); });
   if (first != hits.hits.end() && !window.shows_all()) hit = static_cast<std::size_t>(first - hits.hits.begin());
-  select(hits.hits[hit], true);
+  go_to(hits.hits[hit]);
 }
 
 void App::next_hit(int direction) {
   if (hits.hits.empty()) return;
   const std::size_t count = hits.hits.size();
   hit = (hit + (direction > 0 ? 1 : count - 1)) % count;
-  select(hits.hits[hit], true);
+  go_to(hits.hits[hit]);
 }
 
 void App::add_mark() {
@@ -272,7 +312,7 @@ void App::set_area(TimeNs begin, TimeNs end, std::vector<std::size_t> tracks) {
 }
 
 void App::open_site(SiteId site) {
-  if (facts() != nullptr) detail = site_detail(*facts()->model, facts()->analysis, site);
+  if (facts() != nullptr) detail = facts()->detail_of(site);
 }
 
 void App::sort_sites(SiteColumn column) {

@@ -29,12 +29,20 @@ struct Rect {
   float x = 0, y = 0, width = 0, height = 0;
 };
 
+/// What the compare view shows of both sides: each begins at the same iteration, and they are equally wide.
+struct ComparedWindow {
+  double iteration = 0;  ///< 2.5: the middle of the third
+  TimeNs offset = 0;     ///< from its begin on, of a side without iterations
+  TimeNs width = 0;      ///< 0: not chosen yet
+};
+
 struct AppOptions {
   std::vector<std::string> files;      ///< one, or two to compare; none with a session alone
   std::optional<SessionInfo> session;  ///< to change how its program waits
   std::optional<View> view;            ///< what shows first
   float scale = 0;                     ///< 0 = as the display asks for
   std::optional<bool> dark;            ///< nothing = as it was last time
+  std::vector<std::string> analyst;    ///< the program that analyses large traces (source/analyst.h)
 };
 
 /// The user's thread only, all of it.
@@ -61,6 +69,8 @@ class App {
   // What actions do. Each is one key, one button or one entry of the palette.
   void show(View view);
   void select(EventRef ref, bool reveal);
+  /// Also what a large trace's model does not have yet: it is selected when it has come.
+  void go_to(const SearchHit& hit);
   void clear_selection();
   void focus_selection();
   void walk(bool back);
@@ -99,6 +109,7 @@ class App {
   std::vector<Difference> differences;  ///< of the compare view
   BeforeAfter pair;                     ///< of the compare view: the segments chosen there
   std::size_t segment_before = 0, segment_after = 1;
+  ComparedWindow compared;
   std::string toggle_site;  ///< of the live panel; empty = the whole program
   StrategyId toggle_strategy = StrategyId::automatic;
   std::string notice;  ///< what to tell the user, until the next action
@@ -113,6 +124,7 @@ class App {
 
  private:
   void keep_selection(const Snapshot& before, const Snapshot& now);
+  void take_hits(SearchHits found);
   void refresh_tables();
   void compare_segments();
   void save();
@@ -123,6 +135,8 @@ class App {
   std::shared_ptr<const Snapshot> snapshots_[2];
   SessionView session_;
   bool first_model_ = true;
+  std::optional<EventRow> coming_;        // to be selected once the model has it
+  std::optional<EventRow> out_of_sight_;  // selected, but of another stretch of a large trace than the model's
   bool pair_chosen_ = false;
   std::shared_ptr<const Facts> tables_of_[2];
 };

@@ -36,7 +36,7 @@ class Script {
   std::size_t next_ = 0;
   std::vector<FakeMouse> pending_;  // one a frame
   std::string typing_;
-  FakeMouse mouse_;
+  FakeMouse mouse_ = FakeMouse::away();
   std::optional<TimeNs> waiting_since_;
   int idle_frames_ = 0;
 };

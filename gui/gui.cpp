@@ -49,7 +49,8 @@ Result<> run_gui(const GuiPlan& plan) {
       if (const Result<> done = script->step(app, *window); !done) return done.error();
       if (app.quit) break;
     }
-    window->begin_frame(app.annotations.dark, script ? script->mouse() : FakeMouse{});
+    const FakeMouse mouse = script ? script->mouse() : plan.screenshot.empty() ? FakeMouse{} : FakeMouse::away();
+    window->begin_frame(app.annotations.dark, mouse);
     const auto begun = std::chrono::steady_clock::now();
     draw_shell(app, window->ui());
     app.build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();

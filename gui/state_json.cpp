@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/figures/plot.h"
 #include "analyzer/reports/format.h"
 
 namespace wicprof::gui {
@@ -26,7 +27,7 @@ Json timeline_json(const App& app) {
   Json tracks = Json::array();
   for (const Track& track : timeline.tracks) {
     std::size_t events = 0;
-    for (const SpanRow& row : track.rows) events += row.spans().size();
+    for (const SpanRow& row : track.rows) events += row.events();
     tracks.push_back({{"key", track.key},
                       {"group", track.group},
                       {"name", track.name},
@@ -95,6 +96,20 @@ Json sites_json(const App& app) {
   return json;
 }
 
+Json figures_json(const std::vector<analyzer::Figure>& figures) {
+  Json list = Json::array();
+  for (const analyzer::Figure& figure : figures) {
+    Json series = Json::array();
+    for (const analyzer::FigureSeries& one : analyzer::plot_of(figure).series) {
+      Json points = Json::array();
+      for (const auto& [x, y] : one.points) points.push_back({x, y});
+      series.push_back({{"label", one.label}, {"state", one.state ? Json(look_of(*one.state).name) : Json(nullptr)}, {"points", points}});
+    }
+    list.push_back({{"number", figure.number}, {"missing", figure.missing}, {"series", series}});
+  }
+  return list;
+}
+
 Json findings_json(const analyzer::Analysis& analysis) {
   Json findings = Json::array();
   for (const analyzer::Finding& finding : analysis.findings)
@@ -126,6 +141,7 @@ Json state(const App& app) {
             {"loading", progress.doing},
             {"error", progress.error ? Json(progress.error->message) : Json(nullptr)},
             {"recording", app.snapshot().recording},
+            {"large", app.snapshot().large},
             {"dark", app.annotations.dark},
             {"notice", app.notice},
             {"help", app.help},
@@ -158,6 +174,8 @@ Json state(const App& app) {
     for (const Difference& d : app.differences)
       differences.push_back({{"what", d.what}, {"before", d.before}, {"after", d.after}, {"better", d.better}, {"worse", d.worse}});
     json["differences"] = differences;
+    json["compared"] = {{"iteration", app.compared.iteration}, {"width_ns", app.compared.width}};
+    json["figures"] = figures_json(facts->figures);
   }
   Json items;
   for (const auto& [name, rect] : app.items) items[name] = {rect.x, rect.y, rect.width, rect.height};

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "store/packed_trace.h"
@@ -133,6 +135,21 @@ int connect(const std::string& path, Database& database) {
 
 }  // namespace
 
+// On which lanes rows of a type lie.
+template <class RowType>
+constexpr std::optional<RowKind> kind_of() {
+  if constexpr (std::is_same_v<RowType, WaitRow>) return RowKind::wait;
+  if constexpr (std::is_same_v<RowType, SignalRow>) return RowKind::signal;
+  if constexpr (std::is_same_v<RowType, HostWaitRow>) return RowKind::host_wait;
+  if constexpr (std::is_same_v<RowType, KernelRow>) return RowKind::kernel;
+  if constexpr (std::is_same_v<RowType, CopyRow>) return RowKind::copy;
+  if constexpr (std::is_same_v<RowType, CallRow>) return RowKind::call;
+  if constexpr (std::is_same_v<RowType, NvtxRow>) return RowKind::nvtx;
+  if constexpr (std::is_same_v<RowType, UvmRow>) return RowKind::migration;
+  if constexpr (std::is_same_v<RowType, ThreadSampleRow>) return RowKind::thread_sample;
+  return std::nullopt;
+}
+
 struct Reader::State {
   explicit State(std::string file) : path(std::move(file)) {}
 
@@ -149,7 +166,9 @@ struct Reader::State {
     std::vector<RowType> rows;
     int code = 0;
     const bool by_id = select.find('?') != std::string_view::npos;
-    const std::optional<Ids> many = by_id && complete && after == 0 ? many_ids(select) : std::nullopt;
+    std::string part;
+    if (by_id && range && rows_within<RowType>(select, part)) select = part;
+    const std::optional<Ids> many = by_id && complete && after == 0 && part.empty() ? many_ids(select) : std::nullopt;
     if (many) {
       code = read_halves(select, *many, rows, take);
     } else {
@@ -231,6 +250,30 @@ struct Reader::State {
     return text.insert(at + 6, (aliased ? " AND t.id <= " : " AND id <= ") + std::to_string(last));
   }
 
+  /// `select` for rows that reach into the range; false where this kind of row does not lie on a lane. What is short begins at
+  /// most its length before the range, so that the index on time finds it; what is long is named by its id.
+  template <class RowType>
+  bool rows_within(std::string_view select, std::string& to) const {
+    constexpr std::optional<RowKind> kind = kind_of<RowType>();
+    if constexpr (!kind) {
+      return false;
+    } else {
+      const LaneTable& table = table_of(*kind);
+      const RowRange::Kind& its = range->kinds[static_cast<std::size_t>(*kind)];
+      const std::string begin = std::to_string(range->begin), end = std::to_string(range->end);
+      std::string ids = std::string("SELECT id FROM ") + table.name + " WHERE " + table.begin +
+                        " >= " + std::to_string(range->begin - its.short_ns) + " AND " + table.begin + " < " + end + " AND " + table.end +
+                        " >= " + begin;
+      for (std::size_t i = 0; i < its.named.size(); ++i) ids += (i == 0 ? " UNION VALUES (" : "), (") + std::to_string(its.named[i]);
+      if (!its.named.empty()) ids += ")";
+      to = select;
+      const std::size_t at = to.find("id > ?");
+      const bool aliased = at >= 2 && to.compare(at - 2, 2, "t.") == 0;
+      to.insert(at + 6, (aliased ? " AND t.id IN (" : " AND id IN (") + ids + ")");
+      return true;
+    }
+  }
+
   /// Of the table that `select` reads, if it is large and most ids in between are there.
   std::optional<Ids> many_ids(std::string_view select) {
     const std::size_t from = select.find(" FROM ") + 6;
@@ -252,6 +295,7 @@ struct Reader::State {
   std::string path;
   Database database;
   bool complete = false;
+  std::optional<RowRange> range;
 };
 
 namespace {
@@ -313,6 +357,15 @@ Result<std::map<std::string, std::string>> Reader::meta() const {
   if (!state_->complete && meta["state"] == "complete" && has_wal_file(state_->path)) fold_abandoned_log(state_->path);
   return meta;
 }
+
+Result<Overview> Reader::overview(const SummaryWatch& watch) const {
+  Database database;
+  if (const int code = connect(state_->path, database); code != 0) return cannot_read(state_->path, code, database.message());
+  const std::string& named = state_->unpacked ? state_->packed : state_->path;
+  return Overview::open(std::move(database), named, watch);
+}
+
+void Reader::within(std::optional<RowRange> range) { state_->range = std::move(range); }
 
 Result<std::vector<ProcessRow>> Reader::processes() const {
   return by_time(state_->list<ProcessRow>(
@@ -584,6 +637,51 @@ Result<std::vector<StatRow>> Reader::stats() const {
       "SELECT n.value, d.value, t.severity, t.value FROM stat t "
       "LEFT JOIN string n ON n.id = t.name_id LEFT JOIN string d ON d.id = t.detail_id ORDER BY t.id",
       0, [](Row& row, StatRow& to) { row >> to.name >> to.detail >> to.severity >> to.value; });
+}
+
+Result<NamedRows> Reader::named(const NameFilter& wanted, std::size_t most) const {
+  using Name = std::pair<std::int64_t, std::string>;
+  const auto take_name = [](Row& row, Name& to) { row >> to.first >> to.second; };
+  Result<std::vector<Name>> texts = state_->list<Name>("SELECT id, value FROM string", 0, take_name);
+  if (!texts) return texts.error();
+  Result<std::vector<SiteRow>> sites = this->sites();
+  if (!sites) return sites.error();
+  NamedRows found;
+  const auto look = [&](RowKind kind, const char* column, bool by_site) -> Result<> {
+    std::string ids;
+    const auto ask = [&](std::int64_t id, std::string_view name) {
+      if (wanted(kind, name)) ids += (ids.empty() ? "" : ", ") + std::to_string(id);
+    };
+    if (by_site) {
+      for (const SiteRow& site : *sites) ask(site.id, site.name);
+    } else {
+      for (const auto& [id, text] : *texts) ask(id, text);
+    }
+    if (ids.empty()) return ok();
+    const LaneTable& table = table_of(kind);
+    const std::string from = std::string(" FROM ") + table.name + " WHERE " + column + " IN (" + ids + ")";
+    Result<std::vector<std::uint64_t>> count = state_->list<std::uint64_t>("SELECT count(*)" + from, 0, [](Row& row, std::uint64_t& to) { row >> to; });
+    if (!count) return count.error();
+    found.total += count->empty() ? 0 : count->front();
+    const std::string select = std::string("SELECT id, ") + table.begin + ", " + table.end + from + " ORDER BY " + table.begin +
+                               " LIMIT " + std::to_string(most);
+    Result<std::vector<NamedRows::One>> rows = state_->list<NamedRows::One>(select, 0, [kind](Row& row, NamedRows::One& to) {
+      to.kind = kind;
+      row >> to.id >> to.begin >> to.end;
+    });
+    if (!rows) return rows.error();
+    found.rows.insert(found.rows.end(), rows->begin(), rows->end());
+    return ok();
+  };
+  for (const auto& [kind, column, by_site] :
+       {std::tuple{RowKind::kernel, "name_id", false}, {RowKind::nvtx, "name_id", false}, {RowKind::call, "name_id", false},
+        {RowKind::host_wait, "call_id", false}, {RowKind::host_wait, "site_id", true}, {RowKind::wait, "site_id", true},
+        {RowKind::signal, "site_id", true}}) {
+    if (Result<> looked = look(kind, column, by_site); !looked) return looked.error();
+  }
+  std::stable_sort(found.rows.begin(), found.rows.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  if (found.rows.size() > most) found.rows.resize(most);
+  return found;
 }
 
 }  // namespace wicprof::store

@@ -1,16 +1,30 @@
 // Reads a trace, finished or still being written. Sole way for the other layers to see what a trace holds.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "protocol/result.h"
+#include "store/level_of_detail.h"
 #include "store/rows.h"
 
 namespace wicprof::store {
+
+/// Rows that were asked for by name.
+struct NamedRows {
+  struct One {
+    RowKind kind = RowKind::wait;
+    RowId id = 0;
+    TimeNs begin = 0, end = 0;
+  };
+  std::vector<One> rows;  ///< in order of time
+  std::uint64_t total = 0;
+};
 
 /// One thread at a time. A trace that is still being recorded is held open only during each call, so that its recorder
 /// can complete it; one whose recorder was killed is put in order when it is opened, where its folder allows. A file
@@ -29,6 +43,11 @@ class Reader {
   /// Meta keys: app, command, session, pid, host, started_ns, started_utc, ended_ns, state ("recording" or "complete"),
   /// app_status, app_signal, mode, schedule, wic_prof_version, trace, sass_missing, and capture_* where only a part was captured.
   Result<std::map<std::string, std::string>> meta() const;
+  /// The trace's summaries. Where it has none they are made now, beside the file; `watch` hears how far that is.
+  Result<Overview> overview(const SummaryWatch& watch = {}) const;
+  /// From here on, lists of what is shown on lanes (waits, signals, host waits, kernels, copies, calls, NVTX, uvm, thread
+  /// samples) hold only rows that reach into a stretch of time; nothing = all again.
+  void within(std::optional<RowRange> range);
   Result<std::vector<ProcessRow>> processes() const;
   Result<std::vector<DeviceRow>> devices() const;
   Result<std::vector<SiteRow>> sites() const;
@@ -53,6 +72,10 @@ class Reader {
   /// Ordered by module, function and offset.
   Result<std::vector<SassRow>> sass() const;
   Result<std::vector<StatRow>> stats() const;
+  /// Kernels, calls, NVTX ranges, and waits and signals by their site; the first of them, and how many there are in all. Each
+  /// name is asked about once.
+  using NameFilter = std::function<bool(RowKind kind, std::string_view name)>;
+  Result<NamedRows> named(const NameFilter& wanted, std::size_t most) const;
 
  private:
   struct State;

@@ -442,6 +442,7 @@ Result<> Recorder::State::finish() {
     if (waits != 0) counters.set(Stat::not_matched, "", 1);
   }
   if (!complete(create_indexes_sql())) counters.set(Stat::not_indexed, "", 1);
+  if (!stopped.empty() || writer.make_summaries() != 0) counters.set(Stat::not_summarised, "", 1);
 
   if (!meta.contains("ended_ns")) set_meta("ended_ns", std::to_string(now_ns()));
   set_meta("state", "complete");

@@ -1,5 +1,6 @@
 #include "store/schema.h"
 
+#include "store/level_of_detail.h"
 #include "store/tables.h"
 
 namespace wicprof::store {
@@ -38,7 +39,7 @@ std::string create_tables_sql() {
       "pc_offset INTEGER NOT NULL, text_id INTEGER NOT NULL, target_offset INTEGER, file_id INTEGER, line INTEGER) "
       "STRICT;\n";
   append_tables(sql, static_cast<const EventTables*>(nullptr));
-  return sql;
+  return sql + create_summary_tables_sql();
 }
 
 std::string create_signal_index_sql() {

@@ -41,6 +41,10 @@ void Statement::bind(int parameter, std::string_view text) {
   sqlite3_bind_text(statement_, parameter, data, static_cast<int>(text.size()), SQLITE_STATIC);
 }
 
+void Statement::bind_bytes(int parameter, std::string_view bytes) {
+  sqlite3_bind_blob(statement_, parameter, bytes.data(), static_cast<int>(bytes.size()), SQLITE_STATIC);
+}
+
 int Statement::run() {
   const int code = sqlite3_step(statement_);
   sqlite3_reset(statement_);
@@ -65,6 +69,12 @@ bool Statement::is_null(int column) const { return sqlite3_column_type(statement
 
 std::string_view Statement::text(int column) const {
   const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  if (data == nullptr) return {};
+  return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+std::string_view Statement::bytes(int column) const {
+  const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column));
   if (data == nullptr) return {};
   return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }

@@ -35,6 +35,8 @@ class Statement {
   void bind_null(int parameter);
   /// The text must stay where it is until the statement has run.
   void bind(int parameter, std::string_view text);
+  /// Likewise, as bytes.
+  void bind_bytes(int parameter, std::string_view bytes);
 
   /// Runs a statement that returns no rows, and makes it ready to run again. 0 when it succeeded.
   int run();
@@ -46,6 +48,7 @@ class Statement {
   std::int64_t integer(int column) const;
   bool is_null(int column) const;
   std::string_view text(int column) const;  ///< valid until the next row
+  std::string_view bytes(int column) const;  ///< likewise
 
  private:
   sqlite3_stmt* statement_ = nullptr;

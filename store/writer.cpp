@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "store/level_of_detail.h"
 #include "store/trace_file.h"
 
 namespace wicprof::store {
@@ -134,6 +135,14 @@ std::int64_t Writer::next_string_id() { return database_.integer("SELECT ifnull(
 
 int Writer::in_transaction(const std::string& sql) {
   const int code = database_.execute("BEGIN IMMEDIATE;" + sql + "COMMIT;");
+  if (code != 0) roll_back();
+  return code;
+}
+
+int Writer::make_summaries() {
+  int code = begin();
+  if (code == 0) code = summarise(database_);
+  if (code == 0) code = commit();
   if (code != 0) roll_back();
   return code;
 }

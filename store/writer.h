@@ -66,6 +66,9 @@ class Writer {
   /// Runs SQL in a transaction of its own; nothing of it stays when it fails.
   int in_transaction(const std::string& sql);
 
+  /// Fills the tables of summaries, in a transaction of its own; nothing of it stays when it fails.
+  int make_summaries();
+
   /// Makes the file as small as its rows, where most of it is free. Only without an open transaction. It may fail: the file
   /// then stays as it is.
   void give_free_pages_back() {

@@ -24,6 +24,8 @@ VerbBody declare_gui(CLI::App& verb, const ProgramWords&) {
   verb.add_flag_callback("--dark", [request] { request->dark = true; }, "on a dark page; as it was last time unless named");
   verb.add_flag_callback("--light", [request] { request->dark = false; }, "on a light page");
   verb.add_option("--drive", request->script, "do what a script says in place of the user; gui/drive.h has the steps")->type_name("FILE");
+  // Not for people: what a window starts to have a large trace analysed beside it.
+  verb.add_flag("--facts", request->facts)->group("");
   add_example(verb, "wic-prof gui halo.wicprof");
   return [request]() -> int {
     const Result<> shown = open_gui(*request);

@@ -22,19 +22,21 @@ void tile(const Ui& ui, Rect where, Colour top, std::string_view title, std::str
   draw_text(list, ui.large, {x, y, width, ui.px(28)}, ink(theme.text), value);
   y += ui.px(28);
   for (const std::string& line : lines) {
-    if (y + ui.px(16) > where.y + where.height) break;
-    draw_text(list, ui.small, {x, y, width, ui.px(16)}, ink(theme.faint), line);
-    y += ui.px(16);
+    // Wrapped, as long as there is room; the last row is cut.
+    for (std::string_view rest = line; !rest.empty() && y + ui.px(16) <= where.y + where.height;) {
+      const bool last = y + ui.px(32) > where.y + where.height;
+      const char* cut = last ? nullptr : ui.small->CalcWordWrapPositionA(1, rest.data(), rest.data() + rest.size(), width);
+      const std::size_t fits = cut == nullptr ? rest.size() : static_cast<std::size_t>(cut - rest.data());
+      draw_text(list, ui.small, {x, y, width, ui.px(16)}, ink(theme.faint), rest.substr(0, fits));
+      rest.remove_prefix(fits);
+      while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+      y += ui.px(16);
+    }
   }
 }
 
-Colour colour_of(const Ui& ui, Mode mode) {
-  const StateLook& look = look_of(mode == Mode::park ? State::parked : State::polling);
-  return ui.dark ? look.dark : look.light;
-}
-
 void side(const Ui& ui, Rect where, const char* title, const SegmentLine& line) {
-  tile(ui, where, colour_of(ui, line.mode), fmt::format("{}: {}", title, line.way),
+  tile(ui, where, colour_of(ui, state_of_mode(line.mode)), fmt::format("{}: {}", title, line.way),
        line.iteration_p50 ? analyzer::format_duration(*line.iteration_p50) + " an iteration" : "no iterations",
        {fmt::format("{}, {} of the time waiting", analyzer::count_of(line.iterations, "iteration"), analyzer::format_percent(line.wait_share)),
         line.polls_a_wait ? analyzer::format_number(*line.polls_a_wait) + " polls a wait" : std::string("no waits inside kernels")});
@@ -45,7 +47,7 @@ void side(const Ui& ui, Rect where, const char* title, const SegmentLine& line) 
 void draw_before_after(App& app, const Ui& ui, const BeforeAfter& values) {
   const Theme& theme = ui.theme();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, height = ui.px(98), gap = ui.px(10);
+  const float width = ImGui::GetContentRegionAvail().x, height = ui.px(112), gap = ui.px(10);
   note_rect(app, "before_after", {at.x, at.y, width, height});
   // Side by side where there is room, else one below the other.
   const int tiles = values.before && values.after ? 3 : 1;

@@ -1,5 +1,5 @@
-// Two segments of one trace, or two traces, side by side: aligned on where their iterations begin, with one zoom for both,
-// and what differs as a list.
+// Two segments of one trace, or two traces, side by side: both from the same iteration on, with one zoom for both, the
+// iterations that differ coloured, and what differs as a list.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,115 +13,235 @@ namespace wicprof::gui {
 
 namespace {
 
-/// One side: a trace, and the time of it that begins an iteration.
+/// One side: a trace, and the time of it that is compared.
 struct Side {
   std::string title;
   const Timeline* timeline = nullptr;
   TimeNs begin = 0, end = 0;
-  std::vector<TimeNs> iterations;  ///< where they begin
-  State state = State::polling;
+  const std::vector<analyzer::Iteration>* iterations = nullptr;  ///< within that time; may be none
 };
 
-std::vector<TimeNs> begins_of(const analyzer::Segment& segment) {
-  std::vector<TimeNs> list;
-  for (const analyzer::Iteration& iteration : segment.iterations) list.push_back(iteration.begin);
-  return list;
+const std::vector<analyzer::Iteration> kNoIterations;
+
+/// Before the first iteration of a segment the program still starts, or still waits in the other way.
+void begin_at_first_iteration(Side& side) {
+  if (side.iterations->empty()) return;
+  side.begin = side.iterations->front().begin;
+  side.end = std::max(side.end, side.iterations->back().end);
 }
 
 Side side_of_segment(const App& app, std::size_t index) {
   const Facts& facts = *app.facts();
   const SegmentLine& line = facts.before_after.segments[index];
-  Side side{line.way, app.timeline(), line.begin, line.end, begins_of(facts.comparison.segments[index]),
-            line.mode == Mode::park ? State::parked : State::polling};
-  if (!side.iterations.empty()) side.begin = side.iterations.front();
+  Side side{line.way, app.timeline(), line.begin, line.end, &facts.comparison.segments[index].iterations};
+  begin_at_first_iteration(side);
   return side;
 }
 
-Side side_of_trace(const Snapshot& snapshot, State state) {
-  Side side{snapshot.model->name, snapshot.timeline.get(), snapshot.timeline->begin, snapshot.timeline->end, {}, state};
-  if (snapshot.facts && snapshot.facts->analysis.iterations) {
-    for (const analyzer::Iteration& iteration : snapshot.facts->analysis.iterations->list) side.iterations.push_back(iteration.begin);
-    if (!side.iterations.empty()) side.begin = side.iterations.front();
+Side side_of_trace(const Snapshot& snapshot) {
+  Side side{snapshot.model->name, snapshot.timeline.get(), snapshot.timeline->begin, snapshot.timeline->end, &kNoIterations};
+  if (snapshot.facts->analysis.iterations) side.iterations = &snapshot.facts->analysis.iterations->list;
+  begin_at_first_iteration(side);
+  return side;
+}
+
+/// The first iteration in which all take part: of those that take part at all in the first few, some start later.
+std::size_t first_whole_iteration(const Side& side) {
+  constexpr std::size_t kFew = 8;
+  const auto& list = *side.iterations;
+  if (list.empty()) return 0;
+  const auto taking_part = [&](TimeNs until) {
+    return std::count_if(side.timeline->tracks.begin(), side.timeline->tracks.end(), [&](const Track& track) {
+      return std::any_of(kWarpStates.begin(), kWarpStates.end(),
+                         [&](State state) { return track.density.time_in(state, side.timeline->begin, until) > 0; });
+    });
+  };
+  const std::size_t last = std::min(kFew, list.size() - 1);
+  std::size_t first = 0;
+  while (first < last && taking_part(list[first].begin) < taking_part(list[last].begin)) ++first;
+  return first;
+}
+
+TimeNs first_time(const Side& side, const ComparedWindow& window) {
+  if (side.iterations->empty()) return side.begin + window.offset;
+  const std::vector<analyzer::Iteration>& list = *side.iterations;
+  const auto whole = std::min(static_cast<std::size_t>(std::max(window.iteration, 0.0)), list.size() - 1);
+  const double part = std::clamp(window.iteration - static_cast<double>(whole), 0.0, 1.0);
+  return list[whole].begin + static_cast<TimeNs>(part * static_cast<double>(list[whole].duration()));
+}
+
+/// What an iteration's partner on the other side took; nothing where it has none.
+std::optional<double> ratio_to_partner(const Side& side, const Side& other, std::size_t index) {
+  if (index >= other.iterations->size() || (*other.iterations)[index].duration() <= 0) return std::nullopt;
+  return static_cast<double>((*side.iterations)[index].duration()) / static_cast<double>((*other.iterations)[index].duration());
+}
+
+class Picture {
+ public:
+  Picture(const Ui& ui, const Side& side, const Side& other, const ComparedWindow& window, Rect where)
+      : ui_(ui), side_(side), other_(other), window_(window), list_(ImGui::GetWindowDrawList()), where_(where) {
+    from_ = first_time(side, window);
+    to_ = from_ + window.width;
+    left_ = where.x + ui.px(82);
+    width_ = where.width - ui.px(82);
   }
-  return side;
-}
 
-// The part of the sides that shows: both from the same offset on, and equally wide.
-struct Linked {
-  TimeNs offset = 0, width = 0;  // 0 = all
-};
+  /// `tells`: whether its iterations are coloured by how they compare with the other side's.
+  void draw(bool tells) {
+    const Theme& theme = ui_.theme();
+    draw_text(list_, ui_.bold, {where_.x, where_.y, where_.width, ui_.px(22)}, ink(theme.text), side_.title);
+    float y = where_.y + ui_.px(26);
+    const float top = y;
+    if (!side_.iterations->empty()) {
+      iterations(y, tells);
+      y += ui_.px(26);
+    }
+    const float bottom = strips(y);
+    for (const analyzer::Iteration& iteration : *side_.iterations) {
+      if (iteration.begin < from_ || iteration.begin > to_) continue;
+      list_->AddLine(ImVec2(x(iteration.begin), top), ImVec2(x(iteration.begin), bottom), ink(theme.text, 0.5f), 1);
+    }
+    const TimeNs step = analyzer::tick_step(window_.width, 5);
+    for (TimeNs time = 0; time <= window_.width; time += step) {
+      const float at = x(from_ + time);
+      if (at + ui_.px(44) > left_ + width_) break;
+      draw_text(list_, ui_.small, {at, bottom + ui_.px(2), ui_.px(80), ui_.px(16)}, ink(theme.faint),
+                (time > 0 ? "+" : "") + analyzer::tick_label(time, step, window_.width));
+    }
+  }
 
-void draw_side(const Ui& ui, const Side& side, Linked linked, Rect where) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const Theme& theme = ui.theme();
-  draw_text(list, ui.bold, {where.x, where.y, where.width, ui.px(22)}, ink(theme.text), side.title);
-  const TimeNs from = side.begin + linked.offset, to = from + linked.width;
-  const float top = where.y + ui.px(26);
-  float y = top;
-  const float left = where.x + ui.px(74), width = where.width - ui.px(74);
-  const auto columns = static_cast<std::uint32_t>(std::max(width / std::max(1.0f, ui.scale), 1.0f));
-  const auto strips = std::count_if(side.timeline->tracks.begin(), side.timeline->tracks.end(), [](const Track& t) { return t.has_strip(); });
-  const float room = where.y + where.height - top - ui.px(20), gap = ui.px(4);
-  const float tall = std::clamp(std::floor(room / static_cast<float>(std::max<std::ptrdiff_t>(strips, 1))) - gap, ui.px(12), ui.px(72));
-  for (const Track& track : side.timeline->tracks) {
-    if (!track.has_strip()) continue;
-    if (y + tall > top + room) break;
-    draw_text(list, ui.small, {where.x, y, ui.px(68), tall}, ink(theme.faint), track.name);
-    list->AddRectFilled(ImVec2(left, y), ImVec2(left + width, y + tall), ink(theme.lane));
-    const auto drawn = track.density.draw(from, to, columns);
-    const float most = static_cast<float>(std::max(1u, track.density.most())), step = width / static_cast<float>(columns);
+ private:
+  float x(TimeNs time) const {
+    return left_ + width_ * static_cast<float>(static_cast<double>(time - from_) / static_cast<double>(to_ - from_));
+  }
+
+  void iterations(float y, bool tells) {
+    const Theme& theme = ui_.theme();
+    const float tall = ui_.px(20);
+    draw_text(list_, ui_.small, {where_.x, y, ui_.px(76), tall}, ink(theme.faint), "iterations");
+    const auto& list = *side_.iterations;
+    const auto first = std::partition_point(list.begin(), list.end(), [&](const auto& one) { return one.end <= from_; });
+    float drawn_to = left_ - 1;
+    for (auto one = first; one != list.end() && one->begin < to_; ++one) {
+      const float a = std::max(x(one->begin), left_), b = std::min(x(one->end), left_ + width_);
+      if (b < drawn_to + 1) continue;  // of many that share a pixel, one
+      const auto index = static_cast<std::size_t>(one - list.begin());
+      const std::optional<double> ratio = tells ? ratio_to_partner(side_, other_, index) : std::nullopt;
+      const bool less = ratio && *ratio < 1 - kTolerance, more = ratio && *ratio > 1 + kTolerance;
+      list_->AddRectFilled(ImVec2(a, y), ImVec2(b, y + tall), ink(less ? theme.good_soft : more ? theme.bad_soft : theme.lane));
+      list_->AddRectFilled(ImVec2(a, y + tall - ui_.px(3)), ImVec2(b, y + tall), ink(less ? theme.good : more ? theme.bad : theme.faint));
+      drawn_to = b;
+      const std::string text = fmt::format("{}: {}", one->number, analyzer::format_duration(one->duration()));
+      const float room = b - a - ui_.px(8);
+      if (text_width(ui_.small, text) <= room)
+        draw_text(list_, ui_.small, {a + ui_.px(5), y, room, tall - ui_.px(3)}, ink(less ? theme.good : more ? theme.bad : theme.text), text);
+      if (ImGui::IsMouseHoveringRect(ImVec2(a, y), ImVec2(b, y + tall)))
+        ImGui::SetTooltip("iteration %s%s", text.c_str(), ratio ? fmt::format(", {:.3g} of what it takes on the other side", *ratio).c_str() : "");
+    }
+  }
+
+  /// Returns where they end.
+  float strips(float y) {
+    const Theme& theme = ui_.theme();
+    const auto columns = static_cast<std::uint32_t>(std::max(width_ / std::max(1.0f, ui_.scale), 1.0f));
+    const auto count = std::count_if(side_.timeline->tracks.begin(), side_.timeline->tracks.end(), [](const Track& t) { return t.has_strip(); });
+    const float gap = ui_.px(4), room = where_.y + where_.height - y - ui_.px(20);
+    const float tall = std::clamp(std::floor(room / static_cast<float>(std::max<std::ptrdiff_t>(count, 1))) - gap, ui_.px(14), ui_.px(104));
+    std::ptrdiff_t shown = 0;
+    for (const Track& track : side_.timeline->tracks) {
+      if (!track.has_strip()) continue;
+      const bool more = count - shown > 1 && y + 2 * (tall + gap) > where_.y + where_.height - ui_.px(20);
+      if (more) {
+        draw_text(list_, ui_.small, {where_.x, y, where_.width, tall}, ink(theme.faint), fmt::format("and {} more", count - shown));
+        return y + tall;
+      }
+      ++shown;
+      draw_text(list_, ui_.small, {where_.x, y, ui_.px(76), tall}, ink(theme.faint), track.name);
+      strip(track, y, tall, columns);
+      y += tall + gap;
+    }
+    return y;
+  }
+
+  void strip(const Track& track, float y, float tall, std::uint32_t columns) {
+    list_->AddRectFilled(ImVec2(left_, y), ImVec2(left_ + width_, y + tall), ink(ui_.theme().lane));
+    const auto drawn = track.density.draw(from_, to_, columns);
+    const float most = static_cast<float>(std::max(1u, track.density.most())), step = width_ / static_cast<float>(columns);
     for (std::uint32_t i = 0; i < columns; ++i) {
       float base = y + tall;
-      for (const State state : {State::polling, State::parked, State::computing}) {
+      for (const State state : kWarpStates) {
         const float h = std::min(1.0f, drawn[i].count[index_of(state)] / most) * tall;
         if (h >= 0.5f)
-          list->AddRectFilled(ImVec2(left + static_cast<float>(i) * step, base - h),
-                              ImVec2(left + static_cast<float>(i) * step + step + 0.5f, base), state_ink(ui, state));
+          list_->AddRectFilled(ImVec2(left_ + static_cast<float>(i) * step, base - h),
+                               ImVec2(left_ + static_cast<float>(i) * step + step + 0.5f, base), state_ink(ui_, state));
         base -= h;
       }
     }
-    y += tall + gap;
   }
-  for (const TimeNs begin : side.iterations) {
-    if (begin < from || begin > to) continue;
-    const float x = left + width * static_cast<float>(static_cast<double>(begin - from) / static_cast<double>(to - from));
-    list->AddLine(ImVec2(x, top), ImVec2(x, y), ink(theme.text, 0.5f), 1);
-  }
-  const TimeNs step = analyzer::tick_step(to - from, 5);
-  for (TimeNs time = (linked.offset + step - 1) / step * step; time <= linked.offset + linked.width; time += step) {
-    const float x = left + width * static_cast<float>(static_cast<double>(time - linked.offset) / static_cast<double>(linked.width));
-    if (x + ui.px(50) > where.x + where.width) break;
-    draw_text(list, ui.small, {x, y, ui.px(80), ui.px(16)}, ink(theme.faint), analyzer::tick_label(time, step, linked.offset + linked.width));
-  }
+
+  static constexpr double kTolerance = 0.02;  // as verdicts have it
+  const Ui& ui_;
+  const Side& side_;
+  const Side& other_;
+  const ComparedWindow& window_;
+  ImDrawList* list_;
+  Rect where_;
+  TimeNs from_ = 0, to_ = 1;
+  float left_ = 0, width_ = 0;
+};
+
+/// The place, as iterations and their parts, of a time on a side.
+double iteration_at(const Side& side, TimeNs time) {
+  const auto& list = *side.iterations;
+  const auto next = std::partition_point(list.begin(), list.end(), [&](const auto& one) { return one.begin <= time; });
+  if (next == list.begin()) return 0;
+  const analyzer::Iteration& in = *std::prev(next);
+  const double part = static_cast<double>(time - in.begin) / static_cast<double>(std::max<TimeNs>(in.duration(), 1));
+  return static_cast<double>(std::prev(next) - list.begin()) + std::clamp(part, 0.0, 1.0);
 }
 
 void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
-  static Linked linked;
-  static TimeNs known = 0;
-  const TimeNs longest = std::max({before.end - before.begin, after.end - after.begin, TimeNs{1}});
-  if (known != longest) {  // another pair: a few iterations of it
-    known = longest;
+  ComparedWindow& window = app.compared;
+  const TimeNs longest = std::max({before.end - before.begin, after.end - after.begin, TimeNs{1'000}});
+  if (window.width == 0) {  // another pair: a few iterations of it
+    const std::size_t first = std::max(first_whole_iteration(before), first_whole_iteration(after));
+    constexpr std::size_t kSome = 6;
     TimeNs some = longest;
     for (const Side* side : {&before, &after}) {
-      if (side->iterations.size() > 8) some = std::min(some, side->iterations[8] - side->begin);
+      if (side->iterations->size() > first + kSome)
+        some = std::min(some, (*side->iterations)[first + kSome].begin - (*side->iterations)[first].begin);
     }
-    linked = {0, std::max(some, TimeNs{1000})};
+    window = {static_cast<double>(first), 0, std::max(some, TimeNs{1'000})};
   }
+  legend(ui, {State::polling, State::parked, State::at_barrier, State::computing});
+  ImGui::SameLine(0, ui.px(24));
+  ImGui::PushFont(ui.small);
+  const std::string from = before.iterations->empty() || after.iterations->empty()
+                               ? std::string("The trace has no iterations to align the sides on.")
+                               : fmt::format("Each side begins at its iteration {}.", static_cast<int>(window.iteration) + 1);
+  faint(ui, from + " Drag to move, turn the wheel to zoom.");
+  ImGui::PopFont();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   ImGui::InvisibleButton("sides", ImVec2(std::max(size.x, 1.0f), std::max(size.y, 1.0f)));
   note_item(app, "compare.sides");
-  ImGuiIO& io = ImGui::GetIO();
-  const auto zoom = [&](double factor) {
-    linked.width = std::clamp(static_cast<TimeNs>(static_cast<double>(linked.width) / factor), TimeNs{1000}, longest);
-  };
-  if (ImGui::IsItemHovered() && io.MouseWheel != 0) zoom(io.MouseWheel > 0 ? 1.3 : 1 / 1.3);
-  if (ImGui::IsItemActive() && io.MouseDelta.x != 0)
-    linked.offset -= static_cast<TimeNs>(static_cast<double>(io.MouseDelta.x) / (static_cast<double>(size.x) / 2) * static_cast<double>(linked.width));
-  linked.offset = std::clamp(linked.offset, TimeNs{0}, std::max(TimeNs{0}, longest - linked.width));
+  const ImGuiIO& io = ImGui::GetIO();
   const float half = (size.x - ui.px(24)) / 2;
-  draw_side(ui, before, linked, {at.x, at.y, half, size.y});
-  draw_side(ui, after, linked, {at.x + half + ui.px(24), at.y, half, size.y});
+  if (ImGui::IsItemHovered() && io.MouseWheel != 0) {
+    const double factor = io.MouseWheel > 0 ? 1.3 : 1 / 1.3;
+    window.width = std::clamp(static_cast<TimeNs>(static_cast<double>(window.width) / factor), TimeNs{1'000}, longest);
+  }
+  if (ImGui::IsItemActive() && io.MouseDelta.x != 0) {
+    // By time on the side that is held; the other goes along to the same iteration.
+    const bool right = io.MousePos.x > at.x + half && !after.iterations->empty();
+    const Side& held = right || before.iterations->empty() ? after : before;
+    const auto by = static_cast<TimeNs>(static_cast<double>(io.MouseDelta.x) / static_cast<double>(half) * static_cast<double>(window.width));
+    const double most = static_cast<double>(std::max({before.iterations->size(), after.iterations->size(), std::size_t{1}}) - 1);
+    window.offset = std::clamp(window.offset - by, TimeNs{0}, std::max(TimeNs{0}, longest - window.width));
+    if (!held.iterations->empty()) window.iteration = std::clamp(iteration_at(held, first_time(held, window) - by), 0.0, most);
+  }
+  Picture(ui, before, after, window, {at.x, at.y, half, size.y}).draw(false);
+  Picture(ui, after, before, window, {at.x + half + ui.px(24), at.y, half, size.y}).draw(true);
 }
 
 /// Returns the chosen one.
@@ -198,21 +318,29 @@ void draw_compare_panel(App& app, const Ui& ui) {
     end_card();
     return;
   }
-  begin_card(ui, "verdict", size.x, ui.px(172));
+  begin_card(ui, "verdict", size.x, ui.px(186));
   if (app.has_second()) {
     heading(ui, fmt::format("{} against {}", app.snapshot().model->name, app.second().model->name));
-    static std::shared_ptr<const Facts> of[2];
-    static analyzer::Comparison comparison;
-    if (of[0] != app.snapshot().facts || of[1] != app.second().facts) {
-      comparison = analyzer::compare(*app.model(), *app.second().model);
-      of[0] = app.snapshot().facts;
-      of[1] = app.second().facts;
+    if (app.snapshot().large || app.second().large) {
+      faint(ui, "These traces are too large for the window to compare them; their pictures and what differs between their sites are "
+                "below. For the verdict:");
+      ImGui::PushFont(ui.mono);
+      paragraph(ui, fmt::format("wic-prof compare {} {}", app.path(), app.path(1)));
+      ImGui::PopFont();
+    } else {
+      static std::shared_ptr<const Facts> of[2];
+      static analyzer::Comparison comparison;
+      if (of[0] != app.snapshot().facts || of[1] != app.second().facts) {
+        comparison = analyzer::compare(*app.model(), *app.second().model);
+        of[0] = app.snapshot().facts;
+        of[1] = app.second().facts;
+      }
+      BeforeAfter values;
+      values.verdict = comparison.verdict;
+      values.speedup = comparison.speedup;
+      values.reason = comparison.reason;
+      draw_before_after(app, ui, values);
     }
-    BeforeAfter values;
-    values.verdict = comparison.verdict;
-    values.speedup = comparison.speedup;
-    values.reason = comparison.reason;
-    draw_before_after(app, ui, values);
   } else {
     const std::size_t chosen_before = segment_choice(app, ui, "before", app.segment_before);
     ImGui::SameLine(0, ui.px(20));
@@ -223,9 +351,9 @@ void draw_compare_panel(App& app, const Ui& ui) {
   }
   end_card();
   const float lower = std::min(size.y * 0.34f, ui.px(50) + static_cast<float>(app.differences.size()) * ui.px(28));
-  begin_card(ui, "sides", size.x, size.y - ui.px(172) - lower - ui.px(20));
-  const Side before = app.has_second() ? side_of_trace(app.snapshot(), State::polling) : side_of_segment(app, app.segment_before);
-  const Side after = app.has_second() ? side_of_trace(app.second(), State::parked) : side_of_segment(app, app.segment_after);
+  begin_card(ui, "sides", size.x, size.y - ui.px(186) - lower - ui.px(20));
+  const Side before = app.has_second() ? side_of_trace(app.snapshot()) : side_of_segment(app, app.segment_before);
+  const Side after = app.has_second() ? side_of_trace(app.second()) : side_of_segment(app, app.segment_after);
   sides(app, ui, before, after);
   end_card();
   begin_card(ui, "differences", size.x, 0);

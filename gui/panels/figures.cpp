@@ -1,4 +1,5 @@
-// Figures: iteration times over time, and how many waiters wait over time, with the changes of how the program waits.
+// Figures: iteration times and how many warps wait over time, with the changes of how the program waits; then those of the
+// WIC paper.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "analyzer/reports/svg_axis.h"
 #include "analyzer/statistics.h"
 #include "gui/panels/list.h"
+#include "gui/panels/plot.h"
 
 namespace wicprof::gui {
 
@@ -89,8 +91,9 @@ void iterations(App& app, const Ui& ui, float height) {
     }
   }
   changes(ui, *app.timeline(), plot);
-  faint(ui, "Each point is an iteration, each line the median of a time in which the program waited in one way. Measured at " +
-                comparison.measured_at + ".");
+  ImGui::PushFont(ui.small);
+  faint(ui, "A point: an iteration; a line: the median while the program waited in one way. Measured at " + comparison.measured_at + ".");
+  ImGui::PopFont();
 }
 
 void waiting(App& app, const Ui& ui, float height) {
@@ -114,7 +117,7 @@ void waiting(App& app, const Ui& ui, float height) {
   const float step = plot.area.width / kColumns;
   for (std::uint32_t i = 0; i < kColumns; ++i) {
     double base = 0;
-    for (const State state : {State::polling, State::parked, State::computing}) {
+    for (const State state : kWarpStates) {
       const double value = sums[i].count[index_of(state)];
       // Whole pixels, so that neighbours neither overlap nor leave a gap.
       const float x = std::round(plot.area.x + static_cast<float>(i) * step), end = std::round(plot.area.x + static_cast<float>(i + 1) * step);
@@ -123,21 +126,95 @@ void waiting(App& app, const Ui& ui, float height) {
     }
   }
   changes(ui, *app.timeline(), plot);
-  legend(ui, {State::polling, State::parked, State::computing});
+  legend(ui, {State::polling, State::parked, State::at_barrier, State::computing});
+}
+
+/// A figure of the paper: its title, the plot, and what its values are.
+struct PaperFigure {
+  const analyzer::Figure* figure;
+  analyzer::FigurePlot plot;
+};
+
+float text_height(ImFont* font, const std::string& text, float width) {
+  return font->CalcTextSizeA(size_of(font), 1e9f, width, text.data(), text.data() + text.size()).y;
+}
+
+constexpr float kPad = 12, kTitle = 30, kBelow = 10;
+
+float height_of(const Ui& ui, const PaperFigure& one, float width) {
+  const float inside = width - 2 * ui.px(14) - ui.px(4);
+  float height = 2 * ui.px(kPad) + ui.px(kTitle) + plot_height(ui, one.plot) + ui.px(kBelow) + text_height(ui.small, one.figure->formula, inside);
+  if (one.plot.left_out > 0) height += ui.px(24);
+  for (const std::string& note : one.figure->notes) height += text_height(ui.small, note, inside) + ui.px(6);
+  return height + ui.px(14);
+}
+
+void paper_figure(App& app, const Ui& ui, const PaperFigure& one) {
+  const std::string title = fmt::format("Figure {}. {}", one.figure->number, one.figure->title);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  draw_text(ImGui::GetWindowDrawList(), ui.bold, {at.x, at.y, width, ui.px(20)}, ink(ui.theme().text), title);
+  ImGui::Dummy(ImVec2(width, ui.px(kTitle) - ImGui::GetStyle().ItemSpacing.y));
+  draw_plot(ui, one.plot);
+  note_item(app, fmt::format("figure.{}", one.figure->number));
+  ImGui::Dummy(ImVec2(0, ui.px(kBelow) - 2 * ImGui::GetStyle().ItemSpacing.y));
+  ImGui::PushFont(ui.small);
+  faint(ui, one.figure->formula);
+  for (const std::string& note : one.figure->notes) faint(ui, note);
+  ImGui::PopFont();
+}
+
+void missing_figures(const Ui& ui, const std::vector<const analyzer::Figure*>& missing) {
+  heading(ui, "Figures that this trace does not hold");
+  for (const analyzer::Figure* figure : missing) {
+    paragraph(ui, fmt::format("Figure {}. {}", figure->number, figure->title));
+    faint(ui, figure->missing.empty() ? "nothing to draw" : figure->missing);
+    ImGui::Dummy(ImVec2(0, ui.px(2)));
+  }
 }
 
 }  // namespace
 
 void draw_figures_panel(App& app, const Ui& ui) {
   if (draw_not_ready(app, ui, true)) return;
+  std::vector<PaperFigure> shown;
+  std::vector<const analyzer::Figure*> missing;
+  for (const analyzer::Figure& figure : app.facts()->figures) {
+    PaperFigure one{&figure, analyzer::plot_of(figure)};
+    if (one.plot.series.empty()) {
+      missing.push_back(&figure);
+    } else {
+      shown.push_back(std::move(one));
+    }
+  }
+  ImGui::BeginChild("figures", ImGui::GetContentRegionAvail());
   const ImVec2 size = ImGui::GetContentRegionAvail();
-  const float half = (size.y - ui.px(8)) / 2;
-  begin_card(ui, "iterations", size.x, half);
-  iterations(app, ui, half - ui.px(76));
-  end_card();
-  begin_card(ui, "waiting", size.x, 0);
-  waiting(app, ui, half - ui.px(76));
-  end_card();
+  const float gap = ui.px(10);
+  const bool beside = size.x > ui.px(900);
+  const float width = beside ? std::floor((size.x - gap) / 2) : size.x;
+  const ImVec2 origin = ImGui::GetCursorPos();
+  // The next card goes into the shorter of the columns.
+  float bottom[2] = {origin.y, origin.y};
+  const auto card = [&](const char* id, float height, auto draw) {
+    const int column = beside && bottom[1] < bottom[0] ? 1 : 0;
+    ImGui::SetCursorPos(ImVec2(origin.x + static_cast<float>(column) * (width + gap), bottom[column]));
+    begin_card(ui, id, width, height);
+    draw();
+    end_card();
+    bottom[column] += height + gap;
+  };
+  constexpr float kOverTime = 220;
+  const float over_time = ui.px(kOverTime + 92);
+  card("iterations", over_time, [&] { iterations(app, ui, ui.px(kOverTime)); });
+  card("waiting", over_time, [&] { waiting(app, ui, ui.px(kOverTime)); });
+  for (const PaperFigure& one : shown)
+    card(fmt::format("figure{}", one.figure->number).c_str(), height_of(ui, one, width), [&] { paper_figure(app, ui, one); });
+  if (!missing.empty()) {
+    float height = ui.px(60);
+    for (const analyzer::Figure* figure : missing) height += ui.px(52) + text_height(ui.regular, figure->missing, width - ui.px(32));
+    card("missing", height, [&] { missing_figures(ui, missing); });
+  }
+  ImGui::EndChild();
 }
 
 }  // namespace wicprof::gui

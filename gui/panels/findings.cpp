@@ -23,28 +23,14 @@ void severity_badge(const Ui& ui, analyzer::Severity severity) {
 /// To the longest wait at the finding's site: what there is to see of it.
 void jump(App& app, const analyzer::Finding& finding) {
   app.show(View::timeline);
-  const analyzer::TraceModel& model = *app.model();
-  std::optional<EventRef> longest;
-  TimeNs most = -1;
-  for (std::size_t i = 0; i < model.waits.size(); ++i) {
-    const store::WaitRow& wait = model.waits[i];
-    if (wait.site != finding.site || wait.resumed - wait.arrived <= most) continue;
-    most = wait.resumed - wait.arrived;
-    longest = EventRef{EventKind::wait, static_cast<std::uint32_t>(i)};
-  }
-  for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
-    const store::HostWaitRow& wait = model.host_waits[i];
-    if (wait.site != finding.site || finding.site == 0 || wait.end - wait.begin <= most) continue;
-    most = wait.end - wait.begin;
-    longest = EventRef{EventKind::host_wait, static_cast<std::uint32_t>(i)};
-  }
-  if (!longest) {
+  const std::optional<SiteDetail> detail = app.facts()->detail_of(finding.site);
+  if (!detail || !detail->longest) {
     app.notice = "this finding is about the whole program: there is no one place to show";
     return;
   }
-  app.select(*longest, false);
-  app.focus_selection();
-  app.select(*longest, true);
+  app.go_to(*detail->longest);
+  app.window.follow(false);
+  app.window.focus(detail->longest->begin, detail->longest->end);
 }
 
 void one_finding(App& app, const Ui& ui, const analyzer::Finding& finding, std::size_t index) {

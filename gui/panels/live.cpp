@@ -91,11 +91,10 @@ void controls(App& app, const Ui& ui) {
     return;
   }
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(34), ui.px(9)));
-  const auto colour = [&](State state) { return ui.dark ? look_of(state).dark : look_of(state).light; };
-  if (segment_button(app, ui, "toggle.poll", "poll", status.mode == Mode::poll, colour(State::polling)))
+  if (segment_button(app, ui, "toggle.poll", "poll", status.mode == Mode::poll, colour_of(ui, State::polling)))
     app.toggle(Mode::poll, StrategyId::poll, app.toggle_site);
   ImGui::SameLine(0, ui.px(2));
-  if (segment_button(app, ui, "toggle.park", "park", status.mode == Mode::park, colour(State::parked)))
+  if (segment_button(app, ui, "toggle.park", "park", status.mode == Mode::park, colour_of(ui, State::parked)))
     app.toggle(Mode::park, app.toggle_strategy, app.toggle_site);
   ImGui::PopStyleVar();
   where_to_toggle(app, ui, status);

@@ -66,7 +66,7 @@ void table(App& app, const Ui& ui) {
 void histogram(const Ui& ui, const Histogram& values) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, height = ui.px(150), axis = ui.px(20);
+  const float width = ImGui::GetContentRegionAvail().x, height = std::clamp(ImGui::GetWindowHeight() - ui.px(260), ui.px(150), ui.px(340)), axis = ui.px(20);
   const float left = ui.px(52), plot = width - left, tall = height - axis;
   if (values.bins.empty()) {
     faint(ui, "no waits");

@@ -31,6 +31,25 @@ void reasons(const Ui& ui, const std::vector<analyzer::StallShare>& list, std::u
     bar(ui, list[i].reason, all > 0 ? static_cast<double>(list[i].samples) / static_cast<double>(all) : 0, State::computing);
 }
 
+/// The loop's instructions, each with its source line where that changes; the line that looks at the word stands out.
+void code(const Ui& ui, const analyzer::PollingLoop& loop) {
+  const bool lines = std::any_of(loop.code_lines.begin(), loop.code_lines.end(), [](std::uint32_t line) { return line != 0; });
+  const float column = lines ? ui.px(64) : 0, height = size_of(ui.mono) + ui.px(4);
+  std::uint32_t last = 0;
+  for (std::size_t i = 0; i < loop.code.size(); ++i) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const std::uint32_t line = loop.code_lines[i];
+    if (line != 0 && line == loop.line) list->AddRectFilled(at, ImVec2(at.x + width, at.y + height), state_ink(ui, State::polling, 0.16f));
+    if (line != 0 && line != last)
+      draw_text(list, ui.mono, {at.x, at.y, column - ui.px(8), height}, ink(ui.theme().faint), fmt::format("{}", line), Align::right);
+    draw_text(list, ui.mono, {at.x + column, at.y, width - column, height}, ink(ui.theme().text), loop.code[i]);
+    ImGui::Dummy(ImVec2(width, height - ImGui::GetStyle().ItemSpacing.y));
+    last = line;
+  }
+}
+
 }  // namespace
 
 void draw_stalls_panel(App& app, const Ui& ui) {
@@ -70,9 +89,7 @@ void draw_stalls_panel(App& app, const Ui& ui) {
     bar(ui, "polling", loop.share, State::polling);
     if (loop.behind > 0) bar(ui, "behind its barrier", loop.behind_share, State::parked);
     for (const std::string& line : loop.evidence) faint(ui, line);
-    ImGui::PushFont(ui.mono);
-    for (const std::string& line : loop.code) ImGui::TextUnformatted(line.c_str());
-    ImGui::PopFont();
+    code(ui, loop);
     ImGui::Dummy(ImVec2(0, ui.px(8)));
   }
   end_card();

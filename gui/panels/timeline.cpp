@@ -105,8 +105,8 @@ void draw_timeline_panel(App& app, const Ui& ui) {
     faint(ui, "Click on something to see all that is known of it; drag over tracks to add up what happens there.");
     faint(ui, "W S zoom, A D move, F focus, [ ] along wake edges, . , next and previous, / search, M mark, ? all keys.");
     ImGui::Dummy(ImVec2(0, ui.px(6)));
-    legend(ui, {State::computing, State::polling, State::parked, State::transferring, State::host_waiting, State::descheduled,
-                State::calling, State::range});
+    legend(ui, {State::computing, State::polling, State::parked, State::at_barrier, State::transferring, State::host_waiting,
+                State::descheduled, State::calling, State::range});
     faint(ui, "A strip is as high as the warps of an SM that wait at all; a wait that is cut by a change of strategy shows both.");
   }
   end_card();

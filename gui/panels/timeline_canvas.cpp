@@ -24,8 +24,6 @@ struct Cache {
   std::map<std::size_t, std::vector<DensityColumn>> strips;
   std::vector<EdgeArrow> arrows;
   bool has_arrows = false;
-  std::vector<DensityColumn> overview;
-  std::uint64_t overview_version = 0;
 };
 
 class Canvas {
@@ -42,15 +40,11 @@ class Canvas {
     const auto columns = static_cast<std::uint32_t>(width_ / std::max(1.0f, ui.scale));
     if (cache.version != app.snapshot().version || cache.begin != app.window.begin() || cache.end != app.window.end() ||
         cache.columns != columns) {
-      std::vector<DensityColumn> overview = std::move(cache.overview);
-      const std::uint64_t overview_version = cache.overview_version;
       cache = {};
       cache.version = app.snapshot().version;
       cache.begin = app.window.begin();
       cache.end = app.window.end();
       cache.columns = columns;
-      cache.overview = std::move(overview);
-      cache.overview_version = overview_version;
     }
   }
 
@@ -63,7 +57,7 @@ class Canvas {
       return place.heading.empty() && timeline_.tracks[place.track].has_strip();
     });
     if (strips > 0 && app_.layout.height < tracks_height_) {
-      sizes.strip += std::min(ui_.px(34), std::floor((tracks_height_ - app_.layout.height) / static_cast<float>(strips)));
+      sizes.strip += std::min(ui_.px(80), std::floor((tracks_height_ - app_.layout.height) / static_cast<float>(strips)));
       app_.layout = lay_out(timeline_, app_.opened, app_.annotations.pinned, app_.closed_groups, sizes);
     }
     strip_ = sizes.strip;
@@ -109,28 +103,12 @@ class Canvas {
     const Theme& theme = ui_.theme();
     const float y = all_.y + ui_.px(2), h = ui_.px(kOverview) - ui_.px(8);
     rect(left_, y, width_, h, ink(theme.lane));
-    constexpr std::uint32_t kColumns = 512;
-    if (cache_->overview_version != app_.snapshot().version) {
-      cache_->overview.assign(kColumns, {});
-      double most = 0;
-      for (const Track& track : timeline_.tracks) {
-        most += track.density.most();
-        if (!track.has_strip()) continue;
-        const auto columns = track.density.draw(timeline_.begin, timeline_.end, kColumns);
-        for (std::size_t i = 0; i < columns.size(); ++i) {
-          for (std::size_t s = 0; s < kStates; ++s) cache_->overview[i].count[s] += columns[i].count[s];
-        }
-      }
-      for (DensityColumn& column : cache_->overview) {
-        for (float& count : column.count) count = most > 0 ? static_cast<float>(count / most) : 0;
-      }
-      cache_->overview_version = app_.snapshot().version;
-    }
+    constexpr std::uint32_t kColumns = Timeline::kOverviewColumns;
     const float step = width_ / kColumns;
     for (std::uint32_t i = 0; i < kColumns; ++i) {
       float base = y + h;
-      for (const State state : {State::polling, State::parked}) {
-        const float part = std::min(1.0f, cache_->overview[i].count[index_of(state)]) * h;
+      for (const State state : {State::polling, State::parked, State::at_barrier}) {
+        const float part = std::min(1.0f, timeline_.overview[i].count[index_of(state)]) * h;
         if (part < 0.5f) continue;
         rect(left_ + static_cast<float>(i) * step, base - part, step + 0.5f, part, state_ink(ui_, state, 0.85f));
         base -= part;
@@ -156,11 +134,21 @@ class Canvas {
       const float x = x_of(time + zero);
       list_->AddLine(ImVec2(x, y + h - ui_.px(6)), ImVec2(x, tracks_top_ + tracks_height_), ink(theme.line, 0.7f), 1);
       const float room = left_ + width_ - x;
-      if (room < ui_.px(40)) continue;
+      if (room < ui_.px(40) || under_a_flag(x)) continue;
       draw_text(list_, ui_.small, {x + ui_.px(4), y, room, h - ui_.px(4)}, ink(theme.faint),
                 analyzer::tick_label(time, step, app_.window.end() - zero));
     }
     list_->AddLine(ImVec2(all_.x, y + h - 1), ImVec2(all_.x + all_.width, y + h - 1), ink(theme.line), 1);
+  }
+
+  /// Whether a tick's label at `x` would lie under the label of a change of how the program waits.
+  bool under_a_flag(float x) const {
+    constexpr std::size_t kMost = 64;
+    if (timeline_.interventions.size() > kMost) return false;
+    return std::any_of(timeline_.interventions.begin(), timeline_.interventions.end(), [&](const InterventionMark& mark) {
+      const float at = x_of(mark.at);
+      return x + ui_.px(60) > at && x < at + text_width(ui_.small, mark.label) + ui_.px(10);
+    });
   }
 
   void tracks(bool pinned, float top, float height) {
@@ -221,15 +209,17 @@ class Canvas {
     const float most = static_cast<float>(std::max(1u, track.density.most()));
     const float step = width_ / static_cast<float>(cache_->columns);
     // Neighbours of the same heights become one rectangle.
-    for (const State state : {State::polling, State::parked, State::computing}) {
+    for (const State state : kWarpStates) {
       float start = left_, base = 0, tall = 0;
       for (std::uint32_t i = 0; i <= cache_->columns; ++i) {
         float now_base = -1, now_tall = -1;
         if (i < cache_->columns) {
           const float* count = found->second[i].count;
           float below = 0;
-          if (state != State::polling) below += count[index_of(State::polling)];
-          if (state == State::computing) below += count[index_of(State::parked)];
+          for (const State other : kWarpStates) {
+            if (other == state) break;
+            below += count[index_of(other)];
+          }
           now_base = std::round(std::min(1.0f, below / most) * h);
           now_tall = std::round(std::min(1.0f, (below + count[index_of(state)]) / most) * h) - now_base;
           if (i == 0) {
@@ -271,8 +261,7 @@ class Canvas {
       if (chosen) list_->AddRect(ImVec2(from - 1, y - 1), ImVec2(from + w + 1, y + h + 1), ink(theme.text), 0, 0, ui_.px(2));
       if (span.count == 1 && w > ui_.px(34) && h >= ui_.px(12)) {
         const float inside = std::max(from, left_) + ui_.px(5);
-        const bool bright = span.state == State::parked || span.state == State::polling || span.state == State::range || span.state == State::transferring || span.state == State::host_waiting;
-        const ImU32 colour = ui_.dark ? ink(0x14171a) : bright ? ink(0xffffff) : ink(theme.text);
+        const ImU32 colour = ink(text_on(colour_of(ui_, span.state)));
         draw_text(list_, ui_.small, {inside, y, to - inside - ui_.px(4), h}, colour, title_of(model_, span.ref));
       }
     }
@@ -344,15 +333,14 @@ class Canvas {
     if (x < labelled_to || x + width > left_ + width_ + ui_.px(8)) return;
     const float h = size_of(ui_.small) + ui_.px(4);
     list_->AddRectFilled(ImVec2(x, top), ImVec2(x + width, top + h), ink(colour), ui_.px(2));
-    draw_text(list_, ui_.small, {x + ui_.px(5), top, width, h}, ink(ui_.dark ? 0x14171a : 0xffffff), text);
+    draw_text(list_, ui_.small, {x + ui_.px(5), top, width, h}, ink(text_on(colour)), text);
     labelled_to = x + width + ui_.px(4);
   }
 
   void marks() {
     float labelled_to = 0;
     for (const InterventionMark& mark : timeline_.interventions) {
-      const StateLook& look = look_of(mark.mode == Mode::park ? State::parked : State::polling);
-      flag(mark.at, mark.label, ui_.dark ? look.dark : look.light, true, labelled_to);
+      flag(mark.at, mark.label, colour_of(ui_, state_of_mode(mark.mode)), true, labelled_to);
     }
     labelled_to = 0;
     for (const Bookmark& mark : app_.annotations.marks) flag(timeline_.begin + mark.at, mark.text, ui_.theme().good, false, labelled_to);
@@ -471,7 +459,10 @@ class Canvas {
     app_.selected_track = track.key;
     const bool on_strip = track.has_strip() && at.y < y_of(*place) + strip_;
     if (on_strip && (at.x < left_ || !place->opened)) {
-      if (app_.opened.erase(track.key) == 0) app_.opened.insert(track.key);
+      if (app_.opened.erase(track.key) == 0) {
+        app_.opened.insert(track.key);
+        if (track.rows.empty()) app_.notice = "zoom in to see its waits one by one";
+      }
       return;
     }
     if (const std::optional<EventRef> ref = event_at(at)) {
@@ -498,7 +489,7 @@ class Canvas {
     } else if (place != nullptr && place->heading.empty() && timeline_.tracks[place->track].has_strip()) {
       const TimeNs begin = time_of_x(at.x), end = std::max(time_of_x(at.x + 1), begin + 1);
       ImGui::BeginTooltip();
-      for (const State state : {State::computing, State::polling, State::parked}) {
+      for (const State state : kWarpStates) {
         const double mean = timeline_.tracks[place->track].density.time_in(state, begin, end) / static_cast<double>(end - begin);
         ImGui::Text("%.3g %s", mean, std::string(look_of(state).name).c_str());
       }

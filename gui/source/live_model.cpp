@@ -35,11 +35,6 @@ class Fetch {
   bool any = false;
 };
 
-template <class Row>
-void keep_last(std::vector<Row>& rows, const std::vector<Row>& from, std::size_t most) {
-  rows.assign(from.size() > most ? from.end() - static_cast<std::ptrdiff_t>(most) : from.begin(), from.end());
-}
-
 /// The small lists are taken whole; those that grow are cut by `cut`.
 template <class Cut>
 analyzer::TraceModel copy(const analyzer::TraceModel& from, Cut cut) {
@@ -63,6 +58,16 @@ analyzer::TraceModel copy(const analyzer::TraceModel& from, Cut cut) {
   cut(to.thread_samples, from.thread_samples);
   analyzer::settle(to);
   return to;
+}
+
+template <class Row>
+void keep_last(std::vector<Row>& rows, std::size_t most) {
+  if (rows.size() > most) rows.erase(rows.begin(), rows.end() - static_cast<std::ptrdiff_t>(most));
+}
+
+template <class Row>
+void copy_last(std::vector<Row>& to, const std::vector<Row>& from, std::size_t most) {
+  to.assign(from.size() > most ? from.end() - static_cast<std::ptrdiff_t>(most) : from.begin(), from.end());
 }
 
 }  // namespace
@@ -90,17 +95,28 @@ Result<bool> LiveModel::fetch(const store::Reader& reader) {
   return fetch.any || model_.interventions.size() != changes;
 }
 
-analyzer::TraceModel LiveModel::whole() const {
-  return copy(model_, [](auto& to, const auto& from) { to = from; });
-}
+analyzer::TraceModel LiveModel::whole() const { return recent(~std::size_t{0}); }
 
 analyzer::TraceModel LiveModel::recent(std::size_t rows) const {
-  return copy(model_, [rows](auto& to, const auto& from) { keep_last(to, from, rows); });
+  return copy(model_, [rows](auto& to, const auto& from) { copy_last(to, from, rows); });
 }
 
 bool LiveModel::longer_than(std::size_t rows) const {
   return std::max({model_.waits.size(), model_.signals.size(), model_.host_waits.size(), model_.kernels.size(),
                    model_.calls.size(), model_.copies.size(), model_.nvtx.size(), model_.uvm.size()}) > rows;
+}
+
+void LiveModel::keep_recent(std::size_t rows) {
+  if (!longer_than(rows + rows / 4)) return;
+  keep_last(model_.waits, rows);
+  keep_last(model_.signals, rows);
+  keep_last(model_.host_waits, rows);
+  keep_last(model_.kernels, rows);
+  keep_last(model_.copies, rows);
+  keep_last(model_.calls, rows);
+  keep_last(model_.nvtx, rows);
+  keep_last(model_.uvm, rows);
+  keep_last(model_.thread_samples, rows);
 }
 
 }  // namespace wicprof::gui

@@ -14,11 +14,14 @@ class LiveModel {
  public:
   /// Fetches what has come since. True: there was something.
   Result<bool> fetch(const store::Reader& reader);
-  /// Everything so far, in order. The longer the trace, the longer it takes.
+  /// Everything that is kept, in order. The more, the longer it takes.
   analyzer::TraceModel whole() const;
   /// The last `rows` rows of each list.
   analyzer::TraceModel recent(std::size_t rows) const;
   bool longer_than(std::size_t rows) const;
+  /// Lets go of all but the last `rows` rows of each list, from time to time; memory and the time that a picture takes stay
+  /// bounded.
+  void keep_recent(std::size_t rows);
   bool complete() const { return model_.meta_value("state") == "complete"; }
 
  private:

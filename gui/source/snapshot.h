@@ -6,20 +6,12 @@
 #include <optional>
 #include <string>
 
-#include "analyzer/analysis.h"
-#include "gui/view/segments.h"
+#include "gui/source/facts.h"
+#include "gui/view/search.h"
 #include "gui/view/status_line.h"
 #include "gui/view/timeline.h"
 
 namespace wicprof::gui {
-
-/// What takes longer to work out than a picture may wait. Its model is the whole trace, as far as it was known then.
-struct Facts {
-  std::shared_ptr<const analyzer::TraceModel> model;
-  analyzer::Analysis analysis;
-  analyzer::Comparison comparison;
-  BeforeAfter before_after;
-};
 
 struct Snapshot {
   std::uint64_t version = 0;                          ///< another number for another snapshot
@@ -29,6 +21,8 @@ struct Snapshot {
   StatusLine status;
   bool recording = false;  ///< the trace is being written, and more will come
   bool cut = false;        ///< `model` holds the last part of the trace only
+  bool large = false;      ///< `model` has rows of a stretch of time at most; of the rest the timeline has summaries
+  std::shared_ptr<const SearchHits> found;  ///< of a large trace, what was asked for last
   TimeNs published = 0;    ///< when, on now_ns()'s clock
 };
 

@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "gui/source/analyst.h"
+#include "gui/source/large_trace.h"
 #include "gui/source/live_model.h"
 #include "protocol/session.h"
 #include "store/reader.h"
@@ -21,7 +23,10 @@ constexpr TimeNs kTick = 20 * kMillisecond;          // between two looks at a t
 constexpr TimeNs kFactsTick = 300 * kMillisecond;    // between two analyses of one, at least
 constexpr TimeNs kPatience = 10 * kSecond;           // until the recorder has made the file
 constexpr TimeNs kSessionTick = 500 * kMillisecond;  // between two looks whether the recorder lives
-constexpr std::size_t kRecentRows = 100'000;         // of each list, shown of a trace that is being written
+constexpr std::size_t kRecentRows = 100'000;         // of each list, shown of a trace that is being written; fewer where that
+constexpr std::size_t kFewestRows = 20'000;          // takes longer than
+constexpr TimeNs kPictureTime = 40 * kMillisecond;   // this
+constexpr std::size_t kKeptRows = 600'000;           // of each list, analysed meanwhile
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
@@ -34,7 +39,8 @@ bool session_runs(const std::string& name) {
 }  // namespace
 
 struct TraceSource::State {
-  State(std::string file, bool is_live) : path(std::move(file)), live(is_live) {
+  State(std::string file, bool is_live, std::vector<std::string> program)
+      : path(std::move(file)), live(is_live), can_analyse_apart(!program.empty()), analyst(std::move(program)) {
     reading = std::thread([this] { read(); });
     analysing = std::thread([this] { analyse(); });
   }
@@ -44,6 +50,7 @@ struct TraceSource::State {
       stop = true;
     }
     wake.notify_all();
+    analyst.give_up();
     reading.join();
     analysing.join();
   }
@@ -62,7 +69,19 @@ struct TraceSource::State {
       if (!again) return fail(again.error());
       reader.emplace(*std::move(again));
     }
-    read_whole(*reader);
+    if (is_large(*reader)) {
+      read_large(*std::move(reader));
+    } else {
+      read_whole(*reader);
+    }
+  }
+
+  static bool is_large(const store::Reader& reader) {
+    const Result<std::vector<store::StatRow>> stats = reader.stats();
+    if (!stats) return false;  // whoever reads the trace will say why
+    return std::any_of(stats->begin(), stats->end(), [](const store::StatRow& stat) {
+      return stat.name == "events" && stat.value > static_cast<std::int64_t>(kLargeTrace);
+    });
   }
 
   std::optional<store::Reader> open() {
@@ -91,30 +110,104 @@ struct TraceSource::State {
     ask_for_facts(shared);
   }
 
+  /// Pictures of what the window shows, until told to stop.
+  void read_large(store::Reader reader) {
+    say("reading", 0);
+    Result<LargeTrace> trace = LargeTrace::open(std::move(reader), file_name(path), [this](double part) {
+      say("summing up", part);
+      return !stop;
+    });
+    if (!trace) return fail(trace.error());
+    Picture picture = trace->whole();
+    {  // until somebody asks for another stretch, this is the one
+      const std::lock_guard lock(mutex);
+      wanted_begin = picture.begin;
+      wanted_end = picture.end;
+    }
+    publish_large(*trace, picture);
+    if (can_analyse_apart) {
+      say("analysing", 0.5);
+      analyse_apart();
+    } else {
+      say("", 1);
+    }
+    std::string searched;
+    for (;;) {
+      std::string text;
+      TimeNs begin = 0, end = 0;
+      {
+        std::unique_lock lock(mutex);
+        wake.wait(lock, [&] { return stop || text_wanted != searched || !picture.serves(wanted_begin, wanted_end); });
+        if (stop) return;
+        text = text_wanted;
+        begin = wanted_begin;
+        end = wanted_end;
+      }
+      if (!picture.serves(begin, end)) {
+        Result<Picture> next = trace->picture(begin, end);
+        if (!next) return fail(next.error());
+        picture = *std::move(next);
+        publish_large(*trace, picture);
+      }
+      if (text != searched) {
+        Result<SearchHits> hits = trace->search(text);
+        if (!hits) return fail(hits.error());
+        searched = text;
+        const std::lock_guard lock(mutex);
+        auto with = std::make_shared<Snapshot>(*current);
+        ++with->version;
+        with->found = std::make_shared<const SearchHits>(*std::move(hits));
+        current = std::move(with);
+      }
+    }
+  }
+
+  void publish_large(const LargeTrace& trace, const Picture& picture) {
+    auto next = std::make_shared<Snapshot>();
+    const std::lock_guard lock(mutex);
+    next->version = current->version + 1;
+    next->facts = current->facts;
+    next->found = current->found;
+    next->model = picture.model;
+    next->timeline = picture.timeline;
+    const store::Overview& all = trace.overview();
+    next->status = status_line(*next->model, next->facts ? &next->facts->analysis : nullptr,
+                               {all.rows(store::RowKind::wait) + all.rows(store::RowKind::host_wait), all.rows(store::RowKind::signal),
+                                all.rows(store::RowKind::kernel), all.rows(store::RowKind::call)});
+    next->large = true;
+    next->published = now_ns();
+    current = std::move(next);
+  }
+
   /// False: told to stop, or the trace cannot be read.
   bool tail(const store::Reader& reader, const std::string& session) {
     LiveModel model;
     TimeNs look_at_session = now_ns() + kSessionTick;
     TimeNs next_facts = 0;
     TimeNs pause_ns = kTick;
+    std::size_t shown = kRecentRows;
     bool first = true;
     for (;;) {
-      const TimeNs begun = now_ns();
       const Result<bool> fresh = model.fetch(reader);
       if (!fresh) {
         fail(fresh.error());
         return false;
       }
       if (*fresh || first) {
-        const bool cut = model.longer_than(kRecentRows);
-        auto shared = std::make_shared<analyzer::TraceModel>(cut ? model.recent(kRecentRows) : model.whole());
+        const TimeNs fetched = now_ns();
+        const bool cut = model.longer_than(shown);
+        auto shared = std::make_shared<analyzer::TraceModel>(cut ? model.recent(shown) : model.whole());
         shared->name = file_name(path);
         publish(std::move(shared), true, cut);
         first = false;
-        // A long picture takes longer to make; half of the time is left to others.
-        pause_ns = std::max(kTick, now_ns() - begun);
+        const TimeNs took = now_ns() - fetched;
+        if (took > kPictureTime) shown = std::max(kFewestRows, shown / 2);
+        if (took < kPictureTime / 4) shown = std::min(kRecentRows, shown * 2);
+        // As much time as the picture took is left to others.
+        pause_ns = std::max(kTick, took);
       }
       if (model.complete()) return true;
+      model.keep_recent(kKeptRows);
       if (now_ns() >= next_facts && facts_idle()) {
         auto whole = std::make_shared<analyzer::TraceModel>(model.whole());
         whole->name = file_name(path);
@@ -133,13 +226,14 @@ struct TraceSource::State {
 
   void publish(std::shared_ptr<const analyzer::TraceModel> model, bool recording, bool cut) {
     auto timeline = std::make_shared<const Timeline>(build_timeline(*model));
+    const Contents contents = contents_of(*model);
     auto next = std::make_shared<Snapshot>();
     const std::lock_guard lock(mutex);
     next->version = current->version + 1;
     next->facts = current->facts;
     next->model = std::move(model);
     next->timeline = std::move(timeline);
-    next->status = status_line(*next->model, next->facts ? &next->facts->analysis : nullptr);
+    next->status = status_line(*next->model, next->facts ? &next->facts->analysis : nullptr, contents);
     next->recording = recording;
     next->cut = cut;
     next->published = now_ns();
@@ -160,39 +254,65 @@ struct TraceSource::State {
     return wanted == nullptr && !busy;
   }
 
+  void analyse_apart() {
+    {
+      const std::lock_guard lock(mutex);
+      wanted_apart = true;
+    }
+    wake.notify_all();
+  }
+
   void analyse() {
     std::unique_lock lock(mutex);
     for (;;) {
-      wake.wait(lock, [this] { return stop || wanted != nullptr; });
+      wake.wait(lock, [this] { return stop || wanted != nullptr || wanted_apart; });
       if (stop) return;
       const std::shared_ptr<const analyzer::TraceModel> model = std::exchange(wanted, nullptr);
+      const bool apart = std::exchange(wanted_apart, false);
       busy = true;
       lock.unlock();
-      const TimeNs begun = now_ns();
-      auto facts = std::make_shared<Facts>();
-      facts->model = model;
-      facts->analysis = analyzer::analyze(*model);
-      facts->comparison = analyzer::compare(*model);
-      facts->before_after = before_after(*model, facts->comparison);
-      const analyzer::Matching matching = analyzer::match(*model);
-      facts_cost = now_ns() - begun;
-      std::shared_ptr<const Timeline> with_edges;
-      if (snapshot()->model == model) {
-        Timeline timeline = *snapshot()->timeline;
-        add_edges(timeline, *model, matching);
-        with_edges = std::make_shared<const Timeline>(std::move(timeline));
+      if (apart) {
+        facts_from_apart();
+      } else {
+        facts_of(model);
       }
       lock.lock();
       busy = false;
-      auto next = std::make_shared<Snapshot>(*current);
-      ++next->version;
-      if (with_edges && next->model == model) next->timeline = std::move(with_edges);
-      next->status = status_line(*next->model, &facts->analysis);
-      next->facts = std::move(facts);
-      next->published = now_ns();
-      current = std::move(next);
-      progress = {"", 1, std::nullopt};
     }
+  }
+
+  void facts_of(const std::shared_ptr<const analyzer::TraceModel>& model) {
+    const TimeNs begun = now_ns();
+    auto facts = std::make_shared<const Facts>(make_facts(model));
+    const analyzer::Matching matching = analyzer::match(*model);
+    facts_cost = now_ns() - begun;
+    std::shared_ptr<const Timeline> with_edges;
+    if (snapshot()->model == model) {
+      Timeline timeline = *snapshot()->timeline;
+      add_edges(timeline, *model, matching);
+      with_edges = std::make_shared<const Timeline>(std::move(timeline));
+    }
+    publish_facts(std::move(facts), model, std::move(with_edges));
+  }
+
+  void facts_from_apart() {
+    Result<Facts> facts = analyst.analyse(path);
+    if (stop) return;
+    if (!facts) return fail(facts.error());
+    publish_facts(std::make_shared<const Facts>(*std::move(facts)), nullptr, nullptr);
+  }
+
+  void publish_facts(std::shared_ptr<const Facts> facts, const std::shared_ptr<const analyzer::TraceModel>& model,
+                     std::shared_ptr<const Timeline> with_edges) {
+    const std::lock_guard lock(mutex);
+    auto next = std::make_shared<Snapshot>(*current);
+    ++next->version;
+    if (with_edges && next->model == model) next->timeline = std::move(with_edges);
+    next->status.overhead = overhead_words(facts->analysis);
+    next->facts = std::move(facts);
+    next->published = now_ns();
+    current = std::move(next);
+    progress = {"", 1, std::nullopt};
   }
 
   // Any thread.
@@ -215,8 +335,27 @@ struct TraceSource::State {
     return !wake.wait_for(lock, std::chrono::nanoseconds(ns), [this] { return stop.load(); });
   }
 
+  void show(TimeNs begin, TimeNs end) {
+    {
+      const std::lock_guard lock(mutex);
+      if (wanted_begin == begin && wanted_end == end) return;
+      wanted_begin = begin;
+      wanted_end = end;
+    }
+    wake.notify_all();
+  }
+  void search(const std::string& text) {
+    {
+      const std::lock_guard lock(mutex);
+      text_wanted = text;
+    }
+    wake.notify_all();
+  }
+
   const std::string path;
   const bool live;
+  const bool can_analyse_apart;
+  Analyst analyst;
   mutable std::mutex mutex;
   std::condition_variable wake;
   std::atomic<bool> stop{false};
@@ -224,11 +363,15 @@ struct TraceSource::State {
   std::shared_ptr<const Snapshot> current = std::make_shared<const Snapshot>();
   LoadProgress progress{"opening", 0, std::nullopt};
   std::shared_ptr<const analyzer::TraceModel> wanted;
+  bool wanted_apart = false;
+  TimeNs wanted_begin = 0, wanted_end = 1;  // of a large trace
+  std::string text_wanted;
   bool busy = false;
   std::thread reading, analysing;  // last: they use all of the above
 };
 
-TraceSource::TraceSource(std::string path, bool live) : state_(std::make_unique<State>(std::move(path), live)) {}
+TraceSource::TraceSource(std::string path, bool live, std::vector<std::string> analyst)
+    : state_(std::make_unique<State>(std::move(path), live, std::move(analyst))) {}
 TraceSource::~TraceSource() = default;
 
 std::shared_ptr<const Snapshot> TraceSource::snapshot() const { return state_->snapshot(); }
@@ -239,5 +382,8 @@ LoadProgress TraceSource::progress() const {
 }
 
 const std::string& TraceSource::path() const { return state_->path; }
+
+void TraceSource::show(TimeNs begin, TimeNs end) { state_->show(begin, end); }
+void TraceSource::search(const std::string& text) { state_->search(text); }
 
 }  // namespace wicprof::gui

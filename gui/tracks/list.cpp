@@ -6,12 +6,12 @@ namespace wicprof::gui {
 
 namespace {
 constexpr std::array kKinds{
-    TrackKind{"NVTX", nvtx_tracks},
-    TrackKind{"Host threads", host_thread_tracks},
-    TrackKind{"Streams", stream_tracks},
-    TrackKind{"Managed memory", migration_tracks},
-    TrackKind{"Signals", signal_tracks},
-    TrackKind{"SMs", sm_tracks},
+    TrackKind{"NVTX", nvtx_tracks, nvtx_track, store::LaneKind::nvtx, EventKind::nvtx},
+    TrackKind{"Host threads", host_thread_tracks, host_thread_track, store::LaneKind::thread, EventKind::call},
+    TrackKind{"Streams", stream_tracks, stream_track, store::LaneKind::stream, EventKind::kernel},
+    TrackKind{"Managed memory", migration_tracks, migration_track, store::LaneKind::managed, EventKind::migration},
+    TrackKind{"Signals", signal_tracks, signal_track, store::LaneKind::signals, EventKind::signal},
+    TrackKind{"SMs", sm_tracks, sm_track, store::LaneKind::sm, EventKind::wait},
 };
 }  // namespace
 

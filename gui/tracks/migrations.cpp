@@ -7,21 +7,24 @@
 
 namespace wicprof::gui {
 
+Track migration_track(const analyzer::TraceModel& model, const store::TrackKey& key, const Crowd&) {
+  Track track;
+  track.key = fmt::format("managed/{}", key.device);
+  track.name = model.device_key(key.device);
+  track.note = model.device_name(key.device);
+  return track;
+}
+
 std::vector<Track> migration_tracks(const analyzer::TraceModel& model) {
-  std::map<DeviceId, std::vector<Span>> by_device;
+  std::map<store::TrackKey, std::vector<Span>> by_device;
   for (std::size_t i = 0; i < model.uvm.size(); ++i) {
     const store::UvmRow& row = model.uvm[i];
-    const bool travels = row.kind == UvmKind::host_to_device || row.kind == UvmKind::device_to_host ||
-                         row.kind == UvmKind::device_to_device;
-    by_device[row.device].push_back({row.start, row.end, {EventKind::migration, static_cast<std::uint32_t>(i)},
-                                     travels ? State::transferring : State::host_waiting});
+    by_device[{store::LaneKind::managed, 0, row.device}].push_back(
+        {row.start, row.end, {EventKind::migration, static_cast<std::uint32_t>(i)}, store::state_of_migration(row.kind)});
   }
   std::vector<Track> list;
-  for (auto& [device, spans] : by_device) {
-    Track track;
-    track.key = fmt::format("managed/{}", device);
-    track.name = model.device_key(device);
-    track.note = model.device_name(device);
+  for (auto& [key, spans] : by_device) {
+    Track track = migration_track(model, key, {});
     track.rows = pack(std::move(spans));
     list.push_back(std::move(track));
   }

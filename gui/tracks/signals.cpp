@@ -7,19 +7,24 @@
 
 namespace wicprof::gui {
 
+Track signal_track(const analyzer::TraceModel& model, const store::TrackKey& key, const Crowd&) {
+  Track track;
+  track.name = model.site_name(key.number);
+  track.key = "signals/" + track.name;
+  track.note = "signals to " + track.name;
+  return track;
+}
+
 std::vector<Track> signal_tracks(const analyzer::TraceModel& model) {
-  std::map<SiteId, std::vector<Span>> by_site;
+  std::map<store::TrackKey, std::vector<Span>> by_site;
   for (std::size_t i = 0; i < model.signals.size(); ++i) {
     const store::SignalRow& signal = model.signals[i];
-    by_site[signal.site].push_back(
+    by_site[{store::LaneKind::signals, 0, 0, 0, signal.site}].push_back(
         {signal.at, signal.at, {EventKind::signal, static_cast<std::uint32_t>(i)}, State::signalling});
   }
   std::vector<Track> list;
-  for (auto& [site, spans] : by_site) {
-    Track track;
-    track.key = "signals/" + model.site_name(site);
-    track.name = model.site_name(site);
-    track.note = fmt::format("{} signals", spans.size());
+  for (auto& [key, spans] : by_site) {
+    Track track = signal_track(model, key, {});
     SpanRow row;  // signals at the very same time share a place
     for (const Span& span : spans) row.add(span);
     row.finish();

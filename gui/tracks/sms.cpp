@@ -1,72 +1,55 @@
-// The warps of each SM that wait at all: a strip of how many compute, poll and are parked, which opens into their waits.
+// The warps of each SM that wait at all: a strip of how many compute, poll, are parked and stand at a barrier, which opens
+// into their waits.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
+#include <ranges>
 #include <tuple>
 
 #include "analyzer/reports/format.h"
-#include "analyzer/sites.h"
+#include "analyzer/wait_states.h"
 #include "gui/tracks/list.h"
 
 namespace wicprof::gui {
 
-namespace {
-
-using Place = std::tuple<DeviceId, std::uint32_t>;                        // device, SM
-using Waiter = std::tuple<DeviceId, std::uint32_t, std::uint32_t>;  // device, block, warp
-
-State state_under(StrategyId strategy) {
-  return analyzer::every_waiter_polls(strategy) ? State::polling : State::parked;
+Track sm_track(const analyzer::TraceModel& model, const store::TrackKey& key, const Crowd& crowd) {
+  Track track;
+  track.key = fmt::format("sm/{}/{}", key.device, key.number);
+  track.name = crowd.devices ? fmt::format("{} SM {}", model.device_key(key.device), key.number) : fmt::format("SM {}", key.number);
+  track.note = model.device_name(key.device);
+  return track;
 }
 
-struct Stay {
-  Place place;
-  std::uint32_t iteration = 0;
-  TimeNs last = 0;
-};
-
-}  // namespace
-
 std::vector<Track> sm_tracks(const analyzer::TraceModel& model) {
-  std::map<Place, Track> tracks;
-  std::map<Place, std::vector<Span>> spans;
-  std::map<Waiter, Stay> stays;
+  struct Sm {
+    Density density;
+    std::vector<Span> spans;
+  };
+  std::map<store::TrackKey, Sm> sms;
+  std::map<std::tuple<DeviceId, std::uint32_t, std::uint32_t>, store::Stay> stays;  // by device, block, warp
+  const analyzer::WaitStates states(model);
   for (std::size_t i = 0; i < model.waits.size(); ++i) {
     const store::WaitRow& wait = model.waits[i];
-    const Place place{wait.device, wait.sm};
-    Track& track = tracks[place];
+    Sm& sm = sms[{store::LaneKind::sm, 0, wait.device, 0, wait.sm}];
     const EventRef ref{EventKind::wait, static_cast<std::uint32_t>(i)};
-    const State last = state_under(wait.strategy);
-    if (wait.switched && *wait.switched > wait.arrived && *wait.switched < wait.resumed) {
-      const State first = last == State::polling ? State::parked : State::polling;
-      track.density.add(first, wait.arrived, *wait.switched);
-      track.density.add(last, *wait.switched, wait.resumed);
-    } else {
-      track.density.add(last, wait.arrived, wait.resumed);
-    }
-    spans[place].push_back({wait.arrived, wait.resumed, ref, last});
-    // Between two waits of one launch the warp computes; where its iterations start again, another launch has begun.
-    const auto [stay, first_wait] = stays.try_emplace({wait.device, wait.block, wait.warp}, Stay{place, wait.iteration, wait.arrived});
-    if (!first_wait) {
-      Stay& s = stay->second;
-      if (s.place == place && wait.iteration >= s.iteration) track.density.add(State::computing, s.last, wait.arrived);
-      s = {place, wait.iteration, s.last};
-    }
-    stay->second.last = std::max(stay->second.last, wait.resumed);
+    const analyzer::WaitStates::Own own = states.own(i);
+    const std::uint32_t others = states.others(i);
+    sm.density.add(own.first, wait.arrived, own.change);
+    sm.density.add(own.last, own.change, wait.resumed);
+    sm.density.add(State::at_barrier, wait.arrived, wait.resumed, others);
+    sm.spans.push_back({wait.arrived, wait.resumed, ref, own.last});
+    store::Stay& stay = stays[{wait.device, wait.block, wait.warp}];
+    if (const auto since = stay.computed_since(wait.sm, wait.iteration)) sm.density.add(State::computing, *since, wait.arrived, 1 + others);
+    stay.add(wait.sm, wait.iteration, wait.resumed);
   }
-  const bool many = std::any_of(tracks.begin(), tracks.end(), [&](const auto& entry) {
-    return std::get<0>(entry.first) != std::get<0>(tracks.begin()->first);
-  });
+  const Crowd crowd = crowd_of(std::views::keys(sms));
   std::vector<Track> list;
-  for (auto& [place, track] : tracks) {
-    const auto [device, sm] = place;
-    track.key = fmt::format("sm/{}/{}", device, sm);
-    track.name = many ? fmt::format("{} SM {}", model.device_key(device), sm) : fmt::format("SM {}", sm);
+  for (auto& [key, sm] : sms) {
+    Track track = sm_track(model, key, crowd);
+    track.density = std::move(sm.density);
     track.density.finish();
-    track.rows = pack(std::move(spans[place]));
-    track.note = fmt::format("{}; at most {} at once", model.device_name(device),
-                             analyzer::count_of(track.density.most(), "waiter"));
+    track.rows = pack(std::move(sm.spans));
+    track.note += fmt::format("; at most {} at once", analyzer::count_of(track.density.most(), "warp"));
     list.push_back(std::move(track));
   }
   return list;

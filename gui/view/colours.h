@@ -1,59 +1,26 @@
-// The one colour language of pictures: what something is doing has one colour everywhere, in the window and in the HTML
-// report (analyzer/reports/html/colours.h, whose tokens these are; a test holds the two together). Okabe and Ito's colours,
-// which people with any colour vision can tell apart.
+// The window's colours are those of all pictures: analyzer/colours.h.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
+#include "analyzer/colours.h"
+#include "protocol/strategy.h"
 
 namespace wicprof::gui {
 
-/// What a warp, a thread or a stream is doing.
-enum class State : std::uint8_t {
-  computing,     ///< a kernel runs; a warp between its waits
-  polling,       ///< waits and reads the word itself, again and again
-  parked,        ///< waits and leaves its turns to others
-  host_waiting,  ///< a host thread waits; whether it spins or sleeps is not known
-  transferring,  ///< data travels: a copy, a migration
-  descheduled,   ///< ready to run, but on no CPU
-  calling,       ///< a host thread is within a call
-  range,         ///< an NVTX range
-  signalling,    ///< a signal, a message
-};
-inline constexpr std::size_t kStates = 9;
-constexpr std::size_t index_of(State state) { return static_cast<std::size_t>(state); }
+using analyzer::Colour;
+using analyzer::index_of;
+using analyzer::kDarkTheme;
+using analyzer::kLightTheme;
+using analyzer::kSeriesColours;
+using analyzer::kStateLooks;
+using analyzer::kStates;
+using analyzer::kWarpStates;
+using analyzer::look_of;
+using analyzer::State;
+using analyzer::StateLook;
+using analyzer::text_on;
+using analyzer::Theme;
 
-/// 0xRRGGBB.
-using Colour = std::uint32_t;
-
-struct StateLook {
-  std::string_view name;   ///< for legends
-  std::string_view token;  ///< its name in that file; empty = the report does not show it
-  Colour light, dark;      ///< on a light and on a dark page
-};
-
-inline constexpr std::array<StateLook, kStates> kStateLooks{{
-    {"computing", "kernel", 0x8a939c, 0x78828c},
-    {"polling", "poll", 0xd55e00, 0xf08a3c},
-    {"parked", "park", 0x0072b2, 0x56b4e9},
-    {"host waiting", "host", 0x009e73, 0x2bc596},
-    {"transferring", "transfer", 0x882e72, 0xd98cc0},
-    {"descheduled", "off-cpu", 0xc9a500, 0xf0e442},
-    {"in a call", "call", 0xa9b4be, 0x56616c},
-    {"NVTX range", "range", 0x7a6fb5, 0x9f95d6},
-    {"signal", "mark", 0x1b1f24, 0xe6e9ec},
-}};
-constexpr const StateLook& look_of(State state) { return kStateLooks[index_of(state)]; }
-
-/// What is not a state: pages, text, lines, verdicts.
-struct Theme {
-  Colour page, card, text, faint, line, lane, bad, bad_soft, good, good_soft, warn, warn_soft, accent;
-};
-inline constexpr Theme kLightTheme{0xf6f7f8, 0xffffff, 0x1b1f24, 0x5d6670, 0xd9dee3, 0xeceff2, 0xb3261e,
-                                   0xfbe9e7, 0x00694d, 0xe2f3ed, 0x8a5a00, 0xfdf3dc, 0x0072b2};
-inline constexpr Theme kDarkTheme{0x14171a, 0x1d2125, 0xe6e9ec, 0x9aa4ae, 0x363d44, 0x2a3036, 0xff9a90,
-                                  0x3d2220, 0x6fd6b3, 0x173329, 0xf0c465, 0x382c14, 0x56b4e9};
+/// The state that a way of waiting stands for, where one colour has to stand for it.
+constexpr State state_of_mode(Mode mode) { return mode == Mode::park ? State::parked : State::polling; }
 
 }  // namespace wicprof::gui

@@ -5,16 +5,19 @@
 
 namespace wicprof::gui {
 
+// A warp computes between two waits, which may both lie outside of a stretch whose rows are known: of that only summaries know.
+constexpr State kBetween = State::computing;
+
 float DensityColumn::total() const {
   float sum = 0;
   for (const float one : count) sum += one;
   return sum;
 }
 
-void Density::add(State state, TimeNs begin, TimeNs end) {
-  if (end <= begin) return;
-  changes_[index_of(state)].push_back({begin, 1});
-  changes_[index_of(state)].push_back({end, -1});
+void Density::add(State state, TimeNs begin, TimeNs end, std::uint32_t warps) {
+  if (end <= begin || warps == 0) return;
+  changes_[index_of(state)].push_back({begin, static_cast<std::int32_t>(warps)});
+  changes_[index_of(state)].push_back({end, -static_cast<std::int32_t>(warps)});
 }
 
 void Density::finish() {
@@ -71,7 +74,31 @@ std::vector<DensityColumn> Density::draw(TimeNs begin, TimeNs end, std::uint32_t
   std::vector<DensityColumn> drawn(columns);
   if (end <= begin || columns == 0) return drawn;
   const double width = static_cast<double>(end - begin) / columns;
+  if (coarse_) {
+    Coarse::Cursor cursor(*coarse_, begin, end);
+    Coarse::Cursor::Sums last = cursor.up_to(begin);
+    TimeNs from = begin;
+    for (std::uint32_t i = 0; i < columns; ++i) {
+      const TimeNs to = begin + static_cast<TimeNs>(static_cast<double>(i + 1) * width);
+      if (to <= from) {
+        if (i > 0) drawn[i] = drawn[i - 1];
+        continue;
+      }
+      const Coarse::Cursor::Sums sums = cursor.up_to(to);
+      for (const std::uint8_t s : coarse_->states())
+        drawn[i].count[s] = static_cast<float>((sums.time[s] - last.time[s]) / static_cast<double>(to - from));
+      last = sums;
+      from = to;
+    }
+    if (!fine_in(begin, end)) return drawn;
+    for (DensityColumn& column : drawn) {
+      for (std::size_t s = 0; s < kStates; ++s) {
+        if (static_cast<State>(s) != kBetween) column.count[s] = 0;
+      }
+    }
+  }
   for (const Line& line : lines_) {
+    if (coarse_ && line.state == kBetween) continue;
     std::size_t hint = 0;
     TimeNs from = begin;
     double last = line.up_to(from, hint);
@@ -90,7 +117,14 @@ std::vector<DensityColumn> Density::draw(TimeNs begin, TimeNs end, std::uint32_t
   return drawn;
 }
 
+void Density::set_coarse(std::shared_ptr<const Coarse> coarse, TimeNs begin, TimeNs end) {
+  coarse_ = std::move(coarse);
+  fine_begin_ = begin;
+  fine_end_ = end;
+}
+
 double Density::time_in(State state, TimeNs begin, TimeNs end) const {
+  if (coarse_ && (state == kBetween || !fine_in(begin, end))) return coarse_->between(begin, end).time[index_of(state)];
   for (const Line& line : lines_) {
     if (line.state != state) continue;
     std::size_t hint = 0;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "gui/view/coarse.h"
 #include "gui/view/colours.h"
 #include "protocol/time.h"
 
@@ -19,17 +21,19 @@ struct DensityColumn {
 /// Any thread once it is finished.
 class Density {
  public:
-  void add(State state, TimeNs begin, TimeNs end);
+  void add(State state, TimeNs begin, TimeNs end, std::uint32_t warps = 1);
   /// When all are in.
   void finish();
+  /// The whole from summaries; what was added are all waits in [begin, end), and stands for that.
+  void set_coarse(std::shared_ptr<const Coarse> coarse, TimeNs begin, TimeNs end);
 
   /// [begin, end) in `columns` columns. O(columns x log changes).
   std::vector<DensityColumn> draw(TimeNs begin, TimeNs end, std::uint32_t columns) const;
   /// Warp time: the integral of the number of warps in a state over [begin, end), in ns.
   double time_in(State state, TimeNs begin, TimeNs end) const;
   /// The most warps at once, all states together; what a strip's full height stands for.
-  std::uint32_t most() const { return most_; }
-  bool empty() const { return lines_.empty(); }
+  std::uint32_t most() const { return coarse_ && coarse_->most() > most_ ? coarse_->most() : most_; }
+  bool empty() const { return lines_.empty() && !coarse_; }
 
  private:
   struct Change {
@@ -47,6 +51,9 @@ class Density {
   std::vector<Change> changes_[kStates];
   std::vector<Line> lines_;
   std::uint32_t most_ = 0;
+  std::shared_ptr<const Coarse> coarse_;
+  TimeNs fine_begin_ = 0, fine_end_ = 0;
+  bool fine_in(TimeNs begin, TimeNs end) const { return !coarse_ || (begin >= fine_begin_ && end <= fine_end_); }
 };
 
 }  // namespace wicprof::gui

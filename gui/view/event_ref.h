@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "analyzer/trace_model.h"
+#include "store/lanes.h"
 
 namespace wicprof::gui {
 
-enum class EventKind : std::uint8_t { wait, signal, host_wait, kernel, copy, call, nvtx, migration, thread_sample };
-inline constexpr std::size_t kEventKinds = 9;
+using EventKind = store::RowKind;
+inline constexpr std::size_t kEventKinds = store::kRowKinds;
 
 /// An index into the model's list of that kind; holds for that model only.
 struct EventRef {

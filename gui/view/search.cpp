@@ -4,6 +4,8 @@
 #include <cctype>
 #include <map>
 
+#include "analyzer/reports/format.h"
+
 namespace wicprof::gui {
 
 namespace {
@@ -36,7 +38,12 @@ class Finder {
     });
     const std::uint64_t total = hits_.size();
     if (hits_.size() > kMostHits) hits_.resize(kMostHits);
-    return {std::string(text), std::move(hits_), total};
+    SearchHits found{std::string(text), {}, total};
+    for (const EventRef ref : hits_) {
+      const auto [begin, end] = time_of(model_, ref);
+      found.hits.push_back({row_of(model_, ref), begin, end});
+    }
+    return found;
   }
 
  private:
@@ -47,6 +54,17 @@ class Finder {
 };
 
 }  // namespace
+
+NameFinder::NameFinder(std::string_view text) : wanted_(lower(text)) {}
+
+bool NameFinder::wants(EventKind kind, std::string_view name) const {
+  if (wanted_.empty()) return false;
+  std::string title(name);
+  if (kind == EventKind::kernel) title = analyzer::function_name(title);
+  if (kind == EventKind::wait) title.insert(0, "wait at ");
+  if (kind == EventKind::signal) title.insert(0, "signal to ");
+  return lower(title).find(wanted_) != std::string::npos;
+}
 
 SearchHits search(const analyzer::TraceModel& model, std::string_view text) {
   if (text.empty()) return {};

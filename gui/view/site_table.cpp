@@ -150,11 +150,15 @@ std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const a
   if (site.choice) fact("auto chose", analyzer::choice_text(site));
   if (site.deadline_missed > 0) fact("deadlines", analyzer::count_of(site.deadline_missed, "wait") + " passed theirs");
   std::vector<TimeNs> durations;
+  const auto add = [&](EventKind kind, store::RowId row, TimeNs begin, TimeNs end) {
+    durations.push_back(end - begin);
+    if (!detail.longest || end - begin > detail.longest->end - detail.longest->begin) detail.longest = {{kind, row}, begin, end};
+  };
   for (const store::WaitRow& wait : model.waits) {
-    if (wait.site == id) durations.push_back(wait.resumed - wait.arrived);
+    if (wait.site == id) add(EventKind::wait, wait.id, wait.arrived, wait.resumed);
   }
   for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.site == id) durations.push_back(wait.end - wait.begin);
+    if (wait.site == id) add(EventKind::host_wait, wait.id, wait.begin, wait.end);
   }
   std::sort(durations.begin(), durations.end());
   for (const double percent : {10.0, 50.0, 90.0, 99.0, 99.9, 100.0}) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "gui/view/search.h"
 
 namespace wicprof::gui {
 
@@ -46,6 +47,7 @@ struct SiteDetail {
   std::vector<std::pair<std::string, std::string>> facts;
   std::vector<std::pair<std::string, TimeNs>> percentiles;  ///< "p10" ...
   Histogram histogram;
+  std::optional<SearchHit> longest;  ///< of its waits
 };
 std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, SiteId site);
 

@@ -46,6 +46,7 @@ std::size_t SpanRow::first_beginning_at(TimeNs time, std::size_t from) const {
 std::vector<DrawnSpan> SpanRow::draw(TimeNs begin, TimeNs end, std::uint32_t columns) const {
   std::vector<DrawnSpan> drawn;
   if (end <= begin || columns == 0) return drawn;
+  if (!fine_in(begin, end)) return draw_coarse(begin, end, columns);
   const double width = static_cast<double>(end - begin) / columns;
   std::size_t i = first_ending_after(begin);
   while (i < spans_.size() && spans_[i].begin < end) {
@@ -78,6 +79,53 @@ std::vector<DrawnSpan> SpanRow::draw(TimeNs begin, TimeNs end, std::uint32_t col
   return drawn;
 }
 
+void SpanRow::set_coarse(std::shared_ptr<const Coarse> coarse, EventKind kind, TimeNs begin, TimeNs end) {
+  coarse_ = std::move(coarse);
+  kind_ = kind;
+  part_ = true;
+  fine_begin_ = begin;
+  fine_end_ = end;
+}
+
+std::vector<DrawnSpan> SpanRow::draw_coarse(TimeNs begin, TimeNs end, std::uint32_t columns) const {
+  std::vector<DrawnSpan> drawn;
+  if (!coarse_) return drawn;
+  const double width = static_cast<double>(end - begin) / columns;
+  Coarse::Cursor cursor(*coarse_, begin, end);
+  Coarse::Cursor::Sums last = cursor.up_to(begin);
+  TimeNs from = begin;
+  for (std::uint32_t i = 0; i < columns; ++i) {
+    const TimeNs to = begin + static_cast<TimeNs>(static_cast<double>(i + 1) * width);
+    if (to <= from) continue;
+    const Coarse::Cursor::Sums sums = cursor.up_to(to);
+    DrawnSpan one{from, to, kind_ == EventKind::nvtx ? State::range : State::computing, {kind_, 0}, 0, 0};
+    double most = 0, total = 0;
+    for (const std::uint8_t s : coarse_->states()) {
+      const double time = sums.time[s] - last.time[s];
+      total += time;
+      if (time > most) {
+        most = time;
+        one.state = static_cast<State>(s);
+      }
+    }
+    one.fill = static_cast<float>(std::min(1.0, total / static_cast<double>(to - from)));
+    const bool begun = sums.begun - last.begun > 0;
+    if (kind_ == EventKind::signal) one.state = State::signalling;
+    last = sums;
+    from = to;
+    if (total <= 0 && !begun) continue;
+    // A thing that goes on over several columns stays in one piece.
+    constexpr float kFull = 0.9999f;
+    if (!drawn.empty() && !begun && one.fill > kFull && drawn.back().fill > kFull && drawn.back().state == one.state &&
+        drawn.back().end == one.begin) {
+      drawn.back().end = one.end;
+      continue;
+    }
+    drawn.push_back(one);
+  }
+  return drawn;
+}
+
 const Span* SpanRow::at(TimeNs time, TimeNs near) const {
   const std::size_t i = first_ending_after(time - near);
   if (i == spans_.size() || spans_[i].begin > time + near) return nullptr;
@@ -91,6 +139,7 @@ const Span* SpanRow::at(TimeNs time, TimeNs near) const {
 }
 
 TimeNs SpanRow::time_in(State state, TimeNs begin, TimeNs end) const {
+  if (coarse_ && !fine_in(begin, end)) return static_cast<TimeNs>(coarse_->between(begin, end).time[index_of(state)]);
   for (const Sums& sums : sums_) {
     if (sums.state != state) continue;
     const std::size_t first = first_ending_after(begin);
@@ -107,6 +156,7 @@ TimeNs SpanRow::time_in(State state, TimeNs begin, TimeNs end) const {
 }
 
 std::size_t SpanRow::count_in(TimeNs begin, TimeNs end) const {
+  if (coarse_ && !fine_in(begin, end)) return static_cast<std::size_t>(coarse_->between(begin, end).begun + 0.5);
   const std::size_t first = first_ending_after(begin);
   if (first == spans_.size() || spans_[first].begin >= end) return 0;
   return first_beginning_at(end, first) - first;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "gui/view/coarse.h"
 #include "gui/view/colours.h"
 #include "gui/view/event_ref.h"
 
@@ -20,8 +22,8 @@ struct Span {
 struct DrawnSpan {
   TimeNs begin = 0, end = 0;
   State state = State::computing;  ///< of several: the one with the most time
-  EventRef ref;                    ///< of several: the first
-  std::uint32_t count = 1;
+  EventRef ref;                    ///< of several: the first; of summaries: its kind alone
+  std::uint32_t count = 1;         ///< 0: as summaries tell it, which do not know single spans
   float fill = 1;  ///< the part of [begin, end) that spans take
 };
 
@@ -34,6 +36,9 @@ class SpanRow {
   void add(const Span& span) { spans_.push_back(span); }
   /// When all are in: what drawing needs to know of the whole.
   void finish();
+  /// The whole from summaries (nullptr: nothing is known of it); what was added is all there is in [begin, end), and stands for
+  /// that. `kind`: of most spans.
+  void set_coarse(std::shared_ptr<const Coarse> coarse, EventKind kind, TimeNs begin, TimeNs end);
 
   /// [begin, end) in `columns` columns, in order of time. O(columns x log spans).
   std::vector<DrawnSpan> draw(TimeNs begin, TimeNs end, std::uint32_t columns) const;
@@ -45,6 +50,7 @@ class SpanRow {
   std::size_t count_in(TimeNs begin, TimeNs end) const;
 
   const std::vector<Span>& spans() const { return spans_; }
+  std::size_t events() const { return coarse_ ? static_cast<std::size_t>(coarse_->events()) : spans_.size(); }
 
  private:
   std::size_t first_ending_after(TimeNs time) const;
@@ -56,6 +62,12 @@ class SpanRow {
     std::vector<TimeNs> before;  // time in the state of all spans before each, and of all at the end
   };
   std::vector<Sums> sums_;  // only of states that occur
+  std::vector<DrawnSpan> draw_coarse(TimeNs begin, TimeNs end, std::uint32_t columns) const;
+  std::shared_ptr<const Coarse> coarse_;
+  EventKind kind_ = EventKind::wait;
+  bool part_ = false;  // spans are not all
+  TimeNs fine_begin_ = 0, fine_end_ = 0;
+  bool fine_in(TimeNs begin, TimeNs end) const { return !part_ || (begin >= fine_begin_ && end <= fine_end_); }
 };
 
 /// Puts spans (in order of their begin) into as few rows as first fit needs; what lies within another span comes below it.

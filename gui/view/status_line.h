@@ -1,6 +1,7 @@
 // What the status bar says: what is missing first, then what recording cost, then what there is.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,15 @@ struct StatusLine {
   std::string contents;             ///< "12.3 k waits, 4 kernels in 6.02 s"
 };
 
+/// How many of each there are: of a large trace more than its model has.
+struct Contents {
+  std::uint64_t waits = 0, signals = 0, kernels = 0, calls = 0;
+};
+Contents contents_of(const analyzer::TraceModel& model);
+
 /// `analysis` may be nullptr: not worked out yet.
-StatusLine status_line(const analyzer::TraceModel& model, const analyzer::Analysis* analysis);
+StatusLine status_line(const analyzer::TraceModel& model, const analyzer::Analysis* analysis, const Contents& contents);
+/// Its part that comes from the analysis.
+std::string overhead_words(const analyzer::Analysis& analysis);
 
 }  // namespace wicprof::gui

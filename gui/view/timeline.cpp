@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "analyzer/reports/format.h"
 #include "gui/tracks/list.h"
@@ -32,6 +33,51 @@ void note_places(Timeline& timeline) {
   }
 }
 
+void sum_up_strips(Timeline& timeline) {
+  timeline.overview.assign(Timeline::kOverviewColumns, {});
+  double most = 0;
+  for (const Track& track : timeline.tracks) {
+    if (!track.has_strip()) continue;
+    most += track.density.most();
+    const auto columns = track.density.draw(timeline.begin, timeline.end, Timeline::kOverviewColumns);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      for (std::size_t s = 0; s < kStates; ++s) timeline.overview[i].count[s] += columns[i].count[s];
+    }
+  }
+  for (DensityColumn& column : timeline.overview) {
+    for (float& count : column.count) count = most > 0 ? static_cast<float>(count / most) : 0;
+  }
+}
+
+void note_interventions(Timeline& timeline, const analyzer::TraceModel& model) {
+  for (const store::InterventionRow& row : model.interventions) {
+    const std::string way = analyzer::way_name(row.new_mode, row.new_strategy);
+    timeline.interventions.push_back(
+        {row.effective, row.site == 0 ? way : fmt::format("{}: {}", model.site_name(row.site), way), row.new_mode});
+  }
+}
+
+bool delayed(const SpanRow& row) { return !row.spans().empty() && row.spans().front().ref.kind == EventKind::thread_sample; }
+
+/// Takes over the lanes of one track, from `at` on; whichever rows the model has are in `track`.
+void add_lanes(Track& track, const TrackKind& kind, const std::vector<CoarseLane>& lanes, std::size_t& at, TimeNs begin, TimeNs end) {
+  const store::TrackKey& key = lanes[at].lane->track;
+  if (kind.lane == store::LaneKind::sm) {
+    for (SpanRow& row : track.rows) row.set_coarse(nullptr, kind.events, begin, end);
+    track.density.set_coarse(lanes[at].columns, begin, end);
+    track.note += fmt::format("; at most {} at once", analyzer::count_of(track.density.most(), "waiter"));
+    ++at;
+    return;
+  }
+  std::size_t row = 0;
+  for (; at < lanes.size() && lanes[at].lane->track == key; ++at, ++row) {
+    if (row >= track.rows.size()) track.rows.emplace_back();
+    track.rows[row].set_coarse(lanes[at].columns, kind.events, begin, end);
+  }
+  // Nested deeper here than where all rows were put in order: seen from near only.
+  for (; row < track.rows.size(); ++row) track.rows[row].set_coarse(nullptr, kind.events, begin, end);
+}
+
 }  // namespace
 
 Timeline build_timeline(const analyzer::TraceModel& model) {
@@ -45,11 +91,56 @@ Timeline build_timeline(const analyzer::TraceModel& model) {
     }
   }
   note_places(timeline);
-  for (const store::InterventionRow& row : model.interventions) {
-    const std::string way = analyzer::way_name(row.new_mode, row.new_strategy);
-    timeline.interventions.push_back(
-        {row.effective, row.site == 0 ? way : fmt::format("{}: {}", model.site_name(row.site), way), row.new_mode});
+  note_interventions(timeline, model);
+  sum_up_strips(timeline);
+  return timeline;
+}
+
+Timeline build_timeline(const analyzer::TraceModel& model, const std::vector<CoarseLane>& lanes, TimeNs fine_begin, TimeNs fine_end) {
+  Timeline timeline;
+  timeline.begin = model.begin;
+  timeline.end = std::max(model.end, model.begin + 1);
+  for (const TrackKind& kind : track_kinds()) {
+    std::map<std::string, Track> fine;
+    for (Track& track : kind.build(model)) fine.emplace(track.key, std::move(track));
+    std::vector<store::TrackKey> keys;
+    for (const CoarseLane& lane : lanes) {
+      if (lane.lane->track.kind == kind.lane) keys.push_back(lane.lane->track);
+    }
+    const Crowd crowd = crowd_of(keys);
+    for (std::size_t at = 0; at < lanes.size();) {
+      const store::Lane& lane = *lanes[at].lane;
+      if (lane.track.kind != kind.lane) {
+        ++at;
+        continue;
+      }
+      Track track = kind.named(model, lane.track, crowd);
+      track.group = kind.group;
+      if (kind.lane == store::LaneKind::thread) name_thread(track, lane.name);
+      std::vector<SpanRow> delays;
+      if (const auto known = fine.find(track.key); known != fine.end()) {
+        track.density = std::move(known->second.density);
+        for (SpanRow& row : known->second.rows) (delayed(row) ? delays : track.rows).push_back(std::move(row));
+      }
+      store::TrackKey delay_key = lane.track;
+      delay_key.kind = store::LaneKind::delay;
+      add_lanes(track, kind, lanes, at, fine_begin, fine_end);
+      if (kind.lane == store::LaneKind::thread) {
+        const auto first = std::find_if(lanes.begin(), lanes.end(), [&](const CoarseLane& l) { return l.lane->track == delay_key; });
+        if (first != lanes.end()) {
+          Track below;
+          below.rows = std::move(delays);
+          auto delay_at = static_cast<std::size_t>(first - lanes.begin());
+          add_lanes(below, kind, lanes, delay_at, fine_begin, fine_end);
+          for (SpanRow& row : below.rows) track.rows.push_back(std::move(row));
+        }
+      }
+      timeline.tracks.push_back(std::move(track));
+    }
   }
+  note_places(timeline);
+  note_interventions(timeline, model);
+  sum_up_strips(timeline);
   return timeline;
 }
 

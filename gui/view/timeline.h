@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ struct Timeline {
   TimeNs begin = 0, end = 0;  ///< what there is to see
   std::vector<Track> tracks;
   std::vector<InterventionMark> interventions;
+  static constexpr std::uint32_t kOverviewColumns = 512;
+  std::vector<DensityColumn> overview;    ///< all strips together from begin to end; of 1, the most that can be
   std::vector<analyzer::WakeEdge> edges;  ///< in order of their wait's end
 
   /// Arrows that end in [from, to), at most about `limit`: of the edges of one signal and one column, one stands for all.
@@ -49,6 +52,14 @@ struct Timeline {
 
 /// All of it is worked out here; reading a Timeline never changes it. Any thread.
 Timeline build_timeline(const analyzer::TraceModel& model);
+/// A lane of a large trace: what its summaries tell.
+struct CoarseLane {
+  const store::Lane* lane = nullptr;
+  std::shared_ptr<const Coarse> columns;
+};
+/// Of a trace of which the model has the rows of [fine_begin, fine_end) only, and of the rest what summaries tell; its begin and
+/// end are those of the whole. Lanes in the summaries' order.
+Timeline build_timeline(const analyzer::TraceModel& model, const std::vector<CoarseLane>& lanes, TimeNs fine_begin, TimeNs fine_end);
 /// The edges come later, since matching takes longer than the picture may.
 void add_edges(Timeline& timeline, const analyzer::TraceModel& model, const analyzer::Matching& matching);
 

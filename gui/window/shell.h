@@ -7,7 +7,5 @@ namespace wicprof::gui {
 
 /// One frame of the whole window, between ImGui::NewFrame() and ImGui::Render().
 void draw_shell(App& app, const Ui& ui);
-/// ImGui's own colours and sizes, for this scale and theme.
-void apply_style(const Ui& ui);
 
 }  // namespace wicprof::gui

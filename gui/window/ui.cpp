@@ -8,9 +8,10 @@ ImU32 ink(Colour colour, float alpha) {
   return IM_COL32((colour >> 16) & 0xff, (colour >> 8) & 0xff, colour & 0xff, static_cast<int>(alpha * 255 + 0.5f));
 }
 
+Colour colour_of(const Ui& ui, State state) { return look_of(state).colour.on(ui.dark); }
+
 ImU32 state_ink(const Ui& ui, State state, float alpha) {
-  const StateLook& look = look_of(state);
-  return ink(ui.dark ? look.dark : look.light, alpha);
+  return ink(colour_of(ui, state), alpha);
 }
 
 float text_width(ImFont* font, std::string_view text) {
@@ -101,7 +102,7 @@ bool segment_button(App& app, const Ui& ui, const std::string& name, const char*
   ImGui::PushStyleColor(ImGuiCol_Button, ink(fill));
   ImGui::PushStyleColor(ImGuiCol_ButtonHovered, ink(fill, 0.85f));
   ImGui::PushStyleColor(ImGuiCol_ButtonActive, ink(fill, 0.7f));
-  ImGui::PushStyleColor(ImGuiCol_Text, chosen ? ink(ui.dark ? 0x14171a : 0xffffff) : ink(theme.text));
+  ImGui::PushStyleColor(ImGuiCol_Text, ink(chosen ? text_on(fill) : theme.text));
   ImGui::PushFont(chosen ? ui.bold : ui.regular);
   const bool pressed = ImGui::Button((std::string(label) + "##" + name).c_str());
   ImGui::PopFont();

@@ -20,12 +20,13 @@ struct Ui {
   ImFont* small = nullptr;
   ImFont* mono = nullptr;   ///< code
 
-  const Theme& theme() const { return dark ? kDarkTheme : kLightTheme; }
+  const Theme& theme() const { return analyzer::theme_of(dark); }
   float px(float at_100_percent) const { return static_cast<float>(static_cast<int>(at_100_percent * scale + 0.5f)); }
 };
 
 ImU32 ink(Colour colour, float alpha = 1);
 inline ImVec4 ink4(Colour colour, float alpha = 1) { return ImGui::ColorConvertU32ToFloat4(ink(colour, alpha)); }
+Colour colour_of(const Ui& ui, State state);
 ImU32 state_ink(const Ui& ui, State state, float alpha = 1);
 
 /// In pixels: the size that the font was loaded at.

@@ -14,7 +14,7 @@
 
 #include "gui/window/fonts.h"
 #include "gui/window/png.h"
-#include "gui/window/shell.h"
+#include "gui/window/theme.h"
 
 namespace wicprof::gui {
 

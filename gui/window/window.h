@@ -15,6 +15,8 @@ struct FakeMouse {
   bool active = false;
   float x = 0, y = 0, wheel = 0;
   bool down = false, ctrl = false;
+  /// Points at nothing: wherever the display's pointer is, it hovers over nothing.
+  static FakeMouse away() { return {true, -1000, -1000, 0, false, false}; }
 };
 
 class Window {

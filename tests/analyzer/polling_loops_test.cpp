@@ -94,6 +94,7 @@ TEST(PollingLoops, FindsTheLoopItsPlaceAndItsShare) {
   EXPECT_NEAR(loop.behind_share, 0.5, 1e-9);
   EXPECT_EQ(place_of(loop), "poll.cu:7");
   EXPECT_EQ(loop.code.size(), 4u);
+  EXPECT_EQ(loop.code_lines.size(), loop.code.size());
   EXPECT_EQ(loop.code[0], "0070  LDG.E.STRONG.SYS R0, desc[UR4][R4.64]");
   EXPECT_EQ(loop.beside, std::vector<std::string>{"stream"});
   EXPECT_FALSE(loop.evidence.empty());

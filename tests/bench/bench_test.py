@@ -42,6 +42,13 @@ class Bench(unittest.TestCase):
         self.assertEqual(status, 1 if any(row["holds"] is False for row in rows) else 0)
         return {row["name"]: row for row in rows}
 
+    @unittest.skipUnless(os.path.exists(os.path.join(FOLDER, "bench_gui_trace")), "built without the window")
+    def test_gui_trace(self):
+        rows = self.rows("gui_trace", "--events", "450000", "--steps", "1", "--rate", "50000", "--live-seconds", "2")
+        for name in ("first_picture", "frames", "frame_worst", "peak_memory", "live_recorded", "live_behind_worst"):
+            self.assertGreater(rows[name]["value"], 0)
+        self.assertEqual(rows["live_dropped"]["value"], 0)
+
     def test_channel(self):
         rows = self.rows("channel", "--devices", "simt:2", "--only", "latency")
         for direction in ("cpu_gpu", "gpu_gpu"):

@@ -87,8 +87,9 @@ class Program {
     }
     SignalEvent signal = store::signal_event(number, static_cast<std::uint64_t>(release));
     add(signal);
-    kernel(kKernelName, begin, begin + period * 9 / 10, 7, number * 10 + 1);
-    kernel(kOtherKernel, begin + period / 5, begin + period / 2, 8, number * 10 + 2);
+    // Blocks of four warps, one of which waits for all; beside them a kernel of one block, whose number the first of theirs has, too.
+    kernel(kKernelName, begin, begin + period * 9 / 10, 7, number * 10 + 1, 32, 128);
+    kernel(kOtherKernel, begin + period / 5, begin + period / 2, 8, number * 10 + 2, 1, 32);
     CopyEvent copy = make_event<CopyEvent>();
     copy.device = copy.peer_device = kDevice;
     copy.kind = CopyKind::host_to_device;
@@ -154,7 +155,8 @@ class Program {
   void add(const Event& event) {
     recorder_.add(0, event.header);
   }
-  void kernel(TextId name, TimeNs start, TimeNs end, std::uint32_t stream, std::uint32_t correlation) {
+  void kernel(TextId name, TimeNs start, TimeNs end, std::uint32_t stream, std::uint32_t correlation, std::uint32_t blocks,
+              std::uint32_t threads) {
     KernelEvent event = make_event<KernelEvent>();
     event.device = kDevice;
     event.name = name;
@@ -163,7 +165,9 @@ class Program {
     event.context = 1;
     event.stream = stream;
     event.correlation = correlation;
-    for (int i = 0; i < 3; ++i) event.grid[i] = event.block[i] = i == 0 ? 32 : 1;
+    for (int i = 0; i < 3; ++i) event.grid[i] = event.block[i] = 1;
+    event.grid[0] = blocks;
+    event.block[0] = threads;
     event.registers_per_thread = 32;
     add(event);
   }

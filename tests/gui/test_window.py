@@ -9,8 +9,8 @@ import unittest
 import gui_harness
 from gui_harness import colours_of, read_png
 
-VIEWS = ["timeline", "sites", "findings", "stalls", "figures", "compare"]
-POLLING, PARKED = "d55e00", "0072b2"  # of the light theme
+VIEWS = ["timeline", "sites", "findings", "stalls", "figures", "compare", "live"]
+POLLING, PARKED, AT_BARRIER = "d55e00", "0072b2", "74c0f5"  # of the light theme
 
 
 class Screenshots(gui_harness.Case):
@@ -30,6 +30,7 @@ class Screenshots(gui_harness.Case):
         colours = colours_of(self.work / "t.png")
         self.assertGreater(colours.get(POLLING, 0), 1000)
         self.assertGreater(colours.get(PARKED, 0), 1000)
+        self.assertGreater(colours.get(AT_BARRIER, 0), 1000)
         self.gui(self.make_trace("parked.wicprof", mode="park"), "--light", "--screenshot", "p.png")
         self.assertGreater(colours_of(self.work / "p.png").get(PARKED, 0), 1000)
 
@@ -237,6 +238,33 @@ class Panels(gui_harness.Case):
         first = state["differences"][0]
         self.assertEqual((first["what"], first["better"], first["worse"]), ("iteration, median", True, False))
         self.assertEqual([s["way"] for s in state["before_after"]["segments"]], ["poll", "park (shared_watch)"])
+
+    def test_both_sides_of_a_comparison_move_as_one(self):
+        begun, moved, zoomed = self.drive([self.trace], "view compare", "wait facts", "frames 3", "dump a", "drag compare.sides 0.45 0.5 0.1 0.5",
+                                          "frames 2", "dump b", "wheel compare.sides 0.3 0.5 1", "frames 2", "dump c")
+        self.assertEqual(begun["compared"]["iteration"], 1, "the first before which all SMs have begun")
+        self.assertGreater(moved["compared"]["iteration"], 2)
+        self.assertEqual(moved["compared"]["width_ns"], begun["compared"]["width_ns"])
+        self.assertAlmostEqual(zoomed["compared"]["width_ns"] * 1.3, moved["compared"]["width_ns"], delta=10)
+        self.assertEqual(zoomed["compared"]["iteration"], moved["compared"]["iteration"])
+
+    def test_the_papers_figures(self):
+        state = self.drive([self.trace], "view figures", "wait facts", "frames 3", "dump s")
+        self.assertEqual([f["number"] for f in state["figures"]], [2, 4, 5, 6, 7, 12, 13, 14, 15, 16])
+        for figure in state["figures"]:
+            self.assertEqual(f"figure.{figure['number']}" in state["items"], bool(figure["series"]), "a plot where there is something to draw")
+            self.assertTrue(figure["series"] or figure["missing"], "else why there is not")
+        second = state["figures"][0]["series"]
+        answer = json.loads(self.wic_prof("analyze", self.trace, "--figure", "2", "--format=json").stdout)
+        shares = [row["consumer_share"] for row in answer["rows"]]
+        self.assertEqual([s["points"][0][1] for s in second], [share for share in shares if share is not None])
+        self.assertEqual({s["state"] for s in second}, {"polling", "parked"}, "one colour language")
+
+    def test_who_stands_at_the_barrier(self):
+        state = self.drive([self.trace], "wait facts", "frames 3", "drag timeline 0.0 0.05 1.0 0.97", "frames 3", "dump s")
+        times = {one["state"]: one["time_ns"] for one in state["area"]["sums"]}
+        # Of the 32 blocks the first shares its number with the other kernel's only one, so that it is not clear whose it is.
+        self.assertAlmostEqual(times["waiting on a barrier"] / (times["polling"] + times["parked"]), 3 * 31 / 32, delta=0.05)
 
     def test_compare_two_traces(self):
         state = self.drive([self.make_trace("a.wicprof", mode="park"), self.make_trace("b.wicprof", mode="poll")],

@@ -1,11 +1,9 @@
 // The view model, without a window: what a picture is made of.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 
-#include "analyzer/reports/html/colours.h"
 #include "gui/view/annotations.h"
 #include "gui/view/area.h"
 #include "gui/view/density.h"
@@ -268,7 +266,7 @@ TEST(Searches, FindsByNameWhateverTheCase) {
   EXPECT_EQ(search(model, "no such name").total, 0u);
   EXPECT_EQ(search(model, "").total, 0u);
   const auto hits = search(model, name).hits;
-  for (std::size_t i = 1; i < hits.size(); ++i) EXPECT_LE(time_of(model, hits[i - 1]).first, time_of(model, hits[i]).first);
+  for (std::size_t i = 1; i < hits.size(); ++i) EXPECT_LE(hits[i - 1].begin, hits[i].begin);
 }
 
 TEST(Areas, AddsUpWhatIsInside) {
@@ -364,54 +362,6 @@ TEST(AnnotationFiles, ComeBackAndRefuseNonsense) {
     EXPECT_FALSE(load_annotations(path)) << nonsense;
   }
   EXPECT_FALSE(save_annotations(folder / "no/such/folder.json", annotations));
-}
-
-TEST(ColourLanguage, IsThatOfTheHtmlReport) {
-  const auto value = [&](std::string_view token, std::string_view colours) {
-    const std::size_t at = colours.find("--" + std::string(token) + ": #");
-    EXPECT_NE(at, std::string::npos) << "the report has no --" << token;
-    return at == std::string::npos ? 0 : static_cast<Colour>(std::stoul(std::string(colours.substr(at + token.size() + 5, 6)), nullptr, 16));
-  };
-  const std::string_view light = analyzer::html::kLightColours, dark = analyzer::html::kDarkColours;
-  for (const StateLook& look : kStateLooks) {
-    if (look.token.empty()) continue;
-    EXPECT_EQ(value(look.token, light), look.light) << look.token;
-    EXPECT_EQ(value(look.token, dark), look.dark) << look.token;
-  }
-  EXPECT_EQ(value("page", light), kLightTheme.page);
-  EXPECT_EQ(value("card", dark), kDarkTheme.card);
-  EXPECT_EQ(value("bad", light), kLightTheme.bad);
-  EXPECT_EQ(value("good", dark), kDarkTheme.good);
-}
-
-/// How far two colours are apart for somebody who cannot see red or green: Machado and others (2009), severity 1.
-double distance_seen(Colour a, Colour b, const double (&matrix)[9]) {
-  const auto linear = [](Colour colour, int shift) { return std::pow(static_cast<double>((colour >> shift) & 0xff) / 255, 2.2); };
-  double sum = 0;
-  for (int row = 0; row < 3; ++row) {
-    double seen[2] = {};
-    for (int which = 0; which < 2; ++which) {
-      for (int column = 0; column < 3; ++column) seen[which] += matrix[row * 3 + column] * linear(which == 0 ? a : b, 16 - 8 * column);
-      seen[which] = std::pow(std::clamp(seen[which], 0.0, 1.0), 1 / 2.2);
-    }
-    sum += (seen[0] - seen[1]) * (seen[0] - seen[1]);
-  }
-  return std::sqrt(sum);
-}
-
-TEST(ColourLanguage, CanBeToldApartByColourBlindReaders) {
-  constexpr double kEyes[3][9] = {{0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998},
-                                  {0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881},
-                                  {1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900}};
-  for (const auto& eyes : kEyes) {
-    for (const State a : {State::computing, State::polling, State::parked, State::transferring}) {
-      for (const State b : {State::computing, State::polling, State::parked, State::transferring}) {
-        if (a == b) continue;
-        EXPECT_GT(distance_seen(look_of(a).light, look_of(b).light, eyes), 0.12) << look_of(a).name << " and " << look_of(b).name;
-        EXPECT_GT(distance_seen(look_of(a).dark, look_of(b).dark, eyes), 0.12) << look_of(a).name << " and " << look_of(b).name;
-      }
-    }
-  }
 }
 
 }  // namespace

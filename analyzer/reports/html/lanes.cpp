@@ -11,6 +11,7 @@
 #include "analyzer/device_work.h"
 #include "analyzer/matching.h"
 #include "analyzer/reports/format.h"
+#include "analyzer/wait_states.h"
 
 namespace wicprof::analyzer::html {
 namespace {
@@ -37,16 +38,31 @@ class Labels {
   std::vector<std::string> list_{""};
 };
 
-/// A wait is split where it noticed a change of strategy.
-void add_wait(Lane& lane, const store::WaitRow& wait) {
-  const Doing at_end = every_waiter_polls(wait.strategy) ? Doing::polling : Doing::parked;
-  if (!wait.switched) {
-    lane.stretches.push_back({{wait.arrived, wait.resumed}, at_end});
-    return;
+Doing doing_of(State state) {
+  if (state == State::at_barrier) return Doing::at_barrier;
+  return state == State::polling ? Doing::polling : Doing::parked;
+}
+
+/// A wait is split where it noticed a change of strategy; the warps that stand at the barrier behind it are counted, too.
+void add_wait(Lane& lane, const WaitStates& states, std::size_t index, const store::WaitRow& wait) {
+  const WaitStates::Own own = states.own(index);
+  if (own.change > wait.arrived) lane.stretches.push_back({{wait.arrived, own.change}, doing_of(own.first)});
+  lane.stretches.push_back({{own.change, wait.resumed}, doing_of(own.last)});
+  if (const std::uint32_t others = states.others(index); others > 0)
+    lane.stretches.push_back({{wait.arrived, wait.resumed}, Doing::at_barrier, 0, others});
+}
+
+/// How many there are at once, at most.
+double most_at_once(const std::vector<Stretch>& stretches) {
+  std::vector<std::pair<TimeNs, std::int64_t>> changes;
+  for (const Stretch& stretch : stretches) {
+    changes.emplace_back(stretch.when.begin, stretch.count);
+    changes.emplace_back(stretch.when.end, -std::int64_t{stretch.count});
   }
-  const Doing at_first = at_end == Doing::polling ? Doing::parked : Doing::polling;
-  lane.stretches.push_back({{wait.arrived, *wait.switched}, at_first});
-  lane.stretches.push_back({{*wait.switched, wait.resumed}, at_end});
+  std::sort(changes.begin(), changes.end());  // at one time: those that end first
+  std::int64_t now = 0, most = 0;
+  for (const auto& [at, by] : changes) most = std::max(most, now += by);
+  return static_cast<double>(most);
 }
 
 TimeNs time_of(const std::vector<Stretch>& stretches) {
@@ -81,7 +97,7 @@ std::vector<Key> spread(const std::map<Key, Value>& map) {
 
 class Gatherer {
  public:
-  Gatherer(const TraceModel& model, const Analysis& analysis) : model_(model), analysis_(analysis) {}
+  Gatherer(const TraceModel& model, const Analysis& analysis) : model_(model), analysis_(analysis), states_(model) {}
 
   Lanes gather() && {
     for (std::size_t i = 0; i < std::min(kMostSites, analysis_.sites.size()); ++i) add_site(analysis_.sites[i]);
@@ -102,11 +118,7 @@ class Gatherer {
     if (lane.stretches.empty()) return;
     lane.name = shorten(one_line(lane.name), kLabelWidth);
     lane.group = shorten(one_line(lane.group), kLabelWidth);
-    if (lane.counted) {
-      std::vector<Interval> intervals;
-      for (const Stretch& stretch : lane.stretches) intervals.push_back(stretch.when);
-      lane.waiters = std::max(1.0, static_cast<double>(max_at_once(intervals)));
-    }
+    if (lane.counted) lane.waiters = std::max(1.0, most_at_once(lane.stretches));
     lanes_.list.push_back(std::move(lane));
   }
 
@@ -120,9 +132,10 @@ class Gatherer {
 
     std::map<Place, Lane> by_place;
     std::map<DeviceId, bool> devices;
-    for (const store::WaitRow& wait : model_.waits) {
+    for (std::size_t i = 0; i < model_.waits.size(); ++i) {
+      const store::WaitRow& wait = model_.waits[i];
       if (wait.site != site.site) continue;
-      add_wait(by_place[{wait.device, wait.sm}], wait);
+      add_wait(by_place[{wait.device, wait.sm}], states_, i, wait);
       devices[wait.device] = true;
     }
     for (const Place& place : spread(by_place)) {
@@ -230,6 +243,7 @@ class Gatherer {
 
   const TraceModel& model_;
   const Analysis& analysis_;
+  const WaitStates states_;
   Labels labels_;
   Lanes lanes_;
   std::map<SiteId, std::size_t> signal_lanes_, host_lanes_;
@@ -256,13 +270,13 @@ TimeNs slower_side(const std::vector<Iteration>& iterations, const store::Interv
 }  // namespace
 
 std::string_view token_of(Doing doing) {
-  constexpr std::string_view kTokens[kDoings] = {"poll", "park", "host", "kernel", "transfer", "call", "range", "mark"};
+  constexpr std::string_view kTokens[kDoings] = {"poll", "park", "barrier", "host", "kernel", "transfer", "call", "range", "mark"};
   return kTokens[static_cast<std::size_t>(doing)];
 }
 
 std::string_view words_of(Doing doing) {
-  constexpr std::string_view kWords[kDoings] = {"polling",     "parked",    "CPU thread waits", "kernel runs",
-                                                "data travels", "in a call", "NVTX range",       "signal"};
+  constexpr std::string_view kWords[kDoings] = {"polling",      "parked",    "waits at a barrier", "CPU thread waits", "kernel runs",
+                                                "data travels", "in a call", "NVTX range",         "signal"};
   return kWords[static_cast<std::size_t>(doing)];
 }
 

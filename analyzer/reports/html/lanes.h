@@ -12,9 +12,9 @@
 
 namespace wicprof::analyzer::html {
 
-enum class Doing : std::uint8_t { polling, parked, host_waiting, computing, transferring, calling, range, signalling };
-inline constexpr std::size_t kDoings = 8;
-/// Its colour, as colours.h names it.
+enum class Doing : std::uint8_t { polling, parked, at_barrier, host_waiting, computing, transferring, calling, range, signalling };
+inline constexpr std::size_t kDoings = 9;
+/// Its colour, as analyzer/colours.h names it.
 std::string_view token_of(Doing doing);
 /// "polling", "parked", "CPU thread waits", ...
 std::string_view words_of(Doing doing);
@@ -23,6 +23,7 @@ struct Stretch {
   Interval when;
   Doing doing = Doing::polling;
   std::uint32_t label = 0;  ///< index of Lanes::labels
+  std::uint32_t count = 1;  ///< of a counted lane: so many at once
 };
 
 struct Lane {

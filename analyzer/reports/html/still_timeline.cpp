@@ -73,7 +73,7 @@ class Columns {
          ++column) {
       const double from = std::max(begin, static_cast<double>(column));
       const double to = std::min(end, static_cast<double>(column) + 1);
-      sums[column] += (to - from) * width();
+      sums[column] += (to - from) * width() * stretch.count;
     }
   }
 

@@ -39,7 +39,7 @@ std::string timeline_part(const TraceModel& model, const Analysis& analysis) {
             still_timeline(model, lanes, fine.front());
   }
   body += "</div>\n<div id=\"moving-timeline\" hidden></div>\n" + legend(lanes);
-  body += remark("A lane of a wait site is one SM: the filled height is the part of its waiters that wait. Where a site has "
+  body += remark("A lane of a wait site is one SM: the filled height is the part of its waiting warps that wait. Where a site has "
                  "more than six SMs, six spread over all of them are drawn. What is too short to be drawn singly is summed "
                  "up, but not around changes of the way of waiting.");
   body += fmt::format("<script type=\"application/json\" id=\"timeline-data\">{}</script>\n", timeline_json(model, lanes, fine));

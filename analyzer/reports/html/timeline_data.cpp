@@ -55,8 +55,8 @@ struct Change {
 std::vector<Change> changes_of(const Lane& lane) {
   std::vector<Change> list;
   for (const Stretch& stretch : lane.stretches) {
-    list.push_back({stretch.when.begin, stretch.doing, 1});
-    list.push_back({stretch.when.end, stretch.doing, -1});
+    list.push_back({stretch.when.begin, stretch.doing, static_cast<double>(stretch.count)});
+    list.push_back({stretch.when.end, stretch.doing, -static_cast<double>(stretch.count)});
   }
   std::sort(list.begin(), list.end(), [](const Change& a, const Change& b) { return a.at < b.at; });
   return list;

@@ -1,0 +1,360 @@
+// The window on a large trace, without a display: how long until the first picture, how long a frame takes to build (without
+// rasterising) while somebody zooms, moves and searches, what memory the window has, and, of a trace that is being written
+// a million events a second, how far the window is behind. The trace is made by made_trace.h; making it is not timed.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/claim.h"
+#include "bench/made_trace.h"
+#include "gui/app.h"
+#include "gui/source/facts.h"
+#include "gui/window/fonts.h"
+#include "gui/window/shell.h"
+#include "gui/window/theme.h"
+#include "protocol/events/kernel.h"
+#include "protocol/ring.h"
+#include "store/recorder.h"
+
+namespace {
+
+using namespace wicprof;
+
+constexpr const char* kFactsWord = "--facts-of";
+constexpr TimeNs kPatience = 300 * kSecond;
+
+double milliseconds(TimeNs ns) { return static_cast<double>(ns) / kMillisecond; }
+
+/// VmHWM and the like, in bytes; of this process.
+double memory_figure(const char* name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name)) return std::atof(line.c_str() + std::strlen(name) + 1) * 1024;
+  }
+  return 0;
+}
+
+/// What takes memory is made in another process.
+bool in_child(const std::function<bool()>& work) {
+  std::fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid == 0) _exit(work() ? 0 : 1);
+  int status = 0;
+  return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/// ImGui without a window.
+class Frames {
+ public:
+  Frames() {
+    IMGUI_CHECKVERSION();
+    ImGui::CreateContext();
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;  // as the OpenGL backend has
+    io.DisplaySize = ImVec2(1440, 900);
+    gui::load_fonts(ui_);
+    unsigned char* pixels = nullptr;
+    int width = 0, height = 0;
+    io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
+    io.Fonts->ClearTexData();  // a window has it on its GPU
+    gui::apply_style(ui_);
+  }
+  ~Frames() { ImGui::DestroyContext(); }
+
+  double cpu_ms() const { return cpu_ms_; }  ///< of the last frame: what it would take if nobody else wanted the core
+
+  /// How long the frame took to build: from the input to the triangles.
+  TimeNs build(gui::App& app) {
+    const TimeNs begun = now_ns(), cpu = thread_cpu();
+    app.update();
+    ImGui::GetIO().DeltaTime = 1.0f / 60;
+    ImGui::NewFrame();
+    gui::draw_shell(app, ui_);
+    ImGui::Render();
+    cpu_ms_ = milliseconds(thread_cpu() - cpu);
+    return now_ns() - begun;
+  }
+
+ private:
+  static TimeNs thread_cpu() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * kSecond + time.tv_nsec;
+  }
+  double cpu_ms_ = 0;
+  gui::Ui ui_;
+};
+
+/// Frames until something is so; false when it does not come about.
+bool frames_until(Frames& frames, gui::App& app, const std::function<bool()>& so) {
+  const TimeNs give_up = now_ns() + kPatience;
+  while (!so()) {
+    frames.build(app);
+    if (const auto error = app.progress().error) {
+      std::fprintf(stderr, "gui_trace: %s\n", error->message.c_str());
+      return false;
+    }
+    if (now_ns() > give_up) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+struct Walk {
+  std::vector<double> ms, cpu_ms;
+  double pictures_ms = 0;  // the longest time until a new stretch showed in full
+  bool good = true;
+};
+
+/// Somebody looks around: to and fro at every zoom, opens tracks, moves at once to other places, and searches.
+Walk walk(Frames& frames, gui::App& app, std::uint32_t steps) {
+  Walk walked;
+  std::mt19937_64 random(1);
+  const auto frame = [&] { 
+    walked.ms.push_back(milliseconds(frames.build(app)));
+    walked.cpu_ms.push_back(frames.cpu_ms());
+  };
+  const auto settle = [&](int most) {
+    // At the pace of a screen, so that what is read in the background comes meanwhile.
+    for (int i = 0; i < most; ++i) {
+      frame();
+      std::this_thread::sleep_for(std::chrono::milliseconds(4));
+    }
+  };
+  const gui::Timeline& timeline = *app.timeline();
+  for (const gui::Track& track : timeline.tracks) {
+    if (track.has_strip() && app.opened.size() < 2) app.opened.insert(track.key);
+  }
+  const char* words[] = {"halo", "relax", "cudaMemcpyAsync", "nothing like it"};
+  for (std::uint32_t step = 0; step < steps; ++step) {
+    app.window.show_all();
+    frame();
+    // In to a random place until nothing more is to be seen, and out again.
+    const double at = static_cast<double>(random() % 1000) / 1000;
+    while (app.window.width() > 2 * gui::Viewport::kNarrowest) {
+      app.window.zoom(1.5, at);
+      settle(3);
+      if (random() % 3 == 0) app.window.pan(random() % 2 == 0 ? 0.15 : -0.15);
+      settle(2);
+    }
+    while (!app.window.shows_all()) {
+      app.window.zoom(1 / 1.5, 0.5);
+      settle(2);
+    }
+    app.scroll = static_cast<float>(random() % 3000);
+    app.search_for(words[step % 4]);
+    settle(30);
+    for (int i = 0; i < 5; ++i) {
+      app.next_hit(1);
+      settle(10);
+    }
+    // How long until another stretch has come in full.
+    const TimeNs width = (timeline.end - timeline.begin) >> (step % 16);
+    const TimeNs begin = timeline.begin + static_cast<TimeNs>(random() % static_cast<std::uint64_t>(std::max<TimeNs>(timeline.end - timeline.begin - width, 1)));
+    const std::uint64_t version = app.snapshot().version;
+    app.window.show(begin, begin + width);
+    const TimeNs asked = now_ns();
+    while (app.snapshot().version == version && now_ns() - asked < 2 * kSecond) {
+      frame();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    if (step % 16 != 0 && app.snapshot().version != version) walked.pictures_ms = std::max(walked.pictures_ms, milliseconds(now_ns() - asked));
+  }
+  return walked;
+}
+
+double percentile(std::vector<double> values, double part) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
+}
+
+struct Live {
+  std::vector<double> behind_ms;  // the window's newest event, at each frame
+  double events_a_second = 0, dropped = 0;
+  double recorder_behind_ms = 0;  // the longest from an event to the recorder: what the ring held back
+  bool good = false;
+};
+
+/// A program's end of a ring and the recorder's, in a process of their own: `rate` events a second for some seconds.
+bool record_live(const std::string& path, std::int64_t rate, double seconds, int tell) {
+  constexpr std::size_t kCapacity = std::size_t{64} << 20;
+  std::unique_ptr<void, void (*)(void*)> memory(std::aligned_alloc(64, ring_bytes(kCapacity)), std::free);
+  RingHeader* ring = make_ring(memory.get(), kCapacity);
+  store::RecorderOptions options;
+  options.path = path;
+  options.overwrite = true;
+  Result<store::Recorder> recorder = store::Recorder::create(options);
+  if (!recorder) return false;
+  std::atomic<bool> done{false};
+  std::thread producer([&] {
+    RingWriter writer(ring);
+    const bench::PutEvent put = [&](const EventHeader& event) {
+      if (writer.write_records(reinterpret_cast<const std::byte*>(&event), event.size) == 0) writer.count_dropped(1);
+    };
+    // Iterations overlap where more than one is to begin in its own time.
+    const auto begin = static_cast<std::uint64_t>(now_ns());
+    const std::uint64_t step = static_cast<std::uint64_t>(1e9 * static_cast<double>(bench::kEventsAnIteration) / static_cast<double>(rate));
+    bench::put_declarations(put, begin - bench::kPeriod);
+    const auto iterations = static_cast<std::uint32_t>(seconds * static_cast<double>(rate) / static_cast<double>(bench::kEventsAnIteration));
+    for (std::uint32_t i = 0; i < iterations; ++i) {
+      const std::uint64_t due = begin + i * step;
+      while (static_cast<std::uint64_t>(now_ns()) < due) std::this_thread::sleep_for(std::chrono::microseconds(200));
+      if (i % 5'000 == 0) bench::put_clock(put, due);
+      bench::put_iteration(put, i, due - bench::kPeriod);  // its events are over by now
+    }
+    done = true;
+  });
+  RingReader reader(ring);
+  TimeNs behind = 0;
+  const TimeNs begun = now_ns();
+  const auto take = [&](const EventHeader& event) {
+    if (const auto* kernel = event_cast<KernelEvent>(event); kernel != nullptr && now_ns() - begun > kSecond)
+      behind = std::max(behind, now_ns() - kernel->end_ns);
+    recorder->add(0, event);
+  };
+  for (;;) {
+    const bool last = done;
+    const std::size_t read = reader.read(take, std::size_t{1} << 20);
+    recorder->tick();
+    recorder->set_ring_dropped(0, reader.dropped(), 0);
+    if (read == 0 && last) break;
+    if (read == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  producer.join();
+  return write(tell, &behind, sizeof behind) == sizeof behind && recorder->finish();
+}
+
+Live watch_live(const std::string& path, std::int64_t rate, double seconds) {
+  Live live;
+  int ends[2];
+  if (pipe(ends) != 0) return live;
+  std::fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid == 0) _exit(record_live(path, rate, seconds, ends[1]) ? 0 : 1);
+  if (pid < 0) return live;
+  gui::AppOptions options;
+  options.files = {path};
+  options.session.emplace();
+  {
+    Frames frames;
+    gui::App app(options);
+    const TimeNs begun = now_ns();
+    TimeNs next = begun;
+    while (now_ns() - begun < static_cast<TimeNs>(seconds * 1e9)) {
+      frames.build(app);
+      const gui::Snapshot& shown = app.snapshot();
+      // The first second is the program's start.
+      if (shown.recording && now_ns() - begun > kSecond) live.behind_ms.push_back(milliseconds(now_ns() - shown.model->end));
+      next += kSecond / 60;
+      std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<TimeNs>(next - now_ns(), 0)));
+    }
+  }
+  int status = 0;
+  TimeNs recorder_behind = 0;
+  live.good = waitpid(pid, &status, 0) == pid && status == 0 && read(ends[0], &recorder_behind, sizeof recorder_behind) == sizeof recorder_behind &&
+              !live.behind_ms.empty();
+  live.recorder_behind_ms = milliseconds(recorder_behind);
+  close(ends[0]);
+  close(ends[1]);
+  const Result<store::Reader> reader = store::Reader::open(path);
+  if (!reader) return live;
+  const auto stats = reader->stats();
+  for (const store::StatRow& stat : *stats) {
+    if (stat.name == "events") live.events_a_second = static_cast<double>(stat.value) / seconds;
+    if (stat.name == "ring_dropped") live.dropped = static_cast<double>(stat.value);
+  }
+  return live;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], kFactsWord) == 0) return gui::write_facts(argv[2]) ? 0 : 1;
+  bench::Claim claim("gui_trace", "the window on a large trace: first picture, frames, memory, and how far behind it is live", argc, argv);
+  const std::int64_t events = claim.option("events", std::int64_t{10'000'000});
+  const std::int64_t steps = claim.option("steps", std::int64_t{8});
+  const std::int64_t rate = claim.option("rate", std::int64_t{1'000'000});
+  const std::int64_t seconds = claim.option("live-seconds", std::int64_t{6});
+  const std::string folder = claim.option("folder", std::string("/tmp"));
+  std::string path = claim.option("trace", std::string());
+  const bool own = path.empty();
+  if (own) path = folder + "/gui_trace." + std::to_string(getpid()) + ".wicprof";
+  const std::string live_path = folder + "/gui_trace_live." + std::to_string(getpid()) + ".wicprof";
+  if (own && !in_child([&] { return bench::make_trace(path, events); })) return 2;
+
+  const std::map<std::string, bench::Parameter> params = {{"events", events}, {"walk", steps}};
+  const auto bounded = [&](const char* name, double value, const char* unit, double bar, const char* words) {
+    claim.add({name, params, value, unit, words, value / bar, 1, true});
+  };
+  bool good = false;
+  {
+    Frames frames;
+    gui::AppOptions options;
+    options.files = {path};
+    options.analyst = {"/proc/self/exe", kFactsWord};
+    const TimeNs begun = now_ns();
+    gui::App app(options);
+    good = frames_until(frames, app, [&] { return app.timeline() != nullptr; });
+    frames.build(app);
+    bounded("first_picture", static_cast<double>(now_ns() - begun) * 1e-9, "s", 1, "1 s");
+    if (good) {
+      const Walk before = walk(frames, app, static_cast<std::uint32_t>(steps));
+      good = frames_until(frames, app, [&] { return app.facts() != nullptr; });
+      claim.add({"analysed_after", params, static_cast<double>(now_ns() - begun) * 1e-9, "s"});
+      const Walk after = walk(frames, app, static_cast<std::uint32_t>(steps));
+      std::vector<double> all = before.ms;
+      all.insert(all.end(), after.ms.begin(), after.ms.end());
+      std::vector<double> cpu = before.cpu_ms;
+      cpu.insert(cpu.end(), after.cpu_ms.begin(), after.cpu_ms.end());
+      claim.add({"frame_cpu_p99", params, percentile(cpu, 0.99), "ms"});
+      claim.add({"frame_cpu_worst", params, percentile(cpu, 1), "ms"});
+      claim.add({"frames", params, static_cast<double>(all.size()), "frames"});
+      claim.add({"frame_p50", params, percentile(all, 0.5), "ms"});
+      bounded("frame_p99", percentile(all, 0.99), "ms", 4, "4 ms");
+      bounded("frame_worst", percentile(all, 1), "ms", 4, "4 ms");
+      claim.add({"stretch_in_full_worst", params, after.pictures_ms, "ms"});
+    }
+    bounded("peak_memory", memory_figure("VmHWM:") / 1e6, "MB", 500, "500 MB");
+  }
+  if (own) {
+    for (const char* suffix : {"", "-wal", "-shm", ".gui.json"}) unlink((path + suffix).c_str());
+  }
+  if (!good) {
+    std::fprintf(stderr, "gui_trace: the trace could not be shown\n");
+    return 2;
+  }
+  {
+    const Live live = watch_live(live_path, rate, static_cast<double>(seconds));
+    for (const char* suffix : {"", "-wal", "-shm"}) unlink((live_path + suffix).c_str());
+    if (!live.good) {
+      std::fprintf(stderr, "gui_trace: the live trace could not be recorded or shown\n");
+      return 2;
+    }
+    const std::map<std::string, bench::Parameter> of = {{"events_a_second", rate}, {"seconds", seconds}};
+    claim.add({"live_recorded", of, live.events_a_second, "events/s", std::to_string(rate) + " events/s",
+               live.events_a_second / static_cast<double>(rate), 0.99});
+    claim.add({"live_dropped", of, live.dropped, "events"});
+    claim.add({"live_recorder_behind_worst", of, live.recorder_behind_ms, "ms"});
+    claim.add({"live_behind_p50", of, percentile(live.behind_ms, 0.5), "ms"});
+    claim.add({"live_behind_p99", of, percentile(live.behind_ms, 0.99), "ms"});
+    const double worst = percentile(live.behind_ms, 1);
+    claim.add({"live_behind_worst", of, worst, "ms", "200 ms", worst / 200, 1, true});
+  }
+  return claim.write();
+}

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Takes the pictures of every view of the window, of recorded traces and of a running program: the real window, without a user.
+#
+#   docs/images/make.sh [--live "APP ARGS..."] [TRACE...]      default: samples/traces/*.wicprof.gz
+#
+# Writes docs/images/NAME/VIEW.png and VIEW@2x.png (100 % and 200 %) for each trace, and docs/images/live/ for a program that
+# runs meanwhile (--live; without it hot_flag, on a GPU where there is one). Needs a built tree (`make`), and Xvfb where there
+# is no display. WICPROF names another wic-prof than build/bin/wic-prof, OUT another folder.
+set -euo pipefail
+
+source_dir=$(cd "$(dirname "$0")/../.." && pwd)
+wicprof=$(realpath -m "${WICPROF:-$source_dir/build/bin/wic-prof}")
+out=$(realpath -m "${OUT:-$source_dir/docs/images}")
+views="timeline sites findings stalls figures compare"
+live=
+
+if [ "${1:-}" = --live ]; then
+  live=$2
+  shift 2
+fi
+if [ $# -eq 0 ]; then
+  shopt -s nullglob
+  set -- "$source_dir"/samples/traces/*.wicprof.gz
+fi
+traces=()
+for trace in "$@"; do traces+=("$(realpath "$trace")"); done
+[ -x "$wicprof" ] || { echo "make.sh: no $wicprof; build first: make" >&2; exit 2; }
+
+if [ -z "${DISPLAY:-}" ]; then
+  command -v xvfb-run > /dev/null || { echo "make.sh: no display, and no xvfb-run; install xvfb" >&2; exit 3; }
+  exec xvfb-run -a -s "-screen 0 3200x4000x24" "$0" ${live:+--live "$live"} "$@"
+fi
+
+work=$(mktemp -d)
+running=
+trap '[ -z "$running" ] || kill "$running" 2> /dev/null || true; rm -rf "$work"' EXIT
+
+suffix() { [ "$1" = 100 ] || echo "@$(($1 / 100))x"; }
+
+# Windows are as high as what they show. Names without a path, since findings show them.
+size_of() { [ "$1" = figures ] && echo 1440x1900 || echo 1440x900; }
+
+# Files beside a trace (marks, a theme) must not show in its pictures, nor may the pictures leave any.
+for trace in "${traces[@]}"; do
+  name=$(basename "$trace")
+  name=${name%.gz}
+  name=${name%.wicprof}
+  mkdir -p "$out/$name"
+  cp "$trace" "$work/"
+  cd "$work"
+  file=$(basename "$trace")
+  for scale in 100 200; do
+    at=$(suffix $scale)
+    for view in $views; do
+      "$wicprof" gui "$file" --light --scale $scale --size "$(size_of $view)" --view $view --screenshot "$out/$name/$view$at.png"
+    done
+    # Some iterations from near, with their wake edges; and the same on a dark page with an SM opened into its waits.
+    { echo "wait facts 60"; echo "frames 2"; echo "key e"; for _ in $(seq 13); do echo "key w"; done; echo "frames 4"
+      echo "shot $out/$name/timeline-near$at.png"; echo quit; } > "$work/near"
+    "$wicprof" gui "$file" --light --scale $scale --view timeline --drive "$work/near"
+    "$wicprof" gui "$file" --dark --scale $scale --view timeline --screenshot "$out/$name/timeline-dark$at.png"
+  done
+  echo "make.sh: $out/$name"
+done
+
+# A program that runs: a change of how it waits, seen live.
+if [ -z "$live" ]; then
+  bin=$(dirname "$wicprof")
+  device=simt:1
+  command -v nvidia-smi > /dev/null && nvidia-smi -L > /dev/null 2>&1 && device=cuda:0
+  [ -x "$bin/hot_flag" ] && live="$bin/hot_flag --devices $device --seconds 60"
+fi
+if [ -n "$live" ]; then
+  mkdir -p "$out/live"
+  for scale in 100 200; do
+    session=pictures$$
+    # shellcheck disable=SC2086  # a command line
+    "$wicprof" run -f --name $session -o "$work/live.wicprof" -- $live > "$work/live.log" 2>&1 &
+    running=$!
+    until "$wicprof" sessions 2> /dev/null | grep -q "$session.*[1-9]"; do
+      kill -0 $running 2> /dev/null || { cat "$work/live.log" >&2; exit 1; }
+      sleep 0.2
+    done
+    sleep 1
+    { echo "wait attached 30"; echo "wait waits 200 30"; echo "frames 20"
+      echo "click toggle.park"; echo "wait toggled"; echo "wait before_after 30"; echo "key 0"; echo "frames 12"
+      echo "shot $out/live/live$(suffix $scale).png"; echo quit; } > "$work/live-script"
+    "$wicprof" gui --session $session --light --scale $scale --view live --drive "$work/live-script"
+    kill -INT $running
+    wait $running || true
+    running=
+  done
+  echo "make.sh: $out/live"
+fi

@@ -1,0 +1,135 @@
+#include "gui/source/large_trace.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace wicprof::gui {
+
+namespace {
+
+// Rows of a stretch that are read one by one: some tenths of a second's work.
+constexpr double kFineRows = 60'000;
+// A picture reaches this part of its width further on both sides, so that moving a little needs no other.
+constexpr TimeNs kMargin = 4;
+
+template <class T>
+bool take(Result<T> from, T& to, std::optional<Error>& error) {
+  if (!from) {
+    error = from.error();
+    return false;
+  }
+  to = *std::move(from);
+  return true;
+}
+
+}  // namespace
+
+bool Picture::serves(TimeNs from, TimeNs to) const {
+  return from >= begin && to <= end && (fine || to - from >= shown / 2);
+}
+
+Result<LargeTrace> LargeTrace::open(store::Reader reader, std::string name, const store::SummaryWatch& watch) {
+  Result<store::Overview> overview = reader.overview(watch);
+  if (!overview) return overview.error();
+  LargeTrace trace(std::move(reader), *std::move(overview));
+  analyzer::TraceModel& small = trace.small_;
+  std::optional<Error> error;
+  const store::Reader& from = trace.reader_;
+  const bool loaded = take(from.meta(), small.meta, error) && take(from.processes(), small.processes, error) &&
+                      take(from.devices(), small.devices, error) && take(from.sites(), small.sites, error) &&
+                      take(from.interventions(), small.interventions, error) && take(from.choices(), small.choices, error) &&
+                      take(from.stats(), small.stats, error);
+  if (!loaded) return *error;
+  small.name = std::move(name);
+  analyzer::settle(small);
+  const store::Overview& all = trace.overview_;
+  small.begin = all.begin();
+  small.end = all.end();
+  for (const store::Lane& lane : all.lanes()) {
+    const TimeNs last = all.origin() + store::block_width(all.top_level());
+    Result<std::vector<store::LaneBlock>> blocks = all.cover(lane.id, all.origin(), last, all.top_level());
+    if (!blocks) return blocks.error();
+    trace.lanes_.push_back({&lane, std::make_shared<const Coarse>(lane, all.origin(), *blocks)});
+  }
+  return Result<LargeTrace>(std::move(trace));
+}
+
+Picture LargeTrace::whole() const {
+  Picture picture;
+  picture.model = std::make_shared<const analyzer::TraceModel>(small_);
+  picture.timeline = std::make_shared<const Timeline>(build_timeline(small_, lanes_, 0, 0));
+  picture.begin = small_.begin;
+  picture.end = std::max(small_.end, small_.begin + 1);
+  picture.shown = picture.end - picture.begin;
+  return picture;
+}
+
+Result<analyzer::TraceModel> LargeTrace::rows(TimeNs begin, TimeNs end) {
+  Result<store::RowRange> range = overview_.range(begin, end);
+  if (!range) return range.error();
+  reader_.within(*std::move(range));
+  analyzer::TraceModel model = small_;
+  std::optional<Error> error;
+  const bool loaded = take(reader_.waits(), model.waits, error) && take(reader_.signals(), model.signals, error) &&
+                      take(reader_.host_waits(), model.host_waits, error) && take(reader_.kernels(), model.kernels, error) &&
+                      take(reader_.copies(), model.copies, error) && take(reader_.calls(), model.calls, error) &&
+                      take(reader_.thread_samples(), model.thread_samples, error) && take(reader_.nvtx(), model.nvtx, error) &&
+                      take(reader_.uvm(), model.uvm, error);
+  reader_.within(std::nullopt);
+  if (!loaded) return *error;
+  analyzer::settle(model);
+  model.begin = small_.begin;
+  model.end = small_.end;
+  return model;
+}
+
+Result<Picture> LargeTrace::picture(TimeNs begin, TimeNs end) {
+  const TimeNs width = std::max<TimeNs>(end - begin, 1);
+  Picture picture;
+  picture.begin = begin - width / kMargin;
+  picture.end = end + width / kMargin;
+  picture.shown = width;
+  double things = 0;
+  for (const CoarseLane& lane : lanes_) things += lane.columns->between(picture.begin, picture.end).begun;
+  int level = 0;  // columns as narrow as those of a screen
+  while (level < overview_.top_level() && store::block_width(level + 1) <= width) ++level;
+  std::vector<CoarseLane> lanes = lanes_;
+  for (CoarseLane& lane : lanes) {
+    if (level == overview_.top_level()) break;
+    Result<std::vector<store::LaneBlock>> finer = overview_.cover(lane.lane->id, picture.begin, picture.end, level);
+    if (!finer) return finer.error();
+    lane.columns = std::make_shared<const Coarse>(*lane.columns, *finer);
+  }
+  // The coarsest columns say of a narrow stretch only how much there may be; the finer ones know better.
+  if (things > kFineRows) {
+    things = 0;
+    for (const CoarseLane& lane : lanes) things += lane.columns->between(picture.begin, picture.end).begun;
+  }
+  if (things > kFineRows) {
+    picture.model = std::make_shared<const analyzer::TraceModel>(small_);
+    picture.timeline = std::make_shared<const Timeline>(build_timeline(small_, lanes, 0, 0));
+    return picture;
+  }
+  Result<analyzer::TraceModel> model = rows(picture.begin, picture.end);
+  if (!model) return model.error();
+  auto shared = std::make_shared<const analyzer::TraceModel>(*std::move(model));
+  Timeline timeline = build_timeline(*shared, lanes, picture.begin, picture.end);
+  add_edges(timeline, *shared, analyzer::match(*shared));
+  picture.model = std::move(shared);
+  picture.timeline = std::make_shared<const Timeline>(std::move(timeline));
+  picture.fine = true;
+  return picture;
+}
+
+Result<SearchHits> LargeTrace::search(const std::string& text) const {
+  const NameFinder finder(text);
+  Result<store::NamedRows> found = reader_.named(
+      [&](store::RowKind kind, std::string_view name) { return finder.wants(kind, name); }, kMostHits);
+  if (!found) return found.error();
+  SearchHits hits{text, {}, found->total};
+  for (const store::NamedRows::One& one : found->rows) hits.hits.push_back({{one.kind, one.id}, one.begin, one.end});
+  return hits;
+}
+
+}  // namespace wicprof::gui

@@ -1,0 +1,172 @@
+// Pictures of a large trace, from its summaries and the rows of what is looked at, against pictures from all rows; and facts
+// that come from another process.
+#include "gui/source/large_trace.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "gui/source/facts.h"
+#include "gui/source/trace_source.h"
+#include "tests/store/random_trace.h"
+
+namespace wicprof::gui {
+namespace {
+
+class LargeTraces : public testing::Test {
+ protected:
+  void SetUp() override {
+    store::record_random(path_, {21, 4'000, 400'000'000});
+    Result<store::Reader> reader = store::Reader::open(path_);
+    ASSERT_TRUE(reader) << reader.error().message;
+    model_ = *analyzer::load(*reader, "t");
+    exact_ = build_timeline(model_);
+    for (const Track& track : exact_.tracks) by_key_[track.key] = &track;
+    Result<LargeTrace> large = LargeTrace::open(*std::move(reader), "t", {});
+    ASSERT_TRUE(large) << large.error().message;
+    large_.emplace(*std::move(large));
+  }
+
+  const store::TempFolder folder_;
+  const std::string path_ = folder_ / "t.wicprof";
+  analyzer::TraceModel model_;
+  Timeline exact_;
+  std::map<std::string, const Track*> by_key_;
+  std::optional<LargeTrace> large_;
+};
+
+/// What a row draws, by columns: the part of each that is filled.
+std::vector<double> filled(const std::vector<DrawnSpan>& drawn, TimeNs begin, TimeNs width, std::size_t columns) {
+  std::vector<double> parts(columns);
+  for (const DrawnSpan& span : drawn) {
+    for (std::size_t i = 0; i < columns; ++i) {
+      const TimeNs from = begin + static_cast<TimeNs>(i) * width;
+      const TimeNs both = std::min(span.end, from + width) - std::max(span.begin, from);
+      if (both > 0) parts[i] += span.fill * static_cast<double>(both) / static_cast<double>(width);
+    }
+  }
+  return parts;
+}
+
+TEST_F(LargeTraces, HaveTheSameTracks) {
+  const Picture picture = large_->whole();
+  ASSERT_EQ(picture.timeline->tracks.size(), exact_.tracks.size());
+  EXPECT_EQ(picture.timeline->begin, exact_.begin);
+  EXPECT_EQ(picture.timeline->end, exact_.end);
+  for (std::size_t i = 0; i < exact_.tracks.size(); ++i) {
+    const Track& track = picture.timeline->tracks[i];
+    const Track& exact = exact_.tracks[i];
+    EXPECT_EQ(track.key, exact.key);
+    EXPECT_EQ(track.group, exact.group);
+    EXPECT_EQ(track.name, exact.name);
+    EXPECT_EQ(track.has_strip(), exact.has_strip());
+    if (track.has_strip()) continue;
+    ASSERT_EQ(track.rows.size(), exact.rows.size());
+    for (std::size_t r = 0; r < track.rows.size(); ++r) EXPECT_EQ(track.rows[r].events(), exact.rows[r].events());
+  }
+}
+
+// Where a picture's columns are the summaries' own, nothing is lost.
+TEST_F(LargeTraces, AreDrawnFromSummariesAsFromAllRows) {
+  const Picture picture = large_->whole();
+  const TimeNs begin = large_->overview().origin(), end = begin + store::block_width(large_->overview().top_level());
+  for (const Track& track : picture.timeline->tracks) {
+    const Track& exact = *by_key_.at(track.key);
+    for (const std::uint32_t columns : {1024u, 256u, 16u}) {
+      const TimeNs width = (end - begin) / columns;
+      if (track.has_strip()) {
+        const auto drawn = track.density.draw(begin, end, columns), wanted = exact.density.draw(begin, end, columns);
+        for (std::size_t i = 0; i < columns; ++i) {
+          for (std::size_t s = 0; s < kStates; ++s) ASSERT_NEAR(drawn[i].count[s], wanted[i].count[s], 1e-3) << track.key << " column " << i;
+        }
+        continue;
+      }
+      for (std::size_t r = 0; r < track.rows.size(); ++r) {
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < columns; ++i) {
+          const TimeNs from = begin + static_cast<TimeNs>(i) * width;
+          for (std::size_t s = 0; s < kStates; ++s) {
+            const auto state = static_cast<State>(s);
+            ASSERT_NEAR(track.rows[r].time_in(state, from, from + width), exact.rows[r].time_in(state, from, from + width), 1);
+          }
+          count += track.rows[r].count_in(from, from + width);
+        }
+        EXPECT_EQ(count, exact.rows[r].spans().size()) << "each begins in one column";
+        const auto drawn = track.rows[r].draw(begin, end, columns);
+        EXPECT_LE(drawn.size(), columns);
+        double all = 0, wanted = 0;
+        for (const double part : filled(drawn, begin, width, columns)) all += part * static_cast<double>(width);
+        for (std::size_t s = 0; s < kStates; ++s) wanted += static_cast<double>(exact.rows[r].time_in(static_cast<State>(s), begin, end));
+        EXPECT_NEAR(all, wanted, 1e-3 * wanted + columns) << track.key;
+      }
+    }
+  }
+}
+
+TEST_F(LargeTraces, AreDrawnFromTheirRowsWhereTheseAreFew) {
+  std::mt19937_64 random(1);
+  const TimeNs span = exact_.end - exact_.begin;
+  for (int i = 0; i < 30; ++i) {
+    const TimeNs width = std::max<TimeNs>(span >> (random() % 20), 200), begin = exact_.begin + static_cast<TimeNs>(random() % static_cast<std::uint64_t>(span - width + 1));
+    Result<Picture> picture = large_->picture(begin, begin + width);
+    ASSERT_TRUE(picture) << picture.error().message;
+    ASSERT_TRUE(picture->fine);
+    EXPECT_TRUE(picture->serves(begin, begin + width));
+    EXPECT_EQ(picture->model->waits.size(), static_cast<std::size_t>(std::count_if(model_.waits.begin(), model_.waits.end(), [&](const auto& wait) {
+                return wait.arrived < picture->end && wait.resumed >= picture->begin;
+              })));
+    for (const Track& track : picture->timeline->tracks) {
+      const Track& exact = *by_key_.at(track.key);
+      if (!track.has_strip()) {
+        // Rows may come in another order where something reaches in from before; what is in them all is the same.
+        for (std::size_t s = 0; s < kStates; ++s) {
+          TimeNs there = 0, wanted = 0;
+          for (const SpanRow& row : track.rows) there += row.time_in(static_cast<State>(s), begin, begin + width);
+          for (const SpanRow& row : exact.rows) wanted += row.time_in(static_cast<State>(s), begin, begin + width);
+          ASSERT_EQ(there, wanted) << track.key << " state " << s;
+        }
+        continue;
+      }
+      for (const State state : {State::polling, State::parked})
+        ASSERT_NEAR(track.density.time_in(state, begin, begin + width), exact.density.time_in(state, begin, begin + width), 1) << track.key;
+      // What a warp computes between waits is known to a column of the summaries.
+      const double column = 3e-3 * static_cast<double>(span);
+      ASSERT_NEAR(track.density.time_in(State::computing, begin, begin + width), exact.density.time_in(State::computing, begin, begin + width), 12 * column);
+    }
+  }
+}
+
+TEST_F(LargeTraces, AreSearchedLikeOthers) {
+  for (const char* text : {"relax", "wait at LEFT", "right", "phase", "nothing like it"}) {
+    const Result<SearchHits> found = large_->search(text);
+    ASSERT_TRUE(found) << found.error().message;
+    const SearchHits wanted = search(model_, text);
+    EXPECT_EQ(found->total, wanted.total) << text;
+    ASSERT_EQ(found->hits.size(), wanted.hits.size());
+    for (std::size_t i = 0; i < wanted.hits.size(); ++i) EXPECT_EQ(found->hits[i].begin, wanted.hits[i].begin);
+  }
+}
+
+TEST_F(LargeTraces, FactsComeFromElsewhereAsTheyWere) {
+  const auto model = std::make_shared<const analyzer::TraceModel>(model_);
+  const Facts facts = make_facts_apart(model);
+  const std::string bytes = pack_facts(facts);
+  const std::optional<Facts> back = unpack_facts(bytes);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(analyzer::analysis_json(model_, back->analysis), analyzer::analysis_json(model_, facts.analysis));
+  EXPECT_EQ(analyzer::comparison_json(back->comparison), analyzer::comparison_json(facts.comparison));
+  EXPECT_EQ(pack_facts(*back), bytes);
+  EXPECT_EQ(back->details.size(), facts.analysis.sites.size());
+  for (const analyzer::SiteStats& site : facts.analysis.sites) {
+    const auto detail = back->detail_of(site.site), wanted = site_detail(model_, facts.analysis, site.site);
+    ASSERT_TRUE(detail && wanted && detail->longest);
+    EXPECT_EQ(detail->facts, wanted->facts);
+    EXPECT_EQ(detail->percentiles, wanted->percentiles);
+    EXPECT_EQ(detail->longest->row, wanted->longest->row);
+  }
+  for (std::size_t cut = 0; cut < bytes.size(); cut += 1 + bytes.size() / 50) EXPECT_FALSE(unpack_facts(std::string_view(bytes).substr(0, cut)));
+}
+
+}  // namespace
+}  // namespace wicprof::gui

@@ -1,0 +1,292 @@
+// The summaries that a trace keeps, against the same worked out from its rows one by one.
+#include "store/level_of_detail.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <tuple>
+
+#include "store/sqlite.h"
+#include "tests/store/random_trace.h"
+
+namespace wicprof::store {
+namespace {
+
+struct Thing {
+  TimeNs begin, end;
+  State state;
+  bool begins = true;  // false: time only
+};
+using LaneName = std::pair<TrackKey, std::uint32_t>;
+using Things = std::map<LaneName, std::vector<Thing>>;
+
+void put_in_rows(Things& to, const TrackKey& key, std::vector<Thing> things) {
+  std::stable_sort(things.begin(), things.end(), [](const Thing& a, const Thing& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
+  std::vector<TimeNs> ends;
+  for (const Thing& thing : things) {
+    std::uint32_t row = 0;
+    while (row < ends.size() && ends[row] > thing.begin) ++row;
+    if (row == ends.size()) ends.push_back(0);
+    ends[row] = thing.end;
+    to[{key, row}].push_back(thing);
+  }
+}
+
+Things things_of(const Reader& reader) {
+  Things all;
+  std::map<std::tuple<std::uint32_t, std::uint32_t>, WaitRow> last;
+  std::map<std::tuple<std::uint32_t, std::uint32_t>, TimeNs> until;
+  const std::vector<WaitRow> waits = *reader.waits();
+  for (const WaitRow& wait : waits) {
+    auto& lane = all[{{LaneKind::sm, 0, wait.device, 0, wait.sm}, 0}];
+    const bool polls = wait.strategy == StrategyId::poll;
+    const State state = polls ? State::polling : State::parked, other = polls ? State::parked : State::polling;
+    if (wait.switched && *wait.switched > wait.arrived && *wait.switched < wait.resumed) {
+      lane.push_back({wait.arrived, *wait.switched, other});
+      lane.push_back({*wait.switched, wait.resumed, state, false});
+    } else {
+      lane.push_back({wait.arrived, wait.resumed, state});
+    }
+    const std::tuple who{wait.block, wait.warp};
+    if (last.contains(who) && last[who].sm == wait.sm && wait.iteration >= last[who].iteration && until[who] < wait.arrived)
+      lane.push_back({until[who], wait.arrived, State::computing, false});
+    until[who] = last.contains(who) ? std::max(until[who], wait.resumed) : wait.resumed;
+    last.insert_or_assign(who, wait);
+  }
+  for (const SignalRow& signal : *reader.signals())
+    all[{{LaneKind::signals, 0, 0, 0, signal.site}, 0}].push_back({signal.at, signal.at, State::signalling});
+  std::map<TrackKey, std::vector<Thing>> spans;
+  for (const HostWaitRow& row : *reader.host_waits())
+    spans[{LaneKind::thread, row.process, 0, 0, row.thread}].push_back({row.begin, row.end, state_of_host_wait(row.begin, row.end, row.cpu.value_or(-1))});
+  for (const CallRow& row : *reader.calls()) spans[{LaneKind::thread, row.process, 0, 0, row.thread}].push_back({row.start, row.end, State::calling});
+  for (const KernelRow& row : *reader.kernels())
+    spans[{LaneKind::stream, row.process, row.device, row.context, row.stream}].push_back({row.start, row.end, State::computing});
+  for (const CopyRow& row : *reader.copies())
+    spans[{LaneKind::stream, row.process, row.device, row.context, row.stream}].push_back({row.start, row.end, State::transferring});
+  for (const NvtxRow& row : *reader.nvtx()) spans[{LaneKind::nvtx, row.process, 0, 0, row.thread, row.domain}].push_back({row.start, row.end, State::range});
+  for (const UvmRow& row : *reader.uvm()) spans[{LaneKind::managed, 0, row.device}].push_back({row.start, row.end, state_of_migration(row.kind)});
+  for (const ThreadSampleRow& row : *reader.thread_samples()) {
+    if (const auto delay = noticeable_delay(row.begin, row.end, row.run_delay))
+      spans[{LaneKind::delay, row.process, 0, 0, row.thread}].push_back({row.end - *delay, row.end, State::descheduled});
+  }
+  for (auto& [key, list] : spans) put_in_rows(all, key, std::move(list));
+  return all;
+}
+
+void expect_block(const LaneBlock& block, TimeNs origin, const std::vector<Thing>& things, const std::string& where) {
+  const TimeNs width = column_width(block.level), first = origin + block.number * block_width(block.level);
+  std::vector<std::uint32_t> begins(kBlockColumns);
+  std::array<std::vector<std::int64_t>, kStates> time;
+  for (auto& list : time) list.resize(kBlockColumns);
+  for (const Thing& thing : things) {
+    if (thing.begins && thing.begin >= first && thing.begin < first + block_width(block.level)) ++begins[static_cast<std::size_t>((thing.begin - first) / width)];
+    const TimeNs from = std::max(thing.begin, first), to = std::min(thing.end, first + block_width(block.level));
+    for (TimeNs at = from; at < to;) {
+      const auto column = static_cast<std::size_t>((at - first) / width);
+      const TimeNs edge = std::min(to, first + static_cast<TimeNs>(column + 1) * width);
+      time[index_of(thing.state)][column] += edge - at;
+      at = edge;
+    }
+  }
+  EXPECT_EQ(block.begins, begins) << where;
+  for (std::size_t s = 0; s < kStates; ++s) {
+    std::vector<std::int64_t> there = block.time[s];
+    there.resize(kBlockColumns);
+    EXPECT_EQ(there, time[s]) << where << ", state " << s;
+  }
+}
+
+/// Every block of every lane at every level.
+void expect_equal_to_rows(const Reader& reader, const Overview& overview) {
+  const Things things = things_of(reader);
+  EXPECT_EQ(overview.lanes().size(), things.size());
+  const TimeNs last = overview.origin() + block_width(overview.top_level());
+  for (const Lane& lane : overview.lanes()) {
+    const auto found = things.find({lane.track, lane.row});
+    ASSERT_NE(found, things.end()) << "a lane of nothing";
+    EXPECT_EQ(lane.events, static_cast<std::uint64_t>(std::count_if(found->second.begin(), found->second.end(), [](const Thing& t) { return t.begins; })));
+    for (int level = overview.top_level(); level >= 0; --level) {
+      const auto blocks = overview.cover(lane.id, overview.origin(), last, level);
+      ASSERT_TRUE(blocks) << blocks.error().message;
+      TimeNs at = overview.origin();
+      for (const LaneBlock& block : *blocks) {
+        EXPECT_EQ(overview.origin() + block.number * block_width(block.level), at) << "side by side";
+        at += block_width(block.level);
+        EXPECT_GE(block.level, level);
+        expect_block(block, overview.origin(), found->second, "lane " + std::to_string(lane.id) + " level " + std::to_string(block.level));
+      }
+      EXPECT_EQ(at, last);
+    }
+  }
+}
+
+TEST(LevelOfDetail, EqualsTheRowsAtEveryLevel) {
+  const TempFolder folder;
+  for (const RandomTrace& what : {RandomTrace{1, 1, 1'000}, {2, 40, 20'000}, {3, 500, 3'000'000}, {4, 3'000, 900'000'000}}) {
+    SCOPED_TRACE(what.seed);
+    const std::string path = folder / ("t" + std::to_string(what.seed));
+    record_random(path, what);
+    const auto reader = Reader::open(path);
+    ASSERT_TRUE(reader);
+    const auto overview = reader->overview();
+    ASSERT_TRUE(overview) << overview.error().message;
+    EXPECT_TRUE(overview->kept());
+    expect_equal_to_rows(*reader, *overview);
+  }
+}
+
+TEST(LevelOfDetail, SplitsWhereMuchHappens) {
+  const TempFolder folder;
+  record_random(folder / "t", {5, 18'000, 4'000'000'000});
+  const auto reader = Reader::open(folder / "t");
+  const auto overview = reader->overview();
+  ASSERT_TRUE(overview) << overview.error().message;
+  expect_equal_to_rows(*reader, *overview);
+  int finest = overview->top_level();
+  for (const Lane& lane : overview->lanes()) {
+    for (const LaneBlock& block : *overview->cover(lane.id, overview->origin(), overview->origin() + block_width(overview->top_level()), 0)) {
+      finest = std::min(finest, block.level);
+      std::uint64_t things = 0;
+      for (const std::uint32_t begins : block.begins) things += begins;
+      EXPECT_TRUE(things <= kSplitFrom || block.level == std::max(0, overview->top_level() - kFinestBelowTop));
+    }
+  }
+  EXPECT_LT(finest, overview->top_level());
+}
+
+TEST(LevelOfDetail, KnowsTheTracedTimeAndTheRows) {
+  const TempFolder folder;
+  record_random(folder / "t", {6, 400});
+  const auto reader = Reader::open(folder / "t");
+  const auto overview = reader->overview();
+  ASSERT_TRUE(overview);
+  EXPECT_EQ(overview->rows(RowKind::wait), 400u);
+  EXPECT_EQ(overview->rows(RowKind::kernel), 100u);
+  EXPECT_EQ(overview->begin(), std::min({reader->waits()->front().arrived, reader->signals()->front().at, reader->kernels()->front().start,
+                                         reader->copies()->front().start}));
+}
+
+TEST(LevelOfDetail, AnUnfinishedTraceHasNoneAndGetsThemBesideIt) {
+  const TempFolder folder;
+  record_random(folder / "t", {7, 300, 3'000'000, false});
+  const auto reader = Reader::open(folder / "t");
+  ASSERT_TRUE(reader);
+  const std::string before = contents(folder / "t");
+  double told = 0;
+  const auto overview = reader->overview([&](double part) { return (told = part) >= 0; });
+  ASSERT_TRUE(overview) << overview.error().message;
+  EXPECT_FALSE(overview->kept());
+  expect_equal_to_rows(*reader, *overview);
+  EXPECT_EQ(contents(folder / "t"), before) << "the file stays as it is";
+}
+
+TEST(LevelOfDetail, AnOlderTraceWithoutTheTablesGetsThem) {
+  const TempFolder folder;
+  record_random(folder / "t", {8, 300});
+  {
+    Database database;
+    ASSERT_EQ(database.open(folder / "t", OpenMode::read_write), 0);
+    ASSERT_EQ(database.execute("DROP TABLE lane; DROP TABLE lane_block; DROP TABLE lane_extent; DROP TABLE row_kind; DROP TABLE long_row"), 0);
+  }
+  const auto reader = Reader::open(folder / "t");
+  const auto overview = reader->overview();
+  ASSERT_TRUE(overview) << overview.error().message;
+  EXPECT_FALSE(overview->kept());
+  expect_equal_to_rows(*reader, *overview);
+}
+
+TEST(LevelOfDetail, CanBeGivenUp) {
+  const TempFolder folder;
+  record_random(folder / "t", {9, 40'000, 3'000'000, false});
+  const auto overview = Reader::open(folder / "t")->overview([](double) { return false; });
+  ASSERT_FALSE(overview);
+  EXPECT_NE(overview.error().message.find("given up"), std::string::npos);
+}
+
+TEST(LevelOfDetail, DamagedSummariesAreNamed) {
+  const TempFolder folder;
+  for (const char* harm : {"DELETE FROM lane_block WHERE id % 3 = 0", "DELETE FROM lane WHERE id = 1", "UPDATE lane_extent SET top_level = 99",
+                           "UPDATE lane_block SET columns = substr(columns, 1, 2)", "UPDATE lane_block SET columns = x'ffffffffffffffffffff'"}) {
+    const std::string path = folder / "t";
+    std::remove(path.c_str());
+    record_random(path, {10, 300});
+    {
+      Database database;
+      ASSERT_EQ(database.open(path, OpenMode::read_write), 0);
+      ASSERT_EQ(database.execute(harm), 0);
+    }
+    const auto reader = Reader::open(path);
+    ASSERT_TRUE(reader);
+    auto overview = reader->overview();
+    Error error;
+    if (overview) {
+      const auto blocks = overview->cover(overview->lanes()[0].id, 0, 1'000'000'000'000, overview->top_level());
+      ASSERT_FALSE(blocks) << harm;
+      error = blocks.error();
+    } else {
+      error = overview.error();
+    }
+    EXPECT_EQ(error.kind, ErrorKind::bad_input) << harm;
+    EXPECT_NE(error.message.find(path + " is damaged (its summaries: "), std::string::npos) << error.message;
+  }
+}
+
+TEST(LevelOfDetail, BlocksOfAnyNumbersComeBack) {
+  std::mt19937_64 random(11);
+  LaneBlock block{7, 3, std::vector<std::uint32_t>(kBlockColumns), {}};
+  for (auto& begins : block.begins) begins = random() % 3 == 0 ? static_cast<std::uint32_t>(random() >> (random() % 32 + 32)) : 0;
+  for (const std::size_t s : {std::size_t{1}, kStates - 1}) {
+    block.time[s].resize(kBlockColumns);
+    for (auto& time : block.time[s]) time = static_cast<std::int64_t>(random() >> (1 + random() % 63));
+  }
+  const auto back = unpack_block(pack_block(block), 7, 3);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->begins, block.begins);
+  EXPECT_EQ(back->time, block.time);
+}
+
+TEST(RowsWithin, AreThoseThatReachIntoTheStretch) {
+  const TempFolder folder;
+  record_random(folder / "t", {12, 2'000});
+  auto reader = Reader::open(folder / "t");
+  const auto overview = reader->overview();
+  ASSERT_TRUE(overview);
+  const auto waits = *reader->waits();
+  const auto kernels = *reader->kernels();
+  std::mt19937_64 random(12);
+  for (int i = 0; i < 50; ++i) {
+    const TimeNs begin = overview->begin() + static_cast<TimeNs>(random() % 3'000'000), end = begin + 1 + static_cast<TimeNs>(random() % (i % 2 == 0 ? 500 : 500'000));
+    auto range = overview->range(begin, end);
+    ASSERT_TRUE(range);
+    reader->within(*range);
+    const auto ids = [](const auto& rows, auto reaches) {
+      std::vector<RowId> list;
+      for (const auto& row : rows) {
+        if (reaches(row)) list.push_back(row.id);
+      }
+      return list;
+    };
+    const auto all = [](const auto&) { return true; };
+    EXPECT_EQ(ids(*reader->waits(), all), ids(waits, [&](const WaitRow& w) { return w.arrived < end && w.resumed >= begin; }));
+    EXPECT_EQ(ids(*reader->kernels(), all), ids(kernels, [&](const KernelRow& k) { return k.start < end && k.end >= begin; }));
+    reader->within(std::nullopt);
+  }
+  EXPECT_EQ(reader->waits()->size(), waits.size());
+}
+
+TEST(NamedRows, AreFoundByTheirSiteAndTheirName) {
+  const TempFolder folder;
+  record_random(folder / "t", {13, 1'000});
+  const auto reader = Reader::open(folder / "t");
+  const auto found = reader->named([](RowKind kind, std::string_view name) { return kind == RowKind::kernel ? name.find("relax") != name.npos : name == "left"; }, 20);
+  ASSERT_TRUE(found) << found.error().message;
+  std::uint64_t expected = reader->kernels()->size();
+  for (const WaitRow& wait : *reader->waits()) expected += wait.site == 1;
+  for (const SignalRow& signal : *reader->signals()) expected += signal.site == 1;
+  EXPECT_EQ(found->total, expected);
+  ASSERT_EQ(found->rows.size(), 20u);
+  EXPECT_TRUE(std::is_sorted(found->rows.begin(), found->rows.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; }));
+}
+
+}  // namespace
+}  // namespace wicprof::store
