@@ -29,6 +29,7 @@
 #include "gui/window/theme.h"
 #include "protocol/events/kernel.h"
 #include "protocol/ring.h"
+#include "protocol/session.h"
 #include "store/recorder.h"
 
 namespace {
@@ -199,6 +200,14 @@ bool record_live(const std::string& path, std::int64_t rate, double seconds, int
   store::RecorderOptions options;
   options.path = path;
   options.overwrite = true;
+  // The window takes a trace whose session is gone for one whose recorder was killed.
+  SessionOptions session_options;
+  session_options.name = "bench_gui_trace_" + std::to_string(getpid());
+  session_options.ring_count = 1;
+  session_options.ring_capacity = std::size_t{64} << 10;
+  const Result<SessionOwner> session = SessionOwner::create(session_options);
+  if (!session) return false;
+  options.meta["session"] = session_options.name;
   Result<store::Recorder> recorder = store::Recorder::create(options);
   if (!recorder) return false;
   std::atomic<bool> done{false};

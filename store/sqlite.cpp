@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include "store/text_table.h"
+
 namespace wicprof::store {
 
 Fault fault_of(int code) {
@@ -197,6 +199,7 @@ bool Database::in_transaction() const { return sqlite3_get_autocommit(database_)
 
 void Database::set_busy_timeout(int milliseconds) { sqlite3_busy_timeout(database_, milliseconds); }
 
-std::string Database::message() const { return sqlite3_errmsg(database_); }
+// Of a damaged file it quotes whatever bytes are there.
+std::string Database::message() const { return valid_utf8(sqlite3_errmsg(database_)); }
 
 }  // namespace wicprof::store
