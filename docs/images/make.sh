@@ -54,8 +54,10 @@ for trace in "${traces[@]}"; do
     for view in $views; do
       "$wicprof" gui "$file" --light --scale $scale --size "$(size_of $view)" --view $view --screenshot "$out/$name/$view$at.png"
     done
-    # Some iterations from near, with their wake edges; and the same on a dark page with an SM opened into its waits.
-    { echo "wait facts 60"; echo "frames 2"; echo "key e"; for _ in $(seq 13); do echo "key w"; done; echo "frames 4"
+    # A kernel from near, with the wake edges around it; and the same on a dark page with an SM opened into its waits.
+    { echo "wait facts 60"; echo "frames 2"; echo "key e"; echo "key /"; echo "frames 2"; echo "type gpu_entry"; echo "frames 20"
+      echo "enter"; echo "frames 10"; for _ in $(seq 8); do echo "key ."; done; echo "frames 3"; echo "key f"
+      echo "frames 12"
       echo "shot $out/$name/timeline-near$at.png"; echo quit; } > "$work/near"
     "$wicprof" gui "$file" --light --scale $scale --view timeline --drive "$work/near"
     "$wicprof" gui "$file" --dark --scale $scale --view timeline --screenshot "$out/$name/timeline-dark$at.png"
