@@ -220,7 +220,8 @@ TEST_F(RoundTrip, Signal) {
   const SignalRow& r = rows->front();
   EXPECT_EQ(r.site, 4u);
   EXPECT_EQ(r.device, kHostDevice);
-  EXPECT_EQ(r.block, 11u);
+  EXPECT_EQ(r.thread, 11u);  // of the CPU; kernels have blocks
+  EXPECT_EQ(r.block, 0u);
   EXPECT_EQ(r.warp, 12u);
   EXPECT_EQ(r.sm, 13u);
   EXPECT_EQ(r.iteration, 14u);
