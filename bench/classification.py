@@ -15,7 +15,6 @@ Recording and judging can be done on different machines; a tar of traces is all 
 import argparse
 import collections
 import concurrent.futures
-import datetime
 import gzip
 import io
 import json
@@ -28,7 +27,8 @@ import sys
 import tarfile
 import tempfile
 
-SOURCE = pathlib.Path(__file__).resolve().parent.parent
+import result_file
+
 WAYS = ["naive", "poll", "park"]
 # Small sizes, for the CPU device: of a tile, a grid, a graph, a list, an image, a matrix, as each application has it.
 SIZES = {
@@ -63,7 +63,7 @@ def run(words, folder, allowed=(0,)):
 
 def truth_of(app):
     """None for an application that says nothing of itself yet."""
-    file = SOURCE / "samples" / app / "expect.json"
+    file = result_file.SOURCE / "samples" / app / "expect.json"
     return json.loads(file.read_text()) if file.exists() else None
 
 
@@ -190,11 +190,6 @@ def rows_of(all_said):
     return rows
 
 
-def commit():
-    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=SOURCE, capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
-
-
 def recordings(options, tools, folder):
     """(case, trace file), one at a time."""
     if options.traces:
@@ -219,10 +214,7 @@ def arguments():
     parser.add_argument("--traces", metavar="TAR", help="only judge what was recorded into this file")
     parser.add_argument("--jobs", type=int, default=1, help="recordings at once, with --record-to (default: 1)")
     parser.add_argument("--seeds", type=int, default=3, help="how often rows are removed from each trace (default: 3)")
-    parser.add_argument("--machine", default="unknown")
-    parser.add_argument("--driver", default="none")
-    parser.add_argument("--commit", default=None)
-    parser.add_argument("-o", "--output", default="-")
+    result_file.add_arguments(parser)
     options = parser.parse_args()
     if not options.traces and not options.programs:
         parser.error("--programs is missing: the folder with the applications, such as build/bin")
@@ -250,15 +242,7 @@ def main():
             for one in said:
                 if one.answer != one.truth:
                     print(f"{one}", file=sys.stderr, flush=True)
-    document = {"bench": "classification", "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                "machine": options.machine, "driver": options.driver, "commit": options.commit or commit(),
-                "command": command_of(options), "rows": rows_of(all_said)}
-    text = json.dumps(document, indent=2) + "\n"
-    if options.output == "-":
-        print(text, end="")
-    else:
-        pathlib.Path(options.output).write_text(text)
-    return 0 if all(entry["holds"] is not False for entry in document["rows"]) else 1
+    return result_file.write(options, "classification", command_of(options), rows_of(all_said))
 
 
 if __name__ == "__main__":

@@ -10,12 +10,12 @@ polling alone and what was measured. Those documents are this program's input:
 """
 
 import argparse
-import datetime
 import json
 import pathlib
 import statistics
-import subprocess
 import sys
+
+import result_file
 
 MOST = 0.10  # the bar: the median error, of the measured ratio
 
@@ -49,23 +49,10 @@ def rows_of(files):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("comparisons", nargs="+", type=pathlib.Path, help="NAME.json: what compare said of a program")
-    parser.add_argument("--machine", default="unknown")
-    parser.add_argument("--driver", default="none")
-    parser.add_argument("--commit", default=None)
-    parser.add_argument("--date", default=None, help="when they were recorded (default: now)")
-    parser.add_argument("-o", "--output", default="-")
+    result_file.add_arguments(parser)
     options = parser.parse_args()
-    commit = options.commit or subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    document = {"bench": "prediction", "date": options.date or now, "machine": options.machine, "driver": options.driver,
-                "commit": commit, "command": "prediction.py " + " ".join(file.name for file in options.comparisons),
-                "rows": rows_of(options.comparisons)}
-    text = json.dumps(document, indent=2) + "\n"
-    if options.output == "-":
-        print(text, end="")
-    else:
-        pathlib.Path(options.output).write_text(text)
-    return 0 if all(entry["holds"] is not False for entry in document["rows"]) else 1
+    command = "prediction.py " + " ".join(file.name for file in options.comparisons)
+    return result_file.write(options, "prediction", command, rows_of(options.comparisons))
 
 
 if __name__ == "__main__":

@@ -100,11 +100,7 @@ void App::refresh_tables() {
     const SiteId site = detail ? detail->site : sites.empty() ? 0 : sites.front().site;
     detail = facts()->detail_of(site);
     // A pair that the user chose stays while more segments come.
-    const std::size_t segments = facts()->before_after.segments.size();
-    if (segments >= 2 && !pair_chosen_) {
-      segment_before = segments - 2;
-      segment_after = segments - 1;
-    }
+    if (!pair_chosen_) choose_last_change();
   }
   differences.clear();
   if (has_second()) {
@@ -112,6 +108,19 @@ void App::refresh_tables() {
   } else {
     compare_segments();
   }
+}
+
+void App::choose_last_change() {
+  const auto& segments = facts()->before_after.segments;
+  if (segments.size() < 2) return;
+  const auto enough = [&](std::size_t i) {
+    return segments[i].iterations >= static_cast<std::size_t>(facts()->comparison.options.min_iterations);
+  };
+  std::size_t after = segments.size() - 1;
+  while (after > 0 && !(enough(after) && enough(after - 1))) --after;
+  if (after == 0) after = segments.size() - 1;
+  segment_before = after - 1;
+  segment_after = after;
 }
 
 void App::choose_segments(std::size_t before, std::size_t after) {

@@ -126,6 +126,7 @@ class App {
   void keep_selection(const Snapshot& before, const Snapshot& now);
   void take_hits(SearchHits found);
   void refresh_tables();
+  void choose_last_change();
   void compare_segments();
   void save();
 

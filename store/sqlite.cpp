@@ -153,7 +153,7 @@ struct Showing {
   void* to;
 };
 
-// A function of SQL that takes a row and wants none of them in the result.
+// A function of SQL that takes a row and wants none of them in the result. Not for views that a file may bring along.
 void show_row(sqlite3_context* context, int, sqlite3_value** values) {
   const auto& showing = *static_cast<const Showing*>(sqlite3_user_data(context));
   try {
@@ -168,7 +168,7 @@ void show_row(sqlite3_context* context, int, sqlite3_value** values) {
 
 int Database::scan(std::string_view select, std::int64_t after, void (*show)(void*, const Values&), void* to) {
   Showing showing{show, to};
-  int code = sqlite3_create_function_v2(database_, "show_row", -1, SQLITE_UTF8, &showing, show_row, nullptr, nullptr, nullptr);
+  int code = sqlite3_create_function_v2(database_, "show_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &showing, show_row, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return code;
   constexpr std::string_view kSelect = "SELECT ";
   const std::size_t from = select.find(" FROM "), order = select.rfind(" ORDER BY ");

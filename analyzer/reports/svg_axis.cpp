@@ -34,4 +34,15 @@ std::string tick_label(TimeNs value, TimeNs step, TimeNs largest) {
   return fmt::format("{:.{}f} {}", static_cast<double>(value) / unit, std::max(0, static_cast<int>(digits)), name);
 }
 
+std::string time_labels(const Axis& axis, TimeNs zero, int most, double at, double inside) {
+  std::string out;
+  const TimeNs step = tick_step(axis.to - axis.from, most);
+  for (TimeNs time = (axis.from - zero + step - 1) / step * step; time <= axis.to - zero; time += step) {
+    const double position = axis.at(time + zero);
+    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", position, at,
+                       position > inside ? "end" : "middle", tick_label(time, step, axis.to - zero));
+  }
+  return out + "\n";
+}
+
 }  // namespace wicprof::analyzer

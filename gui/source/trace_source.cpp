@@ -173,7 +173,8 @@ struct TraceSource::State {
     const store::Overview& all = trace.overview();
     next->status = status_line(*next->model, next->facts ? &next->facts->analysis : nullptr,
                                {all.rows(store::RowKind::wait) + all.rows(store::RowKind::host_wait), all.rows(store::RowKind::signal),
-                                all.rows(store::RowKind::kernel), all.rows(store::RowKind::call)});
+                                all.rows(store::RowKind::kernel), all.rows(store::RowKind::call)},
+                               false);
     next->large = true;
     next->published = now_ns();
     current = std::move(next);
@@ -233,7 +234,7 @@ struct TraceSource::State {
     next->facts = current->facts;
     next->model = std::move(model);
     next->timeline = std::move(timeline);
-    next->status = status_line(*next->model, next->facts ? &next->facts->analysis : nullptr, contents);
+    next->status = status_line(*next->model, next->facts ? &next->facts->analysis : nullptr, contents, recording);
     next->recording = recording;
     next->cut = cut;
     next->published = now_ns();

@@ -15,9 +15,12 @@ std::string overhead_words(const analyzer::Analysis& analysis) {
   return "recording took " + analyzer::format_percent(analysis.own_cost.share) + " of a core";
 }
 
-StatusLine status_line(const analyzer::TraceModel& model, const analyzer::Analysis* analysis, const Contents& contents) {
+StatusLine status_line(const analyzer::TraceModel& model, const analyzer::Analysis* analysis, const Contents& contents,
+                       bool recording) {
   StatusLine line;
-  for (const analyzer::Loss& loss : analyzer::losses(model)) line.losses.push_back(loss.text);
+  for (const analyzer::Loss& loss : analyzer::losses(model)) {
+    if (!recording || loss.name != "incomplete") line.losses.push_back(loss.text);
+  }
   line.loss = line.losses.empty() ? "nothing known to be lost" : analyzer::count_of(line.losses.size(), "loss");
   if (line.losses.size() > 1) line.loss = fmt::format("{} losses", line.losses.size());
   if (analysis != nullptr) line.overhead = overhead_words(*analysis);

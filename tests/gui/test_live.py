@@ -61,6 +61,7 @@ class Live(gui_harness.Case):
         self.until(lambda: self.sessions()[0]["waits"] > 0, "waits")
         state = self.drive(["t.wicprof"], "wait waits 100", "frames 2", "dump s")
         self.assertTrue(state["recording"])
+        self.assertEqual(state["status"]["losses"], [])  # that it has no end yet is no loss
         self.interrupt(process)
 
     def test_a_recorder_that_is_killed(self):

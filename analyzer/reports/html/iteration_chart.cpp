@@ -118,19 +118,6 @@ std::string draw_y_axis(const Axis& y) {
   return out;
 }
 
-std::string draw_x_axis(const Axis& x, double at, TimeNs zero) {
-  std::string out;
-  const TimeNs step = tick_step(x.to - x.from, static_cast<int>((x.last - x.first) / 90) + 1);
-  for (TimeNs time = (x.from - zero + step - 1) / step * step; time <= x.to - zero; time += step) {
-    const double position = x.at(time + zero);
-    // A label at the right edge stays inside the drawing.
-    const char* anchor = position > kWidth - 30 ? "end" : "middle";
-    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", position, at, anchor,
-                       tick_label(time, step, x.to - zero));
-  }
-  return out + "\n";
-}
-
 std::string draw_panel(const Panel& panel, const Axis& y, std::size_t most) {
   std::string out;
   for (const Segment* segment : panel.segments) {
@@ -141,7 +128,7 @@ std::string draw_panel(const Panel& panel, const Axis& y, std::size_t most) {
     out += fmt::format("<line class=\"cut\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n", cut, cut,
                        kTop - 20, kTop + kPlot);
   }
-  return out + draw_x_axis(panel.x, kTop + kPlot + 18, panel.x.from);
+  return out + time_labels(panel.x, panel.x.from, static_cast<int>((panel.x.last - panel.x.first) / 90) + 1, kTop + kPlot + 18, kWidth - 30);
 }
 
 }  // namespace

@@ -115,18 +115,6 @@ std::string draw_marks(const TraceModel& model, Interval window, const Axis& x, 
   return out;
 }
 
-std::string draw_times(Interval window, TimeNs zero, const Axis& x, double at) {
-  std::string out;
-  const TimeNs step = tick_step(window.end - window.begin, 9);
-  for (TimeNs time = (window.begin - zero + step - 1) / step * step; time <= window.end - zero; time += step) {
-    const double position = x.at(time + zero);
-    const char* anchor = position > kWidth - 30 ? "end" : "middle";
-    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"{}\">{}</text>", position, at, anchor,
-                       tick_label(time, step, window.end - zero));
-  }
-  return out + "\n";
-}
-
 }  // namespace
 
 std::string still_timeline(const TraceModel& model, const Lanes& lanes, Interval window) {
@@ -144,7 +132,7 @@ std::string still_timeline(const TraceModel& model, const Lanes& lanes, Interval
     out += draw_lane(lane, window, x, top);
     top += kLaneHeight + kLaneGap;
   }
-  return out + draw_marks(model, window, x, bottom) + draw_times(window, model.begin, x, bottom + 14) + "</svg>\n";
+  return out + draw_marks(model, window, x, bottom) + time_labels(x, model.begin, 9, bottom + 14, kWidth - 30) + "</svg>\n";
 }
 
 }  // namespace wicprof::analyzer::html

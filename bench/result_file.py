@@ -1,0 +1,34 @@
+"""The document of docs/results that the benchmarks written in Python share."""
+
+import datetime
+import json
+import pathlib
+import subprocess
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+
+
+def add_arguments(parser):
+    parser.add_argument("--machine", default="unknown")
+    parser.add_argument("--driver", default="none")
+    parser.add_argument("--commit", default=None, help="that the programs were built from (default: git's)")
+    parser.add_argument("--date", default=None, help="of the measurement, when it was not made now")
+    parser.add_argument("-o", "--output", default="-")
+
+
+def commit():
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=SOURCE, capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def write(options, bench, command, rows):
+    """Writes the document where `options` ask for it. The exit status: 1 when a claim does not hold."""
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    document = {"bench": bench, "date": options.date or now, "machine": options.machine, "driver": options.driver,
+                "commit": options.commit or commit(), "command": command, "rows": rows}
+    text = json.dumps(document, indent=2) + "\n"
+    if options.output == "-":
+        print(text, end="")
+    else:
+        pathlib.Path(options.output).write_text(text)
+    return 0 if all(row["holds"] is not False for row in rows) else 1
