@@ -3,7 +3,7 @@
 //
 // tiny      10^5 empty launches, by one thread and by eight. Bars: what a launch takes longer than bare is at most 2,000 ns,
 //           and at most 1.15 of what it takes longer under the minimal client.
-// sampling  long kernels and c_h3d with pc sampling, against bare and against the same trace without it. Bars: 1.05.
+// sampling  long kernels and c_h3d, at its own size and at 384^3, with pc sampling, against bare and against the same trace without it. Bars: 1.05.
 // torch     a training loop that keeps the GPU busy (bar: 1.03 of bare) and one that the CPU limits (beside the minimal
 //           client; no bar), by iterations; start-up is shown as well.
 //
@@ -256,17 +256,15 @@ void read_iteration(RunOutcome& outcome) {
 }
 
 void sampling(Bench& bench, std::int64_t launches) {
+  const auto halo_exchange = [](const std::string& name, const std::string& more) {
+    return Program{name, quoted(own_folder() + "c_h3d") + " --devices cuda:0 --seconds 1" + more, 30, {"us"}, 1, read_iteration};
+  };
   const Program programs[] = {{"long_kernel",
                                quoted(own_folder() + "bench_long_kernel") + " --launches " + std::to_string(launches),
                                30,
                                {"ms"},
                                launches},
-                              {"c_h3d",
-                               quoted(own_folder() + "c_h3d") + " --devices cuda:0 --size 128 --threads 8 --seconds 1",
-                               30,
-                               {"us"},
-                               1,
-                               read_iteration}};
+                              halo_exchange("c_h3d", ""), halo_exchange("c_h3d_384", " --size 384")};
   for (const Program& program : programs) {
     std::map<Way, Figures> all;
     Reason reason = bench.measure(program, {Way::bare, Way::recorded, Way::sampled}, all);

@@ -1,9 +1,11 @@
 // Computing work beside waiters, beside the same work without them: by where the flags lie, what the work is bound by
 // and how the waiters wait. The wait is longer than the work by a random time, so no strategy can know its length.
+// Rows `asleep` are waiters that look at nothing at all: the floor under whatever parks them.
 //
 // Tables: `inside` (in blocks of 32 warps some compute and the others wait on one flag), `blocks` (half of the blocks
 // of 256 threads wait, one thread each), `crowd` (the same with a few and with many waiters on one flag), `peer` (flags
-// in another device's memory; needs two devices). Ways of waiting and absence take turns.
+// in another device's memory; needs two devices). Ways of waiting and absence take turns. `--cases blocks_host_one` takes
+// only the rows that begin so.
 #include "bench/interference.h"
 
 #include <algorithm>
@@ -155,6 +157,7 @@ class Measurement {
     if (on_device(case_.flags)) {
       if (auto r = add("bare_atomic", Waiting::atomic); !r) return r;
     }
+    turns_.push_back({"asleep", Waiting::asleep});
     turns_.push_back({"absent_again", Waiting::absent});  // how far two of the same lie apart
     return wicprof::ok();
   }
@@ -192,6 +195,7 @@ class Measurement {
     kernel.computing = computing_;
     kernel.waiters = case_.waiters;
     kernel.waiting = turn.waiting;
+    kernel.asleep_ns = static_cast<std::uint64_t>(options_.work_ns * 3 / 2);
     kernel.flags = flags_.data();
     kernel.flag_stride = one_for_all(case_.flags) ? 0 : kLine;
     kernel.extra_ns =
@@ -351,7 +355,7 @@ void report(const Options& options, const Case& what, const std::vector<Turn>& t
   }
 }
 
-Result<> run(const Options& options, const std::string& tables, Claim& claim) {
+Result<> run(const Options& options, const std::string& tables, const std::string& wanted, Claim& claim) {
   std::vector<Case> cases;
   {
     const auto devices = wic::open_devices(options.devices);
@@ -360,6 +364,8 @@ Result<> run(const Options& options, const std::string& tables, Claim& claim) {
     if (!all) return all.error();
     cases = *std::move(all);
   }
+  std::erase_if(cases, [&](const Case& what) { return !what.name().starts_with(wanted); });
+  if (cases.empty()) return wicprof::bad_input("no row of these tables begins with '" + wanted + "'");
   for (const Case& what : cases) {
     double blocks_an_sm = 0;
     const auto turns = measure(options, what, blocks_an_sm);
@@ -383,6 +389,7 @@ int main(int argc, char** argv) {
   Options options;
   options.devices = claim.option("devices", "simt:1");
   const std::string tables = claim.option("tables", "inside,blocks,crowd");
+  const std::string wanted = claim.option("cases", "");
   const std::string strategies = claim.option(
       "strategies", those_known("poll,leader_bar_sync,leader_mbarrier,leader_mbarrier_hint,shared_watch,auto,naive"));
   options.rounds = claim.option("rounds", 15);
@@ -391,6 +398,6 @@ int main(int argc, char** argv) {
   const auto ways = ways_from(strategies);
   if (!ways) return sample::fail("interference", ways.error());
   options.ways = *ways;
-  if (const auto r = run(options, tables, claim); !r) return sample::fail("interference", r.error());
+  if (const auto r = run(options, tables, wanted, claim); !r) return sample::fail("interference", r.error());
   return claim.write();
 }

@@ -11,6 +11,7 @@ enum class Waiting : std::uint8_t {
   absent,  ///< those that would wait leave at once
   wait,    ///< wait_until
   atomic,  ///< poll with atomic additions of 0, without the backend; device memory only
+  asleep,  ///< look at nothing, sleep longer than the work lasts: what their presence alone costs
 };
 
 struct Span {
@@ -38,6 +39,7 @@ struct InterferenceKernel {
   std::uint32_t computing;        ///< blocks that compute
   std::uint32_t waiters;          ///< groups that wait
   Waiting waiting;
+  std::uint64_t asleep_ns;  ///< how long, with Waiting::asleep
 
   std::uint32_t* flags;
   std::uint32_t flag_stride;  ///< words from one waiter's flag to the next one's; 0 = one flag for all
@@ -74,6 +76,7 @@ struct InterferenceKernel {
 
  private:
   WIC_DEVICE void wait(const wic::Thread& thread, const wic::Group& group, std::uint32_t waiter) const {
+    if (waiting == Waiting::asleep) return sleep_through(thread, group);
     std::uint32_t* const flag = flags + std::size_t{waiter} * flag_stride;
     const bool satisfied =
         waiting == Waiting::atomic
@@ -92,6 +95,15 @@ struct InterferenceKernel {
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
     return satisfied;
+  }
+
+  WIC_DEVICE void sleep_through(const wic::Thread& thread, const wic::Group& group) const {
+    if (group.pollers == Pollers::each_thread || group.is_leader(thread)) {
+      const std::uint64_t end = thread.clock_ns() + asleep_ns;
+      while (thread.clock_ns() < end) thread.sleep_ns(100'000);
+    }
+    thread.sync_warp();
+    thread.barrier(group.barrier, group.threads);
   }
 
   WIC_DEVICE void compute(const wic::Thread& thread, std::uint32_t part, std::uint32_t threads) const {
