@@ -3,7 +3,7 @@
 //
 // tiny      10^5 empty launches, by one thread and by eight. Bars: what a launch takes longer than bare is at most 2,000 ns,
 //           and at most 1.15 of what it takes longer under the minimal client.
-// sampling  long kernels and c_h3d, at its own size and at 384^3, with pc sampling, against bare and against the same trace without it. Bars: 1.05.
+// sampling  long kernels and c_h3d, at its own size and at 320^3, with pc sampling, against bare and against the same trace without it. Bars: 1.05.
 // torch     a training loop that keeps the GPU busy (bar: 1.03 of bare) and one that the CPU limits (beside the minimal
 //           client; no bar), by iterations; start-up is shown as well.
 //
@@ -264,7 +264,7 @@ void sampling(Bench& bench, std::int64_t launches) {
                                30,
                                {"ms"},
                                launches},
-                              halo_exchange("c_h3d", ""), halo_exchange("c_h3d_384", " --size 384")};
+                              halo_exchange("c_h3d", ""), halo_exchange("c_h3d_320", " --size 320")};
   for (const Program& program : programs) {
     std::map<Way, Figures> all;
     Reason reason = bench.measure(program, {Way::bare, Way::recorded, Way::sampled}, all);
