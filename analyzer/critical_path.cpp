@@ -47,6 +47,10 @@ class Lists {
   std::vector<T> all_;
 };
 
+std::uint64_t blocks_of(const store::KernelRow& kernel) {
+  return std::uint64_t{kernel.grid[0]} * kernel.grid[1] * kernel.grid[2];
+}
+
 /// The last of a list in order of `resumed` that is not after `time`; nullptr without one.
 const Blocked* last_upto(const Blocked* begin, const Blocked* end, TimeNs time) {
   const Blocked* after =
@@ -163,7 +167,7 @@ class Walk {
       for (const WorkItem& item : items) {
         of_process.push_back(&item);
         of_stream.push_back(&item);
-        if (item.kernel != nullptr) kernels_[item.device].push_back(&item);
+        if (item.kernel != nullptr && !is_of_backend(item)) kernels_[item.device].push_back(&item);
       }
     }
     const auto ends_earlier = [](const WorkItem* a, const WorkItem* b) { return a->end < b->end; };
@@ -195,7 +199,7 @@ class Walk {
     }
     for (const auto& [stream, items] : work_) {
       for (const WorkItem& item : items) {
-        if (later(item.end)) on_work(item, item.end);
+        if (!is_of_backend(item) && later(item.end)) on_work(item, item.end);
       }
     }
     return where_ != Where::nowhere;
@@ -283,8 +287,8 @@ class Walk {
     }
   }
 
-  /// The kernel that ran on a device at a time and began last.
-  const WorkItem* kernel_at(DeviceId device, TimeNs time) const {
+  /// The kernel with a block of that number that ran on a device at a time, and began last.
+  const WorkItem* kernel_at(DeviceId device, TimeNs time, std::uint32_t block) const {
     constexpr int kMostTried = 64;  // that began earlier and may run still
     const auto found = kernels_.find(device);
     if (found == kernels_.end()) return nullptr;
@@ -292,7 +296,7 @@ class Walk {
     auto at = std::upper_bound(list.begin(), list.end(), time, [](TimeNs t, const auto* k) { return t <= k->start; });
     for (int tried = 0; at != list.begin() && tried < kMostTried; ++tried) {
       --at;
-      if ((*at)->end >= time) return *at;
+      if ((*at)->end >= time && block < blocks_of(*(*at)->kernel)) return *at;
     }
     return nullptr;
   }
@@ -305,7 +309,7 @@ class Walk {
   }
 
   void step_block() {
-    const WorkItem* kernel = kernel_at(device_, now_);
+    const WorkItem* kernel = kernel_at(device_, now_, place_);
     const TimeNs since = kernel != nullptr ? kernel->start : model_.begin;
     const std::uint32_t block = blocks_.find(block_key(device_, place_));
     const Blocked* blocked =
@@ -391,8 +395,7 @@ class Walk {
   /// From a kernel's end: the block in it that was released last, else the kernel as a whole.
   void step_kernel() {
     const WorkItem& kernel = *item_;
-    const std::uint64_t blocks =
-        std::uint64_t{kernel.kernel->grid[0]} * kernel.kernel->grid[1] * kernel.kernel->grid[2];
+    const std::uint64_t blocks = blocks_of(*kernel.kernel);
     const store::WaitRow* last = nullptr;
     auto after = std::upper_bound(model_.waits.begin(), model_.waits.end(), now_,
                                   [](TimeNs t, const store::WaitRow& wait) { return t < wait.arrived; });

@@ -20,6 +20,10 @@ std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& mode
   return work;
 }
 
+bool is_of_backend(const WorkItem& item) {
+  return item.kernel != nullptr && std::string_view(item.kernel->name).starts_with("wic::cuda::");
+}
+
 std::string_view copy_kind_name(CopyKind kind) {
   switch (kind) {
     case CopyKind::host_to_device:

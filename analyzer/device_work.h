@@ -38,6 +38,9 @@ struct DeviceWork {
   std::map<StreamKey, std::vector<WorkItem>> by_stream;
 };
 
+/// Whether the backend launched it for itself, to compare clocks: the program does not wait for that.
+bool is_of_backend(const WorkItem& item);
+
 /// For people: "copy host to device", "memset".
 std::string_view copy_kind_name(CopyKind kind);
 /// The kernel's name, or copy_kind_name().

@@ -39,6 +39,7 @@ constexpr std::size_t kNaive = 0, kPoll = 1, kPark = 2;
 struct Plan {
   std::string c_devices, g_devices;
   std::int64_t steps, warm_up;
+  double seconds;  ///< timed steps go on until they have taken that long together
 };
 
 /// Times of each contender's steps, in ns; the i-th of all were measured side by side.
@@ -86,14 +87,17 @@ class Race {
 
   Result<Times> run(const Plan& plan) {
     Times times;
-    for (std::int64_t step = 1; step <= plan.warm_up + plan.steps; ++step) {
+    double taken_ns = 0;
+    for (std::int64_t step = 1; step <= plan.warm_up + plan.steps || taken_ns < plan.seconds * 1e9; ++step) {
       for (std::size_t turn = 0; turn < kContenders.size(); ++turn) {
         const std::size_t c = (static_cast<std::size_t>(step) + turn) % kContenders.size();  // so that none always follows the same
         const Mode mode = kContenders[c].mode;
         if (Result<> set = runtime_->set_wait(0, {mode, wicprof::default_strategy(mode)}); !set) return set.error();
         const wicprof::TimeNs begin = wicprof::now_ns();
         if (Result<> done = apps_[c]->step(static_cast<std::uint32_t>(step)); !done) return done.error();
-        if (step > plan.warm_up) times[c].push_back(static_cast<double>(wicprof::now_ns() - begin));
+        if (step <= plan.warm_up) continue;
+        times[c].push_back(static_cast<double>(wicprof::now_ns() - begin));
+        taken_ns += times[c].back();
       }
     }
     for (const auto& app : apps_) {
@@ -178,7 +182,7 @@ Result<Gains> race(Claim& claim, const AppInfo& info, const AppOptions& options,
                    {"shape", race->app().shape()},
                    {"messages_a_step", traffic.messages},
                    {"bytes_a_step", traffic.bytes},
-                   {"timed_steps", plan.steps}},
+                   {"timed_steps", static_cast<std::int64_t>((*times)[kPark].size())}},
                   bar_over_naive, bar_over_poll);
 }
 
@@ -209,6 +213,7 @@ int main(int argc, char** argv) {
   plan.g_devices = claim.option("g-devices", "simt:2");
   plan.steps = std::max<std::int64_t>(claim.option("steps", 30), 1);
   plan.warm_up = claim.option("warm-up", 3);
+  plan.seconds = static_cast<double>(claim.option("seconds", 0));
   const std::vector<std::string> wanted = words_of(claim.option("apps", ""));
   const std::vector<std::string> swept = words_of(claim.option("threads-apps", "c_srs,c_cg,g_bfs,g_stn"));
   const std::vector<std::string> threads = words_of(claim.option("threads", ""));

@@ -15,6 +15,7 @@ Recording and judging can be done on different machines; a tar of traces is all 
 import argparse
 import collections
 import concurrent.futures
+import functools
 import gzip
 import io
 import json
@@ -26,6 +27,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 
 import result_file
 
@@ -190,18 +192,55 @@ def rows_of(all_said):
     return rows
 
 
-def recordings(options, tools, folder):
-    """(case, trace file), one at a time."""
+def packed_traces(tar):
+    """(case, how to have its trace in a folder) of each in a file that --record-to made."""
+    one_at_a_time = threading.Lock()
+
+    def unpack(entry, folder):
+        trace = folder / pathlib.PurePath(entry.name).name.removesuffix(".gz")
+        with one_at_a_time, tarfile.open(tar) as pack:
+            packed = pack.extractfile(entry).read()
+        trace.write_bytes(gzip.decompress(packed))
+        return trace
+
+    with tarfile.open(tar) as pack:
+        entries = sorted(pack.getmembers(), key=lambda entry: entry.name)
+    return [(case_of(entry.name), functools.partial(unpack, entry)) for entry in entries]
+
+
+def recordings(options, tools):
+    """(case, how to have its trace in a folder) of each that is asked for."""
     if options.traces:
-        with tarfile.open(options.traces) as pack:
-            for entry in sorted(pack.getmembers(), key=lambda entry: entry.name):
-                trace = folder / pathlib.PurePath(entry.name).name.removesuffix(".gz")
-                trace.write_bytes(gzip.decompress(pack.extractfile(entry).read()))
-                yield case_of(trace.name), trace
-    else:
-        sizes = SIZES if options.devices is None else GPU_SIZES
-        for case in all_cases(options.applications or applications(tools["programs"]), sizes):
-            yield case, record(tools, case, folder, options.devices)
+        return packed_traces(options.traces)
+    sizes = SIZES if options.devices is None else GPU_SIZES
+    cases = all_cases(options.applications or applications(tools["programs"]), sizes)
+    return [(case, lambda folder, case=case: record(tools, case, folder, options.devices)) for case in cases]
+
+
+def judge(tools, case, have_trace, seeds):
+    with tempfile.TemporaryDirectory(prefix="wic-prof-classification-") as name:
+        folder = pathlib.Path(name)
+        return ask(tools, case, have_trace(folder), folder, seeds)
+
+
+def judge_all(options, tools):
+    """What is said of all recordings, and how many could not be made or analysed."""
+    all_said, failures = [], 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        answers_of = [(case, pool.submit(judge, tools, case, have_trace, range(options.seeds)))
+                      for case, have_trace in recordings(options, tools)]
+        for case, answer in answers_of:
+            try:
+                said = answer.result()
+            except (Failed, subprocess.TimeoutExpired) as error:
+                failures += 1
+                print(f"{case}: {error}", file=sys.stderr, flush=True)
+                continue
+            all_said += said
+            for one in said:
+                if one.answer != one.truth:
+                    print(f"{one}", file=sys.stderr, flush=True)
+    return all_said, failures
 
 
 def arguments():
@@ -212,7 +251,7 @@ def arguments():
     parser.add_argument("--devices", help="GPUs, such as cuda:0,cuda:1; one alone plays both ends (default: the CPU device)")
     parser.add_argument("--record-to", metavar="TAR", help="only record, into this file")
     parser.add_argument("--traces", metavar="TAR", help="only judge what was recorded into this file")
-    parser.add_argument("--jobs", type=int, default=1, help="recordings at once, with --record-to (default: 1)")
+    parser.add_argument("--jobs", type=int, default=1, help="recordings at once (default: 1)")
     parser.add_argument("--seeds", type=int, default=3, help="how often rows are removed from each trace (default: 3)")
     result_file.add_arguments(parser)
     options = parser.parse_args()
@@ -234,15 +273,9 @@ def main():
     if options.record_to:
         apps = options.applications or applications(tools["programs"])
         return 1 if record_to(options.record_to, tools, apps, options.devices, options.jobs) else 0
-    all_said = []
-    with tempfile.TemporaryDirectory(prefix="wic-prof-classification-") as folder:
-        for case, trace in recordings(options, tools, pathlib.Path(folder)):
-            said = ask(tools, case, trace, pathlib.Path(folder), range(options.seeds))
-            all_said += said
-            for one in said:
-                if one.answer != one.truth:
-                    print(f"{one}", file=sys.stderr, flush=True)
-    return result_file.write(options, "classification", command_of(options), rows_of(all_said))
+    all_said, failures = judge_all(options, tools)
+    status = result_file.write(options, "classification", command_of(options), rows_of(all_said))
+    return 1 if failures else status
 
 
 if __name__ == "__main__":

@@ -193,13 +193,15 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
 
   std::optional<DirectoryLock> directory_lock(*directory);
   SessionOwner owner;
-  owner.path_ = *directory + "/" + options.name + std::string(kSuffix);
-  if (access(owner.path_.c_str(), F_OK) == 0 && is_stale(owner.path_)) remove_session(owner.path_);
-  const int fd = open(owner.path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) {
-    if (errno == EEXIST) {
-      return bad_input("a session named '" + options.name + "' is running; choose another --name or end that one");
-    }
+  std::string name;
+  int fd = -1;
+  for (int number = 1; fd < 0; ++number) {
+    name = number == 1 ? options.name : options.name + "-" + std::to_string(number);
+    owner.path_ = *directory + "/" + name + std::string(kSuffix);
+    if (access(owner.path_.c_str(), F_OK) == 0 && is_stale(owner.path_)) remove_session(owner.path_);
+    fd = open(owner.path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0 || (errno == EEXIST && options.number_if_taken)) continue;
+    if (errno == EEXIST) return bad_input("a session named '" + name + "' is running; choose another --name or end that one");
     return unavailable("cannot make the session file " + owner.path_ + ": " + std::strerror(errno));
   }
   flock(fd, LOCK_EX | LOCK_NB);
@@ -232,7 +234,7 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
   header->total_bytes = total;
   header->created_ns = now_ns();
   header->tool_pid = getpid();
-  copy_text(header->name, sizeof header->name, options.name);
+  copy_text(header->name, sizeof header->name, name);
   copy_text(header->app, sizeof header->app, options.app);
   new (&owner.map_.control()) ControlBlock{};
   for (std::size_t i = 0; i < options.ring_count; ++i) make_ring(owner.map_.ring(i), options.ring_capacity);

@@ -46,6 +46,7 @@ struct SessionHeader {
 
 struct SessionOptions {
   std::string name;              ///< letters, digits, '.', '_' and '-'; at most 63
+  bool number_if_taken = false;  ///< NAME-2, NAME-3 and so on while sessions of these names run; else that is an error
   std::string app;               ///< for people: the program's file name
   std::size_t ring_count = 16;    ///< one a producer
   std::size_t ring_capacity = std::size_t{16} << 20;  ///< bytes a ring; a power of two

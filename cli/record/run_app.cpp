@@ -40,21 +40,15 @@ constexpr std::size_t kRings = 16;
 
 std::string base_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
-// The program's name with what a session name may not hold replaced; numbered when that name is running already.
-std::string free_session_name(const std::string& program) {
-  std::string base = base_name(program).substr(0, 48);
-  for (char& c : base) {
+// The program's name with what a session name may not hold replaced.
+std::string session_name(const std::string& program) {
+  std::string name = base_name(program).substr(0, 48);
+  for (char& c : name) {
     const bool plain =
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
     if (!plain && c != '.') c = '_';
   }
-  if (base.empty() || base[0] == '.') base.insert(0, "app");
-  const Result<std::vector<SessionInfo>> running = list_sessions();
-  std::string name = base;
-  for (int i = 2;
-       running && std::any_of(running->begin(), running->end(), [&](const auto& s) { return s.name == name; }); ++i) {
-    name = fmt::format("{}-{}", base, i);
-  }
+  if (name.empty() || name[0] == '.') name.insert(0, "app");
   return name;
 }
 
@@ -206,13 +200,15 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
 
   TerminalSignals signals;
   SessionOptions options;
-  options.name = plan.name.empty() ? free_session_name(*program) : plan.name;
+  options.name = plan.name.empty() ? session_name(*program) : plan.name;
+  options.number_if_taken = plan.name.empty();
   options.app = base_name(*program);
   options.ring_count = kRings;
   options.ring_capacity = std::bit_floor(std::max<std::size_t>(plan.buffer_bytes / kRings, 2 * kMaxEventSize));
   const Result<SessionOwner> session = SessionOwner::create(options);
   if (!session) return session.error();
   SessionHeader& header = session->map().header();
+  const std::string name = header.name;
   Switchboard switchboard(session->map().control());
   if (!plan.phases.empty()) switchboard.start_with(plan.phases.front().wait);
   const CapturePlan& capture = plan.capture;
@@ -246,7 +242,7 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
   std::map<std::string, std::string> meta = capture_meta(capture);
   meta.insert({{"app", options.app},
                                 {"command", command_line(plan.words)},
-                                {"session", options.name},
+                                {"session", name},
                                 {"pid", std::to_string(app->pid())},
                                 {"host", host_name()},
                                 {"started_ns", std::to_string(started)},
@@ -272,7 +268,7 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
     const store::RecorderProgress progress = drain.progress();
     const WantedWait wanted = switchboard.wanted();
     SessionStatus s;
-    s.name = options.name;
+    s.name = name;
     s.app = options.app;
     s.output = std::filesystem::absolute(*trace).string();
     s.app_pid = app->pid();
@@ -307,10 +303,10 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
     return give_up(begun.error());
   }
   if (!plan.quiet) {
-    note(fmt::format("session '{}', recording {} (pid {}) to {}", options.name, options.app, app->pid(), *trace));
+    note(fmt::format("session '{}', recording {} (pid {}) to {}", name, options.app, app->pid(), *trace));
   }
 
-  if (plan.started) plan.started(options.name);
+  if (plan.started) plan.started(name);
 
   Supervision supervision(*app, switchboard, drain, signals, window, plan);
   RunOutcome outcome;

@@ -310,10 +310,12 @@ struct Level {
       }
       width = half;
     }
-    constexpr std::uint64_t kBytes = sizeof(Reached);
-    const wic::Payload place =
-        wic::Payload::scattered(lowest[0] * kBytes, (std::uint64_t{highest[0]} - lowest[0] + 1) * kBytes,
-                                count * std::uint32_t{kBytes}, runs[0]);
+    wic::Payload place;
+    if (me == 0) {
+      constexpr std::uint64_t kBytes = sizeof(Reached);
+      place = wic::Payload::scattered(lowest[0] * kBytes, (std::uint64_t{highest[0]} - lowest[0] + 1) * kBytes,
+                                      count * std::uint32_t{kBytes}, runs[0]);
+    }
     thread.sync_block();
     return place;
   }

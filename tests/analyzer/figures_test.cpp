@@ -165,7 +165,7 @@ TEST(Figures, Own15) {
   const TraceModel model = handoffs();
   const Figure figure = figure_of(15, {&model});
   ASSERT_EQ(figure.rows.size(), 1u);
-  EXPECT_NEAR(number_at(figure, 0, "share"), 400 * 67.0 / (8 * 49'801'500.0), 1e-9);
+  EXPECT_NEAR(number_at(figure, 0, "share"), 400.0 * calibration::kRecordCost / (8 * 49'801'500.0), 1e-9);
 }
 
 TEST(Figures, Threads16) {

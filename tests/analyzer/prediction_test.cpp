@@ -132,6 +132,29 @@ TEST(CriticalPath, GoesThroughLaunchesAndTheHostsSynchronization) {
   expect_whole(path);
 }
 
+// The backend compares clocks by a kernel of one block, launched by a thread of its own, which never waits.
+TEST(CriticalPath, GoesToTheKernelThatTheBlockIsOfNotToTheBackendsOwn) {
+  for (const char* other : {"wic::cuda::answer_pings", "small"}) {
+    test_program::Program program;
+    program.kernel("waiting", 1, {100'000, 900'000}).grid[0] = 8;
+    program.kernel(other, 2, {300'000, 950'000}).grid[0] = 1;
+    program.model.sites.push_back({1, "flag", WordMemory::pinned_host, Pollers::leader, 1});
+    program.model.waits.push_back(wait_row(1, 5, 200'000, 600'000));
+    program.model.signals.push_back(signal_row(1, kHostDevice, 0, 590'000));
+    program.model.signals.back().thread = 7;
+    program.model.waits.push_back(wait_row(1, 5, 700'000, 960'000));  // the last thing that happens
+    program.model.signals.push_back(signal_row(1, 0, 6, 955'000));
+    const TraceModel& model = program.settled();
+    const CriticalPath path = critical_path(model, match(model));
+    ASSERT_TRUE(path.missing.empty()) << path.missing;
+    for (const PathSegment& segment : path.segments) {
+      if (segment.kind != PathKind::device_work) continue;
+      EXPECT_NE(segment.begin, 300'000) << other << ": the other kernel's begin";
+    }
+    expect_whole(path);
+  }
+}
+
 TEST(CriticalPath, AKernelBehindAnotherInItsStreamWaitsForThatOne) {
   test_program::Program program;
   program.launch("first", 1, {100'000, 200'000}, 80'000);
@@ -220,7 +243,7 @@ TEST(Prediction, OfTheHotWordInHostMemory) {
   const TraceModel model = hot_word(WordMemory::pinned_host, 1);
   const Prediction prediction = predicted(model);
   ASSERT_TRUE(prediction.program) << prediction.reason;
-  const double by_hand = 916.0 / (900 / 125.4425 + 2 * 3.84 + 1 + 1 + 5);
+  const double by_hand = 916.0 / (900 / calibration::kHostWord[7].streaming + 2 * 3.84 + 1 + 1 + 5);
   EXPECT_NEAR(prediction.program->value, by_hand, 0.03 * by_hand);
   EXPECT_LE(prediction.program->low, 1.05);  // beside work that only computes nothing is gained
   EXPECT_GT(prediction.program->high, prediction.program->value);
@@ -362,10 +385,9 @@ TEST(Prediction, ConstantsAreThoseOfTheResults) {
   expect_anchor(one, "inside_device_one", calibration::kEachThread[1], true);
   expect_anchor(peer, "peer_peer_lines", calibration::kPeerLines[0], true);
   expect_anchor(peer, "peer_peer_one", calibration::kPeerWord[1], true);
-  EXPECT_NEAR(calibration::kHostWordSpread,
-              one.at("blocks_host_one_streaming_poll") / one.at("blocks_host_one_streaming_absent") /
-                  (one.at("few_host_one_streaming_poll") / one.at("few_host_one_streaming_absent")),
-              1e-2);
+  const double apart = one.at("blocks_host_one_streaming_poll") / one.at("blocks_host_one_streaming_absent") /
+                       (one.at("few_host_one_streaming_poll") / one.at("few_host_one_streaming_absent"));
+  EXPECT_NEAR(calibration::kHostWordSpread, std::max(apart, 1 / apart), 1e-2);
 
   std::ifstream in(std::string(WICPROF_SOURCE) + "/docs/results/threads.h200.json");
   for (const auto& row : nlohmann::json::parse(in)["rows"]) {
@@ -373,7 +395,7 @@ TEST(Prediction, ConstantsAreThoseOfTheResults) {
     if (name.rfind("host_", 0) != 0 || !row["params"].contains("waiting_groups")) continue;
     for (const calibration::Slowdown& anchor : calibration::kHostWord) {
       const double groups = row["params"]["waiting_groups"];
-      if (anchor.pollers != groups || groups < 8 || groups > 256) continue;
+      if (anchor.pollers != groups || groups < 4 || groups > 256) continue;
       EXPECT_NEAR(anchor.streaming / row["ratio"].get<double>(), 1, 1e-3) << name;
     }
   }

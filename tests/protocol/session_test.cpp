@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -106,6 +107,22 @@ TEST_F(SessionTest, ANameInUseIsRefusedAndTheFirstLivesOn) {
   EXPECT_EQ(second.error().kind, ErrorKind::bad_input);
   EXPECT_NE(second.error().message.find("'twice'"), std::string::npos) << second.error().message;
   EXPECT_TRUE(SessionMap::attach(first->path()));
+}
+
+TEST_F(SessionTest, ANameInUseIsNumberedWhereThatIsAskedFor) {
+  SessionOptions asked = options("one");
+  asked.number_if_taken = true;
+  std::deque<SessionOwner> owners;
+  for (const char* name : {"one", "one-2", "one-3"}) {
+    Result<SessionOwner> owner = SessionOwner::create(asked);
+    ASSERT_TRUE(owner) << owner.error().message;
+    EXPECT_STREQ(owner->map().header().name, name);
+    owners.push_back(*std::move(owner));
+  }
+  owners.pop_front();
+  const Result<SessionOwner> again = SessionOwner::create(asked);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_STREQ(again->map().header().name, "one");
 }
 
 TEST_F(SessionTest, NamesAreChecked) {
