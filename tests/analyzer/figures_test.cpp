@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analyzer/figures/list.h"
+#include "analyzer/prediction_constants.h"
 #include "analyzer/reports/figure_report.h"
 #include "synthetic.h"
 
