@@ -1,5 +1,5 @@
 // The summaries that a trace keeps, against the same worked out from its rows one by one.
-#include "store/level_of_detail.h"
+#include "store/lane_builder.h"
 
 #include <algorithm>
 #include <map>
