@@ -135,23 +135,24 @@ void LaneBuilder::add_begin(FineTrack& track, FineLane& lane, TimeNs begin) {
   ++lane.events;
 }
 
-void LaneBuilder::add_time(FineTrack& track, FineLane& lane, State state, TimeNs begin, TimeNs end) {
-  if (end <= begin) return;
+void LaneBuilder::add_time(FineTrack& track, FineLane& lane, State state, TimeNs begin, TimeNs end, std::uint32_t things) {
+  if (end <= begin || things == 0) return;
+  const auto times = static_cast<std::int32_t>(things);
   std::uint32_t first = leaf_at(track, begin), last = leaf_at(track, end);
   std::uint32_t from = column(track, first, begin), to = column(track, last, end);
   if (first == last && from == to) {
-    line_of(lane, first, state).part[from] += end - begin;
+    line_of(lane, first, state).part[from] += times * (end - begin);
     return;
   }
-  line_of(lane, first, state).part[from] += column_begin(track, first, from) + column_width(track.places[first].level) - begin;
-  line_of(lane, last, state).part[to] += end - column_begin(track, last, to);
+  line_of(lane, first, state).part[from] += times * (column_begin(track, first, from) + column_width(track.places[first].level) - begin);
+  line_of(lane, last, state).part[to] += times * (end - column_begin(track, last, to));
   if (++from == kBlockColumns) {
     from = 0;
     ++first;
   }
   if (first == last && from == to) return;
-  ++line_of(lane, first, state).change[from];
-  --line_of(lane, last, state).change[to];
+  line_of(lane, first, state).change[from] += times;
+  line_of(lane, last, state).change[to] -= times;
 }
 
 int LaneBuilder::finish(const std::function<int(const Lane&, const std::vector<LaneBlock>&)>& take) {

@@ -69,7 +69,8 @@ class LaneBuilder {
   FineLane& lane(FineTrack& track, std::size_t row);
 
   void add_begin(FineTrack& track, FineLane& lane, TimeNs begin);
-  void add_time(FineTrack& track, FineLane& lane, State state, TimeNs begin, TimeNs end);
+  /// `things`: so many of them at once.
+  void add_time(FineTrack& track, FineLane& lane, State state, TimeNs begin, TimeNs end, std::uint32_t things = 1);
 
   /// Hands out every lane with its blocks, the finest first, until `take` returns something but 0: then that.
   int finish(const std::function<int(const Lane&, const std::vector<LaneBlock>&)>& take);

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "store/lane_builder.h"
+#include "store/rows.h"
+#include "store/wait_states.h"
 
 namespace wicprof::store {
 
@@ -33,6 +35,7 @@ class Source {
       }
     }
   }
+  bool next(Statement& statement) { return code_ == 0 && statement.next(code_); }
   void execute(const std::string& sql) {
     if (code_ == 0) code_ = database_.execute(sql);
   }
@@ -84,10 +87,45 @@ class Lengths {
   std::array<std::uint64_t, 65> by_size_{};
 };
 
+/// The trace's kernels, as time goes on; never more of them than there are at a time.
+class KernelsInOrder {
+ public:
+  explicit KernelsInOrder(Source& source)
+      : source_(source),
+        rows_(source.prepare("SELECT device_id, start_ns, end_ns, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM kernel ORDER BY start_ns")) {}
+
+  /// Tells `to` of those that began up to `time`, which does not lie before the last.
+  void up_to(TimeNs time, WaitStates& to) {
+    for (; next() && next_->start <= time; next_.reset()) to.begin_kernel(shape_of(*next_));
+  }
+
+ private:
+  bool next() {
+    if (next_ || done_) return !done_;
+    done_ = !source_.next(rows_);
+    if (done_) return false;
+    KernelRow& kernel = next_.emplace();
+    kernel.device = static_cast<DeviceId>(rows_.integer(0));
+    kernel.start = rows_.integer(1);
+    kernel.end = rows_.integer(2);
+    for (int i = 0; i < 3; ++i) {
+      kernel.grid[i] = static_cast<std::uint32_t>(rows_.integer(3 + i));
+      kernel.block[i] = static_cast<std::uint32_t>(rows_.integer(6 + i));
+    }
+    return true;
+  }
+
+  Source& source_;
+  Statement rows_;
+  std::optional<KernelRow> next_;
+  bool done_ = false;
+};
+
 /// Everything of the trace that lies on a lane, once for each pass.
 class Walk {
  public:
-  Walk(Source& source, LaneBuilder& builder, bool adding) : source_(source), builder_(builder), adding_(adding) {}
+  Walk(Source& source, LaneBuilder& builder, WaitStates& states, bool adding)
+      : source_(source), builder_(builder), states_(states), adding_(adding) {}
 
   void all() {
     waits();
@@ -130,27 +168,44 @@ class Walk {
 
   void waits() {
     std::unordered_map<Warp, Stay, WarpHash> stays;
-    const std::string sql = "SELECT device_id, sm, arrived_ns, resumed_ns, strategy_id, switched_ns, block, warp, iteration FROM wait";
+    KernelsInOrder kernels(source_);
+    const std::string sql = "SELECT device_id, sm, arrived_ns, resumed_ns, strategy_id, switched_ns, block, warp, iteration, site_id, polls FROM wait";
     source_.each(adding_ ? sql + " ORDER BY arrived_ns, id" : sql, [&](const Statement& row) {
-      const auto sm = static_cast<std::uint32_t>(row.integer(1));
-      const TimeNs arrived = row.integer(2), resumed = row.integer(3);
-      FineTrack& track = sm_track(static_cast<DeviceId>(row.integer(0)), sm);
-      if (!adding_) return builder_.count(track, arrived);
-      FineLane& lane = builder_.lane(track, 0);
-      builder_.add_begin(track, lane, arrived);
-      const State state = state_under(static_cast<StrategyId>(row.integer(4)));
-      const TimeNs switched = row.is_null(5) ? 0 : row.integer(5);
-      if (switched > arrived && switched < resumed) {
-        builder_.add_time(track, lane, other_way(state), arrived, switched);
-        builder_.add_time(track, lane, state, switched, resumed);
-      } else {
-        builder_.add_time(track, lane, state, arrived, resumed);
+      const WaitRow wait = wait_of(row);
+      FineTrack& track = sm_track(wait.device, wait.sm);
+      if (!adding_) {
+        states_.add_wait(wait);
+        return builder_.count(track, wait.arrived);
       }
-      Stay& stay = stays[{row.integer(0), row.integer(6), row.integer(7)}];
-      const auto iteration = static_cast<std::uint32_t>(row.integer(8));
-      if (const auto since = stay.computed_since(sm, iteration)) builder_.add_time(track, lane, State::computing, *since, arrived);
-      stay.add(sm, iteration, resumed);
+      kernels.up_to(wait.arrived, states_);
+      const WaitStates::Own own = states_.own(wait);
+      const std::uint32_t others = states_.others(wait);
+      FineLane& lane = builder_.lane(track, 0);
+      builder_.add_begin(track, lane, wait.arrived);
+      builder_.add_time(track, lane, own.first, wait.arrived, own.change);
+      builder_.add_time(track, lane, own.last, own.change, wait.resumed);
+      builder_.add_time(track, lane, State::at_barrier, wait.arrived, wait.resumed, others);
+      Stay& stay = stays[{wait.device, wait.block, wait.warp}];
+      if (const auto since = stay.computed_since(wait.sm, wait.iteration))
+        builder_.add_time(track, lane, State::computing, *since, wait.arrived, 1 + others);
+      stay.add(wait.sm, wait.iteration, wait.resumed);
     });
+  }
+
+  static WaitRow wait_of(const Statement& row) {
+    WaitRow wait{};
+    wait.device = static_cast<DeviceId>(row.integer(0));
+    wait.sm = static_cast<std::uint32_t>(row.integer(1));
+    wait.arrived = row.integer(2);
+    wait.resumed = row.integer(3);
+    wait.strategy = static_cast<StrategyId>(row.integer(4));
+    if (!row.is_null(5)) wait.switched = row.integer(5);
+    wait.block = static_cast<std::uint32_t>(row.integer(6));
+    wait.warp = static_cast<std::uint32_t>(row.integer(7));
+    wait.iteration = static_cast<std::uint32_t>(row.integer(8));
+    wait.site = static_cast<SiteId>(row.integer(9));
+    wait.polls = static_cast<std::uint32_t>(row.integer(10));
+    return wait;
   }
 
   FineTrack& sm_track(DeviceId device, std::uint32_t sm) {
@@ -219,6 +274,7 @@ class Walk {
 
   Source& source_;
   LaneBuilder& builder_;
+  WaitStates& states_;
   bool adding_;
   std::unordered_map<std::uint64_t, FineTrack*> sms_;
 };
@@ -353,7 +409,7 @@ std::string create_summary_tables_sql(bool temporary) {
          "lane_block (id INTEGER PRIMARY KEY, lane_id INTEGER NOT NULL, level INTEGER NOT NULL, number INTEGER NOT NULL, "
          "columns BLOB NOT NULL) STRICT;\n" +
          create +
-         "lane_extent (id INTEGER PRIMARY KEY, origin_ns INTEGER NOT NULL, top_level INTEGER NOT NULL, lanes INTEGER NOT NULL, "
+         "lane_extent (id INTEGER PRIMARY KEY, version INTEGER NOT NULL, origin_ns INTEGER NOT NULL, top_level INTEGER NOT NULL, lanes INTEGER NOT NULL, "
          "blocks INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL) STRICT;\n" +
          create +
          "row_kind (id INTEGER PRIMARY KEY, rows INTEGER NOT NULL, short_ns INTEGER NOT NULL) STRICT;\n" + create +
@@ -367,10 +423,14 @@ int summarise(Database& database, const SummaryWatch& watch) {
     source.expected += static_cast<std::uint64_t>(database.integer(std::string("SELECT count(*) FROM ") + table.name)) * 3;
   const Rows rows = look_at_rows(source);
   LaneBuilder builder(rows.shown.begin, rows.shown.end);
-  Walk(source, builder, false).all();
+  WaitStates states;
+  source.each("SELECT id, pollers FROM site", [&](const Statement& row) {
+    states.add_site(static_cast<SiteId>(row.integer(0)), static_cast<Pollers>(row.integer(1)));
+  });
+  Walk(source, builder, states, false).all();
   if (source.code() != 0) return source.code();
   builder.split();
-  Walk(source, builder, true).all();
+  Walk(source, builder, states, true).all();
   if (source.code() != 0) return source.code();
 
   LaneWriter writer(source);
@@ -381,7 +441,8 @@ int summarise(Database& database, const SummaryWatch& watch) {
   if (code != 0) return code;
   put_kinds(source, rows);
   // Last: where it is, all the rest is.
-  source.execute("INSERT INTO lane_extent (id, origin_ns, top_level, lanes, blocks, begin_ns, end_ns) VALUES (1, " +
+  source.execute("INSERT INTO lane_extent (id, version, origin_ns, top_level, lanes, blocks, begin_ns, end_ns) VALUES (1, " +
+                 std::to_string(kSummaryVersion) + ", " +
                  std::to_string(rows.shown.begin) + ", " + std::to_string(builder.top()) + ", " + std::to_string(writer.lanes()) + ", " +
                  std::to_string(writer.blocks()) + ", " + std::to_string(rows.traced.begin) + ", " + std::to_string(rows.traced.end) + ")");
   return source.code();

@@ -11,6 +11,9 @@
 
 namespace wicprof::store {
 
+/// Of what the tables hold: summaries of another version are made anew by whoever reads them.
+inline constexpr int kSummaryVersion = 2;
+
 /// CREATE TABLE of what the summaries lie in; `temporary`: beside the trace instead of in it.
 std::string create_summary_tables_sql(bool temporary = false);
 

@@ -13,7 +13,7 @@ Result<Overview> Overview::open(Database database, const std::string& path, cons
   overview.database_ = std::move(database);
   overview.path_ = path;
   Database& from = overview.database_;
-  overview.kept_ = from.integer("SELECT count(*) FROM lane_extent", 0) == 1;
+  overview.kept_ = from.integer("SELECT count(*) FROM lane_extent WHERE version = " + std::to_string(kSummaryVersion), 0) == 1;
   if (!overview.kept_) {
     int code = from.execute(create_summary_tables_sql(true));
     if (code == 0) code = from.execute("BEGIN");
