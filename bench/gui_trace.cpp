@@ -246,7 +246,9 @@ bool record_live(const std::string& path, std::int64_t rate, double seconds, int
     if (read == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   producer.join();
-  return write(tell, &behind, sizeof behind) == sizeof behind && recorder->finish();
+  const Result<> finished = recorder->finish();
+  if (!finished) std::fprintf(stderr, "gui_trace: %s\n", finished.error().message.c_str());
+  return finished && write(tell, &behind, sizeof behind) == sizeof behind;
 }
 
 Live watch_live(const std::string& path, std::int64_t rate, double seconds) {
@@ -273,6 +275,7 @@ Live watch_live(const std::string& path, std::int64_t rate, double seconds) {
       next += kSecond / 60;
       std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<TimeNs>(next - now_ns(), 0)));
     }
+    if (const auto error = app.progress().error) std::fprintf(stderr, "gui_trace: %s\n", error->message.c_str());
   }
   int status = 0;
   TimeNs recorder_behind = 0;

@@ -57,7 +57,7 @@ int Writer::prepare() {
     make(inserts_[i].statement, inserts[i].sql);
     inserts_[i].columns = inserts[i].columns;
     inserts_[i].many = inserts[i].many;
-    if (inserts[i].many) waiting_[i].reserve(kRowsAtOnce * inserts[i].columns);
+    waiting_[i].values.resize((inserts[i].many ? kRowsAtOnce : 1) * inserts[i].columns);
   }
   make(begin_, "BEGIN IMMEDIATE");
   make(commit_, "COMMIT");
@@ -96,17 +96,16 @@ int Writer::begin() {
 }
 
 int Writer::write_waiting(std::size_t table) {
-  std::vector<Value>& rows = waiting_[table];
-  if (rows.empty()) return 0;
+  Waiting& waiting = waiting_[table];
+  if (waiting.rows == 0) return 0;
   Insert& insert = inserts_[table];
   if (insert.many) {
-    *given_ = {rows.data(), insert.columns, rows.size() / insert.columns};
+    *given_ = {waiting.values.data(), insert.columns, waiting.rows};
   } else {
-    for (std::size_t i = 0; i < rows.size(); ++i) bind_value(insert.statement, static_cast<int>(i) + 1, rows[i]);
+    for (std::size_t i = 0; i < insert.columns; ++i) bind_value(insert.statement, static_cast<int>(i) + 1, waiting.values[i]);
   }
-  const int code = insert.statement.run();
-  rows.clear();
-  return code;
+  waiting.rows = 0;
+  return insert.statement.run();
 }
 
 int Writer::write_all_waiting() {
@@ -171,7 +170,7 @@ int Writer::commit() {
 void Writer::roll_back() {
   // SQLite has already rolled back after some failures.
   if (database_.in_transaction()) roll_back_.run();
-  for (std::vector<Value>& rows : waiting_) rows.clear();
+  for (Waiting& waiting : waiting_) waiting.rows = 0;
   open_ = false;
 }
 

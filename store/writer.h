@@ -40,10 +40,11 @@ class Writer {
   int insert(const typename Table::Event& event, const Lookup& lookup) {
     if (const int code = begin(); code != 0) return code;
     constexpr std::size_t kTable = Index<Table>::value;
-    std::vector<Value>& rows = waiting_[kTable];
-    if constexpr (!has_own_id<Table>()) rows.push_back(process_of(event, lookup));
-    add_columns<Table>(rows, event, lookup, std::make_index_sequence<Table::kColumns.size()>());
-    if (!has_own_id<Table>() && rows.size() < kRowsAtOnce * written_columns<Table>()) return 0;
+    Waiting& waiting = waiting_[kTable];
+    Value* to = waiting.values.data() + waiting.rows++ * written_columns<Table>();
+    if constexpr (!has_own_id<Table>()) *to++ = process_of(event, lookup);
+    put_columns<Table>(to, event, lookup, std::make_index_sequence<Table::kColumns.size()>());
+    if (!has_own_id<Table>() && waiting.rows < kRowsAtOnce) return 0;
     return write_waiting(kTable);
   }
 
@@ -104,8 +105,8 @@ class Writer {
   static constexpr std::size_t kRowsAtOnce = 256;
 
   template <class Table, std::size_t... I>
-  static void add_columns(std::vector<Value>& to, const typename Table::Event& event, const Lookup& lookup, std::index_sequence<I...>) {
-    (to.push_back(Table::kColumns[I].of(event, lookup)), ...);
+  static void put_columns(Value* to, const typename Table::Event& event, const Lookup& lookup, std::index_sequence<I...>) {
+    ((to[I] = Table::kColumns[I].of(event, lookup)), ...);
   }
   static void bind_value(Statement& statement, int parameter, Value value) {
     if (value.known) {
@@ -127,7 +128,11 @@ class Writer {
     bool many = false;  // takes given rows; otherwise one row, by its parameters
   };
   std::array<Insert, kTables> inserts_;
-  std::array<std::vector<Value>, kTables> waiting_;  // rows of the open transaction that SQLite does not have yet
+  struct Waiting {
+    std::vector<Value> values;  // room for as many rows as are written at once
+    std::size_t rows = 0;
+  };
+  std::array<Waiting, kTables> waiting_;  // rows of the open transaction that SQLite does not have yet
   Statement begin_, commit_, roll_back_, insert_string_, put_meta_, put_stat_, put_clock_error_, put_sass_;
   bool open_ = false;  // a transaction
 };
