@@ -246,7 +246,9 @@ bool record_live(const std::string& path, std::int64_t rate, double seconds, int
     if (read == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   producer.join();
-  return write(tell, &behind, sizeof behind) == sizeof behind && recorder->finish();
+  const Result<> finished = recorder->finish();
+  if (!finished) std::fprintf(stderr, "gui_trace: %s\n", finished.error().message.c_str());
+  return finished && write(tell, &behind, sizeof behind) == sizeof behind;
 }
 
 Live watch_live(const std::string& path, std::int64_t rate, double seconds) {
@@ -273,6 +275,7 @@ Live watch_live(const std::string& path, std::int64_t rate, double seconds) {
       next += kSecond / 60;
       std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<TimeNs>(next - now_ns(), 0)));
     }
+    if (const auto error = app.progress().error) std::fprintf(stderr, "gui_trace: %s\n", error->message.c_str());
   }
   int status = 0;
   TimeNs recorder_behind = 0;
@@ -291,22 +294,8 @@ Live watch_live(const std::string& path, std::int64_t rate, double seconds) {
   return live;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc == 3 && std::strcmp(argv[1], kFactsWord) == 0) return gui::write_facts(argv[2]) ? 0 : 1;
-  bench::Claim claim("gui_trace", "the window on a large trace: first picture, frames, memory, and how far behind it is live", argc, argv);
-  const std::int64_t events = claim.option("events", std::int64_t{10'000'000});
-  const std::int64_t steps = claim.option("steps", std::int64_t{8});
-  const std::int64_t rate = claim.option("rate", std::int64_t{1'000'000});
-  const std::int64_t seconds = claim.option("live-seconds", std::int64_t{6});
-  const std::string folder = claim.option("folder", std::string("/tmp"));
-  std::string path = claim.option("trace", std::string());
-  const bool own = path.empty();
-  if (own) path = folder + "/gui_trace." + std::to_string(getpid()) + ".wicprof";
-  const std::string live_path = folder + "/gui_trace_live." + std::to_string(getpid()) + ".wicprof";
-  if (own && !in_child([&] { return bench::make_trace(path, events); })) return 2;
-
+/// What is measured of a trace that is there. False: it could not be shown.
+bool claim_recorded(bench::Claim& claim, const std::string& path, std::int64_t events, std::int64_t steps) {
   const std::map<std::string, bench::Parameter> params = {{"events", events}, {"walk", steps}};
   const auto bounded = [&](const char* name, double value, const char* unit, double bar, const char* words) {
     claim.add({name, params, value, unit, words, value / bar, 1, true});
@@ -341,29 +330,55 @@ int main(int argc, char** argv) {
     }
     bounded("peak_memory", memory_figure("VmHWM:") / 1e6, "MB", 500, "500 MB");
   }
-  if (own) {
-    for (const char* suffix : {"", "-wal", "-shm", ".gui.json"}) unlink((path + suffix).c_str());
+  return good;
+}
+
+/// What is measured of a trace that is being written. False: it could not be recorded or shown.
+bool claim_live(bench::Claim& claim, const std::string& live_path, std::int64_t rate, std::int64_t seconds) {
+  const Live live = watch_live(live_path, rate, static_cast<double>(seconds));
+  for (const char* suffix : {"", "-wal", "-shm"}) unlink((live_path + suffix).c_str());
+  if (!live.good) {
+    std::fprintf(stderr, "gui_trace: the live trace could not be recorded or shown\n");
+    return false;
   }
-  if (!good) {
-    std::fprintf(stderr, "gui_trace: the trace could not be shown\n");
-    return 2;
-  }
-  {
-    const Live live = watch_live(live_path, rate, static_cast<double>(seconds));
-    for (const char* suffix : {"", "-wal", "-shm"}) unlink((live_path + suffix).c_str());
-    if (!live.good) {
-      std::fprintf(stderr, "gui_trace: the live trace could not be recorded or shown\n");
+  const std::map<std::string, bench::Parameter> of = {{"events_a_second", rate}, {"seconds", seconds}};
+  claim.add({"live_recorded", of, live.events_a_second, "events/s", std::to_string(rate) + " events/s",
+             live.events_a_second / static_cast<double>(rate), 0.99});
+  claim.add({"live_dropped", of, live.dropped, "events"});
+  claim.add({"live_recorder_behind_worst", of, live.recorder_behind_ms, "ms"});
+  claim.add({"live_behind_p50", of, percentile(live.behind_ms, 0.5), "ms"});
+  claim.add({"live_behind_p99", of, percentile(live.behind_ms, 0.99), "ms"});
+  const double worst = percentile(live.behind_ms, 1);
+  claim.add({"live_behind_worst", of, worst, "ms", "200 ms", worst / 200, 1, true});
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], kFactsWord) == 0) return gui::write_facts(argv[2]) ? 0 : 1;
+  bench::Claim claim("gui_trace", "the window on a large trace: first picture, frames, memory, and how far behind it is live", argc, argv);
+  const std::int64_t events = claim.option("events", std::int64_t{10'000'000});
+  const std::int64_t steps = claim.option("steps", std::int64_t{8});
+  const std::int64_t rate = claim.option("rate", std::int64_t{1'000'000});
+  const std::int64_t seconds = claim.option("live-seconds", std::int64_t{6});
+  const std::string part = claim.option("part", std::string("both"));  // recorded, live
+  const std::string folder = claim.option("folder", std::string("/tmp"));
+  std::string path = claim.option("trace", std::string());
+  const bool own = path.empty();
+  if (own) path = folder + "/gui_trace." + std::to_string(getpid()) + ".wicprof";
+  const std::string live_path = folder + "/gui_trace_live." + std::to_string(getpid()) + ".wicprof";
+  if (part != "live") {
+    if (own && !in_child([&] { return bench::make_trace(path, events); })) return 2;
+    const bool shown = claim_recorded(claim, path, events, steps);
+    if (own) {
+      for (const char* suffix : {"", "-wal", "-shm", ".gui.json"}) unlink((path + suffix).c_str());
+    }
+    if (!shown) {
+      std::fprintf(stderr, "gui_trace: the trace could not be shown\n");
       return 2;
     }
-    const std::map<std::string, bench::Parameter> of = {{"events_a_second", rate}, {"seconds", seconds}};
-    claim.add({"live_recorded", of, live.events_a_second, "events/s", std::to_string(rate) + " events/s",
-               live.events_a_second / static_cast<double>(rate), 0.99});
-    claim.add({"live_dropped", of, live.dropped, "events"});
-    claim.add({"live_recorder_behind_worst", of, live.recorder_behind_ms, "ms"});
-    claim.add({"live_behind_p50", of, percentile(live.behind_ms, 0.5), "ms"});
-    claim.add({"live_behind_p99", of, percentile(live.behind_ms, 0.99), "ms"});
-    const double worst = percentile(live.behind_ms, 1);
-    claim.add({"live_behind_worst", of, worst, "ms", "200 ms", worst / 200, 1, true});
   }
+  if (part != "recorded" && !claim_live(claim, live_path, rate, seconds)) return 2;
   return claim.write();
 }

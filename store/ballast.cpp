@@ -13,7 +13,7 @@ namespace wicprof::store {
 
 namespace {
 constexpr std::uint64_t kLeast = 256 << 10;
-constexpr std::uint64_t kMost = 8 << 20;
+constexpr std::uint64_t kMost = 32 << 20;
 
 std::uint64_t free_beside(const std::string& path) {
   struct statvfs info {};

@@ -28,24 +28,26 @@ Result<> bare_insert(const std::string& path, std::span<const WaitEvent> events,
   for (const WaitEvent& event : events) {
     if (in_batch == 0) execute("BEGIN IMMEDIATE");
     if (code != SQLITE_OK) break;
-    sqlite3_bind_int64(insert, 1, event.site);
-    sqlite3_bind_int64(insert, 2, event.device);
-    sqlite3_bind_int64(insert, 3, event.block);
-    sqlite3_bind_int64(insert, 4, event.warp);
-    sqlite3_bind_int64(insert, 5, event.sm);
-    sqlite3_bind_int64(insert, 6, event.iteration);
-    sqlite3_bind_int64(insert, 7, static_cast<sqlite3_int64>(event.arrived_ns));
-    sqlite3_bind_null(insert, 8);
-    sqlite3_bind_int64(insert, 9, static_cast<sqlite3_int64>(event.resumed_ns));
-    sqlite3_bind_int64(insert, 10, event.polls);
-    sqlite3_bind_int64(insert, 11, event.strategy);
-    sqlite3_bind_int64(insert, 12, static_cast<sqlite3_int64>(event.status));
-    sqlite3_bind_int64(insert, 13, event.value);
+    sqlite3_bind_null(insert, 1);  // whose it is: the recorder was not told, either
+    sqlite3_bind_int64(insert, 2, event.site);
+    sqlite3_bind_int64(insert, 3, event.device);
+    sqlite3_bind_int64(insert, 4, event.block);
+    sqlite3_bind_int64(insert, 5, event.warp);
+    sqlite3_bind_int64(insert, 6, event.sm);
+    sqlite3_bind_int64(insert, 7, event.iteration);
+    sqlite3_bind_int64(insert, 8, static_cast<sqlite3_int64>(event.arrived_ns));
+    sqlite3_bind_null(insert, 9);
+    sqlite3_bind_int64(insert, 10, static_cast<sqlite3_int64>(event.resumed_ns));
+    sqlite3_bind_int64(insert, 11, event.polls);
+    sqlite3_bind_int64(insert, 12, event.strategy);
+    sqlite3_bind_int64(insert, 13, static_cast<sqlite3_int64>(event.status));
+    sqlite3_bind_int64(insert, 14, event.value);
     if (event.switched_after_ns == 0) {
-      sqlite3_bind_null(insert, 14);
+      sqlite3_bind_null(insert, 15);
     } else {
-      sqlite3_bind_int64(insert, 14, static_cast<sqlite3_int64>(event.arrived_ns + event.switched_after_ns));
+      sqlite3_bind_int64(insert, 15, static_cast<sqlite3_int64>(event.arrived_ns + event.switched_after_ns));
     }
+    sqlite3_bind_null(insert, 16);
     code = sqlite3_step(insert) == SQLITE_DONE ? SQLITE_OK : sqlite3_errcode(database);
     sqlite3_reset(insert);
     if (++in_batch == batch) {

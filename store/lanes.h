@@ -1,7 +1,8 @@
 // What a trace's rows are shown on and as what: a lane is a row of a picture, with a time axis. One definition for the
-// summaries that a trace keeps (level_of_detail.h) and for pictures that are made from the rows themselves.
+// summaries that a trace keeps (lane_block.h) and for pictures that are made from the rows themselves.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,6 +32,23 @@ constexpr std::size_t index_of(State state) { return static_cast<std::size_t>(st
 /// The tables whose rows are shown.
 enum class RowKind : std::uint8_t { wait, signal, host_wait, kernel, copy, call, nvtx, migration, thread_sample };
 inline constexpr std::size_t kRowKinds = 9;
+
+/// Where the rows of a kind are, and between which columns' times they lie.
+struct LaneTable {
+  const char* name;
+  const char* begin;
+  const char* end;
+};
+inline constexpr std::array<LaneTable, kRowKinds> kLaneTables{{{"wait", "arrived_ns", "resumed_ns"},
+                                                {"signal", "at_ns", "at_ns"},
+                                                {"host_wait", "begin_ns", "end_ns"},
+                                                {"kernel", "start_ns", "end_ns"},
+                                                {"copy", "start_ns", "end_ns"},
+                                                {"call", "start_ns", "end_ns"},
+                                                {"nvtx", "start_ns", "end_ns"},
+                                                {"uvm", "start_ns", "end_ns"},
+                                                {"thread_sample", "begin_ns", "end_ns"}}};
+constexpr const LaneTable& table_of(RowKind kind) { return kLaneTables[static_cast<std::size_t>(kind)]; }
 
 enum class LaneKind : std::uint8_t {
   nvtx,     ///< of a process, a thread and a domain

@@ -1,300 +1,22 @@
 #include "store/level_of_detail.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <iterator>
-#include <limits>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
+
+#include "store/lane_builder.h"
+#include "store/rows.h"
+#include "store/wait_states.h"
 
 namespace wicprof::store {
 
 namespace {
-
-// --- Blocks as bytes: each list as numbers of seven bits a byte, and of empty columns how many follow each other.
-
-void put_number(std::string& bytes, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
-  bytes += static_cast<char>(value);
-}
-
-template <class List>
-void put_list(std::string& bytes, const List& list) {
-  for (std::size_t i = 0; i < list.size();) {
-    put_number(bytes, static_cast<std::uint64_t>(list[i]));
-    if (list[i++] != 0) continue;
-    const std::size_t first = i;
-    while (i < list.size() && list[i] == 0) ++i;
-    put_number(bytes, i - first);
-  }
-}
-
-class Bytes {
- public:
-  explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
-
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      if (at_ == bytes_.size()) break;
-      const auto byte = static_cast<unsigned char>(bytes_[at_++]);
-      value |= std::uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80) return value;
-    }
-    good_ = false;
-    return 0;
-  }
-  template <class T>
-  std::vector<T> list() {
-    std::vector<T> values(kBlockColumns);
-    for (std::size_t i = 0; i < values.size() && good_;) {
-      const std::uint64_t value = number();
-      if (value > static_cast<std::uint64_t>(std::numeric_limits<T>::max())) good_ = false;
-      values[i++] = static_cast<T>(value);
-      if (value != 0) continue;
-      const std::uint64_t more = number();
-      if (more > values.size() - i) good_ = false;
-      i += good_ ? more : 0;
-    }
-    return values;
-  }
-  bool good() const { return good_; }
-  bool at_end() const { return at_ == bytes_.size(); }
-
- private:
-  std::string_view bytes_;
-  std::size_t at_ = 0;
-  bool good_ = true;
-};
-
-// --- Making them.
-
-constexpr std::array<LaneTable, kRowKinds> kTables{{{"wait", "arrived_ns", "resumed_ns"},
-                                                {"signal", "at_ns", "at_ns"},
-                                                {"host_wait", "begin_ns", "end_ns"},
-                                                {"kernel", "start_ns", "end_ns"},
-                                                {"copy", "start_ns", "end_ns"},
-                                                {"call", "start_ns", "end_ns"},
-                                                {"nvtx", "start_ns", "end_ns"},
-                                                {"uvm", "start_ns", "end_ns"},
-                                                {"thread_sample", "begin_ns", "end_ns"}}};
-/// Of one row of a track: columns at the finest level of each stretch.
-struct FineLane {
-  struct Leaf {
-    std::vector<std::uint32_t> begins = std::vector<std::uint32_t>(kBlockColumns);
-    // Time in columns that something only reaches in part, and from which column on how many more are there.
-    struct Line {
-      std::vector<std::int64_t> part = std::vector<std::int64_t>(kBlockColumns);
-      std::vector<std::int32_t> change = std::vector<std::int32_t>(kBlockColumns);
-    };
-    std::array<std::unique_ptr<Line>, kStates> lines;
-  };
-  std::vector<std::unique_ptr<Leaf>> leaves;  // in order of time; made when something is in them
-  std::uint64_t events = 0;
-};
-
-struct FineTrack {
-  std::unordered_map<std::uint32_t, std::uint32_t> begins;  // by slot: what begins there
-  std::vector<std::uint32_t> leaf_of;                       // by slot
-  struct Place {
-    int level;
-    std::int64_t number;
-  };
-  std::vector<Place> places;  // of the leaves
-  std::vector<TimeNs> ends;   // of the last thing in each row
-  std::vector<FineLane> rows;
-  std::string name;
-};
-
-/// What the summaries of all lanes are made from: told of everything twice, first to count, then to add up.
-class Builder {
- public:
-  Builder(TimeNs first, TimeNs last) : origin_(first) {
-    while (block_width(top_) <= last - first) ++top_;
-    finest_ = std::max(0, top_ - kFinestBelowTop);
-  }
-  int top() const { return top_; }
-
-  FineTrack& track(const TrackKey& key) {
-    if (last_track_ == nullptr || key != last_key_) {
-      last_key_ = key;
-      last_track_ = &tracks_[key];
-    }
-    return *last_track_;
-  }
-
-  void count(FineTrack& track, TimeNs begin) { ++track.begins[slot(begin)]; }
-
-  /// Between the two: which stretches have fine columns.
-  void split() {
-    for (auto& [key, track] : tracks_) {
-      track.leaf_of.resize(std::size_t{1} << (2 * (top_ - finest_)));
-      split(track, top_, 0);
-      track.begins.clear();
-    }
-  }
-
-  /// The row of a track in which there is room, from the first on. In order of begin.
-  FineLane& row_with_room(FineTrack& track, TimeNs begin, TimeNs end) {
-    const auto room = std::find_if(track.ends.begin(), track.ends.end(), [begin](TimeNs last) { return begin >= last; });
-    const auto row = static_cast<std::size_t>(room - track.ends.begin());
-    if (room == track.ends.end()) track.ends.push_back(0);
-    track.ends[row] = end;
-    return lane(track, row);
-  }
-  FineLane& lane(FineTrack& track, std::size_t row) {
-    if (track.rows.size() <= row) track.rows.resize(row + 1);
-    track.rows[row].leaves.resize(track.places.size());
-    return track.rows[row];
-  }
-
-  void add_begin(FineTrack& track, FineLane& lane, TimeNs begin) {
-    const std::uint32_t leaf = leaf_at(track, begin);
-    ++leaf_of(lane, leaf).begins[column(track, leaf, begin)];
-    ++lane.events;
-  }
-
-  void add_time(FineTrack& track, FineLane& lane, State state, TimeNs begin, TimeNs end) {
-    if (end <= begin) return;
-    std::uint32_t first = leaf_at(track, begin), last = leaf_at(track, end);
-    std::uint32_t from = column(track, first, begin), to = column(track, last, end);
-    if (first == last && from == to) {
-      line_of(lane, first, state).part[from] += end - begin;
-      return;
-    }
-    line_of(lane, first, state).part[from] += column_begin(track, first, from) + column_width(track.places[first].level) - begin;
-    line_of(lane, last, state).part[to] += end - column_begin(track, last, to);
-    if (++from == kBlockColumns) {
-      from = 0;
-      ++first;
-    }
-    if (first == last && from == to) return;
-    ++line_of(lane, first, state).change[from];
-    --line_of(lane, last, state).change[to];
-  }
-
-  /// Hands out every lane with its blocks, the finest first.
-  template <class Take>
-  int finish(Take take) {
-    for (auto& [key, track] : tracks_) {
-      for (std::size_t row = 0; row < track.rows.size(); ++row) {
-        FineLane& fine = track.rows[row];
-        Lane lane;
-        lane.track = key;
-        lane.row = static_cast<std::uint32_t>(row);
-        lane.name = track.name;
-        lane.events = fine.events;
-        if (const int code = take(lane, blocks_of(track, fine, lane.most)); code != 0) return code;
-        fine = {};
-      }
-    }
-    return 0;
-  }
-
- private:
-  std::uint32_t slot(TimeNs time) const { return static_cast<std::uint32_t>((time - origin_) / block_width(finest_)); }
-  std::uint32_t leaf_at(const FineTrack& track, TimeNs time) const { return track.leaf_of[slot(time)]; }
-  TimeNs leaf_begin(const FineTrack& track, std::uint32_t leaf) const {
-    return origin_ + track.places[leaf].number * block_width(track.places[leaf].level);
-  }
-  std::uint32_t column(const FineTrack& track, std::uint32_t leaf, TimeNs time) const {
-    return static_cast<std::uint32_t>((time - leaf_begin(track, leaf)) / column_width(track.places[leaf].level));
-  }
-  TimeNs column_begin(const FineTrack& track, std::uint32_t leaf, std::uint32_t column) const {
-    return leaf_begin(track, leaf) + column * column_width(track.places[leaf].level);
-  }
-  static FineLane::Leaf& leaf_of(FineLane& lane, std::uint32_t leaf) {
-    if (!lane.leaves[leaf]) lane.leaves[leaf] = std::make_unique<FineLane::Leaf>();
-    return *lane.leaves[leaf];
-  }
-  static FineLane::Leaf::Line& line_of(FineLane& lane, std::uint32_t leaf, State state) {
-    auto& line = leaf_of(lane, leaf).lines[index_of(state)];
-    if (!line) line = std::make_unique<FineLane::Leaf::Line>();
-    return *line;
-  }
-
-  std::uint64_t split(FineTrack& track, int level, std::int64_t number) {
-    const auto slots = std::int64_t{1} << (2 * (level - finest_));
-    std::uint64_t things = 0;
-    if (track.begins.size() < static_cast<std::size_t>(slots)) {
-      for (const auto& [slot, count] : track.begins) things += slot / slots == number ? count : 0;
-    } else {
-      for (std::int64_t i = number * slots; i < (number + 1) * slots; ++i) {
-        const auto found = track.begins.find(static_cast<std::uint32_t>(i));
-        if (found != track.begins.end()) things += found->second;
-      }
-    }
-    if (things <= kSplitFrom || level == finest_) {
-      const auto leaf = static_cast<std::uint32_t>(track.places.size());
-      track.places.push_back({level, number});
-      std::fill_n(track.leaf_of.begin() + number * slots, slots, leaf);
-    } else {
-      for (int child = 0; child < 4; ++child) split(track, level - 1, number * 4 + child);
-    }
-    return things;
-  }
-
-  static LaneBlock settled(const FineTrack::Place& place, const FineLane::Leaf* leaf, std::array<std::int64_t, kStates>& now,
-                           std::uint32_t& most) {
-    LaneBlock block{place.level, place.number, {}, {}};
-    block.begins = leaf != nullptr ? leaf->begins : std::vector<std::uint32_t>(kBlockColumns);
-    std::vector<std::int64_t> all(kBlockColumns);
-    for (std::size_t s = 0; s < kStates; ++s) {
-      const FineLane::Leaf::Line* line = leaf != nullptr ? leaf->lines[s].get() : nullptr;
-      if (line == nullptr && now[s] == 0) continue;
-      std::vector<std::int64_t>& time = block.time[s];
-      time.resize(kBlockColumns);
-      for (std::size_t i = 0; i < kBlockColumns; ++i) {
-        if (line != nullptr) now[s] += line->change[i];
-        time[i] = now[s] * column_width(place.level) + (line != nullptr ? line->part[i] : 0);
-        all[i] += time[i];
-      }
-    }
-    const std::int64_t width = column_width(place.level);
-    for (const std::int64_t time : all) most = std::max(most, static_cast<std::uint32_t>((time + width - 1) / width));
-    return block;
-  }
-
-  /// Four blocks side by side as one.
-  static LaneBlock merged(const LaneBlock* four) {
-    LaneBlock block{four[0].level + 1, four[0].number / 4, std::vector<std::uint32_t>(kBlockColumns), {}};
-    for (std::size_t child = 0; child < 4; ++child) {
-      const auto into = [&](auto& to, const auto& from) {
-        for (std::size_t i = 0; i < from.size(); ++i) to[(child * kBlockColumns + i) / 4] += from[i];
-      };
-      into(block.begins, four[child].begins);
-      for (std::size_t s = 0; s < kStates; ++s) {
-        if (four[child].time[s].empty()) continue;
-        block.time[s].resize(kBlockColumns);
-        into(block.time[s], four[child].time[s]);
-      }
-    }
-    return block;
-  }
-
-  static std::vector<LaneBlock> blocks_of(const FineTrack& track, const FineLane& lane, std::uint32_t& most) {
-    std::vector<LaneBlock> all, open;  // open: in order of time, with no gap; four of one parent become that at once
-    std::array<std::int64_t, kStates> now{};
-    for (std::size_t i = 0; i < track.places.size(); ++i) {
-      open.push_back(settled(track.places[i], lane.leaves[i].get(), now, most));
-      while (open.size() >= 4 && open.back().number % 4 == 3 && open[open.size() - 4].level == open.back().level) {
-        LaneBlock parent = merged(&open[open.size() - 4]);
-        std::move(open.end() - 4, open.end(), std::back_inserter(all));
-        open.resize(open.size() - 4);
-        open.push_back(std::move(parent));
-      }
-    }
-    std::move(open.begin(), open.end(), std::back_inserter(all));
-    return all;
-  }
-
-  TimeNs origin_;
-  int top_ = 0, finest_ = 0;
-  std::map<TrackKey, FineTrack> tracks_;
-  TrackKey last_key_;
-  FineTrack* last_track_ = nullptr;
-};
 
 /// Reads rows for the builder; keeps the first failure.
 class Source {
@@ -313,6 +35,7 @@ class Source {
       }
     }
   }
+  bool next(Statement& statement) { return code_ == 0 && statement.next(code_); }
   void execute(const std::string& sql) {
     if (code_ == 0) code_ = database_.execute(sql);
   }
@@ -364,10 +87,45 @@ class Lengths {
   std::array<std::uint64_t, 65> by_size_{};
 };
 
+/// The trace's kernels, as time goes on; never more of them than there are at a time.
+class KernelsInOrder {
+ public:
+  explicit KernelsInOrder(Source& source)
+      : source_(source),
+        rows_(source.prepare("SELECT device_id, start_ns, end_ns, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM kernel ORDER BY start_ns")) {}
+
+  /// Tells `to` of those that began up to `time`, which does not lie before the last.
+  void up_to(TimeNs time, WaitStates& to) {
+    for (; next() && next_->start <= time; next_.reset()) to.begin_kernel(shape_of(*next_));
+  }
+
+ private:
+  bool next() {
+    if (next_ || done_) return !done_;
+    done_ = !source_.next(rows_);
+    if (done_) return false;
+    KernelRow& kernel = next_.emplace();
+    kernel.device = static_cast<DeviceId>(rows_.integer(0));
+    kernel.start = rows_.integer(1);
+    kernel.end = rows_.integer(2);
+    for (int i = 0; i < 3; ++i) {
+      kernel.grid[i] = static_cast<std::uint32_t>(rows_.integer(3 + i));
+      kernel.block[i] = static_cast<std::uint32_t>(rows_.integer(6 + i));
+    }
+    return true;
+  }
+
+  Source& source_;
+  Statement rows_;
+  std::optional<KernelRow> next_;
+  bool done_ = false;
+};
+
 /// Everything of the trace that lies on a lane, once for each pass.
 class Walk {
  public:
-  Walk(Source& source, Builder& builder, bool adding) : source_(source), builder_(builder), adding_(adding) {}
+  Walk(Source& source, LaneBuilder& builder, WaitStates& states, bool adding)
+      : source_(source), builder_(builder), states_(states), adding_(adding) {}
 
   void all() {
     waits();
@@ -410,27 +168,44 @@ class Walk {
 
   void waits() {
     std::unordered_map<Warp, Stay, WarpHash> stays;
-    const std::string sql = "SELECT device_id, sm, arrived_ns, resumed_ns, strategy_id, switched_ns, block, warp, iteration FROM wait";
+    KernelsInOrder kernels(source_);
+    const std::string sql = "SELECT device_id, sm, arrived_ns, resumed_ns, strategy_id, switched_ns, block, warp, iteration, site_id, polls FROM wait";
     source_.each(adding_ ? sql + " ORDER BY arrived_ns, id" : sql, [&](const Statement& row) {
-      const auto sm = static_cast<std::uint32_t>(row.integer(1));
-      const TimeNs arrived = row.integer(2), resumed = row.integer(3);
-      FineTrack& track = sm_track(static_cast<DeviceId>(row.integer(0)), sm);
-      if (!adding_) return builder_.count(track, arrived);
-      FineLane& lane = builder_.lane(track, 0);
-      builder_.add_begin(track, lane, arrived);
-      const State state = state_under(static_cast<StrategyId>(row.integer(4)));
-      const TimeNs switched = row.is_null(5) ? 0 : row.integer(5);
-      if (switched > arrived && switched < resumed) {
-        builder_.add_time(track, lane, other_way(state), arrived, switched);
-        builder_.add_time(track, lane, state, switched, resumed);
-      } else {
-        builder_.add_time(track, lane, state, arrived, resumed);
+      const WaitRow wait = wait_of(row);
+      FineTrack& track = sm_track(wait.device, wait.sm);
+      if (!adding_) {
+        states_.add_wait(wait);
+        return builder_.count(track, wait.arrived);
       }
-      Stay& stay = stays[{row.integer(0), row.integer(6), row.integer(7)}];
-      const auto iteration = static_cast<std::uint32_t>(row.integer(8));
-      if (const auto since = stay.computed_since(sm, iteration)) builder_.add_time(track, lane, State::computing, *since, arrived);
-      stay.add(sm, iteration, resumed);
+      kernels.up_to(wait.arrived, states_);
+      const WaitStates::Own own = states_.own(wait);
+      const std::uint32_t others = states_.others(wait);
+      FineLane& lane = builder_.lane(track, 0);
+      builder_.add_begin(track, lane, wait.arrived);
+      builder_.add_time(track, lane, own.first, wait.arrived, own.change);
+      builder_.add_time(track, lane, own.last, own.change, wait.resumed);
+      builder_.add_time(track, lane, State::at_barrier, wait.arrived, wait.resumed, others);
+      Stay& stay = stays[{wait.device, wait.block, wait.warp}];
+      if (const auto since = stay.computed_since(wait.sm, wait.iteration))
+        builder_.add_time(track, lane, State::computing, *since, wait.arrived, 1 + others);
+      stay.add(wait.sm, wait.iteration, wait.resumed);
     });
+  }
+
+  static WaitRow wait_of(const Statement& row) {
+    WaitRow wait{};
+    wait.device = static_cast<DeviceId>(row.integer(0));
+    wait.sm = static_cast<std::uint32_t>(row.integer(1));
+    wait.arrived = row.integer(2);
+    wait.resumed = row.integer(3);
+    wait.strategy = static_cast<StrategyId>(row.integer(4));
+    if (!row.is_null(5)) wait.switched = row.integer(5);
+    wait.block = static_cast<std::uint32_t>(row.integer(6));
+    wait.warp = static_cast<std::uint32_t>(row.integer(7));
+    wait.iteration = static_cast<std::uint32_t>(row.integer(8));
+    wait.site = static_cast<SiteId>(row.integer(9));
+    wait.polls = static_cast<std::uint32_t>(row.integer(10));
+    return wait;
   }
 
   FineTrack& sm_track(DeviceId device, std::uint32_t sm) {
@@ -498,7 +273,8 @@ class Walk {
   }
 
   Source& source_;
-  Builder& builder_;
+  LaneBuilder& builder_;
+  WaitStates& states_;
   bool adding_;
   std::unordered_map<std::uint64_t, FineTrack*> sms_;
 };
@@ -514,32 +290,114 @@ Extent traced_time(const std::array<Extent, kRowKinds>& of, const Extent& site_w
   return traced;
 }
 
+/// What the rows of the trace say of themselves, before any is put on a lane.
+struct Rows {
+  std::array<Extent, kRowKinds> extents;
+  std::array<Lengths, kRowKinds> lengths;
+  std::array<std::uint64_t, kRowKinds> count{};
+  Extent shown;   // all of them
+  Extent traced;  // as analyzer::TraceModel has it
+};
+
+Rows look_at_rows(Source& source) {
+  Rows rows;
+  for (std::size_t k = 0; k < kRowKinds; ++k) {
+    const LaneTable& table = kLaneTables[k];
+    source.each(std::string("SELECT ") + table.begin + ", " + table.end + " FROM " + table.name, [&](const Statement& row) {
+      const TimeNs begin = row.integer(0), end = std::max<TimeNs>(row.integer(1), begin);
+      rows.extents[k].add({true, begin, end});
+      rows.lengths[k].add(end - begin);
+      ++rows.count[k];
+    });
+    rows.shown.add(rows.extents[k]);
+  }
+  Extent site_waits, intervals;
+  const auto bounds = [&](const char* sql, Extent& to) {
+    source.each(sql, [&](const Statement& row) {
+      if (!row.is_null(0)) to.add({true, row.integer(0), row.integer(1)});
+    });
+  };
+  bounds("SELECT min(begin_ns), max(end_ns) FROM host_wait WHERE site_id <> 0", site_waits);
+  bounds("SELECT min(begin_ns), max(end_ns) FROM pc_interval", intervals);
+  rows.traced = traced_time(rows.extents, site_waits, intervals);
+  return rows;
+}
+
+/// Into the tables `lane` and `lane_block`.
+class LaneWriter {
+ public:
+  explicit LaneWriter(Source& source)
+      : source_(source),
+        put_lane_(source.prepare("INSERT INTO lane (kind, process_id, device_id, context, number, domain_id, row, name_id, events, most) "
+                                 "VALUES (?, ?, ?, ?, ?, " + kTextId + ", ?, " + kTextId + ", ?, ?)")),
+        put_block_(source.prepare("INSERT INTO lane_block (lane_id, level, number, columns) VALUES (?, ?, ?, ?)")) {}
+
+  void put(const Lane& lane, const std::vector<LaneBlock>& its) {
+    const LaneKind kind = lane.track.kind;
+    put_lane_.bind(1, static_cast<std::int64_t>(kind));
+    bind_if(2, lane.track.process != 0, lane.track.process);
+    bind_if(3, kind == LaneKind::stream || kind == LaneKind::managed || kind == LaneKind::sm, lane.track.device);
+    bind_if(4, kind == LaneKind::stream, lane.track.context);
+    bind_if(5, kind != LaneKind::managed, lane.track.number);
+    bind_text(6, lane.track.domain);
+    put_lane_.bind(7, std::int64_t{lane.row});
+    bind_text(8, lane.name);
+    put_lane_.bind(9, static_cast<std::int64_t>(lane.events));
+    put_lane_.bind(10, std::int64_t{lane.most});
+    source_.run(put_lane_);
+    const std::int64_t id = source_.last_id();
+    ++lanes_;
+    for (const LaneBlock& block : its) put(id, block);
+  }
+  std::int64_t lanes() const { return lanes_; }
+  std::int64_t blocks() const { return blocks_; }
+
+ private:
+  inline static const std::string kTextId = "(SELECT id FROM string WHERE value = ? LIMIT 1)";
+
+  void put(std::int64_t lane, const LaneBlock& block) {
+    const std::string bytes = pack_block(block);
+    put_block_.bind(1, lane);
+    put_block_.bind(2, std::int64_t{block.level});
+    put_block_.bind(3, block.number);
+    put_block_.bind_bytes(4, bytes);
+    source_.run(put_block_);
+    ++blocks_;
+  }
+  void bind_text(int parameter, const std::string& value) {
+    if (value.empty()) {
+      put_lane_.bind_null(parameter);
+    } else {
+      put_lane_.bind(parameter, std::string_view(value));
+    }
+  }
+  void bind_if(int parameter, bool has_meaning, std::int64_t value) {
+    if (has_meaning) {
+      put_lane_.bind(parameter, value);
+    } else {
+      put_lane_.bind_null(parameter);
+    }
+  }
+
+  Source& source_;
+  Statement put_lane_, put_block_;
+  std::int64_t lanes_ = 0, blocks_ = 0;
+};
+
+/// Into the tables `row_kind` and `long_row`.
+void put_kinds(Source& source, const Rows& rows) {
+  for (std::size_t k = 0; k < kRowKinds; ++k) {
+    const LaneTable& table = kLaneTables[k];
+    const TimeNs bound = rows.lengths[k].nearly_all();
+    const std::string id = std::to_string(k), begin = table.begin, end = table.end;
+    source.execute("INSERT INTO row_kind (id, rows, short_ns) VALUES (" + id + ", " + std::to_string(rows.count[k]) + ", " +
+                   std::to_string(bound) + ")");
+    source.execute("INSERT INTO long_row (kind_id, row_id, begin_ns, end_ns) SELECT " + id + ", id, " + begin + ", " + end + " FROM " +
+                   table.name + " WHERE " + end + " - " + begin + " > " + std::to_string(bound));
+  }
+}
+
 }  // namespace
-
-const LaneTable& table_of(RowKind kind) { return kTables[static_cast<std::size_t>(kind)]; }
-
-std::string pack_block(const LaneBlock& block) {
-  std::string bytes;
-  put_list(bytes, block.begins);
-  for (std::size_t s = 0; s < kStates; ++s) {
-    if (block.time[s].empty()) continue;
-    put_number(bytes, s);
-    put_list(bytes, block.time[s]);
-  }
-  return bytes;
-}
-
-Result<LaneBlock> unpack_block(std::string_view text, int level, std::int64_t number) {
-  Bytes bytes(text);
-  LaneBlock block{level, number, bytes.list<std::uint32_t>(), {}};
-  while (bytes.good() && !bytes.at_end()) {
-    const std::uint64_t state = bytes.number();
-    if (state >= kStates) return bad_input("a state that there is not");
-    block.time[state] = bytes.list<std::int64_t>();
-  }
-  if (!bytes.good()) return bad_input("a block that ends early");
-  return block;
-}
 
 std::string create_summary_tables_sql(bool temporary) {
   const std::string create = temporary ? "CREATE TEMP TABLE " : "CREATE TABLE ";
@@ -551,7 +409,7 @@ std::string create_summary_tables_sql(bool temporary) {
          "lane_block (id INTEGER PRIMARY KEY, lane_id INTEGER NOT NULL, level INTEGER NOT NULL, number INTEGER NOT NULL, "
          "columns BLOB NOT NULL) STRICT;\n" +
          create +
-         "lane_extent (id INTEGER PRIMARY KEY, origin_ns INTEGER NOT NULL, top_level INTEGER NOT NULL, lanes INTEGER NOT NULL, "
+         "lane_extent (id INTEGER PRIMARY KEY, version INTEGER NOT NULL, origin_ns INTEGER NOT NULL, top_level INTEGER NOT NULL, lanes INTEGER NOT NULL, "
          "blocks INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL) STRICT;\n" +
          create +
          "row_kind (id INTEGER PRIMARY KEY, rows INTEGER NOT NULL, short_ns INTEGER NOT NULL) STRICT;\n" + create +
@@ -561,221 +419,33 @@ std::string create_summary_tables_sql(bool temporary) {
 
 int summarise(Database& database, const SummaryWatch& watch) {
   Source source(database, watch);
-  std::array<Extent, kRowKinds> extents;
-  std::array<Lengths, kRowKinds> lengths;
-  std::array<std::uint64_t, kRowKinds> rows{};
-  Extent shown;
-  for (const LaneTable& table : kTables) source.expected += static_cast<std::uint64_t>(database.integer(std::string("SELECT count(*) FROM ") + table.name)) * 3;
-  for (std::size_t k = 0; k < kRowKinds; ++k) {
-    const LaneTable& table = kTables[k];
-    source.each(std::string("SELECT ") + table.begin + ", " + table.end + " FROM " + table.name, [&](const Statement& row) {
-      const TimeNs begin = row.integer(0), end = std::max<TimeNs>(row.integer(1), begin);
-      extents[k].add({true, begin, end});
-      lengths[k].add(end - begin);
-      ++rows[k];
-    });
-    shown.add(extents[k]);
-  }
-  Extent site_waits, intervals;
-  const auto bounds = [&](const char* sql, Extent& to) {
-    source.each(sql, [&](const Statement& row) {
-      if (!row.is_null(0)) to.add({true, row.integer(0), row.integer(1)});
-    });
-  };
-  bounds("SELECT min(begin_ns), max(end_ns) FROM host_wait WHERE site_id <> 0", site_waits);
-  bounds("SELECT min(begin_ns), max(end_ns) FROM pc_interval", intervals);
-
-  Builder builder(shown.begin, shown.end);
-  Walk(source, builder, false).all();
+  for (const LaneTable& table : kLaneTables)
+    source.expected += static_cast<std::uint64_t>(database.integer(std::string("SELECT count(*) FROM ") + table.name)) * 3;
+  const Rows rows = look_at_rows(source);
+  LaneBuilder builder(rows.shown.begin, rows.shown.end);
+  WaitStates states;
+  source.each("SELECT id, pollers FROM site", [&](const Statement& row) {
+    states.add_site(static_cast<SiteId>(row.integer(0)), static_cast<Pollers>(row.integer(1)));
+  });
+  Walk(source, builder, states, false).all();
   if (source.code() != 0) return source.code();
   builder.split();
-  Walk(source, builder, true).all();
+  Walk(source, builder, states, true).all();
   if (source.code() != 0) return source.code();
 
-  const std::string text_id = "(SELECT id FROM string WHERE value = ? LIMIT 1)";
-  Statement put_lane = source.prepare("INSERT INTO lane (kind, process_id, device_id, context, number, domain_id, row, name_id, events, most) "
-                                      "VALUES (?, ?, ?, ?, ?, " + text_id + ", ?, " + text_id + ", ?, ?)");
-  Statement put_block = source.prepare("INSERT INTO lane_block (lane_id, level, number, columns) VALUES (?, ?, ?, ?)");
-  std::int64_t lanes = 0, blocks = 0;
-  const int code = builder.finish([&](const Lane& lane, const std::vector<LaneBlock>& its) {
-    const auto text = [&](int parameter, const std::string& value) {
-      if (value.empty()) {
-        put_lane.bind_null(parameter);
-      } else {
-        put_lane.bind(parameter, std::string_view(value));
-      }
-    };
-    const auto where = [&](int parameter, bool has_meaning, std::int64_t value) {
-      if (has_meaning) {
-        put_lane.bind(parameter, value);
-      } else {
-        put_lane.bind_null(parameter);
-      }
-    };
-    const LaneKind kind = lane.track.kind;
-    put_lane.bind(1, static_cast<std::int64_t>(kind));
-    where(2, lane.track.process != 0, lane.track.process);
-    where(3, kind == LaneKind::stream || kind == LaneKind::managed || kind == LaneKind::sm, lane.track.device);
-    where(4, kind == LaneKind::stream, lane.track.context);
-    where(5, kind != LaneKind::managed, lane.track.number);
-    text(6, lane.track.domain);
-    put_lane.bind(7, std::int64_t{lane.row});
-    text(8, lane.name);
-    put_lane.bind(9, static_cast<std::int64_t>(lane.events));
-    put_lane.bind(10, std::int64_t{lane.most});
-    source.run(put_lane);
-    const std::int64_t id = source.last_id();
-    ++lanes;
-    for (const LaneBlock& block : its) {
-      const std::string bytes = pack_block(block);
-      put_block.bind(1, id);
-      put_block.bind(2, std::int64_t{block.level});
-      put_block.bind(3, block.number);
-      put_block.bind_bytes(4, bytes);
-      source.run(put_block);
-      ++blocks;
-    }
+  LaneWriter writer(source);
+  const int code = builder.finish([&](const Lane& lane, const std::vector<LaneBlock>& blocks) {
+    writer.put(lane, blocks);
     return source.code();
   });
   if (code != 0) return code;
-  for (std::size_t k = 0; k < kRowKinds; ++k) {
-    const LaneTable& table = kTables[k];
-    const TimeNs bound = lengths[k].nearly_all();
-    const std::string id = std::to_string(k), begin = table.begin, end = table.end;
-    source.execute("INSERT INTO row_kind (id, rows, short_ns) VALUES (" + id + ", " + std::to_string(rows[k]) + ", " + std::to_string(bound) + ")");
-    source.execute("INSERT INTO long_row (kind_id, row_id, begin_ns, end_ns) SELECT " + id + ", id, " + begin + ", " + end + " FROM " +
-                   table.name + " WHERE " + end + " - " + begin + " > " + std::to_string(bound));
-  }
-  const Extent traced = traced_time(extents, site_waits, intervals);
+  put_kinds(source, rows);
   // Last: where it is, all the rest is.
-  source.execute("INSERT INTO lane_extent (id, origin_ns, top_level, lanes, blocks, begin_ns, end_ns) VALUES (1, " +
-                 std::to_string(shown.begin) + ", " + std::to_string(builder.top()) + ", " + std::to_string(lanes) + ", " +
-                 std::to_string(blocks) + ", " + std::to_string(traced.begin) + ", " + std::to_string(traced.end) + ")");
+  source.execute("INSERT INTO lane_extent (id, version, origin_ns, top_level, lanes, blocks, begin_ns, end_ns) VALUES (1, " +
+                 std::to_string(kSummaryVersion) + ", " +
+                 std::to_string(rows.shown.begin) + ", " + std::to_string(builder.top()) + ", " + std::to_string(writer.lanes()) + ", " +
+                 std::to_string(writer.blocks()) + ", " + std::to_string(rows.traced.begin) + ", " + std::to_string(rows.traced.end) + ")");
   return source.code();
-}
-
-// --- Reading them.
-
-Error Overview::damaged(const std::string& why) const {
-  return bad_input(path_ + " is damaged (its summaries: " + why + "); copy it again, or record again");
-}
-
-Result<Overview> Overview::open(Database database, const std::string& path, const SummaryWatch& watch) {
-  Overview overview;
-  overview.database_ = std::move(database);
-  overview.path_ = path;
-  Database& from = overview.database_;
-  overview.kept_ = from.integer("SELECT count(*) FROM lane_extent", 0) == 1;
-  if (!overview.kept_) {
-    int code = from.execute(create_summary_tables_sql(true));
-    if (code == 0) code = from.execute("BEGIN");
-    if (code == 0) code = summarise(from, watch);
-    if (code == 0) code = from.execute("COMMIT");
-    if (code == -1) return unavailable("summing up " + path + " was given up");
-    if (code != 0) return overview.damaged(from.message());
-  }
-  if (const Result<> loaded = overview.load(); !loaded) return loaded.error();
-  return Result<Overview>(std::move(overview));
-}
-
-Result<> Overview::load() {
-  int code = 0;
-  std::int64_t lanes = 0, blocks = 0, found = 0;
-  const auto each = [&](const char* sql, auto take) {
-    if (code != 0) return;
-    Statement statement = database_.prepare(sql, code);
-    while (code == 0 && statement.next(code)) take(statement);
-  };
-  each("SELECT origin_ns, top_level, lanes, blocks, begin_ns, end_ns FROM lane_extent WHERE id = 1", [&](const Statement& row) {
-    origin_ = row.integer(0);
-    top_level_ = static_cast<int>(row.integer(1));
-    lanes = row.integer(2);
-    blocks = row.integer(3);
-    begin_ = row.integer(4);
-    end_ = row.integer(5);
-  });
-  each("SELECT t.id, t.kind, t.process_id, t.device_id, t.context, t.number, d.value, t.row, n.value, t.events, t.most FROM lane t "
-       "LEFT JOIN string d ON d.id = t.domain_id LEFT JOIN string n ON n.id = t.name_id ORDER BY t.id",
-       [&](const Statement& row) {
-         Lane lane;
-         lane.id = static_cast<std::uint32_t>(row.integer(0));
-         lane.track = {static_cast<LaneKind>(row.integer(1)), static_cast<ProcessId>(row.integer(2)), static_cast<DeviceId>(row.integer(3)),
-                       static_cast<std::uint32_t>(row.integer(4)), static_cast<std::uint32_t>(row.integer(5)), std::string(row.text(6))};
-         lane.row = static_cast<std::uint32_t>(row.integer(7));
-         lane.name = row.text(8);
-         lane.events = static_cast<std::uint64_t>(row.integer(9));
-         lane.most = static_cast<std::uint32_t>(row.integer(10));
-         lanes_.push_back(std::move(lane));
-       });
-  each("SELECT id, lane_id, level, number FROM lane_block", [&](const Statement& row) {
-    blocks_[static_cast<std::uint32_t>(row.integer(1))][{static_cast<int>(row.integer(2)), row.integer(3)}] = row.integer(0);
-    ++found;
-  });
-  each("SELECT id, rows, short_ns FROM row_kind", [&](const Statement& row) {
-    const auto kind = static_cast<std::size_t>(row.integer(0));
-    if (kind < kRowKinds) kinds_[kind] = {static_cast<std::uint64_t>(row.integer(1)), row.integer(2)};
-  });
-  if (code != 0) return damaged(database_.message());
-  if (top_level_ < 0 || top_level_ > 26) return damaged("a level that there is not");
-  if (static_cast<std::int64_t>(lanes_.size()) != lanes || found != blocks)
-    return damaged(std::to_string(found) + " of " + std::to_string(blocks) + " blocks are there");
-  for (const Lane& lane : lanes_) {
-    if (!blocks_[lane.id].contains({top_level_, 0})) return damaged("a lane without its first block");
-  }
-  return ok();
-}
-
-std::uint64_t Overview::rows() const {
-  std::uint64_t all = 0;
-  for (const Kind& kind : kinds_) all += kind.rows;
-  return all;
-}
-
-Result<std::vector<LaneBlock>> Overview::cover(std::uint32_t lane, TimeNs begin, TimeNs end, int level) const {
-  std::vector<LaneBlock> list;
-  const auto found = blocks_.find(lane);
-  if (found == blocks_.end()) return list;
-  const auto& blocks = found->second;
-  int code = 0;
-  Statement statement = database_.prepare("SELECT columns FROM lane_block WHERE id = ?", code);
-  if (code != 0) return damaged(database_.message());
-  // From the top down, left to right.
-  std::vector<std::pair<int, std::int64_t>> open{{top_level_, 0}};
-  while (!open.empty()) {
-    const auto [at, number] = open.back();
-    open.pop_back();
-    const TimeNs from = origin_ + number * block_width(at);
-    if (from >= end || from + block_width(at) <= begin) continue;
-    if (at > level && blocks.contains({at - 1, number * 4})) {
-      for (int child = 3; child >= 0; --child) open.emplace_back(at - 1, number * 4 + child);
-      continue;
-    }
-    const auto block = blocks.find({at, number});
-    if (block == blocks.end()) return damaged("a block is missing");
-    statement.bind(1, block->second);
-    if (!statement.next(code)) return damaged(database_.message());
-    Result<LaneBlock> unpacked = unpack_block(statement.bytes(0), at, number);
-    if (!unpacked) return damaged(unpacked.error().message);
-    list.push_back(*std::move(unpacked));
-    statement.reset();
-  }
-  return list;
-}
-
-Result<RowRange> Overview::range(TimeNs begin, TimeNs end) const {
-  RowRange range{begin, end, {}};
-  for (std::size_t k = 0; k < kRowKinds; ++k) range.kinds[k].short_ns = kinds_[k].short_ns;
-  int code = 0;
-  Statement statement = database_.prepare("SELECT kind_id, row_id FROM long_row WHERE begin_ns < ? AND end_ns >= ?", code);
-  if (code != 0) return damaged(database_.message());
-  statement.bind(1, end);
-  statement.bind(2, begin);
-  while (statement.next(code)) {
-    const auto kind = static_cast<std::size_t>(statement.integer(0));
-    if (kind < kRowKinds) range.kinds[kind].named.push_back(statement.integer(1));
-  }
-  if (code != 0) return damaged(database_.message());
-  return range;
 }
 
 }  // namespace wicprof::store

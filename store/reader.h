@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "protocol/result.h"
-#include "store/level_of_detail.h"
+#include "store/overview.h"
 #include "store/rows.h"
 
 namespace wicprof::store {

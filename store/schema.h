@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "store/given_rows.h"
 #include "store/tables.h"
 
 namespace wicprof::store {
@@ -24,8 +25,23 @@ std::string match_signals_sql();
 /// cost more than the rows.
 std::string create_indexes_sql();
 
-/// INSERT with one parameter for each of the table's columns, in their order; the process first where rows have no id of
-/// their own. A second declaration of the same id replaces what it knows, and leaves what it does not.
+/// The columns that a row is written with, in their order; the process first where rows have no id of their own.
+template <class Table>
+constexpr std::size_t written_columns() {
+  return Table::kColumns.size() + (has_own_id<Table>() ? 0 : 1);
+}
+
+/// INSERT of many rows at once, from the table `given_rows`, where rows have no id of their own.
+template <class Table>
+std::string insert_given_sql() {
+  static_assert(written_columns<Table>() <= kMostGivenColumns);
+  std::string names = kProcessColumn;
+  for (const auto& column : Table::kColumns) names += std::string(", ") + column.name;
+  return std::string("INSERT INTO ") + Table::kName + " (" + names + ") SELECT " + given_columns(written_columns<Table>()) + " FROM " + kGivenRows;
+}
+
+/// INSERT with one parameter for each of these columns. A second declaration of the same id replaces what it knows, and leaves
+/// what it does not.
 template <class Table>
 std::string insert_sql() {
   std::string names, values, known_again;

@@ -30,24 +30,9 @@
 #include "protocol/events/uvm.h"
 #include "protocol/events/wait.h"
 #include "protocol/time.h"
+#include "store/value.h"
 
 namespace wicprof::store {
-
-/// An integer, or NULL when it is not known.
-struct Value {
-  std::int64_t integer = 0;
-  bool known = true;
-};
-inline constexpr Value kNull{0, false};
-
-template <class Number>
-constexpr Value number(Number value) {
-  return {static_cast<std::int64_t>(value), true};
-}
-template <class Number>
-constexpr Value number_or_null(Number value, Number null) {
-  return value == null ? kNull : number(value);
-}
 
 /// What turning an event into a row needs to know besides the event.
 class Lookup {

@@ -12,9 +12,24 @@ namespace wicprof::store {
 namespace {
 constexpr int kBusyMilliseconds = 5000;  // readers hold a trace for no longer than one list takes
 
+struct InsertText {
+  std::string sql;
+  std::size_t columns;
+  bool many;
+};
+
+template <class Table>
+InsertText insert_text() {
+  if constexpr (has_own_id<Table>()) {
+    return {insert_sql<Table>(), written_columns<Table>(), false};
+  } else {
+    return {insert_given_sql<Table>(), written_columns<Table>(), true};
+  }
+}
+
 template <class... Tables>
-std::array<std::string, sizeof...(Tables)> insert_texts(const std::tuple<Tables...>*) {
-  return {insert_sql<Tables>()...};
+std::array<InsertText, sizeof...(Tables)> insert_texts(const std::tuple<Tables...>*) {
+  return {insert_text<Tables>()...};
 }
 }  // namespace
 
@@ -36,8 +51,14 @@ int Writer::prepare() {
     statement = database_.prepare(sql, code, true);
     if (code != 0) failed = code;
   };
+  if (const int provided = database_.provide(*given_); provided != 0) return provided;
   const auto inserts = insert_texts(static_cast<const EventTables*>(nullptr));
-  for (std::size_t i = 0; i < inserts.size(); ++i) make(inserts_[i], inserts[i]);
+  for (std::size_t i = 0; i < inserts.size(); ++i) {
+    make(inserts_[i].statement, inserts[i].sql);
+    inserts_[i].columns = inserts[i].columns;
+    inserts_[i].many = inserts[i].many;
+    waiting_[i].values.resize((inserts[i].many ? kRowsAtOnce : 1) * inserts[i].columns);
+  }
   make(begin_, "BEGIN IMMEDIATE");
   make(commit_, "COMMIT");
   make(roll_back_, "ROLLBACK");
@@ -72,6 +93,26 @@ int Writer::begin() {
   const int code = begin_.run();
   open_ = code == 0;
   return code;
+}
+
+int Writer::write_waiting(std::size_t table) {
+  Waiting& waiting = waiting_[table];
+  if (waiting.rows == 0) return 0;
+  Insert& insert = inserts_[table];
+  if (insert.many) {
+    *given_ = {waiting.values.data(), insert.columns, waiting.rows};
+  } else {
+    for (std::size_t i = 0; i < insert.columns; ++i) bind_value(insert.statement, static_cast<int>(i) + 1, waiting.values[i]);
+  }
+  waiting.rows = 0;
+  return insert.statement.run();
+}
+
+int Writer::write_all_waiting() {
+  for (std::size_t i = 0; i < kTables; ++i) {
+    if (const int code = write_waiting(i); code != 0) return code;
+  }
+  return 0;
 }
 
 int Writer::insert_string(std::int64_t id, std::string_view text) {
@@ -120,6 +161,7 @@ int Writer::put_sass(const SassValues& row) {
 
 int Writer::commit() {
   if (!open_) return 0;
+  if (const int code = write_all_waiting(); code != 0) return code;
   const int code = commit_.run();
   if (code == 0) open_ = false;
   return code;
@@ -128,6 +170,7 @@ int Writer::commit() {
 void Writer::roll_back() {
   // SQLite has already rolled back after some failures.
   if (database_.in_transaction()) roll_back_.run();
+  for (Waiting& waiting : waiting_) waiting.rows = 0;
   open_ = false;
 }
 
@@ -161,7 +204,7 @@ int Writer::fold() {
 }
 
 void Writer::close() {
-  for (Statement& statement : inserts_) statement = Statement();
+  for (Insert& insert : inserts_) insert.statement = Statement();
   for (Statement* statement :
        {&begin_, &commit_, &roll_back_, &insert_string_, &put_meta_, &put_stat_, &put_clock_error_,
         &put_sass_}) {

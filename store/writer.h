@@ -2,13 +2,17 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "protocol/result.h"
+#include "store/given_rows.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
 #include "store/tables.h"
@@ -21,7 +25,8 @@ struct SassValues {
   Value target, file, line;
 };
 
-/// Each call gives SQLite's result code, 0 when it succeeded. After a failure: roll_back().
+/// Each call gives SQLite's result code, 0 when it succeeded. After a failure: roll_back(). Rows of events are given to SQLite
+/// many at a time: a failure may be that of an earlier row of the open transaction.
 class Writer {
  public:
   static Result<Writer> open(const std::string& path, bool overwrite);
@@ -34,10 +39,13 @@ class Writer {
   template <class Table>
   int insert(const typename Table::Event& event, const Lookup& lookup) {
     if (const int code = begin(); code != 0) return code;
-    Statement& statement = std::get<Index<Table>::value>(inserts_);
-    if (!has_own_id<Table>()) bind_value(statement, 1, process_of(event, lookup));
-    bind_columns<Table>(statement, event, lookup, std::make_index_sequence<Table::kColumns.size()>());
-    return statement.run();
+    constexpr std::size_t kTable = Index<Table>::value;
+    Waiting& waiting = waiting_[kTable];
+    Value* to = waiting.values.data() + waiting.rows++ * written_columns<Table>();
+    if constexpr (!has_own_id<Table>()) *to++ = process_of(event, lookup);
+    put_columns<Table>(to, event, lookup, std::make_index_sequence<Table::kColumns.size()>());
+    if (!has_own_id<Table>() && waiting.rows < kRowsAtOnce) return 0;
+    return write_waiting(kTable);
   }
 
   int insert_string(std::int64_t id, std::string_view text);
@@ -93,11 +101,12 @@ class Writer {
   struct Index<Table, std::tuple<First, Rest...>>
       : std::integral_constant<std::size_t, 1 + Index<Table, std::tuple<Rest...>>::value> {};
 
+  static constexpr std::size_t kTables = std::tuple_size_v<EventTables>;
+  static constexpr std::size_t kRowsAtOnce = 256;
+
   template <class Table, std::size_t... I>
-  static void bind_columns(Statement& statement, const typename Table::Event& event, const Lookup& lookup,
-                           std::index_sequence<I...>) {
-    constexpr int kFirst = has_own_id<Table>() ? 1 : 2;
-    (bind_value(statement, static_cast<int>(I) + kFirst, Table::kColumns[I].of(event, lookup)), ...);
+  static void put_columns(Value* to, const typename Table::Event& event, const Lookup& lookup, std::index_sequence<I...>) {
+    ((to[I] = Table::kColumns[I].of(event, lookup)), ...);
   }
   static void bind_value(Statement& statement, int parameter, Value value) {
     if (value.known) {
@@ -108,9 +117,22 @@ class Writer {
   }
 
   int prepare();
+  int write_waiting(std::size_t table);
+  int write_all_waiting();
 
+  std::unique_ptr<GivenRows> given_ = std::make_unique<GivenRows>();  // stays where it is; outlives the database
   Database database_;
-  std::array<Statement, std::tuple_size_v<EventTables>> inserts_;
+  struct Insert {
+    Statement statement;
+    std::size_t columns = 0;
+    bool many = false;  // takes given rows; otherwise one row, by its parameters
+  };
+  std::array<Insert, kTables> inserts_;
+  struct Waiting {
+    std::vector<Value> values;  // room for as many rows as are written at once
+    std::size_t rows = 0;
+  };
+  std::array<Waiting, kTables> waiting_;  // rows of the open transaction that SQLite does not have yet
   Statement begin_, commit_, roll_back_, insert_string_, put_meta_, put_stat_, put_clock_error_, put_sass_;
   bool open_ = false;  // a transaction
 };

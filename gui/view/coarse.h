@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gui/view/colours.h"
-#include "store/level_of_detail.h"
+#include "store/lane_block.h"
 
 namespace wicprof::gui {
 

@@ -71,6 +71,7 @@ TEST_F(LargeTraces, HaveTheSameTracks) {
 TEST_F(LargeTraces, AreDrawnFromSummariesAsFromAllRows) {
   const Picture picture = large_->whole();
   const TimeNs begin = large_->overview().origin(), end = begin + store::block_width(large_->overview().top_level());
+  double at_barriers = 0;
   for (const Track& track : picture.timeline->tracks) {
     const Track& exact = *by_key_.at(track.key);
     for (const std::uint32_t columns : {1024u, 256u, 16u}) {
@@ -78,7 +79,8 @@ TEST_F(LargeTraces, AreDrawnFromSummariesAsFromAllRows) {
       if (track.has_strip()) {
         const auto drawn = track.density.draw(begin, end, columns), wanted = exact.density.draw(begin, end, columns);
         for (std::size_t i = 0; i < columns; ++i) {
-          for (std::size_t s = 0; s < kStates; ++s) ASSERT_NEAR(drawn[i].count[s], wanted[i].count[s], 1e-3) << track.key << " column " << i;
+          for (std::size_t s = 0; s < kStates; ++s) ASSERT_NEAR(drawn[i].count[s], wanted[i].count[s], 1e-3) << track.key << " column " << i << " state " << s;
+          at_barriers += drawn[i].count[index_of(State::at_barrier)];
         }
         continue;
       }
@@ -102,6 +104,7 @@ TEST_F(LargeTraces, AreDrawnFromSummariesAsFromAllRows) {
       }
     }
   }
+  EXPECT_GT(at_barriers, 0) << "warps that stand behind their group's leader are among what is drawn";
 }
 
 TEST_F(LargeTraces, AreDrawnFromTheirRowsWhereTheseAreFew) {
@@ -132,7 +135,7 @@ TEST_F(LargeTraces, AreDrawnFromTheirRowsWhereTheseAreFew) {
         ASSERT_NEAR(track.density.time_in(state, begin, begin + width), exact.density.time_in(state, begin, begin + width), 1) << track.key;
       // What a warp computes between waits is known to a column of the summaries.
       const double column = 3e-3 * static_cast<double>(span);
-      ASSERT_NEAR(track.density.time_in(State::computing, begin, begin + width), exact.density.time_in(State::computing, begin, begin + width), 12 * column);
+      ASSERT_NEAR(track.density.time_in(State::computing, begin, begin + width), exact.density.time_in(State::computing, begin, begin + width), 40 * column);
     }
   }
 }

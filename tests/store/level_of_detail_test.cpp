@@ -1,9 +1,10 @@
 // The summaries that a trace keeps, against the same worked out from its rows one by one.
-#include "store/level_of_detail.h"
+#include "store/lane_builder.h"
 
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 #include <tuple>
 
 #include "store/sqlite.h"
@@ -16,6 +17,7 @@ struct Thing {
   TimeNs begin, end;
   State state;
   bool begins = true;  // false: time only
+  std::int64_t times = 1;
 };
 using LaneName = std::pair<TrackKey, std::uint32_t>;
 using Things = std::map<LaneName, std::vector<Thing>>;
@@ -32,24 +34,52 @@ void put_in_rows(Things& to, const TrackKey& key, std::vector<Thing> things) {
   }
 }
 
+/// How many stand at the barrier behind each wait, by the words of store/wait_states.h and nothing else of it.
+std::vector<std::int64_t> behind(const Reader& reader, const std::vector<WaitRow>& waits) {
+  std::map<SiteId, Pollers> pollers;
+  for (const SiteRow& site : *reader.sites()) pollers[site.id] = site.pollers;
+  std::set<std::tuple<DeviceId, std::uint32_t, std::uint32_t>> leaders;
+  for (const WaitRow& wait : waits) {
+    if (pollers[wait.site] == Pollers::leader) leaders.insert({wait.device, wait.block, wait.warp});
+  }
+  const std::vector<KernelRow> kernels = *reader.kernels();
+  std::vector<std::int64_t> counts;
+  for (const WaitRow& wait : waits) {
+    std::set<std::uint32_t> shapes;
+    for (const KernelRow& kernel : kernels) {
+      if (kernel.device == wait.device && kernel.start <= wait.arrived && kernel.end >= wait.arrived && wait.block < kernel.grid[0]) shapes.insert(kernel.block[0]);
+    }
+    std::int64_t count = 0;
+    if (pollers[wait.site] == Pollers::leader && shapes.size() == 1) {
+      for (std::uint32_t warp = wait.warp + 1; warp * 32 < *shapes.begin() && !leaders.contains({wait.device, wait.block, warp}); ++warp) ++count;
+    }
+    counts.push_back(count);
+  }
+  return counts;
+}
+
 Things things_of(const Reader& reader) {
   Things all;
   std::map<std::tuple<std::uint32_t, std::uint32_t>, WaitRow> last;
   std::map<std::tuple<std::uint32_t, std::uint32_t>, TimeNs> until;
   const std::vector<WaitRow> waits = *reader.waits();
-  for (const WaitRow& wait : waits) {
+  const std::vector<std::int64_t> others = behind(reader, waits);
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    const WaitRow& wait = waits[i];
     auto& lane = all[{{LaneKind::sm, 0, wait.device, 0, wait.sm}, 0}];
-    const bool polls = wait.strategy == StrategyId::poll;
-    const State state = polls ? State::polling : State::parked, other = polls ? State::parked : State::polling;
-    if (wait.switched && *wait.switched > wait.arrived && *wait.switched < wait.resumed) {
+    const bool polls = wait.strategy == StrategyId::poll, cut = wait.switched && *wait.switched > wait.arrived && *wait.switched < wait.resumed;
+    const bool never_looks = !polls && wait.site == 2 && wait.polls == 0 && !cut;
+    const State state = never_looks ? State::at_barrier : polls ? State::polling : State::parked, other = polls ? State::parked : State::polling;
+    if (cut) {
       lane.push_back({wait.arrived, *wait.switched, other});
       lane.push_back({*wait.switched, wait.resumed, state, false});
     } else {
       lane.push_back({wait.arrived, wait.resumed, state});
     }
+    lane.push_back({wait.arrived, wait.resumed, State::at_barrier, false, others[i]});
     const std::tuple who{wait.block, wait.warp};
     if (last.contains(who) && last[who].sm == wait.sm && wait.iteration >= last[who].iteration && until[who] < wait.arrived)
-      lane.push_back({until[who], wait.arrived, State::computing, false});
+      lane.push_back({until[who], wait.arrived, State::computing, false, 1 + others[i]});
     until[who] = last.contains(who) ? std::max(until[who], wait.resumed) : wait.resumed;
     last.insert_or_assign(who, wait);
   }
@@ -84,7 +114,7 @@ void expect_block(const LaneBlock& block, TimeNs origin, const std::vector<Thing
     for (TimeNs at = from; at < to;) {
       const auto column = static_cast<std::size_t>((at - first) / width);
       const TimeNs edge = std::min(to, first + static_cast<TimeNs>(column + 1) * width);
-      time[index_of(thing.state)][column] += edge - at;
+      time[index_of(thing.state)][column] += thing.times * (edge - at);
       at = edge;
     }
   }
@@ -178,6 +208,48 @@ TEST(LevelOfDetail, AnUnfinishedTraceHasNoneAndGetsThemBesideIt) {
   EXPECT_FALSE(overview->kept());
   expect_equal_to_rows(*reader, *overview);
   EXPECT_EQ(contents(folder / "t"), before) << "the file stays as it is";
+}
+
+TEST(LevelOfDetail, KnowsWhoStandsAtABarrier) {
+  const TempFolder folder;
+  record_random(folder / "t", {14, 2'000});
+  const auto reader = Reader::open(folder / "t");
+  const auto overview = reader->overview();
+  ASSERT_TRUE(overview) << overview.error().message;
+  std::int64_t there = 0, wanted = 0, of_groups = 0;
+  for (const Lane& lane : overview->lanes()) {
+    if (lane.track.kind != LaneKind::sm) continue;
+    const auto blocks = overview->cover(lane.id, overview->origin(), overview->origin() + 1, overview->top_level());
+    ASSERT_TRUE(blocks);
+    for (const std::int64_t time : blocks->front().time[index_of(State::at_barrier)]) there += time;
+  }
+  for (const auto& [name, things] : things_of(*reader)) {
+    for (const Thing& thing : things) {
+      if (thing.state != State::at_barrier) continue;
+      wanted += thing.times * (thing.end - thing.begin);
+      if (thing.times > 1) of_groups += thing.end - thing.begin;
+    }
+  }
+  EXPECT_GT(of_groups, 0);
+  EXPECT_GT(there, 0);
+  EXPECT_EQ(there, wanted);
+}
+
+TEST(LevelOfDetail, AnOlderTraceWhoseSummariesSayLessGetsThemAnew) {
+  const TempFolder folder;
+  record_random(folder / "t", {15, 300});
+  for (const char* older : {"UPDATE lane_extent SET version = version - 1; UPDATE lane_block SET columns = x'00'", "ALTER TABLE lane_extent DROP COLUMN version"}) {
+    {
+      Database database;
+      ASSERT_EQ(database.open(folder / "t", OpenMode::read_write), 0);
+      ASSERT_EQ(database.execute(older), 0) << database.message();
+    }
+    const auto reader = Reader::open(folder / "t");
+    const auto overview = reader->overview();
+    ASSERT_TRUE(overview) << overview.error().message;
+    EXPECT_FALSE(overview->kept());
+    expect_equal_to_rows(*reader, *overview);
+  }
 }
 
 TEST(LevelOfDetail, AnOlderTraceWithoutTheTablesGetsThem) {

@@ -43,6 +43,7 @@ inline void record_random(const std::string& path, const RandomTrace& what) {
     SiteEvent site = make_event<SiteEvent>();
     site.site = s;
     site.name = s;
+    site.pollers = s == 1 ? Pollers::leader : Pollers::each_thread;
     recorder->add(0, site.header);
   }
   std::uint32_t iteration = 0;
@@ -59,6 +60,7 @@ inline void record_random(const std::string& path, const RandomTrace& what) {
     wait.strategy = static_cast<std::uint8_t>(below(2) == 0 ? StrategyId::poll : StrategyId::shared_watch);
     if (below(10) == 0) wait.switched_after_ns = static_cast<decltype(wait.switched_after_ns)>(1 + below(1'000));
     wait.value = wait.iteration + 1;
+    wait.polls = i % 3;
     recorder->add(0, wait.header);
     if (i % 2 == 0) {
       SignalEvent signal = signal_event(wait.iteration, static_cast<std::uint64_t>(moment()));
@@ -88,6 +90,11 @@ inline void record_random(const std::string& path, const RandomTrace& what) {
       kernel.stream = static_cast<std::uint32_t>(below(2));
       kernel.start_ns = moment();
       kernel.end_ns = kernel.start_ns + length();
+      // Blocks of three shapes, and not always one for every block that waits.
+      kernel.device = kHostDevice;
+      kernel.grid[0] = i % 16 == 0 ? 3 : 6;
+      kernel.block[0] = i % 48 == 0 ? 512 : i % 16 == 0 ? 64 : 128;
+      kernel.grid[1] = kernel.grid[2] = kernel.block[1] = kernel.block[2] = 1;
       recorder->add(0, kernel.header);
       CopyEvent copy = make_event<CopyEvent>();
       copy.stream = kernel.stream;
