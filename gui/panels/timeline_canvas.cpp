@@ -113,7 +113,7 @@ class Canvas {
       for (const State state : {State::polling, State::parked, State::at_barrier}) {
         const float count = timeline_.overview[i].count[index_of(state)];
         if (count <= 0) continue;
-        const float part = std::max(std::min(1.0f, count) * h, 1.0f);  // few among many SMs are still seen
+        const float part = std::max(std::min(1.0f, count) * h, ui_.px(2));  // few among many SMs are still seen
         rect(left_ + static_cast<float>(i) * step, base - part, step + 0.5f, part, state_ink(ui_, state, 0.85f));
         base -= part;
       }

@@ -94,7 +94,12 @@
   const drawArrows = (context, data, view, area, colours) => {
     const x = (time) => area.left + (time - view.from) / (view.to - view.from) * area.width;
     const seen = data.arrows.filter(([, sent, , ended]) => ended >= view.from && sent <= view.to);
-    if (seen.length > 400) return;  // nobody could follow one
+    let first = Infinity, last = 0;
+    for (const [, sent, , ended] of seen) {
+      first = Math.min(first, Math.max(sent, view.from));
+      last = Math.max(last, Math.min(ended, view.to));
+    }
+    if (seen.length > 400 || (seen.length > 20 && seen.length > (x(last) - x(first)) / 2)) return;  // nobody could follow one
     context.strokeStyle = context.fillStyle = colours.mark;
     context.globalAlpha = 0.55;
     for (const [from, sent, to, ended] of seen) {
@@ -133,8 +138,8 @@
   const drawIterations = (context, data, iterations, view, area, height, colours, labels) => {
     const { begins, numbers } = iterations, scale = area.width / (view.to - view.from);
     const first = Math.max(0, indexAt(begins, view.from)), last = indexAt(begins, view.to);
-    if (last - first + 1 > area.width / 8) return;
-    const room = area.width / Math.max(1, last - first);
+    const room = (begins[last] - begins[first]) * scale / Math.max(1, last - first);
+    if (last > first && room < 8) return;
     context.strokeStyle = colours.line;
     context.fillStyle = colours.text;
     for (let i = first; i <= last; ++i) {
