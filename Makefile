@@ -3,11 +3,12 @@
 #   make          build everything into build/
 #   make demo     the main job on a bundled sample, with report.html
 #   make test     all tests; those that can race under ThreadSanitizer as well, memory under AddressSanitizer
+#   make test-window   the window's tests under AddressSanitizer; not part of `make test`, since nearly everything is built for it
 #   make packages only install what is missing
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: build demo test packages configure test-thread test-address clean
+.PHONY: build demo test packages configure test-thread test-address test-window clean
 
 PACKAGES := g++ cmake ninja-build make ccache libcli11-dev nlohmann-json3-dev libfmt-dev libsqlite3-dev \
             libboost-context-dev libpng-dev libpugixml-dev libtomlplusplus-dev zlib1g-dev libgtest-dev libgmock-dev \
@@ -65,6 +66,12 @@ test-address: packages
 	cmake --build build-asan -j $(JOBS) --target tests/protocol/all wic_message_path_test \
 	  $$(cmake --build build-asan --target help | grep -o '^collector_test' | head -n 1)
 	cd build-asan && UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(CTEST) -R '^(Ring|Session|Control|SegmentTree|Pages/|Availability|Pending|EventBatch|Sources|Translate|NvtxRanges|BufferPool|RunDelay)' --no-tests=error
+
+test-window: packages
+	cmake -S . -B build-asan $(CMAKE_FLAGS) -DWIC_SANITIZE=address,undefined -DWIC_CUDA=OFF -DWIC_BENCH=OFF
+	cmake --build build-asan -j $(JOBS) --target wic-prof gui_make_trace traced_app gui_view_test
+	cd build-asan && bin/gui_view_test --gtest_brief=1 && LSAN_OPTIONS=suppressions=$(CURDIR)/tests/gui/leaks.supp:print_suppressions=0 \
+	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(CTEST) --timeout 900 -R '^gui\.' --no-tests=error
 
 clean:
 	rm -rf build build-tsan build-asan

@@ -79,6 +79,7 @@ struct ReportInput {
   const TraceModel& model;
   const Analysis& analysis;
   const Comparison* comparison = nullptr;
+  const TraceModel* before = nullptr;  ///< of a comparison of two traces, the first one
 };
 
 enum class ReportFormat { text, json, markdown, html, csv, perfetto };

@@ -18,7 +18,7 @@ inline std::string report_text(const analyzer::TraceModel& model, const analyzer
   } else if (!model.interventions.empty()) {
     comparison = analyzer::compare(model);
   }
-  return analyzer::render({model, analysis, comparison ? &*comparison : nullptr}, format);
+  return analyzer::render({model, analysis, comparison ? &*comparison : nullptr, before}, format);
 }
 
 }  // namespace wicprof::cli

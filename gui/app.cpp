@@ -50,23 +50,28 @@ void App::update() {
     if (!sources_[i]) continue;
     std::shared_ptr<const Snapshot> now = sources_[i]->snapshot();
     if (now->version == snapshots_[i]->version) continue;
-    const std::shared_ptr<const Snapshot> before = std::exchange(snapshots_[i], std::move(now));
-    if (i != 0) continue;
-    const Timeline* shown = timeline();
-    if (shown == nullptr) continue;
-    if (before->model != snapshot().model) {
-      keep_selection(*before, snapshot());
-      window.set_extent(shown->begin, shown->end);
-      if (first_model_) window.show_all();
-      if (window.follows() && snapshot().recording && window.shows_all() && window.width() > 4 * kSecond)
-        window.show(window.last() - 4 * kSecond, window.last());
-      if (window.follows() && !snapshot().recording) window.follow(false);
-      first_model_ = false;
-    }
-    if (snapshot().found && snapshot().found != before->found) take_hits(*snapshot().found);
+    std::shared_ptr<const Snapshot> before = std::exchange(snapshots_[i], std::move(now));
+    if (i == 0) take_over(*before);
+    reclaimer_.take(std::move(before));
   }
   if (snapshot().large) sources_[0]->show(window.begin(), window.end());
   refresh_tables();
+  refresh_detail();
+}
+
+void App::take_over(const Snapshot& before) {
+  const Timeline* shown = timeline();
+  if (shown == nullptr) return;
+  if (before.model != snapshot().model) {
+    keep_selection(before, snapshot());
+    window.set_extent(shown->begin, shown->end);
+    if (first_model_) window.show_all();
+    if (window.follows() && snapshot().recording && window.shows_all() && window.width() > 4 * kSecond)
+      window.show(window.last() - 4 * kSecond, window.last());
+    if (window.follows() && !snapshot().recording) window.follow(false);
+    first_model_ = false;
+  }
+  if (snapshot().found && snapshot().found != before.found) take_hits(*snapshot().found);
 }
 
 // Indices into a model hold for that model only; the trace's rows stay.
@@ -91,14 +96,13 @@ void App::keep_selection(const Snapshot& before, const Snapshot& now) {
 void App::refresh_tables() {
   if (tables_of_[0] == snapshot().facts && tables_of_[1] == second().facts) return;
   const bool first = tables_of_[0] != snapshot().facts;
-  tables_of_[0] = snapshot().facts;
-  tables_of_[1] = second().facts;
+  reclaimer_.take(std::exchange(tables_of_[0], snapshot().facts));
+  reclaimer_.take(std::exchange(tables_of_[1], second().facts));
   if (!facts()) return;
   const analyzer::Analysis& analysis = facts()->analysis;
   if (first) {
     sites = site_table(analysis, sort_by, sort_descending);
-    const SiteId site = detail ? detail->site : sites.empty() ? 0 : sites.front().site;
-    detail = facts()->detail_of(site);
+    detail_due_ = true;
     // A pair that the user chose stays while more segments come.
     if (!pair_chosen_) choose_last_change();
   }
@@ -108,6 +112,12 @@ void App::refresh_tables() {
   } else {
     compare_segments();
   }
+}
+
+// For those only who look at it: of many waits it takes longer than a frame may.
+void App::refresh_detail() {
+  if (!detail_due_ || view != View::sites) return;
+  open_site(detail ? detail->site : sites.empty() ? 0 : sites.front().site);
 }
 
 void App::choose_last_change() {
@@ -144,6 +154,7 @@ void App::compare_segments() {
 void App::show(View wanted) {
   view = wanted;
   notice.clear();
+  refresh_detail();
 }
 
 void App::select(EventRef ref, bool reveal) {
@@ -321,7 +332,9 @@ void App::set_area(TimeNs begin, TimeNs end, std::vector<std::size_t> tracks) {
 }
 
 void App::open_site(SiteId site) {
-  if (facts() != nullptr) detail = facts()->detail_of(site);
+  if (facts() == nullptr) return;
+  detail = facts()->detail_of(site);
+  detail_due_ = false;
 }
 
 void App::sort_sites(SiteColumn column) {

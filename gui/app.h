@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/reclaimer.h"
 #include "gui/source/session_link.h"
 #include "gui/source/trace_source.h"
 #include "gui/view/annotations.h"
@@ -105,7 +106,7 @@ class App {
   SiteColumn sort_by = SiteColumn::total;
   bool sort_descending = true;
   std::vector<SiteLine> sites;  ///< as shown
-  std::optional<SiteDetail> detail;
+  std::optional<SiteDetail> detail;  ///< of the view of wait sites, once it is shown
   std::vector<Difference> differences;  ///< of the compare view
   BeforeAfter pair;                     ///< of the compare view: the segments chosen there
   std::size_t segment_before = 0, segment_after = 1;
@@ -123,14 +124,17 @@ class App {
   std::map<std::string, Rect> items;
 
  private:
+  void take_over(const Snapshot& before);
   void keep_selection(const Snapshot& before, const Snapshot& now);
   void take_hits(SearchHits found);
   void refresh_tables();
+  void refresh_detail();
   void choose_last_change();
   void compare_segments();
   void save();
 
   AppOptions options_;
+  Reclaimer reclaimer_;
   std::unique_ptr<TraceSource> sources_[2];
   std::unique_ptr<SessionLink> link_;
   std::shared_ptr<const Snapshot> snapshots_[2];
@@ -139,6 +143,7 @@ class App {
   std::optional<EventRow> coming_;        // to be selected once the model has it
   std::optional<EventRow> out_of_sight_;  // selected, but of another stretch of a large trace than the model's
   bool pair_chosen_ = false;
+  bool detail_due_ = false;  // there are newer facts than the detail's
   std::shared_ptr<const Facts> tables_of_[2];
 };
 

@@ -10,6 +10,7 @@
 #include "analyzer/statistics.h"
 #include "gui/panels/list.h"
 #include "gui/panels/plot.h"
+#include "gui/view/mark_labels.h"
 
 namespace wicprof::gui {
 
@@ -49,16 +50,21 @@ Plot begin_plot(const Ui& ui, const Timeline& timeline, double top, float height
 
 void changes(const Ui& ui, const Timeline& timeline, const Plot& plot) {
   ImDrawList* list = ImGui::GetWindowDrawList();
-  float labelled_to = plot.area.x;
+  std::vector<MarkLabel> labels;
+  std::vector<std::string_view> texts;
   for (const InterventionMark& mark : timeline.interventions) {
     if (mark.at < plot.begin || mark.at > plot.end) continue;
     const float x = plot.x(mark.at);
     list->AddLine(ImVec2(x, plot.area.y), ImVec2(x, plot.area.y + plot.area.height), ink(ui.theme().text, 0.6f), ui.px(1));
-    if (x < labelled_to) continue;  // no room for a label
-    const float width = std::min(text_width(ui.small, mark.label) + 1, plot.area.x + plot.area.width - x - ui.px(6));
-    list->AddRectFilled(ImVec2(x, plot.area.y), ImVec2(x + width + ui.px(8), plot.area.y + ui.px(18)), ink(ui.theme().card, 0.85f));
-    draw_text(list, ui.small, {x + ui.px(4), plot.area.y, width, ui.px(18)}, ink(ui.theme().text), mark.label);
-    labelled_to = x + width + ui.px(8);
+    labels.push_back({x, text_width(ui.small, mark.label) + ui.px(9)});
+    texts.push_back(mark.label);
+  }
+  const auto places = place_labels(labels, plot.area.x, plot.area.x + plot.area.width);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (!places[i]) continue;
+    const float x = *places[i], width = labels[i].width;
+    list->AddRectFilled(ImVec2(x, plot.area.y), ImVec2(x + width, plot.area.y + ui.px(18)), ink(ui.theme().card, 0.85f));
+    draw_text(list, ui.small, {x + ui.px(4), plot.area.y, width, ui.px(18)}, ink(ui.theme().text), texts[i]);
   }
 }
 

@@ -58,13 +58,10 @@ void one_finding(App& app, const Ui& ui, const analyzer::Finding& finding, std::
   }
   note_item(app, fmt::format("finding.{}.copy", index));
   ImGui::SameLine(0, ui.px(10));
-  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ui.px(4));
+  ImGui::AlignTextToFramePadding();
   ImGui::PushFont(ui.mono);
   faint(ui, command);
   ImGui::PopFont();
-  ImGui::Dummy(ImVec2(0, ui.px(6)));
-  ImGui::Separator();
-  ImGui::Dummy(ImVec2(0, ui.px(6)));
   ImGui::PopID();
 }
 
@@ -94,7 +91,14 @@ void draw_findings_panel(App& app, const Ui& ui) {
   heading(ui, analysis.findings.empty() ? "No findings" : analyzer::count_of(analysis.findings.size(), "finding"));
   if (analysis.findings.empty()) faint(ui, "No rule found anything to say about this trace.");
   ImGui::Dummy(ImVec2(0, ui.px(4)));
-  for (std::size_t i = 0; i < analysis.findings.size(); ++i) one_finding(app, ui, analysis.findings[i], i);
+  for (std::size_t i = 0; i < analysis.findings.size(); ++i) {
+    if (i > 0) {
+      ImGui::Dummy(ImVec2(0, ui.px(6)));
+      ImGui::Separator();
+      ImGui::Dummy(ImVec2(0, ui.px(6)));
+    }
+    one_finding(app, ui, analysis.findings[i], i);
+  }
   end_card();
   ImGui::SameLine(0, gap);
   ImGui::BeginGroup();

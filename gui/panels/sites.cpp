@@ -18,7 +18,13 @@ void right_aligned(const std::string& text) {
 
 void table(App& app, const Ui& ui) {
   const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollX;
-  if (!ImGui::BeginTable("sites", static_cast<int>(kSiteColumns), flags)) return;
+  // What is chosen fills its row: a row is as high as its text and the spacing, half of which a Selectable reaches to either side.
+  const ImVec2 spacing = ImGui::GetStyle().ItemSpacing;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(spacing.x, ui.px(10)));
+  ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(ImGui::GetStyle().CellPadding.x, ui.px(5)));
+  const bool begun = ImGui::BeginTable("sites", static_cast<int>(kSiteColumns), flags);
+  ImGui::PopStyleVar();
+  if (!begun) return ImGui::PopStyleVar();
   for (std::size_t i = 0; i < kSiteColumns; ++i) {
     const auto column = static_cast<SiteColumn>(i);
     const SiteColumnLook& look = look_of(column);
@@ -44,7 +50,7 @@ void table(App& app, const Ui& ui) {
               ink(sorted ? ui.theme().text : ui.theme().faint), title, look.numeric ? Align::right : Align::left);
   }
   for (const SiteLine& line : app.sites) {
-    ImGui::TableNextRow(0, ui.px(26));
+    ImGui::TableNextRow();
     for (std::size_t i = 0; i < kSiteColumns; ++i) {
       ImGui::TableSetColumnIndex(static_cast<int>(i));
       if (i == 0) {
@@ -61,6 +67,7 @@ void table(App& app, const Ui& ui) {
     }
   }
   ImGui::EndTable();
+  ImGui::PopStyleVar();
 }
 
 void histogram(const Ui& ui, const Histogram& values) {

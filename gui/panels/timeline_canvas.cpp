@@ -7,6 +7,7 @@
 #include "analyzer/reports/format.h"
 #include "analyzer/reports/svg_axis.h"
 #include "gui/panels/list.h"
+#include "gui/view/mark_labels.h"
 
 namespace wicprof::gui {
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr float kLabels = 210, kOverview = 30, kRuler = 26;
 constexpr std::size_t kMostArrows = 300;
+constexpr std::size_t kMostFlags = 64;  // more have neither dashes nor labels
 
 /// What was worked out for a row stays until the window, the trace or the width changes.
 struct Cache {
@@ -77,6 +79,7 @@ class Canvas {
     active_ = ImGui::IsItemActive();
     note_rect(app_, "timeline", {left_, tracks_top_, width_, tracks_height_});
     note_rect(app_, "timeline.overview", {left_, all_.y, width_, ui_.px(kOverview)});
+    place_flags();
     overview();
     ruler();
     app_.hovered.reset();
@@ -108,8 +111,9 @@ class Canvas {
     for (std::uint32_t i = 0; i < kColumns; ++i) {
       float base = y + h;
       for (const State state : {State::polling, State::parked, State::at_barrier}) {
-        const float part = std::min(1.0f, timeline_.overview[i].count[index_of(state)]) * h;
-        if (part < 0.5f) continue;
+        const float count = timeline_.overview[i].count[index_of(state)];
+        if (count <= 0) continue;
+        const float part = std::max(std::min(1.0f, count) * h, ui_.px(2));  // few among many SMs are still seen
         rect(left_ + static_cast<float>(i) * step, base - part, step + 0.5f, part, state_ink(ui_, state, 0.85f));
         base -= part;
       }
@@ -141,13 +145,10 @@ class Canvas {
     list_->AddLine(ImVec2(all_.x, y + h - 1), ImVec2(all_.x + all_.width, y + h - 1), ink(theme.line), 1);
   }
 
-  /// Whether a tick's label at `x` would lie under the label of a change of how the program waits.
+  /// Whether a tick's label at `x` would lie under a mark's.
   bool under_a_flag(float x) const {
-    constexpr std::size_t kMost = 64;
-    if (timeline_.interventions.size() > kMost) return false;
-    return std::any_of(timeline_.interventions.begin(), timeline_.interventions.end(), [&](const InterventionMark& mark) {
-      const float at = x_of(mark.at);
-      return x + ui_.px(60) > at && x < at + text_width(ui_.small, mark.label) + ui_.px(10);
+    return std::any_of(flags_.begin(), flags_.end(), [&](const Flag& flag) {
+      return flag.label && x + ui_.px(60) > *flag.label && x < *flag.label + flag.width;
     });
   }
 
@@ -324,26 +325,49 @@ class Canvas {
     list_->PopClipRect();
   }
 
-  void flag(TimeNs at, std::string_view text, Colour colour, bool dashed, float& labelled_to) {
-    if (at < app_.window.begin() || at > app_.window.end()) return;
-    const float x = x_of(at), top = all_.y + ui_.px(kOverview), bottom = tracks_top_ + tracks_height_;
-    for (float y = top; y < bottom; y += dashed ? ui_.px(7) : bottom - top)
-      list_->AddLine(ImVec2(x, y), ImVec2(x, dashed ? std::min(y + ui_.px(4), bottom) : bottom), ink(colour), ui_.px(dashed ? 1.5f : 1));
-    const float width = text_width(ui_.small, text) + ui_.px(10);
-    if (x < labelled_to || x + width > left_ + width_ + ui_.px(8)) return;
-    const float h = size_of(ui_.small) + ui_.px(4);
-    list_->AddRectFilled(ImVec2(x, top), ImVec2(x + width, top + h), ink(colour), ui_.px(2));
-    draw_text(list_, ui_.small, {x + ui_.px(5), top, width, h}, ink(text_on(colour)), text);
-    labelled_to = x + width + ui_.px(4);
+  /// A line across all tracks: a change of how the program waits, or what the user marked.
+  struct Flag {
+    float x = 0, width = 0;  ///< of the line, and of the label
+    std::string_view text;
+    Colour colour = 0;
+    bool dashed = false;
+    std::optional<float> label{};  ///< its left end; nothing: no room
+  };
+
+  void place_flags() {
+    const auto add = [&](TimeNs at, std::string_view text, Colour colour, bool dashed) {
+      if (at < app_.window.begin() || at > app_.window.end()) return;
+      flags_.push_back({x_of(at), 0, text, colour, dashed});
+    };
+    for (const InterventionMark& mark : timeline_.interventions) add(mark.at, mark.label, colour_of(ui_, state_of_mode(mark.mode)), true);
+    for (const Bookmark& mark : app_.annotations.marks) add(timeline_.begin + mark.at, mark.text, ui_.theme().good, false);
+    std::stable_sort(flags_.begin(), flags_.end(), [](const Flag& a, const Flag& b) { return a.x < b.x; });
+    // Of many on a pixel, one is seen.
+    flags_.erase(std::unique(flags_.begin(), flags_.end(), [](const Flag& a, const Flag& b) { return b.x - a.x < 1; }), flags_.end());
+    if (flags_.size() > kMostFlags) return;
+    std::vector<MarkLabel> labels;
+    for (Flag& flag : flags_) {
+      flag.width = text_width(ui_.small, flag.text) + ui_.px(10);
+      labels.push_back({flag.x, flag.width});
+    }
+    const auto places = place_labels(labels, left_, left_ + width_ + ui_.px(8));
+    for (std::size_t i = 0; i < flags_.size(); ++i) flags_[i].label = places[i];
   }
 
   void marks() {
-    float labelled_to = 0;
-    for (const InterventionMark& mark : timeline_.interventions) {
-      flag(mark.at, mark.label, colour_of(ui_, state_of_mode(mark.mode)), true, labelled_to);
+    const float top = all_.y + ui_.px(kOverview), bottom = tracks_top_ + tracks_height_;
+    for (const Flag& flag : flags_) {
+      const bool dashed = flag.dashed && flags_.size() <= kMostFlags;
+      for (float y = top; y < bottom; y += dashed ? ui_.px(7) : bottom - top)
+        list_->AddLine(ImVec2(flag.x, y), ImVec2(flag.x, dashed ? std::min(y + ui_.px(4), bottom) : bottom), ink(flag.colour),
+                       ui_.px(dashed ? 1.5f : 1));
     }
-    labelled_to = 0;
-    for (const Bookmark& mark : app_.annotations.marks) flag(timeline_.begin + mark.at, mark.text, ui_.theme().good, false, labelled_to);
+    const float h = size_of(ui_.small) + ui_.px(4);
+    for (const Flag& flag : flags_) {
+      if (!flag.label) continue;
+      list_->AddRectFilled(ImVec2(*flag.label, top), ImVec2(*flag.label + flag.width, top + h), ink(flag.colour), ui_.px(2));
+      draw_text(list_, ui_.small, {*flag.label + ui_.px(5), top, flag.width, h}, ink(text_on(flag.colour)), flag.text);
+    }
   }
 
   void area() {
@@ -506,6 +530,7 @@ class Canvas {
   float labels_ = 0, left_ = 0, strip_ = 0, width_ = 0, tracks_top_ = 0, tracks_height_ = 0;
   bool hovered_ = false, active_ = false;
   Cache* cache_;
+  std::vector<Flag> flags_;
   // From one frame to the next; there is one window.
   static inline ImVec2 drag_from_{}, last_{};
   static inline int drag_button_ = 0;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analyzer/reports/html/alignment.h"
 #include "analyzer/reports/html/lanes.h"
 #include "analyzer/reports/html/timeline_data.h"
 #include "synthetic.h"
@@ -159,6 +160,65 @@ TEST(ReportTimeline, NoTextEndsTheScriptThatHoldsTheData) {
   EXPECT_EQ(text.find('<'), std::string::npos);
   const std::string group = Json::parse(text)["lanes"][0]["group"];
   EXPECT_TRUE(group.starts_with("</script><img src=x onerror=alert(1)>")) << group;
+}
+
+/// Iterations of one length, one after the other.
+AlignedTrace steady(TimeNs begin, TimeNs first, TimeNs length, std::uint32_t count) {
+  AlignedTrace trace{{begin, first + count * length + 500}};
+  for (std::uint32_t i = 0; i < count; ++i) trace.iterations.push_back({0, i + 7, first + i * length, first + (i + 1) * length});
+  return trace;
+}
+
+TEST(TwoTraces, StandAtTheSameIteration) {
+  const Alignment alignment(steady(1'000, 2'000, 300, 10), steady(50'000, 50'400, 100, 20));
+  EXPECT_EQ(alignment.second_of(2'000), 50'400);
+  EXPECT_EQ(alignment.second_of(2'000 + 3 * 300 + 150), 50'400 + 3 * 100 + 50) << "the middle of an iteration is its partner's";
+  EXPECT_EQ(alignment.first_of(50'400 + 3 * 100 + 50), 2'000 + 3 * 300 + 150);
+  EXPECT_EQ(alignment.second_of(1'900), 50'300) << "before the first";
+  EXPECT_EQ(alignment.second_of(2'000 + 3'000 + 70), 50'400 + 1'000 + 70) << "after the last that both have";
+}
+
+TEST(TwoTraces, AreEquallyLongAsAWholeAndBothWithin) {
+  const AlignedTrace first = steady(1'000, 2'000, 300, 10), second = steady(50'000, 50'400, 100, 20);
+  const Alignment alignment(first, second);
+  const Interval of_first = alignment.whole_of_first(), of_second = alignment.whole_of_second();
+  EXPECT_EQ(of_first.end - of_first.begin, of_second.end - of_second.begin);
+  EXPECT_EQ(of_first.begin - 2'000, of_second.begin - 50'400) << "the first iteration at the same place";
+  EXPECT_LE(of_first.begin, first.whole.begin);
+  EXPECT_GE(of_first.end, first.whole.end);
+  EXPECT_LE(of_second.begin, second.whole.begin);
+  EXPECT_GE(of_second.end, second.whole.end);
+}
+
+TEST(TwoTraces, WithoutIterationsBeginTogether) {
+  const Alignment alignment({{1'000, 5'000}}, {{7'000, 9'000}});
+  EXPECT_EQ(alignment.second_of(1'500), 7'500);
+  EXPECT_EQ(alignment.first_of(6'900), 900);
+}
+
+TEST(TwoTraces, PairsAreBoundedButForThoseSeenFromNear) {
+  const AlignedTrace first = steady(0, 1'000, 300, 50'000), second = steady(0, 400, 100, 50'000);
+  const Alignment alignment(first, second);
+  const Interval near{400 + 20'003 * 100, 400 + 20'009 * 100};
+  const Json json = Json::parse(alignment.json({near}));
+  EXPECT_LT(json.size(), 4 * 10'000u);
+  std::int64_t sums[4] = {}, met = 0;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    sums[i % 4] += json[i].get<std::int64_t>();
+    if (i % 4 != 3) continue;
+    EXPECT_EQ(sums[0], sums[2]);
+    EXPECT_EQ(alignment.second_of(sums[1]), sums[3]);
+    met += sums[3] >= near.begin && sums[3] <= near.end;
+  }
+  EXPECT_EQ(met, 7) << "each of those seen from near";
+  EXPECT_EQ(sums[3], 400 + 50'000 * 100) << "and the end";
+}
+
+TEST(TwoTraces, StretchesThatOverlapAreOne) {
+  const auto list = merged({{50, 60}, {10, 20}, {15, 30}, {90, 120}, {200, 300}}, {0, 100});
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_EQ(std::pair(list[0].begin, list[0].end), std::pair(TimeNs{10}, TimeNs{30}));
+  EXPECT_EQ(std::pair(list[2].begin, list[2].end), std::pair(TimeNs{90}, TimeNs{100}));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 Where there is no Chromium the whole is skipped, by name (exit status 77).
 """
 
+import bisect
 import re
 import sqlite3
 import sys
@@ -227,6 +228,75 @@ class ReportPage(harness.Case):
             self.assertGreater(box["model"]["height"], 50)
         finally:
             self.page.call("Emulation.setScriptExecutionDisabled", value=False)
+
+    def views(self):
+        """What the timeline of each trace shows, before and after: (from, to)."""
+        self.page.settle()
+        return [tuple(float(value) for value in view)
+                for view in self.page.js("[...document.querySelectorAll('.canvases')].map((c) => [c.dataset.from, c.dataset.to])")]
+
+    def iteration_at(self, time, side):
+        """The place of a time among the pairs of iterations that the page aligns its traces by, as a number."""
+        pairs = self.page.js("JSON.parse(document.getElementById('timeline-pairs').textContent)")
+        begins, at = [], 0
+        for i in range(2 * side + 1, len(pairs), 4):
+            at += pairs[i]
+            begins.append(at)
+        whole = bisect.bisect_right(begins, time) - 1
+        self.assertTrue(0 <= whole < len(begins) - 1, "no iteration is there")
+        return whole + (time - begins[whole]) / (begins[whole + 1] - begins[whole])
+
+    def assert_aligned(self, views):
+        (first, first_end), (second, second_end) = views
+        self.assertAlmostEqual(first_end - first, second_end - second, delta=1)
+        self.assertAlmostEqual(self.iteration_at(first, 0), self.iteration_at(second, 1), delta=0.001)
+
+    def test_timelines_of_two_traces_move_together(self):
+        self.record("a.wicprof")
+        self.record("b.wicprof", run_options=("--mode", "park"))
+        self.open_report("a.wicprof", "b.wicprof")
+        titles = self.page.js("[...document.querySelectorAll('.moving h3')].map((h) => h.textContent)")
+        self.assertEqual(titles, ["before: a.wicprof", "after: b.wicprof"])
+        self.assertEqual(self.page.js("document.querySelectorAll('#timeline .bar').length"), 1)
+        whole = self.views()
+        spans = self.page.js("['-before', ''].map((side) => JSON.parse(document.getElementById('timeline-data' + side).textContent).to)")
+        for (begin, end), span in zip(whole, spans):
+            self.assertTrue(begin <= 0 < span <= end, "all of both is there")
+        self.assertAlmostEqual(whole[0][1] - whole[0][0], whole[1][1] - whole[1][0], delta=1)
+
+        # From near: wherever one is moved, the other stands at the same iteration, with the same scale.
+        self.page.click(".bar button:nth-of-type(2)")
+        near = self.views()
+        self.assertLess(near[1][1] - near[1][0], 0.5 * (whole[1][1] - whole[1][0]))
+        self.assert_aligned(near)
+        last = near
+        for which in (0, 1):
+            self.page.js(f"document.querySelectorAll('.canvases')[{which}].focus()")
+            for key in ("w", "d", "d", "s", "a"):
+                self.page.key(key)
+                now = self.views()
+                self.assertNotEqual(now, last)
+                self.assertAlmostEqual(now[0][1] - now[0][0], now[1][1] - now[1][0], delta=1)
+                last = now
+            self.assert_aligned(last)
+        self.page.click(".bar button:nth-of-type(1)")
+        self.assertEqual(self.views(), whole)
+        # One colour stands for one thing in both.
+        words = self.page.js("['-before', ''].map((side) => JSON.stringify(JSON.parse(document.getElementById('timeline-data' + side).textContent).words))")
+        self.assertEqual(words[0], words[1])
+        self.page.js("document.querySelectorAll('.canvases')[0].dispatchEvent(new KeyboardEvent('keydown', { key: 'e' }))")
+        self.page.settle()
+        self.assertEqual(self.page.js("[...document.querySelectorAll('.canvases')].map((c) => c.dataset.arrows)"), ["false", "false"])
+
+    def test_paper_has_both_traces(self):
+        self.record("a.wicprof")
+        self.record("b.wicprof", run_options=("--mode", "park"))
+        self.open_report("a.wicprof", "b.wicprof")
+        self.page.media("print")
+        shown = self.page.js("[...document.querySelectorAll('.still')].flatMap((s) => [...s.querySelectorAll('h3')]).map((h) => h.textContent)")
+        self.assertEqual(shown[:2], ["before: a.wicprof", "after: b.wicprof"])
+        self.assertEqual(self.page.js("[...document.querySelectorAll('.still svg')].filter((s) => s.checkVisibility()).length"), len(shown))
+        self.page.media()
 
     def test_two_traces_and_a_trace_without_waits(self):
         self.record("a.wicprof")

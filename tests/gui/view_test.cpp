@@ -3,12 +3,16 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <thread>
 
+#include "gui/reclaimer.h"
 #include "gui/view/annotations.h"
 #include "gui/view/area.h"
 #include "gui/view/density.h"
 #include "gui/view/edge_walk.h"
 #include "gui/view/layout.h"
+#include "gui/view/mark_labels.h"
 #include "gui/view/search.h"
 #include "gui/view/segments.h"
 #include "gui/view/site_table.h"
@@ -362,6 +366,42 @@ TEST(AnnotationFiles, ComeBackAndRefuseNonsense) {
     EXPECT_FALSE(load_annotations(path)) << nonsense;
   }
   EXPECT_FALSE(save_annotations(folder / "no/such/folder.json", annotations));
+}
+
+TEST(MarkLabels, LieNeitherOnEachOtherNorUnderALine) {
+  // Two near each other, one far off, one at the end: the first steps aside, the last as well.
+  const std::vector<MarkLabel> labels{{100, 60}, {110, 30}, {300, 60}, {390, 30}};
+  const auto places = place_labels(labels, 0, 400);
+  EXPECT_EQ(places, (std::vector<std::optional<float>>{40, 110, 300, 360}));
+}
+
+TEST(MarkLabels, AreLeftOutWhereThereIsNoRoom) {
+  const auto places = place_labels({{5, 60}, {10, 60}, {15, 60}}, 0, 400);
+  EXPECT_EQ(places, (std::vector<std::optional<float>>{std::nullopt, std::nullopt, 15}));
+  EXPECT_EQ(place_labels({{20, 60}}, 0, 50), (std::vector<std::optional<float>>{std::nullopt}));
+  EXPECT_TRUE(place_labels({}, 0, 50).empty());
+}
+
+/// Tells which thread frees it.
+struct Freed {
+  std::promise<std::thread::id>& by;
+  ~Freed() { by.set_value(std::this_thread::get_id()); }
+};
+
+TEST(ReclaimerThread, FreesElsewhere) {
+  Reclaimer reclaimer;
+  std::promise<std::thread::id> freed;
+  reclaimer.take(std::make_shared<const Freed>(freed));
+  EXPECT_NE(freed.get_future().get(), std::this_thread::get_id());
+}
+
+TEST(ReclaimerThread, LeavesNothingBehind) {
+  const auto held = std::make_shared<const int>(1);
+  {
+    Reclaimer reclaimer;
+    for (int i = 0; i < 100; ++i) reclaimer.take(held);
+  }
+  EXPECT_EQ(held.use_count(), 1);
 }
 
 }  // namespace

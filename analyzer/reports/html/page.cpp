@@ -76,7 +76,7 @@ std::string report_html(const ReportInput& input) {
   std::string body;
   if (input.comparison != nullptr) body += comparison_part(model, *input.comparison);
   body += classification_part(model, analysis.classification) + findings_part(model, analysis) +
-          timeline_part(model, analysis) + sites_part(model, analysis) + models_part(model, analysis) +
+          timeline_part(input) + sites_part(model, analysis) + models_part(model, analysis) +
           figures_part(model) + kernels_part(model, analysis) + program_counters_part(model, analysis) +
           host_part(model, analysis) + interventions_part(model);
   const std::string title = model.meta_value("app").empty() ? model.name : model.meta_value("app");

@@ -12,7 +12,7 @@ std::string summary_part(const ReportInput& input);
 std::string comparison_part(const TraceModel& model, const Comparison& comparison);
 std::string classification_part(const TraceModel& model, const Classification& classification);
 std::string findings_part(const TraceModel& model, const Analysis& analysis);
-std::string timeline_part(const TraceModel& model, const Analysis& analysis);
+std::string timeline_part(const ReportInput& input);
 std::string sites_part(const TraceModel& model, const Analysis& analysis);
 /// The wait model, interference, overlap, the critical path and the predicted gain.
 std::string models_part(const TraceModel& model, const Analysis& analysis);

@@ -1,6 +1,6 @@
   // The timeline's data as timeline_data.h has it, with times that are no longer differences.
-  const readTimeline = () => {
-    const holder = document.getElementById("timeline-data");
+  const readTimeline = (side) => {
+    const holder = document.getElementById(`timeline-data${side}`);
     if (!holder) return null;
     const data = JSON.parse(holder.textContent);
     for (const lane of data.lanes) {
@@ -40,6 +40,7 @@
 
   // What stands at a time in a lane, in words; null for nothing.
   const describe = (data, lane, time, reach) => {
+    if (time < data.from || time > data.to) return null;
     const title = `${lane.group}, ${lane.name}`;
     if (lane.steps) {
       const i = lastAt(lane, time);

@@ -94,7 +94,12 @@
   const drawArrows = (context, data, view, area, colours) => {
     const x = (time) => area.left + (time - view.from) / (view.to - view.from) * area.width;
     const seen = data.arrows.filter(([, sent, , ended]) => ended >= view.from && sent <= view.to);
-    if (seen.length > 400) return;  // nobody could follow one
+    let first = Infinity, last = 0;
+    for (const [, sent, , ended] of seen) {
+      first = Math.min(first, Math.max(sent, view.from));
+      last = Math.max(last, Math.min(ended, view.to));
+    }
+    if (seen.length > 400 || (seen.length > 20 && seen.length > (x(last) - x(first)) / 2)) return;  // nobody could follow one
     context.strokeStyle = context.fillStyle = colours.mark;
     context.globalAlpha = 0.55;
     for (const [from, sent, to, ended] of seen) {
@@ -111,16 +116,42 @@
   const drawMarks = (context, data, view, area, height, colours, labels) => {
     context.strokeStyle = context.fillStyle = colours.mark;
     context.setLineDash([4, 3]);
-    for (const [time, mode] of data.marks) {
-      if (time < view.from || time > view.to) continue;
-      const x = Math.round(area.left + (time - view.from) / (view.to - view.from) * area.width) + 0.5;
+    const seen = data.marks.filter(([time]) => time >= view.from && time <= view.to)
+                           .map(([time, mode]) => [Math.round(area.left + (time - view.from) / (view.to - view.from) * area.width) + 0.5, mode]);
+    let free = area.left;  // beyond the last label
+    seen.forEach(([x, mode], i) => {
       context.beginPath();
       context.moveTo(x, 0);
       context.lineTo(x, height);
       context.stroke();
-      if (labels) context.fillText(mode, x + 4, 10);
-    }
+      if (!labels) return;
+      // Right of its line, or left of it where the next one is too near, or not at all.
+      const wide = context.measureText(mode).width + 8, next = seen[i + 1]?.[0] ?? area.left + area.width;
+      if (x >= free && x + wide <= next) context.fillText(mode, x + 4, 10);
+      else if (x - wide >= free) context.fillText(mode, x - wide + 4, 10);
+      free = x + wide <= next ? x + wide : x;
+    });
     context.setLineDash([]);
+  };
+
+  // Where iterations begin, of two traces that are aligned by them; their numbers where there is room.
+  const drawIterations = (context, data, iterations, view, area, height, colours, labels) => {
+    const { begins, numbers } = iterations, scale = area.width / (view.to - view.from);
+    const first = Math.max(0, indexAt(begins, view.from)), last = indexAt(begins, view.to);
+    const room = (begins[last] - begins[first]) * scale / Math.max(1, last - first);
+    if (last > first && room < 8) return;
+    context.strokeStyle = colours.line;
+    context.fillStyle = colours.text;
+    for (let i = first; i <= last; ++i) {
+      const x = Math.round(area.left + (begins[i] - view.from) * scale) + 0.5;
+      if (x < area.left) continue;
+      context.beginPath();
+      context.moveTo(x, 0);
+      context.lineTo(x, height);
+      context.stroke();
+      const free = data.marks.every(([time]) => Math.abs(time - begins[i]) * scale > 60);
+      if (labels && room > 46 && free && i + 1 < begins.length) context.fillText(`#${numbers[i]}`, x + 4, 10);
+    }
   };
 
   const drawRuler = (context, data, view, area, colours) => {
@@ -129,6 +160,7 @@
     context.strokeStyle = colours.line;
     context.textAlign = "center";
     for (let time = Math.ceil(view.from / step) * step; time <= view.to; time += step) {
+      if (time < data.from || time > data.to) continue;
       const x = area.left + (time - view.from) / (view.to - view.from) * area.width;
       context.beginPath();
       context.moveTo(x, kRulerHeight - 5);

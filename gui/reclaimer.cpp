@@ -1,0 +1,37 @@
+#include "gui/reclaimer.h"
+
+#include <utility>
+
+namespace wicprof::gui {
+
+Reclaimer::Reclaimer() : thread_([this] { work(); }) {}
+
+Reclaimer::~Reclaimer() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void Reclaimer::take(std::shared_ptr<const void> what) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(what));
+  }
+  wake_.notify_all();
+}
+
+void Reclaimer::work() {
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    wake_.wait(lock, [this] { return stop_ || !waiting_.empty(); });
+    std::vector<std::shared_ptr<const void>> freed = std::exchange(waiting_, {});
+    lock.unlock();
+    freed.clear();
+    lock.lock();
+  }
+}
+
+}  // namespace wicprof::gui
