@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -22,6 +24,11 @@ struct Blocked {
   SiteId site = 0;
 };
 
+/// The same of a wait in a kernel, by indexes into the model: there are millions.
+struct BlockedWait {
+  std::uint32_t wait = 0, signal = 0;
+};
+
 std::uint64_t block_key(DeviceId device, std::uint32_t block) {
   return (std::uint64_t{static_cast<std::uint32_t>(device)} << 32) | block;
 }
@@ -37,10 +44,7 @@ class Lists {
     next_.assign(first_.begin(), first_.end() - 1);
   }
   void add(std::uint32_t owner, T item) { all_[next_[owner]++] = item; }
-  T* begin(std::uint32_t owner) { return all_.data() + first_[owner]; }
-  T* end(std::uint32_t owner) { return all_.data() + first_[owner + 1]; }
-  const T* begin(std::uint32_t owner) const { return all_.data() + first_[owner]; }
-  const T* end(std::uint32_t owner) const { return all_.data() + first_[owner + 1]; }
+  std::span<T> of(std::uint32_t owner) { return {all_.data() + first_[owner], first_[owner + 1] - first_[owner]}; }
 
  private:
   std::vector<std::size_t> first_, next_;
@@ -127,19 +131,37 @@ class Walk {
       any_edge_ = true;
     }
     blocked_.reserve(sizes);
+    std::vector<TimeNs> last(sizes.size(), std::numeric_limits<TimeNs>::min());
+    std::vector<bool> in_order(sizes.size(), true);
     for (const WakeEdge& edge : matching.edges) {
       if (!blocks(edge)) continue;
       const store::WaitRow& wait = model_.waits[edge.wait];
-      blocked_.add(blocks_.find(block_key(wait.device, wait.block)),
-                   {wait.resumed, static_cast<std::uint32_t>(edge.signal), wait.site});
+      const std::uint32_t block = blocks_.find(block_key(wait.device, wait.block));
+      blocked_.add(block, {edge.wait, edge.signal});
+      if (wait.resumed < last[block]) in_order[block] = false;
+      last[block] = wait.resumed;
     }
     // By arrival nearly by resumption: the warps of a block may overtake each other.
     for (std::uint32_t b = 0; b < sizes.size(); ++b) {
-      const auto earlier = [](const Blocked& a, const Blocked& c) { return a.resumed < c.resumed; };
-      if (!std::is_sorted(blocked_.begin(b), blocked_.end(b), earlier)) {
-        std::stable_sort(blocked_.begin(b), blocked_.end(b), earlier);
-      }
+      if (in_order[b]) continue;
+      const auto earlier = [&](const BlockedWait& a, const BlockedWait& c) { return resumed(a) < resumed(c); };
+      std::stable_sort(blocked_.of(b).begin(), blocked_.of(b).end(), earlier);
     }
+    walked_ = std::move(sizes);
+  }
+
+  TimeNs resumed(const BlockedWait& blocked) const { return model_.waits[blocked.wait].resumed; }
+
+  /// The last wait of a block that resumed no later than `time`. The path goes back in time, so it is looked for from where the
+  /// block was left.
+  std::optional<Blocked> last_blocked(std::uint32_t block, TimeNs time) {
+    const std::span<const BlockedWait> all = blocked_.of(block);
+    std::uint32_t& after = walked_[block];
+    while (after < all.size() && resumed(all[after]) <= time) ++after;
+    while (after > 0 && resumed(all[after - 1]) > time) --after;
+    if (after == 0) return std::nullopt;
+    const BlockedWait& found = all[after - 1];
+    return Blocked{resumed(found), found.signal, model_.waits[found.wait].site};
   }
 
   void index_host(const Matching& matching) {
@@ -312,9 +334,9 @@ class Walk {
     const WorkItem* kernel = kernel_at(device_, now_, place_);
     const TimeNs since = kernel != nullptr ? kernel->start : model_.begin;
     const std::uint32_t block = blocks_.find(block_key(device_, place_));
-    const Blocked* blocked =
-        block == FlatIndex::kNone ? nullptr : last_upto(blocked_.begin(block), blocked_.end(block), now_);
-    if (blocked != nullptr && blocked->resumed > since) {
+    const std::optional<Blocked> blocked =
+        block == FlatIndex::kNone ? std::nullopt : last_blocked(block, now_);
+    if (blocked && blocked->resumed > since) {
       wake(*blocked, PathKind::device_work, device_, place_);
       return;
     }
@@ -516,7 +538,8 @@ class Walk {
   const CallIndex& calls_;
   const std::map<StreamKey, std::vector<WorkItem>>& work_;
   FlatIndex blocks_;
-  Lists<Blocked> blocked_;
+  Lists<BlockedWait> blocked_;          // of each block, in order of resumption
+  std::vector<std::uint32_t> walked_;   // of each block: how many of these lie before the path
   std::map<std::uint32_t, HostThread> threads_;  // by thread id
   std::unordered_map<std::uint64_t, const store::SyncRow*> syncs_;
   std::map<store::ProcessId, std::vector<const WorkItem*>> by_process_;          // by end

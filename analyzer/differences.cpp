@@ -93,7 +93,7 @@ void gather_edges(const Window& window, const Matching& matching, std::size_t nu
     }
     if (from < window.begin || to > window.end) continue;
     Series& found = series(Key{signal.site, signal.device, device});
-    found.add(number, {iteration, std::max<TimeNs>(0, edge.latency_ns)});
+    found.add(number, {iteration, std::max<TimeNs>(0, wake_latency(model, edge))});
     found.error = found.error && edge.error_ns ? std::optional(std::max(*found.error, *edge.error_ns)) : std::nullopt;
   }
 }

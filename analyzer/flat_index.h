@@ -42,11 +42,12 @@ class FlatIndex {
   };
   static constexpr std::size_t kFirstSize = 64;
 
+  /// Keys that follow each other, as they mostly come, share a line of the cache: four cells have 64 bytes.
   std::size_t place_of(std::uint64_t key) const {
-    std::uint64_t hash = key * 0x9e3779b97f4a7c15u;
+    std::uint64_t hash = (key >> 2) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 32;
     const std::size_t mask = cells_.size() - 1;
-    std::size_t place = static_cast<std::size_t>(hash) & mask;
+    std::size_t place = static_cast<std::size_t>((hash << 2) | (key & 3)) & mask;
     while (cells_[place].number != kNone && cells_[place].key != key) place = (place + 1) & mask;
     return place;
   }

@@ -40,9 +40,9 @@ WaitingWay HostWaitStats::way() const {
 }
 
 std::vector<HostWaitStats> host_wait_stats(const TraceModel& model) {
-  std::map<std::pair<SiteId, std::string>, std::pair<HostWaitStats, std::vector<TimeNs>>> by_place;
+  std::map<std::pair<SiteId, std::string_view>, std::pair<HostWaitStats, std::vector<TimeNs>>> by_place;
   for (const store::HostWaitRow& wait : model.host_waits) {
-    auto& [stats, times] = by_place[{wait.site, wait.site == 0 ? wait.call : std::string()}];
+    auto& [stats, times] = by_place[{wait.site, wait.site == 0 ? std::string_view(wait.call) : std::string_view()}];
     stats.site = wait.site;
     const TimeNs took = std::max<TimeNs>(0, wait.end - wait.begin);
     times.push_back(took);
@@ -57,7 +57,7 @@ std::vector<HostWaitStats> host_wait_stats(const TraceModel& model) {
   std::vector<HostWaitStats> all;
   for (auto& [place, found] : by_place) {
     auto& [stats, times] = found;
-    stats.name = place.first == 0 ? place.second : model.site_name(place.first);
+    stats.name = place.first == 0 ? std::string(place.second) : model.site_name(place.first);
     stats.count = times.size();
     stats.p50_ns = percentile(times, 50);
     stats.p99_ns = percentile(times, 99);

@@ -23,10 +23,16 @@ struct Key {
   static constexpr std::uint64_t kUntagged = 0;
   bool operator==(const Key&) const = default;
 
+  /// Iterations that follow each other differ in the lowest bits alone, so that their places share a line of the cache.
   std::size_t hash() const {
+    constexpr int kNear = 3;
+    const bool counted = iteration != kAny && value != kAny;
     std::uint64_t hash = site;
-    for (const std::uint64_t part : {value, iteration, word}) hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
-    return static_cast<std::size_t>(hash ^ (hash >> 29));
+    for (const std::uint64_t part : {counted ? value - iteration : value, iteration >> kNear, word}) {
+      hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
+    }
+    hash ^= hash >> 29;
+    return static_cast<std::size_t>((hash << kNear) | (iteration & ((1u << kNear) - 1)));
   }
 };
 
@@ -83,14 +89,19 @@ class SignalGroups {
     for (std::size_t i = 0; i < signals.size(); ++i) {
       const std::optional<Key> key = key_of(signals[i]);
       if (!key) continue;
-      std::uint32_t& slot = slots_[place_of(*key)];
-      if (slot == kFree) {
-        slot = static_cast<std::uint32_t>(keys_.size());
-        keys_.push_back(*key);
-        begins_.push_back(0);
+      const std::size_t hash = key->hash();
+      std::uint32_t& recent = recent_[hash % kRecent];
+      if (recent == kFree || !(keys_[recent] == *key)) {
+        std::uint32_t& slot = slots_[place_of(*key, hash)];
+        if (slot == kFree) {
+          slot = static_cast<std::uint32_t>(keys_.size());
+          keys_.push_back(*key);
+          begins_.push_back(0);
+        }
+        recent = slot;
       }
-      ++begins_[slot];
-      group_of[i] = slot;
+      ++begins_[recent];
+      group_of[i] = recent;
     }
     // From sizes to where each group begins, then filled from there.
     std::uint32_t total = 0;
@@ -126,9 +137,8 @@ class SignalGroups {
     return recent;
   }
 
-  std::size_t place_of(const Key& key) const { return place_of(key, key.hash()); }
   std::size_t place_of(const Key& key, std::size_t hash) const {
-    std::size_t at = (hash >> 6) & (slots_.size() - 1);
+    std::size_t at = hash & (slots_.size() - 1);
     while (slots_[at] != kFree && !(keys_[slots_[at]] == key)) at = (at + 1) & (slots_.size() - 1);
     return at;
   }
@@ -208,6 +218,8 @@ class Clocks {
   TimeNs worst_ = 0;
 };
 
+TimeNs latency(TimeNs signalled, TimeNs arrived, TimeNs resumed) { return resumed - std::max(signalled, arrived); }
+
 class Matcher {
  public:
   explicit Matcher(const TraceModel& model)
@@ -251,10 +263,9 @@ class Matcher {
       edge.signal = *signal;
       edge.wait = wait.index;
       edge.host = wait.host;
-      edge.latency_ns = wait.resumed - std::max(sent.at, wait.arrived);
       edge.error_ns = clocks_.error_between(sent.device, wait.device);
       edges_.push_back(edge);
-      site.latencies.push_back(edge.latency_ns);
+      site.latencies.push_back(latency(sent.at, wait.arrived, wait.resumed));
       if (!edge.error_ns) site.error_known = false;
       site.error = std::max(site.error, edge.error_ns.value_or(0));
       return;
@@ -306,6 +317,12 @@ class Matcher {
 };
 
 }  // namespace
+
+TimeNs wake_latency(const TraceModel& model, const WakeEdge& edge) {
+  const TimeNs signalled = model.signals[edge.signal].at;
+  if (edge.host) return latency(signalled, model.host_waits[edge.wait].begin, model.host_waits[edge.wait].end);
+  return latency(signalled, model.waits[edge.wait].arrived, model.waits[edge.wait].resumed);
+}
 
 Matching match(const TraceModel& model) { return Matcher(model).run(); }
 

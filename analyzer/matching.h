@@ -13,7 +13,6 @@ struct WakeEdge {
   std::uint32_t signal = 0;      ///< index into TraceModel::signals
   std::uint32_t wait : 31 = 0;   ///< index into TraceModel::waits, or host_waits
   bool host : 1 = false;         ///< the waiter is a host thread
-  TimeNs latency_ns = 0;         ///< resumed - max(signalled, arrived); below 0 only within the clocks' error
   store::OptionalTime error_ns;  ///< 0 on one clock; nothing when a clock's error is not known
 };
 
@@ -25,6 +24,9 @@ struct WakeStats {
   TimeNs p50_ns = 0, p99_ns = 0;
   std::optional<TimeNs> error_ns;  ///< the worst of the edges
 };
+
+/// How late the waiter noticed: resumed - max(signalled, arrived); below 0 only within the clocks' error.
+TimeNs wake_latency(const TraceModel& model, const WakeEdge& edge);
 
 struct Matching {
   std::vector<WakeEdge> edges;

@@ -220,6 +220,9 @@ class Predicting {
                     format_duration(static_cast<TimeNs>(late)), 1 - 1 / s);
   }
 
+  /// Of the pollers of one site, by device: the path goes on in time.
+  using Walks = std::map<DeviceId, StepCount::Walk>;
+
   static double slowdown_at(const Polled& polled, End end) {
     const Gain& s = polled.slowdown->by_work;
     return end == kValue ? s.value : end == kLow ? s.low : s.high;
@@ -228,32 +231,35 @@ class Predicting {
   void follow_path() {
     if (!path_.missing.empty()) return;
     const PollingTimes times(modes_.when(0, Mode::poll));
-    const std::size_t count = result_.sites.size();
-    saved_.assign(count, {});
+    saved_.assign(result_.sites.size(), {});
+    std::vector<Walks> walks(stats_.size());
+    for (std::size_t i = 0; i < stats_.size(); ++i) {
+      if (const Polled* polled = modelled(i)) {
+        for (const auto& [device, pollers] : polled->pollers) walks[i].emplace(device, pollers);
+      }
+    }
     for (const PathSegment& segment : path_.segments) {
       const auto length = static_cast<double>(times.within(segment.begin, segment.end));
       if (length <= 0) continue;
       total_ += length;
       if (segment.kind == PathKind::device_work) {
-        add_work(segment, length);
+        add_work(segment, length, walks);
       } else if (segment.kind == PathKind::wake) {
         add_wake(segment, length);
       }
     }
   }
 
-  void add_work(const PathSegment& segment, double length) {
+  void add_work(const PathSegment& segment, double length, std::vector<Walks>& walks) {
     double left[kEnds] = {1, 1, 1};
     for (std::size_t i = 0; i < stats_.size(); ++i) {
-      const Polled* polled = modelled(i);
-      if (polled == nullptr) continue;
-      const auto pollers = polled->pollers.find(segment.device);
-      if (pollers == polled->pollers.end()) continue;
+      const auto pollers = walks[i].find(segment.device);
+      if (pollers == walks[i].end()) continue;
       const double exposed = pollers->second.covered(segment.begin, segment.end);
       if (exposed <= 0) continue;
       result_.sites[i].exposed += exposed * length;
       for (const End end : {kValue, kLow, kHigh}) {
-        const double part = remaining(exposed, slowdown_at(*polled, end));
+        const double part = remaining(exposed, slowdown_at(*modelled(i), end));
         saved_[i][end] += length * (1 - part);
         left[end] *= part;
       }

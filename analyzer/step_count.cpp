@@ -5,9 +5,28 @@
 
 namespace wicprof::analyzer {
 
+namespace {
+
+/// Moves each time to where it belongs; false, with the rest as it was, when that takes too many moves.
+bool insert_nearby(std::vector<TimeNs>& times) {
+  std::size_t moves = 0;
+  const std::size_t most = 8 * times.size();
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    const TimeNs time = times[i];
+    std::size_t to = i;
+    for (; to > 0 && time < times[to - 1]; --to) times[to] = times[to - 1];
+    times[to] = time;
+    moves += i - to;
+    if (moves > most) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void sort_times(std::vector<TimeNs>& times) {
   constexpr std::size_t kFew = 1 << 14;
-  if (std::is_sorted(times.begin(), times.end())) return;
+  if (insert_nearby(times)) return;
   if (times.size() < kFew) {
     std::sort(times.begin(), times.end());
     return;
@@ -52,6 +71,12 @@ void StepCount::step(TimeNs time, std::int32_t change) {
   most_ = std::max(most_, static_cast<std::uint32_t>(std::max(now, 0)));
 }
 
+void StepCount::reserve(std::size_t steps) {
+  at_.reserve(steps);
+  count_.reserve(steps);
+  before_.reserve(steps);
+}
+
 void StepCount::build_sorted(const std::vector<Interval>& intervals) {
   std::vector<TimeNs> begins, ends;
   begins.reserve(intervals.size());
@@ -63,6 +88,7 @@ void StepCount::build_sorted(const std::vector<Interval>& intervals) {
   }
   sort_times(begins);
   sort_times(ends);
+  reserve(2 * begins.size());
   std::size_t b = 0;
   for (std::size_t e = 0; e < ends.size();) {
     const TimeNs time = b < begins.size() ? std::min(begins[b], ends[e]) : ends[e];
@@ -87,6 +113,7 @@ void StepCount::build_rounded(const std::vector<Interval>& intervals) {
     ++change[static_cast<std::size_t>((interval.begin - first) / cell)];
     --change[static_cast<std::size_t>((interval.end - first) / cell)];
   }
+  reserve(change.size() - static_cast<std::size_t>(std::count(change.begin(), change.end(), 0)));
   for (std::size_t i = 0; i < change.size(); ++i) {
     if (change[i] != 0) step(first + static_cast<TimeNs>(i) * cell, change[i]);
   }
@@ -98,9 +125,12 @@ std::int64_t StepCount::at(TimeNs time) const {
 }
 
 StepCount::Sums StepCount::upto(TimeNs time) const {
-  const auto after = std::upper_bound(at_.begin(), at_.end(), time);
-  if (after == at_.begin()) return {};
-  const auto i = static_cast<std::size_t>(after - at_.begin()) - 1;
+  return upto(time, static_cast<std::size_t>(std::upper_bound(at_.begin(), at_.end(), time) - at_.begin()));
+}
+
+StepCount::Sums StepCount::upto(TimeNs time, std::size_t after) const {
+  if (after == 0) return {};
+  const std::size_t i = after - 1;
   const auto length = static_cast<double>(time - at_[i]);
   return {before_[i].count_ns + length * count_[i], before_[i].any_ns + (count_[i] > 0 ? length : 0)};
 }
@@ -122,24 +152,26 @@ std::size_t first_after(const std::vector<TimeNs>& times, std::size_t at, TimeNs
 
 }  // namespace
 
-double StepCount::count_ns_where_either(const StepCount& a, const StepCount& b) const {
+StepCount::Where StepCount::count_ns_where(const StepCount& a, const StepCount& b) const {
   const StepCount* others[] = {&a, &b};
   std::size_t next[] = {0, 0};
-  double sum = 0;
+  Where sum;
   for (std::size_t i = 0; i + 1 < at_.size(); ++i) {
     if (count_[i] == 0) continue;
     TimeNs from = at_[i];
     while (from < at_[i + 1]) {
       TimeNs upto = at_[i + 1];
-      bool any = false;
+      bool any[] = {false, false};
       for (const int o : {0, 1}) {
         const StepCount& other = *others[o];
         std::size_t& n = next[o];
         n = first_after(other.at_, n, from);
-        any = any || (n > 0 && other.count_[n - 1] > 0);
+        any[o] = n > 0 && other.count_[n - 1] > 0;
         if (n < other.at_.size()) upto = std::min(upto, other.at_[n]);
       }
-      if (any) sum += static_cast<double>(upto - from) * count_[i];
+      const double part = static_cast<double>(upto - from) * count_[i];
+      if (any[0]) sum.first += part;
+      if (any[0] || any[1]) sum.either += part;
       from = upto;
     }
   }
@@ -154,6 +186,15 @@ double StepCount::mean(TimeNs begin, TimeNs end) const {
 double StepCount::covered(TimeNs begin, TimeNs end) const {
   if (end <= begin) return 0;
   return (upto(end).any_ns - upto(begin).any_ns) / static_cast<double>(end - begin);
+}
+
+double StepCount::Walk::covered(TimeNs begin, TimeNs end) {
+  if (end <= begin) return 0;
+  // A stretch that begins before the last one did is looked for from the start.
+  after_ = first_after(of_.at_, begin < last_ ? 0 : after_, begin);
+  last_ = begin;
+  const Sums from = of_.upto(begin, after_), to = of_.upto(end, first_after(of_.at_, after_, end));
+  return (to.any_ns - from.any_ns) / static_cast<double>(end - begin);
 }
 
 }  // namespace wicprof::analyzer

@@ -20,8 +20,14 @@ class StepCount {
   /// The part of [begin, end) in which at least one holds.
   double covered(TimeNs begin, TimeNs end) const;
   std::int64_t at(TimeNs time) const;
-  /// The integral of the number over the time in which at least one of `a`'s, or `b`'s, intervals holds. Linear.
-  double count_ns_where_either(const StepCount& a, const StepCount& b) const;
+  /// The integral of the number over some time.
+  struct Where {
+    double first = 0, either = 0;
+  };
+  /// Over the time in which at least one of `a`'s intervals holds, and in which one of `a`'s or `b`'s does. Linear.
+  Where count_ns_where(const StepCount& a, const StepCount& b) const;
+  /// Asks for stretches that come in order of their begin, each of which is then found near the one before.
+  class Walk;
   std::uint32_t most() const { return most_; }
   bool empty() const { return at_.empty(); }
 
@@ -30,6 +36,8 @@ class StepCount {
     double count_ns = 0, any_ns = 0;  // from the first step on
   };
   Sums upto(TimeNs time) const;
+  Sums upto(TimeNs time, std::size_t after) const;  // after: the first step behind it
+  void reserve(std::size_t steps);
   void step(TimeNs time, std::int32_t change);
   void build_sorted(const std::vector<Interval>& intervals);
   void build_rounded(const std::vector<Interval>& intervals);
@@ -40,7 +48,20 @@ class StepCount {
   std::uint32_t most_ = 0;
 };
 
-/// Sorts times; linear, and free where they are sorted already.
+class StepCount::Walk {
+ public:
+  /// `of` must outlive it.
+  explicit Walk(const StepCount& of) : of_(of) {}
+  /// As StepCount::covered().
+  double covered(TimeNs begin, TimeNs end);
+
+ private:
+  const StepCount& of_;
+  std::size_t after_ = 0;
+  TimeNs last_ = 0;
+};
+
+/// Sorts times; linear, and next to free where they are nearly sorted already.
 void sort_times(std::vector<TimeNs>& times);
 
 }  // namespace wicprof::analyzer

@@ -1,8 +1,9 @@
 #include "analyzer/wait_kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
-#include <tuple>
+#include <string_view>
 #include <utility>
 
 namespace wicprof::analyzer {
@@ -19,12 +20,13 @@ std::map<DeviceId, RunningKernels> running_kernels(const TraceModel& model) {
 }
 
 WaitKernels::WaitKernels(const TraceModel& model, const Waiters& waiters) {
-  std::map<std::tuple<std::string, std::vector<std::uint32_t>>, std::uint32_t> kinds;
+  std::map<std::pair<std::string_view, std::array<std::uint32_t, 6>>, std::uint32_t> kinds;
+  kind_of_.reserve(model.kernels.size());
   for (const store::KernelRow& kernel : model.kernels) {
-    std::vector<std::uint32_t> shape(kernel.grid, kernel.grid + 3);
-    shape.insert(shape.end(), kernel.block, kernel.block + 3);
-    const auto [entry, added] =
-        kinds.try_emplace({kernel.name, std::move(shape)}, static_cast<std::uint32_t>(names_.size()));
+    std::array<std::uint32_t, 6> shape{};
+    std::copy_n(kernel.grid, 3, shape.begin());
+    std::copy_n(kernel.block, 3, shape.begin() + 3);
+    const auto [entry, added] = kinds.try_emplace({kernel.name, shape}, static_cast<std::uint32_t>(names_.size()));
     if (added) names_.push_back(kernel.name);
     kind_of_.push_back(entry->second);
   }

@@ -1,6 +1,5 @@
 // How long a trace of N events takes to be read and analysed, and how much memory: what `wic-prof analyze --format json`
 // does, in a process of its own, for each N. Making the trace (made_trace.h) is not timed.
-#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "analyzer/memory.h"
 #include "bench/claim.h"
 #include "bench/made_trace.h"
 #include "protocol/time.h"
@@ -33,7 +33,7 @@ struct Told {
 
 bool analyse(const std::string& path, int pipe) {
   Told told;
-  mallopt(M_MMAP_THRESHOLD, 1 << 20);  // as load_trace() of wic-prof
+  analyzer::prepare_memory();  // as load_trace() of wic-prof
   const TimeNs begin = now_ns();
   const Result<store::Reader> reader = store::Reader::open(path);
   if (!reader) return false;

@@ -1,11 +1,11 @@
 #include "cli/input_trace.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "analyzer/memory.h"
 #include "cli/messages.h"
 #include "protocol/session.h"
 #include "store/reader.h"
@@ -20,8 +20,7 @@ bool session_runs(const std::string& name) {
 }  // namespace
 
 Result<analyzer::TraceModel> load_trace(const std::string& path) {
-  // The lists of a large trace and of its analysis come and go: each goes back to the system at once.
-  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  analyzer::prepare_memory();
   const Result<store::Reader> reader = store::Reader::open(path);
   if (!reader) return reader.error();
   Result<analyzer::TraceModel> model = analyzer::load(*reader, std::filesystem::path(path).filename().string());

@@ -7,6 +7,7 @@
 #include <thread>
 #include <tuple>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 
 #include "store/packed_trace.h"
@@ -22,11 +23,56 @@ namespace {
 constexpr int kBusyMilliseconds = 5000;
 constexpr RowId kWorthTwo = 100'000;  // rows from which a second thread reads half of them
 
+/// The texts that rows name by number: each is asked for once.
+class Texts {
+ public:
+  explicit Texts(Database& database) : database_(database) {}
+
+  Name name(std::int64_t id) {
+    if (id == last_id_) return last_;
+    const auto [at, added] = known_.try_emplace(id);
+    if (added) at->second = look_up(id);
+    last_id_ = id;
+    return last_ = at->second;
+  }
+
+  /// What went wrong, if anything has. The connection then has words for it.
+  int outcome() {
+    if (code_ != 0) look_up(failed_);
+    return code_;
+  }
+
+ private:
+  Name look_up(std::int64_t id) {
+    int code = 0;
+    if (!select_) select_ = database_.prepare("SELECT value FROM string WHERE id = ?", code);
+    Name name;
+    if (code == 0) {
+      select_.bind(1, id);
+      if (select_.next(code)) name = select_.text(0);
+      select_.reset();
+    }
+    if (code != 0 && code_ == 0) {
+      code_ = code;
+      failed_ = id;
+    }
+    return name;
+  }
+
+  Database& database_;
+  Statement select_;
+  std::unordered_map<std::int64_t, Name> known_;
+  std::int64_t last_id_ = 0;  // no text's number
+  Name last_;
+  int code_ = 0;
+  std::int64_t failed_ = 0;
+};
+
 // Reads a row column by column, in the order of the SELECT.
 class Row {
  public:
   explicit Row(const Statement& statement) : statement_(&statement) {}
-  explicit Row(const Values& values) : values_(&values) {}
+  Row(const Values& values, Texts& texts) : values_(&values), texts_(&texts) {}
 
   template <class Number>
   Row& operator>>(Number& to) {
@@ -36,6 +82,12 @@ class Row {
   }
   Row& operator>>(std::string& to) {
     to = values_ != nullptr ? values_->text(column_) : statement_->text(column_);
+    ++column_;
+    return *this;
+  }
+  /// The column has the text's number. In queries by id.
+  Row& operator>>(Name& to) {
+    to = is_null() ? Name() : texts_->name(values_->integer(column_));
     ++column_;
     return *this;
   }
@@ -64,6 +116,7 @@ class Row {
 
   const Statement* statement_ = nullptr;  // one of the two
   const Values* values_ = nullptr;
+  Texts* texts_ = nullptr;
   int column_ = 0;
 };
 
@@ -186,10 +239,12 @@ struct Reader::State {
   template <class RowType, class Take>
   static int read(Database& from, std::string_view select, bool by_id, RowId after, std::vector<RowType>& rows, Take& take) {
     if (by_id) {
-      return from.scan(select, after, [&](const Values& values) {
-        Row row(values);
+      Texts texts(from);
+      const int code = from.scan(select, after, [&](const Values& values) {
+        Row row(values, texts);
         take(row, rows.emplace_back());
       });
+      return code != 0 ? code : texts.outcome();
     }
     int code = 0;
     Statement statement = from.prepare(select, code);
@@ -226,9 +281,10 @@ struct Reader::State {
       rows.clear();
       return read(database, select, true, 0, rows, take);
     }
-    std::move(rows.begin() + static_cast<std::ptrdiff_t>(lower_room),
-              rows.begin() + static_cast<std::ptrdiff_t>(lower_room + upper),
-              rows.begin() + static_cast<std::ptrdiff_t>(lower));
+    if (lower < lower_room) {  // else they are where they belong, and a row moved to itself may lose what it holds
+      const auto from = rows.begin() + static_cast<std::ptrdiff_t>(lower_room);
+      std::move(from, from + static_cast<std::ptrdiff_t>(upper), rows.begin() + static_cast<std::ptrdiff_t>(lower));
+    }
     rows.resize(lower + upper);
     return code;
   }
@@ -236,18 +292,17 @@ struct Reader::State {
   /// There is room for every id that can come.
   template <class RowType, class Take>
   static int fill(Database& from, std::string_view select, RowId after, RowType* to, std::size_t& count, Take& take) {
-    return from.scan(select, after, [&](const Values& values) {
-      Row row(values);
+    Texts texts(from);
+    const int code = from.scan(select, after, [&](const Values& values) {
+      Row row(values, texts);
       take(row, to[count++]);
     });
+    return code != 0 ? code : texts.outcome();
   }
 
-  /// Every query by id ends with "id > ? ORDER BY id", with or without the table's alias.
+  /// Every query by id ends with "id > ? ORDER BY id".
   static std::string up_to(std::string_view select, RowId last) {
-    std::string text(select);
-    const std::size_t at = text.find("id > ?");
-    const bool aliased = at >= 2 && text.compare(at - 2, 2, "t.") == 0;
-    return text.insert(at + 6, (aliased ? " AND t.id <= " : " AND id <= ") + std::to_string(last));
+    return std::string(select).insert(select.find("id > ?") + 6, " AND id <= " + std::to_string(last));
   }
 
   /// `select` for rows that reach into the range; false where this kind of row does not lie on a lane. What is short begins at
@@ -267,9 +322,7 @@ struct Reader::State {
       for (std::size_t i = 0; i < its.named.size(); ++i) ids += (i == 0 ? " UNION VALUES (" : "), (") + std::to_string(its.named[i]);
       if (!its.named.empty()) ids += ")";
       to = select;
-      const std::size_t at = to.find("id > ?");
-      const bool aliased = at >= 2 && to.compare(at - 2, 2, "t.") == 0;
-      to.insert(at + 6, (aliased ? " AND t.id IN (" : " AND id IN (") + ids + ")");
+      to.insert(to.find("id > ?") + 6, " AND id IN (" + ids + ")");
       return true;
     }
   }
@@ -431,10 +484,8 @@ Result<std::vector<SignalRow>> Reader::signals(RowId after) const {
 
 Result<std::vector<HostWaitRow>> Reader::host_waits(RowId after) const {
   return by_time(state_->list<HostWaitRow>(
-                     "SELECT t.id, t.site_id, n.value, t.thread, t.iteration, t.begin_ns, t.end_ns, t.cpu_ns, t.polls, "
-                     "t.correlation, t.status, t.word_tag, t.involuntary_switches, t.run_delay_ns, t.process_id "
-                     "FROM host_wait t LEFT JOIN string n ON n.id = t.call_id "
-                     "WHERE t.id > ? ORDER BY t.id",
+                     "SELECT id, site_id, call_id, thread, iteration, begin_ns, end_ns, cpu_ns, polls, correlation, status, "
+                     "word_tag, involuntary_switches, run_delay_ns, process_id FROM host_wait WHERE id > ? ORDER BY id",
                      after,
                      [](Row& row, HostWaitRow& to) {
                        row >> to.id >> to.site >> to.call >> to.thread >> to.iteration >> to.begin >> to.end >>
@@ -446,12 +497,10 @@ Result<std::vector<HostWaitRow>> Reader::host_waits(RowId after) const {
 
 Result<std::vector<KernelRow>> Reader::kernels(RowId after) const {
   return by_time(state_->list<KernelRow>(
-                     "SELECT t.id, t.device_id, n.value, t.start_ns, t.end_ns, t.context, t.stream, t.correlation, "
-                     "t.grid_x, t.grid_y, t.grid_z, t.block_x, t.block_y, t.block_z, t.registers_per_thread, "
-                     "t.static_shared_bytes, t.dynamic_shared_bytes, t.shared_executed_bytes, "
-                     "t.local_bytes_per_thread, t.cluster_x, t.cluster_y, t.cluster_z, t.graph, t.graph_node, "
-                     "t.process_id "
-                     "FROM kernel t LEFT JOIN string n ON n.id = t.name_id WHERE t.id > ? ORDER BY t.id",
+                     "SELECT id, device_id, name_id, start_ns, end_ns, context, stream, correlation, grid_x, grid_y, grid_z, "
+                     "block_x, block_y, block_z, registers_per_thread, static_shared_bytes, dynamic_shared_bytes, "
+                     "shared_executed_bytes, local_bytes_per_thread, cluster_x, cluster_y, cluster_z, graph, graph_node, "
+                     "process_id FROM kernel WHERE id > ? ORDER BY id",
                      after,
                      [](Row& row, KernelRow& to) {
                        row >> to.id >> to.device >> to.name >> to.start >> to.end >> to.context >> to.stream >>
@@ -483,8 +532,8 @@ Result<std::vector<CopyRow>> Reader::copies(RowId after) const {
 
 Result<std::vector<CallRow>> Reader::calls(RowId after) const {
   return by_time(
-      state_->list<CallRow>("SELECT t.id, n.value, t.api, t.thread, t.correlation, t.result, t.start_ns, t.end_ns, "
-                            "t.process_id FROM call t LEFT JOIN string n ON n.id = t.name_id WHERE t.id > ? ORDER BY t.id",
+      state_->list<CallRow>("SELECT id, name_id, api, thread, correlation, result, start_ns, end_ns, process_id "
+                            "FROM call WHERE id > ? ORDER BY id",
                             after,
                             [](Row& row, CallRow& to) {
                               row >> to.id >> to.name >> to.api >> to.thread >> to.correlation >> to.result >>
@@ -522,8 +571,8 @@ Result<std::vector<CudaEventRow>> Reader::cuda_events(RowId after) const {
 
 Result<std::vector<OverheadRow>> Reader::overheads(RowId after) const {
   return by_time(
-      state_->list<OverheadRow>("SELECT t.id, n.value, t.thread, t.correlation, t.start_ns, t.end_ns, t.process_id "
-                                "FROM overhead t LEFT JOIN string n ON n.id = t.what_id WHERE t.id > ? ORDER BY t.id",
+      state_->list<OverheadRow>("SELECT id, what_id, thread, correlation, start_ns, end_ns, process_id "
+                                "FROM overhead WHERE id > ? ORDER BY id",
                                 after,
                                 [](Row& row, OverheadRow& to) {
                                   row >> to.id >> to.what >> to.thread >> to.correlation >> to.start >> to.end >>
@@ -534,9 +583,8 @@ Result<std::vector<OverheadRow>> Reader::overheads(RowId after) const {
 
 Result<std::vector<ThreadSampleRow>> Reader::thread_samples(RowId after) const {
   return by_time(state_->list<ThreadSampleRow>(
-                     "SELECT t.id, t.thread, n.value, t.begin_ns, t.end_ns, t.cpu_ns, t.run_delay_ns, "
-                     "t.voluntary_switches, t.involuntary_switches, t.process_id "
-                     "FROM thread_sample t LEFT JOIN string n ON n.id = t.name_id WHERE t.id > ? ORDER BY t.id",
+                     "SELECT id, thread, name_id, begin_ns, end_ns, cpu_ns, run_delay_ns, voluntary_switches, "
+                     "involuntary_switches, process_id FROM thread_sample WHERE id > ? ORDER BY id",
                      after,
                      [](Row& row, ThreadSampleRow& to) {
                        row >> to.id >> to.thread >> to.name >> to.begin >> to.end >> to.cpu >> to.run_delay >>
@@ -547,10 +595,8 @@ Result<std::vector<ThreadSampleRow>> Reader::thread_samples(RowId after) const {
 
 Result<std::vector<NvtxRow>> Reader::nvtx(RowId after) const {
   return by_time(
-      state_->list<NvtxRow>("SELECT t.id, t.kind, n.value, d.value, t.thread, t.start_ns, t.end_ns, t.process_id "
-                            "FROM nvtx t "
-                            "LEFT JOIN string n ON n.id = t.name_id LEFT JOIN string d ON d.id = t.domain_id "
-                            "WHERE t.id > ? ORDER BY t.id",
+      state_->list<NvtxRow>("SELECT id, kind, name_id, domain_id, thread, start_ns, end_ns, process_id "
+                            "FROM nvtx WHERE id > ? ORDER BY id",
                             after,
                             [](Row& row, NvtxRow& to) {
                               row >> to.id >> to.kind >> to.name >> to.domain >> to.thread >> to.start >> to.end >>
@@ -560,9 +606,8 @@ Result<std::vector<NvtxRow>> Reader::nvtx(RowId after) const {
 }
 
 Result<std::vector<UvmRow>> Reader::uvm(RowId after) const {
-  return by_time(state_->list<UvmRow>("SELECT t.id, t.kind, t.device_id, t.peer_device_id, t.address, t.bytes, t.start_ns, "
-                                      "t.end_ns, t.count, c.value, t.process_id "
-                                      "FROM uvm t LEFT JOIN string c ON c.id = t.cause_id WHERE t.id > ? ORDER BY t.id",
+  return by_time(state_->list<UvmRow>("SELECT id, kind, device_id, peer_device_id, address, bytes, start_ns, end_ns, count, "
+                                      "cause_id, process_id FROM uvm WHERE id > ? ORDER BY id",
                                       after,
                                       [](Row& row, UvmRow& to) {
                                         row >> to.id >> to.kind >> to.device >> to.peer_device >> to.address >> to.bytes >>
@@ -640,9 +685,9 @@ Result<std::vector<StatRow>> Reader::stats() const {
 }
 
 Result<NamedRows> Reader::named(const NameFilter& wanted, std::size_t most) const {
-  using Name = std::pair<std::int64_t, std::string>;
-  const auto take_name = [](Row& row, Name& to) { row >> to.first >> to.second; };
-  Result<std::vector<Name>> texts = state_->list<Name>("SELECT id, value FROM string", 0, take_name);
+  using Text = std::pair<std::int64_t, std::string>;
+  const auto take_name = [](Row& row, Text& to) { row >> to.first >> to.second; };
+  Result<std::vector<Text>> texts = state_->list<Text>("SELECT id, value FROM string", 0, take_name);
   if (!texts) return texts.error();
   Result<std::vector<SiteRow>> sites = this->sites();
   if (!sites) return sites.error();

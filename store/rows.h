@@ -18,6 +18,7 @@
 #include "protocol/events/wait.h"
 #include "protocol/strategy.h"
 #include "protocol/time.h"
+#include "store/name.h"
 
 namespace wicprof::store {
 
@@ -111,7 +112,7 @@ struct SignalRow {
 struct HostWaitRow {
   RowId id;
   SiteId site;       ///< 0 for a call
-  std::string call;  ///< empty for a site
+  Name call;  ///< empty for a site
   std::uint32_t thread, iteration;
   TimeNs begin, end;
   std::optional<TimeNs> cpu;
@@ -127,7 +128,7 @@ struct HostWaitRow {
 struct KernelRow {
   RowId id;
   DeviceId device;
-  std::string name;
+  Name name;
   TimeNs start, end;
   std::uint32_t context, stream, correlation;
   std::uint32_t grid[3], block[3];
@@ -156,7 +157,7 @@ struct CopyRow {
 
 struct CallRow {
   RowId id;
-  std::string name;
+  Name name;
   std::uint8_t api;  ///< CallApi
   std::uint32_t thread, correlation;
   std::int32_t result;
@@ -192,7 +193,7 @@ struct CudaEventRow {
 /// Time that CUPTI or the driver took for itself.
 struct OverheadRow {
   RowId id = 0;
-  std::string what;
+  Name what;
   std::optional<std::uint32_t> thread, correlation;
   TimeNs start = 0, end = 0;
   ProcessId process = 0;
@@ -202,7 +203,7 @@ struct OverheadRow {
 struct ThreadSampleRow {
   RowId id = 0;
   std::uint32_t thread = 0;
-  std::string name;
+  Name name;
   TimeNs begin = 0, end = 0, cpu = 0;
   std::optional<TimeNs> run_delay;  ///< ready to run, but on no CPU
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;
@@ -212,7 +213,7 @@ struct ThreadSampleRow {
 struct NvtxRow {
   RowId id;
   NvtxKind kind;
-  std::string name, domain;
+  Name name, domain;
   std::uint32_t thread;
   TimeNs start, end;
   ProcessId process = 0;
@@ -227,7 +228,7 @@ struct UvmRow {
   std::uint64_t address = 0, bytes = 0;
   TimeNs start = 0, end = 0;
   std::uint64_t count = 1;  ///< faults of a group of faults
-  std::string cause;        ///< empty = not known
+  Name cause;               ///< empty = not known
   ProcessId process = 0;
 };
 

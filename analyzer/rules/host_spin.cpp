@@ -25,12 +25,12 @@ struct HostWaits {
 };
 
 /// By site, or by call for site 0.
-std::map<std::pair<SiteId, std::string>, HostWaits> gather(const TraceModel& model, bool& any_cpu) {
-  std::map<std::pair<SiteId, std::string>, HostWaits> all;
+std::map<std::pair<SiteId, std::string_view>, HostWaits> gather(const TraceModel& model, bool& any_cpu) {
+  std::map<std::pair<SiteId, std::string_view>, HostWaits> all;
   for (const store::HostWaitRow& wait : model.host_waits) {
     if (!wait.cpu) continue;
     any_cpu = true;
-    HostWaits& waits = all[{wait.site, wait.site == 0 ? wait.call : std::string()}];
+    HostWaits& waits = all[{wait.site, wait.site == 0 ? std::string_view(wait.call) : std::string_view()}];
     ++waits.count;
     waits.wall += std::max<TimeNs>(0, wait.end - wait.begin);
     waits.cpu += *wait.cpu;

@@ -54,7 +54,7 @@ std::vector<Fact> all_facts(const App& app, EventRef ref) {
     const std::size_t woken = app.timeline()->edges_of(*app.model(), ref, 100'000).size();
     facts.push_back({"ended", app.timeline()->edges.empty() ? "not worked out yet" : analyzer::count_of(woken, "wait")});
   } else if (edge != nullptr) {
-    facts.push_back({"wake latency", analyzer::format_duration(edge->latency_ns)});
+    facts.push_back({"wake latency", analyzer::format_duration(analyzer::wake_latency(*app.model(), *edge))});
   }
   return facts;
 }

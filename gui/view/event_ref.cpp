@@ -121,7 +121,7 @@ void say(Facts& facts, const TraceModel& model, const store::SignalRow& row) {
 }
 
 void say(Facts& facts, const TraceModel& model, const store::HostWaitRow& row) {
-  facts.add(row.site != 0 ? "site" : "call", row.site != 0 ? model.site_name(row.site) : row.call);
+  facts.add(row.site != 0 ? "site" : "call", row.site != 0 ? model.site_name(row.site) : row.call.text());
   facts.add("thread", fmt::format("{} of process {}", row.thread, row.process));
   facts.times(model, row.begin, row.end);
   if (row.cpu) facts.add("CPU time", format_duration(*row.cpu));
@@ -251,7 +251,7 @@ std::string title_of(const TraceModel& model, EventRef ref) {
       return "signal to " + model.site_name(model.signals[ref.index].site);
     case EventKind::host_wait: {
       const store::HostWaitRow& row = model.host_waits[ref.index];
-      return row.site != 0 ? "wait at " + model.site_name(row.site) : row.call;
+      return row.site != 0 ? "wait at " + model.site_name(row.site) : row.call.text();
     }
     case EventKind::kernel:
       return analyzer::function_name(model.kernels[ref.index].name);

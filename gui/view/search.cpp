@@ -69,10 +69,10 @@ bool NameFinder::wants(EventKind kind, std::string_view name) const {
 SearchHits search(const analyzer::TraceModel& model, std::string_view text) {
   if (text.empty()) return {};
   Finder finder(model, text);
-  finder.look(EventKind::kernel, model.kernels, [](const auto& row) { return row.name; });
-  finder.look(EventKind::nvtx, model.nvtx, [](const auto& row) { return row.name; });
-  finder.look(EventKind::call, model.calls, [](const auto& row) { return row.name; });
-  finder.look(EventKind::host_wait, model.host_waits, [](const auto& row) { return std::pair(row.site, row.call); });
+  finder.look(EventKind::kernel, model.kernels, [](const auto& row) { return std::string_view(row.name); });
+  finder.look(EventKind::nvtx, model.nvtx, [](const auto& row) { return std::string_view(row.name); });
+  finder.look(EventKind::call, model.calls, [](const auto& row) { return std::string_view(row.name); });
+  finder.look(EventKind::host_wait, model.host_waits, [](const auto& row) { return std::pair(row.site, std::string_view(row.call)); });
   finder.look(EventKind::copy, model.copies, [](const auto& row) { return std::pair(row.kind, row.bytes); });
   finder.look(EventKind::migration, model.uvm, [](const auto& row) { return row.kind; });
   finder.look(EventKind::wait, model.waits, [](const auto& row) { return row.site; });

@@ -180,8 +180,32 @@ TEST(StepCount, MeansAndCoverage) {
   EXPECT_DOUBLE_EQ(count.mean(0, 60), 35.0 / 60);
   EXPECT_DOUBLE_EQ(count.covered(0, 60), 30.0 / 60);
   EXPECT_DOUBLE_EQ(count.covered(30, 40), 0);
-  EXPECT_DOUBLE_EQ(count.count_ns_where_either(StepCount({{12, 16}, {44, 60}}), {}), 4 + 1 + 6);
-  EXPECT_DOUBLE_EQ(count.count_ns_where_either(StepCount({{12, 16}}), StepCount({{44, 60}})), 4 + 1 + 6);
+  const StepCount::Where alone = count.count_ns_where(StepCount({{12, 16}, {44, 60}}), {});
+  EXPECT_DOUBLE_EQ(alone.first, 4 + 1 + 6);
+  EXPECT_DOUBLE_EQ(alone.either, 4 + 1 + 6);
+  const StepCount::Where both = count.count_ns_where(StepCount({{12, 16}}), StepCount({{44, 60}}));
+  EXPECT_DOUBLE_EQ(both.first, 4 + 1);
+  EXPECT_DOUBLE_EQ(both.either, 4 + 1 + 6);
+}
+
+TEST(StepCount, AWalkAnswersLikeAnyOtherQuestion) {
+  std::vector<Interval> intervals;
+  std::uint64_t state = 7;
+  const auto below = [&](std::uint64_t limit) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<TimeNs>((state >> 33) % limit);
+  };
+  for (int i = 0; i < 500; ++i) {
+    const TimeNs begin = below(10'000);
+    intervals.push_back({begin, begin + below(30)});
+  }
+  const StepCount count(intervals);
+  StepCount::Walk walk(count);
+  for (TimeNs begin = -100; begin < 10'200; begin += 1 + below(40)) {
+    const TimeNs end = begin + below(100);
+    ASSERT_EQ(walk.covered(begin, end), count.covered(begin, end)) << begin << " to " << end;
+  }
+  EXPECT_EQ(walk.covered(3, 500), count.covered(3, 500));  // back to an earlier one
 }
 
 TEST(StepCount, MillionsAreRoundedWithoutLosingAny) {
@@ -192,6 +216,16 @@ TEST(StepCount, MillionsAreRoundedWithoutLosingAny) {
   EXPECT_NEAR(count.mean(1'000, 100'000'000), 2.5, 0.001);
   EXPECT_NEAR(count.covered(1'000, 100'000'000), 1, 1e-9);
   EXPECT_EQ(count.at(kCount * 100 + 10'000), 0);
+}
+
+TEST(StepCount, SortsWhatIsNearlySorted) {
+  std::vector<TimeNs> times;
+  for (TimeNs i = 0; i < 50'000; ++i) times.push_back(i * 10 + (i % 7) * 11);
+  times.push_back(-5);  // one that goes all the way
+  std::vector<TimeNs> expected = times;
+  std::sort(expected.begin(), expected.end());
+  sort_times(times);
+  EXPECT_EQ(times, expected);
 }
 
 TEST(StepCount, SortsAsTheStandardLibraryDoes) {
