@@ -117,7 +117,7 @@ class Classifier {
   /// What both sides of a selection say together.
   Rhythm judge(const std::vector<std::uint32_t>& list, std::uint64_t first, const std::string& who, CommunicationAnswer& verdict) const {
     const std::vector<Step> steps = steps_of(list, first);
-    Rhythm rhythm = find_rhythm(steps, traffic_.seen);
+    Rhythm rhythm = find_rhythm(steps, traffic_.seen, traffic_.recorded);
     verdict.period = rhythm.period;
     const bool known = rhythm.model != Model::unknown;
     verdict.evidence.push_back(fmt::format("{}{}{}", known ? "" : "model unknown: ", who, rhythm.words));
@@ -357,7 +357,7 @@ class Classifier {
       for (std::uint32_t i = 0; i < traffic_.messages.size(); ++i) {
         if (end_of(message(i), true) == party || end_of(message(i), false) == party) list.push_back(i);
       }
-      const Rhythm rhythm = find_rhythm(steps_of(list, party), traffic_.seen);
+      const Rhythm rhythm = find_rhythm(steps_of(list, party), traffic_.seen, traffic_.recorded);
       weight[static_cast<std::size_t>(rhythm.model)] += static_cast<double>(list.size());
       all += static_cast<double>(list.size());
       confidence += rhythm.confidence * static_cast<double>(list.size());

@@ -32,6 +32,10 @@ constexpr double kAside = 0.02;
 constexpr std::size_t kMostIterations = 8, kMostTransfers = 64;
 /// Above this the trace counts as whole.
 constexpr double kWhole = 0.98;
+/// The same of what full rings have swallowed: that may all be of a few iterations.
+constexpr double kWholeRecord = 0.999;
+/// Where less of all records is there, one side's may be lost altogether: each device has a buffer of its own.
+constexpr double kBothSides = 0.9;
 /// Messages may be so many iterations behind others, which have tags of their own: an eighth of all, within these bounds.
 constexpr std::uint32_t kLeastOverlap = 2, kMostOverlap = 16;
 /// A numbering that starts again does so with one of its first numbers.
@@ -133,7 +137,7 @@ Spread spread_of(const std::vector<Counts>& counts, std::uint32_t Counts::*side,
 
 class Finder {
  public:
-  Finder(const std::vector<Step>& steps, double seen) : steps_(steps), seen_(seen) {
+  Finder(const std::vector<Step>& steps, double seen, double recorded) : steps_(steps), seen_(seen), recorded_(recorded) {
     for (const Step& step : steps) ++(step.back ? all_.back : all_.forth);
   }
 
@@ -146,7 +150,7 @@ class Finder {
   }
 
  private:
-  bool whole() const { return seen_ >= kWhole; }
+  bool whole() const { return seen_ >= kWhole && recorded_ >= kWholeRecord; }
 
   void judge(bool numbered) {
     if (steps_.empty()) {
@@ -154,6 +158,11 @@ class Finder {
       return;
     }
     const double aside = static_cast<double>(std::min(all_.forth, all_.back)) / static_cast<double>(steps_.size());
+    if (aside <= kAside && recorded_ < kBothSides) {
+      rhythm_.words = fmt::format("one side's messages only, but of all records only {} are there: the other side's may be lost",
+                                  format_percent(recorded_));
+      return;
+    }
     if (aside <= kAside) return one_way(numbered, aside);
     if (!numbered) return by_transfers();
     const auto single = static_cast<double>(
@@ -373,7 +382,9 @@ class Finder {
       rhythm_.words = fmt::format("{}, as far as the records go: {}", meaning_of(rhythm_.model), there);
       return;
     }
-    if (std::max(forth.excess, back.excess) >= 2.5 && !in_stretches) {
+    // Whole iterations that a full ring swallowed leave counts that vary as well.
+    const bool swallowed = recorded_ < kWholeRecord && std::min(forth.kept, back.kept) >= recorded_ - 0.2;
+    if (std::max(forth.excess, back.excess) >= 2.5 && !in_stretches && !swallowed) {
       rhythm_.model = Model::probabilistic;
       rhythm_.confidence = 0.8 * prior(counts.size());
       rhythm_.words = fmt::format("direction and count vary more than losses explain ({:.1f} times as much): {}",
@@ -555,7 +566,7 @@ class Finder {
   }
 
   const std::vector<Step>& steps_;
-  const double seen_;
+  const double seen_, recorded_;
   Counts all_;
   std::vector<Unit> units_;
   std::size_t unit_length_ = 1, unit_start_ = 0;
@@ -596,6 +607,6 @@ std::string_view pattern_name(Pattern pattern) {
   return "unknown";
 }
 
-Rhythm find_rhythm(const std::vector<Step>& steps, double seen) { return Finder(steps, seen).run(); }
+Rhythm find_rhythm(const std::vector<Step>& steps, double seen, double recorded) { return Finder(steps, seen, recorded).run(); }
 
 }  // namespace wicprof::analyzer

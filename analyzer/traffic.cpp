@@ -470,7 +470,7 @@ class Gatherer {
         traffic_.lost += static_cast<std::uint64_t>(stat.value);
     }
     const auto kept = static_cast<double>(model_.waits.size() + model_.signals.size() + model_.host_waits.size());
-    const double recorded = traffic_.lost == 0 ? 1 : kept / (kept + static_cast<double>(traffic_.lost));
+    const double recorded = traffic_.recorded = traffic_.lost == 0 ? 1 : kept / (kept + static_cast<double>(traffic_.lost));
     std::uint64_t missing = 0;
     const double signals = share_of_rows(model_.signals, missing);
     const double waits = std::min(share_of_rows(model_.waits, missing), share_of_rows(model_.host_waits, missing));

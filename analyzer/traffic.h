@@ -62,6 +62,7 @@ struct Traffic {
   LeftOut left_out;
   double seen = 1;               ///< the part of the program's messages that left a record, as far as the trace tells
   double sure = 1;               ///< how much what the messages come from says of what the program meant
+  double recorded = 1;           ///< the part of all records that is there, by those that the trace counts as lost
   std::uint64_t lost = 0;        ///< records that the trace counts as lost
   std::uint64_t unmatched = 0;   ///< waits without a recorded signal
   std::uint64_t missing = 0;     ///< rows that are missing between others

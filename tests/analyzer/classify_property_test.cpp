@@ -158,6 +158,41 @@ TEST(ClassifyProperty, WithHalfOfTheRowsGoneRightOrUnknown) {
   EXPECT_GT(20 * answered, 13 * asked) << answered << " of " << asked;
 }
 
+// Each device has a ring of its own. Full for a while, it swallows what that device does meanwhile, and the trace counts that.
+TraceModel with_full_rings(TraceModel model, double part, int times, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto length = static_cast<TimeNs>(part * static_cast<double>(model.span()) / times);
+  std::size_t lost = 0;
+  for (int i = 0; i < times; ++i) {
+    const TimeNs begin = model.begin + static_cast<TimeNs>(random() % static_cast<std::uint64_t>(model.span() - length));
+    const auto device = static_cast<DeviceId>(random() % 2);
+    const auto swallowed = [&](DeviceId of, TimeNs at) { return of == device && at >= begin && at < begin + length; };
+    lost += std::erase_if(model.waits, [&](const auto& row) { return swallowed(row.device, row.resumed); });
+    lost += std::erase_if(model.signals, [&](const auto& row) { return swallowed(row.device, row.at); });
+  }
+  if (lost > 0) model.stats.push_back({"ring_full", "", store::StatRow::Severity::data_loss, static_cast<std::int64_t>(lost)});
+  settle(model);
+  return model;
+}
+
+TEST(ClassifyProperty, WhatAFullRingSwallowedIsNoVariation) {
+  std::size_t answered = 0, asked = 0;
+  for (const Program& program : programs()) {
+    SCOPED_TRACE(program.name());
+    for (const double part : {0.1, 0.3, 0.6}) {
+      for (const int times : {3, 30, 300}) {
+        const TraceModel model = with_full_rings(trace_of(program, 7), part, times, static_cast<std::uint32_t>(times));
+        const Classification c = classified(model);
+        EXPECT_TRUE(c.model == program.model || c.model == Model::unknown) << part << " in " << times << ": " << words(c);
+        EXPECT_TRUE(c.pattern == program.pattern || c.pattern == Pattern::unknown) << part << " in " << times << ": " << words(c);
+        ++asked;
+        answered += c.model == program.model ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(2 * answered, asked) << answered << " of " << asked;
+}
+
 TEST(ClassifyProperty, LossesLowerTheConfidence) {
   for (const Program& program : programs()) {
     SCOPED_TRACE(program.name());
