@@ -1,4 +1,5 @@
 // Large tables of a finished trace are read by two threads: nobody may tell.
+#include "protocol/events/call.h"
 #include "tests/store/support.h"
 
 namespace wicprof::store {
@@ -26,6 +27,31 @@ TEST(TwoReaders, AnswerLikeOne) {
       ASSERT_EQ(row.arrived, (*tail)[i - 1].arrived);
     }
   }
+}
+
+TEST(TwoReaders, KeepTheNamesOfBothHalves) {
+  constexpr std::uint32_t kCalls = 130'000;
+  const TempFolder folder;
+  const std::string path = folder / "trace.wicprof";
+  Result<Recorder> recorder = Recorder::create(options_for(path));
+  ASSERT_TRUE(recorder) << recorder.error().message;
+  recorder->add(0, Text(1, "cudaLaunchKernel").header());
+  recorder->add(0, Text(2, "cudaMemcpyAsync").header());
+  for (std::uint32_t i = 0; i < kCalls; ++i) {
+    CallEvent call = make_event<CallEvent>();
+    call.name = i % 3;  // the first of three has none
+    call.start_ns = call.end_ns = 1'000 + static_cast<TimeNs>(i);
+    recorder->add(0, call.header);
+  }
+  const Result<> done = recorder->finish();
+  ASSERT_TRUE(done) << done.error().message;
+  const Result<Reader> reader = Reader::open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto calls = reader->calls();
+  ASSERT_TRUE(calls) << calls.error().message;
+  ASSERT_EQ(calls->size(), kCalls);
+  const Name names[] = {{}, "cudaLaunchKernel", "cudaMemcpyAsync"};
+  for (std::uint32_t i = 0; i < kCalls; ++i) ASSERT_EQ((*calls)[i].name, names[i % 3].text()) << i;
 }
 
 TEST(TwoReaders, SayWhatIsDamaged) {
