@@ -66,11 +66,11 @@ void draw_before_after(App& app, const Ui& ui, const BeforeAfter& values) {
                      : values.verdict == analyzer::Verdict::regression ? theme.bad
                                                                        : theme.faint;
   std::vector<std::string> lines;
-  if (values.speedup) lines.push_back(fmt::format("95 % interval {:.3f} to {:.3f}", values.speedup->low, values.speedup->high));
+  if (values.speedup) lines.push_back(fmt::format("95 % interval {:.3g} to {:.3g}", values.speedup->low, values.speedup->high));
   lines.emplace_back(values.reason);
   const Rect last = next();
   tile(ui, last, top, fmt::format("verdict: {}", analyzer::verdict_name(values.verdict)),
-       values.speedup ? fmt::format("{:.3f} times as fast", values.speedup->value) : "not known yet", lines);
+       values.speedup ? fmt::format("{:.3g} times as fast", values.speedup->value) : "not known yet", lines);
   if (ImGui::IsMouseHoveringRect(ImVec2(last.x, last.y), ImVec2(last.x + last.width, last.y + last.height)) && !values.reason.empty())
     ImGui::SetTooltip("%s", values.reason.c_str());
   ImGui::Dummy(ImVec2(width, beside ? height : static_cast<float>(tiles) * (height + gap)));

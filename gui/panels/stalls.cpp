@@ -81,7 +81,7 @@ void draw_stalls_panel(App& app, const Ui& ui) {
   end_card();
   ImGui::SameLine(0, ui.px(10));
   begin_card(ui, "loops", half, 0);
-  heading(ui, analysis.polling_loops.empty() ? "No loop that waits" : analyzer::count_of(analysis.polling_loops.size(), "loop") + " that wait");
+  heading(ui, analysis.polling_loops.empty() ? "No loop that waits" : analyzer::count_of(analysis.polling_loops.size(), "loop") + (analysis.polling_loops.size() == 1 ? " that waits" : " that wait"));
   for (const analyzer::PollingLoop& loop : analysis.polling_loops) {
     ImGui::PushFont(ui.bold);
     paragraph(ui, fmt::format("{} {} at {}", analyzer::function_name(loop.function), analyzer::what_it_does(loop), analyzer::place_of(loop)));
