@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Measures on GPUs what docs/results/ holds.
 # Usage: bench/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER MACHINE [COMMIT] [PART]
-# PART: programs (samples under wic-prof), backend (the backend's own benchmarks), collector (what recording costs: 670 s
-# at most, 420 of them PyTorch's), two_gpus (what needs a second GPU); without it programs and backend.
+# PART: programs (samples under wic-prof), backend (the backend's own benchmarks), applications (all ten, and swept over threads
+# and sizes), collector (what recording costs: 570 s at most, 300 of them PyTorch's), two_gpus (what needs a second GPU);
+# without it programs and backend.
 # Example: bench/gpu_results.sh build docs/results h200
 # Goes on after a claim that does not hold, and exits with 1 then.
 set -u
@@ -90,9 +91,17 @@ collector() {
   answer bare_poll --trace=cuda,nvtx,pcsampling,host -- "$bin/bare_poll" --iterations 100
   answer torch_train --trace=cuda,nvtx,pcsampling,host -- python3 "$(dirname "$0")/collector/torch_train.py" --busy 40 --launch-bound 100
   limit=100 claim collector_overhead bench_collector_overhead --tables tiny --rounds 12
-  limit=150 claim collector_sampling bench_collector_overhead --tables sampling
-  limit=420 claim collector_torch bench_collector_overhead --tables torch \
+  limit=170 claim collector_sampling bench_collector_overhead --tables sampling --rounds 3
+  limit=300 claim collector_torch bench_collector_overhead --tables torch --rounds 3 \
     --torch-script "$(dirname "$0")/collector/torch_train.py"
+}
+
+applications() {
+  limit=290 claim applications bench_applications --c-devices cuda:0 --g-devices cuda:0,cuda:0 --seconds 2
+  limit=200 claim applications_sweep bench_applications --c-devices cuda:0 --g-devices cuda:0,cuda:0 --apps c_srs,c_cg,g_bfs,g_stn \
+    --steps 6 --warm-up 1 --threads 64,512,4096,32768,262144,1048576 \
+    --threads-sizes c_srs=16,c_cg=40,g_bfs=131072,g_stn=128 \
+    --sizes c_cg=24,c_cg=48,g_stn=64,g_stn=192,g_bfs=16384,g_bfs=524288
 }
 
 two_gpus() {
@@ -103,7 +112,7 @@ two_gpus() {
 
 case $part in
   all) programs; backend ;;
-  programs | backend | collector | two_gpus) "$part" ;;
-  *) echo "there is no part '$part': programs, backend, collector, two_gpus or all" >&2; exit 2 ;;
+  programs | backend | applications | collector | two_gpus) "$part" ;;
+  *) echo "there is no part '$part': programs, backend, applications, collector, two_gpus or all" >&2; exit 2 ;;
 esac
 exit $failed
