@@ -407,7 +407,9 @@ Result<std::map<std::string, std::string>> Reader::meta() const {
   std::map<std::string, std::string> meta;
   for (Pair& pair : *rows) meta.insert(std::move(pair));
   // Readers that were always there may have kept the recorder from emptying its log, too.
-  if (!state_->complete && meta["state"] == "complete" && has_wal_file(state_->path)) fold_abandoned_log(state_->path);
+  const auto state = meta.find("state");
+  const bool complete = state != meta.end() && state->second == "complete";
+  if (!state_->complete && complete && has_wal_file(state_->path)) fold_abandoned_log(state_->path);
   return meta;
 }
 

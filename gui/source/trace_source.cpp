@@ -63,7 +63,7 @@ struct TraceSource::State {
     Result<std::map<std::string, std::string>> meta = reader->meta();
     // A recorder that has just begun has made the tables and said nothing of itself yet. Opened anew, since without a log SQLite
     // takes the file for one that nobody writes.
-    for (const TimeNs give_up = now_ns() + kPatience; live && meta && (*meta)["state"].empty() && now_ns() < give_up;) {
+    for (const TimeNs give_up = now_ns() + kPatience; live && meta && !meta->contains("state") && now_ns() < give_up;) {
       if (!pause(kTick)) return;
       reader = open();
       if (!reader) return;

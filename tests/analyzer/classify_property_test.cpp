@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analyzer/classify.h"
+#include "analyzer/rhythm.h"
 #include "talk.h"
 
 namespace wicprof::analyzer {
@@ -191,6 +192,40 @@ TEST(ClassifyProperty, WhatAFullRingSwallowedIsNoVariation) {
     }
   }
   EXPECT_GT(2 * answered, asked) << answered << " of " << asked;
+}
+
+// Twelve iterations of 20 messages each way, of most of which a ring has swallowed a part: what is there varies, and by more than
+// if each message had been lost by itself.
+TEST(Rhythm, WhatFullRingsExplainIsNotCalledVariation) {
+  const std::uint32_t there[] = {20, 4, 20, 16, 2, 20, 9, 18, 5, 20, 13, 20};
+  std::vector<Step> steps;
+  std::size_t messages = 0;
+  for (std::uint32_t i = 0; i < std::size(there); ++i) {
+    for (std::uint32_t k = 0; k < 2 * there[i]; ++k) {
+      Step step{};
+      step.iteration = i + 1;
+      step.back = k % 2 != 0;
+      step.at = TimeNs{1'000'000} * i + 1'000 * k;
+      steps.push_back(step);
+    }
+    messages += 2 * there[i];
+  }
+  const double recorded = static_cast<double>(messages) / (2 * 20 * std::size(there));
+  EXPECT_EQ(find_rhythm(steps, 0.95).model, Model::probabilistic) << "lost one by one they would not vary so";
+  EXPECT_EQ(find_rhythm(steps, 0.95, recorded).model, Model::unknown);
+  EXPECT_EQ(find_rhythm(steps, 0.95, 0.95).model, Model::probabilistic) << "so few losses explain nothing";
+}
+
+TEST(Rhythm, OneSideAloneSaysNothingWhereTheOthersRingWasFull) {
+  std::vector<Step> steps;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    Step step{};
+    step.iteration = i + 1;
+    step.at = TimeNs{1'000'000} * i;
+    steps.push_back(step);
+  }
+  EXPECT_EQ(find_rhythm(steps, 1).model, Model::unidirectional);
+  EXPECT_EQ(find_rhythm(steps, 0.9, 0.5).model, Model::unknown);
 }
 
 TEST(ClassifyProperty, LossesLowerTheConfidence) {
