@@ -31,7 +31,7 @@ struct Selection {
   bool by_blocks = false;  ///< the two sides are blocks of one party
 };
 
-double trust_in(const Traffic& traffic) { return traffic.sure * (1 - 0.8 * (1 - traffic.seen)); }
+double trust_in(const Traffic& traffic) { return traffic.sure * (1 - 0.8 * (1 - traffic.there.seen)); }
 
 void answer_model(CommunicationAnswer& verdict, Model model, double confidence) {
   if (model == Model::unknown || confidence <= 0) return;
@@ -117,7 +117,7 @@ class Classifier {
   /// What both sides of a selection say together.
   Rhythm judge(const std::vector<std::uint32_t>& list, std::uint64_t first, const std::string& who, CommunicationAnswer& verdict) const {
     const std::vector<Step> steps = steps_of(list, first);
-    Rhythm rhythm = find_rhythm(steps, traffic_.seen, traffic_.recorded);
+    Rhythm rhythm = find_rhythm(steps, traffic_.there);
     verdict.period = rhythm.period;
     const bool known = rhythm.model != Model::unknown;
     verdict.evidence.push_back(fmt::format("{}{}{}", known ? "" : "model unknown: ", who, rhythm.words));
@@ -148,7 +148,7 @@ class Classifier {
       accesses.push_back({rhythm.unit[k], static_cast<std::uint32_t>(m.site * 2 + (back ? 1 : 0)), back, *place});
     }
     if (accesses.empty()) return by_blocks(list);
-    return find_pattern(accesses, whole_, traffic_.seen, rhythm.iterations_known);
+    return find_pattern(accesses, whole_, traffic_.there.seen, rhythm.iterations_known);
   }
 
   // Without places: how far the blocks that release each other are apart. Weak evidence, since what they hand over is not
@@ -357,7 +357,7 @@ class Classifier {
       for (std::uint32_t i = 0; i < traffic_.messages.size(); ++i) {
         if (end_of(message(i), true) == party || end_of(message(i), false) == party) list.push_back(i);
       }
-      const Rhythm rhythm = find_rhythm(steps_of(list, party), traffic_.seen, traffic_.recorded);
+      const Rhythm rhythm = find_rhythm(steps_of(list, party), traffic_.there);
       weight[static_cast<std::size_t>(rhythm.model)] += static_cast<double>(list.size());
       all += static_cast<double>(list.size());
       confidence += rhythm.confidence * static_cast<double>(list.size());

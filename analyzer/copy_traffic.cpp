@@ -72,7 +72,7 @@ void count_losses(const TraceModel& model, std::size_t rows, Traffic& traffic) {
   }
   if (traffic.lost == 0) return;
   const auto kept = static_cast<double>(rows + model.kernels.size() + model.calls.size());
-  traffic.seen = kept / (kept + static_cast<double>(traffic.lost));
+  traffic.there.seen = kept / (kept + static_cast<double>(traffic.lost));
 }
 
 }  // namespace

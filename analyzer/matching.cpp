@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/statistics.h"
+#include "protocol/bit_value.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -230,9 +231,13 @@ class Matcher {
     for (std::uint32_t i = 0; i < model_.waits.size(); ++i) {
       const store::WaitRow& wait = model_.waits[i];
       if (wait.status != WaitStatus::satisfied) continue;
-      add({i, false, wait.site, wait.device, wait.arrived, wait.resumed, wait.word}, {{wait.site, wait.value, wait.iteration},
-                                                                           {wait.site, wait.value, Key::kAny},
-                                                                           {wait.site, Key::kAny, wait.iteration}});
+      const Waiting waiting{i, false, wait.site, wait.device, wait.arrived, wait.resumed, wait.word};
+      const Key exact{wait.site, wait.value, wait.iteration};
+      if (is_bit_value(wait.value)) {
+        add(waiting, {exact});  // others of that word are other messages
+      } else {
+        add(waiting, {exact, {wait.site, wait.value, Key::kAny}, {wait.site, Key::kAny, wait.iteration}});
+      }
     }
     for (std::uint32_t i = 0; i < model_.host_waits.size(); ++i) {
       const store::HostWaitRow& wait = model_.host_waits[i];

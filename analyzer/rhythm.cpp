@@ -112,8 +112,9 @@ std::string_view meaning_of(Model model) {
 /// Mean, and variance over that of thinning a constant count: 1 where a constant was thinned, more where it varies.
 struct Spread {
   double most = 0, mean = 0, kept = 0, excess = 0;
+  double least_excess = 0;  ///< by the least that may have been kept
 };
-Spread spread_of(const std::vector<Counts>& counts, std::uint32_t Counts::*side, double seen) {
+Spread spread_of(const std::vector<Counts>& counts, std::uint32_t Counts::*side, const Completeness& there) {
   Spread spread;
   double sum = 0, squares = 0;
   for (const Counts& c : counts) {
@@ -126,18 +127,19 @@ Spread spread_of(const std::vector<Counts>& counts, std::uint32_t Counts::*side,
   if (n == 0 || spread.most == 0) return spread;
   spread.mean = sum / n;
   // A whole iteration of many messages may never have been seen.
-  const double expected = std::round(spread.mean / seen);
+  const double expected = std::round(spread.mean / there.seen);
   if (expected <= 1.4 * spread.most) spread.most = std::max(spread.most, expected);
   spread.kept = spread.mean / spread.most;
   const double variance = std::max(0.0, squares / n - spread.mean * spread.mean);
   const double thinned = spread.mean * (1 - spread.kept);
   spread.excess = thinned > 1e-9 ? variance / thinned : 0;
+  spread.least_excess = std::min(spread.excess, variance / std::max(spread.mean * (1 - there.least), 1e-9));
   return spread;
 }
 
 class Finder {
  public:
-  Finder(const std::vector<Step>& steps, double seen, double recorded) : steps_(steps), seen_(seen), recorded_(recorded) {
+  Finder(const std::vector<Step>& steps, const Completeness& there) : steps_(steps), there_(there) {
     for (const Step& step : steps) ++(step.back ? all_.back : all_.forth);
   }
 
@@ -150,7 +152,7 @@ class Finder {
   }
 
  private:
-  bool whole() const { return seen_ >= kWhole && recorded_ >= kWholeRecord; }
+  bool whole() const { return there_.seen >= kWhole && there_.recorded >= kWholeRecord; }
 
   void judge(bool numbered) {
     if (steps_.empty()) {
@@ -158,9 +160,9 @@ class Finder {
       return;
     }
     const double aside = static_cast<double>(std::min(all_.forth, all_.back)) / static_cast<double>(steps_.size());
-    if (aside <= kAside && recorded_ < kBothSides) {
+    if (aside <= kAside && there_.recorded < kBothSides) {
       rhythm_.words = fmt::format("one side's messages only, but of all records only {} are there: the other side's may be lost",
-                                  format_percent(recorded_));
+                                  format_percent(there_.recorded));
       return;
     }
     if (aside <= kAside) return one_way(numbered, aside);
@@ -364,13 +366,13 @@ class Finder {
 
   void by_thinned_counts() {
     const std::vector<Counts> counts = counts_with_gaps();
-    const Spread forth = spread_of(counts, &Counts::forth, seen_);
-    const Spread back = spread_of(counts, &Counts::back, seen_);
+    const Spread forth = spread_of(counts, &Counts::forth, there_);
+    const Spread back = spread_of(counts, &Counts::back, there_);
     const auto [usual, share] = most_common(inner_counts());
     const bool kept_alike = std::abs(forth.kept - back.kept) <= 0.2;
     // Nothing of what is there exceeds a constant, and as much is there as the trace has of everything.
     const bool constant = forth.excess <= 1.6 && back.excess <= 1.6 && kept_alike &&
-                          std::min(forth.kept, back.kept) >= seen_ - 0.2;
+                          std::min(forth.kept, back.kept) >= there_.seen - 0.2;
     const bool in_stretches = share >= 0.5 && usual.forth >= forth.most && usual.back >= back.most;
     const std::string there = fmt::format("{} forth and {} back at most in an iteration; {} and {} of that are there on "
                                           "average, where records are missing",
@@ -383,12 +385,13 @@ class Finder {
       return;
     }
     // Whole iterations that a full ring swallowed leave counts that vary as well.
-    const bool swallowed = recorded_ < kWholeRecord && std::min(forth.kept, back.kept) >= recorded_ - 0.2;
-    if (std::max(forth.excess, back.excess) >= 2.5 && !in_stretches && !swallowed) {
+    const bool swallowed = there_.recorded < kWholeRecord && std::min(forth.kept, back.kept) >= there_.recorded - 0.2;
+    const double excess = std::max(forth.least_excess, back.least_excess);
+    if (excess >= 2.5 && !in_stretches && !swallowed) {
       rhythm_.model = Model::probabilistic;
       rhythm_.confidence = 0.8 * prior(counts.size());
       rhythm_.words = fmt::format("direction and count vary more than losses explain ({:.1f} times as much): {}",
-                                  std::max(forth.excess, back.excess), there);
+                                  excess, there);
       return;
     }
     rhythm_.words = "losses and counts that vary cannot be told apart: " + there;
@@ -566,7 +569,7 @@ class Finder {
   }
 
   const std::vector<Step>& steps_;
-  const double seen_, recorded_;
+  const Completeness there_;
   Counts all_;
   std::vector<Unit> units_;
   std::size_t unit_length_ = 1, unit_start_ = 0;
@@ -607,6 +610,6 @@ std::string_view pattern_name(Pattern pattern) {
   return "unknown";
 }
 
-Rhythm find_rhythm(const std::vector<Step>& steps, double seen, double recorded) { return Finder(steps, seen, recorded).run(); }
+Rhythm find_rhythm(const std::vector<Step>& steps, const Completeness& there) { return Finder(steps, there).run(); }
 
 }  // namespace wicprof::analyzer

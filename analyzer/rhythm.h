@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/completeness.h"
 #include "protocol/time.h"
 
 namespace wicprof::analyzer {
@@ -49,8 +50,7 @@ struct Rhythm {
   std::vector<std::uint32_t> unit;  ///< of each step: the number of its iteration, 0 and up in order of time
 };
 
-/// `seen`: the part of all messages that is there, 1 = all. `recorded`: the part of the records that no full ring has swallowed;
-/// those that it did were lost many together, perhaps of one side alone. Linear but for sorting.
-Rhythm find_rhythm(const std::vector<Step>& steps, double seen, double recorded = 1);
+/// Linear but for sorting.
+Rhythm find_rhythm(const std::vector<Step>& steps, const Completeness& there);
 
 }  // namespace wicprof::analyzer

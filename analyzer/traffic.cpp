@@ -470,14 +470,15 @@ class Gatherer {
         traffic_.lost += static_cast<std::uint64_t>(stat.value);
     }
     const auto kept = static_cast<double>(model_.waits.size() + model_.signals.size() + model_.host_waits.size());
-    const double recorded = traffic_.recorded = traffic_.lost == 0 ? 1 : kept / (kept + static_cast<double>(traffic_.lost));
+    const double recorded = traffic_.there.recorded = traffic_.lost == 0 ? 1 : kept / (kept + static_cast<double>(traffic_.lost));
     std::uint64_t missing = 0;
     const double signals = share_of_rows(model_.signals, missing);
     const double waits = std::min(share_of_rows(model_.waits, missing), share_of_rows(model_.host_waits, missing));
     traffic_.missing = missing;
     const double signal_share = std::min({signals_there_, signals, recorded});
     const double wait_share = std::min({signals_there_, waits, recorded});
-    traffic_.seen = signal_share > 0.995 ? 1 : 1 - (1 - signal_share) * (1 - wait_share);
+    traffic_.there.seen = signal_share > 0.995 ? 1 : 1 - (1 - signal_share) * (1 - wait_share);
+    traffic_.there.least = signal_share > 0.995 ? 1 : signal_share;
   }
 
   const TraceModel& model_;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/completeness.h"
 #include "analyzer/matching.h"
 #include "analyzer/trace_model.h"
 
@@ -60,9 +61,8 @@ struct Traffic {
   std::vector<Message> messages;  ///< in order of time
   std::vector<Place> places;      ///< of messages, as far as known
   LeftOut left_out;
-  double seen = 1;               ///< the part of the program's messages that left a record, as far as the trace tells
+  Completeness there;
   double sure = 1;               ///< how much what the messages come from says of what the program meant
-  double recorded = 1;           ///< the part of all records that is there, by those that the trace counts as lost
   std::uint64_t lost = 0;        ///< records that the trace counts as lost
   std::uint64_t unmatched = 0;   ///< waits without a recorded signal
   std::uint64_t missing = 0;     ///< rows that are missing between others

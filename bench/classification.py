@@ -46,6 +46,8 @@ GPU_SIZES = {
 }
 COUNTS = [6, 12]
 PATIENCE = 120  # seconds for one command
+# Short recordings with tens of millions of waits a second, which the usual buffer does not hold: records would be lost.
+GPU_BUFFER_MIB = 1024
 
 Case = collections.namedtuple("Case", "app way size count")
 Said = collections.namedtuple("Said", "case removed seed dimension truth answer confidence")
@@ -86,7 +88,8 @@ def devices_of(app, devices):
 def record(tools, case, folder, devices=None):
     trace = folder / f"{case.app}.{case.way}.{case.size}.{case.count}.wicprof"
     own = devices_of(case.app, devices)
-    words = [tools["wic_prof"], "run", "-q", "-f", "-o", trace, "--", tools["programs"] / case.app, "--wait", case.way,
+    buffer = ["--buffer-size", GPU_BUFFER_MIB] if devices else []
+    words = [tools["wic_prof"], "run", "-q", "-f", *buffer, "-o", trace, "--", tools["programs"] / case.app, "--wait", case.way,
              "--size", case.size, "--iterations", case.count]
     run(words + (["--devices", own] if own else []), folder)
     return trace
@@ -147,14 +150,13 @@ def answers(case, removed, seed, said):
 
 
 def ask(tools, case, trace, folder, seeds):
-    """What is said of one recording, whole and with half of its rows removed; the recording is deleted."""
+    """What is said of one recording, whole and with half of its rows removed."""
     all_said = answers(case, 0.0, 0, classification(tools, trace, folder))
     for seed in seeds:
         thin = folder / "thin.wicprof"
         remove_rows(trace, thin, 0.5, seed)
         all_said += answers(case, 0.5, seed, classification(tools, thin, folder))
         thin.unlink()
-    trace.unlink()
     return all_said
 
 
@@ -217,17 +219,23 @@ def recordings(options, tools):
     return [(case, lambda folder, case=case: record(tools, case, folder, options.devices)) for case in cases]
 
 
-def judge(tools, case, have_trace, seeds):
+def judge(tools, case, have_trace, seeds, keep):
+    """`keep`: a folder for recordings that are not answered rightly, whole or in part; or None."""
     with tempfile.TemporaryDirectory(prefix="wic-prof-classification-") as name:
         folder = pathlib.Path(name)
-        return ask(tools, case, have_trace(folder), folder, seeds)
+        trace = have_trace(folder)
+        said = ask(tools, case, trace, folder, seeds)
+        if keep and any(one.answer != one.truth for one in said):
+            keep.mkdir(parents=True, exist_ok=True)
+            shutil.move(trace, keep / trace.name)
+        return said
 
 
 def judge_all(options, tools):
     """What is said of all recordings, and how many could not be made or analysed."""
     all_said, failures = [], 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        answers_of = [(case, pool.submit(judge, tools, case, have_trace, range(options.seeds)))
+        answers_of = [(case, pool.submit(judge, tools, case, have_trace, range(options.seeds), options.keep))
                       for case, have_trace in recordings(options, tools)]
         for case, answer in answers_of:
             try:
@@ -251,7 +259,9 @@ def arguments():
     parser.add_argument("--devices", help="GPUs, such as cuda:0,cuda:1; one alone plays both ends (default: the CPU device)")
     parser.add_argument("--record-to", metavar="TAR", help="only record, into this file")
     parser.add_argument("--traces", metavar="TAR", help="only judge what was recorded into this file")
-    parser.add_argument("--jobs", type=int, default=1, help="recordings at once (default: 1)")
+    parser.add_argument("--keep", metavar="FOLDER", type=pathlib.Path,
+                        help="keep the recordings there that are not answered rightly")
+    parser.add_argument("--jobs", type=int, default=1, help="recordings, or judgements, at once (default: 1)")
     parser.add_argument("--seeds", type=int, default=3, help="how often rows are removed from each trace (default: 3)")
     result_file.add_arguments(parser)
     options = parser.parse_args()

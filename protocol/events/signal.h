@@ -15,7 +15,7 @@ struct SignalEvent {
   std::uint16_t warp;
   std::uint16_t sm;
   std::uint32_t iteration;
-  std::uint32_t value;
+  std::uint32_t value;  ///< that the word was given, or what stands for a bit of it (bit_value.h)
   std::uint64_t at_ns;
   WordTag word_tag;
   std::uint8_t regular;  ///< 1: the pieces are of one length and equally far apart

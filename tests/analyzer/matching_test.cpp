@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/bit_value.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {
@@ -126,6 +127,47 @@ TEST(Matching, WordsOfASiteAreToldApart) {
     EXPECT_EQ(model.signals[edge.signal].word, model.waits[edge.wait].word);
     EXPECT_EQ(model.signals[edge.signal].iteration, model.waits[edge.wait].iteration);
   }
+}
+
+// A word of bits, one for each waiter.
+TraceModel bits_of_one_word(std::uint32_t waiters, std::size_t iterations) {
+  TraceModel model = words_of_their_own(waiters, iterations);
+  for (store::SignalRow& signal : model.signals) {
+    signal.value = kBitValue + *signal.word;
+    signal.word = 7;
+  }
+  for (store::WaitRow& wait : model.waits) {
+    wait.value = kBitValue + *wait.word;
+    wait.word = 7;
+  }
+  return model;
+}
+
+TEST(Matching, BitsOfAWordAreToldApart) {
+  TraceModel model = bits_of_one_word(4, 20);
+  const Matching matching = match(model);
+  ASSERT_EQ(matching.edges.size(), 80u);
+  for (const WakeEdge& edge : matching.edges) {
+    EXPECT_EQ(model.signals[edge.signal].value, model.waits[edge.wait].value);
+    EXPECT_EQ(model.signals[edge.signal].iteration, model.waits[edge.wait].iteration);
+  }
+}
+
+TEST(Matching, ABitThatNobodySignalledHasNoEdge) {
+  TraceModel model = bits_of_one_word(4, 20);
+  std::erase_if(model.signals, [](const auto& signal) { return signal.value == kBitValue + 2; });
+  const Matching matching = match(model);
+  EXPECT_EQ(matching.edges.size(), 60u);
+  EXPECT_EQ(matching.sites.at(0).unmatched, 20u);
+}
+
+// As a wait for several messages of one word has it: the value seen.
+TEST(Matching, AWaitForSeveralBitsTakesTheLastSignalOfTheWord) {
+  TraceModel model = bits_of_one_word(4, 20);
+  for (store::WaitRow& wait : model.waits) wait.value = 0xffffffff;
+  const Matching matching = match(model);
+  ASSERT_EQ(matching.edges.size(), 80u);
+  for (const WakeEdge& edge : matching.edges) EXPECT_EQ(model.signals[edge.signal].value, kBitValue + 4);
 }
 
 TEST(Matching, AWordThatNobodySignalledHasNoEdge) {

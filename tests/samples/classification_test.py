@@ -5,10 +5,12 @@ once, in one of the three ways, at one of its sizes.
 """
 
 import collections
+import contextlib
 import json
 import os
 import pathlib
 import random
+import sqlite3
 import sys
 import unittest
 
@@ -44,6 +46,19 @@ class Applications(harness.Case):
                     self.assertGreaterEqual(said.confidence, 0.5 if said.answer != "unknown" else 0, said)
                     if said.removed == 0:
                         self.assertEqual(said.answer, said.truth, said)
+
+    def test_a_parked_block_was_released_by_its_own_message(self):
+        """Messages whose bits share a word: each wait names the signal of its own bit, and when that came."""
+        trace = classification.record(TOOLS, classification.Case("g_bs", "park", 2048, 6), self.work)
+        with contextlib.closing(sqlite3.connect(trace)) as file:
+            waits = file.execute("SELECT w.site_id, w.iteration, w.word_tag, w.value, w.ready_ns, w.resumed_ns FROM wait w JOIN site s"
+                                 " ON s.id = w.site_id WHERE s.purpose = 1").fetchall()
+            self.assertGreater(len({value for _, _, _, value, _, _ in waits}), 1, "several messages share a word")
+            for site, iteration, word, value, ready, resumed in waits:
+                sent = file.execute("SELECT at_ns FROM signal WHERE site_id = ? AND iteration = ? AND word_tag = ? AND value = ?",
+                                    (site, iteration, word, value)).fetchall()
+                self.assertEqual([(ready,)], sent)
+                self.assertLessEqual(ready, resumed)
 
     def test_a_damaged_trace_gives_an_error_or_no_wrong_answer(self):
         case = next(self.cases())

@@ -273,7 +273,7 @@ Result<> Channel::State::push(Tag first, std::uint32_t count, Cycle cycle, std::
   }
   if (Result<> r = stream.write(box.word(first, cycle), word); !r) return r;
   for (Tag tag = first; tag < first + count; ++tag) {
-    runtime.record_signal(data_site, cycle.iteration, box.word(tag, cycle), at, box.recorded_value(cycle), payload);
+    runtime.record_signal(data_site, cycle.iteration, box.word(tag, cycle), at, box.recorded_value(tag, cycle), payload);
     payload.offset += payload.span;
   }
   return wicprof::ok();

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "protocol/bit_value.h"
 #include "wic/channel_spec.h"
 #include "wic/message_pages.h"
 #include "wic/platform.h"
@@ -80,10 +81,9 @@ struct Mailbox {
     if (announce == Announce::bit) return words + std::size_t{(cycle & 1) * bit_words() + tag / 32} * kLineWords;
     return reinterpret_cast<std::uint32_t*>(slot(tag, cycle) + SlotLayout::kReadyAt);
   }
-  /// What the trace says that the signal of a cycle stored. The value of a word of bits tells nothing about one tag, so a
-  /// value that no wait is likely to see: its signal is found by the cycle then.
-  WIC_DEVICE std::uint32_t recorded_value(std::uint32_t cycle) const {
-    return announce == Announce::bit ? 0xa5a5a5a5u : cycle;
+  /// What the trace says that the signal of a message stored.
+  WIC_DEVICE std::uint32_t recorded_value(Tag tag, std::uint32_t cycle) const {
+    return announce == Announce::bit ? wicprof::kBitValue + tag % 32 : cycle;
   }
   WIC_DEVICE static std::uint32_t bit(Tag tag) { return 1u << (tag % 32); }
 };
@@ -96,7 +96,12 @@ WIC_DEVICE constexpr std::uint32_t all_there(std::uint32_t cycle) { return ((cyc
 struct BitsThere {
   std::uint32_t mask;
   std::uint32_t all;  ///< all_there(cycle)
+  Tag tag;            ///< one of them
   WIC_DEVICE bool operator()(std::uint32_t value) const { return ((value ^ all) & mask) == 0; }
+  /// Of a wait for one tag, what the signal that ended it has there.
+  WIC_DEVICE std::uint32_t recorded_value(std::uint32_t value) const {
+    return mask == Mailbox::bit(tag) ? wicprof::kBitValue + tag % 32 : value;
+  }
 };
 
 }  // namespace wic

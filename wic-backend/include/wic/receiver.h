@@ -117,7 +117,7 @@ struct Receiver {
 
   WIC_DEVICE WaitResult wait_for_bits(const Thread& thread, const Group& group, Tag tag, std::uint32_t mask,
                                       Cycle cycle, std::uint64_t timeout_ns) const {
-    return wait_until(thread, view, group, data_site, cycle.iteration, box.word(tag, cycle), BitsThere{mask, all_there(cycle)},
+    return wait_until(thread, view, group, data_site, cycle.iteration, box.word(tag, cycle), BitsThere{mask, all_there(cycle), tag},
                       timeout_ns);
   }
 

@@ -162,7 +162,7 @@ struct Sender {
                             const Payload& payload) const {
     thread.store(&lines[tag].sent, cycle);
     write_record(thread, view,
-                 signal_record(data_site, cycle.iteration, at, box.recorded_value(cycle), word_tag(box.word(tag, cycle)), payload));
+                 signal_record(data_site, cycle.iteration, at, box.recorded_value(tag, cycle), word_tag(box.word(tag, cycle)), payload));
     if (bell != nullptr) thread.ring(bell);
   }
 };

@@ -20,6 +20,16 @@ struct Differs {
   WIC_DEVICE bool operator()(std::uint32_t value) const { return value != seen; }
 };
 
+/// What the trace has as the value that ended a wait: the last one seen, unless the condition knows better.
+template <class Condition>
+WIC_DEVICE std::uint32_t recorded_value(const Condition& condition, std::uint32_t seen) {
+  if constexpr (requires { condition.recorded_value(seen); }) {
+    return condition.recorded_value(seen);
+  } else {
+    return seen;
+  }
+}
+
 struct WaitResult {
   wicprof::WaitStatus status;
   std::uint32_t value;  ///< the last value seen
@@ -291,7 +301,7 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
   if (one_polls ? group.is_leader(thread) : thread.lane() == 0) {
     write_record(thread, view,
                  {wicprof::EventKind::wait, tally.strategy, result.status, site, iteration, tally.polls, arrived,
-                  thread.clock_ns(), tally.switched_after_ns, result.value, word_tag(word),
+                  thread.clock_ns(), tally.switched_after_ns, recorded_value(condition, result.value), word_tag(word),
                   static_cast<std::uint8_t>(group.threads / kWarpSize), group.pollers, tally.waited});
   }
   // Not the leader, if there is anybody else: it has been kept long enough.
