@@ -69,9 +69,10 @@ RuleOutcome polling_kernel(const RuleInput& input) {
   const TraceModel& model = input.model;
   RuleOutcome outcome;
   if (model.pc_totals.empty()) {
-    outcome.refused = model.pc_intervals.empty()
-                          ? "program counters were not sampled (wic-prof run --trace=cuda,pcsampling)"
-                          : "no sample fell into a kernel of the program";
+    const bool asked = model.meta_value("trace").find("pcsampling") != std::string::npos;
+    outcome.refused = !model.pc_intervals.empty() ? "no sample fell into a kernel of the program"
+                      : asked                     ? "program counters were sampled, but none while something was recorded"
+                                                  : "program counters were not sampled (wic-prof run --trace=cuda,pcsampling)";
     return outcome;
   }
   for (const PollingLoop& loop : input.polling_loops) {

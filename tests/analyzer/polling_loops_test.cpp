@@ -291,6 +291,16 @@ TEST(PollingKernel, RefusesWithoutSamples) {
   }));
 }
 
+TEST(PollingKernel, SamplingThatSawNothingIsNotCalledMissing) {
+  TraceModel model = empty_program();
+  model.meta["trace"] = "cuda,pcsampling";
+  settle(model);
+  const Analysis analysis = analyze(model);
+  EXPECT_TRUE(std::any_of(analysis.refusals.begin(), analysis.refusals.end(), [](const Refusal& r) {
+    return r.rule == "polling_kernel" && r.reason.find("none while something was recorded") != std::string::npos;
+  }));
+}
+
 TEST(PollingKernel, QuietWhereAllWork) {
   TraceModel model = empty_program();
   add_samples(model, "stream", {{0x70, "long_scoreboard", 900}}, listings::kStreaming);
