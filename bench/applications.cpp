@@ -1,6 +1,9 @@
 // The gallery's applications in all three ways of waiting, step by step in turns (naive, poll, park; poll, park, naive; ...), so that
 // whatever disturbs the machine disturbs all alike. Figures 12 and 16 of the WIC paper: the gain of parking over Algorithm 1 and over
 // tuned polling, for the size that each application takes by itself and for other numbers of consumer threads.
+//
+// Two instances of an application differ by some hundredths for as long as they live, by where their memory and their CPU threads
+// came to lie. So polling and parking change places between two instances with every step, and two steps make one ratio.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,12 +32,17 @@ using wicprof::bench::Parameter;
 
 struct Contender {
   const char* name;
-  Way way;
   Mode mode;
 };
-constexpr std::array kContenders{Contender{"naive", Way::naive, Mode::poll}, Contender{"poll", Way::poll, Mode::poll},
-                                 Contender{"park", Way::park, Mode::park}};
+constexpr std::array kContenders{Contender{"naive", Mode::poll}, Contender{"poll", Mode::poll}, Contender{"park", Mode::park}};
 constexpr std::size_t kNaive = 0, kPoll = 1, kPark = 2;
+
+/// What they run: one of the instances, by the step. All have the same work in a step.
+constexpr std::array kInstances{Way::naive, Way::poll, Way::poll};
+std::size_t instance_of(std::size_t contender, std::int64_t step) {
+  if (contender == kNaive) return 0;
+  return (contender == kPark) == (step % 2 == 0) ? 1 : 2;
+}
 
 struct Plan {
   std::string c_devices, g_devices;
@@ -42,7 +50,7 @@ struct Plan {
   double seconds;  ///< timed steps go on until they have taken that long together
 };
 
-/// Times of each contender's steps, in ns; the i-th of all were measured side by side.
+/// Times of each contender's steps, in ns; the i-th of all were measured side by side. An even number.
 using Times = std::array<std::vector<double>, kContenders.size()>;
 
 /// The median with the bounds within which it lies in 95 of 100 runs, by the ranks of a binomial distribution.
@@ -72,15 +80,15 @@ class Race {
     if (race.runtime_->device_count() < info.least_devices) {
       return wicprof::unavailable(fmt::format("{} needs {} devices", info.name, info.least_devices));
     }
-    for (std::size_t c = 0; c < kContenders.size(); ++c) {
+    for (std::size_t i = 0; i < kInstances.size(); ++i) {
       AppOptions own = options;
-      own.way = kContenders[c].way;
+      own.way = kInstances[i];
       own.on_gpu = devices.starts_with("cuda:");
-      own.prefix = std::string(kContenders[c].name) + ".";
+      own.prefix = fmt::format("{}.", i);
       for (const sample::AppOption& option : info.options) own.more.try_emplace(option.name, option.standard);
       auto app = info.make(*race.runtime_, own);
       if (!app) return app.error();
-      race.apps_[c] = *std::move(app);
+      race.apps_[i] = *std::move(app);
     }
     return Result<Race>(std::move(race));
   }
@@ -88,14 +96,18 @@ class Race {
   Result<Times> run(const Plan& plan) {
     Times times;
     double taken_ns = 0;
-    for (std::int64_t step = 1; step <= plan.warm_up + plan.steps || taken_ns < plan.seconds * 1e9; ++step) {
+    const auto goes_on = [&](std::int64_t step) {
+      return step < plan.warm_up + plan.steps || taken_ns < plan.seconds * 1e9 || (step - plan.warm_up) % 2 != 0;
+    };
+    for (std::int64_t step = 0; goes_on(step); ++step) {
       for (std::size_t turn = 0; turn < kContenders.size(); ++turn) {
         const std::size_t c = (static_cast<std::size_t>(step) + turn) % kContenders.size();  // so that none always follows the same
         const Mode mode = kContenders[c].mode;
         if (Result<> set = runtime_->set_wait(0, {mode, wicprof::default_strategy(mode)}); !set) return set.error();
         const wicprof::TimeNs begin = wicprof::now_ns();
-        if (Result<> done = apps_[c]->step(static_cast<std::uint32_t>(step)); !done) return done.error();
-        if (step <= plan.warm_up) continue;
+        sample::App& app = *apps_[instance_of(c, step)];
+        if (Result<> done = app.step(static_cast<std::uint32_t>(step + 1)); !done) return done.error();
+        if (step < plan.warm_up) continue;
         times[c].push_back(static_cast<double>(wicprof::now_ns() - begin));
         taken_ns += times[c].back();
       }
@@ -106,17 +118,34 @@ class Race {
     return times;
   }
 
-  const sample::App& app() const { return *apps_[kPark]; }
+  const sample::App& app() const { return *apps_.back(); }
 
  private:
   std::unique_ptr<wic::Runtime> runtime_;  // outlives the applications
-  std::array<std::unique_ptr<sample::App>, kContenders.size()> apps_;
+  std::array<std::unique_ptr<sample::App>, kInstances.size()> apps_;
 };
 
-/// Over `other`: its time over park's, each pair measured side by side.
-Middle speed_up(const Times& times, std::size_t other) {
+/// Two steps of polling and parking, between which the two instances changed places.
+struct Crossing {
+  double first_poll, first_park, second_poll, second_park;
+};
+template <class Ratio>
+Middle of_crossings(const Times& times, const Ratio& ratio) {
+  const std::vector<double>&poll = times[kPoll], &park = times[kPark];
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < times[kPark].size(); ++i) ratios.push_back(times[other][i] / times[kPark][i]);
+  for (std::size_t i = 0; i + 1 < park.size(); i += 2) ratios.push_back(ratio(Crossing{poll[i], park[i], poll[i + 1], park[i + 1]}));
+  return middle(std::move(ratios));
+}
+Middle gain_over_poll(const Times& times) {
+  return of_crossings(times, [](const Crossing& c) { return std::sqrt(c.first_poll * c.second_poll / (c.first_park * c.second_park)); });
+}
+/// How far two instances of the same lie apart: what a comparison of one with the other would take for a gain.
+Middle instance_over_instance(const Times& times) {
+  return of_crossings(times, [](const Crossing& c) { return std::sqrt(c.first_poll * c.second_park / (c.first_park * c.second_poll)); });
+}
+Middle gain_over_naive(const Times& times) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < times[kPark].size(); ++i) ratios.push_back(times[kNaive][i] / times[kPark][i]);
   return middle(std::move(ratios));
 }
 
@@ -137,22 +166,23 @@ Gains add_rows(Claim& claim, const std::string& name, const Times& times, std::m
     row.unit = "ms a step";
     claim.add(std::move(row));
   }
-  const auto add = [&](const char* what, std::size_t other, std::optional<double> bar) {
-    const Middle gain = speed_up(times, other);
+  const auto add = [&](const std::string& what, const Middle& ratio, const std::string& compared_to, std::optional<double> bar) {
     ClaimRow row;
     row.name = name + "_over_" + what;
     row.params = params;
-    row.params["low"] = gain.low;
-    row.params["high"] = gain.high;
+    row.params["low"] = ratio.low;
+    row.params["high"] = ratio.high;
     row.value = middle(times[kPark]).value * 1e-6;
     row.unit = "ms a step, parked";
-    row.compared_to = name + "_" + what + " (its time over this one's, step by step: the speed-up)";
-    row.ratio = gain.value;
+    row.compared_to = compared_to;
+    row.ratio = ratio.value;
     row.bar = bar;
     claim.add(std::move(row));
-    return gain.value;
+    return ratio.value;
   };
-  return {add("naive", kNaive, bar_over_naive), add("poll", kPoll, bar_over_poll)};
+  add("itself", instance_over_instance(times), "another instance of the same, polled and parked as often", {});
+  return {add("naive", gain_over_naive(times), name + "_naive (its time over this one's, step by step: the speed-up)", bar_over_naive),
+          add("poll", gain_over_poll(times), name + "_poll (the speed-up, by two steps in which instances change places)", bar_over_poll)};
 }
 
 std::vector<std::string> words_of(const std::string& list) {
