@@ -19,7 +19,7 @@ Result<> bare_insert(const std::string& path, std::span<const WaitEvent> events,
   const auto execute = [&](const char* sql) {
     if (code == SQLITE_OK) code = sqlite3_exec(database, sql, nullptr, nullptr, nullptr);
   };
-  execute("PRAGMA synchronous = NORMAL");
+  execute("PRAGMA synchronous = OFF");
   const std::string sql = insert_sql<WaitTable>();
   if (code == SQLITE_OK) {
     code = sqlite3_prepare_v3(database, sql.c_str(), -1, SQLITE_PREPARE_PERSISTENT, &insert, nullptr);

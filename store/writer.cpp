@@ -193,6 +193,8 @@ int Writer::make_summaries() {
 int Writer::empty_log() { return database_.execute("PRAGMA wal_checkpoint(TRUNCATE)"); }
 
 int Writer::fold() {
+  // From here on it lasts, even if the machine goes down.
+  if (const int code = database_.execute("PRAGMA synchronous = NORMAL"); code != 0) return code;
   if (const int code = empty_log(); code != 0) return code;
   // SQLite does not wait here for a reader that has the trace open just now.
   constexpr int kTries = 100;

@@ -2,31 +2,60 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "analyzer/trace_model.h"
+#include "gui/source/growing_list.h"
 #include "protocol/result.h"
 #include "store/reader.h"
 
 namespace wicprof::gui {
+
+/// The lists of a trace that grow without bound, in the order in which rows came.
+struct GrowingLists {
+  GrowingList<store::WaitRow> waits;
+  GrowingList<store::SignalRow> signals;
+  GrowingList<store::HostWaitRow> host_waits;
+  GrowingList<store::KernelRow> kernels;
+  GrowingList<store::CopyRow> copies;
+  GrowingList<store::CallRow> calls;
+  GrowingList<store::NvtxRow> nvtx;
+  GrowingList<store::UvmRow> uvm;
+  GrowingList<store::ThreadSampleRow> thread_samples;
+};
+
+/// What was there at some moment. To have one is cheap, since it shares its rows.
+class LiveMoment {
+ public:
+  /// The last `rows` rows of each list, or all, in order of time. Takes time with their number; any thread.
+  analyzer::TraceModel model(std::size_t rows = ~std::size_t{0}) const;
+
+ private:
+  friend class LiveModel;
+  std::shared_ptr<const analyzer::TraceModel> small_ = std::make_shared<const analyzer::TraceModel>();  // the other lists
+  GrowingLists lists_;
+};
 
 /// One thread at a time.
 class LiveModel {
  public:
   /// Fetches what has come since. True: there was something.
   Result<bool> fetch(const store::Reader& reader);
-  /// Everything that is kept, in order. The more, the longer it takes.
-  analyzer::TraceModel whole() const;
-  /// The last `rows` rows of each list.
-  analyzer::TraceModel recent(std::size_t rows) const;
+  const LiveMoment& now() const { return now_; }
   bool longer_than(std::size_t rows) const;
-  /// Lets go of all but the last `rows` rows of each list, from time to time; memory and the time that a picture takes stay
-  /// bounded.
+  /// Lets go of all but about the last `rows` rows of each list, so that memory and the time that an analysis takes stay bounded.
   void keep_recent(std::size_t rows);
-  bool complete() const { return model_.meta_value("state") == "complete"; }
+  bool complete() const { return now_.small_->meta_value("state") == "complete"; }
 
  private:
-  analyzer::TraceModel model_;  // rows in the order in which they came
-  store::RowId seen_[9] = {};   // the newest of each list that grows
+  struct Seen {  // the newest row of each list
+    store::RowId waits = 0, signals = 0, host_waits = 0, kernels = 0, copies = 0, calls = 0, nvtx = 0, uvm = 0, thread_samples = 0;
+  };
+  template <class Visit>
+  static void for_each_list(const Visit& visit);
+
+  LiveMoment now_;
+  Seen seen_;
 };
 
 }  // namespace wicprof::gui

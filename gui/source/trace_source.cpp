@@ -1,15 +1,19 @@
 #include "gui/source/trace_source.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "gui/source/analyst.h"
+#include "gui/source/idle_time.h"
 #include "gui/source/large_trace.h"
 #include "gui/source/live_model.h"
 #include "protocol/session.h"
@@ -26,7 +30,7 @@ constexpr TimeNs kSessionTick = 500 * kMillisecond;  // between two looks whethe
 constexpr std::size_t kRecentRows = 100'000;         // of each list, shown of a trace that is being written; fewer where that
 constexpr std::size_t kFewestRows = 20'000;          // takes longer than
 constexpr TimeNs kPictureTime = 40 * kMillisecond;   // this
-constexpr std::size_t kKeptRows = 600'000;           // of each list, analysed meanwhile
+constexpr std::size_t kKeptRows = 300'000;           // of each list, analysed meanwhile
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
@@ -115,7 +119,7 @@ struct TraceSource::State {
     say("arranging", 0.7);
     publish(shared, false, false);
     say("analysing", 0.85);
-    ask_for_facts(shared);
+    ask_for_facts({shared, std::nullopt, false});
   }
 
   /// Pictures of what the window shows, until told to stop.
@@ -135,7 +139,7 @@ struct TraceSource::State {
     publish_large(*trace, picture);
     if (can_analyse_apart) {
       say("analysing", 0.5);
-      analyse_apart();
+      ask_for_facts({nullptr, std::nullopt, true});
     } else {
       say("", 1);
     }
@@ -188,8 +192,16 @@ struct TraceSource::State {
     current = std::move(next);
   }
 
+  /// Pictures of a growing trace are about as large each time. Memory that goes back to the system between two of them costs a
+  /// page fault for each of its pages, and all threads of the process wait for each other in those.
+  static void keep_freed_memory() {
+    mallopt(M_MMAP_THRESHOLD, 512 << 20);
+    mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  }
+
   /// False: told to stop, or the trace cannot be read.
   bool tail(const store::Reader& reader, const std::string& session) {
+    keep_freed_memory();
     LiveModel model;
     TimeNs look_at_session = now_ns() + kSessionTick;
     TimeNs next_facts = 0;
@@ -205,9 +217,7 @@ struct TraceSource::State {
       if (*fresh || first) {
         const TimeNs fetched = now_ns();
         const bool cut = model.longer_than(shown);
-        auto shared = std::make_shared<analyzer::TraceModel>(cut ? model.recent(shown) : model.whole());
-        shared->name = file_name(path);
-        publish(std::move(shared), true, cut);
+        publish(named(model.now().model(shown)), true, cut);
         first = false;
         const TimeNs took = now_ns() - fetched;
         if (took > kPictureTime) shown = std::max(kFewestRows, shown / 2);
@@ -218,9 +228,7 @@ struct TraceSource::State {
       if (model.complete()) return true;
       model.keep_recent(kKeptRows);
       if (now_ns() >= next_facts && facts_idle()) {
-        auto whole = std::make_shared<analyzer::TraceModel>(model.whole());
-        whole->name = file_name(path);
-        ask_for_facts(std::move(whole));
+        ask_for_facts({nullptr, model.now(), false});
         next_facts = now_ns() + std::max(kFactsTick, 4 * facts_cost.load());
       }
       if (now_ns() >= look_at_session) {
@@ -231,6 +239,11 @@ struct TraceSource::State {
       say("", 1);
       if (!pause(pause_ns)) return false;
     }
+  }
+
+  std::shared_ptr<const analyzer::TraceModel> named(analyzer::TraceModel model) const {
+    model.name = file_name(path);
+    return std::make_shared<const analyzer::TraceModel>(std::move(model));
   }
 
   void publish(std::shared_ptr<const analyzer::TraceModel> model, bool recording, bool cut) {
@@ -251,49 +264,54 @@ struct TraceSource::State {
 
   // The analysing thread.
 
-  void ask_for_facts(std::shared_ptr<const analyzer::TraceModel> model) {
+  struct Ask {
+    std::shared_ptr<const analyzer::TraceModel> model;  // of a trace that is read as a whole
+    std::optional<LiveMoment> moment;                   // of one that is being written
+    bool apart = false;                                 // of one that is too large
+  };
+
+  void ask_for_facts(Ask ask) {
     {
       const std::lock_guard lock(mutex);
-      wanted = std::move(model);
+      wanted = std::move(ask);
     }
     wake.notify_all();
   }
   bool facts_idle() const {
     const std::lock_guard lock(mutex);
-    return wanted == nullptr && !busy;
-  }
-
-  void analyse_apart() {
-    {
-      const std::lock_guard lock(mutex);
-      wanted_apart = true;
-    }
-    wake.notify_all();
+    return !wanted && !busy;
   }
 
   void analyse() {
     std::unique_lock lock(mutex);
     for (;;) {
-      wake.wait(lock, [this] { return stop || wanted != nullptr || wanted_apart; });
+      wake.wait(lock, [this] { return stop || wanted; });
       if (stop) return;
-      const std::shared_ptr<const analyzer::TraceModel> model = std::exchange(wanted, nullptr);
-      const bool apart = std::exchange(wanted_apart, false);
+      std::optional<Ask> ask = std::exchange(wanted, std::nullopt);
       busy = true;
       lock.unlock();
-      if (apart) {
+      if (ask->apart) {
         facts_from_apart();
       } else {
-        facts_of(model);
+        facts_of(*ask);
       }
+      ask.reset();  // what it holds takes time to be freed
       lock.lock();
       busy = false;
     }
   }
 
-  void facts_of(const std::shared_ptr<const analyzer::TraceModel>& model) {
+  void facts_of(const Ask& ask) {
     const TimeNs begun = now_ns();
-    auto facts = std::make_shared<const Facts>(make_facts(model));
-    const analyzer::Matching matching = analyzer::match(*model);
+    std::shared_ptr<const analyzer::TraceModel> model = ask.model;
+    std::shared_ptr<const Facts> facts;
+    analyzer::Matching matching;
+    {
+      const IdleTime idle(ask.moment.has_value());  // the program that is watched, and its recorder, go first
+      if (ask.moment) model = named(ask.moment->model());
+      facts = std::make_shared<const Facts>(make_facts(model));
+      matching = analyzer::match(*model);
+    }
     facts_cost = now_ns() - begun;
     std::shared_ptr<const Timeline> with_edges;
     if (snapshot()->model == model) {
@@ -371,8 +389,7 @@ struct TraceSource::State {
   std::atomic<TimeNs> facts_cost{0};
   std::shared_ptr<const Snapshot> current = std::make_shared<const Snapshot>();
   LoadProgress progress{"opening", 0, std::nullopt};
-  std::shared_ptr<const analyzer::TraceModel> wanted;
-  bool wanted_apart = false;
+  std::optional<Ask> wanted;  // of the analysing thread
   TimeNs wanted_begin = 0, wanted_end = 1;  // of a large trace
   std::string text_wanted;
   bool busy = false;

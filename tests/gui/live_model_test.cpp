@@ -1,0 +1,102 @@
+// What the window keeps of a trace that is being written.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "gui/source/growing_list.h"
+#include "gui/source/live_model.h"
+#include "protocol/events/host_wait.h"
+#include "tests/store/support.h"
+
+namespace wicprof::gui {
+namespace {
+
+/// `count` numbers from `first` on.
+std::vector<int> numbers(int first, int count) {
+  std::vector<int> list(static_cast<std::size_t>(count));
+  std::iota(list.begin(), list.end(), first);
+  return list;
+}
+
+TEST(GrowingList, HasItsLastRowsInOrder) {
+  GrowingList<int> list;
+  int next = 0;
+  for (const int count : {1, 3'000, 0, 7, 999, 1, 5'000, 2}) {
+    list.add(numbers(next, count));
+    next += count;
+  }
+  ASSERT_EQ(list.size(), static_cast<std::size_t>(next));
+  EXPECT_EQ(list.last(~std::size_t{0}), numbers(0, next));
+  for (const int rows : {0, 1, 2, 3, 5'001, 5'003, 5'004, 8'000, next}) {
+    EXPECT_EQ(list.last(static_cast<std::size_t>(rows)), numbers(next - rows, rows));
+  }
+}
+
+TEST(GrowingList, KeepsAtLeastWhatItIsToldTo) {
+  GrowingList<int> list;
+  for (int i = 0; i < 50; ++i) list.add(numbers(2'000 * i, 2'000));
+  list.keep_last(9'000);
+  EXPECT_GE(list.size(), 9'000u);
+  EXPECT_LT(list.size(), 9'000u + 2'000u);
+  EXPECT_EQ(list.last(9'000), numbers(91'000, 9'000));
+  list.keep_last(0);
+  EXPECT_EQ(list.size(), 0u);
+  EXPECT_TRUE(list.last(10).empty());
+}
+
+TEST(GrowingList, ACopyStaysAsItWas) {
+  GrowingList<int> list;
+  list.add(numbers(0, 1'500));
+  list.add(numbers(1'500, 10));
+  const GrowingList<int> then = list;
+  list.add(numbers(1'510, 20));
+  list.keep_last(5);
+  EXPECT_EQ(then.last(~std::size_t{0}), numbers(0, 1'510));
+}
+
+TEST(LiveModel, FetchesWhatHasComeSince) {
+  const store::TempFolder folder;
+  store::RecorderOptions options;
+  options.path = folder / "live.wicprof";
+  Result<store::Recorder> recorder = store::Recorder::create(options);
+  ASSERT_TRUE(recorder);
+  const Result<store::Reader> reader = store::Reader::open(options.path);
+  ASSERT_TRUE(reader);
+  LiveModel model;
+  LiveMoment before;
+  for (std::uint32_t i = 1; i <= 30; ++i) {
+    auto event = make_event<HostWaitEvent>();
+    event.site = 1;
+    event.iteration = i;
+    event.begin_ns = 1'000 * i;
+    event.end_ns = 1'000 * i + 500;
+    recorder->add(0, event.header);
+    if (i % 10 != 0) continue;
+    for (bool fresh = false; !fresh;) {  // the recorder commits when a batch is old enough
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      recorder->tick();
+      const Result<bool> fetched = model.fetch(*reader);
+      ASSERT_TRUE(fetched) << fetched.error().message;
+      fresh = *fetched;
+    }
+    if (i == 10) before = model.now();
+  }
+  EXPECT_FALSE(model.complete());
+  EXPECT_FALSE(model.longer_than(30));
+  EXPECT_TRUE(model.longer_than(29));
+  const analyzer::TraceModel last = model.now().model(4);
+  ASSERT_EQ(last.host_waits.size(), 4u);
+  EXPECT_EQ(last.host_waits.front().iteration, 27u);
+  EXPECT_EQ(before.model().host_waits.size(), 10u);
+  ASSERT_TRUE(recorder->finish());
+  const Result<bool> fetched = model.fetch(*reader);
+  ASSERT_TRUE(fetched);
+  EXPECT_FALSE(*fetched) << "no row has come since";
+  EXPECT_TRUE(model.complete());
+}
+
+}  // namespace
+}  // namespace wicprof::gui
