@@ -200,6 +200,7 @@ struct Live {
   std::vector<double> behind_ms;  // the window's newest event, at each frame
   double events_a_second = 0, dropped = 0;
   double recorder_behind_ms = 0;  // the longest from an event to the recorder: what the ring held back
+  double memory = 0;              // the most that the window's process had, in bytes, by a look at each frame
   bool good = false;
 };
 
@@ -283,6 +284,7 @@ Live watch_live(const std::string& path, std::int64_t rate, double seconds) {
       const gui::Snapshot& shown = app.snapshot();
       // The first second is the program's start.
       if (shown.recording && now_ns() - begun > kSecond) live.behind_ms.push_back(milliseconds(now_ns() - shown.model->end));
+      live.memory = std::max(live.memory, memory_figure("VmRSS:"));
       next += kSecond / 60;
       std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<TimeNs>(next - now_ns(), 0)));
     }
@@ -362,6 +364,7 @@ bool claim_live(bench::Claim& claim, const std::string& live_path, std::int64_t 
   claim.add({"live_behind_p99", of, percentile(live.behind_ms, 0.99), "ms"});
   const double worst = percentile(live.behind_ms, 1);
   claim.add({"live_behind_worst", of, worst, "ms", "200 ms", worst / 200, 1, true});
+  claim.add({"live_memory", of, live.memory / 1e6, "MB", "500 MB", live.memory / 500e6, 1, true});
   return true;
 }
 

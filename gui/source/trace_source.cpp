@@ -30,7 +30,7 @@ constexpr TimeNs kSessionTick = 500 * kMillisecond;  // between two looks whethe
 constexpr std::size_t kRecentRows = 100'000;         // of each list, shown of a trace that is being written; fewer where that
 constexpr std::size_t kFewestRows = 20'000;          // takes longer than
 constexpr TimeNs kPictureTime = 40 * kMillisecond;   // this
-constexpr std::size_t kKeptRows = 300'000;           // of each list, analysed meanwhile
+constexpr std::size_t kKeptRows = 100'000;           // of each list, analysed meanwhile
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
@@ -195,8 +195,8 @@ struct TraceSource::State {
   /// Pictures of a growing trace are about as large each time. Memory that goes back to the system between two of them costs a
   /// page fault for each of its pages, and all threads of the process wait for each other in those.
   static void keep_freed_memory() {
-    mallopt(M_MMAP_THRESHOLD, 512 << 20);
-    mallopt(M_TRIM_THRESHOLD, 512 << 20);
+    mallopt(M_MMAP_THRESHOLD, 64 << 20);
+    mallopt(M_TRIM_THRESHOLD, 16 << 20);
   }
 
   /// False: told to stop, or the trace cannot be read.
