@@ -4,26 +4,20 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <future>
+
 namespace wicprof::gui {
 
-/// While it lives, the calling thread and the threads that it makes run on cores that would be idle. Not to be held across a
-/// lock that others wait for: a thread that has such a core taken away keeps it.
-class IdleTime {
- public:
-  explicit IdleTime(bool wanted = true) {
-    sched_param none{};
-    changed_ = wanted && pthread_getschedparam(pthread_self(), &policy_, &param_) == 0 && policy_ == SCHED_OTHER &&
-               pthread_setschedparam(pthread_self(), SCHED_IDLE, &none) == 0;
-  }
-  ~IdleTime() {
-    if (changed_) pthread_setschedparam(pthread_self(), policy_, &param_);
-  }
-  IdleTime(const IdleTime&) = delete;
-
- private:
-  int policy_ = SCHED_OTHER;
-  sched_param param_{};
-  bool changed_ = false;
-};
+/// Does `work` on cores that would be idle, with the threads that it makes, and returns when it is done; throws what it throws.
+/// On a thread of its own: only a privileged one can come back from there.
+template <class Work>
+void in_idle_time(const Work& work) {
+  const auto idle = [&] {
+    const sched_param none{};
+    pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);  // where that is refused the work is done all the same
+    work();
+  };
+  std::async(std::launch::async, idle).get();
+}
 
 }  // namespace wicprof::gui

@@ -306,11 +306,15 @@ struct TraceSource::State {
     std::shared_ptr<const analyzer::TraceModel> model = ask.model;
     std::shared_ptr<const Facts> facts;
     analyzer::Matching matching;
-    {
-      const IdleTime idle(ask.moment.has_value());  // the program that is watched, and its recorder, go first
+    const auto work = [&] {
       if (ask.moment) model = named(ask.moment->model());
       facts = std::make_shared<const Facts>(make_facts(model));
       matching = analyzer::match(*model);
+    };
+    if (ask.moment) {
+      in_idle_time(work);  // the program that is watched, and its recorder, go first
+    } else {
+      work();
     }
     facts_cost = now_ns() - begun;
     std::shared_ptr<const Timeline> with_edges;

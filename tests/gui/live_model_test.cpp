@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <numeric>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "gui/source/growing_list.h"
+#include "gui/source/idle_time.h"
 #include "gui/source/live_model.h"
 #include "protocol/events/host_wait.h"
 #include "tests/store/support.h"
@@ -96,6 +98,27 @@ TEST(LiveModel, FetchesWhatHasComeSince) {
   ASSERT_TRUE(fetched);
   EXPECT_FALSE(*fetched) << "no row has come since";
   EXPECT_TRUE(model.complete());
+}
+
+int policy_of_this_thread() {
+  int policy = 0;
+  sched_param param{};
+  pthread_getschedparam(pthread_self(), &policy, &param);
+  return policy;
+}
+
+TEST(IdleTime, IsForTheWorkAndItsThreadsAlone) {
+  const int before = policy_of_this_thread();
+  int during = -1, helper = -1;
+  in_idle_time([&] {
+    during = policy_of_this_thread();
+    std::thread([&] { helper = policy_of_this_thread(); }).join();
+  });
+  EXPECT_THROW(in_idle_time([] { throw std::runtime_error("no"); }), std::runtime_error);
+  if (during == before) GTEST_SKIP() << "this machine refuses SCHED_IDLE";
+  EXPECT_EQ(during, SCHED_IDLE);
+  EXPECT_EQ(helper, SCHED_IDLE);
+  EXPECT_EQ(policy_of_this_thread(), before);
 }
 
 }  // namespace
