@@ -97,7 +97,7 @@ collector() {
 }
 
 applications() {
-  limit=290 claim applications bench_applications --c-devices cuda:0 --g-devices cuda:0,cuda:0 --seconds 2
+  limit=290 claim applications bench_applications --c-devices cuda:0 --g-devices cuda:0,cuda:0 --steps 60 --seconds 2
   limit=200 claim applications_sweep bench_applications --c-devices cuda:0 --g-devices cuda:0,cuda:0 --apps c_srs,c_cg,g_bfs,g_stn \
     --steps 6 --warm-up 1 --threads 64,512,4096,32768,262144,1048576 \
     --threads-sizes c_srs=16,c_cg=40,g_bfs=131072,g_stn=128 \
