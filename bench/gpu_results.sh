@@ -99,7 +99,7 @@ collector() {
 applications() {
   limit=290 claim applications bench_applications --c-devices cuda:0 --g-devices cuda:0,cuda:0 --seconds 4
   limit=290 claim applications_sweep bench_applications --c-devices cuda:0 --g-devices cuda:0,cuda:0 --apps c_srs,c_cg,g_bfs,g_stn \
-    --threads 64,512,4096,32768,262144,1048576 \
+    --seconds 1 --threads 64,512,4096,32768,262144,1048576 \
     --threads-sizes c_srs=16,c_cg=40,g_bfs=131072,g_stn=128 \
     --sizes c_cg=24,c_cg=48,g_stn=64,g_stn=192,g_bfs=16384,g_bfs=524288
 }

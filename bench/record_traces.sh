@@ -45,7 +45,7 @@ size_of() {
     */g_c2d) echo " --size 4096" ;;
     */g_stn) echo " --size 192 --tiles 2" ;;
     */g_gem) echo " --size 2048 --panels 4 --tiles 8" ;;
-    */g_kmn) echo " --size 131072 --blocks 32" ;;
+    */g_kmn) echo " --size 131072 --blocks 32 --part 512" ;;
   esac
 }
 
