@@ -11,6 +11,7 @@
 #include "analyzer/differences.h"
 #include "analyzer/matching.h"
 #include "analyzer/reports/format.h"
+#include "analyzer/segments.h"
 #include "analyzer/statistics.h"
 #include "analyzer/timed_units.h"
 
@@ -23,64 +24,6 @@ struct Way {
   StrategyId strategy = StrategyId::poll;
   bool operator==(const Way&) const = default;
 };
-
-/// The interventions that cut the trace: those on the whole program, else those on the one site that has most of them.
-std::vector<store::InterventionRow> cuts_of(const TraceModel& model, std::vector<std::string>& notes) {
-  std::vector<store::InterventionRow> whole;
-  std::map<SiteId, std::vector<store::InterventionRow>> by_site;
-  for (const store::InterventionRow& row : model.interventions) {
-    const bool changes = row.old_mode != row.new_mode || row.old_strategy != row.new_strategy;
-    if (!changes) continue;
-    (row.site == 0 ? whole : by_site[row.site]).push_back(row);
-  }
-  if (by_site.empty()) return whole;
-  const auto most = std::max_element(by_site.begin(), by_site.end(),
-                                     [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  if (whole.empty()) {
-    notes.push_back(
-        fmt::format("only {} was switched; the other sites waited as before", model.site_name(most->first)));
-    return most->second;
-  }
-  std::size_t others = 0;
-  for (const auto& [site, rows] : by_site) others += rows.size();
-  notes.push_back(
-      fmt::format("{} of single sites within the segments are not told apart", count_of(others, "intervention")));
-  return whole;
-}
-
-std::vector<Segment> segments_of(const TraceModel& model, const std::vector<store::InterventionRow>& cuts) {
-  std::vector<Segment> segments;
-  Segment current;
-  current.trace = model.name;
-  current.begin_ns = model.begin;
-  current.mode = cuts.front().old_mode;
-  current.strategy = cuts.front().old_strategy;
-  for (const store::InterventionRow& cut : cuts) {
-    current.end_ns = std::max(current.begin_ns, cut.requested);
-    segments.push_back(current);
-    current.begin_ns = cut.effective;
-    current.mode = cut.new_mode;
-    current.strategy = cut.new_strategy;
-  }
-  current.end_ns = std::max(current.begin_ns, model.end);
-  segments.push_back(current);
-  return segments;
-}
-
-std::vector<TimeNs> durations(const std::vector<Iteration>& iterations) {
-  std::vector<TimeNs> list;
-  list.reserve(iterations.size());
-  for (const Iteration& iteration : iterations) list.push_back(iteration.duration());
-  return list;
-}
-
-/// Iterations that lie wholly within [segment.begin_ns, segment.end_ns].
-void fill(Segment& segment, const Iterations& iterations) {
-  for (const Iteration& iteration : iterations.list) {
-    if (iteration.begin >= segment.begin_ns && iteration.end <= segment.end_ns) segment.iterations.push_back(iteration);
-  }
-  if (!segment.iterations.empty()) segment.iteration_ns_p50 = percentile(durations(segment.iterations), 50);
-}
 
 using Lists = std::vector<std::vector<TimeNs>>;
 
@@ -154,10 +97,6 @@ void predict_speedup(const TraceModel& model, bool poll_to_park, Comparison& com
   }
 }
 
-std::string place(const TraceModel& model, const Iterations& iterations) {
-  return fmt::format("{} on {}", iterations.site_name, model.device_name(iterations.device));
-}
-
 std::string no_units(const TraceModel& model, const CompareOptions& options) {
   if (!options.nvtx.empty()) {
     return fmt::format("{} holds no NVTX range {}: the program sets none of that name, or --trace left nvtx out",
@@ -229,7 +168,7 @@ Segment whole_of(const RunSeries& run, const Iterations& iterations) {
   segment.end_ns = run.end_ns;
   segment.mode = run.mode;
   segment.strategy = run.strategy;
-  fill(segment, iterations);
+  fill(segment, iterations.list);
   return segment;
 }
 
@@ -245,8 +184,8 @@ Comparison compare(const TraceModel& model, const CompareOptions& options) {
   comparison.before.label = "before";
   comparison.after.label = "after";
   note_losses(model, comparison.notes);
-  const std::vector<store::InterventionRow> cuts = cuts_of(model, comparison.notes);
-  if (cuts.empty()) {
+  std::vector<Segment> found = find_segments(model, comparison.notes);
+  if (found.size() < 2) {
     comparison.reason = fmt::format(
         "{} holds no change of how the program waits: record it with --schedule poll:2s,park:2s, use wic-prof toggle "
         "while "
@@ -254,11 +193,11 @@ Comparison compare(const TraceModel& model, const CompareOptions& options) {
         model.name);
     return comparison;
   }
-  comparison.segments = segments_of(model, cuts);
+  comparison.segments = std::move(found);
   const std::vector<Iterations> candidates = find_units(model, options.nvtx);
   if (!candidates.empty()) {
-    comparison.measured_at = place(model, candidates.front());
-    for (Segment& segment : comparison.segments) fill(segment, candidates.front());
+    comparison.measured_at = place_of(model, candidates.front());
+    for (Segment& segment : comparison.segments) fill(segment, candidates.front().list);
   }
 
   // Modes are pooled whatever their strategies; only where a single mode occurs are its strategies compared.
@@ -307,7 +246,7 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
   run.iterations = find_units(model, options.nvtx);
   if (run.iterations.empty()) run.why_none = no_units(model, options);
   for (const Iterations& units : run.iterations) {
-    run.places.push_back(place(model, units));
+    run.places.push_back(place_of(model, units));
     // Ranges may begin before the first thing on a device, and end after the last.
     run.begin_ns = std::min(run.begin_ns, units.list.front().begin);
     run.end_ns = std::max(run.end_ns, units.list.back().end);

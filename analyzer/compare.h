@@ -12,6 +12,7 @@
 #include "analyzer/differences.h"
 #include "analyzer/iterations.h"
 #include "analyzer/predict.h"
+#include "analyzer/segments.h"
 #include "analyzer/trace_model.h"
 
 namespace wicprof::analyzer {
@@ -25,16 +26,6 @@ struct CompareOptions {
   std::uint64_t seed = 1;
   /// Time these NVTX ranges, NAME or NAME@DOMAIN, instead of the iterations that wait sites saw; empty = iterations.
   std::string nvtx = {};
-};
-
-/// A time during which the program waited in one way.
-struct Segment {
-  std::string trace;  ///< the trace's name, for people
-  Mode mode = Mode::poll;
-  StrategyId strategy = StrategyId::poll;
-  TimeNs begin_ns = 0, end_ns = 0;  ///< iterations that reach over either end are left out
-  std::vector<Iteration> iterations;
-  std::optional<TimeNs> iteration_ns_p50;  ///< nothing without iterations
 };
 
 /// One side of the comparison.

@@ -1,5 +1,7 @@
 #include "analyzer/iterations.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -7,6 +9,11 @@
 #include "analyzer/waiters.h"
 
 namespace wicprof::analyzer {
+
+std::string place_of(const TraceModel& model, const Iterations& iterations) {
+  return fmt::format("{} on {}", iterations.site_name, model.device_name(iterations.device));
+}
+
 std::uint32_t RunBoundaries::run_of(TimeNs arrival) const {
   return static_cast<std::uint32_t>(std::upper_bound(starts.begin(), starts.end(), arrival) - starts.begin());
 }

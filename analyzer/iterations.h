@@ -29,6 +29,9 @@ struct Iterations {
       list;  ///< in order of time; an iteration without a successor in its run has no length and is left out
 };
 
+/// For people: "left on NVIDIA H200".
+std::string place_of(const TraceModel& model, const Iterations& iterations);
+
 /// Where the numbering of one site's waiters on one device starts again: an arrival at or after runs[i] belongs to run
 /// i + 1.
 struct RunBoundaries {

@@ -62,9 +62,10 @@ Result<bool> Script::holds(const App& app, const std::vector<std::string>& words
     const auto& toggles = app.session().toggles;
     return !toggles.empty() && (toggles.back().reply || toggles.back().error);
   }
-  if ((what == "waits" || what == "interventions" || what == "segments") && words.size() > 2) {
+  if ((what == "waits" || what == "interventions" || what == "segments" || what == "events") && words.size() > 2) {
     used = 3;
     const std::optional<double> count = number(words[2]);
+    if (count && what == "events") return app.session().status && static_cast<double>(app.session().status->events) >= *count;
     const analyzer::TraceModel* model = app.model();
     const std::size_t segments = app.facts() == nullptr ? 0 : app.facts()->before_after.segments.size();
     const std::size_t there = model == nullptr    ? 0

@@ -142,6 +142,7 @@ Json state(const App& app) {
             {"error", progress.error ? Json(progress.error->message) : Json(nullptr)},
             {"recording", app.snapshot().recording},
             {"large", app.snapshot().large},
+            {"cut", app.snapshot().cut},
             {"dark", app.annotations.dark},
             {"notice", app.notice},
             {"help", app.help},

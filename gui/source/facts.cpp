@@ -68,7 +68,7 @@ template <> constexpr int kMembers<analyzer::StreamKey> = 3;
 template <> constexpr int kMembers<analyzer::StreamWaits> = 9;
 template <> constexpr int kMembers<analyzer::StreamWaitTable> = 2;
 template <> constexpr int kMembers<analyzer::Analysis> = 23;
-template <> constexpr int kMembers<SegmentLine> = 8;
+template <> constexpr int kMembers<SegmentLine> = 10;
 template <> constexpr int kMembers<BeforeAfter> = 8;
 template <> constexpr int kMembers<Histogram::Bin> = 5;
 template <> constexpr int kMembers<Histogram> = 3;
@@ -216,11 +216,11 @@ std::optional<SiteDetail> Facts::detail_of(SiteId site) const {
   return found == details.end() ? std::nullopt : std::optional(*found);
 }
 
-Facts make_facts(std::shared_ptr<const analyzer::TraceModel> model) {
+Facts make_facts(std::shared_ptr<const analyzer::TraceModel> model, TimeNs known_from) {
   Facts facts;
   facts.analysis = analyzer::analyze(*model);
   facts.comparison = analyzer::compare(*model);
-  facts.before_after = before_after(*model, facts.comparison);
+  facts.before_after = before_after(*model, facts.comparison, known_from);
   const analyzer::FigureInput input = analyzer::figure_input({model.get()});
   for (const analyzer::FigureInfo& info : analyzer::figures()) facts.figures.push_back(analyzer::make_figure(info.number, input));
   facts.model = std::move(model);

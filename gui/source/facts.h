@@ -27,8 +27,8 @@ struct Facts {
   std::optional<SiteDetail> detail_of(SiteId site) const;
 };
 
-/// Without what needs edges; the model goes on being used.
-Facts make_facts(std::shared_ptr<const analyzer::TraceModel> model);
+/// Without what needs edges; the model goes on being used. `known_from`: waits that ended before may be missing from it.
+Facts make_facts(std::shared_ptr<const analyzer::TraceModel> model, TimeNs known_from = 0);
 /// The same of a large trace, for others who do not have its rows. Iterations beyond 20,000 of a segment are left out evenly,
 /// and so is the critical path's course (its shares stay).
 Facts make_facts_apart(std::shared_ptr<const analyzer::TraceModel> model);

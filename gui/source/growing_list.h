@@ -28,12 +28,18 @@ class GrowingList {
     pieces_.push_back(std::make_shared<const std::vector<Row>>(std::move(rows)));
   }
 
-  /// Lets go of what is beyond the last `rows`, as far as whole pieces are.
-  void keep_last(std::size_t rows) {
+  /// Lets go of what is beyond the last `rows`, as far as whole pieces are; calls `see_off(row)` for each.
+  template <class SeeOff>
+  void keep_last(std::size_t rows, const SeeOff& see_off) {
     while (!pieces_.empty() && size_ - pieces_.front()->size() >= rows) {
+      for (const Row& row : *pieces_.front()) see_off(row);
       size_ -= pieces_.front()->size();
       pieces_.pop_front();
     }
+  }
+
+  void keep_last(std::size_t rows) {
+    keep_last(rows, [](const Row&) {});
   }
 
   /// The last `rows`, or all.

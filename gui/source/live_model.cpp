@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace wicprof::gui {
@@ -91,7 +92,15 @@ bool LiveModel::longer_than(std::size_t rows) const {
 }
 
 void LiveModel::keep_recent(std::size_t rows) {
-  for_each_list([&](auto list, auto, auto) { (now_.lists_.*list).keep_last(rows); });
+  for_each_list([&](auto list, auto, auto) {
+    (now_.lists_.*list).keep_last(rows, [&](const auto& row) {
+      if constexpr (requires { row.resumed; }) {
+        now_.known_from_ = std::max(now_.known_from_, row.resumed);
+      } else if constexpr (std::is_same_v<decltype(row), const store::HostWaitRow&>) {
+        now_.known_from_ = std::max(now_.known_from_, row.end);
+      }
+    });
+  });
 }
 
 }  // namespace wicprof::gui

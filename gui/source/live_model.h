@@ -29,11 +29,14 @@ class LiveMoment {
  public:
   /// The last `rows` rows of each list, or all, in order of time. Takes time with their number; any thread.
   analyzer::TraceModel model(std::size_t rows = ~std::size_t{0}) const;
+  /// Waits that ended before are missing, since they were let go of; 0: none are.
+  TimeNs known_from() const { return known_from_; }
 
  private:
   friend class LiveModel;
   std::shared_ptr<const analyzer::TraceModel> small_ = std::make_shared<const analyzer::TraceModel>();  // the other lists
   GrowingLists lists_;
+  TimeNs known_from_ = 0;
 };
 
 /// One thread at a time.
@@ -45,6 +48,8 @@ class LiveModel {
   bool longer_than(std::size_t rows) const;
   /// Lets go of all but about the last `rows` rows of each list, so that memory and the time that an analysis takes stay bounded.
   void keep_recent(std::size_t rows);
+  /// How often the way of waiting has changed.
+  std::size_t interventions() const { return now_.small_->interventions.size(); }
   bool complete() const { return now_.small_->meta_value("state") == "complete"; }
 
  private:

@@ -16,6 +16,7 @@
 #include "gui/source/idle_time.h"
 #include "gui/source/large_trace.h"
 #include "gui/source/live_model.h"
+#include "gui/source/segment_memory.h"
 #include "protocol/session.h"
 #include "store/reader.h"
 
@@ -27,10 +28,10 @@ constexpr TimeNs kTick = 20 * kMillisecond;          // between two looks at a t
 constexpr TimeNs kFactsTick = 300 * kMillisecond;    // between two analyses of one, at least
 constexpr TimeNs kPatience = 10 * kSecond;           // until the recorder has made the file
 constexpr TimeNs kSessionTick = 500 * kMillisecond;  // between two looks whether the recorder lives
-constexpr std::size_t kRecentRows = 100'000;         // of each list, shown of a trace that is being written; fewer where that
-constexpr std::size_t kFewestRows = 20'000;          // takes longer than
+constexpr std::size_t kRecentRows = 100'000;         // of each list, kept and analysed of a trace that is being written, and shown;
+constexpr std::size_t kFewestRows = 20'000;          // fewer are shown where that takes longer than
 constexpr TimeNs kPictureTime = 40 * kMillisecond;   // this
-constexpr std::size_t kKeptRows = 100'000;           // of each list, analysed meanwhile
+constexpr std::size_t kMostEnded = 4;                // changes of the way of waiting whose rows wait to be looked at
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
@@ -119,7 +120,7 @@ struct TraceSource::State {
     say("arranging", 0.7);
     publish(shared, false, false);
     say("analysing", 0.85);
-    ask_for_facts({shared, std::nullopt, false});
+    ask_for_facts({shared, std::nullopt, {}, false});
   }
 
   /// Pictures of what the window shows, until told to stop.
@@ -139,7 +140,7 @@ struct TraceSource::State {
     publish_large(*trace, picture);
     if (can_analyse_apart) {
       say("analysing", 0.5);
-      ask_for_facts({nullptr, std::nullopt, true});
+      ask_for_facts({nullptr, std::nullopt, {}, true});
     } else {
       say("", 1);
     }
@@ -207,6 +208,8 @@ struct TraceSource::State {
     TimeNs next_facts = 0;
     TimeNs pause_ns = kTick;
     std::size_t shown = kRecentRows;
+    std::vector<LiveMoment> ended;
+    std::size_t interventions = 0;
     bool first = true;
     for (;;) {
       const Result<bool> fresh = model.fetch(reader);
@@ -226,9 +229,13 @@ struct TraceSource::State {
         pause_ns = std::max(kTick, took);
       }
       if (model.complete()) return true;
-      model.keep_recent(kKeptRows);
+      // The rows before a change are still there now, and may be no more when the analysis has time.
+      if (model.interventions() != std::exchange(interventions, model.interventions()) && ended.size() < kMostEnded) {
+        ended.push_back(model.now());
+      }
+      model.keep_recent(kRecentRows);
       if (now_ns() >= next_facts && facts_idle()) {
-        ask_for_facts({nullptr, model.now(), false});
+        ask_for_facts({nullptr, model.now(), std::exchange(ended, {}), false});
         next_facts = now_ns() + std::max(kFactsTick, 4 * facts_cost.load());
       }
       if (now_ns() >= look_at_session) {
@@ -266,7 +273,8 @@ struct TraceSource::State {
 
   struct Ask {
     std::shared_ptr<const analyzer::TraceModel> model;  // of a trace that is read as a whole
-    std::optional<LiveMoment> moment;                   // of one that is being written
+    std::optional<LiveMoment> moment;                   // of one that is being written,
+    std::vector<LiveMoment> ended;                      // and those when its way of waiting had just changed
     bool apart = false;                                 // of one that is too large
   };
 
@@ -308,7 +316,14 @@ struct TraceSource::State {
     analyzer::Matching matching;
     const auto work = [&] {
       if (ask.moment) model = named(ask.moment->model());
-      facts = std::make_shared<const Facts>(make_facts(model));
+      const TimeNs known_from = ask.moment ? ask.moment->known_from() : 0;
+      Facts made = make_facts(model, known_from);
+      if (ask.moment) {
+        for (const LiveMoment& moment : ask.ended) memory.look(moment.model(), moment.known_from());
+        memory.look(*model, known_from);
+        if (known_from > 0) memory.recall(made.comparison, made.before_after);
+      }
+      facts = std::make_shared<const Facts>(std::move(made));
       matching = analyzer::match(*model);
     };
     if (ask.moment) {
@@ -396,6 +411,7 @@ struct TraceSource::State {
   std::optional<Ask> wanted;  // of the analysing thread
   TimeNs wanted_begin = 0, wanted_end = 1;  // of a large trace
   std::string text_wanted;
+  SegmentMemory memory;  // of the analysing thread
   bool busy = false;
   std::thread reading, analysing;  // last: they use all of the above
 };

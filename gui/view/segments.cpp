@@ -18,16 +18,16 @@ void add_waits(const analyzer::TraceModel& model, SegmentLine& line) {
   double waited = 0;
   std::uint64_t polls = 0, waits = 0;
   for (const store::WaitRow& wait : model.waits) {
-    if (wait.arrived >= line.end) break;
-    if (wait.resumed <= line.begin) continue;
-    waited += static_cast<double>(std::min(wait.resumed, line.end) - std::max(wait.arrived, line.begin));
+    if (wait.arrived >= line.seen_end) break;
+    if (wait.resumed <= line.seen_begin) continue;
+    waited += static_cast<double>(std::min(wait.resumed, line.seen_end) - std::max(wait.arrived, line.seen_begin));
     waiters.emplace(wait.device, wait.block, wait.warp);
-    if (wait.arrived < line.begin) continue;
+    if (wait.arrived < line.seen_begin) continue;
     polls += wait.polls;
     ++waits;
   }
-  if (!waiters.empty() && line.end > line.begin)
-    line.wait_share = waited / static_cast<double>(line.end - line.begin) / static_cast<double>(waiters.size());
+  if (!waiters.empty() && line.seen_end > line.seen_begin)
+    line.wait_share = waited / static_cast<double>(line.seen_end - line.seen_begin) / static_cast<double>(waiters.size());
   if (waits > 0) line.polls_a_wait = static_cast<double>(polls) / static_cast<double>(waits);
 }
 
@@ -52,27 +52,30 @@ std::string number_text(double value) { return analyzer::format_number(value); }
 
 std::optional<double> median_iteration(const analyzer::Analysis& analysis) {
   if (!analysis.iterations) return std::nullopt;
-  std::vector<TimeNs> durations;
-  for (const analyzer::Iteration& iteration : analysis.iterations->list) durations.push_back(iteration.duration());
+  std::vector<TimeNs> durations = analyzer::durations(analysis.iterations->list);
   if (durations.empty()) return std::nullopt;
   return static_cast<double>(analyzer::percentile(std::move(durations), 50));
 }
 
 }  // namespace
 
-BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comparison& comparison) {
+SegmentLine line_of(const analyzer::TraceModel& model, const analyzer::Segment& segment, TimeNs known_from) {
+  SegmentLine line;
+  line.way = analyzer::way_name(segment.mode, segment.strategy);
+  line.mode = segment.mode;
+  line.begin = segment.begin_ns;
+  line.end = segment.end_ns;
+  line.seen_begin = std::clamp(known_from, line.begin, line.end);
+  line.seen_end = line.end;
+  line.iterations = segment.iterations.size();
+  line.iteration_p50 = segment.iteration_ns_p50;
+  add_waits(model, line);
+  return line;
+}
+
+BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comparison& comparison, TimeNs known_from) {
   BeforeAfter result;
-  for (const analyzer::Segment& segment : comparison.segments) {
-    SegmentLine line;
-    line.way = analyzer::way_name(segment.mode, segment.strategy);
-    line.mode = segment.mode;
-    line.begin = segment.begin_ns;
-    line.end = segment.end_ns;
-    line.iterations = segment.iterations.size();
-    line.iteration_p50 = segment.iteration_ns_p50;
-    add_waits(model, line);
-    result.segments.push_back(std::move(line));
-  }
+  for (const analyzer::Segment& segment : comparison.segments) result.segments.push_back(line_of(model, segment, known_from));
   result.measured_at = comparison.measured_at;
   result.notes = comparison.notes;
   result.reason = comparison.reason;
@@ -91,11 +94,7 @@ void choose_pair(BeforeAfter& values, const analyzer::Comparison& comparison, st
                                 values.after->iterations, needed);
     return;
   }
-  const auto durations = [&](std::size_t which) {
-    std::vector<TimeNs> list;
-    for (const analyzer::Iteration& iteration : comparison.segments[which].iterations) list.push_back(iteration.duration());
-    return list;
-  };
+  const auto durations = [&](std::size_t which) { return analyzer::durations(comparison.segments[which].iterations); };
   values.speedup = analyzer::bootstrap_speedup({durations(before)}, {durations(after)}, comparison.options);
   values.verdict = analyzer::judge(*values.speedup, comparison.options.tolerance);
   values.reason = fmt::format("{} takes {:.3g} of the time that {} takes, measured at {}", values.after->way, 1 / values.speedup->value,

@@ -14,6 +14,7 @@ struct SegmentLine {
   std::string way;  ///< "poll", "park (auto)"
   Mode mode = Mode::poll;
   TimeNs begin = 0, end = 0;
+  TimeNs seen_begin = 0, seen_end = 0;  ///< of this part of it the waits are known
   std::size_t iterations = 0;
   std::optional<TimeNs> iteration_p50;
   double wait_share = 0;                ///< of the time of those who wait inside kernels, how much they wait
@@ -31,8 +32,10 @@ struct BeforeAfter {
   std::vector<std::string> notes;
 };
 
+/// `known_from`: waits that ended before may be missing from the model.
+SegmentLine line_of(const analyzer::TraceModel& model, const analyzer::Segment& segment, TimeNs known_from = 0);
 /// All segments, and of them the last two: what the last change did.
-BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comparison& comparison);
+BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comparison& comparison, TimeNs known_from = 0);
 /// Compares two other segments of `values`, by their places.
 void choose_pair(BeforeAfter& values, const analyzer::Comparison& comparison, std::size_t before, std::size_t after);
 

@@ -39,6 +39,7 @@ struct Options {
   // (under park: of --park-period-us) in which one waiter waits for --wait-us and goes on --late-us after its signal.
   int period_us = 0, park_period_us = 0, wait_us = 500, late_us = 10, iterations = 50;
   int polls = 10;
+  int parked_rate = 0;  // --parked-rate N: while parked, N iterations a millisecond at most
 };
 
 Options read_options(int argc, char** argv) {
@@ -61,6 +62,7 @@ Options read_options(int argc, char** argv) {
     if (option == "--late-us") o.late_us = static_cast<int>(value());
     if (option == "--iterations") o.iterations = static_cast<int>(value());
     if (option == "--polls") o.polls = static_cast<int>(value());
+    if (option == "--parked-rate") o.parked_rate = static_cast<int>(value());
   }
   return o;
 }
@@ -132,6 +134,8 @@ class Program {
     read_clock();
   }
 
+  bool parked() const { return parked_; }
+
   void play() {
     const bool parks = current_.mode == Mode::park && options_.park_period_us > 0;
     const std::uint64_t period = 1000u * static_cast<std::uint64_t>(parks ? options_.park_period_us : options_.period_us);
@@ -195,6 +199,7 @@ class Program {
       event.effective_ns = now_ns();
       control_ring_.write(event);
       current_ = wanted;
+      parked_ = wanted.mode == Mode::park;
       done = sequence;
       tell_applied(control, *place_, sequence);
     }
@@ -207,7 +212,7 @@ class Program {
   WantedWait current_;
   std::uint32_t obeyed_ = 0;
   RuntimeControl* place_ = nullptr;
-  std::atomic<bool> stop_{false};
+  std::atomic<bool> stop_{false}, parked_{false};
   std::thread listener_;
 };
 
@@ -260,6 +265,7 @@ int main(int argc, char** argv) {
   do {
     program.iterate(iteration++);
     if (options.crash) raise(SIGSEGV);
+    for (int i = 1; i < options.parked_rate && program.parked(); ++i) program.iterate(iteration++, false);
   } while (now_ns() < end);
   return options.status;
 }

@@ -36,6 +36,19 @@ class Live(gui_harness.Case):
         ways = [row[0] for row in self.query("t.wicprof", "SELECT new_mode FROM intervention ORDER BY id")]
         self.assertEqual(ways, [1, 0], "the trace has both")
 
+    def test_before_stays_when_its_rows_are_let_go_of(self):
+        """Parked, this program waits so often that the rows before the toggle are gone within a second."""
+        process = self.start_app("--parked-rate", "100", run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
+        early, late = self.driven(process, "s", "wait waits 200", "wait attached", "frames 3", "click toggle.park", "wait interventions 1", "wait before_after", "dump a",
+                                  "wait events 1500000 60", "frames 10", "dump b")
+        self.assertTrue(late["cut"])
+        self.assertGreaterEqual(early["before_after"]["before"]["iterations"], 100)
+        self.assertGreaterEqual(late["before_after"]["before"]["iterations"], early["before_after"]["before"]["iterations"])
+        self.assertEqual([s["way"].split()[0] for s in late["before_after"]["segments"]], ["poll", "park"])
+        self.assertGreater(late["before_after"]["before"]["iteration_ns_p50"], 1_000_000)
+        self.assertEqual(late["before_after"]["verdict"], "improvement")
+        self.interrupt(process)
+
     def test_a_site_and_a_strategy(self):
         process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
         state = self.driven(process, "s", "wait waits 10", "wait attached", "frames 3", "click toggle.where", "frames 3", "click toggle.where.right", "frames 3",

@@ -1,0 +1,152 @@
+// Before and after of a trace that grows, whose old rows are let go of.
+#include "gui/source/segment_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analyzer/compare.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace wicprof::gui {
+namespace {
+
+using analyzer::TraceModel;
+namespace synthetic = analyzer::synthetic;
+
+constexpr TimeNs kPolled = 1'000'000, kParked = 250'000;
+
+/// Iterations of 1 ms polled and of 0.25 ms parked.
+TraceModel program(std::size_t phases, std::size_t iterations) {
+  synthetic::Phases options;
+  options.phases = phases;
+  options.iterations = iterations;
+  options.period = [](Mode mode, std::size_t) { return mode == Mode::poll ? kPolled : kParked; };
+  return synthetic::phased_program(options);
+}
+
+/// What is known of it at `now` when waits that ended before `from` have been let go of.
+TraceModel part_of(const TraceModel& whole, TimeNs from, TimeNs now) {
+  TraceModel part = whole;
+  std::erase_if(part.waits, [&](const auto& row) { return row.resumed <= from || row.resumed > now; });
+  std::erase_if(part.signals, [&](const auto& row) { return row.at <= from || row.at > now; });
+  std::erase_if(part.interventions, [&](const auto& row) { return row.effective > now; });
+  analyzer::settle(part);
+  return part;
+}
+
+struct Answer {
+  analyzer::Comparison comparison;
+  BeforeAfter values;
+};
+
+/// Looks at the last `reach` of the program each `pace`, and then says what the last look would say.
+Answer answer_of(const TraceModel& whole, TimeNs reach, TimeNs pace, SegmentMemory& memory) {
+  Answer answer;
+  for (TimeNs now = whole.begin + pace; now < whole.end + pace; now += pace) {
+    const TimeNs from = now - reach > whole.begin ? now - reach : 0;
+    const TraceModel part = part_of(whole, from, now);
+    memory.look(part, from);
+    answer.comparison = analyzer::compare(part);
+    answer.values = before_after(part, answer.comparison, from);
+    if (from > 0) memory.recall(answer.comparison, answer.values);
+  }
+  return answer;
+}
+
+TEST(SegmentMemory, HasAllIterationsThatWereSeen) {
+  const TraceModel whole = program(2, 400);
+  SegmentMemory memory;
+  const Answer answer = answer_of(whole, 20 * kMillisecond, 7 * kMillisecond, memory);
+  const BeforeAfter all = before_after(whole, analyzer::compare(whole));
+  const BeforeAfter& values = answer.values;
+  ASSERT_TRUE(values.before && values.after && values.speedup);
+  EXPECT_EQ(values.before->mode, Mode::poll);
+  EXPECT_EQ(values.before->begin, all.before->begin);
+  EXPECT_EQ(values.before->end, all.before->end);
+  EXPECT_EQ(values.before->iterations, all.before->iterations);
+  EXPECT_EQ(values.before->iteration_p50, all.before->iteration_p50);
+  EXPECT_NEAR(values.before->wait_share, all.before->wait_share, 0.05);
+  EXPECT_EQ(values.before->polls_a_wait, all.before->polls_a_wait);
+  EXPECT_EQ(values.after->iterations, all.after->iterations);
+  EXPECT_EQ(values.after->iteration_p50, all.after->iteration_p50);
+  EXPECT_EQ(values.verdict, analyzer::Verdict::improvement);
+  EXPECT_NEAR(values.speedup->value, 4, 0.01);
+  EXPECT_EQ(values.measured_at, analyzer::compare(whole).measured_at);
+}
+
+TEST(SegmentMemory, IsNotMisledByWhatNobodySaw) {
+  const TraceModel whole = program(3, 400);
+  SegmentMemory memory;
+  // Two thirds of all rows come and go between two looks.
+  const Answer answer = answer_of(whole, 10 * kMillisecond, 30 * kMillisecond, memory);
+  ASSERT_EQ(answer.values.segments.size(), 3u);
+  for (const SegmentLine& line : answer.values.segments) {
+    EXPECT_EQ(line.iteration_p50, line.mode == Mode::poll ? kPolled : kParked);
+    EXPECT_GT(line.iterations, 50u);
+    EXPECT_LT(line.iterations, 200u);
+    EXPECT_NEAR(line.wait_share, 0.8, 0.1);
+  }
+  for (const analyzer::Segment& segment : answer.comparison.segments) {
+    for (const analyzer::Iteration& iteration : segment.iterations) {
+      EXPECT_EQ(iteration.duration(), segment.mode == Mode::poll ? kPolled : kParked);
+    }
+  }
+}
+
+TEST(SegmentMemory, ASegmentThatEndedBeforeTheLookIsNotForgotten) {
+  const TraceModel whole = program(2, 100);
+  const TimeNs change = whole.interventions.front().effective;
+  SegmentMemory memory;
+  memory.look(part_of(whole, change - 20 * kMillisecond, change + kMillisecond), change - 20 * kMillisecond);
+  const TimeNs from = change + 10 * kMillisecond;
+  const TraceModel last = part_of(whole, from, whole.end);
+  memory.look(last, from);
+  analyzer::Comparison comparison = analyzer::compare(last);
+  BeforeAfter values = before_after(last, comparison, from);
+  EXPECT_FALSE(values.speedup) << "the rows alone do not tell";
+  memory.recall(comparison, values);
+  ASSERT_TRUE(values.speedup);
+  EXPECT_NEAR(values.speedup->value, 4, 0.01);
+  EXPECT_LE(values.before->iterations, 20u);
+}
+
+TEST(SegmentMemory, IsBounded) {
+  const TraceModel whole = program(1, 30'000);
+  SegmentMemory memory;
+  for (TimeNs from = whole.begin; from < whole.end; from += kSecond) memory.look(part_of(whole, from, from + 2 * kSecond), from);
+  analyzer::Comparison comparison = analyzer::compare(whole);
+  std::vector<std::string> notes;
+  comparison.segments = analyzer::find_segments(whole, notes);
+  BeforeAfter values = before_after(whole, comparison);
+  memory.recall(comparison, values);
+  ASSERT_EQ(values.segments.size(), 1u);
+  EXPECT_GT(values.segments[0].iterations, 29'000u);
+  EXPECT_LT(comparison.segments[0].iterations.size(), 5'000u);
+  const auto& kept = comparison.segments[0].iterations;
+  EXPECT_LT(kept.front().begin, whole.begin + kSecond);
+  EXPECT_GT(kept.back().end, whole.end - kSecond);
+}
+
+TEST(SegmentMemory, MeasuresWhereBothSegmentsHaveIterations) {
+  // Site 1 stops with the change; site 2, with fewer iterations, goes on.
+  TraceModel whole = program(2, 100);
+  synthetic::declare_site(whole, 2, "other", WordMemory::pinned_host);
+  const TimeNs change = whole.interventions.front().effective;
+  std::erase_if(whole.waits, [&](const auto& row) { return row.arrived > change; });
+  synthetic::Handoff other;
+  other.site = 2;
+  other.start = whole.begin;
+  other.iterations = 90;
+  other.period = [](std::size_t) { return 2 * kPolled; };
+  synthetic::add_handoff(whole, other);
+  analyzer::settle(whole);
+  SegmentMemory memory;
+  const Answer answer = answer_of(whole, 20 * kMillisecond, 10 * kMillisecond, memory);
+  EXPECT_NE(answer.values.measured_at.find("other"), std::string::npos) << answer.values.measured_at;
+  ASSERT_TRUE(answer.values.speedup);
+  EXPECT_NEAR(answer.values.speedup->value, 1, 0.01);
+}
+
+}  // namespace
+}  // namespace wicprof::gui
