@@ -46,7 +46,7 @@ void Viewport::pan(double part) {
 }
 
 void Viewport::focus(TimeNs from, TimeNs to) {
-  const TimeNs length = std::max({to - from, width() / 100, kNarrowest});
+  const TimeNs length = std::max(to > from ? to - from : width() / 100, kNarrowest);
   show(from - length, from + 2 * length);
 }
 

@@ -162,6 +162,12 @@ TEST(Viewports, ZoomsAroundAPlaceAndStaysInside) {
   window.focus(50'000, 51'000);
   EXPECT_EQ(window.begin(), 49'000);
   EXPECT_EQ(window.end(), 52'000);
+  window.show_all();
+  window.focus(50'000, 50'200);
+  EXPECT_EQ(window.width(), 600) << "however far away it was";
+  window.show(10'000, 60'000);
+  window.focus(50'000, 50'000);
+  EXPECT_EQ(window.width(), 1'500) << "a point has no width of its own";
 }
 
 TEST(Viewports, FollowsAGrowingEnd) {
