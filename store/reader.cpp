@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "store/connection.h"
 #include "store/packed_trace.h"
 #include "store/schema.h"
 #include "store/sort_rows.h"
@@ -20,7 +21,6 @@ namespace wicprof::store {
 
 namespace {
 
-constexpr int kBusyMilliseconds = 5000;
 constexpr RowId kWorthTwo = 100'000;  // rows from which a second thread reads half of them
 
 /// The texts that rows name by number: each is asked for once.
@@ -120,70 +120,12 @@ class Row {
   int column_ = 0;
 };
 
-Error cannot_read(const std::string& path, int code, const std::string& reason) {
-  switch (fault_of(code)) {
-    case Fault::corrupt:
-      return bad_input(path + " is damaged (" + reason + "); copy it again, or record again");
-    case Fault::busy:
-      return unavailable(path + " is locked by another program (" + reason + "); try again when that has ended");
-    case Fault::cannot_open:
-    case Fault::input_output:
-      if (has_wal(path)) {
-        return bad_input(
-            "cannot read " + path + " together with " + wal_of(path) + " (" + reason +
-            "): its recorder did not complete it; copy both to a folder that you can write to, with some room");
-      }
-      [[fallthrough]];
-    default:
-      return bad_input("cannot read " + path + ": " + reason + "; copy it to a folder that you can write to");
-  }
-}
-
 // What is wrong with the copy is wrong with the packed file.
 Error said_of(const std::string& packed, const std::string& copy, Error error) {
   for (std::size_t at = 0; (at = error.message.find(copy, at)) != std::string::npos; at += packed.size()) {
     error.message.replace(at, copy.size(), packed);
   }
   return error;
-}
-
-// 0 when the connection can read the trace's tables.
-int try_reading(Database& database) {
-  int code = 0;
-  Statement statement = database.prepare("SELECT count(*) FROM meta", code);
-  if (code == 0) statement.next(code);
-  return code;
-}
-
-// Folds the log into the file that a killed recorder has left, or one that could not take it away because a reader was
-// always there. A recorder that lives holds a lock that prevents this,
-// and where nothing can be written the log stays and is read as it is.
-void fold_abandoned_log(const std::string& path) {
-  Database database;
-  if (database.open(path, OpenMode::read_write) != 0) return;
-  if (database.text("PRAGMA journal_mode = DELETE") != "delete") return;  // that it cannot is no error
-  database.close();
-  // The trace is the one file now. A reader that came just then may have made an empty log again, which means nothing.
-  if (has_wal_file(path) && !has_wal(path)) remove_log(path);
-}
-
-int connect(const std::string& path, Database& database) {
-  int code = database.open(path, OpenMode::read_only);
-  if (code == 0) {
-    database.set_busy_timeout(kBusyMilliseconds);
-    code = try_reading(database);
-  }
-  const Fault fault = fault_of(code);
-  if (fault != Fault::cannot_open && fault != Fault::input_output) return code;
-  if (!has_wal(path)) {
-    // Left in WAL mode, in a folder where SQLite cannot make the log that it asks for.
-    if (database.open(path, OpenMode::immutable) == 0 && try_reading(database) == 0) return 0;
-  } else if (database.open(path, OpenMode::read_write) == 0) {
-    // No room to share the log's index: alone, SQLite keeps that in memory.
-    database.execute("PRAGMA locking_mode = EXCLUSIVE");
-    if (try_reading(database) == 0) return 0;
-  }
-  return code;
 }
 
 }  // namespace

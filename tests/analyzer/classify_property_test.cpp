@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "analyzer/classify.h"
-#include "analyzer/rhythm.h"
 #include "talk.h"
 
 namespace wicprof::analyzer {
@@ -193,61 +192,6 @@ TEST(ClassifyProperty, WhatAFullRingSwallowedIsNoVariation) {
     }
   }
   EXPECT_GT(2 * answered, asked) << answered << " of " << asked;
-}
-
-// Twelve iterations of 20 messages each way, of most of which a ring has swallowed a part: what is there varies, and by more than
-// if each message had been lost by itself.
-TEST(Rhythm, WhatFullRingsExplainIsNotCalledVariation) {
-  const std::uint32_t there[] = {20, 4, 20, 16, 2, 20, 9, 18, 5, 20, 13, 20};
-  std::vector<Step> steps;
-  std::size_t messages = 0;
-  for (std::uint32_t i = 0; i < std::size(there); ++i) {
-    for (std::uint32_t k = 0; k < 2 * there[i]; ++k) {
-      Step step{};
-      step.iteration = i + 1;
-      step.back = k % 2 != 0;
-      step.at = TimeNs{1'000'000} * i + 1'000 * k;
-      steps.push_back(step);
-    }
-    messages += 2 * there[i];
-  }
-  const double recorded = static_cast<double>(messages) / (2 * 20 * std::size(there));
-  EXPECT_EQ(find_rhythm(steps, {0.95, 0.95, 1}).model, Model::probabilistic) << "lost one by one they would not vary so";
-  EXPECT_EQ(find_rhythm(steps, {0.95, 0.95, recorded}).model, Model::unknown);
-  EXPECT_EQ(find_rhythm(steps, {0.95, 0.95, 0.95}).model, Model::probabilistic) << "so few losses explain nothing";
-}
-
-// 128 messages each way, of which half are there. Where waits without a signal stood for other messages, three quarters would be;
-// taken for that, 64 of 85 vary too much.
-TEST(Rhythm, LossesThatMayBeLargerThanTheySeemAreNotCalledVariation) {
-  std::mt19937 draw(11);
-  std::vector<Step> steps;
-  for (std::uint32_t i = 0; i < 300; ++i) {
-    for (std::uint32_t k = 0; k < 64; ++k) {
-      if (draw() % 2 == 0) continue;
-      for (const bool back : {false, false, true, true}) {  // two at a time
-        Step step{};
-        step.iteration = i + 1;
-        step.back = back;
-        step.at = TimeNs{1'000'000} * i + 1'000 * k;
-        steps.push_back(step);
-      }
-    }
-  }
-  EXPECT_EQ(find_rhythm(steps, {0.75, 0.75, 1}).model, Model::probabilistic) << "so few losses would not explain it";
-  EXPECT_EQ(find_rhythm(steps, {0.75, 0.5, 1}).model, Model::unknown);
-}
-
-TEST(Rhythm, OneSideAloneSaysNothingWhereTheOthersRingWasFull) {
-  std::vector<Step> steps;
-  for (std::uint32_t i = 0; i < 40; ++i) {
-    Step step{};
-    step.iteration = i + 1;
-    step.at = TimeNs{1'000'000} * i;
-    steps.push_back(step);
-  }
-  EXPECT_EQ(find_rhythm(steps, {}).model, Model::unidirectional);
-  EXPECT_EQ(find_rhythm(steps, {0.9, 0.9, 0.5}).model, Model::unknown);
 }
 
 TEST(ClassifyProperty, LossesLowerTheConfidence) {
@@ -507,85 +451,6 @@ TEST(ClassifyHeldOut, NeighbouringBlocksOfOneKernelAreItsParties) {
   EXPECT_EQ(c.model, Model::alternating) << words(c);
   EXPECT_TRUE(c.pattern == Pattern::adjacent || c.pattern == Pattern::unknown) << words(c);
   EXPECT_LE(c.pattern_confidence, 0.7);
-}
-
-// --- programs without wait sites
-
-TraceModel copying(std::uint32_t rounds, std::uint32_t in, std::uint32_t out, bool kernels) {
-  TraceModel model = empty_program();
-  TimeNs now = 1'000'000;
-  const auto copy = [&](CopyKind kind) {
-    store::CopyRow row{};
-    row.id = static_cast<store::RowId>(model.copies.size()) + 1;
-    row.kind = kind;
-    row.start = now;
-    row.end = now += 20'000;
-    row.bytes = 1 << 20;
-    model.copies.push_back(row);
-  };
-  for (std::uint32_t i = 0; i < rounds; ++i) {
-    for (std::uint32_t k = 0; k < in; ++k) copy(CopyKind::host_to_device);
-    if (kernels) {
-      store::KernelRow kernel{};
-      kernel.start = now;
-      kernel.end = now += 100'000;
-      model.kernels.push_back(kernel);
-    }
-    for (std::uint32_t k = 0; k < out; ++k) copy(CopyKind::device_to_host);
-  }
-  settle(model);
-  return model;
-}
-
-TEST(ClassifyCopies, CopiesBetweenKernelsTell) {
-  EXPECT_EQ(classified(copying(30, 1, 1, true)).model, Model::alternating);
-  EXPECT_EQ(classified(copying(30, 2, 1, true)).model, Model::multiple);
-  EXPECT_EQ(classified(copying(30, 1, 0, true)).model, Model::unidirectional);
-  EXPECT_EQ(classified(copying(30, 1, 1, true)).pattern, Pattern::unknown);
-}
-
-// Each round the CPU writes a page that the kernel reads, and reads one that it wrote.
-TraceModel migrating(const std::function<std::uint64_t(std::uint32_t, bool)>& address) {
-  TraceModel model = empty_program();
-  TimeNs now = 1'000'000;
-  for (std::uint32_t i = 0; i < 40; ++i) {
-    for (const bool back : {false, true}) {
-      store::UvmRow row{};
-      row.id = static_cast<store::RowId>(model.uvm.size()) + 1;
-      row.kind = back ? UvmKind::device_to_host : UvmKind::host_to_device;
-      row.device = back ? kHostDevice : 0;
-      row.peer_device = back ? 0 : kHostDevice;
-      row.address = address(i, back);
-      row.bytes = 65'536;
-      row.start = now;
-      row.end = now += 20'000;
-      model.uvm.push_back(row);
-      store::KernelRow kernel{};
-      kernel.start = now;
-      kernel.end = now += 50'000;
-      if (!back) model.kernels.push_back(kernel);
-    }
-  }
-  settle(model);
-  return model;
-}
-
-TEST(ClassifyMigrations, ManagedMemoryTellsPlacesToo) {
-  constexpr std::uint64_t kBase = std::uint64_t{0x7f00} << 32;
-  const Classification stream = classified(migrating([](std::uint32_t i, bool back) {
-    return kBase + (std::uint64_t{i} + (back ? 4096 : 0)) * 65'536;
-  }));
-  EXPECT_EQ(stream.model, Model::alternating) << words(stream);
-  EXPECT_EQ(stream.pattern, Pattern::streaming) << words(stream);
-  EXPECT_LT(stream.model_confidence, 0.8);
-  const Classification same = classified(migrating([](std::uint32_t, bool) { return kBase; }));
-  EXPECT_EQ(same.model, Model::alternating) << words(same);
-  EXPECT_EQ(same.pattern, Pattern::unknown) << words(same);
-}
-
-TEST(ClassifyCopies, CopiesThatNoKernelDividesDoNot) {
-  EXPECT_EQ(classified(copying(30, 1, 1, false)).model, Model::unknown);
-  EXPECT_EQ(classified(copying(1, 20, 3, true)).model, Model::unknown);
 }
 
 }  // namespace
