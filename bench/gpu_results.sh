@@ -2,8 +2,8 @@
 # Measures on GPUs what docs/results/ holds.
 # Usage: bench/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER MACHINE [COMMIT] [PART]
 # PART: programs (samples under wic-prof), backend (the backend's own benchmarks), applications (all ten, and swept over threads
-# and sizes), collector (what recording costs: 570 s at most, 300 of them PyTorch's), two_gpus (what needs a second GPU);
-# without it programs and backend.
+# and sizes), classification (of all ten, recorded in every way), collector (what recording costs: 570 s at most, 300 of them
+# PyTorch's), two_gpus (what needs a second GPU); without it programs and backend.
 # Example: bench/gpu_results.sh build docs/results h200
 # Goes on after a claim that does not hold, and exits with 1 then.
 set -u
@@ -104,6 +104,16 @@ applications() {
     --sizes c_cg=24,c_cg=48,g_stn=64,g_stn=192,g_bfs=16384,g_bfs=524288
 }
 
+classification() {
+  echo "== classification"
+  timeout 590 python3 -B "$(dirname "$0")/classification.py" --wic-prof "$bin/wic-prof" --programs "$bin" --devices cuda:0 --jobs 12 \
+    --machine "$machine" --driver "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)" --commit "$commit" \
+    -o "$out/classification.$machine.json" || {
+    echo "classification: exit status $?"
+    failed=1
+  }
+}
+
 two_gpus() {
   answer many_hosts -- "$bin/many_hosts" --processes 2 --threads 8 --devices 2
   limit=90 claim interference_peer bench_interference --devices cuda:0,cuda:1 --tables peer --rounds 45
@@ -113,7 +123,7 @@ two_gpus() {
 
 case $part in
   all) programs; backend ;;
-  programs | backend | applications | collector | two_gpus) "$part" ;;
-  *) echo "there is no part '$part': programs, backend, applications, collector, two_gpus or all" >&2; exit 2 ;;
+  programs | backend | applications | classification | collector | two_gpus) "$part" ;;
+  *) echo "there is no part '$part': programs, backend, applications, classification, collector, two_gpus or all" >&2; exit 2 ;;
 esac
 exit $failed
