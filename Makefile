@@ -70,8 +70,8 @@ test-address: packages
 test-window: packages
 	cmake -S . -B build-asan $(CMAKE_FLAGS) -DWIC_SANITIZE=address,undefined -DWIC_CUDA=OFF -DWIC_BENCH=OFF
 	cmake --build build-asan -j $(JOBS) --target wic-prof gui_make_trace traced_app gui_view_test
-	cd build-asan && bin/gui_view_test --gtest_brief=1 && LSAN_OPTIONS=suppressions=$(CURDIR)/tests/gui/leaks.supp:print_suppressions=0 \
-	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(CTEST) --timeout 900 -R '^gui\.' --no-tests=error
+	cd build-asan && export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 && bin/gui_view_test --gtest_brief=1 && \
+	  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/gui/leaks.supp:print_suppressions=0 $(CTEST) --timeout 900 -R '^gui\.' --no-tests=error
 
 clean:
 	rm -rf build build-tsan build-asan

@@ -155,7 +155,12 @@ class Unpacker {
       value = {};
       return;
     }
-    std::memcpy(&value, bytes_.data() + at_, sizeof value);
+    if constexpr (std::is_same_v<T, bool>) {  // no other bytes may ever be one
+      good = good && (bytes_[at_] == 0 || bytes_[at_] == 1);
+      value = bytes_[at_] == 1;
+    } else {
+      std::memcpy(&value, bytes_.data() + at_, sizeof value);
+    }
     at_ += sizeof value;
   }
   template <class Tuple>

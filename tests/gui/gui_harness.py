@@ -30,7 +30,8 @@ class Display:
             if xvfb is None:
                 raise unittest.SkipTest("no Xvfb: install xvfb")
             read, write = os.pipe()
-            cls.process = subprocess.Popen([xvfb, "-displayfd", str(write), "-screen", "0", "3200x2000x24", "-nolisten", "tcp"],
+            # Without -noreset it begins anew when its last client ends, and turns away who comes just then.
+            cls.process = subprocess.Popen([xvfb, "-displayfd", str(write), "-screen", "0", "3200x2000x24", "-nolisten", "tcp", "-noreset"],
                                            pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             os.close(write)
             with os.fdopen(read) as numbers:
