@@ -4,11 +4,12 @@
 #   make demo     the main job on a bundled sample, with report.html
 #   make test     all tests; those that can race under ThreadSanitizer as well, memory under AddressSanitizer
 #   make test-window   the window's tests under AddressSanitizer; not part of `make test`, since nearly everything is built for it
+#   make test-analyzer the analyzer's and the store's tests under AddressSanitizer; likewise
 #   make packages only install what is missing
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: build demo test packages configure test-thread test-address test-window clean
+.PHONY: build demo test packages configure test-thread test-address test-window test-analyzer clean
 
 PACKAGES := g++ cmake ninja-build make ccache libcli11-dev nlohmann-json3-dev libfmt-dev libsqlite3-dev \
             libboost-context-dev libpng-dev libpugixml-dev libtomlplusplus-dev zlib1g-dev libgtest-dev libgmock-dev \
@@ -72,6 +73,12 @@ test-window: packages
 	cmake --build build-asan -j $(JOBS) --target wic-prof gui_make_trace traced_app gui_view_test
 	cd build-asan && export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 && bin/gui_view_test --gtest_brief=1 && \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/gui/leaks.supp:print_suppressions=0 $(CTEST) --timeout 900 -R '^gui\.' --no-tests=error
+
+test-analyzer: packages
+	cmake -S . -B build-asan $(CMAKE_FLAGS) -DWIC_SANITIZE=address,undefined -DWIC_CUDA=OFF -DWIC_BENCH=OFF
+	cmake --build build-asan -j $(JOBS) --target tests/analyzer/all tests/store/all
+	cd build-asan && export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 && \
+	  for test in bin/test_analyzer_* bin/store_*_test; do echo "== $$test" && timeout 600 $$test --gtest_brief=1 || exit 1; done
 
 clean:
 	rm -rf build build-tsan build-asan

@@ -390,7 +390,8 @@ TEST(Prediction, ConstantsAreThoseOfTheResults) {
   EXPECT_NEAR(calibration::kHostWordSpread, std::max(apart, 1 / apart), 1e-2);
 
   std::ifstream in(std::string(WICPROF_SOURCE) + "/docs/results/threads.h200.json");
-  for (const auto& row : nlohmann::json::parse(in)["rows"]) {
+  const nlohmann::json file = nlohmann::json::parse(in);
+  for (const auto& row : file["rows"]) {
     const std::string name = row["name"];
     if (name.rfind("host_", 0) != 0 || !row["params"].contains("waiting_groups")) continue;
     for (const calibration::Slowdown& anchor : calibration::kHostWord) {
