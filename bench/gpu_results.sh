@@ -96,9 +96,15 @@ collector() {
     --torch-script "$(dirname "$0")/collector/torch_train.py"
 }
 
+compare_ways() { # NAME BENCH_OPTIONS...: the applications in three ways of waiting, and the tables of figures 12 and 16
+  local name=$1
+  limit=330 claim "$name" bench_applications "${@:2}"
+  python3 -B "$(dirname "$0")/applications_table.py" "$out/$name.$machine.json" > "$out/$name.$machine.md" || failed=1
+}
+
 applications() {
-  limit=290 claim applications bench_applications --c-devices cuda:0 --g-devices cuda:0,cuda:0 --seconds 4
-  limit=290 claim applications_sweep bench_applications --c-devices cuda:0 --g-devices cuda:0,cuda:0 --apps c_srs,c_cg,g_bfs,g_stn \
+  compare_ways applications --c-devices cuda:0 --g-devices cuda:0,cuda:0 --seconds 4
+  compare_ways applications_sweep --c-devices cuda:0 --g-devices cuda:0,cuda:0 --apps c_srs,c_cg,g_bfs,g_stn \
     --seconds 1 --threads 64,512,4096,32768,262144,1048576 \
     --threads-sizes c_srs=16,c_cg=40,g_bfs=131072,g_stn=128 \
     --sizes c_cg=24,c_cg=48,g_stn=64,g_stn=192,g_bfs=16384,g_bfs=524288
@@ -118,7 +124,7 @@ two_gpus() {
   answer many_hosts -- "$bin/many_hosts" --processes 2 --threads 8 --devices 2
   limit=90 claim interference_peer bench_interference --devices cuda:0,cuda:1 --tables peer --rounds 45
   limit=95 claim channel_peer bench_channel --devices cuda:0,cuda:1
-  limit=290 claim applications_peer bench_applications --c-devices cuda:0,cuda:1 --g-devices cuda:0,cuda:1 --seconds 4
+  compare_ways applications_peer --c-devices cuda:0,cuda:1 --g-devices cuda:0,cuda:1 --seconds 4
 }
 
 case $part in

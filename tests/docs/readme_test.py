@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -90,6 +91,15 @@ class Documents(unittest.TestCase):
 
     def test_result_files_are_whole_and_hold(self):
         self.assertEqual(result_problems(ROOT), [])
+
+    def test_tables_are_those_of_the_results(self):
+        tables = sorted((ROOT / "docs" / "results").glob("applications*.md"))
+        self.assertGreaterEqual(len(tables), 3)
+        for table in tables:
+            written = subprocess.run([sys.executable, "-B", ROOT / "bench" / "applications_table.py", table.with_suffix(".json")],
+                                     capture_output=True, text=True, timeout=60)
+            self.assertEqual(written.returncode, 0, written.stderr)
+            self.assertEqual(table.read_text(), written.stdout, table.name)
 
     def test_commands_are_there(self):
         problems = []
