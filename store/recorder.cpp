@@ -23,7 +23,7 @@ namespace wicprof::store {
 
 namespace {
 
-constexpr TimeNs kBatchAge = 50 * kMillisecond;
+constexpr TimeNs kBatchAge = 20 * kMillisecond;
 constexpr std::uint64_t kBatchRows = 20'000;
 constexpr std::uint64_t kRowBytes = 80;              // a wait, with its share of the page
 constexpr std::uint64_t kLastRowsBytes = 256 << 10;  // room for the counters beyond a limit on the trace's size

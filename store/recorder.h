@@ -63,7 +63,7 @@ class Recorder {
   /// A counter of the trace's stat table.
   void set_stat(Stat stat, const std::string& detail, std::uint64_t value);
 
-  /// Commits the open batch once it is old (50 ms) or large (20,000 rows), so that a live reader sees it.
+  /// Commits the open batch once it is old (20 ms) or large (20,000 rows), so that a live reader sees it.
   void tick();
 
   void set_meta(const std::string& key, const std::string& value);

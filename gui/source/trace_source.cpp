@@ -30,7 +30,7 @@ constexpr TimeNs kPatience = 10 * kSecond;           // until the recorder has m
 constexpr TimeNs kSessionTick = 500 * kMillisecond;  // between two looks whether the recorder lives
 constexpr std::size_t kRecentRows = 100'000;         // of each list, kept and analysed of a trace that is being written, and shown;
 constexpr std::size_t kFewestRows = 20'000;          // fewer are shown where that takes longer than
-constexpr TimeNs kPictureTime = 40 * kMillisecond;   // this
+constexpr TimeNs kPictureTime = 20 * kMillisecond;   // this
 constexpr std::size_t kMostEnded = 4;                // changes of the way of waiting whose rows wait to be looked at
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
