@@ -38,10 +38,6 @@ class GrowingList {
     }
   }
 
-  void keep_last(std::size_t rows) {
-    keep_last(rows, [](const Row&) {});
-  }
-
   /// The last `rows`, or all.
   std::vector<Row> last(std::size_t rows) const {
     std::vector<Row> to;

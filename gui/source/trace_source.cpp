@@ -229,8 +229,9 @@ struct TraceSource::State {
         pause_ns = std::max(kTick, took);
       }
       if (model.complete()) return true;
-      // The rows before a change are still there now, and may be no more when the analysis has time.
-      if (model.interventions() != std::exchange(interventions, model.interventions()) && ended.size() < kMostEnded) {
+      // The rows before a change are still there now, and may be no more when the analysis has time. Of too many the last counts.
+      if (model.interventions() != std::exchange(interventions, model.interventions())) {
+        if (ended.size() == kMostEnded) ended.pop_back();
         ended.push_back(model.now());
       }
       model.keep_recent(kRecentRows);

@@ -40,12 +40,16 @@ TEST(GrowingList, HasItsLastRowsInOrder) {
 TEST(GrowingList, KeepsAtLeastWhatItIsToldTo) {
   GrowingList<int> list;
   for (int i = 0; i < 50; ++i) list.add(numbers(2'000 * i, 2'000));
-  list.keep_last(9'000);
+  std::vector<int> gone;
+  const auto see_off = [&](int row) { gone.push_back(row); };
+  list.keep_last(9'000, see_off);
   EXPECT_GE(list.size(), 9'000u);
   EXPECT_LT(list.size(), 9'000u + 2'000u);
   EXPECT_EQ(list.last(9'000), numbers(91'000, 9'000));
-  list.keep_last(0);
+  EXPECT_EQ(gone, numbers(0, static_cast<int>(100'000 - list.size())));
+  list.keep_last(0, see_off);
   EXPECT_EQ(list.size(), 0u);
+  EXPECT_EQ(gone, numbers(0, 100'000));
   EXPECT_TRUE(list.last(10).empty());
 }
 
@@ -55,7 +59,7 @@ TEST(GrowingList, ACopyStaysAsItWas) {
   list.add(numbers(1'500, 10));
   const GrowingList<int> then = list;
   list.add(numbers(1'510, 20));
-  list.keep_last(5);
+  list.keep_last(5, [](int) {});
   EXPECT_EQ(then.last(~std::size_t{0}), numbers(0, 1'510));
 }
 
