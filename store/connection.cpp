@@ -65,4 +65,11 @@ Error cannot_read(const std::string& path, int code, const std::string& reason) 
   }
 }
 
+Error said_of(const std::string& packed, const std::string& copy, Error error) {
+  for (std::size_t at = 0; (at = error.message.find(copy, at)) != std::string::npos; at += packed.size()) {
+    error.message.replace(at, copy.size(), packed);
+  }
+  return error;
+}
+
 }  // namespace wicprof::store

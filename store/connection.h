@@ -18,4 +18,7 @@ void fold_abandoned_log(const std::string& path);
 /// What to tell a user of such a code.
 Error cannot_read(const std::string& path, int code, const std::string& reason);
 
+/// What is wrong with the copy, which is unpacked, is wrong with the packed file.
+Error said_of(const std::string& packed, const std::string& copy, Error error);
+
 }  // namespace wicprof::store
