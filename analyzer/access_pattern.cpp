@@ -39,8 +39,8 @@ auto key_of(const Place& p) { return std::tuple(p.offset, p.span, p.bytes, p.pie
 struct StreamFacts {
   double bytes = 0;
   std::size_t messages = 0, ranges = 0;  ///< ranges: distinct ones
-  double again = 0;       ///< the share of messages whose range was sent in the iteration before
-  double ever_again = 0;  ///< the share whose range was sent before at all
+  double again = 0;                      ///< the share of messages whose range was sent in the iteration before
+  double ever_again = 0;                 ///< the share whose range was sent before at all
   std::size_t up = 0, down = 0, wraps = 0, goes_on = 0, steps = 0;  ///< of the iterations' ranges
   std::size_t on_within = 0, steps_within = 0;                      ///< of the messages within an iteration, in time
   std::size_t most_in_unit = 0;
@@ -74,10 +74,11 @@ class Analysis {
     if (placed.share() < 0.5) return by_amounts();
     if (irregular.share() >= 0.5) {
       const double bytes_a_piece = pieces() == 0 ? 0 : irregular.whole / pieces();
-      return answer(Pattern::random, 0.5 + 0.5 * irregular.share(),
-                    fmt::format("{} of the bytes lie in pieces of no regular form ({} in {}, {:.0f} bytes each on average)",
-                                format_percent(irregular.share()), count_of(static_cast<std::uint64_t>(pieces()), "piece"),
-                                count_of(accesses_.size(), "message"), bytes_a_piece));
+      return answer(
+          Pattern::random, 0.5 + 0.5 * irregular.share(),
+          fmt::format("{} of the bytes lie in pieces of no regular form ({} in {}, {:.0f} bytes each on average)",
+                      format_percent(irregular.share()), count_of(static_cast<std::uint64_t>(pieces()), "piece"),
+                      count_of(accesses_.size(), "message"), bytes_a_piece));
     }
     doubt_ = 1 - irregular.share();
     learn_streams();
@@ -111,9 +112,10 @@ class Analysis {
     const auto n = static_cast<double>(accesses_.size());
     const double mean = sum / n;
     const double spread = std::sqrt(std::max(0.0, squares / n - mean * mean)) / mean;
-    return unknown(fmt::format("the messages do not say where in the data they lie, only how large they are ({:.0f} bytes on "
-                               "average, spread {})",
-                               mean, format_percent(spread)));
+    return unknown(
+        fmt::format("the messages do not say where in the data they lie, only how large they are ({:.0f} bytes on "
+                    "average, spread {})",
+                    mean, format_percent(spread)));
   }
 
   void learn_streams() {
@@ -123,7 +125,8 @@ class Analysis {
       return std::tie(accesses_[a].stream, accesses_[a].unit) < std::tie(accesses_[b].stream, accesses_[b].unit);
     });
     for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
-      for (end = begin + 1; end < order.size() && stream(order[end]) == stream(order[begin]); ++end) {}
+      for (end = begin + 1; end < order.size() && stream(order[end]) == stream(order[begin]); ++end) {
+      }
       std::vector<std::uint32_t> members(order.begin() + static_cast<std::ptrdiff_t>(begin),
                                          order.begin() + static_cast<std::ptrdiff_t>(end));
       streams_.push_back(facts_of(members));
@@ -234,7 +237,8 @@ class Analysis {
     for (const Access& a : accesses_) (a.back ? ranges.back : ranges.forth).push_back(a.place);
     for (std::vector<Place>* list : {&ranges.forth, &ranges.back}) {
       std::sort(list->begin(), list->end(), [](const Place& a, const Place& b) { return key_of(a) < key_of(b); });
-      list->erase(std::unique(list->begin(), list->end(), [](const Place& a, const Place& b) { return key_of(a) == key_of(b); }),
+      list->erase(std::unique(list->begin(), list->end(),
+                              [](const Place& a, const Place& b) { return key_of(a) == key_of(b); }),
                   list->end());
     }
     return ranges;
@@ -246,7 +250,8 @@ class Analysis {
       for (const Place& p : a) {
         const std::uint64_t piece = p.pieces == 0 ? 0 : p.bytes / p.pieces;
         for (const std::uint64_t at : {p.end(), p.offset + piece}) {
-          const auto found = std::lower_bound(b.begin(), b.end(), at, [](const Place& x, std::uint64_t v) { return x.offset < v; });
+          const auto found =
+              std::lower_bound(b.begin(), b.end(), at, [](const Place& x, std::uint64_t v) { return x.offset < v; });
           if (found != b.end() && found->offset == at && (at == p.end() || found->pieces == p.pieces)) return true;
         }
       }
@@ -277,8 +282,9 @@ class Analysis {
     const bool both = !ranges.forth.empty() && !ranges.back.empty();
     const double sure = 0.75 + 0.25 * std::min(1.0, all.again / std::max(0.1, seen_));
     if (pieced >= 0.5 && share >= 0.3 && dense(ranges)) {
-      return answer(Pattern::scatter_gather, 0.9 * sure,
-                    same + fmt::format("; {} of the bytes in regular pieces close to each other", format_percent(pieced)));
+      return answer(
+          Pattern::scatter_gather, 0.9 * sure,
+          same + fmt::format("; {} of the bytes in regular pieces close to each other", format_percent(pieced)));
     }
     if (share <= kBorder) {
       if (both && touch(ranges)) {
@@ -288,22 +294,24 @@ class Analysis {
       if (share <= (both ? 0.4 : 0.3)) return answer(Pattern::adjacent, (both ? 0.8 : 0.7) * sure, same);
       return unknown(same + ": as well a border as a part that is sent again");
     }
-    const auto within = all.steps_within == 0 ? 0.0
-                                              : static_cast<double>(all.on_within) / static_cast<double>(all.steps_within);
+    const auto within =
+        all.steps_within == 0 ? 0.0 : static_cast<double>(all.on_within) / static_cast<double>(all.steps_within);
     if (pieced >= 0.5) {
       return answer(Pattern::scatter_gather, 0.9 * sure,
                     same + fmt::format("; {} of the bytes in regular pieces", format_percent(pieced)));
     }
     if (both && turns(ranges) >= 4) {
-      return answer(Pattern::scatter_gather, 0.85 * sure,
-                    same + fmt::format("; what goes forth and what goes back take turns {} times along it", turns(ranges)));
+      return answer(
+          Pattern::scatter_gather, 0.85 * sure,
+          same + fmt::format("; what goes forth and what goes back take turns {} times along it", turns(ranges)));
     }
     if (all.most_in_unit >= 3 && within >= 0.6 * seen_ && share > 0.75) {
       return answer(Pattern::streaming, 0.75 * sure,
                     same + fmt::format("; within an iteration, {} of the messages go on where the one before ends",
                                        format_percent(within)));
     }
-    if (both && share <= 0.8 && touch(ranges)) return answer(Pattern::adjacent, 0.6 * sure, same + "; they touch at a border");
+    if (both && share <= 0.8 && touch(ranges))
+      return answer(Pattern::adjacent, 0.6 * sure, same + "; they touch at a border");
     if (both && share > 0.9) {
       return answer(Pattern::scatter_gather, 0.6 * sure, same + "; each side hands over all that it has");
     }
@@ -327,18 +335,20 @@ class Analysis {
     }
     // Pieces from all over the data, which never are the same range.
     if (pieced >= 0.5 && widely_spread()) {
-      return answer(Pattern::scatter_gather, 0.9,
-                    fmt::format("{} of the bytes in regular pieces with gaps between them, {} in {}", format_percent(pieced),
-                                count_of(all.ranges, "range"), count_of(all.messages, "message")));
+      return answer(
+          Pattern::scatter_gather, 0.9,
+          fmt::format("{} of the bytes in regular pieces with gaps between them, {} in {}", format_percent(pieced),
+                      count_of(all.ranges, "range"), count_of(all.messages, "message")));
     }
     const bool few_passes = all.wraps * 3 <= moves;
     if (moves >= 3 && order >= 0.9 && (few_passes || all.goes_on + all.wraps >= moves * 9 / 10)) {
       const auto on = static_cast<double>(all.goes_on) / static_cast<double>(std::max<std::size_t>(1, all.steps));
-      return answer(Pattern::streaming, 0.8 + 0.2 * order,
-                    fmt::format("ranges go on through the data: {} of {} moves lead the same way, {} begin where the one "
-                                "before ends; {} from the beginning again; {} different ranges in {}",
-                                format_percent(order), format_count(moves - std::min(moves, all.wraps)), format_percent(on),
-                                count_of(all.wraps, "time"), format_count(all.ranges), count_of(all.messages, "message")));
+      return answer(
+          Pattern::streaming, 0.8 + 0.2 * order,
+          fmt::format("ranges go on through the data: {} of {} moves lead the same way, {} begin where the one "
+                      "before ends; {} from the beginning again; {} different ranges in {}",
+                      format_percent(order), format_count(moves - std::min(moves, all.wraps)), format_percent(on),
+                      count_of(all.wraps, "time"), format_count(all.ranges), count_of(all.messages, "message")));
     }
     if (pieced >= 0.5) {
       return answer(Pattern::scatter_gather, 0.8,
@@ -353,8 +363,9 @@ class Analysis {
                     places + fmt::format("; at {} distances only, and each again and again", all.jumps));
     }
     if (order < 0.75 && all.jumps * 2 >= moves && moves >= 12 && all.ever_again < 0.3) {
-      return answer(Pattern::random, 0.8,
-                    places + fmt::format("; {} different distances in {} moves", format_count(all.jumps), format_count(moves)));
+      return answer(
+          Pattern::random, 0.8,
+          places + fmt::format("; {} different distances in {} moves", format_count(all.jumps), format_count(moves)));
     }
     return unknown(places + ": neither in order nor without any");
   }
@@ -396,9 +407,8 @@ class Analysis {
 
 Exchanged exchanged(std::vector<Place> places) {
   Exchanged result;
-  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
-    return std::pair(a.offset, ~a.span) < std::pair(b.offset, ~b.span);
-  });
+  std::sort(places.begin(), places.end(),
+            [](const Place& a, const Place& b) { return std::pair(a.offset, ~a.span) < std::pair(b.offset, ~b.span); });
   std::uint64_t reached = 0;  // everything before is counted already
   const Place* before = nullptr;
   for (const Place& place : places) {
@@ -417,7 +427,8 @@ Exchanged exchanged(std::vector<Place> places) {
   return result;
 }
 
-PatternAnswer find_pattern(const std::vector<Access>& accesses, const Exchanged& whole, double seen, bool iterations_known) {
+PatternAnswer find_pattern(const std::vector<Access>& accesses, const Exchanged& whole, double seen,
+                           bool iterations_known) {
   return Analysis(accesses, whole, seen, iterations_known).run();
 }
 

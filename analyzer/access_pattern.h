@@ -3,7 +3,8 @@
 //   random          pieces of no regular form, or places and amounts that vary without order
 //   streaming       ranges that go on from one to the next through the data; always new data
 //   adjacent        few ranges at the borders of the parts, the same again every iteration
-//   scatter-gather  regular pieces from all over the data, or ranges that change in a regular way; most of it is exchanged
+//   scatter-gather  regular pieces from all over the data, or ranges that change in a regular way; most of it is
+//   exchanged
 //
 // The patterns' names are those of the WIC paper (USENIX ATC 2025); what tells them apart is ours.
 #pragma once
@@ -39,8 +40,9 @@ struct PatternAnswer {
   std::string words;      ///< with numbers; for unknown, the reason
 };
 
-/// `accesses` in order of time; `seen` as in find_rhythm(). Where iterations are not known, `unit` counts messages, whose order
-/// may be an accident. Linear but for sorting.
-PatternAnswer find_pattern(const std::vector<Access>& accesses, const Exchanged& whole, double seen, bool iterations_known);
+/// `accesses` in order of time; `seen` as in find_rhythm(). Where iterations are not known, `unit` counts messages,
+/// whose order may be an accident. Linear but for sorting.
+PatternAnswer find_pattern(const std::vector<Access>& accesses, const Exchanged& whole, double seen,
+                           bool iterations_known);
 
 }  // namespace wicprof::analyzer

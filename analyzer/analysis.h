@@ -46,21 +46,21 @@ struct Loss {
 
 struct Analysis {
   Classification classification;
-  std::vector<SiteStats> sites;  ///< most total waiting time first
-  std::vector<WakeStats> wakes;  ///< per site, in the order of `sites`
-  std::vector<SiteWaits> site_waits;  ///< the wait model's sums, by site id and mode
+  std::vector<SiteStats> sites;             ///< most total waiting time first
+  std::vector<WakeStats> wakes;             ///< per site, in the order of `sites`
+  std::vector<SiteWaits> site_waits;        ///< the wait model's sums, by site id and mode
   std::optional<SiteWaits> polled, parked;  ///< of all sites in each mode
   std::optional<Iterations> iterations;
   Interference interference;
   Overlaps overlaps;
   CriticalPath path;
-  Prediction prediction;  ///< its sites in the order of `sites`
+  Prediction prediction;                   ///< its sites in the order of `sites`
   Stalls stalls;                           ///< where the warps of sampled functions stood
   std::vector<PollingLoop> polling_loops;  ///< most samples first
-  std::vector<Finding> findings;  ///< most severe first
-  std::vector<Refusal> refusals;  ///< rules that could not look, and why
+  std::vector<Finding> findings;           ///< most severe first
+  std::vector<Refusal> refusals;           ///< rules that could not look, and why
   std::vector<Loss> loss;
-  std::vector<KernelStats> kernels;      ///< this and the next two: most time first
+  std::vector<KernelStats> kernels;  ///< this and the next two: most time first
   std::vector<HostWaitStats> host_waits;
   std::vector<HostPolling> host_polling;
   StreamWaitTable stream_waits;

@@ -14,7 +14,8 @@ namespace wicprof::analyzer {
 namespace {
 
 void apply_rules(const TraceModel& model, Analysis& analysis) {
-  const RuleInput input{model, analysis.sites, analysis.polling_loops, analysis.wakes, analysis.kernels, analysis.host_polling};
+  const RuleInput input{model,          analysis.sites,   analysis.polling_loops,
+                        analysis.wakes, analysis.kernels, analysis.host_polling};
   for (const Rule& rule : rules()) {
     RuleOutcome outcome = rule.apply(input);
     if (!outcome.refused.empty()) analysis.refusals.push_back({std::string(rule.name), std::move(outcome.refused)});
@@ -41,7 +42,8 @@ std::string loss_line(const store::StatRow& stat) {
 std::vector<WakeStats> in_order_of(const std::vector<SiteStats>& sites, const std::vector<WakeStats>& known) {
   std::vector<WakeStats> wakes;
   for (const SiteStats& site : sites) {
-    const auto found = std::find_if(known.begin(), known.end(), [&](const WakeStats& w) { return w.site == site.site; });
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const WakeStats& w) { return w.site == site.site; });
     WakeStats none;
     none.site = site.site;
     wakes.push_back(found == known.end() ? none : *found);

@@ -22,8 +22,8 @@ struct Blocked {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> segments;  // first block, how many
 };
 
-/// Every so-manieth block of each segment, where there are more values than a resample can look at: the interval is then
-/// wider than it need be, never narrower.
+/// Every so-manieth block of each segment, where there are more values than a resample can look at: the interval is
+/// then wider than it need be, never narrower.
 void thin(Blocked& blocked) {
   const std::size_t every = (blocked.sorted.size() + kMostValues - 1) / kMostValues;
   if (every <= 1) return;
@@ -61,8 +61,8 @@ Blocked blocks_of(const Lists& lists) {
   return blocked;
 }
 
-/// The median of one resample: as many segments as there are, drawn with replacement, and as many blocks in each. A mode
-/// that was on several times then answers also for how one such time differs from the next.
+/// The median of one resample: as many segments as there are, drawn with replacement, and as many blocks in each. A
+/// mode that was on several times then answers also for how one such time differs from the next.
 double resampled_median(const Blocked& blocked, std::vector<std::uint32_t>& weight, std::vector<std::uint32_t>& size,
                         std::mt19937_64& random) {
   std::fill(weight.begin(), weight.end(), 0);

@@ -19,8 +19,8 @@ enum class Verdict { improvement, regression, no_change, inconclusive };
 /// "improvement", "regression", "no change" and "inconclusive".
 std::string_view verdict_name(Verdict verdict);
 
-/// A change counts when the point is beyond the tolerance and the interval excludes 1; no change, when the whole interval
-/// lies within the tolerance.
+/// A change counts when the point is beyond the tolerance and the interval excludes 1; no change, when the whole
+/// interval lies within the tolerance.
 Verdict judge(const Speedup& speedup, double tolerance);
 
 struct BootstrapOptions {
@@ -28,10 +28,10 @@ struct BootstrapOptions {
   std::uint64_t seed = 1;
 };
 
-/// A seeded block bootstrap of median(before) / median(after), by percentiles of the resamples' ratios. Each inner list is
-/// one segment, in order of time. Segments are drawn first and blocks of neighbours within them, since values of one
-/// segment, and neighbours all the more, resemble each other; a block has as many values as the cube root of all. Of more
-/// than 20,000 values only every so-manieth block is resampled. 1 where a side is empty.
+/// A seeded block bootstrap of median(before) / median(after), by percentiles of the resamples' ratios. Each inner list
+/// is one segment, in order of time. Segments are drawn first and blocks of neighbours within them, since values of one
+/// segment, and neighbours all the more, resemble each other; a block has as many values as the cube root of all. Of
+/// more than 20,000 values only every so-manieth block is resampled. 1 where a side is empty.
 Speedup bootstrap_ratio(const std::vector<std::vector<TimeNs>>& before, const std::vector<std::vector<TimeNs>>& after,
                         const BootstrapOptions& options);
 

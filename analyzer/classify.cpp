@@ -18,7 +18,8 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// The program's answer is that of its pairs where those that agree have this part of what the pairs with an answer have.
+/// The program's answer is that of its pairs where those that agree have this part of what the pairs with an answer
+/// have.
 constexpr double kAgreement = 0.85;
 /// So much must pairs with an answer have of everything.
 constexpr double kAnswered = 0.5;
@@ -86,14 +87,16 @@ class Classifier {
 
   std::string name_of(std::uint64_t end, bool by_blocks) const {
     const Party& party = traffic_.parties[end >> 32];
-    if (by_blocks) return fmt::format("block {} of {}", static_cast<std::uint32_t>(end), model_.device_key(party.device));
+    if (by_blocks)
+      return fmt::format("block {} of {}", static_cast<std::uint32_t>(end), model_.device_key(party.device));
     if (traffic_.one_device) return party.name;
     const std::string key = model_.device_key(party.device);
     return party.end < kFirstDeviceEnd ? key : fmt::format("{}[{}]", key, party.end - kFirstDeviceEnd);
   }
   std::string words_for(std::uint64_t end, bool by_blocks) const {
     const Party& party = traffic_.parties[end >> 32];
-    if (by_blocks) return fmt::format("block {} of {}", static_cast<std::uint32_t>(end), model_.device_name(party.device));
+    if (by_blocks)
+      return fmt::format("block {} of {}", static_cast<std::uint32_t>(end), model_.device_name(party.device));
     return party.name;
   }
 
@@ -115,7 +118,8 @@ class Classifier {
   }
 
   /// What both sides of a selection say together.
-  Rhythm judge(const std::vector<std::uint32_t>& list, std::uint64_t first, const std::string& who, CommunicationAnswer& verdict) const {
+  Rhythm judge(const std::vector<std::uint32_t>& list, std::uint64_t first, const std::string& who,
+               CommunicationAnswer& verdict) const {
     const std::vector<Step> steps = steps_of(list, first);
     Rhythm rhythm = find_rhythm(steps, traffic_.there);
     verdict.period = rhythm.period;
@@ -126,13 +130,15 @@ class Classifier {
     for (const std::uint32_t i : list) merged += message(i).parts > 1 ? 1 : 0;
     if (known && rhythm.model != Model::unidirectional && 2 * merged > list.size()) {
       confidence *= 0.8;
-      verdict.evidence.push_back("words of one site that are set to the same value in one iteration count as one transfer, since "
-                                 "the signals do not say what they carry");
+      verdict.evidence.push_back(
+          "words of one site that are set to the same value in one iteration count as one transfer, since "
+          "the signals do not say what they carry");
     }
     if (known && traffic_.doubtful) {
       confidence *= 0.5;
-      verdict.evidence.push_back("signals that the other side awaits an iteration later, and is never kept waiting by, may be "
-                                 "answers or acknowledgements");
+      verdict.evidence.push_back(
+          "signals that the other side awaits an iteration later, and is never kept waiting by, may be "
+          "answers or acknowledgements");
     }
     answer_model(verdict, rhythm.model, confidence);
     return rhythm;
@@ -151,11 +157,12 @@ class Classifier {
     return find_pattern(accesses, whole_, traffic_.there.seen, rhythm.iterations_known);
   }
 
-  // Without places: how far the blocks that release each other are apart. Weak evidence, since what they hand over is not
-  // known.
+  // Without places: how far the blocks that release each other are apart. Weak evidence, since what they hand over is
+  // not known.
   PatternAnswer by_blocks(const std::vector<std::uint32_t>& list) const {
     const std::string nothing =
-        "it shows in the places of messages, and the trace holds no message records: signals say nothing of what they carry";
+        "it shows in the places of messages, and the trace holds no message records: signals say nothing of what they "
+        "carry";
     std::vector<std::uint32_t> senders;
     std::size_t known = 0, next = 0, up = 0, partners = 0, self = 0;
     std::array<std::size_t, 32> bits{};
@@ -180,24 +187,28 @@ class Classifier {
     const auto distinct = static_cast<std::size_t>(std::unique(senders.begin(), senders.end()) - senders.begin());
     if (distinct < 8 || known < 16 || 10 * known < 9 * list.size()) return {Pattern::unknown, 0, nothing};
     const auto share = [&](std::size_t part) { return static_cast<double>(part) / static_cast<double>(known); };
-    const auto used = static_cast<std::size_t>(std::count_if(bits.begin(), bits.end(), [](std::size_t n) { return n > 0; }));
+    const auto used =
+        static_cast<std::size_t>(std::count_if(bits.begin(), bits.end(), [](std::size_t n) { return n > 0; }));
     if (share(next) >= 0.9 && up * 4 >= next && up * 4 <= 3 * next) {
       return {Pattern::adjacent, 0.6 * share(next),
-              fmt::format("{} of {} signals release the block next to their own, both ways; where the data lies is not known",
-                          format_percent(share(next)), known)};
+              fmt::format(
+                  "{} of {} signals release the block next to their own, both ways; where the data lies is not known",
+                  format_percent(share(next)), known)};
     }
     if (share(partners) >= 0.95 && used >= 3) {
-      return {Pattern::scatter_gather, 0.6 * share(partners),
-              fmt::format("{} of {} signals go to partners at {} distances, each a power of two; where the data lies is not known",
-                          format_percent(share(partners)), known, used)};
+      return {
+          Pattern::scatter_gather, 0.6 * share(partners),
+          fmt::format(
+              "{} of {} signals go to partners at {} distances, each a power of two; where the data lies is not known",
+              format_percent(share(partners)), known, used)};
     }
     return {Pattern::unknown, 0, nothing};
   }
 
   void tell_pattern(CommunicationAnswer& verdict, const PatternAnswer& answer) const {
     const bool known = answer.pattern != Pattern::unknown;
-    verdict.evidence.push_back(
-        fmt::format("{}: {}", known ? pattern_name(answer.pattern) : std::string_view("pattern unknown"), answer.words));
+    verdict.evidence.push_back(fmt::format(
+        "{}: {}", known ? pattern_name(answer.pattern) : std::string_view("pattern unknown"), answer.words));
     answer_pattern(verdict, answer.pattern, answer.confidence * trust_in(traffic_));
   }
 
@@ -233,8 +244,8 @@ class Classifier {
     pair.first = name_of(first, blocks);
     pair.second = name_of(second, blocks);
     for (const std::uint32_t i : list) ++(end_of(message(i), true) == first ? pair.forth : pair.back);
-    const std::string who =
-        fmt::format("{} and {} (forth: from the first to the second): ", words_for(first, blocks), words_for(second, blocks));
+    const std::string who = fmt::format("{} and {} (forth: from the first to the second): ", words_for(first, blocks),
+                                        words_for(second, blocks));
     const Rhythm rhythm = judge(list, first, who, pair);
     const PatternAnswer pattern = pattern_of(list, first, rhythm);
     tell_pattern(pair, pattern);
@@ -296,7 +307,8 @@ class Classifier {
     if (decide_ring()) return;
     Vote vote;
     for (const PairAnswer& pair : result_.pairs) {
-      vote.add(static_cast<std::size_t>(pair.model), static_cast<double>(pair.forth + pair.back), pair.model_confidence);
+      vote.add(static_cast<std::size_t>(pair.model), static_cast<double>(pair.forth + pair.back),
+               pair.model_confidence);
     }
     const auto model = static_cast<Model>(vote.best());
     const PairAnswer& example = *std::find_if(result_.pairs.begin(), result_.pairs.end(),
@@ -309,9 +321,9 @@ class Classifier {
     if (result_.pairs.size() > 1) {
       const std::string busiest =
           pair_count_ > kMostPairs ? fmt::format(" (the busiest {} were looked at)", kMostPairs) : std::string();
-      result_.evidence.push_back(fmt::format("{} of parties talk to each other{}; {} of them, with {} of the messages: {}",
-                                             count_of(pair_count_, "pair"), busiest, agreeing(model),
-                                             format_percent(vote.share(vote.best())), model_name(model)));
+      result_.evidence.push_back(fmt::format(
+          "{} of parties talk to each other{}; {} of them, with {} of the messages: {}", count_of(pair_count_, "pair"),
+          busiest, agreeing(model), format_percent(vote.share(vote.best())), model_name(model)));
     }
     if (model == Model::unknown) return;
     if (!vote.agrees()) {
@@ -330,12 +342,12 @@ class Classifier {
   }
 
   std::size_t agreeing(Model model) const {
-    return static_cast<std::size_t>(
-        std::count_if(result_.pairs.begin(), result_.pairs.end(), [&](const PairAnswer& pair) { return pair.model == model; }));
+    return static_cast<std::size_t>(std::count_if(result_.pairs.begin(), result_.pairs.end(),
+                                                  [&](const PairAnswer& pair) { return pair.model == model; }));
   }
 
-  // A ring of parties, each of which only sends on what it only gets from another: for each pair one side always produces,
-  // for each party it is an exchange with its neighbours, as it would be with two of them.
+  // A ring of parties, each of which only sends on what it only gets from another: for each pair one side always
+  // produces, for each party it is an exchange with its neighbours, as it would be with two of them.
   bool decide_ring() {
     if (result_.pairs.size() < 3) return false;
     for (const PairAnswer& pair : result_.pairs) {
@@ -367,9 +379,10 @@ class Classifier {
       }
     }
     const auto best = static_cast<std::size_t>(std::max_element(weight.begin(), weight.end()) - weight.begin());
-    result_.evidence.push_back(fmt::format("{} hand on in a ring, each sends to one and gets from another; seen from each (forth: "
-                                           "what it sends): {}",
-                                           count_of(sources.size(), "device"), words));
+    result_.evidence.push_back(
+        fmt::format("{} hand on in a ring, each sends to one and gets from another; seen from each (forth: "
+                    "what it sends): {}",
+                    count_of(sources.size(), "device"), words));
     if (weight[best] < kAgreement * all) {
       result_.evidence.push_back("model unknown: the members of the ring differ");
       return true;
@@ -422,20 +435,24 @@ class Classifier {
     }
     if (out.bare > 0) {
       result_.evidence.push_back(
-          fmt::format("not counted: {} that carry nothing, in a program whose others say what they carry", count_of(out.bare, "signal")));
+          fmt::format("not counted: {} that carry nothing, in a program whose others say what they carry",
+                      count_of(out.bare, "signal")));
     }
     if (out.unheard > 0) {
-      result_.evidence.push_back(fmt::format("not counted: {} that nobody is seen to wait for", count_of(out.unheard, "signal")));
+      result_.evidence.push_back(
+          fmt::format("not counted: {} that nobody is seen to wait for", count_of(out.unheard, "signal")));
     }
     if (traffic_.lost > 0) {
-      result_.evidence.push_back(fmt::format("{} lost, which lowers the confidence", count_of(traffic_.lost, "record")));
+      result_.evidence.push_back(
+          fmt::format("{} lost, which lowers the confidence", count_of(traffic_.lost, "record")));
     }
     if (traffic_.missing > 0) {
-      result_.evidence.push_back(fmt::format("{} missing between others, which lowers the confidence", count_of(traffic_.missing, "row")));
+      result_.evidence.push_back(
+          fmt::format("{} missing between others, which lowers the confidence", count_of(traffic_.missing, "row")));
     }
     if (traffic_.unmatched > 0) {
-      result_.evidence.push_back(
-          fmt::format("{} without a recorded signal, which lowers the confidence", count_of(traffic_.unmatched, "wait")));
+      result_.evidence.push_back(fmt::format("{} without a recorded signal, which lowers the confidence",
+                                             count_of(traffic_.unmatched, "wait")));
     }
   }
 
@@ -470,15 +487,17 @@ Classification classify(const TraceModel& model, const Matching& matching) {
   if (!copies.messages.empty()) {
     Classification result = Classifier(model, std::move(copies)).run();
     result.sites.clear();
-    result.evidence.insert(result.evidence.begin(), "nothing waits at wait sites; what follows is about copies between kernels");
+    result.evidence.insert(result.evidence.begin(),
+                           "nothing waits at wait sites; what follows is about copies between kernels");
     return result;
   }
   Traffic migrations = migration_traffic(model);
   if (!migrations.messages.empty()) {
     Classification result = Classifier(model, std::move(migrations)).run();
     result.sites.clear();
-    result.evidence.insert(result.evidence.begin(),
-                           "nothing waits at wait sites; what follows is about migrations of managed memory between kernels");
+    result.evidence.insert(
+        result.evidence.begin(),
+        "nothing waits at wait sites; what follows is about migrations of managed memory between kernels");
     return result;
   }
   none.evidence.push_back(

@@ -1,11 +1,12 @@
-// The program's communication in the WIC paper's two dimensions: the model (who sends to whom, how often in an iteration)
-// and the access pattern of what is sent; for the program, for each pair of its parties and for each site.
+// The program's communication in the WIC paper's two dimensions: the model (who sends to whom, how often in an
+// iteration) and the access pattern of what is sent; for the program, for each pair of its parties and for each site.
 //
 //   traffic.h         signals and waits --> messages between parties
 //   rhythm.h          messages in order of time --> what repeats, the model
 //   access_pattern.h  places of messages in the data --> the pattern
 //
-// Nothing depends on names, on numbers of devices, sites or processes, or on how fast anything went: times only give the order.
+// Nothing depends on names, on numbers of devices, sites or processes, or on how fast anything went: times only give
+// the order.
 #pragma once
 
 #include <cstdint>

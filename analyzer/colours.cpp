@@ -30,13 +30,14 @@ std::string css_colour(Colour colour) { return fmt::format("#{:06x}", colour); }
 std::string css_variables(bool dark_page) {
   const Theme& theme = theme_of(dark_page);
   const std::pair<std::string_view, Colour> rest[] = {
-      {"page", theme.page}, {"card", theme.card},         {"text", theme.text}, {"faint", theme.faint},
-      {"line", theme.line}, {"lane", theme.lane},         {"bad", theme.bad},   {"bad-soft", theme.bad_soft},
-      {"good", theme.good}, {"good-soft", theme.good_soft}, {"warn", theme.warn}, {"warn-soft", theme.warn_soft},
+      {"page", theme.page},    {"card", theme.card},           {"text", theme.text}, {"faint", theme.faint},
+      {"line", theme.line},    {"lane", theme.lane},           {"bad", theme.bad},   {"bad-soft", theme.bad_soft},
+      {"good", theme.good},    {"good-soft", theme.good_soft}, {"warn", theme.warn}, {"warn-soft", theme.warn_soft},
       {"accent", theme.accent}};
   std::string text;
   for (const auto& [name, colour] : rest) text += fmt::format(" --{}: {};", name, css_colour(colour));
-  for (const StateLook& look : kStateLooks) text += fmt::format(" --{}: {};", look.token, css_colour(look.colour.on(dark_page)));
+  for (const StateLook& look : kStateLooks)
+    text += fmt::format(" --{}: {};", look.token, css_colour(look.colour.on(dark_page)));
   return text;
 }
 

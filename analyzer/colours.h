@@ -1,6 +1,7 @@
-// The one colour language of pictures: what something is doing has one colour everywhere, in the window, in the HTML report
-// and in drawings of figures. After Okabe and Ito, with what they lack so chosen that readers who cannot see red, green or
-// blue tell all states apart, too (tests/analyzer/colours_test.cpp measures how far apart they are for them).
+// The one colour language of pictures: what something is doing has one colour everywhere, in the window, in the HTML
+// report and in drawings of figures. After Okabe and Ito, with what they lack so chosen that readers who cannot see
+// red, green or blue tell all states apart, too (tests/analyzer/colours_test.cpp measures how far apart they are for
+// them).
 #pragma once
 
 #include <array>
@@ -60,7 +61,8 @@ inline constexpr Theme kDarkTheme{0x14171a, 0x1d2125, 0xe6e9ec, 0x9aa4ae, 0x363d
 constexpr const Theme& theme_of(bool dark_page) { return dark_page ? kDarkTheme : kLightTheme; }
 
 /// Series of a drawing that are no states (traces, sites). Pages of both kinds show them.
-inline constexpr std::array<Colour, 8> kSeriesColours{0xd55e00, 0x0072b2, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x8a939c, 0xb3a800};
+inline constexpr std::array<Colour, 8> kSeriesColours{0xd55e00, 0x0072b2, 0x009e73, 0xcc79a7,
+                                                      0xe69f00, 0x56b4e9, 0x8a939c, 0xb3a800};
 
 /// Black or white (nearly), whichever is easier to read on `fill`.
 Colour text_on(Colour fill);

@@ -75,8 +75,7 @@ void conclude(Comparison& comparison, const Lists& before, const Lists& after) {
 void note_losses(const TraceModel& model, std::vector<std::string>& notes) {
   for (const store::StatRow& stat : model.stats) {
     if (stat.severity == store::StatRow::Severity::data_loss && stat.value > 0) {
-      notes.push_back(
-          fmt::format("{} lost records, so iterations may be missing or seem to begin late", model.name));
+      notes.push_back(fmt::format("{} lost records, so iterations may be missing or seem to begin late", model.name));
       return;
     }
   }
@@ -102,8 +101,8 @@ std::string no_units(const TraceModel& model, const CompareOptions& options) {
     return fmt::format("{} holds no NVTX range {}: the program sets none of that name, or --trace left nvtx out",
                        model.name, one_line(options.nvtx));
   }
-  const bool ranges = std::any_of(model.nvtx.begin(), model.nvtx.end(),
-                                  [](const auto& row) { return row.kind == NvtxKind::range; });
+  const bool ranges =
+      std::any_of(model.nvtx.begin(), model.nvtx.end(), [](const auto& row) { return row.kind == NvtxKind::range; });
   const std::string cure = ranges ? "; it has NVTX ranges: name one with --nvtx" : "";
   if (model.waits.empty() && model.host_waits.empty()) {
     return fmt::format("{} holds no waits at wait sites: the program has none, or never reached one{}", model.name,
@@ -278,7 +277,8 @@ Comparison compare_runs(const std::vector<RunSeries>& before, const std::vector<
     }
   }
   if (before.empty() || after.empty()) {
-    comparison.reason = fmt::format("{} has no runs", before.empty() ? comparison.before.label : comparison.after.label);
+    comparison.reason =
+        fmt::format("{} has no runs", before.empty() ? comparison.before.label : comparison.after.label);
     return comparison;
   }
   for (const RunSeries* run : all) {

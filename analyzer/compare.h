@@ -40,14 +40,14 @@ struct Comparison {
   Side before, after;
   std::optional<Speedup> speedup;  ///< nothing when a side has too few iterations
   Verdict verdict = Verdict::inconclusive;
-  std::string reason;              ///< why this verdict, in one sentence with its numbers
+  std::string reason;  ///< why this verdict, in one sentence with its numbers
   /// The speed-up as predicted from the polled times alone (predict.h), where polling is compared with parking.
   std::optional<Gain> predicted;
-  std::string predicted_reason;             ///< what it rests on, or why there is none
-  std::optional<double> prediction_error;   ///< (predicted - measured) / measured; nothing without either
-  std::string measured_at;         ///< the site whose iterations were timed, and on which device
-  std::vector<std::string> notes;  ///< what weakens the answer: losses, single-site interventions
-  Differences differences;         ///< site by site and edge by edge; empty between many runs
+  std::string predicted_reason;            ///< what it rests on, or why there is none
+  std::optional<double> prediction_error;  ///< (predicted - measured) / measured; nothing without either
+  std::string measured_at;                 ///< the site whose iterations were timed, and on which device
+  std::vector<std::string> notes;          ///< what weakens the answer: losses, single-site interventions
+  Differences differences;                 ///< site by site and edge by edge; empty between many runs
   CompareOptions options;
 };
 

@@ -18,15 +18,20 @@ struct Way {
 
 std::optional<Way> way_of(const store::CopyRow& copy) {
   switch (copy.kind) {
-    case CopyKind::host_to_device: return Way{kHostDevice, copy.device};
-    case CopyKind::device_to_host: return Way{copy.device, kHostDevice};
-    case CopyKind::peer_to_peer: return Way{copy.device, copy.peer_device};
-    default: return std::nullopt;
+    case CopyKind::host_to_device:
+      return Way{kHostDevice, copy.device};
+    case CopyKind::device_to_host:
+      return Way{copy.device, kHostDevice};
+    case CopyKind::peer_to_peer:
+      return Way{copy.device, copy.peer_device};
+    default:
+      return std::nullopt;
   }
 }
 
 std::optional<Way> way_of(const store::UvmRow& row) {
-  const bool migration = row.kind == UvmKind::host_to_device || row.kind == UvmKind::device_to_host || row.kind == UvmKind::device_to_device;
+  const bool migration = row.kind == UvmKind::host_to_device || row.kind == UvmKind::device_to_host ||
+                         row.kind == UvmKind::device_to_device;
   if (!migration || row.device == row.peer_device) return std::nullopt;
   return Way{row.peer_device, row.device};
 }
@@ -68,7 +73,8 @@ std::uint32_t size_of(std::uint64_t bytes) {
 
 void count_losses(const TraceModel& model, std::size_t rows, Traffic& traffic) {
   for (const store::StatRow& stat : model.stats) {
-    if (stat.severity == store::StatRow::Severity::data_loss && stat.value > 0) traffic.lost += static_cast<std::uint64_t>(stat.value);
+    if (stat.severity == store::StatRow::Severity::data_loss && stat.value > 0)
+      traffic.lost += static_cast<std::uint64_t>(stat.value);
   }
   if (traffic.lost == 0) return;
   const auto kept = static_cast<double>(rows + model.kernels.size() + model.calls.size());

@@ -152,8 +152,8 @@ class Walk {
 
   TimeNs resumed(const BlockedWait& blocked) const { return model_.waits[blocked.wait].resumed; }
 
-  /// The last wait of a block that resumed no later than `time`. The path goes back in time, so it is looked for from where the
-  /// block was left.
+  /// The last wait of a block that resumed no later than `time`. The path goes back in time, so it is looked for from
+  /// where the block was left.
   std::optional<Blocked> last_blocked(std::uint32_t block, TimeNs time) {
     const std::span<const BlockedWait> all = blocked_.of(block);
     std::uint32_t& after = walked_[block];
@@ -258,8 +258,8 @@ class Walk {
     }
   }
 
-  /// Where a host signal does not say which thread it came from, the one that was seen last before it is taken; of those that wait
-  /// at sites, if any does: the backend's own threads do not.
+  /// Where a host signal does not say which thread it came from, the one that was seen last before it is taken; of
+  /// those that wait at sites, if any does: the backend's own threads do not.
   std::optional<std::uint32_t> signalling_thread(const store::SignalRow& signal, TimeNs at) {
     if (signal.thread != 0) return signal.thread;
     if (threads_.empty()) return std::nullopt;
@@ -274,8 +274,7 @@ class Walk {
     std::pair<std::uint32_t, TimeNs> best{threads_.empty() ? 0 : threads_.begin()->first, 0};
     for (const auto& [id, thread] : threads_) {
       if (only_waiters && thread.blocked.empty()) continue;
-      const Blocked* blocked =
-          last_upto(thread.blocked.data(), thread.blocked.data() + thread.blocked.size(), upto);
+      const Blocked* blocked = last_upto(thread.blocked.data(), thread.blocked.data() + thread.blocked.size(), upto);
       TimeNs end = blocked != nullptr ? blocked->resumed : 0;
       if (const WaitingCall* call = last_call(thread, upto)) end = std::max(end, call->end);
       if (end > best.second) best = {id, end};
@@ -334,8 +333,7 @@ class Walk {
     const WorkItem* kernel = kernel_at(device_, now_, place_);
     const TimeNs since = kernel != nullptr ? kernel->start : model_.begin;
     const std::uint32_t block = blocks_.find(block_key(device_, place_));
-    const std::optional<Blocked> blocked =
-        block == FlatIndex::kNone ? std::nullopt : last_blocked(block, now_);
+    const std::optional<Blocked> blocked = block == FlatIndex::kNone ? std::nullopt : last_blocked(block, now_);
     if (blocked && blocked->resumed > since) {
       wake(*blocked, PathKind::device_work, device_, place_);
       return;
@@ -469,8 +467,7 @@ class Walk {
                                         [](TimeNs t, const store::SyncRow* sync) { return t < sync->start; });
     if (after == waits->second.begin()) return before;
     const store::SyncRow& sync = **std::prev(after);
-    const auto recorded =
-        sync.event_sync ? recordings_.find({sync.process, *sync.event_sync}) : recordings_.end();
+    const auto recorded = sync.event_sync ? recordings_.find({sync.process, *sync.event_sync}) : recordings_.end();
     if (recorded == recordings_.end()) return before;
     const store::CudaEventRow& event = *recorded->second;
     const WorkItem* other = ended_by({event.process, event.context, event.stream}, item.start, &item);
@@ -482,8 +479,8 @@ class Walk {
     const auto found = by_stream_.find(stream);
     if (found == by_stream_.end()) return nullptr;
     const auto& list = found->second;
-    auto after = std::upper_bound(list.begin(), list.end(), time,
-                                  [](TimeNs t, const WorkItem* work) { return t < work->end; });
+    auto after =
+        std::upper_bound(list.begin(), list.end(), time, [](TimeNs t, const WorkItem* work) { return t < work->end; });
     while (after != list.begin() && *std::prev(after) == but) --after;
     return after == list.begin() ? nullptr : *std::prev(after);
   }
@@ -525,11 +522,13 @@ class Walk {
                      [](const PathShare& a, const PathShare& b) { return a.total_ns > b.total_ns; });
     if (guessed_thread_) {
       path_.notes.push_back(
-          "some signals of the CPU do not say from which thread they came: taken is the thread that was seen last before them");
+          "some signals of the CPU do not say from which thread they came: taken is the thread that was seen last "
+          "before them");
     }
     if (unknown_start_) {
       path_.notes.push_back(
-          "when kernels began is not recorded: a block that never waited counts as working since a CPU thread last went on");
+          "when kernels began is not recorded: a block that never waited counts as working since a CPU thread last "
+          "went on");
     }
     if (unknown_launch_) path_.notes.push_back("the path ends at a kernel or copy whose call is not recorded");
   }
@@ -538,14 +537,14 @@ class Walk {
   const CallIndex& calls_;
   const std::map<StreamKey, std::vector<WorkItem>>& work_;
   FlatIndex blocks_;
-  Lists<BlockedWait> blocked_;          // of each block, in order of resumption
-  std::vector<std::uint32_t> walked_;   // of each block: how many of these lie before the path
+  Lists<BlockedWait> blocked_;                   // of each block, in order of resumption
+  std::vector<std::uint32_t> walked_;            // of each block: how many of these lie before the path
   std::map<std::uint32_t, HostThread> threads_;  // by thread id
   std::unordered_map<std::uint64_t, const store::SyncRow*> syncs_;
-  std::map<store::ProcessId, std::vector<const WorkItem*>> by_process_;          // by end
-  std::map<StreamKey, std::vector<const WorkItem*>> by_stream_;                  // by end
-  std::map<DeviceId, std::vector<const WorkItem*>> kernels_;                     // by start
-  std::map<StreamKey, std::vector<const store::SyncRow*>> stream_waits_;         // by start
+  std::map<store::ProcessId, std::vector<const WorkItem*>> by_process_;   // by end
+  std::map<StreamKey, std::vector<const WorkItem*>> by_stream_;           // by end
+  std::map<DeviceId, std::vector<const WorkItem*>> kernels_;              // by start
+  std::map<StreamKey, std::vector<const store::SyncRow*>> stream_waits_;  // by start
   std::map<std::pair<store::ProcessId, std::uint64_t>, const store::CudaEventRow*> recordings_;
 
   CriticalPath path_;

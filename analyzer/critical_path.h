@@ -43,10 +43,10 @@ struct PathShare {
 
 struct CriticalPath {
   std::vector<PathSegment> segments;
-  std::vector<PathShare> shares;  ///< most time first
-  TimeNs length_ns = 0;           ///< the segments' lengths together
-  std::string missing;            ///< why there is none; empty when there is
-  std::vector<std::string> notes; ///< where the path had to be guessed
+  std::vector<PathShare> shares;   ///< most time first
+  TimeNs length_ns = 0;            ///< the segments' lengths together
+  std::string missing;             ///< why there is none; empty when there is
+  std::vector<std::string> notes;  ///< where the path had to be guessed
 };
 
 /// Walks back from the last thing that happened. On a block or thread it goes back to its last wait whose signal came

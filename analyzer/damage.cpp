@@ -79,16 +79,16 @@ class Removing {
     keep("uvm", model_.uvm, span);
     keep("intervention", model_.interventions,
          [&](const auto& row) { return p.time(row.requested) && p.time(row.effective); });
-    keep("choice", model_.choices, [&](const auto& row) {
-      return p.time(row.at) && p.length(row.median_wait) && p.length(row.look);
-    });
+    keep("choice", model_.choices,
+         [&](const auto& row) { return p.time(row.at) && p.length(row.median_wait) && p.length(row.look); });
     keep("pc_interval", model_.pc_intervals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     keep("pc_sample", model_.pc_totals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     keep("process", model_.processes, [&](const auto& row) { return p.time(row.seen); });
     tasks_.run();
     for (const Kept& kept : kept_) {
       if (kept.removed == 0) continue;
-      model_.stats.push_back({"impossible_rows", std::string(kept.table) + ": times or lengths that cannot be; the trace is damaged",
+      model_.stats.push_back({"impossible_rows",
+                              std::string(kept.table) + ": times or lengths that cannot be; the trace is damaged",
                               store::StatRow::Severity::data_loss, static_cast<std::int64_t>(kept.removed)});
     }
     for (store::DeviceRow& device : model_.devices) {
@@ -100,7 +100,8 @@ class Removing {
   template <class Row, class Keeps>
   void keep(std::string_view table, std::vector<Row>& rows, const Keeps& keeps) {
     std::size_t& removed = kept_.emplace_back(Kept{table, 0}).removed;
-    tasks_.add([&rows, keeps, &removed] { removed = std::erase_if(rows, [&](const Row& row) { return !keeps(row); }); });
+    tasks_.add(
+        [&rows, keeps, &removed] { removed = std::erase_if(rows, [&](const Row& row) { return !keeps(row); }); });
   }
 
   struct Kept {

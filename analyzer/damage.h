@@ -5,8 +5,8 @@
 
 namespace wicprof::analyzer {
 
-/// Takes out rows with times weeks away from the trace's middle, or lengths of weeks, so that nothing that is reckoned from
-/// the rest overflows; how many is said in `stats` as a loss. The lists must be in order of time, and stay so.
+/// Takes out rows with times weeks away from the trace's middle, or lengths of weeks, so that nothing that is reckoned
+/// from the rest overflows; how many is said in `stats` as a loss. The lists must be in order of time, and stay so.
 void remove_impossible_rows(TraceModel& model);
 
 }  // namespace wicprof::analyzer

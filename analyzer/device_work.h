@@ -31,7 +31,8 @@ struct WorkItem {
 /// left out.
 std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& model, const CallIndex& calls);
 
-/// The calls of a trace and the work that they asked for, worked out once for all that needs them. Points into the model.
+/// The calls of a trace and the work that they asked for, worked out once for all that needs them. Points into the
+/// model.
 struct DeviceWork {
   explicit DeviceWork(const TraceModel& model) : calls(model), by_stream(work_by_stream(model, calls)) {}
   CallIndex calls;

@@ -18,8 +18,8 @@ struct Window {
   TimeNs begin = 0, end = 0;
 };
 
-/// Times of one kind on both sides. Each value that is compared is the median over an iteration's waiters; where fewer than
-/// the least number of iterations is told apart, each wait is a value.
+/// Times of one kind on both sides. Each value that is compared is the median over an iteration's waiters; where fewer
+/// than the least number of iterations is told apart, each wait is a value.
 struct Difference {
   std::uint64_t before_count = 0, after_count = 0;  ///< waits
   TimeNs before_p50_ns = 0, after_p50_ns = 0;       ///< over the waits

@@ -53,9 +53,10 @@ const SiteFigures* find_site(const RunFigures& run, const std::string& site) {
 /// "median of 6 runs, which lie between 0.21 and 0.24".
 std::string over_runs(const RunInterval& interval, std::size_t runs, std::string_view unit) {
   if (runs == 1) return "one run, so no interval";
-  std::string text = fmt::format("median of {} runs, interval {} to {}", runs, shown(interval.low, unit),
-                                 shown(interval.high, unit));
-  if (interval.coverage < kCoverage) text += fmt::format(" (holds the median in {:.3g} % only)", 100 * interval.coverage);
+  std::string text =
+      fmt::format("median of {} runs, interval {} to {}", runs, shown(interval.low, unit), shown(interval.high, unit));
+  if (interval.coverage < kCoverage)
+    text += fmt::format(" (holds the median in {:.3g} % only)", 100 * interval.coverage);
   return text;
 }
 
@@ -134,9 +135,9 @@ void check_site(const GateConfig& config, const GateSide& side, const std::strin
                                       fmt::format("{}: nothing waited at a site of that name in {} of {} runs", what,
                                                   side.runs.size() - waited, side.runs.size())));
     } else if (values.size() < side.runs.size()) {
-      checks.push_back(could_not_look(
-          kind.name, site,
-          fmt::format("{}: {} in {} of {} runs", what, kind.missing, side.runs.size() - values.size(), side.runs.size())));
+      checks.push_back(could_not_look(kind.name, site,
+                                      fmt::format("{}: {} in {} of {} runs", what, kind.missing,
+                                                  side.runs.size() - values.size(), side.runs.size())));
     } else {
       judge_limit(check, values, *limit, what);
       checks.push_back(std::move(check));
@@ -147,8 +148,9 @@ void check_site(const GateConfig& config, const GateSide& side, const std::strin
 void check_limits(const GateConfig& config, const GateSide& side, std::vector<Check>& checks) {
   const std::vector<std::string> sites = sites_of(config, side);
   if (sites.empty() && any_limit(config.every_site)) {
-    checks.push_back(could_not_look("limits", {}, "nothing waited at a wait site, so there is nothing to hold to the "
-                                                  "limits: does the program wait through wic, and long enough?"));
+    checks.push_back(could_not_look("limits", {},
+                                    "nothing waited at a wait site, so there is nothing to hold to the "
+                                    "limits: does the program wait through wic, and long enough?"));
     return;
   }
   for (const std::string& site : sites) check_site(config, side, site, checks);

@@ -73,7 +73,7 @@ struct Check {
   CheckState state = CheckState::passed;
   std::string text;  ///< what was found, in one sentence with its figures
   std::optional<double> value, low, high, limit;
-  std::string unit;  ///< of these four: "ns", or empty
+  std::string unit;       ///< of these four: "ns", or empty
   bool forgiven = false;  ///< not passed, but the configuration lets it through
 };
 
@@ -106,9 +106,9 @@ CheckState worst_of(const std::vector<Check>& checks);
 
 /// What the reports say of where and how the gate ran.
 struct GateRun {
-  std::string command;      ///< as somebody would type it
-  std::string utc;          ///< when it began, ISO 8601
-  double seconds = 0;       ///< how long it took in all
+  std::string command;             ///< as somebody would type it
+  std::string utc;                 ///< when it began, ISO 8601
+  double seconds = 0;              ///< how long it took in all
   std::vector<std::string> files;  ///< the traces, by name
 };
 

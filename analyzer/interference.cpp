@@ -59,9 +59,11 @@ class Collecting {
   const std::map<Kind, Spans>& spans() const { return spans_; }
 
   std::string name(const Kind& kind) const {
-    if (kind.ends == Ends::kernel) return fmt::format("kernel {}", one_line(function_name(kernels_.kind_name(kind.from))));
+    if (kind.ends == Ends::kernel)
+      return fmt::format("kernel {}", one_line(function_name(kernels_.kind_name(kind.from))));
     std::string from;
-    if (kind.begins == Begins::kernel) from = fmt::format("begin of {}", one_line(function_name(kernels_.kind_name(kind.from))));
+    if (kind.begins == Begins::kernel)
+      from = fmt::format("begin of {}", one_line(function_name(kernels_.kind_name(kind.from))));
     if (kind.begins == Begins::wait) from = fmt::format("wait at {}", one_line(model_.site_name(kind.from)));
     if (kind.begins == Begins::signal) from = fmt::format("signal at {}", one_line(model_.site_name(kind.from)));
     return fmt::format("{} -> {} at {}", from, kind.ends == Ends::wait ? "wait" : "signal",
@@ -255,9 +257,8 @@ Interference interference(const TraceModel& model, const Waiters& waiters, const
       }
     }
   }
-  std::stable_sort(result.works.begin(), result.works.end(), [](const SlowedWork& a, const SlowedWork& b) {
-    return a.slowdown.value > b.slowdown.value;
-  });
+  std::stable_sort(result.works.begin(), result.works.end(),
+                   [](const SlowedWork& a, const SlowedWork& b) { return a.slowdown.value > b.slowdown.value; });
   if (result.works.empty()) result.missing = why_missing(model, kinds, anybody_polls);
   return result;
 }

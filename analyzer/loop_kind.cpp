@@ -29,8 +29,8 @@ bool reads_clock(const SassInstruction& instruction) {
          instruction.text.find("SR_GLOBALTIMER") != std::string::npos;
 }
 
-// Where values come from within one round of a loop and the round before. Registers are used for one thing after another,
-// so it is the last write before the read that counts.
+// Where values come from within one round of a loop and the round before. Registers are used for one thing after
+// another, so it is the last write before the read that counts.
 class DataFlow {
  public:
   DataFlow(const std::vector<SassInstruction>& function, const SassLoop& loop) : function_(function), loop_(loop) {
@@ -154,7 +154,8 @@ bool arrives_before(const std::vector<SassInstruction>& function, const SassLoop
   const std::size_t first = head > kArrivalDistance ? head - kArrivalDistance : 0;
   for (std::size_t i = first; i < head; ++i) {
     const SassInstruction& before = function[i];
-    const bool arrives = (before.kind == SassKind::atomic && !is_exchange(before)) || before.operation.starts_with("RED");
+    const bool arrives =
+        (before.kind == SassKind::atomic && !is_exchange(before)) || before.operation.starts_with("RED");
     if (arrives && !before.address.empty() && before.address == look.address) return true;
   }
   return false;
@@ -174,8 +175,8 @@ Census count(const std::vector<SassInstruction>& function, const SassLoop& loop)
   return census;
 }
 
-// Integer operations for the loop's own ends: not for an address or a sleep, and not what a way out makes of the word that
-// was looked at or of a clock.
+// Integer operations for the loop's own ends: not for an address or a sleep, and not what a way out makes of the word
+// that was looked at or of a clock.
 std::size_t integer_work(const DataFlow& flow, const Places& deciding) {
   Places serves;
   for (std::size_t place = 0; place < flow.size(); ++place) {
@@ -186,7 +187,8 @@ std::size_t integer_work(const DataFlow& flow, const Places& deciding) {
   for (std::size_t place = 0; place < flow.size(); ++place) {
     if (flow.at(place).kind != SassKind::integer || serves.contains(place)) continue;
     const Places made_from = flow.sources(place, flow.at(place).reads);
-    const bool news = std::any_of(made_from.begin(), made_from.end(), [&](std::size_t p) { return flow.brings_news(p); });
+    const bool news =
+        std::any_of(made_from.begin(), made_from.end(), [&](std::size_t p) { return flow.brings_news(p); });
     count += news && deciding.contains(place) ? 0 : 1;
   }
   return count;
@@ -254,8 +256,8 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
       updates = true;  // with what it found itself the round before, or with what was read or made anew in this one
     } else if (instruction.kind == SassKind::atomic && !is_exchange(instruction) && !changes_nothing(flow, place)) {
       changes = true;
-    } else if (decides && (!judgement.look || (instruction.strong && !judgement.strong) ||
-                           instruction.kind == SassKind::atomic)) {
+    } else if (decides &&
+               (!judgement.look || (instruction.strong && !judgement.strong) || instruction.kind == SassKind::atomic)) {
       judgement.look = loop.body[place];
       judgement.strong = instruction.strong || instruction.kind == SassKind::atomic;
     }

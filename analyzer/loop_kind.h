@@ -32,10 +32,10 @@ struct LoopJudgement {
   bool strong = false;              ///< it has to see what others store
   bool sleeps = false;              ///< NANOSLEEP between two looks
   bool fences = false;
-  bool deadline = false;      ///< reads a clock, and leaves on that as well
+  bool deadline = false;       ///< reads a clock, and leaves on that as well
   std::size_t arithmetic = 0;  ///< floating-point operations
   std::size_t integers = 0;    ///< integer operations that serve neither a look nor the ways out that it decides
-  std::string why;            ///< one line for people
+  std::string why;             ///< one line for people
 };
 
 /// `function`: all its instructions by offset; `loop`: one of find_loops(function).

@@ -120,8 +120,8 @@ class SignalGroups {
     const std::uint32_t group = group_of(key);
     if (group == kFree) return std::nullopt;
     const auto begin = members_.begin() + begins_[group], end = members_.begin() + begins_[group + 1];
-    const auto after = std::upper_bound(begin, end, upto,
-                                        [&](TimeNs time, std::uint32_t i) { return time < signals_[i].at; });
+    const auto after =
+        std::upper_bound(begin, end, upto, [&](TimeNs time, std::uint32_t i) { return time < signals_[i].at; });
     if (after == begin) return std::nullopt;
     return *std::prev(after);
   }

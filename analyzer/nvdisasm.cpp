@@ -62,10 +62,12 @@ bool is_in_versioned_toolkit(std::string_view file) {
 // Headers that come with the toolkit or the system.
 bool is_toolkit_file(std::string_view file) {
   static constexpr std::array<std::string_view, 7> kFolders = {
-      "/cuda/std/", "/cuda/include/", "/cccl/", "/targets/x86_64-linux/include/", "/targets/sbsa-linux/include/",
+      "/cuda/std/",    "/cuda/include/",    "/cccl/", "/targets/x86_64-linux/include/", "/targets/sbsa-linux/include/",
       "/usr/include/", "cooperative_groups"};
-  static constexpr std::array<std::string_view, 3> kBeginnings = {"sm_", "device_atomic_functions", "cuda_device_runtime"};
-  if (std::any_of(kFolders.begin(), kFolders.end(), [&](auto part) { return file.find(part) != file.npos; })) return true;
+  static constexpr std::array<std::string_view, 3> kBeginnings = {"sm_", "device_atomic_functions",
+                                                                  "cuda_device_runtime"};
+  if (std::any_of(kFolders.begin(), kFolders.end(), [&](auto part) { return file.find(part) != file.npos; }))
+    return true;
   if (is_in_versioned_toolkit(file)) return true;
   const std::string_view name = file.substr(file.rfind('/') + 1);
   return std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](auto begin) { return name.starts_with(begin); });

@@ -55,7 +55,8 @@ class Overlapping {
     Tasks tasks;
     for (std::size_t p = 0; p < parts.size(); ++p) {
       tasks.add([&, p] {
-        for (std::size_t s = p; s < sms_.size(); s += parts.size()) parts[p] += of(sms_[s], independent.at(sms_[s].device));
+        for (std::size_t s = p; s < sms_.size(); s += parts.size())
+          parts[p] += of(sms_[s], independent.at(sms_[s].device));
       });
     }
     tasks.run();

@@ -78,8 +78,8 @@ std::vector<const SampledPc*> sampled_in(const FunctionStalls& stalls, const Fun
   return pcs;
 }
 
-// The warps of a block stand at the first barrier behind the loop while one of them polls. What stands behind an end or a
-// jump is reached from elsewhere.
+// The warps of a block stand at the first barrier behind the loop while one of them polls. What stands behind an end or
+// a jump is reached from elsewhere.
 std::uint64_t waiting_behind(const FunctionStalls& stalls, const Function& function, const SassLoop& loop) {
   const std::size_t last = loop.body.back();
   for (std::size_t i = last + 1; i < function.size() && i <= last + kBarrierDistance; ++i) {
@@ -103,7 +103,8 @@ std::string with_target(const SassInstruction& instruction) {
   const std::size_t label = instruction.text.find("`(");
   const std::size_t end = instruction.text.find(')', label);
   if (!instruction.target || label == std::string::npos || end == std::string::npos) return instruction.text;
-  return instruction.text.substr(0, label) + fmt::format("{:#06x}", *instruction.target) + instruction.text.substr(end + 1);
+  return instruction.text.substr(0, label) + fmt::format("{:#06x}", *instruction.target) +
+         instruction.text.substr(end + 1);
 }
 
 std::string main_reasons(const std::vector<StallShare>& reasons) {
@@ -149,8 +150,8 @@ void count_samples(PollingLoop& found, const FunctionStalls& stalls, std::uint64
                                        format_percent(found.share), main_reasons(found.reasons)));
 }
 
-PollingLoop from_sass(const FunctionStalls& stalls, std::uint64_t device, const Function& function, const SassLoop& loop,
-                      const LoopJudgement& judgement) {
+PollingLoop from_sass(const FunctionStalls& stalls, std::uint64_t device, const Function& function,
+                      const SassLoop& loop, const LoopJudgement& judgement) {
   PollingLoop found = base_loop(stalls);
   found.kind = judgement.kind;
   found.from_instructions = true;
@@ -172,8 +173,9 @@ PollingLoop from_sass(const FunctionStalls& stalls, std::uint64_t device, const 
     found.file = pc->file;
     found.line = pc->line;
   }
-  found.evidence.insert(found.evidence.begin(),
-                        fmt::format("a loop of {}: {}", count_of(loop.body.size(), "instruction"), one_line(judgement.why)));
+  found.evidence.insert(
+      found.evidence.begin(),
+      fmt::format("a loop of {}: {}", count_of(loop.body.size(), "instruction"), one_line(judgement.why)));
   if (judgement.sleeps) found.evidence.push_back("it sleeps between two looks (NANOSLEEP)");
   if (judgement.deadline) found.evidence.push_back("it reads a clock, and gives up by it");
   if (found.behind > 0) {
@@ -210,7 +212,8 @@ std::vector<PollingLoop> loops_of(const FunctionStalls& stalls, std::uint64_t de
     if (!of_interest(candidate.loop)) continue;
     // A part of a loop may lie behind the kernel's end, with other loops between: ranges of offsets tell nothing.
     const auto shares = [&](const Candidate& other) {
-      return std::any_of(other.body.begin(), other.body.end(), [&](std::size_t i) { return candidate.body.contains(i); });
+      return std::any_of(other.body.begin(), other.body.end(),
+                         [&](std::size_t i) { return candidate.body.contains(i); });
     };
     std::uint64_t inner = 0;
     for (const Candidate& other : found) inner += shares(other) ? other.loop.samples : 0;
@@ -229,8 +232,8 @@ double memory_share(const std::vector<StallShare>& reasons) {
          share_of(reasons, "branch_resolving") + share_of(reasons, "sleeping");
 }
 
-// Samples alone: few neighbouring program counters that wait for memory and branch. A streaming loop or a chain of pointers
-// may look the same.
+// Samples alone: few neighbouring program counters that wait for memory and branch. A streaming loop or a chain of
+// pointers may look the same.
 std::optional<PollingLoop> from_samples(const FunctionStalls& stalls, std::uint64_t device) {
   if (stalls.pcs.empty()) return std::nullopt;
   std::size_t best_first = 0, best_last = 0;
@@ -252,10 +255,12 @@ std::optional<PollingLoop> from_samples(const FunctionStalls& stalls, std::uint6
   PollingLoop found = base_loop(stalls);
   found.begin = pcs.front()->offset;
   found.end = pcs.back()->offset;
-  found.evidence.push_back("told from samples alone, without the loop's instructions: a loop that streams through memory or "
-                           "follows pointers may look the same");
+  found.evidence.push_back(
+      "told from samples alone, without the loop's instructions: a loop that streams through memory or "
+      "follows pointers may look the same");
   count_samples(found, stalls, device, pcs);
-  if (memory_share(found.reasons) < kForMemory || found.share < kDeviceShare || !of_interest(found)) return std::nullopt;
+  if (memory_share(found.reasons) < kForMemory || found.share < kDeviceShare || !of_interest(found))
+    return std::nullopt;
   // A wait loop stores nothing; what does, waits for its stores when it ends.
   if (share_of(found.reasons, "drain") >= kDrains) return std::nullopt;
   const double branches = share_of(found.reasons, "branch_resolve") + share_of(found.reasons, "branch_resolving");
@@ -289,7 +294,8 @@ std::vector<std::string> beside(const TraceModel& model, const PollingLoop& loop
   std::map<std::string, TimeNs> together;
   for (const store::KernelRow& kernel : model.kernels) {
     if (kernel.device != loop.device || same_function(loop, kernel.name)) continue;
-    auto span = std::partition_point(polling.begin(), polling.end(), [&](const auto& p) { return p.second <= kernel.start; });
+    auto span =
+        std::partition_point(polling.begin(), polling.end(), [&](const auto& p) { return p.second <= kernel.start; });
     for (; span != polling.end() && span->first < kernel.end; ++span) {
       together[kernel.name] += std::min(span->second, kernel.end) - std::max(span->first, kernel.start);
     }

@@ -19,23 +19,23 @@ struct PollingLoop {
   std::string symbol;
   std::string function;  ///< as people read it
   LoopKind kind = LoopKind::poll;
-  bool from_instructions = false;  ///< false: from samples alone, without the loop's instructions
-  double confidence = 0;           ///< 0 to 1
+  bool from_instructions = false;    ///< false: from samples alone, without the loop's instructions
+  double confidence = 0;             ///< 0 to 1
   std::uint64_t begin = 0, end = 0;  ///< offsets of the first and the last instruction in the function
   std::string file;                  ///< of the look at the word; empty = not known
   std::uint32_t line = 0;
   std::uint64_t samples = 0;
-  std::uint64_t behind = 0;    ///< samples of warps that stand at the barrier behind the loop until it ends
-  double share = 0;            ///< of its device's samples, those behind it not included
-  double behind_share = 0;     ///< the same for those behind it
-  double function_share = 0;   ///< of its function's samples, those behind it not included
-  bool sleeps = false;         ///< NANOSLEEP between two looks: a wait that gives its turns away
-  bool deadline = false;       ///< gives up by a clock
-  std::vector<StallShare> reasons;    ///< most samples first
-  std::vector<std::string> evidence;  ///< in words and figures
-  std::vector<std::string> code;      ///< a line an instruction: offset and text; empty without instructions
+  std::uint64_t behind = 0;               ///< samples of warps that stand at the barrier behind the loop until it ends
+  double share = 0;                       ///< of its device's samples, those behind it not included
+  double behind_share = 0;                ///< the same for those behind it
+  double function_share = 0;              ///< of its function's samples, those behind it not included
+  bool sleeps = false;                    ///< NANOSLEEP between two looks: a wait that gives its turns away
+  bool deadline = false;                  ///< gives up by a clock
+  std::vector<StallShare> reasons;        ///< most samples first
+  std::vector<std::string> evidence;      ///< in words and figures
+  std::vector<std::string> code;          ///< a line an instruction: offset and text; empty without instructions
   std::vector<std::uint32_t> code_lines;  ///< the source line of each, in `file` or in what it includes; 0 = not known
-  std::vector<std::string> beside;    ///< kernels that ran on the device at the same time, longest first
+  std::vector<std::string> beside;        ///< kernels that ran on the device at the same time, longest first
 };
 
 /// Most samples first. A loop whose share could not be told from chance is not listed.

@@ -35,10 +35,9 @@ double between(std::span<const known::Slowdown> anchors, double pollers, double 
 
 SlowdownRange range_of(std::span<const known::Slowdown> anchors, double pollers, double spread, std::string from) {
   SlowdownRange range;
-  const double values[] = {between(anchors, pollers, &known::Slowdown::compute),
-                           between(anchors, pollers, &known::Slowdown::shared_memory),
-                           between(anchors, pollers, &known::Slowdown::streaming),
-                           between(anchors, pollers, &known::Slowdown::l2_latency)};
+  const double values[] = {
+      between(anchors, pollers, &known::Slowdown::compute), between(anchors, pollers, &known::Slowdown::shared_memory),
+      between(anchors, pollers, &known::Slowdown::streaming), between(anchors, pollers, &known::Slowdown::l2_latency)};
   range.by_work.value = values[2];
   range.by_work.low = std::min(*std::min_element(std::begin(values), std::end(values)), values[2] / spread);
   range.by_work.high = *std::max_element(std::begin(values), std::end(values));
@@ -48,8 +47,8 @@ SlowdownRange range_of(std::span<const known::Slowdown> anchors, double pollers,
 
 bool on_one_word(const SiteStats& site) { return site.words_seen ? *site.words_seen == 1 : site.words == 1; }
 
-/// A group's parked leader looks without a pause for 50 us, then sleeps a 512th of the wait so far, from 250 us on a 128th,
-/// 8 us at most (wic/strategies/leader_bar_sync.h). On the mean the signal comes in the middle of a sleep.
+/// A group's parked leader looks without a pause for 50 us, then sleeps a 512th of the wait so far, from 250 us on a
+/// 128th, 8 us at most (wic/strategies/leader_bar_sync.h). On the mean the signal comes in the middle of a sleep.
 double parked_wake_ns(double wait_ns) {
   constexpr double kAtOnce = 50e3, kLong = 250e3, kLongest = 8e3;
   double sleep = 0;
@@ -70,7 +69,7 @@ double wake_when_parked(const SiteStats& site, double pollers, double polled_ns,
 /// What the model needs of a site that was polled.
 struct Polled {
   std::map<DeviceId, StepCount> pollers;
-  double a_word = 0;         ///< as SitePrediction::pollers_a_word
+  double a_word = 0;  ///< as SitePrediction::pollers_a_word
   double mean_wait_ns = 0;
   std::uint64_t waits = 0;
   std::optional<SlowdownRange> slowdown;
@@ -83,8 +82,8 @@ class PollingTimes {
   explicit PollingTimes(std::vector<Interval> times) : times_(std::move(times)) {}
   TimeNs within(TimeNs begin, TimeNs end) const {
     TimeNs sum = 0;
-    auto at = std::upper_bound(times_.begin(), times_.end(), begin,
-                               [](TimeNs t, const Interval& i) { return t < i.end; });
+    auto at =
+        std::upper_bound(times_.begin(), times_.end(), begin, [](TimeNs t, const Interval& i) { return t < i.end; });
     for (; at != times_.end() && at->begin < end; ++at) sum += std::min(end, at->end) - std::max(begin, at->begin);
     return sum;
   }
@@ -171,7 +170,8 @@ class Predicting {
       prediction.reason = prediction.break_even_reason = std::move(why);
       return prediction;
     };
-    if (site.strategies.empty()) return refuse("only threads of the CPU wait here; the model is of waits inside kernels");
+    if (site.strategies.empty())
+      return refuse("only threads of the CPU wait here; the model is of waits inside kernels");
     if (found == polled_.end() || !polling_when_path_unknown(site)) {
       return refuse("nobody polled here: record the program with --mode poll");
     }
@@ -183,8 +183,8 @@ class Predicting {
     std::string why;
     polled.slowdown = slowdown_beside(site, polled.a_word, why);
     if (!polled.slowdown) return refuse(why);
-    polled.congests_host = site.word_memory == WordMemory::pinned_host && on_one_word(site) &&
-                           polled.a_word >= known::kCongestedFrom;
+    polled.congests_host =
+        site.word_memory == WordMemory::pinned_host && on_one_word(site) && polled.a_word >= known::kCongestedFrom;
     if (!path_.missing.empty()) {
       prediction.reason = "no critical path: " + path_.missing;
     } else {
@@ -197,8 +197,8 @@ class Predicting {
     return prediction;
   }
 
-  /// Parking costs `late` a wait in latency and saves, of each nanosecond waited, 1 - 1/S of the work beside it: it pays
-  /// from late / (1 - 1/S) on.
+  /// Parking costs `late` a wait in latency and saves, of each nanosecond waited, 1 - 1/S of the work beside it: it
+  /// pays from late / (1 - 1/S) on.
   static void break_even(const SiteStats& site, const Polled& polled, SitePrediction& prediction) {
     const double s = polled.slowdown->by_work.value;
     const double late = wake_when_parked(site, polled.a_word, static_cast<double>(known::kWakePolled), 0) -
@@ -215,9 +215,8 @@ class Predicting {
     }
     const double length = late / (1 - 1 / s);
     prediction.break_even_ns = std::max(known::kShortestBreakEven, static_cast<TimeNs>(length));
-    prediction.break_even_reason =
-        fmt::format("parking wakes up {} later and spares work beside it {:.3g} of its time",
-                    format_duration(static_cast<TimeNs>(late)), 1 - 1 / s);
+    prediction.break_even_reason = fmt::format("parking wakes up {} later and spares work beside it {:.3g} of its time",
+                                               format_duration(static_cast<TimeNs>(late)), 1 - 1 / s);
   }
 
   /// Of the pollers of one site, by device: the path goes on in time.
@@ -331,9 +330,9 @@ class Predicting {
       result_.reason = "no site was polled inside kernels";
     } else {
       result_.program = gain_of(all_saved_);
-      result_.reason = fmt::format(
-          "of {} on the critical path while polling, parking would save {}",
-          format_duration(result_.path_ns), format_duration(static_cast<TimeNs>(std::max(0.0, all_saved_[kValue]))));
+      result_.reason = fmt::format("of {} on the critical path while polling, parking would save {}",
+                                   format_duration(result_.path_ns),
+                                   format_duration(static_cast<TimeNs>(std::max(0.0, all_saved_[kValue]))));
     }
   }
 

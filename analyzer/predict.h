@@ -1,8 +1,10 @@
 // What parking would change: predicted from how the program polls, before anything is toggled.
 //
 // The model. The critical path through the times of polling (critical_path.h) has the length T. Were a site parked,
-//   - each stretch of work on a device would shrink from l to l (1 - x (1 - 1/S)): x is the part of it in which somebody
-//     polls at the site on that device, S how many times as long work takes beside such pollers as beside parked waiters;
+//   - each stretch of work on a device would shrink from l to l (1 - x (1 - 1/S)): x is the part of it in which
+//   somebody
+//     polls at the site on that device, S how many times as long work takes beside such pollers as beside parked
+//     waiters;
 //   - each wake-up at the site would take as long as a parked one does.
 // With T' the path's length then, the predicted gain is T / T'. Sites count as independent of each other. S comes from
 // measurements on an H200 (prediction_constants.h) and depends on where the word lies, how many poll one word and what
@@ -29,10 +31,10 @@ struct Gain {
 
 struct SitePrediction {
   SiteId site = 0;
-  std::optional<Gain> gain;  ///< of the program, were this site alone parked
-  std::string reason;        ///< what the gain rests on; without one, why there is none
-  double pollers_a_word = 0; ///< mean, while anybody polls; where every thread polls, warps an SM
-  double exposed = 0;        ///< the part of the path that is device work beside pollers of this site
+  std::optional<Gain> gain;   ///< of the program, were this site alone parked
+  std::string reason;         ///< what the gain rests on; without one, why there is none
+  double pollers_a_word = 0;  ///< mean, while anybody polls; where every thread polls, warps an SM
+  double exposed = 0;         ///< the part of the path that is device work beside pollers of this site
   /// The shortest wait that is worth parking; nothing where none is, or where it is not known.
   std::optional<TimeNs> break_even_ns;
   std::string break_even_reason;

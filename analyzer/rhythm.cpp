@@ -36,7 +36,8 @@ constexpr double kWhole = 0.98;
 constexpr double kWholeRecord = 0.999;
 /// Where less of all records is there, one side's may be lost altogether: each device has a buffer of its own.
 constexpr double kBothSides = 0.9;
-/// Messages may be so many iterations behind others, which have tags of their own: an eighth of all, within these bounds.
+/// Messages may be so many iterations behind others, which have tags of their own: an eighth of all, within these
+/// bounds.
 constexpr std::uint32_t kLeastOverlap = 2, kMostOverlap = 16;
 /// A numbering that starts again does so with one of its first numbers.
 constexpr std::uint32_t kFirstNumbers = 2;
@@ -73,7 +74,8 @@ std::pair<Counts, double> most_common(std::vector<Counts> counts) {
   Counts best;
   std::size_t most = 0;
   for (std::size_t begin = 0, end; begin < counts.size(); begin = end) {
-    for (end = begin + 1; end < counts.size() && counts[end] == counts[begin]; ++end) {}
+    for (end = begin + 1; end < counts.size() && counts[end] == counts[begin]; ++end) {
+    }
     if (end - begin > most) {
       most = end - begin;
       best = counts[begin];
@@ -102,10 +104,14 @@ Model model_of(const Counts& unit) {
 
 std::string_view meaning_of(Model model) {
   switch (model) {
-    case Model::unidirectional: return "one side always produces";
-    case Model::alternating: return "one transfer each way";
-    case Model::multiple: return "several transfers, the same counts every time";
-    default: return "counts vary";
+    case Model::unidirectional:
+      return "one side always produces";
+    case Model::alternating:
+      return "one transfer each way";
+    case Model::multiple:
+      return "several transfers, the same counts every time";
+    default:
+      return "counts vary";
   }
 }
 
@@ -161,8 +167,9 @@ class Finder {
     }
     const double aside = static_cast<double>(std::min(all_.forth, all_.back)) / static_cast<double>(steps_.size());
     if (aside <= kAside && there_.recorded < kBothSides) {
-      rhythm_.words = fmt::format("one side's messages only, but of all records only {} are there: the other side's may be lost",
-                                  format_percent(there_.recorded));
+      rhythm_.words =
+          fmt::format("one side's messages only, but of all records only {} are there: the other side's may be lost",
+                      format_percent(there_.recorded));
       return;
     }
     if (aside <= kAside) return one_way(numbered, aside);
@@ -251,7 +258,8 @@ class Finder {
     if (n < kMinIterations) return too_few(n, numbered);
     rhythm_.model = Model::unidirectional;
     rhythm_.confidence = prior(n) * (1 - 5 * aside);
-    rhythm_.words = fmt::format("one side always produces: {} one way", count_of(std::max(all_.forth, all_.back), "transfer"));
+    rhythm_.words =
+        fmt::format("one side always produces: {} one way", count_of(std::max(all_.forth, all_.back), "transfer"));
     if (aside > 0) {
       rhythm_.words += fmt::format(" beside {} the other way", std::min(all_.forth, all_.back));
     } else {
@@ -261,7 +269,8 @@ class Finder {
   }
 
   void too_few(std::size_t n, bool numbered) {
-    rhythm_.words = fmt::format("{}; at least {} are needed", count_of(n, numbered ? "iteration" : "transfer"), kMinIterations);
+    rhythm_.words =
+        fmt::format("{}; at least {} are needed", count_of(n, numbered ? "iteration" : "transfer"), kMinIterations);
   }
 
   std::vector<Counts> inner_counts() const {
@@ -296,7 +305,8 @@ class Finder {
     if (by_longer_iterations()) return;
     if (!whole()) return by_thinned_counts();
     if (in_phases(counts)) {
-      rhythm_.words = fmt::format("the counts change from one part of the run to another ({} in an iteration)", ranges_of(counts));
+      rhythm_.words =
+          fmt::format("the counts change from one part of the run to another ({} in an iteration)", ranges_of(counts));
       return;
     }
     if (by_shortest_repetition(kExact, 2 * kMostIterations)) return;
@@ -304,9 +314,10 @@ class Finder {
     rhythm_.model = Model::probabilistic;
     // Surer the less of the iterations any one count explains.
     rhythm_.confidence = std::min(1.0, (1 - share) / 0.5) * prior(counts.size());
-    rhythm_.words = fmt::format("direction and count vary: {} in an iteration; the most common count ({} forth, {} back) "
-                                "holds in {} of {} only",
-                                ranges_of(counts), usual.forth, usual.back, part, count_of(counts.size(), "iteration"));
+    rhythm_.words = fmt::format(
+        "direction and count vary: {} in an iteration; the most common count ({} forth, {} back) "
+        "holds in {} of {} only",
+        ranges_of(counts), usual.forth, usual.back, part, count_of(counts.size(), "iteration"));
   }
 
   // A few iterations of the program that only together have the same counts each time.
@@ -329,8 +340,9 @@ class Finder {
       take_program_period(length);
       rhythm_.model = model_of(sum);
       rhythm_.confidence = 0.9 * share * prior(units_.size() / length);
-      rhythm_.words = fmt::format("{}: {} forth and {} back in each {} iterations of the program, which {} of them keep to",
-                                  meaning_of(rhythm_.model), sum.forth, sum.back, length, format_percent(share));
+      rhythm_.words =
+          fmt::format("{}: {} forth and {} back in each {} iterations of the program, which {} of them keep to",
+                      meaning_of(rhythm_.model), sum.forth, sum.back, length, format_percent(share));
       return true;
     }
     return false;
@@ -371,12 +383,13 @@ class Finder {
     const auto [usual, share] = most_common(inner_counts());
     const bool kept_alike = std::abs(forth.kept - back.kept) <= 0.2;
     // Nothing of what is there exceeds a constant, and as much is there as the trace has of everything.
-    const bool constant = forth.excess <= 1.6 && back.excess <= 1.6 && kept_alike &&
-                          std::min(forth.kept, back.kept) >= there_.seen - 0.2;
+    const bool constant =
+        forth.excess <= 1.6 && back.excess <= 1.6 && kept_alike && std::min(forth.kept, back.kept) >= there_.seen - 0.2;
     const bool in_stretches = share >= 0.5 && usual.forth >= forth.most && usual.back >= back.most;
-    const std::string there = fmt::format("{} forth and {} back at most in an iteration; {} and {} of that are there on "
-                                          "average, where records are missing",
-                                          forth.most, back.most, format_percent(forth.kept), format_percent(back.kept));
+    const std::string there = fmt::format(
+        "{} forth and {} back at most in an iteration; {} and {} of that are there on "
+        "average, where records are missing",
+        forth.most, back.most, format_percent(forth.kept), format_percent(back.kept));
     take_program_period();
     if (constant || in_stretches) {
       rhythm_.model = model_of({static_cast<std::uint32_t>(forth.most), static_cast<std::uint32_t>(back.most)});
@@ -390,8 +403,8 @@ class Finder {
     if (excess >= 2.5 && !in_stretches && !swallowed) {
       rhythm_.model = Model::probabilistic;
       rhythm_.confidence = 0.8 * prior(counts.size());
-      rhythm_.words = fmt::format("direction and count vary more than losses explain ({:.1f} times as much): {}",
-                                  excess, there);
+      rhythm_.words =
+          fmt::format("direction and count vary more than losses explain ({:.1f} times as much): {}", excess, there);
       return;
     }
     rhythm_.words = "losses and counts that vary cannot be told apart: " + there;
@@ -446,7 +459,8 @@ class Finder {
   void by_transfers() {
     if (steps_.size() < 2 * kMinIterations) return too_few(steps_.size() / 2, true);
     if (!whole()) {
-      rhythm_.words = "the program's numbers do not tell iterations apart, and too much is missing to find them by order";
+      rhythm_.words =
+          "the program's numbers do not tell iterations apart, and too much is missing to find them by order";
       return;
     }
     if (by_shortest_repetition(kRegular, kMostTransfers)) {
@@ -469,7 +483,8 @@ class Finder {
     return static_cast<double>(stretches - 1) * -std::log(alike) < std::log(length * length / 2) + 2;
   }
 
-  // The shortest stretch that has the same counts each time, wherever it begins. Messages within it may come in any order.
+  // The shortest stretch that has the same counts each time, wherever it begins. Messages within it may come in any
+  // order.
   bool by_shortest_repetition(double regular, std::size_t longest) {
     const std::size_t n = std::min<std::size_t>(steps_.size(), 100'000);
     std::vector<std::uint32_t> backs(n + 1, 0);
@@ -494,9 +509,10 @@ class Finder {
         take_transfers_period(length);
         rhythm_.model = model_of(unit);
         rhythm_.confidence = share * prior(stretches);
-        rhythm_.words = fmt::format("{}: the shortest repetition has {} forth and {} back, which {} of {} stretches of "
-                                    "messages keep to",
-                                    meaning_of(rhythm_.model), unit.forth, unit.back, format_percent(share), stretches);
+        rhythm_.words = fmt::format(
+            "{}: the shortest repetition has {} forth and {} back, which {} of {} stretches of "
+            "messages keep to",
+            meaning_of(rhythm_.model), unit.forth, unit.back, format_percent(share), stretches);
         return true;
       }
     }
@@ -540,10 +556,10 @@ class Finder {
     rhythm_.model = Model::probabilistic;
     rhythm_.confidence = std::min(0.95, 0.55 + 0.4 * std::min(least, 1.0)) * prior(runs.size());
     rhythm_.period.count = 0;
-    rhythm_.words = fmt::format("direction and count vary: no stretch of up to {} messages repeats, and the direction turns "
-                                "after {} to {} messages, {:.1f} on average",
-                                kMostTransfers, *std::min_element(runs.begin(), runs.end()),
-                                *std::max_element(runs.begin(), runs.end()), mean);
+    rhythm_.words = fmt::format(
+        "direction and count vary: no stretch of up to {} messages repeats, and the direction turns "
+        "after {} to {} messages, {:.1f} on average",
+        kMostTransfers, *std::min_element(runs.begin(), runs.end()), *std::max_element(runs.begin(), runs.end()), mean);
     return true;
   }
 
@@ -553,18 +569,19 @@ class Finder {
     std::size_t chained = 0;
     for (std::size_t i = 1; i < steps_.size(); ++i) {
       const Step &previous = steps_[i - 1], &next = steps_[i];
-      const bool answers = previous.back != next.back && previous.received != 0 && previous.received <= next.at &&
-                           (previous.receiver == next.sender || previous.receiver == Step::kNobody ||
-                            next.sender == Step::kNobody);
+      const bool answers =
+          previous.back != next.back && previous.received != 0 && previous.received <= next.at &&
+          (previous.receiver == next.sender || previous.receiver == Step::kNobody || next.sender == Step::kNobody);
       chained += answers ? 1 : 0;
     }
     const double share = static_cast<double>(chained) / static_cast<double>(steps_.size() - 1);
     if (share < 0.97) return;
     rhythm_.model = Model::alternating;
     rhythm_.confidence = share * prior(steps_.size() / 2);
-    rhythm_.words = fmt::format("one transfer each way: {} of the transfers answer the one before, though the program "
-                                "numbers {} exchanges alike",
-                                format_percent(share), usual.forth);
+    rhythm_.words = fmt::format(
+        "one transfer each way: {} of the transfers answer the one before, though the program "
+        "numbers {} exchanges alike",
+        format_percent(share), usual.forth);
     take_transfers_period(2);
   }
 

@@ -6,8 +6,8 @@
 //   multiple        ((D0->D1)^n0, (D1->D0)^n1)^N     the same counts every iteration, more than one of them
 //   probabilistic   ((D0->D1)^(e n0), (D1->D0)^(e' n1))^N     direction and count vary
 //
-// An iteration is what the program numbers as one, where its numbers follow the messages in time; where they do not, the
-// shortest stretch of messages that repeats with the same counts each way.
+// An iteration is what the program numbers as one, where its numbers follow the messages in time; where they do not,
+// the shortest stretch of messages that repeats with the same counts each way.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Step {
   bool back = false;
   std::uint32_t iteration = 0;
   TimeNs at = 0;
-  TimeNs received = 0;  ///< 0 = not known
+  TimeNs received = 0;                                 ///< 0 = not known
   std::uint32_t sender = kNobody, receiver = kNobody;  ///< blocks, where they are known
 };
 

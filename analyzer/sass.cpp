@@ -88,22 +88,24 @@ int result_registers(std::string_view operation) {
 SassKind kind_of(std::string_view operation) {
   static constexpr std::array<std::string_view, 4> kLoads = {"LDG", "LD", "LDS", "ULDG"};
   static constexpr std::array<std::string_view, 3> kAtomics = {"ATOM", "ATOMG", "ATOMS"};
-  static constexpr std::array<std::string_view, 10> kStores = {"STG", "ST",     "STS",    "STAS",   "RED",
+  static constexpr std::array<std::string_view, 10> kStores = {"STG",  "ST",     "STS",     "STAS",    "RED",
                                                                "REDG", "UBLKCP", "UTMASTG", "UTMALDG", "LDGSTS"};
-  static constexpr std::array<std::string_view, 6> kFences = {"MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "FENCE", "UCCTL"};
+  static constexpr std::array<std::string_view, 6> kFences = {"MEMBAR", "ERRBAR", "CGAERRBAR",
+                                                              "CCTL",   "FENCE",  "UCCTL"};
   static constexpr std::array<std::string_view, 4> kBarriers = {"BAR", "UCGABAR_WAIT", "UCGABAR_ARV", "B2R"};
   static constexpr std::array<std::string_view, 7> kEnds = {"EXIT", "RET", "BRX", "JMX", "BRXU", "JMXU", "KILL"};
   static constexpr std::array<std::string_view, 24> kTensor = {
-      "HMMA", "IMMA", "DMMA", "BMMA", "QMMA", "OMMA", "HGMMA", "IGMMA", "QGMMA", "BGMMA", "UTCHMMA", "UTCQMMA",
-      "UTCOMMA", "UTCIMMA", "LDSM", "LDTM", "STTM", "MOVM", "WARPGROUP", "WARPGROUPSET", "SUST", "SULD", "TEX", "TLD"};
+      "HMMA",  "IMMA",  "DMMA",      "BMMA",         "QMMA",    "OMMA",    "HGMMA", "IGMMA",
+      "QGMMA", "BGMMA", "UTCHMMA",   "UTCQMMA",      "UTCOMMA", "UTCIMMA", "LDSM",  "LDTM",
+      "STTM",  "MOVM",  "WARPGROUP", "WARPGROUPSET", "SUST",    "SULD",    "TEX",   "TLD"};
   static constexpr std::array<std::string_view, 22> kFloating = {
-      "FADD", "FMUL", "FFMA", "FFMA2", "FMNMX", "FSEL", "FSETP", "FSET", "FCHK", "MUFU", "DADD",
-      "DMUL", "DFMA", "DSETP", "HADD2", "HMUL2", "HFMA2", "HSETP2", "HMNMX2", "F2F", "FRND", "FSWZADD"};
+      "FADD", "FMUL", "FFMA",  "FFMA2", "FMNMX", "FSEL",  "FSETP",  "FSET",   "FCHK", "MUFU", "DADD",
+      "DMUL", "DFMA", "DSETP", "HADD2", "HMUL2", "HFMA2", "HSETP2", "HMNMX2", "F2F",  "FRND", "FSWZADD"};
   // A U in front is the same in a uniform register.
   static constexpr std::array<std::string_view, 27> kInteger = {
-      "IADD3", "IADD",   "IMAD",  "LEA",   "SHF",  "SHL",       "SHR",    "LOP3",  "ISETP", "IMNMX", "VIADD", "VIMNMX", "IABS",
-      "POPC",  "FLO",    "PRMT",  "BREV",  "VIADDMNMX", "UIADD3", "UIMAD", "ULEA",  "USHF",  "ULOP3", "UISETP", "UPRMT",
-      "UPOPC", "UFLO"};
+      "IADD3",  "IADD",  "IMAD",   "LEA",  "SHF",   "SHL",    "SHR",   "LOP3",  "ISETP",
+      "IMNMX",  "VIADD", "VIMNMX", "IABS", "POPC",  "FLO",    "PRMT",  "BREV",  "VIADDMNMX",
+      "UIADD3", "UIMAD", "ULEA",   "USHF", "ULOP3", "UISETP", "UPRMT", "UPOPC", "UFLO"};
   const std::string_view first = first_part(operation);
   if (one_of(first, kLoads)) return SassKind::load;
   if (one_of(first, kAtomics)) return SassKind::atomic;
@@ -136,9 +138,9 @@ bool writes_nothing(SassKind kind, std::string_view first) {
     default:
       break;
   }
-  static constexpr std::array<std::string_view, 16> kNone = {"STL",      "BSSY", "BSYNC", "BREAK",   "WARPSYNC", "YIELD",
-                                                             "NOP",      "CALL", "DEPBAR", "LDGDEPBAR", "BMOV",  "BPT",
-                                                             "WARPGROUP", "PREEXIT", "ACQBULK", "PMTRIG"};
+  static constexpr std::array<std::string_view, 16> kNone = {
+      "STL",    "BSSY",      "BSYNC", "BREAK", "WARPSYNC",  "YIELD",   "NOP",     "CALL",
+      "DEPBAR", "LDGDEPBAR", "BMOV",  "BPT",   "WARPGROUP", "PREEXIT", "ACQBULK", "PMTRIG"};
   return one_of(first, kNone);
 }
 
@@ -167,7 +169,8 @@ std::size_t result_operands(const SassInstruction& instruction, std::string_view
   if (results == 1 && (first == "VOTE" || first == "VOTEU" || instruction.kind == SassKind::try_wait)) return results;
   if (results < count && is_register(operands[results])) ++results;
   // Carries.
-  const bool carries = first.starts_with("IADD") || first.starts_with("LEA") || first.starts_with("UIADD") || first == "ULEA";
+  const bool carries =
+      first.starts_with("IADD") || first.starts_with("LEA") || first.starts_with("UIADD") || first == "ULEA";
   while (carries && results < count && is_predicate(operands[results]) && count - results > 3) ++results;
   return results;
 }

@@ -20,8 +20,8 @@ struct Segment {
   std::optional<TimeNs> iteration_ns_p50;  ///< nothing without iterations
 };
 
-/// In order of time, without iterations; a single one where nothing changed. Cut at the interventions on the whole program, else at
-/// those on the one site that has most of them; `notes` is told what is not cut at.
+/// In order of time, without iterations; a single one where nothing changed. Cut at the interventions on the whole
+/// program, else at those on the one site that has most of them; `notes` is told what is not cut at.
 std::vector<Segment> find_segments(const TraceModel& model, std::vector<std::string>& notes);
 
 /// Adds those that lie wholly within [segment.begin_ns, segment.end_ns].

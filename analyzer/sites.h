@@ -43,10 +43,11 @@ struct SiteStats {
   std::uint64_t deadline_missed = 0;
   std::uint32_t max_waiting = 0;  ///< waits inside kernels at once
   std::uint32_t max_polling = 0;  ///< of these, under a strategy by which every waiter reads the word itself
-  std::optional<std::uint32_t> words_seen;      ///< distinct words waited on; nothing where the trace does not tell them apart
+  std::optional<std::uint32_t>
+      words_seen;  ///< distinct words waited on; nothing where the trace does not tell them apart
   std::optional<std::uint32_t> waiters_a_word;  ///< the most waits inside kernels of one device on one word at once
-  std::optional<store::ChoiceRow> choice;       ///< what `auto` stood for last; nothing where the site was never on `auto`
-  std::uint64_t choices = 0;                    ///< how often `auto` chose
+  std::optional<store::ChoiceRow> choice;  ///< what `auto` stood for last; nothing where the site was never on `auto`
+  std::uint64_t choices = 0;               ///< how often `auto` chose
 
   /// The strategy with the most waiting time; nothing where only host threads wait.
   std::optional<StrategyId> main_strategy() const;

@@ -54,8 +54,8 @@ struct Stalls {
   std::vector<FunctionStalls> functions;  ///< most samples first
 };
 
-/// CUPTI counts the samples in which the scheduler issued nothing a second time under "<reason>_not_issued": of the two,
-/// the larger is taken.
+/// CUPTI counts the samples in which the scheduler issued nothing a second time under "<reason>_not_issued": of the
+/// two, the larger is taken.
 Stalls gather_stalls(const TraceModel& model);
 
 /// Most samples first; reasons of the same name become one.

@@ -42,9 +42,9 @@ class StepCount {
   void build_sorted(const std::vector<Interval>& intervals);
   void build_rounded(const std::vector<Interval>& intervals);
 
-  std::vector<TimeNs> at_;             // where it steps
-  std::vector<std::int32_t> count_;    // from there on
-  std::vector<Sums> before_;           // up to there
+  std::vector<TimeNs> at_;           // where it steps
+  std::vector<std::int32_t> count_;  // from there on
+  std::vector<Sums> before_;         // up to there
   std::uint32_t most_ = 0;
 };
 

@@ -59,7 +59,8 @@ StreamWaitTable stream_waits(const TraceModel& model, const DeviceWork& device_w
     if (event.event_sync) recordings[{event.process, *event.event_sync}] = &event;
   }
 
-  std::map<std::tuple<StreamKey, StreamKey, std::string>, std::pair<StreamWaits, std::map<const WorkItem*, TimeNs>>> by_pair;
+  std::map<std::tuple<StreamKey, StreamKey, std::string>, std::pair<StreamWaits, std::map<const WorkItem*, TimeNs>>>
+      by_pair;
   for (const store::SyncRow& sync : model.syncs) {
     if (sync.kind != SyncKind::stream_waits_for_event || sync.result != 0 || !sync.stream) continue;
     const auto found = sync.event_sync ? recordings.find({sync.process, *sync.event_sync}) : recordings.end();

@@ -66,11 +66,12 @@ bool is_own(const store::ProcessRow& process);
 /// Fills in what is derived, and puts every list in order of time. For models that were not loaded from a trace.
 void settle(TraceModel& model);
 
-/// Told before each part of a trace is read: how many were begun, of how many. False: read no further. By several threads,
-/// but never by two at once.
+/// Told before each part of a trace is read: how many were begun, of how many. False: read no further. By several
+/// threads, but never by two at once.
 using LoadWatch = std::function<bool(std::size_t done, std::size_t of)>;
 
-/// Everything a trace holds, read by two threads where it is finished. `name` is what people call it (the file's name). Error too when `watch` has said false.
+/// Everything a trace holds, read by two threads where it is finished. `name` is what people call it (the file's name).
+/// Error too when `watch` has said false.
 Result<TraceModel> load(const store::Reader& reader, std::string name, const LoadWatch& watch = {});
 
 }  // namespace wicprof::analyzer

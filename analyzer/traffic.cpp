@@ -108,10 +108,10 @@ Waiting waiting_of(const TraceModel& model, const WakeEdge& edge) {
 struct SiteFacts {
   std::uint64_t signals = 0, announcing = 0;  ///< announcing: with a payload
   std::uint64_t edges = 0;
-  std::uint64_t behind = 0, far_behind = 0;   ///< the waiter was at least one, or two, iterations further
-  std::uint64_t at_once = 0;                  ///< the signal had come when the waiter did
-  PartyIndex from = kNone, to = kNone;        ///< the first seen
-  bool one_way = true;                        ///< all go from `from` to `to`
+  std::uint64_t behind = 0, far_behind = 0;  ///< the waiter was at least one, or two, iterations further
+  std::uint64_t at_once = 0;                 ///< the signal had come when the waiter did
+  PartyIndex from = kNone, to = kNone;       ///< the first seen
+  bool one_way = true;                       ///< all go from `from` to `to`
   bool one_sender = true;
   bool room = false;
   std::uint32_t releasing = 0, waiting = 0;  ///< ends on a device that plays several; 0 = any
@@ -141,14 +141,25 @@ class Gatherer {
 
  private:
   Index<SiteId> all_sites() const {
-    return index_of<SiteId>([&](const auto& add) { for (const auto& row : model_.signals) add(row.site); },
-                            [&](const auto& add) { for (const auto& row : model_.waits) add(row.site); },
-                            [&](const auto& add) { for (const auto& row : model_.host_waits) add(row.site); });
+    return index_of<SiteId>(
+        [&](const auto& add) {
+          for (const auto& row : model_.signals) add(row.site);
+        },
+        [&](const auto& add) {
+          for (const auto& row : model_.waits) add(row.site);
+        },
+        [&](const auto& add) {
+          for (const auto& row : model_.host_waits) add(row.site);
+        });
   }
   Index<DeviceId> all_devices() const {
     return index_of<DeviceId>([&](const auto& add) { add(kHostDevice); },
-                              [&](const auto& add) { for (const auto& row : model_.signals) add(row.device); },
-                              [&](const auto& add) { for (const auto& row : model_.waits) add(row.device); });
+                              [&](const auto& add) {
+                                for (const auto& row : model_.signals) add(row.device);
+                              },
+                              [&](const auto& add) {
+                                for (const auto& row : model_.waits) add(row.device);
+                              });
   }
 
   // Where channels have both ends on one device, their sites tell whose block it is that signals or waits.
@@ -187,8 +198,8 @@ class Gatherer {
     ends_ = most + 1;
   }
 
-  // Parties are devices where devices talk to each other. On one device they are blocks that signal at the same sites or
-  // wait at the same sites.
+  // Parties are devices where devices talk to each other. On one device they are blocks that signal at the same sites
+  // or wait at the same sites.
   void name_parties() {
     const bool across = std::any_of(matching_.edges.begin(), matching_.edges.end(), [&](const WakeEdge& edge) {
       return edge.host != (model_.signals[edge.signal].device == kHostDevice) ||
@@ -197,7 +208,8 @@ class Gatherer {
     traffic_.one_device = !across && !shared_device_;
     if (!traffic_.one_device) {
       for (std::size_t i = 0; i < devices_.size(); ++i) {
-        for (std::uint32_t end = 0; end < ends_; ++end) traffic_.parties.push_back({devices_.at(i), party_name(i, end), end});
+        for (std::uint32_t end = 0; end < ends_; ++end)
+          traffic_.parties.push_back({devices_.at(i), party_name(i, end), end});
       }
       return;
     }
@@ -246,7 +258,8 @@ class Gatherer {
   std::string party_name(std::size_t device, std::uint32_t end) const {
     const DeviceId id = devices_.at(device);
     std::string name = model_.device_name(id);
-    const auto alike = std::count_if(model_.devices.begin(), model_.devices.end(), [&](const auto& d) { return d.name == name; });
+    const auto alike =
+        std::count_if(model_.devices.begin(), model_.devices.end(), [&](const auto& d) { return d.name == name; });
     if (alike > 1) name = fmt::format("{} ({})", model_.device_key(id), name);
     return end < kFirstDeviceEnd ? name : fmt::format("part {} of {}", end - kFirstDeviceEnd, name);
   }
@@ -470,7 +483,8 @@ class Gatherer {
         traffic_.lost += static_cast<std::uint64_t>(stat.value);
     }
     const auto kept = static_cast<double>(model_.waits.size() + model_.signals.size() + model_.host_waits.size());
-    const double recorded = traffic_.there.recorded = traffic_.lost == 0 ? 1 : kept / (kept + static_cast<double>(traffic_.lost));
+    const double recorded = traffic_.there.recorded =
+        traffic_.lost == 0 ? 1 : kept / (kept + static_cast<double>(traffic_.lost));
     std::uint64_t missing = 0;
     const double signals = share_of_rows(model_.signals, missing);
     const double waits = std::min(share_of_rows(model_.waits, missing), share_of_rows(model_.host_waits, missing));
@@ -491,9 +505,9 @@ class Gatherer {
   std::uint32_t ends_ = 1;
   std::vector<PartyIndex> role_of_;
   std::uint64_t announcing_ = 0;
-  double signals_there_ = 1;  // the part of the waits whose signal is recorded
-  std::vector<Origin> origins_;    // of the messages
-  std::vector<Message> within_;    // a party's to itself
+  double signals_there_ = 1;     // the part of the waits whose signal is recorded
+  std::vector<Origin> origins_;  // of the messages
+  std::vector<Message> within_;  // a party's to itself
   std::vector<Origin> within_origins_;
   Traffic traffic_;
 };

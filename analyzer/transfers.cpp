@@ -28,7 +28,8 @@ void turn_into_begins(std::vector<std::uint32_t>& counts) {
 /// Calls `take` with each part of a list whose members have the same number in `of`, in the list's order.
 void for_each_part(std::span<std::uint32_t> list, const std::vector<std::uint32_t>& of, const auto& take) {
   for (std::size_t begin = 0, end; begin < list.size(); begin = end) {
-    for (end = begin + 1; end < list.size() && of[list[end]] == of[list[begin]]; ++end) {}
+    for (end = begin + 1; end < list.size() && of[list[end]] == of[list[begin]]; ++end) {
+    }
     take(list.subspan(begin, end - begin));
   }
 }
@@ -44,7 +45,11 @@ class Merging {
  public:
   Merging(const TraceModel& model, const Matching& matching, const std::vector<Message>& messages,
           std::vector<Origin> origins, const std::function<PartyIndex(const WakeEdge&)>& receiver_of)
-      : model_(model), matching_(matching), messages_(messages), origins_(std::move(origins)), receiver_of_(receiver_of) {}
+      : model_(model),
+        matching_(matching),
+        messages_(messages),
+        origins_(std::move(origins)),
+        receiver_of_(receiver_of) {}
 
   std::vector<Message> run() {
     std::vector<std::uint32_t> order = by_way();
@@ -214,7 +219,9 @@ class Merging {
   }
 
   std::vector<Message> in_order_of_time() {
-    const auto earlier = [&](const Kept& a, const Kept& b) { return messages_[a.message].at < messages_[b.message].at; };
+    const auto earlier = [&](const Kept& a, const Kept& b) {
+      return messages_[a.message].at < messages_[b.message].at;
+    };
     std::stable_sort(kept_.begin(), kept_.end(), earlier);
     std::vector<Message> transfers;
     transfers.reserve(kept_.size());
@@ -239,8 +246,8 @@ class Merging {
 
 }  // namespace
 
-std::vector<Message> merge_parts(const TraceModel& model, const Matching& matching, const std::vector<Message>& messages,
-                                 std::vector<Origin> origins,
+std::vector<Message> merge_parts(const TraceModel& model, const Matching& matching,
+                                 const std::vector<Message>& messages, std::vector<Origin> origins,
                                  const std::function<PartyIndex(const WakeEdge&)>& receiver_of) {
   return Merging(model, matching, messages, std::move(origins), receiver_of).run();
 }

@@ -20,8 +20,8 @@ struct Origin {
 /// Words that are set to one value for one iteration are parts of one transfer (a flag for each block, say), unless one
 /// waiter waits several times there. `origins` are the messages'; `receiver_of` tells the party that an edge released.
 /// The answer is in order of time. Linear where messages come nearly in that order.
-std::vector<Message> merge_parts(const TraceModel& model, const Matching& matching, const std::vector<Message>& messages,
-                                 std::vector<Origin> origins,
+std::vector<Message> merge_parts(const TraceModel& model, const Matching& matching,
+                                 const std::vector<Message>& messages, std::vector<Origin> origins,
                                  const std::function<PartyIndex(const WakeEdge&)>& receiver_of);
 
 }  // namespace wicprof::analyzer

@@ -169,7 +169,7 @@ std::vector<IterationWaits> WaitModel::iterations() const {
 void WaitModel::sum_up(const Modes& modes) {
   struct PerSite {
     SiteWaits part[2];
-    std::vector<bool> seen[2];        // waiters
+    std::vector<bool> seen[2];         // waiters
     std::vector<TimeNs> transfers[2];  // of each signal once
   };
   std::map<SiteId, PerSite> sites;

@@ -44,10 +44,10 @@ struct WaitSums {
   std::uint64_t matched = 0;
   std::uint64_t data_first = 0, consumer_first = 0, undecided = 0;
   TimeNs producer_late_ns = 0, wake_ns = 0;
-  TimeNs lead_ns = 0;                              ///< the sum of T_p - T_c, with its sign
-  std::uint64_t shared_signals_waits = 0;          ///< waits whose signal released several; the next two are theirs
+  TimeNs lead_ns = 0;                      ///< the sum of T_p - T_c, with its sign
+  std::uint64_t shared_signals_waits = 0;  ///< waits whose signal released several; the next two are theirs
   TimeNs wake_shared_ns = 0, wake_own_ns = 0;
-  std::uint64_t transfers = 0;                     ///< waits whose W_t is known
+  std::uint64_t transfers = 0;                          ///< waits whose W_t is known
   TimeNs transfer_ns = 0, waiting_of_transfers_ns = 0;  ///< W_t and W_p of these
 
   WaitSums& operator+=(const WaitSums& other);
@@ -60,7 +60,8 @@ struct SiteWaits {
   TimeNs span_ns = 0;      ///< how long it was
   std::uint64_t waiters = 0;
   WaitSums sums;
-  /// (W_p + W_t) / (waiters x span): the part of its time that a consumer spends in communication. W_t counts where known.
+  /// (W_p + W_t) / (waiters x span): the part of its time that a consumer spends in communication. W_t counts where
+  /// known.
   std::optional<double> consumer_share;
   /// W_t once for every signal / span: the part of the time in which data is on its way. Nothing where no W_t is known.
   std::optional<double> producer_share;
@@ -86,7 +87,7 @@ class WaitModel {
   /// The time that the transfer of a signal's data took.
   std::optional<TimeNs> transfer_of(std::size_t signal) const;
 
-  const std::vector<SiteWaits>& sites() const { return sites_; }             ///< by site id, polling first
+  const std::vector<SiteWaits>& sites() const { return sites_; }  ///< by site id, polling first
   /// In the order of Waiters::slots(). Worked out when asked for: there may be as many as waits.
   std::vector<IterationWaits> iterations() const;
   /// All sites in one mode; nothing where no wait began in it.

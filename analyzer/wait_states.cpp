@@ -9,7 +9,8 @@ WaitStates::WaitStates(const TraceModel& model) : model_(model) {
   others_.reserve(model.waits.size());
   auto kernel = model.kernels.begin();
   for (const store::WaitRow& wait : model.waits) {
-    for (; kernel != model.kernels.end() && kernel->start <= wait.arrived; ++kernel) states_.begin_kernel(store::shape_of(*kernel));
+    for (; kernel != model.kernels.end() && kernel->start <= wait.arrived; ++kernel)
+      states_.begin_kernel(store::shape_of(*kernel));
     others_.push_back(static_cast<std::uint8_t>(states_.others(wait)));
   }
 }

@@ -142,7 +142,8 @@ void Waiters::number_iterations(const TraceModel& model) {
   };
   slot_of_wait_.reserve(model.waits.size());
   for (const store::WaitRow& wait : model.waits) {
-    slot_of_wait_.push_back(slot_for(groups.number(wait.site, wait.device), wait.iteration, wait.arrived, wait.resumed));
+    slot_of_wait_.push_back(
+        slot_for(groups.number(wait.site, wait.device), wait.iteration, wait.arrived, wait.resumed));
   }
   slot_of_host_wait_.reserve(model.host_waits.size());
   for (const store::HostWaitRow& wait : model.host_waits) {

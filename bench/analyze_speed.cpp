@@ -1,5 +1,5 @@
-// How long a trace of N events takes to be read and analysed, and how much memory: what `wic-prof analyze --format json`
-// does, in a process of its own, for each N. Making the trace (made_trace.h) is not timed.
+// How long a trace of N events takes to be read and analysed, and how much memory: what `wic-prof analyze --format
+// json` does, in a process of its own, for each N. Making the trace (made_trace.h) is not timed.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,7 +66,9 @@ Cost measure(const std::string& path, std::int64_t events) {
               told.waits == static_cast<std::uint64_t>(events / kEventsAnIteration * bench::kWaitsAnIteration);
   close(ends[0]);
   close(ends[1]);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
   cost.seconds = told.whole;
   cost.load_seconds = told.load;
   cost.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
@@ -122,11 +124,13 @@ int main(int argc, char** argv) {
     // The promise is about 10 M events; below, cost has to be in proportion or less.
     const bool promised = events >= 10'000'000;
     const auto bar = [&](double value) { return promised ? std::optional(value) : std::nullopt; };
-    claim.add({"seconds_" + name, params, took, "s", promised ? "5 s" : "", promised ? std::optional(took / 5) : std::nullopt, bar(1), true});
+    claim.add({"seconds_" + name, params, took, "s", promised ? "5 s" : "",
+               promised ? std::optional(took / 5) : std::nullopt, bar(1), true});
     claim.add({"cpu_seconds_" + name, params, bench::median(cpu), "s"});
     claim.add({"load_seconds_" + name, params, bench::median(load), "s"});
     const double bytes = bench::median(peak);
-    claim.add({"peak_" + name, params, bytes / 1e6, "MB", promised ? "1.5 GB" : "", promised ? std::optional(bytes / 1.5e9) : std::nullopt, bar(1), true});
+    claim.add({"peak_" + name, params, bytes / 1e6, "MB", promised ? "1.5 GB" : "",
+               promised ? std::optional(bytes / 1.5e9) : std::nullopt, bar(1), true});
     bench::ClaimRow each{"ns_an_event_" + name, params, an_event, "ns"};
     if (before > 0) {
       each.compared_to = "the size before";

@@ -1,11 +1,12 @@
-// The gallery's applications in all three ways of waiting, step by step in turns and in each order about as often, so that
-// whatever disturbs the machine disturbs all alike. Figures 12 and 16 of the WIC paper: the gain of parking over Algorithm 1 and over
-// tuned polling, for the size that each application takes by itself and for other numbers of consumer threads.
+// The gallery's applications in all three ways of waiting, step by step in turns and in each order about as often, so
+// that whatever disturbs the machine disturbs all alike. Figures 12 and 16 of the WIC paper: the gain of parking over
+// Algorithm 1 and over tuned polling, for the size that each application takes by itself and for other numbers of
+// consumer threads.
 //
-// Two instances of an application differ by some hundredths for as long as they live, by where their memory and their CPU threads
-// came to lie. So polling and parking change places between two instances with every step, and two steps make one ratio.
-// Algorithm 1 is slower than both by factors and takes nearly all of the time: it rests when it has had its steps, and the other two,
-// which lie hundredths apart, go on.
+// Two instances of an application differ by some hundredths for as long as they live, by where their memory and their
+// CPU threads came to lie. So polling and parking change places between two instances with every step, and two steps
+// make one ratio. Algorithm 1 is slower than both by factors and takes nearly all of the time: it rests when it has had
+// its steps, and the other two, which lie hundredths apart, go on.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +37,8 @@ struct Contender {
   const char* name;
   Mode mode;
 };
-constexpr std::array kContenders{Contender{"naive", Mode::poll}, Contender{"poll", Mode::poll}, Contender{"park", Mode::park}};
+constexpr std::array kContenders{Contender{"naive", Mode::poll}, Contender{"poll", Mode::poll},
+                                 Contender{"park", Mode::park}};
 constexpr std::size_t kNaive = 0, kPoll = 1, kPark = 2;
 
 /// What they run: one of the instances, by the step. All have the same work in a step.
@@ -52,7 +54,8 @@ struct Plan {
   double seconds;  ///< polling and parking go on until their timed steps have taken that long together
 };
 
-/// Times of each contender's steps, in ns; the i-th of all were measured side by side. An even number of those polled and parked.
+/// Times of each contender's steps, in ns; the i-th of all were measured side by side. An even number of those polled
+/// and parked.
 using Times = std::array<std::vector<double>, kContenders.size()>;
 
 /// The median with the bounds within which it lies in 95 of 100 runs, by the ranks of a binomial distribution.
@@ -63,9 +66,7 @@ Middle middle(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto n = static_cast<double>(values.size());
   const double reach = 0.98 * std::sqrt(n);
-  const auto at = [&](double rank) {
-    return values[static_cast<std::size_t>(std::clamp(rank, 0.0, n - 1))];
-  };
+  const auto at = [&](double rank) { return values[static_cast<std::size_t>(std::clamp(rank, 0.0, n - 1))]; };
   return {wicprof::bench::median(values), at(std::floor(n / 2 - reach)), at(std::ceil(n / 2 + reach))};
 }
 
@@ -138,15 +139,20 @@ template <class Ratio>
 Middle of_crossings(const Times& times, const Ratio& ratio) {
   const std::vector<double>&poll = times[kPoll], &park = times[kPark];
   std::vector<double> ratios;
-  for (std::size_t i = 0; i + 1 < park.size(); i += 2) ratios.push_back(ratio(Crossing{poll[i], park[i], poll[i + 1], park[i + 1]}));
+  for (std::size_t i = 0; i + 1 < park.size(); i += 2)
+    ratios.push_back(ratio(Crossing{poll[i], park[i], poll[i + 1], park[i + 1]}));
   return middle(std::move(ratios));
 }
 Middle gain_over_poll(const Times& times) {
-  return of_crossings(times, [](const Crossing& c) { return std::sqrt(c.first_poll * c.second_poll / (c.first_park * c.second_park)); });
+  return of_crossings(times, [](const Crossing& c) {
+    return std::sqrt(c.first_poll * c.second_poll / (c.first_park * c.second_park));
+  });
 }
 /// How far two instances of the same lie apart: what a comparison of one with the other would take for a gain.
 Middle instance_over_instance(const Times& times) {
-  return of_crossings(times, [](const Crossing& c) { return std::sqrt(c.first_poll * c.second_park / (c.first_park * c.second_poll)); });
+  return of_crossings(times, [](const Crossing& c) {
+    return std::sqrt(c.first_poll * c.second_park / (c.first_park * c.second_poll));
+  });
 }
 Middle gain_over_naive(const Times& times) {
   std::vector<double> ratios;
@@ -172,7 +178,8 @@ Gains add_rows(Claim& claim, const std::string& name, const Times& times, std::m
     row.unit = "ms a step";
     claim.add(std::move(row));
   }
-  const auto add = [&](const std::string& what, const Middle& ratio, const std::string& compared_to, std::optional<double> bar) {
+  const auto add = [&](const std::string& what, const Middle& ratio, const std::string& compared_to,
+                       std::optional<double> bar) {
     ClaimRow row;
     row.name = name + "_over_" + what;
     row.params = params;
@@ -188,8 +195,10 @@ Gains add_rows(Claim& claim, const std::string& name, const Times& times, std::m
     return ratio.value;
   };
   add("itself", instance_over_instance(times), "another instance of the same, polled and parked as often", {});
-  return {add("naive", gain_over_naive(times), name + "_naive (its time over this one's, step by step: the speed-up)", bar_over_naive),
-          add("poll", gain_over_poll(times), name + "_poll (the speed-up, by two steps in which instances change places)", bar_over_poll)};
+  return {add("naive", gain_over_naive(times), name + "_naive (its time over this one's, step by step: the speed-up)",
+              bar_over_naive),
+          add("poll", gain_over_poll(times),
+              name + "_poll (the speed-up, by two steps in which instances change places)", bar_over_poll)};
 }
 
 std::vector<std::string> words_of(const std::string& list) {
@@ -272,7 +281,8 @@ int main(int argc, char** argv) {
     }
     over_naive.push_back(gains->over_naive);
     over_poll.push_back(gains->over_poll);
-    std::fprintf(stderr, "applications: %s: over naive %.3f, over poll %.3f\n", info->name, gains->over_naive, gains->over_poll);
+    std::fprintf(stderr, "applications: %s: over naive %.3f, over poll %.3f\n", info->name, gains->over_naive,
+                 gains->over_poll);
     for (const std::string& size : sizes) {
       if (!size.starts_with(name + "=")) continue;
       AppOptions options;
@@ -290,7 +300,9 @@ int main(int argc, char** argv) {
       options.block_size = std::clamp(all, 32u, 256u);
       options.blocks = std::max(all / options.block_size, 1u);
       const auto done = race(claim, *info, options, plan, fmt::format("{}_threads_{}", name, all), {}, {});
-      if (!done) std::fprintf(stderr, "applications: %s, %s threads: %s\n", info->name, count.c_str(), done.error().message.c_str());
+      if (!done)
+        std::fprintf(stderr, "applications: %s, %s threads: %s\n", info->name, count.c_str(),
+                     done.error().message.c_str());
     }
   }
   add_mean(claim, "geometric_mean_over_naive", over_naive, 1.13);

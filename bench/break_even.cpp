@@ -1,9 +1,11 @@
-// From what length on a wait gains by parking. A producer releases its waiters L after the last of them has come; they do
-// a little work and come again, while neighbours stream memory. Two cases, each polled and parked, in turns in one run:
+// From what length on a wait gains by parking. A producer releases its waiters L after the last of them has come; they
+// do a little work and come again, while neighbours stream memory. Two cases, each polled and parked, in turns in one
+// run:
 //   host_word     one polling thread a block, all on one word in pinned host memory; parked: shared_watch
 //   each_thread   24 warps a block whose threads all poll one word in device memory; parked: leader_bar_sync
-// What parking costs is the mean of two ratios, parked to polled: the time of an iteration {wait, work}, and the time in
-// which the neighbours get a given amount done. The break-even is the shortest L from which on that mean is at most 1.
+// What parking costs is the mean of two ratios, parked to polled: the time of an iteration {wait, work}, and the time
+// in which the neighbours get a given amount done. The break-even is the shortest L from which on that mean is at
+// most 1.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -22,7 +24,7 @@ using wicprof::Mode;
 using wicprof::StrategyId;
 
 constexpr std::uint64_t kTimeoutNs = 2'000'000'000;
-constexpr std::uint32_t kLine = 32;  // words of a 128-byte line
+constexpr std::uint32_t kLine = 32;   // words of a 128-byte line
 constexpr std::uint32_t kFours = 16;  // that a lane of a neighbour goes through between two looks at the phase
 
 struct alignas(16) Four {
@@ -30,10 +32,16 @@ struct alignas(16) Four {
 };
 
 enum Phase : std::uint32_t { kGathering = 0, kRunning = 1, kOver = 2 };
-enum Word : std::uint32_t { kStarted = 0, kArrived = kLine, kPhase = 2 * kLine, kMissed = 3 * kLine, kWords = 4 * kLine };
+enum Word : std::uint32_t {
+  kStarted = 0,
+  kArrived = kLine,
+  kPhase = 2 * kLine,
+  kMissed = 3 * kLine,
+  kWords = 4 * kLine
+};
 
-// Block 0 produces. Of the others all wait, or those of every other row (blocks go to the SMs in turn, so every SM gets its
-// share); a block that waits does so with its first `waiting_warps` warps. All other warps stream.
+// Block 0 produces. Of the others all wait, or those of every other row (blocks go to the SMs in turn, so every SM gets
+// its share); a block that waits does so with its first `waiting_warps` warps. All other warps stream.
 struct BreakEven {
   static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 2;
 
@@ -47,12 +55,12 @@ struct BreakEven {
   std::uint32_t rounds;
   std::uint64_t length_ns;
   std::uint32_t work;
-  std::uint32_t* words;      // Word, device memory
-  Four* data;                // device memory
+  std::uint32_t* words;  // Word, device memory
+  Four* data;            // device memory
   std::uint32_t fours_a_warp;
-  std::uint32_t* chunks;     // one a warp of the grid, device memory
-  std::uint64_t* times;      // begin and end of the rounds, device memory
-  std::uint32_t* sink;       // one a thread of the grid, device memory
+  std::uint32_t* chunks;  // one a warp of the grid, device memory
+  std::uint64_t* times;   // begin and end of the rounds, device memory
+  std::uint32_t* sink;    // one a thread of the grid, device memory
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     thread.sync_block();
@@ -148,17 +156,18 @@ struct Case {
   std::uint32_t threads, blocks, waiting_warps, groups;
 };
 
-// On a GPU as many blocks as it holds: 8 an SM of 256 threads, every other waiting, or 2 of 1,024. Fewer on the CPU device.
+// On a GPU as many blocks as it holds: 8 an SM of 256 threads, every other waiting, or 2 of 1,024. Fewer on the CPU
+// device.
 std::vector<Case> cases(const wic::Device& device, StrategyId park_host, StrategyId park_threads) {
   const std::uint32_t sms = device.properties().sm_count;
   const bool gpu = device.properties().kind == wicprof::DeviceKind::cuda;
   const std::uint32_t threads = gpu ? 256 : 32;
   const std::uint32_t blocks = 8 * sms;
   const std::uint32_t wide = gpu ? 1024 : 128, wide_blocks = 2 * sms;
-  return {{"host_word", park_host, wicprof::WordMemory::pinned_host, false, true, threads, blocks,
-           threads / 32, blocks / 2},
-          {"each_thread", park_threads, wicprof::WordMemory::device, true, false, wide, wide_blocks,
-           wide / 32 / 4 * 3, wide_blocks - 1}};
+  return {{"host_word", park_host, wicprof::WordMemory::pinned_host, false, true, threads, blocks, threads / 32,
+           blocks / 2},
+          {"each_thread", park_threads, wicprof::WordMemory::device, true, false, wide, wide_blocks, wide / 32 / 4 * 3,
+           wide_blocks - 1}};
 }
 
 struct Measured {
@@ -176,16 +185,19 @@ class Program {
     const auto room = device.resident_blocks({c.blocks, c.threads}, wic::kernel_ref(BreakEven{}));
     if (!room) return room.error();
     if (*room < c.blocks) {
-      return wicprof::bad_input(std::to_string(c.blocks) + " blocks that wait for each other do not fit: the device holds " +
+      return wicprof::bad_input(std::to_string(c.blocks) +
+                                " blocks that wait for each other do not fit: the device holds " +
                                 std::to_string(*room));
     }
-    const auto site = runtime.add_site({std::string("break_even.") + c.name, c.memory,
-                                        c.each_thread ? wicprof::Pollers::each_thread : wicprof::Pollers::leader, true});
+    const auto site =
+        runtime.add_site({std::string("break_even.") + c.name, c.memory,
+                          c.each_thread ? wicprof::Pollers::each_thread : wicprof::Pollers::leader, true});
     if (!site) return site.error();
     p.site_ = *site;
     const std::uint32_t warps = c.blocks * c.threads / wic::kWarpSize;
     const std::uint32_t step = kFours * wic::kWarpSize;
-    p.fours_a_warp_ = static_cast<std::uint32_t>(std::max<std::size_t>(1, data_bytes / sizeof(Four) / warps / step)) * step;
+    p.fours_a_warp_ =
+        static_cast<std::uint32_t>(std::max<std::size_t>(1, data_bytes / sizeof(Four) / warps / step)) * step;
     auto word = wic::Array<std::uint32_t>::make(
         device, kLine, c.memory == wicprof::WordMemory::device ? wic::Memory::device : wic::Memory::pinned_host);
     auto zeros = wic::Array<std::uint32_t>::make(device, kWords, wic::Memory::pinned_host);
@@ -199,7 +211,8 @@ class Program {
     auto host_times = wic::Array<std::uint64_t>::make(device, 2, wic::Memory::pinned_host);
     auto stream = device.make_stream();
     if (!stream) return stream.error();
-    if (!word || !zeros || !words || !data || !chunks || !times || !sink || !host_words || !host_chunks || !host_times) {
+    if (!word || !zeros || !words || !data || !chunks || !times || !sink || !host_words || !host_chunks ||
+        !host_times) {
       return wicprof::unavailable("no memory for the benchmark");
     }
     p.word_ = *std::move(word);
@@ -216,7 +229,8 @@ class Program {
     return wicprof::Result<Program>(std::move(p));
   }
 
-  wicprof::Result<Measured> run(StrategyId strategy, std::uint64_t length_ns, std::uint32_t rounds, std::uint32_t work) {
+  wicprof::Result<Measured> run(StrategyId strategy, std::uint64_t length_ns, std::uint32_t rounds,
+                                std::uint32_t work) {
     if (auto r = runtime_->set_wait(site_, {Mode::park, strategy}); !r) return r.error();
     if (auto r = stream_->copy(word_.data(), zeros_.data(), word_.bytes()); !r) return r.error();
     if (auto r = stream_->copy(words_.data(), zeros_.data(), words_.bytes()); !r) return r.error();
@@ -312,7 +326,8 @@ wicprof::Result<> measure(const Settings& settings, wicprof::bench::Claim& claim
       const double polled = median(iteration[StrategyId::poll]), parked = median(iteration[c.park]);
       const double polled_done = median(neighbours[StrategyId::poll]), parked_done = median(neighbours[c.park]);
       if (polled_done == 0 || parked_done == 0) {
-        return wicprof::unavailable("the neighbours got nothing done in the time of a run; give it more with --budget-ms");
+        return wicprof::unavailable(
+            "the neighbours got nothing done in the time of a run; give it more with --budget-ms");
       }
       const double mean = (parked / polled + polled_done / parked_done) / 2;
       const std::map<std::string, wicprof::bench::Parameter> params{
@@ -333,7 +348,8 @@ wicprof::Result<> measure(const Settings& settings, wicprof::bench::Claim& claim
       neighbours_row.ratio = parked_done / polled_done;
       claim.add(neighbours_row);
       claim.add(row("cost_of_parking_" + at, mean, "mean of the ratios of times, parked to polled", params));
-      std::fprintf(stderr, "%-12s %7.1f us: iteration %10.0f -> %10.0f ns, neighbours %8.2f -> %8.2f chunks/us, cost %.3f\n",
+      std::fprintf(stderr,
+                   "%-12s %7.1f us: iteration %10.0f -> %10.0f ns, neighbours %8.2f -> %8.2f chunks/us, cost %.3f\n",
                    c.name, static_cast<double>(length) * 1e-3, polled, parked, polled_done, parked_done, mean);
       std::fflush(stderr);
       if (mean > 1) {

@@ -40,7 +40,7 @@ struct Direction {
 
 // How much of everything: a GPU's load would keep the CPU device busy for hours.
 struct Scale {
-  std::int64_t largest = 0;         // bytes of a message
+  std::int64_t largest = 0;          // bytes of a message
   std::int64_t bandwidth_bytes = 0;  // a row
   std::int64_t least_messages = 0;   // a row: beside them what is under way when its time begins is little
   std::int64_t most_messages = 0;    // a row
@@ -101,8 +101,8 @@ class Rig {
     return ns;
   }
 
-  Result<std::unique_ptr<Channel>> channel(const Direction& direction, Way way, std::uint32_t tags,
-                                           std::uint32_t bytes, Path path = Path::automatic) {
+  Result<std::unique_ptr<Channel>> channel(const Direction& direction, Way way, std::uint32_t tags, std::uint32_t bytes,
+                                           Path path = Path::automatic) {
     const wicprof::WantedWait wait = way == Way::park
                                          ? wicprof::WantedWait{wicprof::Mode::park, wicprof::StrategyId::automatic}
                                          : wicprof::WantedWait{wicprof::Mode::poll, wicprof::StrategyId::poll};
@@ -190,8 +190,8 @@ Result<double> stream_messages(Rig& rig, const Scale& scale, const Direction& di
   return took * (all ? static_cast<double>(cycles - warm_up) / cycles : 1.0);
 }
 
-// The same bytes by the copy engine, nobody being told; from and to as many buffers as the channel has, for copies of one
-// buffer that is always the same come out of the CPU's caches.
+// The same bytes by the copy engine, nobody being told; from and to as many buffers as the channel has, for copies of
+// one buffer that is always the same come out of the CPU's caches.
 Result<double> plain_copies(Rig& rig, const Direction& direction, std::int64_t bytes, std::int64_t count,
                             std::uint32_t tags) {
   const auto size = static_cast<std::size_t>(bytes);
@@ -227,9 +227,8 @@ Result<> bandwidth(Claim& claim, const std::string& devices, const Scale& scale,
   if (!rig) return rig.error();
   const std::uint32_t tags = bandwidth_tags(direction);
   for (std::int64_t bytes = 4096; bytes <= scale.largest; bytes *= 4) {
-    const std::int64_t messages =
-        std::clamp<std::int64_t>(scale.bandwidth_bytes / bytes, std::min(scale.least_messages, scale.most_messages),
-                                 scale.most_messages);
+    const std::int64_t messages = std::clamp<std::int64_t>(
+        scale.bandwidth_bytes / bytes, std::min(scale.least_messages, scale.most_messages), scale.most_messages);
     const auto cycles = static_cast<std::uint32_t>(messages / tags);
     const std::map<std::string, Parameter> params{{"devices", devices},
                                                   {"bytes", bytes},
@@ -276,7 +275,8 @@ Result<> message_rate(Claim& claim, const std::string& devices, const Scale& sca
   for (const std::uint32_t bytes : {8u, 64u, 256u}) {
     double poll_rate = 0;
     for (const Way way : {Way::poll, Way::park, Way::naive}) {
-      const std::int64_t most = way == Way::naive ? std::min<std::int64_t>(scale.most_messages, 4096) : scale.most_messages;
+      const std::int64_t most =
+          way == Way::naive ? std::min<std::int64_t>(scale.most_messages, 4096) : scale.most_messages;
       const auto cycles = static_cast<std::uint32_t>(std::max<std::int64_t>(most / scale.rate_tags, 16));
       auto channel = (*rig)->channel(direction, way, scale.rate_tags, bytes);
       if (!channel) return channel.error();
@@ -393,8 +393,8 @@ Result<double> message_latency(Rig& rig, const Direction& direction, Way way, st
   if (!back) return back.error();
   const std::size_t to = index_of(direction.consumer), from = index_of(direction.producer);
   const std::uint32_t warm_up = rounds / 8;
-  const PingPong answer{*(*there)->receiver(), *(*back)->sender(), rounds,       warm_up,
-                        false,                 rig.missed(to),     rig.took(to), rig.buffer(to)};
+  const PingPong answer{*(*there)->receiver(), *(*back)->sender(), rounds,        warm_up, false,
+                        rig.missed(to),        rig.took(to),       rig.buffer(to)};
   if (auto r = wic::launch(rig.stream(to), {1, 32}, answer); !r) return r.error();
   double ns = 0;
   if (direction.producer.is_cpu()) {
@@ -412,8 +412,8 @@ Result<double> message_latency(Rig& rig, const Direction& direction, Way way, st
     }
     ns = static_cast<double>(wicprof::now_ns() - begin);
   } else {
-    const PingPong ask{*(*back)->receiver(), *(*there)->sender(), rounds,         warm_up,
-                       true,                 rig.missed(from),    rig.took(from), rig.buffer(from)};
+    const PingPong ask{*(*back)->receiver(), *(*there)->sender(), rounds,          warm_up, true,
+                       rig.missed(from),     rig.took(from),      rig.buffer(from)};
     if (auto r = wic::launch(rig.stream(from), {1, 32}, ask); !r) return r.error();
     const auto took = rig.finish(from);
     if (!took) return took.error();
@@ -434,14 +434,15 @@ Result<> latency(Claim& claim, const std::string& devices, const Scale& scale, c
     if (!bare) return bare.error();
     flag.push_back(*bare);
     for (const Way way : {Way::park, Way::poll, Way::naive}) {
-      const auto rounds = static_cast<std::uint32_t>(way == Way::naive ? std::max<std::int64_t>(scale.rounds / 16, 16)
-                                                                       : scale.rounds);
+      const auto rounds =
+          static_cast<std::uint32_t>(way == Way::naive ? std::max<std::int64_t>(scale.rounds / 16, 16) : scale.rounds);
       const auto took = message_latency(**rig, direction, way, rounds);
       if (!took) return took.error();
       by_way[way].push_back(*took);
     }
   }
-  const std::map<std::string, Parameter> params{{"devices", devices}, {"bytes", std::int64_t{8}}, {"rounds", scale.rounds}};
+  const std::map<std::string, Parameter> params{
+      {"devices", devices}, {"bytes", std::int64_t{8}}, {"rounds", scale.rounds}};
   ClaimRow bare;
   bare.name = std::string("latency_flag_") + direction.name;
   bare.params = params;

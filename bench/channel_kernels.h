@@ -63,9 +63,9 @@ struct Source {
     const wic::Tag tag = thread.block() % tx.box.tags;
     const std::uint32_t part = thread.block() / tx.box.tags;
     for (std::uint32_t cycle = 1; cycle <= cycles; ++cycle) {
-      const wic::WaitResult sent =
-          parts == 1 ? tx.send(thread, group, tag, cycle, data, bytes, kDeadlineNs)
-                     : tx.send_part(thread, group, tag, cycle, data, bytes, part, parts, kDeadlineNs);
+      const wic::WaitResult sent = parts == 1
+                                       ? tx.send(thread, group, tag, cycle, data, bytes, kDeadlineNs)
+                                       : tx.send_part(thread, group, tag, cycle, data, bytes, part, parts, kDeadlineNs);
       if (sent.status != wicprof::WaitStatus::satisfied) {
         if (thread.index() == 0) thread.fetch_add(missed, 1);
         return;

@@ -1,18 +1,21 @@
 // What recording costs a program: the same program bare, under the least that a CUPTI client can do
 // (bench/collector/minimal_client.cpp), and under `wic-prof run`, in turn, round after round; medians over the rounds.
 //
-// tiny      10^5 empty launches, by one thread and by eight. Bars: what a launch takes longer than bare is at most 2,000 ns,
+// tiny      10^5 empty launches, by one thread and by eight. Bars: what a launch takes longer than bare is at most
+// 2,000 ns,
 //           and at most 1.15 of what it takes longer under the minimal client.
-// sampling  long kernels and c_h3d, at its own size and at 320^3, with pc sampling, against bare and against the same trace without it. Bars: 1.05.
-// torch     a training loop that keeps the GPU busy (bar: 1.03 of bare) and one that the CPU limits (beside the minimal
+// sampling  long kernels and c_h3d, at its own size and at 320^3, with pc sampling, against bare and against the same
+// trace without it. Bars: 1.05. torch     a training loop that keeps the GPU busy (bar: 1.03 of bare) and one that the
+// CPU limits (beside the minimal
 //           client; no bar), by iterations; start-up is shown as well.
 //
-// A launch's cost goes by the fastest round of each way: on a shared machine a process is in a slow state or in a fast one from
-// its beginning to its end (a bare launch takes 3.1 or 4.0 us, a recorded one 4.9 or 6.5), whatever disturbs it only adds, and
-// medians of a few rounds compare states rather than ways. The medians have rows of their own.
-// Recorded is what a plain `wic-prof run` records; rows name the words in `trace`. Each table also says how many records
-// were lost (bar: none). A table that this machine cannot do has one row, whose unit is "could not look"; so has a claim
-// that cannot be judged. A trace that is not complete, or that lacks kernels, is no cheap one: its table could not look.
+// A launch's cost goes by the fastest round of each way: on a shared machine a process is in a slow state or in a fast
+// one from its beginning to its end (a bare launch takes 3.1 or 4.0 us, a recorded one 4.9 or 6.5), whatever disturbs
+// it only adds, and medians of a few rounds compare states rather than ways. The medians have rows of their own.
+// Recorded is what a plain `wic-prof run` records; rows name the words in `trace`. Each table also says how many
+// records were lost (bar: none). A table that this machine cannot do has one row, whose unit is "could not look"; so
+// has a claim that cannot be judged. A trace that is not complete, or that lacks kernels, is no cheap one: its table
+// could not look.
 #include <unistd.h>
 
 #include <algorithm>
@@ -121,8 +124,8 @@ class Bench {
   }
 
   /// value / to, of what was measured in `way`; a bar only where one is given.
-  void beside(const std::string& name, Way way, double value, const std::string& unit, double to, const std::string& what,
-              std::optional<double> bar) {
+  void beside(const std::string& name, Way way, double value, const std::string& unit, double to,
+              const std::string& what, std::optional<double> bar) {
     if (bar && to <= 0) return could_not_look(name, "nothing to compare with: " + what + " is " + std::to_string(to));
     ClaimRow row{.name = name, .params = {{"rounds", rounds_}}, .value = value, .unit = unit, .compared_to = what};
     if (const std::string trace = trace_of(way); !trace.empty()) row.params["trace"] = trace;
@@ -215,13 +218,12 @@ void tiny(Bench& bench, std::int64_t launches) {
   for (const int threads : {1, 8}) {
     const std::string name = "tiny_" + std::to_string(threads) + (threads == 1 ? "_thread" : "_threads");
     const std::int64_t each = threads == 1 ? launches : launches / 8 + 1;
-    const Program program{
-        name,
-        quoted(own_folder() + "bench_tiny_launches") + " --launches " + std::to_string(each) + " --threads " +
-            std::to_string(threads),
-        30,
-        {"ns_a_launch"},
-        each * threads};
+    const Program program{name,
+                          quoted(own_folder() + "bench_tiny_launches") + " --launches " + std::to_string(each) +
+                              " --threads " + std::to_string(threads),
+                          30,
+                          {"ns_a_launch"},
+                          each * threads};
     std::map<Way, Figures> all;
     const Reason reason = bench.measure(program, {Way::bare, Way::minimal, Way::recorded}, all);
     if (!reason.empty()) {
@@ -229,7 +231,8 @@ void tiny(Bench& bench, std::int64_t launches) {
       continue;
     }
     for (const auto& [way, figures] : all) {
-      bench.value(name + "_" + name_of(way) + "_median", figures.middle("ns_a_launch"), "ns a launch, the median of the rounds");
+      bench.value(name + "_" + name_of(way) + "_median", figures.middle("ns_a_launch"),
+                  "ns a launch, the median of the rounds");
     }
     const double bare = all[Way::bare].least("ns_a_launch");
     const double minimal = all[Way::minimal].least("ns_a_launch");
@@ -257,14 +260,16 @@ void read_iteration(RunOutcome& outcome) {
 
 void sampling(Bench& bench, std::int64_t launches) {
   const auto halo_exchange = [](const std::string& name, const std::string& more) {
-    return Program{name, quoted(own_folder() + "c_h3d") + " --devices cuda:0 --seconds 1" + more, 30, {"us"}, 1, read_iteration};
+    return Program{
+        name, quoted(own_folder() + "c_h3d") + " --devices cuda:0 --seconds 1" + more, 30, {"us"}, 1, read_iteration};
   };
   const Program programs[] = {{"long_kernel",
                                quoted(own_folder() + "bench_long_kernel") + " --launches " + std::to_string(launches),
                                30,
                                {"ms"},
                                launches},
-                              halo_exchange("c_h3d", ""), halo_exchange("c_h3d_320", " --size 320")};
+                              halo_exchange("c_h3d", ""),
+                              halo_exchange("c_h3d_320", " --size 320")};
   for (const Program& program : programs) {
     std::map<Way, Figures> all;
     Reason reason = bench.measure(program, {Way::bare, Way::recorded, Way::sampled}, all);

@@ -1,13 +1,13 @@
-// The window on a large trace, without a display: how long until the first picture, how long a frame takes to build (without
-// rasterising) while somebody zooms, moves and searches, what memory the window has, and, of a trace that is being written
-// a million events a second, how far the window is behind: the age of the newest event that a frame shows. The trace is made by
-// made_trace.h; making it is not timed.
+// The window on a large trace, without a display: how long until the first picture, how long a frame takes to build
+// (without rasterising) while somebody zooms, moves and searches, what memory the window has, and, of a trace that is
+// being written a million events a second, how far the window is behind: the age of the newest event that a frame
+// shows. The trace is made by made_trace.h; making it is not timed.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -130,7 +130,7 @@ bool frames_until(Frames& frames, gui::App& app, const std::function<bool()>& so
 struct Walk {
   std::vector<double> ms, cpu_ms;
   std::size_t blocked = 0;  // frames whose thread waited for something
-  double pictures_ms = 0;  // the longest time until a new stretch showed in full
+  double pictures_ms = 0;   // the longest time until a new stretch showed in full
   bool good = true;
 };
 
@@ -179,7 +179,9 @@ Walk walk(Frames& frames, gui::App& app, std::uint32_t steps) {
     }
     // How long until another stretch has come in full.
     const TimeNs width = (timeline.end - timeline.begin) >> (step % 16);
-    const TimeNs begin = timeline.begin + static_cast<TimeNs>(random() % static_cast<std::uint64_t>(std::max<TimeNs>(timeline.end - timeline.begin - width, 1)));
+    const TimeNs begin =
+        timeline.begin + static_cast<TimeNs>(random() % static_cast<std::uint64_t>(std::max<TimeNs>(
+                                                            timeline.end - timeline.begin - width, 1)));
     const std::uint64_t version = app.snapshot().version;
     app.window.show(begin, begin + width);
     const TimeNs asked = now_ns();
@@ -187,7 +189,8 @@ Walk walk(Frames& frames, gui::App& app, std::uint32_t steps) {
       frame();
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
-    if (step % 16 != 0 && app.snapshot().version != version) walked.pictures_ms = std::max(walked.pictures_ms, milliseconds(now_ns() - asked));
+    if (step % 16 != 0 && app.snapshot().version != version)
+      walked.pictures_ms = std::max(walked.pictures_ms, milliseconds(now_ns() - asked));
   }
   return walked;
 }
@@ -231,9 +234,11 @@ bool record_live(const std::string& path, std::int64_t rate, double seconds, int
     };
     // Iterations overlap where more than one is to begin in its own time.
     const auto begin = static_cast<std::uint64_t>(now_ns());
-    const std::uint64_t step = static_cast<std::uint64_t>(1e9 * static_cast<double>(bench::kEventsAnIteration) / static_cast<double>(rate));
+    const std::uint64_t step =
+        static_cast<std::uint64_t>(1e9 * static_cast<double>(bench::kEventsAnIteration) / static_cast<double>(rate));
     bench::put_declarations(put, begin - bench::kPeriod);
-    const auto iterations = static_cast<std::uint32_t>(seconds * static_cast<double>(rate) / static_cast<double>(bench::kEventsAnIteration));
+    const auto iterations = static_cast<std::uint32_t>(seconds * static_cast<double>(rate) /
+                                                       static_cast<double>(bench::kEventsAnIteration));
     for (std::uint32_t i = 0; i < iterations; ++i) {
       const std::uint64_t due = begin + i * step;
       while (static_cast<std::uint64_t>(now_ns()) < due) std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -284,7 +289,8 @@ Live watch_live(const std::string& path, std::int64_t rate, double seconds) {
       frames.build(app);
       const gui::Snapshot& shown = app.snapshot();
       // The first second is the program's start.
-      if (shown.recording && now_ns() - begun > kSecond) live.behind_ms.push_back(milliseconds(now_ns() - shown.model->end));
+      if (shown.recording && now_ns() - begun > kSecond)
+        live.behind_ms.push_back(milliseconds(now_ns() - shown.model->end));
       live.memory = std::max(live.memory, memory_figure("VmRSS:"));
       next += kSecond / 60;
       std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<TimeNs>(next - now_ns(), 0)));
@@ -293,7 +299,8 @@ Live watch_live(const std::string& path, std::int64_t rate, double seconds) {
   }
   int status = 0;
   TimeNs recorder_behind = 0;
-  live.good = waitpid(pid, &status, 0) == pid && status == 0 && read(ends[0], &recorder_behind, sizeof recorder_behind) == sizeof recorder_behind &&
+  live.good = waitpid(pid, &status, 0) == pid && status == 0 &&
+              read(ends[0], &recorder_behind, sizeof recorder_behind) == sizeof recorder_behind &&
               !live.behind_ms.empty();
   live.recorder_behind_ms = milliseconds(recorder_behind);
   close(ends[0]);
@@ -368,9 +375,11 @@ bool claim_recorded(bench::Claim& claim, const std::string& path, std::int64_t e
   return good;
 }
 
-/// What is measured of a trace that is being written, of so many runs: what is worst in a run is also what else the machine did
-/// meanwhile, so the median of the runs is judged, beside which their least and most stand. False: one could not be recorded or shown.
-bool claim_live(bench::Claim& claim, const std::string& live_path, std::int64_t rate, std::int64_t seconds, std::int64_t runs) {
+/// What is measured of a trace that is being written, of so many runs: what is worst in a run is also what else the
+/// machine did meanwhile, so the median of the runs is judged, beside which their least and most stand. False: one
+/// could not be recorded or shown.
+bool claim_live(bench::Claim& claim, const std::string& live_path, std::int64_t rate, std::int64_t seconds,
+                std::int64_t runs) {
   std::vector<Live> all;
   for (std::int64_t i = 0; i < runs; ++i) {
     all.push_back(watch_live_apart(live_path, rate, static_cast<double>(seconds)));
@@ -394,15 +403,23 @@ bool claim_live(bench::Claim& claim, const std::string& live_path, std::int64_t 
   std::vector<double> recorded;
   for (const Live& live : all) recorded.push_back(live.events_a_second);
   const double least_recorded = *std::min_element(recorded.begin(), recorded.end());
-  claim.add({"live_recorded", {{"events_a_second", rate}, {"seconds", seconds}, {"runs", runs}}, least_recorded, "events/s",
-             std::to_string(rate) + " events/s, in the slowest run", least_recorded / static_cast<double>(rate), 0.99});
+  claim.add({"live_recorded",
+             {{"events_a_second", rate}, {"seconds", seconds}, {"runs", runs}},
+             least_recorded,
+             "events/s",
+             std::to_string(rate) + " events/s, in the slowest run",
+             least_recorded / static_cast<double>(rate),
+             0.99});
   add("live_dropped", "events", [](const Live& live) { return live.dropped; });
   add("live_recorder_behind_worst", "ms", [](const Live& live) { return live.recorder_behind_ms; });
   add("live_behind_p50", "ms", [](const Live& live) { return percentile(live.behind_ms, 0.5); });
   add("live_behind_p99", "ms", [](const Live& live) { return percentile(live.behind_ms, 0.99); });
   const bool many = rate > 100'000;  // events, fewer of which are shown at once
-  add("live_behind_worst", "ms", [](const Live& live) { return percentile(live.behind_ms, 1); }, many ? 200 : 100, many ? "200 ms" : "100 ms");
-  add("live_memory", "MB", [](const Live& live) { return live.memory / 1e6; }, 500, "500 MB");
+  add(
+      "live_behind_worst", "ms", [](const Live& live) { return percentile(live.behind_ms, 1); }, many ? 200 : 100,
+      many ? "200 ms" : "100 ms");
+  add(
+      "live_memory", "MB", [](const Live& live) { return live.memory / 1e6; }, 500, "500 MB");
   return true;
 }
 
@@ -410,7 +427,9 @@ bool claim_live(bench::Claim& claim, const std::string& live_path, std::int64_t 
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], kFactsWord) == 0) return gui::write_facts(argv[2]) ? 0 : 1;
-  bench::Claim claim("gui_trace", "the window on a large trace: first picture, frames, memory, and how far behind it is live", argc, argv);
+  bench::Claim claim("gui_trace",
+                     "the window on a large trace: first picture, frames, memory, and how far behind it is live", argc,
+                     argv);
   const std::int64_t events = claim.option("events", std::int64_t{10'000'000});
   const std::int64_t steps = claim.option("steps", std::int64_t{8});
   const std::int64_t rate = claim.option("rate", std::int64_t{1'000'000});

@@ -1,5 +1,5 @@
-// Memory streaming beside blocks that wait on one word in pinned host memory, under every strategy, beside the same work
-// with the waiting blocks absent. Strategies alternate in one run.
+// Memory streaming beside blocks that wait on one word in pinned host memory, under every strategy, beside the same
+// work with the waiting blocks absent. Strategies alternate in one run.
 #include <array>
 #include <cstdio>
 #include <map>

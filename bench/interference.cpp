@@ -4,8 +4,8 @@
 //
 // Tables: `inside` (in blocks of 32 warps some compute and the others wait on one flag), `blocks` (half of the blocks
 // of 256 threads wait, one thread each), `crowd` (the same with a few and with many waiters on one flag), `peer` (flags
-// in another device's memory; needs two devices). Ways of waiting and absence take turns. `--cases blocks_host_one` takes
-// only the rows that begin so.
+// in another device's memory; needs two devices). Ways of waiting and absence take turns. `--cases blocks_host_one`
+// takes only the rows that begin so.
 #include "bench/interference.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A trace of any number of events, of a program that waits in kernels: of 16 events 8 are waits, 4 signals, 2 calls, 1 a
-// kernel, 1 a copy or a host thread's wait.
+// A trace of any number of events, of a program that waits in kernels: of 16 events 8 are waits, 4 signals, 2 calls, 1
+// a kernel, 1 a copy or a host thread's wait.
 #pragma once
 
 #include <cstdint>

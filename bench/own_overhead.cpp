@@ -21,8 +21,8 @@ namespace {
 
 using namespace wicprof::bench;
 using sample::h3d::Boundary;
-using sample::h3d::Cell;
 using sample::h3d::Brick;
+using sample::h3d::Cell;
 using sample::h3d::DeviceTrouble;
 using sample::h3d::Exchange;
 using sample::h3d::Neighbours;
@@ -47,8 +47,8 @@ struct BareExchange {
     const std::uint32_t message = thread.block();
     const Direction direction = direction_of(message);
     const auto step = [&] { thread.step(); };
-    pack(whole.brick, own_box(whole.brick, direction), whole.current, whole.neighbours.outgoing(message, whole.iteration),
-         thread.index(), thread.block_size(), step);
+    pack(whole.brick, own_box(whole.brick, direction), whole.current,
+         whole.neighbours.outgoing(message, whole.iteration), thread.index(), thread.block_size(), step);
     thread.sync_block();
     if (thread.index() == 0) {
       thread.store_release(whole.neighbours.outgoing_word(message, whole.iteration), whole.iteration);

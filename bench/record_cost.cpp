@@ -73,9 +73,8 @@ wicprof::Result<> measure(const std::string& devices, std::uint32_t waits, std::
     const wic::DeviceView view;
     bool bare;
   };
-  const Way ways[] = {{"bare", (*runtime)->view(0), true},
-                      {"unrecorded", (*runtime)->view(0), false},
-                      {"recorded", recording, false}};
+  const Way ways[] = {
+      {"bare", (*runtime)->view(0), true}, {"unrecorded", (*runtime)->view(0), false}, {"recorded", recording, false}};
   for (const std::uint32_t blocks : {1u, sms, 4 * sms}) {
     std::map<std::string, std::vector<double>> per_wait;
     for (std::int64_t round = -1; round < rounds; ++round) {  // round -1 warms up
@@ -92,8 +91,8 @@ wicprof::Result<> measure(const std::string& devices, std::uint32_t waits, std::
     for (const Way& way : ways) {
       wicprof::bench::ClaimRow row;
       row.name = std::string("wait_") + way.name;
-      row.params = {{"devices", devices}, {"blocks", std::int64_t{blocks}}, {"waits", std::int64_t{waits}},
-                    {"rounds", rounds}};
+      row.params = {
+          {"devices", devices}, {"blocks", std::int64_t{blocks}}, {"waits", std::int64_t{waits}}, {"rounds", rounds}};
       row.value = wicprof::bench::median(per_wait[way.name]);
       row.unit = "ns a wait";
       if (std::string(way.name) == "recorded") {

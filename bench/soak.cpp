@@ -248,7 +248,8 @@ class Soak {
         const std::uint32_t which = random() % (2 * kSites);
         const wicprof::SiteId site = which < kSites ? sites_[which] : wicprof::SiteId{0};
         if (auto r = runtime_->set_wait(site, {wicprof::Mode::park, ways[w].strategy}); !r) {
-          if (ways[w].strategy == wicprof::StrategyId::naive && site != 0) continue;  // refused for words in host memory
+          if (ways[w].strategy == wicprof::StrategyId::naive && site != 0)
+            continue;  // refused for words in host memory
           toggled_ = r;
           return;
         }

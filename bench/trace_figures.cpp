@@ -77,9 +77,9 @@ void add_latency(Claim& claim, const std::string& name, std::vector<double> us, 
 }
 
 // From the request to the new words in device memory, and to the moment each wait in progress noticed.
-// A notice belongs to the toggle before it; but one that is stamped up to a millisecond before a request, which is never the
-// time between two toggles, belongs to that request: the stamp is taken before the last look at the strategy word, and the
-// device's clock has its error.
+// A notice belongs to the toggle before it; but one that is stamped up to a millisecond before a request, which is
+// never the time between two toggles, belongs to that request: the stamp is taken before the last look at the strategy
+// word, and the device's clock has its error.
 void add_toggles(Claim& claim, const analyzer::TraceModel& model, const std::string& program) {
   constexpr TimeNs kEarliest = kMillisecond;
   std::vector<double> effective;
@@ -89,7 +89,8 @@ void add_toggles(Claim& claim, const analyzer::TraceModel& model, const std::str
     effective.push_back(static_cast<double>(toggle.effective - toggle.requested) * kMicro);
     const TimeNs next = i + 1 < model.interventions.size() ? model.interventions[i + 1].requested : INT64_MAX;
     for (const store::WaitRow& wait : model.waits) {
-      if (!wait.switched || *wait.switched < toggle.requested - kEarliest || *wait.switched >= next - kEarliest) continue;
+      if (!wait.switched || *wait.switched < toggle.requested - kEarliest || *wait.switched >= next - kEarliest)
+        continue;
       noticed.push_back(static_cast<double>(*wait.switched - toggle.requested) * kMicro);
     }
   }

@@ -1,7 +1,8 @@
-// How long after a word is set its waiters go on: from just before the producer's store, what it releases being released
-// already, to just after each group's wait_until. Producer and waiters read one device's clock, so no clock is converted; where the word lies in host
-// memory, the producing block's store crosses the bus and that is part of the figure. Rows named cpu_... have the CPU
-// as the producer: its clock is converted, and the bound of that error is in the row.
+// How long after a word is set its waiters go on: from just before the producer's store, what it releases being
+// released already, to just after each group's wait_until. Producer and waiters read one device's clock, so no clock is
+// converted; where the word lies in host memory, the producing block's store crosses the bus and that is part of the
+// figure. Rows named cpu_... have the CPU as the producer: its clock is converted, and the bound of that error is in
+// the row.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -14,9 +14,12 @@ enum ExitStatus : int {
 
 constexpr int exit_status(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::bad_input: return kBadInput;
-    case ErrorKind::failed: return kCheckFailed;
-    case ErrorKind::unavailable: break;
+    case ErrorKind::bad_input:
+      return kBadInput;
+    case ErrorKind::failed:
+      return kCheckFailed;
+    case ErrorKind::unavailable:
+      break;
   }
   return kUnavailable;
 }

@@ -1,4 +1,5 @@
-// How help texts look: CLI11's own, with lines that fit a terminal and the program that run and ci start in their usage lines.
+// How help texts look: CLI11's own, with lines that fit a terminal and the program that run and ci start in their usage
+// lines.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -17,8 +17,9 @@ namespace wicprof::cli {
 #if !WICPROF_HAS_GUI
 
 Result<> can_open_gui() {
-  return unavailable("this wic-prof was built without its window; install libimgui-dev, libglfw3-dev, libgl-dev and libpng-dev, "
-                     "then build it again");
+  return unavailable(
+      "this wic-prof was built without its window; install libimgui-dev, libglfw3-dev, libgl-dev and libpng-dev, "
+      "then build it again");
 }
 
 Result<> open_gui(const GuiRequest&) { return can_open_gui(); }
@@ -55,7 +56,8 @@ Result<> open_gui(const GuiRequest& request) {
   }
   for (const std::string& file : request.files) {
     std::error_code error;
-    if (!std::filesystem::exists(file, error)) return bad_input(fmt::format("there is no {}; name a trace (.wicprof)", file));
+    if (!std::filesystem::exists(file, error))
+      return bad_input(fmt::format("there is no {}; name a trace (.wicprof)", file));
   }
   return gui::run_gui(plan);
 }

@@ -60,8 +60,10 @@ Result<Bundle> bundle() {
     const Traces& other = mode == &all.poll ? all.park : all.poll;
     for (const auto& [name, file] : *mode) {
       if (!other.contains(name)) {
-        return bad_input(fmt::format("{} is there without its other mode's trace; record {} again with "
-                                     "bench/record_traces.sh", file, name));
+        return bad_input(
+            fmt::format("{} is there without its other mode's trace; record {} again with "
+                        "bench/record_traces.sh",
+                        file, name));
       }
     }
   }

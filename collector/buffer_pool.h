@@ -11,8 +11,9 @@ namespace wicprof::collector {
 /// Any thread. Buffers come zeroed, which CUPTI would otherwise see to on the thread that launches a kernel.
 class BufferPool {
  public:
-  /// CUPTI holds a buffer back until all in it is complete, so that a kernel that runs for long keeps what shares its buffer
-  /// from the trace: at this size some 400 launches. Smaller ones save little there, and each costs two callbacks and a lock.
+  /// CUPTI holds a buffer back until all in it is complete, so that a kernel that runs for long keeps what shares its
+  /// buffer from the trace: at this size some 400 launches. Smaller ones save little there, and each costs two
+  /// callbacks and a lock.
   static constexpr std::size_t kBufferBytes = std::size_t{128} << 10;
   static constexpr std::size_t kAlignment = 8;  // ACTIVITY_RECORD_ALIGNMENT
 
@@ -26,8 +27,8 @@ class BufferPool {
   std::uint8_t* take();  ///< nullptr when there is none to be had
   void give(std::uint8_t* buffer);
 
-  /// Puts by as many buffers as are likely to be asked for until the next call, so that take() on a thread of the program finds
-  /// memory that has been touched. The next call comes from the flusher, after its period.
+  /// Puts by as many buffers as are likely to be asked for until the next call, so that take() on a thread of the
+  /// program finds memory that has been touched. The next call comes from the flusher, after its period.
   void prepare();
 
  private:

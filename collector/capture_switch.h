@@ -19,8 +19,8 @@ class CaptureSwitch {
   /// Calls change(true) now if recording is on. Once.
   void begin(std::function<void(bool)> change);
 
-  /// Starts the thread that follows, where the tool has said that there will be something to follow. Not within cuInit().
-  /// Any thread, any number of times. The thread sleeps on the word.
+  /// Starts the thread that follows, where the tool has said that there will be something to follow. Not within
+  /// cuInit(). Any thread, any number of times. The thread sleeps on the word.
   void follow();
 
   /// No change from here on; waits up to `patience` for one that is under way. False: it still is.

@@ -84,22 +84,21 @@ Result<> Collector::start() {
 void Collector::enable_sources(const Cupti& cupti) {
   Selection selection = select_sources(environment_.trace);
   for (const std::string& word : selection.unknown) {
-    sink_.loss(LossSource::cupti, 1, std::string(kTraceVariable) + " names no such source: '" + word +
-                      "'; it takes " + known_words());
+    sink_.loss(LossSource::cupti, 1,
+               std::string(kTraceVariable) + " names no such source: '" + word + "'; it takes " + known_words());
   }
   sources_ = std::move(selection.sources);
   for (const auto& source : sources_) {  // first the table: records may come as soon as a kind is enabled
     for (const CUpti_ActivityKind kind : source->kinds()) by_kind_[kind] = source.get();
   }
   for (const auto& source : sources_) say_if_missing(*source, source->prepare(cupti));
-  capture_.begin([this, cupti](bool on) {
-    guard([&] { switch_sources(cupti, on); });
-  });
+  capture_.begin([this, cupti](bool on) { guard([&] { switch_sources(cupti, on); }); });
 }
 
 void Collector::say_if_missing(const Source& source, const Result<>& enabled) {
   if (enabled) return;
-  sink_.loss(LossSource::cupti, 1, std::string(source.name()) + " not recorded, or not all: " + enabled.error().message);
+  sink_.loss(LossSource::cupti, 1,
+             std::string(source.name()) + " not recorded, or not all: " + enabled.error().message);
 }
 
 void Collector::switch_sources(const Cupti& cupti, bool on) {
@@ -259,7 +258,8 @@ std::size_t Collector::read_left() {
 }
 
 TimeNs Collector::patience() const {
-  if (const TimeNs exit_by = exit_by_.load(std::memory_order_relaxed); exit_by != 0) return std::max(exit_by - now_ns(), TimeNs{0});
+  if (const TimeNs exit_by = exit_by_.load(std::memory_order_relaxed); exit_by != 0)
+    return std::max(exit_by - now_ns(), TimeNs{0});
   return of_the_program && !our_own ? 0 : kRoomPatience;
 }
 
@@ -276,8 +276,9 @@ void Collector::read_buffer(std::uint8_t* buffer, std::size_t valid_bytes) {
   }
   for (const auto& source : sources_) source->end_of_buffer(batch);
   for (const auto& [source, count] : unusable) {
-    batch.loss(LossSource::cupti, count, std::string(source->name()) + " without usable times: still running when recording stopped, or " +
-                           "CUPTI could not time them");
+    batch.loss(LossSource::cupti, count,
+               std::string(source->name()) + " without usable times: still running when recording stopped, or " +
+                   "CUPTI could not time them");
   }
   if (step == RecordStep::damaged) batch.loss(LossSource::cupti, 1, "the rest of a CUPTI buffer could not be read");
 }

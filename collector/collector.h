@@ -16,9 +16,9 @@
 #include "collector/capture_switch.h"
 #include "collector/cupti_api.h"
 #include "collector/environment.h"
-#include "protocol/event_sink.h"
 #include "collector/flusher.h"
 #include "collector/sources/source.h"
+#include "protocol/event_sink.h"
 
 namespace wicprof::collector {
 
@@ -26,7 +26,8 @@ namespace wicprof::collector {
 class Collector {
  public:
   /// `control`: the session's, which says when to record; nullptr: always.
-  Collector(const CuptiApi& api, EventSink& sink, const Environment& environment, const ControlBlock* control = nullptr);
+  Collector(const CuptiApi& api, EventSink& sink, const Environment& environment,
+            const ControlBlock* control = nullptr);
 
   /// Within cuInit(). On an error nothing is recorded. A source that cannot be enabled is said to be missing in the
   /// trace, and the others go on.
@@ -49,7 +50,8 @@ class Collector {
   void declare();
   void give_up(const char* why) noexcept;
 
-  // Nothing of ours is thrown into CUPTI or ends a thread. Not catch (...): a thread that is cancelled unwinds through here.
+  // Nothing of ours is thrown into CUPTI or ends a thread. Not catch (...): a thread that is cancelled unwinds through
+  // here.
   template <class Work>
   void guard(Work&& work) {
     try {

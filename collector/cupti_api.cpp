@@ -90,8 +90,8 @@ Result<CuptiApi> bind(void* library, const std::string& path) {
   }
   if (Result<> read = cupti_call(api, "cuptiGetVersion", api.get_version(&api.version)); !read) return read.error();
   if (api.version < kOldestVersion) {
-    return unavailable(path + " is CUPTI version " + std::to_string(api.version) + ", older than CUDA 11.8's; use the " +
-                       "CUPTI of CUDA 12 or newer");
+    return unavailable(path + " is CUPTI version " + std::to_string(api.version) +
+                       ", older than CUDA 11.8's; use the " + "CUPTI of CUDA 12 or newer");
   }
   return api;
 }

@@ -13,7 +13,7 @@ namespace wicprof::collector {
 /// Functions that may be nullptr say so; the rest is there in every CUPTI that load_cupti() accepts.
 struct CuptiApi {
   void* library = nullptr;
-  std::string path;  ///< as it was opened
+  std::string path;                           ///< as it was opened
   std::uint32_t version = CUPTI_API_VERSION;  ///< of the one that was opened
 
   decltype(&cuptiGetVersion) get_version = nullptr;

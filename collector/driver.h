@@ -17,8 +17,8 @@ int device_count();
 /// Empty where the driver does not say. Any thread.
 std::string device_name(int device);
 
-/// As uuid_text() has it (protocol/uuid.h); that of the part of a GPU (MIG) where it is one. Empty where the driver does not say.
-/// Any thread.
+/// As uuid_text() has it (protocol/uuid.h); that of the part of a GPU (MIG) where it is one. Empty where the driver
+/// does not say. Any thread.
 std::string device_uuid(int device);
 
 /// In bytes; 0 where the driver does not say. Any thread.

@@ -1,5 +1,5 @@
-// A thread that asks CUPTI again and again for what is complete, and reads the buffers that are. CUPTI's own period hands over
-// full buffers only; a live view, and a program that ends by _exit or a signal, need the half-full ones too.
+// A thread that asks CUPTI again and again for what is complete, and reads the buffers that are. CUPTI's own period
+// hands over full buffers only; a live view, and a program that ends by _exit or a signal, need the half-full ones too.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,8 @@ namespace wicprof::collector {
 /// start() and stop() from any thread, once each. Outlives its thread: never destroyed while that may run.
 class Flusher {
  public:
-  /// Calls flush() every period, and read() after every poke. The thread blocks all signals: the program's handlers run on the
-  /// program's threads.
+  /// Calls flush() every period, and read() after every poke. The thread blocks all signals: the program's handlers run
+  /// on the program's threads.
   bool start(std::chrono::milliseconds period, std::function<void()> flush, std::function<void()> read);
 
   /// There is something to read. False: nobody will, since the thread does not run. Any thread.

@@ -13,8 +13,8 @@ namespace wicprof::collector {
 
 namespace {
 
-constexpr std::size_t kRead = 16 << 10;         // bytes at both ends
-constexpr std::size_t kWords = 2048;            // and words spread between them
+constexpr std::size_t kRead = 16 << 10;  // bytes at both ends
+constexpr std::size_t kWords = 2048;     // and words spread between them
 constexpr std::size_t kLargest = std::size_t{256} << 20;
 
 class Fnv {

@@ -1,4 +1,5 @@
-// The modules (cubins) that the program has loaded: which number each has in samples, and a copy of those that were sampled.
+// The modules (cubins) that the program has loaded: which number each has in samples, and a copy of those that were
+// sampled.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +12,15 @@
 
 namespace wicprof::collector {
 
-/// A module's number: of its size and of parts of its bytes. A program's modules can hold hundreds of megabytes, all of them
-/// loaded as it starts, so not all of them are read.
+/// A module's number: of its size and of parts of its bytes. A program's modules can hold hundreds of megabytes, all of
+/// them loaded as it starts, so not all of them are read.
 std::uint64_t module_number(const void* cubin, std::size_t bytes);
 
 /// Any thread.
 class Modules {
  public:
-  /// `folder`: where sampled modules are saved, each as its number in 16 hexadecimal digits and ".cubin"; empty: nowhere.
+  /// `folder`: where sampled modules are saved, each as its number in 16 hexadecimal digits and ".cubin"; empty:
+  /// nowhere.
   explicit Modules(std::string folder) : folder_(std::move(folder)) {}
   Modules(const Modules&) = delete;
   Modules& operator=(const Modules&) = delete;
@@ -31,8 +33,8 @@ class Modules {
 
   using Bytes = std::shared_ptr<const std::vector<char>>;
 
-  /// A copy of a sampled module, made at the first call; empty for one that is not known, is gone, is no longer what it was, or has
-  /// no room. Never nullptr.
+  /// A copy of a sampled module, made at the first call; empty for one that is not known, is gone, is no longer what it
+  /// was, or has no room. Never nullptr.
   Bytes copy(std::uint64_t number);
 
   /// Saves the copies made since the last call. Writes files: not on a thread of the program.

@@ -1,8 +1,8 @@
 // What the operating system's scheduler does with the calling thread.
 #pragma once
 
-#include <cstdint>
 #include <sys/types.h>
+#include <cstdint>
 
 #include "protocol/time.h"
 
@@ -17,8 +17,8 @@ struct Switches {
   friend bool operator==(const Switches&, const Switches&) = default;
 };
 
-/// How long the thread has been ready to run, but on no CPU. One a thread, which alone may use it: holds /proc/thread-self/schedstat
-/// open from the first reading on.
+/// How long the thread has been ready to run, but on no CPU. One a thread, which alone may use it: holds
+/// /proc/thread-self/schedstat open from the first reading on.
 class RunDelay {
  public:
   RunDelay() = default;
@@ -26,8 +26,8 @@ class RunDelay {
   RunDelay& operator=(const RunDelay&) = delete;
   ~RunDelay();
 
-  /// Since the thread began; -1 where the system does not say. `switches` as of now: a thread that has not left its CPU since the
-  /// last reading has not been delayed, and the file is not read again.
+  /// Since the thread began; -1 where the system does not say. `switches` as of now: a thread that has not left its CPU
+  /// since the last reading has not been delayed, and the file is not read again.
   TimeNs read(const Switches& switches);
 
  private:

@@ -13,8 +13,8 @@ namespace wicprof::collector {
 /// One thread at a time, one sink.
 class TextCache {
  public:
-  /// The number of readable(text); 0 for nullptr. Texts are found by where they lie, and compared: CUPTI keeps a kernel's name
-  /// at one place, but another module's may come to lie there later.
+  /// The number of readable(text); 0 for nullptr. Texts are found by where they lie, and compared: CUPTI keeps a
+  /// kernel's name at one place, but another module's may come to lie there later.
   template <class Readable>
   TextId find(const char* text, EventBatch& batch, Readable&& readable) {
     if (text == nullptr) return 0;

@@ -6,9 +6,7 @@ namespace wicprof::gui {
 
 namespace {
 
-void zoom(App& app, double factor) {
-  app.window.zoom(factor, app.window.follows() ? 1.0 : 0.5);
-}
+void zoom(App& app, double factor) { app.window.zoom(factor, app.window.follows() ? 1.0 : 0.5); }
 void pan(App& app, double part) {
   app.window.follow(false);
   app.window.pan(part);
@@ -41,13 +39,13 @@ constexpr std::array kActions{
              app.window.follow(false);
              app.window.show_all();
            }},
-    Action{"Follow the end", "g end", "Moving",
-           [](App& app) { app.window.follow(!app.window.follows()); }},
+    Action{"Follow the end", "g end", "Moving", [](App& app) { app.window.follow(!app.window.follows()); }},
     Action{"Back along a wake edge", "[", "Selecting", [](App& app) { app.walk(true); }},
     Action{"On along a wake edge", "]", "Selecting", [](App& app) { app.walk(false); }},
     Action{"Next in its row", ".", "Selecting", [](App& app) { app.step(1); }},
     Action{"Previous in its row", ",", "Selecting", [](App& app) { app.step(-1); }},
-    Action{"Show all wake edges, or only the selection's", "e", "Selecting", [](App& app) { app.all_edges = !app.all_edges; }},
+    Action{"Show all wake edges, or only the selection's", "e", "Selecting",
+           [](App& app) { app.all_edges = !app.all_edges; }},
     Action{"Search", "/", "Selecting", [](App& app) { app.searching = true; }},
     Action{"Next hit", "n f3", "Selecting", [](App& app) { app.next_hit(1); }},
     Action{"Previous hit", "N", "Selecting", [](App& app) { app.next_hit(-1); }},

@@ -20,7 +20,9 @@ App::App(AppOptions options) : options_(std::move(options)) {
   for (std::size_t i = 0; i < std::min<std::size_t>(options_.files.size(), 2); ++i)
     sources_[i] = std::make_unique<TraceSource>(options_.files[i], options_.session.has_value(), options_.analyst);
   if (options_.session) link_ = std::make_unique<SessionLink>(*options_.session);
-  view = options_.view.value_or(options_.session ? View::live : options_.files.size() == 2 ? View::compare : View::timeline);
+  view = options_.view.value_or(options_.session             ? View::live
+                                : options_.files.size() == 2 ? View::compare
+                                                             : View::timeline);
   window.follow(options_.session.has_value());
   if (!options_.files.empty()) {
     Result<Annotations> kept = load_annotations(annotations_path(options_.files[0]));
@@ -76,7 +78,8 @@ void App::take_over(const Snapshot& before) {
 
 // Indices into a model hold for that model only; the trace's rows stay.
 void App::keep_selection(const Snapshot& before, const Snapshot& now) {
-  const std::optional<EventRow> was = selected && before.model ? std::optional(row_of(*before.model, *selected)) : out_of_sight_;
+  const std::optional<EventRow> was =
+      selected && before.model ? std::optional(row_of(*before.model, *selected)) : out_of_sight_;
   selected = was ? find_row(*now.model, *was) : std::nullopt;
   out_of_sight_ = selected ? std::nullopt : was;
   if (coming_) {
@@ -108,7 +111,8 @@ void App::refresh_tables() {
   }
   differences.clear();
   if (has_second()) {
-    if (second().facts) differences = gui::differences(analysis, second().facts->analysis, facts()->comparison.options.tolerance);
+    if (second().facts)
+      differences = gui::differences(analysis, second().facts->analysis, facts()->comparison.options.tolerance);
   } else {
     compare_segments();
   }
@@ -180,9 +184,10 @@ void App::select(EventRef ref, bool reveal) {
   closed_groups.erase(timeline()->tracks[place->track].group);
   for (const PlacedTrack& placed : layout.list) {
     if (placed.heading.empty() && placed.track == place->track && !placed.pinned)
-      scroll_wanted = placed.rows_top - layout.pinned_height + (placed.opened || !timeline()->tracks[placed.track].has_strip()
-                                                                    ? static_cast<float>(place->row) * placed.row_height
-                                                                    : 0);
+      scroll_wanted = placed.rows_top - layout.pinned_height +
+                      (placed.opened || !timeline()->tracks[placed.track].has_strip()
+                           ? static_cast<float>(place->row) * placed.row_height
+                           : 0);
   }
 }
 
@@ -235,7 +240,8 @@ void App::walk(bool back) {
                                       : "wake edges are being worked out";
     return;
   }
-  const std::optional<EventRef> next = back ? step_back(*model(), *timeline(), *selected) : step_on(*model(), *timeline(), *selected);
+  const std::optional<EventRef> next =
+      back ? step_back(*model(), *timeline(), *selected) : step_on(*model(), *timeline(), *selected);
   if (next) {
     select(*next, true);
   } else {
@@ -359,7 +365,8 @@ void App::set_dark(bool dark) {
 
 void App::save() {
   if (path().empty()) return;
-  if (const Result<> saved = save_annotations(annotations_path(path()), annotations); !saved) notice = saved.error().message;
+  if (const Result<> saved = save_annotations(annotations_path(path()), annotations); !saved)
+    notice = saved.error().message;
 }
 
 }  // namespace wicprof::gui

@@ -105,8 +105,8 @@ class App {
   std::size_t hit = 0;
   SiteColumn sort_by = SiteColumn::total;
   bool sort_descending = true;
-  std::vector<SiteLine> sites;  ///< as shown
-  std::optional<SiteDetail> detail;  ///< of the view of wait sites, once it is shown
+  std::vector<SiteLine> sites;          ///< as shown
+  std::optional<SiteDetail> detail;     ///< of the view of wait sites, once it is shown
   std::vector<Difference> differences;  ///< of the compare view
   BeforeAfter pair;                     ///< of the compare view: the segments chosen there
   std::size_t segment_before = 0, segment_after = 1;
@@ -117,7 +117,7 @@ class App {
   float scroll = 0;
   std::optional<float> scroll_wanted;
   Layout layout;
-  double build_ms = 0;  ///< the last frame, without rasterising
+  double build_ms = 0;    ///< the last frame, without rasterising
   std::size_t drawn = 0;  ///< rectangles of the last timeline
 
   /// Where things that can be clicked are, by name; filled anew with each frame.

@@ -65,10 +65,11 @@ Result<bool> Script::holds(const App& app, const std::vector<std::string>& words
   if ((what == "waits" || what == "interventions" || what == "segments" || what == "events") && words.size() > 2) {
     used = 3;
     const std::optional<double> count = number(words[2]);
-    if (count && what == "events") return app.session().status && static_cast<double>(app.session().status->events) >= *count;
+    if (count && what == "events")
+      return app.session().status && static_cast<double>(app.session().status->events) >= *count;
     const analyzer::TraceModel* model = app.model();
     const std::size_t segments = app.facts() == nullptr ? 0 : app.facts()->before_after.segments.size();
-    const std::size_t there = model == nullptr    ? 0
+    const std::size_t there = model == nullptr     ? 0
                               : what == "waits"    ? model->waits.size()
                               : what == "segments" ? segments
                                                    : model->interventions.size();
@@ -105,11 +106,13 @@ Result<> Script::step(App& app, Window& window) {
     std::size_t used = 0;
     const Result<bool> so = holds(app, words, used);
     if (!so) return so.error();
-    const double seconds = words.size() > used ? number(words[used]).value_or(20) : static_cast<double>(kPatience) / kSecond;
+    const double seconds =
+        words.size() > used ? number(words[used]).value_or(20) : static_cast<double>(kPatience) / kSecond;
     if (!*so) {
       if (now_ns() - *waiting_since_ < static_cast<TimeNs>(seconds * kSecond)) return ok();
       const LoadProgress progress = app.progress();
-      return failed("that did not come about in time" + (progress.error ? "; " + progress.error->message : std::string()));
+      return failed("that did not come about in time" +
+                    (progress.error ? "; " + progress.error->message : std::string()));
     }
     waiting_since_.reset();
     ++next_;
@@ -191,7 +194,8 @@ Result<> Script::begin(App& app, Window& window, const std::string& line) {
   if (verb == "drag") {
     pending_ = {at(figure(0), figure(1), false), at(figure(0), figure(1), true)};
     for (const float part : {0.3f, 0.6f, 1.0f})
-      pending_.push_back(at(figure(0) + part * (figure(2) - figure(0)), figure(1) + part * (figure(3) - figure(1)), true));
+      pending_.push_back(
+          at(figure(0) + part * (figure(2) - figure(0)), figure(1) + part * (figure(3) - figure(1)), true));
     pending_.push_back(at(figure(2), figure(3), false));
     pending_.push_back(pending_.back());
     return ok();

@@ -3,8 +3,8 @@
 //   wait loaded|facts|idle|error|complete|attached|toggled|before_after|waits N|events N|interventions N|segments N
 //        until that is so; for 20 s, or as many as follow
 //   view NAME          key NAME         type TEXT        enter
-//   click ITEM         press_at ITEM X Y      drag ITEM X0 Y0 X1 Y1    wheel ITEM X Y STEPS    (X, Y: parts of the item)
-//   dump FILE          shot FILE.png    frames N          resize W H        quit
+//   click ITEM         press_at ITEM X Y      drag ITEM X0 Y0 X1 Y1    wheel ITEM X Y STEPS    (X, Y: parts of the
+//   item) dump FILE          shot FILE.png    frames N          resize W H        quit
 #pragma once
 
 #include <optional>

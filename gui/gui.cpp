@@ -62,7 +62,8 @@ Result<> run_gui(const GuiPlan& plan) {
     }
     if (ready(app) && ++settling > kSettlingFrames) return window->save_png(plan.screenshot);
     if (now_ns() - started > kScreenshotPatience)
-      return unavailable("the trace was not ready to be shown within 60 s; close what else is running, or show a shorter one");
+      return unavailable(
+          "the trace was not ready to be shown within 60 s; close what else is running, or show a shorter one");
   }
   return ok();
 }

@@ -55,7 +55,11 @@ Json area_json(const Area& area, TimeNs zero) {
   Json sums = Json::array();
   for (const AreaSum& sum : area.sums)
     sums.push_back({{"state", look_of(sum.state).name}, {"time_ns", sum.time_ns}, {"mean", sum.mean_at_once}});
-  return {{"begin_ns", area.begin - zero}, {"end_ns", area.end - zero}, {"tracks", area.tracks}, {"events", area.events}, {"sums", sums}};
+  return {{"begin_ns", area.begin - zero},
+          {"end_ns", area.end - zero},
+          {"tracks", area.tracks},
+          {"events", area.events},
+          {"sums", sums}};
 }
 
 Json segment_json(const SegmentLine& line) {
@@ -73,8 +77,10 @@ Json before_after_json(const BeforeAfter& values) {
           {"before", values.before ? segment_json(*values.before) : Json(nullptr)},
           {"after", values.after ? segment_json(*values.after) : Json(nullptr)},
           {"verdict", analyzer::verdict_name(values.verdict)},
-          {"speedup", values.speedup ? Json{{"value", values.speedup->value}, {"low", values.speedup->low}, {"high", values.speedup->high}}
-                                     : Json(nullptr)}};
+          {"speedup",
+           values.speedup
+               ? Json{{"value", values.speedup->value}, {"low", values.speedup->low}, {"high", values.speedup->high}}
+               : Json(nullptr)}};
 }
 
 Json sites_json(const App& app) {
@@ -103,7 +109,9 @@ Json figures_json(const std::vector<analyzer::Figure>& figures) {
     for (const analyzer::FigureSeries& one : analyzer::plot_of(figure).series) {
       Json points = Json::array();
       for (const auto& [x, y] : one.points) points.push_back({x, y});
-      series.push_back({{"label", one.label}, {"state", one.state ? Json(look_of(*one.state).name) : Json(nullptr)}, {"points", points}});
+      series.push_back({{"label", one.label},
+                        {"state", one.state ? Json(look_of(*one.state).name) : Json(nullptr)},
+                        {"points", points}});
     }
     list.push_back({{"number", figure.number}, {"missing", figure.missing}, {"series", series}});
   }
@@ -113,7 +121,8 @@ Json figures_json(const std::vector<analyzer::Figure>& figures) {
 Json findings_json(const analyzer::Analysis& analysis) {
   Json findings = Json::array();
   for (const analyzer::Finding& finding : analysis.findings)
-    findings.push_back({{"rule", finding.rule}, {"site", finding.site_name}, {"severity", analyzer::severity_name(finding.severity)}});
+    findings.push_back(
+        {{"rule", finding.rule}, {"site", finding.site_name}, {"severity", analyzer::severity_name(finding.severity)}});
   return findings;
 }
 
@@ -168,12 +177,14 @@ Json state(const App& app) {
     json["findings"] = findings_json(facts->analysis);
     json["classification"] = {{"model", analyzer::model_name(facts->analysis.classification.model)},
                               {"pattern", analyzer::pattern_name(facts->analysis.classification.pattern)}};
-    json["stalls"] = {{"functions", facts->analysis.stalls.functions.size()}, {"loops", facts->analysis.polling_loops.size()}};
+    json["stalls"] = {{"functions", facts->analysis.stalls.functions.size()},
+                      {"loops", facts->analysis.polling_loops.size()}};
     json["before_after"] = before_after_json(facts->before_after);
     json["pair"] = before_after_json(app.pair);
     Json differences = Json::array();
     for (const Difference& d : app.differences)
-      differences.push_back({{"what", d.what}, {"before", d.before}, {"after", d.after}, {"better", d.better}, {"worse", d.worse}});
+      differences.push_back(
+          {{"what", d.what}, {"before", d.before}, {"after", d.after}, {"better", d.better}, {"worse", d.worse}});
     json["differences"] = differences;
     json["compared"] = {{"iteration", app.compared.iteration}, {"width_ns", app.compared.width}};
     json["figures"] = figures_json(facts->figures);

@@ -1,5 +1,5 @@
-// What the trace has as the value of a signal, or of a wait, that is about one bit of a word: other bits are other messages, so
-// the word's value would tell nothing about this one.
+// What the trace has as the value of a signal, or of a wait, that is about one bit of a word: other bits are other
+// messages, so the word's value would tell nothing about this one.
 #pragma once
 
 #include <cstdint>

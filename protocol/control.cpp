@@ -159,7 +159,8 @@ bool wait_applied(const ControlBlock& control, std::uint32_t sequence, TimeNs ti
   });
 }
 
-bool wait_applied_by(const ControlBlock& control, const RuntimeControl& runtime, std::uint32_t sequence, TimeNs timeout) {
+bool wait_applied_by(const ControlBlock& control, const RuntimeControl& runtime, std::uint32_t sequence,
+                     TimeNs timeout) {
   return wait_for_applications(control, timeout, [&] { return has_applied(runtime, sequence); });
 }
 

@@ -58,8 +58,8 @@ struct ControlBlock {
 
   // Written by the runtimes.
   alignas(64) std::atomic<std::uint32_t> applications;  ///< a futex: bumped whenever a runtime has applied something
-  std::atomic<std::uint32_t> own;         ///< how a runtime waits by itself, of which nothing is wanted
-  std::atomic<std::uint32_t> site_count;  ///< the names are among sites 1..site_count
+  std::atomic<std::uint32_t> own;                       ///< how a runtime waits by itself, of which nothing is wanted
+  std::atomic<std::uint32_t> site_count;                ///< the names are among sites 1..site_count
 
   RuntimeControl runtimes[kMaxRuntimes];
   alignas(64) SiteControl sites[kMaxSites];
@@ -72,8 +72,8 @@ void futex_wake_all(const std::atomic<std::uint32_t>& word);
 /// The site of that name, or 0. Any thread of any process.
 std::uint32_t find_site(const ControlBlock& control, const char* name);
 
-/// The site of that name, which is made when there is none: two processes that name one site mean the same. 0: no room for
-/// another one. Any thread of any process; one that dies meanwhile does not hold the others up for long.
+/// The site of that name, which is made when there is none: two processes that name one site mean the same. 0: no room
+/// for another one. Any thread of any process; one that dies meanwhile does not hold the others up for long.
 std::uint32_t register_site(ControlBlock& control, const char* name);
 
 /// A place for a runtime of the calling process, which has the session mapped at `session` and has applied `sequence`.
@@ -96,11 +96,12 @@ WantedWait program_wait(const ControlBlock& control);
 /// program. Returns the new sequence. One caller at a time.
 std::uint32_t request_wait(ControlBlock& control, std::uint32_t site, WantedWait wanted);
 
-/// Waits until every runtime of the session has applied `sequence`; false when `timeout` passes first, or while there is no
-/// runtime. One whose process has ended is not waited for.
+/// Waits until every runtime of the session has applied `sequence`; false when `timeout` passes first, or while there
+/// is no runtime. One whose process has ended is not waited for.
 bool wait_applied(const ControlBlock& control, std::uint32_t sequence, TimeNs timeout);
 /// The same for one runtime alone.
-bool wait_applied_by(const ControlBlock& control, const RuntimeControl& runtime, std::uint32_t sequence, TimeNs timeout);
+bool wait_applied_by(const ControlBlock& control, const RuntimeControl& runtime, std::uint32_t sequence,
+                     TimeNs timeout);
 
 /// When the last of the runtimes had its words in place.
 TimeNs last_effective(const ControlBlock& control);

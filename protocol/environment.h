@@ -12,9 +12,9 @@ inline constexpr char kCudaInjectionVariable[] = "CUDA_INJECTION64_PATH";
 inline constexpr char kNvtxInjectionVariable[] = "NVTX_INJECTION64_PATH";
 /// Eager loading: a kernel that spins must not stand in the way of the first launch of another one.
 inline constexpr char kModuleLoadingVariable[] = "CUDA_MODULE_LOADING";
-/// What the collector records: a comma list, by default "cuda,nvtx". Words: cuda (devices, kernels, copies, calls, host_waits,
-/// syncs, events, overhead), nvtx, uvm, graphs, pcsampling, or single sources by name. The tool's own words (host) are none of the
-/// collector's business.
+/// What the collector records: a comma list, by default "cuda,nvtx". Words: cuda (devices, kernels, copies, calls,
+/// host_waits, syncs, events, overhead), nvtx, uvm, graphs, pcsampling, or single sources by name. The tool's own words
+/// (host) are none of the collector's business.
 inline constexpr char kTraceVariable[] = "WICPROF_TRACE";
 /// A folder for the modules (cubins) that were sampled, one file each: <crc>.cubin.
 inline constexpr char kModulesVariable[] = "WICPROF_MODULES";

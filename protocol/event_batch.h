@@ -1,4 +1,5 @@
-// Records gathered by one thread and handed to the sink together: one lock for many, and a ring that is full can be waited for.
+// Records gathered by one thread and handed to the sink together: one lock for many, and a ring that is full can be
+// waited for.
 #pragma once
 
 #include <array>

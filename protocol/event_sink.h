@@ -20,18 +20,19 @@
 
 namespace wicprof {
 
-/// Any thread. Holds its lock for one record, or for a batch (protocol/event_batch.h) of some thousand bytes. What finds no
-/// room in the ring is counted by the ring.
+/// Any thread. Holds its lock for one record, or for a batch (protocol/event_batch.h) of some thousand bytes. What
+/// finds no room in the ring is counted by the ring.
 class EventSink {
  public:
-  /// Beyond `max_texts` it forgets all of them and goes on with new numbers: programs that name every iteration must not
-  /// fill their own memory with it.
+  /// Beyond `max_texts` it forgets all of them and goes on with new numbers: programs that name every iteration must
+  /// not fill their own memory with it.
   explicit EventSink(RingHeader* ring, std::size_t max_texts = 65'536) : writer_(ring), max_texts_(max_texts) {}
   EventSink(const EventSink&) = delete;
   EventSink& operator=(const EventSink&) = delete;
 
-  /// The text's number; it is sent ahead of the first event that can refer to it. 0 for an empty text, and while the ring
-  /// has no room for a new one; the next call tries again. `count_drop` false: it will, and nothing is dropped yet.
+  /// The text's number; it is sent ahead of the first event that can refer to it. 0 for an empty text, and while the
+  /// ring has no room for a new one; the next call tries again. `count_drop` false: it will, and nothing is dropped
+  /// yet.
   TextId text(std::string_view text, bool count_drop = true) {
     if (text.empty()) return 0;
     const std::lock_guard lock(mutex_);
@@ -51,8 +52,8 @@ class EventSink {
     return writer_.write(event);
   }
 
-  /// For a thread that must not wait, and whose events are few: one that finds no room is kept, up to kMostHeld bytes of them,
-  /// and goes out with the next write_all() or send_held(). False: dropped, and counted.
+  /// For a thread that must not wait, and whose events are few: one that finds no room is kept, up to kMostHeld bytes
+  /// of them, and goes out with the next write_all() or send_held(). False: dropped, and counted.
   template <class Event>
   bool write_or_hold(const Event& event) {
     static_assert(sizeof(Event) % 8 == 0);
@@ -78,8 +79,8 @@ class EventSink {
     write_all(held, patience);
   }
 
-  /// The same for records that lie one behind the other. Where the ring is full it waits for room, without the lock, but no
-  /// longer than `patience`; what is then left is dropped. Returns what is left of `patience`.
+  /// The same for records that lie one behind the other. Where the ring is full it waits for room, without the lock,
+  /// but no longer than `patience`; what is then left is dropped. Returns what is left of `patience`.
   TimeNs write_all(std::span<const std::byte> records, TimeNs patience) {
     for (;;) {
       {
@@ -93,8 +94,8 @@ class EventSink {
     }
   }
 
-  /// Until the ring's consumer has read on. Returns what is left of `patience`: 0 when it has not. Such a consumer is taken for
-  /// gone, and is not waited for again until it moves.
+  /// Until the ring's consumer has read on. Returns what is left of `patience`: 0 when it has not. Such a consumer is
+  /// taken for gone, and is not waited for again until it moves.
   TimeNs wait_for_consumer(TimeNs patience) {
     const std::uint64_t consumed = writer_.consumed();
     if (gone_at_.load(std::memory_order_relaxed) == consumed) return 0;

@@ -65,7 +65,8 @@ void tell_process(EventSink& sink) {
   event.name = sink.text(executable_name_of(pid));
   event.command = sink.text(command_line_of(pid));
   event.rank = number_in({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "RANK"});
-  event.local_rank = number_in({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID", "LOCAL_RANK"});
+  event.local_rank =
+      number_in({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID", "LOCAL_RANK"});
   event.seen_ns = now_ns();
   sink.write(event);
 }

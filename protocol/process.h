@@ -14,8 +14,8 @@ std::string command_line_of(std::uint32_t pid);
 /// The file name of a process's executable; its thread's name where that cannot be read.
 std::string executable_name_of(std::uint32_t pid);
 
-/// Writes a ProcessEvent about the calling process. The rank is what MPI, Slurm or torchrun put into its environment. Any
-/// thread.
+/// Writes a ProcessEvent about the calling process. The rank is what MPI, Slurm or torchrun put into its environment.
+/// Any thread.
 void tell_process(EventSink& sink);
 
 }  // namespace wicprof

@@ -20,12 +20,14 @@
 //
 //   1. claim      a producer swaps its pid into the free owner, and goes on from `head`
 //   2. gone       the consumer finds that the owner can write no more (gone_owner)
-//   3. last read  the consumer empties the ring: whatever was written by then, it sees, since it looked at the owner first
-//   4. reset_ring head, tail and dropped are 0: the owner being gone, and nobody else having claimed, they are its own now
+//   3. last read  the consumer empties the ring: whatever was written by then, it sees, since it looked at the owner
+//   first
+//   4. reset_ring head, tail and dropped are 0: the owner being gone, and nobody else having claimed, they are its own
+//   now
 //   5. take back  the owner is free (release); whoever claims from here on (acquire) sees an empty ring
 //
-// Between 1 and 5 nobody else can claim, so that no two producers ever write to one ring, and what one wrote is never taken
-// for another's.
+// Between 1 and 5 nobody else can claim, so that no two producers ever write to one ring, and what one wrote is never
+// taken for another's.
 #pragma once
 
 #include <atomic>
@@ -64,7 +66,8 @@ inline void reset_ring(RingHeader& ring) {
   ring.tail.store(0, std::memory_order_relaxed);
 }
 
-/// Lays out an empty ring in `memory` (64-byte aligned, ring_bytes(capacity) long). capacity: a power of two >= 2 * kMaxEventSize.
+/// Lays out an empty ring in `memory` (64-byte aligned, ring_bytes(capacity) long). capacity: a power of two >= 2 *
+/// kMaxEventSize.
 inline RingHeader* make_ring(void* memory, std::size_t capacity) {
   auto* ring = static_cast<RingHeader*>(memory);
   ring->capacity = capacity;
@@ -110,8 +113,8 @@ class RingWriter {
     return true;
   }
 
-  /// As many of the records, which lie one behind the other, as there is room for, shown to the consumer together. Returns
-  /// their bytes; what found no room is not counted as dropped.
+  /// As many of the records, which lie one behind the other, as there is room for, shown to the consumer together.
+  /// Returns their bytes; what found no room is not counted as dropped.
   std::size_t write_records(const std::byte* records, std::size_t bytes) {
     std::size_t done = 0;
     while (done < bytes) {

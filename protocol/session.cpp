@@ -33,7 +33,8 @@ std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1
 
 bool valid_name(const std::string& name) {
   return !name.empty() && name.size() < sizeof(SessionHeader::name) && name.front() != '.' &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == std::string::npos;
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+             std::string::npos;
 }
 
 // Makes the folder owner-only, or says why it cannot be used.
@@ -62,10 +63,12 @@ std::string socket_of(const std::string& session_path) {
   return session_path.substr(0, session_path.size() - kSuffix.size()) + ".sock";
 }
 
-// Held while a session is made or stale ones are looked for: a file that is made but not yet locked would pass for stale.
+// Held while a session is made or stale ones are looked for: a file that is made but not yet locked would pass for
+// stale.
 class DirectoryLock {
  public:
-  explicit DirectoryLock(const std::string& directory) : fd_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  explicit DirectoryLock(const std::string& directory)
+      : fd_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     while (fd_ >= 0 && flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
     }
   }
@@ -98,7 +101,8 @@ void remove_session(const std::string& path) {
 }  // namespace
 
 SessionMap::SessionMap(SessionMap&& other) noexcept
-    : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)),
+    : memory_(std::exchange(other.memory_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
       checked_(std::exchange(other.checked_, false)) {}
 
 SessionMap& SessionMap::operator=(SessionMap&& other) noexcept {
@@ -154,7 +158,8 @@ Result<SessionMap> SessionMap::attach(const std::string& path) {
   close(fd);
   if (memory == MAP_FAILED) return unavailable("cannot map the session " + path + ": " + std::strerror(errno));
   SessionMap map(memory, bytes);
-  if (map.header().magic.load(std::memory_order_acquire) != SessionHeader::kMagic || map.header().total_bytes != bytes) {
+  if (map.header().magic.load(std::memory_order_acquire) != SessionHeader::kMagic ||
+      map.header().total_bytes != bytes) {
     return bad_input(path + " is not a wic-prof session");
   }
   if (map.header().version != kSessionVersion) {
@@ -167,9 +172,7 @@ Result<SessionMap> SessionMap::attach(const std::string& path) {
 }
 
 SessionOwner::SessionOwner(SessionOwner&& other) noexcept
-    : map_(std::move(other.map_)),
-      path_(std::exchange(other.path_, {})),
-      lock_fd_(std::exchange(other.lock_fd_, -1)) {}
+    : map_(std::move(other.map_)), path_(std::exchange(other.path_, {})), lock_fd_(std::exchange(other.lock_fd_, -1)) {}
 
 SessionOwner::~SessionOwner() {
   if (lock_fd_ < 0) return;
@@ -185,8 +188,9 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
                      "' must be 1 to 63 letters, digits, '.', '_' or '-', not starting with '.'");
   }
   if (!std::has_single_bit(options.ring_capacity) || options.ring_capacity < 2 * kMaxEventSize) {
-    return bad_input("a ring of " + std::to_string(options.ring_capacity) + " bytes is not possible; --buffer-size must be " +
-                     std::to_string(2 * kMaxEventSize) + " or a larger power of two");
+    return bad_input("a ring of " + std::to_string(options.ring_capacity) +
+                     " bytes is not possible; --buffer-size must be " + std::to_string(2 * kMaxEventSize) +
+                     " or a larger power of two");
   }
   Result<std::string> directory = session_directory();
   if (!directory) return directory.error();
@@ -201,7 +205,8 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
     if (access(owner.path_.c_str(), F_OK) == 0 && is_stale(owner.path_)) remove_session(owner.path_);
     fd = open(owner.path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0 || (errno == EEXIST && options.number_if_taken)) continue;
-    if (errno == EEXIST) return bad_input("a session named '" + name + "' is running; choose another --name or end that one");
+    if (errno == EEXIST)
+      return bad_input("a session named '" + name + "' is running; choose another --name or end that one");
     return unavailable("cannot make the session file " + owner.path_ + ": " + std::strerror(errno));
   }
   flock(fd, LOCK_EX | LOCK_NB);
@@ -213,7 +218,8 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
   const std::size_t rings_offset = round_up(control_offset + sizeof(ControlBlock), page);
   // Sizes beyond any machine's are refused before their sum can wrap.
   constexpr std::size_t kMostBytes = std::size_t{1} << 47;
-  const bool absurd = options.ring_capacity > kMostBytes || options.ring_count > kMostBytes / ring_bytes(options.ring_capacity);
+  const bool absurd =
+      options.ring_capacity > kMostBytes || options.ring_count > kMostBytes / ring_bytes(options.ring_capacity);
   const std::size_t total = absurd ? kMostBytes : rings_offset + options.ring_count * ring_bytes(options.ring_capacity);
   if (const int failed = absurd ? ENOSPC : posix_fallocate(fd, 0, static_cast<off_t>(total)); failed != 0) {
     return unavailable("no room for " + std::to_string(total >> 20) + " MiB of shared memory in " + *directory + " (" +

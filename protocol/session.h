@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kSessionVersion = 5;
 
 struct SessionHeader {
   static constexpr std::uint64_t kMagic = 0x3153534553434957;  // "WICSESS1"
-  std::atomic<std::uint64_t> magic;  ///< stored last
+  std::atomic<std::uint64_t> magic;                            ///< stored last
   std::uint32_t version;
   std::uint32_t ring_count;
   std::uint64_t ring_capacity;
@@ -48,7 +48,7 @@ struct SessionOptions {
   std::string name;              ///< letters, digits, '.', '_' and '-'; at most 63
   bool number_if_taken = false;  ///< NAME-2, NAME-3 and so on while sessions of these names run; else that is an error
   std::string app;               ///< for people: the program's file name
-  std::size_t ring_count = 16;    ///< one a producer
+  std::size_t ring_count = 16;   ///< one a producer
   std::size_t ring_capacity = std::size_t{16} << 20;  ///< bytes a ring; a power of two
 };
 
@@ -68,8 +68,8 @@ class SessionMap {
   ControlBlock& control() const;
   RingHeader* ring(std::size_t index) const;
 
-  /// Claims a free ring for this process. When all are taken, waits up to half a second for one to be given back, where a
-  /// tool does that. nullptr: none to be had, which is counted. Any thread.
+  /// Claims a free ring for this process. When all are taken, waits up to half a second for one to be given back, where
+  /// a tool does that. nullptr: none to be had, which is counted. Any thread.
   RingHeader* claim_ring() const;
 
  private:
@@ -104,8 +104,8 @@ class SessionOwner {
 /// Where sessions live; made (mode 0700) when it is missing. Error: it belongs to somebody else or cannot be made.
 Result<std::string> session_directory();
 
-/// Where a program leaves the modules that were sampled. It is made by the tool where it is wanted, and removed with the
-/// session.
+/// Where a program leaves the modules that were sampled. It is made by the tool where it is wanted, and removed with
+/// the session.
 std::string modules_folder_of(const std::string& session_path);
 
 struct SessionInfo {

@@ -1,8 +1,8 @@
 // Time in wic-prof: signed integer nanoseconds on the host's CLOCK_MONOTONIC, unless a name says device_ns.
 #pragma once
 
-#include <cstdint>
 #include <time.h>
+#include <cstdint>
 
 namespace wicprof {
 

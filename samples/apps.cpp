@@ -14,8 +14,9 @@
 namespace sample {
 
 const std::vector<const AppInfo*>& all_apps() {
-  static const std::vector<const AppInfo*> apps{&c_srs_info(), &c_cg_info(),  &c_fe_info(),  &c_h3d_info(), &g_bfs_info(),
-                                                &g_bs_info(),  &g_c2d_info(), &g_stn_info(), &g_gem_info(), &g_kmn_info()};
+  static const std::vector<const AppInfo*> apps{&c_srs_info(), &c_cg_info(), &c_fe_info(),  &c_h3d_info(),
+                                                &g_bfs_info(), &g_bs_info(), &g_c2d_info(), &g_stn_info(),
+                                                &g_gem_info(), &g_kmn_info()};
   return apps;
 }
 

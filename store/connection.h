@@ -11,8 +11,9 @@ namespace wicprof::store {
 /// Connects to a trace, complete or not, also where nothing can be written. 0, or SQLite's code.
 int connect(const std::string& path, Database& database);
 
-/// Folds the log into the file that a killed recorder has left, or one that could not take it away because a reader was always
-/// there. A recorder that lives holds a lock that prevents this, and where nothing can be written the log stays and is read as it is.
+/// Folds the log into the file that a killed recorder has left, or one that could not take it away because a reader was
+/// always there. A recorder that lives holds a lock that prevents this, and where nothing can be written the log stays
+/// and is read as it is.
 void fold_abandoned_log(const std::string& path);
 
 /// What to tell a user of such a code.

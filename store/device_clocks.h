@@ -21,8 +21,8 @@ struct HeldEvent {
 struct DeviceClock {
   ClockConverter converter;
   std::vector<HeldEvent> held;  ///< oldest first; only before the first reading
-  TimeNs worst_error_ns = 0;           ///< of all times converted
-  bool error_changed = false;          ///< since it was last written
+  TimeNs worst_error_ns = 0;    ///< of all times converted
+  bool error_changed = false;   ///< since it was last written
 
   /// False when too many are held already: the event is then lost.
   bool hold(const HeldEvent& event);

@@ -8,8 +8,8 @@ namespace wicprof::store {
 
 namespace {
 
-// What SQLite calls an eponymous virtual table: it is there without having been created. SQLite allocates through us, so
-// nothing here may throw.
+// What SQLite calls an eponymous virtual table: it is there without having been created. SQLite allocates through us,
+// so nothing here may throw.
 struct Table {
   sqlite3_vtab base{};  // first: SQLite knows the rest by it
   const GivenRows* rows = nullptr;
@@ -23,7 +23,8 @@ struct Cursor {
 };
 
 int connect(sqlite3* database, void* rows, int, const char* const*, sqlite3_vtab** made, char**) {
-  const int code = sqlite3_declare_vtab(database, ("CREATE TABLE given (" + given_columns(kMostGivenColumns) + ")").c_str());
+  const int code =
+      sqlite3_declare_vtab(database, ("CREATE TABLE given (" + given_columns(kMostGivenColumns) + ")").c_str());
   if (code != SQLITE_OK) return code;
   auto* table = new (std::nothrow) Table;
   if (table == nullptr) return SQLITE_NOMEM;

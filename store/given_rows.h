@@ -1,5 +1,5 @@
-// Rows that a statement takes as if from a table: "INSERT INTO wait (...) SELECT c0, c1, ... FROM given_rows". SQLite takes
-// many rows so in little more than half the time that one statement a row takes.
+// Rows that a statement takes as if from a table: "INSERT INTO wait (...) SELECT c0, c1, ... FROM given_rows". SQLite
+// takes many rows so in little more than half the time that one statement a row takes.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct GivenRows {
   std::size_t columns = 0, rows = 0;
 };
 
-/// Makes the table for a connection's statements: they find what `rows` says while they run. It must outlive the connection.
-/// SQLite's result code, 0 when it succeeded.
+/// Makes the table for a connection's statements: they find what `rows` says while they run. It must outlive the
+/// connection. SQLite's result code, 0 when it succeeded.
 int make_given_rows(sqlite3* database, const GivenRows& rows);
 
 /// "c0, c1, ...", so many.

@@ -28,8 +28,9 @@ struct Lane {
 struct LaneBlock {
   int level = 0;
   std::int64_t number = 0;
-  std::vector<std::uint32_t> begins;                    ///< things that begin in each column
-  std::array<std::vector<std::int64_t>, kStates> time;  ///< ns times things, in each column; empty = never in that state
+  std::vector<std::uint32_t> begins;  ///< things that begin in each column
+  std::array<std::vector<std::int64_t>, kStates>
+      time;  ///< ns times things, in each column; empty = never in that state
 };
 constexpr TimeNs column_width(int level) { return TimeNs{1} << (2 * level); }
 constexpr TimeNs block_width(int level) { return column_width(level) * kBlockColumns; }

@@ -135,7 +135,8 @@ void LaneBuilder::add_begin(FineTrack& track, FineLane& lane, TimeNs begin) {
   ++lane.events;
 }
 
-void LaneBuilder::add_time(FineTrack& track, FineLane& lane, State state, TimeNs begin, TimeNs end, std::uint32_t things) {
+void LaneBuilder::add_time(FineTrack& track, FineLane& lane, State state, TimeNs begin, TimeNs end,
+                           std::uint32_t things) {
   if (end <= begin || things == 0) return;
   const auto times = static_cast<std::int32_t>(things);
   std::uint32_t first = leaf_at(track, begin), last = leaf_at(track, end);
@@ -144,7 +145,8 @@ void LaneBuilder::add_time(FineTrack& track, FineLane& lane, State state, TimeNs
     line_of(lane, first, state).part[from] += times * (end - begin);
     return;
   }
-  line_of(lane, first, state).part[from] += times * (column_begin(track, first, from) + column_width(track.places[first].level) - begin);
+  line_of(lane, first, state).part[from] +=
+      times * (column_begin(track, first, from) + column_width(track.places[first].level) - begin);
   line_of(lane, last, state).part[to] += times * (end - column_begin(track, last, to));
   if (++from == kBlockColumns) {
     from = 0;

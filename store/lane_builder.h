@@ -1,6 +1,6 @@
-// Adds up what happens on each lane, column by column, and makes its blocks of it. Told of everything twice: first to count, so
-// that it is known which stretches have fine columns, then to add up. Only the finest columns of a stretch are added to, two
-// numbers for each thing however long; coarser columns are sums of finer ones.
+// Adds up what happens on each lane, column by column, and makes its blocks of it. Told of everything twice: first to
+// count, so that it is known which stretches have fine columns, then to add up. Only the finest columns of a stretch
+// are added to, two numbers for each thing however long; coarser columns are sums of finer ones.
 #pragma once
 
 #include <array>
@@ -19,8 +19,9 @@
 
 namespace wicprof::store {
 
-inline constexpr std::uint64_t kSplitFrom = 4 * kBlockColumns;  ///< things that begin in a block which is not yet one of the finest
-inline constexpr int kFinestBelowTop = 6;                       ///< levels: 4,096 blocks side by side at most
+inline constexpr std::uint64_t kSplitFrom =
+    4 * kBlockColumns;                     ///< things that begin in a block which is not yet one of the finest
+inline constexpr int kFinestBelowTop = 6;  ///< levels: 4,096 blocks side by side at most
 
 /// Of one row of a track: columns at the finest level of each stretch.
 struct FineLane {

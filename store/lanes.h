@@ -40,14 +40,14 @@ struct LaneTable {
   const char* end;
 };
 inline constexpr std::array<LaneTable, kRowKinds> kLaneTables{{{"wait", "arrived_ns", "resumed_ns"},
-                                                {"signal", "at_ns", "at_ns"},
-                                                {"host_wait", "begin_ns", "end_ns"},
-                                                {"kernel", "start_ns", "end_ns"},
-                                                {"copy", "start_ns", "end_ns"},
-                                                {"call", "start_ns", "end_ns"},
-                                                {"nvtx", "start_ns", "end_ns"},
-                                                {"uvm", "start_ns", "end_ns"},
-                                                {"thread_sample", "begin_ns", "end_ns"}}};
+                                                               {"signal", "at_ns", "at_ns"},
+                                                               {"host_wait", "begin_ns", "end_ns"},
+                                                               {"kernel", "start_ns", "end_ns"},
+                                                               {"copy", "start_ns", "end_ns"},
+                                                               {"call", "start_ns", "end_ns"},
+                                                               {"nvtx", "start_ns", "end_ns"},
+                                                               {"uvm", "start_ns", "end_ns"},
+                                                               {"thread_sample", "begin_ns", "end_ns"}}};
 constexpr const LaneTable& table_of(RowKind kind) { return kLaneTables[static_cast<std::size_t>(kind)]; }
 
 enum class LaneKind : std::uint8_t {
@@ -71,8 +71,8 @@ struct TrackKey {
   auto operator<=>(const TrackKey&) const = default;
 };
 
-/// Under others at most one thread of many reads the word. predicted_sleep polls only at its end; measured on an H200 it costs
-/// other work nothing even on a host word.
+/// Under others at most one thread of many reads the word. predicted_sleep polls only at its end; measured on an H200
+/// it costs other work nothing even on a host word.
 constexpr bool every_waiter_polls(StrategyId strategy) {
   return strategy == StrategyId::poll || strategy == StrategyId::backoff;
 }
@@ -97,16 +97,17 @@ constexpr State state_of_migration(UvmKind kind) {
   return travels ? State::transferring : State::host_waiting;
 }
 
-/// How long a thread was kept from a CPU in an interval; nothing where that is under a twentieth of it. The sample says how
-/// long, not when: the stretch stands at the interval's end.
+/// How long a thread was kept from a CPU in an interval; nothing where that is under a twentieth of it. The sample says
+/// how long, not when: the stretch stands at the interval's end.
 inline std::optional<TimeNs> noticeable_delay(TimeNs begin, TimeNs end, std::optional<TimeNs> run_delay) {
   constexpr double kNoticeable = 0.05;
-  if (!run_delay || static_cast<double>(*run_delay) < kNoticeable * static_cast<double>(end - begin)) return std::nullopt;
+  if (!run_delay || static_cast<double>(*run_delay) < kNoticeable * static_cast<double>(end - begin))
+    return std::nullopt;
   return *run_delay < end - begin ? *run_delay : end - begin;
 }
 
-/// Between two waits of one launch a warp computes; where its iterations start again, or on another SM, another launch has
-/// begun. One of these a warp; waits in order of their arrival.
+/// Between two waits of one launch a warp computes; where its iterations start again, or on another SM, another launch
+/// has begun. One of these a warp; waits in order of their arrival.
 struct Stay {
   std::uint32_t sm = 0, iteration = 0;
   TimeNs last = 0;

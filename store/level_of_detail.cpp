@@ -30,7 +30,8 @@ class Source {
     Statement statement = database_.prepare(sql, code_);
     while (code_ == 0 && statement.next(code_)) {
       take(statement);
-      if (++read_ % 65536 == 0 && watch_ && !watch_(std::min(1.0, static_cast<double>(read_) / static_cast<double>(expected)))) {
+      if (++read_ % 65536 == 0 && watch_ &&
+          !watch_(std::min(1.0, static_cast<double>(read_) / static_cast<double>(expected)))) {
         code_ = -1;
       }
     }
@@ -92,7 +93,8 @@ class KernelsInOrder {
  public:
   explicit KernelsInOrder(Source& source)
       : source_(source),
-        rows_(source.prepare("SELECT device_id, start_ns, end_ns, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM kernel ORDER BY start_ns")) {}
+        rows_(source.prepare("SELECT device_id, start_ns, end_ns, grid_x, grid_y, grid_z, block_x, block_y, block_z "
+                             "FROM kernel ORDER BY start_ns")) {}
 
   /// Tells `to` of those that began up to `time`, which does not lie before the last.
   void up_to(TimeNs time, WaitStates& to) {
@@ -132,23 +134,28 @@ class Walk {
     signals();
     spans("SELECT process_id, thread, 0, 0, begin_ns, end_ns, 0, id, cpu_ns FROM host_wait",
           "SELECT process_id, thread, 0, 0, start_ns, end_ns, 1, id, NULL FROM call", [](const Statement& row) {
-      TrackKey key{LaneKind::thread, static_cast<ProcessId>(row.integer(0)), 0, 0, static_cast<std::uint32_t>(row.integer(1))};
-      if (row.integer(6) != 0) return std::pair(key, State::calling);
-      return std::pair(key, state_of_host_wait(row.integer(4), row.integer(5), row.is_null(8) ? -1 : row.integer(8)));
-    });
+            TrackKey key{LaneKind::thread, static_cast<ProcessId>(row.integer(0)), 0, 0,
+                         static_cast<std::uint32_t>(row.integer(1))};
+            if (row.integer(6) != 0) return std::pair(key, State::calling);
+            return std::pair(key,
+                             state_of_host_wait(row.integer(4), row.integer(5), row.is_null(8) ? -1 : row.integer(8)));
+          });
     delays();
     spans("SELECT process_id, stream, context, device_id, start_ns, end_ns, 0, id FROM kernel",
           "SELECT process_id, stream, context, device_id, start_ns, end_ns, 1, id FROM copy", [](const Statement& row) {
-      return std::pair(TrackKey{LaneKind::stream, static_cast<ProcessId>(row.integer(0)), static_cast<DeviceId>(row.integer(3)),
-                                static_cast<std::uint32_t>(row.integer(2)), static_cast<std::uint32_t>(row.integer(1))},
-                       row.integer(6) != 0 ? State::transferring : State::computing);
-    });
-    spans("SELECT process_id, thread, 0, 0, start_ns, end_ns, 0, id, (SELECT value FROM string WHERE string.id = domain_id) FROM nvtx",
-          "", [](const Statement& row) {
-      return std::pair(TrackKey{LaneKind::nvtx, static_cast<ProcessId>(row.integer(0)), 0, 0,
-                                static_cast<std::uint32_t>(row.integer(1)), std::string(row.text(8))},
-                       State::range);
-    });
+            return std::pair(TrackKey{LaneKind::stream, static_cast<ProcessId>(row.integer(0)),
+                                      static_cast<DeviceId>(row.integer(3)), static_cast<std::uint32_t>(row.integer(2)),
+                                      static_cast<std::uint32_t>(row.integer(1))},
+                             row.integer(6) != 0 ? State::transferring : State::computing);
+          });
+    spans(
+        "SELECT process_id, thread, 0, 0, start_ns, end_ns, 0, id, (SELECT value FROM string WHERE string.id = "
+        "domain_id) FROM nvtx",
+        "", [](const Statement& row) {
+          return std::pair(TrackKey{LaneKind::nvtx, static_cast<ProcessId>(row.integer(0)), 0, 0,
+                                    static_cast<std::uint32_t>(row.integer(1)), std::string(row.text(8))},
+                           State::range);
+        });
     spans("SELECT 0, 0, 0, device_id, start_ns, end_ns, 0, id, kind FROM uvm", "", [](const Statement& row) {
       return std::pair(TrackKey{LaneKind::managed, 0, static_cast<DeviceId>(row.integer(3))},
                        state_of_migration(static_cast<UvmKind>(row.integer(8))));
@@ -162,14 +169,17 @@ class Walk {
   };
   struct WarpHash {
     std::size_t operator()(const Warp& w) const {
-      return static_cast<std::size_t>(((w.device * 0x9e3779b97f4a7c15ll) ^ (w.block * 64 + w.warp)) * 0x2545f4914f6cdd1dll);
+      return static_cast<std::size_t>(((w.device * 0x9e3779b97f4a7c15ll) ^ (w.block * 64 + w.warp)) *
+                                      0x2545f4914f6cdd1dll);
     }
   };
 
   void waits() {
     std::unordered_map<Warp, Stay, WarpHash> stays;
     KernelsInOrder kernels(source_);
-    const std::string sql = "SELECT device_id, sm, arrived_ns, resumed_ns, strategy_id, switched_ns, block, warp, iteration, site_id, polls FROM wait";
+    const std::string sql =
+        "SELECT device_id, sm, arrived_ns, resumed_ns, strategy_id, switched_ns, block, warp, iteration, site_id, "
+        "polls FROM wait";
     source_.each(adding_ ? sql + " ORDER BY arrived_ns, id" : sql, [&](const Statement& row) {
       const WaitRow wait = wait_of(row);
       FineTrack& track = sm_track(wait.device, wait.sm);
@@ -223,7 +233,8 @@ class Walk {
     });
   }
 
-  /// Rows of one table or two: process, number, context, device, begin, end, which table, id, and what else tells the state.
+  /// Rows of one table or two: process, number, context, device, begin, end, which table, id, and what else tells the
+  /// state.
   template <class Place>
   void spans(const std::string& first, const std::string& second, Place place) {
     std::string sql = second.empty() ? first : first + " UNION ALL " + second;
@@ -250,15 +261,18 @@ class Walk {
     };
     std::vector<Delay> list;  // samples are few: a thread has some ten a second
     std::map<TrackKey, std::string> names;
-    source_.each("SELECT process_id, thread, begin_ns, end_ns, run_delay_ns, (SELECT value FROM string WHERE string.id = name_id) "
-                 "FROM thread_sample ORDER BY begin_ns, id",
-                 [&](const Statement& row) {
-                   TrackKey key{LaneKind::delay, static_cast<ProcessId>(row.integer(0)), 0, 0, static_cast<std::uint32_t>(row.integer(1))};
-                   names[key] = row.text(5);
-                   const auto delay = row.is_null(4) ? std::optional<TimeNs>() : std::optional<TimeNs>(row.integer(4));
-                   if (const auto length = noticeable_delay(row.integer(2), row.integer(3), delay))
-                     list.push_back({key, row.integer(3) - *length, row.integer(3)});
-                 });
+    source_.each(
+        "SELECT process_id, thread, begin_ns, end_ns, run_delay_ns, (SELECT value FROM string WHERE string.id = "
+        "name_id) "
+        "FROM thread_sample ORDER BY begin_ns, id",
+        [&](const Statement& row) {
+          TrackKey key{LaneKind::delay, static_cast<ProcessId>(row.integer(0)), 0, 0,
+                       static_cast<std::uint32_t>(row.integer(1))};
+          names[key] = row.text(5);
+          const auto delay = row.is_null(4) ? std::optional<TimeNs>() : std::optional<TimeNs>(row.integer(4));
+          if (const auto length = noticeable_delay(row.integer(2), row.integer(3), delay))
+            list.push_back({key, row.integer(3) - *length, row.integer(3)});
+        });
     std::stable_sort(list.begin(), list.end(), [](const Delay& a, const Delay& b) {
       return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
     });
@@ -303,12 +317,13 @@ Rows look_at_rows(Source& source) {
   Rows rows;
   for (std::size_t k = 0; k < kRowKinds; ++k) {
     const LaneTable& table = kLaneTables[k];
-    source.each(std::string("SELECT ") + table.begin + ", " + table.end + " FROM " + table.name, [&](const Statement& row) {
-      const TimeNs begin = row.integer(0), end = std::max<TimeNs>(row.integer(1), begin);
-      rows.extents[k].add({true, begin, end});
-      rows.lengths[k].add(end - begin);
-      ++rows.count[k];
-    });
+    source.each(std::string("SELECT ") + table.begin + ", " + table.end + " FROM " + table.name,
+                [&](const Statement& row) {
+                  const TimeNs begin = row.integer(0), end = std::max<TimeNs>(row.integer(1), begin);
+                  rows.extents[k].add({true, begin, end});
+                  rows.lengths[k].add(end - begin);
+                  ++rows.count[k];
+                });
     rows.shown.add(rows.extents[k]);
   }
   Extent site_waits, intervals;
@@ -328,8 +343,10 @@ class LaneWriter {
  public:
   explicit LaneWriter(Source& source)
       : source_(source),
-        put_lane_(source.prepare("INSERT INTO lane (kind, process_id, device_id, context, number, domain_id, row, name_id, events, most) "
-                                 "VALUES (?, ?, ?, ?, ?, " + kTextId + ", ?, " + kTextId + ", ?, ?)")),
+        put_lane_(source.prepare(
+            "INSERT INTO lane (kind, process_id, device_id, context, number, domain_id, row, name_id, events, most) "
+            "VALUES (?, ?, ?, ?, ?, " +
+            kTextId + ", ?, " + kTextId + ", ?, ?)")),
         put_block_(source.prepare("INSERT INTO lane_block (lane_id, level, number, columns) VALUES (?, ?, ?, ?)")) {}
 
   void put(const Lane& lane, const std::vector<LaneBlock>& its) {
@@ -390,10 +407,10 @@ void put_kinds(Source& source, const Rows& rows) {
     const LaneTable& table = kLaneTables[k];
     const TimeNs bound = rows.lengths[k].nearly_all();
     const std::string id = std::to_string(k), begin = table.begin, end = table.end;
-    source.execute("INSERT INTO row_kind (id, rows, short_ns) VALUES (" + id + ", " + std::to_string(rows.count[k]) + ", " +
-                   std::to_string(bound) + ")");
-    source.execute("INSERT INTO long_row (kind_id, row_id, begin_ns, end_ns) SELECT " + id + ", id, " + begin + ", " + end + " FROM " +
-                   table.name + " WHERE " + end + " - " + begin + " > " + std::to_string(bound));
+    source.execute("INSERT INTO row_kind (id, rows, short_ns) VALUES (" + id + ", " + std::to_string(rows.count[k]) +
+                   ", " + std::to_string(bound) + ")");
+    source.execute("INSERT INTO long_row (kind_id, row_id, begin_ns, end_ns) SELECT " + id + ", id, " + begin + ", " +
+                   end + " FROM " + table.name + " WHERE " + end + " - " + begin + " > " + std::to_string(bound));
   }
 }
 
@@ -406,21 +423,25 @@ std::string create_summary_tables_sql(bool temporary) {
          "number INTEGER, domain_id INTEGER, row INTEGER NOT NULL, name_id INTEGER, events INTEGER NOT NULL, "
          "most INTEGER NOT NULL) STRICT;\n" +
          create +
-         "lane_block (id INTEGER PRIMARY KEY, lane_id INTEGER NOT NULL, level INTEGER NOT NULL, number INTEGER NOT NULL, "
+         "lane_block (id INTEGER PRIMARY KEY, lane_id INTEGER NOT NULL, level INTEGER NOT NULL, number INTEGER NOT "
+         "NULL, "
          "columns BLOB NOT NULL) STRICT;\n" +
          create +
-         "lane_extent (id INTEGER PRIMARY KEY, version INTEGER NOT NULL, origin_ns INTEGER NOT NULL, top_level INTEGER NOT NULL, lanes INTEGER NOT NULL, "
+         "lane_extent (id INTEGER PRIMARY KEY, version INTEGER NOT NULL, origin_ns INTEGER NOT NULL, top_level INTEGER "
+         "NOT NULL, lanes INTEGER NOT NULL, "
          "blocks INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL) STRICT;\n" +
+         create + "row_kind (id INTEGER PRIMARY KEY, rows INTEGER NOT NULL, short_ns INTEGER NOT NULL) STRICT;\n" +
          create +
-         "row_kind (id INTEGER PRIMARY KEY, rows INTEGER NOT NULL, short_ns INTEGER NOT NULL) STRICT;\n" + create +
-         "long_row (id INTEGER PRIMARY KEY, kind_id INTEGER NOT NULL, row_id INTEGER NOT NULL, begin_ns INTEGER NOT NULL, "
+         "long_row (id INTEGER PRIMARY KEY, kind_id INTEGER NOT NULL, row_id INTEGER NOT NULL, begin_ns INTEGER NOT "
+         "NULL, "
          "end_ns INTEGER NOT NULL) STRICT;\n";
 }
 
 int summarise(Database& database, const SummaryWatch& watch) {
   Source source(database, watch);
   for (const LaneTable& table : kLaneTables)
-    source.expected += static_cast<std::uint64_t>(database.integer(std::string("SELECT count(*) FROM ") + table.name)) * 3;
+    source.expected +=
+        static_cast<std::uint64_t>(database.integer(std::string("SELECT count(*) FROM ") + table.name)) * 3;
   const Rows rows = look_at_rows(source);
   LaneBuilder builder(rows.shown.begin, rows.shown.end);
   WaitStates states;
@@ -441,10 +462,11 @@ int summarise(Database& database, const SummaryWatch& watch) {
   if (code != 0) return code;
   put_kinds(source, rows);
   // Last: where it is, all the rest is.
-  source.execute("INSERT INTO lane_extent (id, version, origin_ns, top_level, lanes, blocks, begin_ns, end_ns) VALUES (1, " +
-                 std::to_string(kSummaryVersion) + ", " +
-                 std::to_string(rows.shown.begin) + ", " + std::to_string(builder.top()) + ", " + std::to_string(writer.lanes()) + ", " +
-                 std::to_string(writer.blocks()) + ", " + std::to_string(rows.traced.begin) + ", " + std::to_string(rows.traced.end) + ")");
+  source.execute(
+      "INSERT INTO lane_extent (id, version, origin_ns, top_level, lanes, blocks, begin_ns, end_ns) VALUES (1, " +
+      std::to_string(kSummaryVersion) + ", " + std::to_string(rows.shown.begin) + ", " + std::to_string(builder.top()) +
+      ", " + std::to_string(writer.lanes()) + ", " + std::to_string(writer.blocks()) + ", " +
+      std::to_string(rows.traced.begin) + ", " + std::to_string(rows.traced.end) + ")");
   return source.code();
 }
 

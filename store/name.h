@@ -7,8 +7,8 @@
 
 namespace wicprof::store {
 
-/// In the room of a pointer; otherwise as a constant std::string. Texts stay for as long as the process does: they are few.
-/// May be made and read by any thread.
+/// In the room of a pointer; otherwise as a constant std::string. Texts stay for as long as the process does: they are
+/// few. May be made and read by any thread.
 class Name {
  public:
   Name() = default;
@@ -23,8 +23,7 @@ class Name {
 
   friend bool operator==(const Name&, const Name&) = default;
   template <std::convertible_to<std::string_view> Text>
-    requires(!std::same_as<Text, Name>)
-  friend bool operator==(const Name& name, const Text& text) {
+  requires(!std::same_as<Text, Name>) friend bool operator==(const Name& name, const Text& text) {
     return std::string_view(name) == std::string_view(text);
   }
 

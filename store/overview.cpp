@@ -13,7 +13,8 @@ Result<Overview> Overview::open(Database database, const std::string& path, cons
   overview.database_ = std::move(database);
   overview.path_ = path;
   Database& from = overview.database_;
-  overview.kept_ = from.integer("SELECT count(*) FROM lane_extent WHERE version = " + std::to_string(kSummaryVersion), 0) == 1;
+  overview.kept_ =
+      from.integer("SELECT count(*) FROM lane_extent WHERE version = " + std::to_string(kSummaryVersion), 0) == 1;
   if (!overview.kept_) {
     int code = from.execute(create_summary_tables_sql(true));
     if (code == 0) code = from.execute("BEGIN");
@@ -34,29 +35,34 @@ Result<> Overview::load() {
     Statement statement = database_.prepare(sql, code);
     while (code == 0 && statement.next(code)) take(statement);
   };
-  each("SELECT origin_ns, top_level, lanes, blocks, begin_ns, end_ns FROM lane_extent WHERE id = 1", [&](const Statement& row) {
-    origin_ = row.integer(0);
-    top_level_ = static_cast<int>(row.integer(1));
-    lanes = row.integer(2);
-    blocks = row.integer(3);
-    begin_ = row.integer(4);
-    end_ = row.integer(5);
-  });
-  each("SELECT t.id, t.kind, t.process_id, t.device_id, t.context, t.number, d.value, t.row, n.value, t.events, t.most FROM lane t "
-       "LEFT JOIN string d ON d.id = t.domain_id LEFT JOIN string n ON n.id = t.name_id ORDER BY t.id",
+  each("SELECT origin_ns, top_level, lanes, blocks, begin_ns, end_ns FROM lane_extent WHERE id = 1",
        [&](const Statement& row) {
-         Lane lane;
-         lane.id = static_cast<std::uint32_t>(row.integer(0));
-         lane.track = {static_cast<LaneKind>(row.integer(1)), static_cast<ProcessId>(row.integer(2)), static_cast<DeviceId>(row.integer(3)),
-                       static_cast<std::uint32_t>(row.integer(4)), static_cast<std::uint32_t>(row.integer(5)), std::string(row.text(6))};
-         lane.row = static_cast<std::uint32_t>(row.integer(7));
-         lane.name = row.text(8);
-         lane.events = static_cast<std::uint64_t>(row.integer(9));
-         lane.most = static_cast<std::uint32_t>(row.integer(10));
-         lanes_.push_back(std::move(lane));
+         origin_ = row.integer(0);
+         top_level_ = static_cast<int>(row.integer(1));
+         lanes = row.integer(2);
+         blocks = row.integer(3);
+         begin_ = row.integer(4);
+         end_ = row.integer(5);
        });
+  each(
+      "SELECT t.id, t.kind, t.process_id, t.device_id, t.context, t.number, d.value, t.row, n.value, t.events, t.most "
+      "FROM lane t "
+      "LEFT JOIN string d ON d.id = t.domain_id LEFT JOIN string n ON n.id = t.name_id ORDER BY t.id",
+      [&](const Statement& row) {
+        Lane lane;
+        lane.id = static_cast<std::uint32_t>(row.integer(0));
+        lane.track = {static_cast<LaneKind>(row.integer(1)),      static_cast<ProcessId>(row.integer(2)),
+                      static_cast<DeviceId>(row.integer(3)),      static_cast<std::uint32_t>(row.integer(4)),
+                      static_cast<std::uint32_t>(row.integer(5)), std::string(row.text(6))};
+        lane.row = static_cast<std::uint32_t>(row.integer(7));
+        lane.name = row.text(8);
+        lane.events = static_cast<std::uint64_t>(row.integer(9));
+        lane.most = static_cast<std::uint32_t>(row.integer(10));
+        lanes_.push_back(std::move(lane));
+      });
   each("SELECT id, lane_id, level, number FROM lane_block", [&](const Statement& row) {
-    blocks_[static_cast<std::uint32_t>(row.integer(1))][{static_cast<int>(row.integer(2)), row.integer(3)}] = row.integer(0);
+    blocks_[static_cast<std::uint32_t>(row.integer(1))][{static_cast<int>(row.integer(2)), row.integer(3)}] =
+        row.integer(0);
     ++found;
   });
   each("SELECT id, rows, short_ns FROM row_kind", [&](const Statement& row) {
@@ -114,7 +120,8 @@ Result<RowRange> Overview::range(TimeNs begin, TimeNs end) const {
   RowRange range{begin, end, {}};
   for (std::size_t k = 0; k < kRowKinds; ++k) range.kinds[k].short_ns = kinds_[k].short_ns;
   int code = 0;
-  Statement statement = database_.prepare("SELECT kind_id, row_id FROM long_row WHERE begin_ns < ? AND end_ns >= ?", code);
+  Statement statement =
+      database_.prepare("SELECT kind_id, row_id FROM long_row WHERE begin_ns < ? AND end_ns >= ?", code);
   if (code != 0) return damaged(database_.message());
   statement.bind(1, end);
   statement.bind(2, begin);

@@ -17,8 +17,8 @@
 
 namespace wicprof::store {
 
-/// Rows of all kinds that reach into [begin, end), for Reader::within(). Rows that are longer than most of their kind are
-/// named one by one, so that others are found by when they begin.
+/// Rows of all kinds that reach into [begin, end), for Reader::within(). Rows that are longer than most of their kind
+/// are named one by one, so that others are found by when they begin.
 struct RowRange {
   TimeNs begin = 0, end = 0;
   struct Kind {
@@ -31,8 +31,8 @@ struct RowRange {
 /// The summaries of a trace. One thread at a time.
 class Overview {
  public:
-  /// `database` has been opened for reading. A trace without summaries (an older one, one that was not completed) gets them
-  /// now, in temporary tables: the file stays as it is. Error: they are damaged; `watch` has said false.
+  /// `database` has been opened for reading. A trace without summaries (an older one, one that was not completed) gets
+  /// them now, in temporary tables: the file stays as it is. Error: they are damaged; `watch` has said false.
   static Result<Overview> open(Database database, const std::string& path, const SummaryWatch& watch = {});
   Overview(Overview&&) noexcept = default;
   Overview& operator=(Overview&&) noexcept = default;
@@ -49,7 +49,8 @@ class Overview {
   /// Whether the trace itself has them.
   bool kept() const { return kept_; }
 
-  /// Blocks of a lane side by side, in order of time, that cover [begin, end): of `level`, and coarser where there are none.
+  /// Blocks of a lane side by side, in order of time, that cover [begin, end): of `level`, and coarser where there are
+  /// none.
   Result<std::vector<LaneBlock>> cover(std::uint32_t lane, TimeNs begin, TimeNs end, int level) const;
   Result<RowRange> range(TimeNs begin, TimeNs end) const;
 

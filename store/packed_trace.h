@@ -1,5 +1,5 @@
-// Traces that were packed with gzip to be kept or sent: a tenth of the size. They are read from a copy that is unpacked for
-// as long as it is read.
+// Traces that were packed with gzip to be kept or sent: a tenth of the size. They are read from a copy that is unpacked
+// for as long as it is read.
 #pragma once
 
 #include <string>

@@ -12,9 +12,9 @@
 
 namespace wicprof::store {
 
-/// A device keeps its process's number unless another device of the trace has it: two processes that each call their GPU
-/// number 0 have one GPU, or two, as their uuids say. Likewise sites, by name: ranks of one program wait at the same sites.
-/// Devices are numbered by the process, sites by each runtime in it, which has a ring of its own.
+/// A device keeps its process's number unless another device of the trace has it: two processes that each call their
+/// GPU number 0 have one GPU, or two, as their uuids say. Likewise sites, by name: ranks of one program wait at the
+/// same sites. Devices are numbered by the process, sites by each runtime in it, which has a ring of its own.
 class Participants {
  public:
   void set_process(std::size_t ring, std::uint32_t pid);

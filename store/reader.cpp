@@ -64,7 +64,8 @@ Result<std::map<std::string, std::string>> Reader::meta() const {
 
 Result<Overview> Reader::overview(const SummaryWatch& watch) const {
   Database database;
-  if (const int code = connect(state_->path, database); code != 0) return cannot_read(state_->path, code, database.message());
+  if (const int code = connect(state_->path, database); code != 0)
+    return cannot_read(state_->path, code, database.message());
   const std::string& named = state_->unpacked ? state_->packed : state_->path;
   return Overview::open(std::move(database), named, watch);
 }
@@ -92,26 +93,32 @@ Result<NamedRows> Reader::named(const NameFilter& wanted, std::size_t most) cons
     if (ids.empty()) return ok();
     const LaneTable& table = table_of(kind);
     const std::string from = std::string(" FROM ") + table.name + " WHERE " + column + " IN (" + ids + ")";
-    Result<std::vector<std::uint64_t>> count = state_->list<std::uint64_t>("SELECT count(*)" + from, 0, [](Row& row, std::uint64_t& to) { row >> to; });
+    Result<std::vector<std::uint64_t>> count =
+        state_->list<std::uint64_t>("SELECT count(*)" + from, 0, [](Row& row, std::uint64_t& to) { row >> to; });
     if (!count) return count.error();
     found.total += count->empty() ? 0 : count->front();
-    const std::string select = std::string("SELECT id, ") + table.begin + ", " + table.end + from + " ORDER BY " + table.begin +
-                               " LIMIT " + std::to_string(most);
-    Result<std::vector<NamedRows::One>> rows = state_->list<NamedRows::One>(select, 0, [kind](Row& row, NamedRows::One& to) {
-      to.kind = kind;
-      row >> to.id >> to.begin >> to.end;
-    });
+    const std::string select = std::string("SELECT id, ") + table.begin + ", " + table.end + from + " ORDER BY " +
+                               table.begin + " LIMIT " + std::to_string(most);
+    Result<std::vector<NamedRows::One>> rows =
+        state_->list<NamedRows::One>(select, 0, [kind](Row& row, NamedRows::One& to) {
+          to.kind = kind;
+          row >> to.id >> to.begin >> to.end;
+        });
     if (!rows) return rows.error();
     found.rows.insert(found.rows.end(), rows->begin(), rows->end());
     return ok();
   };
-  for (const auto& [kind, column, by_site] :
-       {std::tuple{RowKind::kernel, "name_id", false}, {RowKind::nvtx, "name_id", false}, {RowKind::call, "name_id", false},
-        {RowKind::host_wait, "call_id", false}, {RowKind::host_wait, "site_id", true}, {RowKind::wait, "site_id", true},
-        {RowKind::signal, "site_id", true}}) {
+  for (const auto& [kind, column, by_site] : {std::tuple{RowKind::kernel, "name_id", false},
+                                              {RowKind::nvtx, "name_id", false},
+                                              {RowKind::call, "name_id", false},
+                                              {RowKind::host_wait, "call_id", false},
+                                              {RowKind::host_wait, "site_id", true},
+                                              {RowKind::wait, "site_id", true},
+                                              {RowKind::signal, "site_id", true}}) {
     if (Result<> looked = look(kind, column, by_site); !looked) return looked.error();
   }
-  std::stable_sort(found.rows.begin(), found.rows.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  std::stable_sort(found.rows.begin(), found.rows.end(),
+                   [](const auto& a, const auto& b) { return a.begin < b.begin; });
   if (found.rows.size() > most) found.rows.resize(most);
   return found;
 }

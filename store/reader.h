@@ -41,12 +41,13 @@ class Reader {
   std::optional<Reader> another() const;
 
   /// Meta keys: app, command, session, pid, host, started_ns, started_utc, ended_ns, state ("recording" or "complete"),
-  /// app_status, app_signal, mode, schedule, wic_prof_version, trace, sass_missing, and capture_* where only a part was captured.
+  /// app_status, app_signal, mode, schedule, wic_prof_version, trace, sass_missing, and capture_* where only a part was
+  /// captured.
   Result<std::map<std::string, std::string>> meta() const;
   /// The trace's summaries. Where it has none they are made now, beside the file; `watch` hears how far that is.
   Result<Overview> overview(const SummaryWatch& watch = {}) const;
-  /// From here on, lists of what is shown on lanes (waits, signals, host waits, kernels, copies, calls, NVTX, uvm, thread
-  /// samples) hold only rows that reach into a stretch of time; nothing = all again.
+  /// From here on, lists of what is shown on lanes (waits, signals, host waits, kernels, copies, calls, NVTX, uvm,
+  /// thread samples) hold only rows that reach into a stretch of time; nothing = all again.
   void within(std::optional<RowRange> range);
   Result<std::vector<ProcessRow>> processes() const;
   Result<std::vector<DeviceRow>> devices() const;
@@ -72,8 +73,8 @@ class Reader {
   /// Ordered by module, function and offset.
   Result<std::vector<SassRow>> sass() const;
   Result<std::vector<StatRow>> stats() const;
-  /// Kernels, calls, NVTX ranges, and waits and signals by their site; the first of them, and how many there are in all. Each
-  /// name is asked about once.
+  /// Kernels, calls, NVTX ranges, and waits and signals by their site; the first of them, and how many there are in
+  /// all. Each name is asked about once.
   using NameFilter = std::function<bool(RowKind kind, std::string_view name)>;
   Result<NamedRows> named(const NameFilter& wanted, std::size_t most) const;
 

@@ -69,7 +69,8 @@ struct Reader::State {
 
   /// Rows with id > after.
   template <class RowType, class Take>
-  static int read(Database& from, std::string_view select, bool by_id, RowId after, std::vector<RowType>& rows, Take& take) {
+  static int read(Database& from, std::string_view select, bool by_id, RowId after, std::vector<RowType>& rows,
+                  Take& take) {
     if (by_id) {
       Texts texts(from);
       const int code = from.scan(select, after, [&](const Values& values) {
@@ -87,8 +88,8 @@ struct Reader::State {
     return code;
   }
 
-  /// A large table of a finished trace, by two threads with a connection each: both write where their rows belong, so that
-  /// no row is held twice.
+  /// A large table of a finished trace, by two threads with a connection each: both write where their rows belong, so
+  /// that no row is held twice.
   template <class RowType, class Take>
   int read_halves(std::string_view select, const Ids& ids, std::vector<RowType>& rows, Take& take) {
     const RowId middle = ids.first + (ids.last - ids.first) / 2;
@@ -137,8 +138,8 @@ struct Reader::State {
     return std::string(select).insert(select.find("id > ?") + 6, " AND id <= " + std::to_string(last));
   }
 
-  /// `select` for rows that reach into the range; false where this kind of row does not lie on a lane. What is short begins at
-  /// most its length before the range, so that the index on time finds it; what is long is named by its id.
+  /// `select` for rows that reach into the range; false where this kind of row does not lie on a lane. What is short
+  /// begins at most its length before the range, so that the index on time finds it; what is long is named by its id.
   template <class RowType>
   bool rows_within(std::string_view select, std::string& to) const {
     constexpr std::optional<RowKind> kind = kind_of<RowType>();
@@ -149,9 +150,10 @@ struct Reader::State {
       const RowRange::Kind& its = range->kinds[static_cast<std::size_t>(*kind)];
       const std::string begin = std::to_string(range->begin), end = std::to_string(range->end);
       std::string ids = std::string("SELECT id FROM ") + table.name + " WHERE " + table.begin +
-                        " >= " + std::to_string(range->begin - its.short_ns) + " AND " + table.begin + " < " + end + " AND " + table.end +
-                        " >= " + begin;
-      for (std::size_t i = 0; i < its.named.size(); ++i) ids += (i == 0 ? " UNION VALUES (" : "), (") + std::to_string(its.named[i]);
+                        " >= " + std::to_string(range->begin - its.short_ns) + " AND " + table.begin + " < " + end +
+                        " AND " + table.end + " >= " + begin;
+      for (std::size_t i = 0; i < its.named.size(); ++i)
+        ids += (i == 0 ? " UNION VALUES (" : "), (") + std::to_string(its.named[i]);
       if (!its.named.empty()) ids += ")";
       to = select;
       to.insert(to.find("id > ?") + 6, " AND id IN (" + ids + ")");
@@ -163,7 +165,8 @@ struct Reader::State {
   std::optional<Ids> many_ids(std::string_view select) {
     const std::size_t from = select.find(" FROM ") + 6;
     const std::string table(select.substr(from, select.find(' ', from) - from));
-    const Ids ids{database.integer("SELECT min(id) FROM " + table), database.integer("SELECT max(id) FROM " + table, -1)};
+    const Ids ids{database.integer("SELECT min(id) FROM " + table),
+                  database.integer("SELECT max(id) FROM " + table, -1)};
     if (ids.last - ids.first < kWorthTwo) return std::nullopt;
     const bool dense = database.integer("SELECT count(*) FROM " + table) * 2 > ids.last - ids.first;
     return dense ? std::optional(ids) : std::nullopt;

@@ -36,16 +36,16 @@ Result<std::vector<DeviceRow>> Reader::devices() const {
       "t.reserved_shared_bytes_per_block, t.clock_khz, u.value FROM device t "
       "LEFT JOIN string n ON n.id = t.name_id LEFT JOIN string u ON u.id = t.uuid_id ORDER BY t.id",
       0, [](Row& row, DeviceRow& to) {
-        row >> to.id >> to.kind >> to.name >> to.sm_count >> to.memory_bytes >> to.clock_error_ns >>
-            to.compute_major >> to.compute_minor >> to.max_threads_per_sm >> to.max_blocks_per_sm >>
-            to.registers_per_sm >> to.shared_bytes_per_sm >> to.reserved_shared_bytes_per_block >> to.clock_khz >>
-            to.uuid;
+        row >> to.id >> to.kind >> to.name >> to.sm_count >> to.memory_bytes >> to.clock_error_ns >> to.compute_major >>
+            to.compute_minor >> to.max_threads_per_sm >> to.max_blocks_per_sm >> to.registers_per_sm >>
+            to.shared_bytes_per_sm >> to.reserved_shared_bytes_per_block >> to.clock_khz >> to.uuid;
       });
 }
 
 Result<std::vector<SiteRow>> Reader::sites() const {
   return state_->list<SiteRow>(
-      "SELECT t.id, n.value, t.word_memory, t.pollers, t.words, t.purpose, coalesce(t.releasing, 0), coalesce(t.waiting, 0) "
+      "SELECT t.id, n.value, t.word_memory, t.pollers, t.words, t.purpose, coalesce(t.releasing, 0), "
+      "coalesce(t.waiting, 0) "
       "FROM site t LEFT JOIN string n ON n.id = t.name_id ORDER BY t.id",
       0, [](Row& row, SiteRow& to) {
         row >> to.id >> to.name >> to.word_memory >> to.pollers >> to.words >> to.purpose >> to.releasing >> to.waiting;
@@ -66,51 +66,51 @@ Result<std::vector<WaitRow>> Reader::waits(RowId after) const {
 }
 
 Result<std::vector<SignalRow>> Reader::signals(RowId after) const {
-  return by_time(
-      state_->list<SignalRow>("SELECT id, site_id, device_id, block, warp, sm, iteration, value, at_ns, word_tag, "
-                              "coalesce(bytes, 0), coalesce(pieces, 0), coalesce(offset_bytes, 0), coalesce(span_bytes, 0), "
-                              "coalesce(regular, 0) FROM signal WHERE id > ? ORDER BY id",
-                              after,
-                              [](Row& row, SignalRow& to) {
-                                row >> to.id >> to.site >> to.device >> to.block >> to.warp >> to.sm >> to.iteration >>
-                                    to.value >> to.at >> to.word >> to.bytes >> to.pieces >> to.offset >> to.span >>
-                                    to.regular;
-                                if (to.device == kHostDevice) to.thread = std::exchange(to.block, 0u);
-                              }),
-      &SignalRow::at);
+  return by_time(state_->list<SignalRow>(
+                     "SELECT id, site_id, device_id, block, warp, sm, iteration, value, at_ns, word_tag, "
+                     "coalesce(bytes, 0), coalesce(pieces, 0), coalesce(offset_bytes, 0), coalesce(span_bytes, 0), "
+                     "coalesce(regular, 0) FROM signal WHERE id > ? ORDER BY id",
+                     after,
+                     [](Row& row, SignalRow& to) {
+                       row >> to.id >> to.site >> to.device >> to.block >> to.warp >> to.sm >> to.iteration >>
+                           to.value >> to.at >> to.word >> to.bytes >> to.pieces >> to.offset >> to.span >> to.regular;
+                       if (to.device == kHostDevice) to.thread = std::exchange(to.block, 0u);
+                     }),
+                 &SignalRow::at);
 }
 
 Result<std::vector<HostWaitRow>> Reader::host_waits(RowId after) const {
-  return by_time(state_->list<HostWaitRow>(
-                     "SELECT id, site_id, call_id, thread, iteration, begin_ns, end_ns, cpu_ns, polls, correlation, status, "
-                     "word_tag, involuntary_switches, run_delay_ns, process_id FROM host_wait WHERE id > ? ORDER BY id",
-                     after,
-                     [](Row& row, HostWaitRow& to) {
-                       row >> to.id >> to.site >> to.call >> to.thread >> to.iteration >> to.begin >> to.end >>
-                           to.cpu >> to.polls >> to.correlation >> to.status >> to.word >>
-                           to.involuntary_switches >> to.run_delay >> to.process;
-                     }),
-                 &HostWaitRow::begin);
+  return by_time(
+      state_->list<HostWaitRow>(
+          "SELECT id, site_id, call_id, thread, iteration, begin_ns, end_ns, cpu_ns, polls, correlation, status, "
+          "word_tag, involuntary_switches, run_delay_ns, process_id FROM host_wait WHERE id > ? ORDER BY id",
+          after,
+          [](Row& row, HostWaitRow& to) {
+            row >> to.id >> to.site >> to.call >> to.thread >> to.iteration >> to.begin >> to.end >> to.cpu >>
+                to.polls >> to.correlation >> to.status >> to.word >> to.involuntary_switches >> to.run_delay >>
+                to.process;
+          }),
+      &HostWaitRow::begin);
 }
 
 Result<std::vector<KernelRow>> Reader::kernels(RowId after) const {
-  return by_time(state_->list<KernelRow>(
-                     "SELECT id, device_id, name_id, start_ns, end_ns, context, stream, correlation, grid_x, grid_y, grid_z, "
-                     "block_x, block_y, block_z, registers_per_thread, static_shared_bytes, dynamic_shared_bytes, "
-                     "shared_executed_bytes, local_bytes_per_thread, cluster_x, cluster_y, cluster_z, graph, graph_node, "
-                     "process_id FROM kernel WHERE id > ? ORDER BY id",
-                     after,
-                     [](Row& row, KernelRow& to) {
-                       row >> to.id >> to.device >> to.name >> to.start >> to.end >> to.context >> to.stream >>
-                           to.correlation;
-                       for (std::uint32_t& size : to.grid) row >> size;
-                       for (std::uint32_t& size : to.block) row >> size;
-                       row >> to.registers_per_thread >> to.static_shared_bytes >> to.dynamic_shared_bytes >>
-                           to.shared_executed_bytes >> to.local_bytes_per_thread;
-                       for (std::uint32_t& size : to.cluster) row >> size;
-                       row >> to.graph >> to.graph_node >> to.process;
-                     }),
-                 &KernelRow::start);
+  return by_time(
+      state_->list<KernelRow>(
+          "SELECT id, device_id, name_id, start_ns, end_ns, context, stream, correlation, grid_x, grid_y, grid_z, "
+          "block_x, block_y, block_z, registers_per_thread, static_shared_bytes, dynamic_shared_bytes, "
+          "shared_executed_bytes, local_bytes_per_thread, cluster_x, cluster_y, cluster_z, graph, graph_node, "
+          "process_id FROM kernel WHERE id > ? ORDER BY id",
+          after,
+          [](Row& row, KernelRow& to) {
+            row >> to.id >> to.device >> to.name >> to.start >> to.end >> to.context >> to.stream >> to.correlation;
+            for (std::uint32_t& size : to.grid) row >> size;
+            for (std::uint32_t& size : to.block) row >> size;
+            row >> to.registers_per_thread >> to.static_shared_bytes >> to.dynamic_shared_bytes >>
+                to.shared_executed_bytes >> to.local_bytes_per_thread;
+            for (std::uint32_t& size : to.cluster) row >> size;
+            row >> to.graph >> to.graph_node >> to.process;
+          }),
+      &KernelRow::start);
 }
 
 Result<std::vector<CopyRow>> Reader::copies(RowId after) const {
@@ -157,8 +157,8 @@ Result<std::vector<CudaEventRow>> Reader::cuda_events(RowId after) const {
       "SELECT id, device_id, event, event_sync, at_ns, context, stream, correlation, process_id FROM cuda_event "
       "WHERE id > ? ORDER BY id",
       after, [](Row& row, CudaEventRow& to) {
-        row >> to.id >> to.device >> to.event >> to.event_sync >> to.at >> to.context >> to.stream >>
-            to.correlation >> to.process;
+        row >> to.id >> to.device >> to.event >> to.event_sync >> to.at >> to.context >> to.stream >> to.correlation >>
+            to.process;
       });
   if (rows) {
     std::stable_sort(rows->begin(), rows->end(),
@@ -168,15 +168,14 @@ Result<std::vector<CudaEventRow>> Reader::cuda_events(RowId after) const {
 }
 
 Result<std::vector<OverheadRow>> Reader::overheads(RowId after) const {
-  return by_time(
-      state_->list<OverheadRow>("SELECT id, what_id, thread, correlation, start_ns, end_ns, process_id "
-                                "FROM overhead WHERE id > ? ORDER BY id",
-                                after,
-                                [](Row& row, OverheadRow& to) {
-                                  row >> to.id >> to.what >> to.thread >> to.correlation >> to.start >> to.end >>
-                                      to.process;
-                                }),
-      &OverheadRow::start);
+  return by_time(state_->list<OverheadRow>("SELECT id, what_id, thread, correlation, start_ns, end_ns, process_id "
+                                           "FROM overhead WHERE id > ? ORDER BY id",
+                                           after,
+                                           [](Row& row, OverheadRow& to) {
+                                             row >> to.id >> to.what >> to.thread >> to.correlation >> to.start >>
+                                                 to.end >> to.process;
+                                           }),
+                 &OverheadRow::start);
 }
 
 Result<std::vector<ThreadSampleRow>> Reader::thread_samples(RowId after) const {
@@ -192,26 +191,26 @@ Result<std::vector<ThreadSampleRow>> Reader::thread_samples(RowId after) const {
 }
 
 Result<std::vector<NvtxRow>> Reader::nvtx(RowId after) const {
-  return by_time(
-      state_->list<NvtxRow>("SELECT id, kind, name_id, domain_id, thread, start_ns, end_ns, process_id "
-                            "FROM nvtx WHERE id > ? ORDER BY id",
-                            after,
-                            [](Row& row, NvtxRow& to) {
-                              row >> to.id >> to.kind >> to.name >> to.domain >> to.thread >> to.start >> to.end >>
-                                  to.process;
-                            }),
-      &NvtxRow::start);
+  return by_time(state_->list<NvtxRow>("SELECT id, kind, name_id, domain_id, thread, start_ns, end_ns, process_id "
+                                       "FROM nvtx WHERE id > ? ORDER BY id",
+                                       after,
+                                       [](Row& row, NvtxRow& to) {
+                                         row >> to.id >> to.kind >> to.name >> to.domain >> to.thread >> to.start >>
+                                             to.end >> to.process;
+                                       }),
+                 &NvtxRow::start);
 }
 
 Result<std::vector<UvmRow>> Reader::uvm(RowId after) const {
-  return by_time(state_->list<UvmRow>("SELECT id, kind, device_id, peer_device_id, address, bytes, start_ns, end_ns, count, "
-                                      "cause_id, process_id FROM uvm WHERE id > ? ORDER BY id",
-                                      after,
-                                      [](Row& row, UvmRow& to) {
-                                        row >> to.id >> to.kind >> to.device >> to.peer_device >> to.address >> to.bytes >>
-                                            to.start >> to.end >> to.count >> to.cause >> to.process;
-                                      }),
-                 &UvmRow::start);
+  return by_time(
+      state_->list<UvmRow>("SELECT id, kind, device_id, peer_device_id, address, bytes, start_ns, end_ns, count, "
+                           "cause_id, process_id FROM uvm WHERE id > ? ORDER BY id",
+                           after,
+                           [](Row& row, UvmRow& to) {
+                             row >> to.id >> to.kind >> to.device >> to.peer_device >> to.address >> to.bytes >>
+                                 to.start >> to.end >> to.count >> to.cause >> to.process;
+                           }),
+      &UvmRow::start);
 }
 
 Result<std::vector<InterventionRow>> Reader::interventions() const {
@@ -242,7 +241,8 @@ Result<std::vector<PcTotalRow>> Reader::pc_totals() const {
   return state_->list<PcTotalRow>(
       "SELECT t.process_id, t.device_id, f.value, s.value, t.module, t.pc_offset, r.value, t.samples, n.value, t.line, "
       "t.begin_ns, t.at_ns FROM (SELECT process_id, device_id, function_id, symbol_id, module, pc_offset, "
-      "stall_reason_id, sum(samples) AS samples, max(file_id) AS file_id, max(line) AS line, min(begin_ns) AS begin_ns, "
+      "stall_reason_id, sum(samples) AS samples, max(file_id) AS file_id, max(line) AS line, min(begin_ns) AS "
+      "begin_ns, "
       "max(at_ns) AS at_ns FROM pc_sample GROUP BY process_id, device_id, symbol_id, function_id, module, pc_offset, "
       "stall_reason_id) t LEFT JOIN string f ON f.id = t.function_id LEFT JOIN string s ON s.id = t.symbol_id "
       "LEFT JOIN string r ON r.id = t.stall_reason_id LEFT JOIN string n ON n.id = t.file_id "

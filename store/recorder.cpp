@@ -259,16 +259,14 @@ void Recorder::State::add_plain(std::size_t ring, const EventHeader& header) {
       range != nullptr && range->kind == NvtxKind::range && !retention.plan().ranges.empty()) {
     retention.range_ended(ring, range->thread, name(range->name), name(range->domain), range->start_ns, range->end_ns);
   }
-  const bool known = add_if<DeviceTable>(ring, header) || add_if<SiteTable>(ring, header) ||
-                     add_if<StrategyTable>(ring, header) || add_if<ProcessTable>(ring, header) ||
-                     add_if<SyncTable>(ring, header) || add_if<CudaEventTable>(ring, header) ||
-                     add_if<GraphTable>(ring, header) || add_if<OverheadTable>(ring, header) ||
-                     add_if<PcIntervalTable>(ring, header) || add_if<ThreadSampleTable>(ring, header) ||
-                     add_if<KernelTable>(ring, header) || add_if<CopyTable>(ring, header) ||
-                     add_if<HostWaitTable>(ring, header) || add_if<CallTable>(ring, header) ||
-                     add_if<PcSampleTable>(ring, header) || add_if<UvmTable>(ring, header) ||
-                     add_if<NvtxTable>(ring, header) || add_if<InterventionTable>(ring, header) ||
-                     add_if<ChoiceTable>(ring, header);
+  const bool known =
+      add_if<DeviceTable>(ring, header) || add_if<SiteTable>(ring, header) || add_if<StrategyTable>(ring, header) ||
+      add_if<ProcessTable>(ring, header) || add_if<SyncTable>(ring, header) || add_if<CudaEventTable>(ring, header) ||
+      add_if<GraphTable>(ring, header) || add_if<OverheadTable>(ring, header) ||
+      add_if<PcIntervalTable>(ring, header) || add_if<ThreadSampleTable>(ring, header) ||
+      add_if<KernelTable>(ring, header) || add_if<CopyTable>(ring, header) || add_if<HostWaitTable>(ring, header) ||
+      add_if<CallTable>(ring, header) || add_if<PcSampleTable>(ring, header) || add_if<UvmTable>(ring, header) ||
+      add_if<NvtxTable>(ring, header) || add_if<InterventionTable>(ring, header) || add_if<ChoiceTable>(ring, header);
   if (!known) ++unknown;
 }
 

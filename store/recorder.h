@@ -11,8 +11,8 @@
 #include "protocol/ring.h"
 #include "protocol/time.h"
 #include "store/retention.h"
-#include "store/stat_list.h"
 #include "store/rows.h"
+#include "store/stat_list.h"
 
 namespace wicprof::store {
 

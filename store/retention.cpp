@@ -16,7 +16,8 @@ int each(const std::tuple<Tables...>*, Fn&& fn) {
   const auto one = [&]<class Table>(const Table*) {
     const std::size_t i = index++;
     if constexpr (has_time<Table>()) {
-      if (code == 0) code = fn(i, std::string(Table::kName), std::string(Table::kTime.begin), std::string(Table::kTime.end));
+      if (code == 0)
+        code = fn(i, std::string(Table::kName), std::string(Table::kTime.begin), std::string(Table::kTime.end));
     }
   };
   (one(static_cast<const Tables*>(nullptr)), ...);
@@ -29,10 +30,12 @@ int each_table(Fn&& fn) {
   return each(static_cast<const EventTables*>(nullptr), std::forward<Fn>(fn));
 }
 
-// That a row reaches into none of the windows in capture_window, which do not overlap each other. Unknown times are inside.
+// That a row reaches into none of the windows in capture_window, which do not overlap each other. Unknown times are
+// inside.
 std::string in_no_window(const std::string& table, const std::string& begin, const std::string& end) {
-  return table + "." + begin + " IS NOT NULL AND " + table + "." + end + " IS NOT NULL AND NOT ifnull((SELECT w.end_ns FROM temp.capture_window w WHERE w.begin_ns <= " + table + "." + end +
-         " ORDER BY w.begin_ns DESC LIMIT 1) >= " + table + "." + begin + ", 0)";
+  return table + "." + begin + " IS NOT NULL AND " + table + "." + end +
+         " IS NOT NULL AND NOT ifnull((SELECT w.end_ns FROM temp.capture_window w WHERE w.begin_ns <= " + table + "." +
+         end + " ORDER BY w.begin_ns DESC LIMIT 1) >= " + table + "." + begin + ", 0)";
 }
 
 }  // namespace
@@ -103,12 +106,14 @@ int Retention::put_windows(Writer& writer, const Ids& last) const {
                                            std::numeric_limits<TimeNs>::max()));
     return 0;
   });
-  int code = writer.run("CREATE TEMP TABLE IF NOT EXISTS capture_window (begin_ns INTEGER PRIMARY KEY, end_ns INTEGER NOT NULL);"
-                        "DELETE FROM temp.capture_window");
+  int code = writer.run(
+      "CREATE TEMP TABLE IF NOT EXISTS capture_window (begin_ns INTEGER PRIMARY KEY, end_ns INTEGER NOT NULL);"
+      "DELETE FROM temp.capture_window");
   for (const auto& [begin, end] : merged()) {
     if (code != 0) break;
     if (end < first) continue;
-    code = writer.run("INSERT INTO temp.capture_window VALUES (" + std::to_string(begin) + ", " + std::to_string(end) + ")");
+    code = writer.run("INSERT INTO temp.capture_window VALUES (" + std::to_string(begin) + ", " + std::to_string(end) +
+                      ")");
   }
   return code;
 }
@@ -134,7 +139,8 @@ int Retention::remove_some(Writer& writer, TimeNs now, std::uint64_t& removed) {
   if (const Ids* old = plan_.keep_last != 0 ? by(now - plan_.keep_last) : nullptr; old != nullptr && code == 0) {
     code = each_table([&](std::size_t i, const std::string& table, const auto&, const auto&) {
       if ((*old)[i] == 0) return 0;
-      return writer.remove("DELETE FROM " + table + " WHERE id <= " + std::to_string(std::min((*old)[i], newest[i] - 1)), removed);
+      return writer.remove(
+          "DELETE FROM " + table + " WHERE id <= " + std::to_string(std::min((*old)[i], newest[i] - 1)), removed);
     });
   }
   if (const Ids* old = !plan_.ranges.empty() ? by(now - plan_.range_patience) : nullptr; old != nullptr && code == 0) {
@@ -143,9 +149,10 @@ int Retention::remove_some(Writer& writer, TimeNs now, std::uint64_t& removed) {
       code = each_table([&](std::size_t i, const std::string& table, const std::string& begin, const std::string& end) {
         const std::int64_t last = std::min((*old)[i], newest[i] - 1);
         if (last <= looked_at_[i]) return 0;
-        const int done = writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(looked_at_[i]) +
-                                           " AND id <= " + std::to_string(last) + " AND " + in_no_window(table, begin, end),
-                                       removed);
+        const int done =
+            writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(looked_at_[i]) +
+                              " AND id <= " + std::to_string(last) + " AND " + in_no_window(table, begin, end),
+                          removed);
         looked_at_[i] = last;
         return done;
       });
@@ -164,11 +171,12 @@ int Retention::remove_rest(Writer& writer, TimeNs end, std::uint64_t& removed) {
     all.fill(std::numeric_limits<std::int64_t>::max());
     code = put_windows(writer, all);
     if (code == 0) {
-      code = each_table([&](std::size_t i, const std::string& table, const std::string& begin, const std::string& finish) {
-        return writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(looked_at_[i]) + " AND " +
-                                 in_no_window(table, begin, finish),
-                             removed);
-      });
+      code =
+          each_table([&](std::size_t i, const std::string& table, const std::string& begin, const std::string& finish) {
+            return writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(looked_at_[i]) + " AND " +
+                                     in_no_window(table, begin, finish),
+                                 removed);
+          });
     }
   }
   if (plan_.keep_last != 0 && code == 0) {

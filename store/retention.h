@@ -2,7 +2,8 @@
 //
 //   a fixed window (--delay, --duration)     known before its rows come: others are not even written
 //   the last N seconds (--keep-last)         every second the rows that came before then are removed
-//   NVTX ranges (--capture-range)            a range is known once it has begun; rows that came a while ago, and reach into
+//   NVTX ranges (--capture-range)            a range is known once it has begun; rows that came a while ago, and reach
+//   into
 //                                            no range known by then, are removed
 //
 // Rows are removed by id from the oldest on, by when they came: a row's thing is over when its row comes, so what came
@@ -33,7 +34,7 @@ struct RangeName {
 };
 
 struct RetentionPlan {
-  TimeNs from = std::numeric_limits<TimeNs>::min();   ///< the fixed window
+  TimeNs from = std::numeric_limits<TimeNs>::min();  ///< the fixed window
   TimeNs until = std::numeric_limits<TimeNs>::max();
   TimeNs keep_last = 0;                 ///< 0 = from the start
   std::vector<RangeName> ranges;        ///< empty = not by ranges
@@ -60,7 +61,8 @@ class Retention {
   template <class Table>
   bool outside(const typename Table::Event& event, const Lookup& lookup) const {
     if constexpr (has_time<Table>()) {
-      constexpr std::size_t kBegin = column_index<Table>(Table::kTime.begin), kEnd = column_index<Table>(Table::kTime.end);
+      constexpr std::size_t kBegin = column_index<Table>(Table::kTime.begin),
+                            kEnd = column_index<Table>(Table::kTime.end);
       const Value begin = Table::kColumns[kBegin].of(event, lookup);
       const Value end = kEnd == kBegin ? begin : Table::kColumns[kEnd].of(event, lookup);
       return (end.known && end.integer < plan_.from) || (begin.known && begin.integer > plan_.until);
@@ -81,8 +83,8 @@ class Retention {
   /// Whether remove_some() has something to do.
   bool due(TimeNs now) const { return plan_.removes() && now >= next_; }
 
-  /// Removes what is known to be outside by now, in the writer's transaction. SQLite's result code, 0 when it succeeded;
-  /// `removed` grows by the number of rows.
+  /// Removes what is known to be outside by now, in the writer's transaction. SQLite's result code, 0 when it
+  /// succeeded; `removed` grows by the number of rows.
   int remove_some(Writer& writer, TimeNs now, std::uint64_t& removed);
 
   /// The last time: by the rows' own times, with all ranges known. `end`: when recording ended.

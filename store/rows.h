@@ -111,15 +111,15 @@ struct SignalRow {
 
 struct HostWaitRow {
   RowId id;
-  SiteId site;       ///< 0 for a call
-  Name call;  ///< empty for a site
+  SiteId site;  ///< 0 for a call
+  Name call;    ///< empty for a site
   std::uint32_t thread, iteration;
   TimeNs begin, end;
   std::optional<TimeNs> cpu;
   std::optional<std::uint32_t> polls;
   std::optional<std::uint32_t> correlation;
   WaitStatus status;
-  std::optional<WordTag> word;  ///< nothing for a call
+  std::optional<WordTag> word;                             ///< nothing for a call
   std::optional<std::uint32_t> involuntary_switches = {};  ///< times that the thread was taken off its CPU meanwhile
   std::optional<TimeNs> run_delay = {};                    ///< ready to run meanwhile, but on no CPU
   ProcessId process = 0;
@@ -262,7 +262,7 @@ struct PcTotalRow {
   std::uint64_t offset;  ///< bytes from the start of the function
   std::string reason;    ///< CUPTI's name without its prefix
   std::uint64_t samples;
-  std::string file;  ///< empty = not known
+  std::string file;    ///< empty = not known
   std::uint32_t line;  ///< 0 = not known
   TimeNs begin, end;   ///< of the intervals that the samples come from
 };
@@ -279,11 +279,11 @@ struct PcIntervalRow {
 struct SassRow {
   std::uint64_t module;
   std::string symbol;
-  std::uint64_t offset;  ///< bytes from the start of the function
-  std::string text;      ///< guard predicate, operation, operands
+  std::uint64_t offset;                 ///< bytes from the start of the function
+  std::string text;                     ///< guard predicate, operation, operands
   std::optional<std::uint64_t> target;  ///< of a branch, in the same function
-  std::string file;    ///< empty = not known
-  std::uint32_t line;  ///< 0 = not known
+  std::string file;                     ///< empty = not known
+  std::uint32_t line;                   ///< 0 = not known
 };
 
 /// A counter about the trace itself: what was lost, what could not be looked at, what recording cost.

@@ -51,12 +51,13 @@ std::string create_signal_index_sql() {
 namespace {
 
 // The latest signal of the same site and iteration whose value reaches the one that the wait ended with (32-bit numbers
-// wrap: it reaches it when the distance is below 2^31; a bit is reached by itself alone), and that came no later than the wait
-// resumed, as far as the clocks can tell.
+// wrap: it reaches it when the distance is below 2^31; a bit is reached by itself alone), and that came no later than
+// the wait resumed, as far as the clocks can tell.
 std::string latest_signal_sql(const std::string& of_the_word) {
   const std::string is_bit = "(wait.value & " + std::to_string(kBitValueMask) + ") = " + std::to_string(kBitValue);
   return "(SELECT s.at_ns FROM signal s WHERE s.site_id = wait.site_id AND s.iteration = wait.iteration" + of_the_word +
-         " AND CASE WHEN " + is_bit + " THEN s.value = wait.value"
+         " AND CASE WHEN " + is_bit +
+         " THEN s.value = wait.value"
          " ELSE ((s.value - wait.value) & 0xffffffff) < 0x80000000 END"
          " AND s.at_ns <= wait.resumed_ns + ifnull((SELECT max(clock_error_ns) FROM device), 0)"
          " ORDER BY s.at_ns DESC LIMIT 1)";

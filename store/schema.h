@@ -37,11 +37,12 @@ std::string insert_given_sql() {
   static_assert(written_columns<Table>() <= kMostGivenColumns);
   std::string names = kProcessColumn;
   for (const auto& column : Table::kColumns) names += std::string(", ") + column.name;
-  return std::string("INSERT INTO ") + Table::kName + " (" + names + ") SELECT " + given_columns(written_columns<Table>()) + " FROM " + kGivenRows;
+  return std::string("INSERT INTO ") + Table::kName + " (" + names + ") SELECT " +
+         given_columns(written_columns<Table>()) + " FROM " + kGivenRows;
 }
 
-/// INSERT with one parameter for each of these columns. A second declaration of the same id replaces what it knows, and leaves
-/// what it does not.
+/// INSERT with one parameter for each of these columns. A second declaration of the same id replaces what it knows, and
+/// leaves what it does not.
 template <class Table>
 std::string insert_sql() {
   std::string names, values, known_again;

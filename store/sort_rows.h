@@ -9,8 +9,8 @@
 
 namespace wicprof::store {
 
-/// Stable. Rows that stand a few places from where they belong are moved there; where that would take long, keys are sorted
-/// instead of rows, so that next to no memory is needed beside them.
+/// Stable. Rows that stand a few places from where they belong are moved there; where that would take long, keys are
+/// sorted instead of rows, so that next to no memory is needed beside them.
 template <class Row, class Key>
 void sort_rows(std::vector<Row>& rows, Key key) {
   std::size_t moves = 0;
@@ -29,7 +29,8 @@ void sort_rows(std::vector<Row>& rows, Key key) {
 
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   order.reserve(rows.size());
-  for (std::size_t from = 0; from < rows.size(); ++from) order.emplace_back(static_cast<std::int64_t>(key(rows[from])), from);
+  for (std::size_t from = 0; from < rows.size(); ++from)
+    order.emplace_back(static_cast<std::int64_t>(key(rows[from])), from);
   std::sort(order.begin(), order.end());
   // Each cycle of the permutation moves its rows one on; a place that is done points at itself.
   for (std::size_t start = 0; start < rows.size(); ++start) {

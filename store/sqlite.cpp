@@ -100,7 +100,8 @@ std::string immutable_uri(const std::string& path) {
 }  // namespace
 
 int Database::open(const std::string& path, OpenMode mode) {
-  // SQLite counts every allocation under a lock unless told not to, before it is first used: a fifth of the time of a row.
+  // SQLite counts every allocation under a lock unless told not to, before it is first used: a fifth of the time of a
+  // row.
   [[maybe_unused]] static const int kUncounted = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   close();
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
@@ -171,7 +172,8 @@ void show_row(sqlite3_context* context, int, sqlite3_value** values) {
 
 int Database::scan(std::string_view select, std::int64_t after, void (*show)(void*, const Values&), void* to) {
   Showing showing{show, to};
-  int code = sqlite3_create_function_v2(database_, "show_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &showing, show_row, nullptr, nullptr, nullptr);
+  int code = sqlite3_create_function_v2(database_, "show_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &showing, show_row,
+                                        nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return code;
   constexpr std::string_view kSelect = "SELECT ";
   const std::size_t from = select.find(" FROM "), order = select.rfind(" ORDER BY ");
@@ -180,7 +182,8 @@ int Database::scan(std::string_view select, std::int64_t after, void (*show)(voi
   sql.append(select.substr(kSelect.size(), from - kSelect.size())).append(")").append(select.substr(order));
   Statement statement = prepare(sql, code);
   if (code == SQLITE_OK) statement.bind(1, after);
-  while (code == SQLITE_OK && statement.next(code)) {}
+  while (code == SQLITE_OK && statement.next(code)) {
+  }
   return code;
 }
 

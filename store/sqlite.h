@@ -49,7 +49,7 @@ class Statement {
 
   std::int64_t integer(int column) const;
   bool is_null(int column) const;
-  std::string_view text(int column) const;  ///< valid until the next row
+  std::string_view text(int column) const;   ///< valid until the next row
   std::string_view bytes(int column) const;  ///< likewise
 
  private:
@@ -103,8 +103,9 @@ class Database {
   /// `after`. SQLite hands whole rows to a function in half the time that it takes to be asked for each column.
   template <class Take>
   int scan(std::string_view select, std::int64_t after, Take&& take) {
-    return scan(select, after, [](void* to, const Values& values) { (*static_cast<std::remove_reference_t<Take>*>(to))(values); },
-                &take);
+    return scan(
+        select, after,
+        [](void* to, const Values& values) { (*static_cast<std::remove_reference_t<Take>*>(to))(values); }, &take);
   }
 
   /// Statements may take rows from the table `given_rows` (store/given_rows.h). 0 when it succeeded.

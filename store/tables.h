@@ -50,7 +50,8 @@ class Lookup {
 
 inline constexpr const char* kInteger = "INTEGER";  ///< may be NULL
 inline constexpr const char* kKnown = "INTEGER NOT NULL";
-inline constexpr const char* kProcessColumn = "process_id";  ///< the first of every table whose rows have no id of their own
+inline constexpr const char* kProcessColumn =
+    "process_id";  ///< the first of every table whose rows have no id of their own
 inline constexpr const char* kId = "INTEGER PRIMARY KEY";  ///< where the event brings its own id; else the row's number
 
 template <class Event>
@@ -60,8 +61,9 @@ struct Column {
   Value (*of)(const Event&, const Lookup&);
 };
 
-/// The columns that say when a row's thing began and ended (one column for what has no length): a table that has them can
-/// be cut to windows of time (store/retention.h). Tables without are declarations, and changes that hold from then on: they stay.
+/// The columns that say when a row's thing began and ended (one column for what has no length): a table that has them
+/// can be cut to windows of time (store/retention.h). Tables without are declarations, and changes that hold from then
+/// on: they stay.
 struct RowTime {
   const char* begin;
   const char* end;
@@ -89,9 +91,11 @@ struct DeviceTable {
                     [](const Event& e, const Lookup&) { return number_or_null(e.registers_per_sm, 0u); }},
       Column<Event>{"shared_bytes_per_sm", kInteger,
                     [](const Event& e, const Lookup&) { return number_or_null(e.shared_bytes_per_sm, 0u); }},
-      Column<Event>{"reserved_shared_bytes_per_block", kInteger,
-                    [](const Event& e, const Lookup&) { return number_or_null(e.reserved_shared_bytes_per_block, 0u); }},
-      Column<Event>{"clock_khz", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.clock_khz, 0u); }},
+      Column<Event>{
+          "reserved_shared_bytes_per_block", kInteger,
+          [](const Event& e, const Lookup&) { return number_or_null(e.reserved_shared_bytes_per_block, 0u); }},
+      Column<Event>{"clock_khz", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.clock_khz, 0u); }},
       // Filled in as the clock's readings come.
       Column<Event>{"clock_error_ns", kInteger, [](const Event&, const Lookup&) { return kNull; }},
   };
@@ -107,8 +111,10 @@ struct SiteTable {
       Column<Event>{"pollers", kKnown, [](const Event& e, const Lookup&) { return number(e.pollers); }},
       Column<Event>{"words", kKnown, [](const Event& e, const Lookup&) { return number(e.words); }},
       Column<Event>{"purpose", kKnown, [](const Event& e, const Lookup&) { return number(e.purpose); }},
-      Column<Event>{"releasing", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.releasing, SiteEnd{0}); }},
-      Column<Event>{"waiting", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.waiting, SiteEnd{0}); }},
+      Column<Event>{"releasing", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.releasing, SiteEnd{0}); }},
+      Column<Event>{"waiting", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.waiting, SiteEnd{0}); }},
   };
 };
 
@@ -203,9 +209,12 @@ struct KernelTable {
                     [](const Event& e, const Lookup&) { return number_or_null(e.shared_executed_bytes, 0u); }},
       Column<Event>{"local_bytes_per_thread", kKnown,
                     [](const Event& e, const Lookup&) { return number(e.local_bytes_per_thread); }},
-      Column<Event>{"cluster_x", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.cluster[0], 0u); }},
-      Column<Event>{"cluster_y", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.cluster[1], 0u); }},
-      Column<Event>{"cluster_z", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.cluster[2], 0u); }},
+      Column<Event>{"cluster_x", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.cluster[0], 0u); }},
+      Column<Event>{"cluster_y", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.cluster[1], 0u); }},
+      Column<Event>{"cluster_z", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.cluster[2], 0u); }},
       Column<Event>{"graph", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.graph, 0u); }},
       Column<Event>{"graph_node", kInteger,
                     [](const Event& e, const Lookup&) { return e.graph == 0 ? kNull : number(e.graph_node); }},
@@ -255,7 +264,9 @@ struct HostWaitTable {
       Column<Event>{"word_tag", kInteger,
                     [](const Event& e, const Lookup&) { return number_or_null(e.word_tag, WordTag{0}); }},
       Column<Event>{"involuntary_switches", kInteger,
-                    [](const Event& e, const Lookup&) { return number_or_null(e.involuntary_switches, HostWaitEvent::kUnknownSwitches); }},
+                    [](const Event& e, const Lookup&) {
+                      return number_or_null(e.involuntary_switches, HostWaitEvent::kUnknownSwitches);
+                    }},
       Column<Event>{"run_delay_ns", kInteger,
                     [](const Event& e, const Lookup&) { return e.run_delay_ns < 0 ? kNull : number(e.run_delay_ns); }},
   };
@@ -288,7 +299,8 @@ struct PcSampleTable {
       Column<Event>{"pc_offset", kKnown, [](const Event& e, const Lookup&) { return number(e.pc_offset); }},
       Column<Event>{"begin_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.begin_ns); }},
       Column<Event>{"at_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.at_ns); }},
-      Column<Event>{"stall_reason_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.stall_reason); }},
+      Column<Event>{"stall_reason_id", kInteger,
+                    [](const Event& e, const Lookup& l) { return l.text(e.stall_reason); }},
       Column<Event>{"samples", kKnown, [](const Event& e, const Lookup&) { return number(e.samples); }},
       Column<Event>{"file_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.file); }},
       Column<Event>{"line", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.line, 0u); }},
@@ -372,8 +384,9 @@ struct ChoiceTable {
       Column<Event>{"waiters_a_word", kInteger,
                     [](const Event& e, const Lookup&) { return number_or_null(e.waiters_a_word, 0u); }},
       Column<Event>{"words", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.words, 0u); }},
-      Column<Event>{"median_wait_ns", kInteger,
-                    [](const Event& e, const Lookup&) { return e.median_wait_ns < 0 ? kNull : number(e.median_wait_ns); }},
+      Column<Event>{
+          "median_wait_ns", kInteger,
+          [](const Event& e, const Lookup&) { return e.median_wait_ns < 0 ? kNull : number(e.median_wait_ns); }},
       Column<Event>{"look_ns", kInteger,
                     [](const Event& e, const Lookup&) { return e.look_ns < 0 ? kNull : number(e.look_ns); }},
   };
@@ -400,7 +413,8 @@ struct ProcessTable {
       Column<Event>{"name_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.name); }},
       Column<Event>{"command_id", kInteger, [](const Event& e, const Lookup& l) { return l.text(e.command); }},
       Column<Event>{"rank", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.rank, -1); }},
-      Column<Event>{"local_rank", kInteger, [](const Event& e, const Lookup&) { return number_or_null(e.local_rank, -1); }},
+      Column<Event>{"local_rank", kInteger,
+                    [](const Event& e, const Lookup&) { return number_or_null(e.local_rank, -1); }},
       Column<Event>{"seen_ns", kKnown, [](const Event& e, const Lookup&) { return number(e.seen_ns); }},
   };
 };
@@ -491,8 +505,8 @@ struct ThreadSampleTable {
 
 using EventTables =
     std::tuple<DeviceTable, SiteTable, StrategyTable, WaitTable, SignalTable, KernelTable, CopyTable, HostWaitTable,
-               CallTable, PcSampleTable, UvmTable, NvtxTable, InterventionTable, ChoiceTable, ClockTable,
-               ProcessTable, SyncTable, CudaEventTable, GraphTable, OverheadTable, PcIntervalTable, ThreadSampleTable>;
+               CallTable, PcSampleTable, UvmTable, NvtxTable, InterventionTable, ChoiceTable, ClockTable, ProcessTable,
+               SyncTable, CudaEventTable, GraphTable, OverheadTable, PcIntervalTable, ThreadSampleTable>;
 
 /// Whether the event brings its own id, so that a second declaration adds to the first.
 template <class Table>

@@ -41,7 +41,7 @@ class TextTable {
   void clear(std::int64_t next);
 
  private:
-  std::unordered_map<std::string, std::int64_t> by_text_;  // entries stay where they are while it grows
+  std::unordered_map<std::string, std::int64_t> by_text_;            // entries stay where they are while it grows
   std::vector<std::unordered_map<TextId, const Entry*>> by_number_;  // by ring
   std::int64_t next_ = 1;
 };

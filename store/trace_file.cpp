@@ -95,8 +95,9 @@ Result<Database> make_trace(const std::string& path, bool overwrite) {
 
   Database database;
   int code = database.open(path, OpenMode::read_write);
-  // The schema is in the file itself before the log begins, so that the file is known as a trace from then on. The system brings
-  // it to the disk when it likes until the trace is folded: to wait for that costs the recorder a tenth of a second now and then.
+  // The schema is in the file itself before the log begins, so that the file is known as a trace from then on. The
+  // system brings it to the disk when it likes until the trace is folded: to wait for that costs the recorder a tenth
+  // of a second now and then.
   if (code == 0) code = database.execute("PRAGMA synchronous = OFF; BEGIN;" + create_tables_sql() + "COMMIT;");
   // Where the file system cannot share memory, SQLite stays with its rollback journal: slower, but as safe.
   if (code == 0) code = database.execute("PRAGMA journal_mode = WAL");

@@ -12,7 +12,9 @@ constexpr std::uint32_t kMostWarps = 32;  // of a block
 
 std::uint64_t product(const std::uint32_t (&shape)[3]) { return std::uint64_t{shape[0]} * shape[1] * shape[2]; }
 
-std::uint64_t block_key(const WaitRow& wait) { return (std::uint64_t{static_cast<std::uint32_t>(wait.device)} << 32) | wait.block; }
+std::uint64_t block_key(const WaitRow& wait) {
+  return (std::uint64_t{static_cast<std::uint32_t>(wait.device)} << 32) | wait.block;
+}
 
 /// The warps of a block; nothing where it is not clear which of the kernels it belongs to.
 std::optional<std::uint32_t> warps_of_block(const std::vector<KernelShape>& running, std::uint32_t block) {
@@ -41,7 +43,8 @@ bool has_leader(StrategyId strategy) {
 }
 
 KernelShape shape_of(const KernelRow& kernel) {
-  return {kernel.device, kernel.start, kernel.end, product(kernel.grid), static_cast<std::uint32_t>((product(kernel.block) + kWarp - 1) / kWarp)};
+  return {kernel.device, kernel.start, kernel.end, product(kernel.grid),
+          static_cast<std::uint32_t>((product(kernel.block) + kWarp - 1) / kWarp)};
 }
 
 bool WaitStates::polls_as(const WaitRow& wait, Pollers pollers) const {
@@ -73,7 +76,8 @@ std::uint32_t WaitStates::others(const WaitRow& wait) {
 
 WaitStates::Own WaitStates::own(const WaitRow& wait) const {
   const State last = state_under(wait.strategy);
-  if (wait.switched && *wait.switched > wait.arrived && *wait.switched < wait.resumed) return {other_way(last), last, *wait.switched};
+  if (wait.switched && *wait.switched > wait.arrived && *wait.switched < wait.resumed)
+    return {other_way(last), last, *wait.switched};
   const bool behind = wait.polls == 0 && has_leader(wait.strategy) && polls_as(wait, Pollers::each_thread);
   return {behind ? State::at_barrier : last, behind ? State::at_barrier : last, wait.arrived};
 }

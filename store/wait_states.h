@@ -1,13 +1,15 @@
-// What the warps behind a wait do while it lasts: the trace has one row for a waiting group, of which one thread looks at
-// the word, or one row a warp.
+// What the warps behind a wait do while it lasts: the trace has one row for a waiting group, of which one thread looks
+// at the word, or one row a warp.
 //
-// * Where one thread waits for its group (a site whose `pollers` is the leader, whatever the strategy), the group's other
-//   warps stand at its barrier. How many they are is not in the row. They are taken to be the warps of the block from the
-//   leader's on, up to the next leader seen in that block; the block's warps come from the kernel that ran on the device
-//   when the wait began. Where none is recorded, or several of different shapes could be meant: none are counted.
+// * Where one thread waits for its group (a site whose `pollers` is the leader, whatever the strategy), the group's
+// other
+//   warps stand at its barrier. How many they are is not in the row. They are taken to be the warps of the block from
+//   the leader's on, up to the next leader seen in that block; the block's warps come from the kernel that ran on the
+//   device when the wait began. Where none is recorded, or several of different shapes could be meant: none are
+//   counted.
 // * Where every thread waits for itself in the program's own way, there is a row a warp. Under a strategy with a leader
-//   (leader_bar_sync, leader_mbarrier, shared_watch, naive) all but one of them never look at the word: no polls means at
-//   the barrier.
+//   (leader_bar_sync, leader_mbarrier, shared_watch, naive) all but one of them never look at the word: no polls means
+//   at the barrier.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +34,8 @@ struct KernelShape {
 };
 KernelShape shape_of(const KernelRow& kernel);
 
-/// Told of every site and, in any order, of every wait; then of kernels and asked about waits, both in order of time. One thread.
+/// Told of every site and, in any order, of every wait; then of kernels and asked about waits, both in order of time.
+/// One thread.
 class WaitStates {
  public:
   void add_site(SiteId site, Pollers pollers) { pollers_[site] = pollers; }
@@ -43,7 +46,8 @@ class WaitStates {
   /// How many warps beside the row's own stand at the barrier all along.
   std::uint32_t others(const WaitRow& wait);
 
-  /// What the row's own warp does: `first` until `change`, `last` from then on. Without a change of strategy: `last` all along.
+  /// What the row's own warp does: `first` until `change`, `last` from then on. Without a change of strategy: `last`
+  /// all along.
   struct Own {
     State first, last;
     TimeNs change;

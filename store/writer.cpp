@@ -102,7 +102,8 @@ int Writer::write_waiting(std::size_t table) {
   if (insert.many) {
     *given_ = {waiting.values.data(), insert.columns, waiting.rows};
   } else {
-    for (std::size_t i = 0; i < insert.columns; ++i) bind_value(insert.statement, static_cast<int>(i) + 1, waiting.values[i]);
+    for (std::size_t i = 0; i < insert.columns; ++i)
+      bind_value(insert.statement, static_cast<int>(i) + 1, waiting.values[i]);
   }
   waiting.rows = 0;
   return insert.statement.run();
@@ -208,8 +209,7 @@ int Writer::fold() {
 void Writer::close() {
   for (Insert& insert : inserts_) insert.statement = Statement();
   for (Statement* statement :
-       {&begin_, &commit_, &roll_back_, &insert_string_, &put_meta_, &put_stat_, &put_clock_error_,
-        &put_sass_}) {
+       {&begin_, &commit_, &roll_back_, &insert_string_, &put_meta_, &put_stat_, &put_clock_error_, &put_sass_}) {
     *statement = Statement();
   }
   database_.close();

@@ -25,8 +25,8 @@ struct SassValues {
   Value target, file, line;
 };
 
-/// Each call gives SQLite's result code, 0 when it succeeded. After a failure: roll_back(). Rows of events are given to SQLite
-/// many at a time: a failure may be that of an earlier row of the open transaction.
+/// Each call gives SQLite's result code, 0 when it succeeded. After a failure: roll_back(). Rows of events are given to
+/// SQLite many at a time: a failure may be that of an earlier row of the open transaction.
 class Writer {
  public:
   static Result<Writer> open(const std::string& path, bool overwrite);
@@ -77,10 +77,11 @@ class Writer {
   /// Fills the tables of summaries, in a transaction of its own; nothing of it stays when it fails.
   int make_summaries();
 
-  /// Makes the file as small as its rows, where most of it is free. Only without an open transaction. It may fail: the file
-  /// then stays as it is.
+  /// Makes the file as small as its rows, where most of it is free. Only without an open transaction. It may fail: the
+  /// file then stays as it is.
   void give_free_pages_back() {
-    const std::int64_t pages = database_.integer("PRAGMA page_count"), free = database_.integer("PRAGMA freelist_count");
+    const std::int64_t pages = database_.integer("PRAGMA page_count"),
+                       free = database_.integer("PRAGMA freelist_count");
     if (free > pages / 2) database_.execute("VACUUM");
   }
 
@@ -105,7 +106,8 @@ class Writer {
   static constexpr std::size_t kRowsAtOnce = 256;
 
   template <class Table, std::size_t... I>
-  static void put_columns(Value* to, const typename Table::Event& event, const Lookup& lookup, std::index_sequence<I...>) {
+  static void put_columns(Value* to, const typename Table::Event& event, const Lookup& lookup,
+                          std::index_sequence<I...>) {
     ((to[I] = Table::kColumns[I].of(event, lookup)), ...);
   }
   static void bind_value(Statement& statement, int parameter, Value value) {

@@ -18,9 +18,7 @@ FigureInput figure_input(const std::vector<const TraceModel*>& traces) {
   return input;
 }
 
-FigureCell cell(const std::optional<double>& value) {
-  return value ? FigureCell(*value) : FigureCell();
-}
+FigureCell cell(const std::optional<double>& value) { return value ? FigureCell(*value) : FigureCell(); }
 
 std::vector<FigureCell> row_head(const FigureTrace& trace, Mode mode, SiteId site) {
   return {trace.model.name, std::string(mode_name(mode)),
@@ -32,7 +30,8 @@ Mode mode_of(const FigureTrace& trace, const IterationSlot& slot) {
 }
 
 bool has_kernel_waits(const FigureInput& input, Figure& figure) {
-  const bool any = std::any_of(input.begin(), input.end(), [](const auto& trace) { return !trace->model.waits.empty(); });
+  const bool any =
+      std::any_of(input.begin(), input.end(), [](const auto& trace) { return !trace->model.waits.empty(); });
   if (!any) figure.missing = "the trace holds no waits inside kernels";
   return any;
 }

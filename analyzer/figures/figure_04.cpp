@@ -15,7 +15,8 @@ struct Lead {
 Figure figure_4(const FigureInput& input) {
   Figure figure;
   figure.formula =
-      "(T_p - T_c) / cycle, for each wait; cycle = from the waiter's last resumption at the site to this one. Above 0 the "
+      "(T_p - T_c) / cycle, for each wait; cycle = from the waiter's last resumption at the site to this one. Above 0 "
+      "the "
       "consumer comes before its data. mean and deviation (standard) over the waits";
   figure.columns = {"trace", "mode", "site", "mean", "deviation", "waits"};
   figure.series = 2;

@@ -18,7 +18,8 @@ double median(std::vector<std::uint32_t>& values) {
 Figure figure_5(const FigureInput& input) {
   Figure figure;
   figure.formula =
-      "polling_share = sum of W_p / sum of (W_p + W_t), over the waits whose W_t is known; checks: reads of the word a wait";
+      "polling_share = sum of W_p / sum of (W_p + W_t), over the waits whose W_t is known; checks: reads of the word a "
+      "wait";
   figure.columns = {"trace", "mode", "site", "polling_share", "checks_mean", "checks_p50", "checks_max"};
   figure.series = 2;
   figure.y = 4;
@@ -53,8 +54,9 @@ Figure figure_5(const FigureInput& input) {
   }
   if (figure.rows.empty()) figure.missing = "the trace holds no waits whose checks are counted";
   if (!figure.rows.empty() && share_unknown) {
-    figure.notes.push_back("the share is not known where no copy carries the data: how long the consumer takes to read it "
-                           "is not recorded");
+    figure.notes.push_back(
+        "the share is not known where no copy carries the data: how long the consumer takes to read it "
+        "is not recorded");
   }
   return figure;
 }

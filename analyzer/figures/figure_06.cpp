@@ -7,7 +7,8 @@ Figure figure_6(const FigureInput& input) {
   Figure figure;
   describe_curves(figure, "not_arrived");
   figure.formula =
-      "of the waiters of an iteration, the part with T_c later than that much of the time from the first arrival to the "
+      "of the waiters of an iteration, the part with T_c later than that much of the time from the first arrival to "
+      "the "
       "last resumption; the mean over iterations with at least two waiters";
   if (!has_kernel_waits(input, figure)) return figure;
   for (const auto& trace : input) {
@@ -19,7 +20,8 @@ Figure figure_6(const FigureInput& input) {
     for (std::size_t i = 0; i < trace->model.waits.size(); ++i) {
       const IterationSlot& slot = slots[trace->waiters.slot_of_wait(i)];
       if (slot.waits < 2) continue;
-      curves[{slot.site, mode_of(*trace, slot)}].add(progress_at(slot, trace->model.waits[i].arrived), 1.0 / slot.waits);
+      curves[{slot.site, mode_of(*trace, slot)}].add(progress_at(slot, trace->model.waits[i].arrived),
+                                                     1.0 / slot.waits);
     }
     add_curves(figure, *trace, curves, [](const auto&, const Curve& curve, std::size_t i) { return curve.at(i); });
   }

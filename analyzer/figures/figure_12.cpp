@@ -25,8 +25,8 @@ Figure figure_12(const FigureInput& input) {
     if (!speedup) figure.notes.push_back(name + ": " + pair.comparison.reason);
     figure.rows.push_back({name, speedup ? FigureCell(speedup->value) : FigureCell{},
                            speedup ? FigureCell(speedup->low) : FigureCell{},
-                           speedup ? FigureCell(speedup->high) : FigureCell{},
-                           consumer_share(*pair.polled, Mode::poll), consumer_share(*pair.parked, Mode::park)});
+                           speedup ? FigureCell(speedup->high) : FigureCell{}, consumer_share(*pair.polled, Mode::poll),
+                           consumer_share(*pair.parked, Mode::park)});
   }
   if (figure.rows.empty()) figure.missing = kNoPairs;
   return figure;

@@ -7,7 +7,8 @@ Figure figure_13(const FigureInput& input) {
   Figure figure;
   describe_curves(figure, "without_data");
   figure.formula =
-      "of the waiters of an iteration, the part that has come and not gone on after that much of the time from the first "
+      "of the waiters of an iteration, the part that has come and not gone on after that much of the time from the "
+      "first "
       "arrival to the last resumption; the mean over iterations with at least two waiters";
   if (!has_kernel_waits(input, figure)) return figure;
   for (const auto& trace : input) {

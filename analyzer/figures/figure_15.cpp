@@ -20,7 +20,8 @@ Figure figure_15(const FigureInput& input) {
       const auto over = static_cast<double>(cost.over_ns);
       figure.rows.push_back(
           {model.name, std::string("threads in the program"), static_cast<double>(cost.in_program_ns) / over});
-      figure.rows.push_back({model.name, std::string("threads of wic-prof"), static_cast<double>(cost.in_tool_ns) / over});
+      figure.rows.push_back(
+          {model.name, std::string("threads of wic-prof"), static_cast<double>(cost.in_tool_ns) / over});
     } else {
       figure.notes.push_back(model.name + ": what threads used is not known, the trace holds no samples of them");
     }

@@ -17,7 +17,8 @@ double groups_of(const FigureTrace& trace) {
 Figure figure_16(const FigureInput& input) {
   Figure figure;
   figure.formula =
-      "speedup as in figure 12, a row a trace (or pair); threads: of the largest kernel that waits. Where kernels are not "
+      "speedup as in figure 12, a row a trace (or pair); threads: of the largest kernel that waits. Where kernels are "
+      "not "
       "recorded, groups that wait take the place of threads";
   figure.columns = {"scale", "threads", "speedup", "low", "high", "trace"};
   figure.plot = Figure::Plot::lines;
@@ -29,8 +30,8 @@ Figure figure_16(const FigureInput& input) {
     figure.missing = kNoPairs;
     return figure;
   }
-  const bool threads_known = std::all_of(pairs.begin(), pairs.end(),
-                                         [](const PolledAndParked& pair) { return threads_of(*pair.polled).has_value(); });
+  const bool threads_known = std::all_of(
+      pairs.begin(), pairs.end(), [](const PolledAndParked& pair) { return threads_of(*pair.polled).has_value(); });
   for (const PolledAndParked& pair : pairs) {
     const double scale = threads_known ? *threads_of(*pair.polled) : groups_of(*pair.polled);
     const Speedup& speedup = *pair.comparison.speedup;

@@ -57,9 +57,9 @@ void add_ranges(const Figure& figure, FigurePlot& plot) {
     plot.logarithmic = plot.x_least > 0;
     return;
   }
-  const auto [least, most] = std::minmax_element(plot.series.begin(), plot.series.end(), [](const auto& a, const auto& b) {
-    return a.points[0].second < b.points[0].second;
-  });
+  const auto [least, most] =
+      std::minmax_element(plot.series.begin(), plot.series.end(),
+                          [](const auto& a, const auto& b) { return a.points[0].second < b.points[0].second; });
   const double smallest = least->points[0].second;
   plot.logarithmic = smallest > 0 && plot.y_least >= 0 && most->points[0].second / smallest > kLogarithmicFrom;
 }
@@ -87,14 +87,16 @@ FigurePlot plot_of(const Figure& figure) {
   plot.shares = figure.shares;
   const auto mode = column_of(figure, "mode"), low = column_of(figure, "low"), high = column_of(figure, "high");
   const auto deviation = column_of(figure, "deviation");
-  const bool one_trace = std::all_of(figure.rows.begin(), figure.rows.end(),
-                                     [&](const auto& row) { return figure.columns[0] == "trace" && row[0].text == figure.rows[0][0].text; });
+  const bool one_trace = std::all_of(figure.rows.begin(), figure.rows.end(), [&](const auto& row) {
+    return figure.columns[0] == "trace" && row[0].text == figure.rows[0][0].text;
+  });
   for (const std::vector<FigureCell>& row : figure.rows) {
     const auto x = plot.bars ? std::optional(0.0) : number_in(row, figure.x), y = number_in(row, figure.y);
     if (!x || !y) continue;
     const std::string label = label_of(figure, row, one_trace);
     auto series = plot.bars ? plot.series.end()
-                            : std::find_if(plot.series.begin(), plot.series.end(), [&](const auto& s) { return s.label == label; });
+                            : std::find_if(plot.series.begin(), plot.series.end(),
+                                           [&](const auto& s) { return s.label == label; });
     if (series == plot.series.end()) {
       if (plot.series.size() == (plot.bars ? kMostBars : kMostLines)) {
         ++plot.left_out;
@@ -102,7 +104,8 @@ FigurePlot plot_of(const Figure& figure) {
       }
       FigureSeries fresh{label, std::nullopt, {}, std::nullopt, std::nullopt, 0};
       if (mode && row[*mode].is_text) {
-        if (const auto known = mode_from_name(row[*mode].text)) fresh.state = *known == Mode::park ? State::parked : State::polling;
+        if (const auto known = mode_from_name(row[*mode].text))
+          fresh.state = *known == Mode::park ? State::parked : State::polling;
       }
       if (plot.bars) {
         fresh.low = number_in(row, low);
@@ -113,7 +116,8 @@ FigurePlot plot_of(const Figure& figure) {
         }
       }
       if (fresh.state) {
-        const auto same = std::count_if(plot.series.begin(), plot.series.end(), [&](const auto& s) { return s.state == fresh.state; });
+        const auto same = std::count_if(plot.series.begin(), plot.series.end(),
+                                        [&](const auto& s) { return s.state == fresh.state; });
         fresh.dash = static_cast<std::size_t>(same) % kDashes;
       }
       plot.series.push_back(std::move(fresh));

@@ -14,11 +14,11 @@ namespace wicprof::analyzer {
 inline constexpr std::size_t kDashes = 4;
 
 struct FigureSeries {
-  std::string label;                    ///< the trace, the mode and the site, as far as the figure tells them apart
-  std::optional<State> state;           ///< of a mode: polling or parked; else its place among the series tells its colour
+  std::string label;           ///< the trace, the mode and the site, as far as the figure tells them apart
+  std::optional<State> state;  ///< of a mode: polling or parked; else its place among the series tells its colour
   std::vector<std::pair<double, double>> points;  ///< of a bar: one, (0, value)
-  std::optional<double> low, high;      ///< a bar's interval, where the figure has one
-  std::size_t dash = 0;                 ///< lines of one state are told apart by their dashes: below kDashes
+  std::optional<double> low, high;                ///< a bar's interval, where the figure has one
+  std::size_t dash = 0;                           ///< lines of one state are told apart by their dashes: below kDashes
 };
 
 struct FigurePlot {
@@ -27,8 +27,9 @@ struct FigurePlot {
   std::size_t left_out = 0;  ///< series beyond the most that a drawing can show
   std::string x_title, y_title;
   double x_least = 0, x_most = 1, y_least = 0, y_most = 1;
-  bool logarithmic = false;  ///< x: numbers of threads go up by factors; y of bars that differ by far more than one can see
-  bool shares = false;       ///< y is a part of a whole
+  bool logarithmic =
+      false;            ///< x: numbers of threads go up by factors; y of bars that differ by far more than one can see
+  bool shares = false;  ///< y is a part of a whole
 
   /// From 0 at the left to 1 at the right, and from 0 at the bottom to 1 at the top.
   double x_part(double x) const;

@@ -140,9 +140,12 @@ Json place_value(const std::string& file, std::uint32_t line) {
 }
 
 Json stalls_value(const FunctionStalls& function) {
-  Json value = {{"device", function.device},   {"function", function.function}, {"symbol", function.symbol},
+  Json value = {{"device", function.device},
+                {"function", function.function},
+                {"symbol", function.symbol},
                 {"module", fmt::format("{:016x}", function.module)},
-                {"samples", function.samples}, {"share", function.share},
+                {"samples", function.samples},
+                {"share", function.share},
                 {"reasons", reasons_value(function.reasons)}};
   value["lines"] = Json::array();
   for (const SampledLine& line : function.lines) {

@@ -46,8 +46,8 @@ std::string differences_text(const Differences& all) {
   if (all.edges.empty()) return text;
   TextTable edges("lrrrl", {"Wake latency (p50)", "before", "after", "before/after", ""});
   for (const EdgeDifference& edge : all.edges) {
-    edges.add(row_of(shorten(fmt::format("{} -> {} at {}", one_line(edge.from), one_line(edge.to), one_line(edge.site)), 60),
-                     edge));
+    edges.add(row_of(
+        shorten(fmt::format("{} -> {} at {}", one_line(edge.from), one_line(edge.to), one_line(edge.site)), 60), edge));
   }
   return text + "\n" + edges.str(0);
 }

@@ -35,9 +35,9 @@ std::string csv_field(std::string_view text) {
 }
 
 std::string report_csv(const ReportInput& input) {
-  std::string text = line_of({"site", "strategy", "waits", "host_waits", "waiters", "total_ns", "p50_ns", "p99_ns", "max_ns",
-                              "share", "polls", "polls_per_wait", "max_waiting", "waiters_a_word", "deadline_missed",
-                              "wake_p50_ns", "wake_p99_ns"});
+  std::string text = line_of({"site", "strategy", "waits", "host_waits", "waiters", "total_ns", "p50_ns", "p99_ns",
+                              "max_ns", "share", "polls", "polls_per_wait", "max_waiting", "waiters_a_word",
+                              "deadline_missed", "wake_p50_ns", "wake_p99_ns"});
   for (std::size_t i = 0; i < input.analysis.sites.size(); ++i) {
     const SiteStats& site = input.analysis.sites[i];
     const WakeStats& wake = input.analysis.wakes[i];

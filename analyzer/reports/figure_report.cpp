@@ -56,8 +56,8 @@ std::string figure_text(const Figure& figure) {
   if (!figure.missing.empty()) return text + paragraph("could not look: " + one_line(figure.missing));
   std::string alignment;
   for (std::size_t i = 0; i < figure.columns.size(); ++i) {
-    const bool number = std::any_of(figure.rows.begin(), figure.rows.end(),
-                                    [&](const auto& row) { return row[i].is_number; });
+    const bool number =
+        std::any_of(figure.rows.begin(), figure.rows.end(), [&](const auto& row) { return row[i].is_number; });
     alignment += number ? 'r' : 'l';
   }
   TextTable table(alignment, figure.columns);
@@ -83,12 +83,9 @@ std::string figure_csv(const Figure& figure) {
 }
 
 Json figure_value(const Figure& figure) {
-  Json value = {{"figure", figure.number},
-                {"title", figure.title},
-                {"formula", figure.formula},
-                {"missing", figure.missing.empty() ? Json(nullptr) : Json(figure.missing)},
-                {"columns", figure.columns},
-                {"rows", Json::array()},
+  Json value = {{"figure", figure.number},   {"title", figure.title},
+                {"formula", figure.formula}, {"missing", figure.missing.empty() ? Json(nullptr) : Json(figure.missing)},
+                {"columns", figure.columns}, {"rows", Json::array()},
                 {"notes", figure.notes}};
   for (const auto& row : figure.rows) {
     Json item = Json::object();

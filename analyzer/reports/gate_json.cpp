@@ -30,8 +30,10 @@ Json site_value(const SiteFigures& site) {
 }
 
 Json run_value(const RunFigures& run) {
-  Json value = {{"trace", run.series.trace}, {"mode", mode_name(run.series.mode)},
-                {"strategy", strategy_name(run.series.strategy)}, {"devices", run.series.devices},
+  Json value = {{"trace", run.series.trace},
+                {"mode", mode_name(run.series.mode)},
+                {"strategy", strategy_name(run.series.strategy)},
+                {"devices", run.series.devices},
                 {"losses", run.losses}};
   value["sites"] = Json::array();
   for (const SiteFigures& site : run.sites) value["sites"].push_back(site_value(site));
@@ -42,8 +44,11 @@ Json run_value(const RunFigures& run) {
 
 std::string gate_json(const GateRun& run, const GateConfig& config, const std::vector<GateSide>& sides,
                       const GateResult& result) {
-  Json value = {{"state", check_state_name(result.state)}, {"command", run.command}, {"utc", run.utc},
-                {"seconds", run.seconds},                  {"allow_inconclusive", config.allow_inconclusive},
+  Json value = {{"state", check_state_name(result.state)},
+                {"command", run.command},
+                {"utc", run.utc},
+                {"seconds", run.seconds},
+                {"allow_inconclusive", config.allow_inconclusive},
                 {"allow_missing_data", config.allow_missing_data}};
   value["checks"] = Json::array();
   for (const Check& check : result.checks) value["checks"].push_back(check_value(check));

@@ -1,5 +1,5 @@
-// The gate's checks as JUnit XML, the form that CI services read: what is slower is a failure, what is broken or could not
-// be looked at is an error, what the configuration lets through is skipped.
+// The gate's checks as JUnit XML, the form that CI services read: what is slower is a failure, what is broken or could
+// not be looked at is an error, what the configuration lets through is skipped.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -30,7 +30,8 @@ std::string answer_of(CheckState state) {
 }  // namespace
 
 std::string gate_markdown(const GateRun& run, const GateResult& result) {
-  std::string text = fmt::format("# wic-prof ci: {}\n\n{}.\n\n", check_state_name(result.state), answer_of(result.state));
+  std::string text =
+      fmt::format("# wic-prof ci: {}\n\n{}.\n\n", check_state_name(result.state), answer_of(result.state));
   text += "| check | state | what was found |\n| --- | --- | --- |\n";
   for (const Check& check : result.checks) {
     const std::string title = check.site.empty() ? check.name : check.name + " at " + one_line(check.site);

@@ -66,22 +66,23 @@ std::string comparison_part(const Comparison& comparison) {
 std::string sites_part(const TraceModel& model, const Analysis& analysis) {
   std::string text = "## Wait sites\n\n";
   if (analysis.sites.empty()) return text + "None: " + escape_markdown(why_no_sites(model, analysis)) + ".\n\n";
-  text +=
-      row({"site", "count", "waiters", "words", "total", "share", "any", "p50", "p99", "polls a wait", "wake p50", "strategy"});
+  text += row({"site", "count", "waiters", "words", "total", "share", "any", "p50", "p99", "polls a wait", "wake p50",
+               "strategy"});
   text += "| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n";
   for (std::size_t i = 0; i < analysis.sites.size(); ++i) {
     const SiteStats& site = analysis.sites[i];
     const WakeStats& wake = analysis.wakes[i];
-    text += row({escape_markdown(site.name), format_count(site.count), format_count(site.groups),
-                 words_text(site), format_duration(site.total_ns), percent(site.share), percent(site.any_share),
-                 format_duration(site.p50_ns), format_duration(site.p99_ns),
-                 site.polls_per_wait ? format_number(*site.polls_per_wait) : "-",
-                 wake.matched > 0 ? format_duration(wake.p50_ns) : "-", escape_markdown(strategy_mix(site))});
+    text +=
+        row({escape_markdown(site.name), format_count(site.count), format_count(site.groups), words_text(site),
+             format_duration(site.total_ns), percent(site.share), percent(site.any_share), format_duration(site.p50_ns),
+             format_duration(site.p99_ns), site.polls_per_wait ? format_number(*site.polls_per_wait) : "-",
+             wake.matched > 0 ? format_duration(wake.p50_ns) : "-", escape_markdown(strategy_mix(site))});
   }
   text += "\n" + escape_markdown(share_legend()) + ".\n\n";
   std::string choices;
   for (const SiteStats& site : analysis.sites) {
-    if (site.choice) choices += fmt::format("- {}: {}\n", escape_markdown(site.name), escape_markdown(choice_text(site)));
+    if (site.choice)
+      choices += fmt::format("- {}: {}\n", escape_markdown(site.name), escape_markdown(choice_text(site)));
   }
   return choices.empty() ? text : text + "What `auto` chose:\n\n" + choices + "\n";
 }
@@ -127,7 +128,8 @@ std::string kernels_part(const Analysis& analysis) {
 std::string program_counters_part(const TraceModel& model, const Analysis& analysis) {
   const Stalls& stalls = analysis.stalls;
   if (stalls.functions.empty()) return {};
-  std::string text = "## Program counters\n\n" + row({"function", "samples", "share", "hottest line", "warps stand at"}) +
+  std::string text = "## Program counters\n\n" +
+                     row({"function", "samples", "share", "hottest line", "warps stand at"}) +
                      "| --- | ---: | ---: | --- | --- |\n";
   for (std::size_t i = 0; i < std::min(kMostFunctions, stalls.functions.size()); ++i) {
     const FunctionStalls& f = stalls.functions[i];
@@ -180,7 +182,8 @@ std::string report_markdown(const ReportInput& input) {
   text += escape_markdown(trace_line(model, analysis)) + ".\n\n";
   if (input.comparison != nullptr) text += comparison_part(*input.comparison);
   text += sites_part(model, analysis) + findings_part(analysis) + classification_part(analysis.classification);
-  text += kernels_part(analysis) + program_counters_part(model, analysis) + host_part(analysis) + interventions_part(model);
+  text +=
+      kernels_part(analysis) + program_counters_part(model, analysis) + host_part(analysis) + interventions_part(model);
   text.erase(text.find_last_not_of('\n') + 1);
   return text + "\n";
 }

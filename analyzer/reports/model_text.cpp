@@ -35,16 +35,18 @@ std::string wait_model_text(const TraceModel& model, const Analysis& analysis, s
     const SiteWaits& part = analysis.site_waits[i];
     const WaitSums& sums = part.sums;
     const std::uint64_t decided = sums.data_first + sums.consumer_first;
-    table.add({shorten(one_line(model.site_name(part.site)), kModelWidth), std::string(mode_name(part.mode)),
-               format_count(sums.waits), share_or_dash(part.consumer_share),
-               decided > 0 ? format_percent(static_cast<double>(sums.consumer_first) / static_cast<double>(decided)) : "-",
-               mean_of(sums.producer_late_ns, sums.matched), mean_of(sums.wake_ns, sums.matched),
-               mean_of(sums.transfer_ns, sums.transfers)});
+    table.add(
+        {shorten(one_line(model.site_name(part.site)), kModelWidth), std::string(mode_name(part.mode)),
+         format_count(sums.waits), share_or_dash(part.consumer_share),
+         decided > 0 ? format_percent(static_cast<double>(sums.consumer_first) / static_cast<double>(decided)) : "-",
+         mean_of(sums.producer_late_ns, sums.matched), mean_of(sums.wake_ns, sums.matched),
+         mean_of(sums.transfer_ns, sums.transfers)});
   }
   return table.str(0) +
-         paragraph("consumer: of its time, what a waiter spends here; scenario 2: of the waits, those that came before "
-                   "the data; means a wait: until the signal, from it (or the arrival) until the waiter went on, "
-                   "and of the copy that brought the data");
+         paragraph(
+             "consumer: of its time, what a waiter spends here; scenario 2: of the waits, those that came before "
+             "the data; means a wait: until the signal, from it (or the arrival) until the waiter went on, "
+             "and of the copy that brought the data");
 }
 
 std::string interference_text(const TraceModel& model, const Analysis& analysis, std::size_t most) {
@@ -58,12 +60,14 @@ std::string interference_text(const TraceModel& model, const Analysis& analysis,
     table.add({shorten(work.what, kWorkWidth), model.device_key(work.device), format_number(work.many_pollers),
                format_duration(work.many_p50_ns), format_number(work.few_pollers), format_duration(work.few_p50_ns)});
     natural = natural || !work.by_toggle;
-    slowed += paragraph(fmt::format("{}: {:.3g} times as long beside the many (95 % interval {:.3g} to {:.3g})",
-                                    shorten(work.what, 60), work.slowdown.value, work.slowdown.low, work.slowdown.high));
+    slowed +=
+        paragraph(fmt::format("{}: {:.3g} times as long beside the many (95 % interval {:.3g} to {:.3g})",
+                              shorten(work.what, 60), work.slowdown.value, work.slowdown.low, work.slowdown.high));
   }
   if (natural) {
-    slowed += paragraph("the trace has one mode only: work that is slow for another reason makes others wait, so the "
-                        "pollers may be the effect; record it with --schedule poll:2s,park:2s to tell");
+    slowed += paragraph(
+        "the trace has one mode only: work that is slow for another reason makes others wait, so the "
+        "pollers may be the effect; record it with --schedule poll:2s,park:2s to tell");
   }
   return table.str(0) + slowed;
 }
@@ -113,8 +117,9 @@ std::string prediction_text(const Analysis& analysis, std::size_t most) {
   std::string text = "Predicted gain of parking\n";
   if (any) {
     if (prediction.program) table.add({"the program", gain_text(prediction.program), "", "", ""});
-    text = table.str(0) + paragraph("exposed: of the critical path, what is work beside pollers here; break-even: the "
-                                    "shortest wait that is worth parking");
+    text = table.str(0) + paragraph(
+                              "exposed: of the critical path, what is work beside pollers here; break-even: the "
+                              "shortest wait that is worth parking");
   }
   text += reasons;
   if (!prediction.program) text += paragraph("the program: not predicted: " + one_line(prediction.reason));

@@ -48,7 +48,8 @@ std::string words_text(const SiteStats& site) {
 
 std::string choice_text(const SiteStats& site) {
   if (!site.choice) return {};
-  const std::string chose = site.choices > 1 ? fmt::format(" (chosen {} times; the last)", format_count(site.choices)) : "";
+  const std::string chose =
+      site.choices > 1 ? fmt::format(" (chosen {} times; the last)", format_count(site.choices)) : "";
   return fmt::format("{}{}: {}", strategy_name(site.choice->strategy), chose, one_line(site.choice->reason));
 }
 

@@ -11,7 +11,8 @@ namespace wicprof::analyzer {
 /// The waits of host threads in calls (not at wait sites), most time first.
 std::vector<HostWaitStats> host_calls(const Analysis& analysis);
 
-/// "75 % (registers)": the occupancy that the launch allows, and what limits it; "-" where the device's limits are not known.
+/// "75 % (registers)": the occupancy that the launch allows, and what limits it; "-" where the device's limits are not
+/// known.
 std::string occupancy_text(const KernelStats& kernel);
 /// "2.25, last 25 %": waves of blocks, and how much of the device the last one fills; "-" likewise.
 std::string waves_text(const KernelStats& kernel);

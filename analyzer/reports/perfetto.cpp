@@ -18,8 +18,8 @@
 namespace wicprof::analyzer {
 namespace {
 
-// Numbers of tracks fit 32 bits, and none is 0: Perfetto takes thread 0 for the idle one. A device's streams come after its
-// SMs; no device has as many SMs times lanes.
+// Numbers of tracks fit 32 bits, and none is 0: Perfetto takes thread 0 for the idle one. A device's streams come after
+// its SMs; no device has as many SMs times lanes.
 constexpr std::uint64_t kFirstTrack = 1;
 constexpr std::uint64_t kLanesAnSm = 256, kWaitLanes = 192, kSignalLanes = kLanesAnSm - kWaitLanes;
 constexpr std::uint64_t kStreamTracks = 1'000'000, kLanesAStream = 8;
@@ -55,19 +55,19 @@ class Document {
   /// `args`: the members of a JSON object, without its braces.
   void slice(const Track& track, std::string_view category, std::string_view name, TimeNs begin, TimeNs end,
              const std::string& args = {}) {
-    line(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})", category, json_text(name),
-         track.process, track.thread, us(begin - begin_), us(std::max<TimeNs>(end - begin, 1)), args);
+    line(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})", category,
+         json_text(name), track.process, track.thread, us(begin - begin_), us(std::max<TimeNs>(end - begin, 1)), args);
   }
   void arrow(const Track& from, TimeNs sent, const Track& to, TimeNs received) {
     ++arrows_;
-    line(R"({{"ph":"s","cat":"wake","name":"wake","id":{},"pid":{},"tid":{},"ts":{}}})", arrows_, from.process, from.thread,
-         us(sent - begin_));
+    line(R"({{"ph":"s","cat":"wake","name":"wake","id":{},"pid":{},"tid":{},"ts":{}}})", arrows_, from.process,
+         from.thread, us(sent - begin_));
     line(R"({{"ph":"f","bp":"e","cat":"wake","name":"wake","id":{},"pid":{},"tid":{},"ts":{}}})", arrows_, to.process,
          to.thread, us(received - begin_));
   }
   void mark(std::string_view name, TimeNs at, const std::string& args) {
-    line(R"({{"ph":"i","s":"g","cat":"intervention","name":{},"pid":{},"tid":{},"ts":{},"args":{{{}}}}})", json_text(name),
-         kUnknownProcess, kFirstTrack, us(at - begin_), args);
+    line(R"({{"ph":"i","s":"g","cat":"intervention","name":{},"pid":{},"tid":{},"ts":{},"args":{{{}}}}})",
+         json_text(name), kUnknownProcess, kFirstTrack, us(at - begin_), args);
   }
   std::string close() && {
     text_ += "\n],\"displayTimeUnit\":\"ns\"}\n";
@@ -94,8 +94,8 @@ class Document {
   std::set<Track> named_;
 };
 
-/// Slices of one track lie within each other or apart, else Perfetto leaves some out: the first lane that has room takes the
-/// next one. In order of time.
+/// Slices of one track lie within each other or apart, else Perfetto leaves some out: the first lane that has room
+/// takes the next one. In order of time.
 class Lanes {
  public:
   /// `nested`: whether a lane may take what lies within its last slice.
@@ -150,8 +150,8 @@ class Writer {
     for (const store::InterventionRow& row : model_.interventions) {
       to_.mark(fmt::format("{} to {}", mode_name(row.old_mode), mode_name(row.new_mode)), row.effective,
                fmt::format(R"("site":{},"strategy":"{}","requested_us_before":{:.3f})",
-                           json_text(row.site == 0 ? "all" : model_.site_name(row.site)), strategy_name(row.new_strategy),
-                           static_cast<double>(row.effective - row.requested) / 1e3));
+                           json_text(row.site == 0 ? "all" : model_.site_name(row.site)),
+                           strategy_name(row.new_strategy), static_cast<double>(row.effective - row.requested) / 1e3));
     }
     return std::move(to_).close();
   }
@@ -167,9 +167,7 @@ class Writer {
     return first;
   }
 
-  std::uint64_t process_number(store::ProcessId process) const {
-    return process == 0 ? kUnknownProcess : process;
-  }
+  std::uint64_t process_number(store::ProcessId process) const { return process == 0 ? kUnknownProcess : process; }
 
   void processes() {
     int order = 0;
@@ -190,7 +188,8 @@ class Writer {
       const bool host = signal.device == kHostDevice;
       Track track{host ? kUnknownProcess : process_of_device(signal.device),
                   kFirstTrack + (host ? 0 : signal.sm * kLanesAnSm + kWaitLanes)};
-      track.thread += lanes.try_emplace(track, host ? kLanesAThread : kSignalLanes, false).first->second.take(signal.at, signal.at + 1);
+      track.thread += lanes.try_emplace(track, host ? kLanesAThread : kSignalLanes, false)
+                          .first->second.take(signal.at, signal.at + 1);
       signal_tracks_.push_back(track);
       to_.name_track(track, host ? "signals" : fmt::format("SM {} signals", signal.sm));
       to_.slice(track, "signal", model_.site_name(signal.site), signal.at, signal.at + 1,
@@ -203,13 +202,14 @@ class Writer {
     wait_tracks_.reserve(model_.waits.size());
     for (const store::WaitRow& wait : model_.waits) {
       Track track{process_of_device(wait.device), kFirstTrack + wait.sm * kLanesAnSm};
-      const std::uint64_t lane = lanes.try_emplace(track, kWaitLanes, false).first->second.take(wait.arrived, wait.resumed);
+      const std::uint64_t lane =
+          lanes.try_emplace(track, kWaitLanes, false).first->second.take(wait.arrived, wait.resumed);
       track.thread += lane;
       to_.name_track(track, fmt::format("SM {} waits {}", wait.sm, lane));
       wait_tracks_.push_back(track);
       to_.slice(track, "wait", model_.site_name(wait.site), wait.arrived, wait.resumed,
-                fmt::format(R"("iteration":{},"block":{},"warp":{},"polls":{},"strategy":"{}")", wait.iteration, wait.block,
-                            wait.warp, wait.polls, strategy_name(wait.strategy)));
+                fmt::format(R"("iteration":{},"block":{},"warp":{},"polls":{},"strategy":"{}")", wait.iteration,
+                            wait.block, wait.warp, wait.polls, strategy_name(wait.strategy)));
     }
   }
 
@@ -217,7 +217,9 @@ class Writer {
     std::map<Track, std::vector<ThreadSlice>> threads;  // by process and the system's number of the thread
     for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
       const store::HostWaitRow& wait = model_.host_waits[i];
-      const std::string_view name = wait.site == 0 ? std::string_view(wait.call) : site_names_.emplace(wait.site, model_.site_name(wait.site)).first->second;
+      const std::string_view name = wait.site == 0
+                                        ? std::string_view(wait.call)
+                                        : site_names_.emplace(wait.site, model_.site_name(wait.site)).first->second;
       threads[{process_number(wait.process), wait.thread}].push_back(
           {"host_wait", name, wait.begin, wait.end, fmt::format(R"("iteration":{})", wait.iteration), i});
     }
@@ -240,7 +242,8 @@ class Writer {
     Lanes lanes(kLanesAThread, true);
     for (const ThreadSlice& slice : slices) {
       // The first lanes of the first process are the signals'.
-      const Track track{thread.process, kFirstTrack + (thread.thread + 1) * kLanesAThread + lanes.take(slice.begin, slice.end)};
+      const Track track{thread.process,
+                        kFirstTrack + (thread.thread + 1) * kLanesAThread + lanes.take(slice.begin, slice.end)};
       to_.name_track(track, fmt::format("thread {}", thread.thread));
       to_.slice(track, slice.category, slice.name, slice.begin, slice.end, slice.args);
       if (slice.host_wait) host_tracks_[*slice.host_wait] = track;
@@ -269,14 +272,15 @@ class Writer {
     std::stable_sort(all.begin(), all.end(), [](const Work& a, const Work& b) { return a.begin < b.begin; });
     for (const Work& work : all) {
       if (const store::KernelRow* kernel = work.kernel) {
-        to_.slice(stream_track(kernel->device, kernel->stream, kernel->start, kernel->end), "kernel", kernel->name, kernel->start,
-                  kernel->end,
-                  fmt::format(R"("grid":"{}x{}x{}","block":"{}x{}x{}","correlation":{})", kernel->grid[0], kernel->grid[1],
-                              kernel->grid[2], kernel->block[0], kernel->block[1], kernel->block[2], kernel->correlation));
+        to_.slice(
+            stream_track(kernel->device, kernel->stream, kernel->start, kernel->end), "kernel", kernel->name,
+            kernel->start, kernel->end,
+            fmt::format(R"("grid":"{}x{}x{}","block":"{}x{}x{}","correlation":{})", kernel->grid[0], kernel->grid[1],
+                        kernel->grid[2], kernel->block[0], kernel->block[1], kernel->block[2], kernel->correlation));
       } else {
         const store::CopyRow& copy = *work.copy;
-        to_.slice(stream_track(copy.device, copy.stream, copy.start, copy.end), "copy", copy_kind_name(copy.kind), copy.start,
-                  copy.end, fmt::format(R"("bytes":{},"correlation":{})", copy.bytes, copy.correlation));
+        to_.slice(stream_track(copy.device, copy.stream, copy.start, copy.end), "copy", copy_kind_name(copy.kind),
+                  copy.start, copy.end, fmt::format(R"("bytes":{},"correlation":{})", copy.bytes, copy.correlation));
       }
     }
   }

@@ -27,14 +27,16 @@ std::string code_text(const PollingLoop& loop) {
   std::string text;
   const std::size_t shown = std::min(kMostCode, loop.code.size());
   for (std::size_t i = 0; i < shown; ++i) text += "      " + shorten(loop.code[i], kScreenWidth - 6) + "\n";
-  if (shown < loop.code.size()) text += fmt::format("      and {}\n", count_of(loop.code.size() - shown, "more instruction"));
+  if (shown < loop.code.size())
+    text += fmt::format("      and {}\n", count_of(loop.code.size() - shown, "more instruction"));
   return text;
 }
 
 }  // namespace
 
 std::string samples_line(const TraceModel& model, const DeviceSamples& device) {
-  std::string text = fmt::format("{} on {}", count_of(device.samples, "sample"), one_line(model.device_name(device.device)));
+  std::string text =
+      fmt::format("{} on {}", count_of(device.samples, "sample"), one_line(model.device_name(device.device)));
   if (device.dropped > 0) text += fmt::format(", {} more DROPPED", format_count(device.dropped));
   if (device.foreign > 0) {
     text += fmt::format(", {} of them in kernels of the driver or of other programs", format_count(device.foreign));
@@ -59,9 +61,9 @@ std::string hottest_line(const FunctionStalls& function) {
 }
 
 std::string loop_text(const PollingLoop& loop) {
-  std::string text = fmt::format("{} {} at {}: {} of the samples", shorten(function_name(one_line(loop.function)), kLoopWidth),
-                                 what_it_does(loop),
-                                 place_of(loop), format_percent(loop.share));
+  std::string text =
+      fmt::format("{} {} at {}: {} of the samples", shorten(function_name(one_line(loop.function)), kLoopWidth),
+                  what_it_does(loop), place_of(loop), format_percent(loop.share));
   if (loop.behind > 0) text += fmt::format(", {} more at the barrier behind it", format_percent(loop.behind_share));
   return text + fmt::format("; confidence {:.2f}", loop.confidence);
 }
@@ -74,7 +76,8 @@ std::string program_counters_text(const TraceModel& model, const Analysis& analy
   for (std::size_t i = 0; i < shown; ++i) {
     const FunctionStalls& function = stalls.functions[i];
     table.add({shorten(function_name(one_line(function.function)), kFunctionWidth), format_count(function.samples),
-               format_percent(function.share), shorten(hottest_line(function), kLineWidth), short_reasons(function.reasons)});
+               format_percent(function.share), shorten(hottest_line(function), kLineWidth),
+               short_reasons(function.reasons)});
   }
   std::string text = table.str(0);
   if (shown < stalls.functions.size()) {

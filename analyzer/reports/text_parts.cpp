@@ -108,9 +108,9 @@ std::string kernels_text(const Analysis& analysis, std::size_t most) {
   const std::size_t shown = std::min(most, kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const KernelStats& k = kernels[i];
-    table.add({shorten(function_name(one_line(k.name)), kKernelWidth), format_count(k.count), format_duration(k.total_ns),
-               format_percent(k.share), format_duration(k.p50_ns), format_duration(k.p99_ns),
-               k.occupancy ? format_percent(k.occupancy->occupancy) : "-"});
+    table.add({shorten(function_name(one_line(k.name)), kKernelWidth), format_count(k.count),
+               format_duration(k.total_ns), format_percent(k.share), format_duration(k.p50_ns),
+               format_duration(k.p99_ns), k.occupancy ? format_percent(k.occupancy->occupancy) : "-"});
   }
   return table.str(0) + and_more(kernels.size(), shown, "kernel");
 }
@@ -124,11 +124,12 @@ std::string filling_text(const Analysis& analysis, std::size_t most) {
     if (!k.occupancy) continue;
     any = true;
     table.add({shorten(function_name(one_line(k.name)), kFillingWidth), format_count(k.blocks),
-               std::to_string(k.threads_per_block), std::to_string(k.registers_per_thread), format_bytes(k.shared_bytes_per_block), occupancy_text(k),
-               waves_text(k)});
+               std::to_string(k.threads_per_block), std::to_string(k.registers_per_thread),
+               format_bytes(k.shared_bytes_per_block), occupancy_text(k), waves_text(k)});
   }
-  return any ? table.str(0) + paragraph("of the shape of launch that took the most time; in brackets what limits the "
-                                        "occupancy; waves of blocks, and how full the last one is")
+  return any ? table.str(0) + paragraph(
+                                  "of the shape of launch that took the most time; in brackets what limits the "
+                                  "occupancy; waves of blocks, and how full the last one is")
              : std::string();
 }
 
@@ -181,8 +182,8 @@ std::string classification_text(const Classification& c) {
                                  sure(pattern_name(c.pattern), c.pattern_confidence));
   for (const std::string& line : c.evidence) text += "  - " + wrap(one_line(line), kScreenWidth - 4, 4) + "\n";
   if (c.period.count > 0 && c.period.ns > 0) {
-    text += fmt::format("  An iteration is {}: {} of them, {} each (median)\n", c.period.what, format_count(c.period.count),
-                        format_duration(c.period.ns));
+    text += fmt::format("  An iteration is {}: {} of them, {} each (median)\n", c.period.what,
+                        format_count(c.period.count), format_duration(c.period.ns));
   }
   if (c.pairs.size() > 1) text += pairs_text(c);
   return text;

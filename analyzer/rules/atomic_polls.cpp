@@ -10,8 +10,8 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// Measured on an H200 (docs/results: interference, many_device_one_*): 2,096 waiters that poll one word by atomics slow
-/// memory streaming 1.39 times, by loads 1.03 times; 132 of them (few_*) 1.03 and 1.00.
+/// Measured on an H200 (docs/results: interference, many_device_one_*): 2,096 waiters that poll one word by atomics
+/// slow memory streaming 1.39 times, by loads 1.03 times; 132 of them (few_*) 1.03 and 1.00.
 constexpr std::uint32_t kMany = 1'000;
 constexpr char kMeasured[] =
     "measured on an H200: 2,096 waiters that poll one word by atomics slow memory streaming beside them 1.39 times, by "
@@ -29,8 +29,9 @@ void look_at_sites(const RuleInput& input, RuleOutcome& outcome) {
     finding.site = site.site;
     finding.site_name = site.name;
     finding.severity = site.max_waiting >= kMany ? Severity::warning : Severity::info;
-    finding.text = fmt::format("{} at {} polled by atomics (strategy naive), up to {} at once", count_of(naive->count, "wait"),
-                               one_line(site.name), count_of(site.max_waiting, "waiter"));
+    finding.text =
+        fmt::format("{} at {} polled by atomics (strategy naive), up to {} at once", count_of(naive->count, "wait"),
+                    one_line(site.name), count_of(site.max_waiting, "waiter"));
     finding.evidence = fmt::format("{} looks, {} a wait; {}", format_count(naive->polls),
                                    format_number(naive->polls_per_wait), kMeasured);
     finding.remedy = park_command(site.name, StrategyId::automatic);
@@ -43,12 +44,14 @@ void look_at_loops(const RuleInput& input, RuleOutcome& outcome) {
     if (loop.kind != LoopKind::atomic_poll || !loop.from_instructions || loop.share < kWorthNaming) continue;
     Finding finding;
     finding.severity = loop.share >= kWarning ? Severity::warning : Severity::info;
-    finding.text = fmt::format("{} polls by an atomic operation at {}: each look updates the line that the producer writes",
-                               shorten(function_name(one_line(loop.function)), 80), place_of(loop));
+    finding.text =
+        fmt::format("{} polls by an atomic operation at {}: each look updates the line that the producer writes",
+                    shorten(function_name(one_line(loop.function)), 80), place_of(loop));
     finding.evidence = fmt::format("{} of the samples of {}; {}", format_percent(loop.share),
                                    one_line(input.model.device_name(loop.device)), kMeasured);
     finding.remedy =
-        "look with a load: cuda::atomic_ref::load(cuda::memory_order_acquire), or wic::wait_until (docs/waiting.md), whose "
+        "look with a load: cuda::atomic_ref::load(cuda::memory_order_acquire), or wic::wait_until (docs/waiting.md), "
+        "whose "
         "site wic-prof toggle park can then park";
     outcome.findings.push_back(std::move(finding));
   }

@@ -1,4 +1,5 @@
-// Waiting kernels of which not all blocks fit the device at once: those that wait keep those out that they may wait for.
+// Waiting kernels of which not all blocks fit the device at once: those that wait keep those out that they may wait
+// for.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,14 +66,17 @@ RuleOutcome co_residency(const RuleInput& input) {
     finding.site = waiting.site;
     finding.site_name = model.site_name(waiting.site);
     finding.severity = Severity::warning;
-    finding.text = fmt::format("blocks of {} wait at {}, but not all of them fit the device at once: those that wait keep the "
-                               "others out",
-                               shorten(function_name(one_line(kernel.name)), 80), one_line(finding.site_name));
-    finding.evidence = fmt::format("{} in {:.2f} waves; {} there during its longest launch; it hangs as soon as one that has "
-                                   "a place waits for one that has none",
-                                   count_of(kernel.blocks, "block"), kernel.waves->waves, count_of(waiting.waits, "wait"));
+    finding.text = fmt::format(
+        "blocks of {} wait at {}, but not all of them fit the device at once: those that wait keep the "
+        "others out",
+        shorten(function_name(one_line(kernel.name)), 80), one_line(finding.site_name));
+    finding.evidence = fmt::format(
+        "{} in {:.2f} waves; {} there during its longest launch; it hangs as soon as one that has "
+        "a place waits for one that has none",
+        count_of(kernel.blocks, "block"), kernel.waves->waves, count_of(waiting.waits, "wait"));
     finding.remedy = fmt::format(
-        "launch at most {} blocks and let each do more (a loop over its work), or launch with cudaLaunchCooperativeKernel, "
+        "launch at most {} blocks and let each do more (a loop over its work), or launch with "
+        "cudaLaunchCooperativeKernel, "
         "which refuses what does not fit; parking ({}) frees turns, but no places",
         format_count(static_cast<std::uint64_t>(static_cast<double>(kernel.blocks) / kernel.waves->waves + 0.5)),
         park_command(finding.site_name, StrategyId::automatic));

@@ -27,10 +27,9 @@ RuleOutcome data_lost(const RuleInput& input) {
                          format_count(static_cast<std::uint64_t>(stat.value)));
   }
   if (lost > 0) {
-    std::uint64_t kept = model.waits.size() + model.signals.size() + model.host_waits.size() +
-                             model.kernels.size() + model.copies.size() + model.calls.size() + model.nvtx.size() +
-                             model.syncs.size() + model.cuda_events.size() + model.overheads.size() +
-                             model.thread_samples.size();
+    std::uint64_t kept = model.waits.size() + model.signals.size() + model.host_waits.size() + model.kernels.size() +
+                         model.copies.size() + model.calls.size() + model.nvtx.size() + model.syncs.size() +
+                         model.cuda_events.size() + model.overheads.size() + model.thread_samples.size();
     // Samples of program counters are lost by the number, and kept by the interval.
     for (const store::PcIntervalRow& interval : model.pc_intervals) {
       kept += interval.samples - std::min(interval.samples, interval.dropped);

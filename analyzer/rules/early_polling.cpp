@@ -1,4 +1,5 @@
-// Waiters that poll while others at the same site still compute what comes before the wait (the paper's figures 6 and 7).
+// Waiters that poll while others at the same site still compute what comes before the wait (the paper's figures 6 and
+// 7).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,8 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// A quarter of all polling beside work that is not done yet is worth a change; a twentieth of the time must be polled away.
+/// A quarter of all polling beside work that is not done yet is worth a change; a twentieth of the time must be polled
+/// away.
 constexpr double kEarlyShare = 0.25;
 constexpr double kWorthNaming = 0.05;
 /// Waiters of an iteration: alone, nobody is late.
@@ -31,8 +33,11 @@ bool polls(StrategyId strategy) { return every_waiter_polls(strategy) || strateg
 /// The waits of one iteration at one site on one device, while they come in, in order of arrival.
 class Round {
  public:
-  /// Whether the wait is of the iteration that is open here; one that arrives when all of it are gone is of another run.
-  bool takes(const store::WaitRow& wait) const { return count_ > 0 && wait.iteration == number_ && wait.arrived <= until_; }
+  /// Whether the wait is of the iteration that is open here; one that arrives when all of it are gone is of another
+  /// run.
+  bool takes(const store::WaitRow& wait) const {
+    return count_ > 0 && wait.iteration == number_ && wait.arrived <= until_;
+  }
 
   void add(const store::WaitRow& wait) {
     number_ = wait.iteration;
@@ -62,8 +67,8 @@ class Round {
   std::vector<Interval> polling_;
 };
 
-/// All iterations of a site on a device. Those that are open lie close together in number, so that so many places do; one
-/// that lags by more is counted as two.
+/// All iterations of a site on a device. Those that are open lie close together in number, so that so many places do;
+/// one that lags by more is counted as two.
 struct Place {
   std::array<Round, 256> open;
   Early early;
@@ -111,11 +116,11 @@ RuleOutcome early_polling(const RuleInput& input) {
     finding.text = fmt::format(
         "{} of the polling at {} goes on while other waiters of the same iteration still compute: it takes their turns",
         format_percent(share), one_line(site->name));
-    finding.evidence =
-        fmt::format("{} in {} polled for {}, {} of it before the last waiter of their iteration had arrived; that is {} of "
-                    "a waiter's time",
-                    count_of(early.waits, "wait"), count_of(early.rounds, "iteration"), format_duration(early.polling),
-                    format_duration(early.early), format_percent(of_time));
+    finding.evidence = fmt::format(
+        "{} in {} polled for {}, {} of it before the last waiter of their iteration had arrived; that is {} of "
+        "a waiter's time",
+        count_of(early.waits, "wait"), count_of(early.rounds, "iteration"), format_duration(early.polling),
+        format_duration(early.early), format_percent(of_time));
     finding.remedy = park_command(site->name, site->words == 1 && site->word_memory != WordMemory::device
                                                   ? StrategyId::shared_watch
                                                   : StrategyId::leader_bar_sync);

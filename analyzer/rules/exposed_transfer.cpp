@@ -12,7 +12,8 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// Of the traced time: hiding less would not be noticed (a comparison counts 2 % as a change, and hiding is never whole).
+/// Of the traced time: hiding less would not be noticed (a comparison counts 2 % as a change, and hiding is never
+/// whole).
 constexpr double kWarning = 0.05;
 constexpr double kCritical = 0.3;
 
@@ -32,7 +33,8 @@ RuleOutcome exposed_transfer(const RuleInput& input) {
   const TraceModel& model = input.model;
   RuleOutcome outcome;
   if (model.copies.empty() || model.kernels.empty() || model.span() <= 0) {
-    outcome.refused = model.copies.empty() ? "the trace holds no copies" : "the trace holds no kernels beside its copies";
+    outcome.refused =
+        model.copies.empty() ? "the trace holds no copies" : "the trace holds no kernels beside its copies";
     return outcome;
   }
   std::map<DeviceId, Work> devices;
@@ -61,19 +63,21 @@ RuleOutcome exposed_transfer(const RuleInput& input) {
     if (share < kWarning) continue;
     Finding finding;
     finding.severity = share >= kCritical ? Severity::critical : Severity::warning;
-    finding.text = fmt::format("transfers of {} are not hidden: for {}, {} of the traced time, it copies and computes nothing",
-                               one_line(model.device_name(device)), format_duration(exposed), format_percent(share));
+    finding.text =
+        fmt::format("transfers of {} are not hidden: for {}, {} of the traced time, it copies and computes nothing",
+                    one_line(model.device_name(device)), format_duration(exposed), format_percent(share));
     finding.evidence = fmt::format(
         "{} {}, {} in {}, {} of that beside kernels; {} from or to pageable memory, {} that the caller waited for",
-        format_count(work.count), work.count == 1 ? "copy" : "copies",
-        format_bytes(work.bytes), format_duration(copying),
+        format_count(work.count), work.count == 1 ? "copy" : "copies", format_bytes(work.bytes),
+        format_duration(copying),
         format_percent(copying > 0 ? static_cast<double>(copying - exposed) / static_cast<double>(copying) : 0),
         format_count(work.pageable), format_count(work.waited_for));
-    finding.remedy = std::string(work.pageable > 0 ? "allocate the host's side with cudaMallocHost, since copies of pageable "
-                                                     "memory do not run beside others; "
-                                                   : "") +
-                     "cudaMemcpyAsync in parts, on a stream of its own, so that the next part travels while one is computed; "
-                     "or let the kernel start at once and take its data through a wic channel (docs/channels.md)";
+    finding.remedy =
+        std::string(work.pageable > 0 ? "allocate the host's side with cudaMallocHost, since copies of pageable "
+                                        "memory do not run beside others; "
+                                      : "") +
+        "cudaMemcpyAsync in parts, on a stream of its own, so that the next part travels while one is computed; "
+        "or let the kernel start at once and take its data through a wic channel (docs/channels.md)";
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;

@@ -10,13 +10,14 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// Measured on an H200 (docs/results: wake_latency): 0.8 to 4.4 us at the median wherever waiting is done well, with up to
-/// 10 us at the 99th percentile; 366 us and more where many poll one word in host memory.
+/// Measured on an H200 (docs/results: wake_latency): 0.8 to 4.4 us at the median wherever waiting is done well, with up
+/// to 10 us at the 99th percentile; 366 us and more where many poll one word in host memory.
 constexpr TimeNs kLate = 20'000;
 /// Below a tenth of a wait the wake-up is not what a waiter waits for.
 constexpr double kShare = 0.1;
 constexpr char kMeasured[] =
-    "measured on an H200: 1 to 4 us by leader_bar_sync and shared_watch; 9 us by backoff; 366 us and more where many poll "
+    "measured on an H200: 1 to 4 us by leader_bar_sync and shared_watch; 9 us by backoff; 366 us and more where many "
+    "poll "
     "one word in host memory (docs/results: wake_latency)";
 
 /// What wakes sooner than the strategy that most waits had.
@@ -51,11 +52,11 @@ RuleOutcome late_wake(const RuleInput& input) {
     finding.severity = Severity::warning;
     finding.text = fmt::format("waiters at {} go on {} after they were released (median)", one_line(site.name),
                                format_duration(wake.p50_ns));
-    finding.evidence = fmt::format("p99 {}, {} matched with their signal, clocks agree within {}; the median wait takes {}, "
-                                   "by {} for the most part; {}",
-                                   format_duration(wake.p99_ns), count_of(wake.matched, "wait"),
-                                   format_duration(*wake.error_ns), format_duration(site.p50_ns),
-                                   strategy_name(*site.main_strategy()), kMeasured);
+    finding.evidence = fmt::format(
+        "p99 {}, {} matched with their signal, clocks agree within {}; the median wait takes {}, "
+        "by {} for the most part; {}",
+        format_duration(wake.p99_ns), count_of(wake.matched, "wait"), format_duration(*wake.error_ns),
+        format_duration(site.p50_ns), strategy_name(*site.main_strategy()), kMeasured);
     finding.remedy = park_command(site.name, quicker(site));
     outcome.findings.push_back(std::move(finding));
   }

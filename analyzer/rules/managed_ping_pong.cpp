@@ -74,15 +74,19 @@ RuleOutcome managed_ping_pong(const RuleInput& input) {
   if (blocks == 0 || (share < kWarning && thrashing == 0)) return outcome;
   Finding finding;
   finding.severity = share >= kCritical ? Severity::critical : Severity::warning;
-  finding.text = fmt::format("managed memory goes to and fro: {} of 2 MiB moved {} times, for {} ({} of the traced time)",
-                             count_of(blocks, "block"), format_count(turns), format_duration(moving), format_percent(share));
-  finding.evidence = fmt::format("{} in all; most often the block at 0x{:x}, {} times; {} GPU faults, {} CPU faults, {} "
-                                 "reported as thrashing",
-                                 format_bytes(bytes), worst, format_count(most), format_count(gpu_faults),
-                                 format_count(cpu_faults), format_count(thrashing));
+  finding.text =
+      fmt::format("managed memory goes to and fro: {} of 2 MiB moved {} times, for {} ({} of the traced time)",
+                  count_of(blocks, "block"), format_count(turns), format_duration(moving), format_percent(share));
+  finding.evidence = fmt::format(
+      "{} in all; most often the block at 0x{:x}, {} times; {} GPU faults, {} CPU faults, {} "
+      "reported as thrashing",
+      format_bytes(bytes), worst, format_count(most), format_count(gpu_faults), format_count(cpu_faults),
+      format_count(thrashing));
   finding.remedy =
-      "keep words that are waited on out of managed memory (wic::Memory::pinned_host or device, docs/waiting.md); give each "
-      "side a part of its own, cudaMemPrefetchAsync what moves, cudaMemAdviseSetPreferredLocation what need not; messages "
+      "keep words that are waited on out of managed memory (wic::Memory::pinned_host or device, docs/waiting.md); give "
+      "each "
+      "side a part of its own, cudaMemPrefetchAsync what moves, cudaMemAdviseSetPreferredLocation what need not; "
+      "messages "
       "through a wic channel (docs/channels.md) move no pages";
   outcome.findings.push_back(std::move(finding));
   return outcome;

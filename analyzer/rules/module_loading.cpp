@@ -60,12 +60,14 @@ RuleOutcome module_loading(const RuleInput& input) {
   if (count == 0) return outcome;
   Finding finding;
   finding.severity = waiting ? Severity::warning : Severity::info;
-  finding.text = fmt::format("code was loaded {} times while {} ran{}", format_count(count),
-                             shorten(function_name(one_line(beside->name)), 80),
-                             waiting ? ", which waits: where loading has to wait for that kernel, both wait for ever" : "");
+  finding.text =
+      fmt::format("code was loaded {} times while {} ran{}", format_count(count),
+                  shorten(function_name(one_line(beside->name)), 80),
+                  waiting ? ", which waits: where loading has to wait for that kernel, both wait for ever" : "");
   finding.evidence = fmt::format("{} in all, at most {}", format_duration(total), format_duration(longest));
   finding.remedy =
-      "CUDA_MODULE_LOADING=EAGER, which wic-prof run sets unless the environment says otherwise; or launch every kernel once, "
+      "CUDA_MODULE_LOADING=EAGER, which wic-prof run sets unless the environment says otherwise; or launch every "
+      "kernel once, "
       "or call cudaFuncGetAttributes for it, before the first one that waits";
   outcome.findings.push_back(std::move(finding));
   return outcome;

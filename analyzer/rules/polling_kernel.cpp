@@ -11,8 +11,8 @@
 namespace wicprof::analyzer {
 namespace {
 
-// Of a device's samples, with those at the barrier behind the loop: what polls takes that part of the warps that its SMs
-// hold from work. Not measured limits, but what is worth somebody's time.
+// Of a device's samples, with those at the barrier behind the loop: what polls takes that part of the warps that its
+// SMs hold from work. Not measured limits, but what is worth somebody's time.
 constexpr double kCritical = 0.5;
 constexpr double kWarning = 0.05;
 /// A guess below this is worth a mention only.
@@ -21,7 +21,9 @@ constexpr double kLikely = 0.35;
 constexpr double kMostlySleeping = 0.5;
 
 /// Waits of our own runtime can be toggled; their loop stands in its headers.
-bool is_own(const PollingLoop& loop) { return loop.file.starts_with("wic/") || loop.file.find("/wic/") != std::string::npos; }
+bool is_own(const PollingLoop& loop) {
+  return loop.file.starts_with("wic/") || loop.file.find("/wic/") != std::string::npos;
+}
 
 Severity severity_of(const PollingLoop& loop) {
   if (share_of(loop.reasons, "sleeping") >= kMostlySleeping || loop.confidence < kLikely) return Severity::info;
@@ -71,17 +73,17 @@ RuleOutcome polling_kernel(const RuleInput& input) {
   if (model.pc_totals.empty()) {
     const bool asked = model.meta_value("trace").find("pcsampling") != std::string::npos;
     outcome.refused = !model.pc_intervals.empty() ? "no sample fell into a kernel of the program"
-                      : asked                     ? "program counters were sampled, but none while something was recorded"
-                                                  : "program counters were not sampled (wic-prof run --trace=cuda,pcsampling)";
+                      : asked ? "program counters were sampled, but none while something was recorded"
+                              : "program counters were not sampled (wic-prof run --trace=cuda,pcsampling)";
     return outcome;
   }
   for (const PollingLoop& loop : input.polling_loops) {
     Finding finding;
     finding.severity = severity_of(loop);
     const double share = loop.share + loop.behind_share;
-    finding.text = fmt::format("{} {} at {}: {} of the sampled time of {}{}", shorten(function_name(one_line(loop.function)), 80),
-                               what_it_does(loop), place_of(loop), format_percent(share),
-                               one_line(model.device_name(loop.device)), beside_text(loop));
+    finding.text = fmt::format("{} {} at {}: {} of the sampled time of {}{}",
+                               shorten(function_name(one_line(loop.function)), 80), what_it_does(loop), place_of(loop),
+                               format_percent(share), one_line(model.device_name(loop.device)), beside_text(loop));
     finding.evidence = evidence_of(model, loop);
     finding.remedy = remedy_of(model, loop);
     outcome.findings.push_back(std::move(finding));

@@ -34,12 +34,13 @@ void look_at_words(const SiteStats& site, RuleOutcome& outcome) {
   if (waiters < kHostWordWaiters) return;
   outcome.findings.push_back(finding_for(
       site,
-      fmt::format("{} declares a word for each waiter in {}, but up to {} at once poll the same one", one_line(site.name),
-                  memory_name(site.word_memory), count_of(waiters, "waiter")),
-      fmt::format("{} distinct words under {}; measured on an H200: 132 waiters that poll one word in pinned host memory "
-                  "slow memory streaming beside them 49 times, waiters on lines of their own do not (docs/results: "
-                  "interference)",
-                  format_count(site.words_seen.value_or(0)), count_of(site.groups, "waiter")),
+      fmt::format("{} declares a word for each waiter in {}, but up to {} at once poll the same one",
+                  one_line(site.name), memory_name(site.word_memory), count_of(waiters, "waiter")),
+      fmt::format(
+          "{} distinct words under {}; measured on an H200: 132 waiters that poll one word in pinned host memory "
+          "slow memory streaming beside them 49 times, waiters on lines of their own do not (docs/results: "
+          "interference)",
+          format_count(site.words_seen.value_or(0)), count_of(site.groups, "waiter")),
       waiters));
 }
 
@@ -57,9 +58,10 @@ void look_at_sum(const std::vector<const SiteStats*>& sites, RuleOutcome& outcom
       *sites.front(),
       fmt::format("{} sites poll words in host memory, each with few waiters, together with up to {}", sites.size(),
                   format_count(together)),
-      fmt::format("waiters at once: {}; it matters where their words lie on one line of 128 bytes, which the trace does "
-                  "not tell",
-                  names),
+      fmt::format(
+          "waiters at once: {}; it matters where their words lie on one line of 128 bytes, which the trace does "
+          "not tell",
+          names),
       0);
   finding.severity = Severity::info;
   finding.remedy += "; and likewise the others, or give each word a line of its own (alignas(128), docs/waiting.md)";
@@ -83,7 +85,8 @@ RuleOutcome shared_host_line(const RuleInput& input) {
     if (site.words == 1 && site.max_polling > 0 && site.max_polling < kHostWordWaiters) few.push_back(&site);
   }
   look_at_sum(few, outcome);
-  if (words_unknown && outcome.findings.empty()) outcome.refused = "the waits do not tell the words in host memory apart";
+  if (words_unknown && outcome.findings.empty())
+    outcome.refused = "the waits do not tell the words in host memory apart";
   return outcome;
 }
 

@@ -19,7 +19,8 @@ namespace {
 constexpr TimeNs kRightBehind = 10'000;
 /// Most launches have to be followed like that.
 constexpr double kMostly = 0.5;
-/// Time lost in the last wave, of the traced time. cuSync gains up to 1.19 times on programs where this is all there is.
+/// Time lost in the last wave, of the traced time. cuSync gains up to 1.19 times on programs where this is all there
+/// is.
 constexpr double kWarning = 0.05;
 constexpr double kWorthNaming = 0.02;
 
@@ -76,7 +77,8 @@ RuleOutcome underfilled_wave(const RuleInput& input) {
     finding.text = fmt::format("the last wave of {} fills {} of the device, and {} cannot start until it is done", name,
                                format_percent(kernel.waves->last_wave_fill), behind);
     finding.evidence = fmt::format(
-        "{} in {:.2f} waves (arithmetic, not measured); {} of {} launches have the next kernel of their stream right behind "
+        "{} in {:.2f} waves (arithmetic, not measured); {} of {} launches have the next kernel of their stream right "
+        "behind "
         "them; at most {} of the traced time is lost so",
         count_of(kernel.blocks, "block"), kernel.waves->waves, format_count(followed.behind),
         format_count(followed.launches), format_percent(share));

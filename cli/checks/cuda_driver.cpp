@@ -76,7 +76,8 @@ Result<CudaDriver> probe_cuda_driver() {
       if (device_get(&from_handle, from.ordinal) != 0 || device_get(&to_handle, to.ordinal) != 0) continue;
       CudaPeers peers{from.ordinal, to.ordinal, false, std::nullopt};
       peers.access = can_access_peer(&access, from_handle, to_handle) == 0 && access != 0;
-      if (peer_attribute(&atomics, kNativeAtomicsBetween, from_handle, to_handle) == 0) peers.native_atomics = atomics != 0;
+      if (peer_attribute(&atomics, kNativeAtomicsBetween, from_handle, to_handle) == 0)
+        peers.native_atomics = atomics != 0;
       driver.peers.push_back(peers);
     }
   }

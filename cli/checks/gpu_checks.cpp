@@ -33,11 +33,13 @@ Check cupti_check() {
   void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();
-    return {"CUPTI", CheckState::missing, fmt::format("{} does not load: {}", path, reason == nullptr ? "" : reason), cure, false};
+    return {"CUPTI", CheckState::missing, fmt::format("{} does not load: {}", path, reason == nullptr ? "" : reason),
+            cure, false};
   }
   const auto get = reinterpret_cast<int (*)(std::uint32_t*)>(dlsym(library, "cuptiGetVersion"));
   std::uint32_t version = 0;
-  if (get == nullptr || get(&version) != 0) return {"CUPTI", CheckState::missing, path + " does not say its version", cure, false};
+  if (get == nullptr || get(&version) != 0)
+    return {"CUPTI", CheckState::missing, path + " does not say its version", cure, false};
   return {"CUPTI", CheckState::ok, fmt::format("{}, API version {}", path, version), {}, false};
 }
 
@@ -101,7 +103,9 @@ std::vector<Check> peer_checks(const CudaDriver& driver) {
       check.cure = "words and channels between these GPUs have to lie in host memory; see nvidia-smi topo -p2p r";
     } else {
       check.detail = fmt::format("{}; atomics between them: {}", list,
-                                 !what.second ? "not known" : *what.second ? "native" : "none, so words between them are not for atomics");
+                                 !what.second   ? "not known"
+                                 : *what.second ? "native"
+                                                : "none, so words between them are not for atomics");
     }
     checks.push_back(check);
   }
@@ -133,8 +137,9 @@ Check profiling_rights_check() {
     } else {
       check.state = CheckState::missing;
       check.detail = "counters for administrators only: no pcsampling; kernels, copies and waits need none";
-      check.cure = "options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, then load the driver again; or run "
-                   "as root, in a container with --cap-add=SYS_ADMIN";
+      check.cure =
+          "options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, then load the driver again; or run "
+          "as root, in a container with --cap-add=SYS_ADMIN";
     }
   }
   return check;
@@ -144,7 +149,8 @@ Check profiling_rights_check() {
 Check injection_check(const std::string& library) {
   Check check{"injection", CheckState::ok, "the collector loads into a program", {}, false};
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return {"injection", CheckState::not_applicable, "cannot make a pipe to try it", {}, false};
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return {"injection", CheckState::not_applicable, "cannot make a pipe to try it", {}, false};
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
@@ -167,7 +173,8 @@ Check injection_check(const std::string& library) {
   if (child > 0) waitpid(child, &status, 0);
   if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return check;
   check.state = CheckState::missing;
-  check.detail = fmt::format("{} does not load: {}", library, reason.empty() ? "the process that tried it was killed" : reason);
+  check.detail =
+      fmt::format("{} does not load: {}", library, reason.empty() ? "the process that tried it was killed" : reason);
   check.cure = "install or build wic-prof again for this system";
   return check;
 }

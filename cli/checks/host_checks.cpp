@@ -113,12 +113,18 @@ Check perf_check() {
 Check scheduler_check() {
   const bool times = access("/proc/self/schedstat", R_OK) == 0;
   const bool children = access(fmt::format("/proc/self/task/{}/children", getpid()).c_str(), R_OK) == 0;
-  Check check{"scheduler statistics", CheckState::ok, "/proc has CPU time, run-queue delay and children of every thread", {}, false};
+  Check check{"scheduler statistics",
+              CheckState::ok,
+              "/proc has CPU time, run-queue delay and children of every thread",
+              {},
+              false};
   if (times && children) return check;
   check.state = CheckState::missing;
-  check.detail = fmt::format("/proc has no {}", times ? "list of children: only the program and processes that use CUDA or wic are sampled"
-                                                      : "schedstat: CPU time by clock ticks, no run-queue delay");
-  check.cure = times ? "a Linux kernel with CONFIG_PROC_CHILDREN" : "a Linux kernel with CONFIG_SCHED_INFO; some sandboxes have none";
+  check.detail = fmt::format("/proc has no {}",
+                             times ? "list of children: only the program and processes that use CUDA or wic are sampled"
+                                   : "schedstat: CPU time by clock ticks, no run-queue delay");
+  check.cure = times ? "a Linux kernel with CONFIG_PROC_CHILDREN"
+                     : "a Linux kernel with CONFIG_SCHED_INFO; some sandboxes have none";
   return check;
 }
 
@@ -130,8 +136,11 @@ Check display_check() {
   for (const char* name : {"WAYLAND_DISPLAY", "DISPLAY"}) {
     if (set(name)) return {"display", CheckState::ok, fmt::format("{}={}", name, std::getenv(name)), {}, false};
   }
-  return {"display", CheckState::not_applicable,
-          "neither DISPLAY nor WAYLAND_DISPLAY is set; reports (html, md) need none", {}, false};
+  return {"display",
+          CheckState::not_applicable,
+          "neither DISPLAY nor WAYLAND_DISPLAY is set; reports (html, md) need none",
+          {},
+          false};
 }
 
 // What a container takes away, as far as it can be told from inside.
@@ -140,14 +149,19 @@ Check container_check() {
   if (access("/.dockerenv", F_OK) == 0) kind = "docker";
   if (access("/run/.containerenv", F_OK) == 0) kind = "podman";
   if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr) kind = "kubernetes";
-  if (std::getenv("APPTAINER_CONTAINER") != nullptr || std::getenv("SINGULARITY_CONTAINER") != nullptr) kind = "apptainer";
+  if (std::getenv("APPTAINER_CONTAINER") != nullptr || std::getenv("SINGULARITY_CONTAINER") != nullptr)
+    kind = "apptainer";
   if (const char* named = std::getenv("container"); named != nullptr && *named != '\0') kind = named;
   if (kind.empty()) return {"container", CheckState::not_applicable, "none that shows", {}, false};
-  return {"container", CheckState::ok,
-          fmt::format("{}: run wic-prof inside, beside the program; it takes --gpus for the GPU, --shm-size above the buffers, and "
-                      "--cap-add=SYS_ADMIN for pcsampling where counters are for administrators only",
-                      kind),
-          {}, false};
+  return {
+      "container",
+      CheckState::ok,
+      fmt::format(
+          "{}: run wic-prof inside, beside the program; it takes --gpus for the GPU, --shm-size above the buffers, and "
+          "--cap-add=SYS_ADMIN for pcsampling where counters are for administrators only",
+          kind),
+      {},
+      false};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <toml++/toml.h>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -13,7 +14,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <toml++/toml.h>
 #include <utility>
 
 #include "cli/record/capture.h"
@@ -121,9 +121,9 @@ class Table {
     for (const std::string& key : asked_) known += (known.empty() ? "" : ", ") + key;
     for (const auto& [key, node] : table_) {
       if (error_ || asked_.contains(std::string(key.str()))) continue;
-      error_ = bad_input(fmt::format("{}:{}: there is no key {}; {} {}", file_, node.source().begin.line,
-                                     path(std::string(key.str()).c_str()), name_.empty() ? "there are" : "here are",
-                                     known));
+      error_ =
+          bad_input(fmt::format("{}:{}: there is no key {}; {} {}", file_, node.source().begin.line,
+                                path(std::string(key.str()).c_str()), name_.empty() ? "there are" : "here are", known));
     }
   }
 
@@ -239,7 +239,8 @@ void read_gate(Table& root, CiConfig& config) {
 Result<CiConfig> read_ci_config(const std::string& path) {
   std::error_code failed;
   if (!std::filesystem::is_regular_file(path, failed)) {
-    return bad_input(fmt::format("cannot read the configuration {}: there is no such file; docs/ci.md has an example", path));
+    return bad_input(
+        fmt::format("cannot read the configuration {}: there is no such file; docs/ci.md has an example", path));
   }
   CiConfig config;
   std::optional<Error> error;

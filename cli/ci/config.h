@@ -12,12 +12,12 @@
 namespace wicprof::cli {
 
 struct CiConfig {
-  int repeat = 6;   ///< runs of each side that count
-  int warm_up = 0;  ///< runs of each side before them, which do not
+  int repeat = 6;           ///< runs of each side that count
+  int warm_up = 0;          ///< runs of each side before them, which do not
   std::vector<Mode> modes;  ///< one or two; none = as the program itself waits
   WantedWait park{Mode::park, StrategyId::automatic};
-  TimeNs timeout = 0;  ///< of one run; 0 = none
-  std::string trace;   ///< what to record, as run's --trace; empty = as without it
+  TimeNs timeout = 0;                  ///< of one run; 0 = none
+  std::string trace;                   ///< what to record, as run's --trace; empty = as without it
   std::vector<std::string> reference;  ///< the words of the other build's command; empty = none
   std::vector<std::string> baseline;   ///< paths of traces, relative to the configuration's folder resolved
   analyzer::GateConfig gate;

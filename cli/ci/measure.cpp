@@ -25,7 +25,8 @@ std::string trouble_of(const RunOutcome& outcome, const CiConfig& config, const 
     return fmt::format("did not end within {:g} s and was ended{}", static_cast<double>(config.timeout) * 1e-9, said);
   }
   if (outcome.interrupted) return "was interrupted";
-  if (outcome.end.signal) return fmt::format("was killed by signal {} ({}){}", *outcome.end.signal, strsignal(*outcome.end.signal), said);
+  if (outcome.end.signal)
+    return fmt::format("was killed by signal {} ({}){}", *outcome.end.signal, strsignal(*outcome.end.signal), said);
   if (outcome.end.status != 0) return fmt::format("ended with status {}{}", outcome.end.status, said);
   if (outcome.recording) return "was not recorded whole: " + outcome.recording->message;
   return {};
@@ -77,7 +78,8 @@ class Measurement {
     if (!outcome) {
       // Before anything has run this is about the command line; later, about the machine.
       if (measured_.files.empty()) return outcome.error();
-      measured_.broken = fmt::format("run {} of {} could not be started: {}", round + 1, side.label, outcome.error().message);
+      measured_.broken =
+          fmt::format("run {} of {} could not be started: {}", round + 1, side.label, outcome.error().message);
       return ok();
     }
     measured_.files.push_back(name + ".wicprof");

@@ -13,8 +13,8 @@ namespace wicprof::cli {
 
 /// A program in one way of waiting.
 struct CiSide {
-  std::string label;     ///< for people
-  std::string file;      ///< the stem of its traces' names
+  std::string label;  ///< for people
+  std::string file;   ///< the stem of its traces' names
   std::vector<std::string> words;
   std::optional<WantedWait> wait;  ///< nothing = as the program itself waits
 };
@@ -28,9 +28,9 @@ struct Measured {
   std::string broken;              ///< why the runs were given up; empty when all went well
 };
 
-/// Records every run into `folder`. Two sides go in turn, and which goes first alternates, so that a machine that warms up
-/// or slows down does so to both. Error: the program cannot be started at all (nothing ran). A run that fails ends the
-/// measurement.
+/// Records every run into `folder`. Two sides go in turn, and which goes first alternates, so that a machine that warms
+/// up or slows down does so to both. Error: the program cannot be started at all (nothing ran). A run that fails ends
+/// the measurement.
 Result<Measured> measure(const CiConfig& config, const std::vector<CiSide>& sides, const std::string& folder,
                          bool overwrite);
 

@@ -24,7 +24,8 @@ struct AnalyzeOptions {
 
 std::string figure_numbers() {
   std::string list;
-  for (const analyzer::FigureInfo& info : analyzer::figures()) list += (list.empty() ? "" : ", ") + std::to_string(info.number);
+  for (const analyzer::FigureInfo& info : analyzer::figures())
+    list += (list.empty() ? "" : ", ") + std::to_string(info.number);
   return list;
 }
 
@@ -62,7 +63,8 @@ Result<std::string> analysis_of(const AnalyzeOptions& options) {
   const Result<analyzer::TraceModel> model = load_trace(options.files.front());
   if (!model) return model.error();
   const analyzer::Analysis analysis = analyzer::analyze(*model);
-  return options.format == "json" ? analyzer::analysis_json(*model, analysis) : analyzer::analysis_text(*model, analysis);
+  return options.format == "json" ? analyzer::analysis_json(*model, analysis)
+                                  : analyzer::analysis_text(*model, analysis);
 }
 
 }  // namespace
@@ -73,7 +75,8 @@ VerbBody declare_analyze(CLI::App& verb, const ProgramWords&) {
       ->required();
   verb.add_option("--figure", options->figure, "one of the WIC paper's figures instead: " + figure_numbers())
       ->type_name("N");
-  verb.add_option("--format", options->format, "text for people, json for machines (one document on stdout), csv of a figure")
+  verb.add_option("--format", options->format,
+                  "text for people, json for machines (one document on stdout), csv of a figure")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();

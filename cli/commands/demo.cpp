@@ -96,9 +96,10 @@ int show_recorded(const std::string& name) {
 
 VerbBody declare_demo(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<DemoOptions>();
-  CLI::Option* const output = verb.add_option("-o,--output", options->folder, "the folder for demo.wicprof and report.html")
-      ->type_name("FOLDER")
-      ->capture_default_str();
+  CLI::Option* const output =
+      verb.add_option("-o,--output", options->folder, "the folder for demo.wicprof and report.html")
+          ->type_name("FOLDER")
+          ->capture_default_str();
   CLI::Option* const overwrite =
       verb.add_flag("-f,--force-overwrite", options->overwrite, "overwrite them when they exist");
   CLI::Option* const recorded =

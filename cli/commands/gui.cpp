@@ -12,7 +12,8 @@ namespace wicprof::cli {
 VerbBody declare_gui(CLI::App& verb, const ProgramWords&) {
   const auto request = std::make_shared<GuiRequest>();
   verb.add_option("FILE", request->files, "a trace, or two to compare")->expected(0, 2);
-  verb.add_option("--session", request->session, "a running session: its timeline as it comes, and the toggle")->type_name("NAME");
+  verb.add_option("--session", request->session, "a running session: its timeline as it comes, and the toggle")
+      ->type_name("NAME");
   verb.add_option("--view", request->view, "what shows first")
       ->type_name("NAME")
       ->check(CLI::IsMember({"timeline", "sites", "findings", "stalls", "figures", "compare", "live"}));
@@ -21,9 +22,12 @@ VerbBody declare_gui(CLI::App& verb, const ProgramWords&) {
   verb.add_option("--scale", request->scale, "of text and all else, in percent; as the display asks for unless named")
       ->type_name("PERCENT")
       ->check(CLI::Range(50, 400));
-  verb.add_flag_callback("--dark", [request] { request->dark = true; }, "on a dark page; as it was last time unless named");
-  verb.add_flag_callback("--light", [request] { request->dark = false; }, "on a light page");
-  verb.add_option("--drive", request->script, "do what a script says in place of the user; gui/drive.h has the steps")->type_name("FILE");
+  verb.add_flag_callback(
+      "--dark", [request] { request->dark = true; }, "on a dark page; as it was last time unless named");
+  verb.add_flag_callback(
+      "--light", [request] { request->dark = false; }, "on a light page");
+  verb.add_option("--drive", request->script, "do what a script says in place of the user; gui/drive.h has the steps")
+      ->type_name("FILE");
   // Not for people: what a window starts to have a large trace analysed beside it.
   verb.add_flag("--facts", request->facts)->group("");
   add_example(verb, "wic-prof gui halo.wicprof");

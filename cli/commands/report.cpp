@@ -21,7 +21,8 @@ struct ReportOptions {
 int report(const ReportOptions& options) {
   const std::optional<analyzer::ReportFormat> format = analyzer::report_format_from_name(options.format);
   if (!format)
-    return fail(bad_input("there is no report format '" + options.format + "'; the formats are html, md, json, csv and perfetto"));
+    return fail(bad_input("there is no report format '" + options.format +
+                          "'; the formats are html, md, json, csv and perfetto"));
   const Result<Output> output = prepare_output(options.output);
   if (!output) return fail(output.error());
   std::vector<analyzer::TraceModel> models;
@@ -44,7 +45,8 @@ VerbBody declare_report(CLI::App& verb, const ProgramWords&) {
   verb.add_option("FILE", options->files, "a trace, or two: the one before and the one that the report is about")
       ->required()
       ->expected(1, 2);
-  verb.add_option("--format", options->format, "html (one self-contained page), md, json, csv (the wait sites) or perfetto (for ui.perfetto.dev)")
+  verb.add_option("--format", options->format,
+                  "html (one self-contained page), md, json, csv (the wait sites) or perfetto (for ui.perfetto.dev)")
       ->required()
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"html", "md", "json", "csv", "perfetto"}));

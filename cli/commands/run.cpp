@@ -121,7 +121,8 @@ VerbBody declare_run(CLI::App& verb, const ProgramWords& program) {
   verb.add_option("--trace", capture.trace,
                   fmt::format("what to record, a list of {}; {} unless named", trace_word_list(), kDefaultTrace))
       ->type_name("LIST");
-  verb.add_option("--delay", capture.delay, "record from so long after the program's start on, like 2s or 500ms (ms, s, m)")
+  verb.add_option("--delay", capture.delay,
+                  "record from so long after the program's start on, like 2s or 500ms (ms, s, m)")
       ->type_name("TIME");
   verb.add_option("--duration", capture.duration, "record for so long; then the program goes on unrecorded")
       ->type_name("TIME");
@@ -130,13 +131,15 @@ VerbBody declare_run(CLI::App& verb, const ProgramWords& program) {
       ->type_name("NAME[@DOMAIN]")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->expected(1);
-  verb.add_option("--keep-last", capture.keep_last, "keep only what happened in so long before the end, while recording, too")
+  verb.add_option("--keep-last", capture.keep_last,
+                  "keep only what happened in so long before the end, while recording, too")
       ->type_name("TIME");
   verb.add_option("--max-size", capture.max_size,
                   "the trace grows to this size at most, like 500M (K, M, G, T); what comes then is counted as lost")
       ->type_name("SIZE");
   verb.add_flag("--gui", options->gui, "watch it in a window, which stays until it is closed");
-  verb.add_option("--gui-drive", options->gui_script, "with --gui: the window does what a script says, as gui --drive does")
+  verb.add_option("--gui-drive", options->gui_script,
+                  "with --gui: the window does what a script says, as gui --drive does")
       ->type_name("FILE");
   verb.add_flag("-q,--quiet", options->plan.quiet, "no progress, no summary");
   add_example(verb, "wic-prof run -o halo.wicprof --schedule poll:2s,park:2s -- ./halo --size 256");

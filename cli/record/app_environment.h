@@ -8,8 +8,8 @@
 namespace wicprof::cli {
 
 /// This process's environment plus what a traced program needs, as "NAME=value". Warns where it must replace something.
-/// `trace`: for WICPROF_TRACE; `nvtx_open`: whether ranges are to be told of when they begin; `modules_folder`: where sampled
-/// modules go, empty = nowhere.
+/// `trace`: for WICPROF_TRACE; `nvtx_open`: whether ranges are to be told of when they begin; `modules_folder`: where
+/// sampled modules go, empty = nowhere.
 std::vector<std::string> app_environment(const std::string& session_path, const std::string& trace, bool nvtx_open,
                                          const std::string& modules_folder);
 

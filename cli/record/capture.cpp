@@ -32,7 +32,8 @@ std::vector<std::string> split(const std::string& list) {
 Result<TimeNs> read_time(const char* option, const std::string& text) {
   if (text.empty()) return TimeNs{0};
   const std::optional<TimeNs> time = parse_time(text, true);
-  if (!time) return bad_input(fmt::format("{} takes a time like 2s or 500ms (units ms, s and m), not '{}'", option, text));
+  if (!time)
+    return bad_input(fmt::format("{} takes a time like 2s or 500ms (units ms, s and m), not '{}'", option, text));
   return *time;
 }
 
@@ -41,12 +42,17 @@ Result<std::uint64_t> read_size(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string unit(static_cast<const char*>(end), text.data() + text.size());
-  const double scale = unit == "K" ? 1024. : unit == "M" ? 1024. * 1024 : unit == "G" ? 1024. * 1024 * 1024 : unit == "T" ? 1024. * 1024 * 1024 * 1024 : 0;
+  const double scale = unit == "K"   ? 1024.
+                       : unit == "M" ? 1024. * 1024
+                       : unit == "G" ? 1024. * 1024 * 1024
+                       : unit == "T" ? 1024. * 1024 * 1024 * 1024
+                                     : 0;
   if (error != std::errc() || scale == 0 || !(value > 0) || value * scale > 1e18) {
     return bad_input(fmt::format("--max-size takes a size like 500M or 2G (units K, M, G and T), not '{}'", text));
   }
   const auto bytes = static_cast<std::uint64_t>(value * scale);
-  if (bytes < kSmallestTrace) return bad_input(fmt::format("--max-size {} is too small for any trace; 1M is the least", text));
+  if (bytes < kSmallestTrace)
+    return bad_input(fmt::format("--max-size {} is too small for any trace; 1M is the least", text));
   return bytes;
 }
 
@@ -72,9 +78,9 @@ bool CapturePlan::collects(std::string_view source) const {
 Result<CapturePlan> read_capture(const CaptureOptions& options) {
   CapturePlan plan;
   const char* environment = std::getenv(kTraceVariable);
-  plan.trace = !options.trace.empty()                                ? options.trace
+  plan.trace = !options.trace.empty()                           ? options.trace
                : environment != nullptr && *environment != '\0' ? std::string(environment)
-                                                                     : std::string(kDefaultTrace);
+                                                                : std::string(kDefaultTrace);
   std::vector<std::string> words = split(plan.trace);
   if (words.empty()) return bad_input(fmt::format("--trace names nothing; it takes a list of {}", trace_word_list()));
   for (const std::string& word : words) {
@@ -101,7 +107,8 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
     plan.ranges.push_back(range_name(range));
   }
   if (!plan.ranges.empty() && std::find(words.begin(), words.end(), "nvtx") == words.end()) {
-    return bad_input(fmt::format("--capture-range goes by NVTX ranges, which '{}' leaves out; add nvtx to --trace", plan.trace));
+    return bad_input(
+        fmt::format("--capture-range goes by NVTX ranges, which '{}' leaves out; add nvtx to --trace", plan.trace));
   }
   return plan;
 }

@@ -38,8 +38,8 @@ struct CapturePlan {
   bool collects(std::string_view source) const;
 };
 
-/// Errors name the option, what it takes and what was said. Without --trace the environment's WICPROF_TRACE holds, whose
-/// unknown words are the collector's to refuse.
+/// Errors name the option, what it takes and what was said. Without --trace the environment's WICPROF_TRACE holds,
+/// whose unknown words are the collector's to refuse.
 Result<CapturePlan> read_capture(const CaptureOptions& options);
 
 /// "cuda, nvtx, ...": for help and errors.

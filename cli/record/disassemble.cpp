@@ -134,7 +134,8 @@ void record_instructions(store::Recorder& recorder, const std::string& folder) {
   const std::string tool = find_nvdisasm();
   std::string missing;
   if (tool.empty()) {
-    missing = "nvdisasm was not found; install it (it comes with the CUDA toolkit) in PATH, or name it with WICPROF_NVDISASM";
+    missing =
+        "nvdisasm was not found; install it (it comes with the CUDA toolkit) in PATH, or name it with WICPROF_NVDISASM";
   }
   const TimeNs deadline = now_ns() + kPatience;
   std::size_t absent = 0, unread = 0, late = 0;
@@ -150,7 +151,8 @@ void record_instructions(store::Recorder& recorder, const std::string& folder) {
       ++late;
       continue;
     }
-    // With the lines of inlined code; not every version knows how, and some insist on line information once asked for it.
+    // With the lines of inlined code; not every version knows how, and some insist on line information once asked for
+    // it.
     Result<std::string> listing = output_of({tool, "-c", "-gi", file}, deadline);
     if (!listing && now_ns() < deadline) listing = output_of({tool, "-c", "-g", file}, deadline);
     if (!listing && now_ns() < deadline) listing = output_of({tool, "-c", file}, deadline);
@@ -171,17 +173,20 @@ void record_instructions(store::Recorder& recorder, const std::string& folder) {
     }
   }
   if (late > 0) {
-    missing = fmt::format("{} of {} modules were not disassembled: with {} that would have taken longer than the {} s that there "
-                          "are for all of them",
-                          late, functions.size(), tool, kPatience / kSecond);
+    missing = fmt::format(
+        "{} of {} modules were not disassembled: with {} that would have taken longer than the {} s that there "
+        "are for all of them",
+        late, functions.size(), tool, kPatience / kSecond);
   } else if (unread > 0) {
-    missing = fmt::format("{} of {} modules could not be disassembled ({}); try nvdisasm of the CUDA version that built the "
-                          "program, named with WICPROF_NVDISASM",
-                          unread, functions.size(), reason);
+    missing = fmt::format(
+        "{} of {} modules could not be disassembled ({}); try nvdisasm of the CUDA version that built the "
+        "program, named with WICPROF_NVDISASM",
+        unread, functions.size(), reason);
   } else if (absent > 0) {
-    missing = fmt::format("{} of {} modules were not saved by the program: it ended before they could be, or there was no "
-                          "room in {}",
-                          absent, functions.size(), folder);
+    missing = fmt::format(
+        "{} of {} modules were not saved by the program: it ended before they could be, or there was no "
+        "room in {}",
+        absent, functions.size(), folder);
   }
   if (!missing.empty()) recorder.set_meta("sass_missing", missing);
 }

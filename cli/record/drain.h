@@ -51,7 +51,7 @@ class Drain {
   const SessionMap& session_;
   std::string session_path_;
   store::Recorder& recorder_;
-  std::vector<Source> rings_;  // the session's, then the tool's own
+  std::vector<Source> rings_;                  // the session's, then the tool's own
   TimeNs looked_ = 0, looked_thoroughly_ = 0;  // at the owners
   std::uint32_t rings_wanted_ = 0;             // as of then
   std::atomic<bool> stop_{false};

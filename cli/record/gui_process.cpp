@@ -28,7 +28,8 @@ Result<GuiProcess> GuiProcess::start(const std::string& session, const std::stri
   pid_t pid = 0;
   const int code = posix_spawn(&pid, "/proc/self/exe", nullptr, &attributes, pointers.data(), environ);
   posix_spawnattr_destroy(&attributes);
-  if (code != 0) return unavailable(std::string("cannot start the window: ") + std::strerror(code) + "; run without --gui");
+  if (code != 0)
+    return unavailable(std::string("cannot start the window: ") + std::strerror(code) + "; run without --gui");
   return Result<GuiProcess>(GuiProcess(pid));
 }
 

@@ -166,7 +166,8 @@ void HostSampler::find_processes() {
       const std::string tasks = "/proc/" + std::to_string(open.back()) + "/task";
       open.pop_back();
       for (const pid_t task : numbers_in(tasks)) {
-        const std::optional<std::string> children = read_file(AT_FDCWD, (tasks + "/" + std::to_string(task) + "/children").c_str());
+        const std::optional<std::string> children =
+            read_file(AT_FDCWD, (tasks + "/" + std::to_string(task) + "/children").c_str());
         if (!children) continue;
         for (const char* at = children->c_str(); *at != '\0';) {
           char* end = nullptr;
@@ -220,7 +221,8 @@ void HostSampler::look_at(pid_t pid, Process& process, TimeNs begin) {
     // Counts only grow: where they went down, another thread has got the number since the last look.
     const bool is_new = known == process.threads.end() || (counts && counts->cpu_ns < known->second.counts.cpu_ns);
     Thread thread = is_new ? Thread{} : std::move(known->second);
-    if (counts && (is_new || counts->cpu_ns != thread.counts.cpu_ns || counts->run_delay_ns != thread.counts.run_delay_ns)) {
+    if (counts &&
+        (is_new || counts->cpu_ns != thread.counts.cpu_ns || counts->run_delay_ns != thread.counts.run_delay_ns)) {
       const TimeNs now = now_ns();
       add_switches(folder, *counts, &thread.name);
       auto event = make_event<ThreadSampleEvent>();

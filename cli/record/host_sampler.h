@@ -4,12 +4,12 @@
 
 #include <sys/types.h>
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <condition_variable>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -46,11 +46,12 @@ class OwnRing {
   std::unique_ptr<EventSink> sink_;
 };
 
-/// A thread of its own, which looks every 100 ms: at whoever has a ring of the session, at `app` and its descendants as far
-/// as the operating system names them (looked for every 500 ms), and at this process.
+/// A thread of its own, which looks every 100 ms: at whoever has a ring of the session, at `app` and its descendants as
+/// far as the operating system names them (looked for every 500 ms), and at this process.
 class HostSampler {
  public:
-  /// All must outlive it. Start it before the program, so that what the program's threads have counted is counted from 0.
+  /// All must outlive it. Start it before the program, so that what the program's threads have counted is counted from
+  /// 0.
   HostSampler(const SessionMap& session, pid_t app, EventSink& sink);
   ~HostSampler();
 

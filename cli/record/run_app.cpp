@@ -227,10 +227,11 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
     log = open(plan.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (log < 0) return unavailable(fmt::format("cannot write {}: {}", plan.log, std::strerror(errno)));
   }
-  Result<AppProcess> app = AppProcess::hold({*program, plan.words,
-                                             app_environment(session->path(), capture.collector, !capture.ranges.empty(),
-                                                             modules ? modules->path() : std::string()),
-                                             signals.previous_mask(), log});
+  Result<AppProcess> app =
+      AppProcess::hold({*program, plan.words,
+                        app_environment(session->path(), capture.collector, !capture.ranges.empty(),
+                                        modules ? modules->path() : std::string()),
+                        signals.previous_mask(), log});
   if (log >= 0) close(log);
   if (!app) return app.error();
   header.app_pid = app->pid();
@@ -241,15 +242,15 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
   const TimeNs started = now_ns();
   std::map<std::string, std::string> meta = capture_meta(capture);
   meta.insert({{"app", options.app},
-                                {"command", command_line(plan.words)},
-                                {"session", name},
-                                {"pid", std::to_string(app->pid())},
-                                {"host", host_name()},
-                                {"started_ns", std::to_string(started)},
-                                {"started_utc", utc_time()},
-                                {"mode", std::string(mode_name(switchboard.wanted().mode))},
-                                {"schedule", plan.schedule_text},
-                                {"wic_prof_version", WICPROF_VERSION}});
+               {"command", command_line(plan.words)},
+               {"session", name},
+               {"pid", std::to_string(app->pid())},
+               {"host", host_name()},
+               {"started_ns", std::to_string(started)},
+               {"started_utc", utc_time()},
+               {"mode", std::string(mode_name(switchboard.wanted().mode))},
+               {"schedule", plan.schedule_text},
+               {"wic_prof_version", WICPROF_VERSION}});
   store::RetentionPlan retention;
   retention.keep_last = capture.keep_last;
   retention.ranges = capture.ranges;
@@ -318,7 +319,8 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
   sampler.reset();
   drain.finish();
   if (const std::optional<TimeNs> stolen = stolen_ns(); stolen && stolen_before) {
-    recorder->set_stat(store::Stat::steal_ns, "", static_cast<std::uint64_t>(std::max<TimeNs>(*stolen - *stolen_before, 0)));
+    recorder->set_stat(store::Stat::steal_ns, "",
+                       static_cast<std::uint64_t>(std::max<TimeNs>(*stolen - *stolen_before, 0)));
   }
   if (const std::size_t unused = supervision.unused_phases(); unused > 0) {
     warn(

@@ -18,7 +18,10 @@ std::optional<TimeNs> parse_time(std::string_view text, bool bare_seconds) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc()) return std::nullopt;
   const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  const double seconds = unit == "ms" ? value * 1e-3 : unit == "s" || (bare_seconds && unit.empty()) ? value : unit == "m" ? value * 60 : -1;
+  const double seconds = unit == "ms"                                    ? value * 1e-3
+                         : unit == "s" || (bare_seconds && unit.empty()) ? value
+                         : unit == "m"                                   ? value * 60
+                                                                         : -1;
   if (!(seconds > 0) || seconds > kLongest) return std::nullopt;
   return static_cast<TimeNs>(seconds * 1e9);
 }

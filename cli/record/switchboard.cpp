@@ -66,8 +66,7 @@ Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
           "and holds as soon as the app goes on");
     }
   }
-  return ToggleReply{request.mode, request.strategy, request.site, requested,
-                     last_effective(control_)};
+  return ToggleReply{request.mode, request.strategy, request.site, requested, last_effective(control_)};
 }
 
 }  // namespace wicprof::cli

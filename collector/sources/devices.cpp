@@ -1,5 +1,5 @@
-// The GPUs that the program can see: from the driver, before anything refers to them, and from CUPTI's records, which may come in
-// another buffer than their kernels.
+// The GPUs that the program can see: from the driver, before anything refers to them, and from CUPTI's records, which
+// may come in another buffer than their kernels.
 #include "collector/driver.h"
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
@@ -11,7 +11,8 @@ namespace {
 
 DeviceAttributes attributes(std::uint32_t device) {
   return {device_attribute(static_cast<int>(device), CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED) != 0,
-          static_cast<std::uint32_t>(device_attribute(static_cast<int>(device), CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK))};
+          static_cast<std::uint32_t>(
+              device_attribute(static_cast<int>(device), CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK))};
 }
 
 DeviceEvent from_driver(int device, EventBatch& batch) {

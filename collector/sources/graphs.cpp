@@ -1,5 +1,5 @@
-// Launches of CUDA graphs, each as a whole. Not part of the word "cuda": where CUPTI records graphs it records none of their
-// kernels and copies, which then are missing from the trace.
+// Launches of CUDA graphs, each as a whole. Not part of the word "cuda": where CUPTI records graphs it records none of
+// their kernels and copies, which then are missing from the trace.
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
 

@@ -1,6 +1,6 @@
-// Host threads that wait in a synchronizing call, copies that return when they are done included. By callback rather than by
-// record: only the waiting thread itself can say how much CPU time it used, which tells a spinning wait from a sleeping one,
-// and what the operating system did with it meanwhile.
+// Host threads that wait in a synchronizing call, copies that return when they are done included. By callback rather
+// than by record: only the waiting thread itself can say how much CPU time it used, which tells a spinning wait from a
+// sleeping one, and what the operating system did with it meanwhile.
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -42,12 +42,12 @@ bool asked_for(const std::vector<std::string>& words, const Entry& entry) {
 
 Selection select_sources(const std::vector<std::string>& words) {
   Selection selection;
-  const bool on_devices = std::any_of(std::begin(kSources), std::end(kSources), [&](const Entry& entry) {
-    return entry.on_devices && asked_for(words, entry);
-  });
+  const bool on_devices = std::any_of(std::begin(kSources), std::end(kSources),
+                                      [&](const Entry& entry) { return entry.on_devices && asked_for(words, entry); });
   for (const Entry& entry : kSources) {
     if (entry.make == nullptr) continue;
-    if (asked_for(words, entry) || (on_devices && entry.make == make_devices)) selection.sources.push_back(entry.make());
+    if (asked_for(words, entry) || (on_devices && entry.make == make_devices))
+      selection.sources.push_back(entry.make());
   }
   for (const std::string& word : words) {
     const bool known =

@@ -13,7 +13,8 @@ namespace {
 
 class Nvtx final : public Source {
  public:
-  Nvtx() : Source("nvtx", {CUPTI_ACTIVITY_KIND_MARKER, CUPTI_ACTIVITY_KIND_MARKER_DATA}), tell_open_(nvtx_open_wanted()) {}
+  Nvtx()
+      : Source("nvtx", {CUPTI_ACTIVITY_KIND_MARKER, CUPTI_ACTIVITY_KIND_MARKER_DATA}), tell_open_(nvtx_open_wanted()) {}
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
     if (any.kind == CUPTI_ACTIVITY_KIND_MARKER_DATA) {
@@ -60,7 +61,8 @@ class Nvtx final : public Source {
     if (record.name != nullptr) event.name = batch.text(record.name);
     if (record.domain != nullptr) event.domain = batch.text(record.domain);
     event.start_ns = static_cast<std::int64_t>(record.timestamp);
-    event.thread = raw(record, &MarkerRecord::objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
+    event.thread =
+        raw(record, &MarkerRecord::objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
     batch.write(event);
   }
 

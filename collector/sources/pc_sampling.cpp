@@ -1,7 +1,7 @@
 // Program counters and why their warps stood there, sampled all the time and fetched while kernels run.
 //
-// Sampling begins within the creation of a context: modules that are loaded before it begins are not told apart. It is never
-// switched off: that waits for all kernels of the context, and a kernel may be waiting for the program.
+// Sampling begins within the creation of a context: modules that are loaded before it begins are not told apart. It is
+// never switched off: that waits for all kernels of the context, and a kernel may be waiting for the program.
 #include <unistd.h>
 
 #include <algorithm>
@@ -125,7 +125,8 @@ class PcSampling final : public Source {
     want(false, [this](SampledContext& context, EventBatch& batch) { write(context, batch); });
   }
 
-  // On a thread of the program, within the driver: nothing is written and no line looked up here, the next tick does that.
+  // On a thread of the program, within the driver: nothing is written and no line looked up here, the next tick does
+  // that.
   void resource(CUpti_CallbackId id, const CUpti_ResourceData& data, EventSink& sink) override {
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) return begin(data.context, sink);
     const bool destroyed = id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING;
@@ -204,7 +205,8 @@ class PcSampling final : public Source {
   // A context whose destruction found mutex_ taken.
   void note_going(CUcontext context) {
     const std::lock_guard lock(news_mutex_);
-    const auto fresh = std::find_if(fresh_.begin(), fresh_.end(), [&](const auto& one) { return one->context == context; });
+    const auto fresh =
+        std::find_if(fresh_.begin(), fresh_.end(), [&](const auto& one) { return one->context == context; });
     if (fresh == fresh_.end()) return going_.push_back(context);
     (*fresh)->gone = true;
   }
@@ -214,7 +216,8 @@ class PcSampling final : public Source {
     return std::find(going_.begin(), going_.end(), context.context) != going_.end();
   }
 
-  // With mutex_ held: what begin() and note_going() left. A context that is going is older than a fresh one at its place.
+  // With mutex_ held: what begin() and note_going() left. A context that is going is older than a fresh one at its
+  // place.
   void take_over() {
     const std::lock_guard lock(news_mutex_);
     for (const auto& context : contexts_) {
@@ -325,7 +328,8 @@ class PcSampling final : public Source {
   }
 
   Result<> configure(SampledContext& context, int device, const CuptiApi& api) {
-    const auto sm_count = static_cast<std::uint32_t>(device_attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+    const auto sm_count =
+        static_cast<std::uint32_t>(device_attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
     const auto clock_khz = static_cast<std::uint64_t>(device_attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
     context.period = sampling_period(budget_, std::max(sm_count, 1u), std::max<std::uint64_t>(clock_khz, 1) * 1000,
                                      static_cast<std::uint32_t>(std::max(device_count(), 1)));
@@ -349,7 +353,8 @@ class PcSampling final : public Source {
     params.ctx = context.context;
     params.numAttributes = std::size(infos);
     params.pPCSamplingConfigurationInfo = infos;
-    return cupti_call(api, "cuptiPCSamplingSetConfigurationAttribute", api.pc_sampling_set_configuration_attribute(&params));
+    return cupti_call(api, "cuptiPCSamplingSetConfigurationAttribute",
+                      api.pc_sampling_set_configuration_attribute(&params));
   }
 
   // What CUPTI has, into the tally. It does not wait for the GPU.
@@ -392,7 +397,8 @@ class PcSampling final : public Source {
   void add(PcTally& tally, const CUpti_PCSamplingPCData& pc) {
     // The name's memory may be shared with CUPTI's other records: it is left to them.
     if (pc.functionName != nullptr) {
-      functions_.try_emplace(function_key(pc.cubinCrc, pc.functionIndex), SampledFunction{pc.functionName, pc.cubinCrc});
+      functions_.try_emplace(function_key(pc.cubinCrc, pc.functionIndex),
+                             SampledFunction{pc.functionName, pc.cubinCrc});
     }
     for (std::size_t i = 0; i < pc.stallReasonCount; ++i) {
       const auto& [reason, samples] = pc.stallReason[i];
@@ -447,7 +453,8 @@ class PcSampling final : public Source {
   const SourceLine& line_of(const PcKey& key, SampledFunction& function, std::size_t& lines_left) {
     static const SourceLine& unknown = *new SourceLine;  // used until the very end
     const Modules::Bytes cubin = modules_.copy(key.module);
-    if (function.without_line >= kTriesWithoutLine || cubin->empty() || api_->get_sass_to_source_correlation == nullptr) {
+    if (function.without_line >= kTriesWithoutLine || cubin->empty() ||
+        api_->get_sass_to_source_correlation == nullptr) {
       return unknown;
     }
     const PcKey place{key.module, key.pc_offset, key.function, 0};

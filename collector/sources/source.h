@@ -34,17 +34,17 @@ class Source {
   /// Once, within cuInit(), before all else: for what cannot begin later.
   virtual Result<> prepare(const Cupti& cupti);
 
-  /// From now on records are wanted, within cuInit() or later; and no longer. The first error ends it; what was enabled before
-  /// stays so.
+  /// From now on records are wanted, within cuInit() or later; and no longer. The first error ends it; what was enabled
+  /// before stays so.
   virtual Result<> enable(const Cupti& cupti);
   virtual void disable(const Cupti& cupti);
 
-  /// Once, when the program has its first context: what CUPTI takes only then. On a thread that holds none of the driver's
-  /// locks.
+  /// Once, when the program has its first context: what CUPTI takes only then. On a thread that holds none of the
+  /// driver's locks.
   virtual Result<> context_created(const Cupti& cupti);
 
-  /// Once, when there is a context and before the first record is read: what events will refer to. Any thread, perhaps within the
-  /// driver.
+  /// Once, when there is a context and before the first record is read: what events will refer to. Any thread, perhaps
+  /// within the driver.
   virtual void declare(EventBatch& batch);
 
   /// A record of one of kinds(). False: it says nothing usable, and is counted. One buffer at a time.
@@ -57,8 +57,8 @@ class Source {
   virtual void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data,
                         EventSink& sink);
 
-  /// Something of the resource domain whose callback this source enabled; on the program's thread that does it, within the
-  /// driver.
+  /// Something of the resource domain whose callback this source enabled; on the program's thread that does it, within
+  /// the driver.
   virtual void resource(CUpti_CallbackId id, const CUpti_ResourceData& data, EventSink& sink);
 
   /// Again and again (Environment::flush_ms) once there is a context; on a thread of our own.

@@ -13,8 +13,8 @@ class Syncs final : public Source {
   Result<> enable(const Cupti& cupti) override {
     layouts_ = layouts_of(cupti.api.version);
     if (Result<> enabled = Source::enable(cupti); !enabled) return enabled;
-    // A query that finds the work undone makes a record as well. It stands among the calls already, and a thread that polls
-    // makes them by the million. An older CUPTI has none of them, or cannot leave them out.
+    // A query that finds the work undone makes a record as well. It stands among the calls already, and a thread that
+    // polls makes them by the million. An older CUPTI has none of them, or cannot leave them out.
     if (cupti.api.activity_enable_all_sync_records != nullptr) cupti.api.activity_enable_all_sync_records(0);
     return ok();
   }

@@ -33,7 +33,8 @@ class Uvm final : public Source {
 
   Result<> enable(const Cupti& cupti) override {
     if (cupti.api.activity_configure_unified_memory_counter == nullptr) {
-      return unavailable("this CUPTI has no cuptiActivityConfigureUnifiedMemoryCounter; use the CUPTI of CUDA 12 or newer");
+      return unavailable(
+          "this CUPTI has no cuptiActivityConfigureUnifiedMemoryCounter; use the CUPTI of CUDA 12 or newer");
     }
     for (const auto& [domain, id] : {std::pair<CUpti_CallbackDomain, CUpti_CallbackId>{
                                          CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMallocManaged_v6000},

@@ -13,7 +13,8 @@ NamedRange start_of(const MarkerRecord& record, NvtxKind kind) {
   if (record.name != nullptr) range.name = record.name;
   if (record.domain != nullptr) range.domain = record.domain;
   range.start = range.end = static_cast<TimeNs>(record.timestamp);
-  range.thread = raw(record, &MarkerRecord::objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
+  range.thread =
+      raw(record, &MarkerRecord::objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
   range.kind = kind;
   return range;
 }

@@ -1,5 +1,5 @@
-// Joins CUPTI's start and end markers to NVTX ranges, and both to their colours and categories, which come as records of
-// their own.
+// Joins CUPTI's start and end markers to NVTX ranges, and both to their colours and categories, which come as records
+// of their own.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,7 @@ class NvtxRanges {
   std::size_t max_open_;
   std::vector<std::pair<std::uint32_t, NamedRange>> marks_;  // with their marker ids
   std::unordered_map<std::uint32_t, Look> looks_;            // by marker id; they came before their markers
-  std::unordered_map<std::uint32_t, NamedRange> open_;  // by marker id
+  std::unordered_map<std::uint32_t, NamedRange> open_;       // by marker id
 };
 
 }  // namespace wicprof::collector

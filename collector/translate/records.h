@@ -28,10 +28,10 @@ using GraphRecord = CUpti_ActivityGraphTrace2;
 using OverheadRecord = CUpti_ActivityOverhead3;
 using UvmRecord = CUpti_ActivityUnifiedMemoryCounter3;
 
-/// The number in a field that is an enumeration: a CUPTI newer than our headers may have values that it lacks, and damaged
-/// records have any. By member, because no reference can be had to a field of a packed record.
+/// The number in a field that is an enumeration: a CUPTI newer than our headers may have values that it lacks, and
+/// damaged records have any. By member, because no reference can be had to a field of a packed record.
 template <class Record, class Enumeration>
-std::uint32_t raw(const Record& record, Enumeration Record::* field) {
+std::uint32_t raw(const Record& record, Enumeration Record::*field) {
   static_assert(sizeof(Enumeration) == sizeof(std::uint32_t));
   std::uint32_t number;
   std::memcpy(&number, &(record.*field), sizeof number);
@@ -40,8 +40,8 @@ std::uint32_t raw(const Record& record, Enumeration Record::* field) {
 
 /// Fields that not every layout has. By default those of the newest.
 struct Layouts {
-  bool event_sync = true;            ///< of synchronizations (with the call's result) and events (with the device): CUDA 12.8
-  bool processors = true;            ///< of managed memory that thrashes: CUDA 12.8
+  bool event_sync = true;  ///< of synchronizations (with the call's result) and events (with the device): CUDA 12.8
+  bool processors = true;  ///< of managed memory that thrashes: CUDA 12.8
   bool overhead_correlation = true;  ///< CUDA 12.2
   bool overhead_data = true;         ///< which whoever takes the record has to free: CUDA 13.0
 };

@@ -83,7 +83,8 @@ std::uint64_t event_sync(std::uint64_t id) {
 
 // The first of the processors that a set names; the host where it names none of the GPUs.
 DeviceId first_of(const UvmRecord& record, const Layouts& layouts) {
-  if (!layouts.processors) return record.srcId == 0 ? kHostDevice : device_of(static_cast<std::uint32_t>(std::countr_zero(record.srcId)));
+  if (!layouts.processors)
+    return record.srcId == 0 ? kHostDevice : device_of(static_cast<std::uint32_t>(std::countr_zero(record.srcId)));
   for (std::uint32_t word = 0; word < std::size(record.processors); ++word) {
     const std::uint64_t set = record.processors[word];
     if (set != 0) return device_of(64 * word + static_cast<std::uint32_t>(std::countr_zero(set)));
@@ -190,7 +191,8 @@ std::optional<CallEvent> translate(const CallRecord& record, TextId name) {
   return event;
 }
 
-std::optional<DeviceEvent> translate(const DeviceRecord& record, const DeviceTexts& texts, const DeviceAttributes& more) {
+std::optional<DeviceEvent> translate(const DeviceRecord& record, const DeviceTexts& texts,
+                                     const DeviceAttributes& more) {
   if (!usable_device(record.id)) return std::nullopt;
   DeviceEvent event = make_event<DeviceEvent>();
   event.device = device_of(record.id);
@@ -239,7 +241,8 @@ std::optional<CudaEventEvent> translate(const CudaEventRecord& record, const Lay
   if (layouts.event_sync) {
     event.device = device_of(record.deviceId);
     event.event_sync = event_sync(record.cudaEventSyncId);
-    if (record.deviceTimestamp <= static_cast<std::uint64_t>(now)) event.at_ns = static_cast<std::int64_t>(record.deviceTimestamp);
+    if (record.deviceTimestamp <= static_cast<std::uint64_t>(now))
+      event.at_ns = static_cast<std::int64_t>(record.deviceTimestamp);
   }
   return event;
 }
@@ -286,7 +289,8 @@ std::optional<OverheadEvent> translate(const OverheadRecord& record, const Layou
   if (!usable_times(record.start, record.end)) return std::nullopt;
   OverheadEvent event = make_event<OverheadEvent>();
   event.what = what;
-  event.thread = raw(record, &OverheadRecord::objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
+  event.thread =
+      raw(record, &OverheadRecord::objectKind) == CUPTI_ACTIVITY_OBJECT_THREAD ? record.objectId.pt.threadId : 0;
   event.start_ns = static_cast<std::int64_t>(record.start);
   event.end_ns = static_cast<std::int64_t>(record.end);
   event.correlation = layouts.overhead_correlation ? record.correlationId : 0;

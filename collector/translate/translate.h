@@ -36,7 +36,8 @@ struct DeviceAttributes {
   bool host_native_atomics = false;
   std::uint32_t reserved_shared_bytes_per_block = 0;
 };
-std::optional<DeviceEvent> translate(const DeviceRecord& record, const DeviceTexts& texts, const DeviceAttributes& more);
+std::optional<DeviceEvent> translate(const DeviceRecord& record, const DeviceTexts& texts,
+                                     const DeviceAttributes& more);
 
 std::optional<SyncEvent> translate(const SyncRecord& record, const Layouts& layouts);
 /// `now`: a time of the device that is later is on some other clock, and is left out.

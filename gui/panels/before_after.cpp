@@ -10,10 +10,12 @@ namespace wicprof::gui {
 
 namespace {
 
-void tile(const Ui& ui, Rect where, Colour top, std::string_view title, std::string_view value, const std::vector<std::string>& lines) {
+void tile(const Ui& ui, Rect where, Colour top, std::string_view title, std::string_view value,
+          const std::vector<std::string>& lines) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Theme& theme = ui.theme();
-  list->AddRectFilled(ImVec2(where.x, where.y), ImVec2(where.x + where.width, where.y + where.height), ink(theme.page), ui.px(6));
+  list->AddRectFilled(ImVec2(where.x, where.y), ImVec2(where.x + where.width, where.y + where.height), ink(theme.page),
+                      ui.px(6));
   list->AddRectFilled(ImVec2(where.x, where.y), ImVec2(where.x + where.width, where.y + ui.px(4)), ink(top), ui.px(2));
   const float x = where.x + ui.px(12), width = where.width - ui.px(24);
   float y = where.y + ui.px(8);
@@ -25,7 +27,8 @@ void tile(const Ui& ui, Rect where, Colour top, std::string_view title, std::str
     // Wrapped, as long as there is room; the last row is cut.
     for (std::string_view rest = line; !rest.empty() && y + ui.px(16) <= where.y + where.height;) {
       const bool last = y + ui.px(32) > where.y + where.height;
-      const char* cut = last ? nullptr : ui.small->CalcWordWrapPositionA(1, rest.data(), rest.data() + rest.size(), width);
+      const char* cut =
+          last ? nullptr : ui.small->CalcWordWrapPositionA(1, rest.data(), rest.data() + rest.size(), width);
       const std::size_t fits = cut == nullptr ? rest.size() : static_cast<std::size_t>(cut - rest.data());
       draw_text(list, ui.small, {x, y, width, ui.px(16)}, ink(theme.faint), rest.substr(0, fits));
       rest.remove_prefix(fits);
@@ -38,8 +41,10 @@ void tile(const Ui& ui, Rect where, Colour top, std::string_view title, std::str
 void side(const Ui& ui, Rect where, const char* title, const SegmentLine& line) {
   tile(ui, where, colour_of(ui, state_of_mode(line.mode)), fmt::format("{}: {}", title, line.way),
        line.iteration_p50 ? analyzer::format_duration(*line.iteration_p50) + " an iteration" : "no iterations",
-       {fmt::format("{}, {} of the time waiting", analyzer::count_of(line.iterations, "iteration"), analyzer::format_percent(line.wait_share)),
-        line.polls_a_wait ? analyzer::format_number(*line.polls_a_wait) + " polls a wait" : std::string("no waits inside kernels")});
+       {fmt::format("{}, {} of the time waiting", analyzer::count_of(line.iterations, "iteration"),
+                    analyzer::format_percent(line.wait_share)),
+        line.polls_a_wait ? analyzer::format_number(*line.polls_a_wait) + " polls a wait"
+                          : std::string("no waits inside kernels")});
 }
 
 }  // namespace
@@ -56,22 +61,25 @@ void draw_before_after(App& app, const Ui& ui, const BeforeAfter& values) {
   int place = 0;
   const auto next = [&] {
     const float offset = static_cast<float>(place++);
-    return beside ? Rect{at.x + offset * (one + gap), at.y, one, height} : Rect{at.x, at.y + offset * (height + gap), one, height};
+    return beside ? Rect{at.x + offset * (one + gap), at.y, one, height}
+                  : Rect{at.x, at.y + offset * (height + gap), one, height};
   };
   if (tiles == 3) {
     side(ui, next(), "before", *values.before);
     side(ui, next(), "after", *values.after);
   }
-  const Colour top = values.verdict == analyzer::Verdict::improvement ? theme.good
+  const Colour top = values.verdict == analyzer::Verdict::improvement  ? theme.good
                      : values.verdict == analyzer::Verdict::regression ? theme.bad
                                                                        : theme.faint;
   std::vector<std::string> lines;
-  if (values.speedup) lines.push_back(fmt::format("95 % interval {:.3g} to {:.3g}", values.speedup->low, values.speedup->high));
+  if (values.speedup)
+    lines.push_back(fmt::format("95 % interval {:.3g} to {:.3g}", values.speedup->low, values.speedup->high));
   lines.emplace_back(values.reason);
   const Rect last = next();
   tile(ui, last, top, fmt::format("verdict: {}", analyzer::verdict_name(values.verdict)),
        values.speedup ? fmt::format("{:.3g} times as fast", values.speedup->value) : "not known yet", lines);
-  if (ImGui::IsMouseHoveringRect(ImVec2(last.x, last.y), ImVec2(last.x + last.width, last.y + last.height)) && !values.reason.empty())
+  if (ImGui::IsMouseHoveringRect(ImVec2(last.x, last.y), ImVec2(last.x + last.width, last.y + last.height)) &&
+      !values.reason.empty())
     ImGui::SetTooltip("%s", values.reason.c_str());
   ImGui::Dummy(ImVec2(width, beside ? height : static_cast<float>(tiles) * (height + gap)));
 }

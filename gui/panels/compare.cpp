@@ -39,7 +39,8 @@ Side side_of_segment(const App& app, std::size_t index) {
 }
 
 Side side_of_trace(const Snapshot& snapshot) {
-  Side side{snapshot.model->name, snapshot.timeline.get(), snapshot.timeline->begin, snapshot.timeline->end, &kNoIterations};
+  Side side{snapshot.model->name, snapshot.timeline.get(), snapshot.timeline->begin, snapshot.timeline->end,
+            &kNoIterations};
   if (snapshot.facts->analysis.iterations) side.iterations = &snapshot.facts->analysis.iterations->list;
   begin_at_first_iteration(side);
   return side;
@@ -73,7 +74,8 @@ TimeNs first_time(const Side& side, const ComparedWindow& window) {
 /// What an iteration's partner on the other side took; nothing where it has none.
 std::optional<double> ratio_to_partner(const Side& side, const Side& other, std::size_t index) {
   if (index >= other.iterations->size() || (*other.iterations)[index].duration() <= 0) return std::nullopt;
-  return static_cast<double>((*side.iterations)[index].duration()) / static_cast<double>((*other.iterations)[index].duration());
+  return static_cast<double>((*side.iterations)[index].duration()) /
+         static_cast<double>((*other.iterations)[index].duration());
 }
 
 class Picture {
@@ -120,7 +122,8 @@ class Picture {
     const float tall = ui_.px(20);
     draw_text(list_, ui_.small, {where_.x, y, ui_.px(76), tall}, ink(theme.faint), "iterations");
     const auto& list = *side_.iterations;
-    const auto first = std::partition_point(list.begin(), list.end(), [&](const auto& one) { return one.end <= from_; });
+    const auto first =
+        std::partition_point(list.begin(), list.end(), [&](const auto& one) { return one.end <= from_; });
     float drawn_to = left_ - 1;
     for (auto one = first; one != list.end() && one->begin < to_; ++one) {
       const float a = std::max(x(one->begin), left_), b = std::min(x(one->end), left_ + width_);
@@ -128,15 +131,26 @@ class Picture {
       const auto index = static_cast<std::size_t>(one - list.begin());
       const std::optional<double> ratio = tells ? ratio_to_partner(side_, other_, index) : std::nullopt;
       const bool less = ratio && *ratio < 1 - kTolerance, more = ratio && *ratio > 1 + kTolerance;
-      list_->AddRectFilled(ImVec2(a, y), ImVec2(b, y + tall), ink(less ? theme.good_soft : more ? theme.bad_soft : theme.lane));
-      list_->AddRectFilled(ImVec2(a, y + tall - ui_.px(3)), ImVec2(b, y + tall), ink(less ? theme.good : more ? theme.bad : theme.faint));
+      list_->AddRectFilled(ImVec2(a, y), ImVec2(b, y + tall),
+                           ink(less   ? theme.good_soft
+                               : more ? theme.bad_soft
+                                      : theme.lane));
+      list_->AddRectFilled(ImVec2(a, y + tall - ui_.px(3)), ImVec2(b, y + tall),
+                           ink(less   ? theme.good
+                               : more ? theme.bad
+                                      : theme.faint));
       drawn_to = b;
       const std::string text = fmt::format("{}: {}", one->number, analyzer::format_duration(one->duration()));
       const float room = b - a - ui_.px(8);
       if (text_width(ui_.small, text) <= room)
-        draw_text(list_, ui_.small, {a + ui_.px(5), y, room, tall - ui_.px(3)}, ink(less ? theme.good : more ? theme.bad : theme.text), text);
+        draw_text(list_, ui_.small, {a + ui_.px(5), y, room, tall - ui_.px(3)},
+                  ink(less   ? theme.good
+                      : more ? theme.bad
+                             : theme.text),
+                  text);
       if (ImGui::IsMouseHoveringRect(ImVec2(a, y), ImVec2(b, y + tall)))
-        ImGui::SetTooltip("iteration %s%s", text.c_str(), ratio ? fmt::format(", {:.3g} of what it takes on the other side", *ratio).c_str() : "");
+        ImGui::SetTooltip("iteration %s%s", text.c_str(),
+                          ratio ? fmt::format(", {:.3g} of what it takes on the other side", *ratio).c_str() : "");
     }
   }
 
@@ -144,15 +158,18 @@ class Picture {
   float strips(float y) {
     const Theme& theme = ui_.theme();
     const auto columns = static_cast<std::uint32_t>(std::max(width_ / std::max(1.0f, ui_.scale), 1.0f));
-    const auto count = std::count_if(side_.timeline->tracks.begin(), side_.timeline->tracks.end(), [](const Track& t) { return t.has_strip(); });
+    const auto count = std::count_if(side_.timeline->tracks.begin(), side_.timeline->tracks.end(),
+                                     [](const Track& t) { return t.has_strip(); });
     const float gap = ui_.px(4), room = where_.y + where_.height - y - ui_.px(20);
-    const float tall = std::clamp(std::floor(room / static_cast<float>(std::max<std::ptrdiff_t>(count, 1))) - gap, ui_.px(14), ui_.px(104));
+    const float tall = std::clamp(std::floor(room / static_cast<float>(std::max<std::ptrdiff_t>(count, 1))) - gap,
+                                  ui_.px(14), ui_.px(104));
     std::ptrdiff_t shown = 0;
     for (const Track& track : side_.timeline->tracks) {
       if (!track.has_strip()) continue;
       const bool more = count - shown > 1 && y + 2 * (tall + gap) > where_.y + where_.height - ui_.px(20);
       if (more) {
-        draw_text(list_, ui_.small, {where_.x, y, where_.width, tall}, ink(theme.faint), fmt::format("and {} more", count - shown));
+        draw_text(list_, ui_.small, {where_.x, y, where_.width, tall}, ink(theme.faint),
+                  fmt::format("and {} more", count - shown));
         return y + tall;
       }
       ++shown;
@@ -166,7 +183,8 @@ class Picture {
   void strip(const Track& track, float y, float tall, std::uint32_t columns) {
     list_->AddRectFilled(ImVec2(left_, y), ImVec2(left_ + width_, y + tall), ink(ui_.theme().lane));
     const auto drawn = track.density.draw(from_, to_, columns);
-    const float most = static_cast<float>(std::max(1u, track.density.most())), step = width_ / static_cast<float>(columns);
+    const float most = static_cast<float>(std::max(1u, track.density.most())),
+                step = width_ / static_cast<float>(columns);
     for (std::uint32_t i = 0; i < columns; ++i) {
       float base = y + tall;
       for (const State state : kWarpStates) {
@@ -216,9 +234,10 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
   legend(ui, {State::polling, State::parked, State::at_barrier, State::computing});
   ImGui::SameLine(0, ui.px(24));
   ImGui::PushFont(ui.small);
-  const std::string from = before.iterations->empty() || after.iterations->empty()
-                               ? std::string("The trace has no iterations to align the sides on.")
-                               : fmt::format("Each side begins at its iteration {}.", static_cast<int>(window.iteration) + 1);
+  const std::string from =
+      before.iterations->empty() || after.iterations->empty()
+          ? std::string("The trace has no iterations to align the sides on.")
+          : fmt::format("Each side begins at its iteration {}.", static_cast<int>(window.iteration) + 1);
   faint(ui, from + " Drag to move, turn the wheel to zoom.");
   ImGui::PopFont();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -235,10 +254,13 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
     // By time on the side that is held; the other goes along to the same iteration.
     const bool right = io.MousePos.x > at.x + half && !after.iterations->empty();
     const Side& held = right || before.iterations->empty() ? after : before;
-    const auto by = static_cast<TimeNs>(static_cast<double>(io.MouseDelta.x) / static_cast<double>(half) * static_cast<double>(window.width));
-    const double most = static_cast<double>(std::max({before.iterations->size(), after.iterations->size(), std::size_t{1}}) - 1);
+    const auto by = static_cast<TimeNs>(static_cast<double>(io.MouseDelta.x) / static_cast<double>(half) *
+                                        static_cast<double>(window.width));
+    const double most =
+        static_cast<double>(std::max({before.iterations->size(), after.iterations->size(), std::size_t{1}}) - 1);
     window.offset = std::clamp(window.offset - by, TimeNs{0}, std::max(TimeNs{0}, longest - window.width));
-    if (!held.iterations->empty()) window.iteration = std::clamp(iteration_at(held, first_time(held, window) - by), 0.0, most);
+    if (!held.iterations->empty())
+      window.iteration = std::clamp(iteration_at(held, first_time(held, window) - by), 0.0, most);
   }
   Picture(ui, before, after, window, {at.x, at.y, half, size.y}).draw(false);
   Picture(ui, after, before, window, {at.x + half + ui.px(24), at.y, half, size.y}).draw(true);
@@ -282,7 +304,11 @@ void difference_table(App& app, const Ui& ui) {
     ImGui::TextUnformatted(d.after.c_str());
     ImGui::TableNextColumn();
     const Theme& theme = ui.theme();
-    const std::string change = d.ratio ? fmt::format("{:.3g} x{}", *d.ratio, d.better ? ", less" : d.worse ? ", more" : "") : "-";
+    const std::string change = d.ratio ? fmt::format("{:.3g} x{}", *d.ratio,
+                                                     d.better  ? ", less"
+                                                     : d.worse ? ", more"
+                                                               : "")
+                                       : "-";
     ImGui::PushStyleColor(ImGuiCol_Text, ink(d.better ? theme.good : d.worse ? theme.bad : theme.faint));
     ImGui::TextUnformatted(change.c_str());
     ImGui::PopStyleColor();
@@ -322,8 +348,10 @@ void draw_compare_panel(App& app, const Ui& ui) {
   if (app.has_second()) {
     heading(ui, fmt::format("{} against {}", app.snapshot().model->name, app.second().model->name));
     if (app.snapshot().large || app.second().large) {
-      faint(ui, "These traces are too large for the window to compare them; their pictures and what differs between their sites are "
-                "below. For the verdict:");
+      faint(ui,
+            "These traces are too large for the window to compare them; their pictures and what differs between their "
+            "sites are "
+            "below. For the verdict:");
       ImGui::PushFont(ui.mono);
       paragraph(ui, fmt::format("wic-prof compare {} {}", app.path(), app.path(1)));
       ImGui::PopFont();
@@ -345,7 +373,8 @@ void draw_compare_panel(App& app, const Ui& ui) {
     const std::size_t chosen_before = segment_choice(app, ui, "before", app.segment_before);
     ImGui::SameLine(0, ui.px(20));
     const std::size_t chosen_after = segment_choice(app, ui, "after", app.segment_after);
-    if (chosen_before != app.segment_before || chosen_after != app.segment_after) app.choose_segments(chosen_before, chosen_after);
+    if (chosen_before != app.segment_before || chosen_after != app.segment_after)
+      app.choose_segments(chosen_before, chosen_after);
     ImGui::Dummy(ImVec2(0, ui.px(4)));
     draw_before_after(app, ui, app.pair);
   }

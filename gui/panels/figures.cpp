@@ -1,5 +1,5 @@
-// Figures: iteration times and how many warps wait over time, with the changes of how the program waits; then those of the
-// WIC paper.
+// Figures: iteration times and how many warps wait over time, with the changes of how the program waits; then those of
+// the WIC paper.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,10 @@ struct Plot {
   Rect area;
   TimeNs begin = 0, end = 1;
   double top = 1;
-  float x(TimeNs time) const { return area.x + area.width * static_cast<float>(static_cast<double>(time - begin) / static_cast<double>(end - begin)); }
+  float x(TimeNs time) const {
+    return area.x +
+           area.width * static_cast<float>(static_cast<double>(time - begin) / static_cast<double>(end - begin));
+  }
   float y(double value) const { return area.y + area.height * static_cast<float>(1 - std::min(value / top, 1.0)); }
 };
 
@@ -31,18 +34,20 @@ Plot begin_plot(const Ui& ui, const Timeline& timeline, double top, float height
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  Plot plot{{at.x + ui.px(70), at.y + ui.px(6), width - ui.px(80), height - ui.px(32)}, timeline.begin, timeline.end, top};
+  Plot plot{
+      {at.x + ui.px(70), at.y + ui.px(6), width - ui.px(80), height - ui.px(32)}, timeline.begin, timeline.end, top};
   for (const double part : {0.0, 0.5, 1.0}) {
     const float y = plot.y(part * top);
     list->AddLine(ImVec2(plot.area.x, y), ImVec2(plot.area.x + plot.area.width, y), ink(ui.theme().line), 1);
-    draw_text(list, ui.small, {at.x, y - ui.px(8), ui.px(62), ui.px(16)}, ink(ui.theme().faint), label(part * top), Align::right);
+    draw_text(list, ui.small, {at.x, y - ui.px(8), ui.px(62), ui.px(16)}, ink(ui.theme().faint), label(part * top),
+              Align::right);
   }
   const TimeNs span = timeline.end - timeline.begin, step = analyzer::tick_step(span, 8);
   for (TimeNs time = 0; time <= span; time += step) {
     const float x = plot.x(timeline.begin + time);
     if (x + ui.px(30) > at.x + width && time > 0) continue;
-    draw_text(list, ui.small, {x, plot.area.y + plot.area.height + ui.px(4), ui.px(80), ui.px(16)}, ink(ui.theme().faint),
-              analyzer::tick_label(time, step, span));
+    draw_text(list, ui.small, {x, plot.area.y + plot.area.height + ui.px(4), ui.px(80), ui.px(16)},
+              ink(ui.theme().faint), analyzer::tick_label(time, step, span));
   }
   ImGui::Dummy(ImVec2(width, height));
   return plot;
@@ -55,7 +60,8 @@ void changes(const Ui& ui, const Timeline& timeline, const Plot& plot) {
   for (const InterventionMark& mark : timeline.interventions) {
     if (mark.at < plot.begin || mark.at > plot.end) continue;
     const float x = plot.x(mark.at);
-    list->AddLine(ImVec2(x, plot.area.y), ImVec2(x, plot.area.y + plot.area.height), ink(ui.theme().text, 0.6f), ui.px(1));
+    list->AddLine(ImVec2(x, plot.area.y), ImVec2(x, plot.area.y + plot.area.height), ink(ui.theme().text, 0.6f),
+                  ui.px(1));
     labels.push_back({x, text_width(ui.small, mark.label) + ui.px(9)});
     texts.push_back(mark.label);
   }
@@ -63,7 +69,8 @@ void changes(const Ui& ui, const Timeline& timeline, const Plot& plot) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (!places[i]) continue;
     const float x = *places[i], width = labels[i].width;
-    list->AddRectFilled(ImVec2(x, plot.area.y), ImVec2(x + width, plot.area.y + ui.px(18)), ink(ui.theme().card, 0.85f));
+    list->AddRectFilled(ImVec2(x, plot.area.y), ImVec2(x + width, plot.area.y + ui.px(18)),
+                        ink(ui.theme().card, 0.85f));
     draw_text(list, ui.small, {x + ui.px(4), plot.area.y, width, ui.px(18)}, ink(ui.theme().text), texts[i]);
   }
 }
@@ -80,7 +87,8 @@ void iterations(App& app, const Ui& ui, float height) {
     return;
   }
   const double top = static_cast<double>(analyzer::percentile(all, 99)) * 1.15;
-  const Plot plot = begin_plot(ui, *app.timeline(), top, height, [](double v) { return analyzer::format_duration(static_cast<TimeNs>(v)); });
+  const Plot plot = begin_plot(ui, *app.timeline(), top, height,
+                               [](double v) { return analyzer::format_duration(static_cast<TimeNs>(v)); });
   ImDrawList* list = ImGui::GetWindowDrawList();
   for (const analyzer::Segment& segment : comparison.segments) {
     const State state = segment.mode == Mode::park ? State::parked : State::polling;
@@ -96,12 +104,14 @@ void iterations(App& app, const Ui& ui, float height) {
     }
     if (segment.iteration_ns_p50) {
       const float y = plot.y(static_cast<double>(*segment.iteration_ns_p50));
-      list->AddLine(ImVec2(plot.x(segment.begin_ns), y), ImVec2(plot.x(segment.end_ns), y), state_ink(ui, state), ui.px(2));
+      list->AddLine(ImVec2(plot.x(segment.begin_ns), y), ImVec2(plot.x(segment.end_ns), y), state_ink(ui, state),
+                    ui.px(2));
     }
   }
   changes(ui, *app.timeline(), plot);
   ImGui::PushFont(ui.small);
-  faint(ui, "A point: an iteration; a line: the median while the program waited in one way. Measured at " + comparison.measured_at + ".");
+  faint(ui, "A point: an iteration; a line: the median while the program waited in one way. Measured at " +
+                comparison.measured_at + ".");
   ImGui::PopFont();
 }
 
@@ -129,8 +139,10 @@ void waiting(App& app, const Ui& ui, float height) {
     for (const State state : kWarpStates) {
       const double value = sums[i].count[index_of(state)];
       // Whole pixels, so that neighbours neither overlap nor leave a gap.
-      const float x = std::round(plot.area.x + static_cast<float>(i) * step), end = std::round(plot.area.x + static_cast<float>(i + 1) * step);
-      if (value > 0) list->AddRectFilled(ImVec2(x, plot.y(base + value)), ImVec2(end, plot.y(base)), state_ink(ui, state));
+      const float x = std::round(plot.area.x + static_cast<float>(i) * step),
+                  end = std::round(plot.area.x + static_cast<float>(i + 1) * step);
+      if (value > 0)
+        list->AddRectFilled(ImVec2(x, plot.y(base + value)), ImVec2(end, plot.y(base)), state_ink(ui, state));
       base += value;
     }
   }
@@ -152,7 +164,8 @@ constexpr float kPad = 12, kTitle = 30, kBelow = 10;
 
 float height_of(const Ui& ui, const PaperFigure& one, float width) {
   const float inside = width - 2 * ui.px(14) - ui.px(4);
-  float height = 2 * ui.px(kPad) + ui.px(kTitle) + plot_height(ui, one.plot) + ui.px(kBelow) + text_height(ui.small, one.figure->formula, inside);
+  float height = 2 * ui.px(kPad) + ui.px(kTitle) + plot_height(ui, one.plot) + ui.px(kBelow) +
+                 text_height(ui.small, one.figure->formula, inside);
   if (one.plot.left_out > 0) height += ui.px(24);
   for (const std::string& note : one.figure->notes) height += text_height(ui.small, note, inside) + ui.px(6);
   return height + ui.px(14);
@@ -217,10 +230,12 @@ void draw_figures_panel(App& app, const Ui& ui) {
   card("iterations", over_time, [&] { iterations(app, ui, ui.px(kOverTime)); });
   card("waiting", over_time, [&] { waiting(app, ui, ui.px(kOverTime)); });
   for (const PaperFigure& one : shown)
-    card(fmt::format("figure{}", one.figure->number).c_str(), height_of(ui, one, width), [&] { paper_figure(app, ui, one); });
+    card(fmt::format("figure{}", one.figure->number).c_str(), height_of(ui, one, width),
+         [&] { paper_figure(app, ui, one); });
   if (!missing.empty()) {
     float height = ui.px(60);
-    for (const analyzer::Figure* figure : missing) height += ui.px(52) + text_height(ui.regular, figure->missing, width - ui.px(32));
+    for (const analyzer::Figure* figure : missing)
+      height += ui.px(52) + text_height(ui.regular, figure->missing, width - ui.px(32));
     card("missing", height, [&] { missing_figures(ui, missing); });
   }
   ImGui::EndChild();

@@ -39,7 +39,8 @@ void one_finding(App& app, const Ui& ui, const analyzer::Finding& finding, std::
   ImGui::SameLine(0, ui.px(10));
   ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ui.px(3));
   ImGui::PushFont(ui.bold);
-  ImGui::TextUnformatted(finding.site_name.empty() ? finding.rule.c_str() : fmt::format("{} at {}", finding.rule, finding.site_name).c_str());
+  ImGui::TextUnformatted(finding.site_name.empty() ? finding.rule.c_str()
+                                                   : fmt::format("{} at {}", finding.rule, finding.site_name).c_str());
   ImGui::PopFont();
   paragraph(ui, finding.text);
   std::vector<std::pair<std::string, std::string>> facts;
@@ -70,8 +71,9 @@ void classification(const Ui& ui, const analyzer::Classification& found) {
   const auto with = [](std::string_view name, double confidence) {
     return confidence > 0 ? fmt::format("{} (confidence {:.2f})", name, confidence) : std::string(name);
   };
-  fact_table(ui, "classes", {{"model", with(analyzer::model_name(found.model), found.model_confidence)},
-                             {"pattern", with(analyzer::pattern_name(found.pattern), found.pattern_confidence)}});
+  fact_table(ui, "classes",
+             {{"model", with(analyzer::model_name(found.model), found.model_confidence)},
+              {"pattern", with(analyzer::pattern_name(found.pattern), found.pattern_confidence)}});
   ImGui::Dummy(ImVec2(0, ui.px(4)));
   for (const std::string& line : found.evidence) {
     ImGui::Bullet();

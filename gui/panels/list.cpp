@@ -21,8 +21,8 @@ bool draw_not_ready(App& app, const Ui& ui, bool needs_facts) {
   const float width = std::min(size.x - ui.px(40), ui.px(620));
   const float x = at.x + (size.x - width) / 2, y = at.y + size.y * 0.38f;
   if (progress.error) {
-    draw_text(list, ui.large, {at.x, y - ui.px(40), size.x, size_of(ui.large)}, ink(ui.theme().bad), "Cannot show this trace",
-              Align::centre);
+    draw_text(list, ui.large, {at.x, y - ui.px(40), size.x, size_of(ui.large)}, ink(ui.theme().bad),
+              "Cannot show this trace", Align::centre);
     ImGui::SetCursorScreenPos(ImVec2(x, y));
     ImGui::BeginChild("why", ImVec2(width, ui.px(160)));
     paragraph(ui, progress.error->message);
@@ -30,11 +30,13 @@ bool draw_not_ready(App& app, const Ui& ui, bool needs_facts) {
     return true;
   }
   const std::string text =
-      app.path().empty() ? "No trace is open" : fmt::format("{} {}", progress.doing.empty() ? "waiting for" : progress.doing, app.path());
+      app.path().empty() ? "No trace is open"
+                         : fmt::format("{} {}", progress.doing.empty() ? "waiting for" : progress.doing, app.path());
   draw_text(list, ui.regular, {x, y - ui.px(30), width, ui.px(22)}, ink(ui.theme().faint), text, Align::centre);
   list->AddRectFilled(ImVec2(x, y), ImVec2(x + width, y + ui.px(6)), ink(ui.theme().lane), ui.px(3));
   const float part = static_cast<float>(progress.part);
-  if (part > 0) list->AddRectFilled(ImVec2(x, y), ImVec2(x + width * part, y + ui.px(6)), ink(ui.theme().accent), ui.px(3));
+  if (part > 0)
+    list->AddRectFilled(ImVec2(x, y), ImVec2(x + width * part, y + ui.px(6)), ink(ui.theme().accent), ui.px(3));
   return true;
 }
 

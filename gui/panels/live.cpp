@@ -30,7 +30,8 @@ void where_to_toggle(App& app, const Ui& ui, const SessionStatus& status) {
   if (ImGui::BeginCombo("##strategy", std::string(strategy_name(app.toggle_strategy)).c_str())) {
     for (const StrategyName& strategy : kStrategies) {
       if (strategy.id == StrategyId::poll) continue;
-      if (ImGui::Selectable(std::string(strategy.name).c_str(), app.toggle_strategy == strategy.id)) app.toggle_strategy = strategy.id;
+      if (ImGui::Selectable(std::string(strategy.name).c_str(), app.toggle_strategy == strategy.id))
+        app.toggle_strategy = strategy.id;
       note_item(app, "toggle.strategy." + std::string(strategy.name));
     }
     ImGui::EndCombo();
@@ -49,7 +50,8 @@ void last_toggle(App& app, const Ui& ui) {
     paragraph(ui, what + ": " + last.error->message);
     ImGui::PopStyleColor();
   } else if (last.reply) {
-    faint(ui, fmt::format("{}: in effect {} after it was asked for", what, analyzer::format_duration(last.reply->effective - last.reply->requested)));
+    faint(ui, fmt::format("{}: in effect {} after it was asked for", what,
+                          analyzer::format_duration(last.reply->effective - last.reply->requested)));
   } else {
     faint(ui, what + ": asked for");
   }

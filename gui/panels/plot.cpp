@@ -22,7 +22,8 @@ Colour colour_of_series(const Ui& ui, const FigurePlot& plot, std::size_t place)
   return plot.bars ? ui.theme().faint : kSeriesColours[place % kSeriesColours.size()];
 }
 
-void stroke(ImDrawList* list, const std::vector<ImVec2>& points, ImU32 colour, float thick, const float (&dash)[2], float scale) {
+void stroke(ImDrawList* list, const std::vector<ImVec2>& points, ImU32 colour, float thick, const float (&dash)[2],
+            float scale) {
   if (dash[0] <= 0) {
     list->AddPolyline(points.data(), static_cast<int>(points.size()), colour, 0, thick);
     return;
@@ -61,7 +62,8 @@ void draw_bars(const Ui& ui, const FigurePlot& plot) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, labels = label_width(ui, plot, width);
   float values = 0;
-  for (const FigureSeries& bar : plot.series) values = std::max(values, text_width(ui.small, plot.value_text(bar.points[0].second)));
+  for (const FigureSeries& bar : plot.series)
+    values = std::max(values, text_width(ui.small, plot.value_text(bar.points[0].second)));
   const float left = at.x + labels + ui.px(10), room = std::max(width - labels - values - ui.px(26), 1.0f);
   const auto x = [&](double value) { return left + room * static_cast<float>(plot.y_part(value)); };
   float y = at.y;
@@ -71,17 +73,22 @@ void draw_bars(const Ui& ui, const FigurePlot& plot) {
     const float top = y + ui.px((kBarStep - kBarTall) / 2), bottom = top + ui.px(kBarTall), middle = (top + bottom) / 2;
     draw_text(list, ui.small, {at.x, y, labels, ui.px(kBarStep)}, ink(theme.faint), bar.label, Align::right);
     list->AddRectFilled(ImVec2(left, top), ImVec2(left + room, bottom), ink(theme.lane));
-    list->AddRectFilled(ImVec2(std::min(x(0), x(value)), top), ImVec2(std::max(std::max(x(0), x(value)), x(0) + 1), bottom),
+    list->AddRectFilled(ImVec2(std::min(x(0), x(value)), top),
+                        ImVec2(std::max(std::max(x(0), x(value)), x(0) + 1), bottom),
                         ink(colour_of_series(ui, plot, i)));
-    if (plot.y_least < 0) list->AddLine(ImVec2(x(0), top - ui.px(3)), ImVec2(x(0), bottom + ui.px(3)), ink(theme.faint), ui.px(1));
+    if (plot.y_least < 0)
+      list->AddLine(ImVec2(x(0), top - ui.px(3)), ImVec2(x(0), bottom + ui.px(3)), ink(theme.faint), ui.px(1));
     if (bar.low && bar.high) {
       list->AddLine(ImVec2(x(*bar.low), middle), ImVec2(x(*bar.high), middle), ink(theme.text), ui.px(1));
       for (const double end : {*bar.low, *bar.high})
         list->AddLine(ImVec2(x(end), middle - ui.px(4)), ImVec2(x(end), middle + ui.px(4)), ink(theme.text), ui.px(1));
     }
-    draw_text(list, ui.small, {left + room + ui.px(8), y, values + 2, ui.px(kBarStep)}, ink(theme.text), plot.value_text(value));
+    draw_text(list, ui.small, {left + room + ui.px(8), y, values + 2, ui.px(kBarStep)}, ink(theme.text),
+              plot.value_text(value));
     if (ImGui::IsMouseHoveringRect(ImVec2(at.x, y), ImVec2(at.x + width, y + ui.px(kBarStep)))) {
-      const std::string interval = bar.low && bar.high ? fmt::format(", interval {} to {}", plot.value_text(*bar.low), plot.value_text(*bar.high)) : "";
+      const std::string interval = bar.low && bar.high ? fmt::format(", interval {} to {}", plot.value_text(*bar.low),
+                                                                     plot.value_text(*bar.high))
+                                                       : "";
       ImGui::SetTooltip("%s: %s%s", bar.label.c_str(), plot.value_text(value).c_str(), interval.c_str());
     }
     y += ui.px(kBarStep);
@@ -89,7 +96,8 @@ void draw_bars(const Ui& ui, const FigurePlot& plot) {
   // What the full width stands for.
   draw_text(list, ui.small, {left, y, room, ui.px(16)}, ink(theme.faint), plot.value_text(plot.y_least));
   draw_text(list, ui.small, {left, y, room, ui.px(16)}, ink(theme.faint), plot.value_text(plot.y_most), Align::right);
-  draw_text(list, ui.small, {left, y, room, ui.px(16)}, ink(theme.faint), plot.y_title + (plot.logarithmic ? ", logarithmic" : ""), Align::centre);
+  draw_text(list, ui.small, {left, y, room, ui.px(16)}, ink(theme.faint),
+            plot.y_title + (plot.logarithmic ? ", logarithmic" : ""), Align::centre);
 }
 
 void draw_lines(const Ui& ui, const FigurePlot& plot) {
@@ -103,7 +111,8 @@ void draw_lines(const Ui& ui, const FigurePlot& plot) {
   for (int tick = 0; tick <= 4; ++tick) {
     const double value = plot.y_least + (plot.y_most - plot.y_least) * tick / 4;
     list->AddLine(ImVec2(left, y(value)), ImVec2(left + room, y(value)), ink(theme.line), 1);
-    draw_text(list, ui.small, {at.x, y(value) - ui.px(8), ui.px(46), ui.px(16)}, ink(theme.faint), plot.value_text(value), Align::right);
+    draw_text(list, ui.small, {at.x, y(value) - ui.px(8), ui.px(46), ui.px(16)}, ink(theme.faint),
+              plot.value_text(value), Align::right);
   }
   // Under a logarithm the ends alone, else quarters, too.
   const int ticks = plot.logarithmic ? 1 : 4;
@@ -111,9 +120,11 @@ void draw_lines(const Ui& ui, const FigurePlot& plot) {
     const double value = plot.x_least + (plot.x_most - plot.x_least) * tick / ticks;
     const std::string text = plot.value_text(value);
     const float w = text_width(ui.small, text) + 1, middle = x(value);
-    draw_text(list, ui.small, {std::clamp(middle - w / 2, left, left + room - w), top + tall + ui.px(4), w, ui.px(16)}, ink(theme.faint), text);
+    draw_text(list, ui.small, {std::clamp(middle - w / 2, left, left + room - w), top + tall + ui.px(4), w, ui.px(16)},
+              ink(theme.faint), text);
   }
-  draw_text(list, ui.small, {left, top + tall + ui.px(19), room, ui.px(16)}, ink(theme.faint), plot.x_title, Align::centre);
+  draw_text(list, ui.small, {left, top + tall + ui.px(19), room, ui.px(16)}, ink(theme.faint), plot.x_title,
+            Align::centre);
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const ImU32 colour = ink(colour_of_series(ui, plot, i));
     std::vector<ImVec2> points;
@@ -126,9 +137,10 @@ void draw_lines(const Ui& ui, const FigurePlot& plot) {
   const float below = top + tall + ui.px(kAxis);
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const float row = below + ui.px(kLegendRow) * static_cast<float>(i), middle = row + ui.px(kLegendRow) / 2;
-    stroke(list, {ImVec2(left, middle), ImVec2(left + ui.px(26), middle)}, ink(colour_of_series(ui, plot, i)), ui.px(2.5f),
-           kStrokes[plot.series[i].dash], ui.scale);
-    draw_text(list, ui.small, {left + ui.px(34), row, room - ui.px(34), ui.px(kLegendRow)}, ink(theme.faint), plot.series[i].label);
+    stroke(list, {ImVec2(left, middle), ImVec2(left + ui.px(26), middle)}, ink(colour_of_series(ui, plot, i)),
+           ui.px(2.5f), kStrokes[plot.series[i].dash], ui.scale);
+    draw_text(list, ui.small, {left + ui.px(34), row, room - ui.px(34), ui.px(kLegendRow)}, ink(theme.faint),
+              plot.series[i].label);
   }
 }
 

@@ -17,8 +17,10 @@ void right_aligned(const std::string& text) {
 }
 
 void table(App& app, const Ui& ui) {
-  const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollX;
-  // What is chosen fills its row: a row is as high as its text and the spacing, half of which a Selectable reaches to either side.
+  const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersInnerH |
+                                ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollX;
+  // What is chosen fills its row: a row is as high as its text and the spacing, half of which a Selectable reaches to
+  // either side.
   const ImVec2 spacing = ImGui::GetStyle().ItemSpacing;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(spacing.x, ui.px(10)));
   ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(ImGui::GetStyle().CellPadding.x, ui.px(5)));
@@ -45,7 +47,8 @@ void table(App& app, const Ui& ui) {
     ImGui::PopID();
     note_item(app, fmt::format("sites.sort.{}", look.key));
     const bool sorted = app.sort_by == column;
-    const std::string title = sorted ? fmt::format("{} {}", look.title, app.sort_descending ? "\u25be" : "\u25b4") : look.title;
+    const std::string title =
+        sorted ? fmt::format("{} {}", look.title, app.sort_descending ? "\u25be" : "\u25b4") : look.title;
     draw_text(ImGui::GetWindowDrawList(), sorted ? ui.bold : ui.regular, {at.x, at.y, width, height},
               ink(sorted ? ui.theme().text : ui.theme().faint), title, look.numeric ? Align::right : Align::left);
   }
@@ -56,7 +59,8 @@ void table(App& app, const Ui& ui) {
       if (i == 0) {
         const bool chosen = app.detail && app.detail->site == line.site;
         ImGui::PushID(static_cast<int>(line.site));
-        if (ImGui::Selectable(line.cells[i].c_str(), chosen, ImGuiSelectableFlags_SpanAllColumns)) app.open_site(line.site);
+        if (ImGui::Selectable(line.cells[i].c_str(), chosen, ImGuiSelectableFlags_SpanAllColumns))
+          app.open_site(line.site);
         ImGui::PopID();
         note_item(app, "site." + line.cells[i]);
       } else if (look_of(static_cast<SiteColumn>(i)).numeric) {
@@ -73,7 +77,8 @@ void table(App& app, const Ui& ui) {
 void histogram(const Ui& ui, const Histogram& values) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, height = std::clamp(ImGui::GetWindowHeight() - ui.px(260), ui.px(150), ui.px(340)), axis = ui.px(20);
+  const float width = ImGui::GetContentRegionAvail().x,
+              height = std::clamp(ImGui::GetWindowHeight() - ui.px(260), ui.px(150), ui.px(340)), axis = ui.px(20);
   const float left = ui.px(52), plot = width - left, tall = height - axis;
   if (values.bins.empty()) {
     faint(ui, "no waits");
@@ -83,7 +88,8 @@ void histogram(const Ui& ui, const Histogram& values) {
     const float y = at.y + tall * static_cast<float>(1 - part);
     list->AddLine(ImVec2(at.x + left, y), ImVec2(at.x + width, y), ink(ui.theme().line), 1);
     draw_text(list, ui.small, {at.x, y - ui.px(8), left - ui.px(8), ui.px(16)}, ink(ui.theme().faint),
-              analyzer::format_count(static_cast<std::uint64_t>(part * static_cast<double>(values.most))), Align::right);
+              analyzer::format_count(static_cast<std::uint64_t>(part * static_cast<double>(values.most))),
+              Align::right);
   }
   const float step = plot / static_cast<float>(values.bins.size());
   float labelled_to = 0;
@@ -91,10 +97,11 @@ void histogram(const Ui& ui, const Histogram& values) {
     const Histogram::Bin& bin = values.bins[i];
     const float x = at.x + left + static_cast<float>(i) * step;
     float base = at.y + tall;
-    for (const auto& [count, state] :
-         {std::pair{bin.polling, State::polling}, std::pair{bin.parked, State::parked}, std::pair{bin.host, State::host_waiting}}) {
+    for (const auto& [count, state] : {std::pair{bin.polling, State::polling}, std::pair{bin.parked, State::parked},
+                                       std::pair{bin.host, State::host_waiting}}) {
       const float h = tall * static_cast<float>(count) / static_cast<float>(values.most);
-      if (count > 0) list->AddRectFilled(ImVec2(x + 1, base - std::max(h, 1.0f)), ImVec2(x + step - 1, base), state_ink(ui, state));
+      if (count > 0)
+        list->AddRectFilled(ImVec2(x + 1, base - std::max(h, 1.0f)), ImVec2(x + step - 1, base), state_ink(ui, state));
       base -= h;
     }
     const std::string label = analyzer::format_duration(bin.begin);
@@ -124,7 +131,8 @@ void detail(App& app, const Ui& ui) {
     histogram(ui, site.histogram);
     legend(ui, {State::polling, State::parked, State::host_waiting});
     ImGui::Dummy(ImVec2(0, ui.px(8)));
-    if (!site.percentiles.empty() && ImGui::BeginTable("percentiles", static_cast<int>(site.percentiles.size()), ImGuiTableFlags_SizingStretchSame)) {
+    if (!site.percentiles.empty() && ImGui::BeginTable("percentiles", static_cast<int>(site.percentiles.size()),
+                                                       ImGuiTableFlags_SizingStretchSame)) {
       for (const auto& [name, value] : site.percentiles) {
         ImGui::TableNextColumn();
         faint(ui, name);
@@ -146,8 +154,10 @@ void draw_sites_panel(App& app, const Ui& ui) {
   begin_card(ui, "table", size.x, upper);
   if (app.sites.empty()) {
     heading(ui, "No wait sites");
-    faint(ui, "The trace has no waits that the program declared. Loops that poll are under Stalls, when the program was recorded with "
-              "--trace pcsampling.");
+    faint(ui,
+          "The trace has no waits that the program declared. Loops that poll are under Stalls, when the program was "
+          "recorded with "
+          "--trace pcsampling.");
   } else {
     table(app, ui);
   }

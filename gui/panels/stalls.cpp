@@ -19,21 +19,26 @@ void bar(const Ui& ui, std::string_view name, double share, State state) {
   const float left = ui.px(170), right = ui.px(56);
   draw_text(list, ui.regular, {at.x, at.y, left - ui.px(8), height}, ink(ui.theme().faint), name);
   const float room = std::max(width - left - right, 1.0f);
-  list->AddRectFilled(ImVec2(at.x + left, at.y + ui.px(3)), ImVec2(at.x + left + room, at.y + height - ui.px(3)), ink(ui.theme().lane));
+  list->AddRectFilled(ImVec2(at.x + left, at.y + ui.px(3)), ImVec2(at.x + left + room, at.y + height - ui.px(3)),
+                      ink(ui.theme().lane));
   list->AddRectFilled(ImVec2(at.x + left, at.y + ui.px(3)),
-                      ImVec2(at.x + left + room * static_cast<float>(std::min(share, 1.0)), at.y + height - ui.px(3)), state_ink(ui, state));
-  draw_text(list, ui.regular, {at.x + width - right, at.y, right, height}, ink(ui.theme().text), analyzer::format_percent(share), Align::right);
+                      ImVec2(at.x + left + room * static_cast<float>(std::min(share, 1.0)), at.y + height - ui.px(3)),
+                      state_ink(ui, state));
+  draw_text(list, ui.regular, {at.x + width - right, at.y, right, height}, ink(ui.theme().text),
+            analyzer::format_percent(share), Align::right);
   ImGui::Dummy(ImVec2(width, height));
 }
 
 void reasons(const Ui& ui, const std::vector<analyzer::StallShare>& list, std::uint64_t all) {
   for (std::size_t i = 0; i < std::min(list.size(), kMostReasons); ++i)
-    bar(ui, list[i].reason, all > 0 ? static_cast<double>(list[i].samples) / static_cast<double>(all) : 0, State::computing);
+    bar(ui, list[i].reason, all > 0 ? static_cast<double>(list[i].samples) / static_cast<double>(all) : 0,
+        State::computing);
 }
 
 /// The loop's instructions, each with its source line where that changes; the line that looks at the word stands out.
 void code(const Ui& ui, const analyzer::PollingLoop& loop) {
-  const bool lines = std::any_of(loop.code_lines.begin(), loop.code_lines.end(), [](std::uint32_t line) { return line != 0; });
+  const bool lines =
+      std::any_of(loop.code_lines.begin(), loop.code_lines.end(), [](std::uint32_t line) { return line != 0; });
   const float column = lines ? ui.px(64) : 0, height = size_of(ui.mono) + ui.px(4);
   std::uint32_t last = 0;
   for (std::size_t i = 0; i < loop.code.size(); ++i) {
@@ -41,9 +46,11 @@ void code(const Ui& ui, const analyzer::PollingLoop& loop) {
     const float width = ImGui::GetContentRegionAvail().x;
     ImDrawList* list = ImGui::GetWindowDrawList();
     const std::uint32_t line = loop.code_lines[i];
-    if (line != 0 && line == loop.line) list->AddRectFilled(at, ImVec2(at.x + width, at.y + height), state_ink(ui, State::polling, 0.16f));
+    if (line != 0 && line == loop.line)
+      list->AddRectFilled(at, ImVec2(at.x + width, at.y + height), state_ink(ui, State::polling, 0.16f));
     if (line != 0 && line != last)
-      draw_text(list, ui.mono, {at.x, at.y, column - ui.px(8), height}, ink(ui.theme().faint), fmt::format("{}", line), Align::right);
+      draw_text(list, ui.mono, {at.x, at.y, column - ui.px(8), height}, ink(ui.theme().faint), fmt::format("{}", line),
+                Align::right);
     draw_text(list, ui.mono, {at.x + column, at.y, width - column, height}, ink(ui.theme().text), loop.code[i]);
     ImGui::Dummy(ImVec2(width, height - ImGui::GetStyle().ItemSpacing.y));
     last = line;
@@ -74,17 +81,21 @@ void draw_stalls_panel(App& app, const Ui& ui) {
     ImGui::PushFont(ui.bold);
     paragraph(ui, analyzer::function_name(function.function));
     ImGui::PopFont();
-    faint(ui, fmt::format("{}, {} of its device", analyzer::count_of(function.samples, "sample"), analyzer::format_percent(function.share)));
+    faint(ui, fmt::format("{}, {} of its device", analyzer::count_of(function.samples, "sample"),
+                          analyzer::format_percent(function.share)));
     reasons(ui, function.reasons, function.samples);
     ImGui::Dummy(ImVec2(0, ui.px(8)));
   }
   end_card();
   ImGui::SameLine(0, ui.px(10));
   begin_card(ui, "loops", half, 0);
-  heading(ui, analysis.polling_loops.empty() ? "No loop that waits" : analyzer::count_of(analysis.polling_loops.size(), "loop") + (analysis.polling_loops.size() == 1 ? " that waits" : " that wait"));
+  heading(ui, analysis.polling_loops.empty() ? "No loop that waits"
+                                             : analyzer::count_of(analysis.polling_loops.size(), "loop") +
+                                                   (analysis.polling_loops.size() == 1 ? " that waits" : " that wait"));
   for (const analyzer::PollingLoop& loop : analysis.polling_loops) {
     ImGui::PushFont(ui.bold);
-    paragraph(ui, fmt::format("{} {} at {}", analyzer::function_name(loop.function), analyzer::what_it_does(loop), analyzer::place_of(loop)));
+    paragraph(ui, fmt::format("{} {} at {}", analyzer::function_name(loop.function), analyzer::what_it_does(loop),
+                              analyzer::place_of(loop)));
     ImGui::PopFont();
     bar(ui, "polling", loop.share, State::polling);
     if (loop.behind > 0) bar(ui, "behind its barrier", loop.behind_share, State::parked);

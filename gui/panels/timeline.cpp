@@ -12,8 +12,10 @@ namespace {
 
 void area_sums(App& app, const Ui& ui) {
   const Area& area = *app.area;
-  heading(ui, fmt::format("{} on {}", analyzer::format_duration(area.end - area.begin), analyzer::count_of(area.tracks, "track")));
-  faint(ui, fmt::format("from {:.6f} s; {} reach into it", static_cast<double>(area.begin - app.timeline()->begin) / kSecond,
+  heading(ui, fmt::format("{} on {}", analyzer::format_duration(area.end - area.begin),
+                          analyzer::count_of(area.tracks, "track")));
+  faint(ui, fmt::format("from {:.6f} s; {} reach into it",
+                        static_cast<double>(area.begin - app.timeline()->begin) / kSecond,
                         analyzer::count_of(area.events, "event")));
   if (area.sums.empty()) {
     faint(ui, "nothing happened there");
@@ -41,7 +43,8 @@ void area_sums(App& app, const Ui& ui) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(at, ImVec2(at.x + width, at.y + height), ink(ui.theme().lane));
     list->AddRectFilled(at, ImVec2(at.x + width * part, at.y + height), state_ink(ui, sum.state));
-    draw_text(list, ui.small, {at.x + width + ui.px(8), at.y, ui.px(52), height}, ink(ui.theme().faint), analyzer::format_percent(part));
+    draw_text(list, ui.small, {at.x + width + ui.px(8), at.y, ui.px(52), height}, ink(ui.theme().faint),
+              analyzer::format_percent(part));
     ImGui::Dummy(ImVec2(width, height));
   }
   ImGui::EndTable();
@@ -52,7 +55,8 @@ std::vector<Fact> all_facts(const App& app, EventRef ref) {
   const analyzer::WakeEdge* edge = app.timeline()->edge_of(ref);
   if (ref.kind == EventKind::signal) {
     const std::size_t woken = app.timeline()->edges_of(*app.model(), ref, 100'000).size();
-    facts.push_back({"ended", app.timeline()->edges.empty() ? "not worked out yet" : analyzer::count_of(woken, "wait")});
+    facts.push_back(
+        {"ended", app.timeline()->edges.empty() ? "not worked out yet" : analyzer::count_of(woken, "wait")});
   } else if (edge != nullptr) {
     facts.push_back({"wake latency", analyzer::format_duration(analyzer::wake_latency(*app.model(), *edge))});
   }
@@ -77,7 +81,8 @@ void selected_facts(App& app, const Ui& ui) {
   for (int column = 0; column < kColumns; ++column) {
     ImGui::TableNextColumn();
     std::vector<std::pair<std::string, std::string>> part;
-    for (std::size_t i = static_cast<std::size_t>(column) * each; i < std::min(facts.size(), (static_cast<std::size_t>(column) + 1) * each); ++i)
+    for (std::size_t i = static_cast<std::size_t>(column) * each;
+         i < std::min(facts.size(), (static_cast<std::size_t>(column) + 1) * each); ++i)
       part.emplace_back(facts[i].name, facts[i].value);
     ImGui::PushID(column);
     if (!part.empty()) fact_table(ui, "column", part);
@@ -103,11 +108,14 @@ void draw_timeline_panel(App& app, const Ui& ui) {
     selected_facts(app, ui);
   } else {
     faint(ui, "Click on something to see all that is known of it; drag over tracks to add up what happens there.");
-    faint(ui, "W S zoom, A D move, F focus, [ ] along wake edges, . , next and previous, / search, M mark, ? all keys.");
+    faint(ui,
+          "W S zoom, A D move, F focus, [ ] along wake edges, . , next and previous, / search, M mark, ? all keys.");
     ImGui::Dummy(ImVec2(0, ui.px(6)));
-    legend(ui, {State::computing, State::polling, State::parked, State::at_barrier, State::transferring, State::host_waiting,
-                State::descheduled, State::calling, State::range});
-    faint(ui, "A strip is as high as the warps of an SM that wait at all; a wait that is cut by a change of strategy shows both.");
+    legend(ui, {State::computing, State::polling, State::parked, State::at_barrier, State::transferring,
+                State::host_waiting, State::descheduled, State::calling, State::range});
+    faint(ui,
+          "A strip is as high as the warps of an SM that wait at all; a wait that is cut by a change of strategy shows "
+          "both.");
   }
   end_card();
 }

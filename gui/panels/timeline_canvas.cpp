@@ -31,7 +31,12 @@ struct Cache {
 class Canvas {
  public:
   Canvas(App& app, const Ui& ui, Rect where)
-      : app_(app), ui_(ui), timeline_(*app.timeline()), model_(*app.model()), list_(ImGui::GetWindowDrawList()), all_(where) {
+      : app_(app),
+        ui_(ui),
+        timeline_(*app.timeline()),
+        model_(*app.model()),
+        list_(ImGui::GetWindowDrawList()),
+        all_(where) {
     labels_ = ui.px(kLabels);
     left_ = where.x + labels_;
     width_ = std::max(where.width - labels_ - ui.px(10), 50.0f);
@@ -52,14 +57,16 @@ class Canvas {
 
   void draw() {
     const TrackSizes base;
-    TrackSizes sizes{ui_.px(base.heading), ui_.px(base.strip), ui_.px(base.row), ui_.px(base.opened_row), ui_.px(base.gap)};
+    TrackSizes sizes{ui_.px(base.heading), ui_.px(base.strip), ui_.px(base.row), ui_.px(base.opened_row),
+                     ui_.px(base.gap)};
     app_.layout = lay_out(timeline_, app_.opened, app_.annotations.pinned, app_.closed_groups, sizes);
     // Where there is room, strips are taller: their heights tell more.
     const auto strips = std::count_if(app_.layout.list.begin(), app_.layout.list.end(), [&](const PlacedTrack& place) {
       return place.heading.empty() && timeline_.tracks[place.track].has_strip();
     });
     if (strips > 0 && app_.layout.height < tracks_height_) {
-      sizes.strip += std::min(ui_.px(80), std::floor((tracks_height_ - app_.layout.height) / static_cast<float>(strips)));
+      sizes.strip +=
+          std::min(ui_.px(80), std::floor((tracks_height_ - app_.layout.height) / static_cast<float>(strips)));
       app_.layout = lay_out(timeline_, app_.opened, app_.annotations.pinned, app_.closed_groups, sizes);
     }
     strip_ = sizes.strip;
@@ -73,8 +80,9 @@ class Canvas {
     app_.scroll = std::clamp(app_.scroll, 0.0f, std::max(0.0f, scrolled_height - room + ui_.px(12)));
     app_.drawn = 0;
     ImGui::SetCursorScreenPos(ImVec2(all_.x, all_.y));
-    ImGui::InvisibleButton("canvas", ImVec2(std::max(all_.width, 1.0f), std::max(all_.height, 1.0f)),
-                           ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle | ImGuiButtonFlags_MouseButtonRight);
+    ImGui::InvisibleButton(
+        "canvas", ImVec2(std::max(all_.width, 1.0f), std::max(all_.height, 1.0f)),
+        ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle | ImGuiButtonFlags_MouseButtonRight);
     hovered_ = ImGui::IsItemHovered();
     active_ = ImGui::IsItemActive();
     note_rect(app_, "timeline", {left_, tracks_top_, width_, tracks_height_});
@@ -119,11 +127,14 @@ class Canvas {
       }
     }
     const double span = static_cast<double>(timeline_.end - timeline_.begin);
-    const float from = left_ + static_cast<float>(static_cast<double>(app_.window.begin() - timeline_.begin) / span) * width_;
-    const float to = left_ + static_cast<float>(static_cast<double>(app_.window.end() - timeline_.begin) / span) * width_;
+    const float from =
+        left_ + static_cast<float>(static_cast<double>(app_.window.begin() - timeline_.begin) / span) * width_;
+    const float to =
+        left_ + static_cast<float>(static_cast<double>(app_.window.end() - timeline_.begin) / span) * width_;
     list_->AddRectFilled(ImVec2(left_, y), ImVec2(from, y + h), ink(theme.page, 0.6f));
     list_->AddRectFilled(ImVec2(to, y), ImVec2(left_ + width_, y + h), ink(theme.page, 0.6f));
-    list_->AddRect(ImVec2(from, y), ImVec2(std::max(to, from + ui_.px(3)), y + h), ink(theme.text, 0.55f), 0, 0, ui_.px(1));
+    list_->AddRect(ImVec2(from, y), ImVec2(std::max(to, from + ui_.px(3)), y + h), ink(theme.text, 0.55f), 0, 0,
+                   ui_.px(1));
     draw_text(list_, ui_.small, {all_.x + ui_.px(12), y, labels_ - ui_.px(24), h}, ink(theme.faint),
               app_.window.shows_all() ? "all of it" : analyzer::format_duration(app_.window.width()));
   }
@@ -167,12 +178,12 @@ class Canvas {
       }
     }
     list_->PopClipRect();
-    if (pinned) list_->AddLine(ImVec2(all_.x, top + height), ImVec2(all_.x + all_.width, top + height), ink(ui_.theme().faint, 0.6f), ui_.px(1));
+    if (pinned)
+      list_->AddLine(ImVec2(all_.x, top + height), ImVec2(all_.x + all_.width, top + height),
+                     ink(ui_.theme().faint, 0.6f), ui_.px(1));
   }
 
-  float y_of(const PlacedTrack& place) const {
-    return tracks_top_ + place.top - (place.pinned ? 0 : app_.scroll);
-  }
+  float y_of(const PlacedTrack& place) const { return tracks_top_ + place.top - (place.pinned ? 0 : app_.scroll); }
 
   void group(const PlacedTrack& place, float y) {
     const Theme& theme = ui_.theme();
@@ -192,7 +203,8 @@ class Canvas {
     draw_text(list_, chosen ? ui_.bold : ui_.regular, {all_.x + ui_.px(24), y, labels_ - ui_.px(34), label_height},
               ink(chosen ? theme.text : theme.faint), fold + track.name);
     note_rect(app_, "track." + track.key, {all_.x, y, labels_, label_height});
-    list_->PushClipRect(ImVec2(left_, std::max(y, top)), ImVec2(left_ + width_, std::min(y + place.height, top + height)), true);
+    list_->PushClipRect(ImVec2(left_, std::max(y, top)),
+                        ImVec2(left_ + width_, std::min(y + place.height, top + height)), true);
     if (track.has_strip()) strip(place, track, y);
     for (std::size_t r = 0; r < place.rows; ++r) {
       const float row_y = y + (place.rows_top - place.top) + static_cast<float>(r) * place.row_height;
@@ -249,8 +261,8 @@ class Canvas {
       const bool chosen = app_.selected && *app_.selected == span.ref && span.count == 1;
       if (span.ref.kind == EventKind::signal || (span.begin == span.end && span.ref.kind == EventKind::nvtx)) {
         const float size = ui_.px(chosen ? 5 : 3), middle = y + h / 2;
-        list_->AddTriangleFilled(ImVec2(from - size, middle - size), ImVec2(from + size, middle - size), ImVec2(from, middle + size),
-                                 chosen ? ink(theme.accent) : state_ink(ui_, span.state));
+        list_->AddTriangleFilled(ImVec2(from - size, middle - size), ImVec2(from + size, middle - size),
+                                 ImVec2(from, middle + size), chosen ? ink(theme.accent) : state_ink(ui_, span.state));
         ++app_.drawn;
         continue;
       }
@@ -258,8 +270,10 @@ class Canvas {
       // Several that share a column are as strong as they fill it.
       const float alpha = span.count == 1 ? 1.0f : 0.35f + 0.65f * span.fill;
       rect(from, y, w, h, state_ink(ui_, span.state, alpha));
-      if (span.count == 1 && w > 3) list_->AddRectFilled(ImVec2(from + w - 1, y), ImVec2(from + w, y + h), ink(theme.page, 0.5f));
-      if (chosen) list_->AddRect(ImVec2(from - 1, y - 1), ImVec2(from + w + 1, y + h + 1), ink(theme.text), 0, 0, ui_.px(2));
+      if (span.count == 1 && w > 3)
+        list_->AddRectFilled(ImVec2(from + w - 1, y), ImVec2(from + w, y + h), ink(theme.page, 0.5f));
+      if (chosen)
+        list_->AddRect(ImVec2(from - 1, y - 1), ImVec2(from + w + 1, y + h + 1), ink(theme.text), 0, 0, ui_.px(2));
       if (span.count == 1 && w > ui_.px(34) && h >= ui_.px(12)) {
         const float inside = std::max(from, left_) + ui_.px(5);
         const ImU32 colour = ink(text_on(colour_of(ui_, span.state)));
@@ -284,7 +298,8 @@ class Canvas {
       const float top = y_of(placed);
       const bool strip_only = timeline_.tracks[placed.track].has_strip() && !placed.opened;
       const float y = strip_only ? top + strip_ / 2
-                                 : top + (placed.rows_top - placed.top) + (static_cast<float>(place->row) + 0.5f) * placed.row_height;
+                                 : top + (placed.rows_top - placed.top) +
+                                       (static_cast<float>(place->row) + 0.5f) * placed.row_height;
       const float first = tracks_top_ + (placed.pinned ? 0 : app_.layout.pinned_height);
       return std::clamp(y, first, first + (placed.pinned ? app_.layout.pinned_height : room));
     }
@@ -299,9 +314,11 @@ class Canvas {
     const float bend = std::max(ui_.px(18), std::abs(to.x - from.x) / 2);
     const float thick = ui_.px(strong ? 2 : 1);
     const float head = ui_.px(strong ? 6 : 4), way = to.y >= from.y ? -1.0f : 1.0f;
-    list_->AddBezierCubic(from, ImVec2(from.x, from.y - way * bend * 0.5f), ImVec2(to.x, to.y + way * (bend * 0.5f + head)),
-                          ImVec2(to.x, to.y + way * head), colour, thick);
-    list_->AddTriangleFilled(to, ImVec2(to.x - head * 0.7f, to.y + way * head), ImVec2(to.x + head * 0.7f, to.y + way * head), colour);
+    list_->AddBezierCubic(from, ImVec2(from.x, from.y - way * bend * 0.5f),
+                          ImVec2(to.x, to.y + way * (bend * 0.5f + head)), ImVec2(to.x, to.y + way * head), colour,
+                          thick);
+    list_->AddTriangleFilled(to, ImVec2(to.x - head * 0.7f, to.y + way * head),
+                             ImVec2(to.x + head * 0.7f, to.y + way * head), colour);
     ++app_.drawn;
   }
 
@@ -339,11 +356,14 @@ class Canvas {
       if (at < app_.window.begin() || at > app_.window.end()) return;
       flags_.push_back({x_of(at), 0, text, colour, dashed});
     };
-    for (const InterventionMark& mark : timeline_.interventions) add(mark.at, mark.label, colour_of(ui_, state_of_mode(mark.mode)), true);
-    for (const Bookmark& mark : app_.annotations.marks) add(timeline_.begin + mark.at, mark.text, ui_.theme().good, false);
+    for (const InterventionMark& mark : timeline_.interventions)
+      add(mark.at, mark.label, colour_of(ui_, state_of_mode(mark.mode)), true);
+    for (const Bookmark& mark : app_.annotations.marks)
+      add(timeline_.begin + mark.at, mark.text, ui_.theme().good, false);
     std::stable_sort(flags_.begin(), flags_.end(), [](const Flag& a, const Flag& b) { return a.x < b.x; });
     // Of many on a pixel, one is seen.
-    flags_.erase(std::unique(flags_.begin(), flags_.end(), [](const Flag& a, const Flag& b) { return b.x - a.x < 1; }), flags_.end());
+    flags_.erase(std::unique(flags_.begin(), flags_.end(), [](const Flag& a, const Flag& b) { return b.x - a.x < 1; }),
+                 flags_.end());
     if (flags_.size() > kMostFlags) return;
     std::vector<MarkLabel> labels;
     for (Flag& flag : flags_) {
@@ -359,13 +379,14 @@ class Canvas {
     for (const Flag& flag : flags_) {
       const bool dashed = flag.dashed && flags_.size() <= kMostFlags;
       for (float y = top; y < bottom; y += dashed ? ui_.px(7) : bottom - top)
-        list_->AddLine(ImVec2(flag.x, y), ImVec2(flag.x, dashed ? std::min(y + ui_.px(4), bottom) : bottom), ink(flag.colour),
-                       ui_.px(dashed ? 1.5f : 1));
+        list_->AddLine(ImVec2(flag.x, y), ImVec2(flag.x, dashed ? std::min(y + ui_.px(4), bottom) : bottom),
+                       ink(flag.colour), ui_.px(dashed ? 1.5f : 1));
     }
     const float h = size_of(ui_.small) + ui_.px(4);
     for (const Flag& flag : flags_) {
       if (!flag.label) continue;
-      list_->AddRectFilled(ImVec2(*flag.label, top), ImVec2(*flag.label + flag.width, top + h), ink(flag.colour), ui_.px(2));
+      list_->AddRectFilled(ImVec2(*flag.label, top), ImVec2(*flag.label + flag.width, top + h), ink(flag.colour),
+                           ui_.px(2));
       draw_text(list_, ui_.small, {*flag.label + ui_.px(5), top, flag.width, h}, ink(text_on(flag.colour)), flag.text);
     }
   }
@@ -382,13 +403,16 @@ class Canvas {
       return;
     }
     const float a = clip_x(from), b = clip_x(to);
-    list_->AddRectFilled(ImVec2(a, tracks_top_), ImVec2(b, tracks_top_ + tracks_height_), ink(ui_.theme().accent, 0.10f));
+    list_->AddRectFilled(ImVec2(a, tracks_top_), ImVec2(b, tracks_top_ + tracks_height_),
+                         ink(ui_.theme().accent, 0.10f));
     for (const float x : {a, b})
-      list_->AddLine(ImVec2(x, tracks_top_ - ui_.px(kRuler)), ImVec2(x, tracks_top_ + tracks_height_), ink(ui_.theme().accent), ui_.px(1));
+      list_->AddLine(ImVec2(x, tracks_top_ - ui_.px(kRuler)), ImVec2(x, tracks_top_ + tracks_height_),
+                     ink(ui_.theme().accent), ui_.px(1));
   }
 
   bool dragging_area() const {
-    return active_ && drag_button_ == 0 && moved_ && drag_from_.x >= left_ && drag_from_.y >= all_.y + ui_.px(kOverview);
+    return active_ && drag_button_ == 0 && moved_ && drag_from_.x >= left_ &&
+           drag_from_.y >= all_.y + ui_.px(kOverview);
   }
 
   const PlacedTrack* placed_at(float y) const {
@@ -423,7 +447,8 @@ class Canvas {
         app_.window.follow(false);
         app_.window.pan(-0.1 * io.MouseWheel);
       } else {
-        app_.scroll = std::clamp(app_.scroll - io.MouseWheel * ui_.px(60), 0.0f, std::max(0.0f, content - room + ui_.px(12)));
+        app_.scroll =
+            std::clamp(app_.scroll - io.MouseWheel * ui_.px(60), 0.0f, std::max(0.0f, content - room + ui_.px(12)));
       }
     }
     if (hovered_ && io.MouseWheelH != 0) app_.window.pan(0.1 * io.MouseWheelH);
@@ -446,7 +471,8 @@ class Canvas {
     if (in_overview) {
       app_.window.follow(false);
       const double part = std::clamp((at.x - left_) / width_, 0.0f, 1.0f);
-      const TimeNs middle = timeline_.begin + static_cast<TimeNs>(part * static_cast<double>(timeline_.end - timeline_.begin));
+      const TimeNs middle =
+          timeline_.begin + static_cast<TimeNs>(part * static_cast<double>(timeline_.end - timeline_.begin));
       app_.window.show(middle - app_.window.width() / 2, middle - app_.window.width() / 2 + app_.window.width());
     } else if (drag_button_ != 0 && at.x != last_.x) {
       app_.window.follow(false);
@@ -476,7 +502,8 @@ class Canvas {
       return;
     }
     if (!place->heading.empty()) {
-      if (!place->pinned && at.x < left_ && app_.closed_groups.erase(place->heading) == 0) app_.closed_groups.insert(place->heading);
+      if (!place->pinned && at.x < left_ && app_.closed_groups.erase(place->heading) == 0)
+        app_.closed_groups.insert(place->heading);
       return;
     }
     const Track& track = timeline_.tracks[place->track];
@@ -509,12 +536,14 @@ class Canvas {
                              end > begin ? ", takes " + analyzer::format_duration(end - begin) : ""));
       ImGui::EndTooltip();
     } else if (place != nullptr && place->heading.empty() && at.x < left_) {
-      ImGui::SetTooltip("%s: %s", timeline_.tracks[place->track].name.c_str(), timeline_.tracks[place->track].note.c_str());
+      ImGui::SetTooltip("%s: %s", timeline_.tracks[place->track].name.c_str(),
+                        timeline_.tracks[place->track].note.c_str());
     } else if (place != nullptr && place->heading.empty() && timeline_.tracks[place->track].has_strip()) {
       const TimeNs begin = time_of_x(at.x), end = std::max(time_of_x(at.x + 1), begin + 1);
       ImGui::BeginTooltip();
       for (const State state : kWarpStates) {
-        const double mean = timeline_.tracks[place->track].density.time_in(state, begin, end) / static_cast<double>(end - begin);
+        const double mean =
+            timeline_.tracks[place->track].density.time_in(state, begin, end) / static_cast<double>(end - begin);
         ImGui::Text("%.3g %s", mean, std::string(look_of(state).name).c_str());
       }
       ImGui::EndTooltip();

@@ -20,7 +20,8 @@ Result<Facts> Analyst::analyse(const std::string& path) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return unavailable(std::string("cannot analyse ") + path + ": " + std::strerror(errno));
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return unavailable(std::string("cannot analyse ") + path + ": " + std::strerror(errno));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);

@@ -15,8 +15,8 @@ namespace wicprof::gui {
 /// One analysis at a time.
 class Analyst {
  public:
-  /// `command`: the program that does it and its first words; the trace's path comes behind them. It writes packed facts to
-  /// its standard output (write_facts()).
+  /// `command`: the program that does it and its first words; the trace's path comes behind them. It writes packed
+  /// facts to its standard output (write_facts()).
   explicit Analyst(std::vector<std::string> command) : command_(std::move(command)) {}
 
   /// Returns when it is done. Error: it could not be started, or failed; what it said went to standard error.

@@ -1,5 +1,5 @@
-// What takes longer to work out than a picture may wait, and how it comes from a process of its own: the analyzer needs all
-// rows of a trace in memory, which of a large one is more than the window should hold.
+// What takes longer to work out than a picture may wait, and how it comes from a process of its own: the analyzer needs
+// all rows of a trace in memory, which of a large one is more than the window should hold.
 #pragma once
 
 #include <memory>
@@ -27,10 +27,11 @@ struct Facts {
   std::optional<SiteDetail> detail_of(SiteId site) const;
 };
 
-/// Without what needs edges; the model goes on being used. `known_from`: waits that ended before may be missing from it.
+/// Without what needs edges; the model goes on being used. `known_from`: waits that ended before may be missing from
+/// it.
 Facts make_facts(std::shared_ptr<const analyzer::TraceModel> model, TimeNs known_from = 0);
-/// The same of a large trace, for others who do not have its rows. Iterations beyond 20,000 of a segment are left out evenly,
-/// and so is the critical path's course (its shares stay).
+/// The same of a large trace, for others who do not have its rows. Iterations beyond 20,000 of a segment are left out
+/// evenly, and so is the critical path's course (its shares stay).
 Facts make_facts_apart(std::shared_ptr<const analyzer::TraceModel> model);
 
 /// Facts as bytes, but for the model; only the same wic-prof reads them.

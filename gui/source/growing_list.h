@@ -1,5 +1,5 @@
-// A list that grows at its end and is let go of at its beginning. Copies share their rows, so that one can be handed to another
-// thread while the list goes on.
+// A list that grows at its end and is let go of at its beginning. Copies share their rows, so that one can be handed to
+// another thread while the list goes on.
 #pragma once
 
 #include <algorithm>

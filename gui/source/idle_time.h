@@ -8,8 +8,8 @@
 
 namespace wicprof::gui {
 
-/// Does `work` on cores that would be idle, with the threads that it makes, and returns when it is done; throws what it throws.
-/// On a thread of its own: only a privileged one can come back from there.
+/// Does `work` on cores that would be idle, with the threads that it makes, and returns when it is done; throws what it
+/// throws. On a thread of its own: only a privileged one can come back from there.
 template <class Work>
 void in_idle_time(const Work& work) {
   const auto idle = [&] {

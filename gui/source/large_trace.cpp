@@ -38,8 +38,8 @@ Result<LargeTrace> LargeTrace::open(store::Reader reader, std::string name, cons
   const store::Reader& from = trace.reader_;
   const bool loaded = take(from.meta(), small.meta, error) && take(from.processes(), small.processes, error) &&
                       take(from.devices(), small.devices, error) && take(from.sites(), small.sites, error) &&
-                      take(from.interventions(), small.interventions, error) && take(from.choices(), small.choices, error) &&
-                      take(from.stats(), small.stats, error);
+                      take(from.interventions(), small.interventions, error) &&
+                      take(from.choices(), small.choices, error) && take(from.stats(), small.stats, error);
   if (!loaded) return *error;
   small.name = std::move(name);
   analyzer::settle(small);
@@ -72,10 +72,11 @@ Result<analyzer::TraceModel> LargeTrace::rows(TimeNs begin, TimeNs end) {
   analyzer::TraceModel model = small_;
   std::optional<Error> error;
   const bool loaded = take(reader_.waits(), model.waits, error) && take(reader_.signals(), model.signals, error) &&
-                      take(reader_.host_waits(), model.host_waits, error) && take(reader_.kernels(), model.kernels, error) &&
-                      take(reader_.copies(), model.copies, error) && take(reader_.calls(), model.calls, error) &&
-                      take(reader_.thread_samples(), model.thread_samples, error) && take(reader_.nvtx(), model.nvtx, error) &&
-                      take(reader_.uvm(), model.uvm, error);
+                      take(reader_.host_waits(), model.host_waits, error) &&
+                      take(reader_.kernels(), model.kernels, error) && take(reader_.copies(), model.copies, error) &&
+                      take(reader_.calls(), model.calls, error) &&
+                      take(reader_.thread_samples(), model.thread_samples, error) &&
+                      take(reader_.nvtx(), model.nvtx, error) && take(reader_.uvm(), model.uvm, error);
   reader_.within(std::nullopt);
   if (!loaded) return *error;
   analyzer::settle(model);
@@ -124,8 +125,8 @@ Result<Picture> LargeTrace::picture(TimeNs begin, TimeNs end) {
 
 Result<SearchHits> LargeTrace::search(const std::string& text) const {
   const NameFinder finder(text);
-  Result<store::NamedRows> found = reader_.named(
-      [&](store::RowKind kind, std::string_view name) { return finder.wants(kind, name); }, kMostHits);
+  Result<store::NamedRows> found =
+      reader_.named([&](store::RowKind kind, std::string_view name) { return finder.wants(kind, name); }, kMostHits);
   if (!found) return found.error();
   SearchHits hits{text, {}, found->total};
   for (const store::NamedRows::One& one : found->rows) hits.hits.push_back({{one.kind, one.id}, one.begin, one.end});

@@ -1,5 +1,5 @@
-// A trace whose rows are too many to be held: pictures of it are made from its summaries, and from the rows of the stretch of
-// time that is looked at where these are few.
+// A trace whose rows are too many to be held: pictures of it are made from its summaries, and from the rows of the
+// stretch of time that is looked at where these are few.
 #pragma once
 
 #include <memory>
@@ -43,7 +43,8 @@ class LargeTrace {
   Result<SearchHits> search(const std::string& text) const;
 
  private:
-  LargeTrace(store::Reader reader, store::Overview overview) : reader_(std::move(reader)), overview_(std::move(overview)) {}
+  LargeTrace(store::Reader reader, store::Overview overview)
+      : reader_(std::move(reader)), overview_(std::move(overview)) {}
   Result<analyzer::TraceModel> rows(TimeNs begin, TimeNs end);
 
   store::Reader reader_;

@@ -34,7 +34,8 @@ class LiveMoment {
 
  private:
   friend class LiveModel;
-  std::shared_ptr<const analyzer::TraceModel> small_ = std::make_shared<const analyzer::TraceModel>();  // the other lists
+  std::shared_ptr<const analyzer::TraceModel> small_ =
+      std::make_shared<const analyzer::TraceModel>();  // the other lists
   GrowingLists lists_;
   TimeNs known_from_ = 0;
 };
@@ -46,7 +47,8 @@ class LiveModel {
   Result<bool> fetch(const store::Reader& reader);
   const LiveMoment& now() const { return now_; }
   bool longer_than(std::size_t rows) const;
-  /// Lets go of all but about the last `rows` rows of each list, so that memory and the time that an analysis takes stay bounded.
+  /// Lets go of all but about the last `rows` rows of each list, so that memory and the time that an analysis takes
+  /// stay bounded.
   void keep_recent(std::size_t rows);
   /// How often the way of waiting has changed.
   std::size_t interventions() const { return now_.small_->interventions.size(); }
@@ -54,7 +56,8 @@ class LiveModel {
 
  private:
   struct Seen {  // the newest row of each list
-    store::RowId waits = 0, signals = 0, host_waits = 0, kernels = 0, copies = 0, calls = 0, nvtx = 0, uvm = 0, thread_samples = 0;
+    store::RowId waits = 0, signals = 0, host_waits = 0, kernels = 0, copies = 0, calls = 0, nvtx = 0, uvm = 0,
+                 thread_samples = 0;
   };
   template <class Visit>
   static void for_each_list(const Visit& visit);

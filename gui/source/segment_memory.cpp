@@ -112,7 +112,8 @@ void SegmentMemory::recall(analyzer::Comparison& comparison, BeforeAfter& values
     line.iteration_p50 = segment.iteration_ns_p50;
   }
   values.measured_at = comparison.measured_at;
-  if (const std::size_t count = values.segments.size(); count >= 2) choose_pair(values, comparison, count - 2, count - 1);
+  if (const std::size_t count = values.segments.size(); count >= 2)
+    choose_pair(values, comparison, count - 2, count - 1);
 }
 
 }  // namespace wicprof::gui

@@ -1,5 +1,5 @@
-// What was seen of each segment of a growing trace while its rows were there. Those of a program that waits often are let go of
-// within fractions of a second; what the last change did is to be seen for as long as the program runs.
+// What was seen of each segment of a growing trace while its rows were there. Those of a program that waits often are
+// let go of within fractions of a second; what the last change did is to be seen for as long as the program runs.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,14 @@
 
 namespace wicprof::gui {
 
-/// One thread at a time. Bounded: iterations beyond some thousands of a segment are left out evenly, and old segments forgotten.
+/// One thread at a time. Bounded: iterations beyond some thousands of a segment are left out evenly, and old segments
+/// forgotten.
 class SegmentMemory {
  public:
   /// Adds what the model shows. `known_from`: waits that ended before may be missing from it.
   void look(const analyzer::TraceModel& model, TimeNs known_from);
-  /// Makes the segments what has been seen of them in all, and compares the last two again. Both are of the model that was looked
-  /// at last.
+  /// Makes the segments what has been seen of them in all, and compares the last two again. Both are of the model that
+  /// was looked at last.
   void recall(analyzer::Comparison& comparison, BeforeAfter& values) const;
 
  private:

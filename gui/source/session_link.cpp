@@ -59,7 +59,8 @@ struct SessionLink::State {
   }
 
   void refuse_the_rest() {
-    for (; asked < view.toggles.size(); ++asked) view.toggles[asked].error = bad_input("session '" + session.name + "' has ended");
+    for (; asked < view.toggles.size(); ++asked)
+      view.toggles[asked].error = bad_input("session '" + session.name + "' has ended");
   }
 
   const SessionInfo session;

@@ -1,5 +1,5 @@
-// A running session as the window sees it: how it stands, and changing how its program waits. A thread of its own talks to
-// the control socket, so that the window never waits for an answer.
+// A running session as the window sees it: how it stands, and changing how its program waits. A thread of its own talks
+// to the control socket, so that the window never waits for an answer.
 #pragma once
 
 #include <memory>

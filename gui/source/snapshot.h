@@ -23,12 +23,12 @@ struct Snapshot {
   bool cut = false;        ///< `model` holds the last part of the trace only
   bool large = false;      ///< `model` has rows of a stretch of time at most; of the rest the timeline has summaries
   std::shared_ptr<const SearchHits> found;  ///< of a large trace, what was asked for last
-  TimeNs published = 0;    ///< when, on now_ns()'s clock
+  TimeNs published = 0;                     ///< when, on now_ns()'s clock
 };
 
 struct LoadProgress {
-  std::string doing;          ///< "reading", "arranging", "analysing"; empty = done
-  double part = 0;            ///< 0 to 1
+  std::string doing;           ///< "reading", "arranging", "analysing"; empty = done
+  double part = 0;             ///< 0 to 1
   std::optional<Error> error;  ///< why there is nothing to show, or nothing more
 };
 

@@ -28,10 +28,11 @@ constexpr TimeNs kTick = 20 * kMillisecond;          // between two looks at a t
 constexpr TimeNs kFactsTick = 300 * kMillisecond;    // between two analyses of one, at least
 constexpr TimeNs kPatience = 10 * kSecond;           // until the recorder has made the file
 constexpr TimeNs kSessionTick = 500 * kMillisecond;  // between two looks whether the recorder lives
-constexpr std::size_t kRecentRows = 100'000;         // of each list, kept and analysed of a trace that is being written, and shown;
-constexpr std::size_t kFewestRows = 20'000;          // fewer are shown where that takes longer than
-constexpr TimeNs kPictureTime = 20 * kMillisecond;   // this
-constexpr std::size_t kMostEnded = 4;                // changes of the way of waiting whose rows wait to be looked at
+constexpr std::size_t kRecentRows =
+    100'000;  // of each list, kept and analysed of a trace that is being written, and shown;
+constexpr std::size_t kFewestRows = 20'000;         // fewer are shown where that takes longer than
+constexpr TimeNs kPictureTime = 20 * kMillisecond;  // this
+constexpr std::size_t kMostEnded = 4;               // changes of the way of waiting whose rows wait to be looked at
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
@@ -66,8 +67,8 @@ struct TraceSource::State {
     std::optional<store::Reader> reader = open();
     if (!reader) return;
     Result<std::map<std::string, std::string>> meta = reader->meta();
-    // A recorder that has just begun has made the tables and said nothing of itself yet. Opened anew, since without a log SQLite
-    // takes the file for one that nobody writes.
+    // A recorder that has just begun has made the tables and said nothing of itself yet. Opened anew, since without a
+    // log SQLite takes the file for one that nobody writes.
     for (const TimeNs give_up = now_ns() + kPatience; live && meta && !meta->contains("state") && now_ns() < give_up;) {
       if (!pause(kTick)) return;
       reader = open();
@@ -111,10 +112,11 @@ struct TraceSource::State {
 
   void read_whole(const store::Reader& reader) {
     say("reading", 0);
-    Result<analyzer::TraceModel> model = analyzer::load(reader, file_name(path), [this](std::size_t done, std::size_t of) {
-      say("reading", 0.7 * static_cast<double>(done) / static_cast<double>(of));
-      return !stop;
-    });
+    Result<analyzer::TraceModel> model =
+        analyzer::load(reader, file_name(path), [this](std::size_t done, std::size_t of) {
+          say("reading", 0.7 * static_cast<double>(done) / static_cast<double>(of));
+          return !stop;
+        });
     if (!model) return fail(model.error());
     auto shared = std::make_shared<const analyzer::TraceModel>(std::move(*model));
     say("arranging", 0.7);
@@ -184,17 +186,18 @@ struct TraceSource::State {
     next->model = picture.model;
     next->timeline = picture.timeline;
     const store::Overview& all = trace.overview();
-    next->status = status_line(*next->model, next->facts ? &next->facts->analysis : nullptr,
-                               {all.rows(store::RowKind::wait) + all.rows(store::RowKind::host_wait), all.rows(store::RowKind::signal),
-                                all.rows(store::RowKind::kernel), all.rows(store::RowKind::call)},
-                               false);
+    next->status = status_line(
+        *next->model, next->facts ? &next->facts->analysis : nullptr,
+        {all.rows(store::RowKind::wait) + all.rows(store::RowKind::host_wait), all.rows(store::RowKind::signal),
+         all.rows(store::RowKind::kernel), all.rows(store::RowKind::call)},
+        false);
     next->large = true;
     next->published = now_ns();
     current = std::move(next);
   }
 
-  /// Pictures of a growing trace are about as large each time. Memory that goes back to the system between two of them costs a
-  /// page fault for each of its pages, and all threads of the process wait for each other in those.
+  /// Pictures of a growing trace are about as large each time. Memory that goes back to the system between two of them
+  /// costs a page fault for each of its pages, and all threads of the process wait for each other in those.
   static void keep_freed_memory() {
     mallopt(M_MMAP_THRESHOLD, 64 << 20);
     mallopt(M_TRIM_THRESHOLD, 16 << 20);
@@ -229,7 +232,8 @@ struct TraceSource::State {
         pause_ns = std::max(kTick, took);
       }
       if (model.complete()) return true;
-      // The rows before a change are still there now, and may be no more when the analysis has time. Of too many the last counts.
+      // The rows before a change are still there now, and may be no more when the analysis has time. Of too many the
+      // last counts.
       if (model.interventions() != std::exchange(interventions, model.interventions())) {
         if (ended.size() == kMostEnded) ended.pop_back();
         ended.push_back(model.now());
@@ -409,7 +413,7 @@ struct TraceSource::State {
   std::atomic<TimeNs> facts_cost{0};
   std::shared_ptr<const Snapshot> current = std::make_shared<const Snapshot>();
   LoadProgress progress{"opening", 0, std::nullopt};
-  std::optional<Ask> wanted;  // of the analysing thread
+  std::optional<Ask> wanted;                // of the analysing thread
   TimeNs wanted_begin = 0, wanted_end = 1;  // of a large trace
   std::string text_wanted;
   SegmentMemory memory;  // of the analysing thread

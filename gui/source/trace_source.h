@@ -1,5 +1,5 @@
-// Reads a trace on threads of its own, so that the window never waits: once for a finished trace, again and again for one
-// that is being written.
+// Reads a trace on threads of its own, so that the window never waits: once for a finished trace, again and again for
+// one that is being written.
 #pragma once
 
 #include <memory>

@@ -25,15 +25,20 @@ void name_thread(Track& track, const std::string& name) {
 std::vector<Track> host_thread_tracks(const analyzer::TraceModel& model) {
   std::map<store::TrackKey, std::vector<Span>> threads, delays;
   std::map<store::TrackKey, std::string> names;
-  const auto key_of = [](const auto& row) { return store::TrackKey{store::LaneKind::thread, row.process, 0, 0, row.thread}; };
+  const auto key_of = [](const auto& row) {
+    return store::TrackKey{store::LaneKind::thread, row.process, 0, 0, row.thread};
+  };
   for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
     const store::HostWaitRow& row = model.host_waits[i];
-    threads[key_of(row)].push_back({row.begin, row.end, {EventKind::host_wait, static_cast<std::uint32_t>(i)},
+    threads[key_of(row)].push_back({row.begin,
+                                    row.end,
+                                    {EventKind::host_wait, static_cast<std::uint32_t>(i)},
                                     store::state_of_host_wait(row.begin, row.end, row.cpu.value_or(-1))});
   }
   for (std::size_t i = 0; i < model.calls.size(); ++i) {
     const store::CallRow& row = model.calls[i];
-    threads[key_of(row)].push_back({row.start, row.end, {EventKind::call, static_cast<std::uint32_t>(i)}, State::calling});
+    threads[key_of(row)].push_back(
+        {row.start, row.end, {EventKind::call, static_cast<std::uint32_t>(i)}, State::calling});
   }
   for (std::size_t i = 0; i < model.thread_samples.size(); ++i) {
     const store::ThreadSampleRow& row = model.thread_samples[i];

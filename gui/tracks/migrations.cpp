@@ -20,7 +20,10 @@ std::vector<Track> migration_tracks(const analyzer::TraceModel& model) {
   for (std::size_t i = 0; i < model.uvm.size(); ++i) {
     const store::UvmRow& row = model.uvm[i];
     by_device[{store::LaneKind::managed, 0, row.device}].push_back(
-        {row.start, row.end, {EventKind::migration, static_cast<std::uint32_t>(i)}, store::state_of_migration(row.kind)});
+        {row.start,
+         row.end,
+         {EventKind::migration, static_cast<std::uint32_t>(i)},
+         store::state_of_migration(row.kind)});
   }
   std::vector<Track> list;
   for (auto& [key, spans] : by_device) {

@@ -10,7 +10,8 @@ namespace wicprof::gui {
 Track nvtx_track(const analyzer::TraceModel&, const store::TrackKey& key, const Crowd&) {
   Track track;
   track.key = fmt::format("nvtx/{}/{}/{}", key.process, key.number, key.domain);
-  track.name = key.domain.empty() ? fmt::format("thread {}", key.number) : fmt::format("{}, thread {}", key.domain, key.number);
+  track.name =
+      key.domain.empty() ? fmt::format("thread {}", key.number) : fmt::format("{}, thread {}", key.domain, key.number);
   track.note = fmt::format("process {}", key.process);
   return track;
 }

@@ -1,5 +1,5 @@
-// The warps of each SM that wait at all: a strip of how many compute, poll, are parked and stand at a barrier, which opens
-// into their waits.
+// The warps of each SM that wait at all: a strip of how many compute, poll, are parked and stand at a barrier, which
+// opens into their waits.
 #include <fmt/format.h>
 
 #include <map>
@@ -15,7 +15,8 @@ namespace wicprof::gui {
 Track sm_track(const analyzer::TraceModel& model, const store::TrackKey& key, const Crowd& crowd) {
   Track track;
   track.key = fmt::format("sm/{}/{}", key.device, key.number);
-  track.name = crowd.devices ? fmt::format("{} SM {}", model.device_key(key.device), key.number) : fmt::format("SM {}", key.number);
+  track.name = crowd.devices ? fmt::format("{} SM {}", model.device_key(key.device), key.number)
+                             : fmt::format("SM {}", key.number);
   track.note = model.device_name(key.device);
   return track;
 }
@@ -39,7 +40,8 @@ std::vector<Track> sm_tracks(const analyzer::TraceModel& model) {
     sm.density.add(State::at_barrier, wait.arrived, wait.resumed, others);
     sm.spans.push_back({wait.arrived, wait.resumed, ref, own.last});
     store::Stay& stay = stays[{wait.device, wait.block, wait.warp}];
-    if (const auto since = stay.computed_since(wait.sm, wait.iteration)) sm.density.add(State::computing, *since, wait.arrived, 1 + others);
+    if (const auto since = stay.computed_since(wait.sm, wait.iteration))
+      sm.density.add(State::computing, *since, wait.arrived, 1 + others);
     stay.add(wait.sm, wait.iteration, wait.resumed);
   }
   const Crowd crowd = crowd_of(std::views::keys(sms));

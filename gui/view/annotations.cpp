@@ -22,17 +22,20 @@ Result<Annotations> load_annotations(const std::string& path) {
   try {
     for (const auto& mark : json.value("marks", nlohmann::json::array()))
       annotations.marks.push_back({mark.at("at_ns").get<TimeNs>(), mark.value("text", std::string())});
-    for (const auto& key : json.value("pinned", nlohmann::json::array())) annotations.pinned.insert(key.get<std::string>());
+    for (const auto& key : json.value("pinned", nlohmann::json::array()))
+      annotations.pinned.insert(key.get<std::string>());
     annotations.dark = json.value("dark", false);
   } catch (const nlohmann::json::exception&) {
     return refuse();
   }
-  std::stable_sort(annotations.marks.begin(), annotations.marks.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+  std::stable_sort(annotations.marks.begin(), annotations.marks.end(),
+                   [](const auto& a, const auto& b) { return a.at < b.at; });
   return annotations;
 }
 
 Result<> save_annotations(const std::string& path, const Annotations& annotations) {
-  nlohmann::ordered_json json{{"marks", nlohmann::ordered_json::array()}, {"pinned", annotations.pinned}, {"dark", annotations.dark}};
+  nlohmann::ordered_json json{
+      {"marks", nlohmann::ordered_json::array()}, {"pinned", annotations.pinned}, {"dark", annotations.dark}};
   for (const Bookmark& mark : annotations.marks) json["marks"].push_back({{"at_ns", mark.at}, {"text", mark.text}});
   const std::string fresh = path + ".new";
   std::ofstream file(fresh, std::ios::trunc);
@@ -43,7 +46,8 @@ Result<> save_annotations(const std::string& path, const Annotations& annotation
   if (!file || error) {
     std::error_code ignored;
     std::filesystem::remove(fresh, ignored);
-    return unavailable("cannot write " + path + "; marks and pins of this trace are not kept: make its folder writable");
+    return unavailable("cannot write " + path +
+                       "; marks and pins of this trace are not kept: make its folder writable");
   }
   return ok();
 }

@@ -17,7 +17,7 @@ struct Bookmark {
 };
 
 struct Annotations {
-  std::vector<Bookmark> marks;  ///< in order of time
+  std::vector<Bookmark> marks;   ///< in order of time
   std::set<std::string> pinned;  ///< tracks by key
   bool dark = false;
 };

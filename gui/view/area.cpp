@@ -23,7 +23,8 @@ Area sum_up(const Timeline& timeline, TimeNs begin, TimeNs end, const std::vecto
     if (times[s] > 0)
       area.sums.push_back({static_cast<State>(s), times[s], times[s] / static_cast<double>(area.end - area.begin)});
   }
-  std::stable_sort(area.sums.begin(), area.sums.end(), [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
+  std::stable_sort(area.sums.begin(), area.sums.end(),
+                   [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
   return area;
 }
 

@@ -17,8 +17,8 @@ struct AreaSum {
 struct Area {
   TimeNs begin = 0, end = 0;
   std::size_t tracks = 0;
-  std::size_t events = 0;      ///< that reach into the stretch
-  std::vector<AreaSum> sums;   ///< most time first; states that do not occur are left out
+  std::size_t events = 0;     ///< that reach into the stretch
+  std::vector<AreaSum> sums;  ///< most time first; states that do not occur are left out
 };
 
 /// Of tracks[i] for each i in `which`.

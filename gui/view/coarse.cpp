@@ -39,7 +39,8 @@ Coarse::Coarse(const store::Lane& lane, TimeNs origin, const std::vector<store::
     : events_(lane.events), most_(lane.most), origin_(origin) {
   for (const store::LaneBlock& block : whole) whole_.push_back(summed(block, origin));
   for (std::uint8_t s = 0; s < kStates; ++s) {
-    const bool occurs = std::any_of(whole.begin(), whole.end(), [s](const store::LaneBlock& block) { return !block.time[s].empty(); });
+    const bool occurs =
+        std::any_of(whole.begin(), whole.end(), [s](const store::LaneBlock& block) { return !block.time[s].empty(); });
     if (occurs) states_.push_back(s);
   }
 }
@@ -72,7 +73,9 @@ Coarse::Cursor::Sums Coarse::Cursor::up_to(TimeNs time) {
   const TimeNs width = store::column_width(block.level);  // a power of two
   const auto column = static_cast<std::size_t>((time - block.begin) >> (2 * block.level));
   const double part = static_cast<double>((time - block.begin) & (width - 1)) / static_cast<double>(width);
-  const auto value = [&](const std::vector<double>& list) { return list[column] + part * (list[column + 1] - list[column]); };
+  const auto value = [&](const std::vector<double>& list) {
+    return list[column] + part * (list[column + 1] - list[column]);
+  };
   sums.begun += value(block.begun);
   for (const std::uint8_t s : lane_.states_) {
     if (!block.time[s].empty()) sums.time[s] += value(block.time[s]);

@@ -1,5 +1,6 @@
-// A lane as its trace's summaries tell of it: how much time was spent in each state, and how many things began, up to any
-// moment. Exact at the columns' edges, in proportion within a column. In place of the rows where these are too many.
+// A lane as its trace's summaries tell of it: how much time was spent in each state, and how many things began, up to
+// any moment. Exact at the columns' edges, in proportion within a column. In place of the rows where these are too
+// many.
 #pragma once
 
 #include <array>

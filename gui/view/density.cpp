@@ -5,7 +5,8 @@
 
 namespace wicprof::gui {
 
-// A warp computes between two waits, which may both lie outside of a stretch whose rows are known: of that only summaries know.
+// A warp computes between two waits, which may both lie outside of a stretch whose rows are known: of that only
+// summaries know.
 constexpr State kBetween = State::computing;
 
 float DensityColumn::total() const {

@@ -1,5 +1,5 @@
-// How many of a track's warps are in each state over time, exact at every zoom: for each state the integral of their number
-// over time is kept at every change, so that a column of any width is a difference of two.
+// How many of a track's warps are in each state over time, exact at every zoom: for each state the integral of their
+// number over time is kept at every change, so that a column of any width is a difference of two.
 #pragma once
 
 #include <cstdint>

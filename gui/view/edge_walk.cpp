@@ -25,17 +25,19 @@ std::optional<std::size_t> last_ended(const List& list, TimeNs time, Match match
 
 std::optional<EventRef> before_signal(const analyzer::TraceModel& model, const store::SignalRow& signal) {
   if (signal.device == kHostDevice) {  // the trace does not say which thread
-    const auto found = last_ended(model.host_waits, signal.at, [](const auto& w) { return w.site != 0; }, &store::HostWaitRow::end);
+    const auto found = last_ended(
+        model.host_waits, signal.at, [](const auto& w) { return w.site != 0; }, &store::HostWaitRow::end);
     return found ? std::optional(ref(EventKind::host_wait, *found)) : std::nullopt;
   }
-  const auto found =
-      last_ended(model.waits, signal.at, [&](const auto& w) { return same_warp(w, signal); }, &store::WaitRow::resumed);
+  const auto found = last_ended(
+      model.waits, signal.at, [&](const auto& w) { return same_warp(w, signal); }, &store::WaitRow::resumed);
   return found ? std::optional(ref(EventKind::wait, *found)) : std::nullopt;
 }
 
 template <class Match>
 std::optional<EventRef> first_signal(const analyzer::TraceModel& model, TimeNs from, Match match) {
-  auto signal = std::partition_point(model.signals.begin(), model.signals.end(), [&](const auto& s) { return s.at < from; });
+  auto signal =
+      std::partition_point(model.signals.begin(), model.signals.end(), [&](const auto& s) { return s.at < from; });
   signal = std::find_if(signal, model.signals.end(), match);
   if (signal == model.signals.end()) return std::nullopt;
   return ref(EventKind::signal, static_cast<std::size_t>(signal - model.signals.begin()));
@@ -62,7 +64,8 @@ std::optional<EventRef> step_on(const analyzer::TraceModel& model, const Timelin
     return first_signal(model, wait.resumed, [&](const auto& signal) { return same_warp(wait, signal); });
   }
   if (from.kind == EventKind::host_wait) {
-    return first_signal(model, model.host_waits[from.index].end, [](const auto& signal) { return signal.device == kHostDevice; });
+    return first_signal(model, model.host_waits[from.index].end,
+                        [](const auto& signal) { return signal.device == kHostDevice; });
   }
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
-// Walking along who woke whom: from a wait to the signal that ended it, from there to what the signaller had waited for,
-// and the same way back.
+// Walking along who woke whom: from a wait to the signal that ended it, from there to what the signaller had waited
+// for, and the same way back.
 #pragma once
 
 #include <optional>

@@ -112,9 +112,9 @@ void say(Facts& facts, const TraceModel& model, const store::WaitRow& row) {
 
 void say(Facts& facts, const TraceModel& model, const store::SignalRow& row) {
   facts.add("site", model.site_name(row.site));
-  facts.add("from", row.device == kHostDevice
-                        ? std::string("a host thread")
-                        : fmt::format("{} block {}, warp {}, SM {}", model.device_key(row.device), row.block, row.warp, row.sm));
+  facts.add("from", row.device == kHostDevice ? std::string("a host thread")
+                                              : fmt::format("{} block {}, warp {}, SM {}", model.device_key(row.device),
+                                                            row.block, row.warp, row.sm));
   facts.number("iteration", row.iteration);
   facts.number("value", row.value);
   facts.times(model, row.at, row.at);
@@ -187,15 +187,11 @@ void say(Facts& facts, const TraceModel& model, const store::ThreadSampleRow& ro
 std::pair<TimeNs, TimeNs> times(const store::WaitRow& row) { return {row.arrived, row.resumed}; }
 std::pair<TimeNs, TimeNs> times(const store::SignalRow& row) { return {row.at, row.at}; }
 template <class Row>
-  requires requires(const Row& row) { row.start; }
-std::pair<TimeNs, TimeNs> times(const Row& row) {
-  return {row.start, row.end};
-}
+requires requires(const Row& row) { row.start; }
+std::pair<TimeNs, TimeNs> times(const Row& row) { return {row.start, row.end}; }
 template <class Row>
-  requires requires(const Row& row) { row.begin; }
-std::pair<TimeNs, TimeNs> times(const Row& row) {
-  return {row.begin, row.end};
-}
+requires requires(const Row& row) { row.begin; }
+std::pair<TimeNs, TimeNs> times(const Row& row) { return {row.begin, row.end}; }
 
 }  // namespace
 

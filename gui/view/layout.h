@@ -19,9 +19,9 @@ struct PlacedTrack {
   std::size_t track = 0;
   float top = 0, height = 0;
   bool pinned = false;
-  bool opened = false;      ///< a strip whose rows show
-  std::size_t rows = 0;     ///< that show
-  float rows_top = 0;       ///< of the first one
+  bool opened = false;   ///< a strip whose rows show
+  std::size_t rows = 0;  ///< that show
+  float rows_top = 0;    ///< of the first one
   float row_height = 0;
 };
 

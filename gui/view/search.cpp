@@ -33,9 +33,8 @@ class Finder {
   }
 
   SearchHits take(std::string_view text) {
-    std::stable_sort(hits_.begin(), hits_.end(), [&](EventRef a, EventRef b) {
-      return time_of(model_, a).first < time_of(model_, b).first;
-    });
+    std::stable_sort(hits_.begin(), hits_.end(),
+                     [&](EventRef a, EventRef b) { return time_of(model_, a).first < time_of(model_, b).first; });
     const std::uint64_t total = hits_.size();
     if (hits_.size() > kMostHits) hits_.resize(kMostHits);
     SearchHits found{std::string(text), {}, total};
@@ -72,7 +71,8 @@ SearchHits search(const analyzer::TraceModel& model, std::string_view text) {
   finder.look(EventKind::kernel, model.kernels, [](const auto& row) { return std::string_view(row.name); });
   finder.look(EventKind::nvtx, model.nvtx, [](const auto& row) { return std::string_view(row.name); });
   finder.look(EventKind::call, model.calls, [](const auto& row) { return std::string_view(row.name); });
-  finder.look(EventKind::host_wait, model.host_waits, [](const auto& row) { return std::pair(row.site, std::string_view(row.call)); });
+  finder.look(EventKind::host_wait, model.host_waits,
+              [](const auto& row) { return std::pair(row.site, std::string_view(row.call)); });
   finder.look(EventKind::copy, model.copies, [](const auto& row) { return std::pair(row.kind, row.bytes); });
   finder.look(EventKind::migration, model.uvm, [](const auto& row) { return row.kind; });
   finder.look(EventKind::wait, model.waits, [](const auto& row) { return row.site; });

@@ -27,13 +27,14 @@ void add_waits(const analyzer::TraceModel& model, SegmentLine& line) {
     ++waits;
   }
   if (!waiters.empty() && line.seen_end > line.seen_begin)
-    line.wait_share = waited / static_cast<double>(line.seen_end - line.seen_begin) / static_cast<double>(waiters.size());
+    line.wait_share =
+        waited / static_cast<double>(line.seen_end - line.seen_begin) / static_cast<double>(waiters.size());
   if (waits > 0) line.polls_a_wait = static_cast<double>(polls) / static_cast<double>(waits);
 }
 
 /// Smaller is better in all that is compared here.
-Difference smaller_is_better(std::string what, std::optional<double> before, std::optional<double> after, double tolerance,
-                             std::string (*text)(double)) {
+Difference smaller_is_better(std::string what, std::optional<double> before, std::optional<double> after,
+                             double tolerance, std::string (*text)(double)) {
   Difference d;
   d.what = std::move(what);
   d.before = before ? text(*before) : "-";
@@ -75,11 +76,13 @@ SegmentLine line_of(const analyzer::TraceModel& model, const analyzer::Segment& 
 
 BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comparison& comparison, TimeNs known_from) {
   BeforeAfter result;
-  for (const analyzer::Segment& segment : comparison.segments) result.segments.push_back(line_of(model, segment, known_from));
+  for (const analyzer::Segment& segment : comparison.segments)
+    result.segments.push_back(line_of(model, segment, known_from));
   result.measured_at = comparison.measured_at;
   result.notes = comparison.notes;
   result.reason = comparison.reason;
-  if (const std::size_t count = result.segments.size(); count >= 2) choose_pair(result, comparison, count - 2, count - 1);
+  if (const std::size_t count = result.segments.size(); count >= 2)
+    choose_pair(result, comparison, count - 2, count - 1);
   return result;
 }
 
@@ -90,15 +93,15 @@ void choose_pair(BeforeAfter& values, const analyzer::Comparison& comparison, st
   values.verdict = analyzer::Verdict::inconclusive;
   const std::size_t needed = comparison.options.min_iterations;
   if (std::min(values.before->iterations, values.after->iterations) < needed) {
-    values.reason = fmt::format("too few iterations: {} before and {} after; {} on each side are needed", values.before->iterations,
-                                values.after->iterations, needed);
+    values.reason = fmt::format("too few iterations: {} before and {} after; {} on each side are needed",
+                                values.before->iterations, values.after->iterations, needed);
     return;
   }
   const auto durations = [&](std::size_t which) { return analyzer::durations(comparison.segments[which].iterations); };
   values.speedup = analyzer::bootstrap_speedup({durations(before)}, {durations(after)}, comparison.options);
   values.verdict = analyzer::judge(*values.speedup, comparison.options.tolerance);
-  values.reason = fmt::format("{} takes {:.3g} of the time that {} takes, measured at {}", values.after->way, 1 / values.speedup->value,
-                              values.before->way, comparison.measured_at);
+  values.reason = fmt::format("{} takes {:.3g} of the time that {} takes, measured at {}", values.after->way,
+                              1 / values.speedup->value, values.before->way, comparison.measured_at);
 }
 
 std::vector<Difference> differences(const SegmentLine& before, const SegmentLine& after, double tolerance) {
@@ -110,15 +113,17 @@ std::vector<Difference> differences(const SegmentLine& before, const SegmentLine
           smaller_is_better("polls a wait", before.polls_a_wait, after.polls_a_wait, tolerance, number_text)};
 }
 
-std::vector<Difference> differences(const analyzer::Analysis& before, const analyzer::Analysis& after, double tolerance) {
-  std::vector<Difference> list{
-      smaller_is_better("iteration, median", median_iteration(before), median_iteration(after), tolerance, duration_text)};
+std::vector<Difference> differences(const analyzer::Analysis& before, const analyzer::Analysis& after,
+                                    double tolerance) {
+  std::vector<Difference> list{smaller_is_better("iteration, median", median_iteration(before), median_iteration(after),
+                                                 tolerance, duration_text)};
   std::set<std::string> names;
   for (const auto& site : before.sites) names.insert(site.name);
   for (const auto& site : after.sites) names.insert(site.name);
   for (const std::string& name : names) {
     const auto find = [&](const analyzer::Analysis& analysis) -> const analyzer::SiteStats* {
-      const auto found = std::find_if(analysis.sites.begin(), analysis.sites.end(), [&](const auto& s) { return s.name == name; });
+      const auto found =
+          std::find_if(analysis.sites.begin(), analysis.sites.end(), [&](const auto& s) { return s.name == name; });
       return found == analysis.sites.end() ? nullptr : &*found;
     };
     const analyzer::SiteStats* a = find(before);
@@ -134,9 +139,9 @@ std::vector<Difference> differences(const analyzer::Analysis& before, const anal
                                      value(b, [](const auto& s) { return s.p50_ns; }), tolerance, duration_text));
     list.push_back(smaller_is_better(shown + ", p99", value(a, [](const auto& s) { return s.p99_ns; }),
                                      value(b, [](const auto& s) { return s.p99_ns; }), tolerance, duration_text));
-    list.push_back(smaller_is_better(shown + ", polls a wait",
-                                     value(a, [](const auto& s) { return s.polls_per_wait.value_or(0); }),
-                                     value(b, [](const auto& s) { return s.polls_per_wait.value_or(0); }), tolerance, number_text));
+    list.push_back(smaller_is_better(
+        shown + ", polls a wait", value(a, [](const auto& s) { return s.polls_per_wait.value_or(0); }),
+        value(b, [](const auto& s) { return s.polls_per_wait.value_or(0); }), tolerance, number_text));
   }
   return list;
 }

@@ -17,8 +17,8 @@ struct SegmentLine {
   TimeNs seen_begin = 0, seen_end = 0;  ///< of this part of it the waits are known
   std::size_t iterations = 0;
   std::optional<TimeNs> iteration_p50;
-  double wait_share = 0;                ///< of the time of those who wait inside kernels, how much they wait
-  std::optional<double> polls_a_wait;   ///< nothing without waits
+  double wait_share = 0;               ///< of the time of those who wait inside kernels, how much they wait
+  std::optional<double> polls_a_wait;  ///< nothing without waits
 };
 
 /// What the before/after panel holds.
@@ -35,17 +35,19 @@ struct BeforeAfter {
 /// `known_from`: waits that ended before may be missing from the model.
 SegmentLine line_of(const analyzer::TraceModel& model, const analyzer::Segment& segment, TimeNs known_from = 0);
 /// All segments, and of them the last two: what the last change did.
-BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comparison& comparison, TimeNs known_from = 0);
+BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comparison& comparison,
+                         TimeNs known_from = 0);
 /// Compares two other segments of `values`, by their places.
 void choose_pair(BeforeAfter& values, const analyzer::Comparison& comparison, std::size_t before, std::size_t after);
 
 /// What differs between two sides of a comparison: a line a figure.
 struct Difference {
   std::string what, before, after;
-  std::optional<double> ratio;  ///< after / before
+  std::optional<double> ratio;         ///< after / before
   bool better = false, worse = false;  ///< beyond the tolerance
 };
-std::vector<Difference> differences(const analyzer::Analysis& before, const analyzer::Analysis& after, double tolerance);
+std::vector<Difference> differences(const analyzer::Analysis& before, const analyzer::Analysis& after,
+                                    double tolerance);
 /// The same between the two segments.
 std::vector<Difference> differences(const SegmentLine& before, const SegmentLine& after, double tolerance);
 

@@ -37,7 +37,8 @@ const analyzer::SitePrediction* prediction_of(const analyzer::Analysis& analysis
   return found == list.end() ? nullptr : &*found;
 }
 
-SiteLine line_of(const analyzer::SiteStats& site, const analyzer::WakeStats* wake, const analyzer::SitePrediction* prediction) {
+SiteLine line_of(const analyzer::SiteStats& site, const analyzer::WakeStats* wake,
+                 const analyzer::SitePrediction* prediction) {
   SiteLine line;
   line.site = site.site;
   const auto set = [&](SiteColumn column, double value, std::string text) {
@@ -57,7 +58,8 @@ SiteLine line_of(const analyzer::SiteStats& site, const analyzer::WakeStats* wak
   set(SiteColumn::waiters, site.waiters_a_word ? *site.waiters_a_word : -1.0,
       site.waiters_a_word ? format_count(*site.waiters_a_word) : "-");
   const bool predicted = prediction != nullptr && prediction->gain;
-  set(SiteColumn::gain, predicted ? prediction->gain->value : -1, prediction != nullptr ? analyzer::gain_text(prediction->gain) : "-");
+  set(SiteColumn::gain, predicted ? prediction->gain->value : -1,
+      prediction != nullptr ? analyzer::gain_text(prediction->gain) : "-");
   set(SiteColumn::strategy, 0, analyzer::strategy_mix(site));
   return line;
 }
@@ -83,7 +85,8 @@ std::vector<SiteLine> site_table(const analyzer::Analysis& analysis, SiteColumn 
   std::stable_sort(lines.begin(), lines.end(), [&](const SiteLine& a, const SiteLine& b) {
     const SiteLine& first = descending ? b : a;
     const SiteLine& second = descending ? a : b;
-    return look_of(by).numeric ? first.values[column] < second.values[column] : first.cells[column] < second.cells[column];
+    return look_of(by).numeric ? first.values[column] < second.values[column]
+                               : first.cells[column] < second.cells[column];
   });
   return lines;
 }
@@ -120,8 +123,10 @@ Histogram wait_histogram(const analyzer::TraceModel& model, SiteId site) {
   return histogram;
 }
 
-std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, SiteId id) {
-  const auto found = std::find_if(analysis.sites.begin(), analysis.sites.end(), [&](const auto& s) { return s.site == id; });
+std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
+                                      SiteId id) {
+  const auto found =
+      std::find_if(analysis.sites.begin(), analysis.sites.end(), [&](const auto& s) { return s.site == id; });
   if (found == analysis.sites.end()) return std::nullopt;
   const analyzer::SiteStats& site = *found;
   SiteDetail detail;
@@ -129,18 +134,21 @@ std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const a
   detail.name = analyzer::one_line(site.name);
   const auto fact = [&](const char* name, std::string value) { detail.facts.emplace_back(name, std::move(value)); };
   fact("waits", fmt::format("{}, by {}", format_count(site.count), analyzer::count_of(site.groups, "waiter")));
-  fact("at once", fmt::format("{} waiting, {} of them polling", format_count(site.max_waiting), format_count(site.max_polling)));
+  fact("at once",
+       fmt::format("{} waiting, {} of them polling", format_count(site.max_waiting), format_count(site.max_polling)));
   if (site.declared) {
     fact("word", std::string(analyzer::memory_name(site.word_memory)));
     fact("words", analyzer::words_text(site));
   }
-  fact("waiting", fmt::format("{} of a waiter's time; somebody waits {} of the time", analyzer::format_percent(site.share),
-                              analyzer::format_percent(site.any_share)));
-  const auto wake = std::find_if(analysis.wakes.begin(), analysis.wakes.end(), [&](const auto& w) { return w.site == id; });
+  fact("waiting", fmt::format("{} of a waiter's time; somebody waits {} of the time",
+                              analyzer::format_percent(site.share), analyzer::format_percent(site.any_share)));
+  const auto wake =
+      std::find_if(analysis.wakes.begin(), analysis.wakes.end(), [&](const auto& w) { return w.site == id; });
   if (wake != analysis.wakes.end() && wake->matched > 0)
     fact("wake latency", fmt::format("p50 {}, p99 {}", format_duration(wake->p50_ns), format_duration(wake->p99_ns)));
   if (const analyzer::SitePrediction* prediction = prediction_of(analysis, id)) {
-    fact("parked, predicted", prediction->gain ? analyzer::gain_text(prediction->gain) + "; " + prediction->reason : prediction->reason);
+    fact("parked, predicted",
+         prediction->gain ? analyzer::gain_text(prediction->gain) + "; " + prediction->reason : prediction->reason);
   }
   for (const analyzer::StrategyStats& s : site.strategies) {
     fact(std::string(strategy_name(s.strategy)).c_str(),
@@ -152,7 +160,8 @@ std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const a
   std::vector<TimeNs> durations;
   const auto add = [&](EventKind kind, store::RowId row, TimeNs begin, TimeNs end) {
     durations.push_back(end - begin);
-    if (!detail.longest || end - begin > detail.longest->end - detail.longest->begin) detail.longest = {{kind, row}, begin, end};
+    if (!detail.longest || end - begin > detail.longest->end - detail.longest->begin)
+      detail.longest = {{kind, row}, begin, end};
   };
   for (const store::WaitRow& wait : model.waits) {
     if (wait.site == id) add(EventKind::wait, wait.id, wait.arrived, wait.resumed);
@@ -165,7 +174,8 @@ std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const a
     if (durations.empty()) break;
     // Nearest rank, as analyzer::percentile has it, without sorting once for each.
     const auto rank = static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(durations.size())));
-    detail.percentiles.emplace_back(percent == 100 ? "max" : fmt::format("p{:g}", percent), durations[std::max<std::size_t>(rank, 1) - 1]);
+    detail.percentiles.emplace_back(percent == 100 ? "max" : fmt::format("p{:g}", percent),
+                                    durations[std::max<std::size_t>(rank, 1) - 1]);
   }
   detail.histogram = wait_histogram(model, id);
   return detail;

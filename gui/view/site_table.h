@@ -21,7 +21,7 @@ const SiteColumnLook& look_of(SiteColumn column);
 
 struct SiteLine {
   SiteId site = 0;
-  std::string cells[kSiteColumns];  ///< as people read them
+  std::string cells[kSiteColumns];   ///< as people read them
   double values[kSiteColumns] = {};  ///< to sort by; of texts not used
 };
 
@@ -49,6 +49,7 @@ struct SiteDetail {
   Histogram histogram;
   std::optional<SearchHit> longest;  ///< of its waits
 };
-std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, SiteId site);
+std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
+                                      SiteId site);
 
 }  // namespace wicprof::gui

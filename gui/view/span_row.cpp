@@ -163,9 +163,8 @@ std::size_t SpanRow::count_in(TimeNs begin, TimeNs end) const {
 }
 
 std::vector<SpanRow> pack(std::vector<Span> spans) {
-  std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
-  });
+  std::stable_sort(spans.begin(), spans.end(),
+                   [](const Span& a, const Span& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
   std::vector<SpanRow> rows;
   for (const Span& span : spans) {
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const SpanRow& r) { return r.has_room(span.begin); });

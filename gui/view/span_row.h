@@ -1,5 +1,5 @@
-// A row of a track: things one after the other in time. However many there are, a picture of it has at most two entries a
-// column, since what is narrower than a column is summed up.
+// A row of a track: things one after the other in time. However many there are, a picture of it has at most two entries
+// a column, since what is narrower than a column is summed up.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct DrawnSpan {
   State state = State::computing;  ///< of several: the one with the most time
   EventRef ref;                    ///< of several: the first; of summaries: its kind alone
   std::uint32_t count = 1;         ///< 0: as summaries tell it, which do not know single spans
-  float fill = 1;  ///< the part of [begin, end) that spans take
+  float fill = 1;                  ///< the part of [begin, end) that spans take
 };
 
 /// Any thread once it is finished.
@@ -36,8 +36,8 @@ class SpanRow {
   void add(const Span& span) { spans_.push_back(span); }
   /// When all are in: what drawing needs to know of the whole.
   void finish();
-  /// The whole from summaries (nullptr: nothing is known of it); what was added is all there is in [begin, end), and stands for
-  /// that. `kind`: of most spans.
+  /// The whole from summaries (nullptr: nothing is known of it); what was added is all there is in [begin, end), and
+  /// stands for that. `kind`: of most spans.
   void set_coarse(std::shared_ptr<const Coarse> coarse, EventKind kind, TimeNs begin, TimeNs end);
 
   /// [begin, end) in `columns` columns, in order of time. O(columns x log spans).
@@ -70,7 +70,8 @@ class SpanRow {
   bool fine_in(TimeNs begin, TimeNs end) const { return !part_ || (begin >= fine_begin_ && end <= fine_end_); }
 };
 
-/// Puts spans (in order of their begin) into as few rows as first fit needs; what lies within another span comes below it.
+/// Puts spans (in order of their begin) into as few rows as first fit needs; what lies within another span comes below
+/// it.
 std::vector<SpanRow> pack(std::vector<Span> spans);
 
 }  // namespace wicprof::gui

@@ -22,7 +22,8 @@ struct Contents {
 };
 Contents contents_of(const analyzer::TraceModel& model);
 
-/// `analysis` may be nullptr: not worked out yet. `recording`: more will come, so that a trace without an end lacks nothing.
+/// `analysis` may be nullptr: not worked out yet. `recording`: more will come, so that a trace without an end lacks
+/// nothing.
 StatusLine status_line(const analyzer::TraceModel& model, const analyzer::Analysis* analysis, const Contents& contents,
                        bool recording);
 /// Its part that comes from the analysis.

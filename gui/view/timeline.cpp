@@ -57,10 +57,13 @@ void note_interventions(Timeline& timeline, const analyzer::TraceModel& model) {
   }
 }
 
-bool delayed(const SpanRow& row) { return !row.spans().empty() && row.spans().front().ref.kind == EventKind::thread_sample; }
+bool delayed(const SpanRow& row) {
+  return !row.spans().empty() && row.spans().front().ref.kind == EventKind::thread_sample;
+}
 
 /// Takes over the lanes of one track, from `at` on; whichever rows the model has are in `track`.
-void add_lanes(Track& track, const TrackKind& kind, const std::vector<CoarseLane>& lanes, std::size_t& at, TimeNs begin, TimeNs end) {
+void add_lanes(Track& track, const TrackKind& kind, const std::vector<CoarseLane>& lanes, std::size_t& at, TimeNs begin,
+               TimeNs end) {
   const store::TrackKey& key = lanes[at].lane->track;
   if (kind.lane == store::LaneKind::sm) {
     for (SpanRow& row : track.rows) row.set_coarse(nullptr, kind.events, begin, end);
@@ -96,7 +99,8 @@ Timeline build_timeline(const analyzer::TraceModel& model) {
   return timeline;
 }
 
-Timeline build_timeline(const analyzer::TraceModel& model, const std::vector<CoarseLane>& lanes, TimeNs fine_begin, TimeNs fine_end) {
+Timeline build_timeline(const analyzer::TraceModel& model, const std::vector<CoarseLane>& lanes, TimeNs fine_begin,
+                        TimeNs fine_end) {
   Timeline timeline;
   timeline.begin = model.begin;
   timeline.end = std::max(model.end, model.begin + 1);
@@ -126,7 +130,8 @@ Timeline build_timeline(const analyzer::TraceModel& model, const std::vector<Coa
       delay_key.kind = store::LaneKind::delay;
       add_lanes(track, kind, lanes, at, fine_begin, fine_end);
       if (kind.lane == store::LaneKind::thread) {
-        const auto first = std::find_if(lanes.begin(), lanes.end(), [&](const CoarseLane& l) { return l.lane->track == delay_key; });
+        const auto first =
+            std::find_if(lanes.begin(), lanes.end(), [&](const CoarseLane& l) { return l.lane->track == delay_key; });
         if (first != lanes.end()) {
           Track below;
           below.rows = std::move(delays);
@@ -146,13 +151,12 @@ Timeline build_timeline(const analyzer::TraceModel& model, const std::vector<Coa
 
 void add_edges(Timeline& timeline, const analyzer::TraceModel& model, const analyzer::Matching& matching) {
   timeline.edges = matching.edges;
-  std::stable_sort(timeline.edges.begin(), timeline.edges.end(), [&](const auto& a, const auto& b) {
-    return end_of(model, a) < end_of(model, b);
-  });
+  std::stable_sort(timeline.edges.begin(), timeline.edges.end(),
+                   [&](const auto& a, const auto& b) { return end_of(model, a) < end_of(model, b); });
 }
 
-std::vector<EdgeArrow> Timeline::arrows(const analyzer::TraceModel& model, TimeNs from, TimeNs to, std::uint32_t columns,
-                                        std::size_t limit) const {
+std::vector<EdgeArrow> Timeline::arrows(const analyzer::TraceModel& model, TimeNs from, TimeNs to,
+                                        std::uint32_t columns, std::size_t limit) const {
   std::vector<EdgeArrow> list;
   if (to <= from || columns == 0) return list;
   const auto by_end = [&](const analyzer::WakeEdge& edge, TimeNs time) { return end_of(model, edge) < time; };
@@ -165,8 +169,11 @@ std::vector<EdgeArrow> Timeline::arrows(const analyzer::TraceModel& model, TimeN
   for (std::size_t i = 0; i < looked_at; ++i) {
     const analyzer::WakeEdge& edge = first[static_cast<std::ptrdiff_t>(i * total / looked_at)];
     const TimeNs woken = end_of(model, edge);
-    const EdgeArrow arrow{{EventKind::signal, static_cast<std::uint32_t>(edge.signal)}, waiter_of(edge),
-                          model.signals[edge.signal].at, woken, 1};
+    const EdgeArrow arrow{{EventKind::signal, static_cast<std::uint32_t>(edge.signal)},
+                          waiter_of(edge),
+                          model.signals[edge.signal].at,
+                          woken,
+                          1};
     if (!list.empty() && list.back().from == arrow.from && list.back().to.kind == arrow.to.kind &&
         arrow.to.kind == EventKind::wait && model.waits[list.back().to.index].sm == model.waits[arrow.to.index].sm &&
         static_cast<double>(woken - list.back().to_ns) < width) {
@@ -187,8 +194,11 @@ std::vector<EdgeArrow> Timeline::edges_of(const analyzer::TraceModel& model, Eve
   for (const analyzer::WakeEdge& edge : edges) {
     const bool its = ref.kind == EventKind::signal ? edge.signal == ref.index : waiter_of(edge) == ref;
     if (!its) continue;
-    list.push_back({{EventKind::signal, static_cast<std::uint32_t>(edge.signal)}, waiter_of(edge), model.signals[edge.signal].at,
-                    end_of(model, edge), 1});
+    list.push_back({{EventKind::signal, static_cast<std::uint32_t>(edge.signal)},
+                    waiter_of(edge),
+                    model.signals[edge.signal].at,
+                    end_of(model, edge),
+                    1});
     if (list.size() >= limit) break;
   }
   return list;

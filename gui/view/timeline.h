@@ -35,10 +35,12 @@ struct Timeline {
   std::vector<DensityColumn> overview;    ///< all strips together from begin to end; of 1, the most that can be
   std::vector<analyzer::WakeEdge> edges;  ///< in order of their wait's end
 
-  /// Arrows that end in [from, to), at most about `limit`: of the edges of one signal and one column, one stands for all.
+  /// Arrows that end in [from, to), at most about `limit`: of the edges of one signal and one column, one stands for
+  /// all.
   std::vector<EdgeArrow> arrows(const analyzer::TraceModel& model, TimeNs from, TimeNs to, std::uint32_t columns,
                                 std::size_t limit) const;
-  /// All edges of one event: those of a signal to the waits that it ended, at most `limit`, or the one that ended a wait.
+  /// All edges of one event: those of a signal to the waits that it ended, at most `limit`, or the one that ended a
+  /// wait.
   std::vector<EdgeArrow> edges_of(const analyzer::TraceModel& model, EventRef ref, std::size_t limit) const;
   /// The edge that ended this wait, or the first that this signal sent; nullptr when none is known.
   const analyzer::WakeEdge* edge_of(EventRef ref) const;
@@ -57,9 +59,10 @@ struct CoarseLane {
   const store::Lane* lane = nullptr;
   std::shared_ptr<const Coarse> columns;
 };
-/// Of a trace of which the model has the rows of [fine_begin, fine_end) only, and of the rest what summaries tell; its begin and
-/// end are those of the whole. Lanes in the summaries' order.
-Timeline build_timeline(const analyzer::TraceModel& model, const std::vector<CoarseLane>& lanes, TimeNs fine_begin, TimeNs fine_end);
+/// Of a trace of which the model has the rows of [fine_begin, fine_end) only, and of the rest what summaries tell; its
+/// begin and end are those of the whole. Lanes in the summaries' order.
+Timeline build_timeline(const analyzer::TraceModel& model, const std::vector<CoarseLane>& lanes, TimeNs fine_begin,
+                        TimeNs fine_end);
 /// The edges come later, since matching takes longer than the picture may.
 void add_edges(Timeline& timeline, const analyzer::TraceModel& model, const analyzer::Matching& matching);
 

@@ -14,8 +14,9 @@ namespace wicprof::gui {
 namespace {
 
 constexpr float kHeader = 46, kStatus = 28;
-constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                                    ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav;
+constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                                    ImGuiWindowFlags_NoNav;
 
 void header(App& app, const Ui& ui, float width) {
   const Theme& theme = ui.theme();
@@ -40,8 +41,10 @@ void header(App& app, const Ui& ui, float width) {
     ImGui::PopID();
     note_item(app, fmt::format("tab.{}", kViewNames[i]));
     const bool hovered = ImGui::IsItemHovered();
-    draw_text(list, font, {x, 0, tab, h}, ink(chosen || hovered ? theme.text : theme.faint), kViewTitles[i], Align::centre);
-    if (chosen) list->AddRectFilled(ImVec2(x + ui.px(6), h - ui.px(3)), ImVec2(x + tab - ui.px(6), h), ink(theme.accent));
+    draw_text(list, font, {x, 0, tab, h}, ink(chosen || hovered ? theme.text : theme.faint), kViewTitles[i],
+              Align::centre);
+    if (chosen)
+      list->AddRectFilled(ImVec2(x + ui.px(6), h - ui.px(3)), ImVec2(x + tab - ui.px(6), h), ink(theme.accent));
     x += tab;
   }
   // Right to left: keys, theme, what is live.
@@ -131,7 +134,8 @@ bool begin_overlay(const Ui& ui, const char* name, float width, float top) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, ui.px(1));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(6));
   return ImGui::Begin(name, nullptr,
-                      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize);
+                      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                          ImGuiWindowFlags_AlwaysAutoResize);
 }
 
 void end_overlay() {
@@ -178,16 +182,20 @@ void help(App& app, const Ui& ui) {
         ImGui::PopFont();
       }
       const ImVec2 at = ImGui::GetCursorScreenPos();
-      draw_text(ImGui::GetWindowDrawList(), ui.mono, {at.x, at.y, ui.px(96), ui.px(20)}, ink(ui.theme().accent), action.keys);
-      draw_text(ImGui::GetWindowDrawList(), ui.regular, {at.x + ui.px(104), at.y, ui.px(236), ui.px(20)}, ink(ui.theme().text), action.name);
+      draw_text(ImGui::GetWindowDrawList(), ui.mono, {at.x, at.y, ui.px(96), ui.px(20)}, ink(ui.theme().accent),
+                action.keys);
+      draw_text(ImGui::GetWindowDrawList(), ui.regular, {at.x + ui.px(104), at.y, ui.px(236), ui.px(20)},
+                ink(ui.theme().text), action.name);
       ImGui::Dummy(ImVec2(ui.px(330), ui.px(20)));
       ++shown;
     }
     ImGui::EndTable();
   }
   ImGui::Dummy(ImVec2(0, ui.px(6)));
-  faint(ui, "Mouse: wheel scrolls, Ctrl and wheel zooms, Shift and wheel moves; drag selects an area, right or middle button moves; "
-            "a click on a strip's name opens it, a double click focuses.");
+  faint(ui,
+        "Mouse: wheel scrolls, Ctrl and wheel zooms, Shift and wheel moves; drag selects an area, right or middle "
+        "button moves; "
+        "a click on a strip's name opens it, a double click focuses.");
   end_overlay();
 }
 
@@ -225,7 +233,8 @@ void palette(App& app, const Ui& ui) {
     const float width = ImGui::GetContentRegionAvail().x;
     if (ImGui::Selectable(std::string(action.name).c_str(), first)) chosen = &action;
     note_item(app, "palette." + std::string(action.name));
-    draw_text(ImGui::GetWindowDrawList(), ui.mono, {at.x, at.y, width, size_of(ui.regular)}, ink(ui.theme().faint), action.keys, Align::right);
+    draw_text(ImGui::GetWindowDrawList(), ui.mono, {at.x, at.y, width, size_of(ui.regular)}, ink(ui.theme().faint),
+              action.keys, Align::right);
     first = false;
   }
   if (first) faint(ui, "nothing is called so");

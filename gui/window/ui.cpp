@@ -10,9 +10,7 @@ ImU32 ink(Colour colour, float alpha) {
 
 Colour colour_of(const Ui& ui, State state) { return look_of(state).colour.on(ui.dark); }
 
-ImU32 state_ink(const Ui& ui, State state, float alpha) {
-  return ink(colour_of(ui, state), alpha);
-}
+ImU32 state_ink(const Ui& ui, State state, float alpha) { return ink(colour_of(ui, state), alpha); }
 
 float text_width(ImFont* font, std::string_view text) {
   return font->CalcTextSizeA(size_of(font), 1e9f, 0, text.data(), text.data() + text.size()).x;
@@ -37,7 +35,9 @@ void draw_text(ImDrawList* list, ImFont* font, Rect where, ImU32 colour, std::st
   if (!cut && align == Align::centre) x = where.x + (where.width - width) / 2;
   x = static_cast<float>(static_cast<int>(x));
   list->AddText(font, size_of(font), ImVec2(x, y), colour, text.data(), end);
-  if (cut) list->AddText(font, size_of(font), ImVec2(x + width, y), colour, kEllipsis.data(), kEllipsis.data() + kEllipsis.size());
+  if (cut)
+    list->AddText(font, size_of(font), ImVec2(x + width, y), colour, kEllipsis.data(),
+                  kEllipsis.data() + kEllipsis.size());
 }
 
 void note_rect(App& app, const std::string& name, Rect rect) { app.items[name] = rect; }

@@ -18,7 +18,7 @@ struct Ui {
   ImFont* bold = nullptr;
   ImFont* large = nullptr;  ///< headings and figures in tiles
   ImFont* small = nullptr;
-  ImFont* mono = nullptr;   ///< code
+  ImFont* mono = nullptr;  ///< code
 
   const Theme& theme() const { return analyzer::theme_of(dark); }
   float px(float at_100_percent) const { return static_cast<float>(static_cast<int>(at_100_percent * scale + 0.5f)); }
@@ -40,7 +40,8 @@ inline float size_of(const ImFont* font) {
 
 enum class Align { left, right, centre };
 /// In one line, cut with an ellipsis to `width`; vertically in the middle of [top, top + height).
-void draw_text(ImDrawList* list, ImFont* font, Rect where, ImU32 colour, std::string_view text, Align align = Align::left);
+void draw_text(ImDrawList* list, ImFont* font, Rect where, ImU32 colour, std::string_view text,
+               Align align = Align::left);
 float text_width(ImFont* font, std::string_view text);
 
 /// Notes where a thing that can be clicked is.
@@ -49,7 +50,7 @@ void note_rect(App& app, const std::string& name, Rect rect);
 
 /// Widgets that several panels have.
 void heading(const Ui& ui, std::string_view text);
-void faint(const Ui& ui, std::string_view text);     ///< wrapped
+void faint(const Ui& ui, std::string_view text);      ///< wrapped
 void paragraph(const Ui& ui, std::string_view text);  ///< wrapped
 void badge(const Ui& ui, std::string_view text, Colour text_colour, Colour fill);
 void legend(const Ui& ui, std::initializer_list<State> states);

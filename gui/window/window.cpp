@@ -27,7 +27,8 @@ std::string glfw_reason() {
 }
 
 Error no_display() {
-  return unavailable("no display to open a window on (" + glfw_reason() + "); log in to a desktop, use ssh -X, or start it under xvfb-run");
+  return unavailable("no display to open a window on (" + glfw_reason() +
+                     "); log in to a desktop, use ssh -X, or start it under xvfb-run");
 }
 
 std::string utf8_of(unsigned int c) {
@@ -43,9 +44,9 @@ std::string utf8_of(unsigned int c) {
 
 // Keys that make no character, and Ctrl with a letter.
 std::string name_of(int key, int mods) {
-  static const std::map<int, std::string> kNames{{GLFW_KEY_LEFT, "left"},     {GLFW_KEY_RIGHT, "right"}, {GLFW_KEY_UP, "up"},
-                                                 {GLFW_KEY_DOWN, "down"},     {GLFW_KEY_HOME, "home"},   {GLFW_KEY_END, "end"},
-                                                 {GLFW_KEY_ESCAPE, "escape"}, {GLFW_KEY_F3, "f3"}};
+  static const std::map<int, std::string> kNames{
+      {GLFW_KEY_LEFT, "left"}, {GLFW_KEY_RIGHT, "right"}, {GLFW_KEY_UP, "up"},         {GLFW_KEY_DOWN, "down"},
+      {GLFW_KEY_HOME, "home"}, {GLFW_KEY_END, "end"},     {GLFW_KEY_ESCAPE, "escape"}, {GLFW_KEY_F3, "f3"}};
   if (const auto found = kNames.find(key); found != kNames.end()) return found->second;
   if ((mods & GLFW_MOD_CONTROL) != 0 && key >= GLFW_KEY_A && key <= GLFW_KEY_Z)
     return std::string("ctrl+") + static_cast<char>('a' + (key - GLFW_KEY_A));
@@ -93,10 +94,12 @@ Result<Window> Window::open(int width, int height, float scale, const std::strin
     scale = std::clamp(x, 1.0f, 4.0f);
   }
   state->ui.scale = scale;
-  state->window = glfwCreateWindow(static_cast<int>(static_cast<float>(width) * scale), static_cast<int>(static_cast<float>(height) * scale),
-                                   title.c_str(), nullptr, nullptr);
+  state->window =
+      glfwCreateWindow(static_cast<int>(static_cast<float>(width) * scale),
+                       static_cast<int>(static_cast<float>(height) * scale), title.c_str(), nullptr, nullptr);
   if (state->window == nullptr) {
-    return unavailable("no OpenGL 3 window on this display (" + glfw_reason() + "); install its driver, on Debian libgl1-mesa-dri");
+    return unavailable("no OpenGL 3 window on this display (" + glfw_reason() +
+                       "); install its driver, on Debian libgl1-mesa-dri");
   }
   glfwMakeContextCurrent(state->window);
   glfwSwapInterval(1);
@@ -106,7 +109,8 @@ Result<Window> Window::open(int width, int height, float scale, const std::strin
   // Ours come first; ImGui's call on to them.
   glfwSetWindowUserPointer(state->window, state.get());
   glfwSetCharCallback(state->window, [](GLFWwindow* window, unsigned int c) {
-    if (!ImGui::GetIO().WantTextInput && c > ' ') static_cast<State*>(glfwGetWindowUserPointer(window))->keys.push_back(utf8_of(c));
+    if (!ImGui::GetIO().WantTextInput && c > ' ')
+      static_cast<State*>(glfwGetWindowUserPointer(window))->keys.push_back(utf8_of(c));
   });
   glfwSetKeyCallback(state->window, [](GLFWwindow* window, int key, int, int action, int mods) {
     if (action == GLFW_RELEASE) return;

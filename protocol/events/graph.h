@@ -1,4 +1,5 @@
-// One launch of a CUDA graph, as a whole (host times). Its kernels and copies carry the graph's id where they are recorded.
+// One launch of a CUDA graph, as a whole (host times). Its kernels and copies carry the graph's id where they are
+// recorded.
 #pragma once
 
 #include "protocol/events/header.h"

@@ -58,8 +58,8 @@ constexpr DeviceId simt_device(int ordinal) { return kSimtDeviceBase + ordinal; 
 /// Identifies a wait site within a session; 0 is no site.
 using SiteId = std::uint32_t;
 
-/// Tells the words that a site's waiters wait on apart: a hash of the address (wic/word_tag.h), so two words share one now
-/// and then; 0 = not known.
+/// Tells the words that a site's waiters wait on apart: a hash of the address (wic/word_tag.h), so two words share one
+/// now and then; 0 = not known.
 using WordTag = std::uint16_t;
 
 /// A default-constructed event with its header filled in.

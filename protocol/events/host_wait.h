@@ -21,9 +21,10 @@ struct HostWaitEvent {
   std::uint32_t correlation;  ///< of the call; 0 = none
   WaitStatus status;
   std::uint8_t reserved;
-  WordTag word_tag;            ///< 0 for a call
-  std::uint32_t involuntary_switches;  ///< times that the thread was taken off its CPU meanwhile; kUnknownSwitches = not known
-  std::int64_t run_delay_ns;   ///< ready to run meanwhile, but on no CPU; -1 = not known
+  WordTag word_tag;  ///< 0 for a call
+  std::uint32_t
+      involuntary_switches;   ///< times that the thread was taken off its CPU meanwhile; kUnknownSwitches = not known
+  std::int64_t run_delay_ns;  ///< ready to run meanwhile, but on no CPU; -1 = not known
 
   static constexpr std::uint32_t kUnknownSwitches = 0xffffffffu;
 };

@@ -9,7 +9,7 @@ struct OverheadEvent {
   static constexpr EventKind kKind = EventKind::overhead;
   EventHeader header;
   TextId what;
-  std::uint32_t thread;       ///< 0 = not a thread's
+  std::uint32_t thread;  ///< 0 = not a thread's
   std::int64_t start_ns;
   std::int64_t end_ns;
   std::uint32_t correlation;  ///< of the call that caused it; 0 = none

@@ -15,9 +15,9 @@ struct PcSampleEvent {
   std::uint64_t module;     ///< CRC of the cubin
   std::uint64_t pc_offset;  ///< bytes from the start of the function
   std::int64_t begin_ns;
-  std::int64_t at_ns;       ///< the interval's end
-  TextId file;              ///< source file; 0 = not known
-  std::uint32_t line;       ///< 0 = not known
+  std::int64_t at_ns;  ///< the interval's end
+  TextId file;         ///< source file; 0 = not known
+  std::uint32_t line;  ///< 0 = not known
   std::uint32_t samples;
   std::uint32_t reserved;
 };

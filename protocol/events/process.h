@@ -11,8 +11,8 @@ struct ProcessEvent {
   EventHeader header;
   std::uint32_t pid;
   std::uint32_t parent;
-  TextId name;         ///< of the executable file
-  TextId command;      ///< with its arguments
+  TextId name;              ///< of the executable file
+  TextId command;           ///< with its arguments
   std::int32_t rank;        ///< as its launcher numbers it (MPI, Slurm, torchrun); -1 = none
   std::int32_t local_rank;  ///< within the machine; -1 = none
   std::int64_t seen_ns;     ///< when the producer started

@@ -20,8 +20,8 @@ enum class SitePurpose : std::uint8_t {
   room = 2,  ///< that a channel's producer may go on: acknowledgements
 };
 
-/// Who releases, or waits, at a site: 0 = not known, 1 = the CPU, 2 and up = the program's devices in its own order. One
-/// device may be several of them.
+/// Who releases, or waits, at a site: 0 = not known, 1 = the CPU, 2 and up = the program's devices in its own order.
+/// One device may be several of them.
 using SiteEnd = std::uint8_t;
 inline constexpr SiteEnd kHostEnd = 1, kFirstDeviceEnd = 2;
 

@@ -1,4 +1,5 @@
-// A synchronization as CUPTI saw it: a host thread, or a stream, that waits for a stream, an event or a context (host times).
+// A synchronization as CUPTI saw it: a host thread, or a stream, that waits for a stream, an event or a context (host
+// times).
 #pragma once
 
 #include "protocol/events/header.h"
@@ -14,10 +15,10 @@ struct SyncEvent {
   std::int64_t end_ns;
   std::uint64_t event_sync;  ///< joins with CudaEventEvent: event handles are used again, this is not; 0 = none
   std::uint32_t context;
-  std::uint32_t stream;      ///< kNoStream where it is not about one
-  std::uint32_t event;       ///< the event's id; 0 = none
+  std::uint32_t stream;  ///< kNoStream where it is not about one
+  std::uint32_t event;   ///< the event's id; 0 = none
   std::uint32_t correlation;
-  std::int32_t result;       ///< of the call that synchronized; 0 = success
+  std::int32_t result;  ///< of the call that synchronized; 0 = success
   SyncKind kind;
   std::uint8_t reserved[3];
 

@@ -1,4 +1,5 @@
-// What the kernel's scheduler did with one thread of the program in an interval (host times). The tool looks from outside.
+// What the kernel's scheduler did with one thread of the program in an interval (host times). The tool looks from
+// outside.
 #pragma once
 
 #include "protocol/events/header.h"

@@ -26,8 +26,8 @@ struct WaitEvent {
   std::uint64_t arrived_ns;
   std::uint64_t resumed_ns;
   std::uint32_t switched_after_ns;  ///< the first change of strategy noticed during this wait, after arrival; 0 = none
-  std::uint32_t value;              ///< the value of the word that ended the wait, or what stands for a bit of it (bit_value.h)
-  std::uint8_t strategy;            ///< the one in force when the wait ended
+  std::uint32_t value;    ///< the value of the word that ended the wait, or what stands for a bit of it (bit_value.h)
+  std::uint8_t strategy;  ///< the one in force when the wait ended
   WaitStatus status;
   WordTag word_tag;
   std::uint8_t warps;        ///< of the waiting group; 0 = not known

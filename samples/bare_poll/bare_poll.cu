@@ -1,8 +1,8 @@
-// An ordinary CUDA program that polls in a kernel, as such programs do: it knows nothing of wic-prof, which is to find the
-// loop from outside.
+// An ordinary CUDA program that polls in a kernel, as such programs do: it knows nothing of wic-prof, which is to find
+// the loop from outside.
 //
-// Each iteration has a kernel whose blocks wait for a word and one that computes beside it. When the computing kernel has
-// ended, the CPU writes the word, and the waiting blocks read what it has left for them.
+// Each iteration has a kernel whose blocks wait for a word and one that computes beside it. When the computing kernel
+// has ended, the CPU writes the word, and the waiting blocks read what it has left for them.
 #include <cuda_runtime.h>
 #include <getopt.h>
 
@@ -114,7 +114,8 @@ int run(const Options& options) {
   check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
   const int waiters = options.waiters > 0 ? options.waiters : device.multiProcessorCount;
   // All waiting blocks and one computing block an SM have to fit at once.
-  const int most = device.multiProcessorCount * std::min(16, (device.maxThreadsPerMultiProcessor - kComputeThreads) / kThreads);
+  const int most =
+      device.multiProcessorCount * std::min(16, (device.maxThreadsPerMultiProcessor - kComputeThreads) / kThreads);
   if (waiters > most) {
     std::fprintf(stderr, "bare_poll: %d waiters do not fit this GPU beside the work; at most %d\n", waiters, most);
     return 3;
@@ -160,9 +161,10 @@ int run(const Options& options) {
   check(cudaMemcpy(sums.data(), received, sizeof(unsigned) * waiters, cudaMemcpyDeviceToHost), "cudaMemcpy");
   check(cudaMemcpy(computed.data(), data, sizeof(float) * values, cudaMemcpyDeviceToHost), "cudaMemcpy");
   check(cudaMemcpy(&late, missed, sizeof late, cudaMemcpyDeviceToHost), "cudaMemcpy");
-  const bool right = late == 0 &&
-                     std::all_of(sums.begin(), sums.end(), [&](unsigned sum) { return sum == static_cast<unsigned>(expected); }) &&
-                     std::all_of(computed.begin(), computed.end(), [](float value) { return value > 1.99f && value <= 2.0f; });
+  const bool right =
+      late == 0 &&
+      std::all_of(sums.begin(), sums.end(), [&](unsigned sum) { return sum == static_cast<unsigned>(expected); }) &&
+      std::all_of(computed.begin(), computed.end(), [](float value) { return value > 1.99f && value <= 2.0f; });
   std::sort(times.begin(), times.end());
   std::printf("bare_poll: %d waiters, %d iterations of %.2f ms (median), word in %s memory: %s\n", waiters,
               options.iterations, times[times.size() / 2], options.word_on_device ? "device" : "pinned host",

@@ -11,8 +11,8 @@ namespace sample::h3d {
 /// One value of the field. Arithmetic on it wraps, so it is exact everywhere: see stencil.h.
 using Cell = std::uint32_t;
 
-/// A box of cells: where it begins and how far it reaches. Own cells have coordinates 1..n (along x 1..nx), ghost cells 0 and
-/// one more than the last.
+/// A box of cells: where it begins and how far it reaches. Own cells have coordinates 1..n (along x 1..nx), ghost cells
+/// 0 and one more than the last.
 struct Box {
   std::uint32_t x, y, z;
   std::uint32_t nx, ny, nz;
@@ -43,12 +43,18 @@ struct Brick {
   static constexpr std::uint32_t kShellBoxes = 6;
   WIC_DEVICE Box shell(std::uint32_t box) const {
     switch (box) {
-      case 0: return {1, 1, 1, nx, n, 1};
-      case 1: return {1, 1, n, nx, n, far_side(n)};
-      case 2: return {1, 1, 2, nx, 1, inner(n)};
-      case 3: return {1, n, 2, nx, far_side(n), inner(n)};
-      case 4: return {1, 2, 2, 1, inner(n), inner(n)};
-      default: return {nx, 2, 2, far_side(nx), inner(n), inner(n)};
+      case 0:
+        return {1, 1, 1, nx, n, 1};
+      case 1:
+        return {1, 1, n, nx, n, far_side(n)};
+      case 2:
+        return {1, 1, 2, nx, 1, inner(n)};
+      case 3:
+        return {1, n, 2, nx, far_side(n), inner(n)};
+      case 4:
+        return {1, 2, 2, 1, inner(n), inner(n)};
+      default:
+        return {nx, 2, 2, far_side(nx), inner(n), inner(n)};
     }
   }
 

@@ -14,8 +14,7 @@ struct CheckPlan {
   std::uint32_t most;  ///< iterations that it can repeat; one at least
 
   static CheckPlan for_cells(std::size_t cells) {
-    return {static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(kCellUpdates / cells, 1, std::uint64_t{1} << 31))};
+    return {static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kCellUpdates / cells, 1, std::uint64_t{1} << 31))};
   }
 
   /// 0: it repeats all of them. A run that is too long for that goes on for so many iterations more, and those are

@@ -40,7 +40,8 @@ WIC_DEVICE void unpack(const Brick& brick, const Box& box, const Cell* buffer, C
 
 /// The eight directions in which a rank is its own neighbour.
 template <class Step>
-WIC_DEVICE void copy_self(const Brick& brick, Cell* field, std::uint32_t first, std::uint32_t stride, const Step& step) {
+WIC_DEVICE void copy_self(const Brick& brick, Cell* field, std::uint32_t first, std::uint32_t stride,
+                          const Step& step) {
   for (std::uint32_t copy = 0; copy < kSelfCopies; ++copy) {
     const Direction d = self_direction(copy);
     const Box from = own_box(brick, d.opposite());

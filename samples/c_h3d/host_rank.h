@@ -69,9 +69,8 @@ class HostRank {
     copy_self(brick_, current_.data(), member, members, NoStep{});
     average_box(brick_, brick_.interior(), current_.data(), next_.data(), member, members);
     for (std::uint32_t m = member; m < kMessages; m += members) {
-      const wic::WaitResult wait =
-          runtime_.wait_until(around.sites.of(m), iteration, around.incoming_word(m, iteration),
-                              wic::AtLeast{iteration}, timeout);
+      const wic::WaitResult wait = runtime_.wait_until(
+          around.sites.of(m), iteration, around.incoming_word(m, iteration), wic::AtLeast{iteration}, timeout);
       if (wait.status != wicprof::WaitStatus::satisfied) {
         if (missed_.fetch_add(1) == 0) first_missed_ = m;
         return;

@@ -169,8 +169,8 @@ struct AnyExchange {
     if (wait.value != iteration && thread.index() == 0) thread.fetch_add(&whole.trouble->overruns, 1);
     const bool naive = naive_step != 0;
     if (!naive || thread.index() == 0) {
-      unpack(whole.brick, ghost_box(whole.brick, direction_of(message)), from.incoming(message, iteration), whole.current,
-             thread.index(), naive ? 1 : thread.block_size(), [&] { thread.step(); });
+      unpack(whole.brick, ghost_box(whole.brick, direction_of(message)), from.incoming(message, iteration),
+             whole.current, thread.index(), naive ? 1 : thread.block_size(), [&] { thread.step(); });
     }
     thread.sync_warp();
     return true;

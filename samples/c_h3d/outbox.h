@@ -1,5 +1,5 @@
-// Where a rank's messages lie: in pinned host memory, which the CPU and every GPU read and write in place; in the naive way in
-// managed memory.
+// Where a rank's messages lie: in pinned host memory, which the CPU and every GPU read and write in place; in the naive
+// way in managed memory.
 //
 // Each of the 18 messages has two places, for even and for odd iterations. A place is a contiguous buffer and a flag
 // word on a line of its own; the flag holds the number of the iteration whose message the buffer holds.

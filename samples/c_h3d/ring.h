@@ -15,9 +15,9 @@ namespace sample::h3d {
 
 struct RingOptions {
   std::uint32_t host_planes = 0;  ///< the CPU rank's cells along x; 0 = as many as a device's
-  std::uint32_t threads = 1;  ///< the CPU rank's
-  bool naive = false;         ///< the ranks' own way of waiting is Algorithm 1 of the WIC paper; the backend's is not
-  std::string prefix = {};    ///< in front of the sites' names
+  std::uint32_t threads = 1;      ///< the CPU rank's
+  bool naive = false;       ///< the ranks' own way of waiting is Algorithm 1 of the WIC paper; the backend's is not
+  std::string prefix = {};  ///< in front of the sites' names
   RankGrid grid = {};
 };
 
@@ -37,12 +37,12 @@ class Ring {
     if (options.naive) {
       if (wicprof::Result<> made = ring->make_medium(ring->naive_, true); !made) return made.error();
     }
-    ring->host_ = std::make_unique<HostRank>(runtime, ring->neighbours(ring->fast_, 0),
-                                             ring->domain_.brick(0), options.threads);
+    ring->host_ =
+        std::make_unique<HostRank>(runtime, ring->neighbours(ring->fast_, 0), ring->domain_.brick(0), options.threads);
     if (options.naive) ring->host_->use_naively(ring->neighbours(ring->naive_, 0));
     for (std::uint32_t d = 0; d < runtime.device_count(); ++d) {
-      auto rank = DeviceRank::make(runtime.device(d), runtime.view(d), ring->neighbours(ring->fast_, d + 1), ring->domain_.brick(d + 1),
-                                   ring->ranks_on(runtime.device(d)), options.grid);
+      auto rank = DeviceRank::make(runtime.device(d), runtime.view(d), ring->neighbours(ring->fast_, d + 1),
+                                   ring->domain_.brick(d + 1), ring->ranks_on(runtime.device(d)), options.grid);
       if (!rank) return rank.error();
       if (options.naive) rank->use_naively(ring->neighbours(ring->naive_, d + 1));
       ring->devices_.push_back(*std::move(rank));
@@ -126,7 +126,9 @@ class Ring {
   };
 
   Ring(wic::Runtime& runtime, std::uint32_t n, const RingOptions& options)
-      : runtime_(runtime), options_(options), domain_{static_cast<std::uint32_t>(runtime.device_count()) + 1, n,
+      : runtime_(runtime),
+        options_(options),
+        domain_{static_cast<std::uint32_t>(runtime.device_count()) + 1, n,
                 options.host_planes != 0 ? options.host_planes : n} {}
 
   static std::string words_for(std::uint32_t message) {
@@ -189,7 +191,7 @@ class Ring {
     };
     const std::uint32_t left = (rank + domain_.ranks - 1) % domain_.ranks;
     const std::uint32_t right = (rank + 1) % domain_.ranks;
-    return {at(rank).outbox,          at(rank).sites,         at(left),           at(right),
+    return {at(rank).outbox,       at(rank).sites,         at(left),          at(right),
             domain_.begin_x(rank), domain_.brick(rank).nx, domain_.length_x()};
   }
 

@@ -18,8 +18,8 @@
 
 namespace sample::srs {
 
-/// Bytes from the beginning of a pass of the satellite to a tile: passes have as many whole batches as fit 8 GiB, so that a
-/// stream without an end has places that a trace can tell.
+/// Bytes from the beginning of a pass of the satellite to a tile: passes have as many whole batches as fit 8 GiB, so
+/// that a stream without an end has places that a trace can tell.
 inline std::uint64_t place_in_pass(const BatchShape& shape, std::uint32_t batch, std::uint32_t tile) {
   const std::uint64_t batch_bytes = std::uint64_t{shape.tiles} * shape.tile_bytes();
   const std::uint64_t batches = std::max<std::uint64_t>((std::uint64_t{8} << 30) / batch_bytes, 1);
@@ -37,8 +37,8 @@ class Ground {
          std::optional<Spoilt> spoilt = {})
       : tiles_(std::move(tiles)), shape_(shape), calibration_(shape.edge), spoilt_(spoilt), team_(threads) {}
 
-  /// Sends a batch to each of the stations; returns once it is sent. Error: a station has left no room in time, in words;
-  /// then the rest of the batch is not sent.
+  /// Sends a batch to each of the stations; returns once it is sent. Error: a station has left no room in time, in
+  /// words; then the rest of the batch is not sent.
   wicprof::Result<> send(std::span<const std::unique_ptr<Station>> stations, std::uint32_t batch,
                          std::uint64_t timeout_ns) {
     next_ = 0;

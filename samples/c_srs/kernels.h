@@ -1,5 +1,5 @@
-// A station's kernels: `Receive` takes a batch in, once it has made the products of the batch before; `Distribute` makes
-// those of the last one.
+// A station's kernels: `Receive` takes a batch in, once it has made the products of the batch before; `Distribute`
+// makes those of the last one.
 #pragma once
 
 #include "c_srs/filter.h"
@@ -55,8 +55,8 @@ struct Products {
     for (; row >= shape.target(index).edge; ++index) row -= shape.target(index).edge;
     const Target target = shape.target(index);
     const Pixel* const from = smooth + std::uint64_t{tile} * shape.tile_pixels();
-    const std::uint64_t place = std::uint64_t{tile} * shape.product_pixels() + shape.product_begin(index) +
-                                std::uint64_t{row} * target.edge;
+    const std::uint64_t place =
+        std::uint64_t{tile} * shape.product_pixels() + shape.product_begin(index) + std::uint64_t{row} * target.edge;
     std::uint64_t sum = 0;
     for (std::uint32_t x = thread.lane(); x < target.edge; x += wic::kWarpSize) {
       const Shade shade = range.shade(resampled(from, shape.edge, target, x, row), target.shades);
@@ -68,8 +68,8 @@ struct Products {
   }
 };
 
-/// The first `receivers` blocks do their share of the products (C1), then wait for tiles and filter each (C2). The others
-/// do their share and are done: they never need what is on its way.
+/// The first `receivers` blocks do their share of the products (C1), then wait for tiles and filter each (C2). The
+/// others do their share and are done: they never need what is on its way.
 struct Receive {
   static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 2;
   static constexpr std::uint32_t kSharedBytes = sizeof(BlockWork);
@@ -81,8 +81,8 @@ struct Receive {
   std::uint32_t receivers;
   Products before;  ///< of the batch before
   // This batch; device memory.
-  Pixel* raw;     ///< its tiles as they came
-  Pixel* smooth;  ///< and filtered
+  Pixel* raw;                ///< its tiles as they came
+  Pixel* smooth;             ///< and filtered
   std::uint32_t* histogram;  ///< kBins, 0 before
   Stretch* stretch;
   std::uint32_t* finished;  ///< receivers that are done; 0 before and after

@@ -28,7 +28,8 @@ struct PipelineOptions {
 class Pipeline final : public App {
  public:
   static constexpr std::uint32_t kMostBatches = Station::kDigests / 2;
-  /// So many batches of different tiles are compared at most, the last ones: the reference takes far longer than the stations.
+  /// So many batches of different tiles are compared at most, the last ones: the reference takes far longer than the
+  /// stations.
   static constexpr std::size_t kMostDifferent = 64;
 
   static wicprof::Result<std::unique_ptr<Pipeline>> make(wic::Runtime& runtime, std::shared_ptr<const TileSet> tiles,
@@ -119,10 +120,9 @@ class Pipeline final : public App {
 
   wicprof::Error missed(const Station& station, const DeviceTrouble& trouble) const {
     return wicprof::failed("deadline passed: tile " + std::to_string(trouble.tile) + " of batch " +
-                                std::to_string(trouble.failed_at) + " did not come at " +
-                                station.lane().turn(trouble.failed_at).channel->spec().name + ".data, and " +
-                                std::to_string(trouble.missed - 1) +
-                                " more; raise --timeout if the machine is busy");
+                           std::to_string(trouble.failed_at) + " did not come at " +
+                           station.lane().turn(trouble.failed_at).channel->spec().name + ".data, and " +
+                           std::to_string(trouble.missed - 1) + " more; raise --timeout if the machine is busy");
   }
   wicprof::Error wrong(std::uint32_t station, std::uint32_t batch, const std::string& what) const {
     return wicprof::failed("station " + std::to_string(station) + ", batch " + std::to_string(batch) + ": " + what);

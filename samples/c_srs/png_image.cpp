@@ -55,7 +55,8 @@ class Reader {
     if constexpr (std::endian::native == std::endian::little) png_set_swap(png_);
     png_set_interlace_handling(png_);
     png_read_update_info(png_, info_);
-    if (png_get_rowbytes(png_, info_) != std::size_t{width()} * sizeof(Pixel)) png_error(png_, "its colours are not known");
+    if (png_get_rowbytes(png_, info_) != std::size_t{width()} * sizeof(Pixel))
+      png_error(png_, "its colours are not known");
     return true;
   }
 

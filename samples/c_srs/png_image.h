@@ -18,8 +18,8 @@ struct Image {
   std::vector<Pixel> pixels;  ///< row by row
 };
 
-/// A PNG of any depth and colour as grey values of 16 bits: colours by their luminance, transparency left out. `name` is for
-/// the errors: no PNG, a damaged one, one that is larger than 2^28 pixels.
+/// A PNG of any depth and colour as grey values of 16 bits: colours by their luminance, transparency left out. `name`
+/// is for the errors: no PNG, a damaged one, one that is larger than 2^28 pixels.
 wicprof::Result<Image> decode_png(std::span<const std::byte> png, const std::string& name);
 
 /// The same into memory that is there, `pixels` of width x height. Error also: the image has another size.

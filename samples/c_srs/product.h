@@ -22,19 +22,24 @@ inline constexpr std::uint32_t kMostEdge = 1024;  ///< of a tile, so that everyt
 
 /// A batch of tiles: what comes in, and the products of each tile one behind the other, target by target.
 struct BatchShape {
-  std::uint32_t edge = 0;   ///< pixels of a tile's edge
+  std::uint32_t edge = 0;  ///< pixels of a tile's edge
   std::uint32_t tiles = 0;
 
   WIC_DEVICE constexpr std::uint32_t tile_pixels() const { return edge * edge; }
-  WIC_DEVICE constexpr std::uint32_t tile_bytes() const { return tile_pixels() * static_cast<std::uint32_t>(sizeof(Pixel)); }
+  WIC_DEVICE constexpr std::uint32_t tile_bytes() const {
+    return tile_pixels() * static_cast<std::uint32_t>(sizeof(Pixel));
+  }
   WIC_DEVICE constexpr std::uint64_t pixels() const { return std::uint64_t{tiles} * tile_pixels(); }
 
   /// The archive gets all there is, the map two thirds of it, the catalogue a small picture in few shades.
   WIC_DEVICE constexpr Target target(std::uint32_t index) const {
     switch (index) {
-      case 0: return {Resampling::none, edge, 256};
-      case 1: return {Resampling::bilinear, edge < 2 ? 1 : edge * 2 / 3, 64};
-      default: return {Resampling::area, edge < 4 ? 1 : edge / 4, 16};
+      case 0:
+        return {Resampling::none, edge, 256};
+      case 1:
+        return {Resampling::bilinear, edge < 2 ? 1 : edge * 2 / 3, 64};
+      default:
+        return {Resampling::area, edge < 4 ? 1 : edge / 4, 16};
     }
   }
   /// Rows of all targets' pictures of a tile.
@@ -54,7 +59,8 @@ using Shade = std::uint8_t;
 inline constexpr std::uint32_t kBins = 256;
 WIC_DEVICE constexpr std::uint32_t bin_of(Pixel value) { return value >> 8; }
 
-/// The range of values that is spread over a target's shades: without the darkest and the brightest fiftieth of a batch.
+/// The range of values that is spread over a target's shades: without the darkest and the brightest fiftieth of a
+/// batch.
 struct Stretch {
   std::uint32_t low, high;
 
@@ -74,8 +80,8 @@ WIC_DEVICE constexpr Stretch stretch_of(const std::uint32_t* histogram, std::uin
   return {low * 256, high * 256 + 255};
 }
 
-/// What a product's pixel adds to the batch's digest, modulo 2^64: the digest does not depend on the order, and tells any
-/// change of a pixel or exchange of two.
+/// What a product's pixel adds to the batch's digest, modulo 2^64: the digest does not depend on the order, and tells
+/// any change of a pixel or exchange of two.
 WIC_DEVICE constexpr std::uint64_t digest_of(std::uint64_t place, Shade shade) {
   std::uint64_t h = (place << 8 | shade) + 0x9e3779b97f4a7c15u;
   h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;

@@ -1,5 +1,6 @@
-// The radiometric correction: each column of pixels comes from a detector of its own, which sees a little even in the dark
-// and is a little more or less sensitive than its neighbours. In whole numbers, so that every run gives the same bits.
+// The radiometric correction: each column of pixels comes from a detector of its own, which sees a little even in the
+// dark and is a little more or less sensitive than its neighbours. In whole numbers, so that every run gives the same
+// bits.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,8 @@ class Calibration {
   explicit Calibration(std::uint32_t columns) : detectors_(columns) {
     for (std::uint32_t x = 0; x < columns; ++x) {
       const std::uint32_t h = (x + 1) * 2654435761u;
-      detectors_[x] = {static_cast<std::int32_t>(h >> 23), (1 << kShift) - 491 + static_cast<std::int32_t>((h >> 8) % 983)};
+      detectors_[x] = {static_cast<std::int32_t>(h >> 23),
+                       (1 << kShift) - 491 + static_cast<std::int32_t>((h >> 8) % 983)};
     }
   }
 

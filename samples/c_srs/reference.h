@@ -1,5 +1,5 @@
-// The reference: the same pictures from the same tiles, one after the other and without messages; the filter in two passes
-// where the kernel makes one.
+// The reference: the same pictures from the same tiles, one after the other and without messages; the filter in two
+// passes where the kernel makes one.
 #pragma once
 
 #include <map>
@@ -41,7 +41,8 @@ inline std::vector<Pixel> smoothed(const std::vector<Pixel>& tile, std::uint32_t
   const auto across = pass({tile.begin(), tile.end()}, 1, edge);
   const auto both = pass(across, edge, 1);
   std::vector<Pixel> result(tile.size());
-  std::transform(both.begin(), both.end(), result.begin(), [](std::uint32_t v) { return static_cast<Pixel>((v + 128) / 256); });
+  std::transform(both.begin(), both.end(), result.begin(),
+                 [](std::uint32_t v) { return static_cast<Pixel>((v + 128) / 256); });
   return result;
 }
 
@@ -128,7 +129,7 @@ class Reference {
   std::shared_ptr<const TileSet> tiles_;
   BatchShape shape_;
   Calibration calibration_;
-  std::vector<std::vector<Pixel>> smooth_;  // as far as they were needed
+  std::vector<std::vector<Pixel>> smooth_;          // as far as they were needed
   std::map<std::uint32_t, std::uint64_t> digests_;  // by the batch's first tile
 };
 

@@ -26,8 +26,8 @@ WIC_DEVICE inline std::uint32_t bilinear(const Pixel* tile, std::uint32_t edge, 
   return (upper * (256 - y.weight) + lower * y.weight + 32768) >> 16;
 }
 
-/// The mean of the pixels that a pixel of the smaller picture stands for, rounded; for the targets' sizes a box has at most
-/// 7^2 pixels.
+/// The mean of the pixels that a pixel of the smaller picture stands for, rounded; for the targets' sizes a box has at
+/// most 7^2 pixels.
 WIC_DEVICE inline std::uint32_t area_mean(const Pixel* tile, std::uint32_t edge, std::uint32_t to_edge, std::uint32_t x,
                                           std::uint32_t y) {
   const std::uint32_t left = x * edge / to_edge, right = (x + 1) * edge / to_edge;
@@ -45,8 +45,10 @@ WIC_DEVICE inline std::uint32_t resampled(const Pixel* tile, std::uint32_t edge,
   switch (target.resampling) {
     case Resampling::bilinear:
       return bilinear(tile, edge, Between::of(x, target.edge, edge), Between::of(y, target.edge, edge));
-    case Resampling::area: return area_mean(tile, edge, target.edge, x, y);
-    case Resampling::none: break;
+    case Resampling::area:
+      return area_mean(tile, edge, target.edge, x, y);
+    case Resampling::none:
+      break;
   }
   return tile[y * edge + x];
 }

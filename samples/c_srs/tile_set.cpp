@@ -51,7 +51,8 @@ class TemporaryFolder {
     const fs::path base = fs::temp_directory_path(error);
     std::string name = (base / "c_srs.XXXXXX").string();
     if (error || mkdtemp(name.data()) == nullptr) {
-      return wicprof::unavailable("no folder can be made in " + base.string() + "; set TMPDIR to one that can be written");
+      return wicprof::unavailable("no folder can be made in " + base.string() +
+                                  "; set TMPDIR to one that can be written");
     }
     return TemporaryFolder(name);
   }

@@ -1,5 +1,5 @@
-// The tiles that come down from the satellite: as PNG, in memory, all of one size. The stream goes through them round and
-// round.
+// The tiles that come down from the satellite: as PNG, in memory, all of one size. The stream goes through them round
+// and round.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace sample::srs {
 
 class TileSet {
  public:
-  /// All PNG files of a folder, in the order of their names, cut into tiles of edge x edge pixels; what the last column and
-  /// row lack is filled with the image's last pixels. Errors: no folder, no PNG in it, one that cannot be read.
+  /// All PNG files of a folder, in the order of their names, cut into tiles of edge x edge pixels; what the last column
+  /// and row lack is filled with the image's last pixels. Errors: no folder, no PNG in it, one that cannot be read.
   static wicprof::Result<std::shared_ptr<const TileSet>> load(const std::filesystem::path& folder, std::uint32_t edge);
 
   /// `count` tiles of scenery.h: written to a folder of their own among the temporary files, loaded from there, and

@@ -32,7 +32,8 @@ CLI::Validator checked(const AppOption& option) {
 void add_app_options(CLI::App& cli, const AppInfo& info, Program& program) {
   AppOptions& app = program.app;
   cli.add_option("-w,--wait", app.way,
-                 "naive (Algorithm 1 of the WIC paper), poll (tuned polling) or park; under wic-prof its --mode and toggle go first")
+                 "naive (Algorithm 1 of the WIC paper), poll (tuned polling) or park; under wic-prof its --mode and "
+                 "toggle go first")
       ->transform(CLI::CheckedTransformer(kWays))
       ->default_str("poll");
   cli.add_option("-n,--size", app.size, info.size_help)->check(CLI::Range(1u, 1u << 30));
@@ -100,9 +101,10 @@ int report(const AppInfo& info, const Program& program, const App& app, const Ti
            const wicprof::Result<>& result) {
   if (!result && result.error().kind != wicprof::ErrorKind::failed) return fail(info.name, result.error());
   const Traffic traffic = app.traffic();
-  fmt::print("{}: {} steps on {} ({}), {}, step p50 {:.1f} us ({:.1f} to {:.1f}), {:.4g} messages ({:.1f} KiB) a step, {}\n",
-             info.name, times.us.size(), program.common.devices, way_name(program.app.way), app.shape(), times.at(0.5),
-             times.at(0.05), times.at(0.95), traffic.messages, traffic.bytes / 1024, result ? "ok" : "FAILED");
+  fmt::print(
+      "{}: {} steps on {} ({}), {}, step p50 {:.1f} us ({:.1f} to {:.1f}), {:.4g} messages ({:.1f} KiB) a step, {}\n",
+      info.name, times.us.size(), program.common.devices, way_name(program.app.way), app.shape(), times.at(0.5),
+      times.at(0.05), times.at(0.95), traffic.messages, traffic.bytes / 1024, result ? "ok" : "FAILED");
   if (result) return 0;
   fmt::print("{}: {}\n", info.name, result.error().message);
   return 1;
@@ -115,8 +117,8 @@ std::uint32_t AppOptions::number(const std::string& name) const {
 }
 
 int run_app(const AppInfo& info, int argc, char** argv) {
-  CLI::App cli{fmt::format("{}: {}\nExample: wic-prof run --schedule poll:2s,park:2s -- {} --devices {} --seconds 4", info.name,
-                           info.summary, info.name, info.devices)};
+  CLI::App cli{fmt::format("{}: {}\nExample: wic-prof run --schedule poll:2s,park:2s -- {} --devices {} --seconds 4",
+                           info.name, info.summary, info.name, info.devices)};
   Program program;
   program.common.devices = info.devices;
   add_options(cli, program.common, Waits::apps_own);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "wic/device.h"
 #include "wic/channel_spec.h"
+#include "wic/device.h"
 #include "wic/runtime.h"
 
 namespace sample {
@@ -22,8 +22,8 @@ struct AppOptions {
   std::uint32_t block_size = 0;  ///< threads, a multiple of 32; 0 = the application's choice
   bool on_gpu = false;
   std::uint64_t timeout_ns = 10'000'000'000;  ///< the deadline of every wait
-  std::string prefix;                         ///< in front of the wait sites' names: one runtime can hold several applications
-  std::map<std::string, std::string> more;    ///< AppInfo::options: name to value, the default where none was given
+  std::string prefix;  ///< in front of the wait sites' names: one runtime can hold several applications
+  std::map<std::string, std::string> more;  ///< AppInfo::options: name to value, the default where none was given
 
   /// The application's own option as a number; it has passed AppOption::check.
   std::uint32_t number(const std::string& name) const;
@@ -52,7 +52,7 @@ class App {
 struct AppOption {
   const char* name;  ///< without the dashes
   const char* help;
-  const char* standard;             ///< the default
+  const char* standard;               ///< the default
   std::uint32_t least = 0, most = 0;  ///< of a number; most = 0: any text
 };
 
@@ -67,7 +67,8 @@ struct AppInfo {
   wicprof::Result<std::unique_ptr<App>> (*make)(wic::Runtime& runtime, const AppOptions& options);
 };
 
-/// The program around an application. Exit status: 0 right, 1 wrong or too late, 2 bad usage, 3 the machine cannot do it.
+/// The program around an application. Exit status: 0 right, 1 wrong or too late, 2 bad usage, 3 the machine cannot do
+/// it.
 int run_app(const AppInfo& info, int argc, char** argv);
 
 }  // namespace sample

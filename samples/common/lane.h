@@ -1,5 +1,5 @@
-// A path of messages in two ways: the program's own (naive or poll) and the backend's. Which one an iteration takes follows the
-// toggle, so that what comes before it and what comes after it are the ways as they would be alone.
+// A path of messages in two ways: the program's own (naive or poll) and the backend's. Which one an iteration takes
+// follows the toggle, so that what comes before it and what comes after it are the ways as they would be alone.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 namespace sample {
 
 struct LaneSpec {
-  std::string name;  ///< at most 36 bytes; the wait sites are NAME.data and NAME.room, in the naive way NAME.naive.data and .room
+  std::string name;  ///< at most 36 bytes; the wait sites are NAME.data and NAME.room, in the naive way NAME.naive.data
+                     ///< and .room
   wic::End producer, consumer;
   std::uint32_t tags = 1;
   std::uint32_t max_bytes = 8;
@@ -38,9 +39,9 @@ class Lane {
   /// Errors: those of wic::Channel::make().
   static wicprof::Result<std::unique_ptr<Lane>> make(wic::Runtime& runtime, const LaneSpec& spec);
 
-  /// The first to ask for an iteration decides by how the site is wanted to wait just then; all others get the same. Both ends
-  /// ask with the same numbers, from 1 on; an iteration that nobody asks for has its turn all the same, and its messages would be
-  /// missed: each tag is sent in each iteration, or the program keeps count itself.
+  /// The first to ask for an iteration decides by how the site is wanted to wait just then; all others get the same.
+  /// Both ends ask with the same numbers, from 1 on; an iteration that nobody asks for has its turn all the same, and
+  /// its messages would be missed: each tag is sent in each iteration, or the program keeps count itself.
   Turn turn(std::uint32_t iteration);
 
   const LaneSpec& spec() const { return spec_; }

@@ -44,9 +44,12 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
 int fail(const char* sample, const wicprof::Error& error) {
   std::fprintf(stderr, "%s: %s\n", sample, error.message.c_str());
   switch (error.kind) {
-    case wicprof::ErrorKind::bad_input: return 2;
-    case wicprof::ErrorKind::unavailable: return 3;
-    case wicprof::ErrorKind::failed: break;
+    case wicprof::ErrorKind::bad_input:
+      return 2;
+    case wicprof::ErrorKind::unavailable:
+      return 3;
+    case wicprof::ErrorKind::failed:
+      break;
   }
   return 1;
 }

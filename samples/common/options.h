@@ -29,15 +29,15 @@ void add_options(CLI::App& app, SampleOptions& options, Waits waits = Waits::pol
 /// Parses the command line; nothing to go on with (--help, or an error that was said) gives the exit status.
 std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
-/// Says what went wrong on stderr and returns the exit status for it: 1 for a failed check, 2 for bad usage, 3 for what this
-/// machine lacks.
+/// Says what went wrong on stderr and returns the exit status for it: 1 for a failed check, 2 for bad usage, 3 for what
+/// this machine lacks.
 int fail(const char* sample, const wicprof::Error& error);
 
 /// Counts iterations until there were enough of them or the time is over.
 class Progress {
  public:
   explicit Progress(const SampleOptions& options);
-  bool more() const;           ///< whether another iteration is due
+  bool more() const;                             ///< whether another iteration is due
   std::uint32_t next() { return ++iteration_; }  ///< its number, from 1
   std::uint32_t done() const { return iteration_; }
 

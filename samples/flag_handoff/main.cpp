@@ -46,7 +46,7 @@ Result<Outcome> run(const sample::SampleOptions& options, std::uint32_t blocks, 
   for (sample::Progress progress(options); progress.more();) {
     const std::uint32_t iteration = progress.next();
     const wicprof::TimeNs begin = wicprof::now_ns();
-    const HandoffConsumer consumer{rt.view(0), *site, iteration,     options.timeout_ns(), flags->data(),
+    const HandoffConsumer consumer{rt.view(0),   *site, iteration,    options.timeout_ns(), flags->data(),
                                    data->data(), count, sums->data(), sums->data() + blocks};
     if (auto r = (*stream)->copy(sums->data(), zeros->data(), zeros->bytes()); !r) return r.error();
     if (auto r = wic::launch(**stream, {blocks, 128}, consumer); !r) return r.error();
@@ -71,8 +71,9 @@ Result<Outcome> run(const sample::SampleOptions& options, std::uint32_t blocks, 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"flag_handoff: a kernel waits for numbers that the CPU produces.\n"
-               "Example: flag_handoff --devices cuda:0 --iterations 1000"};
+  CLI::App app{
+      "flag_handoff: a kernel waits for numbers that the CPU produces.\n"
+      "Example: flag_handoff --devices cuda:0 --iterations 1000"};
   sample::SampleOptions options;
   std::uint32_t blocks = 8;
   std::uint32_t count = 4096;

@@ -107,8 +107,10 @@ Result<> KMeans::choose_shapes(const AppOptions& options) {
   }
   const auto producers = fair_blocks(runtime_, runtime_.device(0), produce_shape_, wic::kernel_ref(Produce{}));
   if (!producers) return producers.error();
-  // Few points are cut finer: a round of a single tile would be no stream, and there would be nothing to do while a part is on its way.
-  const auto fine = static_cast<std::uint32_t>(std::min<std::uint64_t>(cut_.points / (std::uint64_t{8} * most), 2 * threads));
+  // Few points are cut finer: a round of a single tile would be no stream, and there would be nothing to do while a
+  // part is on its way.
+  const auto fine =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(cut_.points / (std::uint64_t{8} * most), 2 * threads));
   const std::uint32_t standard_part = options.on_gpu ? std::max(fine, wic::kWarpSize) : threads;
   cut_.part = options.number("part") != 0 ? options.number("part") : standard_part;
   const std::uint64_t parts = (cut_.points + cut_.part - 1) / cut_.part;
@@ -208,15 +210,17 @@ Result<> KMeans::check() {
 }  // namespace kmn
 
 const AppInfo& g_kmn_info() {
-  static const AppInfo info{
-      "g_kmn",
-      "k-means: the first device streams points to the others, which cluster them",
-      "points (default: 1024, on GPUs 2^23)",
-      "simt:2",
-      2,
-      {{"clusters", "clusters that are looked for", "16", 1, kmn::kMostClusters},
-       {"part", "points of a message; 0 = as many as a block has threads, on GPUs twice as many, but fewer where a round would have less than eight tiles", "0", 0, 1u << 16}},
-      &kmn::KMeans::make};
+  static const AppInfo info{"g_kmn",
+                            "k-means: the first device streams points to the others, which cluster them",
+                            "points (default: 1024, on GPUs 2^23)",
+                            "simt:2",
+                            2,
+                            {{"clusters", "clusters that are looked for", "16", 1, kmn::kMostClusters},
+                             {"part",
+                              "points of a message; 0 = as many as a block has threads, on GPUs twice as many, but "
+                              "fewer where a round would have less than eight tiles",
+                              "0", 0, 1u << 16}},
+                            &kmn::KMeans::make};
   return info;
 }
 

@@ -1,6 +1,6 @@
-// Blocks that stream memory beside blocks that wait on ONE word in pinned host memory: the worst case known. Each read of
-// the word crosses the bus, and reads of one line queue behind each other; the memory traffic of blocks that have nothing
-// to do with it queues there too (9.5x slower with 528 pollers, measured on an H200).
+// Blocks that stream memory beside blocks that wait on ONE word in pinned host memory: the worst case known. Each read
+// of the word crosses the bus, and reads of one line queue behind each other; the memory traffic of blocks that have
+// nothing to do with it queues there too (9.5x slower with 528 pollers, measured on an H200).
 #pragma once
 
 #include "wic/signal.h"
@@ -24,8 +24,8 @@ enum class HotFlagWaiters : std::uint8_t {
   bare,    ///< a plain polling loop without the backend, to compare its `poll` with
 };
 
-/// waiters + streamers blocks. Blocks go to the SMs in turn, so the roles are dealt out along columns of that table: every
-/// SM gets its share of both.
+/// waiters + streamers blocks. Blocks go to the SMs in turn, so the roles are dealt out along columns of that table:
+/// every SM gets its share of both.
 struct HotFlagKernel {
   static constexpr int kMaxThreads = 256, kMinBlocksAnSm = 8;
 
@@ -46,9 +46,9 @@ struct HotFlagKernel {
   Four* data;             ///< device memory
   std::size_t per_block;  ///< of Four
   std::uint32_t passes;
-  StreamTimes* times;         ///< one a streamer, device memory
-  std::uint32_t* arrivals;    ///< device memory: streamers that have finished, over all iterations
-  std::uint32_t* done;        ///< pinned host memory: the last streamer of the iteration writes its number
+  StreamTimes* times;       ///< one a streamer, device memory
+  std::uint32_t* arrivals;  ///< device memory: streamers that have finished, over all iterations
+  std::uint32_t* done;      ///< pinned host memory: the last streamer of the iteration writes its number
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     const std::uint32_t blocks = waiters + streamers;
@@ -67,11 +67,10 @@ struct HotFlagKernel {
 
  private:
   WIC_DEVICE void consume(const wic::Thread& thread, std::uint32_t waiter) const {
-    const wic::WaitResult wait =
-        role == HotFlagWaiters::bare
-            ? poll_bare(thread)
-            : wic::wait_until(thread, view, wic::block_group(thread), flag_site, iteration, flag,
-                              wic::AtLeast{iteration}, timeout_ns);
+    const wic::WaitResult wait = role == HotFlagWaiters::bare
+                                     ? poll_bare(thread)
+                                     : wic::wait_until(thread, view, wic::block_group(thread), flag_site, iteration,
+                                                       flag, wic::AtLeast{iteration}, timeout_ns);
     if (thread.index() != 0) return;
     if (wait.status == wicprof::WaitStatus::satisfied) {
       consumed[waiter] += wait.value;

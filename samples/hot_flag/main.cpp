@@ -25,8 +25,9 @@ int report(const sample::SampleOptions& options, sample::HotFlag& program, const
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"hot_flag: blocks that stream memory beside blocks that wait on one word in pinned host memory.\n"
-               "Example: wic-prof run --schedule poll:2s,park:2s -- hot_flag --devices cuda:0 --seconds 4"};
+  CLI::App app{
+      "hot_flag: blocks that stream memory beside blocks that wait on one word in pinned host memory.\n"
+      "Example: wic-prof run --schedule poll:2s,park:2s -- hot_flag --devices cuda:0 --seconds 4"};
   sample::SampleOptions options;
   sample::HotFlagShape asked;
   asked.passes = 0;

@@ -36,7 +36,8 @@ class HotFlag {
     const auto room = device.resident_blocks(program.launch_shape(), wic::kernel_ref(HotFlagKernel{}));
     if (!room) return room.error();
     if (blocks > *room) {
-      return wicprof::bad_input(std::to_string(blocks) + " blocks that wait for each other do not fit: the device holds " +
+      return wicprof::bad_input(std::to_string(blocks) +
+                                " blocks that wait for each other do not fit: the device holds " +
                                 std::to_string(*room) + " at once; ask for fewer with --waiters and --streamers");
     }
     if (wicprof::Result<> prepared = program.allocate(device); !prepared) return prepared.error();
@@ -45,11 +46,10 @@ class HotFlag {
 
   /// Site names are the program's, so they are added once for a runtime.
   static wicprof::Result<std::pair<wicprof::SiteId, wicprof::SiteId>> add_sites(wic::Runtime& runtime) {
-    const auto flag = runtime.add_site(
-        {"hot.flag", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, true});
+    const auto flag = runtime.add_site({"hot.flag", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, true});
     if (!flag) return flag.error();
-    const auto done = runtime.add_site(
-        {"hot.streamed", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, true});
+    const auto done =
+        runtime.add_site({"hot.streamed", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, true});
     if (!done) return done.error();
     return std::pair{*flag, *done};
   }
@@ -80,9 +80,8 @@ class HotFlag {
     kernel.arrivals = counters_.data() + kArrivals;
     kernel.done = &words_[kLine];
     if (auto r = wic::launch(*stream_, launch_shape(), kernel); !r) return r.error();
-    const wic::WaitResult streamed =
-        runtime_->wait_until(sites_.second, iteration_, &words_[kLine], wic::AtLeast{iteration_},
-                             static_cast<wicprof::TimeNs>(timeout_ns_));
+    const wic::WaitResult streamed = runtime_->wait_until(
+        sites_.second, iteration_, &words_[kLine], wic::AtLeast{iteration_}, static_cast<wicprof::TimeNs>(timeout_ns_));
     host_missed_ += streamed.status == wicprof::WaitStatus::satisfied ? 0 : 1;
     runtime_->signal(sites_.first, iteration_, &words_[0], iteration_);
     if (auto r = stream_->copy(host_times_.data(), times_.data(), times_.bytes()); !r) return r.error();

@@ -383,7 +383,8 @@ TEST(Activity, IsInTheJsonAnswerAndTheText) {
 
 TEST(Activity, WicProfsOwnProcessIsNoneOfTheProgram) {
   TwoStreams program;
-  program.model.processes = {{0x0f, 1, "wic-prof", "wic-prof run -- app", {}, {}, 0}, {0x10, 0x0f, "app", "app", {}, {}, 0}};
+  program.model.processes = {{0x0f, 1, "wic-prof", "wic-prof run -- app", {}, {}, 0},
+                             {0x10, 0x0f, "app", "app", {}, {}, 0}};
   const Analysis analysis = analyze(program.settled());
   EXPECT_EQ(program.model.program_processes(), 1u);
   const std::string one = analysis_text(program.model, analysis);

@@ -74,9 +74,8 @@ TraceModel migrating(const std::function<std::uint64_t(std::uint32_t, bool)>& ad
 
 TEST(ClassifyMigrations, ManagedMemoryTellsPlacesToo) {
   constexpr std::uint64_t kBase = std::uint64_t{0x7f00} << 32;
-  const Classification stream = classified(migrating([](std::uint32_t i, bool back) {
-    return kBase + (std::uint64_t{i} + (back ? 4096 : 0)) * 65'536;
-  }));
+  const Classification stream = classified(
+      migrating([](std::uint32_t i, bool back) { return kBase + (std::uint64_t{i} + (back ? 4096 : 0)) * 65'536; }));
   EXPECT_EQ(stream.model, Model::alternating);
   EXPECT_EQ(stream.pattern, Pattern::streaming);
   EXPECT_LT(stream.model_confidence, 0.8);

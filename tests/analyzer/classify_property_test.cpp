@@ -1,5 +1,5 @@
-// All models with all patterns, on any number of devices, in any size: found where the trace is whole, and never mistaken
-// for another where it is not.
+// All models with all patterns, on any number of devices, in any size: found where the trace is whole, and never
+// mistaken for another where it is not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,8 +40,8 @@ struct Program {
 
   std::string name() const {
     return std::string(model_name(model)) + " " + std::string(pattern_name(pattern)) + ", " + std::to_string(parties) +
-           (host ? " parties with the CPU" : " parties") + ", size " + std::to_string(size) + ", " + std::to_string(iterations) +
-           " iterations, " + std::to_string(waiters) + " waiters";
+           (host ? " parties with the CPU" : " parties") + ", size " + std::to_string(size) + ", " +
+           std::to_string(iterations) + " iterations, " + std::to_string(waiters) + " waiters";
   }
 };
 
@@ -69,7 +69,8 @@ struct Places {
       case Pattern::scatter_gather: {
         const auto piece = static_cast<std::uint32_t>(program.size * 16);
         const std::uint64_t stride = std::uint64_t{piece} * 2 * n;
-        return strided((back ? border : border - part) + 2 * k * piece, piece, stride, static_cast<std::uint32_t>(part / stride));
+        return strided((back ? border : border - part) + 2 * k * piece, piece, stride,
+                       static_cast<std::uint32_t>(part / stride));
       }
       default: {
         const auto count = static_cast<std::uint32_t>(program.size * (8 + random() % 8));
@@ -90,10 +91,20 @@ TraceModel trace_of(const Program& program, std::uint32_t seed) {
     for (std::uint32_t pair = 0; pair + 1 < program.parties; ++pair) {
       std::uint32_t forth = 0, back = 0;
       switch (program.model) {
-        case Model::unidirectional: forth = 1; break;
-        case Model::alternating: forth = back = 1; break;
-        case Model::multiple: forth = 3; back = 2; break;
-        default: forth = static_cast<std::uint32_t>(random() % 6); back = static_cast<std::uint32_t>(random() % 5); break;
+        case Model::unidirectional:
+          forth = 1;
+          break;
+        case Model::alternating:
+          forth = back = 1;
+          break;
+        case Model::multiple:
+          forth = 3;
+          back = 2;
+          break;
+        default:
+          forth = static_cast<std::uint32_t>(random() % 6);
+          back = static_cast<std::uint32_t>(random() % 5);
+          break;
       }
       std::vector<bool> order(forth, false);
       order.insert(order.end(), back, true);
@@ -104,8 +115,8 @@ TraceModel trace_of(const Program& program, std::uint32_t seed) {
         const std::uint32_t k = sent[goes_back ? 1 : 0]++;
         Lies lies = places.of(pair, goes_back, k, goes_back ? back : forth);
         if (!program.announced) lies = {};
-        talk.send(party(goes_back ? pair + 1 : pair), party(goes_back ? pair : pair + 1), k, program.numbered ? i + 1 : 0, now, lies,
-                  program.waiters);
+        talk.send(party(goes_back ? pair + 1 : pair), party(goes_back ? pair : pair + 1), k,
+                  program.numbered ? i + 1 : 0, now, lies, program.waiters);
       }
     }
     now += 100'000;
@@ -159,19 +170,22 @@ TEST(ClassifyProperty, WithHalfOfTheRowsGoneRightOrUnknown) {
   EXPECT_GT(20 * answered, 13 * asked) << answered << " of " << asked;
 }
 
-// Each device has a ring of its own. Full for a while, it swallows what that device does meanwhile, and the trace counts that.
+// Each device has a ring of its own. Full for a while, it swallows what that device does meanwhile, and the trace
+// counts that.
 TraceModel with_full_rings(TraceModel model, double part, int times, std::uint32_t seed) {
   std::mt19937 random(seed);
   const auto length = static_cast<TimeNs>(part * static_cast<double>(model.span()) / times);
   std::size_t lost = 0;
   for (int i = 0; i < times; ++i) {
-    const TimeNs begin = model.begin + static_cast<TimeNs>(random() % static_cast<std::uint64_t>(model.span() - length));
+    const TimeNs begin =
+        model.begin + static_cast<TimeNs>(random() % static_cast<std::uint64_t>(model.span() - length));
     const auto device = static_cast<DeviceId>(random() % 2);
     const auto swallowed = [&](DeviceId of, TimeNs at) { return of == device && at >= begin && at < begin + length; };
     lost += std::erase_if(model.waits, [&](const auto& row) { return swallowed(row.device, row.resumed); });
     lost += std::erase_if(model.signals, [&](const auto& row) { return swallowed(row.device, row.at); });
   }
-  if (lost > 0) model.stats.push_back({"ring_full", "", store::StatRow::Severity::data_loss, static_cast<std::int64_t>(lost)});
+  if (lost > 0)
+    model.stats.push_back({"ring_full", "", store::StatRow::Severity::data_loss, static_cast<std::int64_t>(lost)});
   settle(model);
   return model;
 }
@@ -184,8 +198,10 @@ TEST(ClassifyProperty, WhatAFullRingSwallowedIsNoVariation) {
       for (const int times : {3, 30, 300}) {
         const TraceModel model = with_full_rings(trace_of(program, 7), part, times, static_cast<std::uint32_t>(times));
         const Classification c = classified(model);
-        EXPECT_TRUE(c.model == program.model || c.model == Model::unknown) << part << " in " << times << ": " << words(c);
-        EXPECT_TRUE(c.pattern == program.pattern || c.pattern == Pattern::unknown) << part << " in " << times << ": " << words(c);
+        EXPECT_TRUE(c.model == program.model || c.model == Model::unknown)
+            << part << " in " << times << ": " << words(c);
+        EXPECT_TRUE(c.pattern == program.pattern || c.pattern == Pattern::unknown)
+            << part << " in " << times << ": " << words(c);
         ++asked;
         answered += c.model == program.model ? 1 : 0;
       }
@@ -265,7 +281,8 @@ TEST(ClassifyProperty, WithoutNumbersTheOrderOfMessagesTells) {
     program.numbered = false;
     program.iterations = 60;
     const Classification c = classified(trace_of(program, 5));
-    EXPECT_TRUE(c.model == program.model || (program.model == Model::probabilistic && c.model == Model::unknown)) << words(c);
+    EXPECT_TRUE(c.model == program.model || (program.model == Model::probabilistic && c.model == Model::unknown))
+        << words(c);
     EXPECT_TRUE(c.pattern == program.pattern || c.pattern == Pattern::unknown) << words(c);
   }
 }
@@ -289,7 +306,8 @@ TEST(ClassifyHeldOut, APipelineOfDevicesIsUnidirectionalAndStreams) {
     Talk talk(stages);
     for (std::uint32_t i = 0; i < 40; ++i) {
       for (std::uint32_t s = 0; s + 1 < stages; ++s) {
-        talk.send(static_cast<DeviceId>(s), static_cast<DeviceId>(s + 1), 0, i, TimeNs{1'000'000'000} + (i + s) * 50'000 + s, tile(i));
+        talk.send(static_cast<DeviceId>(s), static_cast<DeviceId>(s + 1), 0, i,
+                  TimeNs{1'000'000'000} + (i + s) * 50'000 + s, tile(i));
       }
     }
     const Classification c = classified(talk.settled());
@@ -344,7 +362,8 @@ TEST(ClassifyHeldOut, AStreamOverSeveralTagsThatRunApartIsAStream) {
     std::vector<Tile> tiles;
     for (std::uint32_t block = 0; block < 4; ++block) {
       TimeNs at = TimeNs{1'000'000'000} + block * 10;
-      for (std::uint32_t round = 0; round < 60; ++round) tiles.push_back({at += 1'000 + static_cast<TimeNs>(random() % 9'000), round, block});
+      for (std::uint32_t round = 0; round < 60; ++round)
+        tiles.push_back({at += 1'000 + static_cast<TimeNs>(random() % 9'000), round, block});
     }
     std::sort(tiles.begin(), tiles.end(), [](const Tile& a, const Tile& b) { return a.at < b.at; });
     for (const Tile& t : tiles) talk.send(0, 1, t.block, t.round, t.at, tile((t.round * 4 + t.block) % 80), 1, t.block);
@@ -357,7 +376,8 @@ TEST(ClassifyHeldOut, AStreamOverSeveralTagsThatRunApartIsAStream) {
 TEST(ClassifyHeldOut, ABroadcastIsUnidirectional) {
   Talk talk(4);
   for (std::uint32_t i = 0; i < 30; ++i) {
-    for (DeviceId d = 1; d < 4; ++d) talk.send(0, d, 0, i, TimeNs{1'000'000'000} + i * 60'000 + d * 100, run_of(0, 4096));
+    for (DeviceId d = 1; d < 4; ++d)
+      talk.send(0, d, 0, i, TimeNs{1'000'000'000} + i * 60'000 + d * 100, run_of(0, 4096));
   }
   const Classification c = classified(talk.settled());
   EXPECT_EQ(c.model, Model::unidirectional) << words(c);

@@ -80,7 +80,8 @@ TEST(ColourLanguage, StatesStandOutFromThePage) {
     for (const bool dark : {false, true}) {
       for (const StateLook& look : kStateLooks) {
         for (const Colour under : {theme_of(dark).card, theme_of(dark).lane, theme_of(dark).page})
-          EXPECT_GE(distance(look.colour.on(dark), under, eyes), kOnPage) << look.name << ", dark " << dark << ", eyes: " << eyes.name;
+          EXPECT_GE(distance(look.colour.on(dark), under, eyes), kOnPage)
+              << look.name << ", dark " << dark << ", eyes: " << eyes.name;
       }
     }
   }
@@ -98,7 +99,8 @@ TEST(ColourLanguage, EveryVariableThatTheReportUsesIsThere) {
   std::size_t used = 0;
   for (std::size_t at = style.find("var(--"); at != std::string::npos; at = style.find("var(--", at + 1), ++used) {
     const std::string name = style.substr(at + 4, style.find_first_of(",)", at + 4) - at - 4);
-    for (const bool dark : {false, true}) EXPECT_NE(css_variables(dark).find(name + ": #"), std::string::npos) << name << ", dark " << dark;
+    for (const bool dark : {false, true})
+      EXPECT_NE(css_variables(dark).find(name + ": #"), std::string::npos) << name << ", dark " << dark;
   }
   EXPECT_GT(used, 10u);
   EXPECT_NE(css_variables(false).find("--poll: #d55e00;"), std::string::npos);

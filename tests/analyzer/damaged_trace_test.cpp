@@ -1,5 +1,5 @@
-// What is left of a damaged trace is analysed, or refused with words; it never takes the tool down. The damage is drawn from
-// fixed seeds: a failure names its seed, and WICPROF_SEEDS=FIRST[:COUNT] tries that one, or others.
+// What is left of a damaged trace is analysed, or refused with words; it never takes the tool down. The damage is drawn
+// from fixed seeds: a failure names its seed, and WICPROF_SEEDS=FIRST[:COUNT] tries that one, or others.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -83,18 +83,33 @@ class Damage {
   }
 
   std::string statement(store::Database& database) {
-    static constexpr std::array kTables{"meta",  "string",     "stat", "device",   "site",       "wait",          "signal", "kernel",
-                                        "copy",  "host_wait",  "uvm",  "nvtx",     "call",       "thread_sample", "clock",  "process",
-                                        "intervention", "wait", "signal", "kernel", "host_wait"};
-    static constexpr std::array kPairs{std::array{"wait", "arrived_ns", "resumed_ns"}, std::array{"kernel", "start_ns", "end_ns"},
-                                       std::array{"copy", "start_ns", "end_ns"}, std::array{"host_wait", "begin_ns", "end_ns"},
-                                       std::array{"nvtx", "start_ns", "end_ns"}, std::array{"call", "start_ns", "end_ns"},
-                                       std::array{"uvm", "start_ns", "end_ns"}};
-    static constexpr std::array<std::int64_t, 16> kValues{
-        0, -1, 1, 2, 255, 65'536, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, -(std::int64_t{1} << 40),
-        std::int64_t{1} << 53, std::int64_t{1} << 62, std::numeric_limits<std::int64_t>::max(),
-        std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::min() + 1};
-    static constexpr std::array kWords{"''", "'<b>|`x`'", "x'ff00fe'", "char(27, 10, 7)", "printf('%.70000c', 'x')", "'wic-prof'", "'{'"};
+    static constexpr std::array kTables{"meta",   "string",        "stat",     "device",    "site",         "wait",
+                                        "signal", "kernel",        "copy",     "host_wait", "uvm",          "nvtx",
+                                        "call",   "thread_sample", "clock",    "process",   "intervention", "wait",
+                                        "signal", "kernel",        "host_wait"};
+    static constexpr std::array kPairs{
+        std::array{"wait", "arrived_ns", "resumed_ns"}, std::array{"kernel", "start_ns", "end_ns"},
+        std::array{"copy", "start_ns", "end_ns"},       std::array{"host_wait", "begin_ns", "end_ns"},
+        std::array{"nvtx", "start_ns", "end_ns"},       std::array{"call", "start_ns", "end_ns"},
+        std::array{"uvm", "start_ns", "end_ns"}};
+    static constexpr std::array<std::int64_t, 16> kValues{0,
+                                                          -1,
+                                                          1,
+                                                          2,
+                                                          255,
+                                                          65'536,
+                                                          0x7fffffff,
+                                                          0x80000000,
+                                                          0xffffffff,
+                                                          0x100000000,
+                                                          -(std::int64_t{1} << 40),
+                                                          std::int64_t{1} << 53,
+                                                          std::int64_t{1} << 62,
+                                                          std::numeric_limits<std::int64_t>::max(),
+                                                          std::numeric_limits<std::int64_t>::min(),
+                                                          std::numeric_limits<std::int64_t>::min() + 1};
+    static constexpr std::array kWords{
+        "''", "'<b>|`x`'", "x'ff00fe'", "char(27, 10, 7)", "printf('%.70000c', 'x')", "'wic-prof'", "'{'"};
     const std::string table = any(kTables);
     const std::string rows = " WHERE id % " + std::to_string(1 + below(9)) + " = 0";
     const std::string column = column_of(database, table);
@@ -105,10 +120,12 @@ class Damage {
         return "UPDATE " + table + " SET " + column + " = NULL" + rows;
       case 2: {
         const auto& pair = any(kPairs);
-        return std::string("UPDATE ") + pair[0] + " SET " + pair[1] + " = " + pair[2] + ", " + pair[2] + " = " + pair[1] + rows;
+        return std::string("UPDATE ") + pair[0] + " SET " + pair[1] + " = " + pair[2] + ", " + pair[2] + " = " +
+               pair[1] + rows;
       }
       case 3:
-        return below(8) == 0 ? "DROP TABLE " + table : "UPDATE " + table + " SET " + column + " = abs(random()) % 1000000000" + rows;
+        return below(8) == 0 ? "DROP TABLE " + table
+                             : "UPDATE " + table + " SET " + column + " = abs(random()) % 1000000000" + rows;
       case 4:
         return std::string("UPDATE ") + (below(2) == 0 ? "string" : "meta") + " SET value = " + any(kWords) + rows;
       default:

@@ -16,9 +16,12 @@ TraceModel two_sites(const std::string& name, TimeNs other_period, TimeNs other_
   TraceModel model = empty_program();
   model.name = name;
   declare_site(model, 2, "other", WordMemory::device);
-  const auto near = [](TimeNs period) { return [=](std::size_t i) { return period + static_cast<TimeNs>(i % 5) * 1'000; }; };
+  const auto near = [](TimeNs period) {
+    return [=](std::size_t i) { return period + static_cast<TimeNs>(i % 5) * 1'000; };
+  };
   add_handoff(model, {.waiters = 4, .iterations = 40, .period = near(1'000'000)});
-  add_handoff(model, {.site = 2, .waiters = 4, .iterations = 40, .wake_latency = other_wake, .period = near(other_period)});
+  add_handoff(model,
+              {.site = 2, .waiters = 4, .iterations = 40, .wake_latency = other_wake, .period = near(other_period)});
   settle(model);
   return model;
 }
@@ -69,8 +72,10 @@ TEST(Differences, ASiteOfOneSideHasNoRatio) {
 }
 
 TEST(Differences, InsideOneTraceAreBetweenItsPhases) {
-  const TraceModel model = phased_program(
-      {.phases = 4, .period = [](Mode mode, std::size_t i) { return TimeNs(mode == Mode::poll ? 3'000'000 : 1'000'000) + TimeNs(i % 3) * 100; }});
+  const TraceModel model =
+      phased_program({.phases = 4, .period = [](Mode mode, std::size_t i) {
+                        return TimeNs(mode == Mode::poll ? 3'000'000 : 1'000'000) + TimeNs(i % 3) * 100;
+                      }});
   const Comparison comparison = compare(model);
   ASSERT_EQ(comparison.differences.sites.size(), 1u);
   EXPECT_NEAR(comparison.differences.sites[0].ratio->value, 3, 0.05);
@@ -127,7 +132,8 @@ TEST(CompareRanges, SaysWhichAreMissing) {
   options.nvtx = "step@elsewhere";
   const Comparison comparison = compare(ranges("before", 1'000), ranges("after", 1'000), options);
   EXPECT_FALSE(comparison.speedup);
-  EXPECT_NE(comparison.reason.find("before holds no NVTX range step@elsewhere"), std::string::npos) << comparison.reason;
+  EXPECT_NE(comparison.reason.find("before holds no NVTX range step@elsewhere"), std::string::npos)
+      << comparison.reason;
   EXPECT_NE(compare(ranges("before", 1'000), ranges("after", 1'000)).reason.find("--nvtx"), std::string::npos);
 }
 
@@ -135,7 +141,9 @@ TEST(CompareRuns, EachRunCountsAsOne) {
   // Runs of one side differ by more than the sides do: many iterations must not make that certain.
   const auto run = [](TimeNs period) {
     TraceModel model = empty_program();
-    add_handoff(model, {.waiters = 1, .iterations = 500, .period = [=](std::size_t i) { return period + TimeNs(i % 3) * 100; }});
+    add_handoff(model, {.waiters = 1, .iterations = 500, .period = [=](std::size_t i) {
+                          return period + TimeNs(i % 3) * 100;
+                        }});
     settle(model);
     return series_of(model);
   };

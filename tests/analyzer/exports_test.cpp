@@ -56,8 +56,9 @@ TEST(Perfetto, TimesAreThoseOfTheTrace) {
   }));
 }
 
-/// A program with all that crosses on one track if one is careless: copies beside kernels in a stream, a wait that reaches over
-/// its call's end, ranges within each other, signals at one time, a call before the first wait, a wait without length.
+/// A program with all that crosses on one track if one is careless: copies beside kernels in a stream, a wait that
+/// reaches over its call's end, ranges within each other, signals at one time, a call before the first wait, a wait
+/// without length.
 TraceModel tangled_program() {
   TraceModel model = program();
   const TimeNs at = model.begin;
@@ -121,13 +122,16 @@ std::map<TrackKey, std::vector<SliceOnTrack>> tracks_of(const std::vector<Json>&
 TEST(Perfetto, SlicesOfATrackLieApartOrWithinEachOther) {
   for (const TraceModel& model : {program(), tangled_program()}) {
     for (auto& [track, list] : tracks_of(events(model, "X"))) {
-      std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
+      std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
+        return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+      });
       std::vector<std::int64_t> open;
       for (const SliceOnTrack& slice : list) {
         while (!open.empty() && open.back() <= slice.begin) open.pop_back();
         if (!open.empty()) {
           EXPECT_LE(slice.end, open.back()) << slice.category << " on " << track.first << "/" << track.second;
-          EXPECT_TRUE(slice.category == "call" || slice.category == "host_wait" || slice.category == "nvtx") << slice.category;
+          EXPECT_TRUE(slice.category == "call" || slice.category == "host_wait" || slice.category == "nvtx")
+              << slice.category;
         }
         open.push_back(slice.end);
       }

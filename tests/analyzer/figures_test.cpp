@@ -143,8 +143,8 @@ TEST(Figures, Independent7) {
   settle(model);
   const Figure figure = figure_of(7, {&model});
   ASSERT_EQ(figure.rows.size(), 21u) << figure.missing;
-  EXPECT_NEAR(number_at(figure, 4, "not_done"), 1, 1e-9);   // 20 %
-  EXPECT_NEAR(number_at(figure, 6, "not_done"), 0, 1e-9);   // 30 %
+  EXPECT_NEAR(number_at(figure, 4, "not_done"), 1, 1e-9);  // 20 %
+  EXPECT_NEAR(number_at(figure, 6, "not_done"), 0, 1e-9);  // 30 %
 }
 
 TEST(Figures, SpeedUp12) {

@@ -51,8 +51,9 @@ TEST(RunInterval, LeavesOutTheOutermostWhereEnoughAreLeft) {
 RunFigures run_of(const std::string& name, TimeNs period, TimeNs wake = 1'500, std::uint32_t polls = 100) {
   TraceModel model = empty_program();
   model.name = name;
-  add_handoff(model, {.iterations = 60, .wake_latency = wake, .polls = polls,
-                      .period = [=](std::size_t i) { return period + static_cast<TimeNs>(i % 7) * 100; }});
+  add_handoff(model, {.iterations = 60, .wake_latency = wake, .polls = polls, .period = [=](std::size_t i) {
+                        return period + static_cast<TimeNs>(i % 7) * 100;
+                      }});
   settle(model);
   return figures_of(model, analyze(model), {});
 }
@@ -73,7 +74,8 @@ TEST(Gate, FailsALimitOnlyWherePointAndIntervalAgree) {
   GateConfig config;
   config.every_site.polls_per_wait = 150;
   GateSide side{"it", {}};
-  for (const std::uint32_t polls : {100u, 110u, 120u, 130u, 140u, 149u}) side.runs.push_back(run_of("t", 1'000'000, 1'500, polls));
+  for (const std::uint32_t polls : {100u, 110u, 120u, 130u, 140u, 149u})
+    side.runs.push_back(run_of("t", 1'000'000, 1'500, polls));
   EXPECT_EQ(judge_runs(config, {side}, {}).state, CheckState::passed);
   side.runs.back() = run_of("t", 1'000'000, 1'500, 151);
   EXPECT_EQ(judge_runs(config, {side}, {}).state, CheckState::inconclusive);

@@ -18,7 +18,8 @@ SassInstruction of(const std::string& text) {
 
 std::vector<SassInstruction> function_of(std::string_view body) {
   std::vector<SassInstruction> function;
-  for (const store::SassRow& row : parse_nvdisasm(listings::kernel("k", body), 1, {"k"})) function.push_back(decode(row));
+  for (const store::SassRow& row : parse_nvdisasm(listings::kernel("k", body), 1, {"k"}))
+    function.push_back(decode(row));
   return function;
 }
 

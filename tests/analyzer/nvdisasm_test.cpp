@@ -79,8 +79,9 @@ TEST(Nvdisasm, TheToolkitsFoldersAreKnownByMoreThanTheirBeginning) {
 
 TEST(Nvdisasm, InlinedCodeInOneComment) {
   const Rows rows = parse_nvdisasm(
-      listings::kernel("k", "\t//## File \"/usr/include/a.h\", line 1 inlined at \"/home/user/b.cu\", line 7\n"
-                            "        /*0000*/                   EXIT ;\n"),
+      listings::kernel("k",
+                       "\t//## File \"/usr/include/a.h\", line 1 inlined at \"/home/user/b.cu\", line 7\n"
+                       "        /*0000*/                   EXIT ;\n"),
       1, {"k"});
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].file, "/home/user/b.cu");

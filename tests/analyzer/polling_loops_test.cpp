@@ -175,8 +175,8 @@ TEST(PollingLoops, NotWhatOnlyLooksLikePolling) {
   const std::vector<Sampled> memory = {{0x20, "long_scoreboard", 500}, {0x30, "long_scoreboard", 500},
                                        {0x50, "long_scoreboard", 500}, {0x60, "branch_resolve", 200},
                                        {0x70, "long_scoreboard", 500}, {0x10, "long_scoreboard", 500}};
-  for (const std::string_view body : {listings::kStreaming, listings::kStrongSum, listings::kSearch, listings::kPointerChase,
-                                      listings::kAtomicUpdate, listings::kTryWait}) {
+  for (const std::string_view body : {listings::kStreaming, listings::kStrongSum, listings::kSearch,
+                                      listings::kPointerChase, listings::kAtomicUpdate, listings::kTryWait}) {
     EXPECT_TRUE(loops_in(body, memory).empty()) << body;
   }
 }
@@ -223,7 +223,8 @@ TEST(PollingLoops, BranchesShowWhereTheyGo) {
 
 TEST(PollingLoops, WithoutInstructionsNotForComputing) {
   std::vector<Sampled> samples;
-  for (std::uint64_t i = 0; i < 8; ++i) samples.push_back({i * 16, i % 2 == 0 ? "math_pipe_throttle" : "selected", 500});
+  for (std::uint64_t i = 0; i < 8; ++i)
+    samples.push_back({i * 16, i % 2 == 0 ? "math_pipe_throttle" : "selected", 500});
   EXPECT_TRUE(loops_in({}, samples).empty());
 }
 

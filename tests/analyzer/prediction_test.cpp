@@ -188,7 +188,8 @@ TEST(CriticalPath, SignalsInACircleEndTheWalk) {
   EXPECT_LE(critical_path(model, match(model)).length_ns, model.span());
 }
 
-/// Kernels of 1,056 blocks: 528 wait on one word, block 600 streams for `work` and signals the CPU, which releases them.
+/// Kernels of 1,056 blocks: 528 wait on one word, block 600 streams for `work` and signals the CPU, which releases
+/// them.
 TraceModel hot_word(WordMemory memory, std::uint32_t words, std::uint32_t waiters = 528, TimeNs work = 900'000) {
   TraceModel model = empty_program();
   model.sites.clear();
@@ -237,8 +238,8 @@ const SitePrediction& at_site(const Prediction& prediction, SiteId site) {
   throw std::out_of_range("site");
 }
 
-// By hand, an iteration of the path: 900 us of streaming, 5 us until the CPU notices, 1 us of it, 4 us until the waiters
-// notice, 1 us of theirs, 5 us to the next kernel. Parked: 900 us / 125.44, twice 3.84 us, 1, 1 and 5 us.
+// By hand, an iteration of the path: 900 us of streaming, 5 us until the CPU notices, 1 us of it, 4 us until the
+// waiters notice, 1 us of theirs, 5 us to the next kernel. Parked: 900 us / 125.44, twice 3.84 us, 1, 1 and 5 us.
 TEST(Prediction, OfTheHotWordInHostMemory) {
   const TraceModel model = hot_word(WordMemory::pinned_host, 1);
   const Prediction prediction = predicted(model);
@@ -366,7 +367,8 @@ std::map<std::string, double> results(const std::string& file) {
 TEST(Prediction, ConstantsAreThoseOfTheResults) {
   const auto one = results("interference.h200.json");
   const auto peer = results("interference_peer.h200x2.json");
-  const auto expect_anchor = [](const auto& rows, const std::string& name, const calibration::Slowdown& anchor, bool all) {
+  const auto expect_anchor = [](const auto& rows, const std::string& name, const calibration::Slowdown& anchor,
+                                bool all) {
     const auto ratio = [&](const char* bound) {
       return rows.at(name + "_" + bound + "_poll") / rows.at(name + "_" + bound + "_auto");
     };

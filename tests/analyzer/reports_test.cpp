@@ -18,7 +18,7 @@ using namespace synthetic;
 using Json = nlohmann::json;
 
 constexpr ReportFormat kFormats[] = {ReportFormat::text, ReportFormat::json, ReportFormat::markdown,
-                                     ReportFormat::html, ReportFormat::csv,     ReportFormat::perfetto};
+                                     ReportFormat::html, ReportFormat::csv,  ReportFormat::perfetto};
 const char kHostileStart[] = "<script>alert";
 const char kHostile[] = "<script>alert(\"1\")</script>|`x`\n\x1b[31m";
 
@@ -173,8 +173,8 @@ TEST(Reports, TextFitsTheScreen) {
 TEST(Reports, SummaryHasWhatItPromises) {
   const TraceModel model = rich_program();
   const std::string text = summary_text(model, analyze(model));
-  for (const char* word : {"flag", "960", "p50", "p99", "polls", "strategy", "shared_watch",
-                           "stream<float>", "cudaStreamSynchronize", "poll -> park (auto)", "200 us"}) {
+  for (const char* word : {"flag", "960", "p50", "p99", "polls", "strategy", "shared_watch", "stream<float>",
+                           "cudaStreamSynchronize", "poll -> park (auto)", "200 us"}) {
     EXPECT_NE(text.find(word), std::string::npos) << word << "\n" << text;
   }
 }
@@ -182,7 +182,8 @@ TEST(Reports, SummaryHasWhatItPromises) {
 TEST(Reports, EveryReportSaysWhatAutoChoseAndWhy) {
   const TraceModel model = rich_program();
   std::string analysis = analysis_text(model, analyze(model));
-  for (const std::string& text : {rendered(model, ReportFormat::html), rendered(model, ReportFormat::markdown), analysis}) {
+  for (const std::string& text :
+       {rendered(model, ReportFormat::html), rendered(model, ReportFormat::markdown), analysis}) {
     EXPECT_NE(text.find("8 wait at once on one word"), std::string::npos) << text;
     EXPECT_NE(text.find("up to 8 at once on one"), std::string::npos) << text;
   }
@@ -196,9 +197,11 @@ TEST(AnalysisJson, HasStallsAndPollingLoops) {
   EXPECT_EQ(json["stalls"][0]["reasons"][0]["reason"], "barrier");
   ASSERT_EQ(json["polling_loops"].size(), 1u);
   const Json& loop = json["polling_loops"][0];
-  expect_keys(loop, {"device", "function", "symbol", "module", "kind", "from_instructions", "confidence", "file", "line",
-                     "begin_offset", "end_offset", "samples", "share", "function_share", "behind_samples", "behind_share",
-                     "sleeps", "deadline", "reasons", "evidence", "beside", "sass"});
+  expect_keys(loop,
+              {"device",     "function",       "symbol",         "module",       "kind",       "from_instructions",
+               "confidence", "file",           "line",           "begin_offset", "end_offset", "samples",
+               "share",      "function_share", "behind_samples", "behind_share", "sleeps",     "deadline",
+               "reasons",    "evidence",       "beside",         "sass"});
   EXPECT_EQ(loop["kind"], "poll");
   EXPECT_EQ(loop["file"], "/home/user/poll.cu");
   EXPECT_EQ(loop["line"], 7);
@@ -215,8 +218,8 @@ TEST(Reports, EveryReportShowsThePollingLoopWithItsInstructions) {
     reports.push_back(render({model, analysis}, format));
   }
   for (const std::string& report : reports) {
-    for (const char* words : {"LDG.E.STRONG.SYS R0, desc[UR4][R4.64]", "long_scoreboard", "one module was not saved",
-                              "polling_kernel"}) {
+    for (const char* words :
+         {"LDG.E.STRONG.SYS R0, desc[UR4][R4.64]", "long_scoreboard", "one module was not saved", "polling_kernel"}) {
       std::string plain = report;
       std::erase(plain, '\\');  // what Markdown escapes with
       EXPECT_NE(plain.find(words), std::string::npos) << words << " in\n" << report;
@@ -233,7 +236,8 @@ TEST(Reports, AHostileFunctionIsHarmless) {
   const Analysis analysis = analyze(model);
   const std::string html = render({model, analysis}, ReportFormat::html);
   EXPECT_EQ(html.find(kHostileStart), std::string::npos);
-  for (const std::string& report : {html, analysis_text(model, analysis), render({model, analysis}, ReportFormat::markdown)}) {
+  for (const std::string& report :
+       {html, analysis_text(model, analysis), render({model, analysis}, ReportFormat::markdown)}) {
     EXPECT_EQ(report.find('\x1b'), std::string::npos);
   }
 }

@@ -10,8 +10,8 @@
 namespace wicprof::analyzer {
 namespace {
 
-// Twelve iterations of 20 messages each way, of most of which a ring has swallowed a part: what is there varies, and by more than
-// if each message had been lost by itself.
+// Twelve iterations of 20 messages each way, of most of which a ring has swallowed a part: what is there varies, and by
+// more than if each message had been lost by itself.
 TEST(Rhythm, WhatFullRingsExplainIsNotCalledVariation) {
   const std::uint32_t there[] = {20, 4, 20, 16, 2, 20, 9, 18, 5, 20, 13, 20};
   std::vector<Step> steps;
@@ -27,13 +27,14 @@ TEST(Rhythm, WhatFullRingsExplainIsNotCalledVariation) {
     messages += 2 * there[i];
   }
   const double recorded = static_cast<double>(messages) / (2 * 20 * std::size(there));
-  EXPECT_EQ(find_rhythm(steps, {0.95, 0.95, 1}).model, Model::probabilistic) << "lost one by one they would not vary so";
+  EXPECT_EQ(find_rhythm(steps, {0.95, 0.95, 1}).model, Model::probabilistic)
+      << "lost one by one they would not vary so";
   EXPECT_EQ(find_rhythm(steps, {0.95, 0.95, recorded}).model, Model::unknown);
   EXPECT_EQ(find_rhythm(steps, {0.95, 0.95, 0.95}).model, Model::probabilistic) << "so few losses explain nothing";
 }
 
-// 128 messages each way, of which half are there. Where waits without a signal stood for other messages, three quarters would be;
-// taken for that, 64 of 85 vary too much.
+// 128 messages each way, of which half are there. Where waits without a signal stood for other messages, three quarters
+// would be; taken for that, 64 of 85 vary too much.
 TEST(Rhythm, LossesThatMayBeLargerThanTheySeemAreNotCalledVariation) {
   std::mt19937 draw(11);
   std::vector<Step> steps;

@@ -291,8 +291,9 @@ TEST(AtomicPolls, OfASiteThatPolledByThem) {
   EXPECT_EQ(finding->severity, Severity::warning);
   EXPECT_NE(finding->text.find("flag"), std::string::npos);
   EXPECT_EQ(finding->remedy, "wic-prof toggle park --site flag --strategy auto");
-  EXPECT_EQ(find(of_handoff({.waiters = 4, .strategy = StrategyId::naive}, WordMemory::device), "atomic_polls")->severity,
-            Severity::info);
+  EXPECT_EQ(
+      find(of_handoff({.waiters = 4, .strategy = StrategyId::naive}, WordMemory::device), "atomic_polls")->severity,
+      Severity::info);
   EXPECT_EQ(find(of_handoff({.waiters = 1200, .iterations = 3}, WordMemory::device), "atomic_polls"), nullptr);
 }
 
@@ -312,8 +313,8 @@ TraceModel staggered(TimeNs step, StrategyId strategy) {
 }
 
 TEST(EarlyPolling, IsPollingBesideWorkThatIsNotDone) {
-  // They arrive 0, 100, ... 700 us into 800 us and go on 1.5 us later: of 3,612 us of polling in each iteration 2,800 us
-  // come before the last has arrived.
+  // They arrive 0, 100, ... 700 us into 800 us and go on 1.5 us later: of 3,612 us of polling in each iteration 2,800
+  // us come before the last has arrived.
   const Analysis analysis = analyze(staggered(100'000, StrategyId::poll));
   const Finding* finding = find(analysis, "early_polling");
   ASSERT_NE(finding, nullptr);
@@ -523,7 +524,7 @@ TEST(UnderfilledWave, WithAKernelRightBehindIt) {
   EXPECT_NE(finding->text.find("the last wave of produce fills 25.0 %"), std::string::npos) << finding->text;
   EXPECT_NE(finding->text.find("consume cannot start"), std::string::npos) << finding->text;
   EXPECT_NE(finding->remedy.find("a multiple of 40"), std::string::npos) << finding->remedy;
-  EXPECT_EQ(find(analyze(two_kernels(80, 2'000)), "underfilled_wave"), nullptr);   // whole waves
+  EXPECT_EQ(find(analyze(two_kernels(80, 2'000)), "underfilled_wave"), nullptr);    // whole waves
   EXPECT_EQ(find(analyze(two_kernels(50, 200'000)), "underfilled_wave"), nullptr);  // nothing stands ready behind it
 }
 

@@ -51,7 +51,8 @@ inline void add_kernel(TraceModel& model, const std::string& name, TimeNs start,
   model.kernels.push_back(kernel);
 }
 
-/// A kernel whose blocks poll a flag (poll.cu:7; three quarters of all samples, barrier included) beside one that streams.
+/// A kernel whose blocks poll a flag (poll.cu:7; three quarters of all samples, barrier included) beside one that
+/// streams.
 inline TraceModel polling_program() {
   TraceModel model = empty_program();
   model.sites.clear();

@@ -9,15 +9,25 @@ namespace wicprof::analyzer::listings {
 /// A listing of one kernel: `body` has its instructions and labels.
 inline std::string kernel(std::string_view symbol, std::string_view body) {
   const std::string name(symbol);
-  return "\t.headerflags\t@\"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_64BIT_ADDRESS EF_CUDA_SM90 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM90)\"\n"
+  return "\t.headerflags\t@\"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_64BIT_ADDRESS EF_CUDA_SM90 "
+         "EF_CUDA_VIRTUAL_SM(EF_CUDA_SM90)\"\n"
          "\t.elftype\t@\"ET_EXEC\"\n\n\n"
-         "//--------------------- .text." + name + "           --------------------------\n"
-         "\t.section\t.text." + name + ",\"ax\",@progbits\n"
+         "//--------------------- .text." +
+         name +
+         "           --------------------------\n"
+         "\t.section\t.text." +
+         name +
+         ",\"ax\",@progbits\n"
          "\t.sectioninfo\t@\"SHI_REGISTERS=10\"\n\t.align\t128\n"
-         "        .global         " + name + "\n        .type           " + name + ",@function\n"
-         "        .size           " + name + ",(.L_x_99 - " + name + ")\n"
-         "        .other          " + name + ",@\"STO_CUDA_ENTRY STV_DEFAULT\"\n" +
-         name + ":\n.text." + name + ":\n" + std::string(body) + ".L_x_99:\n";
+         "        .global         " +
+         name + "\n        .type           " + name +
+         ",@function\n"
+         "        .size           " +
+         name + ",(.L_x_99 - " + name +
+         ")\n"
+         "        .other          " +
+         name + ",@\"STO_CUDA_ENTRY STV_DEFAULT\"\n" + name + ":\n.text." + name + ":\n" + std::string(body) +
+         ".L_x_99:\n";
 }
 
 /// if (threadIdx.x == 0) while (*flag == 0) {}  __syncthreads();  with a volatile flag.
@@ -438,7 +448,8 @@ inline constexpr std::string_view kRealWork = R"(
         /*06f0*/                   NOP;
 )";
 
-/// do { seen = *word; old = atomicCAS(word, seen, f(seen)); } while (old != seen);  the word is read anew in each round.
+/// do { seen = *word; old = atomicCAS(word, seen, f(seen)); } while (old != seen);  the word is read anew in each
+/// round.
 inline constexpr std::string_view kRereadUpdate = R"(
         /*0000*/                   LDC.64 R2, c[0x0][0x210] ;
 .L_x_0:

@@ -77,7 +77,8 @@ class Talk {
 
  private:
   SiteId site_of(DeviceId from, DeviceId to, std::uint32_t lane) {
-    const std::uint32_t way = ((static_cast<std::uint32_t>(from + 1) * 64 + static_cast<std::uint32_t>(to + 1)) * 16 + lane);
+    const std::uint32_t way =
+        ((static_cast<std::uint32_t>(from + 1) * 64 + static_cast<std::uint32_t>(to + 1)) * 16 + lane);
     for (const auto& [known, site] : ways_) {
       if (known == way) return site;
     }
@@ -89,8 +90,8 @@ class Talk {
     return site;
   }
 
-  void wait(SiteId site, DeviceId device, std::uint32_t block, std::uint32_t iteration, std::uint32_t value, TimeNs arrived,
-            TimeNs resumed, std::optional<WordTag> word) {
+  void wait(SiteId site, DeviceId device, std::uint32_t block, std::uint32_t iteration, std::uint32_t value,
+            TimeNs arrived, TimeNs resumed, std::optional<WordTag> word) {
     if (device == kHostDevice) {
       store::HostWaitRow row{};
       row.id = static_cast<store::RowId>(model.host_waits.size()) + 1;

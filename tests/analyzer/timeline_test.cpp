@@ -18,7 +18,8 @@ using Json = nlohmann::json;
 
 TraceModel both_ways(std::size_t iterations) {
   return synthetic::phased_program({.phases = 2, .iterations = iterations, .period = [](Mode mode, std::size_t i) {
-                                      return TimeNs(mode == Mode::poll ? 300'000 : 100'000) + TimeNs(i * 9'973 % 50'000);
+                                      return TimeNs(mode == Mode::poll ? 300'000 : 100'000) +
+                                             TimeNs(i * 9'973 % 50'000);
                                     }});
 }
 
@@ -69,7 +70,8 @@ TEST(ReportTimeline, ASmallTraceIsThereExactly) {
   for (std::size_t i = 0; i < timeline.lanes.list.size(); ++i) {
     const Lane& lane = timeline.lanes.list[i];
     if (!lane.counted) continue;
-    for (const auto& [state, time] : times_of(lane)) EXPECT_DOUBLE_EQ(times_of(timeline.json["lanes"][i], model.span())[state], time);
+    for (const auto& [state, time] : times_of(lane))
+      EXPECT_DOUBLE_EQ(times_of(timeline.json["lanes"][i], model.span())[state], time);
     waits += lane.stretches.size();
   }
   EXPECT_EQ(waits, model.waits.size());
@@ -88,7 +90,8 @@ TEST(ReportTimeline, ALargeTraceIsSummedUpWithoutLosingTime) {
     EXPECT_LE(entries_of(json), most) << lane.name;
     summed_up = summed_up || entries_of(json) < lane.stretches.size();
     if (!lane.counted) continue;
-    for (const auto& [state, time] : times_of(lane)) EXPECT_NEAR(times_of(json, model.span())[state] / time, 1, 0.005) << state;
+    for (const auto& [state, time] : times_of(lane))
+      EXPECT_NEAR(times_of(json, model.span())[state] / time, 1, 0.005) << state;
   }
   EXPECT_TRUE(summed_up);
   EXPECT_LT(timeline.json.dump().size(), 1'000'000u);
@@ -165,14 +168,16 @@ TEST(ReportTimeline, NoTextEndsTheScriptThatHoldsTheData) {
 /// Iterations of one length, one after the other.
 AlignedTrace steady(TimeNs begin, TimeNs first, TimeNs length, std::uint32_t count) {
   AlignedTrace trace{{begin, first + count * length + 500}};
-  for (std::uint32_t i = 0; i < count; ++i) trace.iterations.push_back({0, i + 7, first + i * length, first + (i + 1) * length});
+  for (std::uint32_t i = 0; i < count; ++i)
+    trace.iterations.push_back({0, i + 7, first + i * length, first + (i + 1) * length});
   return trace;
 }
 
 TEST(TwoTraces, StandAtTheSameIteration) {
   const Alignment alignment(steady(1'000, 2'000, 300, 10), steady(50'000, 50'400, 100, 20));
   EXPECT_EQ(alignment.second_of(2'000), 50'400);
-  EXPECT_EQ(alignment.second_of(2'000 + 3 * 300 + 150), 50'400 + 3 * 100 + 50) << "the middle of an iteration is its partner's";
+  EXPECT_EQ(alignment.second_of(2'000 + 3 * 300 + 150), 50'400 + 3 * 100 + 50)
+      << "the middle of an iteration is its partner's";
   EXPECT_EQ(alignment.first_of(50'400 + 3 * 100 + 50), 2'000 + 3 * 300 + 150);
   EXPECT_EQ(alignment.second_of(1'900), 50'300) << "before the first";
   EXPECT_EQ(alignment.second_of(2'000 + 3'000 + 70), 50'400 + 1'000 + 70) << "after the last that both have";

@@ -32,8 +32,8 @@ TraceModel handoffs() {
 TEST(WaitModel, SplitsEveryWait) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 3, .iterations = 1});
-  model.waits[2].resumed += 1'000;                              // notices a microsecond after the others
-  model.waits[1].arrived = model.signals[0].at + 500;           // the data was there
+  model.waits[2].resumed += 1'000;                     // notices a microsecond after the others
+  model.waits[1].arrived = model.signals[0].at + 500;  // the data was there
   settle(model);
   const Worked worked(model);
   ASSERT_EQ(worked.matching.edges.size(), 3u);
@@ -137,9 +137,8 @@ TEST(WaitModel, CopiesOfTheOtherDirectionAreNoTransfers) {
 }
 
 TEST(WaitModel, ModesAreKeptApart) {
-  const TraceModel model = phased_program({.period = [](Mode mode, std::size_t) {
-    return mode == Mode::poll ? TimeNs{2'000'000} : TimeNs{1'000'000};
-  }});
+  const TraceModel model = phased_program(
+      {.period = [](Mode mode, std::size_t) { return mode == Mode::poll ? TimeNs{2'000'000} : TimeNs{1'000'000}; }});
   const Worked worked(model);
   ASSERT_EQ(worked.waits.sites().size(), 2u);
   EXPECT_EQ(worked.waits.sites()[0].mode, Mode::poll);

@@ -15,7 +15,8 @@ TraceModel with_pollers(Pollers pollers) {
   return model;
 }
 
-store::WaitRow& add_wait(TraceModel& model, std::uint32_t block, std::uint32_t warp, std::uint32_t polls, StrategyId strategy) {
+store::WaitRow& add_wait(TraceModel& model, std::uint32_t block, std::uint32_t warp, std::uint32_t polls,
+                         StrategyId strategy) {
   store::WaitRow wait{};
   wait.site = 1;
   wait.block = block;

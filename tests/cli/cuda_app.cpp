@@ -1,5 +1,5 @@
-// A CUDA program without a GPU: it loads the test's libcuda (which loads the collector) and "launches kernels" through the
-// test's CUPTI. What it does is said word by word on its command line, in the order in which it shall happen:
+// A CUDA program without a GPU: it loads the test's libcuda (which loads the collector) and "launches kernels" through
+// the test's CUPTI. What it does is said word by word on its command line, in the order in which it shall happen:
 //   load               dlopen libcuda and initialise it       kernels N         N kernels
 //   context            the first context is made              stream SECONDS    a kernel every ms for so long
 //   flush              waits until what is there was flushed  range NAME SECONDS  kernels every ms within an NVTX range

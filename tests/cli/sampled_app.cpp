@@ -30,8 +30,10 @@ void send_samples(EventSink& sink) {
     const char* reason;
     std::uint32_t samples;
   };
-  for (const Sampled& sampled : {Sampled{0x20, "long_scoreboard", 10}, {0x30, "long_scoreboard", 900},
-                                 {0x40, "branch_resolve", 90}, {0x50, "selected", 3}}) {
+  for (const Sampled& sampled : {Sampled{0x20, "long_scoreboard", 10},
+                                 {0x30, "long_scoreboard", 900},
+                                 {0x40, "branch_resolve", 90},
+                                 {0x50, "selected", 3}}) {
     PcSampleEvent event = make_event<PcSampleEvent>();
     event.function = sink.text("spin(int*)");
     event.symbol = sink.text("_Z4spinPi");
@@ -63,6 +65,7 @@ int main(int argc, char** argv) {
   if (!session) return 71;
   EventSink sink(session->claim_ring());
   if (option != "none") send_samples(sink);
-  if (folder != nullptr && option != "forget") std::ofstream(std::string(folder) + "/00feed0000000001.cubin") << "a module";
+  if (folder != nullptr && option != "forget")
+    std::ofstream(std::string(folder) + "/00feed0000000001.cubin") << "a module";
   return 0;
 }

@@ -35,8 +35,9 @@ struct Options {
   double child = 0;       // --child S: leaves a child behind that goes on writing for S seconds
   int burst = 0;          // --burst N: so many waits at once at the start
   int status = 0;         // --status N
-  // Times that were never measured, so that what follows from them is known: with --period-us P, so many --iterations of P
-  // (under park: of --park-period-us) in which one waiter waits for --wait-us and goes on --late-us after its signal.
+  // Times that were never measured, so that what follows from them is known: with --period-us P, so many --iterations
+  // of P (under park: of --park-period-us) in which one waiter waits for --wait-us and goes on --late-us after its
+  // signal.
   int period_us = 0, park_period_us = 0, wait_us = 500, late_us = 10, iterations = 50;
   int polls = 10;
   int parked_rate = 0;  // --parked-rate N: while parked, N iterations a millisecond at most
@@ -78,10 +79,7 @@ RingHeader* claim(const SessionMap& session) {
 class Program {
  public:
   Program(SessionMap session, const Options& options)
-      : session_(std::move(session)),
-        options_(options),
-        ring_(claim(session_)),
-        control_ring_(claim(session_)) {
+      : session_(std::move(session)), options_(options), ring_(claim(session_)), control_ring_(claim(session_)) {
     DeviceEvent device = make_event<DeviceEvent>();
     device.device = kDevice;
     device.name = 1;
@@ -138,7 +136,8 @@ class Program {
 
   void play() {
     const bool parks = current_.mode == Mode::park && options_.park_period_us > 0;
-    const std::uint64_t period = 1000u * static_cast<std::uint64_t>(parks ? options_.park_period_us : options_.period_us);
+    const std::uint64_t period =
+        1000u * static_cast<std::uint64_t>(parks ? options_.park_period_us : options_.period_us);
     const std::uint64_t wait = 1000u * static_cast<std::uint64_t>(options_.wait_us);
     const auto begin = static_cast<std::uint64_t>(now_ns());
     for (int i = 0; i < options_.iterations; ++i) {

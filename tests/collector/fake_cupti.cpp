@@ -80,7 +80,8 @@ void add(const void* record, std::size_t bytes) {
     requested(&current.data, &current.bytes, &most);
     if (current.data == nullptr) return;
     // The contract of CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER.
-    if (zeroed && std::any_of(current.data, current.data + current.bytes, [](std::uint8_t b) { return b != 0; })) std::abort();
+    if (zeroed && std::any_of(current.data, current.data + current.bytes, [](std::uint8_t b) { return b != 0; }))
+      std::abort();
   }
   std::memcpy(current.data + current.valid, record, bytes);
   current.valid += bytes;
@@ -168,7 +169,8 @@ CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, size_t*
   zeroed = *static_cast<std::uint8_t*>(value) != 0;
   return CUPTI_SUCCESS;
 }
-CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig* config, uint32_t count) {
+CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig* config,
+                                                       uint32_t count) {
   if (!has_context || in_resource_callback) return CUPTI_ERROR_NOT_INITIALIZED;
   if (!option("no_uvm").empty()) return CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED;
   // Before CUDA 12 there was no counter of migrations between devices.

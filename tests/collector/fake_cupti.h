@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-/// Set by a test: "fail=cuptiSubscribe", "result=35" (how it fails), "fail_kind=10", "dropped=7", "no_uvm", "version=18", "old";
-/// separated by spaces. Records are as long as that version's.
+/// Set by a test: "fail=cuptiSubscribe", "result=35" (how it fails), "fail_kind=10", "dropped=7", "no_uvm",
+/// "version=18", "old"; separated by spaces. Records are as long as that version's.
 inline constexpr char kFakeVariable[] = "WICPROF_TEST_CUPTI";
 
 struct FakeCuptiControls {

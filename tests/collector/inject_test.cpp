@@ -267,8 +267,8 @@ TEST_F(Inject, EveryKindOfRecordInEveryLayout) {
     SCOPED_TRACE(version);
     TearDown();
     SetUp();
-    const Delivered delivered = deliver("every kind", with_fake("version=" + std::to_string(version),
-                                                                {{kTraceVariable, "cuda,nvtx,uvm,graphs,host"}}));
+    const Delivered delivered = deliver(
+        "every kind", with_fake("version=" + std::to_string(version), {{kTraceVariable, "cuda,nvtx,uvm,graphs,host"}}));
     expect_everything(delivered);
     const bool sync_ids = version >= 26;
     const auto syncs = delivered.all<SyncEvent>();
@@ -304,7 +304,8 @@ TEST_F(Inject, EveryKindOfRecordInEveryLayout) {
     EXPECT_EQ(uvm[0].bytes, 65'536u);
     EXPECT_EQ(uvm[0].end_ns, 4'000);
     const auto ranges = delivered.all<NvtxEvent>();
-    const auto mark = std::find_if(ranges.begin(), ranges.end(), [](const auto& e) { return e.kind == NvtxKind::mark; });
+    const auto mark =
+        std::find_if(ranges.begin(), ranges.end(), [](const auto& e) { return e.kind == NvtxKind::mark; });
     ASSERT_NE(mark, ranges.end());
     EXPECT_EQ(delivered.text(mark->name), "coloured");
     EXPECT_EQ(mark->has_colour, 1);
@@ -314,8 +315,7 @@ TEST_F(Inject, EveryKindOfRecordInEveryLayout) {
 }
 
 TEST_F(Inject, ManagedMemoryIsRecordedAlsoWhereNobodyAllocatesIt) {  // variables that are __managed__
-  const Delivered delivered =
-      deliver("managed later", with_fake("", {{kTraceVariable, "uvm"}, {kFlushVariable, "2"}}));
+  const Delivered delivered = deliver("managed later", with_fake("", {{kTraceVariable, "uvm"}, {kFlushVariable, "2"}}));
   EXPECT_EQ(delivered.all<UvmEvent>().size(), 1u);
   EXPECT_TRUE(reasons(delivered).empty());
 }
@@ -392,7 +392,8 @@ TEST_F(Inject, AtTheProgramsExitARingThatNobodyReadsHoldsNobodyUp) {
   Result<SessionOwner> session = SessionOwner::create(options);
   ASSERT_TRUE(session) << session.error().message;
   session_.emplace(*std::move(session));
-  EXPECT_EQ(run_guest("one buffer of kernels", with_fake("", {{kFlushVariable, "0"}})).status, 0);  // not the alarm's signal
+  EXPECT_EQ(run_guest("one buffer of kernels", with_fake("", {{kFlushVariable, "0"}})).status,
+            0);  // not the alarm's signal
   EXPECT_GT(session_->map().ring(0)->dropped.load(), 0u);
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 std::vector<char> some_module(std::size_t bytes, int seed) {
   std::vector<char> module(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) module[i] = static_cast<char>((i * 31 + static_cast<std::size_t>(seed)) % 251);
+  for (std::size_t i = 0; i < bytes; ++i)
+    module[i] = static_cast<char>((i * 31 + static_cast<std::size_t>(seed)) % 251);
   return module;
 }
 

@@ -182,8 +182,8 @@ TEST_F(PcSamplingTest, SamplesHaveTheirFunctionReasonLineAndInterval) {
   const std::uint64_t module = load(cubin);
   fake.lines = {{0x90, 7}};
   fake.foreign = 3;
-  fake.batches = {{{module, "_Z4spinPi", 0x90, kLongScoreboard, 40}}, {{module, "_Z4spinPi", 0x90, kLongScoreboard, 2},
-                                                                      {module, "_Z4spinPi", 0xa0, kMembar, 5}}};
+  fake.batches = {{{module, "_Z4spinPi", 0x90, kLongScoreboard, 40}},
+                  {{module, "_Z4spinPi", 0x90, kLongScoreboard, 2}, {module, "_Z4spinPi", 0xa0, kMembar, 5}}};
   const Delivered got = finish();
   const auto samples = got.all<PcSampleEvent>();
   ASSERT_EQ(samples.size(), 2u);
@@ -259,7 +259,9 @@ TEST_F(PcSamplingTest, AWindowHasTheSamplesUntilItsEndAndNoneFromBeforeItsBegin)
 }
 
 TEST_F(PcSamplingTest, WhereItCannotBeSetUpItIsSwitchedOffAgain) {
-  api_.pc_sampling_set_configuration_attribute = [](CUpti_PCSamplingConfigurationInfoParams*) { return CUPTI_ERROR_UNKNOWN; };
+  api_.pc_sampling_set_configuration_attribute = [](CUpti_PCSamplingConfigurationInfoParams*) {
+    return CUPTI_ERROR_UNKNOWN;
+  };
   api_.pc_sampling_disable = [](CUpti_PCSamplingDisableParams*) {
     ++fake.switched_off;
     return CUPTI_SUCCESS;

@@ -37,9 +37,8 @@ std::vector<std::string> names(const Selection& selection) {
 
 TEST(Sources, TheDefaultIsAllButThoseThatCostOtherRecordsOrTime) {
   const Selection selection = select_sources(split_list("cuda,nvtx"));
-  EXPECT_EQ(names(selection),
-            (std::vector<std::string>{"devices", "kernels", "copies", "calls", "host_waits", "syncs", "events", "overhead",
-                                      "nvtx"}));
+  EXPECT_EQ(names(selection), (std::vector<std::string>{"devices", "kernels", "copies", "calls", "host_waits", "syncs",
+                                                        "events", "overhead", "nvtx"}));
   EXPECT_TRUE(selection.unknown.empty());
 }
 
@@ -283,14 +282,15 @@ TEST(Sources, ManagedMemoryFollowsWhetherItIsWanted) {
   EXPECT_FALSE(enabled);
 }
 
-// A record of random bytes, as long as one version's layout has it and not a byte longer, so that a read beyond its end is
-// found by a sanitizer. Texts are valid or nullptr, as CUPTI has them.
+// A record of random bytes, as long as one version's layout has it and not a byte longer, so that a read beyond its end
+// is found by a sanitizer. Texts are valid or nullptr, as CUPTI has them.
 class Fuzzed {
  public:
   Fuzzed(std::mt19937_64& random, CUpti_ActivityKind kind, std::uint32_t version)
       : bytes_(record_bytes(kind, version)), memory_(std::aligned_alloc(8, bytes_), &std::free) {
     for (std::size_t at = 0; at < bytes_; at += 8) {
-      const std::uint64_t patterns[] = {random(), 0, ~std::uint64_t{0}, random() % 1'000, random() % 10 << 32 | random() % 10};
+      const std::uint64_t patterns[] = {random(), 0, ~std::uint64_t{0}, random() % 1'000,
+                                        random() % 10 << 32 | random() % 10};
       put(at, patterns[random() % std::size(patterns)]);
     }
     put(offsetof(CUpti_Activity, kind), kind);
@@ -307,7 +307,8 @@ class Fuzzed {
         put(offsetof(MarkerRecord, domain), name);
         break;
       case CUPTI_ACTIVITY_KIND_OVERHEAD:
-        if (random() % 2 == 0) put(offsetof(OverheadRecord, overheadKind), static_cast<std::uint32_t>(random() % 10) << 16);
+        if (random() % 2 == 0)
+          put(offsetof(OverheadRecord, overheadKind), static_cast<std::uint32_t>(random() % 10) << 16);
         if (version >= 130'000) put(offsetof(OverheadRecord, overheadData), static_cast<void*>(nullptr));
         break;
       default:
@@ -339,7 +340,8 @@ class EveryVersion : public ::testing::TestWithParam<std::uint32_t> {};
 
 // Any bytes in any record give an event in order, or none.
 TEST_P(EveryVersion, FuzzedRecordsGiveSoundEventsOrNone) {
-  constexpr int kRecords = 100'000 / static_cast<int>(std::size(kCuptiVersions)) + 1;  // of each kind, all versions together
+  constexpr int kRecords =
+      100'000 / static_cast<int>(std::size(kCuptiVersions)) + 1;  // of each kind, all versions together
   std::mt19937_64 random(20'240'607 + GetParam());
   CuptiApi api = api_with(no_name);
   api.version = GetParam();
@@ -357,7 +359,8 @@ TEST_P(EveryVersion, FuzzedRecordsGiveSoundEventsOrNone) {
       for (int i = 0; i < kRecords;) {
         {
           EventBatch batch(sink);
-          for (const int end = i + 200; i < end; ++i) source->record(Fuzzed(random, kind, GetParam()).activity(), batch);
+          for (const int end = i + 200; i < end; ++i)
+            source->record(Fuzzed(random, kind, GetParam()).activity(), batch);
           source->end_of_buffer(batch);
         }
         const Delivered delivered = memory.read();

@@ -1,5 +1,5 @@
-// Pictures of a large trace, from its summaries and the rows of what is looked at, against pictures from all rows; and facts
-// that come from another process.
+// Pictures of a large trace, from its summaries and the rows of what is looked at, against pictures from all rows; and
+// facts that come from another process.
 #include "gui/source/large_trace.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,8 @@ TEST_F(LargeTraces, AreDrawnFromSummariesAsFromAllRows) {
       if (track.has_strip()) {
         const auto drawn = track.density.draw(begin, end, columns), wanted = exact.density.draw(begin, end, columns);
         for (std::size_t i = 0; i < columns; ++i) {
-          for (std::size_t s = 0; s < kStates; ++s) ASSERT_NEAR(drawn[i].count[s], wanted[i].count[s], 1e-3) << track.key << " column " << i << " state " << s;
+          for (std::size_t s = 0; s < kStates; ++s)
+            ASSERT_NEAR(drawn[i].count[s], wanted[i].count[s], 1e-3) << track.key << " column " << i << " state " << s;
           at_barriers += drawn[i].count[index_of(State::at_barrier)];
         }
         continue;
@@ -90,7 +91,8 @@ TEST_F(LargeTraces, AreDrawnFromSummariesAsFromAllRows) {
           const TimeNs from = begin + static_cast<TimeNs>(i) * width;
           for (std::size_t s = 0; s < kStates; ++s) {
             const auto state = static_cast<State>(s);
-            ASSERT_NEAR(track.rows[r].time_in(state, from, from + width), exact.rows[r].time_in(state, from, from + width), 1);
+            ASSERT_NEAR(track.rows[r].time_in(state, from, from + width),
+                        exact.rows[r].time_in(state, from, from + width), 1);
           }
           count += track.rows[r].count_in(from, from + width);
         }
@@ -99,7 +101,8 @@ TEST_F(LargeTraces, AreDrawnFromSummariesAsFromAllRows) {
         EXPECT_LE(drawn.size(), columns);
         double all = 0, wanted = 0;
         for (const double part : filled(drawn, begin, width, columns)) all += part * static_cast<double>(width);
-        for (std::size_t s = 0; s < kStates; ++s) wanted += static_cast<double>(exact.rows[r].time_in(static_cast<State>(s), begin, end));
+        for (std::size_t s = 0; s < kStates; ++s)
+          wanted += static_cast<double>(exact.rows[r].time_in(static_cast<State>(s), begin, end));
         EXPECT_NEAR(all, wanted, 1e-3 * wanted + columns) << track.key;
       }
     }
@@ -111,12 +114,14 @@ TEST_F(LargeTraces, AreDrawnFromTheirRowsWhereTheseAreFew) {
   std::mt19937_64 random(1);
   const TimeNs span = exact_.end - exact_.begin;
   for (int i = 0; i < 30; ++i) {
-    const TimeNs width = std::max<TimeNs>(span >> (random() % 20), 200), begin = exact_.begin + static_cast<TimeNs>(random() % static_cast<std::uint64_t>(span - width + 1));
+    const TimeNs width = std::max<TimeNs>(span >> (random() % 20), 200),
+                 begin = exact_.begin + static_cast<TimeNs>(random() % static_cast<std::uint64_t>(span - width + 1));
     Result<Picture> picture = large_->picture(begin, begin + width);
     ASSERT_TRUE(picture) << picture.error().message;
     ASSERT_TRUE(picture->fine);
     EXPECT_TRUE(picture->serves(begin, begin + width));
-    EXPECT_EQ(picture->model->waits.size(), static_cast<std::size_t>(std::count_if(model_.waits.begin(), model_.waits.end(), [&](const auto& wait) {
+    EXPECT_EQ(picture->model->waits.size(),
+              static_cast<std::size_t>(std::count_if(model_.waits.begin(), model_.waits.end(), [&](const auto& wait) {
                 return wait.arrived < picture->end && wait.resumed >= picture->begin;
               })));
     for (const Track& track : picture->timeline->tracks) {
@@ -132,10 +137,13 @@ TEST_F(LargeTraces, AreDrawnFromTheirRowsWhereTheseAreFew) {
         continue;
       }
       for (const State state : {State::polling, State::parked})
-        ASSERT_NEAR(track.density.time_in(state, begin, begin + width), exact.density.time_in(state, begin, begin + width), 1) << track.key;
+        ASSERT_NEAR(track.density.time_in(state, begin, begin + width),
+                    exact.density.time_in(state, begin, begin + width), 1)
+            << track.key;
       // What a warp computes between waits is known to a column of the summaries.
       const double column = 3e-3 * static_cast<double>(span);
-      ASSERT_NEAR(track.density.time_in(State::computing, begin, begin + width), exact.density.time_in(State::computing, begin, begin + width), 40 * column);
+      ASSERT_NEAR(track.density.time_in(State::computing, begin, begin + width),
+                  exact.density.time_in(State::computing, begin, begin + width), 40 * column);
     }
   }
 }
@@ -168,7 +176,8 @@ TEST_F(LargeTraces, FactsComeFromElsewhereAsTheyWere) {
     EXPECT_EQ(detail->percentiles, wanted->percentiles);
     EXPECT_EQ(detail->longest->row, wanted->longest->row);
   }
-  for (std::size_t cut = 0; cut < bytes.size(); cut += 1 + bytes.size() / 50) EXPECT_FALSE(unpack_facts(std::string_view(bytes).substr(0, cut)));
+  for (std::size_t cut = 0; cut < bytes.size(); cut += 1 + bytes.size() / 50)
+    EXPECT_FALSE(unpack_facts(std::string_view(bytes).substr(0, cut)));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Writes a trace in which every time is known: 120 iterations of a program that polls for the first half and parks for the
-// second, on two streams of a device, with copies, calls, NVTX ranges and managed memory.
+// Writes a trace in which every time is known: 120 iterations of a program that polls for the first half and parks for
+// the second, on two streams of a device, with copies, calls, NVTX ranges and managed memory.
 //
 //   make_trace FILE [ITERATIONS] [MODE]       MODE: both (as above), poll or park
 #include <cstdio>
@@ -27,7 +27,17 @@ constexpr DeviceId kDevice = simt_device(0);
 constexpr std::uint32_t kPid = 4242, kThread = 4243, kSms = 4, kWaiters = 8;
 constexpr TimeNs kStart = kSecond;
 
-enum TextNumber : TextId { kDeviceName = 1, kSiteName, kKernelName, kOtherKernel, kCallName, kSyncName, kRangeName, kProcessName, kThreadName };
+enum TextNumber : TextId {
+  kDeviceName = 1,
+  kSiteName,
+  kKernelName,
+  kOtherKernel,
+  kCallName,
+  kSyncName,
+  kRangeName,
+  kProcessName,
+  kThreadName
+};
 
 class Program {
  public:
@@ -87,7 +97,8 @@ class Program {
     }
     SignalEvent signal = store::signal_event(number, static_cast<std::uint64_t>(release));
     add(signal);
-    // Blocks of four warps, one of which waits for all; beside them a kernel of one block, whose number the first of theirs has, too.
+    // Blocks of four warps, one of which waits for all; beside them a kernel of one block, whose number the first of
+    // theirs has, too.
     kernel(kKernelName, begin, begin + period * 9 / 10, 7, number * 10 + 1, 32, 128);
     kernel(kOtherKernel, begin + period / 5, begin + period / 2, 8, number * 10 + 2, 1, 32);
     CopyEvent copy = make_event<CopyEvent>();
@@ -155,8 +166,8 @@ class Program {
   void add(const Event& event) {
     recorder_.add(0, event.header);
   }
-  void kernel(TextId name, TimeNs start, TimeNs end, std::uint32_t stream, std::uint32_t correlation, std::uint32_t blocks,
-              std::uint32_t threads) {
+  void kernel(TextId name, TimeNs start, TimeNs end, std::uint32_t stream, std::uint32_t correlation,
+              std::uint32_t blocks, std::uint32_t threads) {
     KernelEvent event = make_event<KernelEvent>();
     event.device = kDevice;
     event.name = name;
@@ -193,7 +204,8 @@ int main(int argc, char** argv) {
   const std::string_view mode = argc > 3 ? argv[3] : "both";
   store::RecorderOptions options = store::options_for(argv[1]);
   options.overwrite = true;
-  options.meta = {{"app", "halo"}, {"command", "./halo"}, {"session", "test"}, {"mode", mode == "park" ? "park" : "poll"}};
+  options.meta = {
+      {"app", "halo"}, {"command", "./halo"}, {"session", "test"}, {"mode", mode == "park" ? "park" : "poll"}};
   Result<store::Recorder> recorder = store::Recorder::create(options);
   if (!recorder) {
     std::fprintf(stderr, "%s\n", recorder.error().message.c_str());

@@ -114,7 +114,8 @@ TEST(SegmentMemory, ASegmentThatEndedBeforeTheLookIsNotForgotten) {
 TEST(SegmentMemory, IsBounded) {
   const TraceModel whole = program(1, 30'000);
   SegmentMemory memory;
-  for (TimeNs from = whole.begin; from < whole.end; from += kSecond) memory.look(part_of(whole, from, from + 2 * kSecond), from);
+  for (TimeNs from = whole.begin; from < whole.end; from += kSecond)
+    memory.look(part_of(whole, from, from + 2 * kSecond), from);
   analyzer::Comparison comparison = analyzer::compare(whole);
   std::vector<std::string> notes;
   comparison.segments = analyzer::find_segments(whole, notes);

@@ -53,7 +53,8 @@ Timeline with_edges(const TraceModel& model) {
 }
 
 TEST(SpanRows, DrawsWideSpansOneByOne) {
-  const SpanRow row = row_of_spans({span(0, 100), span(150, 300, State::transferring, 1), span(400, 500, State::computing, 2)});
+  const SpanRow row =
+      row_of_spans({span(0, 100), span(150, 300, State::transferring, 1), span(400, 500, State::computing, 2)});
   const auto drawn = row.draw(0, 500, 50);
   ASSERT_EQ(drawn.size(), 3u);
   EXPECT_EQ(drawn[1].begin, 150);
@@ -77,7 +78,8 @@ TEST(SpanRows, IsBoundedByItsColumns) {
 
 TEST(SpanRows, SaysHowFullAColumnIs) {
   std::vector<Span> spans;
-  for (TimeNs i = 0; i < 1'000; ++i) spans.push_back(span(i * 10, i * 10 + (i % 2 == 0 ? 6 : 2), i % 2 == 0 ? State::polling : State::parked));
+  for (TimeNs i = 0; i < 1'000; ++i)
+    spans.push_back(span(i * 10, i * 10 + (i % 2 == 0 ? 6 : 2), i % 2 == 0 ? State::polling : State::parked));
   for (const DrawnSpan& one : row_of_spans(spans).draw(0, 10'000, 10)) {
     EXPECT_NEAR(one.fill, 0.4f, 0.01f);
     EXPECT_EQ(one.state, State::polling) << "the state with the most time";
@@ -94,7 +96,8 @@ TEST(SpanRows, ALongSpanBehindShortOnesIsNotSwallowed) {
 }
 
 TEST(SpanRows, FindsWhatIsThereAndTimeInAState) {
-  const SpanRow row = row_of_spans({span(0, 100), span(200, 300, State::polling, 1), span(500, 500, State::computing, 2)});
+  const SpanRow row =
+      row_of_spans({span(0, 100), span(200, 300, State::polling, 1), span(500, 500, State::computing, 2)});
   ASSERT_NE(row.at(250), nullptr);
   EXPECT_EQ(row.at(250)->ref.index, 1u);
   EXPECT_EQ(row.at(150), nullptr);
@@ -108,8 +111,9 @@ TEST(SpanRows, FindsWhatIsThereAndTimeInAState) {
 }
 
 TEST(SpanRows, PackingNestsAndKeepsEverySpan) {
-  const auto rows = pack({span(0, 100, State::computing, 0), span(10, 50, State::computing, 1), span(20, 30, State::computing, 2),
-                          span(60, 90, State::computing, 3), span(100, 120, State::computing, 4)});
+  const auto rows =
+      pack({span(0, 100, State::computing, 0), span(10, 50, State::computing, 1), span(20, 30, State::computing, 2),
+            span(60, 90, State::computing, 3), span(100, 120, State::computing, 4)});
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].spans().size(), 2u);
   EXPECT_EQ(rows[1].spans().size(), 2u);
@@ -132,7 +136,8 @@ TEST(Densities, IsExactAtEveryZoom) {
   EXPECT_NEAR(fine[15].count[index_of(State::polling)], 1.0f, 1e-6);
   for (const std::uint32_t columns : {1u, 3u, 64u, 4'000u}) {  // the sum over columns is the same, however many
     double sum = 0;
-    for (const DensityColumn& column : density.draw(0, 2'000, columns)) sum += column.count[index_of(State::polling)] * 2'000 / columns;
+    for (const DensityColumn& column : density.draw(0, 2'000, columns))
+      sum += column.count[index_of(State::polling)] * 2'000 / columns;
     EXPECT_NEAR(sum, 2'000, 1) << columns;
   }
   EXPECT_NEAR(density.time_in(State::polling, 250, 750), 750, 1e-6);
@@ -193,7 +198,8 @@ TEST(Timelines, HasATrackForEachSmAndFindsEveryWait) {
   for (std::uint32_t i = 0; i < model.waits.size(); ++i) {
     const auto place = timeline.place_of({EventKind::wait, i});
     ASSERT_TRUE(place);
-    EXPECT_EQ(timeline.tracks[place->track].key, "sm/" + std::to_string(model.waits[i].device) + "/" + std::to_string(model.waits[i].sm));
+    EXPECT_EQ(timeline.tracks[place->track].key,
+              "sm/" + std::to_string(model.waits[i].device) + "/" + std::to_string(model.waits[i].sm));
   }
   EXPECT_FALSE(timeline.place_of({EventKind::kernel, 0}));
 }
@@ -337,7 +343,9 @@ TEST(Sites, EveryWaitIsInTheHistogramOnce) {
 
 TEST(Segments, SaysWhatAChangeDid) {
   synthetic::Phases phases;
-  phases.period = [](Mode mode, std::size_t i) { return (mode == Mode::poll ? 1'000'000 : 500'000) + static_cast<TimeNs>(i % 7) * 1'000; };
+  phases.period = [](Mode mode, std::size_t i) {
+    return (mode == Mode::poll ? 1'000'000 : 500'000) + static_cast<TimeNs>(i % 7) * 1'000;
+  };
   const TraceModel model = synthetic::phased_program(phases);
   const BeforeAfter values = before_after(model, analyzer::compare(model));
   ASSERT_TRUE(values.before && values.after);

@@ -9,8 +9,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 #include <new>
+#include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -26,9 +26,7 @@ class ControlTest : public testing::Test {
   }
   ~ControlTest() override { munmap(control_, sizeof(ControlBlock)); }
 
-  void add_site(const char* name) {
-    ASSERT_NE(register_site(*control_, name), 0u);
-  }
+  void add_site(const char* name) { ASSERT_NE(register_site(*control_, name), 0u); }
 
   RuntimeControl& join() {
     RuntimeControl* runtime = join_runtime(*control_, control_, control_->sequence.load());
@@ -152,7 +150,8 @@ TEST_F(ControlTest, ManyNameTheSameSitesAtOnce) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(good && WIFEXITED(status) && WEXITSTATUS(status) == 0);
   EXPECT_EQ(control_->site_count.load(), kNames);
-  for (std::uint32_t i = 0; i < kNames; ++i) EXPECT_NE(find_site(*control_, ("site " + std::to_string(i)).c_str()), 0u) << i;
+  for (std::uint32_t i = 0; i < kNames; ++i)
+    EXPECT_NE(find_site(*control_, ("site " + std::to_string(i)).c_str()), 0u) << i;
 }
 
 TEST_F(ControlTest, AppliedMeansByEveryRuntime) {

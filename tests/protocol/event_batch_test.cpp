@@ -106,7 +106,8 @@ TEST(EventBatch, WithPatienceAFullRingIsWaitedFor) {
   });
   {
     EventBatch batch(sink, 60 * kSecond);
-    for (std::uint32_t i = 0; i < 5'000; ++i) batch.write(call(i, i % 100 == 0 ? batch.text("name " + std::to_string(i)) : 0));
+    for (std::uint32_t i = 0; i < 5'000; ++i)
+      batch.write(call(i, i % 100 == 0 ? batch.text("name " + std::to_string(i)) : 0));
   }
   done = true;
   reader.join();

@@ -1,5 +1,5 @@
-// Who holds a part of a session, and when it may be taken back: a holder's end, its exec, its letting go; never while it
-// may still use it.
+// Who holds a part of a session, and when it may be taken back: a holder's end, its exec, its letting go; never while
+// it may still use it.
 #include "protocol/owner.h"
 
 #include <signal.h>

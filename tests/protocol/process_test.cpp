@@ -16,8 +16,9 @@
 namespace wicprof {
 namespace {
 
-constexpr const char* kVariables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "RANK",
-                                      "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID", "LOCAL_RANK"};
+constexpr const char* kVariables[] = {
+    "OMPI_COMM_WORLD_RANK",       "PMIX_RANK",       "PMI_RANK",       "SLURM_PROCID",  "RANK",
+    "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID", "LOCAL_RANK"};
 
 class ProcessTest : public testing::Test {
  protected:
@@ -83,7 +84,8 @@ TEST(CommandLine, IsThatOfTheProcessWithItsQuotes) {
   }
   const TimeNs end = now_ns() + 60 * kSecond;
   std::string line;
-  while ((line = command_line_of(static_cast<std::uint32_t>(child))) != "sh -c 'kill -STOP $$' '0 0'" && now_ns() < end) usleep(1000);
+  while ((line = command_line_of(static_cast<std::uint32_t>(child))) != "sh -c 'kill -STOP $$' '0 0'" && now_ns() < end)
+    usleep(1000);
   EXPECT_EQ(line, "sh -c 'kill -STOP $$' '0 0'");
   EXPECT_FALSE(executable_name_of(static_cast<std::uint32_t>(child)).empty());
   kill(child, SIGKILL);

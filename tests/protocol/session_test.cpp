@@ -183,7 +183,8 @@ TEST_F(SessionTest, AttachRefusesAnotherVersion) {
   owner->map().header().version = kSessionVersion + 1;
   const Result<SessionMap> map = SessionMap::attach(owner->path());
   ASSERT_FALSE(map);
-  EXPECT_NE(map.error().message.find("version " + std::to_string(kSessionVersion + 1)), std::string::npos) << map.error().message;
+  EXPECT_NE(map.error().message.find("version " + std::to_string(kSessionVersion + 1)), std::string::npos)
+      << map.error().message;
 }
 
 TEST_F(SessionTest, ListsTheRunningOnesByName) {

@@ -1,5 +1,6 @@
-// What holds for every application: right in all three ways of waiting, and also while somebody toggles. Compiled for the CPU
-// device, for one GPU that plays both ends, and for two (APPS_C_DEVICES and APPS_G_DEVICES: of the c_ and of the g_ programs).
+// What holds for every application: right in all three ways of waiting, and also while somebody toggles. Compiled for
+// the CPU device, for one GPU that plays both ends, and for two (APPS_C_DEVICES and APPS_G_DEVICES: of the c_ and of
+// the g_ programs).
 #include "apps.h"
 
 #include <gtest/gtest.h>
@@ -26,8 +27,8 @@ std::string devices_of(const AppInfo& info) { return info.least_devices > 1 ? AP
 // The standard sizes on GPUs take seconds to set up and to check.
 std::uint32_t size_of(const AppInfo& info) {
   static const std::map<std::string, std::uint32_t> sizes{
-      {"c_srs", 64},        {"c_cg", 24},   {"c_fe", 16},  {"c_h3d", 48},  {"g_bfs", 1u << 16},
-      {"g_bs", 1u << 18},   {"g_c2d", 768}, {"g_stn", 96}, {"g_gem", 512}, {"g_kmn", 1u << 17}};
+      {"c_srs", 64},      {"c_cg", 24},   {"c_fe", 16},  {"c_h3d", 48},  {"g_bfs", 1u << 16},
+      {"g_bs", 1u << 18}, {"g_c2d", 768}, {"g_stn", 96}, {"g_gem", 512}, {"g_kmn", 1u << 17}};
   return sizes.at(info.name);
 }
 #else

@@ -14,7 +14,8 @@ TEST(CH3dTest, IsRightInEveryWayOnOneAndTwoDevices) {
                                       " --iterations 5 --check every --timeout 60";
         const Outcome result = run(C_H3D_PROGRAM, arguments);
         EXPECT_TRUE(result.ok()) << arguments << "\n" << result.output;
-        EXPECT_NE(result.output.find("c_h3d: 5 steps on " + std::string(devices) + " (" + wait + ")"), std::string::npos)
+        EXPECT_NE(result.output.find("c_h3d: 5 steps on " + std::string(devices) + " (" + wait + ")"),
+                  std::string::npos)
             << result.output;
       }
     }

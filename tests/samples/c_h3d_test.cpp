@@ -89,7 +89,8 @@ TEST(MessageTest, ThePayloadIsWhereItsCellsLieInTheDomain) {
         std::vector<std::uint32_t> places;
         for (std::uint32_t i = 0; i < box.cells(); ++i) {
           const std::uint32_t at = brick.index(box, i);
-          const std::uint32_t x = at % brick.step_y() - 1, y = at / brick.step_y() % (n + 2) - 1, z = at / brick.step_z() - 1;
+          const std::uint32_t x = at % brick.step_y() - 1, y = at / brick.step_y() % (n + 2) - 1,
+                              z = at / brick.step_z() - 1;
           places.push_back(static_cast<std::uint32_t>(domain.index(domain.begin_x(rank) + x, y, z)));
         }
         const wic::Payload expected = wic::payload_of(places, sizeof(Cell)), payload = around.outgoing_payload(m);
@@ -188,8 +189,9 @@ class HandRing {
     }
     const std::vector<Cell> begin = initial_field(domain_);
     for (std::uint32_t r = 0; r < ranks; ++r) {
-      for_each_row(domain_, r,
-                   [&](std::size_t from, std::uint32_t to) { std::copy_n(&begin[from], domain_.brick(r).nx, &fields_[r][to]); });
+      for_each_row(domain_, r, [&](std::size_t from, std::uint32_t to) {
+        std::copy_n(&begin[from], domain_.brick(r).nx, &fields_[r][to]);
+      });
     }
   }
 
@@ -221,7 +223,8 @@ class HandRing {
       std::vector<Cell> next(fields_[r].size());
       average_box(brick, brick.interior(), field, next.data(), 0, 2);
       average_box(brick, brick.interior(), field, next.data(), 1, 2);
-      for (std::uint32_t b = 0; b < Brick::kShellBoxes; ++b) average_box(brick, brick.shell(b), field, next.data(), 0, 1);
+      for (std::uint32_t b = 0; b < Brick::kShellBoxes; ++b)
+        average_box(brick, brick.shell(b), field, next.data(), 0, 1);
       fields_[r] = std::move(next);
     }
   }
@@ -229,8 +232,9 @@ class HandRing {
   std::vector<Cell> gather() const {
     std::vector<Cell> field(domain_.cells());
     for (std::uint32_t r = 0; r < domain_.ranks; ++r) {
-      for_each_row(domain_, r,
-                   [&](std::size_t to, std::uint32_t from) { std::copy_n(&fields_[r][from], domain_.brick(r).nx, &field[to]); });
+      for_each_row(domain_, r, [&](std::size_t to, std::uint32_t from) {
+        std::copy_n(&fields_[r][from], domain_.brick(r).nx, &field[to]);
+      });
     }
     return field;
   }
@@ -255,7 +259,8 @@ TEST(ExchangeTest, RanksTogetherAreTheWholeDomain) {
           ring.receive_and_average(iteration);
           reference.advance_to(iteration);
           const Comparison comparison = reference.compare(ring.gather());
-          ASSERT_TRUE(comparison.ok()) << ranks << " ranks, n = " << n << ", the first " << first_nx << ": " << comparison.first;
+          ASSERT_TRUE(comparison.ok()) << ranks << " ranks, n = " << n << ", the first " << first_nx << ": "
+                                       << comparison.first;
         }
       }
     }

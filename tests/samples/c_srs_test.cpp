@@ -87,7 +87,8 @@ TEST(SrsPng, WhatIsDamagedIsRefused) {
   const auto png = encode_png(8, 8, noise(64));
   ASSERT_TRUE(png);
   std::vector<std::byte> damaged = *png;
-  for (const std::size_t length : {std::size_t{0}, std::size_t{4}, std::size_t{20}, png->size() / 2, png->size() - 13}) {
+  for (const std::size_t length :
+       {std::size_t{0}, std::size_t{4}, std::size_t{20}, png->size() / 2, png->size() - 13}) {
     const auto image = decode_png(std::span(*png).first(length), "short.png");
     ASSERT_FALSE(image) << length;
     EXPECT_NE(image.error().message.find("short.png"), std::string::npos);
@@ -192,7 +193,7 @@ TEST(SrsFilter, TheKernelsFilterIsTheReferences) {
 }
 
 TEST(SrsResample, SmallPicturesByHand) {
-  const std::vector<Pixel> tile = {0, 300, 600,  //
+  const std::vector<Pixel> tile = {0,   300, 600,  //
                                    300, 600, 900,  //
                                    600, 900, 1200};
   // Two pixels over three: their middles lie at a quarter and three quarters of the second and third pixel.
@@ -264,8 +265,8 @@ TEST(SrsProduct, TheDigestTellsPlacesAndShades) {
   EXPECT_EQ(seen.size(), 64u * 256);
 }
 
-// One tile of four pixels, all the same: after the correction the filter changes nothing where all columns are alike, and
-// every target's picture is of one shade, the brightest or the darkest.
+// One tile of four pixels, all the same: after the correction the filter changes nothing where all columns are alike,
+// and every target's picture is of one shade, the brightest or the darkest.
 TEST(SrsReference, ATinyBatchByHand) {
   const Folder folder;
   const std::vector<Pixel> dark(1, 2000), bright(1, 50000);

@@ -115,10 +115,9 @@ TEST_P(LaneInEveryWay, GivesTheSameTurnToWhoAsksLater) {
   EXPECT_EQ(third.cycle.number, first.way_index == 0 ? 2u : 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, LaneInEveryWay, testing::Values(Way::naive, Way::poll, Way::park),
-                         [](const auto& way) {
-                           return way.param == Way::naive ? "naive" : way.param == Way::poll ? "poll" : "park";
-                         });
+INSTANTIATE_TEST_SUITE_P(Ways, LaneInEveryWay, testing::Values(Way::naive, Way::poll, Way::park), [](const auto& way) {
+  return way.param == Way::naive ? "naive" : way.param == Way::poll ? "poll" : "park";
+});
 
 TEST(LaneOfNaiveWay, ComesBackToAtomicsAfterAToggle) {
   OneLane setup = make_lane(Way::naive);

@@ -14,7 +14,8 @@ TEST(FlagHandoff, IsRightInBothModes) {
 }
 
 TEST(HotFlag, IsRightInBothModesAndAlone) {
-  for (const char* arguments : {"--wait poll", "--wait park", "--waiters 0", "--waiters 5 --streamers 3 --threads 96"}) {
+  for (const char* arguments :
+       {"--wait poll", "--wait park", "--waiters 0", "--waiters 5 --streamers 3 --threads 96"}) {
     const Outcome result = run(HOT_FLAG, std::string("--iterations 5 --timeout 60 --size 1 ") + arguments);
     EXPECT_TRUE(result.ok()) << arguments << "\n" << result.output;
   }

@@ -23,7 +23,9 @@ using LaneName = std::pair<TrackKey, std::uint32_t>;
 using Things = std::map<LaneName, std::vector<Thing>>;
 
 void put_in_rows(Things& to, const TrackKey& key, std::vector<Thing> things) {
-  std::stable_sort(things.begin(), things.end(), [](const Thing& a, const Thing& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
+  std::stable_sort(things.begin(), things.end(), [](const Thing& a, const Thing& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+  });
   std::vector<TimeNs> ends;
   for (const Thing& thing : things) {
     std::uint32_t row = 0;
@@ -47,11 +49,15 @@ std::vector<std::int64_t> behind(const Reader& reader, const std::vector<WaitRow
   for (const WaitRow& wait : waits) {
     std::set<std::uint32_t> shapes;
     for (const KernelRow& kernel : kernels) {
-      if (kernel.device == wait.device && kernel.start <= wait.arrived && kernel.end >= wait.arrived && wait.block < kernel.grid[0]) shapes.insert(kernel.block[0]);
+      if (kernel.device == wait.device && kernel.start <= wait.arrived && kernel.end >= wait.arrived &&
+          wait.block < kernel.grid[0])
+        shapes.insert(kernel.block[0]);
     }
     std::int64_t count = 0;
     if (pollers[wait.site] == Pollers::leader && shapes.size() == 1) {
-      for (std::uint32_t warp = wait.warp + 1; warp * 32 < *shapes.begin() && !leaders.contains({wait.device, wait.block, warp}); ++warp) ++count;
+      for (std::uint32_t warp = wait.warp + 1;
+           warp * 32 < *shapes.begin() && !leaders.contains({wait.device, wait.block, warp}); ++warp)
+        ++count;
     }
     counts.push_back(count);
   }
@@ -67,9 +73,13 @@ Things things_of(const Reader& reader) {
   for (std::size_t i = 0; i < waits.size(); ++i) {
     const WaitRow& wait = waits[i];
     auto& lane = all[{{LaneKind::sm, 0, wait.device, 0, wait.sm}, 0}];
-    const bool polls = wait.strategy == StrategyId::poll, cut = wait.switched && *wait.switched > wait.arrived && *wait.switched < wait.resumed;
+    const bool polls = wait.strategy == StrategyId::poll,
+               cut = wait.switched && *wait.switched > wait.arrived && *wait.switched < wait.resumed;
     const bool never_looks = !polls && wait.site == 2 && wait.polls == 0 && !cut;
-    const State state = never_looks ? State::at_barrier : polls ? State::polling : State::parked, other = polls ? State::parked : State::polling;
+    const State state = never_looks ? State::at_barrier
+                        : polls     ? State::polling
+                                    : State::parked,
+                other = polls ? State::parked : State::polling;
     if (cut) {
       lane.push_back({wait.arrived, *wait.switched, other});
       lane.push_back({*wait.switched, wait.resumed, state, false});
@@ -78,7 +88,8 @@ Things things_of(const Reader& reader) {
     }
     lane.push_back({wait.arrived, wait.resumed, State::at_barrier, false, others[i]});
     const std::tuple who{wait.block, wait.warp};
-    if (last.contains(who) && last[who].sm == wait.sm && wait.iteration >= last[who].iteration && until[who] < wait.arrived)
+    if (last.contains(who) && last[who].sm == wait.sm && wait.iteration >= last[who].iteration &&
+        until[who] < wait.arrived)
       lane.push_back({until[who], wait.arrived, State::computing, false, 1 + others[i]});
     until[who] = last.contains(who) ? std::max(until[who], wait.resumed) : wait.resumed;
     last.insert_or_assign(who, wait);
@@ -87,17 +98,24 @@ Things things_of(const Reader& reader) {
     all[{{LaneKind::signals, 0, 0, 0, signal.site}, 0}].push_back({signal.at, signal.at, State::signalling});
   std::map<TrackKey, std::vector<Thing>> spans;
   for (const HostWaitRow& row : *reader.host_waits())
-    spans[{LaneKind::thread, row.process, 0, 0, row.thread}].push_back({row.begin, row.end, state_of_host_wait(row.begin, row.end, row.cpu.value_or(-1))});
-  for (const CallRow& row : *reader.calls()) spans[{LaneKind::thread, row.process, 0, 0, row.thread}].push_back({row.start, row.end, State::calling});
+    spans[{LaneKind::thread, row.process, 0, 0, row.thread}].push_back(
+        {row.begin, row.end, state_of_host_wait(row.begin, row.end, row.cpu.value_or(-1))});
+  for (const CallRow& row : *reader.calls())
+    spans[{LaneKind::thread, row.process, 0, 0, row.thread}].push_back({row.start, row.end, State::calling});
   for (const KernelRow& row : *reader.kernels())
-    spans[{LaneKind::stream, row.process, row.device, row.context, row.stream}].push_back({row.start, row.end, State::computing});
+    spans[{LaneKind::stream, row.process, row.device, row.context, row.stream}].push_back(
+        {row.start, row.end, State::computing});
   for (const CopyRow& row : *reader.copies())
-    spans[{LaneKind::stream, row.process, row.device, row.context, row.stream}].push_back({row.start, row.end, State::transferring});
-  for (const NvtxRow& row : *reader.nvtx()) spans[{LaneKind::nvtx, row.process, 0, 0, row.thread, row.domain}].push_back({row.start, row.end, State::range});
-  for (const UvmRow& row : *reader.uvm()) spans[{LaneKind::managed, 0, row.device}].push_back({row.start, row.end, state_of_migration(row.kind)});
+    spans[{LaneKind::stream, row.process, row.device, row.context, row.stream}].push_back(
+        {row.start, row.end, State::transferring});
+  for (const NvtxRow& row : *reader.nvtx())
+    spans[{LaneKind::nvtx, row.process, 0, 0, row.thread, row.domain}].push_back({row.start, row.end, State::range});
+  for (const UvmRow& row : *reader.uvm())
+    spans[{LaneKind::managed, 0, row.device}].push_back({row.start, row.end, state_of_migration(row.kind)});
   for (const ThreadSampleRow& row : *reader.thread_samples()) {
     if (const auto delay = noticeable_delay(row.begin, row.end, row.run_delay))
-      spans[{LaneKind::delay, row.process, 0, 0, row.thread}].push_back({row.end - *delay, row.end, State::descheduled});
+      spans[{LaneKind::delay, row.process, 0, 0, row.thread}].push_back(
+          {row.end - *delay, row.end, State::descheduled});
   }
   for (auto& [key, list] : spans) put_in_rows(all, key, std::move(list));
   return all;
@@ -109,7 +127,8 @@ void expect_block(const LaneBlock& block, TimeNs origin, const std::vector<Thing
   std::array<std::vector<std::int64_t>, kStates> time;
   for (auto& list : time) list.resize(kBlockColumns);
   for (const Thing& thing : things) {
-    if (thing.begins && thing.begin >= first && thing.begin < first + block_width(block.level)) ++begins[static_cast<std::size_t>((thing.begin - first) / width)];
+    if (thing.begins && thing.begin >= first && thing.begin < first + block_width(block.level))
+      ++begins[static_cast<std::size_t>((thing.begin - first) / width)];
     const TimeNs from = std::max(thing.begin, first), to = std::min(thing.end, first + block_width(block.level));
     for (TimeNs at = from; at < to;) {
       const auto column = static_cast<std::size_t>((at - first) / width);
@@ -134,7 +153,8 @@ void expect_equal_to_rows(const Reader& reader, const Overview& overview) {
   for (const Lane& lane : overview.lanes()) {
     const auto found = things.find({lane.track, lane.row});
     ASSERT_NE(found, things.end()) << "a lane of nothing";
-    EXPECT_EQ(lane.events, static_cast<std::uint64_t>(std::count_if(found->second.begin(), found->second.end(), [](const Thing& t) { return t.begins; })));
+    EXPECT_EQ(lane.events, static_cast<std::uint64_t>(std::count_if(found->second.begin(), found->second.end(),
+                                                                    [](const Thing& t) { return t.begins; })));
     for (int level = overview.top_level(); level >= 0; --level) {
       const auto blocks = overview.cover(lane.id, overview.origin(), last, level);
       ASSERT_TRUE(blocks) << blocks.error().message;
@@ -143,7 +163,8 @@ void expect_equal_to_rows(const Reader& reader, const Overview& overview) {
         EXPECT_EQ(overview.origin() + block.number * block_width(block.level), at) << "side by side";
         at += block_width(block.level);
         EXPECT_GE(block.level, level);
-        expect_block(block, overview.origin(), found->second, "lane " + std::to_string(lane.id) + " level " + std::to_string(block.level));
+        expect_block(block, overview.origin(), found->second,
+                     "lane " + std::to_string(lane.id) + " level " + std::to_string(block.level));
       }
       EXPECT_EQ(at, last);
     }
@@ -152,7 +173,8 @@ void expect_equal_to_rows(const Reader& reader, const Overview& overview) {
 
 TEST(LevelOfDetail, EqualsTheRowsAtEveryLevel) {
   const TempFolder folder;
-  for (const RandomTrace& what : {RandomTrace{1, 1, 1'000}, {2, 40, 20'000}, {3, 500, 3'000'000}, {4, 3'000, 900'000'000}}) {
+  for (const RandomTrace& what :
+       {RandomTrace{1, 1, 1'000}, {2, 40, 20'000}, {3, 500, 3'000'000}, {4, 3'000, 900'000'000}}) {
     SCOPED_TRACE(what.seed);
     const std::string path = folder / ("t" + std::to_string(what.seed));
     record_random(path, what);
@@ -174,7 +196,8 @@ TEST(LevelOfDetail, SplitsWhereMuchHappens) {
   expect_equal_to_rows(*reader, *overview);
   int finest = overview->top_level();
   for (const Lane& lane : overview->lanes()) {
-    for (const LaneBlock& block : *overview->cover(lane.id, overview->origin(), overview->origin() + block_width(overview->top_level()), 0)) {
+    for (const LaneBlock& block :
+         *overview->cover(lane.id, overview->origin(), overview->origin() + block_width(overview->top_level()), 0)) {
       finest = std::min(finest, block.level);
       std::uint64_t things = 0;
       for (const std::uint32_t begins : block.begins) things += begins;
@@ -192,8 +215,8 @@ TEST(LevelOfDetail, KnowsTheTracedTimeAndTheRows) {
   ASSERT_TRUE(overview);
   EXPECT_EQ(overview->rows(RowKind::wait), 400u);
   EXPECT_EQ(overview->rows(RowKind::kernel), 100u);
-  EXPECT_EQ(overview->begin(), std::min({reader->waits()->front().arrived, reader->signals()->front().at, reader->kernels()->front().start,
-                                         reader->copies()->front().start}));
+  EXPECT_EQ(overview->begin(), std::min({reader->waits()->front().arrived, reader->signals()->front().at,
+                                         reader->kernels()->front().start, reader->copies()->front().start}));
 }
 
 TEST(LevelOfDetail, AnUnfinishedTraceHasNoneAndGetsThemBesideIt) {
@@ -238,7 +261,8 @@ TEST(LevelOfDetail, KnowsWhoStandsAtABarrier) {
 TEST(LevelOfDetail, AnOlderTraceWhoseSummariesSayLessGetsThemAnew) {
   const TempFolder folder;
   record_random(folder / "t", {15, 300});
-  for (const char* older : {"UPDATE lane_extent SET version = version - 1; UPDATE lane_block SET columns = x'00'", "ALTER TABLE lane_extent DROP COLUMN version"}) {
+  for (const char* older : {"UPDATE lane_extent SET version = version - 1; UPDATE lane_block SET columns = x'00'",
+                            "ALTER TABLE lane_extent DROP COLUMN version"}) {
     {
       Database database;
       ASSERT_EQ(database.open(folder / "t", OpenMode::read_write), 0);
@@ -258,7 +282,10 @@ TEST(LevelOfDetail, AnOlderTraceWithoutTheTablesGetsThem) {
   {
     Database database;
     ASSERT_EQ(database.open(folder / "t", OpenMode::read_write), 0);
-    ASSERT_EQ(database.execute("DROP TABLE lane; DROP TABLE lane_block; DROP TABLE lane_extent; DROP TABLE row_kind; DROP TABLE long_row"), 0);
+    ASSERT_EQ(
+        database.execute(
+            "DROP TABLE lane; DROP TABLE lane_block; DROP TABLE lane_extent; DROP TABLE row_kind; DROP TABLE long_row"),
+        0);
   }
   const auto reader = Reader::open(folder / "t");
   const auto overview = reader->overview();
@@ -277,8 +304,10 @@ TEST(LevelOfDetail, CanBeGivenUp) {
 
 TEST(LevelOfDetail, DamagedSummariesAreNamed) {
   const TempFolder folder;
-  for (const char* harm : {"DELETE FROM lane_block WHERE id % 3 = 0", "DELETE FROM lane WHERE id = 1", "UPDATE lane_extent SET top_level = 99",
-                           "UPDATE lane_block SET columns = substr(columns, 1, 2)", "UPDATE lane_block SET columns = x'ffffffffffffffffffff'"}) {
+  for (const char* harm :
+       {"DELETE FROM lane_block WHERE id % 3 = 0", "DELETE FROM lane WHERE id = 1",
+        "UPDATE lane_extent SET top_level = 99", "UPDATE lane_block SET columns = substr(columns, 1, 2)",
+        "UPDATE lane_block SET columns = x'ffffffffffffffffffff'"}) {
     const std::string path = folder / "t";
     std::remove(path.c_str());
     record_random(path, {10, 300});
@@ -306,7 +335,8 @@ TEST(LevelOfDetail, DamagedSummariesAreNamed) {
 TEST(LevelOfDetail, BlocksOfAnyNumbersComeBack) {
   std::mt19937_64 random(11);
   LaneBlock block{7, 3, std::vector<std::uint32_t>(kBlockColumns), {}};
-  for (auto& begins : block.begins) begins = random() % 3 == 0 ? static_cast<std::uint32_t>(random() >> (random() % 32 + 32)) : 0;
+  for (auto& begins : block.begins)
+    begins = random() % 3 == 0 ? static_cast<std::uint32_t>(random() >> (random() % 32 + 32)) : 0;
   for (const std::size_t s : {std::size_t{1}, kStates - 1}) {
     block.time[s].resize(kBlockColumns);
     for (auto& time : block.time[s]) time = static_cast<std::int64_t>(random() >> (1 + random() % 63));
@@ -327,7 +357,8 @@ TEST(RowsWithin, AreThoseThatReachIntoTheStretch) {
   const auto kernels = *reader->kernels();
   std::mt19937_64 random(12);
   for (int i = 0; i < 50; ++i) {
-    const TimeNs begin = overview->begin() + static_cast<TimeNs>(random() % 3'000'000), end = begin + 1 + static_cast<TimeNs>(random() % (i % 2 == 0 ? 500 : 500'000));
+    const TimeNs begin = overview->begin() + static_cast<TimeNs>(random() % 3'000'000),
+                 end = begin + 1 + static_cast<TimeNs>(random() % (i % 2 == 0 ? 500 : 500'000));
     auto range = overview->range(begin, end);
     ASSERT_TRUE(range);
     reader->within(*range);
@@ -339,8 +370,10 @@ TEST(RowsWithin, AreThoseThatReachIntoTheStretch) {
       return list;
     };
     const auto all = [](const auto&) { return true; };
-    EXPECT_EQ(ids(*reader->waits(), all), ids(waits, [&](const WaitRow& w) { return w.arrived < end && w.resumed >= begin; }));
-    EXPECT_EQ(ids(*reader->kernels(), all), ids(kernels, [&](const KernelRow& k) { return k.start < end && k.end >= begin; }));
+    EXPECT_EQ(ids(*reader->waits(), all),
+              ids(waits, [&](const WaitRow& w) { return w.arrived < end && w.resumed >= begin; }));
+    EXPECT_EQ(ids(*reader->kernels(), all),
+              ids(kernels, [&](const KernelRow& k) { return k.start < end && k.end >= begin; }));
     reader->within(std::nullopt);
   }
   EXPECT_EQ(reader->waits()->size(), waits.size());
@@ -350,14 +383,19 @@ TEST(NamedRows, AreFoundByTheirSiteAndTheirName) {
   const TempFolder folder;
   record_random(folder / "t", {13, 1'000});
   const auto reader = Reader::open(folder / "t");
-  const auto found = reader->named([](RowKind kind, std::string_view name) { return kind == RowKind::kernel ? name.find("relax") != name.npos : name == "left"; }, 20);
+  const auto found = reader->named(
+      [](RowKind kind, std::string_view name) {
+        return kind == RowKind::kernel ? name.find("relax") != name.npos : name == "left";
+      },
+      20);
   ASSERT_TRUE(found) << found.error().message;
   std::uint64_t expected = reader->kernels()->size();
   for (const WaitRow& wait : *reader->waits()) expected += wait.site == 1;
   for (const SignalRow& signal : *reader->signals()) expected += signal.site == 1;
   EXPECT_EQ(found->total, expected);
   ASSERT_EQ(found->rows.size(), 20u);
-  EXPECT_TRUE(std::is_sorted(found->rows.begin(), found->rows.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; }));
+  EXPECT_TRUE(std::is_sorted(found->rows.begin(), found->rows.end(),
+                             [](const auto& a, const auto& b) { return a.begin < b.begin; }));
 }
 
 }  // namespace

@@ -102,8 +102,9 @@ TEST_F(OpenTest, APackedTraceReadsAsTheTraceAndLeavesNothingBehind) {
   flipped[whole.size() / 2] = static_cast<char>(flipped[whole.size() / 2] ^ 0x20);
   write_contents(packed, flipped);
   expect_refused(packed, "damaged or truncated");
-  write_contents(path_, "This is a letter to a friend, and a rather long one, so that it is longer than any header. "
-                        "It goes on for another line at least, to be sure that there is enough of it.");
+  write_contents(path_,
+                 "This is a letter to a friend, and a rather long one, so that it is longer than any header. "
+                 "It goes on for another line at least, to be sure that there is enough of it.");
   pack(path_, packed);
   expect_refused(packed, "is not a trace");
   EXPECT_TRUE(std::filesystem::is_empty(temporary.path()));

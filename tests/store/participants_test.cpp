@@ -109,7 +109,8 @@ TEST(Participants, RowsReferToTheTracesOwnNumbers) {
   ASSERT_EQ(database.open(path, OpenMode::read_only), 0);
   int code = 0;
   Statement statement = database.prepare(
-      "SELECT k.process_id, k.device_id, u.value = 'GPU-a', u.value = 'GPU-b' FROM kernel k JOIN device d ON d.id = k.device_id "
+      "SELECT k.process_id, k.device_id, u.value = 'GPU-a', u.value = 'GPU-b' FROM kernel k JOIN device d ON d.id = "
+      "k.device_id "
       "JOIN string u ON u.id = d.uuid_id ORDER BY k.id",
       code);
   ASSERT_TRUE(statement.next(code)) << database.message();

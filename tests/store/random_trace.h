@@ -18,7 +18,7 @@ namespace wicprof::store {
 
 struct RandomTrace {
   std::uint32_t seed = 1;
-  std::uint32_t waits = 500;  ///< and a tenth to a half of everything else
+  std::uint32_t waits = 500;         ///< and a tenth to a half of everything else
   std::uint64_t spread = 3'000'000;  ///< ns
   bool finished = true;
 };
@@ -26,9 +26,15 @@ struct RandomTrace {
 inline void record_random(const std::string& path, const RandomTrace& what) {
   std::mt19937_64 random(what.seed);
   const auto below = [&](std::uint64_t n) { return n == 0 ? 0 : random() % n; };
-  // Half of everything happens in a sixteenth of the time; lengths are from nothing to most of the trace, short ones above all.
-  const auto moment = [&] { return static_cast<TimeNs>(1'000'000 + (below(2) == 0 ? below(what.spread) : what.spread / 3 + below(what.spread / 16))); };
-  const auto length = [&] { return static_cast<TimeNs>(below(8) == 0 ? below(what.spread >> below(12)) : below(2'000)); };
+  // Half of everything happens in a sixteenth of the time; lengths are from nothing to most of the trace, short ones
+  // above all.
+  const auto moment = [&] {
+    return static_cast<TimeNs>(1'000'000 +
+                               (below(2) == 0 ? below(what.spread) : what.spread / 3 + below(what.spread / 16)));
+  };
+  const auto length = [&] {
+    return static_cast<TimeNs>(below(8) == 0 ? below(what.spread >> below(12)) : below(2'000));
+  };
   Result<Recorder> recorder = Recorder::create(options_for(path));
   ASSERT_TRUE(recorder) << recorder.error().message;
   const auto text = [&](TextId id, const char* words) { recorder->add(0, Text(id, words).header()); };
@@ -79,7 +85,8 @@ inline void record_random(const std::string& path, const RandomTrace& what) {
       host.thread = call.thread;
       host.begin_ns = moment();
       host.end_ns = host.begin_ns + length();
-      host.cpu_ns = below(3) == 0 ? -1 : static_cast<TimeNs>(below(static_cast<std::uint64_t>(host.end_ns - host.begin_ns) + 1));
+      host.cpu_ns =
+          below(3) == 0 ? -1 : static_cast<TimeNs>(below(static_cast<std::uint64_t>(host.end_ns - host.begin_ns) + 1));
       host.run_delay_ns = -1;
       host.involuntary_switches = HostWaitEvent::kUnknownSwitches;
       recorder->add(0, host.header);

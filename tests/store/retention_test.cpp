@@ -60,7 +60,8 @@ TEST_F(RetentionTest, AFixedWindowKeepsWhatReachesIntoIt) {
   plan.from = 1000;
   plan.until = 2000;
   Recorder recorder = make(plan);
-  for (const auto& [start, end] : {std::pair{100, 999}, {100, 1000}, {1200, 1300}, {1900, 5000}, {2000, 2100}, {2001, 2100}, {500, 9000}}) {
+  for (const auto& [start, end] :
+       {std::pair{100, 999}, {100, 1000}, {1200, 1300}, {1900, 5000}, {2000, 2100}, {2001, 2100}, {500, 9000}}) {
     recorder.add(0, kernel(start, end).header);
   }
   ProcessEvent process = make_event<ProcessEvent>();
@@ -108,8 +109,9 @@ TEST_F(RetentionTest, RangesByNameAndDomain) {
   recorder.add(0, Text(3, "data").header());
   recorder.add(0, Text(4, "plain").header());
   recorder.add(0, Text(5, "other").header());
-  for (const NvtxEvent& event : {range(1, 3, 100, 200), range(2, 3, 300, 400), range(2, 0, 500, 600), range(4, 0, 700, 800),
-                                 range(4, 3, 900, 1000), range(5, 0, 0, 2000), range(1, 0, 150, 250)}) {
+  for (const NvtxEvent& event :
+       {range(1, 3, 100, 200), range(2, 3, 300, 400), range(2, 0, 500, 600), range(4, 0, 700, 800),
+        range(4, 3, 900, 1000), range(5, 0, 0, 2000), range(1, 0, 150, 250)}) {
     recorder.add(0, event.header);
   }
   for (TimeNs at = 50; at < 1100; at += 100) recorder.add(0, kernel(at, at + 10).header);
@@ -200,7 +202,10 @@ class SecondBySecond : public RetentionTest {
   }
   void add(TimeNs start, TimeNs end) {
     const std::string row = std::to_string(start) + "," + std::to_string(end);
-    ASSERT_EQ(writer->run("INSERT INTO call (name_id, api, thread, start_ns, end_ns, correlation, result) VALUES (1, 0, 1, " + row + ", 1, 0)"), 0)
+    ASSERT_EQ(
+        writer->run("INSERT INTO call (name_id, api, thread, start_ns, end_ns, correlation, result) VALUES (1, 0, 1, " +
+                    row + ", 1, 0)"),
+        0)
         << writer->message();
   }
   void second() {

@@ -5,20 +5,19 @@
 #include "protocol/events/call.h"
 #include "protocol/events/choice.h"
 #include "protocol/events/copy.h"
+#include "protocol/events/cuda_event.h"
+#include "protocol/events/graph.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/events/intervention.h"
 #include "protocol/events/kernel.h"
 #include "protocol/events/nvtx.h"
+#include "protocol/events/overhead.h"
 #include "protocol/events/pc_interval.h"
 #include "protocol/events/pc_sample.h"
-#include "protocol/events/strategy.h"
-#include "protocol/events/thread_sample.h"
-#include "protocol/events/sync.h"
 #include "protocol/events/process.h"
-#include "protocol/events/pc_interval.h"
-#include "protocol/events/overhead.h"
-#include "protocol/events/graph.h"
-#include "protocol/events/cuda_event.h"
+#include "protocol/events/strategy.h"
+#include "protocol/events/sync.h"
+#include "protocol/events/thread_sample.h"
 #include "protocol/events/uvm.h"
 #include "store/sqlite.h"
 #include "tests/store/support.h"
@@ -317,18 +316,20 @@ TEST_F(RoundTrip, Kernel) {
   EXPECT_EQ(r.registers_per_thread, 64u);
   EXPECT_EQ(r.static_shared_bytes, 1024u);
   EXPECT_EQ(r.dynamic_shared_bytes, 2048u);
-  EXPECT_EQ(row("SELECT shared_executed_bytes, local_bytes_per_thread, cluster_x, cluster_y, cluster_z, graph, graph_node "
-                "FROM kernel",
-                7),
-            (std::vector<std::int64_t>{102'400, 64, 2, 3, 4, 12, 0x1'0000'0007}));
+  EXPECT_EQ(
+      row("SELECT shared_executed_bytes, local_bytes_per_thread, cluster_x, cluster_y, cluster_z, graph, graph_node "
+          "FROM kernel",
+          7),
+      (std::vector<std::int64_t>{102'400, 64, 2, 3, 4, 12, 0x1'0000'0007}));
 }
 
 TEST_F(RoundTrip, WhatAKernelOrCopyHasNotIsNull) {
   add(make_event<KernelEvent>());
   add(make_event<CopyEvent>());
   finish();
-  EXPECT_EQ(row("SELECT shared_executed_bytes IS NULL, cluster_x IS NULL, graph IS NULL, graph_node IS NULL FROM kernel", 4),
-            (std::vector<std::int64_t>{1, 1, 1, 1}));
+  EXPECT_EQ(
+      row("SELECT shared_executed_bytes IS NULL, cluster_x IS NULL, graph IS NULL, graph_node IS NULL FROM kernel", 4),
+      (std::vector<std::int64_t>{1, 1, 1, 1}));
   EXPECT_EQ(row("SELECT graph IS NULL, graph_node IS NULL FROM copy", 2), (std::vector<std::int64_t>{1, 1}));
 }
 
@@ -445,10 +446,11 @@ TEST_F(RoundTrip, Process) {
   e.seen_ns = 99;
   add(e);
   finish();
-  EXPECT_EQ(row("SELECT t.id, t.parent, n.value = 'train', c.value = 'train --fast', t.rank, t.local_rank IS NULL, t.seen_ns "
-                "FROM process t JOIN string n ON n.id = t.name_id JOIN string c ON c.id = t.command_id",
-                7),
-            (std::vector<std::int64_t>{4'000'000, 17, 1, 1, 5, 1, 99}));
+  EXPECT_EQ(
+      row("SELECT t.id, t.parent, n.value = 'train', c.value = 'train --fast', t.rank, t.local_rank IS NULL, t.seen_ns "
+          "FROM process t JOIN string n ON n.id = t.name_id JOIN string c ON c.id = t.command_id",
+          7),
+      (std::vector<std::int64_t>{4'000'000, 17, 1, 1, 5, 1, 99}));
 }
 
 TEST_F(RoundTrip, RowsSayWhoseTheyAre) {
@@ -459,7 +461,8 @@ TEST_F(RoundTrip, RowsSayWhoseTheyAre) {
   sample.pid = 71;
   add(sample);
   finish();
-  EXPECT_EQ(row("SELECT c.process_id, s.process_id FROM call c, thread_sample s", 2), (std::vector<std::int64_t>{70, 71}));
+  EXPECT_EQ(row("SELECT c.process_id, s.process_id FROM call c, thread_sample s", 2),
+            (std::vector<std::int64_t>{70, 71}));
 }
 
 TEST_F(RoundTrip, Sync) {
@@ -479,7 +482,9 @@ TEST_F(RoundTrip, Sync) {
   e.stream = SyncEvent::kNoStream;
   add(e);
   finish();
-  EXPECT_EQ(row("SELECT kind, start_ns, end_ns, context, stream, event, event_sync, correlation, result FROM sync WHERE id = 1", 9),
+  EXPECT_EQ(row("SELECT kind, start_ns, end_ns, context, stream, event, event_sync, correlation, result FROM sync "
+                "WHERE id = 1",
+                9),
             (std::vector<std::int64_t>{2, 10, 20, 2, 3, 4, std::int64_t{1} << 40, 5, -6}));
   EXPECT_EQ(row("SELECT stream IS NULL, event IS NULL, event_sync IS NULL FROM sync WHERE id = 2", 3),
             (std::vector<std::int64_t>{1, 1, 1}));
@@ -499,9 +504,11 @@ TEST_F(RoundTrip, CudaEvent) {
   e.at_ns = 0;
   add(e);
   finish();
-  EXPECT_EQ(row("SELECT device_id, event, event_sync, at_ns, context, stream, correlation FROM cuda_event WHERE id = 1", 7),
-            (std::vector<std::int64_t>{1, 4, 77, 15, 2, 3, 5}));
-  EXPECT_EQ(row("SELECT event_sync IS NULL, at_ns IS NULL FROM cuda_event WHERE id = 2", 2), (std::vector<std::int64_t>{1, 1}));
+  EXPECT_EQ(
+      row("SELECT device_id, event, event_sync, at_ns, context, stream, correlation FROM cuda_event WHERE id = 1", 7),
+      (std::vector<std::int64_t>{1, 4, 77, 15, 2, 3, 5}));
+  EXPECT_EQ(row("SELECT event_sync IS NULL, at_ns IS NULL FROM cuda_event WHERE id = 2", 2),
+            (std::vector<std::int64_t>{1, 1}));
 }
 
 TEST_F(RoundTrip, Graph) {
@@ -535,7 +542,8 @@ TEST_F(RoundTrip, Overhead) {
                 "JOIN string n ON n.id = t.what_id WHERE t.id = 1",
                 5),
             (std::vector<std::int64_t>{1, 4'242, 10, 20, 5}));
-  EXPECT_EQ(row("SELECT thread IS NULL, correlation IS NULL FROM overhead WHERE id = 2", 2), (std::vector<std::int64_t>{1, 1}));
+  EXPECT_EQ(row("SELECT thread IS NULL, correlation IS NULL FROM overhead WHERE id = 2", 2),
+            (std::vector<std::int64_t>{1, 1}));
 }
 
 TEST_F(RoundTrip, ThreadSample) {
@@ -554,7 +562,8 @@ TEST_F(RoundTrip, ThreadSample) {
   e.run_delay_ns = -1;
   add(e);
   finish();
-  EXPECT_EQ(row("SELECT t.process_id, t.thread, n.value = 'worker', begin_ns, end_ns, cpu_ns, run_delay_ns, voluntary_switches, "
+  EXPECT_EQ(row("SELECT t.process_id, t.thread, n.value = 'worker', begin_ns, end_ns, cpu_ns, run_delay_ns, "
+                "voluntary_switches, "
                 "involuntary_switches FROM thread_sample t JOIN string n ON n.id = t.name_id WHERE t.id = 1",
                 9),
             (std::vector<std::int64_t>{70, 71, 1, 10, 20, 7, 0, std::int64_t{1} << 33, 3}));
@@ -573,7 +582,9 @@ TEST_F(RoundTrip, PcInterval) {
   e.period_cycles = 4'096;
   add(e);
   finish();
-  EXPECT_EQ(row("SELECT device_id, context, begin_ns, end_ns, samples, dropped, foreign_samples, period_cycles FROM pc_interval", 8),
+  EXPECT_EQ(row("SELECT device_id, context, begin_ns, end_ns, samples, dropped, foreign_samples, period_cycles FROM "
+                "pc_interval",
+                8),
             (std::vector<std::int64_t>{1, 2, 10, 20, std::int64_t{1} << 40, 4, 5, 4'096}));
 }
 
@@ -668,13 +679,14 @@ TEST_F(RoundTrip, PcSample) {
   e.samples = 700;
   add(e);
   finish();
-  EXPECT_EQ(row("SELECT t.device_id, n.value = 'spin(int*)', y.value = '_Z4spinPi', r.value = 'long_scoreboard', t.module, "
-                "t.pc_offset, t.begin_ns, t.at_ns, f.value = 'spin.cu', t.line, t.samples FROM pc_sample t "
-                "JOIN string n ON n.id = t.function_id JOIN string y ON y.id = t.symbol_id "
-                "JOIN string r ON r.id = t.stall_reason_id JOIN string f ON f.id = t.file_id",
-                11),
-            (std::vector<std::int64_t>{1, 1, 1, 1, static_cast<std::int64_t>(0xfeed'0000'0000'0001), 0x1230, 4, 10, 1, 12,
-                                       700}));
+  EXPECT_EQ(
+      row("SELECT t.device_id, n.value = 'spin(int*)', y.value = '_Z4spinPi', r.value = 'long_scoreboard', t.module, "
+          "t.pc_offset, t.begin_ns, t.at_ns, f.value = 'spin.cu', t.line, t.samples FROM pc_sample t "
+          "JOIN string n ON n.id = t.function_id JOIN string y ON y.id = t.symbol_id "
+          "JOIN string r ON r.id = t.stall_reason_id JOIN string f ON f.id = t.file_id",
+          11),
+      (std::vector<std::int64_t>{1, 1, 1, 1, static_cast<std::int64_t>(0xfeed'0000'0000'0001), 0x1230, 4, 10, 1, 12,
+                                 700}));
 }
 
 TEST_F(RoundTrip, SampledFunctionsAndTheirInstructions) {
@@ -751,10 +763,11 @@ TEST_F(RoundTrip, Uvm) {
   e.cause = 1;
   add(e);
   finish();
-  EXPECT_EQ(row("SELECT device_id, kind, address, bytes, start_ns, end_ns, peer_device_id, count, c.value = 'write' FROM uvm "
-                "JOIN string c ON c.id = cause_id",
-                9),
-            (std::vector<std::int64_t>{1, 1, 0x7fff'0000'1000, 65536, 10, 30, 2, 17, 1}));
+  EXPECT_EQ(
+      row("SELECT device_id, kind, address, bytes, start_ns, end_ns, peer_device_id, count, c.value = 'write' FROM uvm "
+          "JOIN string c ON c.id = cause_id",
+          9),
+      (std::vector<std::int64_t>{1, 1, 0x7fff'0000'1000, 65536, 10, 30, 2, 17, 1}));
 }
 
 TEST_F(RoundTrip, Meta) {

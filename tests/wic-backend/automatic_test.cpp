@@ -52,12 +52,14 @@ TEST(Automatic, ManyReadersOfAHostWordAreWatched) {
 }
 
 TEST(Automatic, APeersWordTakesMoreOfThem) {
-  EXPECT_EQ(chosen(site(WordMemory::peer_device), seen(kPeerWordReaders - 1, kMillisecond)), StrategyId::leader_bar_sync);
+  EXPECT_EQ(chosen(site(WordMemory::peer_device), seen(kPeerWordReaders - 1, kMillisecond)),
+            StrategyId::leader_bar_sync);
   EXPECT_EQ(chosen(site(WordMemory::peer_device), seen(kPeerWordReaders, kMillisecond)), StrategyId::shared_watch);
 }
 
 TEST(Automatic, AWordInDeviceMemoryIsPolledByHundreds) {
-  EXPECT_EQ(chosen(site(WordMemory::device, {}, true), seen(528, kMillisecond, 50 * kMicrosecond)), StrategyId::leader_bar_sync);
+  EXPECT_EQ(chosen(site(WordMemory::device, {}, true), seen(528, kMillisecond, 50 * kMicrosecond)),
+            StrategyId::leader_bar_sync);
   EXPECT_EQ(chosen(site(WordMemory::device), seen(kDeviceWordReaders, kMillisecond)), StrategyId::shared_watch);
 }
 
@@ -65,8 +67,9 @@ TEST(Automatic, WhereTheWordsPlaceIsUnknownTheLooksTell) {
   EXPECT_EQ(chosen(site(), seen(kDistantWordReaders, kMillisecond, 2 * kMicrosecond)), StrategyId::shared_watch);
   EXPECT_EQ(chosen(site(), seen(kDistantWordReaders - 1, kMillisecond, 2 * kMicrosecond)), StrategyId::leader_bar_sync);
   EXPECT_EQ(chosen(site(), seen(528, kMillisecond, 700)), StrategyId::leader_bar_sync);
-  EXPECT_EQ(chosen(site(), seen(528, kMillisecond)), StrategyId::shared_watch);                        // no look known
-  EXPECT_EQ(chosen(site({}, {}, true), seen(528, kMillisecond)), StrategyId::shared_watch);  // but all are said to share
+  EXPECT_EQ(chosen(site(), seen(528, kMillisecond)), StrategyId::shared_watch);  // no look known
+  EXPECT_EQ(chosen(site({}, {}, true), seen(528, kMillisecond)),
+            StrategyId::shared_watch);  // but all are said to share
 }
 
 TEST(Automatic, WordsThatAreNotToldApartAreAsDeclared) {
@@ -77,7 +80,8 @@ TEST(Automatic, WordsThatAreNotToldApartAreAsDeclared) {
 }
 
 TEST(Automatic, PollingThreadsStandBehindALeader) {
-  EXPECT_EQ(chosen(site(WordMemory::device, Pollers::each_thread), seen(48, kMillisecond)), StrategyId::leader_bar_sync);
+  EXPECT_EQ(chosen(site(WordMemory::device, Pollers::each_thread), seen(48, kMillisecond)),
+            StrategyId::leader_bar_sync);
   SiteObservation undeclared = seen(48, kMillisecond);
   undeclared.each_thread = true;
   EXPECT_EQ(chosen(site(WordMemory::device), undeclared), StrategyId::leader_bar_sync);
@@ -111,8 +115,7 @@ TEST(Automatic, BreakEvenDiffersByTheWay) {
 // Under shared_watch a wait is short because it is parked: polled, one look would take longer than the whole wait.
 TEST(Automatic, ShortWaitsOnAWordWhoseLooksTakeLongStayParked) {
   const SiteSpec spec = site(WordMemory::pinned_host);
-  EXPECT_EQ(chosen(spec, seen(500, 400, 500 * kMicrosecond), StrategyId::shared_watch),
-            StrategyId::shared_watch);
+  EXPECT_EQ(chosen(spec, seen(500, 400, 500 * kMicrosecond), StrategyId::shared_watch), StrategyId::shared_watch);
   EXPECT_EQ(chosen(spec, seen(500, 400, 300), StrategyId::shared_watch), StrategyId::poll);
 }
 

@@ -21,10 +21,11 @@ inline std::string name_of(const EndsCase& c) {
   constexpr const char* kWays[] = {"naive", "poll", "park"};
   const auto end = [](int device) { return device < 0 ? std::string("cpu") : "dev" + std::to_string(device); };
   return end(c.producer) + "_" + end(c.consumer) + "_" + kWays[static_cast<int>(c.way)] + "_" +
-         std::to_string(c.max_bytes) + (c.path == Path::engine   ? "_engine"
-                                   : c.path == Path::stores ? "_stores"
-                                                            : "") + (c.monitored ? "_monitored" : "") +
-         (c.together ? "_together" : "");
+         std::to_string(c.max_bytes) +
+         (c.path == Path::engine   ? "_engine"
+          : c.path == Path::stores ? "_stores"
+                                   : "") +
+         (c.monitored ? "_monitored" : "") + (c.together ? "_together" : "");
 }
 
 inline void produce_on_cpu(Channel& channel, std::uint32_t cycles) {
@@ -33,7 +34,8 @@ inline void produce_on_cpu(Channel& channel, std::uint32_t cycles) {
     for (Tag tag = 0; tag < tags; ++tag) {
       std::vector<std::byte> message(length(tag, cycle, channel.spec().max_bytes));
       fill(message, tag, cycle);
-      const auto sent = channel.send(tag, cycle, message.data(), static_cast<std::uint32_t>(message.size()), kDeadlineNs);
+      const auto sent =
+          channel.send(tag, cycle, message.data(), static_cast<std::uint32_t>(message.size()), kDeadlineNs);
       ASSERT_TRUE(sent) << sent.error().message;
       ASSERT_EQ(sent->status, wicprof::WaitStatus::satisfied) << "tag " << tag << ", cycle " << cycle;
     }
@@ -99,9 +101,9 @@ inline void run_ends(ChannelBench& bench, const EndsCase& c, std::uint32_t tags,
   }
   if (c.producer >= 0) {
     const auto at = static_cast<std::size_t>(c.producer);
-    ASSERT_TRUE(launch(*bench.streams[at], {tags, threads},
-                       SendAll{*(*channel)->sender(), buffers.data(), stride, cycles, kDeadlineNs,
-                               bench.counts[at].data()}));
+    ASSERT_TRUE(
+        launch(*bench.streams[at], {tags, threads},
+               SendAll{*(*channel)->sender(), buffers.data(), stride, cycles, kDeadlineNs, bench.counts[at].data()}));
   }
   std::thread producer;
   if (c.producer < 0) producer = std::thread([&] { produce_on_cpu(**channel, cycles); });

@@ -116,8 +116,8 @@ TEST(ChannelOnGpu, ReusedPagesHoldNoMessages) {
   spec.name = "after";
   auto channel = Channel::make(*bench.runtime, spec);
   ASSERT_TRUE(channel) << channel.error().message;
-  ASSERT_TRUE(launch(*bench.streams[0], {1, 32},
-                     ReceiveAll{*(*channel)->receiver(), 1, 2'000'000, bench.counts[0].data()}));
+  ASSERT_TRUE(
+      launch(*bench.streams[0], {1, 32}, ReceiveAll{*(*channel)->receiver(), 1, 2'000'000, bench.counts[0].data()}));
   EXPECT_EQ(bench.count(0, kTimedOut), 32u);
 }
 
@@ -136,12 +136,11 @@ TEST(MonitorOnGpu, AThreadSleepsUntilAllItsTagsHaveCome) {
   auto buffers = *Array<std::byte>::make(bench.runtime->device(0), 3 * 64, Memory::device);
   std::atomic<bool> satisfied{false};
   std::thread sleeper([&] {
-    satisfied = (*channel)->receive_all(std::vector<Tag>{2, 0, 1}, 1, 10 * wicprof::kSecond).status ==
-                WaitStatus::satisfied;
+    satisfied =
+        (*channel)->receive_all(std::vector<Tag>{2, 0, 1}, 1, 10 * wicprof::kSecond).status == WaitStatus::satisfied;
   });
   while ((*channel)->pending() == 0) std::this_thread::yield();
-  EXPECT_EQ((*channel)->receive_all(std::vector<Tag>{1}, 1, wicprof::kMillisecond).status,
-            WaitStatus::deadline_passed);
+  EXPECT_EQ((*channel)->receive_all(std::vector<Tag>{1}, 1, wicprof::kMillisecond).status, WaitStatus::deadline_passed);
   EXPECT_EQ((*channel)->pending(), 1u);
   EXPECT_TRUE(launch(*bench.streams[0], {3, 64},
                      SendAll{*(*channel)->sender(), buffers.data(), 64, 1, kDeadlineNs, bench.counts[0].data()}));

@@ -1,5 +1,5 @@
-// The device side of channels under many seeded schedules of the CPU device: every message arrives as it was sent, once,
-// however the threads of both ends take turns and whichever strategy waits.
+// The device side of channels under many seeded schedules of the CPU device: every message arrives as it was sent,
+// once, however the threads of both ends take turns and whichever strategy waits.
 #include <memory>
 
 #include "channel_test.h"
@@ -11,9 +11,14 @@ namespace {
 using wicprof::StrategyId;
 using wicprof::WaitStatus;
 
-constexpr StrategyId kEvery[] = {StrategyId::poll, StrategyId::backoff, StrategyId::predicted_sleep,
-                                 StrategyId::leader_bar_sync, StrategyId::shared_watch, StrategyId::leader_mbarrier,
-                                 StrategyId::leader_mbarrier_hint, StrategyId::naive};
+constexpr StrategyId kEvery[] = {StrategyId::poll,
+                                 StrategyId::backoff,
+                                 StrategyId::predicted_sleep,
+                                 StrategyId::leader_bar_sync,
+                                 StrategyId::shared_watch,
+                                 StrategyId::leader_mbarrier,
+                                 StrategyId::leader_mbarrier_hint,
+                                 StrategyId::naive};
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
 struct alignas(kLineBytes) Line {
@@ -184,10 +189,9 @@ struct SendTogether {
   WIC_DEVICE void operator()(const Thread& thread) const {
     for (std::uint32_t cycle = 1; cycle <= cycles; ++cycle) {
       thread.sleep_ns(5'000 * ((thread.block() + cycle) % 3));  // one part comes long after the others
-      const WaitResult sent = tx.send_part(thread, block_group(thread), 0, cycle,
-                                           messages + std::size_t{cycle - 1} * tx.box.max_bytes,
-                                           length(0, cycle, tx.box.max_bytes), thread.block(), thread.block_count(),
-                                           kSecond);
+      const WaitResult sent =
+          tx.send_part(thread, block_group(thread), 0, cycle, messages + std::size_t{cycle - 1} * tx.box.max_bytes,
+                       length(0, cycle, tx.box.max_bytes), thread.block(), thread.block_count(), kSecond);
       if (sent.status != WaitStatus::satisfied) thread.fetch_add(&counts[kTimedOut], 1);
     }
   }
@@ -269,7 +273,8 @@ struct SendAgain {
     thread.sync_block();
     const Place to = tx.place(thread, group, 0, 3, kSecond);
     const std::uint32_t bytes = length(0, 3, tx.box.max_bytes);
-    copy_bytes(thread, thread.index(), thread.block_size(), to.data, messages + std::size_t{2} * tx.box.max_bytes, bytes);
+    copy_bytes(thread, thread.index(), thread.block_size(), to.data, messages + std::size_t{2} * tx.box.max_bytes,
+               bytes);
     tx.publish(thread, group, 0, 3, bytes);
     send(thread, 3, 2);
     send(thread, 1, 1);

@@ -166,9 +166,9 @@ TEST_F(ChannelTest, ReusedPagesHoldNoMessages) {
     Memory where;
   };
   int number = 0;
-  for (const Case& c : {Case{End::cpu(), Path::automatic, Memory::pinned_host},
-                        Case{End::on(0), Path::stores, Memory::pinned_host},
-                        Case{End::on(0), Path::engine, Memory::device}}) {
+  for (const Case& c :
+       {Case{End::cpu(), Path::automatic, Memory::pinned_host}, Case{End::on(0), Path::stores, Memory::pinned_host},
+        Case{End::on(0), Path::engine, Memory::device}}) {
     ChannelSpec spec = spec_of(End::cpu(), c.consumer, 1, 64);
     spec.way = Way::poll;  // announced in the pages themselves
     spec.path = c.path;
@@ -182,8 +182,8 @@ TEST_F(ChannelTest, ReusedPagesHoldNoMessages) {
       continue;
     }
     const std::uint32_t before = bench.count(0, kTimedOut);
-    ASSERT_TRUE(launch(*bench.streams[0], {1, 32},
-                       ReceiveAll{*channel->receiver(), 1, 2'000'000, bench.counts[0].data()}));
+    ASSERT_TRUE(
+        launch(*bench.streams[0], {1, 32}, ReceiveAll{*channel->receiver(), 1, 2'000'000, bench.counts[0].data()}));
     EXPECT_EQ(bench.count(0, kTimedOut) - before, 32u) << number;
   }
 }
@@ -284,8 +284,8 @@ TEST_F(ChannelTest, ARangeIsOneCopyForEachBatch) {
   ChannelSpec spec = spec_of(End::cpu(), End::on(0), 39, 200);
   spec.path = Path::engine;
   const auto channel = make(spec);
-  ASSERT_TRUE(launch(*bench.streams[0], {39, 32},
-                     CheckEqualLengths{*channel->receiver(), 9, 150, bench.counts[0].data()}));
+  ASSERT_TRUE(
+      launch(*bench.streams[0], {39, 32}, CheckEqualLengths{*channel->receiver(), 9, 150, bench.counts[0].data()}));
   for (std::uint32_t cycle = 1; cycle <= 9; ++cycle) {
     for (Tag tag = 0; tag < 39; ++tag) {
       const auto place = channel->place(tag, cycle, kLong);
@@ -347,9 +347,8 @@ TEST_P(Requests, ADeadlineIsAResultAndLeavesNothingBehind) {
 
 TEST_P(Requests, ALostProducerEndsThem) {
   const auto channel = make_monitored(2);
-  std::thread sleeper([&] {
-    EXPECT_EQ(channel->receive_all(std::vector<Tag>{1}, 1, kLong).status, WaitStatus::producer_lost);
-  });
+  std::thread sleeper(
+      [&] { EXPECT_EQ(channel->receive_all(std::vector<Tag>{1}, 1, kLong).status, WaitStatus::producer_lost); });
   while (channel->pending() == 0) std::this_thread::yield();
   EXPECT_TRUE(bench.runtime->release_waiters(0));
   sleeper.join();
@@ -399,7 +398,8 @@ TEST_P(Requests, ManyThreadsAskForOverlappingTags) {
   });
   if (GetParam() < 0) {
     for (std::uint32_t cycle = 1; cycle <= kCycles; ++cycle) {
-      for (Tag tag = 0; tag < kTags; ++tag) EXPECT_EQ(send(*channel, (tag * 5 + cycle) % kTags, cycle), WaitStatus::satisfied);
+      for (Tag tag = 0; tag < kTags; ++tag)
+        EXPECT_EQ(send(*channel, (tag * 5 + cycle) % kTags, cycle), WaitStatus::satisfied);
     }
   } else {
     EXPECT_TRUE(launch(*bench.streams[0], {kTags, 32},
@@ -426,12 +426,12 @@ TEST_F(ChannelTest, AKernelLeavesByItsDeadline) {
     spec.way = way;
     const auto channel = make(spec);
     const std::uint32_t before = bench.count(0, kTimedOut);
-    ASSERT_TRUE(launch(*bench.streams[0], {2, 32},
-                       ReceiveAll{*channel->receiver(), 3, 2'000'000, bench.counts[0].data()}));
+    ASSERT_TRUE(
+        launch(*bench.streams[0], {2, 32}, ReceiveAll{*channel->receiver(), 3, 2'000'000, bench.counts[0].data()}));
     EXPECT_EQ(bench.count(0, kTimedOut) - before, 2u * 32);
     // The next one finds everything as it was.
-    ASSERT_TRUE(launch(*bench.streams[0], {2, 32},
-                       ReceiveAll{*channel->receiver(), 2, kDeadlineNs, bench.counts[0].data()}));
+    ASSERT_TRUE(
+        launch(*bench.streams[0], {2, 32}, ReceiveAll{*channel->receiver(), 2, kDeadlineNs, bench.counts[0].data()}));
     for (Tag tag = 0; tag < 2; ++tag) {
       for (const std::uint32_t cycle : {1u, 2u}) EXPECT_EQ(send(*channel, tag, cycle), WaitStatus::satisfied);
     }

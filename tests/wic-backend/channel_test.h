@@ -176,8 +176,8 @@ inline void run_write_then_tell(ChannelBench& bench, Channel& channel, std::uint
   Device& device = bench.runtime->device(0);
   const auto beside = *Array<std::uint32_t>::make(device, 2 * kThreads, Memory::pinned_host);
   const auto buffer = *Array<std::uint32_t>::make(device, 4, Memory::device);
-  ASSERT_TRUE(launch(*bench.streams[0], {1, kThreads},
-                     WriteThenTell{*channel.sender(), beside.data(), buffer.data(), cycles}));
+  ASSERT_TRUE(
+      launch(*bench.streams[0], {1, kThreads}, WriteThenTell{*channel.sender(), beside.data(), buffer.data(), cycles}));
   std::uint32_t stale = 0, missed = 0;
   for (std::uint32_t cycle = 1; cycle <= cycles; ++cycle) {
     if (channel.receive(0, cycle, kDeadlineNs).wait.status != wicprof::WaitStatus::satisfied) ++missed;

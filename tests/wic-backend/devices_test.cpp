@@ -21,7 +21,8 @@ TEST(OpenDevices, CountsCpuDevices) {
 }
 
 TEST(OpenDevices, SaysWhatIsWrong) {
-  for (const char* spec : {"", "simt", "simt:", "simt:0", "simt:x", "simt:99", "gpu:0", "cuda:", "cuda:0,simt:1", "cuda:0,"}) {
+  for (const char* spec :
+       {"", "simt", "simt:", "simt:0", "simt:x", "simt:99", "gpu:0", "cuda:", "cuda:0,simt:1", "cuda:0,"}) {
     const auto devices = open_devices(spec);
     ASSERT_FALSE(devices) << spec;
     EXPECT_EQ(devices.error().kind, wicprof::ErrorKind::bad_input) << spec;

@@ -15,9 +15,9 @@ using wicprof::Mode;
 using wicprof::StrategyId;
 using wicprof::WaitStatus;
 
-constexpr StrategyId kEvery[] = {StrategyId::poll, StrategyId::backoff, StrategyId::predicted_sleep,
-                                 StrategyId::leader_bar_sync, StrategyId::shared_watch,
-                                 StrategyId::leader_mbarrier, StrategyId::leader_mbarrier_hint};
+constexpr StrategyId kEvery[] = {
+    StrategyId::poll,         StrategyId::backoff,         StrategyId::predicted_sleep,     StrategyId::leader_bar_sync,
+    StrategyId::shared_watch, StrategyId::leader_mbarrier, StrategyId::leader_mbarrier_hint};
 constexpr std::uint32_t kBlocks = 64, kThreads = 128, kRounds = 200;
 
 enum Count : std::uint32_t { kSatisfied, kTimedOut, kEarly, kCounts };
@@ -149,11 +149,12 @@ TEST_F(OnGpu, AutoWatchesAWordThatManyWaitOnAndThatIsSlowToRead) {
   EXPECT_EQ(host_counts[kSatisfied], kBlocks * kThreads * kLongRounds);
   EXPECT_EQ(host_counts[kEarly], 0u);
   EXPECT_EQ(runtime->strategy(site), StrategyId::shared_watch) << runtime->strategy_reason(site);
-  EXPECT_NE(runtime->strategy_reason(site).find("64 wait at once"), std::string::npos) << runtime->strategy_reason(site);
+  EXPECT_NE(runtime->strategy_reason(site).find("64 wait at once"), std::string::npos)
+      << runtime->strategy_reason(site);
 }
 
-INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategyOnGpu,
-                         testing::Combine(testing::ValuesIn(kEvery), testing::Bool()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategyOnGpu, testing::Combine(testing::ValuesIn(kEvery), testing::Bool()),
+                         [](const auto& info) {
                            return std::string(wicprof::strategy_name(std::get<0>(info.param))) +
                                   (std::get<1>(info.param) ? "_each_thread" : "_leader");
                          });

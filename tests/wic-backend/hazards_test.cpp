@@ -214,7 +214,8 @@ struct Watcher {
 TEST_P(Hazards, WatchParksUntilTheWordChanges) {
   constexpr std::uint32_t kChanges = 20;
   ASSERT_TRUE(runtime->set_wait(0, {Mode::park, StrategyId::shared_watch}));
-  ASSERT_TRUE(launch(*stream, {kBlocks, kThreads}, Watcher{runtime->view(0), site, &words[0], kChanges, started.data()}));
+  ASSERT_TRUE(
+      launch(*stream, {kBlocks, kThreads}, Watcher{runtime->view(0), site, &words[0], kChanges, started.data()}));
   for (std::uint32_t change = 1; change <= kChanges; ++change) {
     runtime->signal(site, change, &words[0], change);
     for (std::uint32_t block = 0; block < kBlocks; ++block) {

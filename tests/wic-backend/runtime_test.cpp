@@ -40,7 +40,8 @@ struct WaitOnce {
   }
 };
 
-// Again and again kMany blocks wait on one word until the host has slept a while, or one block for what is there already.
+// Again and again kMany blocks wait on one word until the host has slept a while, or one block for what is there
+// already.
 constexpr std::uint32_t kMany = 40;
 
 // Two SMs hold that many blocks.
@@ -94,8 +95,8 @@ class RuntimeInSession : public testing::Test {
     ASSERT_TRUE(made);
     runtime = *std::move(made);
     ASSERT_TRUE(runtime->recording());
-    const auto added = runtime->add_site(
-        {"test.word", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, true});
+    const auto added =
+        runtime->add_site({"test.word", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, true});
     ASSERT_TRUE(added);
     site = *added;
     stream = *runtime->device(0).make_stream();

@@ -18,9 +18,14 @@ using wicprof::StrategyId;
 using wicprof::WaitStatus;
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr StrategyId kEvery[] = {StrategyId::poll, StrategyId::backoff, StrategyId::predicted_sleep,
-                                 StrategyId::leader_bar_sync, StrategyId::shared_watch,
-                                 StrategyId::leader_mbarrier, StrategyId::leader_mbarrier_hint, StrategyId::naive};
+constexpr StrategyId kEvery[] = {StrategyId::poll,
+                                 StrategyId::backoff,
+                                 StrategyId::predicted_sleep,
+                                 StrategyId::leader_bar_sync,
+                                 StrategyId::shared_watch,
+                                 StrategyId::leader_mbarrier,
+                                 StrategyId::leader_mbarrier_hint,
+                                 StrategyId::naive};
 
 // A device's state in plain memory.
 struct State {
@@ -202,9 +207,9 @@ TEST_P(EverySchedule, ADeadlineIsAResultAndLeavesNothingBehind) {
     state.toggle(GetParam().strategy);
     simt::DeterministicWorld world(seed);
     const auto launch = [&](std::uint64_t timeout) {
-      world.launch({2, 64}, kernel_ref(Waiter{state.view(), &state.word, &counts.data, 1, timeout,
-                                              GetParam().each_thread, &counts.satisfied, &counts.timed_out,
-                                              &counts.early}));
+      world.launch({2, 64},
+                   kernel_ref(Waiter{state.view(), &state.word, &counts.data, 1, timeout, GetParam().each_thread,
+                                     &counts.satisfied, &counts.timed_out, &counts.early}));
     };
     launch(30'000);  // gives up
     world.add_host_thread([&] {
@@ -222,7 +227,8 @@ TEST_P(EverySchedule, ADeadlineIsAResultAndLeavesNothingBehind) {
 }
 
 std::string case_name(const testing::TestParamInfo<Case>& info) {
-  return std::string(wicprof::strategy_name(info.param.strategy)) + (info.param.each_thread ? "_each_thread" : "_leader");
+  return std::string(wicprof::strategy_name(info.param.strategy)) +
+         (info.param.each_thread ? "_each_thread" : "_leader");
 }
 
 std::vector<Case> cases(std::initializer_list<bool> each_thread) {

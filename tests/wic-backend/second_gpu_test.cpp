@@ -1,5 +1,5 @@
-// A program on the second GPU leaves the first one alone. In a process of its own: whatever else runs in it may have set the
-// first one up.
+// A program on the second GPU leaves the first one alone. In a process of its own: whatever else runs in it may have
+// set the first one up.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

@@ -33,8 +33,10 @@ wicprof::WaitEvent wait(std::uint64_t arrived, std::uint64_t resumed, wicprof::W
 // `rounds` times `waiters` at once on one word, each for `length`.
 void add_rounds(SiteCensus& census, int rounds, int waiters, TimeNs length, wicprof::WordTag word = 7) {
   for (int round = 0; round < rounds; ++round) {
-    const std::uint64_t begin = 1'000'000'000 + static_cast<std::uint64_t>(round) * 2 * static_cast<std::uint64_t>(length);
-    for (int w = 0; w < waiters; ++w) census.add(wait(begin + w % 3, begin + static_cast<std::uint64_t>(length), word), 0);
+    const std::uint64_t begin =
+        1'000'000'000 + static_cast<std::uint64_t>(round) * 2 * static_cast<std::uint64_t>(length);
+    for (int w = 0; w < waiters; ++w)
+      census.add(wait(begin + w % 3, begin + static_cast<std::uint64_t>(length), word), 0);
   }
 }
 

@@ -190,7 +190,8 @@ class CudaDevice final : public Device {
     if (peer->ordinal_ == ordinal_) return {true, true};
     int reach = 0, atomics = 0;
     if (cudaDeviceCanAccessPeer(&reach, ordinal_, peer->ordinal_) != cudaSuccess) return {};
-    if (cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, ordinal_, peer->ordinal_) != cudaSuccess) {
+    if (cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, ordinal_, peer->ordinal_) !=
+        cudaSuccess) {
       atomics = 0;
     }
     return {reach != 0, reach != 0 && atomics != 0};
@@ -235,8 +236,8 @@ class CudaDevice final : public Device {
     use(ordinal_);
     for (std::size_t done = 0; done < words;) {
       const std::size_t part = std::min(words - done, kStagingWords);
-      const cudaError_t status = cudaMemcpyAsync(staging_, from + done, part * sizeof(std::uint32_t),
-                                                 cudaMemcpyDefault, live_stream_);
+      const cudaError_t status =
+          cudaMemcpyAsync(staging_, from + done, part * sizeof(std::uint32_t), cudaMemcpyDefault, live_stream_);
       if (status != cudaSuccess) return cuda_error("reading beside running kernels", status);
       if (Result<> copied = check("reading beside running kernels", cudaStreamSynchronize(live_stream_)); !copied) {
         return copied;
@@ -274,9 +275,12 @@ class CudaDevice final : public Device {
 
   static cudaError_t allocate_some(void** memory, std::size_t bytes, Memory where) {
     switch (where) {
-      case Memory::device: return cudaMalloc(memory, bytes);
-      case Memory::managed: return cudaMallocManaged(memory, bytes);
-      default: return cudaHostAlloc(memory, bytes, cudaHostAllocPortable);
+      case Memory::device:
+        return cudaMalloc(memory, bytes);
+      case Memory::managed:
+        return cudaMallocManaged(memory, bytes);
+      default:
+        return cudaHostAlloc(memory, bytes, cudaHostAllocPortable);
     }
   }
 

@@ -15,7 +15,8 @@ Result<> CudaDoorbell::open() {
   int lowest = 0, highest = 0;
   cudaDeviceGetStreamPriorityRange(&lowest, &highest);
   // A priority of its own keeps this stream, which stands still most of the time, out of the queues of the others.
-  if (Result<> r = check("making a stream", cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, highest)); !r) {
+  if (Result<> r = check("making a stream", cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, highest));
+      !r) {
     return r;
   }
   if (Result<> r = check("making a stream", cudaStreamCreateWithFlags(&closing_stream_, cudaStreamNonBlocking)); !r) {
@@ -26,7 +27,8 @@ Result<> CudaDoorbell::open() {
   void* memory = nullptr;
   if (Result<> r = check("allocating memory", cudaMalloc(&memory, 128)); !r) return r;
   word_ = static_cast<std::uint32_t*>(memory);
-  if (Result<> r = check("allocating memory", cudaHostAlloc(&memory, sizeof *read_, cudaHostAllocDefault)); !r) return r;
+  if (Result<> r = check("allocating memory", cudaHostAlloc(&memory, sizeof *read_, cudaHostAllocDefault)); !r)
+    return r;
   read_ = static_cast<std::uint32_t*>(memory);
   *read_ = 0;
   if (Result<> r = check("clearing memory", cudaMemsetAsync(word_, 0, 128, stream_)); !r) return r;

@@ -30,7 +30,7 @@ class CudaDoorbell final : public Doorbell {
   cudaStream_t stream_ = nullptr;
   cudaStream_t closing_stream_ = nullptr;
   cudaEvent_t woken_ = nullptr;
-  wicprof::TimeNs heard_ns_ = 0;  // when the word was read last
+  wicprof::TimeNs heard_ns_ = 0;         // when the word was read last
   std::atomic<std::uint32_t> armed_{0};  // what the wait in progress, or the last, has seen
   std::atomic<bool> closed_{false};
 };

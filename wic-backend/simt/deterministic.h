@@ -24,7 +24,8 @@ class DeterministicWorld {
   void host_switch();
   void host_sleep(std::uint64_t ns);
 
-  /// Until everything has ended. Error: nothing can run and nothing sleeps (a deadlock), or `max_turns` were not enough.
+  /// Until everything has ended. Error: nothing can run and nothing sleeps (a deadlock), or `max_turns` were not
+  /// enough.
   Result<> run(std::uint64_t max_turns);
 
   std::uint64_t now_ns() const { return clock_.now; }

@@ -27,8 +27,8 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   ~Fiber();  ///< the body must have ended, or never begun
 
-  void resume();         ///< runs the body until it suspends or ends
-  static void suspend(); ///< called inside a body: returns to whoever resumed it
+  void resume();          ///< runs the body until it suspends or ends
+  static void suspend();  ///< called inside a body: returns to whoever resumed it
   bool done() const { return done_; }
 
  private:

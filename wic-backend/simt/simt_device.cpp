@@ -111,8 +111,8 @@ SimtDevice::SimtDevice(int ordinal, std::uint32_t sm_count) : room_(sm_count) {
   properties_.sm_count = sm_count;
   properties_.host_native_atomics = true;
   for (std::uint32_t i = 0; i < sm_count; ++i) {
-    sms_.push_back(std::make_unique<Sm>(
-        i, clock_, [this](Sm& sm, const LaunchedKernel* kernel) { block_ended(sm, kernel); }));
+    sms_.push_back(
+        std::make_unique<Sm>(i, clock_, [this](Sm& sm, const LaunchedKernel* kernel) { block_ended(sm, kernel); }));
   }
 }
 

@@ -55,9 +55,9 @@ class SimtDevice final : public Device {
   bool clock_wanted_ = false;
   std::mutex mutex_;
   std::condition_variable kernel_ended_;
-  std::deque<Pending> pending_;                              // in launch order
+  std::deque<Pending> pending_;                                // in launch order
   std::map<const LaunchedKernel*, std::uint32_t> unfinished_;  // blocks
-  std::vector<Room> room_;                                   // an SM
+  std::vector<Room> room_;                                     // an SM
   std::vector<std::unique_ptr<Sm>> sms_;
 };
 

@@ -33,11 +33,16 @@ std::string duration(TimeNs ns) {
 
 const char* place(WordMemory memory) {
   switch (memory) {
-    case WordMemory::device: return " in device memory";
-    case WordMemory::pinned_host: return " in pinned host memory";
-    case WordMemory::peer_device: return " in the memory of another device";
-    case WordMemory::managed: return " in managed memory";
-    case WordMemory::unknown: break;
+    case WordMemory::device:
+      return " in device memory";
+    case WordMemory::pinned_host:
+      return " in pinned host memory";
+    case WordMemory::peer_device:
+      return " in the memory of another device";
+    case WordMemory::managed:
+      return " in managed memory";
+    case WordMemory::unknown:
+      break;
   }
   return "";
 }
@@ -50,10 +55,14 @@ struct ManyReaders {
 ManyReaders many_readers(const SiteSpec& spec, const SiteObservation& seen, const AutomaticLimits& limits) {
   switch (spec.word_memory) {
     case WordMemory::pinned_host:
-    case WordMemory::managed: return {kHostWordReaders, "of a word on the host"};
-    case WordMemory::peer_device: return {kPeerWordReaders, "of a word on another device"};
-    case WordMemory::device: return {kDeviceWordReaders, "of a word on the device"};
-    case WordMemory::unknown: break;
+    case WordMemory::managed:
+      return {kHostWordReaders, "of a word on the host"};
+    case WordMemory::peer_device:
+      return {kPeerWordReaders, "of a word on another device"};
+    case WordMemory::device:
+      return {kDeviceWordReaders, "of a word on the device"};
+    case WordMemory::unknown:
+      break;
   }
   if (!seen.look_ns || *seen.look_ns >= limits.slow_look_ns) {
     return {kDistantWordReaders, "of a word whose place is not declared and that may be far away"};
@@ -86,9 +95,12 @@ Choice choose(const SiteSpec& spec) {
     return {StrategyId::shared_watch, "declared: all wait on one word; one watcher reads it for all", {}};
   }
   if (spec.pollers == Pollers::each_thread) {
-    return {StrategyId::leader_bar_sync, "declared: every thread polls; they stand at a barrier behind one that does", {}};
+    return {
+        StrategyId::leader_bar_sync, "declared: every thread polls; they stand at a barrier behind one that does", {}};
   }
-  return {StrategyId::leader_bar_sync, "declared: one polling thread a group; it looks less often once a wait has lasted", {}};
+  return {StrategyId::leader_bar_sync,
+          "declared: one polling thread a group; it looks less often once a wait has lasted",
+          {}};
 }
 
 Choice choose(const SiteSpec& spec, const SiteObservation& seen, StrategyId now, const AutomaticLimits& limits) {
@@ -98,8 +110,7 @@ Choice choose(const SiteSpec& spec, const SiteObservation& seen, StrategyId now,
   // short waits are short because they are parked.
   const bool slow_to_poll = seen.median_ns > 0 && seen.look_ns.value_or(0) >= limits.break_even_ns;
   if (seen.median_ns < least && !slow_to_poll) {
-    const std::string what = seen.median_ns == 0 ? "most waits find their word released already"
-                                                 : how_long(seen);
+    const std::string what = seen.median_ns == 0 ? "most waits find their word released already" : how_long(seen);
     return {StrategyId::poll, what + "; parking gains nothing below " + duration(least), seen};
   }
 
@@ -114,10 +125,12 @@ Choice choose(const SiteSpec& spec, const SiteObservation& seen, StrategyId now,
                           place(spec.word_memory) + "; " + how_long(seen);
   if (alone >= from) {
     return {StrategyId::shared_watch,
-            who + "; from " + std::to_string(from) + " readers " + many.because + " on, one watcher reads it for all", seen};
+            who + "; from " + std::to_string(from) + " readers " + many.because + " on, one watcher reads it for all",
+            seen};
   }
   if (each_thread && seen.warps != 1) {
-    return {StrategyId::leader_bar_sync, who + "; every thread polls: they stand at a barrier behind one that does", seen};
+    return {StrategyId::leader_bar_sync, who + "; every thread polls: they stand at a barrier behind one that does",
+            seen};
   }
   if (each_thread) {
     return {StrategyId::poll, who + "; a group is one warp: there is no other to be parked", seen};

@@ -51,16 +51,18 @@ Result<> check(const Runtime& runtime, const ChannelSpec& spec) {
   if (spec.max_bytes == 0 || spec.max_bytes > kMostBytes) {
     return bad_input(channel + "a message can have 1 to 2^30 bytes");
   }
-  // The producer writes into the consumer's memory, the consumer what it has released into the producer's. Managed memory
-  // is everyone's.
+  // The producer writes into the consumer's memory, the consumer what it has released into the producer's. Managed
+  // memory is everyone's.
   if (spec.sites_of != nullptr && (spec.way == Way::naive) != (spec.sites_of->spec().way == Way::naive)) {
-    return bad_input(channel + "way naive polls by atomics, which other ways' words may not bear; give it sites of its own");
+    return bad_input(channel +
+                     "way naive polls by atomics, which other ways' words may not bear; give it sites of its own");
   }
   if (!spec.producer.is_cpu() && !spec.consumer.is_cpu() && spec.way != Way::naive) {
     const Device& producer = runtime.device(static_cast<std::size_t>(spec.producer.device));
     const Device& consumer = runtime.device(static_cast<std::size_t>(spec.consumer.device));
     if (!producer.peer_access(consumer).reach || !consumer.peer_access(producer).reach) {
-      return wicprof::unavailable(channel + "its two devices cannot reach each other's memory; send through the CPU, or "
+      return wicprof::unavailable(channel +
+                                  "its two devices cannot reach each other's memory; send through the CPU, or "
                                   "use two that can (nvidia-smi topo -p2p rw)");
     }
   }
@@ -71,7 +73,11 @@ Result<> check(const Runtime& runtime, const ChannelSpec& spec) {
 
 struct Channel::State {
   State(Runtime& r, const ChannelSpec& s, ChannelMemory m)
-      : runtime(r), spec(s), memory(std::move(m)), box(memory.host_box()), sent(spec.producer.is_cpu() ? spec.tags : 0) {}
+      : runtime(r),
+        spec(s),
+        memory(std::move(m)),
+        box(memory.host_box()),
+        sent(spec.producer.is_cpu() ? spec.tags : 0) {}
 
   Result<> open();
   Result<> check_cycle(Tag first, std::uint32_t count, Cycle cycle, std::uint32_t bytes) const;
@@ -98,9 +104,7 @@ struct Channel::State {
 Result<> Channel::State::open() {
   const WordPlaces places = memory.word_places();
   // Host threads each look for themselves, and parked ones sleep.
-  const auto pollers = [](End end) {
-    return end.is_cpu() ? wicprof::Pollers::each_thread : wicprof::Pollers::leader;
-  };
+  const auto pollers = [](End end) { return end.is_cpu() ? wicprof::Pollers::each_thread : wicprof::Pollers::leader; };
   const auto site_end = [](End end) {
     return end.is_cpu() ? wicprof::kHostEnd : static_cast<wicprof::SiteEnd>(wicprof::kFirstDeviceEnd + end.device);
   };
@@ -122,11 +126,12 @@ Result<> Channel::State::open() {
     room_site = spec.sites_of->state_->room_site;
   } else {
     const bool by_atomics = spec.way == Way::naive && !spec.consumer.is_cpu();
-    const auto data = add(".data", places.data, spec.consumer, spec.producer, by_atomics ? StrategyId::naive : StrategyId::poll,
-                          wicprof::SitePurpose::data);
+    const auto data = add(".data", places.data, spec.consumer, spec.producer,
+                          by_atomics ? StrategyId::naive : StrategyId::poll, wicprof::SitePurpose::data);
     if (!data) return data.error();
     data_site = *data;
-    const auto room = add(".room", places.room, spec.producer, spec.consumer, StrategyId::poll, wicprof::SitePurpose::room);
+    const auto room =
+        add(".room", places.room, spec.producer, spec.consumer, StrategyId::poll, wicprof::SitePurpose::room);
     if (!room) return room.error();
     room_site = *room;
   }
@@ -152,9 +157,8 @@ Result<> Channel::State::open() {
       bell = std::make_unique<NappingDoorbell>();
     }
   }
-  monitor = std::make_unique<Monitor>(spec.tags, std::move(bell), [this](Tag tag, std::uint32_t cycle) {
-    return load(box.word(tag, cycle));
-  });
+  monitor = std::make_unique<Monitor>(spec.tags, std::move(bell),
+                                      [this](Tag tag, std::uint32_t cycle) { return load(box.word(tag, cycle)); });
   return wicprof::ok();
 }
 
@@ -181,7 +185,8 @@ Path Channel::path() const { return path_of(state_->spec); }
 
 Result<Sender> Channel::sender() const {
   const State& s = *state_;
-  if (s.spec.producer.is_cpu()) return bad_input("channel '" + s.spec.name + "': its producer is the CPU, not a kernel");
+  if (s.spec.producer.is_cpu())
+    return bad_input("channel '" + s.spec.name + "': its producer is the CPU, not a kernel");
   Sender sender;
   sender.view = s.runtime.view(static_cast<std::size_t>(s.spec.producer.device));
   sender.box = s.memory.producer_box();
@@ -196,7 +201,8 @@ Result<Sender> Channel::sender() const {
 
 Result<Receiver> Channel::receiver() const {
   const State& s = *state_;
-  if (s.spec.consumer.is_cpu()) return bad_input("channel '" + s.spec.name + "': its consumer is the CPU, not a kernel");
+  if (s.spec.consumer.is_cpu())
+    return bad_input("channel '" + s.spec.name + "': its consumer is the CPU, not a kernel");
   Receiver receiver;
   receiver.view = s.runtime.view(static_cast<std::size_t>(s.spec.consumer.device));
   receiver.box = s.memory.consumer_box();
@@ -252,11 +258,10 @@ void Channel::State::announce(Tag tag, Cycle cycle, std::uint32_t bytes, const P
   if (host_bell != nullptr) host_bell->ring();
 }
 
-// By the copy engine: the messages, and behind them in the same stream the word that tells of them. All that ever writes
-// one word of bits is one stream, so that no bit of a message is there before the message. With two streams a word and
-// what comes before it on the way hide behind the copies of the other cycle.
-Result<> Channel::State::push(Tag first, std::uint32_t count, Cycle cycle, std::uint32_t bytes,
-                              Payload payload) {
+// By the copy engine: the messages, and behind them in the same stream the word that tells of them. All that ever
+// writes one word of bits is one stream, so that no bit of a message is there before the message. With two streams a
+// word and what comes before it on the way hide behind the copies of the other cycle.
+Result<> Channel::State::push(Tag first, std::uint32_t count, Cycle cycle, std::uint32_t bytes, Payload payload) {
   for (Tag tag = first; tag < first + count; ++tag) {
     std::memcpy(memory.staging(tag, cycle) + box.slots.bytes_at, &bytes, sizeof bytes);
   }
@@ -273,7 +278,8 @@ Result<> Channel::State::push(Tag first, std::uint32_t count, Cycle cycle, std::
   }
   if (Result<> r = stream.write(box.word(first, cycle), word); !r) return r;
   for (Tag tag = first; tag < first + count; ++tag) {
-    runtime.record_signal(data_site, cycle.iteration, box.word(tag, cycle), at, box.recorded_value(tag, cycle), payload);
+    runtime.record_signal(data_site, cycle.iteration, box.word(tag, cycle), at, box.recorded_value(tag, cycle),
+                          payload);
     payload.offset += payload.span;
   }
   return wicprof::ok();
@@ -344,9 +350,8 @@ WaitResult Channel::receive_all(std::span<const Tag> tags, Cycle cycle, TimeNs t
   }
   if (tags.empty()) return {WaitStatus::satisfied, cycle};
   const TimeNs cpu_begin = wicprof::thread_cpu_ns();
-  const WaitStatus status = s.monitor->wait(tags, cycle, timeout, [&s] {
-    return s.runtime.strategy(s.data_site) == static_cast<StrategyId>(kProducerLost);
-  });
+  const WaitStatus status = s.monitor->wait(
+      tags, cycle, timeout, [&s] { return s.runtime.strategy(s.data_site) == static_cast<StrategyId>(kProducerLost); });
   s.runtime.record_wait(s.data_site, cycle.iteration, s.box.word(tags.front(), cycle), begin, wicprof::now_ns(),
                         wicprof::thread_cpu_ns() - cpu_begin, 0, status);
   return {status, cycle};

@@ -101,7 +101,7 @@ Result<> ChannelMemory::take_pages(Device& owner, const ChannelSpec& spec, Memor
   } else if (pages_->where() != where ||
              (where == Memory::device && pages_->device().properties().id != owner.properties().id)) {
     return bad_input("the pages given to channel '" + spec.name + "' lie in the wrong memory; it needs " +
-                     (where == Memory::device      ? "those of its consumer's device"
+                     (where == Memory::device    ? "those of its consumer's device"
                       : where == Memory::managed ? "managed ones"
                                                  : "pinned host memory"));
   }

@@ -2,9 +2,9 @@
 
 namespace wic {
 
-// A device spreads a kernel's blocks evenly over its SMs. On the fullest of them each kernel takes the share that its blocks
-// are of all that it could have there; where the shares come to no more than one, all find room, whatever they need of each
-// resource.
+// A device spreads a kernel's blocks evenly over its SMs. On the fullest of them each kernel takes the share that its
+// blocks are of all that it could have there; where the shares come to no more than one, all find room, whatever they
+// need of each resource.
 Result<> check_co_resident(Device& device, std::span<const PlannedLaunch> launches) {
   const std::uint32_t sms = device.properties().sm_count;
   double share = 0;
@@ -24,10 +24,10 @@ Result<> check_co_resident(Device& device, std::span<const PlannedLaunch> launch
     blocks += launch.shape.blocks;
   }
   if (share <= 1 + 1e-9) return wicprof::ok();
-  return wicprof::bad_input(device.properties().name + " does not hold these " + std::to_string(blocks) +
-                            " blocks at once (" + rooms +
-                            "), and they wait for each other: a deadlock. Launch fewer blocks, or blocks of fewer threads, "
-                            "registers or shared memory");
+  return wicprof::bad_input(
+      device.properties().name + " does not hold these " + std::to_string(blocks) + " blocks at once (" + rooms +
+      "), and they wait for each other: a deadlock. Launch fewer blocks, or blocks of fewer threads, "
+      "registers or shared memory");
 }
 
 }  // namespace wic

@@ -13,7 +13,8 @@ using wicprof::TimeNs;
 
 namespace {
 
-constexpr TimeNs kLongestSleep = 500 * wicprof::kMicrosecond;  // so that a toggle reaches a sleeper within a millisecond
+constexpr TimeNs kLongestSleep =
+    500 * wicprof::kMicrosecond;  // so that a toggle reaches a sleeper within a millisecond
 constexpr TimeNs kLongestNap = 50 * wicprof::kMicrosecond;
 constexpr TimeNs kShortestNap = 1 * wicprof::kMicrosecond;
 constexpr TimeNs kSpinFirst = 200 * wicprof::kMicrosecond;
@@ -21,8 +22,8 @@ constexpr TimeNs kSpinFirst = 200 * wicprof::kMicrosecond;
 constexpr TimeNs kWorthSleeping = 500 * wicprof::kMicrosecond;
 constexpr unsigned long kTimerSlackNs = 1'000;
 
-// The system lets a thread's sleeps last 50 us longer than asked for, unless the thread says otherwise; as soon as it sleeps, and
-// until the wait is over, this one does.
+// The system lets a thread's sleeps last 50 us longer than asked for, unless the thread says otherwise; as soon as it
+// sleeps, and until the wait is over, this one does.
 class SharpTimers {
  public:
   void begin() {
@@ -67,8 +68,8 @@ HostWaitResult host_wait(const std::uint32_t* word, AtLeast condition, TimeNs ti
     const TimeNs now = wicprof::now_ns();
     const StrategyId strategy = strategy_now();
     if (now - arrived >= timeout || strategy == static_cast<StrategyId>(kProducerLost)) {
-      wait.result.status = now - arrived >= timeout ? wicprof::WaitStatus::deadline_passed
-                                                    : wicprof::WaitStatus::producer_lost;
+      wait.result.status =
+          now - arrived >= timeout ? wicprof::WaitStatus::deadline_passed : wicprof::WaitStatus::producer_lost;
       return wait;
     }
     if (now < spin_until || strategy == StrategyId::poll) {

@@ -60,8 +60,8 @@ std::size_t Monitor::pending() const {
   return queue_.size();
 }
 
-// Brings the tag's bit up to date. Its word, not the bit, knows the cycle: so a bit that nobody looked at for some cycles
-// does not pass for that of a later one.
+// Brings the tag's bit up to date. Its word, not the bit, knows the cycle: so a bit that nobody looked at for some
+// cycles does not pass for that of a later one.
 void Monitor::look(Tag tag, std::uint32_t cycle) {
   if (const std::uint32_t last = arrived_(tag, cycle); last != 0) there_.set(tag, last);
 }

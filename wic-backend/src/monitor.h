@@ -1,5 +1,5 @@
-// Watches which messages have come for host threads that wait for several (DAB and PFQ on the host): a thread that sleeps
-// on the producer's doorbell while requests are pending, and on a condition variable while there are none.
+// Watches which messages have come for host threads that wait for several (DAB and PFQ on the host): a thread that
+// sleeps on the producer's doorbell while requests are pending, and on a condition variable while there are none.
 #pragma once
 
 #include <condition_variable>
@@ -29,8 +29,8 @@ class Monitor {
   Monitor(const Monitor&) = delete;
   ~Monitor();  ///< nobody may be waiting
 
-  /// Sleeps until the messages have come, `timeout` has passed, or the producer is lost, which is asked about once a while.
-  /// What is there already costs no sleep. A cycle may be asked for once the one two before it has come.
+  /// Sleeps until the messages have come, `timeout` has passed, or the producer is lost, which is asked about once a
+  /// while. What is there already costs no sleep. A cycle may be asked for once the one two before it has come.
   wicprof::WaitStatus wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof::TimeNs timeout,
                            const std::function<bool()>& producer_lost);
 

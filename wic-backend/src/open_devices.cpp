@@ -71,7 +71,8 @@ Result<std::vector<std::unique_ptr<Device>>> open_devices(std::string_view spec)
   cuda::enable_peer_access(ordinals);
   return devices;
 #else
-  return wicprof::unavailable("this build has no CUDA; use --devices simt:1, or build where a CUDA toolkit is installed");
+  return wicprof::unavailable(
+      "this build has no CUDA; use --devices simt:1, or build where a CUDA toolkit is installed");
 #endif
 }
 

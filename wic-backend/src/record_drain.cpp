@@ -43,7 +43,8 @@ std::size_t RecordDrain::drain_sm(std::uint32_t sm, const std::function<void(con
     DeviceRecord record;
     std::uint32_t newest = 0;
     switch (read(sm, next_[sm], record, newest)) {
-      case Slot::not_yet: return delivered;
+      case Slot::not_yet:
+        return delivered;
       case Slot::whole:
         deliver(record);
         ++next_[sm];

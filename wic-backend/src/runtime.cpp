@@ -46,8 +46,8 @@ namespace {
 constexpr std::uint32_t kRecordsAnSm = 4096;
 constexpr std::uint32_t kSampledRecordsAnSm = 256;  // without a trace, for `auto`; what finds no room is missed
 constexpr std::uint32_t kWatchSlots = 1024;
-// Clock readings come close together at first, then ever more rarely: how far two clocks drift apart is known the better
-// the longer they have been compared.
+// Clock readings come close together at first, then ever more rarely: how far two clocks drift apart is known the
+// better the longer they have been compared.
 constexpr TimeNs kFirstClockInterval = 10 * wicprof::kMillisecond;
 constexpr TimeNs kLastClockInterval = 500 * wicprof::kMillisecond;
 constexpr TimeNs kFirstClockTimeout = 2 * wicprof::kSecond;
@@ -56,9 +56,7 @@ constexpr auto kDrainInterval = std::chrono::milliseconds(1);
 constexpr auto kSampleDrainInterval = std::chrono::milliseconds(10);
 
 // Many readers of one line wait for each other on a GPU; on the CPU device every line is one more store to make.
-std::uint32_t watch_lines(wicprof::DeviceKind kind) {
-  return kind == wicprof::DeviceKind::cuda ? kMaxWatchLines : 2;
-}
+std::uint32_t watch_lines(wicprof::DeviceKind kind) { return kind == wicprof::DeviceKind::cuda ? kMaxWatchLines : 2; }
 
 std::uint32_t this_thread() {
   thread_local const auto id = static_cast<std::uint32_t>(syscall(SYS_gettid));
@@ -142,13 +140,14 @@ struct Runtime::State {
   wicprof::SessionMap session;
   std::unique_ptr<wicprof::EventSink> sink;  // nullptr: no session
   wicprof::RuntimeControl* place = nullptr;  // in the control block; set where there is a sink
-  std::array<std::uint32_t, kMaxSites> control_sites{};  // the control block's numbers of our sites, 0 = none; site_mutex
+  std::array<std::uint32_t, kMaxSites>
+      control_sites{};  // the control block's numbers of our sites, 0 = none; site_mutex
   std::array<std::atomic<TimeNs>, kMaxSites> predicted{};
 
   std::mutex drain_mutex;
-  SiteCensus census;                    // under drain_mutex
-  std::uint32_t observe_one_in = 0;     // RuntimeOptions, rounded up to a power of two
-  std::atomic<bool> observing{false};   // records, or a sample of them, go to the census
+  SiteCensus census;                   // under drain_mutex
+  std::uint32_t observe_one_in = 0;    // RuntimeOptions, rounded up to a power of two
+  std::atomic<bool> observing{false};  // records, or a sample of them, go to the census
   std::uint32_t records_an_sm = 0;
   std::mutex site_mutex;
 
@@ -176,8 +175,9 @@ Result<> Runtime::State::open(const RuntimeOptions& options) {
     Result<Member> member = make_member(std::move(device), records_an_sm);
     if (!member) return member.error();
     if (member->device->properties().lazy_loading) {
-      warning = "CUDA loads kernels lazily here (it was in use before, or CUDA_MODULE_LOADING says so): the first launch of "
-                "one can wait for those that run, a deadlock where they wait for it; set CUDA_MODULE_LOADING=EAGER";
+      warning =
+          "CUDA loads kernels lazily here (it was in use before, or CUDA_MODULE_LOADING says so): the first launch of "
+          "one can wait for those that run, a deadlock where they wait for it; set CUDA_MODULE_LOADING=EAGER";
     }
     members.push_back(*std::move(member));
     board.add_device(*members.back().device, members.back().strategies.data(), members.back().control.data());
@@ -198,7 +198,8 @@ Result<> Runtime::State::open(const RuntimeOptions& options) {
   }
   place = wicprof::join_runtime(control, &session.header(), obeyed_sequence);
   if (place == nullptr) {
-    warning = "the session has " + std::to_string(wicprof::kMaxRuntimes) + " wic runtimes already; toggles do not reach this one";
+    warning = "the session has " + std::to_string(wicprof::kMaxRuntimes) +
+              " wic runtimes already; toggles do not reach this one";
   }
   if (place != nullptr) control_thread = std::thread([this] { run_control(); });
   drain_thread = std::thread([this] { run_drain(); });
@@ -257,7 +258,8 @@ void Runtime::State::first_clock_readings() {
     const TimeNs end = wicprof::now_ns() + kFirstClockTimeout;
     while (!take_clock_reading(m)) {
       if (wicprof::now_ns() > end) {
-        warning = "the clock of " + m.device->properties().name + " could not be read; its waits cannot be placed in time";
+        warning =
+            "the clock of " + m.device->properties().name + " could not be read; its waits cannot be placed in time";
         break;
       }
       std::this_thread::yield();
@@ -311,7 +313,8 @@ void Runtime::State::obey() {
     return control_sites;
   }();
   const auto wanted_at = [&](SiteId site) {
-    return numbers[site] == 0 ? WantedWait::kNothing : control.sites[numbers[site]].wanted.load(std::memory_order_relaxed);
+    return numbers[site] == 0 ? WantedWait::kNothing
+                              : control.sites[numbers[site]].wanted.load(std::memory_order_relaxed);
   };
   bool site_cleared = false;
   for (SiteId site = 1; site < kMaxSites; ++site) {
@@ -388,8 +391,8 @@ void Runtime::State::drain_records() {
     });
     if (sink == nullptr) continue;  // a sample that is not whole is none the worse
     if (m.drain->lost() == m.reported_lost) continue;
-    sink->loss(wicprof::LossSource::device_ring, m.drain->lost() - m.reported_lost,
-               "overwritten before they were read", id);
+    sink->loss(wicprof::LossSource::device_ring, m.drain->lost() - m.reported_lost, "overwritten before they were read",
+               id);
     m.reported_lost = m.drain->lost();
   }
 }
@@ -435,7 +438,8 @@ void Runtime::State::close_rings() {
     const std::size_t words = sms * sizeof(RingHead) / sizeof(std::uint32_t);
     if (Result<> done = m.device->read_live(&heads[0].next, &m.heads.data()->next, words); !done) {
       sink->loss(wicprof::LossSource::device_ring, 1,
-                 "how many records were never finished is not known: " + done.error().message, m.device->properties().id);
+                 "how many records were never finished is not known: " + done.error().message,
+                 m.device->properties().id);
       continue;
     }
     std::vector<std::uint32_t> claimed(sms);
@@ -471,9 +475,7 @@ bool Runtime::State::look_for_failed_devices() {
 
 Runtime::State::~State() {
   stop = true;
-  {
-    const std::lock_guard lock(stop_mutex);
-  }
+  { const std::lock_guard lock(stop_mutex); }
   stopping.notify_all();
   if (sink != nullptr) wicprof::futex_wake_all(session.control().sequence);
   if (control_thread.joinable()) control_thread.join();
@@ -538,7 +540,8 @@ Result<SiteId> Runtime::add_site(const SiteSpec& spec) {
   const std::uint32_t number = wicprof::register_site(control, spec.name.c_str());
   state_->control_sites[*site] = number;
   // Another process may have had that site before, and a toggle may have been asked for there.
-  const std::uint32_t wanted = number == 0 ? WantedWait::kNothing : control.sites[number].wanted.load(std::memory_order_relaxed);
+  const std::uint32_t wanted =
+      number == 0 ? WantedWait::kNothing : control.sites[number].wanted.load(std::memory_order_relaxed);
   if (wanted != WantedWait::kNothing) (void)state_->board.want(*site, WantedWait::unpack(wanted));
   return site;
 }
@@ -550,7 +553,8 @@ Result<> Runtime::readmit(SiteId site) {
   return done;
 }
 Result<> Runtime::watch_producer(SiteId site, int pid) {
-  return state_->producers.add_process(pid, [state = state_.get(), site] { state->release(site, "its process has ended"); });
+  return state_->producers.add_process(pid,
+                                       [state = state_.get(), site] { state->release(site, "its process has ended"); });
 }
 
 Result<> Runtime::set_wait(SiteId site, WantedWait wanted) {
@@ -574,7 +578,8 @@ Result<> Runtime::set_wait(SiteId site, WantedWait wanted) {
     return wicprof::unavailable("the change of strategy was not applied within a second");
   }
   if (state_->board.wanted(site).pack() != wanted.pack()) {
-    return wicprof::unavailable("the change of strategy could not be carried out; the trace says why, in its table of losses");
+    return wicprof::unavailable(
+        "the change of strategy could not be carried out; the trace says why, in its table of losses");
   }
   return wicprof::ok();
 }
@@ -602,7 +607,8 @@ WaitResult Runtime::wait_until(SiteId site, std::uint32_t iteration, const std::
     predicted.store(known == 0 ? end - begin : known + (end - begin - known) / 4, std::memory_order_relaxed);
   }
   if (state_->sink != nullptr) {
-    record_wait(site, iteration, word, begin, end, wicprof::thread_cpu_ns() - cpu_begin, wait.polls, wait.result.status);
+    record_wait(site, iteration, word, begin, end, wicprof::thread_cpu_ns() - cpu_begin, wait.polls,
+                wait.result.status);
   }
   return wait.result;
 }

@@ -17,8 +17,8 @@ using wicprof::TimeNs;
 
 namespace {
 
-// A moment, some 16 us: long enough that waiters which one store releases are kept all or none, short enough to thin out a window of
-// short waits evenly.
+// A moment, some 16 us: long enough that waiters which one store releases are kept all or none, short enough to thin
+// out a window of short waits evenly.
 constexpr std::uint32_t kMomentBits = 14;
 
 // What one look took in such a wait, if it can be told. Leaders sleep between looks once a wait has lasted: then it can
@@ -28,14 +28,16 @@ std::optional<TimeNs> look_of(StrategyId strategy, TimeNs length, std::uint32_t 
   if (polls < 2) return std::nullopt;
   const TimeNs turn = length / polls;
   switch (strategy) {
-    case StrategyId::poll: return turn;
+    case StrategyId::poll:
+      return turn;
     case StrategyId::leader_bar_sync:
     case StrategyId::leader_mbarrier:
     case StrategyId::leader_mbarrier_hint:
       if (length < static_cast<TimeNs>(kImpatientNs)) return turn;
       if (turn > 2 * kMostAsleep) return turn - kMostAsleep;
       return std::nullopt;
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -86,8 +88,7 @@ void SiteCensus::add(const wicprof::WaitEvent& wait, TimeNs now_ns) {
 // Keeps half of the moments. Where all are of one moment, half of the room is made otherwise.
 void SiteCensus::thin_out(Window& window) {
   window.sample_mask = window.sample_mask * 2 + 1;
-  std::erase_if(window.waits,
-                [&](const Wait& w) { return !in_sample(w.resumed >> kMomentBits, window.sample_mask); });
+  std::erase_if(window.waits, [&](const Wait& w) { return !in_sample(w.resumed >> kMomentBits, window.sample_mask); });
   if (window.waits.size() > kMostKept) window.waits.resize(kMostKept / 2);
 }
 

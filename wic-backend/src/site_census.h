@@ -14,13 +14,14 @@ namespace wic {
 /// The waits of one window at a site, which all waited by one strategy.
 struct SiteObservation {
   wicprof::StrategyId strategy = wicprof::StrategyId::poll;
-  std::uint32_t waits = 0;           ///< that the figures are from
-  std::uint32_t waiters_a_word = 0;  ///< the most that waited on one word of one device at once; 0 = words not told apart
-  std::uint32_t waiters = 0;         ///< the most that waited at once on one device, on whatever words
-  std::uint32_t words = 0;           ///< distinct ones; 0 = not told apart
-  bool each_thread = false;          ///< in most waits every thread polls in the program's own way
-  std::uint32_t warps = 0;           ///< of a waiting group, as a rule; 0 = not known
-  wicprof::TimeNs median_ns = 0;     ///< a wait's length; one that found its word released at the first look counts as 0
+  std::uint32_t waits = 0;  ///< that the figures are from
+  std::uint32_t waiters_a_word =
+      0;                          ///< the most that waited on one word of one device at once; 0 = words not told apart
+  std::uint32_t waiters = 0;      ///< the most that waited at once on one device, on whatever words
+  std::uint32_t words = 0;        ///< distinct ones; 0 = not told apart
+  bool each_thread = false;       ///< in most waits every thread polls in the program's own way
+  std::uint32_t warps = 0;        ///< of a waiting group, as a rule; 0 = not known
+  wicprof::TimeNs median_ns = 0;  ///< a wait's length; one that found its word released at the first look counts as 0
   /// One look at the word by a waiter that does nothing but look, last measured in this window or an earlier one: a
   /// strategy that sleeps, or reads a mirror, does not show it.
   std::optional<wicprof::TimeNs> look_ns;
@@ -35,8 +36,8 @@ class SiteCensus {
 
   SiteCensus();
 
-  /// A wait as its record came, in any order of time; `now_ns` on the host's clock. What belongs to no window is left out:
-  /// sites that cannot be, waits whose deadline passed.
+  /// A wait as its record came, in any order of time; `now_ns` on the host's clock. What belongs to no window is left
+  /// out: sites that cannot be, waits whose deadline passed.
   void add(const wicprof::WaitEvent& wait, wicprof::TimeNs now_ns);
 
   /// The window at the site, once it holds kFewestWaits and is kShortestWindow old; the next one begins then.

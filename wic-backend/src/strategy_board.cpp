@@ -31,7 +31,8 @@ Result<SiteId> StrategyBoard::add_site(const SiteSpec& spec) {
   for (const Site& site : sites_) {
     if (site.chooser.spec().name == spec.name) return bad_input("there are two wait sites named '" + spec.name + "'");
   }
-  if (sites_.size() == kMaxSites) return bad_input("a program can have 255 wait sites; '" + spec.name + "' is one more");
+  if (sites_.size() == kMaxSites)
+    return bad_input("a program can have 255 wait sites; '" + spec.name + "' is one more");
   sites_.push_back({SiteChooser(spec, limits_), WantedWait::kNothing});
   const auto id = static_cast<SiteId>(sites_.size() - 1);
   if (Result<> written = write(id, id); !written) {
@@ -45,9 +46,10 @@ Result<> StrategyBoard::refusal(SiteId site, WantedWait wanted) const {
   const std::lock_guard lock(mutex_);
   if (site == 0 || site >= sites_.size() || wanted.strategy != StrategyId::naive) return wicprof::ok();
   if (!atomics_lose_the_flag(sites_[site])) return wicprof::ok();
-  return bad_input("polling by atomics at '" + sites_[site].chooser.spec().name +
-                   "' would lose its flag: the word may lie in host memory, and a GPU here has no host-native atomics. "
-                   "Put the word into managed or device memory and say so in SiteSpec::word_memory, or poll with `poll`");
+  return bad_input(
+      "polling by atomics at '" + sites_[site].chooser.spec().name +
+      "' would lose its flag: the word may lie in host memory, and a GPU here has no host-native atomics. "
+      "Put the word into managed or device memory and say so in SiteSpec::word_memory, or poll with `poll`");
 }
 
 Result<> StrategyBoard::want(SiteId site, WantedWait wanted) {
@@ -102,7 +104,9 @@ HotSites StrategyBoard::hot_sites() const {
 // comes back over the producer's.
 bool StrategyBoard::atomics_lose_the_flag(const Site& site) const {
   using wicprof::WordMemory;
-  if (site.chooser.spec().word_memory != WordMemory::pinned_host && site.chooser.spec().word_memory != WordMemory::unknown) return false;
+  if (site.chooser.spec().word_memory != WordMemory::pinned_host &&
+      site.chooser.spec().word_memory != WordMemory::unknown)
+    return false;
   return std::any_of(targets_.begin(), targets_.end(),
                      [](const Target& target) { return !target.device->properties().host_native_atomics; });
 }

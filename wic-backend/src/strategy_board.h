@@ -40,9 +40,8 @@ class StrategyBoard {
   HotSites hot_sites() const;
   wicprof::WantedWait wanted(wicprof::SiteId site) const;
 
-  /// Tells what was seen at the site. Where `auto` now stands for something else there, and the site is on `auto`, waits
-  /// until every device has the new word.
-  /// Yields the choice when it is new and in force.
+  /// Tells what was seen at the site. Where `auto` now stands for something else there, and the site is on `auto`,
+  /// waits until every device has the new word. Yields the choice when it is new and in force.
   Result<std::optional<Choice>> see(wicprof::SiteId site, const SiteObservation& seen);
   /// What `auto` stands for at the site, whether the site is on `auto` or not.
   Choice choice(wicprof::SiteId site) const;
@@ -80,7 +79,7 @@ class StrategyBoard {
   std::vector<Site> sites_;  // [0] is "no site"
   std::vector<Target> targets_;
   AutomaticLimits limits_;
-  std::uint32_t sequence_ = 0;  // of the control pages
+  std::uint32_t sequence_ = 0;                                 // of the control pages
   std::array<std::atomic<std::uint32_t>, kMaxSites> words_{};  // what the devices hold, for host threads
 };
 

@@ -40,7 +40,8 @@ std::string host_part(const TraceModel& model, const Analysis& analysis) {
     table.add({name_of(c.name), count(c.count), duration(c.total_ns), duration(c.p50_ns), duration(c.max_ns),
                duration(c.cpu_ns), std::string(waiting_way_name(c.way()))});
   }
-  return section("host-waits", "Host waits", table.str() + and_more(calls.size(), shown, "call"), analyze_command(model));
+  return section("host-waits", "Host waits", table.str() + and_more(calls.size(), shown, "call"),
+                 analyze_command(model));
 }
 
 std::string program_counters_part(const TraceModel& model, const Analysis& analysis) {
@@ -79,9 +80,11 @@ std::string interventions_part(const TraceModel& model) {
   const std::size_t shown = std::min(kMostSegments, model.interventions.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const store::InterventionRow& row = model.interventions[i];
-    table.add({text_of(intervention_text(model, row)), duration(row.requested - model.begin), duration(took_effect_after(row))});
+    table.add({text_of(intervention_text(model, row)), duration(row.requested - model.begin),
+               duration(took_effect_after(row))});
   }
-  return section("interventions", "Interventions", table.str() + and_more(model.interventions.size(), shown, "intervention"));
+  return section("interventions", "Interventions",
+                 table.str() + and_more(model.interventions.size(), shown, "intervention"));
 }
 
 }  // namespace wicprof::analyzer::html

@@ -13,7 +13,8 @@ constexpr std::size_t kMostPairs = 8'000;  // evenly spread; beside them those t
 
 }  // namespace
 
-Alignment::Alignment(const AlignedTrace& first, const AlignedTrace& second) : first_(first.whole), second_(second.whole) {
+Alignment::Alignment(const AlignedTrace& first, const AlignedTrace& second)
+    : first_(first.whole), second_(second.whole) {
   const std::size_t count = std::min(first.iterations.size(), second.iterations.size());
   for (std::size_t i = 0; i < count; ++i) {
     const Iteration& one = first.iterations[i];
@@ -33,7 +34,8 @@ Alignment::Alignment(const AlignedTrace& first, const AlignedTrace& second) : fi
 }
 
 TimeNs Alignment::partner(TimeNs time, TimeNs Pair::*of, TimeNs Pair::*in) const {
-  const auto after = std::upper_bound(pairs_.begin(), pairs_.end(), time, [&](TimeNs t, const Pair& pair) { return t < pair.*of; });
+  const auto after =
+      std::upper_bound(pairs_.begin(), pairs_.end(), time, [&](TimeNs t, const Pair& pair) { return t < pair.*of; });
   if (after == pairs_.begin()) return pairs_.front().*in - (pairs_.front().*of - time);
   const Pair& last = *std::prev(after);
   if (after == pairs_.end()) return last.*in + (time - last.*of);
@@ -57,7 +59,8 @@ std::string Alignment::json(const std::vector<Interval>& fine) const {
   const std::size_t each = pairs_.size() / kMostPairs + 1;
   const auto near = [&](std::size_t i) {
     const TimeNs begin = pairs_[i].second, end = i + 1 < pairs_.size() ? pairs_[i + 1].second : begin;
-    return std::any_of(fine.begin(), fine.end(), [&](const Interval& one) { return end >= one.begin && begin <= one.end; });
+    return std::any_of(fine.begin(), fine.end(),
+                       [&](const Interval& one) { return end >= one.begin && begin <= one.end; });
   };
   std::string out = "[";
   Pair last{first_.begin, second_.begin, 0, 0};

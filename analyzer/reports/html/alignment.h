@@ -15,8 +15,8 @@ struct AlignedTrace {
   std::vector<Iteration> iterations{};  ///< in order of time; none: the traces begin at the same time
 };
 
-/// The first iterations stand at the same place, and the second ones, as many as both have; between the begins of two, times are
-/// in proportion. Before the first and after the last, times are as far from it in both.
+/// The first iterations stand at the same place, and the second ones, as many as both have; between the begins of two,
+/// times are in proportion. Before the first and after the last, times are as far from it in both.
 class Alignment {
  public:
   Alignment(const AlignedTrace& first, const AlignedTrace& second);
@@ -29,9 +29,9 @@ class Alignment {
   Interval whole_of_first() const;
   Interval whole_of_second() const;
 
-  /// [number, begin, number, begin, ...] of pairs of iterations, each the difference to the last pair, times from the traces'
-  /// begins on; the last pair has the ends of the last iterations. Of very many, some, but all that touch `fine`, of the
-  /// second trace.
+  /// [number, begin, number, begin, ...] of pairs of iterations, each the difference to the last pair, times from the
+  /// traces' begins on; the last pair has the ends of the last iterations. Of very many, some, but all that touch
+  /// `fine`, of the second trace.
   std::string json(const std::vector<Interval>& fine) const;
 
  private:

@@ -14,8 +14,8 @@ namespace wicprof::analyzer::html {
 /// changed.
 std::string iteration_chart(const std::vector<Segment>& segments);
 
-/// The lanes that are worth paper between two times; the height is the part of a lane's waiters that wait. Empty without
-/// any such lane.
+/// The lanes that are worth paper between two times; the height is the part of a lane's waiters that wait. Empty
+/// without any such lane.
 std::string still_timeline(const TraceModel& model, const Lanes& lanes, Interval window);
 
 }  // namespace wicprof::analyzer::html

@@ -12,24 +12,31 @@ namespace {
 
 std::string answer(std::string_view question, std::string_view name, double confidence) {
   const std::string meter =
-      confidence > 0 ? fmt::format("<span class=\"meter\" aria-hidden=\"true\"><i style=\"width:{:.0f}%\"></i></span>"
-                                   "<span class=\"faint small\">confidence {:.2f}</span>",
-                                   confidence * 100, confidence)
+      confidence > 0 ? fmt::format(
+                           "<span class=\"meter\" aria-hidden=\"true\"><i style=\"width:{:.0f}%\"></i></span>"
+                           "<span class=\"faint small\">confidence {:.2f}</span>",
+                           confidence * 100, confidence)
                      : std::string();
   return fmt::format("<div class=\"tile\"><span class=\"faint\">{}</span><b>{}</b>{}</div>\n", question, name, meter);
 }
 
 std::string period_of(const CommunicationAnswer& c) {
   if (c.period.what.empty()) return {};
-  return fmt::format("{}{}", text_of(c.period.what), c.period.ns > 0 ? ", every " + format_duration(c.period.ns) : std::string());
+  return fmt::format("{}{}", text_of(c.period.what),
+                     c.period.ns > 0 ? ", every " + format_duration(c.period.ns) : std::string());
 }
 
 /// Of what is unknown there is none.
 Cell confidence(double value) { return value > 0 ? number(value) : Cell("-"); }
 
 std::vector<Cell> row_of(std::string what, const CommunicationAnswer& c, std::uint64_t messages) {
-  return {std::move(what), count(messages), std::string(model_name(c.model)), confidence(c.model_confidence),
-          std::string(pattern_name(c.pattern)), confidence(c.pattern_confidence), period_of(c)};
+  return {std::move(what),
+          count(messages),
+          std::string(model_name(c.model)),
+          confidence(c.model_confidence),
+          std::string(pattern_name(c.pattern)),
+          confidence(c.pattern_confidence),
+          period_of(c)};
 }
 
 }  // namespace
@@ -58,7 +65,8 @@ std::string classification_part(const TraceModel& model, const Classification& c
   if (c.sites.size() > 1) {
     Table table = table_of("site");
     const std::size_t shown = std::min(kMostRows, c.sites.size());
-    for (std::size_t i = 0; i < shown; ++i) table.add(row_of(name_of(c.sites[i].name), c.sites[i], c.sites[i].messages));
+    for (std::size_t i = 0; i < shown; ++i)
+      table.add(row_of(name_of(c.sites[i].name), c.sites[i], c.sites[i].messages));
     body += "<h3>At each wait site</h3>\n" + table.str() + and_more(c.sites.size(), shown, "site");
   }
   return section("communication", "Communication", body, analyze_command(model));

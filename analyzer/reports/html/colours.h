@@ -1,5 +1,5 @@
-// The colours of the HTML report are those of all pictures (analyzer/colours.h): style.css, the drawings and the script name
-// them by token.
+// The colours of the HTML report are those of all pictures (analyzer/colours.h): style.css, the drawings and the script
+// name them by token.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace wicprof::analyzer::html {
 inline std::string colour_css() {
   const std::string light = css_variables(false), dark = css_variables(true);
   return ":root { color-scheme: light;" + light + " }\n@media screen {\n@media (prefers-color-scheme: dark) {\n" +
-         ":root:not([data-theme=light]) { color-scheme: dark;" + dark + " } }\n:root[data-theme=dark] { color-scheme: dark;" +
-         dark + " }\n}\n";
+         ":root:not([data-theme=light]) { color-scheme: dark;" + dark +
+         " } }\n:root[data-theme=dark] { color-scheme: dark;" + dark + " }\n}\n";
 }
 
 }  // namespace wicprof::analyzer::html

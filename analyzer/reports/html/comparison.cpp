@@ -25,8 +25,8 @@ std::string_view mode_css(const Comparison& comparison, bool first) {
 
 std::string tile(std::string_view css, std::string_view above, std::string_view value, std::string_view below) {
   return fmt::format(
-      "<div class=\"tile {}\"><span class=\"faint\">{}</span><b>{}</b><span class=\"faint small\">{}</span></div>\n", css,
-      above, value, below);
+      "<div class=\"tile {}\"><span class=\"faint\">{}</span><b>{}</b><span class=\"faint small\">{}</span></div>\n",
+      css, above, value, below);
 }
 
 std::string tiles(const Comparison& comparison) {
@@ -82,7 +82,8 @@ std::string differences_part(const Differences& differences) {
   const std::size_t edges = std::min(kMostRows, differences.edges.size());
   if (sites > 0) {
     Table table({"site", ">wait before", ">after", ">times as short", ">95 % interval", "verdict"});
-    for (std::size_t i = 0; i < sites; ++i) add_difference(differences.sites[i], name_of(differences.sites[i].site), table);
+    for (std::size_t i = 0; i < sites; ++i)
+      add_difference(differences.sites[i], name_of(differences.sites[i].site), table);
     out += "<h3>Site by site: the median wait</h3>\n" + table.str() + and_more(differences.sites.size(), sites, "site");
   }
   if (edges > 0) {
@@ -92,7 +93,8 @@ std::string differences_part(const Differences& differences) {
       const EdgeDifference& edge = differences.edges[i];
       add_difference(edge, text_of(edge.from) + " \u2192 " + text_of(edge.to) + ", " + name_of(edge.site), table);
     }
-    out += "<h3>Edge by edge: the median wake latency</h3>\n" + table.str() + and_more(differences.edges.size(), edges, "edge");
+    out += "<h3>Edge by edge: the median wake latency</h3>\n" + table.str() +
+           and_more(differences.edges.size(), edges, "edge");
   }
   return out;
 }
@@ -127,8 +129,9 @@ std::string comparison_part(const TraceModel& model, const Comparison& compariso
             "<span>line: median; band: 10 to 90 %; dashed: the way of waiting changed</span></div>\n";
   }
   body += "<h3>Segments</h3>\n" + segments_table(comparison);
-  body += remark(fmt::format("A change below {:.3g} % is no change; {} iterations on either side are the least that says anything.",
-                             comparison.options.tolerance * 100, comparison.options.min_iterations));
+  body += remark(fmt::format(
+      "A change below {:.3g} % is no change; {} iterations on either side are the least that says anything.",
+      comparison.options.tolerance * 100, comparison.options.min_iterations));
   for (const std::string& note : comparison.notes) body += remark("Note: " + note + ".");
   return section("comparison", "Before and after", body + differences_part(comparison.differences), command);
 }

@@ -27,7 +27,8 @@ Table::Table(std::vector<std::string> header) {
   for (const std::string& cell : header) {
     const bool is_number = cell.starts_with('>');
     numbers_.push_back(is_number);
-    html_ += fmt::format("<th scope=\"col\"{}>{}</th>", is_number ? " class=\"n\"" : "", is_number ? cell.substr(1) : cell);
+    html_ +=
+        fmt::format("<th scope=\"col\"{}>{}</th>", is_number ? " class=\"n\"" : "", is_number ? cell.substr(1) : cell);
   }
   html_ += "</tr></thead><tbody>\n";
 }
@@ -59,9 +60,7 @@ std::string and_more(std::size_t all, std::size_t shown, std::string_view noun) 
   return all > shown ? remark(fmt::format("and {} more", count_of(all - shown, noun))) : std::string();
 }
 
-std::string remark(std::string_view text) {
-  return fmt::format("<p class=\"faint small\">{}</p>\n", text_of(text));
-}
+std::string remark(std::string_view text) { return fmt::format("<p class=\"faint small\">{}</p>\n", text_of(text)); }
 
 std::string command_line(std::string_view command) {
   return fmt::format("<p class=\"command small\"><code>{}</code></p>\n", text_of(command));
@@ -69,7 +68,8 @@ std::string command_line(std::string_view command) {
 
 std::string shell_word(std::string_view word) {
   const auto plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("_-./:=@%+,").find(c) != std::string_view::npos;
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-./:=@%+,").find(c) != std::string_view::npos;
   };
   if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return std::string(word);
   std::string quoted = "'";

@@ -27,7 +27,8 @@ std::string axis_text(const FigurePlot& plot, double value) {
 }
 
 std::string open_svg(const Figure& figure, double height) {
-  return fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Figure {}\">\n", kWidth, height, figure.number);
+  return fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Figure {}\">\n", kWidth, height,
+                     figure.number);
 }
 
 std::string bars(const Figure& figure, const FigurePlot& plot) {
@@ -38,15 +39,17 @@ std::string bars(const Figure& figure, const FigurePlot& plot) {
     const FigureSeries& bar = plot.series[i];
     const double value = bar.points[0].second;
     const double from = std::min(x(0), x(value)), upto = std::max(x(0), x(value));
-    out += fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}<title>{}</title></text>", kBarLabel - 8, y + 12,
-                       escape_html(shorten(bar.label, kLabelWidth)), escape_html(bar.label));
-    out += fmt::format("<rect style=\"fill:{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" rx=\"2\"/>",
-                       colour_of(plot, i), from, y, std::max(0.5, upto - from), kBarHeight);
+    out += fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}<title>{}</title></text>", kBarLabel - 8,
+                       y + 12, escape_html(shorten(bar.label, kLabelWidth)), escape_html(bar.label));
+    out +=
+        fmt::format("<rect style=\"fill:{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" rx=\"2\"/>",
+                    colour_of(plot, i), from, y, std::max(0.5, upto - from), kBarHeight);
     double text_at = upto;
     if (bar.low && bar.high) {
       text_at = std::max(upto, x(*bar.high));
-      out += fmt::format("<path class=\"whisker\" d=\"M{:.1f} {:.1f}H{:.1f}M{:.1f} {:.1f}v6M{:.1f} {:.1f}v6\"/>", x(*bar.low),
-                         y + kBarHeight / 2, x(*bar.high), x(*bar.low), y + kBarHeight / 2 - 3, x(*bar.high), y + kBarHeight / 2 - 3);
+      out += fmt::format("<path class=\"whisker\" d=\"M{:.1f} {:.1f}H{:.1f}M{:.1f} {:.1f}v6M{:.1f} {:.1f}v6\"/>",
+                         x(*bar.low), y + kBarHeight / 2, x(*bar.high), x(*bar.low), y + kBarHeight / 2 - 3,
+                         x(*bar.high), y + kBarHeight / 2 - 3);
     }
     out += fmt::format("<text class=\"strong\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", text_at + 6, y + 12,
                        escape_html(plot.value_text(value)));
@@ -84,7 +87,10 @@ std::string lines(const Figure& figure, const FigurePlot& plot) {
   }
   for (const double x : ticks_of(plot)) {
     out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", at_x(x), kTop + kPlot + 18,
-                       x == plot.x_most ? "end" : x == plot.x_least ? "start" : "middle", escape_html(axis_text(plot, x)));
+                       x == plot.x_most    ? "end"
+                       : x == plot.x_least ? "start"
+                                           : "middle",
+                       escape_html(axis_text(plot, x)));
   }
   std::string legend = "<div class=\"legend\">";
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
@@ -92,15 +98,17 @@ std::string lines(const Figure& figure, const FigurePlot& plot) {
     const std::string colour = colour_of(plot, i);
     std::string path = "M";
     for (const auto& [x, y] : line.points) path += fmt::format("{:.1f} {:.1f} ", at_x(x), at_y(y));
-    out += fmt::format("<path class=\"mid dash-{}\" style=\"stroke:{}\" d=\"{}\"><title>{}</title></path>\n", line.dash, colour, path,
-                       escape_html(line.label));
+    out += fmt::format("<path class=\"mid dash-{}\" style=\"stroke:{}\" d=\"{}\"><title>{}</title></path>\n", line.dash,
+                       colour, path, escape_html(line.label));
     if (line.points.size() == 1) {
-      out += fmt::format("<circle style=\"fill:{}\" r=\"3\" cx=\"{:.1f}\" cy=\"{:.1f}\"/>\n", colour, at_x(line.points[0].first),
-                         at_y(line.points[0].second));
+      out += fmt::format("<circle style=\"fill:{}\" r=\"3\" cx=\"{:.1f}\" cy=\"{:.1f}\"/>\n", colour,
+                         at_x(line.points[0].first), at_y(line.points[0].second));
     }
-    legend += fmt::format("<span><svg class=\"key\" viewBox=\"0 0 26 8\" aria-hidden=\"true\"><path class=\"mid dash-{}\" style=\"stroke:{}\" "
-                          "d=\"M0 4H26\"/></svg>{}</span>",
-                          line.dash, colour, escape_html(shorten(line.label, 60)));
+    legend += fmt::format(
+        "<span><svg class=\"key\" viewBox=\"0 0 26 8\" aria-hidden=\"true\"><path class=\"mid dash-{}\" "
+        "style=\"stroke:{}\" "
+        "d=\"M0 4H26\"/></svg>{}</span>",
+        line.dash, colour, escape_html(shorten(line.label, 60)));
   }
   return out + "</svg>\n" + legend + "</div>\n";
 }
@@ -110,7 +118,8 @@ std::string lines(const Figure& figure, const FigurePlot& plot) {
 std::string figure_svg(const Figure& figure) {
   const FigurePlot plot = plot_of(figure);
   if (plot.series.empty()) return {};
-  const std::string rest = plot.left_out > 0 ? fmt::format("<p class=\"faint small\">And {} more.</p>\n", plot.left_out) : "";
+  const std::string rest =
+      plot.left_out > 0 ? fmt::format("<p class=\"faint small\">And {} more.</p>\n", plot.left_out) : "";
   return (plot.bars ? bars(figure, plot) : lines(figure, plot)) + rest;
 }
 

@@ -18,8 +18,10 @@ std::string figures_part(const TraceModel& model) {
                              text_of(figure.missing));
       continue;
     }
-    drawn += fmt::format("<figure id=\"figure-{}\">\n<h3>Figure {}: {}</h3>\n", info.number, info.number, text_of(figure.title));
-    drawn += figure_svg(figure) + fmt::format("<figcaption class=\"faint small\">{}.</figcaption>\n", text_of(figure.formula));
+    drawn += fmt::format("<figure id=\"figure-{}\">\n<h3>Figure {}: {}</h3>\n", info.number, info.number,
+                         text_of(figure.title));
+    drawn += figure_svg(figure) +
+             fmt::format("<figcaption class=\"faint small\">{}.</figcaption>\n", text_of(figure.formula));
     for (const std::string& note : figure.notes) drawn += remark("Note: " + note + ".");
     drawn += command_line(analyze_command(model, fmt::format("--figure {}", info.number))) + "</figure>\n";
   }

@@ -29,16 +29,20 @@ LongestWaits longest_waits(const TraceModel& model) {
 }
 
 /// Where on this page the numbers behind it stand.
-std::string links_of(const TraceModel& model, const Analysis& analysis, const LongestWaits& waits, const Finding& finding) {
+std::string links_of(const TraceModel& model, const Analysis& analysis, const LongestWaits& waits,
+                     const Finding& finding) {
   std::string links;
-  const bool listed = std::any_of(analysis.sites.begin(), analysis.sites.begin() + std::min(kMostSites, analysis.sites.size()),
-                                  [&](const SiteStats& site) { return site.site == finding.site; });
+  const bool listed =
+      std::any_of(analysis.sites.begin(), analysis.sites.begin() + std::min(kMostSites, analysis.sites.size()),
+                  [&](const SiteStats& site) { return site.site == finding.site; });
   if (finding.site != 0 && listed) {
     const auto found = waits.find(finding.site);
     const Interval longest = found != waits.end() ? found->second : Interval{model.begin, model.end};
     links += fmt::format("<a href=\"#site-{}\">its numbers</a>", finding.site);
-    links += fmt::format(" <button type=\"button\" class=\"jump\" data-site=\"{}\" data-from=\"{}\" data-to=\"{}\">longest wait on the timeline</button>",
-                         finding.site, longest.begin - model.begin, longest.end - model.begin);
+    links += fmt::format(
+        " <button type=\"button\" class=\"jump\" data-site=\"{}\" data-from=\"{}\" data-to=\"{}\">longest wait on the "
+        "timeline</button>",
+        finding.site, longest.begin - model.begin, longest.end - model.begin);
   } else if (finding.rule == "polling_kernel") {
     links += "<a href=\"#program-counters\">program counters</a>";
   } else if (finding.rule.starts_with("host_") && !host_calls(analysis).empty()) {
@@ -47,16 +51,18 @@ std::string links_of(const TraceModel& model, const Analysis& analysis, const Lo
   return links;
 }
 
-std::string one_finding(const TraceModel& model, const Analysis& analysis, const LongestWaits& waits, const Finding& finding,
-                        std::size_t number) {
+std::string one_finding(const TraceModel& model, const Analysis& analysis, const LongestWaits& waits,
+                        const Finding& finding, std::size_t number) {
   std::string_view css;
   if (finding.severity == Severity::critical) css = " bad";
   if (finding.severity == Severity::warning) css = " warn";
   const bool command = finding.remedy.rfind("wic-prof ", 0) == 0;
   const std::string remedy = command ? command_line(finding.remedy) : text_of(finding.remedy);
-  std::string out = fmt::format("<div class=\"finding\" id=\"finding-{}\"><p><span class=\"badge{}\">{}</span> <b>{}</b> {}</p>\n",
-                                number, css, severity_name(finding.severity), text_of(finding.rule), text_of(finding.text));
-  out += fmt::format("<dl class=\"small\"><dt>because</dt><dd>{}</dd><dt>do</dt><dd>{}</dd>", text_of(finding.evidence), remedy);
+  std::string out =
+      fmt::format("<div class=\"finding\" id=\"finding-{}\"><p><span class=\"badge{}\">{}</span> <b>{}</b> {}</p>\n",
+                  number, css, severity_name(finding.severity), text_of(finding.rule), text_of(finding.text));
+  out += fmt::format("<dl class=\"small\"><dt>because</dt><dd>{}</dd><dt>do</dt><dd>{}</dd>", text_of(finding.evidence),
+                     remedy);
   if (const std::string links = links_of(model, analysis, waits, finding); !links.empty())
     out += fmt::format("<dt>see</dt><dd>{}</dd>", links);
   return out + "</dl></div>\n";

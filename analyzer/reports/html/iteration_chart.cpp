@@ -128,7 +128,8 @@ std::string draw_panel(const Panel& panel, const Axis& y, std::size_t most) {
     out += fmt::format("<line class=\"cut\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n", cut, cut,
                        kTop - 20, kTop + kPlot);
   }
-  return out + time_labels(panel.x, panel.x.from, static_cast<int>((panel.x.last - panel.x.first) / 90) + 1, kTop + kPlot + 18, kWidth - 30);
+  return out + time_labels(panel.x, panel.x.from, static_cast<int>((panel.x.last - panel.x.first) / 90) + 1,
+                           kTop + kPlot + 18, kWidth - 30);
 }
 
 }  // namespace

@@ -16,11 +16,11 @@
 namespace wicprof::analyzer::html {
 namespace {
 
-constexpr std::size_t kMostSites = 6;     // with the most waiting time
-constexpr std::size_t kLanesASite = 6;    // SMs, spread over all of the site's
-constexpr std::size_t kMostStreams = 8;   // these, and host threads: with the most time
+constexpr std::size_t kMostSites = 6;    // with the most waiting time
+constexpr std::size_t kLanesASite = 6;   // SMs, spread over all of the site's
+constexpr std::size_t kMostStreams = 8;  // these, and host threads: with the most time
 constexpr std::size_t kMostThreads = 4;
-constexpr std::size_t kMostRows = 3;      // of calls or ranges within each other
+constexpr std::size_t kMostRows = 3;  // of calls or ranges within each other
 constexpr std::size_t kLabelWidth = 80;
 
 /// Texts by number.
@@ -43,7 +43,8 @@ Doing doing_of(State state) {
   return state == State::polling ? Doing::polling : Doing::parked;
 }
 
-/// A wait is split where it noticed a change of strategy; the warps that stand at the barrier behind it are counted, too.
+/// A wait is split where it noticed a change of strategy; the warps that stand at the barrier behind it are counted,
+/// too.
 void add_wait(Lane& lane, const WaitStates& states, std::size_t index, const store::WaitRow& wait) {
   const WaitStates::Own own = states.own(index);
   if (own.change > wait.arrived) lane.stretches.push_back({{wait.arrived, own.change}, doing_of(own.first)});
@@ -142,7 +143,8 @@ class Gatherer {
       Lane& lane = by_place[place];
       const auto [device, sm] = place;
       lane.group = site.name;
-      lane.name = devices.size() > 1 ? fmt::format("{}, SM {}", model_.device_key(device), sm) : fmt::format("SM {}", sm);
+      lane.name =
+          devices.size() > 1 ? fmt::format("{}, SM {}", model_.device_key(device), sm) : fmt::format("SM {}", sm);
       lane.site = site.site;
       lane.counted = lane.on_paper = true;
       wait_lanes_[{site.site, device, sm}] = lanes_.list.size();
@@ -188,10 +190,12 @@ class Gatherer {
   void add_threads() {
     std::map<Thread, std::vector<Stretch>> ranges, waits, calls;
     for (const store::NvtxRow& range : model_.nvtx)
-      ranges[{range.process, range.thread}].push_back({{range.start, range.end}, Doing::range, labels_.number(range.name)});
+      ranges[{range.process, range.thread}].push_back(
+          {{range.start, range.end}, Doing::range, labels_.number(range.name)});
     for (const store::HostWaitRow& wait : model_.host_waits) {
       if (wait.site != 0) continue;
-      waits[{wait.process, wait.thread}].push_back({{wait.begin, wait.end}, Doing::host_waiting, labels_.number(wait.call)});
+      waits[{wait.process, wait.thread}].push_back(
+          {{wait.begin, wait.end}, Doing::host_waiting, labels_.number(wait.call)});
     }
     for (const store::CallRow& call : model_.calls)
       calls[{call.process, call.thread}].push_back({{call.start, call.end}, Doing::calling, labels_.number(call.name)});
@@ -270,13 +274,15 @@ TimeNs slower_side(const std::vector<Iteration>& iterations, const store::Interv
 }  // namespace
 
 std::string_view token_of(Doing doing) {
-  constexpr std::string_view kTokens[kDoings] = {"poll", "park", "barrier", "host", "kernel", "transfer", "call", "range", "mark"};
+  constexpr std::string_view kTokens[kDoings] = {"poll",     "park", "barrier", "host", "kernel",
+                                                 "transfer", "call", "range",   "mark"};
   return kTokens[static_cast<std::size_t>(doing)];
 }
 
 std::string_view words_of(Doing doing) {
-  constexpr std::string_view kWords[kDoings] = {"polling",      "parked",    "waits at a barrier", "CPU thread waits", "kernel runs",
-                                                "data travels", "in a call", "NVTX range",         "signal"};
+  constexpr std::string_view kWords[kDoings] = {"polling",          "parked",      "waits at a barrier",
+                                                "CPU thread waits", "kernel runs", "data travels",
+                                                "in a call",        "NVTX range",  "signal"};
   return kWords[static_cast<std::size_t>(doing)];
 }
 
@@ -300,7 +306,8 @@ std::vector<Interval> close_ups(const TraceModel& model, const Analysis& analysi
   if (!changes) {
     const std::size_t middle = iterations.size() / 2;
     const std::size_t last = std::min(middle + 2 * kCloseUpIterations, iterations.size()) - 1;
-    if (iterations[last].end > iterations[middle].begin) list.push_back({iterations[middle].begin, iterations[last].end});
+    if (iterations[last].end > iterations[middle].begin)
+      list.push_back({iterations[middle].begin, iterations[last].end});
   }
   return list;
 }

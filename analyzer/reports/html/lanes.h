@@ -12,7 +12,17 @@
 
 namespace wicprof::analyzer::html {
 
-enum class Doing : std::uint8_t { polling, parked, at_barrier, host_waiting, computing, transferring, calling, range, signalling };
+enum class Doing : std::uint8_t {
+  polling,
+  parked,
+  at_barrier,
+  host_waiting,
+  computing,
+  transferring,
+  calling,
+  range,
+  signalling
+};
 inline constexpr std::size_t kDoings = 9;
 /// Its colour, as analyzer/colours.h names it.
 std::string_view token_of(Doing doing);

@@ -12,9 +12,7 @@ namespace {
 
 constexpr double kTinyShare = 0.001;  // of the path; below, a line says nothing
 
-Cell mean_of(TimeNs sum, std::uint64_t of) {
-  return of > 0 ? duration(sum / static_cast<TimeNs>(of)) : Cell("-");
-}
+Cell mean_of(TimeNs sum, std::uint64_t of) { return of > 0 ? duration(sum / static_cast<TimeNs>(of)) : Cell("-"); }
 
 std::string waits_part(const TraceModel& model, const Analysis& analysis) {
   if (analysis.site_waits.empty()) return {};
@@ -24,16 +22,18 @@ std::string waits_part(const TraceModel& model, const Analysis& analysis) {
     const SiteWaits& part = analysis.site_waits[i];
     const WaitSums& sums = part.sums;
     const std::uint64_t decided = sums.data_first + sums.consumer_first;
-    table.add({name_of(model.site_name(part.site)), std::string(mode_name(part.mode)), count(sums.waits),
-               percent(part.consumer_share),
-               decided > 0 ? percent(static_cast<double>(sums.consumer_first) / static_cast<double>(decided)) : Cell("-"),
-               mean_of(sums.producer_late_ns, sums.matched), mean_of(sums.wake_ns, sums.matched),
-               mean_of(sums.transfer_ns, sums.transfers)});
+    table.add(
+        {name_of(model.site_name(part.site)), std::string(mode_name(part.mode)), count(sums.waits),
+         percent(part.consumer_share),
+         decided > 0 ? percent(static_cast<double>(sums.consumer_first) / static_cast<double>(decided)) : Cell("-"),
+         mean_of(sums.producer_late_ns, sums.matched), mean_of(sums.wake_ns, sums.matched),
+         mean_of(sums.transfer_ns, sums.transfers)});
   }
   return "<h3>The wait model</h3>\n" + table.str() + and_more(analysis.site_waits.size(), shown, "site") +
-         remark("Consumer: of its time, what a waiter spends here. Scenario 2: of the waits, those that came before the "
-                "data. Means a wait: until the signal; from it (or the arrival) until the waiter went on; of the copy "
-                "that brought the data.");
+         remark(
+             "Consumer: of its time, what a waiter spends here. Scenario 2: of the waits, those that came before the "
+             "data. Means a wait: until the signal; from it (or the arrival) until the waiter went on; of the copy "
+             "that brought the data.");
 }
 
 std::string overlap_part(const Overlaps& overlaps) {
@@ -57,26 +57,29 @@ std::string interference_part(const TraceModel& model, const Interference& inter
     const SlowedWork& work = interference.works[i];
     natural = natural || !work.by_toggle;
     table.add({text_of(work.what), text_of(model.device_key(work.device)), number(work.many_pollers),
-               duration(work.many_p50_ns), number(work.few_pollers), duration(work.few_p50_ns), number(work.slowdown.value),
+               duration(work.many_p50_ns), number(work.few_pollers), duration(work.few_p50_ns),
+               number(work.slowdown.value),
                Cell(fmt::format("{:.3g} to {:.3g}", work.slowdown.low, work.slowdown.high))});
   }
   std::string out = "<h3>The same work beside many pollers and beside few</h3>\n" + table.str() +
                     and_more(interference.works.size(), shown, "work");
   if (natural) {
-    out += remark("The trace has one mode only: work that is slow for another reason makes others wait, so the pollers may "
-                  "be the effect. Record it with --schedule poll:2s,park:2s to tell.");
+    out += remark(
+        "The trace has one mode only: work that is slow for another reason makes others wait, so the pollers may "
+        "be the effect. Record it with --schedule poll:2s,park:2s to tell.");
   }
   return out;
 }
 
 std::string path_part(const CriticalPath& path) {
   std::string out = "<h3>The critical path</h3>\n";
-  if (!path.missing.empty()) return out + fmt::format("<p class=\"small\">Could not look: {}.</p>\n", text_of(path.missing));
+  if (!path.missing.empty())
+    return out + fmt::format("<p class=\"small\">Could not look: {}.</p>\n", text_of(path.missing));
   Table table({"what the program's end waited for", "where", ">times", ">total", ">share"});
   for (const PathShare& share : path.shares) {
     if (share.share < kTinyShare) break;
-    table.add({std::string(path_kind_name(share.kind)), name_of(share.where), count(share.count), duration(share.total_ns),
-               percent(share.share)});
+    table.add({std::string(path_kind_name(share.kind)), name_of(share.where), count(share.count),
+               duration(share.total_ns), percent(share.share)});
   }
   out += table.str();
   for (const std::string& note : path.notes) out += remark("Note: " + note + ".");
@@ -102,8 +105,10 @@ std::string prediction_part(const Analysis& analysis) {
   if (const auto& gain = prediction.program)
     table.add({"the program", number(gain->value), Cell(gain_range(*gain)), Cell(""), Cell("")});
   if (!table.empty()) {
-    out += table.str() + remark("Exposed: of the critical path, what is work beside pollers here. Break-even: the shortest "
-                                "wait that is worth parking.");
+    out +=
+        table.str() + remark(
+                          "Exposed: of the critical path, what is work beside pollers here. Break-even: the shortest "
+                          "wait that is worth parking.");
   }
   out += "<ul class=\"small\">\n" + reasons;
   if (!prediction.program) out += fmt::format("<li>the program: not predicted: {}</li>\n", text_of(prediction.reason));
@@ -113,9 +118,9 @@ std::string prediction_part(const Analysis& analysis) {
 }  // namespace
 
 std::string models_part(const TraceModel& model, const Analysis& analysis) {
-  const std::string body = waits_part(model, analysis) + overlap_part(analysis.overlaps) +
-                           interference_part(model, analysis.interference) +
-                           (analysis.sites.empty() ? std::string() : path_part(analysis.path)) + prediction_part(analysis);
+  const std::string body =
+      waits_part(model, analysis) + overlap_part(analysis.overlaps) + interference_part(model, analysis.interference) +
+      (analysis.sites.empty() ? std::string() : path_part(analysis.path)) + prediction_part(analysis);
   return body.empty() ? body : section("models", "Who waited for whom", body, analyze_command(model));
 }
 

@@ -37,7 +37,8 @@ std::string head(const std::string& title) {
   out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   // Nothing is fetched, and the only script that runs is ours, whatever a trace's texts say.
   out += fmt::format(
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; "
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;; style-src "
+      "&#39;unsafe-inline&#39;; "
       "script-src &#39;sha256-{}&#39;; base-uri &#39;none&#39;; form-action &#39;none&#39;\">\n",
       base64_of_hex(html::kScriptSha256));
   return out + fmt::format("<title>{} - wic-prof</title>\n<style>{}{}</style>\n</head>\n", html::text_of(title),
@@ -75,10 +76,10 @@ std::string report_html(const ReportInput& input) {
   const Analysis& analysis = input.analysis;
   std::string body;
   if (input.comparison != nullptr) body += comparison_part(model, *input.comparison);
-  body += classification_part(model, analysis.classification) + findings_part(model, analysis) +
-          timeline_part(input) + sites_part(model, analysis) + models_part(model, analysis) +
-          figures_part(model) + kernels_part(model, analysis) + program_counters_part(model, analysis) +
-          host_part(model, analysis) + interventions_part(model);
+  body += classification_part(model, analysis.classification) + findings_part(model, analysis) + timeline_part(input) +
+          sites_part(model, analysis) + models_part(model, analysis) + figures_part(model) +
+          kernels_part(model, analysis) + program_counters_part(model, analysis) + host_part(model, analysis) +
+          interventions_part(model);
   const std::string title = model.meta_value("app").empty() ? model.name : model.meta_value("app");
   return head(title) + "<body>\n<main>\n" + summary_part(input) + contents(body) + body +
          "<footer>Written by wic-prof. This file needs no network.</footer>\n</main>\n<script>" + std::string(kScript) +

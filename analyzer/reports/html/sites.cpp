@@ -23,8 +23,8 @@ void add_site(const SiteStats& site, const WakeStats& wake, const SitePrediction
             fmt::format("site-{}", site.site));
   if (site.strategies.size() < 2) return;
   for (const StrategyStats& stats : site.strategies) {
-    table.add_part({"", std::string(strategy_name(stats.strategy)), count(stats.count), "", duration(stats.total_ns), "", "",
-                    duration(stats.p50_ns), duration(stats.p99_ns), number(stats.polls_per_wait), "", ""});
+    table.add_part({"", std::string(strategy_name(stats.strategy)), count(stats.count), "", duration(stats.total_ns),
+                    "", "", duration(stats.p50_ns), duration(stats.p99_ns), number(stats.polls_per_wait), "", ""});
   }
 }
 
@@ -40,16 +40,19 @@ std::string sites_part(const TraceModel& model, const Analysis& analysis) {
   std::string choices;
   for (std::size_t i = 0; i < shown; ++i) {
     const SiteStats& site = analysis.sites[i];
-    add_site(site, analysis.wakes[i], i < analysis.prediction.sites.size() ? &analysis.prediction.sites[i] : nullptr, table);
+    add_site(site, analysis.wakes[i], i < analysis.prediction.sites.size() ? &analysis.prediction.sites[i] : nullptr,
+             table);
     if (site.choice) choices += fmt::format("<li>{} {}</li>\n", name_of(site.name), text_of(choice_text(site)));
   }
-  if (!choices.empty()) choices = fmt::format("<p>What <code>auto</code> chose:</p>\n<ul class=\"small\">\n{}</ul>\n", choices);
-  return section("sites", "Wait sites",
-                 table.str() + and_more(analysis.sites.size(), shown, "wait site") + choices +
-                     remark(share_legend() + ". Wake: from the signal, or the arrival if that came later, until the waiter "
-                                             "resumed. Gain: how many times as fast the program is predicted to be with "
-                                             "this site parked."),
-                 analyze_command(model));
+  if (!choices.empty())
+    choices = fmt::format("<p>What <code>auto</code> chose:</p>\n<ul class=\"small\">\n{}</ul>\n", choices);
+  return section(
+      "sites", "Wait sites",
+      table.str() + and_more(analysis.sites.size(), shown, "wait site") + choices +
+          remark(share_legend() + ". Wake: from the signal, or the arrival if that came later, until the waiter "
+                                  "resumed. Gain: how many times as fast the program is predicted to be with "
+                                  "this site parked."),
+      analyze_command(model));
 }
 
 }  // namespace wicprof::analyzer::html

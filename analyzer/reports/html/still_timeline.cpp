@@ -15,7 +15,7 @@ constexpr double kWidth = 1080;
 constexpr double kLeft = 190, kRight = 12, kTop = 22, kBottom = 24;
 constexpr int kLaneHeight = 20;
 constexpr int kLaneGap = 4;
-constexpr std::size_t kColumns = 440;  // columns of about two pixels
+constexpr std::size_t kColumns = 440;    // columns of about two pixels
 constexpr std::size_t kCharacters = 30;  // that fit beside a lane
 
 /// The lane with its columns filled: how much of each column's time each state takes, summed over waiters.
@@ -132,7 +132,8 @@ std::string still_timeline(const TraceModel& model, const Lanes& lanes, Interval
     out += draw_lane(lane, window, x, top);
     top += kLaneHeight + kLaneGap;
   }
-  return out + draw_marks(model, window, x, bottom) + time_labels(x, model.begin, 9, bottom + 14, kWidth - 30) + "</svg>\n";
+  return out + draw_marks(model, window, x, bottom) + time_labels(x, model.begin, 9, bottom + 14, kWidth - 30) +
+         "</svg>\n";
 }
 
 }  // namespace wicprof::analyzer::html

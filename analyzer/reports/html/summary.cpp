@@ -43,8 +43,10 @@ std::string loss_part(const Analysis& analysis) {
 
 /// A question with its answer. The three are HTML.
 std::string tile(std::string_view href, std::string_view question, std::string_view answer, std::string_view detail) {
-  return fmt::format("<a class=\"tile\" href=\"#{}\"><span class=\"faint\">{}</span><b>{}</b><span class=\"faint small\">{}</span></a>\n",
-                     href, question, answer, detail);
+  return fmt::format(
+      "<a class=\"tile\" href=\"#{}\"><span class=\"faint\">{}</span><b>{}</b><span class=\"faint "
+      "small\">{}</span></a>\n",
+      href, question, answer, detail);
 }
 
 std::string waiting_tile(const Analysis& analysis) {
@@ -67,13 +69,14 @@ std::string findings_tile(const Analysis& analysis) {
   const auto critical = number_of(Severity::critical), warnings = number_of(Severity::warning);
   const auto serious = static_cast<std::uint64_t>(critical + warnings);
   const std::string detail = fmt::format("{} critical, {} for information", critical, number_of(Severity::info));
-  return tile("findings", "findings", serious == 0 ? std::string("nothing to warn of") : count_of(serious, "warning"), detail);
+  return tile("findings", "findings", serious == 0 ? std::string("nothing to warn of") : count_of(serious, "warning"),
+              detail);
 }
 
 std::string parking_tile(const ReportInput& input) {
   if (const Comparison* c = input.comparison; c != nullptr && c->speedup) {
-    return tile("comparison", fmt::format("after: {}", text_of(c->after.label)), fmt::format("{:.3g}\u00d7", c->speedup->value),
-                "as fast as before, measured");
+    return tile("comparison", fmt::format("after: {}", text_of(c->after.label)),
+                fmt::format("{:.3g}\u00d7", c->speedup->value), "as fast as before, measured");
   }
   if (const auto& gain = input.analysis.prediction.program) {
     return tile("models", "parking, predicted", fmt::format("{:.3g}\u00d7", gain->value),

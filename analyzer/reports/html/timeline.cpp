@@ -1,5 +1,5 @@
-// The timeline: a picture, and in its place what the script draws from the same lanes. Of two traces both, one over the other,
-// aligned by their iterations.
+// The timeline: a picture, and in its place what the script draws from the same lanes. Of two traces both, one over the
+// other, aligned by their iterations.
 #include <fmt/format.h>
 
 #include <array>
@@ -37,22 +37,26 @@ std::string legend(const std::vector<const Part*>& parts) {
   }
   std::string out = "<div class=\"legend\">";
   for (std::size_t i = 0; i < kDoings; ++i) {
-    if (seen[i]) out += fmt::format("<span><i class=\"{}\"></i>{}</span>", token_of(static_cast<Doing>(i)), words_of(static_cast<Doing>(i)));
+    if (seen[i])
+      out += fmt::format("<span><i class=\"{}\"></i>{}</span>", token_of(static_cast<Doing>(i)),
+                         words_of(static_cast<Doing>(i)));
   }
   return out + "<span><i class=\"lane\"></i>not waiting: computing or idle</span></div>\n";
 }
 
 /// What the script takes the picture's place with. `side`: empty for the trace that the report is about.
 std::string moving(const Part& part, std::string_view side, std::string_view title) {
-  return fmt::format("<div class=\"moving\" id=\"moving-timeline{}\" data-title=\"{}\" hidden></div>\n"
-                     "<script type=\"application/json\" id=\"timeline-data{}\">{}</script>\n",
-                     side, text_of(title), side, timeline_json(part.model, part.lanes, part.fine));
+  return fmt::format(
+      "<div class=\"moving\" id=\"moving-timeline{}\" data-title=\"{}\" hidden></div>\n"
+      "<script type=\"application/json\" id=\"timeline-data{}\">{}</script>\n",
+      side, text_of(title), side, timeline_json(part.model, part.lanes, part.fine));
 }
 
 std::string about_lanes() {
-  return remark("A lane of a wait site is one SM: the filled height is the part of its waiting warps that wait. Where a site has "
-                "more than six SMs, six spread over all of them are drawn. What is too short to be drawn singly is summed "
-                "up, but not around changes of the way of waiting.");
+  return remark(
+      "A lane of a wait site is one SM: the filled height is the part of its waiting warps that wait. Where a site has "
+      "more than six SMs, six spread over all of them are drawn. What is too short to be drawn singly is summed "
+      "up, but not around changes of the way of waiting.");
 }
 
 std::string one_trace(const Part& part) {
@@ -60,7 +64,7 @@ std::string one_trace(const Part& part) {
   std::string body = "<div class=\"still\">\n" + still_timeline(model, part.lanes, {model.begin, model.end});
   if (!part.fine.empty()) {
     body += fmt::format("<h3>{}</h3>\n", model.interventions.empty() ? "Some iterations from the middle of the run"
-                                                                      : "Around a change of the way of waiting") +
+                                                                     : "Around a change of the way of waiting") +
             still_timeline(model, part.lanes, part.fine.front());
   }
   return body + "</div>\n" + moving(part, "", "") + legend({&part}) + about_lanes();
@@ -91,14 +95,18 @@ std::string two_traces(Part before, Part after, const Comparison* comparison) {
                      still(after, second, alignment.whole_of_second());
   if (!after.fine.empty()) {
     const Interval near = after.fine.front();
-    const TimeNs begin = alignment.first_of(near.begin), length = std::max(near.end - near.begin, alignment.first_of(near.end) - begin);
+    const TimeNs begin = alignment.first_of(near.begin),
+                 length = std::max(near.end - near.begin, alignment.first_of(near.end) - begin);
     body += still(before, first + ", some iterations", {begin, begin + length}) +
             still(after, second + ", the same iterations", {near.begin, near.begin + length});
   }
-  body += "</div>\n" + moving(before, "-before", first) + moving(after, "", second) +
-          fmt::format("<script type=\"application/json\" id=\"timeline-pairs\">{}</script>\n", alignment.json(after.fine));
+  body +=
+      "</div>\n" + moving(before, "-before", first) + moving(after, "", second) +
+      fmt::format("<script type=\"application/json\" id=\"timeline-pairs\">{}</script>\n", alignment.json(after.fine));
   return body + legend({&before, &after}) +
-         remark("Both traces begin at the same iteration on the left and have the same scale, so that what is shorter takes less time.") +
+         remark(
+             "Both traces begin at the same iteration on the left and have the same scale, so that what is shorter "
+             "takes less time.") +
          about_lanes();
 }
 

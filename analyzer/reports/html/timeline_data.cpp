@@ -95,7 +95,8 @@ std::vector<Step> steps_of(const Lane& lane, const Edges& edges) {
   const std::vector<Change> changes = changes_of(lane);
   Counts counts{};
   auto next = changes.begin();
-  for (; next != changes.end() && next->at < edges.front(); ++next) counts[static_cast<std::size_t>(next->doing)] += next->by;
+  for (; next != changes.end() && next->at < edges.front(); ++next)
+    counts[static_cast<std::size_t>(next->doing)] += next->by;
   for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
     auto last = next;
     while (last != changes.end() && last->at < edges[i + 1]) ++last;
@@ -114,7 +115,8 @@ struct Span {
 /// Stretches that lie within one cell become one where the lane has too many.
 std::vector<Span> spans_of(const Lane& lane, const Edges& edges) {
   std::vector<Stretch> all = lane.stretches;
-  std::stable_sort(all.begin(), all.end(), [](const Stretch& a, const Stretch& b) { return a.when.begin < b.when.begin; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Stretch& a, const Stretch& b) { return a.when.begin < b.when.begin; });
   const bool many = all.size() > 2 * edges.size();
   const auto cell_of = [&](TimeNs time) { return std::upper_bound(edges.begin(), edges.end(), time) - edges.begin(); };
   std::vector<Span> spans;
@@ -187,10 +189,12 @@ std::string spans_json(const std::vector<Span>& spans, const std::vector<Doing>&
 
 std::string lane_json(const Lane& lane, const Edges& edges, TimeNs zero) {
   const std::vector<Doing> doings = doings_of(lane);
-  std::string out = fmt::format(R"({{"group":{},"name":{},"site":{},"doing":{},)", text_json(lane.group), text_json(lane.name),
-                                lane.site, list_json(doings, [](Doing doing) { return text_json(token_of(doing)); }));
+  std::string out =
+      fmt::format(R"({{"group":{},"name":{},"site":{},"doing":{},)", text_json(lane.group), text_json(lane.name),
+                  lane.site, list_json(doings, [](Doing doing) { return text_json(token_of(doing)); }));
   if (lane.counted) {
-    return out + fmt::format(R"("full":{:.0f},"steps":[{}]}})", lane.waiters, steps_json(steps_of(lane, edges), doings, zero));
+    return out + fmt::format(R"("full":{:.0f},"steps":[{}]}})", lane.waiters,
+                             steps_json(steps_of(lane, edges), doings, zero));
   }
   return out + fmt::format(R"("spans":[{}]}})", spans_json(spans_of(lane, edges), doings, zero));
 }
@@ -199,7 +203,9 @@ std::string lane_json(const Lane& lane, const Edges& edges, TimeNs zero) {
 std::vector<Arrow> arrows_of(const Lanes& lanes, const std::vector<Interval>& fine) {
   std::vector<Arrow> all, some;
   for (const Arrow& arrow : lanes.arrows) {
-    const auto holds = [&](const Interval& window) { return arrow.signalled >= window.begin && arrow.resumed <= window.end; };
+    const auto holds = [&](const Interval& window) {
+      return arrow.signalled >= window.begin && arrow.resumed <= window.end;
+    };
     if (std::any_of(fine.begin(), fine.end(), holds)) all.push_back(arrow);
   }
   const std::size_t each = (all.size() + kMostArrows - 1) / kMostArrows;
@@ -226,21 +232,25 @@ std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std
   std::string out = fmt::format("{{\"from\":0,\"to\":{},\n\"words\":{{{}}},\n\"labels\":{},\n", model.span(), words,
                                 list_json(lanes.labels, text_json));
   out += fmt::format("\"marks\":{},\n", list_json(changes, [&](const store::InterventionRow& row) {
-    return fmt::format("[{},{}]", row.effective - zero, text_json(mode_name(row.new_mode)));
-  }));
+                       return fmt::format("[{},{}]", row.effective - zero, text_json(mode_name(row.new_mode)));
+                     }));
   out += fmt::format("\"fine\":{},\n", list_json(fine, [&](const Interval& window) {
-    return fmt::format("[{},{}]", window.begin - zero, window.end - zero);
-  }));
+                       return fmt::format("[{},{}]", window.begin - zero, window.end - zero);
+                     }));
   out += fmt::format("\"arrows\":{},\n", list_json(arrows_of(lanes, fine), [&](const Arrow& arrow) {
-    return fmt::format("[{},{},{},{}]", arrow.from, arrow.signalled - zero, arrow.to, arrow.resumed - zero);
-  }));
-  out += fmt::format("\"lanes\":{}}}", list_json(lanes.list, [&](const Lane& lane) { return "\n" + lane_json(lane, edges, zero); }));
+                       return fmt::format("[{},{},{},{}]", arrow.from, arrow.signalled - zero, arrow.to,
+                                          arrow.resumed - zero);
+                     }));
+  out += fmt::format("\"lanes\":{}}}",
+                     list_json(lanes.list, [&](const Lane& lane) { return "\n" + lane_json(lane, edges, zero); }));
   // A '<' could end the script that holds this, and stands only within strings.
   std::string safe;
   safe.reserve(out.size());
   for (const char c : out) {
-    if (c == '<') safe += "\\u003c";
-    else safe += c;
+    if (c == '<')
+      safe += "\\u003c";
+    else
+      safe += c;
   }
   return safe;
 }

@@ -9,17 +9,17 @@
 
 namespace wicprof::analyzer::html {
 
-/// One JSON object, safe within <script>. Times are nanoseconds since model.begin. Of each lane, what shares a short time is
-/// summed up: a counted lane becomes its mean there, stretches become one. Around `fine` these times are much shorter, so
-/// that single waits can be seen.
+/// One JSON object, safe within <script>. Times are nanoseconds since model.begin. Of each lane, what shares a short
+/// time is summed up: a counted lane becomes its mean there, stretches become one. Around `fine` these times are much
+/// shorter, so that single waits can be seen.
 ///
 ///   from, to        the whole, in nanoseconds
 ///   labels          texts by number
 ///   marks           [time, mode] of changes of the way of waiting
 ///   fine            [from, to] of the close-ups
 ///   lanes           group, name, site, doing[], steps or spans
-///     steps         since the last step, then a hundredth of waiters for each of `doing`; `full`: the most waiters at once
-///     spans         begin since the last begin, length, index of `doing`, label, how many they are
+///     steps         since the last step, then a hundredth of waiters for each of `doing`; `full`: the most waiters at
+///     once spans         begin since the last begin, length, index of `doing`, label, how many they are
 ///   arrows          lane, time of the signal, lane, time of the wait's end: some of those within the close-ups
 std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std::vector<Interval>& fine);
 

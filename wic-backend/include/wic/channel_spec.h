@@ -14,8 +14,8 @@ class MessagePages;
 
 using Tag = std::uint32_t;  ///< names a datum: 0..tags-1
 
-/// Which message of a tag: they count from 1. A plain number does; a program that counts its iterations otherwise says which one
-/// it is, for the trace.
+/// Which message of a tag: they count from 1. A plain number does; a program that counts its iterations otherwise says
+/// which one it is, for the trace.
 struct Cycle {
   std::uint32_t number;
   std::uint32_t iteration;
@@ -49,8 +49,8 @@ struct End {
 };
 
 /// From the CPU to a device, channels of messages up to this size use Path::stores. Read across the bus by the waiting
-/// kernel, such a message costs no copy engine's start; on an H200 the engine is first at 128 KiB where one message is under
-/// way, and later where several are (docs/results/channel.h200.json, rows path_*).
+/// kernel, such a message costs no copy engine's start; on an H200 the engine is first at 128 KiB where one message is
+/// under way, and later where several are (docs/results/channel.h200.json, rows path_*).
 inline constexpr std::uint32_t kMostStoredBytes = 64 * 1024;
 
 struct ChannelSpec {
@@ -64,7 +64,8 @@ struct ChannelSpec {
   /// (or in naps of 50 us, where its device cannot). Costs the producer an atomic add a message. Without it they wait
   /// for one tag after another.
   bool monitored = false;
-  /// Of another channel, whose wait sites this one uses rather than sites of its own: two ways for one path of messages.
+  /// Of another channel, whose wait sites this one uses rather than sites of its own: two ways for one path of
+  /// messages.
   const Channel* sites_of = nullptr;
   /// Where the messages lie; none = pages of the channel's own, as many as it needs. Way naive has no pages.
   std::shared_ptr<MessagePages> pages = {};

@@ -161,8 +161,8 @@ struct PlannedLaunch {
   LaunchShape shape;
   KernelRef kernel;
 };
-/// Whether the device holds all blocks of all those kernels at once, which kernels that wait for each other need. Other kernels
-/// that run there are not counted. Errors say how many blocks are too many.
+/// Whether the device holds all blocks of all those kernels at once, which kernels that wait for each other need. Other
+/// kernels that run there are not counted. Errors say how many blocks are too many.
 Result<> check_co_resident(Device& device, std::span<const PlannedLaunch> launches);
 
 /// Opens what `spec` names: "simt:N" for N devices of the CPU kind, or "cuda:0", "cuda:0,cuda:1" and so on.

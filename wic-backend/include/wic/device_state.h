@@ -33,7 +33,8 @@ struct WaitLength {
 
 /// What waits at a site have taught: written by waiters as they leave, racing stores of one moment being alike.
 struct alignas(128) SiteMemory {
-  std::uint32_t quad[4];  ///< a WaitLength (mean 0 = nothing known), and when it was learnt: device time, low word first
+  std::uint32_t
+      quad[4];  ///< a WaitLength (mean 0 = nothing known), and when it was learnt: device time, low word first
 
   WIC_DEVICE WaitLength usual(const Thread& thread) const {
     std::uint32_t now[4];
@@ -76,13 +77,13 @@ struct alignas(128) RingHead {
   std::uint32_t next;
 };
 
-/// What the host wants of the strategy words, in pinned host memory: see steward.h. Each word counts its own changes, so
-/// reading the words in any order tells what is new.
+/// What the host wants of the strategy words, in pinned host memory: see steward.h. Each word counts its own changes,
+/// so reading the words in any order tells what is new.
 struct ControlPage {
   alignas(128) std::uint32_t sequence;  ///< raised after every change of `words`
   std::uint32_t site_count;
-  std::uint32_t words[kMaxSites];       ///< of sites 1, 2, ...: right behind, so that one read fetches the first two
-  alignas(128) std::uint32_t applied;   ///< the last sequence that a steward has brought to the device
+  std::uint32_t words[kMaxSites];      ///< of sites 1, 2, ...: right behind, so that one read fetches the first two
+  alignas(128) std::uint32_t applied;  ///< the last sequence that a steward has brought to the device
 };
 
 /// Which waiting thread of the device looks at the control page; in device memory.
@@ -90,7 +91,8 @@ struct alignas(128) StewardLine {
   std::uint64_t lease_until_ns;  ///< device time; after it anyone may take over
 };
 
-/// The sites whose words should not be read by every waiter, not even once: one word for all, in memory that is far away.
+/// The sites whose words should not be read by every waiter, not even once: one word for all, in memory that is far
+/// away.
 struct HotSites {
   std::uint32_t bits[kMaxSites / 32] = {};
 
@@ -107,8 +109,8 @@ struct DeviceView {
   StewardLine* steward = nullptr;
   ControlPage* control = nullptr;  ///< nullptr: nobody looks, the host alone writes the strategy words
   RingHead* ring_heads = nullptr;
-  DeviceRecord* records = nullptr;    ///< sm_count rings of ring_capacity records each; nullptr = do not record
-  std::uint32_t ring_capacity = 0;    ///< a power of two
+  DeviceRecord* records = nullptr;       ///< sm_count rings of ring_capacity records each; nullptr = do not record
+  std::uint32_t ring_capacity = 0;       ///< a power of two
   std::uint32_t record_sample_mask = 0;  ///< 0 = record everything; else a sample of the waits: see record.h
   std::uint32_t sm_count = 0;
 };

@@ -1,8 +1,9 @@
-// What a signal announces: which part of the program's data becomes readable. For the trace alone: from where messages lie
-// follows the access pattern (streaming, adjacent, scatter-gather, random). Nothing waits for it, and it may be left out.
+// What a signal announces: which part of the program's data becomes readable. For the trace alone: from where messages
+// lie follows the access pattern (streaming, adjacent, scatter-gather, random). Nothing waits for it, and it may be
+// left out.
 //
-// Offsets are bytes from the beginning of the whole datum that a site is about (the matrix, the image, the list of points; not the
-// message's buffer, not one device's part of it), the same for all signals of a site, whoever sends.
+// Offsets are bytes from the beginning of the whole datum that a site is about (the matrix, the image, the list of
+// points; not the message's buffer, not one device's part of it), the same for all signals of a site, whoever sends.
 #pragma once
 
 #include <cstddef>

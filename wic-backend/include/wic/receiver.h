@@ -1,11 +1,11 @@
 // The consumer's end of a channel inside kernels. Given to them by value; Channel::receiver() makes one.
 //
-//   message = rx.receive(thread, group, tag, cycle, timeout_ns);    a message that is there already costs one local read
-//   if (message.data != nullptr) { ... }
-//   rx.release(thread, group, tag, cycle);                          the producer may use the slot again
+//   message = rx.receive(thread, group, tag, cycle, timeout_ns);    a message that is there already costs one local
+//   read if (message.data != nullptr) { ... } rx.release(thread, group, tag, cycle);                          the
+//   producer may use the slot again
 //
-// Called by all threads of the group with the same arguments. The cycles of a tag are received in order, and a cycle only
-// after the one two before it.
+// Called by all threads of the group with the same arguments. The cycles of a tag are received in order, and a cycle
+// only after the one two before it.
 #pragma once
 
 #include "wic/channel_copy.h"
@@ -38,8 +38,8 @@ struct Receiver {
     return message(wait, tag, cycle);
   }
 
-  /// Waits for the messages `first` to `first + count - 1` of one cycle; message() then gives each. One wait for all that
-  /// share a word of availability bits (32 tags from a multiple of 32 on), else one after another.
+  /// Waits for the messages `first` to `first + count - 1` of one cycle; message() then gives each. One wait for all
+  /// that share a word of availability bits (32 tags from a multiple of 32 on), else one after another.
   WIC_DEVICE WaitResult receive_range(const Thread& thread, const Group& group, Tag first, std::uint32_t count,
                                       Cycle cycle, std::uint64_t timeout_ns) const {
     const std::uint64_t deadline = thread.clock_ns() + timeout_ns;
@@ -112,13 +112,14 @@ struct Receiver {
     if (box.announce == Announce::bit) {
       return wait_for_bits(thread, group, tag, Mailbox::bit(tag), cycle, timeout_ns);
     }
-    return wait_until(thread, view, group, data_site, cycle.iteration, box.word(tag, cycle), AtLeast{cycle}, timeout_ns);
+    return wait_until(thread, view, group, data_site, cycle.iteration, box.word(tag, cycle), AtLeast{cycle},
+                      timeout_ns);
   }
 
   WIC_DEVICE WaitResult wait_for_bits(const Thread& thread, const Group& group, Tag tag, std::uint32_t mask,
                                       Cycle cycle, std::uint64_t timeout_ns) const {
-    return wait_until(thread, view, group, data_site, cycle.iteration, box.word(tag, cycle), BitsThere{mask, all_there(cycle), tag},
-                      timeout_ns);
+    return wait_until(thread, view, group, data_site, cycle.iteration, box.word(tag, cycle),
+                      BitsThere{mask, all_there(cycle), tag}, timeout_ns);
   }
 
   // Algorithm 1: one thread adds 0 to the flag until it has come (the site's strategy is `naive`) and takes the data,
@@ -129,8 +130,8 @@ struct Receiver {
         wait_until(thread, view, group, data_site, cycle.iteration, box.word(tag, cycle), AtLeast{cycle}, timeout_ns);
     if (wait.status != wicprof::WaitStatus::satisfied) return wait;
     if (group.is_leader(thread)) {
-      copy_bytes(thread, 0, 1, landing + (std::size_t{tag} * 2 + (cycle & 1)) * landing_stride,
-                 box.payload(tag, cycle), *box.length(tag, cycle));
+      copy_bytes(thread, 0, 1, landing + (std::size_t{tag} * 2 + (cycle & 1)) * landing_stride, box.payload(tag, cycle),
+                 *box.length(tag, cycle));
     }
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);

@@ -38,8 +38,17 @@ WIC_DEVICE inline RecordPayload signal_record(wicprof::SiteId site, std::uint32_
   const std::uint64_t words = (payload.offset + payload.span + 3) / 4 - first;
   const bool fits = ((first | words) >> 32) == 0;
   const std::uint32_t pieces = fits ? payload.pieces & 0x7fffffffu : 0;
-  return {wicprof::EventKind::signal, 0, wicprof::WaitStatus::satisfied, site, iteration, payload.bytes, at,
-          fits ? (words << 32) | first : 0, pieces | (std::uint32_t{payload.regular} << 31), value, tag};
+  return {wicprof::EventKind::signal,
+          0,
+          wicprof::WaitStatus::satisfied,
+          site,
+          iteration,
+          payload.bytes,
+          at,
+          fits ? (words << 32) | first : 0,
+          pieces | (std::uint32_t{payload.regular} << 31),
+          value,
+          tag};
 }
 
 /// Whether what has that key is in the sample: one key in mask + 1, picked at random.
@@ -49,8 +58,8 @@ WIC_DEVICE inline bool in_sample(std::uint64_t key, std::uint32_t mask) {
   return ((key >> 40) & mask) == 0;
 }
 
-/// Waiters of one iteration are in the sample all or none, since how many wait at once is what it is for. Time is in the
-/// key for programs that do not count iterations, in steps of some 67 ms.
+/// Waiters of one iteration are in the sample all or none, since how many wait at once is what it is for. Time is in
+/// the key for programs that do not count iterations, in steps of some 67 ms.
 WIC_DEVICE inline std::uint64_t sample_key(std::uint32_t iteration, std::uint64_t end_ns) {
   return (std::uint64_t{iteration} << 32) + (end_ns >> 26);
 }
@@ -71,8 +80,7 @@ WIC_DEVICE inline void write_record(const Thread& thread, const DeviceView& view
   DeviceRecord& to = view.records[std::size_t{sm} * view.ring_capacity + slot];
   const std::uint32_t head = static_cast<std::uint32_t>(r.kind) | (std::uint32_t{r.strategy} << 8) |
                              (static_cast<std::uint32_t>(r.status) << 16) | (std::uint32_t{r.waited} << 23) |
-                             (std::uint32_t{r.warps} << 24) |
-                             (static_cast<std::uint32_t>(r.pollers) << 31);
+                             (std::uint32_t{r.warps} << 24) | (static_cast<std::uint32_t>(r.pollers) << 31);
   thread.store_quad(&to.quads[0], head, r.site | (thread.warp() << 16), thread.block(), tag);
   thread.store_quad(&to.quads[1], r.iteration, r.polls, r.switched_after_ns, tag);
   thread.store_quad(&to.quads[2], low_word(r.begin_ns), high_word(r.begin_ns), r.value, tag);

@@ -26,21 +26,22 @@ struct SiteSpec {
   bool shared_word = false;  ///< all groups wait on one word, rather than each on its own; `auto` starts from that
   /// The device whose kernels release the waiters: when it fails, they are released with WaitStatus::producer_lost.
   std::optional<wicprof::DeviceId> producer = {};
-  /// For the trace: what the words are for, and who releases and who waits, by kFirstDeviceEnd + index in the runtime. So that two
-  /// ends on one device are told apart.
+  /// For the trace: what the words are for, and who releases and who waits, by kFirstDeviceEnd + index in the runtime.
+  /// So that two ends on one device are told apart.
   wicprof::SitePurpose purpose = wicprof::SitePurpose::unknown;
   wicprof::SiteEnd releasing = 0, waiting = 0;
-  /// How it waits in mode poll: `poll` or `naive`. `naive` gives way to `poll` where it would lose its flag, as in set_wait().
+  /// How it waits in mode poll: `poll` or `naive`. `naive` gives way to `poll` where it would lose its flag, as in
+  /// set_wait().
   wicprof::StrategyId own = wicprof::StrategyId::poll;
 };
 
 struct RuntimeOptions {
-  std::string devices = "simt:1";             ///< see open_devices()
+  std::string devices = "simt:1";            ///< see open_devices()
   wicprof::Mode mode = wicprof::Mode::poll;  ///< unless the session wants another
   bool record = true;                        ///< false: no trace even under wic-prof
-  /// Strategy `auto` looks at how sites wait, by the records that go to the trace. Where there is none (alone, or record =
-  /// false) kernels keep records for it while any site is on `auto`: of one iteration's waits in so many, a power of two.
-  /// 0: `auto` does not look, trace or not, and goes by the sites' declarations for good.
+  /// Strategy `auto` looks at how sites wait, by the records that go to the trace. Where there is none (alone, or
+  /// record = false) kernels keep records for it while any site is on `auto`: of one iteration's waits in so many, a
+  /// power of two. 0: `auto` does not look, trace or not, and goes by the sites' declarations for good.
   std::uint32_t observe_one_in = 16;
 };
 
@@ -53,8 +54,8 @@ class Runtime {
 
   std::size_t device_count() const;
   Device& device(std::size_t index) const;
-  /// For kernels on that device; by value. The records of kernels launched with it go to the trace. Without a trace, take
-  /// it after the site was put on `auto`: what a view from before is used for is not seen.
+  /// For kernels on that device; by value. The records of kernels launched with it go to the trace. Without a trace,
+  /// take it after the site was put on `auto`: what a view from before is used for is not seen.
   DeviceView view(std::size_t index) const;
   /// Why the session cannot be used; empty when all is well or there is none.
   const std::string& warning() const;
@@ -67,12 +68,13 @@ class Runtime {
   /// by atomics (`naive`) wanted at a site whose word may lie in host memory, where a device lacks host-native atomics;
   /// wanted of all sites, such a site polls by loads instead.
   Result<> set_wait(wicprof::SiteId site, wicprof::WantedWait wanted);
-  /// The strategy that waits at the site use now; kProducerLost (wic/device_state.h) in its place while the site's producer
-  /// is gone. Any thread.
+  /// The strategy that waits at the site use now; kProducerLost (wic/device_state.h) in its place while the site's
+  /// producer is gone. Any thread.
   wicprof::StrategyId strategy(wicprof::SiteId site) const;
   /// How the site is wanted to wait now: in the program's own way, or parked. Any thread.
   wicprof::Mode mode(wicprof::SiteId site) const;
-  /// Why `auto` stands for what it does at the site, in a sentence with the figures that decided; the trace holds it, too.
+  /// Why `auto` stands for what it does at the site, in a sentence with the figures that decided; the trace holds it,
+  /// too.
   std::string strategy_reason(wicprof::SiteId site) const;
 
   /// The producer of the site is gone: whoever waits there now or later, in kernels or on the host, leaves with
@@ -82,8 +84,8 @@ class Runtime {
   /// Calls release_waiters(site) once that process has ended. Error: no such process. Any thread.
   Result<> watch_producer(wicprof::SiteId site, int pid);
 
-  /// Releases the waiters of a word from the host. The word lies in pinned host memory. `payload`: what becomes readable, for
-  /// the trace. Any thread.
+  /// Releases the waiters of a word from the host. The word lies in pinned host memory. `payload`: what becomes
+  /// readable, for the trace. Any thread.
   void signal(wicprof::SiteId site, std::uint32_t iteration, std::uint32_t* word, std::uint32_t value,
               const Payload& payload = {});
 
@@ -92,8 +94,8 @@ class Runtime {
   WaitResult wait_until(wicprof::SiteId site, std::uint32_t iteration, const std::uint32_t* word, AtLeast condition,
                         wicprof::TimeNs timeout);
 
-  /// For waits and releases that have words or sleepers of their own (wic/channel.h): they go to the trace as those above
-  /// do. `polls`: 0 = not known. Any thread.
+  /// For waits and releases that have words or sleepers of their own (wic/channel.h): they go to the trace as those
+  /// above do. `polls`: 0 = not known. Any thread.
   void record_wait(wicprof::SiteId site, std::uint32_t iteration, const std::uint32_t* word, wicprof::TimeNs begin,
                    wicprof::TimeNs end, wicprof::TimeNs cpu_ns, std::uint32_t polls, wicprof::WaitStatus status);
   void record_signal(wicprof::SiteId site, std::uint32_t iteration, const std::uint32_t* word, wicprof::TimeNs at,

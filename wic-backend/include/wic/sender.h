@@ -3,8 +3,8 @@
 //   tx.send(thread, group, tag, cycle, data, bytes, timeout_ns);     copies and announces
 //   place = tx.place(...); write to place.data; tx.publish(...);     the same without a copy of one's own
 //
-// Called by all threads of the group with the same arguments. Each cycle of a tag is sent once, in order, by one group at
-// a time; send_part() lets several groups, of one block or of many, send one message together.
+// Called by all threads of the group with the same arguments. Each cycle of a tag is sent once, in order, by one group
+// at a time; send_part() lets several groups, of one block or of many, send one message together.
 #pragma once
 
 #include "wic/channel_copy.h"
@@ -18,7 +18,8 @@ namespace wic {
 struct alignas(kLineBytes) SenderLine {
   std::uint32_t sent;      ///< the last cycle that was announced
   std::uint32_t parts[2];  ///< of the message of an even or odd cycle that have been written
-  std::uint32_t released;  ///< what part 0 knows the consumer to have released: the other parts need not ask as far away
+  std::uint32_t
+      released;  ///< what part 0 knows the consumer to have released: the other parts need not ask as far away
 };
 
 /// Where a message may be written, once the wait for room is satisfied.
@@ -36,8 +37,8 @@ struct Sender {
   SenderLine* lines = nullptr;              ///< one a tag
   std::uint32_t* bell = nullptr;            ///< wakes a host thread; nullptr: none sleeps
 
-  /// Waits until the consumer has released cycle - 2, and tells where the message belongs. Not to be written to for a cycle
-  /// that was announced before: the place may hold a later message.
+  /// Waits until the consumer has released cycle - 2, and tells where the message belongs. Not to be written to for a
+  /// cycle that was announced before: the place may hold a later message.
   WIC_DEVICE Place place(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
                          std::uint64_t timeout_ns) const {
     return place_by(thread, group, tag, cycle, released + std::size_t{tag} * released_stride, timeout_ns);
@@ -45,8 +46,8 @@ struct Sender {
 
   /// Announces what the group has written to the place. A cycle that was announced before is not announced again.
   /// `payload`, here and below: what the message is of, for the trace; without it the trace has its size alone.
-  WIC_DEVICE void publish(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
-                          std::uint32_t bytes, const Payload& payload = {}) const {
+  WIC_DEVICE void publish(const Thread& thread, const Group& group, Tag tag, Cycle cycle, std::uint32_t bytes,
+                          const Payload& payload = {}) const {
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
     if (!group.is_leader(thread) || is_sent(thread, tag, cycle)) return;
@@ -54,8 +55,8 @@ struct Sender {
     announce(thread, tag, cycle, sized(payload, bytes));
   }
 
-  /// `bytes`: at most max_bytes. Returns once `data` may be overwritten; without room in time nothing is sent. A cycle that
-  /// was announced before is not sent again.
+  /// `bytes`: at most max_bytes. Returns once `data` may be overwritten; without room in time nothing is sent. A cycle
+  /// that was announced before is not sent again.
   WIC_DEVICE WaitResult send(const Thread& thread, const Group& group, Tag tag, Cycle cycle, const void* data,
                              std::uint32_t bytes, std::uint64_t timeout_ns, const Payload& payload = {}) const {
     const Place to = place(thread, group, tag, cycle, timeout_ns);
@@ -77,10 +78,11 @@ struct Sender {
   }
 
   /// As send(), by `parts` groups of this device, each of which calls it with its number. The last to be done announces
-  /// the message. A part whose wait is not satisfied is missing, and then so is the message, until that part, and no other,
-  /// is sent again: parts are counted, whichever they are. All may repeat a cycle that was announced; nothing is sent then.
-  WIC_DEVICE WaitResult send_part(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
-                                  const void* data, std::uint32_t bytes, std::uint32_t part, std::uint32_t parts,
+  /// the message. A part whose wait is not satisfied is missing, and then so is the message, until that part, and no
+  /// other, is sent again: parts are counted, whichever they are. All may repeat a cycle that was announced; nothing is
+  /// sent then.
+  WIC_DEVICE WaitResult send_part(const Thread& thread, const Group& group, Tag tag, Cycle cycle, const void* data,
+                                  std::uint32_t bytes, std::uint32_t part, std::uint32_t parts,
                                   std::uint64_t timeout_ns, const Payload& payload = {}) const {
     if (group_finds_sent(thread, group, tag, cycle)) return {wicprof::WaitStatus::satisfied, 0};
     const std::uint32_t* const room = part == 0 ? released + std::size_t{tag} * released_stride : &lines[tag].released;
@@ -110,10 +112,11 @@ struct Sender {
 
  private:
   // `room`: a word that holds the last cycle of the tag that the consumer has done with.
-  WIC_DEVICE Place place_by(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
-                            const std::uint32_t* room, std::uint64_t timeout_ns) const {
+  WIC_DEVICE Place place_by(const Thread& thread, const Group& group, Tag tag, Cycle cycle, const std::uint32_t* room,
+                            std::uint64_t timeout_ns) const {
     WaitResult wait{wicprof::WaitStatus::satisfied, 0};
-    if (cycle > 2) wait = wait_until(thread, view, group, room_site, cycle.iteration, room, AtLeast{cycle - 2}, timeout_ns);
+    if (cycle > 2)
+      wait = wait_until(thread, view, group, room_site, cycle.iteration, room, AtLeast{cycle - 2}, timeout_ns);
     return {wait, wait.status == wicprof::WaitStatus::satisfied ? box.payload(tag, cycle) : nullptr};
   }
 
@@ -121,8 +124,8 @@ struct Sender {
     return AtLeast{cycle}(thread.load(&lines[tag].sent));
   }
 
-  // The same answer for the whole group: its leader has done with what it announced before, and `cycle` is not announced
-  // before the group has come to the next barrier.
+  // The same answer for the whole group: its leader has done with what it announced before, and `cycle` is not
+  // announced before the group has come to the next barrier.
   WIC_DEVICE bool group_finds_sent(const Thread& thread, const Group& group, Tag tag, Cycle cycle) const {
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
@@ -138,15 +141,21 @@ struct Sender {
     const std::uint64_t at = thread.clock_ns();
     std::uint32_t* const word = box.word(tag, cycle);
     switch (box.announce) {
-      case Announce::word: thread.store_release(word, cycle); break;
-      case Announce::bit: thread.flip_bits(word, Mailbox::bit(tag)); break;
-      case Announce::count: thread.fetch_add_acq_rel_system(word, 1); break;
+      case Announce::word:
+        thread.store_release(word, cycle);
+        break;
+      case Announce::bit:
+        thread.flip_bits(word, Mailbox::bit(tag));
+        break;
+      case Announce::count:
+        thread.fetch_add_acq_rel_system(word, 1);
+        break;
     }
     announced(thread, tag, cycle, at, payload);
   }
 
-  WIC_DEVICE void send_quad(const Thread& thread, Tag tag, Cycle cycle, const std::byte* from,
-                            std::uint32_t bytes, const Payload& payload) const {
+  WIC_DEVICE void send_quad(const Thread& thread, Tag tag, Cycle cycle, const std::byte* from, std::uint32_t bytes,
+                            const Payload& payload) const {
     if (is_sent(thread, tag, cycle)) return;
     std::uint32_t words[2] = {0, 0};
     for (std::uint32_t i = 0; i < bytes && i < 8; ++i) {
@@ -162,7 +171,8 @@ struct Sender {
                             const Payload& payload) const {
     thread.store(&lines[tag].sent, cycle);
     write_record(thread, view,
-                 signal_record(data_site, cycle.iteration, at, box.recorded_value(tag, cycle), word_tag(box.word(tag, cycle)), payload));
+                 signal_record(data_site, cycle.iteration, at, box.recorded_value(tag, cycle),
+                               word_tag(box.word(tag, cycle)), payload));
     if (bell != nullptr) thread.ring(bell);
   }
 };

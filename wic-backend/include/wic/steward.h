@@ -1,12 +1,12 @@
 // Brings a change of strategy to the device from inside, by a thread of one of the groups that wait.
 //
-// The host writes strategy words itself, by a copy. But where hundreds of threads poll one word in host memory, that copy
-// takes over a millisecond on an H200 (it fetches its commands and its data over the bus that they keep busy), while a
-// single thread's read of another host line takes 2 us on average there. So one thread of a device, the steward, looks at
-// the control page in host memory all the time that its group waits, and copies what has changed. It is the first thread
-// of a group's second warp, which has nothing to do while the group's leader polls: the poll loop stays as lean as it is.
-// It holds its office by a lease in device memory, given back when the wait ends. A group of one warp, and one whose
-// threads each poll for themselves, has nobody to spare; the host's own write reaches them.
+// The host writes strategy words itself, by a copy. But where hundreds of threads poll one word in host memory, that
+// copy takes over a millisecond on an H200 (it fetches its commands and its data over the bus that they keep busy),
+// while a single thread's read of another host line takes 2 us on average there. So one thread of a device, the
+// steward, looks at the control page in host memory all the time that its group waits, and copies what has changed. It
+// is the first thread of a group's second warp, which has nothing to do while the group's leader polls: the poll loop
+// stays as lean as it is. It holds its office by a lease in device memory, given back when the wait ends. A group of
+// one warp, and one whose threads each poll for themselves, has nobody to spare; the host's own write reaches them.
 #pragma once
 
 #include "wic/device_state.h"
@@ -18,7 +18,8 @@ inline constexpr std::uint32_t kStewardNapNs = 250;
 inline constexpr std::uint32_t kNapsBetweenLooks = 16;
 inline constexpr std::uint64_t kStewardLeaseNs = 1'000'000;
 inline constexpr std::uint64_t kShortWaitNs = 2'000;  ///< a wait that ends sooner is not worth an office
-inline constexpr std::uint32_t kGroupFinished = 0x646e6521;  ///< in GroupScratch::finished once the leader's wait is over
+inline constexpr std::uint32_t kGroupFinished =
+    0x646e6521;  ///< in GroupScratch::finished once the leader's wait is over
 
 /// What a steward needs of the device's view.
 struct StewardPost {
@@ -29,8 +30,9 @@ struct StewardPost {
 
 namespace detail {
 
-// Copies what the page wants, if there is news. A look is one read, and what the first two sites want comes with it: beside hundreds of
-// pollers every further read takes its time, and many reads of one host line are what hurts everybody.
+// Copies what the page wants, if there is news. A look is one read, and what the first two sites want comes with it:
+// beside hundreds of pollers every further read takes its time, and many reads of one host line are what hurts
+// everybody.
 WIC_DEVICE inline bool bring_changes(const Thread& thread, const StewardPost& post, std::uint32_t& seen) {
   std::uint32_t page[4];  // sequence, site_count, words[1], words[2]
   thread.load_quad(&post.control->sequence, page);
@@ -55,8 +57,8 @@ WIC_DEVICE inline bool finished(const Thread& thread, GroupScratch& scratch) {
 
 }  // namespace detail
 
-/// Called by the one thread of a waiting group that may serve. Returns at once where another serves already, else when the
-/// group's leader is done.
+/// Called by the one thread of a waiting group that may serve. Returns at once where another serves already, else when
+/// the group's leader is done.
 WIC_DEVICE inline void serve_as_steward(Thread thread, StewardPost post, GroupScratch& scratch) {
   std::uint64_t now = thread.clock_ns();
   for (const std::uint64_t soon = now + kShortWaitNs; now < soon; now = thread.clock_ns()) {

@@ -1,5 +1,5 @@
-// One thread of a kernel: who it is, and the primitives that waiting is built from. The same source runs on a GPU and on
-// the CPU device; this header is where the two part.
+// One thread of a kernel: who it is, and the primitives that waiting is built from. The same source runs on a GPU and
+// on the CPU device; this header is where the two part.
 #pragma once
 
 #include <atomic>
@@ -19,9 +19,9 @@ struct GroupScratch {
   std::uint32_t status;
   std::uint32_t value;
   std::uint32_t unfinished;
-  std::uint32_t waited;       ///< whether the leader did not find the word ready
-  std::uint32_t long_status;  ///< as `status`, of the part after the first look
-  std::uint32_t finished;         ///< see steward.h
+  std::uint32_t waited;             ///< whether the leader did not find the word ready
+  std::uint32_t long_status;        ///< as `status`, of the part after the first look
+  std::uint32_t finished;           ///< see steward.h
   alignas(8) std::uint64_t parked;  ///< an mbarrier, while the others of the group stand there
 };
 
@@ -33,9 +33,9 @@ class Thread {
   WIC_DEVICE explicit Thread(const simt::ThreadContext& context) : context_(&context) {}
 #endif
 
-  WIC_DEVICE std::uint32_t index() const;        ///< linear, within the block
-  WIC_DEVICE std::uint32_t block_size() const;   ///< threads
-  WIC_DEVICE std::uint32_t block() const;        ///< linear, within the grid
+  WIC_DEVICE std::uint32_t index() const;       ///< linear, within the block
+  WIC_DEVICE std::uint32_t block_size() const;  ///< threads
+  WIC_DEVICE std::uint32_t block() const;       ///< linear, within the grid
   WIC_DEVICE std::uint32_t block_count() const;
   WIC_DEVICE std::uint32_t warp() const { return index() / kWarpSize; }
   WIC_DEVICE std::uint32_t lane() const { return index() % kWarpSize; }
@@ -51,8 +51,8 @@ class Thread {
   /// Brings the lanes of a warp together again after one of them went its own way.
   WIC_DEVICE void sync_warp() const;
 
-  // An mbarrier, in shared memory, of which one phase is used: one thread sets it up (with a barrier() before the others use
-  // it), one arrives, any number wait for that, one takes it down.
+  // An mbarrier, in shared memory, of which one phase is used: one thread sets it up (with a barrier() before the
+  // others use it), one arrives, any number wait for that, one takes it down.
   WIC_DEVICE void mbarrier_init(std::uint64_t* mbarrier) const;
   WIC_DEVICE void mbarrier_arrive(std::uint64_t* mbarrier) const;
   /// Whether the one arrival has come. May wait for it, for as long as the device likes.
@@ -83,8 +83,8 @@ class Thread {
   WIC_DEVICE void store_release(std::uint64_t* to, std::uint64_t value) const;
   /// After a relaxed load that saw a released value: what was written before that release is seen from here on.
   WIC_DEVICE void fence_acquire() const;
-  /// What this thread has written, or seen by a load and fence_acquire(), is seen by those threads of this device that see
-  /// (and acquire) a value that it stores after this.
+  /// What this thread has written, or seen by a load and fence_acquire(), is seen by those threads of this device that
+  /// see (and acquire) a value that it stores after this.
   WIC_DEVICE void fence_release() const;
   /// The same for the host and other devices too.
   WIC_DEVICE void fence_release_system() const;
@@ -98,7 +98,8 @@ class Thread {
   WIC_DEVICE std::uint32_t fetch_add_system(std::uint32_t* at, std::uint32_t value) const;
   /// fetch_add_acq_rel for what other devices or the host are to see. Device, peer and managed memory.
   WIC_DEVICE std::uint32_t fetch_add_acq_rel_system(std::uint32_t* at, std::uint32_t value) const;
-  WIC_DEVICE std::uint32_t exchange(std::uint32_t* at, std::uint32_t value) const;  ///< relaxed; device and shared memory
+  WIC_DEVICE std::uint32_t exchange(std::uint32_t* at,
+                                    std::uint32_t value) const;  ///< relaxed; device and shared memory
   /// Turns the bits of `mask` over in a word of device or peer memory that other threads of any device change too.
   /// Publishes as store_release() does, and does not wait for the word.
   WIC_DEVICE void flip_bits(std::uint32_t* at, std::uint32_t mask) const;

@@ -46,20 +46,18 @@ WIC_DEVICE inline void Thread::mbarrier_arrive(std::uint64_t* mbarrier) const {
 }
 WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier) const {
   std::uint32_t done;
-  asm volatile(
-      "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
-      : "=r"(done)
-      : "r"(detail::shared_address(mbarrier))
-      : "memory");
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done)
+               : "r"(detail::shared_address(mbarrier))
+               : "memory");
   return done != 0;
 }
 WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier, std::uint32_t hint_ns) const {
   std::uint32_t done;
-  asm volatile(
-      "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0, %2; selp.u32 %0, 1, 0, p; }"
-      : "=r"(done)
-      : "r"(detail::shared_address(mbarrier)), "r"(hint_ns)
-      : "memory");
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0, %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done)
+               : "r"(detail::shared_address(mbarrier)), "r"(hint_ns)
+               : "memory");
   return done != 0;
 }
 WIC_DEVICE inline void Thread::mbarrier_invalidate(std::uint64_t* mbarrier) const {

@@ -59,7 +59,9 @@ inline constexpr std::uint64_t kLongestStrategyLookNs = 200'000;  // in waits th
 inline constexpr std::uint32_t kCyclesBetweenClocks = 4'000;
 inline constexpr std::uint32_t kMbarrierHintNs = 1'000'000;
 
-WIC_DEVICE inline std::uint32_t clamp_to_word(std::uint64_t ns) { return ns > 0xffffffffu ? 0xffffffffu : low_word(ns); }
+WIC_DEVICE inline std::uint32_t clamp_to_word(std::uint64_t ns) {
+  return ns > 0xffffffffu ? 0xffffffffu : low_word(ns);
+}
 
 // The one poll loop. Returns when the condition holds, the deadline has passed, or the site's strategy has changed.
 template <class Strategy, class Condition>
@@ -133,9 +135,9 @@ WIC_DEVICE LoopResult poll_once(const Thread& thread, const WaitContext& wait, c
                        [&](auto strategy) { return poll_loop(thread, wait, strategy, condition, tally); });
 }
 
-// Moves what is known of the site's waits a quarter of the way to this one. The waiters of a word leave together, and should
-// count once: one that arrived before the last lesson belongs to that. Nor for a difference under an eighth: hundreds of
-// stores to one line would keep them there.
+// Moves what is known of the site's waits a quarter of the way to this one. The waiters of a word leave together, and
+// should count once: one that arrived before the last lesson belongs to that. Nor for a difference under an eighth:
+// hundreds of stores to one line would keep them there.
 WIC_DEVICE inline void learn(const Thread& thread, SiteMemory& site, std::uint64_t arrived, std::uint64_t now) {
   std::uint32_t known[4];
   thread.load_quad(site.quad, known);
@@ -167,8 +169,8 @@ WIC_DEVICE LoopResult wait_long(const Thread& thread, WaitContext wait, const Co
   }
 }
 
-// A word that is ready should cost one look at it: the strategy word is loaded beside it, not before. No look where so many
-// would hurt, though. LoopEnd::strategy_changed: not ready.
+// A word that is ready should cost one look at it: the strategy word is loaded beside it, not before. No look where so
+// many would hurt, though. LoopEnd::strategy_changed: not ready.
 template <class Condition>
 WIC_DEVICE LoopResult first_look(const Thread& thread, bool hot, WaitContext& wait, const Condition& condition,
                                  WaitTally& tally) {
@@ -185,7 +187,8 @@ WIC_DEVICE LoopResult first_look(const Thread& thread, bool hot, WaitContext& wa
 // One thread waits, through as many strategies as it takes; the group learns the result at its barrier.
 template <class Condition>
 WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, const Group& group,
-                                  wicprof::SiteId site, WaitContext wait, const Condition& condition, WaitTally& tally) {
+                                  wicprof::SiteId site, WaitContext wait, const Condition& condition,
+                                  WaitTally& tally) {
   GroupScratch& scratch = thread.group_scratch(group.barrier);
   if (group.is_leader(thread)) {
     const LoopResult result = first_look(thread, view.hot.has(site), wait, condition, tally);
@@ -207,15 +210,15 @@ WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, 
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
   }
-  const WaitResult result{
-      static_cast<wicprof::WaitStatus>(tally.waited ? scratch.long_status : scratch.status), scratch.value};
+  const WaitResult result{static_cast<wicprof::WaitStatus>(tally.waited ? scratch.long_status : scratch.status),
+                          scratch.value};
   if (tally.waited && group.is_leader(thread)) thread.exchange(&scratch.finished, 0);
   thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
   return result;
 }
 
-// Where those of a group stand for whom the leader waits, if not at the group's barrier. The leader's own warp stands by
-// coming together again: its other lanes would take turns from it.
+// Where those of a group stand for whom the leader waits, if not at the group's barrier. The leader's own warp stands
+// by coming together again: its other lanes would take turns from it.
 WIC_DEVICE inline void stand_at_mbarrier(const Thread& thread, GroupScratch& scratch, Parking parking) {
   if (parking == Parking::mbarrier) {
     while (!thread.mbarrier_try_wait(&scratch.parked)) {
@@ -231,8 +234,8 @@ struct GroupWait {
   WaitTally tally;
 };
 
-// Every thread waits for itself or for its leader, as the strategy of the moment has it. The group agrees on the strategy
-// at its barrier and comes together there when it ends or changes, so no thread parks where another has left.
+// Every thread waits for itself or for its leader, as the strategy of the moment has it. The group agrees on the
+// strategy at its barrier and comes together there when it ends or changes, so no thread parks where another has left.
 template <class Condition>
 WIC_DEVICE GroupWait each_thread_wait(Thread thread, Group group, WaitContext wait, Condition condition) {
   WaitTally tally;
@@ -279,17 +282,16 @@ WIC_DEVICE GroupWait each_thread_wait(Thread thread, Group group, WaitContext wa
 }  // namespace detail
 
 /// Called by all threads of `group`, which leave together. Returns once `condition(*word)` held, with everything that
-/// was written before the word was released visible to the whole group; or, as a result, once timeout_ns have passed, or
-/// once the producer is known to be gone (Runtime::release_waiters).
-/// One record a group (where one thread polls) or a warp (where every thread does) goes to the trace.
-/// `condition`: a pure function of the value. `iteration`: the program's own count, for the trace.
+/// was written before the word was released visible to the whole group; or, as a result, once timeout_ns have passed,
+/// or once the producer is known to be gone (Runtime::release_waiters). One record a group (where one thread polls) or
+/// a warp (where every thread does) goes to the trace. `condition`: a pure function of the value. `iteration`: the
+/// program's own count, for the trace.
 template <class Condition>
-WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, const Group& group,
-                                 wicprof::SiteId site, std::uint32_t iteration, const std::uint32_t* word,
-                                 const Condition& condition, std::uint64_t timeout_ns) {
+WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, const Group& group, wicprof::SiteId site,
+                                 std::uint32_t iteration, const std::uint32_t* word, const Condition& condition,
+                                 std::uint64_t timeout_ns) {
   const std::uint64_t arrived = thread.clock_ns();
-  const WaitContext wait{word,       &view.strategies[site], 0, &view.sites[site],
-                         view.watch, arrived,                arrived + timeout_ns};
+  const WaitContext wait{word, &view.strategies[site], 0, &view.sites[site], view.watch, arrived, arrived + timeout_ns};
   const bool one_polls = group.pollers == wicprof::Pollers::leader;
   detail::GroupWait done;
   if (one_polls) {
@@ -313,9 +315,9 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
 }
 
 /// Parks the group until the word is no longer `seen`: a futex for warps. As wait_until in all else.
-WIC_DEVICE inline WaitResult watch(const Thread& thread, const DeviceView& view, const Group& group, wicprof::SiteId site,
-                                   std::uint32_t iteration, const std::uint32_t* word, std::uint32_t seen,
-                                   std::uint64_t timeout_ns) {
+WIC_DEVICE inline WaitResult watch(const Thread& thread, const DeviceView& view, const Group& group,
+                                   wicprof::SiteId site, std::uint32_t iteration, const std::uint32_t* word,
+                                   std::uint32_t seen, std::uint64_t timeout_ns) {
   return wait_until(thread, view, group, site, iteration, word, Differs{seen}, timeout_ns);
 }
 

@@ -8,8 +8,9 @@
 
 namespace wic {
 
-/// Never 0, which means that the word is not known. The same for a word on every device and on the host wherever they see
-/// it at one address, as they do under CUDA's unified addressing; memory that is mapped at several addresses has several.
+/// Never 0, which means that the word is not known. The same for a word on every device and on the host wherever they
+/// see it at one address, as they do under CUDA's unified addressing; memory that is mapped at several addresses has
+/// several.
 WIC_DEVICE inline wicprof::WordTag word_tag(const std::uint32_t* word) {
   const std::uint64_t number = reinterpret_cast<std::uint64_t>(word) >> 2;
   const auto tag = static_cast<wicprof::WordTag>((number * 0x9e3779b97f4a7c15u) >> 48);

@@ -1,5 +1,5 @@
-// One thread of the group polls; the others stand at an mbarrier in shared memory (Hopper's try_wait), which that thread
-// completes. Groups whose program has one poller anyway stand at the program's own barrier, as ever.
+// One thread of the group polls; the others stand at an mbarrier in shared memory (Hopper's try_wait), which that
+// thread completes. Groups whose program has one poller anyway stand at the program's own barrier, as ever.
 #pragma once
 
 #include "protocol/strategy.h"

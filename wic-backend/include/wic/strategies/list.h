@@ -15,14 +15,22 @@ namespace wic {
 template <class Visitor>
 WIC_DEVICE auto with_strategy(std::uint8_t id, Visitor&& visit) {
   switch (static_cast<wicprof::StrategyId>(id)) {
-    case Backoff::kId: return visit(Backoff{});
-    case PredictedSleep::kId: return visit(PredictedSleep{});
-    case LeaderBarSync::kId: return visit(LeaderBarSync{});
-    case SharedWatch::kId: return visit(SharedWatch{});
-    case LeaderMbarrier::kId: return visit(LeaderMbarrier{});
-    case LeaderMbarrierHint::kId: return visit(LeaderMbarrierHint{});
-    case Naive::kId: return visit(Naive{});
-    default: return visit(Poll{});
+    case Backoff::kId:
+      return visit(Backoff{});
+    case PredictedSleep::kId:
+      return visit(PredictedSleep{});
+    case LeaderBarSync::kId:
+      return visit(LeaderBarSync{});
+    case SharedWatch::kId:
+      return visit(SharedWatch{});
+    case LeaderMbarrier::kId:
+      return visit(LeaderMbarrier{});
+    case LeaderMbarrierHint::kId:
+      return visit(LeaderMbarrierHint{});
+    case Naive::kId:
+      return visit(Naive{});
+    default:
+      return visit(Poll{});
   }
 }
 
@@ -30,7 +38,8 @@ WIC_DEVICE inline Parking parking_of(std::uint8_t id) {
   return with_strategy(id, [](auto strategy) { return decltype(strategy)::kParking; });
 }
 
-/// Whether one thread waits for the whole group under that strategy, even where every thread polls in the program's own way.
+/// Whether one thread waits for the whole group under that strategy, even where every thread polls in the program's own
+/// way.
 WIC_DEVICE inline bool leader_waits(std::uint8_t id) {
   return with_strategy(id, [](auto strategy) { return decltype(strategy)::kLeaderWaits; });
 }

@@ -1,6 +1,6 @@
-// A futex for groups of warps. One watcher a word and device: it alone reads the word, and passes on what is new to lines in
-// local device memory; every other group's leader looks at one of those instead, and the rest of each group stands at its
-// barrier.
+// A futex for groups of warps. One watcher a word and device: it alone reads the word, and passes on what is new to
+// lines in local device memory; every other group's leader looks at one of those instead, and the rest of each group
+// stands at its barrier.
 //
 //   key:      | address / 4 : 47 | waiters here : 17 |   whose slot this is; free for another word at 0 waiters
 //   arrivals: one more with every waiter; the value after its own arrival is a waiter's ticket
@@ -10,14 +10,14 @@
 //   watcher, on a new value or new arrivals:  lines, master := active, ticket, value
 //   watcher leaves:                           lines, then master := not active
 //
-// A value may count only for those who had arrived before it was read: the word may have changed back since. So the watcher
-// reads `arrivals` first and the word after it, and publishes both; a waiter believes its line once the ticket there has
-// reached its own. That is message passing from the waiter through the watcher and back, so it needs no other order than
-// release and acquire.
+// A value may count only for those who had arrived before it was read: the word may have changed back since. So the
+// watcher reads `arrivals` first and the word after it, and publishes both; a waiter believes its line once the ticket
+// there has reached its own. That is message passing from the waiter through the watcher and back, so it needs no other
+// order than release and acquire.
 //
-// A watcher that leaves for any reason (satisfied, deadline, another strategy) says so on every line before it frees the
-// role on the master, so a line never goes back in time. Every waiter looks at its line at least every twenty microseconds,
-// and at the word itself about every second: a wake-up cannot be lost, only late.
+// A watcher that leaves for any reason (satisfied, deadline, another strategy) says so on every line before it frees
+// the role on the master, so a line never goes back in time. Every waiter looks at its line at least every twenty
+// microseconds, and at the word itself about every second: a wake-up cannot be lost, only late.
 #pragma once
 
 #include "protocol/strategy.h"
@@ -98,8 +98,8 @@ class SharedWatch {
   // Tickets wrap at 31 bits: a is at or after b when the distance is less than half the circle.
   static WIC_DEVICE bool reached(std::uint32_t a, std::uint32_t b) { return ((a - b) & 0x7fffffffu) < 0x40000000u; }
 
-  // At least half of the period after the first look, and never many blocks at the same time: reads of a host word by many
-  // are what this strategy is there to prevent.
+  // At least half of the period after the first look, and never many blocks at the same time: reads of a host word by
+  // many are what this strategy is there to prevent.
   WIC_DEVICE bool own_look_is_due(const Thread& thread) {
     const std::uint32_t phase = (thread.block() & 0xfff) * (kLooksBetweenOwn / 2 / 0x1000);
     return ((++looks_ + phase) & (kLooksBetweenOwn - 1)) == kLooksBetweenOwn - 1;
@@ -159,8 +159,9 @@ class SharedWatch {
     value_ = value;
   }
 
-  // Where waits at the site last alike, the watcher leaves the word alone through the part that is sure to come; but only as
-  // long as nobody new asks, and never through more than half of it: a wait that was overslept teaches a shorter one.
+  // Where waits at the site last alike, the watcher leaves the word alone through the part that is sure to come; but
+  // only as long as nobody new asks, and never through more than half of it: a wait that was overslept teaches a
+  // shorter one.
   WIC_DEVICE void sleep_through_prediction(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
     slept_ = true;
     const WaitLength usual = wait.site->usual(thread);
@@ -195,7 +196,7 @@ class SharedWatch {
 
   WatchSlot* slot_ = nullptr;
   Sight<std::uint64_t> line_;  // a waiter's own
-  std::uint32_t ticket_ = 0;  // a waiter's own; a watcher's: who had arrived before its next look
+  std::uint32_t ticket_ = 0;   // a waiter's own; a watcher's: who had arrived before its next look
   std::uint32_t published_ticket_ = 0;
   std::uint32_t value_ = 0;  // the last that was published, or taken from the line
   std::uint32_t looks_ = 0;

@@ -22,9 +22,7 @@ struct WaitContext {
   std::uint64_t deadline_ns;
 
   WIC_DEVICE std::uint8_t strategy_id() const { return static_cast<std::uint8_t>(strategy_word & 0xffu); }
-  WIC_DEVICE bool strategy_changed(const Thread& thread) const {
-    return thread.load(&strategy->word) != strategy_word;
-  }
+  WIC_DEVICE bool strategy_changed(const Thread& thread) const { return thread.load(&strategy->word) != strategy_word; }
 };
 
 struct Observation {
@@ -50,11 +48,12 @@ struct DirectObservation {
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 };
 
-inline constexpr std::uint64_t kImpatientNs = 50'000;       ///< so long a leader looks again at once
+inline constexpr std::uint64_t kImpatientNs = 50'000;        ///< so long a leader looks again at once
 inline constexpr std::uint32_t kMostPatientSleepNs = 8'000;  ///< lasts up to twice that
 
-/// How long to sleep between two looks of a wait that has lasted that long: a wait that has lasted is likely to go on, and
-/// may be prolonged by about a hundredth for the sake of what computes on the same SM. (A sleep lasts up to twice as long.)
+/// How long to sleep between two looks of a wait that has lasted that long: a wait that has lasted is likely to go on,
+/// and may be prolonged by about a hundredth for the sake of what computes on the same SM. (A sleep lasts up to twice
+/// as long.)
 WIC_DEVICE inline std::uint32_t patient_sleep_ns(std::uint64_t waited_ns) {
   if (waited_ns < kImpatientNs) return 0;
   if (waited_ns < 250'000) return static_cast<std::uint32_t>(waited_ns / 512);
@@ -78,8 +77,8 @@ struct Sight {
   }
 
   /// Looks again as long as the word stays as it is, up to 16 times, after a sleep each. A round of the poll loop would
-  /// learn no more from that; it only brings back what the compiler has put away in local memory, and that competes with
-  /// whatever is bound by memory beside it. In all it lasts a quarter of a millisecond at most.
+  /// learn no more from that; it only brings back what the compiler has put away in local memory, and that competes
+  /// with whatever is bound by memory beside it. In all it lasts a quarter of a millisecond at most.
   WIC_DEVICE void stand_by(const Thread& thread, const Word* word, std::uint32_t sleep_ns) {
     constexpr std::uint32_t kLooks = 16;
     Word now = value;
@@ -115,8 +114,9 @@ struct PatientObservation {
   Sight<std::uint32_t> sight_;
 };
 
-/// The longest single sleep (one of t lasts up to 2 t), and about as long as stand_by(): so often a strategy comes back to the
-/// poll loop, which looks at the deadline and at the strategy word, so that a toggle takes effect within a millisecond.
+/// The longest single sleep (one of t lasts up to 2 t), and about as long as stand_by(): so often a strategy comes back
+/// to the poll loop, which looks at the deadline and at the strategy word, so that a toggle takes effect within a
+/// millisecond.
 inline constexpr std::uint32_t kLongestSleepNs = 200'000;
 
 }  // namespace wic

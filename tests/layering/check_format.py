@@ -1,0 +1,90 @@
+"""Every C++ and CUDA file has the form that clang-format gives it, and no line is longer than its column limit.
+
+The version is pinned, since each release of clang-format breaks lines in its own way.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
+
+VERSION = 14
+COLUMNS = 120
+PARTS = ["protocol", "collector", "wic-backend", "store", "analyzer", "reports", "gui", "cli", "samples", "bench",
+         "tests", "docs"]
+SOURCES = {".h", ".cpp", ".cu", ".cuh"}
+
+
+def find_clang_format():
+    """The pinned clang-format, or None where this machine has only another version, or none."""
+    for name in (f"clang-format-{VERSION}", "clang-format"):
+        path = shutil.which(name)
+        if path is None:
+            continue
+        said = subprocess.run([path, "--version"], capture_output=True, text=True).stdout
+        if re.search(rf"version {VERSION}\.", said):
+            return path
+    return None
+
+
+CLANG_FORMAT = find_clang_format()
+
+
+def source_files(root):
+    return sorted(path for part in PARTS for path in (root / part).rglob("*") if path.suffix in SOURCES)
+
+
+def unformatted(files, style):
+    """The files, by name, that clang-format would change."""
+    found = set()
+    for begin in range(0, len(files), 100):
+        command = [CLANG_FORMAT, f"--style=file:{style}", "--dry-run", "-Werror", *map(str, files[begin:begin + 100])]
+        said = subprocess.run(command, capture_output=True, text=True).stderr
+        found |= set(re.findall(r"^([^:\n]+):\d+:\d+: error:", said, re.M))
+    return sorted(found)
+
+
+def long_lines(path):
+    return [f"{path}:{number}" for number, line in enumerate(path.read_text().splitlines(), 1) if len(line) > COLUMNS]
+
+
+class Tree(unittest.TestCase):
+    @unittest.skipIf(CLANG_FORMAT is None, f"clang-format {VERSION} is not installed")
+    def test_is_formatted(self):
+        self.assertEqual(unformatted(source_files(ROOT), ROOT / ".clang-format"), [],
+                         f"run: clang-format-{VERSION} -i FILE")
+
+    def test_has_no_long_lines(self):
+        files = source_files(ROOT)
+        self.assertGreater(len(files), 30)
+        self.assertEqual([where for path in files for where in long_lines(path)], [])
+
+
+class Checker(unittest.TestCase):
+    """Planted faults are found: the tests above can fail."""
+
+    def planted(self, text):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        folder = pathlib.Path(temporary.name)
+        path = folder / "planted.cpp"
+        path.write_text(text)
+        return path
+
+    @unittest.skipIf(CLANG_FORMAT is None, f"clang-format {VERSION} is not installed")
+    def test_unformatted_file(self):
+        path = self.planted("int  main( ){return 0 ;}\n")
+        self.assertEqual(unformatted([path], ROOT / ".clang-format"), [str(path)])
+
+    def test_long_line(self):
+        path = self.planted("// short\n// " + "x" * COLUMNS + "\n")
+        self.assertEqual(long_lines(path), [f"{path}:2"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
