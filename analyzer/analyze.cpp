@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "analyzer/analysis.h"
-#include "analyzer/reports/format.h"
+#include "analyzer/measure/tasks.h"
 #include "analyzer/rules/list.h"
-#include "analyzer/tasks.h"
-#include "store/stat_list.h"
+#include "analyzer/words/format.h"
+#include "store/format/stat_list.h"
 
 namespace wicprof::analyzer {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
-#include "analyzer/memory.h"
+#include "analyzer/trace/memory.h"
 #include "bench/claim.h"
 #include "bench/made_trace.h"
 #include "protocol/time.h"

@@ -31,8 +31,8 @@
 #include "bench/claim.h"
 #include "bench/collector/run.h"
 #include "protocol/trace_words.h"
-#include "store/reader.h"
-#include "store/sqlite.h"
+#include "store/read/reader.h"
+#include "store/sqlite/sqlite.h"
 
 namespace {
 

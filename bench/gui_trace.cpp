@@ -31,7 +31,7 @@
 #include "protocol/events/kernel.h"
 #include "protocol/ring.h"
 #include "protocol/session.h"
-#include "store/recorder.h"
+#include "store/write/recorder.h"
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include "protocol/events/wait.h"
 #include "protocol/ring.h"
 #include "protocol/time.h"
-#include "store/recorder.h"
+#include "store/write/recorder.h"
 
 namespace wicprof::bench {
 

@@ -12,7 +12,7 @@
 
 #include "bench/claim.h"
 #include "protocol/time.h"
-#include "src/segment_tree.h"
+#include "src/channel/segment_tree.h"
 
 namespace {
 

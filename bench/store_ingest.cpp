@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "bench/bare_insert.h"
 #include "bench/claim.h"
 #include "protocol/events/clock.h"
 #include "protocol/events/wait.h"
 #include "protocol/time.h"
-#include "store/bare_insert.h"
-#include "store/recorder.h"
+#include "store/write/recorder.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "analyzer/analysis.h"
 #include "bench/claim.h"
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 namespace {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analyzer/memory.h"
+#include "analyzer/trace/memory.h"
 #include "cli/messages.h"
 #include "protocol/session.h"
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 namespace wicprof::cli {
 

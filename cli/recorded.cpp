@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
-#include "analyzer/reports/format.h"
+#include "analyzer/words/format.h"
 #include "cli/exe_path.h"
 #include "cli/input_trace.h"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/figures/plot.h"
-#include "analyzer/reports/format.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::gui {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/wait_kernels.h"
-#include "analyzer/wait_model.h"
+#include "analyzer/waits/wait_kernels.h"
+#include "analyzer/waits/wait_model.h"
 
 namespace wicprof::analyzer {
 

@@ -1,5 +1,5 @@
 #include "analyzer/figures/list.h"
-#include "analyzer/overlap.h"
+#include "analyzer/work/overlap.h"
 
 namespace wicprof::analyzer {
 

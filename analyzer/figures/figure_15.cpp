@@ -1,6 +1,6 @@
 #include "analyzer/figures/list.h"
-#include "analyzer/own_cost.h"
-#include "analyzer/prediction_constants.h"
+#include "analyzer/path/prediction_constants.h"
+#include "analyzer/work/own_cost.h"
 
 namespace wicprof::analyzer {
 

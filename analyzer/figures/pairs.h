@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analyzer/compare.h"
+#include "analyzer/compare/compare.h"
 #include "analyzer/figures/figure.h"
 
 namespace wicprof::analyzer {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/reports/format.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/colours.h"
 #include "analyzer/figures/figure.h"
+#include "analyzer/words/colours.h"
 
 namespace wicprof::analyzer {
 

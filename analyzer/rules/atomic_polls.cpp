@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "analyzer/reports/format.h"
 #include "analyzer/rules/list.h"
 #include "analyzer/rules/remedy.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {

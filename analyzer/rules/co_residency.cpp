@@ -6,10 +6,10 @@
 #include <map>
 #include <string>
 
-#include "analyzer/kernels.h"
-#include "analyzer/reports/format.h"
 #include "analyzer/rules/list.h"
 #include "analyzer/rules/remedy.h"
+#include "analyzer/words/format.h"
+#include "analyzer/work/kernels.h"
 
 namespace wicprof::analyzer {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "analyzer/reports/format.h"
 #include "analyzer/rules/list.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {

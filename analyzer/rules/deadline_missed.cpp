@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "analyzer/reports/format.h"
 #include "analyzer/rules/list.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {

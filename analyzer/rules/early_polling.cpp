@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/reports/format.h"
+#include "analyzer/measure/statistics.h"
 #include "analyzer/rules/list.h"
 #include "analyzer/rules/remedy.h"
-#include "analyzer/statistics.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "analyzer/host_waits.h"
-#include "analyzer/reports/format.h"
 #include "analyzer/rules/list.h"
+#include "analyzer/waits/host_waits.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {

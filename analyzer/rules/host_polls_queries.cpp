@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "analyzer/host_polling.h"
-#include "analyzer/reports/format.h"
 #include "analyzer/rules/list.h"
+#include "analyzer/waits/host_polling.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "analyzer/reports/format.h"
 #include "analyzer/rules/list.h"
 #include "analyzer/rules/remedy.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {

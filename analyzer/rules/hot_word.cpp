@@ -1,10 +1,10 @@
 // Many waiters at once that poll one word: what they cost is paid by the work beside them.
 #include <fmt/format.h>
 
-#include "analyzer/reports/format.h"
 #include "analyzer/rules/line_cost.h"
 #include "analyzer/rules/list.h"
 #include "analyzer/rules/remedy.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analyzer/sites.h"
+#include "analyzer/waits/sites.h"
 
 namespace wicprof::analyzer {
 

@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
-#include "analyzer/reports/format.h"
+#include "analyzer/measure/statistics.h"
 #include "analyzer/rules/list.h"
-#include "analyzer/statistics.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {

@@ -1,9 +1,9 @@
 // Waits that cost nothing: says plainly where parking will gain nothing.
 #include <fmt/format.h>
 
-#include "analyzer/reports/format.h"
 #include "analyzer/rules/line_cost.h"
 #include "analyzer/rules/list.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string>
 
-#include "analyzer/polling_loops.h"
-#include "analyzer/reports/format.h"
+#include "analyzer/machine_code/polling_loops.h"
 #include "analyzer/rules/list.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {

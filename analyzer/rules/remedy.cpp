@@ -1,6 +1,6 @@
 #include "analyzer/rules/remedy.h"
 
-#include "analyzer/reports/format.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 

@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/host_polling.h"
-#include "analyzer/kernels.h"
-#include "analyzer/matching.h"
-#include "analyzer/polling_loops.h"
-#include "analyzer/sites.h"
-#include "analyzer/trace_model.h"
+#include "analyzer/machine_code/polling_loops.h"
+#include "analyzer/trace/trace_model.h"
+#include "analyzer/waits/host_polling.h"
+#include "analyzer/waits/matching.h"
+#include "analyzer/waits/sites.h"
+#include "analyzer/work/kernels.h"
 
 namespace wicprof::analyzer {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzer/reports/format.h"
 #include "analyzer/rules/line_cost.h"
 #include "analyzer/rules/list.h"
 #include "analyzer/rules/remedy.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <tuple>
 
-#include "analyzer/kernels.h"
-#include "analyzer/reports/format.h"
 #include "analyzer/rules/list.h"
+#include "analyzer/words/format.h"
+#include "analyzer/work/kernels.h"
 
 namespace wicprof::analyzer {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/gate.h"
+#include "analyzer/gate/gate.h"
 #include "protocol/control.h"
 #include "protocol/result.h"
 #include "protocol/time.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/gate.h"
+#include "analyzer/gate/gate.h"
 #include "cli/ci/config.h"
 #include "protocol/result.h"
 

@@ -4,12 +4,12 @@
 #include <memory>
 
 #include "analyzer/figures/list.h"
-#include "analyzer/reports/figure_report.h"
 #include "cli/commands/list.h"
 #include "cli/commands/options.h"
 #include "cli/exit_status.h"
 #include "cli/input_trace.h"
 #include "cli/messages.h"
+#include "reports/parts/figure_report.h"
 
 namespace wicprof::cli {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "analyzer/gate.h"
+#include "analyzer/gate/gate.h"
 #include "cli/ci/config.h"
 #include "cli/ci/measure.h"
 #include "cli/commands/list.h"

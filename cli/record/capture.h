@@ -11,7 +11,7 @@
 #include "protocol/control.h"
 #include "protocol/result.h"
 #include "protocol/time.h"
-#include "store/retention.h"
+#include "store/write/retention.h"
 
 namespace wicprof::cli {
 

@@ -16,7 +16,7 @@
 #include <set>
 #include <vector>
 
-#include "analyzer/nvdisasm.h"
+#include "analyzer/machine_code/nvdisasm.h"
 #include "cli/messages.h"
 #include "cli/record/find_program.h"
 #include "protocol/time.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "store/recorder.h"
+#include "store/write/recorder.h"
 
 namespace wicprof::cli {
 

@@ -11,7 +11,7 @@
 #include "protocol/result.h"
 #include "protocol/ring.h"
 #include "protocol/session.h"
-#include "store/recorder.h"
+#include "store/write/recorder.h"
 
 namespace wicprof::cli {
 

@@ -5,7 +5,7 @@
 
 #include "protocol/control.h"
 #include "protocol/time.h"
-#include "store/recorder.h"
+#include "store/write/recorder.h"
 
 namespace wicprof::cli {
 

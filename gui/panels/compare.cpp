@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/reports/format.h"
-#include "analyzer/reports/svg_axis.h"
+#include "analyzer/words/format.h"
 #include "gui/panels/list.h"
+#include "reports/html/svg_axis.h"
 
 namespace wicprof::gui {
 

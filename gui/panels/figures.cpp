@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/reports/format.h"
-#include "analyzer/reports/svg_axis.h"
-#include "analyzer/statistics.h"
+#include "analyzer/measure/statistics.h"
+#include "analyzer/words/format.h"
 #include "gui/panels/list.h"
 #include "gui/panels/plot.h"
 #include "gui/view/mark_labels.h"
+#include "reports/html/svg_axis.h"
 
 namespace wicprof::gui {
 

@@ -1,7 +1,7 @@
 // Findings with their evidence and remedy, the classification, and what could not be looked at.
 #include <fmt/format.h>
 
-#include "analyzer/reports/format.h"
+#include "analyzer/words/format.h"
 #include "gui/panels/list.h"
 
 namespace wicprof::gui {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analyzer/reports/format.h"
+#include "analyzer/words/format.h"
 #include "gui/panels/list.h"
 
 namespace wicprof::gui {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "analyzer/figures/list.h"
-#include "analyzer/reports/figure_report.h"
 #include "gui/source/members.h"
+#include "reports/parts/figure_report.h"
 
 namespace wicprof::gui {
 

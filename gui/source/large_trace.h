@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace_model.h"
+#include "analyzer/trace/trace_model.h"
 #include "gui/view/search.h"
 #include "gui/view/timeline.h"
 #include "protocol/result.h"
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 namespace wicprof::gui {
 

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <memory>
 
-#include "analyzer/trace_model.h"
+#include "analyzer/trace/trace_model.h"
 #include "gui/source/growing_list.h"
 #include "protocol/result.h"
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 namespace wicprof::gui {
 

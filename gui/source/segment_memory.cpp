@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "analyzer/statistics.h"
-#include "analyzer/timed_units.h"
+#include "analyzer/compare/timed_units.h"
+#include "analyzer/measure/statistics.h"
 
 namespace wicprof::gui {
 

@@ -18,7 +18,7 @@
 #include "gui/source/live_model.h"
 #include "gui/source/segment_memory.h"
 #include "protocol/session.h"
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 namespace wicprof::gui {
 

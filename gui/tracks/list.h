@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/trace_model.h"
+#include "analyzer/trace/trace_model.h"
 #include "gui/view/track.h"
 
 namespace wicprof::gui {

@@ -6,8 +6,8 @@
 #include <ranges>
 #include <tuple>
 
-#include "analyzer/reports/format.h"
-#include "analyzer/wait_states.h"
+#include "analyzer/waits/wait_states.h"
+#include "analyzer/words/format.h"
 #include "gui/tracks/list.h"
 
 namespace wicprof::gui {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gui/view/colours.h"
-#include "store/lane_block.h"
+#include "store/summaries/lane_block.h"
 
 namespace wicprof::gui {
 

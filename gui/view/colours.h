@@ -1,7 +1,7 @@
-// The window's colours are those of all pictures: analyzer/colours.h.
+// The window's colours are those of all pictures: analyzer/words/colours.h.
 #pragma once
 
-#include "analyzer/colours.h"
+#include "analyzer/words/colours.h"
 #include "protocol/strategy.h"
 
 namespace wicprof::gui {

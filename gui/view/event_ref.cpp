@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "analyzer/device_work.h"
-#include "analyzer/reports/format.h"
-#include "analyzer/sites.h"
+#include "analyzer/trace/device_work.h"
+#include "analyzer/waits/sites.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::gui {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/trace_model.h"
-#include "store/lanes.h"
+#include "analyzer/trace/trace_model.h"
+#include "store/summaries/lanes.h"
 
 namespace wicprof::gui {
 

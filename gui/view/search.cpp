@@ -4,7 +4,7 @@
 #include <cctype>
 #include <map>
 
-#include "analyzer/reports/format.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::gui {
 

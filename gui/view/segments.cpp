@@ -6,8 +6,8 @@
 #include <set>
 #include <tuple>
 
-#include "analyzer/reports/format.h"
-#include "analyzer/statistics.h"
+#include "analyzer/measure/statistics.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::gui {
 

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <map>
 
-#include "analyzer/reports/format.h"
-#include "analyzer/reports/model_text.h"
-#include "analyzer/reports/parts.h"
-#include "analyzer/statistics.h"
+#include "analyzer/measure/statistics.h"
+#include "analyzer/words/format.h"
+#include "reports/parts/model_text.h"
+#include "reports/parts/parts.h"
 
 namespace wicprof::gui {
 

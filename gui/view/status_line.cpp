@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "analyzer/reports/format.h"
+#include "analyzer/words/format.h"
 
 namespace wicprof::gui {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzer/reports/format.h"
+#include "analyzer/words/format.h"
 #include "gui/tracks/list.h"
 
 namespace wicprof::gui {

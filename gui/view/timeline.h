@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/matching.h"
-#include "analyzer/trace_model.h"
+#include "analyzer/trace/trace_model.h"
+#include "analyzer/waits/matching.h"
 #include "gui/view/track.h"
 
 namespace wicprof::gui {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "analyzer/reports/format.h"
+#include "analyzer/words/format.h"
 #include "gui/actions.h"
 #include "gui/panels/list.h"
 

@@ -1,4 +1,4 @@
-// ImGui's own colours and sizes, from the colours of all pictures (analyzer/colours.h).
+// ImGui's own colours and sizes, from the colours of all pictures (analyzer/words/colours.h).
 #pragma once
 
 #include "gui/window/ui.h"

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "analyzer/classify.h"
+#include "analyzer/communication/classify.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {

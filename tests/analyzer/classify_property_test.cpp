@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/classify.h"
+#include "analyzer/communication/classify.h"
 #include "talk.h"
 
 namespace wicprof::analyzer {

@@ -1,4 +1,4 @@
-#include "analyzer/classify.h"
+#include "analyzer/communication/classify.h"
 
 #include <gtest/gtest.h>
 

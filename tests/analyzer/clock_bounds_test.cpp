@@ -1,4 +1,4 @@
-#include "analyzer/clock_bounds.h"
+#include "analyzer/trace/clock_bounds.h"
 
 #include <gtest/gtest.h>
 

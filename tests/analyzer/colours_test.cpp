@@ -1,12 +1,12 @@
 // The colour language: whether readers with any colour vision can tell its states apart, and whether the report has it.
-#include "analyzer/colours.h"
+#include "analyzer/words/colours.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/reports/html/assets.h"
+#include "reports/html/assets.h"
 
 namespace wicprof::analyzer {
 namespace {

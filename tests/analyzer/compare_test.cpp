@@ -1,4 +1,4 @@
-#include "analyzer/compare.h"
+#include "analyzer/compare/compare.h"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/figures/list.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include "tests/store/support.h"
 
 namespace wicprof::analyzer {

@@ -1,7 +1,7 @@
 // The limits of real GPUs, as CUDA's programming guide gives them by compute capability.
 #pragma once
 
-#include "store/rows.h"
+#include "store/format/rows.h"
 
 namespace wicprof::analyzer::test_devices {
 

@@ -1,9 +1,9 @@
 // What a comparison tells apart: sites, edges, NVTX ranges, many runs.
-#include "analyzer/differences.h"
+#include "analyzer/compare/differences.h"
 
 #include <gtest/gtest.h>
 
-#include "analyzer/compare.h"
+#include "analyzer/compare/compare.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {

@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "analyzer/analysis.h"
-#include "analyzer/reports/csv.h"
-#include "analyzer/reports/perfetto.h"
+#include "reports/csv/csv.h"
+#include "reports/perfetto/perfetto.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "analyzer/figures/list.h"
-#include "analyzer/prediction_constants.h"
-#include "analyzer/reports/figure_report.h"
+#include "analyzer/path/prediction_constants.h"
+#include "reports/parts/figure_report.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {

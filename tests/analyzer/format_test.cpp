@@ -1,9 +1,9 @@
-#include "analyzer/reports/format.h"
+#include "analyzer/words/format.h"
 
 #include <gtest/gtest.h>
 
-#include "analyzer/reports/svg_axis.h"
 #include "analyzer/rules/remedy.h"
+#include "reports/html/svg_axis.h"
 
 namespace wicprof::analyzer {
 namespace {

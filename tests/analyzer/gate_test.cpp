@@ -1,4 +1,4 @@
-#include "analyzer/gate.h"
+#include "analyzer/gate/gate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analyzer/iterations.h"
+#include "analyzer/waits/iterations.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "analyzer/loop_kind.h"
-#include "analyzer/nvdisasm.h"
+#include "analyzer/machine_code/loop_kind.h"
+#include "analyzer/machine_code/nvdisasm.h"
 #include "sass_listings.h"
 
 namespace wicprof::analyzer {

@@ -1,4 +1,4 @@
-#include "analyzer/matching.h"
+#include "analyzer/waits/matching.h"
 
 #include <gtest/gtest.h>
 

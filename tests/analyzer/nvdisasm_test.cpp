@@ -1,5 +1,5 @@
 // Listings of nvdisasm and cuobjdump, read.
-#include "analyzer/nvdisasm.h"
+#include "analyzer/machine_code/nvdisasm.h"
 
 #include <gtest/gtest.h>
 

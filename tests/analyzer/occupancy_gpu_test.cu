@@ -2,7 +2,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/occupancy.h"
+#include "analyzer/work/occupancy.h"
 
 namespace wicprof::analyzer {
 namespace {

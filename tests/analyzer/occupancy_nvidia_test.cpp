@@ -4,7 +4,7 @@
 
 #include <climits>
 
-#include "analyzer/occupancy.h"
+#include "analyzer/work/occupancy.h"
 #include "devices.h"
 
 namespace wicprof::analyzer {

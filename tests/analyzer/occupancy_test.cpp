@@ -1,4 +1,4 @@
-#include "analyzer/occupancy.h"
+#include "analyzer/work/occupancy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Polling told from samples and instructions, and what the rule says of it.
-#include "analyzer/polling_loops.h"
+#include "analyzer/machine_code/polling_loops.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Critical path, interference, overlap, and the prediction that rests on the first.
-#include "analyzer/predict.h"
+#include "analyzer/path/predict.h"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "analyzer/compare.h"
-#include "analyzer/interference.h"
-#include "analyzer/overlap.h"
-#include "analyzer/prediction_constants.h"
+#include "analyzer/compare/compare.h"
+#include "analyzer/path/prediction_constants.h"
+#include "analyzer/work/interference.h"
+#include "analyzer/work/overlap.h"
 #include "program.h"
 #include "synthetic.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "analyzer/trace_model.h"
+#include "analyzer/trace/trace_model.h"
 
 namespace wicprof::analyzer::test_program {
 

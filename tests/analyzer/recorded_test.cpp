@@ -19,8 +19,8 @@
 #include "protocol/events/thread_sample.h"
 #include "protocol/events/wait.h"
 #include "protocol/ring.h"
-#include "store/reader.h"
-#include "store/recorder.h"
+#include "store/read/reader.h"
+#include "store/write/recorder.h"
 
 namespace wicprof::analyzer {
 namespace {

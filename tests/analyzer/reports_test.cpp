@@ -7,7 +7,7 @@
 #include <string>
 
 #include "analyzer/analysis.h"
-#include "analyzer/reports/format.h"
+#include "analyzer/words/format.h"
 #include "sampled_program.h"
 #include "synthetic.h"
 

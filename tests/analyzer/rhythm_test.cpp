@@ -1,5 +1,5 @@
 // What an iteration is, and how often each side sends in it.
-#include "analyzer/rhythm.h"
+#include "analyzer/communication/rhythm.h"
 
 #include <gtest/gtest.h>
 

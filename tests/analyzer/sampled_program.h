@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/nvdisasm.h"
+#include "analyzer/machine_code/nvdisasm.h"
 #include "sass_listings.h"
 #include "synthetic.h"
 

@@ -1,4 +1,4 @@
-#include "analyzer/sites.h"
+#include "analyzer/waits/sites.h"
 
 #include <gtest/gtest.h>
 

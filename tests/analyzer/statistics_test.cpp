@@ -1,4 +1,4 @@
-#include "analyzer/statistics.h"
+#include "analyzer/measure/statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace_model.h"
+#include "analyzer/trace/trace_model.h"
 
 namespace wicprof::analyzer::synthetic {
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analyzer/reports/html/alignment.h"
-#include "analyzer/reports/html/lanes.h"
-#include "analyzer/reports/html/timeline_data.h"
+#include "reports/html/alignment.h"
+#include "reports/html/lanes.h"
+#include "reports/html/timeline_data.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer::html {

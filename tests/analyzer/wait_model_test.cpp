@@ -1,10 +1,10 @@
-#include "analyzer/wait_model.h"
+#include "analyzer/waits/wait_model.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "analyzer/step_count.h"
+#include "analyzer/measure/step_count.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {

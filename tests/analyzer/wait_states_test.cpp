@@ -1,4 +1,4 @@
-#include "analyzer/wait_states.h"
+#include "analyzer/waits/wait_states.h"
 
 #include <gtest/gtest.h>
 

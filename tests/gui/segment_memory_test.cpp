@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analyzer/compare.h"
+#include "analyzer/compare/compare.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace wicprof::gui {

@@ -17,6 +17,7 @@ VERSION = 14
 COLUMNS = 120
 PARTS = ["protocol", "collector", "wic-backend", "store", "analyzer", "reports", "gui", "cli", "samples", "bench",
          "tests", "docs"]
+RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 SOURCES = {".h", ".cpp", ".cu", ".cuh"}
 
 
@@ -50,7 +51,9 @@ def unformatted(files, style):
 
 
 def long_lines(path):
-    return [f"{path}:{number}" for number, line in enumerate(path.read_text().splitlines(), 1) if len(line) > COLUMNS]
+    """Where code is longer than the limit. Raw strings hold other programs' output, whose lines are what they are."""
+    code = RAW_STRING.sub(lambda match: "\n" * match.group(0).count("\n"), path.read_text())
+    return [f"{path}:{number}" for number, line in enumerate(code.splitlines(), 1) if len(line) > COLUMNS]
 
 
 class Tree(unittest.TestCase):

@@ -1,7 +1,7 @@
 """Reads every include line and fails on an arrow between parts that docs/architecture.md does not have.
 
-    protocol <- {collector, wic-backend, store};  {protocol, store} <- analyzer <- gui <- cli
-    samples and docs/examples see only wic-backend/include;  only store sees SQLite;  tests and bench see all but SQLite
+    protocol <- {collector, wic-backend, store};  {protocol, store} <- analyzer <- reports <- gui <- cli
+    samples and docs/examples see only wic-backend/include;  only store sees SQLite, and bench for its yardstick;  tests and bench see everything else
 """
 
 import pathlib
@@ -13,7 +13,7 @@ import unittest
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
 
 PUBLIC = "wic-backend/include"  # what a program that uses the back end includes
-EVERYTHING = {"protocol", "collector", "wic-backend", PUBLIC, "store", "analyzer", "cli", "gui", "samples", "bench", "docs",
+EVERYTHING = {"protocol", "collector", "wic-backend", PUBLIC, "store", "analyzer", "reports", "cli", "gui", "samples", "bench", "docs",
               "tests"}
 
 # part -> the parts whose headers it may include; its own always.
@@ -24,18 +24,32 @@ MAY_SEE = {
     PUBLIC: {"protocol"},
     "store": {"protocol"},
     "analyzer": {"protocol", "store"},
-    "cli": {"protocol", "store", "analyzer", "gui"},
-    "gui": {"protocol", "store", "analyzer"},
+    "reports": {"protocol", "store", "analyzer"},
+    "gui": {"protocol", "store", "analyzer", "reports"},
+    "cli": {"protocol", "store", "analyzer", "reports", "gui"},
     "samples": {PUBLIC},
     "docs": {PUBLIC},  # the examples
     "bench": EVERYTHING,
     "tests": EVERYTHING,
 }
 
+# part -> its rooms in the order of the pipeline: a room may include the rooms before it, never one after it. "." holds the
+# files that lie in the part's folder itself.
+ROOMS = {
+    "analyzer": ["words", "measure", "trace", "waits", "work", "machine_code", "communication", "path", "compare", "rules",
+                 "figures", ".", "gate"],
+    "reports": ["parts", "text", "json", "html", "markdown", "junit", "csv", "perfetto", "."],
+    "store": ["sqlite", "format", "summaries", "write", "read"],
+    "wic-backend": ["src/device", "simt", "cuda", "src/records", "src/strategy", "src/channel", "src/runtime"],
+    "collector": ["translate", ".", "sources"],
+    "gui": ["window", "source", "view", "tracks", ".", "panels"],
+    "cli": [".", "checks", "record", "ci", "commands"],
+}
+
 # Headers from outside -> the parts that may include them.
 GPU_PARTS = {"collector", "wic-backend", PUBLIC, "samples", "bench", "tests"}
 OUTSIDE = [
-    (re.compile(r"^sqlite3"), {"store"}, "SQLite"),
+    (re.compile(r"^sqlite3"), {"store", "bench"}, "SQLite"),
     (re.compile(r"^cupti"), {"collector", "bench", "tests"}, "CUPTI"),
     (re.compile(r"^(cuda|cooperative_groups|device_launch|nvtx3|nvToolsExt)"), GPU_PARTS, "CUDA"),
 ]
@@ -49,6 +63,32 @@ def part_of(path, root):
     if relative.startswith(PUBLIC + "/"):
         return PUBLIC
     return relative.split("/")[0]
+
+
+def room_of(path, root):
+    """The room of its part that a file lies in; None where the part has no rooms."""
+    relative = path.relative_to(root).as_posix()
+    part = part_of(path, root)
+    if part not in ROOMS:
+        return None
+    inside = relative[len(part) + 1:]
+    for room in sorted(ROOMS[part], key=len, reverse=True):
+        if room != "." and inside.startswith(room + "/"):
+            return room
+    return "." if "/" not in inside else inside.rsplit("/", 1)[0]
+
+
+def room_violation(source, header, root):
+    """What is wrong with an include line between two rooms of one part, or None."""
+    part, inner, outer = part_of(source, root), room_of(source, root), room_of(header, root)
+    if inner == outer:
+        return None
+    for room in (inner, outer):
+        if room not in ROOMS[part]:
+            return f"{part}/{room} is no room that tests/layering/check_layers.py knows"
+    if ROOMS[part].index(outer) > ROOMS[part].index(inner):
+        return f"{part}/{inner} comes before {part}/{outer} and may not include {header.relative_to(root)}"
+    return None
 
 
 def find_header(name, source, root):
@@ -79,6 +119,10 @@ def violations(root):
                 seen = part_of(header, root)
                 if seen != part and seen not in MAY_SEE[part]:
                     yield f"{where}: {part} may not include {name}, which is {seen}'s"
+                elif seen == part and part in ROOMS:
+                    problem = room_violation(source, header, root)
+                    if problem:
+                        yield f"{where}: {problem}"
                 continue
             if match.group(1) == '"' and name.split("/")[0] in MAY_SEE:
                 yield f"{where}: there is no {name}"
@@ -114,6 +158,18 @@ class Checker(unittest.TestCase):
                 found = self.found(f"{part}/source.cpp", f'#include "{header}"', header)
                 self.assertEqual(len(found), 0 if other == part or other in allowed else 1, (part, other, found))
 
+    def test_every_pair_of_rooms(self):
+        for part, rooms in ROOMS.items():
+            for inner, room in enumerate(rooms):
+                for outer, other in enumerate(rooms):
+                    source = f"{part}/{room}/source.cpp".replace("/./", "/")
+                    header = f"{part}/{other}/thing.h".replace("/./", "/")
+                    found = self.found(source, f'#include "{header}"', header)
+                    self.assertEqual(len(found), 1 if outer > inner else 0, (source, header, found))
+
+    def test_unknown_room(self):
+        self.assertEqual(len(self.found("store/attic/a.cpp", '#include "store/format/b.h"', "store/format/b.h")), 1)
+
     def test_public_header_by_its_short_name(self):
         self.assertEqual(self.found("samples/a/a.cu", '#include "wic/wait.h"', f"{PUBLIC}/wic/wait.h"), [])
         self.assertEqual(len(self.found("collector/a.cpp", "#include <wic/wait.h>", f"{PUBLIC}/wic/wait.h")), 1)
@@ -123,7 +179,7 @@ class Checker(unittest.TestCase):
 
     def test_outside_headers(self):
         self.assertEqual(self.found("store/a.cpp", "#include <sqlite3.h>"), [])
-        for part in set(MAY_SEE) - {"store"}:
+        for part in set(MAY_SEE) - {"store", "bench"}:
             self.assertEqual(len(self.found(f"{part}/a.cpp", "  #  include <sqlite3.h>")), 1, part)
         self.assertEqual(len(self.found("protocol/a.h", "#include <cuda_runtime.h>")), 1)
         self.assertEqual(len(self.found("cli/a.cpp", "#include <cupti.h>")), 1)

@@ -1,5 +1,5 @@
 // Device time to host time, against clocks whose true relation is known.
-#include "store/clock_converter.h"
+#include "store/write/clock_converter.h"
 
 #include <cmath>
 #include <random>

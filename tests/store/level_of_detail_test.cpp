@@ -1,5 +1,5 @@
 // The summaries that a trace keeps, against the same worked out from its rows one by one.
-#include "store/lane_builder.h"
+#include "store/summaries/lane_builder.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include "tests/store/random_trace.h"
 
 namespace wicprof::store {
@@ -36,7 +36,8 @@ void put_in_rows(Things& to, const TrackKey& key, std::vector<Thing> things) {
   }
 }
 
-/// How many stand at the barrier behind each wait, by the words of store/wait_states.h and nothing else of it.
+/// How many stand at the barrier behind each wait, by the words of store/summaries/wait_states.h and nothing else of
+/// it.
 std::vector<std::int64_t> behind(const Reader& reader, const std::vector<WaitRow>& waits) {
   std::map<SiteId, Pollers> pollers;
   for (const SiteRow& site : *reader.sites()) pollers[site.id] = site.pollers;

@@ -6,8 +6,8 @@
 
 #include <filesystem>
 
-#include "store/schema.h"
-#include "store/sqlite.h"
+#include "store/format/schema.h"
+#include "store/sqlite/sqlite.h"
 #include "tests/store/support.h"
 
 namespace wicprof::store {

@@ -1,9 +1,9 @@
 // What a trace calls the devices and sites of several processes, which each number for themselves.
-#include "store/participants.h"
+#include "store/write/participants.h"
 
 #include "protocol/events/call.h"
 #include "protocol/events/kernel.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include "tests/store/support.h"
 
 namespace wicprof::store {

@@ -1,5 +1,5 @@
 // What a trace keeps when only a part of a run is to be captured.
-#include "store/retention.h"
+#include "store/write/retention.h"
 
 #include <filesystem>
 
@@ -7,7 +7,7 @@
 #include "protocol/events/kernel.h"
 #include "protocol/events/nvtx.h"
 #include "protocol/events/process.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include "tests/store/support.h"
 
 namespace wicprof::store {

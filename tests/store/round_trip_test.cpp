@@ -19,7 +19,7 @@
 #include "protocol/events/sync.h"
 #include "protocol/events/thread_sample.h"
 #include "protocol/events/uvm.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include "tests/store/support.h"
 
 namespace wicprof::store {

@@ -3,8 +3,8 @@
 #include <set>
 #include <sstream>
 
-#include "store/sqlite.h"
-#include "store/stat_list.h"
+#include "store/format/stat_list.h"
+#include "store/sqlite/sqlite.h"
 #include "tests/store/support.h"
 
 namespace wicprof::store {

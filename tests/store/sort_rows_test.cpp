@@ -1,4 +1,4 @@
-#include "store/sort_rows.h"
+#include "store/read/sort_rows.h"
 
 #include <gtest/gtest.h>
 

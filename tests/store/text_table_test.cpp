@@ -1,4 +1,4 @@
-#include "store/text_table.h"
+#include "store/sqlite/text_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/automatic.h"
+#include "src/strategy/automatic.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/availability_bitmap.h"
+#include "src/channel/availability_bitmap.h"
 
 #include <gtest/gtest.h>
 

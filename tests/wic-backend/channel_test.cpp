@@ -5,8 +5,8 @@
 #include <random>
 #include <thread>
 
-#include "src/host_doorbell.h"
-#include "src/monitor.h"
+#include "src/channel/monitor.h"
+#include "src/device/host_doorbell.h"
 
 namespace wic::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <thread>
 
-#include "src/record_drain.h"
+#include "src/records/record_drain.h"
 #include "wic/launch.h"
 #include "wic/runtime.h"
 #include "wic/signal.h"

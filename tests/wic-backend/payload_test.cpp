@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "src/record_events.h"
+#include "src/records/record_events.h"
 #include "wic/record.h"
 
 namespace wic {

@@ -1,5 +1,5 @@
 // The queue of requests beside a plain list that is scanned for every tag.
-#include "src/pending_queue.h"
+#include "src/channel/pending_queue.h"
 
 #include <gtest/gtest.h>
 

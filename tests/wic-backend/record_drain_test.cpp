@@ -1,4 +1,4 @@
-#include "src/record_drain.h"
+#include "src/records/record_drain.h"
 
 #include <gtest/gtest.h>
 

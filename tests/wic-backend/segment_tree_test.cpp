@@ -1,5 +1,5 @@
 // The page tree beside a plain array of pages that does the same by scanning.
-#include "src/segment_tree.h"
+#include "src/channel/segment_tree.h"
 
 #include <gtest/gtest.h>
 

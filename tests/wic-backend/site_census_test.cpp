@@ -1,4 +1,4 @@
-#include "src/site_census.h"
+#include "src/strategy/site_census.h"
 
 #include <gtest/gtest.h>
 

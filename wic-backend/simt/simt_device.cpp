@@ -10,7 +10,7 @@
 #include <functional>
 #include <thread>
 
-#include "src/host_doorbell.h"
+#include "src/device/host_doorbell.h"
 
 namespace wic::simt {
 

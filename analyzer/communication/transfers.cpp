@@ -1,0 +1,255 @@
+#include "analyzer/communication/transfers.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "analyzer/measure/flat_index.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+/// Stable; does nothing where the order is right already, which it mostly is.
+void put_in_order(std::span<std::uint32_t> list, const auto& earlier) {
+  if (!std::is_sorted(list.begin(), list.end(), earlier)) std::stable_sort(list.begin(), list.end(), earlier);
+}
+
+/// From how many each has to where each begins, and behind the last where all end.
+void turn_into_begins(std::vector<std::uint32_t>& counts) {
+  std::uint32_t total = 0;
+  for (std::uint32_t& count : counts) total += std::exchange(count, total);
+  counts.push_back(total);
+}
+
+/// Calls `take` with each part of a list whose members have the same number in `of`, in the list's order.
+void for_each_part(std::span<std::uint32_t> list, const std::vector<std::uint32_t>& of, const auto& take) {
+  for (std::size_t begin = 0, end; begin < list.size(); begin = end) {
+    for (end = begin + 1; end < list.size() && of[list[end]] == of[list[begin]]; ++end) {
+    }
+    take(list.subspan(begin, end - begin));
+  }
+}
+
+/// From whom to whom, at which site; within one party from block to block.
+using Way = std::tuple<SiteId, PartyIndex, PartyIndex, std::uint32_t, std::uint32_t>;
+Way way_of(const Message& m) {
+  const bool blocks = m.from == m.to;
+  return {m.site, m.from, m.to, blocks ? m.sender : 0, blocks ? m.receiver : 0};
+}
+
+class Merging {
+ public:
+  Merging(const TraceModel& model, const Matching& matching, const std::vector<Message>& messages,
+          std::vector<Origin> origins, const std::function<PartyIndex(const WakeEdge&)>& receiver_of)
+      : model_(model),
+        matching_(matching),
+        messages_(messages),
+        origins_(std::move(origins)),
+        receiver_of_(receiver_of) {}
+
+  std::vector<Message> run() {
+    std::vector<std::uint32_t> order = by_way();
+    number_groups(order);
+    way_ = {};
+    count_waits();
+    for_each_part(order, group_, [&](std::span<std::uint32_t> members) {
+      keep_transfers(members, most_waits_.empty() ? 1 : most_waits_[group_[members.front()]]);
+    });
+    order = {};
+    group_ = {};
+    origins_ = {};
+    return in_order_of_time();
+  }
+
+ private:
+  /// The messages way by way, each in order of time.
+  std::vector<std::uint32_t> by_way() {
+    std::map<Way, std::uint32_t> ways;
+    way_.resize(messages_.size());
+    std::vector<std::uint32_t> count;
+    std::array<std::pair<Way, std::uint32_t>, 4> recent;  // messages of few ways come by turns
+    std::size_t known = 0;
+    for (std::size_t i = 0; i < messages_.size(); ++i) {
+      const Way way = way_of(messages_[i]);
+      std::size_t r = 0;
+      while (r < known && recent[r].first != way) ++r;
+      if (r == known) {
+        const std::uint32_t number = ways.try_emplace(way, static_cast<std::uint32_t>(count.size())).first->second;
+        if (number == count.size()) count.push_back(0);
+        r = known < recent.size() ? known++ : i % recent.size();
+        recent[r] = {way, number};
+      }
+      way_[i] = recent[r].second;
+      ++count[way_[i]];
+    }
+    // Ways in their own order, so that the answer does not hang on which came first.
+    std::vector<std::uint32_t> next(count.size());
+    std::uint32_t total = 0;
+    for (const auto& [way, number] : ways) {
+      next[number] = total;
+      total += count[number];
+    }
+    std::vector<std::uint32_t> order(messages_.size());
+    for (std::uint32_t i = 0; i < messages_.size(); ++i) order[next[way_[i]]++] = i;
+    for_each_part(order, way_, [&](std::span<std::uint32_t> part) {
+      put_in_order(part, [&](std::uint32_t a, std::uint32_t b) { return messages_[a].at < messages_[b].at; });
+    });
+    return order;
+  }
+
+  /// Numbers those of one way and iteration alike, and puts them side by side; an iteration whose number comes again
+  /// later is another one.
+  void number_groups(std::vector<std::uint32_t>& order) {
+    std::vector<std::uint32_t> run(messages_.size());
+    std::uint32_t now = 0, top = 0, first = 0;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const Message& m = messages_[order[k]];
+      const bool other = k == 0 || way_[order[k]] != way_[order[k - 1]];
+      if (other || (m.iteration + 2 < top && m.iteration <= first + 2)) {
+        ++now;
+        top = first = m.iteration;
+      }
+      top = std::max(top, m.iteration);
+      run[order[k]] = now;
+    }
+    for_each_part(order, run, [&](std::span<std::uint32_t> part) {
+      put_in_order(part,
+                   [&](std::uint32_t a, std::uint32_t b) { return messages_[a].iteration < messages_[b].iteration; });
+    });
+    group_.resize(messages_.size());
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const bool same = k > 0 && run[order[k]] == run[order[k - 1]] &&
+                        messages_[order[k]].iteration == messages_[order[k - 1]].iteration;
+      if (!same) ++group_count_;
+      group_[order[k]] = group_count_ - 1;
+    }
+  }
+
+  /// Of each group, how often the waiter that waited most did so.
+  void count_waits() {
+    std::vector<std::uint32_t> message_of(model_.signals.size(), Origin::kNone);
+    std::unordered_map<std::uint64_t, std::uint32_t> others;  // of signals to several parties: signal and party
+    const auto key = [](std::uint32_t signal, PartyIndex to) { return (std::uint64_t{signal} << 32) | to; };
+    for (std::uint32_t i = 0; i < messages_.size(); ++i) {
+      const std::uint32_t signal = origins_[i].signal;
+      if (signal == Origin::kNone) continue;
+      if (message_of[signal] == Origin::kNone) {
+        message_of[signal] = i;
+      } else {
+        others.emplace(key(signal, messages_[i].to), i);
+      }
+    }
+    const auto group_of = [&](const WakeEdge& edge) {
+      std::uint32_t message = message_of[edge.signal];
+      if (message == Origin::kNone) return Origin::kNone;
+      const PartyIndex to = receiver_of_(edge);
+      if (messages_[message].to != to) {
+        const auto other = others.find(key(edge.signal, to));
+        if (other == others.end()) return Origin::kNone;
+        message = other->second;
+      }
+      return group_[message];
+    };
+    // Each group's waiters side by side.
+    std::vector<std::uint32_t> begins(group_count_, 0);
+    for (const WakeEdge& edge : matching_.edges) {
+      const std::uint32_t group = group_of(edge);
+      if (group != Origin::kNone) ++begins[group];
+    }
+    if (std::all_of(begins.begin(), begins.end(), [](std::uint32_t waits) { return waits <= 1; })) return;
+    turn_into_begins(begins);
+    FlatIndex numbers;
+    std::vector<std::uint32_t> waiters(begins.back());
+    std::vector<std::uint32_t> next(begins.begin(), begins.end() - 1);
+    for (const WakeEdge& edge : matching_.edges) {
+      const std::uint32_t group = group_of(edge);
+      if (group != Origin::kNone) waiters[next[group]++] = numbers.number(waiter_of(edge));
+    }
+    most_waits_.assign(group_count_, 1);
+    for (std::size_t g = 0; g < group_count_; ++g) {
+      const auto begin = waiters.begin() + begins[g], end = waiters.begin() + begins[g + 1];
+      std::sort(begin, end);
+      for (auto same = begin; same != end;) {
+        const auto other = std::find_if(same, end, [&](std::uint32_t waiter) { return waiter != *same; });
+        most_waits_[g] = std::max(most_waits_[g], static_cast<std::uint32_t>(other - same));
+        same = other;
+      }
+    }
+  }
+
+  std::uint64_t waiter_of(const WakeEdge& edge) const {
+    if (edge.host) return model_.host_waits[edge.wait].thread;
+    const store::WaitRow& wait = model_.waits[edge.wait];
+    return (std::uint64_t{wait.block} << 16) | (wait.warp & 0xffffu);
+  }
+
+  struct Kept {
+    std::uint32_t message = 0, parts = 1;
+  };
+
+  void keep_transfers(std::span<std::uint32_t> members, std::uint32_t waits) {
+    if (members.size() == 1) {
+      kept_.push_back({members.front(), 1});
+      return;
+    }
+    const auto value_of = [&](std::uint32_t i) { return origins_[i].value; };
+    put_in_order(members, [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(value_of(a).value_or(0), messages_[a].at) < std::pair(value_of(b).value_or(0), messages_[b].at);
+    });
+    chosen_.clear();
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const bool known = value_of(members[i]).has_value();
+      if (!known && !chosen_.empty()) continue;
+      if (i == 0 || value_of(members[i]) != value_of(members[i - 1])) chosen_.push_back(members[i]);
+    }
+    // A host's wait has no value: it is no message of its own beside one that has.
+    if (chosen_.size() > 1 && !value_of(chosen_.front())) chosen_.erase(chosen_.begin());
+    const std::size_t count = std::min(std::max<std::size_t>(chosen_.size(), waits), members.size());
+    if (count > chosen_.size()) {
+      put_in_order(members, [&](std::uint32_t a, std::uint32_t b) { return messages_[a].at < messages_[b].at; });
+      chosen_.clear();
+      for (std::size_t k = 0; k < count; ++k) chosen_.push_back(members[k * members.size() / count]);
+    }
+    const auto parts = static_cast<std::uint32_t>(members.size() / chosen_.size());
+    for (const std::uint32_t i : chosen_) kept_.push_back({i, parts});
+  }
+
+  std::vector<Message> in_order_of_time() {
+    const auto earlier = [&](const Kept& a, const Kept& b) {
+      return messages_[a.message].at < messages_[b.message].at;
+    };
+    std::stable_sort(kept_.begin(), kept_.end(), earlier);
+    std::vector<Message> transfers;
+    transfers.reserve(kept_.size());
+    for (const Kept& kept : kept_) {
+      transfers.push_back(messages_[kept.message]);
+      transfers.back().parts = kept.parts;
+    }
+    return transfers;
+  }
+
+  const TraceModel& model_;
+  const Matching& matching_;
+  const std::vector<Message>& messages_;
+  std::vector<Origin> origins_;
+  const std::function<PartyIndex(const WakeEdge&)>& receiver_of_;
+  std::vector<std::uint32_t> way_, group_;  // of each message
+  std::uint32_t group_count_ = 0;
+  std::vector<std::uint32_t> most_waits_;  // of each group; empty where nobody waits twice
+  std::vector<std::uint32_t> chosen_;
+  std::vector<Kept> kept_;
+};
+
+}  // namespace
+
+std::vector<Message> merge_parts(const TraceModel& model, const Matching& matching,
+                                 const std::vector<Message>& messages, std::vector<Origin> origins,
+                                 const std::function<PartyIndex(const WakeEdge&)>& receiver_of) {
+  return Merging(model, matching, messages, std::move(origins), receiver_of).run();
+}
+
+}  // namespace wicprof::analyzer

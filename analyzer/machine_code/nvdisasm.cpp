@@ -1,0 +1,251 @@
+#include "analyzer/machine_code/nvdisasm.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace wicprof::analyzer {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::optional<std::uint64_t> hexadecimal(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+struct Line {
+  std::string_view file;
+  std::uint32_t number = 0;
+  bool operator==(const Line&) const = default;
+};
+
+// `//## File "FILE", line N`, perhaps with ` inlined at "FILE", line N` behind it, once or more: innermost first.
+std::vector<Line> source_lines(std::string_view text) {
+  std::vector<Line> lines;
+  for (std::size_t open = text.find('"'); open != text.npos; open = text.find('"', open)) {
+    const std::string_view rest = text.substr(open + 1);
+    const std::size_t quote = rest.find('"');
+    constexpr std::string_view kLine = "\", line ";
+    if (quote == rest.npos || !rest.substr(quote).starts_with(kLine)) break;
+    const std::string_view digits = rest.substr(quote + kLine.size());
+    Line line{rest.substr(0, quote)};
+    std::from_chars(digits.data(), digits.data() + digits.size(), line.number);
+    lines.push_back(line);
+    open += 1 + quote + kLine.size();
+  }
+  return lines;
+}
+
+// /usr/local/cuda-13.0/include/x.h, with whatever else on the way; a user's folder may well be called cuda-samples.
+bool is_in_versioned_toolkit(std::string_view file) {
+  constexpr std::string_view kCuda = "/cuda-";
+  for (std::size_t at = file.find(kCuda); at != file.npos; at = file.find(kCuda, at + 1)) {
+    const std::string_view rest = file.substr(at + kCuda.size());
+    const std::size_t version = std::min(rest.find_first_not_of("0123456789."), rest.size());
+    const bool folder = version > 0 && rest.substr(version).starts_with('/');
+    if (folder && rest.substr(version).find("/include/") != rest.npos) return true;
+  }
+  return false;
+}
+
+// Headers that come with the toolkit or the system.
+bool is_toolkit_file(std::string_view file) {
+  static constexpr std::array<std::string_view, 7> kFolders = {
+      "/cuda/std/",    "/cuda/include/",    "/cccl/", "/targets/x86_64-linux/include/", "/targets/sbsa-linux/include/",
+      "/usr/include/", "cooperative_groups"};
+  static constexpr std::array<std::string_view, 3> kBeginnings = {"sm_", "device_atomic_functions",
+                                                                  "cuda_device_runtime"};
+  if (std::any_of(kFolders.begin(), kFolders.end(), [&](auto part) { return file.find(part) != file.npos; }))
+    return true;
+  if (is_in_versioned_toolkit(file)) return true;
+  const std::string_view name = file.substr(file.rfind('/') + 1);
+  return std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](auto begin) { return name.starts_with(begin); });
+}
+
+struct Instruction {
+  std::uint64_t address;
+  std::string_view text;
+  std::string_view file;
+  std::uint32_t line;
+};
+
+// One `.text` section: its instructions, and what its labels stand for.
+struct Section {
+  std::string name;
+  std::vector<Instruction> instructions;
+  std::map<std::string, std::uint64_t, std::less<>> labels;
+  std::set<std::string, std::less<>> functions;  // labels that were declared as functions
+};
+
+class Parser {
+ public:
+  Parser(std::uint64_t module, const std::set<std::string>& symbols) : module_(module), symbols_(symbols) {}
+
+  std::vector<store::SassRow> parse(std::string_view listing) {
+    while (!listing.empty()) {
+      const std::size_t end = std::min(listing.find('\n'), listing.size());
+      take(trimmed(listing.substr(0, end)));
+      listing.remove_prefix(std::min(end + 1, listing.size()));
+    }
+    close_section();
+    return std::move(rows_);
+  }
+
+ private:
+  void take(std::string_view line) {
+    if (line.empty()) return;
+    constexpr std::string_view kFunction = "Function : ";  // cuobjdump
+    if (line.starts_with(".section")) {
+      const std::string_view name = trimmed(line.substr(8));
+      open_section(name.substr(0, name.find(',')));
+    } else if (line.starts_with(kFunction)) {
+      open_section(".text." + std::string(trimmed(line.substr(kFunction.size()))));
+    } else if (line.starts_with(".type") && line.find("@function") != line.npos) {
+      const std::string_view name = trimmed(line.substr(5));
+      section_.functions.emplace(name.substr(0, name.find(',')));
+    } else if (line.starts_with("//##")) {
+      take_source_line(line);
+    } else if (line.ends_with(':') && line.find(' ') == line.npos) {
+      take_label(line.substr(0, line.size() - 1));
+    } else {
+      take_instruction(line);
+    }
+  }
+
+  void open_section(std::string_view name) {
+    constexpr std::string_view kText = ".text.";
+    const std::string opened(name.starts_with(kText) ? name.substr(kText.size()) : std::string_view());
+    if (!opened.empty() && opened == section_.name) return;
+    close_section();
+    section_.name = opened;
+  }
+
+  void take_label(std::string_view label) {
+    // Listings without .section lines name the section by this label alone.
+    if (label.starts_with(".text.")) return open_section(label);
+    open_labels_.emplace_back(label);
+  }
+
+  void take_source_line(std::string_view text) {
+    const std::vector<Line> lines = source_lines(text);
+    if (lines.empty()) return;
+    if (!lines_open_) frames_.clear();
+    lines_open_ = true;
+    for (const Line& line : lines) {
+      // The next comment repeats where this one's code was inlined.
+      if (frames_.empty() || frames_.back() != line) frames_.push_back(line);
+    }
+  }
+
+  Line current_line() const {
+    for (const Line& frame : frames_) {
+      if (!is_toolkit_file(frame.file)) return frame;
+    }
+    return frames_.empty() ? Line() : frames_.front();
+  }
+
+  void take_instruction(std::string_view line) {
+    // Assemblers print their scheduling words in front: [B------:R-:W-:-:S04].
+    if (line.starts_with("[B")) line = trimmed(line.substr(std::min(line.find(']') + 1, line.size())));
+    if (!line.starts_with("/*") || section_.name.empty()) return;
+    const std::size_t end = line.find("*/");
+    if (end == line.npos) return;
+    const std::optional<std::uint64_t> address = hexadecimal(line.substr(2, end - 2));
+    if (!address) return;  // an encoding: /* 0x... */
+    std::string_view text = trimmed(line.substr(end + 2));
+    text = trimmed(text.substr(0, text.find("/*")));
+    text = trimmed(text.substr(0, text.find("//")));
+    while (!text.empty() && (text.front() == '{' || text.front() == '}')) text = trimmed(text.substr(1));
+    while (!text.empty() && (text.back() == ';' || text.back() == '}')) text = trimmed(text.substr(0, text.size() - 1));
+    if (text.empty() || !(text.front() == '@' || (text.front() >= 'A' && text.front() <= 'Z'))) return;  // data
+    lines_open_ = false;
+    for (const std::string& label : open_labels_) section_.labels[label] = *address;
+    open_labels_.clear();
+    const Line source = current_line();
+    section_.instructions.push_back({*address, text, source.file, source.number});
+  }
+
+  void close_section() {
+    if (!section_.instructions.empty()) {
+      const std::uint64_t begin = section_.instructions.front().address;
+      if (symbols_.contains(section_.name)) add_function(section_.name, begin, section_.instructions.back().address);
+      for (const auto& [label, address] : section_.labels) {
+        const bool inside = label != section_.name && section_.functions.contains(label) && symbols_.contains(label);
+        if (inside) add_function(label, address, end_of_function(address));
+      }
+    }
+    section_ = {};
+    open_labels_.clear();
+    frames_.clear();
+    lines_open_ = false;
+  }
+
+  // The last address before the next function in the section.
+  std::uint64_t end_of_function(std::uint64_t begin) const {
+    std::uint64_t end = section_.instructions.back().address + 1;
+    for (const auto& [label, address] : section_.labels) {
+      if (address > begin && section_.functions.contains(label)) end = std::min(end, address);
+    }
+    return end - 1;
+  }
+
+  void add_function(const std::string& symbol, std::uint64_t begin, std::uint64_t last) {
+    for (const Instruction& instruction : section_.instructions) {
+      if (instruction.address < begin || instruction.address > last) continue;
+      store::SassRow row;
+      row.module = module_;
+      row.symbol = symbol;
+      row.offset = instruction.address - begin;
+      row.text = std::string(instruction.text);
+      row.file = std::string(instruction.file);
+      row.line = instruction.line;
+      if (const auto target = target_of(instruction.text); target && *target >= begin && *target <= last) {
+        row.target = *target - begin;
+      }
+      rows_.push_back(std::move(row));
+    }
+  }
+
+  // Where a branch goes to: a label, or an address.
+  std::optional<std::uint64_t> target_of(std::string_view text) const {
+    if (text.starts_with('@')) text = trimmed(text.substr(std::min(text.find(' '), text.size())));
+    const std::string_view operation = text.substr(0, text.find_first_of(" ."));
+    if (operation != "BRA" && operation != "JMP" && operation != "UBRA") return std::nullopt;
+    if (const std::size_t quote = text.find("`("); quote != text.npos) {
+      const std::string_view label = text.substr(quote + 2, text.find(')', quote) - quote - 2);
+      const auto found = section_.labels.find(label);
+      return found == section_.labels.end() ? std::nullopt : std::optional(found->second);
+    }
+    const std::size_t last = text.find_last_of(" ,");
+    if (last == text.npos || !text.substr(last + 1).starts_with("0x")) return std::nullopt;
+    return hexadecimal(text.substr(last + 3));
+  }
+
+  std::uint64_t module_;
+  const std::set<std::string>& symbols_;
+  Section section_;
+  std::vector<std::string> open_labels_;  // that the next instruction gives their address
+  std::vector<Line> frames_;              // of the source, innermost first
+  bool lines_open_ = false;               // more frames may follow
+  std::vector<store::SassRow> rows_;
+};
+
+}  // namespace
+
+std::vector<store::SassRow> parse_nvdisasm(std::string_view listing, std::uint64_t module,
+                                           const std::set<std::string>& symbols) {
+  return Parser(module, symbols).parse(listing);
+}
+
+}  // namespace wicprof::analyzer

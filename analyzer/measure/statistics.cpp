@@ -1,0 +1,56 @@
+#include "analyzer/measure/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/measure/step_count.h"
+
+namespace wicprof::analyzer {
+
+TimeNs percentile(std::vector<TimeNs> values, double percent) { return percentile_in_place(values, percent); }
+
+TimeNs percentile_in_place(std::vector<TimeNs>& values, double percent) {
+  if (values.empty()) return 0;
+  const double rank = std::ceil(percent / 100.0 * static_cast<double>(values.size()));
+  const auto index = static_cast<std::size_t>(std::clamp(rank, 1.0, static_cast<double>(values.size()))) - 1;
+  const auto nth = values.begin() + static_cast<std::ptrdiff_t>(index);
+  std::nth_element(values.begin(), nth, values.end());
+  return *nth;
+}
+
+TimeNs covered(std::vector<Interval> intervals) {
+  const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
+  if (!std::is_sorted(intervals.begin(), intervals.end(), earlier)) {
+    std::sort(intervals.begin(), intervals.end(), earlier);
+  }
+  TimeNs total = 0;
+  bool any = false;
+  TimeNs reach = 0;
+  for (const Interval& interval : intervals) {
+    const TimeNs from = any ? std::max(interval.begin, reach) : interval.begin;
+    if (interval.end > from) total += interval.end - from;
+    reach = any ? std::max(reach, interval.end) : interval.end;
+    any = true;
+  }
+  return total;
+}
+
+std::uint32_t max_at_once(const std::vector<Interval>& intervals) {
+  std::vector<TimeNs> begins, ends;
+  begins.reserve(intervals.size());
+  ends.reserve(intervals.size());
+  for (const Interval& interval : intervals) {
+    begins.push_back(interval.begin);
+    ends.push_back(std::max(interval.end, interval.begin + 1));
+  }
+  sort_times(begins);
+  sort_times(ends);
+  std::size_t over = 0, most = 0;
+  for (std::size_t begun = 0; begun < begins.size(); ++begun) {
+    while (ends[over] <= begins[begun]) ++over;  // one that ends as another begins does not overlap it
+    most = std::max(most, begun + 1 - over);
+  }
+  return static_cast<std::uint32_t>(most);
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,52 @@
+#include "analyzer/trace/device_work.h"
+
+#include <algorithm>
+
+namespace wicprof::analyzer {
+
+std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& model, const CallIndex& calls) {
+  std::map<StreamKey, std::vector<WorkItem>> work;
+  const auto add = [&](const auto& row, const store::KernelRow* kernel, const store::CopyRow* copy) {
+    if (row.start <= 0 || row.end < row.start) return;
+    work[{row.process, row.context, row.stream}].push_back(
+        {row.device, row.start, row.end, calls.find(row.process, row.correlation), kernel, copy});
+  };
+  for (const store::KernelRow& kernel : model.kernels) add(kernel, &kernel, nullptr);
+  for (const store::CopyRow& copy : model.copies) add(copy, nullptr, &copy);
+  for (auto& [key, items] : work) {
+    const auto earlier = [](const WorkItem& a, const WorkItem& b) { return a.start < b.start; };
+    if (!std::is_sorted(items.begin(), items.end(), earlier)) std::stable_sort(items.begin(), items.end(), earlier);
+  }
+  return work;
+}
+
+bool is_of_backend(const WorkItem& item) {
+  return item.kernel != nullptr && std::string_view(item.kernel->name).starts_with("wic::cuda::");
+}
+
+std::string_view copy_kind_name(CopyKind kind) {
+  switch (kind) {
+    case CopyKind::host_to_device:
+      return "copy host to device";
+    case CopyKind::device_to_host:
+      return "copy device to host";
+    case CopyKind::device_to_device:
+      return "copy within the device";
+    case CopyKind::peer_to_peer:
+      return "copy to another device";
+    case CopyKind::host_to_host:
+      return "copy host to host";
+    case CopyKind::memset:
+      return "memset";
+    case CopyKind::unknown:
+      break;
+  }
+  return "copy";
+}
+
+std::string work_name(const WorkItem& item) {
+  if (item.kernel != nullptr) return item.kernel->name;
+  return item.copy == nullptr ? std::string() : std::string(copy_kind_name(item.copy->kind));
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,237 @@
+#include "analyzer/trace/trace_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "analyzer/trace/damage.h"
+#include "store/read/sort_rows.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+/// Widens [begin, end] by every interval that it is given.
+struct Extent {
+  bool any = false;
+  TimeNs begin = 0, end = 0;
+
+  void add(TimeNs from, TimeNs to) {
+    begin = any ? std::min(begin, from) : from;
+    end = any ? std::max(end, to) : to;
+    any = true;
+  }
+};
+
+Extent extent_of(const TraceModel& model) {
+  Extent extent;
+  for (const auto& wait : model.waits) extent.add(wait.arrived, wait.resumed);
+  for (const auto& signal : model.signals) extent.add(signal.at, signal.at);
+  for (const auto& kernel : model.kernels) extent.add(kernel.start, kernel.end);
+  for (const auto& copy : model.copies) extent.add(copy.start, copy.end);
+  for (const auto& wait : model.host_waits) {
+    if (wait.site != 0) extent.add(wait.begin, wait.end);
+  }
+  if (extent.any) return extent;
+  // A program that put nothing on a device: what its host threads did.
+  for (const auto& wait : model.host_waits) extent.add(wait.begin, wait.end);
+  for (const auto& call : model.calls) extent.add(call.start, call.end);
+  for (const auto& range : model.nvtx) extent.add(range.start, range.end);
+  for (const auto& interval : model.pc_intervals) extent.add(interval.begin, interval.end);
+  return extent;
+}
+
+std::string why_incomplete(const TraceModel& model) {
+  const std::string state = model.meta_value("state");
+  if (state == "complete") return {};
+  if (state == "recording") {
+    return "the trace was never closed: it is still being written, or wic-prof was killed; what came after its last "
+           "batch is missing";
+  }
+  return "the trace does not say whether it was closed";
+}
+
+using store::sort_rows;
+
+}  // namespace
+
+std::string TraceModel::meta_value(const std::string& key) const {
+  const auto found = meta.find(key);
+  return found == meta.end() ? std::string() : found->second;
+}
+
+const store::SiteRow* TraceModel::site(SiteId id) const {
+  const auto found = std::find_if(sites.begin(), sites.end(), [&](const auto& row) { return row.id == id; });
+  return found == sites.end() ? nullptr : &*found;
+}
+
+const store::DeviceRow* TraceModel::device(DeviceId id) const {
+  const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& row) { return row.id == id; });
+  return found == devices.end() ? nullptr : &*found;
+}
+
+const store::ProcessRow* TraceModel::process(store::ProcessId id) const {
+  const auto found = std::find_if(processes.begin(), processes.end(), [&](const auto& row) { return row.id == id; });
+  return found == processes.end() ? nullptr : &*found;
+}
+
+std::size_t TraceModel::program_processes() const {
+  const auto count = std::count_if(processes.begin(), processes.end(), [](const auto& row) { return !is_own(row); });
+  return static_cast<std::size_t>(count);
+}
+
+bool is_own(const store::ProcessRow& process) { return process.name == "wic-prof"; }
+
+std::string TraceModel::site_name(SiteId id) const {
+  const store::SiteRow* row = site(id);
+  return row != nullptr && !row->name.empty() ? row->name : fmt::format("site {}", id);
+}
+
+std::string TraceModel::device_name(DeviceId id) const {
+  if (id == kHostDevice) return "the CPU";
+  const store::DeviceRow* row = device(id);
+  return row != nullptr && !row->name.empty() ? row->name : fmt::format("device {}", id);
+}
+
+std::string TraceModel::device_key(DeviceId id) const {
+  if (id == kHostDevice) return "cpu";
+  return id >= kSimtDeviceBase ? fmt::format("simt:{}", id - kSimtDeviceBase) : fmt::format("cuda:{}", id);
+}
+
+namespace {
+
+/// Fills in what is derived from lists in order of time.
+void derive(TraceModel& model) {
+  const Extent extent = extent_of(model);
+  model.begin = extent.begin;
+  model.end = extent.end;
+  model.incomplete_reason = why_incomplete(model);
+  model.complete = model.incomplete_reason.empty();
+}
+
+}  // namespace
+
+void settle(TraceModel& model) {
+  sort_rows(model.waits, [](const auto& row) { return row.arrived; });
+  sort_rows(model.signals, [](const auto& row) { return row.at; });
+  sort_rows(model.host_waits, [](const auto& row) { return row.begin; });
+  sort_rows(model.kernels, [](const auto& row) { return row.start; });
+  sort_rows(model.copies, [](const auto& row) { return row.start; });
+  sort_rows(model.calls, [](const auto& row) { return row.start; });
+  sort_rows(model.processes, [](const auto& row) { return row.seen; });
+  sort_rows(model.syncs, [](const auto& row) { return row.start; });
+  sort_rows(model.cuda_events, [](const auto& row) { return row.at.value_or(0); });
+  sort_rows(model.overheads, [](const auto& row) { return row.start; });
+  sort_rows(model.thread_samples, [](const auto& row) { return row.begin; });
+  sort_rows(model.nvtx, [](const auto& row) { return row.start; });
+  sort_rows(model.uvm, [](const auto& row) { return row.start; });
+  sort_rows(model.interventions, [](const auto& row) { return row.effective; });
+  sort_rows(model.choices, [](const auto& row) { return row.at; });
+  derive(model);
+}
+
+namespace {
+
+/// The parts of a trace, read by as many threads as take part: each takes the next part that nobody has.
+class Loading {
+ public:
+  Loading(const std::string& name, const LoadWatch& watch) : name_(name), watch_(watch) {}
+
+  template <class T>
+  void part(Result<T> (store::Reader::*read)() const, T& to) {
+    parts_.push_back([read, &to](const store::Reader& reader) { return take((reader.*read)(), to); });
+  }
+  template <class T>
+  void part(Result<T> (store::Reader::*read)(store::RowId) const, T& to) {
+    parts_.push_back([read, &to](const store::Reader& reader) { return take((reader.*read)(0), to); });
+  }
+
+  /// Returns when no part is left to begin with, or one has failed.
+  void help(const store::Reader& reader) {
+    while (const std::optional<std::size_t> next = begin_next()) {
+      std::optional<Error> error = parts_[*next](reader);
+      if (!error) continue;
+      const std::lock_guard lock(mutex_);
+      // Of several that fail at once always the same one is told.
+      if (!error_ || *next < failed_) {
+        error_ = std::move(error);
+        failed_ = *next;
+      }
+    }
+  }
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  template <class T>
+  static std::optional<Error> take(Result<T> from, T& to) {
+    if (!from) return from.error();
+    to = *std::move(from);
+    return std::nullopt;
+  }
+
+  std::optional<std::size_t> begin_next() {
+    const std::lock_guard lock(mutex_);
+    if (error_ || next_ == parts_.size()) return std::nullopt;
+    if (watch_ && !watch_(next_, parts_.size())) {
+      error_ = unavailable("reading " + name_ + " was given up");
+      failed_ = 0;
+      return std::nullopt;
+    }
+    return next_++;
+  }
+
+  const std::string& name_;
+  const LoadWatch& watch_;
+  std::vector<std::function<std::optional<Error>(const store::Reader&)>> parts_;
+  std::mutex mutex_;
+  std::size_t next_ = 0, failed_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+Result<TraceModel> load(const store::Reader& reader, std::string name, const LoadWatch& watch) {
+  using store::Reader;
+  TraceModel model;
+  Loading loading(name, watch);
+  // Those that may be largest first, so that the threads end together.
+  loading.part(&Reader::waits, model.waits);
+  loading.part(&Reader::signals, model.signals);
+  loading.part(&Reader::calls, model.calls);
+  loading.part(&Reader::kernels, model.kernels);
+  loading.part(&Reader::host_waits, model.host_waits);
+  loading.part(&Reader::copies, model.copies);
+  loading.part(&Reader::pc_totals, model.pc_totals);
+  loading.part(&Reader::uvm, model.uvm);
+  loading.part(&Reader::nvtx, model.nvtx);
+  loading.part(&Reader::syncs, model.syncs);
+  loading.part(&Reader::cuda_events, model.cuda_events);
+  loading.part(&Reader::overheads, model.overheads);
+  loading.part(&Reader::thread_samples, model.thread_samples);
+  loading.part(&Reader::pc_intervals, model.pc_intervals);
+  loading.part(&Reader::sass, model.sass);
+  loading.part(&Reader::interventions, model.interventions);
+  loading.part(&Reader::choices, model.choices);
+  loading.part(&Reader::stats, model.stats);
+  loading.part(&Reader::meta, model.meta);
+  loading.part(&Reader::processes, model.processes);
+  loading.part(&Reader::devices, model.devices);
+  loading.part(&Reader::sites, model.sites);
+  {
+    const std::optional<Reader> other = reader.another();
+    std::future<void> helper;
+    if (other) helper = std::async(std::launch::async, [&] { loading.help(*other); });
+    loading.help(reader);
+    if (other) helper.get();
+  }
+  if (loading.error()) return *loading.error();
+  model.name = std::move(name);
+  remove_impossible_rows(model);
+  derive(model);
+  return model;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,70 @@
+#include "analyzer/waits/iterations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "analyzer/waits/waiters.h"
+
+namespace wicprof::analyzer {
+
+std::string place_of(const TraceModel& model, const Iterations& iterations) {
+  return fmt::format("{} on {}", iterations.site_name, model.device_name(iterations.device));
+}
+
+std::uint32_t RunBoundaries::run_of(TimeNs arrival) const {
+  return static_cast<std::uint32_t>(std::upper_bound(starts.begin(), starts.end(), arrival) - starts.begin());
+}
+
+RunBoundaries boundaries_of(std::vector<Restart> restarts) {
+  // Every waiter sees a restart between two of its own arrivals; the fewest points in time that lie in all those gaps
+  // are the restarts of the program. (Stabbing intervals: by right end, take the right end of each that is not yet
+  // hit.)
+  std::sort(restarts.begin(), restarts.end(), [](const Restart& a, const Restart& b) { return a.upto < b.upto; });
+  RunBoundaries boundaries;
+  for (const Restart& restart : restarts) {
+    const bool hit = !boundaries.starts.empty() && boundaries.starts.back() > restart.after;
+    if (!hit) boundaries.starts.push_back(restart.upto);
+  }
+  return boundaries;
+}
+
+std::vector<Iterations> find_iterations(const TraceModel& model) { return find_iterations(model, Waiters(model)); }
+
+std::vector<Iterations> find_iterations(const TraceModel& model, const Waiters& waiters) {
+  std::vector<const IterationSlot*> slots;
+  slots.reserve(waiters.slots().size());
+  for (const IterationSlot& slot : waiters.slots()) slots.push_back(&slot);
+  const auto place = [](const IterationSlot& s) { return std::tuple(s.site, s.device, s.run, s.number); };
+  std::sort(slots.begin(), slots.end(), [&](const auto* a, const auto* b) { return place(*a) < place(*b); });
+
+  std::vector<Iterations> all;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const IterationSlot& slot = *slots[i];
+    if (i == 0 || slots[i - 1]->site != slot.site || slots[i - 1]->device != slot.device) {
+      all.emplace_back();
+      all.back().site = slot.site;
+      all.back().site_name = model.site_name(slot.site);
+      all.back().device = slot.device;
+    }
+    all.back().runs = slot.run + 1;
+    if (i + 1 == slots.size()) continue;
+    const IterationSlot& next = *slots[i + 1];
+    // A number that is missing was lost on the way; a successor that begins no later lost its first arrivals.
+    const bool follows = place(next) == std::tuple(slot.site, slot.device, slot.run, slot.number + 1);
+    if (follows && next.first_arrival > slot.first_arrival) {
+      all.back().list.push_back({slot.run, slot.number, slot.first_arrival, next.first_arrival});
+    }
+  }
+  std::erase_if(all, [](const Iterations& found) { return found.list.empty(); });
+  // Among equals the one that begins first, so that the answer does not hang on how devices are numbered.
+  std::stable_sort(all.begin(), all.end(), [](const Iterations& a, const Iterations& b) {
+    if (a.list.size() != b.list.size()) return a.list.size() > b.list.size();
+    return std::pair(a.list.front().begin, a.site) < std::pair(b.list.front().begin, b.site);
+  });
+  return all;
+}
+
+}  // namespace wicprof::analyzer

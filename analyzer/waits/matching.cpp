@@ -1,0 +1,334 @@
+#include "analyzer/waits/matching.h"
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analyzer/measure/statistics.h"
+#include "protocol/bit_value.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+/// What a waiter saw, from most to least telling. kAny stands for what was not recorded (a host wait has no value).
+struct Key {
+  static constexpr std::uint64_t kAny = ~std::uint64_t{0};
+  SiteId site = 0;
+  std::uint64_t value = kAny;
+  std::uint64_t iteration = kAny;
+  std::uint64_t word = kAny;  ///< the word's tag, or kUntagged
+  static constexpr std::uint64_t kUntagged = 0;
+  bool operator==(const Key&) const = default;
+
+  /// Iterations that follow each other differ in the lowest bits alone, so that their places share a line of the cache.
+  std::size_t hash() const {
+    constexpr int kNear = 3;
+    const bool counted = iteration != kAny && value != kAny;
+    std::uint64_t hash = site;
+    for (const std::uint64_t part : {counted ? value - iteration : value, iteration >> kNear, word}) {
+      hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
+    }
+    hash ^= hash >> 29;
+    return static_cast<std::size_t>((hash << kNear) | (iteration & ((1u << kNear) - 1)));
+  }
+};
+
+/// The words of each site, as far as tags tell them apart.
+class Words {
+ public:
+  void add(SiteId site, WordTag word) {
+    if (last_ == nullptr || site != last_site_) {
+      last_ = &sites_[site];
+      last_site_ = site;
+    }
+    last_->set(word);
+  }
+  const std::map<SiteId, std::bitset<65'536>>& sites() const { return sites_; }
+
+ private:
+  std::map<SiteId, std::bitset<65'536>> sites_;
+  std::bitset<65'536>* last_ = nullptr;
+  SiteId last_site_ = 0;
+};
+
+/// The sites at which a word's tag means the same to waiters and producers, since both see the word at one address: at
+/// least half of the words that are waited on are signalled, too. By chance, a few in a hundred would be.
+std::set<SiteId> tagged_sites(const TraceModel& model) {
+  Words waited, signalled;
+  for (const store::WaitRow& wait : model.waits) {
+    if (wait.word) waited.add(wait.site, *wait.word);
+  }
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (wait.word && wait.site != 0) waited.add(wait.site, *wait.word);
+  }
+  for (const store::SignalRow& signal : model.signals) {
+    if (signal.word) signalled.add(signal.site, *signal.word);
+  }
+  std::set<SiteId> sites;
+  for (const auto& [site, words] : waited.sites()) {
+    const auto known = signalled.sites().find(site);
+    const std::size_t both = known == signalled.sites().end() ? 0 : (words & known->second).count();
+    if (2 * both >= words.count()) sites.insert(site);
+  }
+  return sites;
+}
+
+/// All signals grouped by a part of what they announce. Each group is in order of time.
+class SignalGroups {
+ public:
+  /// `key_of(signal)`: nothing for a signal that belongs to no group.
+  template <class KeyOf>
+  SignalGroups(const std::vector<store::SignalRow>& signals, KeyOf key_of) : signals_(signals) {
+    std::size_t room = 16;
+    while (room < 2 * signals.size()) room *= 2;
+    slots_.resize(room, kFree);
+    std::vector<std::uint32_t> group_of(signals.size(), kFree);
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      const std::optional<Key> key = key_of(signals[i]);
+      if (!key) continue;
+      const std::size_t hash = key->hash();
+      std::uint32_t& recent = recent_[hash % kRecent];
+      if (recent == kFree || !(keys_[recent] == *key)) {
+        std::uint32_t& slot = slots_[place_of(*key, hash)];
+        if (slot == kFree) {
+          slot = static_cast<std::uint32_t>(keys_.size());
+          keys_.push_back(*key);
+          begins_.push_back(0);
+        }
+        recent = slot;
+      }
+      ++begins_[recent];
+      group_of[i] = recent;
+    }
+    // From sizes to where each group begins, then filled from there.
+    std::uint32_t total = 0;
+    for (std::uint32_t& begin : begins_) total += std::exchange(begin, total);
+    members_.resize(total);
+    std::vector<std::uint32_t> next = begins_;
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      if (group_of[i] != kFree) members_[next[group_of[i]]++] = static_cast<std::uint32_t>(i);
+    }
+    begins_.push_back(total);
+  }
+
+  /// The last signal of that key that was sent by `upto`.
+  std::optional<std::uint32_t> last(const Key& key, TimeNs upto) {
+    const std::uint32_t group = group_of(key);
+    if (group == kFree) return std::nullopt;
+    const auto begin = members_.begin() + begins_[group], end = members_.begin() + begins_[group + 1];
+    const auto after =
+        std::upper_bound(begin, end, upto, [&](TimeNs time, std::uint32_t i) { return time < signals_[i].at; });
+    if (after == begin) return std::nullopt;
+    return *std::prev(after);
+  }
+
+ private:
+  static constexpr std::uint32_t kFree = 0xffffffffu;
+  static constexpr std::size_t kRecent = 64;
+
+  /// Many wait for one signal, at about the same time: what was found is looked for again.
+  std::uint32_t group_of(const Key& key) {
+    const std::size_t hash = key.hash();
+    std::uint32_t& recent = recent_[hash % kRecent];
+    if (recent == kFree || !(keys_[recent] == key)) recent = slots_[place_of(key, hash)];
+    return recent;
+  }
+
+  std::size_t place_of(const Key& key, std::size_t hash) const {
+    std::size_t at = hash & (slots_.size() - 1);
+    while (slots_[at] != kFree && !(keys_[slots_[at]] == key)) at = (at + 1) & (slots_.size() - 1);
+    return at;
+  }
+
+  const std::vector<store::SignalRow>& signals_;
+  std::vector<std::uint32_t> slots_;    // group, or kFree; at most half of them taken
+  std::vector<Key> keys_;               // of each group
+  std::vector<std::uint32_t> begins_;   // of each group in members_, and behind the last
+  std::vector<std::uint32_t> members_;  // signals
+  std::array<std::uint32_t, kRecent> recent_ = free_places();
+
+  static constexpr std::array<std::uint32_t, kRecent> free_places() {
+    std::array<std::uint32_t, kRecent> places{};
+    places.fill(kFree);
+    return places;
+  }
+};
+
+/// Signals by what they announce. Most traces need one grouping of the six that there are, so each is made when it is
+/// first asked for.
+class SignalIndex {
+ public:
+  SignalIndex(const TraceModel& model, const std::set<SiteId>& tagged) : signals_(model.signals), tagged_(tagged) {}
+
+  /// The last signal of that key that was sent by `upto`.
+  std::optional<std::uint32_t> last(const Key& key, TimeNs upto) {
+    const bool value = key.value != Key::kAny, iteration = key.iteration != Key::kAny, word = key.word != Key::kAny;
+    std::optional<SignalGroups>& groups = groups_[(value ? 1 : 0) + (iteration ? 2 : 0) + (word ? 4 : 0)];
+    if (!groups) {
+      groups.emplace(signals_, [&](const store::SignalRow& signal) -> std::optional<Key> {
+        if (word && !is_tagged(signal.site)) return std::nullopt;
+        const std::uint64_t tag = signal.word ? std::uint64_t{*signal.word} : Key::kUntagged;
+        return Key{signal.site, value ? signal.value : Key::kAny, iteration ? signal.iteration : Key::kAny,
+                   word ? tag : Key::kAny};
+      });
+    }
+    return groups->last(key, upto);
+  }
+
+ private:
+  bool is_tagged(SiteId site) const { return !tagged_.empty() && tagged_.contains(site); }
+
+  const std::vector<store::SignalRow>& signals_;
+  const std::set<SiteId>& tagged_;
+  std::array<std::optional<SignalGroups>, 8> groups_;
+};
+
+/// Error bounds of the devices' clocks; the host's clock is the reference.
+class Clocks {
+ public:
+  explicit Clocks(const TraceModel& model) {
+    errors_[kHostDevice] = 0;
+    for (const store::DeviceRow& device : model.devices) {
+      if (device.id != kHostDevice) errors_[device.id] = device.clock_error_ns;
+      if (device.clock_error_ns) worst_ = std::max(worst_, *device.clock_error_ns);
+    }
+  }
+
+  std::optional<TimeNs> error_between(DeviceId a, DeviceId b) const {
+    if (a == b) return 0;
+    const std::optional<TimeNs> error_a = error_of(a);
+    const std::optional<TimeNs> error_b = error_of(b);
+    if (!error_a || !error_b) return std::nullopt;
+    return *error_a + *error_b;
+  }
+
+  /// How much later than the resumption a signal may seem to have been sent.
+  TimeNs slack() const { return 2 * worst_; }
+
+ private:
+  std::optional<TimeNs> error_of(DeviceId id) const {
+    const auto found = errors_.find(id);
+    return found == errors_.end() ? std::nullopt : found->second;
+  }
+
+  std::map<DeviceId, std::optional<TimeNs>> errors_;
+  TimeNs worst_ = 0;
+};
+
+TimeNs latency(TimeNs signalled, TimeNs arrived, TimeNs resumed) { return resumed - std::max(signalled, arrived); }
+
+class Matcher {
+ public:
+  explicit Matcher(const TraceModel& model)
+      : model_(model), tagged_(tagged_sites(model)), index_(model, tagged_), clocks_(model) {}
+
+  Matching run() {
+    edges_.reserve(model_.waits.size());
+    for (std::uint32_t i = 0; i < model_.waits.size(); ++i) {
+      const store::WaitRow& wait = model_.waits[i];
+      if (wait.status != WaitStatus::satisfied) continue;
+      const Waiting waiting{i, false, wait.site, wait.device, wait.arrived, wait.resumed, wait.word};
+      const Key exact{wait.site, wait.value, wait.iteration};
+      if (is_bit_value(wait.value)) {
+        add(waiting, {exact});  // others of that word are other messages
+      } else {
+        add(waiting, {exact, {wait.site, wait.value, Key::kAny}, {wait.site, Key::kAny, wait.iteration}});
+      }
+    }
+    for (std::uint32_t i = 0; i < model_.host_waits.size(); ++i) {
+      const store::HostWaitRow& wait = model_.host_waits[i];
+      if (wait.site == 0 || wait.status != WaitStatus::satisfied) continue;
+      add({i, true, wait.site, kHostDevice, wait.begin, wait.end, wait.word}, {{wait.site, Key::kAny, wait.iteration}});
+    }
+    return {std::move(edges_), stats()};
+  }
+
+ private:
+  struct Waiting {
+    std::uint32_t index;
+    bool host;
+    SiteId site;
+    DeviceId device;
+    TimeNs arrived, resumed;
+    std::optional<WordTag> word;
+  };
+
+  void add(const Waiting& wait, std::initializer_list<Key> keys) {
+    PerSite& site = sites_[wait.site];  // few
+    // Where tags tell words apart: signals of this word, and if there are none those of which the word is not known.
+    const bool tagged = wait.word && !tagged_.empty() && tagged_.contains(wait.site);
+    const std::optional<std::uint32_t> signal = tagged ? last_of_word(wait, keys) : last_of(wait, keys, Key::kAny);
+    if (signal) {
+      const store::SignalRow& sent = model_.signals[*signal];
+      WakeEdge edge;
+      edge.signal = *signal;
+      edge.wait = wait.index;
+      edge.host = wait.host;
+      edge.error_ns = clocks_.error_between(sent.device, wait.device);
+      edges_.push_back(edge);
+      site.latencies.push_back(latency(sent.at, wait.arrived, wait.resumed));
+      if (!edge.error_ns) site.error_known = false;
+      site.error = std::max(site.error, edge.error_ns.value_or(0));
+      return;
+    }
+    ++site.unmatched;
+  }
+
+  std::optional<std::uint32_t> last_of_word(const Waiting& wait, std::initializer_list<Key> keys) {
+    const std::optional<std::uint32_t> signal = last_of(wait, keys, *wait.word);
+    return signal ? signal : last_of(wait, keys, Key::kUntagged);
+  }
+
+  std::optional<std::uint32_t> last_of(const Waiting& wait, std::initializer_list<Key> keys, std::uint64_t word) {
+    for (Key key : keys) {
+      key.word = word;
+      if (const auto signal = index_.last(key, wait.resumed + clocks_.slack())) return signal;
+    }
+    return std::nullopt;
+  }
+
+  std::vector<WakeStats> stats() {
+    std::vector<WakeStats> list;
+    for (auto& [id, site] : sites_) {
+      WakeStats stats;
+      stats.site = id;
+      stats.matched = site.latencies.size();
+      stats.unmatched = site.unmatched;
+      stats.p50_ns = percentile_in_place(site.latencies, 50);
+      stats.p99_ns = percentile_in_place(site.latencies, 99);
+      if (site.error_known && stats.matched > 0) stats.error_ns = site.error;
+      list.push_back(stats);
+    }
+    return list;
+  }
+
+  struct PerSite {
+    std::vector<TimeNs> latencies;
+    std::uint64_t unmatched = 0;
+    TimeNs error = 0;
+    bool error_known = true;
+  };
+
+  const TraceModel& model_;
+  std::set<SiteId> tagged_;
+  SignalIndex index_;
+  Clocks clocks_;
+  std::vector<WakeEdge> edges_;
+  std::map<SiteId, PerSite> sites_;
+};
+
+}  // namespace
+
+TimeNs wake_latency(const TraceModel& model, const WakeEdge& edge) {
+  const TimeNs signalled = model.signals[edge.signal].at;
+  if (edge.host) return latency(signalled, model.host_waits[edge.wait].begin, model.host_waits[edge.wait].end);
+  return latency(signalled, model.waits[edge.wait].arrived, model.waits[edge.wait].resumed);
+}
+
+Matching match(const TraceModel& model) { return Matcher(model).run(); }
+
+}  // namespace wicprof::analyzer

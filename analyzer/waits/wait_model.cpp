@@ -1,0 +1,293 @@
+#include "analyzer/waits/wait_model.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace wicprof::analyzer {
+namespace {
+
+/// Where a copy takes its bytes from and to; the host is kHostDevice.
+std::optional<std::pair<DeviceId, DeviceId>> ends_of(const store::CopyRow& copy) {
+  switch (copy.kind) {
+    case CopyKind::host_to_device:
+      return std::pair{kHostDevice, copy.device};
+    case CopyKind::device_to_host:
+      return std::pair{copy.device, kHostDevice};
+    case CopyKind::peer_to_peer:
+      return std::pair{copy.device, copy.peer_device};
+    default:
+      return std::nullopt;
+  }
+}
+
+std::size_t index_of(Mode mode) { return mode == Mode::poll ? 0 : 1; }
+
+}  // namespace
+
+WaitSums& WaitSums::operator+=(const WaitSums& other) {
+  waits += other.waits;
+  host_waits += other.host_waits;
+  waiting_ns += other.waiting_ns;
+  polls += other.polls;
+  waits_with_polls += other.waits_with_polls;
+  matched += other.matched;
+  data_first += other.data_first;
+  consumer_first += other.consumer_first;
+  undecided += other.undecided;
+  producer_late_ns += other.producer_late_ns;
+  wake_ns += other.wake_ns;
+  lead_ns += other.lead_ns;
+  shared_signals_waits += other.shared_signals_waits;
+  wake_shared_ns += other.wake_shared_ns;
+  wake_own_ns += other.wake_own_ns;
+  transfers += other.transfers;
+  transfer_ns += other.transfer_ns;
+  waiting_of_transfers_ns += other.waiting_of_transfers_ns;
+  return *this;
+}
+
+WaitModel::WaitModel(const TraceModel& model, const Matching& matching, const Waiters& waiters, const Modes& modes)
+    : model_(model), matching_(matching), waiters_(waiters) {
+  find_first_resumptions();
+  find_transfers();
+  sum_up(modes);
+}
+
+void WaitModel::find_first_resumptions() {
+  released_.resize(model_.signals.size());
+  for (const WakeEdge& edge : matching_.edges) {
+    const TimeNs resumed = edge.host ? model_.host_waits[edge.wait].end : model_.waits[edge.wait].resumed;
+    Released& released = released_[edge.signal];
+    released.first_resumed = released.waits == 0 ? resumed : std::min(released.first_resumed, resumed);
+    ++released.waits;
+  }
+}
+
+/// The transfer of a signal's data is the last copy from the signaller's device to the waiter's that ended between the
+/// signal before (of the same site and word, to the same device) and this one.
+void WaitModel::find_transfers() {
+  if (model_.copies.empty()) return;
+  using Route = std::pair<DeviceId, DeviceId>;
+  std::map<Route, std::vector<const store::CopyRow*>> by_route;
+  for (const store::CopyRow& copy : model_.copies) {
+    const auto ends = ends_of(copy);
+    if (ends && copy.end > 0) by_route[*ends].push_back(&copy);
+  }
+  if (by_route.empty()) return;
+  for (auto& [route, copies] : by_route) {
+    std::sort(copies.begin(), copies.end(), [](const auto* a, const auto* b) { return a->end < b->end; });
+  }
+  // To which device each signal went.
+  std::vector<std::optional<DeviceId>> to(model_.signals.size());
+  for (const WakeEdge& edge : matching_.edges) {
+    to[edge.signal] = edge.host ? kHostDevice : model_.waits[edge.wait].device;
+  }
+  transfers_.assign(model_.signals.size(), -1);
+  std::map<std::tuple<SiteId, DeviceId, std::uint32_t>, TimeNs> before;  // site, destination, word
+  for (std::size_t i = 0; i < model_.signals.size(); ++i) {
+    const store::SignalRow& signal = model_.signals[i];
+    if (!to[i] || *to[i] == signal.device) continue;
+    const auto copies = by_route.find({signal.device, *to[i]});
+    if (copies == by_route.end()) continue;
+    const auto [last, first] = before.try_emplace({signal.site, *to[i], signal.word.value_or(0)}, model_.begin);
+    const auto& list = copies->second;
+    const auto after = std::upper_bound(list.begin(), list.end(), signal.at,
+                                        [](TimeNs time, const store::CopyRow* copy) { return time < copy->end; });
+    const bool carried = after != list.begin() && (*std::prev(after))->end > last->second &&
+                         (*std::prev(after))->bytes >= signal.bytes;  // 0 where the signal does not say
+    if (carried) {
+      transfers_[i] = (*std::prev(after))->end - (*std::prev(after))->start;
+    }
+    last->second = signal.at;
+  }
+}
+
+std::optional<TimeNs> WaitModel::transfer_of(std::size_t signal) const {
+  if (transfers_.empty() || transfers_[signal] < 0) return std::nullopt;
+  return transfers_[signal];
+}
+
+WaitTimes WaitModel::times(const WakeEdge& edge) const {
+  WaitTimes times;
+  TimeNs resumed = 0;
+  if (edge.host) {
+    const store::HostWaitRow& wait = model_.host_waits[edge.wait];
+    times.t_c = wait.begin;
+    resumed = wait.end;
+  } else {
+    const store::WaitRow& wait = model_.waits[edge.wait];
+    times.t_c = wait.arrived;
+    resumed = wait.resumed;
+  }
+  resumed = std::max(resumed, times.t_c);
+  times.t_p = model_.signals[edge.signal].at;
+  times.w_p = resumed - times.t_c;
+  times.w_t = transfer_of(edge.signal);
+  // Within the clocks' error a signal may seem to come after the resumption: all of the wait was the producer's then.
+  times.producer_late = std::clamp<TimeNs>(times.t_p - times.t_c, 0, times.w_p);
+  times.wake = times.w_p - times.producer_late;
+  const Released& released = released_[edge.signal];
+  const TimeNs known = std::max(times.t_p, times.t_c);
+  times.wake_shared = std::clamp<TimeNs>(released.first_resumed - known, 0, times.wake);
+  times.wake_own = times.wake - times.wake_shared;
+  const TimeNs apart = times.t_p > times.t_c ? times.t_p - times.t_c : times.t_c - times.t_p;
+  if (edge.error_ns && apart > *edge.error_ns) {
+    times.scenario = times.t_p < times.t_c ? Scenario::data_first : Scenario::consumer_first;
+  }
+  return times;
+}
+
+std::vector<IterationWaits> WaitModel::iterations() const {
+  std::vector<IterationWaits> iterations(waiters_.slots().size());
+  for (std::size_t i = 0; i < iterations.size(); ++i) iterations[i].slot = static_cast<std::uint32_t>(i);
+  const auto add = [&](std::uint32_t slot, TimeNs begin, TimeNs end) {
+    IterationWaits& iteration = iterations[slot];
+    iteration.last_t_c = std::max(iteration.last_t_c, begin);
+    iteration.w_p += std::max<TimeNs>(0, end - begin);
+  };
+  for (std::size_t i = 0; i < model_.waits.size(); ++i) {
+    add(waiters_.slot_of_wait(i), model_.waits[i].arrived, model_.waits[i].resumed);
+  }
+  for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
+    if (model_.host_waits[i].site == 0) continue;
+    add(waiters_.slot_of_host_wait(i), model_.host_waits[i].begin, model_.host_waits[i].end);
+  }
+  for (const WakeEdge& edge : matching_.edges) {
+    const WaitTimes times = this->times(edge);
+    IterationWaits& iteration =
+        iterations[edge.host ? waiters_.slot_of_host_wait(edge.wait) : waiters_.slot_of_wait(edge.wait)];
+    ++iteration.matched;
+    iteration.first_t_p = std::min(iteration.first_t_p.value_or(times.t_p), times.t_p);
+    iteration.last_t_p = std::max(iteration.last_t_p.value_or(times.t_p), times.t_p);
+    if (times.w_t) iteration.w_t = iteration.w_t.value_or(0) + *times.w_t;
+  }
+  return iterations;
+}
+
+void WaitModel::sum_up(const Modes& modes) {
+  struct PerSite {
+    SiteWaits part[2];
+    std::vector<bool> seen[2];         // waiters
+    std::vector<TimeNs> transfers[2];  // of each signal once
+  };
+  std::map<SiteId, PerSite> sites;
+  PerSite whole;
+  const std::size_t count = waiters_.list().size();
+  const bool one_mode = !modes.both();
+  const auto site_of = [&](SiteId id) -> PerSite& {
+    PerSite& site = sites[id];
+    if (site.seen[0].empty()) {
+      for (auto& seen : site.seen) seen.resize(count);
+    }
+    return site;
+  };
+  for (auto& seen : whole.seen) seen.resize(count);
+
+  SiteId last_id = 0;
+  PerSite* last = nullptr;
+  Mode only = modes.at(0, model_.begin);
+  const auto part_of = [&](SiteId id, TimeNs arrived, std::uint32_t waiter) -> SiteWaits& {
+    if (last == nullptr || last_id != id) {
+      last = &site_of(id);
+      last_id = id;
+    }
+    const std::size_t mode = index_of(one_mode ? only : modes.at(id, arrived));
+    if (!last->seen[mode][waiter]) {
+      last->seen[mode][waiter] = true;
+      ++last->part[mode].waiters;
+    }
+    if (!whole.seen[mode][waiter]) {
+      whole.seen[mode][waiter] = true;
+      ++whole.part[mode].waiters;
+    }
+    return last->part[mode];
+  };
+
+  for (std::size_t i = 0; i < model_.waits.size(); ++i) {
+    const store::WaitRow& wait = model_.waits[i];
+    WaitSums& sums = part_of(wait.site, wait.arrived, waiters_.of_wait(i)).sums;
+    const TimeNs took = std::max<TimeNs>(0, wait.resumed - wait.arrived);
+    ++sums.waits;
+    sums.waiting_ns += took;
+    sums.polls += wait.polls;
+    sums.waits_with_polls += 1;
+  }
+  for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
+    const store::HostWaitRow& wait = model_.host_waits[i];
+    if (wait.site == 0) continue;
+    WaitSums& sums = part_of(wait.site, wait.begin, waiters_.of_host_wait(i)).sums;
+    const TimeNs took = std::max<TimeNs>(0, wait.end - wait.begin);
+    ++sums.waits;
+    ++sums.host_waits;
+    sums.waiting_ns += took;
+    sums.polls += wait.polls.value_or(0);
+    sums.waits_with_polls += wait.polls ? 1 : 0;
+  }
+  std::vector<bool> counted(model_.signals.size());  // transfers, once a signal
+  for (const WakeEdge& edge : matching_.edges) {
+    const WaitTimes times = this->times(edge);
+    const SiteId id = edge.host ? model_.host_waits[edge.wait].site : model_.waits[edge.wait].site;
+    const std::uint32_t waiter = edge.host ? waiters_.of_host_wait(edge.wait) : waiters_.of_wait(edge.wait);
+    WaitSums& sums = part_of(id, times.t_c, waiter).sums;
+    ++sums.matched;
+    sums.data_first += times.scenario == Scenario::data_first ? 1 : 0;
+    sums.consumer_first += times.scenario == Scenario::consumer_first ? 1 : 0;
+    sums.undecided += times.scenario == Scenario::undecided ? 1 : 0;
+    sums.producer_late_ns += times.producer_late;
+    sums.wake_ns += times.wake;
+    sums.lead_ns += times.t_p - times.t_c;
+    if (released_[edge.signal].waits > 1) {
+      ++sums.shared_signals_waits;
+      sums.wake_shared_ns += times.wake_shared;
+      sums.wake_own_ns += times.wake_own;
+    }
+    if (!times.w_t) continue;
+    ++sums.transfers;
+    sums.transfer_ns += *times.w_t;
+    sums.waiting_of_transfers_ns += times.w_p;
+    if (!counted[edge.signal]) {
+      counted[edge.signal] = true;
+      const std::size_t mode = index_of(modes.at(id, times.t_c));
+      last->transfers[mode].push_back(*times.w_t);
+      whole.transfers[mode].push_back(*times.w_t);
+    }
+  }
+
+  const auto finish = [&](SiteId id, PerSite& from, std::vector<SiteWaits>& to) {
+    for (const Mode mode : {Mode::poll, Mode::park}) {
+      const std::size_t m = index_of(mode);
+      SiteWaits& part = from.part[m];
+      if (part.sums.waits == 0) continue;
+      part.site = id;
+      part.mode = mode;
+      for (const Interval& interval : modes.when(id, mode)) part.span_ns += interval.end - interval.begin;
+      if (part.span_ns > 0) {
+        const auto span = static_cast<double>(part.span_ns);
+        part.consumer_share = static_cast<double>(part.sums.waiting_ns + part.sums.transfer_ns) /
+                              (static_cast<double>(part.waiters) * span);
+        if (!from.transfers[m].empty()) {
+          TimeNs total = 0;
+          for (const TimeNs transfer : from.transfers[m]) total += transfer;
+          part.producer_share = static_cast<double>(total) / span;
+        }
+      }
+      to.push_back(part);
+    }
+  };
+  for (auto& [id, site] : sites) {
+    for (const std::size_t m : {0, 1}) whole.part[m].sums += site.part[m].sums;
+    finish(id, site, sites_);
+  }
+  finish(0, whole, whole_);
+}
+
+std::optional<SiteWaits> WaitModel::whole(Mode mode) const {
+  for (const SiteWaits& part : whole_) {
+    if (part.mode == mode) return part;
+  }
+  return std::nullopt;
+}
+
+}  // namespace wicprof::analyzer

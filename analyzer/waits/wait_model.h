@@ -1,0 +1,113 @@
+// The WIC paper's wait model (USENIX ATC 2025) for every wait: when the consumer came (T_c), when the data was ready
+// (T_p), how long it waited for it (W_p) and how long the transfer took (W_t).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyzer/trace/modes.h"
+#include "analyzer/waits/matching.h"
+#include "analyzer/waits/waiters.h"
+
+namespace wicprof::analyzer {
+
+/// The paper's two scenarios. `undecided`: T_c and T_p are nearer to each other than the clocks' error.
+enum class Scenario : std::uint8_t {
+  undecided,
+  data_first,      ///< scenario 1: T_p before T_c, the data waits for the consumer
+  consumer_first,  ///< scenario 2: T_c before T_p, the consumer waits for the data
+};
+
+/// One wait whose signal is known. All times in nanoseconds of the trace's clock.
+///   resumed - T_c = W_p = producer_late + wake                 (what the wait took)
+///   producer_late = max(0, T_p - T_c)                          (the data was not there)
+///   wake          = max(0, resumed - max(T_p, T_c))            (it was there, and the waiter did not know)
+///   wake          = wake_shared + wake_own
+/// `wake_shared`: until the first of all waiters whom the same signal released had resumed. The signal's way to them is
+/// in it; what is beyond it (`wake_own`) is this observer's lateness alone. Where a signal released one waiter, all of
+/// its wake latency is shared.
+struct WaitTimes {
+  TimeNs t_c = 0, t_p = 0;
+  TimeNs w_p = 0;
+  std::optional<TimeNs> w_t;  ///< of the transfer that the signal announced; nothing where the trace does not have it
+  TimeNs producer_late = 0;
+  TimeNs wake = 0, wake_shared = 0, wake_own = 0;
+  Scenario scenario = Scenario::undecided;
+};
+
+/// Sums over waits. Those without a signal count in `waits`, `waiting_ns` and `polls` only.
+struct WaitSums {
+  std::uint64_t waits = 0, host_waits = 0;
+  TimeNs waiting_ns = 0;  ///< W_p
+  std::uint64_t polls = 0, waits_with_polls = 0;
+  std::uint64_t matched = 0;
+  std::uint64_t data_first = 0, consumer_first = 0, undecided = 0;
+  TimeNs producer_late_ns = 0, wake_ns = 0;
+  TimeNs lead_ns = 0;                      ///< the sum of T_p - T_c, with its sign
+  std::uint64_t shared_signals_waits = 0;  ///< waits whose signal released several; the next two are theirs
+  TimeNs wake_shared_ns = 0, wake_own_ns = 0;
+  std::uint64_t transfers = 0;                          ///< waits whose W_t is known
+  TimeNs transfer_ns = 0, waiting_of_transfers_ns = 0;  ///< W_t and W_p of these
+
+  WaitSums& operator+=(const WaitSums& other);
+};
+
+/// A wait site in one mode.
+struct SiteWaits {
+  SiteId site = 0;
+  Mode mode = Mode::poll;  ///< that was in force when the waits began
+  TimeNs span_ns = 0;      ///< how long it was
+  std::uint64_t waiters = 0;
+  WaitSums sums;
+  /// (W_p + W_t) / (waiters x span): the part of its time that a consumer spends in communication. W_t counts where
+  /// known.
+  std::optional<double> consumer_share;
+  /// W_t once for every signal / span: the part of the time in which data is on its way. Nothing where no W_t is known.
+  std::optional<double> producer_share;
+};
+
+/// An iteration at one site, as sums over its waits.
+struct IterationWaits {
+  std::uint32_t slot = 0;  ///< index of Waiters::slots()
+  std::uint32_t matched = 0;
+  TimeNs last_t_c = 0;
+  std::optional<TimeNs> first_t_p, last_t_p;
+  TimeNs w_p = 0;
+  std::optional<TimeNs> w_t;
+};
+
+/// Of a model, a matching and waiters, which must outlive it.
+class WaitModel {
+ public:
+  WaitModel(const TraceModel& model, const Matching& matching, const Waiters& waiters, const Modes& modes);
+
+  /// Of one wake edge of the matching that this was made from. Constant time.
+  WaitTimes times(const WakeEdge& edge) const;
+  /// The time that the transfer of a signal's data took.
+  std::optional<TimeNs> transfer_of(std::size_t signal) const;
+
+  const std::vector<SiteWaits>& sites() const { return sites_; }  ///< by site id, polling first
+  /// In the order of Waiters::slots(). Worked out when asked for: there may be as many as waits.
+  std::vector<IterationWaits> iterations() const;
+  /// All sites in one mode; nothing where no wait began in it.
+  std::optional<SiteWaits> whole(Mode mode) const;
+
+ private:
+  void find_transfers();
+  void find_first_resumptions();
+  void sum_up(const Modes& modes);
+
+  const TraceModel& model_;
+  const Matching& matching_;
+  const Waiters& waiters_;
+  std::vector<TimeNs> transfers_;  // by signal; -1 = not known. Empty without copies
+  struct Released {
+    TimeNs first_resumed = 0;
+    std::uint32_t waits = 0;
+  };
+  std::vector<Released> released_;  // by signal
+  std::vector<SiteWaits> sites_, whole_;
+};
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,70 @@
+// Who waits: each wait's waiter and iteration as small numbers, worked out once for all that needs them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/measure/flat_index.h"
+#include "analyzer/trace/trace_model.h"
+#include "analyzer/waits/iterations.h"
+
+namespace wicprof::analyzer {
+
+/// A group of threads of a block, or a host thread.
+struct Waiter {
+  DeviceId device = kHostDevice;
+  std::uint32_t block = 0, warp = 0;  ///< of a host thread: its id, and 0
+  std::uint32_t sm = 0;               ///< where it ran when it waited first
+};
+
+/// One iteration as the waiters of one device saw it at one site. Times are those of its waits.
+struct IterationSlot {
+  SiteId site = 0;
+  DeviceId device = kHostDevice;
+  std::uint32_t run = 0, number = 0;  ///< as in Iteration
+  std::uint32_t waits = 0;
+  TimeNs first_arrival = 0, last_arrival = 0, last_resumption = 0;
+};
+
+/// Of a settled model, which must outlive it. Linear in the number of waits.
+class Waiters {
+ public:
+  explicit Waiters(const TraceModel& model);
+
+  /// Host waits in calls (site 0) have neither waiter nor slot.
+  static constexpr std::uint32_t kNone = FlatIndex::kNone;
+
+  const std::vector<Waiter>& list() const { return waiters_; }
+  /// By index of TraceModel::waits and host_waits.
+  std::uint32_t of_wait(std::size_t wait) const { return of_wait_[wait]; }
+  std::uint32_t of_host_wait(std::size_t wait) const { return of_host_wait_[wait]; }
+  /// kNone for one that never waited.
+  std::uint32_t find(DeviceId device, std::uint32_t block, std::uint32_t warp) const;
+  /// Indexes of a waiter's waits (host_waits where it is a host thread), in order of arrival.
+  struct Range {
+    const std::uint32_t* first = nullptr;
+    const std::uint32_t* last = nullptr;
+    const std::uint32_t* begin() const { return first; }
+    const std::uint32_t* end() const { return last; }
+    std::size_t size() const { return static_cast<std::size_t>(last - first); }
+  };
+  Range waits_of(std::uint32_t waiter) const;
+
+  const std::vector<IterationSlot>& slots() const { return slots_; }
+  std::uint32_t slot_of_wait(std::size_t wait) const { return slot_of_wait_[wait]; }
+  std::uint32_t slot_of_host_wait(std::size_t wait) const { return slot_of_host_wait_[wait]; }
+
+ private:
+  void number_waiters(const TraceModel& model);
+  void list_waits_of_each();
+  void number_iterations(const TraceModel& model);
+
+  FlatIndex index_;
+  std::vector<Waiter> waiters_;
+  std::vector<std::uint32_t> of_wait_, of_host_wait_;
+  std::vector<std::uint32_t> first_of_, waits_;
+  std::vector<IterationSlot> slots_;
+  std::vector<std::uint32_t> slot_of_wait_, slot_of_host_wait_;
+};
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,74 @@
+// The one colour language of pictures: what something is doing has one colour everywhere, in the window, in the HTML
+// report and in drawings of figures. After Okabe and Ito, with what they lack so chosen that readers who cannot see
+// red, green or blue tell all states apart, too (tests/analyzer/colours_test.cpp measures how far apart they are for
+// them).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "store/summaries/lanes.h"
+
+namespace wicprof::analyzer {
+
+using store::index_of;
+using store::kStates;
+using store::State;
+
+/// The states of warps that wait, and of those between their waits, in the order in which pictures stack them.
+inline constexpr std::array kWarpStates{State::polling, State::parked, State::at_barrier, State::computing};
+
+/// 0xRRGGBB.
+using Colour = std::uint32_t;
+
+/// One colour on a light and on a dark page.
+struct ColourPair {
+  Colour light, dark;
+  constexpr Colour on(bool dark_page) const { return dark_page ? dark : light; }
+};
+
+struct StateLook {
+  std::string_view name;   ///< for legends
+  std::string_view token;  ///< as a CSS variable: --token
+  ColourPair colour;
+};
+
+inline constexpr std::array<StateLook, kStates> kStateLooks{{
+    {"computing", "kernel", {0x8a939c, 0x79828b}},
+    {"polling", "poll", {0xd55e00, 0xf08a3c}},
+    {"parked", "park", {0x0072b2, 0x56b4e9}},
+    {"host waiting", "host", {0x009e73, 0x1f9d6b}},
+    {"transferring", "transfer", {0x742a5e, 0xf7c3e2}},
+    {"descheduled", "off-cpu", {0xc9a500, 0xf0e442}},
+    {"in a call", "call", {0x656d74, 0x555e67}},
+    {"NVTX range", "range", {0xe3a5cf, 0x8f5aa8}},
+    {"signal", "mark", {0x1b1f24, 0xe6e9ec}},
+    {"waiting on a barrier", "barrier", {0x74c0f5, 0x1769d2}},
+}};
+constexpr const StateLook& look_of(State state) { return kStateLooks[index_of(state)]; }
+
+/// What is not a state: pages, text, lines, verdicts.
+struct Theme {
+  Colour page, card, text, faint, line, lane, bad, bad_soft, good, good_soft, warn, warn_soft, accent;
+};
+inline constexpr Theme kLightTheme{0xf6f7f8, 0xffffff, 0x1b1f24, 0x5d6670, 0xd9dee3, 0xeceff2, 0xb3261e,
+                                   0xfbe9e7, 0x00694d, 0xe2f3ed, 0x8a5a00, 0xfdf3dc, 0x0072b2};
+inline constexpr Theme kDarkTheme{0x14171a, 0x1d2125, 0xe6e9ec, 0x9aa4ae, 0x363d44, 0x2a3036, 0xff9a90,
+                                  0x3d2220, 0x6fd6b3, 0x173329, 0xf0c465, 0x382c14, 0x56b4e9};
+constexpr const Theme& theme_of(bool dark_page) { return dark_page ? kDarkTheme : kLightTheme; }
+
+/// Series of a drawing that are no states (traces, sites). Pages of both kinds show them.
+inline constexpr std::array<Colour, 8> kSeriesColours{0xd55e00, 0x0072b2, 0x009e73, 0xcc79a7,
+                                                      0xe69f00, 0x56b4e9, 0x8a939c, 0xb3a800};
+
+/// Black or white (nearly), whichever is easier to read on `fill`.
+Colour text_on(Colour fill);
+/// "#d55e00".
+std::string css_colour(Colour colour);
+/// All of the above as declarations of CSS variables: --poll, --page, --bad-soft and so on.
+std::string css_variables(bool dark_page);
+
+}  // namespace wicprof::analyzer

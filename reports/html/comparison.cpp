@@ -1,0 +1,139 @@
+// Before and after.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/words/format.h"
+#include "reports/html/charts.h"
+#include "reports/html/elements.h"
+#include "reports/html/sections.h"
+#include "reports/parts/model_text.h"
+#include "reports/parts/parts.h"
+
+namespace wicprof::analyzer::html {
+namespace {
+
+std::string_view mode_css(const Comparison& comparison, bool first) {
+  // A tile takes the colour of its curve.
+  const Side& side = first ? comparison.before : comparison.after;
+  for (const Segment& segment : comparison.segments) {
+    const bool same = side.label.rfind(mode_name(segment.mode), 0) == 0 || side.label.rfind(segment.trace, 0) == 0;
+    if (same) return mode_name(segment.mode);
+  }
+  return first ? "poll" : "park";
+}
+
+std::string tile(std::string_view css, std::string_view above, std::string_view value, std::string_view below) {
+  return fmt::format(
+      "<div class=\"tile {}\"><span class=\"faint\">{}</span><b>{}</b><span class=\"faint small\">{}</span></div>\n",
+      css, above, value, below);
+}
+
+std::string tiles(const Comparison& comparison) {
+  std::string out = "<div class=\"tiles\">\n";
+  for (const bool first : {true, false}) {
+    const Side& side = first ? comparison.before : comparison.after;
+    out += tile(mode_css(comparison, first), fmt::format("{}: {}", first ? "before" : "after", text_of(side.label)),
+                duration(side.iteration_ns_p50).html, "median of " + count_of(side.iterations, "iteration"));
+  }
+  if (const auto& speedup = comparison.speedup) {
+    out += tile("ratio", "times as fast", fmt::format("{:.3g}\u00d7", speedup->value),
+                fmt::format("95 % interval {:.3g} to {:.3g}", speedup->low, speedup->high));
+  }
+  if (const auto& predicted = comparison.predicted) {
+    const std::string error = comparison.prediction_error
+                                  ? fmt::format(", off by {}", text_of(format_percent(*comparison.prediction_error)))
+                                  : std::string();
+    out += tile("ratio", "predicted before", fmt::format("{:.3g}\u00d7", predicted->value),
+                fmt::format("{:.3g} to {:.3g}{}", predicted->low, predicted->high, error));
+  }
+  return out + "</div>\n";
+}
+
+std::string segments_table(const Comparison& comparison) {
+  Table table({"segment", "strategy", ">from", ">to", ">iterations", ">p50 of an iteration"});
+  const std::size_t shown = std::min(kMostSegments, comparison.segments.size());
+  const bool two_traces = comparison.segments.front().trace != comparison.segments.back().trace;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Segment& segment = comparison.segments[i];
+    TimeNs zero = segment.begin_ns;
+    for (const Segment& other : comparison.segments) {
+      if (other.trace == segment.trace) zero = std::min(zero, other.begin_ns);
+    }
+    table.add({text_of((two_traces ? segment.trace + ": " : "") + std::string(mode_name(segment.mode))),
+               std::string(strategy_name(segment.strategy)), duration(segment.begin_ns - zero),
+               duration(segment.end_ns - zero), count(segment.iterations.size()), duration(segment.iteration_ns_p50)});
+  }
+  return table.str() + and_more(comparison.segments.size(), shown, "segment");
+}
+
+void add_difference(const Difference& difference, std::string what, Table& table) {
+  const auto& ratio = difference.ratio;
+  table.add({std::move(what), difference.before_count > 0 ? duration(difference.before_p50_ns) : Cell("-"),
+             difference.after_count > 0 ? duration(difference.after_p50_ns) : Cell("-"),
+             ratio ? number(ratio->value) : Cell("-"),
+             ratio ? Cell(fmt::format("{:.3g} to {:.3g}", ratio->low, ratio->high)) : Cell("-"),
+             verdict_badge(difference.verdict)});
+}
+
+std::string differences_part(const Differences& differences) {
+  std::string out;
+  const std::size_t sites = std::min(kMostRows, differences.sites.size());
+  const std::size_t edges = std::min(kMostRows, differences.edges.size());
+  if (sites > 0) {
+    Table table({"site", ">wait before", ">after", ">times as short", ">95 % interval", "verdict"});
+    for (std::size_t i = 0; i < sites; ++i)
+      add_difference(differences.sites[i], name_of(differences.sites[i].site), table);
+    out += "<h3>Site by site: the median wait</h3>\n" + table.str() + and_more(differences.sites.size(), sites, "site");
+  }
+  if (edges > 0) {
+    Table table({"from whose signal to whose waiter", ">latency before", ">after", ">times as short", ">95 % interval",
+                 "verdict"});
+    for (std::size_t i = 0; i < edges; ++i) {
+      const EdgeDifference& edge = differences.edges[i];
+      add_difference(edge, text_of(edge.from) + " \u2192 " + text_of(edge.to) + ", " + name_of(edge.site), table);
+    }
+    out += "<h3>Edge by edge: the median wake latency</h3>\n" + table.str() +
+           and_more(differences.edges.size(), edges, "edge");
+  }
+  return out;
+}
+
+/// The command that gives the same answer, where the traces' names are known.
+std::string command_of_comparison(const TraceModel& model, const Comparison& comparison) {
+  const std::string& first = comparison.segments.empty() ? model.name : comparison.segments.front().trace;
+  std::string command = "wic-prof compare " + shell_word(first);
+  if (first != model.name) command += " " + shell_word(model.name);
+  return command;
+}
+
+}  // namespace
+
+std::string verdict_badge(Verdict verdict) {
+  std::string_view css;
+  if (verdict == Verdict::improvement) css = " good";
+  if (verdict == Verdict::regression) css = " bad";
+  if (verdict == Verdict::inconclusive) css = " warn";
+  return fmt::format("<span class=\"badge{}\">{}</span>", css, verdict_name(verdict));
+}
+
+std::string comparison_part(const TraceModel& model, const Comparison& comparison) {
+  const std::string command = command_of_comparison(model, comparison);
+  std::string body = fmt::format("<p>{} {}.</p>\n", verdict_badge(comparison.verdict), text_of(comparison.reason));
+  if (comparison.segments.empty()) return section("comparison", "Before and after", body, command);
+  body += tiles(comparison);
+  const std::string chart = iteration_chart(comparison.segments);
+  if (!chart.empty()) {
+    body += fmt::format("<h3>Iteration time, by the waits at {}</h3>\n", text_of(comparison.measured_at)) + chart +
+            "<div class=\"legend\"><span><i class=\"poll\"></i>polling</span><span><i class=\"park\"></i>parked</span>"
+            "<span>line: median; band: 10 to 90 %; dashed: the way of waiting changed</span></div>\n";
+  }
+  body += "<h3>Segments</h3>\n" + segments_table(comparison);
+  body += remark(fmt::format(
+      "A change below {:.3g} % is no change; {} iterations on either side are the least that says anything.",
+      comparison.options.tolerance * 100, comparison.options.min_iterations));
+  for (const std::string& note : comparison.notes) body += remark("Note: " + note + ".");
+  return section("comparison", "Before and after", body + differences_part(comparison.differences), command);
+}
+
+}  // namespace wicprof::analyzer::html

@@ -1,0 +1,33 @@
+// The paper's figures of this program, or why one cannot be drawn.
+#include <fmt/format.h>
+
+#include "analyzer/figures/list.h"
+#include "reports/html/elements.h"
+#include "reports/html/sections.h"
+#include "reports/parts/figure_report.h"
+
+namespace wicprof::analyzer::html {
+
+std::string figures_part(const TraceModel& model) {
+  const FigureInput input = figure_input({&model});
+  std::string drawn, missing;
+  for (const FigureInfo& info : figures()) {
+    const Figure figure = make_figure(info.number, input);
+    if (!figure.missing.empty()) {
+      missing += fmt::format("<li>Figure {}: {}. Could not look: {}.</li>\n", info.number, text_of(figure.title),
+                             text_of(figure.missing));
+      continue;
+    }
+    drawn += fmt::format("<figure id=\"figure-{}\">\n<h3>Figure {}: {}</h3>\n", info.number, info.number,
+                         text_of(figure.title));
+    drawn += figure_svg(figure) +
+             fmt::format("<figcaption class=\"faint small\">{}.</figcaption>\n", text_of(figure.formula));
+    for (const std::string& note : figure.notes) drawn += remark("Note: " + note + ".");
+    drawn += command_line(analyze_command(model, fmt::format("--figure {}", info.number))) + "</figure>\n";
+  }
+  if (!drawn.empty()) drawn = "<div class=\"figures\">\n" + drawn + "</div>\n";
+  if (!missing.empty()) missing = "<h3>Not drawn</h3>\n<ul class=\"small faint\">\n" + missing + "</ul>\n";
+  return section("figures", "The WIC paper's figures, of this program", drawn + missing);
+}
+
+}  // namespace wicprof::analyzer::html

@@ -1,0 +1,315 @@
+#include "reports/html/lanes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "analyzer/trace/device_work.h"
+#include "analyzer/waits/matching.h"
+#include "analyzer/waits/wait_states.h"
+#include "analyzer/words/format.h"
+
+namespace wicprof::analyzer::html {
+namespace {
+
+constexpr std::size_t kMostSites = 6;    // with the most waiting time
+constexpr std::size_t kLanesASite = 6;   // SMs, spread over all of the site's
+constexpr std::size_t kMostStreams = 8;  // these, and host threads: with the most time
+constexpr std::size_t kMostThreads = 4;
+constexpr std::size_t kMostRows = 3;  // of calls or ranges within each other
+constexpr std::size_t kLabelWidth = 80;
+
+/// Texts by number.
+class Labels {
+ public:
+  std::uint32_t number(const std::string& text) {
+    const auto [at, is_new] = numbers_.try_emplace(text, static_cast<std::uint32_t>(list_.size()));
+    if (is_new) list_.push_back(shorten(one_line(text), kLabelWidth));
+    return at->second;
+  }
+  std::vector<std::string> take() { return std::move(list_); }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_{{"", 0}};
+  std::vector<std::string> list_{""};
+};
+
+Doing doing_of(State state) {
+  if (state == State::at_barrier) return Doing::at_barrier;
+  return state == State::polling ? Doing::polling : Doing::parked;
+}
+
+/// A wait is split where it noticed a change of strategy; the warps that stand at the barrier behind it are counted,
+/// too.
+void add_wait(Lane& lane, const WaitStates& states, std::size_t index, const store::WaitRow& wait) {
+  const WaitStates::Own own = states.own(index);
+  if (own.change > wait.arrived) lane.stretches.push_back({{wait.arrived, own.change}, doing_of(own.first)});
+  lane.stretches.push_back({{own.change, wait.resumed}, doing_of(own.last)});
+  if (const std::uint32_t others = states.others(index); others > 0)
+    lane.stretches.push_back({{wait.arrived, wait.resumed}, Doing::at_barrier, 0, others});
+}
+
+/// How many there are at once, at most.
+double most_at_once(const std::vector<Stretch>& stretches) {
+  std::vector<std::pair<TimeNs, std::int64_t>> changes;
+  for (const Stretch& stretch : stretches) {
+    changes.emplace_back(stretch.when.begin, stretch.count);
+    changes.emplace_back(stretch.when.end, -std::int64_t{stretch.count});
+  }
+  std::sort(changes.begin(), changes.end());  // at one time: those that end first
+  std::int64_t now = 0, most = 0;
+  for (const auto& [at, by] : changes) most = std::max(most, now += by);
+  return static_cast<double>(most);
+}
+
+TimeNs time_of(const std::vector<Stretch>& stretches) {
+  TimeNs sum = 0;
+  for (const Stretch& stretch : stretches) sum += stretch.when.end - stretch.when.begin;
+  return sum;
+}
+
+/// The keys with the most time, at most `most` of them, in their own order.
+template <class Key>
+std::vector<Key> busiest(const std::map<Key, std::vector<Stretch>>& all, std::size_t most) {
+  std::vector<std::pair<TimeNs, Key>> by_time;
+  for (const auto& [key, stretches] : all) by_time.emplace_back(-time_of(stretches), key);
+  std::sort(by_time.begin(), by_time.end());
+  if (by_time.size() > most) by_time.resize(most);
+  std::vector<Key> keys;
+  for (const auto& [time, key] : by_time) keys.push_back(key);
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+/// At most kLanesASite keys, evenly spread over all.
+template <class Key, class Value>
+std::vector<Key> spread(const std::map<Key, Value>& map) {
+  std::vector<Key> all;
+  for (const auto& entry : map) all.push_back(entry.first);
+  if (all.size() <= kLanesASite) return all;
+  std::vector<Key> chosen;
+  for (std::size_t i = 0; i < kLanesASite; ++i) chosen.push_back(all[i * (all.size() - 1) / (kLanesASite - 1)]);
+  return chosen;
+}
+
+class Gatherer {
+ public:
+  Gatherer(const TraceModel& model, const Analysis& analysis) : model_(model), analysis_(analysis), states_(model) {}
+
+  Lanes gather() && {
+    for (std::size_t i = 0; i < std::min(kMostSites, analysis_.sites.size()); ++i) add_site(analysis_.sites[i]);
+    add_streams();
+    add_managed_memory();
+    add_threads();
+    add_arrows();
+    lanes_.labels = labels_.take();
+    return std::move(lanes_);
+  }
+
+ private:
+  using Place = std::tuple<DeviceId, std::uint32_t>;  // device, SM
+  using Thread = std::pair<store::ProcessId, std::uint32_t>;
+
+  /// Nothing for an empty lane.
+  void add(Lane lane) {
+    if (lane.stretches.empty()) return;
+    lane.name = shorten(one_line(lane.name), kLabelWidth);
+    lane.group = shorten(one_line(lane.group), kLabelWidth);
+    if (lane.counted) lane.waiters = std::max(1.0, most_at_once(lane.stretches));
+    lanes_.list.push_back(std::move(lane));
+  }
+
+  void add_site(const SiteStats& site) {
+    Lane signals{.group = site.name, .name = "signals", .site = site.site};
+    for (const store::SignalRow& signal : model_.signals) {
+      if (signal.site == site.site) signals.stretches.push_back({{signal.at, signal.at}, Doing::signalling});
+    }
+    if (!signals.stretches.empty()) signal_lanes_[site.site] = lanes_.list.size();
+    add(std::move(signals));
+
+    std::map<Place, Lane> by_place;
+    std::map<DeviceId, bool> devices;
+    for (std::size_t i = 0; i < model_.waits.size(); ++i) {
+      const store::WaitRow& wait = model_.waits[i];
+      if (wait.site != site.site) continue;
+      add_wait(by_place[{wait.device, wait.sm}], states_, i, wait);
+      devices[wait.device] = true;
+    }
+    for (const Place& place : spread(by_place)) {
+      Lane& lane = by_place[place];
+      const auto [device, sm] = place;
+      lane.group = site.name;
+      lane.name =
+          devices.size() > 1 ? fmt::format("{}, SM {}", model_.device_key(device), sm) : fmt::format("SM {}", sm);
+      lane.site = site.site;
+      lane.counted = lane.on_paper = true;
+      wait_lanes_[{site.site, device, sm}] = lanes_.list.size();
+      add(std::move(lane));
+    }
+    Lane host{.group = site.name, .name = "CPU", .site = site.site, .counted = true, .on_paper = true};
+    for (const store::HostWaitRow& wait : model_.host_waits) {
+      if (wait.site == site.site) host.stretches.push_back({{wait.begin, wait.end}, Doing::host_waiting});
+    }
+    if (!host.stretches.empty()) host_lanes_[site.site] = lanes_.list.size();
+    add(std::move(host));
+  }
+
+  void add_streams() {
+    std::map<std::tuple<DeviceId, std::uint32_t>, std::vector<Stretch>> streams;
+    for (const store::KernelRow& kernel : model_.kernels) {
+      streams[{kernel.device, kernel.stream}].push_back(
+          {{kernel.start, kernel.end}, Doing::computing, labels_.number(function_name(kernel.name))});
+    }
+    for (const store::CopyRow& copy : model_.copies) {
+      streams[{copy.device, copy.stream}].push_back(
+          {{copy.start, copy.end}, Doing::transferring, labels_.number(std::string(copy_kind_name(copy.kind)))});
+    }
+    for (const auto& key : busiest(streams, kMostStreams)) {
+      add_rows("Streams", fmt::format("{}, stream {}", model_.device_key(std::get<0>(key)), std::get<1>(key)),
+               std::move(streams[key]), true);
+    }
+  }
+
+  void add_managed_memory() {
+    std::map<DeviceId, std::vector<Stretch>> migrations;
+    for (const store::UvmRow& row : model_.uvm) {
+      const bool moves = row.kind == UvmKind::host_to_device || row.kind == UvmKind::device_to_host ||
+                         row.kind == UvmKind::device_to_device;
+      if (!moves) continue;
+      migrations[row.device].push_back({{row.start, row.end}, Doing::transferring, labels_.number(row.cause)});
+    }
+    for (const DeviceId device : busiest(migrations, kMostStreams)) {
+      add_rows("Managed memory", "to " + model_.device_key(device), std::move(migrations[device]), true);
+    }
+  }
+
+  void add_threads() {
+    std::map<Thread, std::vector<Stretch>> ranges, waits, calls;
+    for (const store::NvtxRow& range : model_.nvtx)
+      ranges[{range.process, range.thread}].push_back(
+          {{range.start, range.end}, Doing::range, labels_.number(range.name)});
+    for (const store::HostWaitRow& wait : model_.host_waits) {
+      if (wait.site != 0) continue;
+      waits[{wait.process, wait.thread}].push_back(
+          {{wait.begin, wait.end}, Doing::host_waiting, labels_.number(wait.call)});
+    }
+    for (const store::CallRow& call : model_.calls)
+      calls[{call.process, call.thread}].push_back({{call.start, call.end}, Doing::calling, labels_.number(call.name)});
+    const auto add_all = [&](std::map<Thread, std::vector<Stretch>>& all, const char* group) {
+      for (const Thread& thread : busiest(all, kMostThreads))
+        add_rows(group, fmt::format("thread {}", thread.second), std::move(all[thread]), false);
+    };
+    add_all(ranges, "NVTX ranges");
+    add_all(waits, "CPU threads: waits");
+    add_all(calls, "CPU threads: calls");
+  }
+
+  /// What overlaps goes to further rows.
+  void add_rows(const std::string& group, const std::string& name, std::vector<Stretch> stretches, bool on_paper) {
+    std::stable_sort(stretches.begin(), stretches.end(),
+                     [](const Stretch& a, const Stretch& b) { return a.when.begin < b.when.begin; });
+    std::vector<Lane> rows;
+    std::vector<TimeNs> ends;
+    for (const Stretch& stretch : stretches) {
+      std::size_t row = 0;
+      while (row < ends.size() && ends[row] > stretch.when.begin) ++row;
+      if (row == kMostRows) row = kMostRows - 1;
+      if (row == rows.size()) {
+        rows.push_back({.group = group, .name = name, .on_paper = on_paper && row == 0});
+        ends.push_back(0);
+      }
+      rows[row].stretches.push_back(stretch);
+      ends[row] = std::max(ends[row], stretch.when.end);
+    }
+    for (Lane& row : rows) add(std::move(row));
+  }
+
+  void add_arrows() {
+    for (const WakeEdge& edge : match(model_).edges) {
+      const store::SignalRow& signal = model_.signals[edge.signal];
+      const auto from = signal_lanes_.find(signal.site);
+      if (from == signal_lanes_.end()) continue;
+      if (edge.host) {
+        const store::HostWaitRow& wait = model_.host_waits[edge.wait];
+        const auto to = host_lanes_.find(wait.site);
+        if (to != host_lanes_.end()) lanes_.arrows.push_back({from->second, to->second, signal.at, wait.end});
+      } else {
+        const store::WaitRow& wait = model_.waits[edge.wait];
+        const auto to = wait_lanes_.find({wait.site, wait.device, wait.sm});
+        if (to != wait_lanes_.end()) lanes_.arrows.push_back({from->second, to->second, signal.at, wait.resumed});
+      }
+    }
+  }
+
+  const TraceModel& model_;
+  const Analysis& analysis_;
+  const WaitStates states_;
+  Labels labels_;
+  Lanes lanes_;
+  std::map<SiteId, std::size_t> signal_lanes_, host_lanes_;
+  std::map<std::tuple<SiteId, DeviceId, std::uint32_t>, std::size_t> wait_lanes_;
+};
+
+/// Of the slower iterations, so many are shown on either side of a change of the way of waiting, ...
+constexpr TimeNs kCloseUpIterations = 3;
+/// ... their length taken from so many neighbours of the change.
+constexpr std::size_t kCloseUpNeighbours = 15;
+constexpr std::size_t kMostCloseUps = 3;
+
+/// The median length of the iterations just before a change, or just after it, whichever is longer; 0 without any.
+TimeNs slower_side(const std::vector<Iteration>& iterations, const store::InterventionRow& row) {
+  std::vector<TimeNs> before, after;
+  for (const Iteration& iteration : iterations) {
+    if (iteration.end <= row.requested) before.push_back(iteration.duration());
+    if (iteration.begin >= row.effective && after.size() < kCloseUpNeighbours) after.push_back(iteration.duration());
+  }
+  if (before.size() > kCloseUpNeighbours) before.erase(before.begin(), before.end() - kCloseUpNeighbours);
+  return before.empty() || after.empty() ? 0 : std::max(percentile(before, 50), percentile(after, 50));
+}
+
+}  // namespace
+
+std::string_view token_of(Doing doing) {
+  constexpr std::string_view kTokens[kDoings] = {"poll",     "park", "barrier", "host", "kernel",
+                                                 "transfer", "call", "range",   "mark"};
+  return kTokens[static_cast<std::size_t>(doing)];
+}
+
+std::string_view words_of(Doing doing) {
+  constexpr std::string_view kWords[kDoings] = {"polling",          "parked",      "waits at a barrier",
+                                                "CPU thread waits", "kernel runs", "data travels",
+                                                "in a call",        "NVTX range",  "signal"};
+  return kWords[static_cast<std::size_t>(doing)];
+}
+
+Lanes gather_lanes(const TraceModel& model, const Analysis& analysis) { return Gatherer(model, analysis).gather(); }
+
+std::vector<Interval> close_ups(const TraceModel& model, const Analysis& analysis) {
+  std::vector<Interval> list;
+  if (!analysis.iterations || analysis.iterations->list.empty()) return list;
+  const std::vector<Iteration>& iterations = analysis.iterations->list;
+  bool changes = false;
+  for (const store::InterventionRow& row : model.interventions) {
+    if (row.old_mode == row.new_mode) continue;
+    changes = true;
+    const TimeNs reach = kCloseUpIterations * slower_side(iterations, row);
+    const Interval around{row.effective - reach, row.effective + reach};
+    // Not a change at the start, before waits began: it shows only one side.
+    if (reach == 0 || around.begin < model.begin || around.end > model.end) continue;
+    if (list.size() == kMostCloseUps || (!list.empty() && around.begin < list.back().end)) continue;
+    list.push_back(around);
+  }
+  if (!changes) {
+    const std::size_t middle = iterations.size() / 2;
+    const std::size_t last = std::min(middle + 2 * kCloseUpIterations, iterations.size()) - 1;
+    if (iterations[last].end > iterations[middle].begin)
+      list.push_back({iterations[middle].begin, iterations[last].end});
+  }
+  return list;
+}
+
+}  // namespace wicprof::analyzer::html

@@ -1,0 +1,139 @@
+// The timeline as a picture: on paper, and where there are no scripts.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyzer/words/format.h"
+#include "reports/html/charts.h"
+#include "reports/html/svg_axis.h"
+
+namespace wicprof::analyzer::html {
+namespace {
+
+constexpr double kWidth = 1080;
+constexpr double kLeft = 190, kRight = 12, kTop = 22, kBottom = 24;
+constexpr int kLaneHeight = 20;
+constexpr int kLaneGap = 4;
+constexpr std::size_t kColumns = 440;    // columns of about two pixels
+constexpr std::size_t kCharacters = 30;  // that fit beside a lane
+
+/// The lane with its columns filled: how much of each column's time each state takes, summed over waiters.
+class Columns {
+ public:
+  Columns(const Lane& lane, Interval window) : window_(window) {
+    for (const Stretch& stretch : lane.stretches) add(stretch);
+    scale_ = 1.0 / (lane.waiters * width());
+  }
+
+  /// A filled outline of the states in `below` and `doing`, stacked from the bottom. Empty when `doing` never occurs.
+  std::string outline(Doing doing, const std::vector<Doing>& below, const Axis& x, double top) const {
+    const auto own = sums_.find(doing);
+    if (own == sums_.end()) return {};
+    std::string path;
+    int drawn_base = -1, drawn_height = -1;
+    double start = 0;
+    const auto flush = [&](double end) {
+      if (drawn_height <= 0) return;
+      path += fmt::format("M{:.1f} {:.0f}H{:.1f}v-{}H{:.1f}Z", start, top + kLaneHeight - drawn_base, end, drawn_height,
+                          start);
+    };
+    for (std::size_t i = 0; i <= kColumns; ++i) {
+      int base = 0, height = 0;
+      if (i < kColumns) {
+        double sum_below = 0;
+        for (const Doing other : below) sum_below += value(other, i);
+        base = pixels(sum_below);
+        height = pixels(sum_below + own->second[i]) - base;
+      }
+      const double at = x.first + (x.last - x.first) * static_cast<double>(i) / static_cast<double>(kColumns);
+      if (i < kColumns && base == drawn_base && height == drawn_height) continue;
+      flush(at);
+      start = at;
+      drawn_base = base;
+      drawn_height = height;
+    }
+    return path;
+  }
+
+ private:
+  double width() const { return static_cast<double>(window_.end - window_.begin) / static_cast<double>(kColumns); }
+  double value(Doing doing, std::size_t column) const {
+    const auto found = sums_.find(doing);
+    return found == sums_.end() ? 0 : found->second[column];
+  }
+  int pixels(double sum) const { return static_cast<int>(std::min(1.0, sum * scale_) * kLaneHeight + 0.5); }
+
+  void add(const Stretch& stretch) {
+    const double begin = static_cast<double>(std::max(stretch.when.begin, window_.begin) - window_.begin) / width();
+    const double end = static_cast<double>(std::min(stretch.when.end, window_.end) - window_.begin) / width();
+    if (end <= begin) return;
+    std::vector<double>& sums = sums_.try_emplace(stretch.doing, kColumns, 0.0).first->second;
+    for (auto column = static_cast<std::size_t>(begin); column < kColumns && static_cast<double>(column) < end;
+         ++column) {
+      const double from = std::max(begin, static_cast<double>(column));
+      const double to = std::min(end, static_cast<double>(column) + 1);
+      sums[column] += (to - from) * width() * stretch.count;
+    }
+  }
+
+  Interval window_;
+  std::map<Doing, std::vector<double>> sums_;
+  double scale_ = 1;
+};
+
+std::string draw_lane(const Lane& lane, Interval window, const Axis& x, double top) {
+  std::string out = fmt::format("<rect class=\"lane\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{}\"/>",
+                                x.first, top, x.last - x.first, kLaneHeight);
+  const std::string group = shorten(lane.group, kCharacters - std::min(kCharacters / 2, lane.name.size() + 2));
+  out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>\n", x.first - 8, top + 14,
+                     escape_html(shorten(group + ", " + lane.name, kCharacters)));
+  const Columns columns(lane, window);
+  std::vector<Doing> below;
+  for (std::size_t i = 0; i < kDoings; ++i) {
+    const auto doing = static_cast<Doing>(i);
+    const std::string path = columns.outline(doing, below, x, top);
+    if (!path.empty()) out += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", token_of(doing), path);
+    below.push_back(doing);
+  }
+  return out;
+}
+
+std::string draw_marks(const TraceModel& model, Interval window, const Axis& x, double bottom) {
+  std::string out;
+  double labelled_to = 0;
+  for (const store::InterventionRow& row : model.interventions) {
+    if (row.effective < window.begin || row.effective > window.end) continue;
+    const double at = x.at(row.effective);
+    out += fmt::format("<line class=\"cut\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.0f}\" y2=\"{:.0f}\"/>", at, at,
+                       kTop - 6, bottom);
+    if (at < labelled_to || at > kWidth - 40) continue;  // no room for a label
+    out += fmt::format("<text class=\"strong\" x=\"{:.1f}\" y=\"{:.0f}\">{}</text>\n", at + 4, kTop - 8,
+                       mode_name(row.new_mode));
+    labelled_to = at + 40;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string still_timeline(const TraceModel& model, const Lanes& lanes, Interval window) {
+  if (window.end <= window.begin) return {};
+  const auto drawn = static_cast<double>(
+      std::count_if(lanes.list.begin(), lanes.list.end(), [](const Lane& lane) { return lane.on_paper; }));
+  if (drawn == 0) return {};
+  const Axis x{window.begin, window.end, kLeft, kWidth - kRight};
+  const double bottom = kTop + drawn * (kLaneHeight + kLaneGap);
+  std::string out = fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Waits over time\">\n",
+                                kWidth, bottom + kBottom);
+  double top = kTop;
+  for (const Lane& lane : lanes.list) {
+    if (!lane.on_paper) continue;
+    out += draw_lane(lane, window, x, top);
+    top += kLaneHeight + kLaneGap;
+  }
+  return out + draw_marks(model, window, x, bottom) + time_labels(x, model.begin, 9, bottom + 14, kWidth - 30) +
+         "</svg>\n";
+}
+
+}  // namespace wicprof::analyzer::html

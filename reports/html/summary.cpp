@@ -1,0 +1,97 @@
+// The top of the page.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/words/format.h"
+#include "reports/html/elements.h"
+#include "reports/html/sections.h"
+#include "reports/parts/parts.h"
+
+namespace wicprof::analyzer::html {
+namespace {
+
+std::string header_part(const TraceModel& model, const Analysis& analysis) {
+  std::string out = "<header>\n";
+  const std::string app = model.meta_value("app");
+  out += fmt::format("<h1>{}</h1>\n", text_of(app.empty() ? model.name : app));
+  if (!command_of(model).empty()) out += fmt::format("<p><code>{}</code></p>\n", text_of(command_of(model)));
+  out += fmt::format("<p class=\"faint\">{}</p>\n<dl class=\"facts small\">", text_of(trace_line(model, analysis)));
+  const auto fact = [&](std::string_view what, const std::string& value) {
+    if (!value.empty()) out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", what, text_of(value));
+  };
+  fact("recorded", model.meta_value("started_utc"));
+  fact("host", model.meta_value("host"));
+  fact("trace", model.name);
+  fact("mode", model.meta_value("mode"));
+  fact("schedule", model.meta_value("schedule"));
+  fact("exit status", model.meta_value("app_status"));
+  fact("ended by signal", model.meta_value("app_signal"));
+  fact("wic-prof", model.meta_value("wic_prof_version"));
+  return out + "</dl>\n</header>\n";
+}
+
+std::string loss_part(const Analysis& analysis) {
+  if (analysis.loss.empty()) return {};
+  std::string list;
+  for (const Loss& loss : analysis.loss) list += fmt::format("<li>{}</li>\n", text_of(loss.text));
+  return fmt::format(
+      "<section class=\"loss\">\n<h2>Records are missing: counts and totals below are too low</h2>\n<ul>\n{}</ul>\n"
+      "</section>\n",
+      list);
+}
+
+/// A question with its answer. The three are HTML.
+std::string tile(std::string_view href, std::string_view question, std::string_view answer, std::string_view detail) {
+  return fmt::format(
+      "<a class=\"tile\" href=\"#{}\"><span class=\"faint\">{}</span><b>{}</b><span class=\"faint "
+      "small\">{}</span></a>\n",
+      href, question, answer, detail);
+}
+
+std::string waiting_tile(const Analysis& analysis) {
+  if (analysis.sites.empty()) return tile("sites", "waiting", "none seen", "no wait sites in this trace");
+  const SiteStats& site = analysis.sites.front();
+  return tile("sites", "waiting", text_of(format_percent(site.share)),
+              fmt::format("of its time a waiter waits at {}", text_of(shorten(one_line(site.name), 40))));
+}
+
+std::string communication_tile(const Classification& c) {
+  return tile("communication", "communication", std::string(model_name(c.model)),
+              fmt::format("pattern: {}", pattern_name(c.pattern)));
+}
+
+std::string findings_tile(const Analysis& analysis) {
+  const auto number_of = [&](Severity severity) {
+    return std::count_if(analysis.findings.begin(), analysis.findings.end(),
+                         [&](const Finding& finding) { return finding.severity == severity; });
+  };
+  const auto critical = number_of(Severity::critical), warnings = number_of(Severity::warning);
+  const auto serious = static_cast<std::uint64_t>(critical + warnings);
+  const std::string detail = fmt::format("{} critical, {} for information", critical, number_of(Severity::info));
+  return tile("findings", "findings", serious == 0 ? std::string("nothing to warn of") : count_of(serious, "warning"),
+              detail);
+}
+
+std::string parking_tile(const ReportInput& input) {
+  if (const Comparison* c = input.comparison; c != nullptr && c->speedup) {
+    return tile("comparison", fmt::format("after: {}", text_of(c->after.label)),
+                fmt::format("{:.3g}\u00d7", c->speedup->value), "as fast as before, measured");
+  }
+  if (const auto& gain = input.analysis.prediction.program) {
+    return tile("models", "parking, predicted", fmt::format("{:.3g}\u00d7", gain->value),
+                fmt::format("as fast, {:.3g} to {:.3g}", gain->low, gain->high));
+  }
+  return tile("models", "parking", "not known", "neither measured nor predicted");
+}
+
+}  // namespace
+
+std::string summary_part(const ReportInput& input) {
+  const Analysis& analysis = input.analysis;
+  return header_part(input.model, analysis) + loss_part(analysis) + "<div class=\"tiles summary\">\n" +
+         parking_tile(input) + waiting_tile(analysis) + communication_tile(analysis.classification) +
+         findings_tile(analysis) + "</div>\n";
+}
+
+}  // namespace wicprof::analyzer::html

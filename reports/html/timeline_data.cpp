@@ -1,0 +1,258 @@
+#include "reports/html/timeline_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace wicprof::analyzer::html {
+namespace {
+
+// Cells of time, in all lanes together. Half of a lane's cells are for the whole, half for the close-ups.
+constexpr std::size_t kCellsOfAll = 24'000, kFewestCells = 160, kMostCells = 1'000;
+constexpr std::size_t kEntriesACell = 4;  // more are summed up
+constexpr std::size_t kMostArrows = 1'200;
+
+using Edges = std::vector<TimeNs>;
+
+std::size_t cells_a_lane(std::size_t lanes) {
+  return std::clamp(kCellsOfAll / std::max<std::size_t>(lanes, 1), kFewestCells, kMostCells);
+}
+
+void add_edges(Edges& edges, Interval window, std::size_t cells) {
+  const double length = static_cast<double>(window.end - window.begin);
+  for (std::size_t i = 0; i <= cells; ++i) {
+    edges.push_back(window.begin + static_cast<TimeNs>(length * static_cast<double>(i) / static_cast<double>(cells)));
+  }
+}
+
+Edges edges_of(const TraceModel& model, const std::vector<Interval>& fine, std::size_t cells) {
+  Edges edges;
+  add_edges(edges, {model.begin, model.end}, cells / 2);
+  for (const Interval& window : fine) add_edges(edges, window, cells / 2 / fine.size());
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  return edges;
+}
+
+using Counts = std::array<double, kDoings>;
+
+/// How many do what, from a time on.
+struct Step {
+  TimeNs at = 0;
+  Counts counts{};
+};
+
+struct Change {
+  TimeNs at = 0;
+  Doing doing = Doing::polling;
+  double by = 0;
+};
+
+std::vector<Change> changes_of(const Lane& lane) {
+  std::vector<Change> list;
+  for (const Stretch& stretch : lane.stretches) {
+    list.push_back({stretch.when.begin, stretch.doing, static_cast<double>(stretch.count)});
+    list.push_back({stretch.when.end, stretch.doing, -static_cast<double>(stretch.count)});
+  }
+  std::sort(list.begin(), list.end(), [](const Change& a, const Change& b) { return a.at < b.at; });
+  return list;
+}
+
+void add_step(std::vector<Step>& steps, TimeNs at, const Counts& counts) {
+  if (!steps.empty() && steps.back().at == at) steps.pop_back();
+  if (steps.empty() || steps.back().counts != counts) steps.push_back({at, counts});
+}
+
+/// The changes within one cell: each of them, or their mean where there are many.
+template <class Iterator>
+void add_cell(std::vector<Step>& steps, TimeNs begin, TimeNs end, Iterator first, Iterator last, Counts& counts) {
+  add_step(steps, begin, counts);
+  const bool each = std::distance(first, last) <= static_cast<std::ptrdiff_t>(kEntriesACell);
+  Counts sums{};
+  TimeNs at = begin;
+  const auto pass_to = [&](TimeNs time) {
+    for (std::size_t i = 0; i < kDoings; ++i) sums[i] += counts[i] * static_cast<double>(time - at);
+    at = time;
+  };
+  for (; first != last; ++first) {
+    pass_to(first->at);
+    counts[static_cast<std::size_t>(first->doing)] += first->by;
+    if (each) add_step(steps, first->at, counts);
+  }
+  if (each) return;
+  pass_to(end);
+  for (double& sum : sums) sum = std::round(sum / static_cast<double>(end - begin) * 100) / 100;
+  steps.pop_back();  // that of the cell's begin, which may have been the last cell's as well
+  add_step(steps, begin, sums);
+}
+
+std::vector<Step> steps_of(const Lane& lane, const Edges& edges) {
+  std::vector<Step> steps;
+  const std::vector<Change> changes = changes_of(lane);
+  Counts counts{};
+  auto next = changes.begin();
+  for (; next != changes.end() && next->at < edges.front(); ++next)
+    counts[static_cast<std::size_t>(next->doing)] += next->by;
+  for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
+    auto last = next;
+    while (last != changes.end() && last->at < edges[i + 1]) ++last;
+    add_cell(steps, edges[i], edges[i + 1], next, last, counts);
+    next = last;
+  }
+  add_step(steps, edges.back(), Counts{});
+  return steps;
+}
+
+struct Span {
+  Stretch stretch;
+  std::uint64_t count = 1;
+};
+
+/// Stretches that lie within one cell become one where the lane has too many.
+std::vector<Span> spans_of(const Lane& lane, const Edges& edges) {
+  std::vector<Stretch> all = lane.stretches;
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Stretch& a, const Stretch& b) { return a.when.begin < b.when.begin; });
+  const bool many = all.size() > 2 * edges.size();
+  const auto cell_of = [&](TimeNs time) { return std::upper_bound(edges.begin(), edges.end(), time) - edges.begin(); };
+  std::vector<Span> spans;
+  std::ptrdiff_t last_cell = -1;
+  for (const Stretch& stretch : all) {
+    const std::ptrdiff_t cell = many ? cell_of(stretch.when.begin) : -1;
+    const bool within = many && cell == cell_of(stretch.when.end);
+    if (within && cell == last_cell && spans.back().stretch.doing == stretch.doing) {
+      Span& span = spans.back();
+      span.stretch.when.end = std::max(span.stretch.when.end, stretch.when.end);
+      if (span.stretch.label != stretch.label) span.stretch.label = 0;
+      ++span.count;
+      continue;
+    }
+    spans.push_back({stretch});
+    last_cell = within ? cell : -1;
+  }
+  return spans;
+}
+
+std::string text_json(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+template <class Values>
+std::string list_json(const Values& values, const auto& to_json) {
+  std::string out = "[";
+  for (const auto& value : values) {
+    if (out.size() > 1) out += ',';
+    out += to_json(value);
+  }
+  return out + "]";
+}
+
+/// What occurs in the lane, in the order in which it is stacked.
+std::vector<Doing> doings_of(const Lane& lane) {
+  std::array<bool, kDoings> seen{};
+  for (const Stretch& stretch : lane.stretches) seen[static_cast<std::size_t>(stretch.doing)] = true;
+  std::vector<Doing> list;
+  for (std::size_t i = 0; i < kDoings; ++i) {
+    if (seen[i]) list.push_back(static_cast<Doing>(i));
+  }
+  return list;
+}
+
+std::string steps_json(const std::vector<Step>& steps, const std::vector<Doing>& doings, TimeNs zero) {
+  std::string out;
+  TimeNs last = zero;
+  for (const Step& step : steps) {
+    fmt::format_to(std::back_inserter(out), "{}{}", out.empty() ? "" : ",", step.at - last);
+    for (const Doing doing : doings)
+      fmt::format_to(std::back_inserter(out), ",{:.0f}", step.counts[static_cast<std::size_t>(doing)] * 100);
+    last = step.at;
+  }
+  return out;
+}
+
+std::string spans_json(const std::vector<Span>& spans, const std::vector<Doing>& doings, TimeNs zero) {
+  std::string out;
+  TimeNs last = zero;
+  for (const Span& span : spans) {
+    const Interval when = span.stretch.when;
+    const auto doing = std::find(doings.begin(), doings.end(), span.stretch.doing) - doings.begin();
+    fmt::format_to(std::back_inserter(out), "{}{},{},{},{},{}", out.empty() ? "" : ",", when.begin - last,
+                   when.end - when.begin, doing, span.stretch.label, span.count);
+    last = when.begin;
+  }
+  return out;
+}
+
+std::string lane_json(const Lane& lane, const Edges& edges, TimeNs zero) {
+  const std::vector<Doing> doings = doings_of(lane);
+  std::string out =
+      fmt::format(R"({{"group":{},"name":{},"site":{},"doing":{},)", text_json(lane.group), text_json(lane.name),
+                  lane.site, list_json(doings, [](Doing doing) { return text_json(token_of(doing)); }));
+  if (lane.counted) {
+    return out + fmt::format(R"("full":{:.0f},"steps":[{}]}})", lane.waiters,
+                             steps_json(steps_of(lane, edges), doings, zero));
+  }
+  return out + fmt::format(R"("spans":[{}]}})", spans_json(spans_of(lane, edges), doings, zero));
+}
+
+/// Some of those that can be seen singly, evenly spread.
+std::vector<Arrow> arrows_of(const Lanes& lanes, const std::vector<Interval>& fine) {
+  std::vector<Arrow> all, some;
+  for (const Arrow& arrow : lanes.arrows) {
+    const auto holds = [&](const Interval& window) {
+      return arrow.signalled >= window.begin && arrow.resumed <= window.end;
+    };
+    if (std::any_of(fine.begin(), fine.end(), holds)) all.push_back(arrow);
+  }
+  const std::size_t each = (all.size() + kMostArrows - 1) / kMostArrows;
+  for (std::size_t i = 0; i < all.size(); i += each) some.push_back(all[i]);
+  return some;
+}
+
+}  // namespace
+
+std::size_t most_entries(std::size_t lanes) { return (kEntriesACell + 1) * (cells_a_lane(lanes) + 4); }
+
+std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std::vector<Interval>& fine) {
+  const TimeNs zero = model.begin;
+  const Edges edges = edges_of(model, fine, cells_a_lane(lanes.list.size()));
+  std::vector<store::InterventionRow> changes;
+  for (const store::InterventionRow& row : model.interventions) {
+    if (row.effective >= model.begin && row.effective <= model.end) changes.push_back(row);
+  }
+  std::string words;
+  for (std::size_t i = 0; i < kDoings; ++i) {
+    const auto doing = static_cast<Doing>(i);
+    words += fmt::format("{}{}:{}", i > 0 ? "," : "", text_json(token_of(doing)), text_json(words_of(doing)));
+  }
+  std::string out = fmt::format("{{\"from\":0,\"to\":{},\n\"words\":{{{}}},\n\"labels\":{},\n", model.span(), words,
+                                list_json(lanes.labels, text_json));
+  out += fmt::format("\"marks\":{},\n", list_json(changes, [&](const store::InterventionRow& row) {
+                       return fmt::format("[{},{}]", row.effective - zero, text_json(mode_name(row.new_mode)));
+                     }));
+  out += fmt::format("\"fine\":{},\n", list_json(fine, [&](const Interval& window) {
+                       return fmt::format("[{},{}]", window.begin - zero, window.end - zero);
+                     }));
+  out += fmt::format("\"arrows\":{},\n", list_json(arrows_of(lanes, fine), [&](const Arrow& arrow) {
+                       return fmt::format("[{},{},{},{}]", arrow.from, arrow.signalled - zero, arrow.to,
+                                          arrow.resumed - zero);
+                     }));
+  out += fmt::format("\"lanes\":{}}}",
+                     list_json(lanes.list, [&](const Lane& lane) { return "\n" + lane_json(lane, edges, zero); }));
+  // A '<' could end the script that holds this, and stands only within strings.
+  std::string safe;
+  safe.reserve(out.size());
+  for (const char c : out) {
+    if (c == '<')
+      safe += "\\u003c";
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+}  // namespace wicprof::analyzer::html

@@ -1,0 +1,178 @@
+#include "reports/json/activity_json.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+Json or_null(const auto& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json process_or_null(store::ProcessId process) { return process == 0 ? Json(nullptr) : Json(process); }
+
+Json processes_value(const TraceModel& model) {
+  Json list = Json::array();
+  for (const store::ProcessRow& process : model.processes) {
+    list.push_back({{"pid", process.id},
+                    {"parent", process.parent},
+                    {"name", process.name},
+                    {"command", process.command},
+                    {"rank", or_null(process.rank)},
+                    {"local_rank", or_null(process.local_rank)},
+                    {"seen_ns", process.seen},
+                    {"own", is_own(process)}});
+  }
+  return list;
+}
+
+Json kernel_value(const KernelStats& kernel) {
+  Json value = {
+      {"name", kernel.name},
+      {"count", kernel.count},
+      {"total_ns", kernel.total_ns},
+      {"p50_ns", kernel.p50_ns},
+      {"p99_ns", kernel.p99_ns},
+      {"max_ns", kernel.max_ns},
+      {"share", kernel.share},
+      {"shapes", kernel.shapes},
+      {"blocks", kernel.blocks},
+      {"threads_per_block", kernel.threads_per_block},
+      {"registers_per_thread", kernel.registers_per_thread},
+      {"shared_bytes_per_block", kernel.shared_bytes_per_block},
+      {"blocks_per_cluster", kernel.blocks_per_cluster == 0 ? Json(nullptr) : Json(kernel.blocks_per_cluster)},
+      {"occupancy", nullptr},
+      {"waves", nullptr},
+      {"last_wave_fill", nullptr}};
+  if (kernel.occupancy) {
+    const Occupancy& o = *kernel.occupancy;
+    value["occupancy"] = {{"value", o.occupancy},
+                          {"blocks_per_sm", o.blocks_per_sm},
+                          {"limit", occupancy_limit_name(o.limit)},
+                          {"by_threads", o.by_threads},
+                          {"by_blocks", o.by_blocks},
+                          {"by_registers", or_null(o.by_registers)},
+                          {"by_shared_memory", or_null(o.by_shared_memory)}};
+  }
+  if (kernel.waves) {
+    value["waves"] = kernel.waves->waves;
+    value["last_wave_fill"] = kernel.waves->last_wave_fill;
+  }
+  return value;
+}
+
+Json host_wait_value(const HostWaitStats& stats) {
+  return {{"call", stats.site == 0 ? Json(stats.name) : Json(nullptr)},
+          {"site", stats.site == 0 ? Json(nullptr) : Json(stats.name)},
+          {"count", stats.count},
+          {"total_ns", stats.total_ns},
+          {"p50_ns", stats.p50_ns},
+          {"p99_ns", stats.p99_ns},
+          {"max_ns", stats.max_ns},
+          {"cpu_ns", or_null(stats.cpu_ns)},
+          {"way", waiting_way_name(stats.way())},
+          {"run_delay_ns", or_null(stats.run_delay_ns)},
+          {"involuntary_switches", or_null(stats.involuntary_switches)}};
+}
+
+Json polling_value(const HostPolling& polling) {
+  return {{"process", process_or_null(polling.process)},
+          {"thread", polling.thread},
+          {"call", polling.call},
+          {"runs", polling.runs},
+          {"queries", polling.queries},
+          {"not_ready", polling.not_ready},
+          {"total_ns", polling.total_ns},
+          {"longest_ns", polling.longest_ns},
+          {"queries_per_second", polling.queries_per_second},
+          {"cpu_ns", or_null(polling.cpu_ns)}};
+}
+
+Json stream_value(const StreamKey& stream) {
+  return {{"process", process_or_null(stream.process)}, {"context", stream.context}, {"stream", stream.stream}};
+}
+
+Json stream_waits_value(const TraceModel& model, const StreamWaitTable& table) {
+  Json list = Json::array();
+  for (const StreamWaits& waits : table.rows) {
+    list.push_back({{"waiter", stream_value(waits.waiter)},
+                    {"signaller", stream_value(waits.signaller)},
+                    {"device", model.device_key(waits.device)},
+                    {"behind", waits.behind.empty() ? Json(nullptr) : Json(waits.behind)},
+                    {"count", waits.count},
+                    {"timed", waits.timed},
+                    {"idle_ns", waits.idle_ns},
+                    {"idle_p50_ns", waits.idle_p50_ns},
+                    {"idle_max_ns", waits.idle_max_ns}});
+  }
+  return list;
+}
+
+Json clock_value(const TraceModel& model, const ClockBounds& bounds) {
+  const store::DeviceRow* device = model.device(bounds.device);
+  Json value = {{"device", model.device_key(bounds.device)},
+                {"low_ns", or_null(bounds.low)},
+                {"high_ns", or_null(bounds.high)},
+                {"proven_error_ns", bounds.proven_error},
+                {"proven_drift_ns", bounds.proven_drift},
+                {"clock_error_ns", device != nullptr ? or_null(device->clock_error_ns) : Json(nullptr)}};
+  value["windows"] = Json::array();
+  for (const ClockWindow& window : bounds.windows) {
+    value["windows"].push_back({{"begin_ns", window.begin},
+                                {"end_ns", window.end},
+                                {"low_ns", or_null(window.low)},
+                                {"high_ns", or_null(window.high)},
+                                {"lows", window.lows},
+                                {"highs", window.highs},
+                                {"contradictory", window.contradictory()}});
+  }
+  return value;
+}
+
+Json thread_value(const ThreadStats& thread) {
+  return {{"process", process_or_null(thread.process)},
+          {"thread", thread.thread},
+          {"name", thread.name},
+          {"own", thread.own},
+          {"sampled_ns", thread.sampled_ns},
+          {"cpu_ns", thread.cpu_ns},
+          {"run_delay_ns", or_null(thread.run_delay_ns)},
+          {"voluntary_switches", thread.voluntary_switches},
+          {"involuntary_switches", thread.involuntary_switches}};
+}
+
+Json own_cost_value(const OwnCost& cost) {
+  Json value = {{"cpu_ns", nullptr},       {"in_program_ns", nullptr}, {"in_tool_ns", nullptr},
+                {"threads", cost.threads}, {"over_ns", nullptr},       {"share", nullptr}};
+  if (cost.sampled) {
+    value["cpu_ns"] = cost.cpu_ns();
+    value["in_program_ns"] = cost.in_program_ns;
+    value["in_tool_ns"] = cost.in_tool_ns;
+    value["over_ns"] = cost.over_ns;
+    value["share"] = cost.share;
+  }
+  value["overheads"] = Json::array();
+  for (const OverheadStats& overhead : cost.overheads) {
+    value["overheads"].push_back({{"what", overhead.what}, {"count", overhead.count}, {"total_ns", overhead.total_ns}});
+  }
+  return value;
+}
+
+template <class Rows, class ToJson>
+Json array_of(const Rows& rows, ToJson&& to_json) {
+  Json list = Json::array();
+  for (const auto& row : rows) list.push_back(to_json(row));
+  return list;
+}
+
+}  // namespace
+
+void add_activity(const TraceModel& model, const Analysis& analysis, Json& value) {
+  value["processes"] = processes_value(model);
+  value["kernels"] = array_of(analysis.kernels, kernel_value);
+  value["host_waits"] = array_of(analysis.host_waits, host_wait_value);
+  value["host_polling"] = array_of(analysis.host_polling, polling_value);
+  value["stream_waits"] = stream_waits_value(model, analysis.stream_waits);
+  value["stream_waits_without_event"] = analysis.stream_waits.without_event;
+  value["clocks"] = array_of(analysis.clocks, [&](const ClockBounds& bounds) { return clock_value(model, bounds); });
+  value["threads"] = array_of(analysis.threads, thread_value);
+  value["own_cost"] = own_cost_value(analysis.own_cost);
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,86 @@
+#include "analyzer/analysis.h"
+#include "reports/json/model_json.h"
+#include "reports/parts/json_parts.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+Json or_null(const std::optional<TimeNs>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json segment_value(const Segment& segment) {
+  return {{"trace", segment.trace},
+          {"mode", mode_name(segment.mode)},
+          {"strategy", strategy_name(segment.strategy)},
+          {"begin_ns", segment.begin_ns},
+          {"end_ns", segment.end_ns},
+          {"iterations", segment.iterations.size()},
+          {"iteration_ns_p50", or_null(segment.iteration_ns_p50)}};
+}
+
+Json side_value(const Side& side) {
+  return {{"label", side.label}, {"iterations", side.iterations}, {"iteration_ns_p50", or_null(side.iteration_ns_p50)}};
+}
+
+void add_difference(const Difference& difference, Json& value) {
+  value["before_count"] = difference.before_count;
+  value["after_count"] = difference.after_count;
+  value["before_p50_ns"] = difference.before_count > 0 ? Json(difference.before_p50_ns) : Json(nullptr);
+  value["after_p50_ns"] = difference.after_count > 0 ? Json(difference.after_p50_ns) : Json(nullptr);
+  value["ratio"] = nullptr;
+  if (const auto& ratio = difference.ratio) {
+    value["ratio"] = {{"value", ratio->value}, {"low", ratio->low}, {"high", ratio->high}};
+  }
+  value["verdict"] = verdict_name(difference.verdict);
+}
+
+Json sites_value(const std::vector<SiteDifference>& sites) {
+  Json list = Json::array();
+  for (const SiteDifference& site : sites) {
+    Json value = {{"site", site.site}};
+    add_difference(site, value);
+    list.push_back(std::move(value));
+  }
+  return list;
+}
+
+Json edges_value(const std::vector<EdgeDifference>& edges) {
+  Json list = Json::array();
+  for (const EdgeDifference& edge : edges) {
+    Json value = {{"from", edge.from}, {"to", edge.to}, {"site", edge.site}};
+    add_difference(edge, value);
+    value["clock_error_ns"] = or_null(edge.clock_error_ns);
+    list.push_back(std::move(value));
+  }
+  return list;
+}
+
+}  // namespace
+
+Json comparison_value(const Comparison& comparison) {
+  Json value;
+  value["segments"] = Json::array();
+  for (const Segment& segment : comparison.segments) value["segments"].push_back(segment_value(segment));
+  value["before"] = side_value(comparison.before);
+  value["after"] = side_value(comparison.after);
+  value["speedup"] = nullptr;
+  if (const auto& speedup = comparison.speedup) {
+    value["speedup"] = {{"value", speedup->value}, {"low", speedup->low}, {"high", speedup->high}};
+  }
+  value["predicted"] = gain_value(comparison.predicted);
+  value["predicted_reason"] = comparison.predicted_reason;
+  value["prediction_error"] = comparison.prediction_error ? Json(*comparison.prediction_error) : Json(nullptr);
+  value["verdict"] = verdict_name(comparison.verdict);
+  value["reason"] = comparison.reason;
+  value["measured_at"] = comparison.measured_at;
+  value["tolerance"] = comparison.options.tolerance;
+  value["min_iterations"] = comparison.options.min_iterations;
+  value["notes"] = comparison.notes;
+  value["nvtx"] = comparison.options.nvtx.empty() ? Json(nullptr) : Json(comparison.options.nvtx);
+  value["sites"] = sites_value(comparison.differences.sites);
+  value["edges"] = edges_value(comparison.differences.edges);
+  return value;
+}
+
+std::string comparison_json(const Comparison& comparison) { return document(comparison_value(comparison)); }
+
+}  // namespace wicprof::analyzer

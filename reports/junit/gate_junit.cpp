@@ -1,0 +1,93 @@
+// The gate's checks as JUnit XML, the form that CI services read: what is slower is a failure, what is broken or could
+// not be looked at is an error, what the configuration lets through is skipped.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <pugixml.hpp>
+#include <sstream>
+
+#include "analyzer/gate/gate.h"
+#include "analyzer/words/format.h"
+#include "reports/parts/json_parts.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+const char* element_of(const Check& check) {
+  if (check.forgiven) return "skipped";
+  switch (check.state) {
+    case CheckState::passed:
+      return nullptr;
+    case CheckState::failed:
+    case CheckState::inconclusive:
+      return "failure";
+    case CheckState::could_not_look:
+    case CheckState::broken:
+      break;
+  }
+  return "error";
+}
+
+/// One line that is UTF-8 whatever a site is called: XML knows nothing else.
+std::string plain(std::string_view text) {
+  const std::string quoted = Json(one_line(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json::parse(quoted).get<std::string>();
+}
+
+std::string title_of(const Check& check) {
+  return check.site.empty() ? check.name : fmt::format("{} at {}", check.name, plain(check.site));
+}
+
+void add_case(pugi::xml_node suite, const Check& check) {
+  pugi::xml_node test = suite.append_child("testcase");
+  test.append_attribute("classname") = "wic-prof";
+  test.append_attribute("name") = title_of(check).c_str();
+  test.append_attribute("time") = "0";
+  const std::string text = plain(check.text);
+  if (const char* element = element_of(check)) {
+    pugi::xml_node problem = test.append_child(element);
+    problem.append_attribute("type") = std::string(check_state_name(check.state)).c_str();
+    problem.append_attribute("message") = text.c_str();
+    return;
+  }
+  test.append_child("system-out").text() = text.c_str();
+}
+
+std::size_t count(const GateResult& result, std::string_view element) {
+  return static_cast<std::size_t>(std::count_if(result.checks.begin(), result.checks.end(), [&](const Check& check) {
+    const char* own = element_of(check);
+    return own != nullptr && element == own;
+  }));
+}
+
+void add_totals(pugi::xml_node node, const GateRun& run, const GateResult& result) {
+  node.append_attribute("name") = "wic-prof ci";
+  node.append_attribute("tests") = result.checks.size();
+  node.append_attribute("failures") = count(result, "failure");
+  node.append_attribute("errors") = count(result, "error");
+  node.append_attribute("skipped") = count(result, "skipped");
+  node.append_attribute("time") = fmt::format("{:.3f}", run.seconds).c_str();
+}
+
+}  // namespace
+
+std::string gate_junit(const GateRun& run, const GateResult& result) {
+  pugi::xml_document document;
+  pugi::xml_node declaration = document.append_child(pugi::node_declaration);
+  declaration.append_attribute("version") = "1.0";
+  declaration.append_attribute("encoding") = "UTF-8";
+  pugi::xml_node suites = document.append_child("testsuites");
+  add_totals(suites, run, result);
+  pugi::xml_node suite = suites.append_child("testsuite");
+  add_totals(suite, run, result);
+  suite.append_attribute("timestamp") = run.utc.substr(0, 19).c_str();
+  pugi::xml_node property = suite.append_child("properties").append_child("property");
+  property.append_attribute("name") = "command";
+  property.append_attribute("value") = plain(run.command).c_str();
+  for (const Check& check : result.checks) add_case(suite, check);
+  std::ostringstream text;
+  document.save(text, "  ");
+  return text.str();
+}
+
+}  // namespace wicprof::analyzer

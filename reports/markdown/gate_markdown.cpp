@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+
+#include "analyzer/gate/gate.h"
+#include "analyzer/words/format.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+std::string state_text(const Check& check) {
+  std::string text(check_state_name(check.state));
+  return check.forgiven ? text + " (allowed)" : text == "passed" ? text : "**" + text + "**";
+}
+
+std::string answer_of(CheckState state) {
+  switch (state) {
+    case CheckState::passed:
+      return "every check passed";
+    case CheckState::failed:
+      return "a limit is exceeded, or the program got slower";
+    case CheckState::inconclusive:
+      return "a figure is too uncertain to decide; more or longer runs tell";
+    case CheckState::could_not_look:
+      return "something could not be looked at; this says nothing about speed";
+    case CheckState::broken:
+      break;
+  }
+  return "the program or its recording failed; this says nothing about speed";
+}
+
+}  // namespace
+
+std::string gate_markdown(const GateRun& run, const GateResult& result) {
+  std::string text =
+      fmt::format("# wic-prof ci: {}\n\n{}.\n\n", check_state_name(result.state), answer_of(result.state));
+  text += "| check | state | what was found |\n| --- | --- | --- |\n";
+  for (const Check& check : result.checks) {
+    const std::string title = check.site.empty() ? check.name : check.name + " at " + one_line(check.site);
+    text += fmt::format("| {} | {} | {} |\n", escape_markdown(title), state_text(check),
+                        escape_markdown(one_line(check.text)));
+  }
+  for (const auto& [what, comparison] : {std::pair{"Between the two sides", &result.between_sides},
+                                         std::pair{"Against the baseline", &result.with_baseline}}) {
+    if (!*comparison) continue;
+    text += fmt::format("\n{}: {}. {}.\n", what, verdict_name((*comparison)->verdict),
+                        escape_markdown(one_line((*comparison)->reason)));
+  }
+  for (const std::string& note : result.notes) text += fmt::format("\nNote: {}.\n", escape_markdown(one_line(note)));
+  text += fmt::format("\n{} in {:.1f} s: `{}`\n", run.utc, run.seconds, one_line(run.command));
+  return text;
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,40 @@
+// The answer of `analyze` on the screen.
+#include "analyzer/analysis.h"
+#include "analyzer/words/format.h"
+#include "reports/parts/model_text.h"
+#include "reports/parts/parts.h"
+#include "reports/parts/stalls_parts.h"
+#include "reports/parts/text_parts.h"
+#include "reports/text/activity_text.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+constexpr std::size_t kSites = 50;
+constexpr std::size_t kRows = 20;
+constexpr std::size_t kFunctions = 15;
+
+std::string section(const std::string& text) { return text.empty() ? text : "\n" + text; }
+
+}  // namespace
+
+std::string analysis_text(const TraceModel& model, const Analysis& analysis) {
+  std::string text = loss_text(analysis);
+  text += shorten(one_line(model.name) + ": " + command_of(model), kScreenWidth) + "\n";
+  text += paragraph(trace_line(model, analysis));
+  text += section(classification_text(analysis.classification));
+  text += section(sites_text(model, analysis, kSites));
+  text += section(words_text(analysis, kSites));
+  text += section(choices_text(analysis, kSites));
+  text += section(wakes_text(analysis, kSites));
+  text += section(models_text(model, analysis, kRows));
+  text += section(kernels_text(analysis, kRows));
+  text += section(filling_text(analysis, kRows));
+  text += section(host_waits_text(analysis, kRows));
+  text += section(activity_text(model, analysis, kRows));
+  text += section(program_counters_text(model, analysis, kFunctions));
+  text += section(findings_text(analysis));
+  return text;
+}
+
+}  // namespace wicprof::analyzer

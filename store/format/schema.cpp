@@ -1,0 +1,100 @@
+#include "store/format/schema.h"
+
+#include "protocol/bit_value.h"
+#include "store/format/tables.h"
+#include "store/summaries/level_of_detail.h"
+
+namespace wicprof::store {
+
+namespace {
+
+template <class Table>
+void append_table(std::string& sql) {
+  sql += std::string("CREATE TABLE ") + Table::kName + " (";
+  if (!has_own_id<Table>()) sql += std::string("id ") + kId + ", " + kProcessColumn + " " + kInteger + ", ";
+  const char* comma = "";
+  for (const auto& column : Table::kColumns) {
+    sql += std::string(comma) + column.name + " " + column.type;
+    comma = ", ";
+  }
+  sql += ") STRICT;\n";
+}
+
+template <class... Tables>
+void append_tables(std::string& sql, const std::tuple<Tables...>*) {
+  (append_table<Tables>(sql), ...);
+}
+
+}  // namespace
+
+std::string create_tables_sql() {
+  std::string sql = "PRAGMA application_id = " + std::to_string(kApplicationId) +
+                    ";\nPRAGMA user_version = " + std::to_string(kSchemaVersion) + ";\n";
+  // The tables that no single event makes.
+  sql +=
+      "CREATE TABLE meta (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL) STRICT;\n"
+      "CREATE TABLE string (id INTEGER PRIMARY KEY, value TEXT NOT NULL) STRICT;\n"
+      "CREATE TABLE stat (id INTEGER PRIMARY KEY, name_id INTEGER NOT NULL, detail_id INTEGER, "
+      "severity INTEGER NOT NULL, value INTEGER NOT NULL) STRICT;\n"
+      "CREATE TABLE sass (id INTEGER PRIMARY KEY, module INTEGER NOT NULL, symbol_id INTEGER NOT NULL, "
+      "pc_offset INTEGER NOT NULL, text_id INTEGER NOT NULL, target_offset INTEGER, file_id INTEGER, line INTEGER) "
+      "STRICT;\n";
+  append_tables(sql, static_cast<const EventTables*>(nullptr));
+  return sql + create_summary_tables_sql();
+}
+
+std::string create_signal_index_sql() {
+  return "CREATE INDEX signal_by_site ON signal (site_id, iteration, at_ns);"
+         "CREATE INDEX signal_by_word ON signal (site_id, iteration, word_tag, at_ns);";
+}
+
+namespace {
+
+// The latest signal of the same site and iteration whose value reaches the one that the wait ended with (32-bit numbers
+// wrap: it reaches it when the distance is below 2^31; a bit is reached by itself alone), and that came no later than
+// the wait resumed, as far as the clocks can tell.
+std::string latest_signal_sql(const std::string& of_the_word) {
+  const std::string is_bit = "(wait.value & " + std::to_string(kBitValueMask) + ") = " + std::to_string(kBitValue);
+  return "(SELECT s.at_ns FROM signal s WHERE s.site_id = wait.site_id AND s.iteration = wait.iteration" + of_the_word +
+         " AND CASE WHEN " + is_bit +
+         " THEN s.value = wait.value"
+         " ELSE ((s.value - wait.value) & 0xffffffff) < 0x80000000 END"
+         " AND s.at_ns <= wait.resumed_ns + ifnull((SELECT max(clock_error_ns) FROM device), 0)"
+         " ORDER BY s.at_ns DESC LIMIT 1)";
+}
+
+}  // namespace
+
+std::string match_signals_sql() {
+  // Tags tell a site's words apart where both sides see them at one address: there at least half of the words that are
+  // waited on are signalled, too (by chance, a few in a hundred would be).
+  return "WITH tagged(site_id) AS MATERIALIZED (SELECT w.site_id"
+         " FROM (SELECT DISTINCT site_id, word_tag FROM wait WHERE word_tag IS NOT NULL) w"
+         " LEFT JOIN (SELECT DISTINCT site_id, word_tag FROM signal WHERE word_tag IS NOT NULL) s"
+         " ON s.site_id = w.site_id AND s.word_tag = w.word_tag"
+         " GROUP BY w.site_id HAVING 2 * count(s.word_tag) >= count(*))"
+         " UPDATE wait SET ready_ns = CASE"
+         " WHEN word_tag IS NOT NULL AND site_id IN (SELECT site_id FROM tagged) THEN ifnull(" +
+         latest_signal_sql(" AND s.word_tag = wait.word_tag") + ", " + latest_signal_sql(" AND s.word_tag IS NULL") +
+         ") ELSE " + latest_signal_sql("") +
+         " END"
+         " WHERE status = 0 AND EXISTS (SELECT 1 FROM signal s"
+         " WHERE s.site_id = wait.site_id AND s.iteration = wait.iteration);";
+}
+
+std::string create_indexes_sql() {
+  return "CREATE INDEX wait_by_time ON wait (arrived_ns);"
+         "CREATE INDEX wait_by_site ON wait (site_id, iteration);"
+         "CREATE INDEX signal_by_time ON signal (at_ns);"
+         "CREATE INDEX kernel_by_time ON kernel (start_ns);"
+         "CREATE INDEX copy_by_time ON copy (start_ns);"
+         "CREATE INDEX host_wait_by_time ON host_wait (begin_ns);"
+         "CREATE INDEX host_wait_by_site ON host_wait (site_id, iteration);"
+         "CREATE INDEX call_by_time ON call (start_ns);"
+         "CREATE INDEX pc_sample_by_time ON pc_sample (at_ns);"
+         "CREATE INDEX uvm_by_time ON uvm (start_ns);"
+         "CREATE INDEX nvtx_by_time ON nvtx (start_ns);"
+         "CREATE INDEX choice_by_site ON choice (site_id, at_ns);";
+}
+
+}  // namespace wicprof::store

@@ -1,0 +1,61 @@
+// The schema of a trace file, as SQL. What it means: docs/schema.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "store/format/tables.h"
+#include "store/sqlite/given_rows.h"
+
+namespace wicprof::store {
+
+inline constexpr std::int64_t kApplicationId = 0x57494350;  // "WICP"
+inline constexpr std::int64_t kSchemaVersion = 4;
+
+/// Every CREATE TABLE, and the marks by which a trace is known.
+std::string create_tables_sql();
+
+/// The indexes that matching waits with signals needs.
+std::string create_signal_index_sql();
+
+/// Fills wait.ready_ns from the signals.
+std::string match_signals_sql();
+
+/// The other indexes, on time and on site. They are made when the trace is completed: kept up row by row they would
+/// cost more than the rows.
+std::string create_indexes_sql();
+
+/// The columns that a row is written with, in their order; the process first where rows have no id of their own.
+template <class Table>
+constexpr std::size_t written_columns() {
+  return Table::kColumns.size() + (has_own_id<Table>() ? 0 : 1);
+}
+
+/// INSERT of many rows at once, from the table `given_rows`, where rows have no id of their own.
+template <class Table>
+std::string insert_given_sql() {
+  static_assert(written_columns<Table>() <= kMostGivenColumns);
+  std::string names = kProcessColumn;
+  for (const auto& column : Table::kColumns) names += std::string(", ") + column.name;
+  return std::string("INSERT INTO ") + Table::kName + " (" + names + ") SELECT " +
+         given_columns(written_columns<Table>()) + " FROM " + kGivenRows;
+}
+
+/// INSERT with one parameter for each of these columns. A second declaration of the same id replaces what it knows, and
+/// leaves what it does not.
+template <class Table>
+std::string insert_sql() {
+  std::string names, values, known_again;
+  const auto add = [&](const std::string& name) {
+    names += (names.empty() ? "" : ", ") + name;
+    values += values.empty() ? "?" : ", ?";
+    known_again += (known_again.empty() ? "" : ", ") + name + " = ifnull(excluded." + name + ", " + name + ")";
+  };
+  if (!has_own_id<Table>()) add(kProcessColumn);
+  for (const auto& column : Table::kColumns) add(column.name);
+  std::string sql = std::string("INSERT INTO ") + Table::kName + " (" + names + ") VALUES (" + values + ")";
+  if (has_own_id<Table>()) sql += " ON CONFLICT (id) DO UPDATE SET " + known_again;
+  return sql;
+}
+
+}  // namespace wicprof::store

@@ -1,0 +1,92 @@
+// What a trace says about itself: the names that stat rows may have, how grave each is, and what it means.
+// A new one: one line in kStats.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "store/format/rows.h"
+
+namespace wicprof::store {
+
+enum class Stat {
+  events,
+  waits,
+  unknown_records,
+  damaged_records,
+  missing_texts,
+  ring_dropped,
+  ring_corrupt,
+  device_ring_dropped,
+  cupti_dropped,
+  pc_samples_dropped,
+  clock_lost,
+  clock_refused,
+  store_lost,
+  store_stopped,
+  not_matched,
+  not_indexed,
+  not_summarised,
+  producers_refused,
+  rows_left_out,
+  steal_ns,
+};
+
+struct StatInfo {
+  Stat stat;
+  std::string_view name;
+  StatRow::Severity severity;
+  std::string_view meaning;  ///< of the value
+};
+
+inline constexpr std::array kStats{
+    StatInfo{Stat::events, "events", StatRow::Severity::info, "events written as rows"},
+    StatInfo{Stat::waits, "waits", StatRow::Severity::info, "of these, waits inside kernels"},
+    StatInfo{Stat::unknown_records, "unknown_records", StatRow::Severity::info,
+             "records of kinds that this version does not know, skipped"},
+    StatInfo{Stat::damaged_records, "damaged_records", StatRow::Severity::data_loss,
+             "records too short for their kind, skipped"},
+    StatInfo{Stat::missing_texts, "missing_texts", StatRow::Severity::info,
+             "names that rows refer to and that were dropped on the way; NULL in the rows"},
+    StatInfo{Stat::ring_dropped, "ring_dropped", StatRow::Severity::data_loss,
+             "events dropped because a ring between program and tool was full"},
+    StatInfo{Stat::ring_corrupt, "ring_corrupt", StatRow::Severity::data_loss,
+             "times that a ring held something unreadable and was emptied"},
+    StatInfo{Stat::device_ring_dropped, "device_ring_dropped", StatRow::Severity::data_loss,
+             "events dropped because a ring on a device was full"},
+    StatInfo{Stat::cupti_dropped, "cupti_dropped", StatRow::Severity::data_loss, "activity records that CUPTI dropped"},
+    StatInfo{Stat::pc_samples_dropped, "pc_samples_dropped", StatRow::Severity::data_loss,
+             "samples of program counters that found no room in a buffer"},
+    StatInfo{Stat::clock_lost, "clock_lost", StatRow::Severity::data_loss,
+             "events of a device whose clock was never read beside the host's"},
+    StatInfo{Stat::clock_refused, "clock_refused", StatRow::Severity::info,
+             "clock readings that ran backwards and were not used"},
+    StatInfo{Stat::store_lost, "store_lost", StatRow::Severity::data_loss,
+             "events that could not be written to the trace"},
+    StatInfo{Stat::store_stopped, "store_stopped", StatRow::Severity::error,
+             "1 when writing ended before the program did; the detail says why"},
+    StatInfo{Stat::not_matched, "not_matched", StatRow::Severity::data_loss,
+             "1 when waits could not be matched with signals, so that ready_ns is NULL everywhere"},
+    StatInfo{Stat::not_indexed, "not_indexed", StatRow::Severity::info,
+             "1 when the indexes could not be made; reading is slower"},
+    StatInfo{Stat::not_summarised, "not_summarised", StatRow::Severity::info,
+             "1 when the summaries could not be made; the window makes them when it opens the trace"},
+    StatInfo{Stat::producers_refused, "producers_refused", StatRow::Severity::data_loss,
+             "processes, or parts of them, that found no free ring and are missing"},
+    StatInfo{Stat::rows_left_out, "rows_left_out", StatRow::Severity::info,
+             "rows outside of what was to be captured, left out on purpose"},
+    StatInfo{Stat::steal_ns, "steal_ns", StatRow::Severity::info,
+             "time that the machine's CPUs were taken away meanwhile by what it runs on, summed over them, in ns"},
+};
+
+constexpr const StatInfo& stat_info(Stat stat) { return kStats[static_cast<std::size_t>(stat)]; }
+
+constexpr bool stat_list_in_order() {
+  for (std::size_t i = 0; i < kStats.size(); ++i) {
+    if (static_cast<std::size_t>(kStats[i].stat) != i) return false;
+  }
+  return true;
+}
+static_assert(stat_list_in_order());
+
+}  // namespace wicprof::store

@@ -1,0 +1,161 @@
+#include "store/format/trace_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "store/format/schema.h"
+
+namespace wicprof::store {
+
+namespace {
+
+// Offsets in the header of every SQLite file (the SQLite file format, section 1.3); numbers are big-endian.
+constexpr std::size_t kHeaderBytes = 100;
+constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+constexpr std::size_t kPageSizeAt = 16;
+constexpr std::size_t kPageCountAt = 28;
+constexpr std::size_t kUserVersionAt = 60;
+constexpr std::size_t kApplicationIdAt = 68;
+
+using Header = std::array<unsigned char, kHeaderBytes>;
+
+std::uint32_t big_endian(const Header& header, std::size_t at, std::size_t bytes) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | header[at + i];
+  return value;
+}
+
+Result<> remove_old(const std::string& path) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    return bad_input(path + " is a folder; name a file with -o");
+  }
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+    const std::string file = path + suffix;
+    if (unlink(file.c_str()) != 0 && errno != ENOENT) {
+      return bad_input("cannot replace " + file + ": " + std::strerror(errno) + "; name another file with -o");
+    }
+  }
+  return ok();
+}
+
+Error cannot_make(const std::string& path, int error) {
+  const std::string reason = "cannot make the trace " + path + ": " + std::strerror(error);
+  switch (error) {
+    case EEXIST:
+      return bad_input(path + " exists already; overwrite it with -f, or name another file with -o");
+    case ENOENT:
+    case ENOTDIR:
+      return bad_input(reason + "; make its folder first, or name another with -o");
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return bad_input(reason + "; name a file in a folder that you can write to with -o");
+    case ENOSPC:
+    case EDQUOT:
+      return unavailable(reason + "; free some room, or write the trace elsewhere with -o");
+    default:
+      return bad_input(reason + "; name another file with -o");
+  }
+}
+
+}  // namespace
+
+std::string wal_of(const std::string& path) { return path + "-wal"; }
+
+bool has_wal_file(const std::string& path) { return access(wal_of(path).c_str(), F_OK) == 0; }
+
+bool has_wal(const std::string& path) {
+  struct stat info {};
+  return stat(wal_of(path).c_str(), &info) == 0 && info.st_size > 0;
+}
+
+void remove_log(const std::string& path) {
+  unlink(wal_of(path).c_str());
+  unlink((path + "-shm").c_str());
+}
+
+Result<Database> make_trace(const std::string& path, bool overwrite) {
+  if (path.empty()) return bad_input("the trace has no file name; name one with -o");
+  if (overwrite) {
+    if (Result<> removed = remove_old(path); !removed) return removed.error();
+  }
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (file < 0) return cannot_make(path, errno);
+  ::close(file);
+  // The log of another trace of that name, killed and then deleted, would be read as this one's.
+  unlink(wal_of(path).c_str());
+
+  Database database;
+  int code = database.open(path, OpenMode::read_write);
+  // The schema is in the file itself before the log begins, so that the file is known as a trace from then on. The
+  // system brings it to the disk when it likes until the trace is folded: to wait for that costs the recorder a tenth
+  // of a second now and then.
+  if (code == 0) code = database.execute("PRAGMA synchronous = OFF; BEGIN;" + create_tables_sql() + "COMMIT;");
+  // Where the file system cannot share memory, SQLite stays with its rollback journal: slower, but as safe.
+  if (code == 0) code = database.execute("PRAGMA journal_mode = WAL");
+  if (code == 0) return database;
+
+  const std::string reason = database.message();
+  database.close();
+  unlink(path.c_str());
+  unlink(wal_of(path).c_str());
+  return unavailable("cannot make the trace " + path + ": " + reason +
+                     "; free some room, or write the trace elsewhere with -o");
+}
+
+Result<> check_trace(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT)
+      return bad_input("no such trace: " + path + "; check the name, or record one with wic-prof run");
+    return bad_input("cannot open " + path + ": " + std::strerror(errno));
+  }
+  if (S_ISDIR(info.st_mode)) return bad_input(path + " is a folder; name the trace in it");
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return bad_input("cannot open " + path + ": " + std::strerror(errno) + "; check who may read it");
+  Header header{};
+  const ssize_t bytes = ::read(file, header.data(), header.size());
+  ::close(file);
+
+  const std::size_t magic_bytes = std::min(kMagic.size(), bytes < 0 ? 0 : static_cast<std::size_t>(bytes));
+  if (magic_bytes == 0) return bad_input(path + " is empty, not a trace; record again with wic-prof run");
+  if (std::memcmp(header.data(), kMagic.data(), magic_bytes) != 0) {
+    return bad_input(path + " is not a trace; name a file that wic-prof run has written");
+  }
+  if (bytes < static_cast<ssize_t>(kHeaderBytes)) {
+    return bad_input(path + " is truncated: it ends after " + std::to_string(bytes) +
+                     " bytes; copy it again, or record again");
+  }
+  if (big_endian(header, kApplicationIdAt, 4) != kApplicationId) {
+    return bad_input(path + " is an SQLite file but not a trace; name a file that wic-prof run has written");
+  }
+  const std::int64_t version = big_endian(header, kUserVersionAt, 4);
+  if (version > kSchemaVersion) {
+    return bad_input(path + " was made by a newer wic-prof: version " + std::to_string(version) +
+                     " of the trace file, and this one reads up to " + std::to_string(kSchemaVersion) +
+                     "; update wic-prof");
+  }
+  if (version < kSchemaVersion) {
+    return bad_input(path + " was made by an older wic-prof: version " + std::to_string(version) +
+                     " of the trace file, and this one reads from " + std::to_string(kSchemaVersion) +
+                     "; record again, or read it with the wic-prof that made it");
+  }
+  // While a log is there the file may be behind it; SQLite then takes the missing pages from the log.
+  const std::uint64_t page_size = big_endian(header, kPageSizeAt, 2);
+  const std::uint64_t wanted = big_endian(header, kPageCountAt, 4) * (page_size == 1 ? 65536 : page_size);
+  if (static_cast<std::uint64_t>(info.st_size) < wanted && !has_wal(path)) {
+    return bad_input(path + " is truncated: " + std::to_string(info.st_size) + " of " + std::to_string(wanted) +
+                     " bytes are there; copy it again, or record again");
+  }
+  return ok();
+}
+
+}  // namespace wicprof::store

@@ -1,0 +1,75 @@
+#include "store/read/connection.h"
+
+#include "store/format/trace_file.h"
+
+namespace wicprof::store {
+
+namespace {
+
+constexpr int kBusyMilliseconds = 5000;
+
+// 0 when the connection can read the trace's tables.
+int try_reading(Database& database) {
+  int code = 0;
+  Statement statement = database.prepare("SELECT count(*) FROM meta", code);
+  if (code == 0) statement.next(code);
+  return code;
+}
+
+}  // namespace
+
+void fold_abandoned_log(const std::string& path) {
+  Database database;
+  if (database.open(path, OpenMode::read_write) != 0) return;
+  if (database.text("PRAGMA journal_mode = DELETE") != "delete") return;  // that it cannot is no error
+  database.close();
+  // The trace is the one file now. A reader that came just then may have made an empty log again, which means nothing.
+  if (has_wal_file(path) && !has_wal(path)) remove_log(path);
+}
+
+int connect(const std::string& path, Database& database) {
+  int code = database.open(path, OpenMode::read_only);
+  if (code == 0) {
+    database.set_busy_timeout(kBusyMilliseconds);
+    code = try_reading(database);
+  }
+  const Fault fault = fault_of(code);
+  if (fault != Fault::cannot_open && fault != Fault::input_output) return code;
+  if (!has_wal(path)) {
+    // Left in WAL mode, in a folder where SQLite cannot make the log that it asks for.
+    if (database.open(path, OpenMode::immutable) == 0 && try_reading(database) == 0) return 0;
+  } else if (database.open(path, OpenMode::read_write) == 0) {
+    // No room to share the log's index: alone, SQLite keeps that in memory.
+    database.execute("PRAGMA locking_mode = EXCLUSIVE");
+    if (try_reading(database) == 0) return 0;
+  }
+  return code;
+}
+
+Error cannot_read(const std::string& path, int code, const std::string& reason) {
+  switch (fault_of(code)) {
+    case Fault::corrupt:
+      return bad_input(path + " is damaged (" + reason + "); copy it again, or record again");
+    case Fault::busy:
+      return unavailable(path + " is locked by another program (" + reason + "); try again when that has ended");
+    case Fault::cannot_open:
+    case Fault::input_output:
+      if (has_wal(path)) {
+        return bad_input(
+            "cannot read " + path + " together with " + wal_of(path) + " (" + reason +
+            "): its recorder did not complete it; copy both to a folder that you can write to, with some room");
+      }
+      [[fallthrough]];
+    default:
+      return bad_input("cannot read " + path + ": " + reason + "; copy it to a folder that you can write to");
+  }
+}
+
+Error said_of(const std::string& packed, const std::string& copy, Error error) {
+  for (std::size_t at = 0; (at = error.message.find(copy, at)) != std::string::npos; at += packed.size()) {
+    error.message.replace(at, copy.size(), packed);
+  }
+  return error;
+}
+
+}  // namespace wicprof::store

@@ -1,0 +1,94 @@
+#include "store/read/packed_trace.h"
+
+#include <fcntl.h>
+#include <stdlib.h>  // mkstemp
+#include <unistd.h>
+#include <zlib.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace wicprof::store {
+
+namespace {
+
+constexpr std::array<unsigned char, 2> kMagic = {0x1f, 0x8b};
+constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30;
+constexpr std::size_t kPieceBytes = 256 * 1024;
+
+bool write_all(int file, const char* data, std::size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t written = ::write(file, data, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    data += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+Error no_copy(const std::string& packed, const std::string& folder) {
+  const std::string reason = std::strerror(errno);
+  return unavailable("cannot unpack " + packed + " to " + folder + ": " + reason +
+                     "; set TMPDIR to a folder that can be written and has room");
+}
+
+}  // namespace
+
+bool is_packed(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return false;
+  std::array<unsigned char, 2> begin{};
+  const bool read = ::read(file, begin.data(), begin.size()) == static_cast<ssize_t>(begin.size());
+  ::close(file);
+  return read && begin == kMagic;
+}
+
+Result<UnpackedTrace> UnpackedTrace::make(const std::string& packed) {
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> from(gzopen(packed.c_str(), "rbe"), gzclose);
+  if (from == nullptr) return bad_input("cannot open " + packed + ": " + std::strerror(errno));
+
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  std::string name = (folder / "wic-prof.XXXXXX").string();
+  const int to = error ? -1 : mkstemp(name.data());
+  if (to < 0) return no_copy(packed, folder.string());
+  UnpackedTrace trace(name);  // removes the file, whatever comes
+
+  std::vector<char> piece(kPieceBytes);
+  std::uint64_t bytes = 0;
+  int read = 0;
+  bool written = true;
+  while (written && bytes <= kMostBytes && (read = gzread(from.get(), piece.data(), kPieceBytes)) > 0) {
+    written = write_all(to, piece.data(), static_cast<std::size_t>(read));
+    bytes += static_cast<std::uint64_t>(read);
+  }
+  if (!written) {
+    const Error failure = no_copy(packed, folder.string());
+    ::close(to);
+    return failure;
+  }
+  ::close(to);
+  if (bytes > kMostBytes) return bad_input(packed + " unpacks to more than 16 GiB; unpack it with gunzip");
+  int code = Z_OK;
+  const char* const reason = gzerror(from.get(), &code);
+  if (read < 0 || code != Z_OK) {
+    return bad_input(packed + " is damaged or truncated (" + reason + "); copy it again");
+  }
+  return Result<UnpackedTrace>(std::move(trace));
+}
+
+UnpackedTrace::~UnpackedTrace() {
+  if (path_.empty()) return;
+  ::unlink(path_.c_str());
+  // A copy that was left in WAL mode.
+  ::unlink((path_ + "-wal").c_str());
+  ::unlink((path_ + "-shm").c_str());
+}
+
+}  // namespace wicprof::store

@@ -1,0 +1,126 @@
+#include "store/read/reader.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "store/format/schema.h"
+#include "store/read/reader_state.h"
+
+namespace wicprof::store {
+
+Result<Reader> Reader::open(const std::string& path) {
+  if (is_packed(path)) {
+    Result<UnpackedTrace> unpacked = UnpackedTrace::make(path);
+    if (!unpacked) return unpacked.error();
+    if (is_packed(unpacked->path())) return bad_input(path + " is packed twice; unpack it with gunzip");
+    Result<Reader> reader = open(unpacked->path());
+    if (!reader) return said_of(path, unpacked->path(), reader.error());
+    reader->state_->packed = path;
+    reader->state_->unpacked = *std::move(unpacked);
+    return reader;
+  }
+  if (Result<> checked = check_trace(path); !checked) return checked.error();
+  if (has_wal_file(path)) {
+    fold_abandoned_log(path);
+    if (Result<> checked = check_trace(path); !checked) return checked.error();
+  }
+  auto state = std::make_unique<State>(path);
+  Reader reader(std::move(state));
+  Result<std::map<std::string, std::string>> meta = reader.meta();
+  if (!meta) return meta.error();
+  reader.state_->complete = (*meta)["state"] == "complete" && !has_wal_file(path);
+  return reader;
+}
+
+std::optional<Reader> Reader::another() const {
+  if (!state_->complete) return std::nullopt;
+  auto state = std::make_unique<State>(state_->path);
+  state->packed = state_->packed;
+  state->complete = true;
+  return Reader(std::move(state));
+}
+
+Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Reader::Reader(Reader&&) noexcept = default;
+Reader& Reader::operator=(Reader&&) noexcept = default;
+Reader::~Reader() = default;
+
+Result<std::map<std::string, std::string>> Reader::meta() const {
+  using Pair = std::pair<std::string, std::string>;
+  Result<std::vector<Pair>> rows =
+      state_->list<Pair>("SELECT key, value FROM meta", 0, [](Row& row, Pair& to) { row >> to.first >> to.second; });
+  if (!rows) return rows.error();
+  std::map<std::string, std::string> meta;
+  for (Pair& pair : *rows) meta.insert(std::move(pair));
+  // Readers that were always there may have kept the recorder from emptying its log, too.
+  const auto state = meta.find("state");
+  const bool complete = state != meta.end() && state->second == "complete";
+  if (!state_->complete && complete && has_wal_file(state_->path)) fold_abandoned_log(state_->path);
+  return meta;
+}
+
+Result<Overview> Reader::overview(const SummaryWatch& watch) const {
+  Database database;
+  if (const int code = connect(state_->path, database); code != 0)
+    return cannot_read(state_->path, code, database.message());
+  const std::string& named = state_->unpacked ? state_->packed : state_->path;
+  return Overview::open(std::move(database), named, watch);
+}
+
+void Reader::within(std::optional<RowRange> range) { state_->range = std::move(range); }
+
+Result<NamedRows> Reader::named(const NameFilter& wanted, std::size_t most) const {
+  using Text = std::pair<std::int64_t, std::string>;
+  const auto take_name = [](Row& row, Text& to) { row >> to.first >> to.second; };
+  Result<std::vector<Text>> texts = state_->list<Text>("SELECT id, value FROM string", 0, take_name);
+  if (!texts) return texts.error();
+  Result<std::vector<SiteRow>> sites = this->sites();
+  if (!sites) return sites.error();
+  NamedRows found;
+  const auto look = [&](RowKind kind, const char* column, bool by_site) -> Result<> {
+    std::string ids;
+    const auto ask = [&](std::int64_t id, std::string_view name) {
+      if (wanted(kind, name)) ids += (ids.empty() ? "" : ", ") + std::to_string(id);
+    };
+    if (by_site) {
+      for (const SiteRow& site : *sites) ask(site.id, site.name);
+    } else {
+      for (const auto& [id, text] : *texts) ask(id, text);
+    }
+    if (ids.empty()) return ok();
+    const LaneTable& table = table_of(kind);
+    const std::string from = std::string(" FROM ") + table.name + " WHERE " + column + " IN (" + ids + ")";
+    Result<std::vector<std::uint64_t>> count =
+        state_->list<std::uint64_t>("SELECT count(*)" + from, 0, [](Row& row, std::uint64_t& to) { row >> to; });
+    if (!count) return count.error();
+    found.total += count->empty() ? 0 : count->front();
+    const std::string select = std::string("SELECT id, ") + table.begin + ", " + table.end + from + " ORDER BY " +
+                               table.begin + " LIMIT " + std::to_string(most);
+    Result<std::vector<NamedRows::One>> rows =
+        state_->list<NamedRows::One>(select, 0, [kind](Row& row, NamedRows::One& to) {
+          to.kind = kind;
+          row >> to.id >> to.begin >> to.end;
+        });
+    if (!rows) return rows.error();
+    found.rows.insert(found.rows.end(), rows->begin(), rows->end());
+    return ok();
+  };
+  for (const auto& [kind, column, by_site] : {std::tuple{RowKind::kernel, "name_id", false},
+                                              {RowKind::nvtx, "name_id", false},
+                                              {RowKind::call, "name_id", false},
+                                              {RowKind::host_wait, "call_id", false},
+                                              {RowKind::host_wait, "site_id", true},
+                                              {RowKind::wait, "site_id", true},
+                                              {RowKind::signal, "site_id", true}}) {
+    if (Result<> looked = look(kind, column, by_site); !looked) return looked.error();
+  }
+  std::stable_sort(found.rows.begin(), found.rows.end(),
+                   [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  if (found.rows.size() > most) found.rows.resize(most);
+  return found;
+}
+
+}  // namespace wicprof::store

@@ -1,0 +1,133 @@
+// Thin RAII over SQLite. Codes are SQLite's own result codes; 0 is success. No SQLite header is needed to use this one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+struct sqlite3;
+struct sqlite3_stmt;
+struct sqlite3_value;
+
+namespace wicprof::store {
+
+struct GivenRows;
+
+/// What a failed call means for us; everything else about a code is in its text.
+enum class Fault { none, no_room, input_output, corrupt, busy, cannot_open, other };
+Fault fault_of(int code);
+
+/// A prepared statement. Parameters count from 1, columns from 0, as in SQLite.
+class Statement {
+ public:
+  Statement() = default;
+  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+  Statement(Statement&& other) noexcept : statement_(std::exchange(other.statement_, nullptr)) {}
+  Statement& operator=(Statement&& other) noexcept {
+    std::swap(statement_, other.statement_);
+    return *this;
+  }
+  ~Statement();
+
+  explicit operator bool() const { return statement_ != nullptr; }
+
+  void bind(int parameter, std::int64_t value);
+  void bind_null(int parameter);
+  /// The text must stay where it is until the statement has run.
+  void bind(int parameter, std::string_view text);
+  /// Likewise, as bytes.
+  void bind_bytes(int parameter, std::string_view bytes);
+
+  /// Runs a statement that returns no rows, and makes it ready to run again. 0 when it succeeded.
+  int run();
+
+  /// Moves to the next row: true while there is one. At the end `code` is 0, or the failure.
+  bool next(int& code);
+  void reset();
+
+  std::int64_t integer(int column) const;
+  bool is_null(int column) const;
+  std::string_view text(int column) const;   ///< valid until the next row
+  std::string_view bytes(int column) const;  ///< likewise
+
+ private:
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+/// The values of one row while Database::scan() shows it. Columns count from 0.
+class Values {
+ public:
+  explicit Values(sqlite3_value** values) : values_(values) {}
+  std::int64_t integer(int column) const;
+  bool is_null(int column) const;
+  std::string_view text(int column) const;  ///< valid as long as this is
+
+ private:
+  sqlite3_value** values_;
+};
+
+enum class OpenMode {
+  create,  ///< read and write, made when missing
+  read_write,
+  read_only,
+  immutable,  ///< read only, and nobody writes: works in a folder that cannot be written to
+};
+
+/// One connection. One thread at a time.
+class Database {
+ public:
+  Database() = default;
+  Database(Database&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  Database& operator=(Database&& other) noexcept {
+    std::swap(database_, other.database_);
+    return *this;
+  }
+  ~Database() { close(); }
+
+  explicit operator bool() const { return database_ != nullptr; }
+
+  /// 0 when it succeeded. SQLite looks at the file only when it is first used.
+  int open(const std::string& path, OpenMode mode);
+  void close();
+
+  /// Runs statements that return nothing of interest.
+  int execute(const char* sql);
+  int execute(const std::string& sql) { return execute(sql.c_str()); }
+
+  /// An empty Statement when the SQL does not fit the file; `code` then says why.
+  Statement prepare(std::string_view sql, int& code, bool persistent = false);
+
+  /// Shows `take` every row with id > after of a query that ends with "WHERE ... ORDER BY id", its only parameter being
+  /// `after`. SQLite hands whole rows to a function in half the time that it takes to be asked for each column.
+  template <class Take>
+  int scan(std::string_view select, std::int64_t after, Take&& take) {
+    return scan(
+        select, after,
+        [](void* to, const Values& values) { (*static_cast<std::remove_reference_t<Take>*>(to))(values); }, &take);
+  }
+
+  /// Statements may take rows from the table `given_rows` (store/sqlite/given_rows.h). 0 when it succeeded.
+  int provide(const GivenRows& rows);
+
+  /// The first column of the first row; `otherwise` when there is none or it fails.
+  std::int64_t integer(std::string_view sql, std::int64_t otherwise = 0);
+  std::string text(std::string_view sql);
+
+  /// How many rows the last INSERT, UPDATE or DELETE changed.
+  std::int64_t changes() const;
+
+  bool in_transaction() const;
+  void set_busy_timeout(int milliseconds);
+
+  /// SQLite's words for the last failure.
+  std::string message() const;
+
+ private:
+  int scan(std::string_view select, std::int64_t after, void (*show)(void*, const Values&), void* to);
+
+  sqlite3* database_ = nullptr;
+};
+
+}  // namespace wicprof::store

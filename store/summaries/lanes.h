@@ -1,0 +1,129 @@
+// What a trace's rows are shown on and as what: a lane is a row of a picture, with a time axis. One definition for the
+// summaries that a trace keeps (lane_block.h) and for pictures that are made from the rows themselves.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "protocol/strategy.h"
+#include "store/format/rows.h"
+
+namespace wicprof::store {
+
+/// What a warp, a thread or a stream is doing.
+enum class State : std::uint8_t {
+  computing,     ///< a kernel runs; a warp between its waits
+  polling,       ///< waits and reads the word itself, again and again
+  parked,        ///< waits and leaves its turns to others
+  host_waiting,  ///< a host thread waits; whether it spins or sleeps is not known
+  transferring,  ///< data travels: a copy, a migration
+  descheduled,   ///< ready to run, but on no CPU
+  calling,       ///< a host thread is within a call
+  range,         ///< an NVTX range
+  signalling,    ///< a signal, a message
+  at_barrier,    ///< waits at its group's barrier, while another warp of the group waits for the word
+};
+inline constexpr std::size_t kStates = 10;
+constexpr std::size_t index_of(State state) { return static_cast<std::size_t>(state); }
+
+/// The tables whose rows are shown.
+enum class RowKind : std::uint8_t { wait, signal, host_wait, kernel, copy, call, nvtx, migration, thread_sample };
+inline constexpr std::size_t kRowKinds = 9;
+
+/// Where the rows of a kind are, and between which columns' times they lie.
+struct LaneTable {
+  const char* name;
+  const char* begin;
+  const char* end;
+};
+inline constexpr std::array<LaneTable, kRowKinds> kLaneTables{{{"wait", "arrived_ns", "resumed_ns"},
+                                                               {"signal", "at_ns", "at_ns"},
+                                                               {"host_wait", "begin_ns", "end_ns"},
+                                                               {"kernel", "start_ns", "end_ns"},
+                                                               {"copy", "start_ns", "end_ns"},
+                                                               {"call", "start_ns", "end_ns"},
+                                                               {"nvtx", "start_ns", "end_ns"},
+                                                               {"uvm", "start_ns", "end_ns"},
+                                                               {"thread_sample", "begin_ns", "end_ns"}}};
+constexpr const LaneTable& table_of(RowKind kind) { return kLaneTables[static_cast<std::size_t>(kind)]; }
+
+enum class LaneKind : std::uint8_t {
+  nvtx,     ///< of a process, a thread and a domain
+  thread,   ///< of a process and a thread: calls and waits
+  delay,    ///< the same: when it was kept from a CPU
+  stream,   ///< of a process, a device, a context and a stream
+  managed,  ///< of a device
+  signals,  ///< of a site
+  sm,       ///< of a device and an SM: how many warps are in each state; one lane, however many warps
+};
+
+/// Whose things share a track; what has no meaning for the kind is 0.
+struct TrackKey {
+  LaneKind kind = LaneKind::sm;
+  ProcessId process = 0;
+  DeviceId device = 0;
+  std::uint32_t context = 0;
+  std::uint32_t number = 0;  ///< of the SM, the stream, the thread, the site
+  std::string domain = {};   ///< of NVTX
+  auto operator<=>(const TrackKey&) const = default;
+};
+
+/// Under others at most one thread of many reads the word. predicted_sleep polls only at its end; measured on an H200
+/// it costs other work nothing even on a host word.
+constexpr bool every_waiter_polls(StrategyId strategy) {
+  return strategy == StrategyId::poll || strategy == StrategyId::backoff;
+}
+/// The state of a warp that waits and looks at the word itself.
+constexpr State state_under(StrategyId strategy) {
+  return every_waiter_polls(strategy) || strategy == StrategyId::naive ? State::polling : State::parked;
+}
+constexpr State other_way(State state) { return state == State::polling ? State::parked : State::polling; }
+
+/// By CPU time beside wall time: from four fifths on it spins, up to one fifth it sleeps. Below 0: not known.
+constexpr State state_of_host_wait(TimeNs begin, TimeNs end, TimeNs cpu) {
+  if (cpu < 0 || end <= begin) return State::host_waiting;
+  const double share = static_cast<double>(cpu) / static_cast<double>(end - begin);
+  if (share >= 0.8) return State::polling;
+  if (share <= 0.2) return State::parked;
+  return State::host_waiting;
+}
+
+constexpr State state_of_migration(UvmKind kind) {
+  const bool travels =
+      kind == UvmKind::host_to_device || kind == UvmKind::device_to_host || kind == UvmKind::device_to_device;
+  return travels ? State::transferring : State::host_waiting;
+}
+
+/// How long a thread was kept from a CPU in an interval; nothing where that is under a twentieth of it. The sample says
+/// how long, not when: the stretch stands at the interval's end.
+inline std::optional<TimeNs> noticeable_delay(TimeNs begin, TimeNs end, std::optional<TimeNs> run_delay) {
+  constexpr double kNoticeable = 0.05;
+  if (!run_delay || static_cast<double>(*run_delay) < kNoticeable * static_cast<double>(end - begin))
+    return std::nullopt;
+  return *run_delay < end - begin ? *run_delay : end - begin;
+}
+
+/// Between two waits of one launch a warp computes; where its iterations start again, or on another SM, another launch
+/// has begun. One of these a warp; waits in order of their arrival.
+struct Stay {
+  std::uint32_t sm = 0, iteration = 0;
+  TimeNs last = 0;
+  bool known = false;
+
+  /// The time that it computed before this wait.
+  std::optional<TimeNs> computed_since(std::uint32_t on_sm, std::uint32_t in_iteration) const {
+    if (!known || sm != on_sm || in_iteration < iteration) return std::nullopt;
+    return last;
+  }
+  void add(std::uint32_t on_sm, std::uint32_t in_iteration, TimeNs resumed) {
+    last = known && last > resumed ? last : resumed;
+    sm = on_sm;
+    iteration = in_iteration;
+    known = true;
+  }
+};
+
+}  // namespace wicprof::store

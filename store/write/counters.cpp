@@ -1,0 +1,53 @@
+#include "store/write/counters.h"
+
+#include <algorithm>
+
+namespace wicprof::store {
+
+namespace {
+// A program that names ever new reasons may not fill the trace with them.
+constexpr std::size_t kMostDetails = 1000;
+}  // namespace
+
+Counter& Counters::of(Stat stat, const std::string& detail) {
+  const auto known = places_.find({stat, detail});
+  if (known != places_.end()) return all_[known->second];
+  if (all_.size() >= kMostDetails && detail != "other") return of(stat, "other");
+  places_.emplace(std::pair{stat, detail}, all_.size());
+  return all_.emplace_back(Counter{stat, detail});
+}
+
+void Counters::add(Stat stat, const std::string& detail, std::uint64_t count) {
+  if (count == 0) return;
+  Counter& counter = of(stat, detail);
+  counter.value += static_cast<std::int64_t>(count);
+  counter.changed = true;
+}
+
+void Counters::set(Stat stat, const std::string& detail, std::uint64_t value) {
+  Counter& counter = of(stat, detail);
+  if (counter.value == static_cast<std::int64_t>(value)) return;
+  counter.value = static_cast<std::int64_t>(value);
+  counter.changed = true;
+}
+
+bool Counters::changed() const {
+  return std::any_of(all_.begin(), all_.end(), [](const Counter& c) { return c.changed; });
+}
+
+void Counters::mark_all_changed() {
+  for (Counter& counter : all_) counter.changed = true;
+}
+
+std::uint64_t Counters::lost() const {
+  std::uint64_t sum = 0;
+  for (const Counter& counter : all_) {
+    const bool counts_events = counter.stat != Stat::not_matched && counter.stat != Stat::ring_corrupt;
+    if (stat_info(counter.stat).severity == StatRow::Severity::data_loss && counts_events) {
+      sum += static_cast<std::uint64_t>(counter.value);
+    }
+  }
+  return sum;
+}
+
+}  // namespace wicprof::store

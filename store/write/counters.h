@@ -1,0 +1,42 @@
+// The recorder's counters: what becomes the stat rows of the trace.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/format/stat_list.h"
+
+namespace wicprof::store {
+
+struct Counter {
+  Stat stat;
+  std::string detail;
+  std::int64_t value = 0;
+  bool changed = true;  ///< since its row was last written
+};
+
+/// A counter is there once something was counted. Its place in all() never changes, and is the id of its row less 1.
+class Counters {
+ public:
+  void add(Stat stat, const std::string& detail, std::uint64_t count);
+  void set(Stat stat, const std::string& detail, std::uint64_t value);
+
+  std::vector<Counter>& all() { return all_; }
+  bool changed() const;
+  void mark_all_changed();
+
+  /// The sum of all that was lost.
+  std::uint64_t lost() const;
+
+ private:
+  Counter& of(Stat stat, const std::string& detail);
+
+  std::vector<Counter> all_;
+  std::map<std::pair<Stat, std::string>, std::size_t> places_;
+};
+
+}  // namespace wicprof::store

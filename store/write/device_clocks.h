@@ -1,0 +1,52 @@
+// The clock of each device, and the events that wait for its first reading.
+#pragma once
+
+#include <cstddef>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "protocol/events/header.h"
+#include "protocol/events/signal.h"
+#include "protocol/events/wait.h"
+#include "store/write/clock_converter.h"
+
+namespace wicprof::store {
+
+struct HeldEvent {
+  std::size_t ring;
+  std::variant<WaitEvent, SignalEvent> event;
+};
+
+struct DeviceClock {
+  ClockConverter converter;
+  std::vector<HeldEvent> held;  ///< oldest first; only before the first reading
+  TimeNs worst_error_ns = 0;    ///< of all times converted
+  bool error_changed = false;   ///< since it was last written
+
+  /// False when too many are held already: the event is then lost.
+  bool hold(const HeldEvent& event);
+};
+
+class DeviceClocks {
+ public:
+  static constexpr std::size_t kMostHeld = 65'536;  ///< events a device; 4 MiB
+
+  DeviceClock& of(DeviceId device) {
+    // Events come in runs of one device; the places in the map never move.
+    if (last_ == nullptr || device != last_device_) {
+      last_ = &clocks_[device];
+      last_device_ = device;
+    }
+    return *last_;
+  }
+
+  std::unordered_map<DeviceId, DeviceClock>& all() { return clocks_; }
+
+ private:
+  std::unordered_map<DeviceId, DeviceClock> clocks_;
+  DeviceClock* last_ = nullptr;
+  DeviceId last_device_ = 0;
+};
+
+}  // namespace wicprof::store

@@ -1,0 +1,89 @@
+// Turns events into rows: converts device clocks, resolves texts, writes in batches, counts what was lost.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "protocol/result.h"
+#include "protocol/ring.h"
+#include "protocol/time.h"
+#include "store/format/rows.h"
+#include "store/format/stat_list.h"
+#include "store/write/retention.h"
+
+namespace wicprof::store {
+
+struct RecorderOptions {
+  std::string path;
+  bool overwrite = false;
+  std::map<std::string, std::string> meta;  ///< see Reader::meta
+  std::uint64_t max_bytes = 0;              ///< the trace stops growing there, as on a full disk; 0 = no limit
+  RetentionPlan retention;                  ///< what of it to keep; all unless it says otherwise
+};
+
+/// What `run` shows while it records.
+struct RecorderProgress {
+  std::uint64_t events = 0;   ///< written as rows
+  std::uint64_t waits = 0;    ///< of these, waits inside kernels
+  std::uint64_t lost = 0;     ///< dropped anywhere on the way, as far as known
+  std::uint64_t unknown = 0;  ///< records of kinds that this version does not know
+  std::string stopped;        ///< why nothing more is written (disk full, say); empty while all is well
+};
+
+using SampledFunctions = std::map<std::uint64_t, std::set<std::string>>;
+
+/// One thread.
+class Recorder {
+ public:
+  /// Errors: the file exists and overwrite is off; the folder is missing or not writable.
+  static Result<Recorder> create(const RecorderOptions& options);
+  Recorder(Recorder&&) noexcept;
+  Recorder& operator=(Recorder&&) noexcept;
+  ~Recorder();
+
+  /// Whose ring number `ring` is from here on; 0 = nobody's. Until it is told, the rows name no process.
+  void set_ring_process(std::size_t ring, std::uint32_t pid);
+
+  /// One record from ring number `ring` (texts are per ring). Never fails: when the disk is full the row is counted as
+  /// lost.
+  void add(std::size_t ring, const EventHeader& event);
+
+  /// The drop count that ring number `ring` shows now (a running total).
+  void set_ring_dropped(std::size_t ring, std::uint64_t dropped, std::uint64_t corrupt);
+
+  /// Ring number `ring` has got another producer: its texts, its sites and its drop counts start anew.
+  void forget_ring(std::size_t ring);
+
+  /// The fixed window of the retention plan, where its begin was not known before.
+  void set_capture_window(TimeNs from, TimeNs until);
+
+  /// A counter of the trace's stat table.
+  void set_stat(Stat stat, const std::string& detail, std::uint64_t value);
+
+  /// Commits the open batch once it is old (20 ms) or large (20,000 rows), so that a live reader sees it.
+  void tick();
+
+  void set_meta(const std::string& key, const std::string& value);
+
+  /// The functions that samples of program counters have named so far: their symbols, by the CRC of their module.
+  SampledFunctions sampled_functions() const;
+
+  /// One instruction of such a function (`sass` in docs/schema.md). Counts as an event: lost when the disk is full.
+  void add_sass(const SassRow& row);
+
+  /// Writes the counters, marks the trace complete and folds everything into the one file. Error: it could not be
+  /// written to the end; what was written before stays readable.
+  Result<> finish();
+
+  RecorderProgress progress() const;
+
+ private:
+  struct State;
+  explicit Recorder(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace wicprof::store

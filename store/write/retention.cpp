@@ -1,0 +1,191 @@
+#include "store/write/retention.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace wicprof::store {
+
+namespace {
+
+constexpr TimeNs kInterval = kSecond;
+
+template <class Fn, class... Tables>
+int each(const std::tuple<Tables...>*, Fn&& fn) {
+  std::size_t index = 0;
+  int code = 0;
+  const auto one = [&]<class Table>(const Table*) {
+    const std::size_t i = index++;
+    if constexpr (has_time<Table>()) {
+      if (code == 0)
+        code = fn(i, std::string(Table::kName), std::string(Table::kTime.begin), std::string(Table::kTime.end));
+    }
+  };
+  (one(static_cast<const Tables*>(nullptr)), ...);
+  return code;
+}
+
+/// fn(index in EventTables, table, begin column, end column) -> SQLite's code, for each table that can be cut.
+template <class Fn>
+int each_table(Fn&& fn) {
+  return each(static_cast<const EventTables*>(nullptr), std::forward<Fn>(fn));
+}
+
+// That a row reaches into none of the windows in capture_window, which do not overlap each other. Unknown times are
+// inside.
+std::string in_no_window(const std::string& table, const std::string& begin, const std::string& end) {
+  return table + "." + begin + " IS NOT NULL AND " + table + "." + end +
+         " IS NOT NULL AND NOT ifnull((SELECT w.end_ns FROM temp.capture_window w WHERE w.begin_ns <= " + table + "." +
+         end + " ORDER BY w.begin_ns DESC LIMIT 1) >= " + table + "." + begin + ", 0)";
+}
+
+}  // namespace
+
+bool Retention::wanted(const std::string& name, const std::string& domain) const {
+  return std::any_of(plan_.ranges.begin(), plan_.ranges.end(), [&](const RangeName& range) {
+    return range.name == name && (!range.domain || *range.domain == domain);
+  });
+}
+
+void Retention::range_opened(std::size_t producer, std::uint32_t thread, const std::string& name,
+                             const std::string& domain, TimeNs start) {
+  if (wanted(name, domain)) ++open_[{{producer, thread, name, domain}, start}];
+}
+
+void Retention::range_ended(std::size_t producer, std::uint32_t thread, const std::string& name,
+                            const std::string& domain, TimeNs start, TimeNs end) {
+  if (!wanted(name, domain)) return;
+  const auto open = open_.find({{producer, thread, name, domain}, start});
+  if (open != open_.end() && --open->second == 0) open_.erase(open);
+  add_window(start, end);
+}
+
+void Retention::forget_producer(std::size_t producer, TimeNs now) {
+  std::erase_if(open_, [&](const auto& entry) {
+    const auto& [range, start] = entry.first;
+    if (range.producer != producer) return false;
+    add_window(start, std::max(start, now));
+    return true;
+  });
+}
+
+void Retention::add_window(TimeNs start, TimeNs end) {
+  windows_.emplace_back(start, end);
+  if (windows_.size() < merge_at_) return;
+  windows_ = merge(std::move(windows_));
+  merge_at_ = std::max(kMostLoose, 2 * windows_.size());
+}
+
+// Oldest first, none touching another.
+std::vector<Retention::Window> Retention::merge(std::vector<Window> all) {
+  std::sort(all.begin(), all.end());
+  std::vector<Window> result;
+  for (const Window& window : all) {
+    if (!result.empty() && window.first <= result.back().second) {
+      result.back().second = std::max(result.back().second, window.second);
+    } else {
+      result.push_back(window);
+    }
+  }
+  return result;
+}
+
+// The ranges' windows, oldest first, none touching another; one that is still open has no end yet.
+std::vector<Retention::Window> Retention::merged() const {
+  std::vector<Window> all = windows_;
+  for (const auto& [range, count] : open_) all.emplace_back(range.second, std::numeric_limits<TimeNs>::max());
+  return merge(std::move(all));
+}
+
+// Tells the database of the windows that matter to the rows after looked_at_ and up to `last`.
+int Retention::put_windows(Writer& writer, const Ids& last) const {
+  TimeNs first = std::numeric_limits<TimeNs>::max();
+  const std::string never = std::to_string(first);
+  each_table([&](std::size_t i, const std::string& table, const std::string& begin, const auto&) {
+    const std::string rows = " WHERE id > " + std::to_string(looked_at_[i]) + " AND id <= " + std::to_string(last[i]);
+    first = std::min(first, writer.integer("SELECT ifnull(min(" + begin + "), " + never + ") FROM " + table + rows,
+                                           std::numeric_limits<TimeNs>::max()));
+    return 0;
+  });
+  int code = writer.run(
+      "CREATE TEMP TABLE IF NOT EXISTS capture_window (begin_ns INTEGER PRIMARY KEY, end_ns INTEGER NOT NULL);"
+      "DELETE FROM temp.capture_window");
+  for (const auto& [begin, end] : merged()) {
+    if (code != 0) break;
+    if (end < first) continue;
+    code = writer.run("INSERT INTO temp.capture_window VALUES (" + std::to_string(begin) + ", " + std::to_string(end) +
+                      ")");
+  }
+  return code;
+}
+
+int Retention::remove_some(Writer& writer, TimeNs now, std::uint64_t& removed) {
+  next_ = now + kInterval;
+  Ids newest{};
+  int code = each_table([&](std::size_t i, const std::string& table, const auto&, const auto&) {
+    newest[i] = writer.integer("SELECT ifnull(max(id), 0) FROM " + table);
+    return 0;
+  });
+  came_.emplace_back(now, newest);
+
+  // What had come by then; nothing where that is longer ago than we have looked.
+  const auto by = [&](TimeNs time) -> const Ids* {
+    const Ids* found = nullptr;
+    for (const auto& [at, ids] : came_) {
+      if (at <= time) found = &ids;
+    }
+    return found;
+  };
+  // The newest row of a table stays in any case: ids would begin anew.
+  if (const Ids* old = plan_.keep_last != 0 ? by(now - plan_.keep_last) : nullptr; old != nullptr && code == 0) {
+    code = each_table([&](std::size_t i, const std::string& table, const auto&, const auto&) {
+      if ((*old)[i] == 0) return 0;
+      return writer.remove(
+          "DELETE FROM " + table + " WHERE id <= " + std::to_string(std::min((*old)[i], newest[i] - 1)), removed);
+    });
+  }
+  if (const Ids* old = !plan_.ranges.empty() ? by(now - plan_.range_patience) : nullptr; old != nullptr && code == 0) {
+    code = put_windows(writer, newest);
+    if (code == 0) {
+      code = each_table([&](std::size_t i, const std::string& table, const std::string& begin, const std::string& end) {
+        const std::int64_t last = std::min((*old)[i], newest[i] - 1);
+        if (last <= looked_at_[i]) return 0;
+        const int done =
+            writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(looked_at_[i]) +
+                              " AND id <= " + std::to_string(last) + " AND " + in_no_window(table, begin, end),
+                          removed);
+        looked_at_[i] = last;
+        return done;
+      });
+    }
+  }
+  // Only the latest of those that are old enough for both is asked for again.
+  const TimeNs oldest = now - std::max(plan_.keep_last, plan_.ranges.empty() ? 0 : plan_.range_patience);
+  while (came_.size() > 1 && came_[1].first <= oldest) came_.pop_front();
+  return code;
+}
+
+int Retention::remove_rest(Writer& writer, TimeNs end, std::uint64_t& removed) {
+  int code = 0;
+  if (!plan_.ranges.empty()) {
+    Ids all;
+    all.fill(std::numeric_limits<std::int64_t>::max());
+    code = put_windows(writer, all);
+    if (code == 0) {
+      code =
+          each_table([&](std::size_t i, const std::string& table, const std::string& begin, const std::string& finish) {
+            return writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(looked_at_[i]) + " AND " +
+                                     in_no_window(table, begin, finish),
+                                 removed);
+          });
+    }
+  }
+  if (plan_.keep_last != 0 && code == 0) {
+    const std::string from = std::to_string(end - plan_.keep_last);
+    code = each_table([&](std::size_t, const std::string& table, const auto&, const std::string& finish) {
+      return writer.remove("DELETE FROM " + table + " WHERE " + finish + " < " + from, removed);
+    });
+  }
+  return code;
+}
+
+}  // namespace wicprof::store

@@ -1,0 +1,218 @@
+#include "store/write/writer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "store/format/trace_file.h"
+#include "store/summaries/level_of_detail.h"
+
+namespace wicprof::store {
+
+namespace {
+constexpr int kBusyMilliseconds = 5000;  // readers hold a trace for no longer than one list takes
+
+struct InsertText {
+  std::string sql;
+  std::size_t columns;
+  bool many;
+};
+
+template <class Table>
+InsertText insert_text() {
+  if constexpr (has_own_id<Table>()) {
+    return {insert_sql<Table>(), written_columns<Table>(), false};
+  } else {
+    return {insert_given_sql<Table>(), written_columns<Table>(), true};
+  }
+}
+
+template <class... Tables>
+std::array<InsertText, sizeof...(Tables)> insert_texts(const std::tuple<Tables...>*) {
+  return {insert_text<Tables>()...};
+}
+}  // namespace
+
+Result<Writer> Writer::open(const std::string& path, bool overwrite) {
+  Result<Database> database = make_trace(path, overwrite);
+  if (!database) return database.error();
+  Writer writer;
+  writer.database_ = std::move(*database);
+  writer.database_.set_busy_timeout(kBusyMilliseconds);
+  if (writer.prepare() != 0) {
+    return unavailable("cannot write to the trace " + path + ": " + writer.message() + "; write it elsewhere with -o");
+  }
+  return writer;
+}
+
+int Writer::prepare() {
+  int code = 0, failed = 0;
+  const auto make = [&](Statement& statement, const std::string& sql) {
+    statement = database_.prepare(sql, code, true);
+    if (code != 0) failed = code;
+  };
+  if (const int provided = database_.provide(*given_); provided != 0) return provided;
+  const auto inserts = insert_texts(static_cast<const EventTables*>(nullptr));
+  for (std::size_t i = 0; i < inserts.size(); ++i) {
+    make(inserts_[i].statement, inserts[i].sql);
+    inserts_[i].columns = inserts[i].columns;
+    inserts_[i].many = inserts[i].many;
+    waiting_[i].values.resize((inserts[i].many ? kRowsAtOnce : 1) * inserts[i].columns);
+  }
+  make(begin_, "BEGIN IMMEDIATE");
+  make(commit_, "COMMIT");
+  make(roll_back_, "ROLLBACK");
+  make(insert_string_, "INSERT INTO string (id, value) VALUES (?, ?)");
+  make(put_meta_, "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value");
+  make(put_stat_,
+       "INSERT INTO stat (id, name_id, detail_id, severity, value) VALUES (?, ?, ?, ?, ?) "
+       "ON CONFLICT (id) DO UPDATE SET name_id = excluded.name_id, detail_id = excluded.detail_id, value = "
+       "excluded.value");
+  make(put_clock_error_, "UPDATE device SET clock_error_ns = ? WHERE id = ?");
+  make(put_sass_,
+       "INSERT INTO sass (module, symbol_id, pc_offset, text_id, target_offset, file_id, line) "
+       "VALUES (?, ?, ?, ?, ?, ?, ?)");
+  return failed;
+}
+
+void Writer::set_log_bytes(std::uint64_t bytes) {
+  const std::int64_t page = std::max<std::int64_t>(database_.integer("PRAGMA page_size", 4096), 512);
+  const std::int64_t pages = std::max<std::int64_t>(static_cast<std::int64_t>(bytes) / page, 16);
+  database_.integer("PRAGMA wal_autocheckpoint = " + std::to_string(pages));
+}
+
+void Writer::set_max_bytes(std::uint64_t bytes) {
+  const std::int64_t page = std::max<std::int64_t>(database_.integer("PRAGMA page_size", 4096), 512);
+  constexpr std::int64_t kMostPages = 4294967294;  // SQLite's own limit
+  const std::int64_t pages = bytes == 0 ? kMostPages : static_cast<std::int64_t>(bytes) / page;
+  database_.integer("PRAGMA max_page_count = " + std::to_string(pages));
+}
+
+int Writer::begin() {
+  if (open_) return 0;
+  const int code = begin_.run();
+  open_ = code == 0;
+  return code;
+}
+
+int Writer::write_waiting(std::size_t table) {
+  Waiting& waiting = waiting_[table];
+  if (waiting.rows == 0) return 0;
+  Insert& insert = inserts_[table];
+  if (insert.many) {
+    *given_ = {waiting.values.data(), insert.columns, waiting.rows};
+  } else {
+    for (std::size_t i = 0; i < insert.columns; ++i)
+      bind_value(insert.statement, static_cast<int>(i) + 1, waiting.values[i]);
+  }
+  waiting.rows = 0;
+  return insert.statement.run();
+}
+
+int Writer::write_all_waiting() {
+  for (std::size_t i = 0; i < kTables; ++i) {
+    if (const int code = write_waiting(i); code != 0) return code;
+  }
+  return 0;
+}
+
+int Writer::insert_string(std::int64_t id, std::string_view text) {
+  if (const int code = begin(); code != 0) return code;
+  insert_string_.bind(1, id);
+  insert_string_.bind(2, text);
+  return insert_string_.run();
+}
+
+int Writer::put_meta(const std::string& key, const std::string& value) {
+  if (const int code = begin(); code != 0) return code;
+  put_meta_.bind(1, std::string_view(key));
+  put_meta_.bind(2, std::string_view(value));
+  return put_meta_.run();
+}
+
+int Writer::put_stat(std::int64_t id, std::int64_t name_id, std::int64_t detail_id, std::int64_t severity,
+                     std::int64_t value) {
+  if (const int code = begin(); code != 0) return code;
+  put_stat_.bind(1, id);
+  put_stat_.bind(2, name_id);
+  bind_value(put_stat_, 3, detail_id == 0 ? kNull : number(detail_id));
+  put_stat_.bind(4, severity);
+  put_stat_.bind(5, value);
+  return put_stat_.run();
+}
+
+int Writer::put_clock_error(DeviceId device, TimeNs error) {
+  if (const int code = begin(); code != 0) return code;
+  put_clock_error_.bind(1, error);
+  put_clock_error_.bind(2, std::int64_t{device});
+  return put_clock_error_.run();
+}
+
+int Writer::put_sass(const SassValues& row) {
+  if (const int code = begin(); code != 0) return code;
+  put_sass_.bind(1, row.module);
+  put_sass_.bind(2, row.symbol);
+  put_sass_.bind(3, row.offset);
+  put_sass_.bind(4, row.text);
+  bind_value(put_sass_, 5, row.target);
+  bind_value(put_sass_, 6, row.file);
+  bind_value(put_sass_, 7, row.line);
+  return put_sass_.run();
+}
+
+int Writer::commit() {
+  if (!open_) return 0;
+  if (const int code = write_all_waiting(); code != 0) return code;
+  const int code = commit_.run();
+  if (code == 0) open_ = false;
+  return code;
+}
+
+void Writer::roll_back() {
+  // SQLite has already rolled back after some failures.
+  if (database_.in_transaction()) roll_back_.run();
+  for (Waiting& waiting : waiting_) waiting.rows = 0;
+  open_ = false;
+}
+
+std::int64_t Writer::next_string_id() { return database_.integer("SELECT ifnull(max(id), 0) + 1 FROM string", 1); }
+
+int Writer::in_transaction(const std::string& sql) {
+  const int code = database_.execute("BEGIN IMMEDIATE;" + sql + "COMMIT;");
+  if (code != 0) roll_back();
+  return code;
+}
+
+int Writer::make_summaries() {
+  int code = begin();
+  if (code == 0) code = summarise(database_);
+  if (code == 0) code = commit();
+  if (code != 0) roll_back();
+  return code;
+}
+
+int Writer::empty_log() { return database_.execute("PRAGMA wal_checkpoint(TRUNCATE)"); }
+
+int Writer::fold() {
+  // From here on it lasts, even if the machine goes down.
+  if (const int code = database_.execute("PRAGMA synchronous = NORMAL"); code != 0) return code;
+  if (const int code = empty_log(); code != 0) return code;
+  // SQLite does not wait here for a reader that has the trace open just now.
+  constexpr int kTries = 100;
+  for (int i = 0;; ++i) {
+    const int code = database_.execute("PRAGMA journal_mode = DELETE");
+    if (fault_of(code) != Fault::busy || i == kTries) return code;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+void Writer::close() {
+  for (Insert& insert : inserts_) insert.statement = Statement();
+  for (Statement* statement :
+       {&begin_, &commit_, &roll_back_, &insert_string_, &put_meta_, &put_stat_, &put_clock_error_, &put_sass_}) {
+    *statement = Statement();
+  }
+  database_.close();
+}
+
+}  // namespace wicprof::store

@@ -1,0 +1,142 @@
+// Writes rows to a trace: prepared statements, one open transaction at a time. Knows nothing of events' meaning.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "protocol/result.h"
+#include "store/format/schema.h"
+#include "store/format/tables.h"
+#include "store/sqlite/given_rows.h"
+#include "store/sqlite/sqlite.h"
+
+namespace wicprof::store {
+
+/// A row of `sass`; texts by their ids in `string`.
+struct SassValues {
+  std::int64_t module, symbol, offset, text;
+  Value target, file, line;
+};
+
+/// Each call gives SQLite's result code, 0 when it succeeded. After a failure: roll_back(). Rows of events are given to
+/// SQLite many at a time: a failure may be that of an earlier row of the open transaction.
+class Writer {
+ public:
+  static Result<Writer> open(const std::string& path, bool overwrite);
+
+  /// How far the log grows before it is folded into the file.
+  void set_log_bytes(std::uint64_t bytes);
+  /// The largest the file may become; 0 = as large as the disk allows. Beyond it writing fails as on a full disk.
+  void set_max_bytes(std::uint64_t bytes);
+
+  template <class Table>
+  int insert(const typename Table::Event& event, const Lookup& lookup) {
+    if (const int code = begin(); code != 0) return code;
+    constexpr std::size_t kTable = Index<Table>::value;
+    Waiting& waiting = waiting_[kTable];
+    Value* to = waiting.values.data() + waiting.rows++ * written_columns<Table>();
+    if constexpr (!has_own_id<Table>()) *to++ = process_of(event, lookup);
+    put_columns<Table>(to, event, lookup, std::make_index_sequence<Table::kColumns.size()>());
+    if (!has_own_id<Table>() && waiting.rows < kRowsAtOnce) return 0;
+    return write_waiting(kTable);
+  }
+
+  int insert_string(std::int64_t id, std::string_view text);
+  int put_meta(const std::string& key, const std::string& value);
+  int put_stat(std::int64_t id, std::int64_t name_id, std::int64_t detail_id, std::int64_t severity,
+               std::int64_t value);
+  int put_clock_error(DeviceId device, TimeNs error);
+  int put_sass(const SassValues& row);
+
+  /// For store/write/retention.h. begin() first.
+  int run(const std::string& sql) { return database_.execute(sql); }
+  std::int64_t integer(const std::string& sql, std::int64_t otherwise = 0) { return database_.integer(sql, otherwise); }
+  /// Runs a DELETE; `removed` grows by its rows.
+  int remove(const std::string& sql, std::uint64_t& removed) {
+    const int code = database_.execute(sql);
+    if (code == 0) removed += static_cast<std::uint64_t>(database_.changes());
+    return code;
+  }
+
+  /// Opens a transaction unless one is open; everything that writes does so by itself.
+  int begin();
+  int commit();
+  void roll_back();
+  std::int64_t next_string_id();
+
+  /// Runs SQL in a transaction of its own; nothing of it stays when it fails.
+  int in_transaction(const std::string& sql);
+
+  /// Fills the tables of summaries, in a transaction of its own; nothing of it stays when it fails.
+  int make_summaries();
+
+  /// Makes the file as small as its rows, where most of it is free. Only without an open transaction. It may fail: the
+  /// file then stays as it is.
+  void give_free_pages_back() {
+    const std::int64_t pages = database_.integer("PRAGMA page_count"),
+                       free = database_.integer("PRAGMA freelist_count");
+    if (free > pages / 2) database_.execute("VACUUM");
+  }
+
+  /// Folds the log into the file and gives its room back. Only without an open transaction.
+  int empty_log();
+  /// The same, and leaves the WAL mode, so that the trace is the one file. Only without an open transaction.
+  int fold();
+  void close();
+
+  std::string message() const { return database_.message(); }
+
+ private:
+  template <class Table, class Tables = EventTables>
+  struct Index;
+  template <class Table, class... Rest>
+  struct Index<Table, std::tuple<Table, Rest...>> : std::integral_constant<std::size_t, 0> {};
+  template <class Table, class First, class... Rest>
+  struct Index<Table, std::tuple<First, Rest...>>
+      : std::integral_constant<std::size_t, 1 + Index<Table, std::tuple<Rest...>>::value> {};
+
+  static constexpr std::size_t kTables = std::tuple_size_v<EventTables>;
+  static constexpr std::size_t kRowsAtOnce = 256;
+
+  template <class Table, std::size_t... I>
+  static void put_columns(Value* to, const typename Table::Event& event, const Lookup& lookup,
+                          std::index_sequence<I...>) {
+    ((to[I] = Table::kColumns[I].of(event, lookup)), ...);
+  }
+  static void bind_value(Statement& statement, int parameter, Value value) {
+    if (value.known) {
+      statement.bind(parameter, value.integer);
+    } else {
+      statement.bind_null(parameter);
+    }
+  }
+
+  int prepare();
+  int write_waiting(std::size_t table);
+  int write_all_waiting();
+
+  std::unique_ptr<GivenRows> given_ = std::make_unique<GivenRows>();  // stays where it is; outlives the database
+  Database database_;
+  struct Insert {
+    Statement statement;
+    std::size_t columns = 0;
+    bool many = false;  // takes given rows; otherwise one row, by its parameters
+  };
+  std::array<Insert, kTables> inserts_;
+  struct Waiting {
+    std::vector<Value> values;  // room for as many rows as are written at once
+    std::size_t rows = 0;
+  };
+  std::array<Waiting, kTables> waiting_;  // rows of the open transaction that SQLite does not have yet
+  Statement begin_, commit_, roll_back_, insert_string_, put_meta_, put_stat_, put_clock_error_, put_sass_;
+  bool open_ = false;  // a transaction
+};
+
+}  // namespace wicprof::store

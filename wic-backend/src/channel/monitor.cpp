@@ -1,0 +1,103 @@
+#include "src/channel/monitor.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace wic {
+
+using wicprof::WaitStatus;
+
+namespace {
+// Between two looks when the doorbell has failed: then there is nothing that could wake the monitor.
+constexpr auto kNap = std::chrono::microseconds(50);
+// That a producer is gone rings no bell, and a bell may fail.
+constexpr wicprof::TimeNs kLookAgain = 20 * wicprof::kMillisecond;
+}  // namespace
+
+Monitor::Monitor(std::uint32_t tags, std::unique_ptr<Doorbell> bell,
+                 std::function<std::uint32_t(Tag, std::uint32_t)> arrived)
+    : bell_(std::move(bell)), arrived_(std::move(arrived)), there_(tags), thread_([this] { run(); }) {}
+
+Monitor::~Monitor() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  static_cast<void>(bell_->close());  // if that fails so does the wait
+  thread_.join();
+}
+
+WaitStatus Monitor::wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof::TimeNs timeout,
+                         const std::function<bool()>& producer_lost) {
+  const wicprof::TimeNs end = wicprof::now_ns() + timeout;
+  Activator::Sleeper sleeper;
+  std::unique_lock lock(mutex_);
+  for (const Tag tag : tags) look(tag, cycle);
+  const RequestId id = next_id_++;
+  if (queue_.add(id, tags, cycle, there_) != PendingQueue::Outcome::queued) return WaitStatus::satisfied;
+  for (const Tag tag : queue_.missing(id)) lacking_.emplace(tag, cycle);
+  activator_.add(id, sleeper);
+  lock.unlock();
+  changed_.notify_all();
+
+  bool lost = false;
+  for (wicprof::TimeNs left = timeout; !lost && left > 0; left = end - wicprof::now_ns()) {
+    if (sleeper.sleep(std::min(left, kLookAgain))) return WaitStatus::satisfied;
+    lost = producer_lost();
+    // Before giving up too: what came in time, or before its producer was lost, is there.
+    const std::lock_guard look_again(mutex_);
+    scan();
+  }
+  if (!activator_.remove(id)) return WaitStatus::satisfied;  // woken at the last moment
+  lock.lock();
+  queue_.cancel(id);
+  return lost ? WaitStatus::producer_lost : WaitStatus::deadline_passed;
+}
+
+std::size_t Monitor::pending() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size();
+}
+
+// Brings the tag's bit up to date. Its word, not the bit, knows the cycle: so a bit that nobody looked at for some
+// cycles does not pass for that of a later one.
+void Monitor::look(Tag tag, std::uint32_t cycle) {
+  if (const std::uint32_t last = arrived_(tag, cycle); last != 0) there_.set(tag, last);
+}
+
+void Monitor::scan() {
+  for (auto at = lacking_.begin(); at != lacking_.end();) {
+    const auto [tag, cycle] = *at;
+    if (!AtLeast{cycle}(arrived_(tag, cycle))) {
+      ++at;
+      continue;
+    }
+    look(tag, cycle);
+    for (const RequestId id : queue_.tag_arrived(tag, cycle)) activator_.wake(id);
+    at = lacking_.erase(at);
+  }
+  if (queue_.size() == 0) lacking_.clear();  // left over by cancelled requests
+}
+
+void Monitor::run() {
+  std::uint32_t seen = 0;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return stop_ || queue_.size() != 0; });
+    if (stop_) return;
+    // The bell was read before this look: what comes after the look rings it past `seen`.
+    scan();
+    if (queue_.size() == 0) continue;
+    lock.unlock();
+    if (const Result<std::uint32_t> rung = bell_->wait(seen); rung) {
+      seen = *rung;
+    } else {
+      std::this_thread::sleep_for(kNap);
+    }
+    lock.lock();
+    if (stop_) return;
+  }
+}
+
+}  // namespace wic

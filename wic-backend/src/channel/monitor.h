@@ -1,0 +1,59 @@
+// Watches which messages have come for host threads that wait for several (DAB and PFQ on the host): a thread that
+// sleeps on the producer's doorbell while requests are pending, and on a condition variable while there are none.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include "src/channel/activator.h"
+#include "src/channel/availability_bitmap.h"
+#include "src/channel/pending_queue.h"
+#include "wic/device.h"
+#include "wic/wait.h"
+
+namespace wic {
+
+/// Any thread.
+class Monitor {
+ public:
+  /// `arrived(tag, cycle)`: the last cycle of the tag, of those with the parity of `cycle`, whose message has come; 0 =
+  /// none. Called by any thread. The bell is rung after each message has come.
+  Monitor(std::uint32_t tags, std::unique_ptr<Doorbell> bell,
+          std::function<std::uint32_t(Tag, std::uint32_t cycle)> arrived);
+  Monitor(const Monitor&) = delete;
+  ~Monitor();  ///< nobody may be waiting
+
+  /// Sleeps until the messages have come, `timeout` has passed, or the producer is lost, which is asked about once a
+  /// while. What is there already costs no sleep. A cycle may be asked for once the one two before it has come.
+  wicprof::WaitStatus wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof::TimeNs timeout,
+                           const std::function<bool()>& producer_lost);
+
+  std::size_t pending() const;
+  Doorbell& bell() const { return *bell_; }
+
+ private:
+  void run();
+  void look(Tag tag, std::uint32_t cycle);  // with mutex_ held
+  void scan();                              // with mutex_ held
+
+  const std::unique_ptr<Doorbell> bell_;
+  const std::function<std::uint32_t(Tag, std::uint32_t)> arrived_;
+  Activator activator_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  AvailabilityBitmap there_;
+  PendingQueue queue_;
+  std::set<std::pair<Tag, std::uint32_t>> lacking_;  // what pending requests wait for: tag, cycle
+  RequestId next_id_ = 1;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace wic
