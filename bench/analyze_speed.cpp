@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
-#include "analyzer/trace/memory.h"
 #include "bench/claim.h"
 #include "bench/made_trace.h"
+#include "cli/process_memory.h"
 #include "protocol/time.h"
 
 namespace {
@@ -33,7 +33,7 @@ struct Told {
 
 bool analyse(const std::string& path, int pipe) {
   Told told;
-  analyzer::prepare_memory();  // as load_trace() of wic-prof
+  cli::keep_freed_memory();  // as load_trace() of wic-prof
   const TimeNs begin = now_ns();
   const Result<store::Reader> reader = store::Reader::open(path);
   if (!reader) return false;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analyzer/trace/memory.h"
 #include "cli/messages.h"
+#include "cli/process_memory.h"
 #include "protocol/session.h"
 #include "store/read/reader.h"
 
@@ -20,7 +20,7 @@ bool session_runs(const std::string& name) {
 }  // namespace
 
 Result<analyzer::TraceModel> load_trace(const std::string& path) {
-  analyzer::prepare_memory();
+  keep_freed_memory();
   const Result<store::Reader> reader = store::Reader::open(path);
   if (!reader) return reader.error();
   Result<analyzer::TraceModel> model = analyzer::load(*reader, std::filesystem::path(path).filename().string());

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "collector/cupti_call.h"
+#include "collector/cupti/cupti_call.h"
 #include "collector/sources/list.h"
 #include "protocol/time.h"
 

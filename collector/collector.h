@@ -12,11 +12,11 @@
 #include <mutex>
 #include <vector>
 
-#include "collector/buffer_pool.h"
 #include "collector/capture_switch.h"
-#include "collector/cupti_api.h"
-#include "collector/environment.h"
+#include "collector/cupti/buffer_pool.h"
+#include "collector/cupti/cupti_api.h"
 #include "collector/flusher.h"
+#include "collector/program/environment.h"
 #include "collector/sources/source.h"
 #include "protocol/event_sink.h"
 

@@ -15,7 +15,10 @@ namespace {
 
 constexpr std::uint32_t kNone = FlatIndex::kNone;
 
-/// A sample of a kind's spans, evenly over time: when it is full, every second one goes.
+/// Bootstrap resamples per kind of work; fewer than a comparison takes, since a trace may have many kinds.
+constexpr std::size_t kResamples = 200;
+
+/// A sample of a kind's spans, spread evenly over time: a full sample drops every second span.
 class Spans {
  public:
   void add(TimeNs begin, TimeNs end) {
@@ -30,7 +33,7 @@ class Spans {
   const std::vector<Interval>& list() const { return list_; }
 
  private:
-  static constexpr std::size_t kEnough = 10'000;
+  static constexpr std::size_t kEnough = 10'000;  // spans; the sample keeps between one and two times as many
   std::vector<Interval> list_;
   std::size_t seen_ = 0, stride_ = 1;
 };
@@ -47,9 +50,10 @@ struct Kind {
   auto operator<=>(const Kind&) const = default;
 };
 
-class Collecting {
+/// Collects the spans of all kinds of work in a trace.
+class WorkSpans {
  public:
-  Collecting(const TraceModel& model, const Waiters& waiters, const WaitKernels& kernels)
+  WorkSpans(const TraceModel& model, const Waiters& waiters, const WaitKernels& kernels)
       : model_(model), waiters_(waiters), kernels_(kernels) {
     between_waits();
     before_signals();
@@ -71,7 +75,7 @@ class Collecting {
   }
 
  private:
-  /// What a waiter does between two of its waits. Where kernels are recorded, within one; else within one run.
+  /// What a waiter does between two of its waits: within one kernel if kernels are recorded, else within one run.
   void between_waits() {
     std::vector<std::uint32_t> last(waiters_.list().size(), kNone);
     Kind last_kind;
@@ -91,15 +95,15 @@ class Collecting {
     }
   }
 
-  /// From a block's last wait, its last signal or its kernel's begin to a signal.
+  /// From a block's last wait, its last signal or its kernel's start, whichever is latest, to a signal.
   void before_signals() {
     std::map<DeviceId, RunningKernels> all = running_kernels(model_);
     FlatIndex blocks;
-    struct Last {
+    struct LastSignal {
       TimeNs at = 0;
       SiteId site = 0;
     };
-    std::vector<Last> last;  // signals
+    std::vector<LastSignal> last;  // per block
     std::vector<std::size_t> next(waiters_.list().size(), 0);
     for (const store::SignalRow& signal : model_.signals) {
       if (signal.device == kHostDevice) continue;
@@ -125,7 +129,7 @@ class Collecting {
       const std::uint32_t waiter = waiters_.find(signal.device, signal.block, signal.warp);
       if (waiter != kNone) {
         const Waiters::Range waits = waiters_.waits_of(waiter);
-        std::size_t& upto = next[waiter];  // signals come in order of time, and so do a waiter's waits
+        std::size_t& upto = next[waiter];  // signals are in order of time, and so are a waiter's waits
         while (upto < waits.size() && model_.waits[waits.first[upto]].resumed <= signal.at) ++upto;
         if (upto > 0 && model_.waits[waits.first[upto - 1]].resumed > begin) {
           const store::WaitRow& wait = model_.waits[waits.first[upto - 1]];
@@ -209,9 +213,9 @@ std::optional<SlowedWork> compare_spans(const std::vector<Interval>& intervals, 
   work.few_pollers = mean_pollers(spans, few);
   work.many_p50_ns = percentile(slow, 50);
   work.few_p50_ns = percentile(fast, 50);
-  CompareOptions bootstrap;
-  bootstrap.resamples = 200;  // of each of perhaps many kinds
-  work.slowdown = bootstrap_speedup({slow}, {fast}, bootstrap);
+  BootstrapOptions bootstrap;
+  bootstrap.resamples = kResamples;
+  work.slowdown = bootstrap_ratio({slow}, {fast}, bootstrap);
   return work;
 }
 
@@ -243,7 +247,7 @@ Interference interference(const TraceModel& model, const Waiters& waiters, const
   bool anybody_polls = false;
   std::size_t kinds = 0;
   if (!model.waits.empty()) {
-    const Collecting collected(model, waiters, kernels);
+    const WorkSpans collected(model, waiters, kernels);
     kinds = collected.spans().size();
     std::map<DeviceId, StepCount> pollers;
     for (const auto& [kind, spans] : collected.spans()) {

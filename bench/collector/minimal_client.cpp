@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "collector/buffer_pool.h"
+#include "collector/cupti/buffer_pool.h"
 #include "collector/sources/list.h"
 
 namespace {

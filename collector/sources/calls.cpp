@@ -1,7 +1,7 @@
 // Calls of the driver and of the runtime.
 #include <array>
 
-#include "collector/call_names.h"
+#include "collector/cupti/call_names.h"
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
 

@@ -1,6 +1,6 @@
 // The GPUs that the program can see: from the driver, before anything refers to them, and from CUPTI's records, which
 // may come in another buffer than their kernels.
-#include "collector/driver.h"
+#include "collector/program/driver.h"
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
 #include "protocol/uuid.h"

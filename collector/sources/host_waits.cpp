@@ -6,8 +6,8 @@
 
 #include <iterator>
 
-#include "collector/call_names.h"
-#include "collector/run_delay.h"
+#include "collector/cupti/call_names.h"
+#include "collector/program/run_delay.h"
 #include "collector/sources/list.h"
 #include "protocol/events/host_wait.h"
 #include "protocol/time.h"

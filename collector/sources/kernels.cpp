@@ -1,8 +1,8 @@
 // Kernels, by the concurrent kind: KIND_KERNEL makes CUPTI run one kernel at a time, and a kernel that waits for
 // another would wait for ever.
+#include "collector/program/symbol_name.h"
 #include "collector/sources/list.h"
-#include "collector/symbol_name.h"
-#include "collector/text_cache.h"
+#include "collector/translate/text_cache.h"
 #include "collector/translate/translate.h"
 
 namespace wicprof::collector {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "collector/environment.h"
+#include "collector/program/environment.h"
 #include "collector/sources/list.h"
 #include "collector/translate/nvtx_ranges.h"
 #include "protocol/time.h"

@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
-#include "collector/driver.h"
-#include "collector/environment.h"
-#include "collector/modules.h"
-#include "collector/pc_tally.h"
-#include "collector/sampling_period.h"
+#include "collector/program/driver.h"
+#include "collector/program/environment.h"
+#include "collector/program/modules.h"
+#include "collector/program/symbol_name.h"
 #include "collector/sources/list.h"
-#include "collector/symbol_name.h"
+#include "collector/sources/sampling_period.h"
+#include "collector/translate/pc_tally.h"
 #include "protocol/events/pc_interval.h"
 #include "protocol/events/pc_sample.h"
 #include "protocol/time.h"

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/cupti_api.h"
-#include "collector/cupti_call.h"
+#include "collector/cupti/cupti_api.h"
+#include "collector/cupti/cupti_call.h"
 #include "protocol/event_batch.h"
 
 namespace wicprof::collector {

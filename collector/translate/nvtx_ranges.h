@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/translate/records.h"
+#include "collector/cupti/records.h"
 #include "protocol/events/nvtx.h"
 #include "protocol/time.h"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "collector/translate/records.h"
+#include "collector/cupti/records.h"
 #include "protocol/events/call.h"
 #include "protocol/events/copy.h"
 #include "protocol/events/cuda_event.h"

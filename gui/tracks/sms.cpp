@@ -6,7 +6,7 @@
 #include <ranges>
 #include <tuple>
 
-#include "analyzer/waits/wait_states.h"
+#include "analyzer/waits/wait_state_table.h"
 #include "analyzer/words/format.h"
 #include "gui/tracks/list.h"
 
@@ -28,12 +28,12 @@ std::vector<Track> sm_tracks(const analyzer::TraceModel& model) {
   };
   std::map<store::TrackKey, Sm> sms;
   std::map<std::tuple<DeviceId, std::uint32_t, std::uint32_t>, store::Stay> stays;  // by device, block, warp
-  const analyzer::WaitStates states(model);
+  const analyzer::WaitStateTable states(model);
   for (std::size_t i = 0; i < model.waits.size(); ++i) {
     const store::WaitRow& wait = model.waits[i];
     Sm& sm = sms[{store::LaneKind::sm, 0, wait.device, 0, wait.sm}];
     const EventRef ref{EventKind::wait, static_cast<std::uint32_t>(i)};
-    const analyzer::WaitStates::Own own = states.own(i);
+    const analyzer::WaitStateTable::Own own = states.own(i);
     const std::uint32_t others = states.others(i);
     sm.density.add(own.first, wait.arrived, own.change);
     sm.density.add(own.last, own.change, wait.resumed);

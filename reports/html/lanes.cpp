@@ -10,7 +10,7 @@
 
 #include "analyzer/trace/device_work.h"
 #include "analyzer/waits/matching.h"
-#include "analyzer/waits/wait_states.h"
+#include "analyzer/waits/wait_state_table.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer::html {
@@ -45,8 +45,8 @@ Doing doing_of(State state) {
 
 /// A wait is split where it noticed a change of strategy; the warps that stand at the barrier behind it are counted,
 /// too.
-void add_wait(Lane& lane, const WaitStates& states, std::size_t index, const store::WaitRow& wait) {
-  const WaitStates::Own own = states.own(index);
+void add_wait(Lane& lane, const WaitStateTable& states, std::size_t index, const store::WaitRow& wait) {
+  const WaitStateTable::Own own = states.own(index);
   if (own.change > wait.arrived) lane.stretches.push_back({{wait.arrived, own.change}, doing_of(own.first)});
   lane.stretches.push_back({{own.change, wait.resumed}, doing_of(own.last)});
   if (const std::uint32_t others = states.others(index); others > 0)
@@ -247,7 +247,7 @@ class Gatherer {
 
   const TraceModel& model_;
   const Analysis& analysis_;
-  const WaitStates states_;
+  const WaitStateTable states_;
   Labels labels_;
   Lanes lanes_;
   std::map<SiteId, std::size_t> signal_lanes_, host_lanes_;

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/translate/records.h"
+#include "collector/cupti/records.h"
 #include "tests/collector/fake_cupti.h"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "collector/buffer_pool.h"
+#include "collector/cupti/buffer_pool.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "collector/environment.h"
+#include "collector/program/environment.h"
 
 #include <gtest/gtest.h>
 

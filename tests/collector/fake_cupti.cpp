@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "collector/translate/records.h"
+#include "collector/cupti/records.h"
 #include "tests/collector/record_bytes.h"
 
 namespace {

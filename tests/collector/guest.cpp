@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-#include "collector/translate/records.h"
+#include "collector/cupti/records.h"
 #include "tests/collector/fake_cupti.h"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "collector/modules.h"
+#include "collector/program/modules.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -12,8 +12,8 @@
 #include <set>
 #include <thread>
 
-#include "collector/sampling_period.h"
 #include "collector/sources/list.h"
+#include "collector/sources/sampling_period.h"
 #include "protocol/environment.h"
 #include "protocol/events/loss.h"
 #include "protocol/events/pc_interval.h"

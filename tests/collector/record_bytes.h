@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collector/translate/records.h"
+#include "collector/cupti/records.h"
 
 namespace wicprof::collector {
 

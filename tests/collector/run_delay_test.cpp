@@ -1,4 +1,4 @@
-#include "collector/run_delay.h"
+#include "collector/program/run_delay.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

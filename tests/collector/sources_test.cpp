@@ -10,8 +10,8 @@
 #include <random>
 #include <set>
 
-#include "collector/environment.h"
-#include "collector/translate/records.h"
+#include "collector/cupti/records.h"
+#include "collector/program/environment.h"
 #include "protocol/events/call.h"
 #include "protocol/events/copy.h"
 #include "protocol/events/cuda_event.h"

@@ -41,7 +41,7 @@ ROOMS = {
     "reports": ["parts", "text", "json", "html", "markdown", "junit", "csv", "perfetto", "."],
     "store": ["sqlite", "format", "summaries", "write", "read"],
     "wic-backend": ["src/device", "simt", "cuda", "src/records", "src/strategy", "src/channel", "src/runtime"],
-    "collector": ["translate", ".", "sources"],
+    "collector": ["program", "cupti", "translate", "sources", "."],
     "gui": ["window", "source", "view", "tracks", ".", "panels"],
     "cli": [".", "checks", "record", "ci", "commands"],
 }

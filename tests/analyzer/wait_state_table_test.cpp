@@ -1,4 +1,4 @@
-#include "analyzer/waits/wait_states.h"
+#include "analyzer/waits/wait_state_table.h"
 
 #include <gtest/gtest.h>
 
@@ -40,44 +40,44 @@ void add_kernel(TraceModel& model, std::uint32_t blocks, std::uint32_t threads) 
   model.kernels.push_back(kernel);
 }
 
-TEST(WaitStates, TheOthersOfABlockStandAtTheBarrierWhileItsLeaderWaits) {
+TEST(WaitStateTable, TheOthersOfABlockStandAtTheBarrierWhileItsLeaderWaits) {
   TraceModel model = with_pollers(Pollers::leader);
   add_kernel(model, 4, 256);
   add_wait(model, 0, 0, 400, StrategyId::poll);
   add_wait(model, 1, 0, 3, StrategyId::leader_bar_sync);
   settle(model);
-  const WaitStates states(model);
+  const WaitStateTable states(model);
   EXPECT_EQ(states.others(0), 7u);
   EXPECT_EQ(states.own(0).last, State::polling);
   EXPECT_EQ(states.others(1), 7u);
   EXPECT_EQ(states.own(1).last, State::parked) << "its leader sleeps between its looks";
 }
 
-TEST(WaitStates, ABlockOfTwoGroupsIsSharedOut) {
+TEST(WaitStateTable, ABlockOfTwoGroupsIsSharedOut) {
   TraceModel model = with_pollers(Pollers::leader);
   add_kernel(model, 1, 8 * 32 - 5);
   add_wait(model, 0, 0, 1, StrategyId::poll);
   add_wait(model, 0, 6, 1, StrategyId::poll);
   settle(model);
-  const WaitStates states(model);
+  const WaitStateTable states(model);
   EXPECT_EQ(states.others(0), 5u) << "up to the next leader";
   EXPECT_EQ(states.others(1), 1u) << "up to the block's end, a last warp of fewer threads included";
 }
 
-TEST(WaitStates, NobodyIsCountedWhereTheKernelIsNotClear) {
+TEST(WaitStateTable, NobodyIsCountedWhereTheKernelIsNotClear) {
   TraceModel model = with_pollers(Pollers::leader);
   add_wait(model, 0, 0, 1, StrategyId::poll);
   settle(model);
-  EXPECT_EQ(WaitStates(model).others(0), 0u) << "no kernel is recorded";
+  EXPECT_EQ(WaitStateTable(model).others(0), 0u) << "no kernel is recorded";
   add_kernel(model, 4, 256);
   add_kernel(model, 4, 512);
   settle(model);
-  EXPECT_EQ(WaitStates(model).others(0), 0u) << "either of two shapes could be meant";
+  EXPECT_EQ(WaitStateTable(model).others(0), 0u) << "either of two shapes could be meant";
   model.kernels.back().grid[0] = 0;
-  EXPECT_EQ(WaitStates(model).others(0), 7u) << "the other has no such block";
+  EXPECT_EQ(WaitStateTable(model).others(0), 7u) << "the other has no such block";
 }
 
-TEST(WaitStates, WarpsThatNeverLookUnderALeaderStandAtTheBarrier) {
+TEST(WaitStateTable, WarpsThatNeverLookUnderALeaderStandAtTheBarrier) {
   TraceModel model = with_pollers(Pollers::each_thread);
   add_kernel(model, 4, 64);
   add_wait(model, 0, 0, 12, StrategyId::leader_mbarrier);
@@ -85,7 +85,7 @@ TEST(WaitStates, WarpsThatNeverLookUnderALeaderStandAtTheBarrier) {
   add_wait(model, 1, 0, 0, StrategyId::predicted_sleep);
   add_wait(model, 1, 1, 30, StrategyId::poll);
   settle(model);
-  const WaitStates states(model);
+  const WaitStateTable states(model);
   EXPECT_EQ(states.own(0).last, State::parked);
   EXPECT_EQ(states.own(1).last, State::at_barrier);
   EXPECT_EQ(states.own(2).last, State::parked) << "every warp of it looks for itself";
@@ -93,11 +93,11 @@ TEST(WaitStates, WarpsThatNeverLookUnderALeaderStandAtTheBarrier) {
   for (std::size_t i = 0; i < model.waits.size(); ++i) EXPECT_EQ(states.others(i), 0u) << "each has a row of its own";
 }
 
-TEST(WaitStates, AChangeOfStrategyCutsAWaitInTwo) {
+TEST(WaitStateTable, AChangeOfStrategyCutsAWaitInTwo) {
   TraceModel model = with_pollers(Pollers::leader);
   add_wait(model, 0, 0, 12, StrategyId::shared_watch).switched = kBegin + 200;
   settle(model);
-  const WaitStates::Own own = WaitStates(model).own(0);
+  const WaitStateTable::Own own = WaitStateTable(model).own(0);
   EXPECT_EQ(own.first, State::polling);
   EXPECT_EQ(own.last, State::parked);
   EXPECT_EQ(own.change, kBegin + 200);

@@ -11,12 +11,12 @@
 
 namespace wicprof::analyzer {
 
-class WaitStates {
+class WaitStateTable {
  public:
   using Own = store::WaitStates::Own;
 
   /// Of a settled model, which must outlive it.
-  explicit WaitStates(const TraceModel& model);
+  explicit WaitStateTable(const TraceModel& model);
 
   /// What the row's own warp does.
   Own own(std::size_t wait) const { return states_.own(model_.waits[wait]); }

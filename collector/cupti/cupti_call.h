@@ -3,7 +3,7 @@
 
 #include <cupti.h>
 
-#include "collector/cupti_api.h"
+#include "collector/cupti/cupti_api.h"
 #include "protocol/result.h"
 
 namespace wicprof::collector {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "collector/cupti_api.h"
+#include "collector/cupti/cupti_api.h"
 
 namespace wicprof::collector {
 

@@ -1,7 +1,7 @@
-#include "collector/call_names.h"
+#include "collector/cupti/call_names.h"
 
-#include "collector/cupti_call.h"
-#include "collector/symbol_name.h"
+#include "collector/cupti/cupti_call.h"
+#include "collector/program/symbol_name.h"
 
 namespace wicprof::collector {
 

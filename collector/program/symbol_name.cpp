@@ -1,4 +1,4 @@
-#include "collector/symbol_name.h"
+#include "collector/program/symbol_name.h"
 
 #include <cxxabi.h>
 

@@ -1,4 +1,4 @@
-#include "collector/driver.h"
+#include "collector/program/driver.h"
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-#include "collector/modules.h"
+#include "collector/program/modules.h"
 
 #include <sys/uio.h>
 #include <unistd.h>

@@ -1,17 +1,17 @@
-#include "collector/cupti_api.h"
+#include "collector/cupti/cupti_api.h"
 
 #include <dlfcn.h>
 
 #include <vector>
 
-#include "collector/cupti_call.h"
+#include "collector/cupti/cupti_call.h"
 #include "protocol/environment.h"
 
 namespace wicprof::collector {
 
 namespace {
 
-// CUDA 11.8's. From it on every field that we read lies where it lies today (collector/translate/records.h).
+// CUDA 11.8's. From it on every field that we read lies where it lies today (collector/cupti/records.h).
 constexpr std::uint32_t kOldestVersion = 18;
 
 std::vector<std::string> candidates(const std::string& named, const std::string& preferred) {

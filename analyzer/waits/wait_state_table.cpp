@@ -1,8 +1,8 @@
-#include "analyzer/waits/wait_states.h"
+#include "analyzer/waits/wait_state_table.h"
 
 namespace wicprof::analyzer {
 
-WaitStates::WaitStates(const TraceModel& model) : model_(model) {
+WaitStateTable::WaitStateTable(const TraceModel& model) : model_(model) {
   for (const store::SiteRow& site : model.sites) states_.add_site(site.id, site.pollers);
   if (model.kernels.empty()) return;
   for (const store::WaitRow& wait : model.waits) states_.add_wait(wait);

@@ -1,4 +1,4 @@
-#include "collector/cupti_call.h"
+#include "collector/cupti/cupti_call.h"
 
 namespace wicprof::collector {
 
