@@ -16,7 +16,7 @@ namespace {
 void apply_rules(const TraceModel& model, Analysis& analysis) {
   const RuleInput input{model,          analysis.sites,   analysis.polling_loops,
                         analysis.wakes, analysis.kernels, analysis.host_polling};
-  for (const Rule& rule : rules()) {
+  for (const Rule& rule : kRules) {
     RuleOutcome outcome = rule.apply(input);
     if (!outcome.refused.empty()) analysis.refusals.push_back({std::string(rule.name), std::move(outcome.refused)});
     for (Finding& finding : outcome.findings) {

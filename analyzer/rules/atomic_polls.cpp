@@ -1,10 +1,10 @@
-// Polling by atomic operations: each look is an update, which the line has to be owned for.
+// Polling by atomic operations: each poll is an update, which needs ownership of the cache line.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "analyzer/rules/list.h"
 #include "analyzer/rules/remedy.h"
+#include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -14,13 +14,13 @@ namespace {
 /// slow memory streaming 1.39 times, by loads 1.03 times; 132 of them (few_*) 1.03 and 1.00.
 constexpr std::uint32_t kMany = 1'000;
 constexpr char kMeasured[] =
-    "measured on an H200: 2,096 waiters that poll one word by atomics slow memory streaming beside them 1.39 times, by "
+    "measured on an H200: 2,096 waiters that poll one word by atomics slow concurrent memory streaming 1.39 times, by "
     "loads 1.03 times";
-/// Of a device's samples: less is not worth a change.
+/// Shares of a device's samples. Not calibrated: below the first a change is not worth the effort.
 constexpr double kWorthNaming = 0.01;
 constexpr double kWarning = 0.05;
 
-void look_at_sites(const RuleInput& input, RuleOutcome& outcome) {
+void check_sites(const RuleInput& input, RuleOutcome& outcome) {
   for (const SiteStats& site : input.sites) {
     const auto naive = std::find_if(site.strategies.begin(), site.strategies.end(),
                                     [](const StrategyStats& s) { return s.strategy == StrategyId::naive; });
@@ -30,45 +30,45 @@ void look_at_sites(const RuleInput& input, RuleOutcome& outcome) {
     finding.site_name = site.name;
     finding.severity = site.max_waiting >= kMany ? Severity::warning : Severity::info;
     finding.text =
-        fmt::format("{} at {} polled by atomics (strategy naive), up to {} at once", count_of(naive->count, "wait"),
-                    one_line(site.name), count_of(site.max_waiting, "waiter"));
-    finding.evidence = fmt::format("{} looks, {} a wait; {}", format_count(naive->polls),
+        fmt::format("{} at {} polled by atomics (strategy naive), with up to {} at once",
+                    count_of(naive->count, "wait"), one_line(site.name), count_of(site.max_waiting, "waiter"));
+    finding.evidence = fmt::format("{} polls, {} per wait; {}", format_count(naive->polls),
                                    format_number(naive->polls_per_wait), kMeasured);
     finding.remedy = park_command(site.name, StrategyId::automatic);
     outcome.findings.push_back(std::move(finding));
   }
 }
 
-void look_at_loops(const RuleInput& input, RuleOutcome& outcome) {
+void check_loops(const RuleInput& input, RuleOutcome& outcome) {
   for (const PollingLoop& loop : input.polling_loops) {
     if (loop.kind != LoopKind::atomic_poll || !loop.from_instructions || loop.share < kWorthNaming) continue;
     Finding finding;
     finding.severity = loop.share >= kWarning ? Severity::warning : Severity::info;
     finding.text =
-        fmt::format("{} polls by an atomic operation at {}: each look updates the line that the producer writes",
+        fmt::format("{} polls by an atomic operation at {}: each poll updates the line that the producer writes",
                     shorten(function_name(one_line(loop.function)), 80), place_of(loop));
     finding.evidence = fmt::format("{} of the samples of {}; {}", format_percent(loop.share),
                                    one_line(input.model.device_name(loop.device)), kMeasured);
     finding.remedy =
-        "look with a load: cuda::atomic_ref::load(cuda::memory_order_acquire), or wic::wait_until (docs/waiting.md), "
-        "whose "
-        "site wic-prof toggle park can then park";
+        "poll with a load: cuda::atomic_ref::load(cuda::memory_order_acquire), or wic::wait_until (docs/waiting.md), "
+        "so that wic-prof toggle park can park the site";
     outcome.findings.push_back(std::move(finding));
   }
 }
 
 }  // namespace
 
-RuleOutcome atomic_polls(const RuleInput& input) {
+template <>
+RuleOutcome apply<struct AtomicPolls>(const RuleInput& input) {
   RuleOutcome outcome;
   if (input.model.waits.empty() && input.model.sass.empty()) {
     outcome.refused =
-        "the trace holds neither waits inside kernels nor the instructions of sampled functions (wic-prof run "
-        "--trace=cuda,pcsampling)";
+        "the trace holds neither waits inside kernels nor instructions of sampled functions (record them with wic-prof "
+        "run --trace=cuda,pcsampling)";
     return outcome;
   }
-  look_at_sites(input, outcome);
-  look_at_loops(input, outcome);
+  check_sites(input, outcome);
+  check_loops(input, outcome);
   return outcome;
 }
 

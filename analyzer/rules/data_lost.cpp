@@ -1,20 +1,21 @@
-// Lost records: says so before anything else is believed.
+// Lost records: reports them before the reader trusts any other finding.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "analyzer/rules/list.h"
+#include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-/// Where more than one record in a hundred is missing, even the ranking of sites may be wrong.
+/// Above one lost record in a hundred, even the ranking of sites may be wrong. Not calibrated.
 constexpr double kCriticalShare = 0.01;
 
 }  // namespace
 
-RuleOutcome data_lost(const RuleInput& input) {
+template <>
+RuleOutcome apply<struct DataLost>(const RuleInput& input) {
   const TraceModel& model = input.model;
   RuleOutcome outcome;
   std::uint64_t lost = 0;
@@ -30,7 +31,7 @@ RuleOutcome data_lost(const RuleInput& input) {
     std::uint64_t kept = model.waits.size() + model.signals.size() + model.host_waits.size() + model.kernels.size() +
                          model.copies.size() + model.calls.size() + model.nvtx.size() + model.syncs.size() +
                          model.cuda_events.size() + model.overheads.size() + model.thread_samples.size();
-    // Samples of program counters are lost by the number, and kept by the interval.
+    // The loss counter counts single samples of program counters; the trace keeps them summed per interval.
     for (const store::PcIntervalRow& interval : model.pc_intervals) {
       kept += interval.samples - std::min(interval.samples, interval.dropped);
     }
@@ -38,20 +39,19 @@ RuleOutcome data_lost(const RuleInput& input) {
     Finding finding;
     finding.severity = share > kCriticalShare ? Severity::critical : Severity::warning;
     finding.text =
-        fmt::format("{} lost ({} of all): counts are too low, and what follows from them is uncertain",
+        fmt::format("{} lost ({} of all): counts are too low, and conclusions from them are uncertain",
                     lost == 1 ? "1 record was" : format_count(lost) + " records were", format_percent(share));
     finding.evidence = where;
     finding.remedy =
-        "leave the machine a CPU core for wic-prof, write the trace to a faster disk with room, or record a shorter "
-        "run";
+        "leave a CPU core free for wic-prof, write the trace to a faster disk with free space, or record a shorter run";
     outcome.findings.push_back(std::move(finding));
   }
   if (!model.complete) {
     Finding finding;
     finding.severity = Severity::warning;
-    finding.text = "the trace is not complete: totals cover only what was written";
+    finding.text = "the trace is incomplete: totals cover only the part that was written";
     finding.evidence = model.incomplete_reason;
-    finding.remedy = "let wic-prof run end by itself or with Ctrl+C, then analyze again";
+    finding.remedy = "let wic-prof run finish, or end it with Ctrl+C, then analyze again";
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;

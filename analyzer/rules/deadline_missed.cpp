@@ -1,10 +1,10 @@
-// Waits that gave up: the program did not get what it waited for.
+// Waits that gave up: the signal did not arrive before the deadline.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "analyzer/rules/list.h"
+#include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -38,7 +38,8 @@ Missed missed_at(const TraceModel& model, SiteId site) {
 
 }  // namespace
 
-RuleOutcome deadline_missed(const RuleInput& input) {
+template <>
+RuleOutcome apply<struct DeadlineMissed>(const RuleInput& input) {
   RuleOutcome outcome;
   if (input.sites.empty()) {
     outcome.refused = "the trace holds no waits at wait sites";
@@ -51,18 +52,17 @@ RuleOutcome deadline_missed(const RuleInput& input) {
     finding.site = site.site;
     finding.site_name = site.name;
     finding.severity = Severity::critical;
-    finding.text = fmt::format("{} at {} gave up at the deadline; the program went on without what it waited for",
+    finding.text = fmt::format("{} at {} gave up at the deadline; the program continued without the signal",
                                count_of(site.deadline_missed, "wait"), one_line(site.name));
     finding.evidence =
-        fmt::format("{} of {}; the first {} into the traced time, in iteration {}; the longest waited {}",
+        fmt::format("{} of {}; the first gave up {} into the traced time, in iteration {}; the longest waited {}",
                     format_count(site.deadline_missed), count_of(site.count, "wait"),
                     format_duration(missed.first.value_or(input.model.begin) - input.model.begin), missed.iteration,
                     format_duration(missed.longest));
     finding.remedy =
-        "see that the signal for that iteration is sent, and that its sender can run: waiting blocks that fill the GPU "
-        "keep "
-        "the sender's kernel from starting, and without CUDA_MODULE_LOADING=EAGER so does loading it; else raise the "
-        "deadline";
+        "check that the program sends the signal for that iteration and that the sender can run: waiting blocks that "
+        "fill the GPU keep the sender's kernel from starting, and without CUDA_MODULE_LOADING=EAGER so does loading "
+        "it; otherwise raise the deadline";
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;

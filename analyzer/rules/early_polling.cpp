@@ -1,5 +1,5 @@
-// Waiters that poll while others at the same site still compute what comes before the wait (the paper's figures 6 and
-// 7).
+// Waiters that poll while others at the same site still compute the work before their wait (figures 6 and 7 of the WIC
+// paper).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,32 +9,32 @@
 #include <vector>
 
 #include "analyzer/measure/statistics.h"
-#include "analyzer/rules/list.h"
 #include "analyzer/rules/remedy.h"
+#include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-/// A quarter of all polling beside work that is not done yet is worth a change; a twentieth of the time must be polled
-/// away.
+/// Early polling worth a change: its share of all polling, and its share of the waiters' time. Not calibrated; see
+/// EarlyPolling in tests/analyzer/rules_test.cpp.
 constexpr double kEarlyShare = 0.25;
 constexpr double kWorthNaming = 0.05;
-/// Waiters of an iteration: alone, nobody is late.
+/// Waiters per iteration: a single waiter cannot be earlier than the others.
 constexpr std::size_t kFewest = 2;
 
 struct Early {
-  TimeNs polling = 0, early = 0;  ///< all polling, and the part before the round's last waiter arrived
+  TimeNs polling = 0, early = 0;  ///< all polling, and its part before the round's last waiter arrived
   std::uint64_t rounds = 0, waits = 0;
 };
 
 bool polls(StrategyId strategy) { return every_waiter_polls(strategy) || strategy == StrategyId::naive; }
 
-/// The waits of one iteration at one site on one device, while they come in, in order of arrival.
+/// The waits of one iteration at one site on one device, added in order of arrival.
 class Round {
  public:
-  /// Whether the wait is of the iteration that is open here; one that arrives when all of it are gone is of another
-  /// run.
+  /// Whether the wait belongs to the open iteration. A wait that arrives after all others have resumed belongs to a
+  /// later iteration with the same number.
   bool takes(const store::WaitRow& wait) const {
     return count_ > 0 && wait.iteration == number_ && wait.arrived <= until_;
   }
@@ -67,9 +67,9 @@ class Round {
   std::vector<Interval> polling_;
 };
 
-/// All iterations of a site on a device. Those that are open lie close together in number, so that so many places do;
-/// one that lags by more is counted as two.
-struct Place {
+/// All iterations of a site on a device. Open iterations have close numbers, so a ring of 256 rounds suffices; an
+/// iteration that lags further behind counts as two.
+struct Rounds {
   std::array<Round, 256> open;
   Early early;
 
@@ -82,26 +82,27 @@ struct Place {
 
 }  // namespace
 
-RuleOutcome early_polling(const RuleInput& input) {
+template <>
+RuleOutcome apply<struct EarlyPolling>(const RuleInput& input) {
   const TraceModel& model = input.model;
   RuleOutcome outcome;
   if (model.waits.empty()) {
     outcome.refused = "the trace holds no waits inside kernels";
     return outcome;
   }
-  std::map<std::pair<SiteId, DeviceId>, Place> places;
-  Place* place = nullptr;
+  std::map<std::pair<SiteId, DeviceId>, Rounds> rounds_by_site;
+  Rounds* rounds = nullptr;
   std::pair<SiteId, DeviceId> key{};
   for (const store::WaitRow& wait : model.waits) {
-    if (place == nullptr || key != std::pair(wait.site, wait.device)) {
+    if (rounds == nullptr || key != std::pair(wait.site, wait.device)) {
       key = {wait.site, wait.device};
-      place = &places[key];
+      rounds = &rounds_by_site[key];
     }
-    place->add(wait);
+    rounds->add(wait);
   }
-  for (auto& [where, found] : places) {
-    for (Round& round : found.open) round.close(found.early);
-    const Early& early = found.early;
+  for (auto& [where, all] : rounds_by_site) {
+    for (Round& round : all.open) round.close(all.early);
+    const Early& early = all.early;
     const auto site = std::find_if(input.sites.begin(), input.sites.end(),
                                    [&](const SiteStats& stats) { return stats.site == where.first; });
     if (early.polling <= 0 || site == input.sites.end()) continue;
@@ -114,11 +115,12 @@ RuleOutcome early_polling(const RuleInput& input) {
     finding.site_name = site->name;
     finding.severity = Severity::warning;
     finding.text = fmt::format(
-        "{} of the polling at {} goes on while other waiters of the same iteration still compute: it takes their turns",
+        "{} of the polling at {} happens while other waiters of the same iteration still compute: it takes their issue "
+        "slots",
         format_percent(share), one_line(site->name));
     finding.evidence = fmt::format(
-        "{} in {} polled for {}, {} of it before the last waiter of their iteration had arrived; that is {} of "
-        "a waiter's time",
+        "{} in {} polled for {}, {} of it before the last waiter of their iteration had arrived, which is {} of each "
+        "waiter's time",
         count_of(early.waits, "wait"), count_of(early.rounds, "iteration"), format_duration(early.polling),
         format_duration(early.early), format_percent(of_time));
     finding.remedy = park_command(site->name, site->words == 1 && site->word_memory != WordMemory::device

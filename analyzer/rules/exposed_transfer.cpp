@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "analyzer/measure/statistics.h"
-#include "analyzer/rules/list.h"
+#include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-/// Of the traced time: hiding less would not be noticed (a comparison counts 2 % as a change, and hiding is never
-/// whole).
+/// Shares of the traced time. A comparison counts 2 % as a change, and overlap never hides all of a transfer, so less
+/// than 5 % would not show. kCritical is not calibrated.
 constexpr double kWarning = 0.05;
 constexpr double kCritical = 0.3;
 
@@ -29,7 +29,8 @@ bool crosses_the_bus(const store::CopyRow& copy) {
 
 }  // namespace
 
-RuleOutcome exposed_transfer(const RuleInput& input) {
+template <>
+RuleOutcome apply<struct ExposedTransfer>(const RuleInput& input) {
   const TraceModel& model = input.model;
   RuleOutcome outcome;
   if (model.copies.empty() || model.kernels.empty() || model.span() <= 0) {
@@ -57,27 +58,28 @@ RuleOutcome exposed_transfer(const RuleInput& input) {
   for (auto& [device, work] : devices) {
     if (work.count == 0) continue;
     const TimeNs copying = covered(work.copies);
-    // Time with a copy and no kernel: the union of both less that of the kernels.
+    // Time with a copy and no kernel: the union of both minus the union of the kernels.
     const TimeNs exposed = covered(std::move(work.both)) - covered(std::move(work.kernels));
     const double share = static_cast<double>(exposed) / static_cast<double>(model.span());
     if (share < kWarning) continue;
     Finding finding;
     finding.severity = share >= kCritical ? Severity::critical : Severity::warning;
     finding.text =
-        fmt::format("transfers of {} are not hidden: for {}, {} of the traced time, it copies and computes nothing",
+        fmt::format("{} does not hide its transfers: for {}, {} of the traced time, it copies and computes nothing",
                     one_line(model.device_name(device)), format_duration(exposed), format_percent(share));
     finding.evidence = fmt::format(
-        "{} {}, {} in {}, {} of that beside kernels; {} from or to pageable memory, {} that the caller waited for",
+        "{} {} of {} in all took {}, {} of that time beside kernels; {} from or to pageable memory, {} synchronous",
         format_count(work.count), work.count == 1 ? "copy" : "copies", format_bytes(work.bytes),
         format_duration(copying),
         format_percent(copying > 0 ? static_cast<double>(copying - exposed) / static_cast<double>(copying) : 0),
         format_count(work.pageable), format_count(work.waited_for));
     finding.remedy =
         std::string(work.pageable > 0 ? "allocate the host's side with cudaMallocHost, since copies of pageable "
-                                        "memory do not run beside others; "
+                                        "memory do not overlap; "
                                       : "") +
-        "cudaMemcpyAsync in parts, on a stream of its own, so that the next part travels while one is computed; "
-        "or let the kernel start at once and take its data through a wic channel (docs/channels.md)";
+        "copy in parts with cudaMemcpyAsync on a separate stream, so that the next part transfers while the kernel "
+        "works on the current one; or start the kernel at once and let it receive its data through a wic channel "
+        "(docs/channels.md)";
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;

@@ -4,21 +4,21 @@
 #include <algorithm>
 #include <vector>
 
-#include "analyzer/rules/list.h"
+#include "analyzer/rules/rule.h"
 #include "analyzer/waits/host_waits.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-/// From a twentieth on of the time in which a thread wanted to run.
+/// Least share of the time in which a thread wanted to run. Not calibrated.
 constexpr double kShare = 0.05;
-/// Below 1 % of the time in which threads were sampled, nobody would notice.
+/// Below 1 % of the sampled time the delay is too short to notice.
 constexpr double kWorthNaming = 0.01;
-/// The worst ones are named, the others counted: a crowded machine keeps every thread from its CPU.
+/// The rule names the worst threads and counts the others: on a crowded machine every thread lacks a CPU.
 constexpr std::size_t kNamed = 3;
 
-std::string who(const TraceModel& model, const ThreadStats& thread) {
+std::string label_of(const TraceModel& model, const ThreadStats& thread) {
   const store::ProcessRow* process = model.process(thread.process);
   std::string name = fmt::format("thread {}", thread.thread);
   if (!thread.name.empty()) name += fmt::format(" ({})", one_line(thread.name));
@@ -28,8 +28,8 @@ std::string who(const TraceModel& model, const ThreadStats& thread) {
   return name;
 }
 
-// Late wake-ups out of waits, where the waits themselves have the figure.
-std::string in_waits(const TraceModel& model, const ThreadStats& thread) {
+// The delay of wake-ups from waits, where the trace holds run delays per wait.
+std::string delay_in_waits(const TraceModel& model, const ThreadStats& thread) {
   TimeNs delay = 0;
   for (const store::HostWaitRow& wait : model.host_waits) {
     if (wait.process == thread.process && wait.thread == thread.thread) delay += wait.run_delay.value_or(0);
@@ -39,11 +39,12 @@ std::string in_waits(const TraceModel& model, const ThreadStats& thread) {
 
 }  // namespace
 
-RuleOutcome host_descheduled(const RuleInput& input) {
+template <>
+RuleOutcome apply<struct HostDescheduled>(const RuleInput& input) {
   const TraceModel& model = input.model;
   RuleOutcome outcome;
   if (model.thread_samples.empty()) {
-    outcome.refused = "the trace holds no samples of the host's threads";
+    outcome.refused = "the trace holds no samples of host threads";
     return outcome;
   }
   TimeNs first = model.thread_samples.front().begin, last = first;
@@ -71,17 +72,19 @@ RuleOutcome host_descheduled(const RuleInput& input) {
     Finding finding;
     finding.severity = Severity::warning;
     finding.text = fmt::format("{} was ready to run but had no CPU for {}, {} of the time in which it wanted one",
-                               who(model, thread), format_duration(delay),
+                               label_of(model, thread), format_duration(delay),
                                format_percent(static_cast<double>(delay) / static_cast<double>(wanted)));
-    finding.evidence = fmt::format("{} of CPU time, taken off its CPU {} times{}", format_duration(thread.cpu_ns),
-                                   format_count(thread.involuntary_switches), in_waits(model, thread));
+    finding.evidence = fmt::format("{} of CPU time, preempted {} times{}", format_duration(thread.cpu_ns),
+                                   format_count(thread.involuntary_switches), delay_in_waits(model, thread));
     finding.remedy =
         "run fewer threads than the machine (or the container's quota) has CPUs, let waiting threads sleep instead of "
-        "spin, or bind the program's threads to CPUs of their own (taskset, numactl)";
+        "spinning, or bind the program's threads to separate CPUs (taskset, numactl)";
     outcome.findings.push_back(std::move(finding));
   }
-  if (more > 0) outcome.findings.back().evidence += fmt::format("; {} more likewise", format_count(more));
-  if (!any_delay) outcome.refused = "the operating system does not say how long threads waited for a CPU";
+  if (more > 0) {
+    outcome.findings.back().evidence += fmt::format("; the same holds for {} more", count_of(more, "thread"));
+  }
+  if (!any_delay) outcome.refused = "the operating system does not report how long threads waited for a CPU";
   return outcome;
 }
 

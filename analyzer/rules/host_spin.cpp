@@ -6,17 +6,17 @@
 #include <string>
 #include <utility>
 
-#include "analyzer/rules/list.h"
 #include "analyzer/rules/remedy.h"
+#include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-/// A thread that sleeps while it waits uses next to none of the wall time, one that spins nearly all of it; four fifths
-/// leaves room for a machine with more threads than cores.
+/// CPU time over wall time: near 0 for a thread that sleeps while it waits, near 1 for one that spins. Four fifths
+/// tolerates a machine with more threads than cores. Not calibrated.
 constexpr double kSpinning = 0.8;
-/// Below 1 % of a core over the traced time, nobody would notice.
+/// Below 1 % of a core over the traced time the CPU time is too short to notice.
 constexpr double kWorthNaming = 0.01;
 
 struct HostWaits {
@@ -40,14 +40,15 @@ std::map<std::pair<SiteId, std::string_view>, HostWaits> gather(const TraceModel
 
 }  // namespace
 
-RuleOutcome host_spin(const RuleInput& input) {
+template <>
+RuleOutcome apply<struct HostSpin>(const RuleInput& input) {
   const TraceModel& model = input.model;
   RuleOutcome outcome;
   bool any_cpu = false;
   const auto all = gather(model, any_cpu);
   if (!any_cpu) {
     outcome.refused = model.host_waits.empty() ? "the trace holds no waits of host threads"
-                                               : "the CPU time of the host threads' waits was not recorded";
+                                               : "the trace lacks the CPU time of the host threads' waits";
     return outcome;
   }
   for (const auto& [where, waits] : all) {
@@ -62,11 +63,11 @@ RuleOutcome host_spin(const RuleInput& input) {
     finding.severity = Severity::warning;
     finding.text = fmt::format("host threads spin while they wait {} {}: {} of CPU time in {} of waiting",
                                site == 0 ? "in" : "at", name, format_duration(waits.cpu), format_duration(waits.wall));
-    finding.evidence = fmt::format("{}, CPU time is {} of the wall time", count_of(waits.count, "wait"),
+    finding.evidence = fmt::format("{}; CPU time is {} of the wall time", count_of(waits.count, "wait"),
                                    format_percent(static_cast<double>(waits.cpu) / static_cast<double>(waits.wall)));
     finding.remedy = site == 0
-                         ? "cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) before the first CUDA call, if a later "
-                           "wake-up by some microseconds is fine"
+                         ? "call cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) before the first other CUDA call, "
+                           "if the program tolerates wake-ups some microseconds later"
                          : park_command(model.site_name(site));
     outcome.findings.push_back(std::move(finding));
   }

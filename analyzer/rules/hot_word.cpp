@@ -1,21 +1,21 @@
-// Many waiters at once that poll one word: what they cost is paid by the work beside them.
+// Many waiters that poll one word at once: concurrent work pays for their polling.
 #include <fmt/format.h>
 
 #include "analyzer/rules/line_cost.h"
-#include "analyzer/rules/list.h"
 #include "analyzer/rules/remedy.h"
+#include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
 std::string who_polls(const SiteStats& site) {
-  if (site.pollers == Pollers::each_thread) return count_of(site.max_polling, "warp") + ", each of their threads,";
-  return count_of(site.max_polling, "waiter");
+  if (site.pollers == Pollers::each_thread) return "all threads of up to " + count_of(site.max_polling, "warp");
+  return "up to " + count_of(site.max_polling, "waiter");
 }
 
-/// Polls a wait, over the waits that polled.
-double polls_of_pollers(const SiteStats& site) {
+/// Polls per wait, over the waits that polled.
+double polls_per_polling_wait(const SiteStats& site) {
   double polls = 0, waits = 0;
   for (const StrategyStats& stats : site.strategies) {
     if (!every_waiter_polls(stats.strategy)) continue;
@@ -30,18 +30,20 @@ Finding finding_for(const SiteStats& site, const LineJudgement& judgement) {
   finding.site = site.site;
   finding.site_name = site.name;
   finding.severity = judgement.cost == LineCost::severe ? Severity::critical : Severity::warning;
-  finding.text = fmt::format("up to {} at once poll one word in {} at {}; this slows the work beside them",
-                             who_polls(site), memory_name(site.word_memory), one_line(site.name));
-  finding.evidence = fmt::format("{}; {} polls a polling wait, {} polls in all; a waiter waits here {} of the time; {}",
-                                 count_of(site.count, "wait"), format_number(polls_of_pollers(site)),
-                                 format_count(site.polls), format_percent(site.share), judgement.measured);
+  finding.text = fmt::format("{} poll one word in {} at {} at once; this slows concurrent work", who_polls(site),
+                             memory_name(site.word_memory), one_line(site.name));
+  finding.evidence =
+      fmt::format("{}; {} polls per polling wait, {} polls in all; each waiter waits here {} of the time; {}",
+                  count_of(site.count, "wait"), format_number(polls_per_polling_wait(site)), format_count(site.polls),
+                  format_percent(site.share), judgement.measured);
   finding.remedy = park_command(site.name);
   return finding;
 }
 
 }  // namespace
 
-RuleOutcome hot_word(const RuleInput& input) {
+template <>
+RuleOutcome apply<struct HotWord>(const RuleInput& input) {
   RuleOutcome outcome;
   if (input.model.waits.empty()) {
     outcome.refused = "the trace holds no waits inside kernels";
@@ -49,7 +51,7 @@ RuleOutcome hot_word(const RuleInput& input) {
   }
   for (const SiteStats& site : input.sites) {
     if (!site.declared) {
-      outcome.refused = fmt::format("the trace does not say where the word of {} lies", one_line(site.name));
+      outcome.refused = fmt::format("the trace does not say which memory holds the word of {}", one_line(site.name));
       continue;
     }
     const LineJudgement judgement = judge_line(site, site.max_polling);

@@ -1,34 +1,34 @@
-// Waiters that go on long after they were released.
+// Waiters that resume long after they were released.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "analyzer/rules/list.h"
 #include "analyzer/rules/remedy.h"
+#include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-/// Measured on an H200 (docs/results: wake_latency): 0.8 to 4.4 us at the median wherever waiting is done well, with up
-/// to 10 us at the 99th percentile; 366 us and more where many poll one word in host memory.
+/// Above every latency of a suitable strategy, measured on an H200 (docs/results: wake_latency): 0.8 to 4.4 us at the
+/// median and up to 10 us at the 99th percentile, against 366 us and more where many poll one word in host memory.
 constexpr TimeNs kLate = 20'000;
-/// Below a tenth of a wait the wake-up is not what a waiter waits for.
+/// Below a tenth of the median wait the wake-up latency hardly adds to the wait. Not calibrated.
 constexpr double kShare = 0.1;
 constexpr char kMeasured[] =
-    "measured on an H200: 1 to 4 us by leader_bar_sync and shared_watch; 9 us by backoff; 366 us and more where many "
-    "poll "
-    "one word in host memory (docs/results: wake_latency)";
+    "measured on an H200: 1 to 4 us under leader_bar_sync and shared_watch, 9 us under backoff, 366 us and more where "
+    "many poll one word in host memory (docs/results: wake_latency)";
 
-/// What wakes sooner than the strategy that most waits had.
-StrategyId quicker(const SiteStats& site) {
+/// The strategy that wakes soonest at such a site.
+StrategyId quickest_strategy(const SiteStats& site) {
   const bool far = site.word_memory != WordMemory::device;
   return far && site.words == 1 ? StrategyId::shared_watch : StrategyId::leader_bar_sync;
 }
 
 }  // namespace
 
-RuleOutcome late_wake(const RuleInput& input) {
+template <>
+RuleOutcome apply<struct LateWake>(const RuleInput& input) {
   RuleOutcome outcome;
   if (input.sites.empty()) {
     outcome.refused = "the trace holds no waits at wait sites";
@@ -42,28 +42,27 @@ RuleOutcome late_wake(const RuleInput& input) {
     matched = true;
     if (!wake.error_ns) continue;
     timed = true;
-    // What the clocks' error could make of a prompt wake-up is no finding.
-    const TimeNs surely = wake.p50_ns - *wake.error_ns;
-    const bool late = surely >= kLate && static_cast<double>(surely) >= kShare * static_cast<double>(site.p50_ns);
+    // The part of the latency that the clocks' error cannot explain.
+    const TimeNs certain = wake.p50_ns - *wake.error_ns;
+    const bool late = certain >= kLate && static_cast<double>(certain) >= kShare * static_cast<double>(site.p50_ns);
     if (!late || site.strategies.empty()) continue;
     Finding finding;
     finding.site = site.site;
     finding.site_name = site.name;
     finding.severity = Severity::warning;
-    finding.text = fmt::format("waiters at {} go on {} after they were released (median)", one_line(site.name),
+    finding.text = fmt::format("waiters at {} resume {} after they were released (median)", one_line(site.name),
                                format_duration(wake.p50_ns));
     finding.evidence = fmt::format(
-        "p99 {}, {} matched with their signal, clocks agree within {}; the median wait takes {}, "
-        "by {} for the most part; {}",
+        "p99 {}; {} matched with their signals; clocks agree within {}; the median wait takes {}, mostly under {}; {}",
         format_duration(wake.p99_ns), count_of(wake.matched, "wait"), format_duration(*wake.error_ns),
         format_duration(site.p50_ns), strategy_name(*site.main_strategy()), kMeasured);
-    finding.remedy = park_command(site.name, quicker(site));
+    finding.remedy = park_command(site.name, quickest_strategy(site));
     outcome.findings.push_back(std::move(finding));
   }
   if (!matched) {
     outcome.refused = "no wait could be matched with the signal that released it";
   } else if (!timed) {
-    outcome.refused = "how far the clocks of signallers and waiters agree is not known";
+    outcome.refused = "the trace does not say how closely the clocks of signallers and waiters agree";
   }
   return outcome;
 }

@@ -1,30 +1,33 @@
-// All rules, in the order in which reports name them. A new rule: its file beside this one, and a line in list.cpp.
+// All rules, in the order in which reports name them.
+//
+// To add a rule, write its file beside this one and add one line below. The file defines
+// `template <> RuleOutcome apply<struct NewRule>(const RuleInput& input)`; without that definition nothing links.
 #pragma once
-
-#include <span>
 
 #include "analyzer/rules/rule.h"
 
 namespace wicprof::analyzer {
 
-std::span<const Rule> rules();
-
-RuleOutcome data_lost(const RuleInput& input);
-RuleOutcome deadline_missed(const RuleInput& input);
-RuleOutcome hot_word(const RuleInput& input);
-RuleOutcome no_gain(const RuleInput& input);
-RuleOutcome host_spin(const RuleInput& input);
-RuleOutcome host_polls_queries(const RuleInput& input);
-RuleOutcome host_descheduled(const RuleInput& input);
-RuleOutcome polling_kernel(const RuleInput& input);
-RuleOutcome shared_host_line(const RuleInput& input);
-RuleOutcome atomic_polls(const RuleInput& input);
-RuleOutcome early_polling(const RuleInput& input);
-RuleOutcome late_wake(const RuleInput& input);
-RuleOutcome exposed_transfer(const RuleInput& input);
-RuleOutcome managed_ping_pong(const RuleInput& input);
-RuleOutcome module_loading(const RuleInput& input);
-RuleOutcome co_residency(const RuleInput& input);
-RuleOutcome underfilled_wave(const RuleInput& input);
+inline constexpr Rule kRules[] = {
+    {"data_lost", "records were lost, so results are uncertain", apply<struct DataLost>},
+    {"deadline_missed", "waits gave up before they were released", apply<struct DeadlineMissed>},
+    {"hot_word", "many waiters poll one word at once", apply<struct HotWord>},
+    {"no_gain", "waits that cost nothing, where parking gains nothing", apply<struct NoGain>},
+    {"host_spin", "host threads that burn CPU time while they wait", apply<struct HostSpin>},
+    {"host_polls_queries", "host threads that keep asking the GPU whether it is done", apply<struct HostPollsQueries>},
+    {"host_descheduled", "host threads that were ready to run but had no CPU", apply<struct HostDescheduled>},
+    {"polling_kernel", "kernels that poll, found from samples of program counters", apply<struct PollingKernel>},
+    {"shared_host_line", "many waiters on words in host memory that the sites' declarations do not show",
+     apply<struct SharedHostLine>},
+    {"atomic_polls", "polling by atomic operations", apply<struct AtomicPolls>},
+    {"early_polling", "polling while other waiters of the same iteration still compute", apply<struct EarlyPolling>},
+    {"late_wake", "waiters that resume long after they were released", apply<struct LateWake>},
+    {"exposed_transfer", "copies during which the device computes nothing", apply<struct ExposedTransfer>},
+    {"managed_ping_pong", "pages of managed memory that move back and forth", apply<struct ManagedPingPong>},
+    {"module_loading", "code that is loaded while kernels run", apply<struct ModuleLoading>},
+    {"co_residency", "waiting kernels whose blocks do not all fit the device at once", apply<struct CoResidency>},
+    {"underfilled_wave", "a last wave that leaves the device half empty and delays the next kernel",
+     apply<struct UnderfilledWave>},
+};
 
 }  // namespace wicprof::analyzer

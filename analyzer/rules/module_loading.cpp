@@ -1,19 +1,19 @@
-// Code that is loaded while kernels run: loading may have to wait for a kernel that waits for what is being loaded.
+// Code that is loaded while kernels run: loading may have to wait for a kernel that itself waits for the loaded code.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 
-#include "analyzer/rules/list.h"
+#include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-// As the collector names CUPTI's kinds of overhead.
-bool loads(const std::string& what) { return what == "module loading" || what == "lazy function loading"; }
+// The collector's names for CUPTI's kinds of overhead.
+bool loads_code(const std::string& what) { return what == "module loading" || what == "lazy function loading"; }
 
-/// The kernel that runs at a time and ends last; nullptr without. Kernels are in order of their start.
+/// Of the kernels that run from `begin` on, the one that ends last; nullptr if none runs. Kernels are sorted by start.
 const store::KernelRow* running_at(const TraceModel& model, TimeNs begin, TimeNs end) {
   const store::KernelRow* found = nullptr;
   for (const store::KernelRow& kernel : model.kernels) {
@@ -33,12 +33,13 @@ bool waits_within(const TraceModel& model, const store::KernelRow& kernel) {
 
 }  // namespace
 
-RuleOutcome module_loading(const RuleInput& input) {
+template <>
+RuleOutcome apply<struct ModuleLoading>(const RuleInput& input) {
   const TraceModel& model = input.model;
   RuleOutcome outcome;
   if (model.overheads.empty() || model.kernels.empty()) {
     outcome.refused = model.kernels.empty() ? "the trace holds no kernels"
-                                            : "CUPTI told of no overhead, which is where the loading of code shows";
+                                            : "CUPTI reported no overhead records, which show the loading of code";
     return outcome;
   }
   std::uint64_t count = 0;
@@ -46,7 +47,7 @@ RuleOutcome module_loading(const RuleInput& input) {
   const store::KernelRow* beside = nullptr;
   bool waiting = false;
   for (const store::OverheadRow& overhead : model.overheads) {
-    if (!loads(overhead.what)) continue;
+    if (!loads_code(overhead.what)) continue;
     const store::KernelRow* kernel = running_at(model, overhead.start, overhead.end);
     if (kernel == nullptr) continue;
     const TimeNs took = std::max<TimeNs>(0, overhead.end - overhead.start);
@@ -61,14 +62,14 @@ RuleOutcome module_loading(const RuleInput& input) {
   Finding finding;
   finding.severity = waiting ? Severity::warning : Severity::info;
   finding.text =
-      fmt::format("code was loaded {} times while {} ran{}", format_count(count),
+      fmt::format("the program loaded code {} times while {} ran{}", format_count(count),
                   shorten(function_name(one_line(beside->name)), 80),
-                  waiting ? ", which waits: where loading has to wait for that kernel, both wait for ever" : "");
-  finding.evidence = fmt::format("{} in all, at most {}", format_duration(total), format_duration(longest));
+                  waiting ? ", which waits: if loading has to wait for that kernel, both wait forever" : "");
+  finding.evidence =
+      fmt::format("loading took {} in all, at most {} at a time", format_duration(total), format_duration(longest));
   finding.remedy =
-      "CUDA_MODULE_LOADING=EAGER, which wic-prof run sets unless the environment says otherwise; or launch every "
-      "kernel once, "
-      "or call cudaFuncGetAttributes for it, before the first one that waits";
+      "set CUDA_MODULE_LOADING=EAGER (wic-prof run sets it unless the environment already does); or launch every "
+      "kernel once, or call cudaFuncGetAttributes for it, before the first kernel that waits";
   outcome.findings.push_back(std::move(finding));
   return outcome;
 }

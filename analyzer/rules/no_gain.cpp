@@ -1,15 +1,15 @@
-// Waits that cost nothing: says plainly where parking will gain nothing.
+// Waits that cost nothing: reports where parking will gain nothing.
 #include <fmt/format.h>
 
 #include "analyzer/rules/line_cost.h"
-#include "analyzer/rules/list.h"
+#include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-/// While nobody waits, nobody's waiting slows anything: a site at which somebody waits during less than 1 % of the time
-/// can cost no more than that, and a comparison counts only 2 % as a change.
+/// Waiting costs only while somebody waits: a site with waiters during less than 1 % of the time can cost no more than
+/// 1 %, and a comparison counts only 2 % as a change.
 constexpr double kTinyShare = 0.01;
 
 Finding finding_for(const SiteStats& site, std::string why, std::string evidence) {
@@ -19,41 +19,41 @@ Finding finding_for(const SiteStats& site, std::string why, std::string evidence
   finding.severity = Severity::info;
   finding.text = fmt::format("parking will gain nothing at {}: {}", one_line(site.name), why);
   finding.evidence = std::move(evidence);
-  finding.remedy = "none needed: leave this site as it is";
+  finding.remedy = "none needed: leave this site unchanged";
   return finding;
 }
 
-std::string layout(const SiteStats& site) {
-  if (site.words != 1) return "each waiter polls a word of its own";
-  return fmt::format("at most {} at once on its word in {}", count_of(site.max_waiting, "waiter"),
+std::string layout_words(const SiteStats& site) {
+  if (site.words != 1) return "each waiter polls a separate word";
+  return fmt::format("at most {} at once on one word in {}", count_of(site.max_waiting, "waiter"),
                      memory_name(site.word_memory));
 }
 
 }  // namespace
 
-RuleOutcome no_gain(const RuleInput& input) {
+template <>
+RuleOutcome apply<struct NoGain>(const RuleInput& input) {
   RuleOutcome outcome;
   if (input.model.waits.empty()) {
     outcome.refused = "the trace holds no waits inside kernels";
     return outcome;
   }
   for (const SiteStats& site : input.sites) {
-    if (site.strategies.empty()) continue;  // only host threads wait here; host_spin looks at them
-    const std::string numbers =
-        fmt::format("{} by {}, in all {}; somebody waits during {} of the time", count_of(site.count, "wait"),
-                    count_of(site.groups, "waiter"), format_duration(site.total_ns), format_percent(site.any_share));
+    if (site.strategies.empty()) continue;  // only host threads wait here; host_spin covers them
+    const std::string numbers = fmt::format("{} by {}, {} in all; at least one waiter waits during {} of the time",
+                                            count_of(site.count, "wait"), count_of(site.groups, "waiter"),
+                                            format_duration(site.total_ns), format_percent(site.any_share));
     if (input.model.span() > 0 && site.any_share < kTinyShare) {
-      outcome.findings.push_back(
-          finding_for(site, "somebody waits there only during a tiny part of the time", numbers));
+      outcome.findings.push_back(finding_for(site, "waiters wait there only during a tiny part of the time", numbers));
       continue;
     }
     if (!site.declared) {
-      outcome.refused = fmt::format("the trace does not say where the word of {} lies", one_line(site.name));
+      outcome.refused = fmt::format("the trace does not say which memory holds the word of {}", one_line(site.name));
       continue;
     }
     const LineJudgement judgement = judge_line(site, site.max_waiting);
     if (judgement.cost == LineCost::none && site.pollers == Pollers::leader) {
-      outcome.findings.push_back(finding_for(site, layout(site), numbers + "; " + judgement.measured));
+      outcome.findings.push_back(finding_for(site, layout_words(site), numbers + "; " + judgement.measured));
     }
   }
   return outcome;

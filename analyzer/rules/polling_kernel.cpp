@@ -1,27 +1,27 @@
-// Kernels that poll, found from outside: the program need not know of wic-prof.
+// Kernels that poll, found from samples of program counters: works for programs that do not use wic.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 
 #include "analyzer/machine_code/polling_loops.h"
-#include "analyzer/rules/list.h"
+#include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-// Of a device's samples, with those at the barrier behind the loop: what polls takes that part of the warps that its
-// SMs hold from work. Not measured limits, but what is worth somebody's time.
+// Shares of a device's samples, in the loop and at the barrier behind it: the part of the resident warps that does no
+// work. Not calibrated.
 constexpr double kCritical = 0.5;
 constexpr double kWarning = 0.05;
-/// A guess below this is worth a mention only.
+/// Below this confidence the finding is only informational. Not calibrated.
 constexpr double kLikely = 0.35;
-/// A wait that sleeps for most of its time leaves the issue slots to others.
+/// A wait that sleeps for more than half of its time leaves the issue slots to others.
 constexpr double kMostlySleeping = 0.5;
 
-/// Waits of our own runtime can be toggled; their loop stands in its headers.
-bool is_own(const PollingLoop& loop) {
+/// Whether the loop belongs to wic's own headers, so that the user can toggle the wait.
+bool is_wic_loop(const PollingLoop& loop) {
   return loop.file.starts_with("wic/") || loop.file.find("/wic/") != std::string::npos;
 }
 
@@ -32,27 +32,27 @@ Severity severity_of(const PollingLoop& loop) {
   return share >= kWarning ? Severity::warning : Severity::info;
 }
 
-std::string beside_text(const PollingLoop& loop) {
+std::string concurrent_kernels(const PollingLoop& loop) {
   if (loop.beside.empty()) return {};
-  std::string text = fmt::format("; beside it ran {}", shorten(function_name(one_line(loop.beside.front())), 60));
+  std::string text = fmt::format("; concurrently with {}", shorten(function_name(one_line(loop.beside.front())), 60));
   if (loop.beside.size() > 1) text += fmt::format(" and {}", count_of(loop.beside.size() - 1, "other kernel"));
   return text;
 }
 
 std::string remedy_of(const TraceModel& model, const PollingLoop& loop) {
-  if (is_own(loop) && !model.sites.empty()) return "wic-prof toggle park";
+  if (is_wic_loop(loop) && !model.sites.empty()) return "wic-prof toggle park";
   switch (loop.kind) {
     case LoopKind::lock:
-      return "let one thread of each block take the lock for all, or hold it for less; where it guards a queue, "
-             "wic channels (docs/channels.md) need none";
+      return "let one thread of each block take the lock for all, or hold the lock for less time; if it guards a "
+             "queue, wic channels (docs/channels.md) need no lock";
     case LoopKind::grid_barrier:
-      return "let fewer blocks take part, or split the kernel there; a wait of its own through wic::wait_until "
-             "(docs/waiting.md) can be parked";
+      return "let fewer blocks take part, or split the kernel at the barrier; waits through wic::wait_until "
+             "(docs/waiting.md) can park";
     default:
-      if (loop.behind > 0) {  // one thread of a block polls for all already
+      if (loop.behind > 0) {  // one thread per block already polls for the others
         return "wait through wic::wait_until (docs/waiting.md), which can park, or let fewer blocks wait";
       }
-      return "let one thread of a block poll and the rest stand at a barrier, or wait through wic::wait_until "
+      return "let one thread per block poll while the others wait at a barrier, or wait through wic::wait_until "
              "(docs/waiting.md), which can park";
   }
 }
@@ -67,23 +67,26 @@ std::string evidence_of(const TraceModel& model, const PollingLoop& loop) {
 
 }  // namespace
 
-RuleOutcome polling_kernel(const RuleInput& input) {
+template <>
+RuleOutcome apply<struct PollingKernel>(const RuleInput& input) {
   const TraceModel& model = input.model;
   RuleOutcome outcome;
   if (model.pc_totals.empty()) {
     const bool asked = model.meta_value("trace").find("pcsampling") != std::string::npos;
-    outcome.refused = !model.pc_intervals.empty() ? "no sample fell into a kernel of the program"
-                      : asked ? "program counters were sampled, but none while something was recorded"
-                              : "program counters were not sampled (wic-prof run --trace=cuda,pcsampling)";
+    outcome.refused = !model.pc_intervals.empty() ? "no sample of a program counter is in a kernel of the program"
+                      : asked                     ? "wic-prof sampled program counters, but none while it recorded"
+                                                  : "wic-prof did not sample program counters (record them with "
+                                                    "wic-prof run --trace=cuda,pcsampling)";
     return outcome;
   }
   for (const PollingLoop& loop : input.polling_loops) {
     Finding finding;
     finding.severity = severity_of(loop);
     const double share = loop.share + loop.behind_share;
-    finding.text = fmt::format("{} {} at {}: {} of the sampled time of {}{}",
-                               shorten(function_name(one_line(loop.function)), 80), what_it_does(loop), place_of(loop),
-                               format_percent(share), one_line(model.device_name(loop.device)), beside_text(loop));
+    finding.text =
+        fmt::format("{} {} at {}: {} of the sampled time of {}{}", shorten(function_name(one_line(loop.function)), 80),
+                    what_it_does(loop), place_of(loop), format_percent(share), one_line(model.device_name(loop.device)),
+                    concurrent_kernels(loop));
     finding.evidence = evidence_of(model, loop);
     finding.remedy = remedy_of(model, loop);
     outcome.findings.push_back(std::move(finding));

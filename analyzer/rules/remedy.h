@@ -1,4 +1,4 @@
-// Commands that findings tell people to run.
+// Commands that findings recommend.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace wicprof::analyzer {
 
-/// `text` as one word of a shell command.
+/// `text` quoted as one word of a shell command.
 std::string shell_word(std::string_view text);
 
 /// The command that parks the waits at one site of the running program.
 std::string park_command(std::string_view site_name);
-/// The same with a strategy by name.
+/// The same, parking under `strategy`.
 std::string park_command(std::string_view site_name, StrategyId strategy);
 
 }  // namespace wicprof::analyzer

@@ -1,4 +1,4 @@
-// A rule looks at a trace and reports findings, or refuses with a reason when the trace lacks what it needs.
+// A rule examines a trace and reports findings, or refuses with a reason when the trace lacks what it needs.
 #pragma once
 
 #include <string>
@@ -19,21 +19,21 @@ std::string_view severity_name(Severity severity);
 
 struct Finding {
   std::string rule;
-  SiteId site = 0;        ///< 0 = not about one site
-  std::string site_name;  ///< empty = not about one site
+  SiteId site = 0;        ///< 0: the finding is not about a single site
+  std::string site_name;  ///< empty: the finding is not about a single site
   Severity severity = Severity::info;
-  std::string text;      ///< what is so, in one sentence
-  std::string evidence;  ///< the numbers behind it
-  std::string remedy;    ///< what to do, as a command where there is one
+  std::string text;      ///< the fact, in one sentence
+  std::string evidence;  ///< the numbers behind `text`
+  std::string remedy;    ///< what to do, as a command where one exists
 };
 
-/// A rule that could not look.
+/// A rule that could not look, because the trace lacks what the rule needs.
 struct Refusal {
   std::string rule;
   std::string reason;
 };
 
-/// What rules look at: the trace, and what was worked out of it once.
+/// What rules examine: the trace, and results that the analyzer computes once for all rules.
 struct RuleInput {
   const TraceModel& model;
   const std::vector<SiteStats>& sites;
@@ -53,5 +53,9 @@ struct Rule {
   std::string_view what;  ///< one line for people
   RuleOutcome (*apply)(const RuleInput& input);
 };
+
+/// Applies one rule. Declared only: each rule's file specializes it for the rule's tag, which list.h names.
+template <class Tag>
+RuleOutcome apply(const RuleInput& input);
 
 }  // namespace wicprof::analyzer

@@ -1,18 +1,18 @@
-// Many waiters on words in host memory that hot_word does not see, since no single site has many on its one word.
+// Many waiters on words in host memory that hot_word misses, because no site declares many waiters on one word.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
 #include "analyzer/rules/line_cost.h"
-#include "analyzer/rules/list.h"
 #include "analyzer/rules/remedy.h"
+#include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-bool on_the_host(const SiteStats& site) {
+bool polls_host_memory(const SiteStats& site) {
   return site.declared && (site.word_memory == WordMemory::pinned_host || site.word_memory == WordMemory::managed);
 }
 
@@ -27,26 +27,25 @@ Finding finding_for(const SiteStats& site, std::string text, std::string evidenc
   return finding;
 }
 
-/// A site that declares a word for each waiter, while many of one device wait on the same.
-void look_at_words(const SiteStats& site, RuleOutcome& outcome) {
+/// A site that declares one word per waiter, while many waiters of one device wait on the same word.
+void check_words(const SiteStats& site, RuleOutcome& outcome) {
   if (site.words == 1 || site.max_polling == 0 || site.waiters_a_word.value_or(0) < kHostWordWaiters) return;
   const std::uint32_t waiters = std::min(*site.waiters_a_word, site.max_polling);
   if (waiters < kHostWordWaiters) return;
   outcome.findings.push_back(finding_for(
       site,
-      fmt::format("{} declares a word for each waiter in {}, but up to {} at once poll the same one",
-                  one_line(site.name), memory_name(site.word_memory), count_of(waiters, "waiter")),
+      fmt::format("{} declares one word per waiter in {}, but up to {} poll the same word at once", one_line(site.name),
+                  memory_name(site.word_memory), count_of(waiters, "waiter")),
       fmt::format(
-          "{} distinct words under {}; measured on an H200: 132 waiters that poll one word in pinned host memory "
-          "slow memory streaming beside them 49 times, waiters on lines of their own do not (docs/results: "
-          "interference)",
+          "{} distinct words for {}; measured on an H200: 132 waiters that poll one word in pinned host memory slow "
+          "concurrent memory streaming 49 times, waiters with one cache line each do not (docs/results: interference)",
           format_count(site.words_seen.value_or(0)), count_of(site.groups, "waiter")),
       waiters));
 }
 
-/// Sites of which each has few waiters on its word, and all together many: their words may well share a line, and they
-/// share the way to it.
-void look_at_sum(const std::vector<const SiteStats*>& sites, RuleOutcome& outcome) {
+/// Sites with few waiters each, but many together: their words may share a cache line, and all polls cross the same
+/// bus.
+void check_sum(const std::vector<const SiteStats*>& sites, RuleOutcome& outcome) {
   std::uint32_t together = 0;
   std::string names;
   for (const SiteStats* site : sites) {
@@ -56,21 +55,21 @@ void look_at_sum(const std::vector<const SiteStats*>& sites, RuleOutcome& outcom
   if (sites.size() < 2 || together < kHostWordWaiters) return;
   Finding finding = finding_for(
       *sites.front(),
-      fmt::format("{} sites poll words in host memory, each with few waiters, together with up to {}", sites.size(),
+      fmt::format("{} sites poll words in host memory, each with few waiters, but with up to {} together", sites.size(),
                   format_count(together)),
-      fmt::format(
-          "waiters at once: {}; it matters where their words lie on one line of 128 bytes, which the trace does "
-          "not tell",
-          names),
+      fmt::format("waiters at once: {}; they slow each other if their words share a line of 128 bytes, which the trace "
+                  "does not show",
+                  names),
       0);
   finding.severity = Severity::info;
-  finding.remedy += "; and likewise the others, or give each word a line of its own (alignas(128), docs/waiting.md)";
+  finding.remedy += "; park the other sites too, or give each word a separate line (alignas(128), docs/waiting.md)";
   outcome.findings.push_back(std::move(finding));
 }
 
 }  // namespace
 
-RuleOutcome shared_host_line(const RuleInput& input) {
+template <>
+RuleOutcome apply<struct SharedHostLine>(const RuleInput& input) {
   RuleOutcome outcome;
   if (input.model.waits.empty()) {
     outcome.refused = "the trace holds no waits inside kernels";
@@ -79,14 +78,15 @@ RuleOutcome shared_host_line(const RuleInput& input) {
   std::vector<const SiteStats*> few;
   bool words_unknown = false;
   for (const SiteStats& site : input.sites) {
-    if (!on_the_host(site) || site.strategies.empty()) continue;
+    if (!polls_host_memory(site) || site.strategies.empty()) continue;
     if (site.words != 1 && !site.words_seen) words_unknown = true;
-    look_at_words(site, outcome);
+    check_words(site, outcome);
     if (site.words == 1 && site.max_polling > 0 && site.max_polling < kHostWordWaiters) few.push_back(&site);
   }
-  look_at_sum(few, outcome);
-  if (words_unknown && outcome.findings.empty())
-    outcome.refused = "the waits do not tell the words in host memory apart";
+  check_sum(few, outcome);
+  if (words_unknown && outcome.findings.empty()) {
+    outcome.refused = "the waits do not say which word in host memory each one polls";
+  }
   return outcome;
 }
 

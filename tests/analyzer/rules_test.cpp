@@ -38,7 +38,7 @@ Analysis of_handoff(const Handoff& handoff, WordMemory memory, std::uint32_t wor
 
 TEST(Rules, HaveNamesOfTheirOwnAndAWord) {
   std::set<std::string_view> names;
-  for (const Rule& rule : rules()) {
+  for (const Rule& rule : kRules) {
     EXPECT_TRUE(names.insert(rule.name).second);
     EXPECT_FALSE(rule.what.empty());
   }
