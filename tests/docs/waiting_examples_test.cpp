@@ -42,7 +42,7 @@ class WaitingExamples : public testing::TestWithParam<std::string> {
 
 TEST_P(WaitingExamples, ABlockConsumesWhatTheHostPublishes) {
   for (std::uint32_t round = 1; round <= 3; ++round) {
-    const Consume kernel{runtime->view(0), sites.input, round, kTimeoutNs, &flags[0], data.data(), out.data()};
+    const Consume kernel{site_for_kernels(*runtime, sites.input), round, &flags[0], data.data(), out.data()};
     ASSERT_TRUE(wic::launch(*consumer, {4, kThreads}, kernel));
     for (std::uint32_t i = 0; i < 4 * kThreads; ++i) data[i] = static_cast<float>(round * 1000 + i);
     publish(*runtime, sites.input, &flags[0], round);
@@ -53,17 +53,26 @@ TEST_P(WaitingExamples, ABlockConsumesWhatTheHostPublishes) {
 
 TEST_P(WaitingExamples, ABlockWhoseDeadlinePassesLeavesItsDataAlone) {
   out[0] = -1;
-  const Consume kernel{runtime->view(0), sites.input, 1, 10'000'000, &flags[0], data.data(), out.data()};
+  const Consume kernel{runtime->site(sites.input, 10 * wic::kMillisecond), 1, &flags[0], data.data(), out.data()};
   ASSERT_TRUE(wic::launch(*consumer, {1, kThreads}, kernel));
   ASSERT_TRUE(consumer->synchronize());
   EXPECT_EQ(out[0], -1);
 }
 
+TEST_P(WaitingExamples, TheLongFormWaitsAlike) {
+  data[0] = 21;
+  runtime->signal(sites.input, 1, &flags[0], 1);
+  const ConsumeByLongForm kernel{runtime->view(0), sites.input, 1, kTimeoutNs, &flags[0], data.data(), out.data()};
+  ASSERT_TRUE(wic::launch(*consumer, {1, kThreads}, kernel));
+  ASSERT_TRUE(consumer->synchronize());
+  EXPECT_EQ(out[0], 42);
+}
+
 TEST_P(WaitingExamples, WarpsConsumeWhatAKernelProduces) {
   for (std::uint32_t round = 1; round <= 3; ++round) {
-    const ConsumeByWarps consume{runtime->view(0),    sites.halo,         round,     kTimeoutNs,
-                                 device_flags.data(), device_data.data(), out.data()};
-    const Produce produce{runtime->view(0), sites.halo, round, device_data.data(), device_flags.data()};
+    const wic::Site halo = runtime->site(sites.halo, kTimeoutNs);
+    const ConsumeByWarps consume{halo, round, device_flags.data(), device_data.data(), out.data()};
+    const Produce produce{halo, round, device_data.data(), device_flags.data()};
     ASSERT_TRUE(wic::launch(*consumer, {1, 2 * kThreads}, consume));
     ASSERT_TRUE(wic::launch(*producer, {1, kThreads}, produce));
     ASSERT_TRUE(consumer->synchronize());
@@ -73,7 +82,7 @@ TEST_P(WaitingExamples, WarpsConsumeWhatAKernelProduces) {
 }
 
 TEST_P(WaitingExamples, TheHostWaitsForEveryBlock) {
-  const Produce produce{runtime->view(0), sites.done, 1, data.data(), flags.data()};
+  const Produce produce{runtime->site(sites.done, kTimeoutNs), 1, data.data(), flags.data()};
   ASSERT_TRUE(wic::launch(*producer, {4, kThreads}, produce));
   for (std::uint32_t block = 0; block < 4; ++block) {
     ASSERT_TRUE(wait_for_result(*runtime, sites.done, &flags[block * 32], 1));

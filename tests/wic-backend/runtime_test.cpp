@@ -395,6 +395,70 @@ TEST(RuntimeAlone, AHostWaitHasADeadline) {
   }
 }
 
+TEST(Deadlines, SaturateInsteadOfWrappingAround) {
+  constexpr std::uint64_t kLast = ~std::uint64_t{0};
+  const auto forever = static_cast<std::uint64_t>(kForever);
+  EXPECT_EQ(deadline_after(std::uint64_t{5}, std::uint64_t{7}), 12u);
+  EXPECT_EQ(deadline_after(kLast - 1, std::uint64_t{1}), kLast);
+  EXPECT_EQ(deadline_after(std::uint64_t{5}, kLast), kLast);
+  EXPECT_EQ(deadline_after(kLast - 5, forever), kLast);
+  const TimeNs now = now_ns();
+  EXPECT_EQ(deadline_after(now, kForever), kForever);
+  EXPECT_EQ(deadline_after(now, TimeNs{7}), now + 7);
+  EXPECT_EQ(deadline_after(now, TimeNs{-7}), now - 7);
+  EXPECT_GT(deadline_after(static_cast<std::uint64_t>(now), forever), forever);
+}
+
+struct WaitThroughSite {
+  Site site;
+  Group group;  // of 0 threads: the whole block
+  const std::uint32_t* word;
+  std::uint32_t* back;
+
+  WIC_DEVICE void operator()(const Thread& thread) const {
+    const WaitResult wait =
+        group.threads == 0 ? site.wait(thread, 1, word, AtLeast{1}) : site.wait(thread, group, 1, word, AtLeast{1});
+    if (thread.index() == 0) site.signal(thread, 1, back, wait ? 1 : 2);
+  }
+};
+
+TEST(RuntimeAlone, AWaitForeverLastsUntilItsSignal) {
+  auto runtime = Runtime::create({});
+  ASSERT_TRUE(runtime);
+  const auto site = (*runtime)->add_site({.name = "word"});
+  ASSERT_TRUE(site);
+  Device& device = (*runtime)->device(0);
+  auto stream = *device.make_stream();
+  for (const Group& group : {Group{}, warps_group(0, 2, 1)}) {
+    for (const std::uint64_t timeout : {static_cast<std::uint64_t>(kForever), ~std::uint64_t{0}}) {
+      for (const StrategyId strategy : {StrategyId::poll, StrategyId::predicted_sleep, StrategyId::shared_watch}) {
+        ASSERT_TRUE((*runtime)->set_wait(0, {Mode::park, strategy}));
+        auto words = *Array<std::uint32_t>::make(device, 64, Memory::pinned_host);
+        ASSERT_TRUE(
+            launch(*stream, {1, 64}, WaitThroughSite{(*runtime)->site(*site, timeout), group, &words[0], &words[32]}));
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        EXPECT_EQ(std::atomic_ref(words[32]).load(), 0u);
+        (*runtime)->signal(*site, 1, &words[0], 1);
+        EXPECT_TRUE((*runtime)->wait_until(*site, 1, &words[32], AtLeast{1}, kForever));
+        ASSERT_TRUE(stream->synchronize());
+        EXPECT_EQ(words[32], 1u);
+      }
+    }
+  }
+}
+
+TEST(RuntimeAlone, AWaitThroughASiteHasItsDeadline) {
+  auto runtime = Runtime::create({});
+  ASSERT_TRUE(runtime);
+  const auto site = (*runtime)->add_site({.name = "word"});
+  auto words = *Array<std::uint32_t>::make((*runtime)->device(0), 64, Memory::pinned_host);
+  auto stream = *(*runtime)->device(0).make_stream();
+  const WaitThroughSite kernel{(*runtime)->site(*site, kMillisecond), {}, &words[0], &words[32]};
+  ASSERT_TRUE(launch(*stream, {1, 64}, kernel));
+  ASSERT_TRUE(stream->synchronize());
+  EXPECT_EQ(words[32], 2u);
+}
+
 TEST(RuntimeAlone, ABadSessionIsSaidAndDoneWithout) {
   setenv(wicprof::kSessionVariable, "/dev/null", 1);
   auto runtime = Runtime::create({});

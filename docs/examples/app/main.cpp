@@ -1,4 +1,4 @@
-// A kernel waits for numbers that the host writes while the kernel is already running, and adds them up.
+// A kernel waits for numbers that the host writes while the kernel already runs, and adds them up.
 #include <cstdio>
 #include <string>
 
@@ -9,42 +9,39 @@ constexpr std::uint32_t kNumbers = 1000, kRounds = 100;
 constexpr std::uint64_t kTimeoutNs = 2'000'000'000;
 
 struct Sum {
-  wic::DeviceView view;
-  wicprof::SiteId site;
+  wic::Site site;
   std::uint32_t round;
   const std::uint32_t* flag;     // pinned host memory
   const std::uint32_t* numbers;  // pinned host memory
   std::uint32_t* sum;            // device memory
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    const wic::WaitResult wait =
-        wic::wait_until(thread, view, wic::block_group(thread), site, round, flag, wic::AtLeast{round}, kTimeoutNs);
-    if (wait.status != wicprof::WaitStatus::satisfied) return;
+    if (!site.wait(thread, round, flag, wic::AtLeast{round})) return;
     std::uint32_t mine = 0;
     for (std::uint32_t i = thread.index(); i < kNumbers; i += thread.block_size()) mine += numbers[i];
     thread.fetch_add(sum, mine);
   }
 };
 
-wicprof::Result<std::uint32_t> run(const std::string& devices) {
+wic::Result<std::uint32_t> run(const std::string& devices) {
   auto runtime = wic::Runtime::create({.devices = devices});
   if (!runtime) return runtime.error();
   wic::Runtime& rt = **runtime;
   wic::Device& device = rt.device(0);
-  const auto site = rt.add_site({.name = "app.numbers", .word_memory = wicprof::WordMemory::pinned_host});
+  const auto site = rt.add_site({.name = "app.numbers", .word_memory = wic::WordMemory::pinned_host});
   if (!site) return site.error();
   auto stream = device.make_stream();
   if (!stream) return stream.error();
   auto flag = wic::Array<std::uint32_t>::make(device, 1, wic::Memory::pinned_host);
   auto numbers = wic::Array<std::uint32_t>::make(device, kNumbers, wic::Memory::pinned_host);
-  auto sum = wic::Array<std::uint32_t>::make(device, 1, wic::Memory::device);  // zeroed, as all of them
+  auto sum = wic::Array<std::uint32_t>::make(device, 1, wic::Memory::device);  // zeroed, like all arrays
   auto result = wic::Array<std::uint32_t>::make(device, 1, wic::Memory::pinned_host);
   for (const auto* array : {&flag, &numbers, &sum, &result}) {
     if (!*array) return array->error();
   }
 
   for (std::uint32_t round = 1; round <= kRounds; ++round) {
-    const Sum kernel{rt.view(0), *site, round, flag->data(), numbers->data(), sum->data()};
+    const Sum kernel{rt.site(*site, kTimeoutNs), round, flag->data(), numbers->data(), sum->data()};
     if (auto launched = wic::launch(**stream, {.blocks = 1, .threads = 128}, kernel); !launched)
       return launched.error();
     for (std::uint32_t i = 0; i < kNumbers; ++i) (*numbers)[i] = round;

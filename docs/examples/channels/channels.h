@@ -11,7 +11,7 @@
 #include "wic/runtime.h"
 
 constexpr std::uint32_t kCycles = 10;
-constexpr std::uint32_t kCount = 100;  // floats a message
+constexpr std::uint32_t kCount = 100;  // floats per message
 constexpr std::uint64_t kTimeoutNs = 5'000'000'000;
 
 // [to_kernel]
@@ -37,14 +37,14 @@ struct AddUp {
 // [end]
 
 // [from_host]
-inline wicprof::Result<std::unique_ptr<wic::Channel>> open_numbers(wic::Runtime& runtime) {
+inline wic::Result<std::unique_ptr<wic::Channel>> open_numbers(wic::Runtime& runtime) {
   return wic::Channel::make(runtime, {.name = "app.numbers",
                                       .producer = wic::End::cpu(),
                                       .consumer = wic::End::on(0),
                                       .max_bytes = kCount * sizeof(float)});
 }
 
-inline wicprof::Result<> feed(wic::Channel& numbers, wic::Stream& stream, float* sums, std::uint32_t* status) {
+inline wic::Result<> feed(wic::Channel& numbers, wic::Stream& stream, float* sums, std::uint32_t* status) {
   const AddUp kernel{*numbers.receiver(), sums, status};
   if (auto launched = wic::launch(stream, {.blocks = 1, .threads = 64}, kernel); !launched) return launched;
   std::array<float, kCount> message;
@@ -52,7 +52,7 @@ inline wicprof::Result<> feed(wic::Channel& numbers, wic::Stream& stream, float*
     message.fill(static_cast<float>(cycle));
     const auto sent = numbers.send(/*tag=*/0, cycle, message.data(), sizeof message, kTimeoutNs);
     if (!sent) return sent.error();
-    if (sent->status != wicprof::WaitStatus::satisfied) return wicprof::unavailable("nobody takes the messages");
+    if (sent->status != wic::WaitStatus::satisfied) return wic::unavailable("nobody takes the messages");
   }
   return stream.synchronize();
 }
@@ -78,21 +78,21 @@ struct Square {
 // [end]
 
 // [to_host]
-inline wicprof::Result<std::unique_ptr<wic::Channel>> open_squares(wic::Runtime& runtime) {
+inline wic::Result<std::unique_ptr<wic::Channel>> open_squares(wic::Runtime& runtime) {
   return wic::Channel::make(runtime, {.name = "app.squares",
                                       .producer = wic::End::on(0),
                                       .consumer = wic::End::cpu(),
                                       .max_bytes = kCount * sizeof(float)});
 }
 
-inline wicprof::Result<float> collect(wic::Channel& squares, wic::Stream& stream) {
+inline wic::Result<float> collect(wic::Channel& squares, wic::Stream& stream) {
   if (auto launched = wic::launch(stream, {.blocks = 1, .threads = 64}, Square{*squares.sender()}); !launched) {
     return launched.error();
   }
   float sum = 0;
   for (std::uint32_t cycle = 1; cycle <= kCycles; ++cycle) {
     const auto message = squares.receive(/*tag=*/0, cycle, kTimeoutNs);
-    if (message.wait.status != wicprof::WaitStatus::satisfied) return wicprof::unavailable("no message in time");
+    if (!message.wait) return wic::unavailable("no message in time");
     const auto* const numbers = reinterpret_cast<const float*>(message.data.data());
     sum = std::accumulate(numbers, numbers + message.data.size() / sizeof(float), sum);
     squares.release(/*tag=*/0, cycle);
@@ -113,7 +113,7 @@ struct Halo {
     const wic::Group group = wic::block_group(thread);
     for (std::uint32_t cycle = 1; cycle <= kCycles; ++cycle) {
       const wic::WaitResult wait = rx.receive_range(thread, group, /*first=*/0, kFaces, cycle, kTimeoutNs);
-      if (wait.status != wicprof::WaitStatus::satisfied) return;
+      if (!wait) return;
       for (wic::Tag face = 0; face < kFaces; ++face) {
         const wic::Message message = rx.message(wait, face, cycle);
         const auto* const numbers = reinterpret_cast<const float*>(message.data);
@@ -126,11 +126,11 @@ struct Halo {
   }
 };
 
-inline wicprof::Result<> send_faces(wic::Channel& halo, std::uint32_t cycle, std::span<const float> cube) {
+inline wic::Result<> send_faces(wic::Channel& halo, std::uint32_t cycle, std::span<const float> cube) {
   constexpr std::uint32_t kBytes = kCount * sizeof(float);
   for (wic::Tag face = 0; face < kFaces; ++face) {
     const auto place = halo.place(face, cycle, kTimeoutNs);
-    if (place.data.empty()) return wicprof::unavailable("no room in time");
+    if (place.data.empty()) return wic::unavailable("no room in time");
     std::memcpy(place.data.data(), cube.data() + face * kCount, kBytes);
   }
   return halo.publish_range(/*first=*/0, kFaces, cycle, kBytes);
@@ -149,14 +149,14 @@ struct SendLarge {
     for (std::uint32_t cycle = 1; cycle <= kCycles; ++cycle) {
       const wic::WaitResult sent =
           tx.send_part(thread, group, /*tag=*/0, cycle, data, bytes, /*part=*/thread.block(), parts, kTimeoutNs);
-      if (sent.status != wicprof::WaitStatus::satisfied) return;
+      if (!sent) return;
     }
   }
 };
 // [end]
 
 // [monitored]
-inline wicprof::Result<std::unique_ptr<wic::Channel>> open_monitored(wic::Runtime& runtime) {
+inline wic::Result<std::unique_ptr<wic::Channel>> open_monitored(wic::Runtime& runtime) {
   return wic::Channel::make(runtime, {.name = "app.results",
                                       .producer = wic::End::on(0),
                                       .consumer = wic::End::cpu(),
@@ -165,9 +165,9 @@ inline wicprof::Result<std::unique_ptr<wic::Channel>> open_monitored(wic::Runtim
                                       .monitored = true});
 }
 
-inline wicprof::Result<float> add_all(wic::Channel& results, std::span<const wic::Tag> tags, std::uint32_t cycle) {
+inline wic::Result<float> add_all(wic::Channel& results, std::span<const wic::Tag> tags, std::uint32_t cycle) {
   const wic::WaitResult wait = results.receive_all(tags, cycle, kTimeoutNs);
-  if (wait.status != wicprof::WaitStatus::satisfied) return wicprof::unavailable("not all messages came in time");
+  if (!wait) return wic::unavailable("not all messages came in time");
   float sum = 0;
   for (const wic::Tag tag : tags) {
     const auto message = results.message(tag, cycle);
@@ -180,7 +180,7 @@ inline wicprof::Result<float> add_all(wic::Channel& results, std::span<const wic
 // [end]
 
 // [lost]
-inline wicprof::Result<> stop_feeding(wic::Runtime& runtime, const wic::Channel& numbers) {
+inline wic::Result<> stop_feeding(wic::Runtime& runtime, const wic::Channel& numbers) {
   return runtime.release_waiters(numbers.receiver()->data_site);
 }
 // [end]

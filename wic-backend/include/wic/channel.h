@@ -52,7 +52,7 @@ class Channel {
   ~Channel();  ///< no kernel that uses an end may be running, no thread may be waiting; see make()
 
   const ChannelSpec& spec() const;
-  wicprof::SiteId data_site() const;  ///< where the consumer waits
+  SiteId data_site() const;  ///< where the consumer waits
   /// The path that messages from the CPU to a device take; Path::stores for all other pairs of ends.
   Path path() const;
 
@@ -65,7 +65,7 @@ class Channel {
 
   /// Waits for room, at most `timeout` ns, and tells where to write the message: it is sent from there without a copy.
   /// A cycle that was sent before must not be written: the place may hold a later message.
-  HostPlace place(Tag tag, Cycle cycle, wicprof::TimeNs timeout);
+  HostPlace place(Tag tag, Cycle cycle, TimeNs timeout);
   /// Sends what was written to the place. Does not wait for the device. A cycle that was sent before is not sent again.
   /// Errors: a tag, a size or a cycle that cannot be; a copy that cannot be started, which may be published again.
   /// `payload`: what the message is of, for the trace; without it the trace has its size alone. Of a range it is the
@@ -77,16 +77,16 @@ class Channel {
   /// multiple of 16 on) travel as one copy.
   Result<> publish_range(Tag first, std::uint32_t count, Cycle cycle, std::uint32_t bytes, const Payload& payload = {});
   /// place(), a copy and publish(). Nothing is sent when the wait was not satisfied.
-  Result<WaitResult> send(Tag tag, Cycle cycle, const void* data, std::uint32_t bytes, wicprof::TimeNs timeout,
+  Result<WaitResult> send(Tag tag, Cycle cycle, const void* data, std::uint32_t bytes, TimeNs timeout,
                           const Payload& payload = {});
 
   // The CPU as consumer. Any thread; the cycles of a tag in order.
 
-  HostMessage receive(Tag tag, Cycle cycle, wicprof::TimeNs timeout);
+  HostMessage receive(Tag tag, Cycle cycle, TimeNs timeout);
   /// Waits for all of these tags; message() then gives each. With ChannelSpec::monitored, and unless the strategy at
   /// the site is `poll`, the thread sleeps until it is woken, once, when nothing is missing any more; what is there
   /// already is not waited for. A deadline that passes leaves nothing behind.
-  WaitResult receive_all(std::span<const Tag> tags, Cycle cycle, wicprof::TimeNs timeout);
+  WaitResult receive_all(std::span<const Tag> tags, Cycle cycle, TimeNs timeout);
   /// A message that has been waited for and not been released; empty where there is no such tag.
   std::span<const std::byte> message(Tag tag, Cycle cycle) const;
   void release(Tag tag, Cycle cycle);

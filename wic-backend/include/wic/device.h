@@ -10,19 +10,14 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/events/device.h"
-#include "protocol/result.h"
-#include "protocol/time.h"
 #include "wic/thread.h"
+#include "wic/types.h"
 
 namespace wic {
 
-using wicprof::DeviceId;
-using wicprof::Result;
-
 struct DeviceProperties {
   DeviceId id = 0;
-  wicprof::DeviceKind kind = wicprof::DeviceKind::simt;
+  DeviceKind kind = DeviceKind::simt;
   std::string name;
   std::uint32_t sm_count = 0;
   std::uint64_t memory_bytes = 0;
@@ -78,7 +73,7 @@ struct LiveWord {
 /// One reading of the device clock beside the host's: see protocol/events/clock.h.
 struct ClockReading {
   std::uint64_t device_ns;
-  wicprof::TimeNs host_ns;
+  TimeNs host_ns;
   std::uint32_t error_ns;
 };
 

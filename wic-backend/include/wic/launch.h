@@ -6,8 +6,8 @@
 //   };
 //   wic::launch(*stream, {blocks, threads}, Scale{data});
 //
-// A kernel whose blocks wait for each other has to fit the GPU as a whole. It can ask the compiler for it with two
-// constants: `static constexpr int kMaxThreads = 256, kMinBlocksAnSm = 8;` (CUDA's launch bounds).
+// All blocks of a kernel that wait for each other must fit the GPU at once. Two constants of the kernel ask the
+// compiler for that (CUDA's launch bounds): `static constexpr int kMaxThreads = 256, kMinBlocksPerSm = 8;`
 #pragma once
 
 #include <type_traits>
@@ -20,6 +20,15 @@ namespace detail {
 
 #if WIC_CUDA_COMPILER
 template <class Kernel>
+constexpr int min_blocks_per_sm() {
+  if constexpr (requires { Kernel::kMinBlocksPerSm; }) {
+    return Kernel::kMinBlocksPerSm;
+  } else {
+    return Kernel::kMinBlocksAnSm;
+  }
+}
+
+template <class Kernel>
 __global__ void gpu_entry([[maybe_unused]] const Kernel kernel) {
 #if WIC_ON_GPU
   kernel(Thread{});
@@ -27,7 +36,7 @@ __global__ void gpu_entry([[maybe_unused]] const Kernel kernel) {
 }
 
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::kMaxThreads, Kernel::kMinBlocksAnSm)
+__global__ void __launch_bounds__(Kernel::kMaxThreads, min_blocks_per_sm<Kernel>())
     bounded_gpu_entry([[maybe_unused]] const Kernel kernel) {
 #if WIC_ON_GPU
   kernel(Thread{});

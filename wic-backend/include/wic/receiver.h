@@ -24,7 +24,7 @@ struct Message {
 struct Receiver {
   DeviceView view;
   Mailbox box;
-  wicprof::SiteId data_site = 0, room_site = 0;
+  SiteId data_site = 0, room_site = 0;
   std::uint32_t* released = nullptr;  ///< the last cycle of each tag that the consumer has done with
   std::uint32_t released_stride = 0;  ///< words from one tag's to the next
   std::byte* landing = nullptr;       ///< way naive: where one thread takes the data to, two slots a tag
@@ -34,7 +34,7 @@ struct Receiver {
   WIC_DEVICE Message receive(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
                              std::uint64_t timeout_ns) const {
     const WaitResult wait = wait_for(thread, group, tag, cycle, timeout_ns);
-    if (wait.status != wicprof::WaitStatus::satisfied) return {wait};
+    if (wait.status != WaitStatus::satisfied) return {wait};
     return message(wait, tag, cycle);
   }
 
@@ -42,8 +42,8 @@ struct Receiver {
   /// that share a word of availability bits (32 tags from a multiple of 32 on), else one after another.
   WIC_DEVICE WaitResult receive_range(const Thread& thread, const Group& group, Tag first, std::uint32_t count,
                                       Cycle cycle, std::uint64_t timeout_ns) const {
-    const std::uint64_t deadline = thread.clock_ns() + timeout_ns;
-    WaitResult wait{wicprof::WaitStatus::satisfied, 0};
+    const std::uint64_t deadline = deadline_after(thread.clock_ns(), timeout_ns);
+    WaitResult wait{WaitStatus::satisfied, 0};
     for (Tag tag = first; tag != first + count;) {
       std::uint32_t together = 1;
       if (box.announce == Announce::bit) {
@@ -54,7 +54,7 @@ struct Receiver {
       } else {
         wait = wait_for(thread, group, tag, cycle, left_of(thread, deadline));
       }
-      if (wait.status != wicprof::WaitStatus::satisfied) return wait;
+      if (wait.status != WaitStatus::satisfied) return wait;
       tag += together;
     }
     return wait;
@@ -64,8 +64,8 @@ struct Receiver {
   /// dozens, since every thread looks through all of them.
   WIC_DEVICE WaitResult receive_all(const Thread& thread, const Group& group, const Tag* tags, std::uint32_t count,
                                     Cycle cycle, std::uint64_t timeout_ns) const {
-    const std::uint64_t deadline = thread.clock_ns() + timeout_ns;
-    WaitResult wait{wicprof::WaitStatus::satisfied, 0};
+    const std::uint64_t deadline = deadline_after(thread.clock_ns(), timeout_ns);
+    WaitResult wait{WaitStatus::satisfied, 0};
     for (std::uint32_t i = 0; i < count; ++i) {
       if (box.announce == Announce::bit) {
         std::uint32_t mask = 0;
@@ -80,7 +80,7 @@ struct Receiver {
       } else {
         wait = wait_for(thread, group, tags[i], cycle, left_of(thread, deadline));
       }
-      if (wait.status != wicprof::WaitStatus::satisfied) return wait;
+      if (wait.status != WaitStatus::satisfied) return wait;
     }
     return wait;
   }
@@ -128,7 +128,7 @@ struct Receiver {
                                    std::uint64_t timeout_ns) const {
     const WaitResult wait =
         wait_until(thread, view, group, data_site, cycle.iteration, box.word(tag, cycle), AtLeast{cycle}, timeout_ns);
-    if (wait.status != wicprof::WaitStatus::satisfied) return wait;
+    if (wait.status != WaitStatus::satisfied) return wait;
     if (group.is_leader(thread)) {
       copy_bytes(thread, 0, 1, landing + (std::size_t{tag} * 2 + (cycle & 1)) * landing_stride, box.payload(tag, cycle),
                  *box.length(tag, cycle));

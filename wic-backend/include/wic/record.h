@@ -4,11 +4,10 @@
 #pragma once
 
 #include "protocol/events/header.h"
-#include "protocol/events/site.h"
-#include "protocol/events/wait.h"
 #include "wic/device_state.h"
 #include "wic/payload.h"
 #include "wic/thread.h"
+#include "wic/types.h"
 #include "wic/word_tag.h"
 
 namespace wic {
@@ -17,7 +16,7 @@ namespace wic {
 struct RecordPayload {
   wicprof::EventKind kind;
   std::uint8_t strategy;
-  wicprof::WaitStatus status;
+  WaitStatus status;
   std::uint32_t site;
   std::uint32_t iteration;
   std::uint32_t polls;
@@ -27,12 +26,12 @@ struct RecordPayload {
   std::uint32_t value;
   wicprof::WordTag word_tag = 0;
   std::uint8_t warps = 0;  ///< of the waiting group, 32 at most
-  wicprof::Pollers pollers = wicprof::Pollers::leader;
+  Pollers pollers = Pollers::leader;
   bool waited = false;  ///< the word was not ready at the first look
 };
 
 /// A signal has no end, no polls and no change of strategy: what it announces goes there.
-WIC_DEVICE inline RecordPayload signal_record(wicprof::SiteId site, std::uint32_t iteration, std::uint64_t at,
+WIC_DEVICE inline RecordPayload signal_record(SiteId site, std::uint32_t iteration, std::uint64_t at,
                                               std::uint32_t value, wicprof::WordTag tag, const Payload& payload) {
   const std::uint64_t first = payload.offset / 4;
   const std::uint64_t words = (payload.offset + payload.span + 3) / 4 - first;
@@ -40,7 +39,7 @@ WIC_DEVICE inline RecordPayload signal_record(wicprof::SiteId site, std::uint32_
   const std::uint32_t pieces = fits ? payload.pieces & 0x7fffffffu : 0;
   return {wicprof::EventKind::signal,
           0,
-          wicprof::WaitStatus::satisfied,
+          WaitStatus::satisfied,
           site,
           iteration,
           payload.bytes,

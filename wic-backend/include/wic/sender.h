@@ -31,7 +31,7 @@ struct Place {
 struct Sender {
   DeviceView view;
   Mailbox box;
-  wicprof::SiteId data_site = 0, room_site = 0;
+  SiteId data_site = 0, room_site = 0;
   const std::uint32_t* released = nullptr;  ///< the last cycle of each tag that the consumer has done with
   std::uint32_t released_stride = 0;        ///< words from one tag's to the next
   SenderLine* lines = nullptr;              ///< one a tag
@@ -84,7 +84,7 @@ struct Sender {
   WIC_DEVICE WaitResult send_part(const Thread& thread, const Group& group, Tag tag, Cycle cycle, const void* data,
                                   std::uint32_t bytes, std::uint32_t part, std::uint32_t parts,
                                   std::uint64_t timeout_ns, const Payload& payload = {}) const {
-    if (group_finds_sent(thread, group, tag, cycle)) return {wicprof::WaitStatus::satisfied, 0};
+    if (group_finds_sent(thread, group, tag, cycle)) return {WaitStatus::satisfied, 0};
     const std::uint32_t* const room = part == 0 ? released + std::size_t{tag} * released_stride : &lines[tag].released;
     const Place to = place_by(thread, group, tag, cycle, room, timeout_ns);
     if (to.data == nullptr) return to.wait;
@@ -114,10 +114,10 @@ struct Sender {
   // `room`: a word that holds the last cycle of the tag that the consumer has done with.
   WIC_DEVICE Place place_by(const Thread& thread, const Group& group, Tag tag, Cycle cycle, const std::uint32_t* room,
                             std::uint64_t timeout_ns) const {
-    WaitResult wait{wicprof::WaitStatus::satisfied, 0};
+    WaitResult wait{WaitStatus::satisfied, 0};
     if (cycle > 2)
       wait = wait_until(thread, view, group, room_site, cycle.iteration, room, AtLeast{cycle - 2}, timeout_ns);
-    return {wait, wait.status == wicprof::WaitStatus::satisfied ? box.payload(tag, cycle) : nullptr};
+    return {wait, wait.status == WaitStatus::satisfied ? box.payload(tag, cycle) : nullptr};
   }
 
   WIC_DEVICE bool is_sent(const Thread& thread, Tag tag, Cycle cycle) const {

@@ -31,8 +31,11 @@ WIC_DEVICE std::uint32_t recorded_value(const Condition& condition, std::uint32_
 }
 
 struct WaitResult {
-  wicprof::WaitStatus status;
+  WaitStatus status;
   std::uint32_t value;  ///< the last value seen
+
+  /// Whether the condition held: the data behind the word may be used.
+  WIC_DEVICE constexpr explicit operator bool() const { return status == WaitStatus::satisfied; }
 };
 
 namespace detail {
@@ -186,9 +189,8 @@ WIC_DEVICE LoopResult first_look(const Thread& thread, bool hot, WaitContext& wa
 
 // One thread waits, through as many strategies as it takes; the group learns the result at its barrier.
 template <class Condition>
-WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, const Group& group,
-                                  wicprof::SiteId site, WaitContext wait, const Condition& condition,
-                                  WaitTally& tally) {
+WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, const Group& group, SiteId site,
+                                  WaitContext wait, const Condition& condition, WaitTally& tally) {
   GroupScratch& scratch = thread.group_scratch(group.barrier);
   if (group.is_leader(thread)) {
     const LoopResult result = first_look(thread, view.hot.has(site), wait, condition, tally);
@@ -210,8 +212,7 @@ WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, 
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
   }
-  const WaitResult result{static_cast<wicprof::WaitStatus>(tally.waited ? scratch.long_status : scratch.status),
-                          scratch.value};
+  const WaitResult result{static_cast<WaitStatus>(tally.waited ? scratch.long_status : scratch.status), scratch.value};
   if (tally.waited && group.is_leader(thread)) thread.exchange(&scratch.finished, 0);
   thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
   return result;
@@ -275,7 +276,7 @@ WIC_DEVICE GroupWait each_thread_wait(Thread thread, Group group, WaitContext wa
     tally.waited = scratch.waited != 0;
     if (group.is_leader(thread)) thread.mbarrier_invalidate(&scratch.parked);
     thread.barrier(group.barrier, group.threads);  // before the scratch may be written again
-    if (!again) return {{static_cast<wicprof::WaitStatus>(mine.end), mine.value}, tally};
+    if (!again) return {{static_cast<WaitStatus>(mine.end), mine.value}, tally};
   }
 }
 
@@ -287,12 +288,13 @@ WIC_DEVICE GroupWait each_thread_wait(Thread thread, Group group, WaitContext wa
 /// a warp (where every thread does) goes to the trace. `condition`: a pure function of the value. `iteration`: the
 /// program's own count, for the trace.
 template <class Condition>
-WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, const Group& group, wicprof::SiteId site,
+WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, const Group& group, SiteId site,
                                  std::uint32_t iteration, const std::uint32_t* word, const Condition& condition,
                                  std::uint64_t timeout_ns) {
   const std::uint64_t arrived = thread.clock_ns();
-  const WaitContext wait{word, &view.strategies[site], 0, &view.sites[site], view.watch, arrived, arrived + timeout_ns};
-  const bool one_polls = group.pollers == wicprof::Pollers::leader;
+  const WaitContext wait{
+      word, &view.strategies[site], 0, &view.sites[site], view.watch, arrived, deadline_after(arrived, timeout_ns)};
+  const bool one_polls = group.pollers == Pollers::leader;
   detail::GroupWait done;
   if (one_polls) {
     done.result = detail::leader_wait(thread, view, group, site, wait, condition, done.tally);
@@ -307,7 +309,7 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
                   static_cast<std::uint8_t>(group.threads / kWarpSize), group.pollers, tally.waited});
   }
   // Not the leader, if there is anybody else: it has been kept long enough.
-  if (tally.waited && result.status == wicprof::WaitStatus::satisfied &&
+  if (tally.waited && result.status == WaitStatus::satisfied &&
       thread.index() == group.first + (group.threads > kWarpSize ? kWarpSize : 0)) {
     detail::learn(thread, view.sites[site], arrived, thread.clock_ns());
   }
@@ -315,9 +317,9 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
 }
 
 /// Parks the group until the word is no longer `seen`: a futex for warps. As wait_until in all else.
-WIC_DEVICE inline WaitResult watch(const Thread& thread, const DeviceView& view, const Group& group,
-                                   wicprof::SiteId site, std::uint32_t iteration, const std::uint32_t* word,
-                                   std::uint32_t seen, std::uint64_t timeout_ns) {
+WIC_DEVICE inline WaitResult watch(const Thread& thread, const DeviceView& view, const Group& group, SiteId site,
+                                   std::uint32_t iteration, const std::uint32_t* word, std::uint32_t seen,
+                                   std::uint64_t timeout_ns) {
   return wait_until(thread, view, group, site, iteration, word, Differs{seen}, timeout_ns);
 }
 

@@ -338,11 +338,11 @@ Channel::HostMessage Channel::receive(Tag tag, Cycle cycle, TimeNs timeout) {
 
 WaitResult Channel::receive_all(std::span<const Tag> tags, Cycle cycle, TimeNs timeout) {
   State& s = *state_;
-  const TimeNs begin = wicprof::now_ns();
+  const TimeNs begin = wicprof::now_ns(), deadline = deadline_after(begin, timeout);
   if (s.monitor == nullptr || s.runtime.strategy(s.data_site) == StrategyId::poll) {
     WaitResult wait{WaitStatus::satisfied, cycle};
     for (const Tag tag : tags) {
-      const TimeNs left = std::max<TimeNs>(begin + timeout - wicprof::now_ns(), 0);
+      const TimeNs left = std::max<TimeNs>(deadline - wicprof::now_ns(), 0);
       wait = s.runtime.wait_until(s.data_site, cycle.iteration, s.box.word(tag, cycle), AtLeast{cycle}, left);
       if (wait.status != WaitStatus::satisfied) break;
     }

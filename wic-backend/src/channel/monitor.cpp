@@ -30,7 +30,7 @@ Monitor::~Monitor() {
 
 WaitStatus Monitor::wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof::TimeNs timeout,
                          const std::function<bool()>& producer_lost) {
-  const wicprof::TimeNs end = wicprof::now_ns() + timeout;
+  const wicprof::TimeNs end = deadline_after(wicprof::now_ns(), timeout);
   Activator::Sleeper sleeper;
   std::unique_lock lock(mutex_);
   for (const Tag tag : tags) look(tag, cycle);

@@ -517,6 +517,10 @@ DeviceView Runtime::view(std::size_t index) const {
   return view;
 }
 
+Site Runtime::site(SiteId id, std::uint64_t timeout_ns, std::size_t device) const {
+  return {view(device), id, timeout_ns};
+}
+
 Result<SiteId> Runtime::add_site(const SiteSpec& spec) {
   const std::lock_guard lock(state_->site_mutex);
   Result<SiteId> site = state_->board.add_site(spec);

@@ -1,13 +1,13 @@
 // Sleep between looks, twice as long each time up to 8 us.
 #pragma once
 
-#include "protocol/strategy.h"
 #include "wic/strategies/strategy.h"
+#include "wic/types.h"
 
 namespace wic {
 
 struct Backoff : DirectObservation {
-  static constexpr wicprof::StrategyId kId = wicprof::StrategyId::backoff;
+  static constexpr StrategyId kId = StrategyId::backoff;
   static constexpr bool kLeaderWaits = false;
   static constexpr std::uint32_t kFirstNs = 64;
   static constexpr std::uint32_t kLongestNs = 8'192;

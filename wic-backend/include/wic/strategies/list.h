@@ -14,7 +14,7 @@ namespace wic {
 /// Calls visit(a fresh strategy of that number). An unknown number polls.
 template <class Visitor>
 WIC_DEVICE auto with_strategy(std::uint8_t id, Visitor&& visit) {
-  switch (static_cast<wicprof::StrategyId>(id)) {
+  switch (static_cast<StrategyId>(id)) {
     case Backoff::kId:
       return visit(Backoff{});
     case PredictedSleep::kId:

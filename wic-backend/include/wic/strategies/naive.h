@@ -3,13 +3,13 @@
 // value that it read before the producer's store, and lose it (StrategyBoard refuses that).
 #pragma once
 
-#include "protocol/strategy.h"
 #include "wic/strategies/strategy.h"
+#include "wic/types.h"
 
 namespace wic {
 
 struct Naive : DirectObservation {
-  static constexpr wicprof::StrategyId kId = wicprof::StrategyId::naive;
+  static constexpr StrategyId kId = StrategyId::naive;
   static constexpr bool kLeaderWaits = true;
 
   WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {

@@ -1,13 +1,13 @@
 // Look again at once: what programs do on their own.
 #pragma once
 
-#include "protocol/strategy.h"
 #include "wic/strategies/strategy.h"
+#include "wic/types.h"
 
 namespace wic {
 
 struct Poll : DirectObservation {
-  static constexpr wicprof::StrategyId kId = wicprof::StrategyId::poll;
+  static constexpr StrategyId kId = StrategyId::poll;
   static constexpr bool kLeaderWaits = false;
 
   WIC_DEVICE void pass(const Thread&, const WaitContext&, std::uint64_t) {}

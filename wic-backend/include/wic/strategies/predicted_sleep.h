@@ -4,13 +4,13 @@
 // twice what was asked for.
 #pragma once
 
-#include "protocol/strategy.h"
 #include "wic/strategies/strategy.h"
+#include "wic/types.h"
 
 namespace wic {
 
 struct PredictedSleep : DirectObservation {
-  static constexpr wicprof::StrategyId kId = wicprof::StrategyId::predicted_sleep;
+  static constexpr StrategyId kId = StrategyId::predicted_sleep;
   static constexpr bool kLeaderWaits = false;
   static constexpr std::uint32_t kShortestNs = 500;  ///< below this a sleep could overshoot what it saves
 

@@ -20,14 +20,14 @@
 // microseconds, and at the word itself about every second: a wake-up cannot be lost, only late.
 #pragma once
 
-#include "protocol/strategy.h"
 #include "wic/strategies/strategy.h"
+#include "wic/types.h"
 
 namespace wic {
 
 class SharedWatch {
  public:
-  static constexpr wicprof::StrategyId kId = wicprof::StrategyId::shared_watch;
+  static constexpr StrategyId kId = StrategyId::shared_watch;
   static constexpr bool kLeaderWaits = true;
   static constexpr Parking kParking = Parking::barrier;
 
