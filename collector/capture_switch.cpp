@@ -29,13 +29,13 @@ void CaptureSwitch::follow() {
   try {
     std::thread([this] { run(); }).detach();
   } catch (const std::exception&) {
-    set(true);  // better too much than nothing: the tool leaves out what it does not want
+    set(true);  // records everything; the tool discards what it does not want
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-bool CaptureSwitch::stop(std::chrono::milliseconds patience) {
-  for (const auto end = std::chrono::steady_clock::now() + patience;;) {
+bool CaptureSwitch::stop(std::chrono::milliseconds timeout) {
+  for (const auto end = std::chrono::steady_clock::now() + timeout;;) {
     if (mutex_.try_lock()) {
       stop_ = true;
       mutex_.unlock();

@@ -1,4 +1,4 @@
-// Follows the tool's word on when to record (ControlBlock::capturing): the sources are enabled only then.
+// Enables the sources only while the tool wants a recording (ControlBlock::capturing).
 #pragma once
 
 #include <atomic>
@@ -10,21 +10,21 @@
 
 namespace wicprof::collector {
 
-/// Outlives its thread: never destroyed while that may run.
+/// Must outlive its thread: never destroy it while the thread may run.
 class CaptureSwitch {
  public:
-  /// `control` nullptr: always on.
+  /// `control`: the session's; nullptr: always on.
   explicit CaptureSwitch(const ControlBlock* control) : control_(control) {}
 
-  /// Calls change(true) now if recording is on. Once.
+  /// Calls change(true) at once if recording is on. Call once.
   void begin(std::function<void(bool)> change);
 
-  /// Starts the thread that follows, where the tool has said that there will be something to follow. Not within
-  /// cuInit(). Any thread, any number of times. The thread sleeps on the word.
+  /// Starts the thread that follows the word, if the tool has announced changes; the thread sleeps on the word. Any
+  /// thread, any number of times, but not within cuInit().
   void follow();
 
-  /// No change from here on; waits up to `patience` for one that is under way. False: it still is.
-  bool stop(std::chrono::milliseconds patience);
+  /// Prevents further changes; waits up to `timeout` for a change in progress. False: the change is still running.
+  bool stop(std::chrono::milliseconds timeout);
 
  private:
   void set(bool on);
@@ -32,7 +32,7 @@ class CaptureSwitch {
 
   const ControlBlock* control_;
   std::function<void(bool)> change_;
-  std::mutex mutex_;  // guards what follows, and one change at a time
+  std::mutex mutex_;  // guards on_ and stop_, and serializes changes
   bool on_ = false;
   bool stop_ = false;
   std::atomic<bool> following_{false};

@@ -14,14 +14,14 @@ namespace wicprof::collector {
 
 namespace {
 
-// How long the program's exit waits for a flush that is under way, and then for room in the ring.
+// How long the program's exit waits for a flush in progress, and then for space in the ring.
 constexpr std::chrono::seconds kExitPatience{2};
-// How long the reading of a buffer may wait for room in the ring, where no thread of the program is held up by it.
-constexpr TimeNs kRoomPatience = 250 * kMillisecond;
+// How long reading a buffer may wait for space in the ring when no thread of the program waits for the reader.
+constexpr TimeNs kRingPatience = 250 * kMillisecond;
 
-// A thread of the program, as far as is known: it called into CUDA, or asked for a buffer to record its call in.
-thread_local bool of_the_program = false;
-thread_local bool our_own = false;
+// The thread called CUDA or requested a buffer to record its call, so it probably belongs to the program.
+thread_local bool on_program_thread = false;
+thread_local bool on_own_thread = false;
 
 std::uint64_t CUPTIAPI timestamp() { return static_cast<std::uint64_t>(now_ns()); }
 
@@ -50,7 +50,7 @@ Result<> Collector::start() {
 
   Result<> done = cupti_call(api_, "cuptiSubscribe", api_.subscribe(&subscriber_, callback, this));
   if (!done) return done;
-  // Before any kind is enabled: only then are all records on our clock.
+  // Registered before any kind is enabled, so that all records use our clock.
   done =
       cupti_call(api_, "cuptiActivityRegisterTimestampCallback", api_.activity_register_timestamp_callback(timestamp));
   if (!done) return done;
@@ -59,7 +59,7 @@ Result<> Collector::start() {
   done = cupti_call(api_, "cuptiActivityRegisterCallbacks", api_.activity_register_callbacks(requested, completed));
   if (!done) return done;
 
-  // Buffers come zeroed from the pool; where CUPTI does not know of that, it zeroes them once more.
+  // Tells CUPTI that the pool's buffers are zeroed; a CUPTI without this attribute zeroes them again.
   if (api_.activity_set_attribute != nullptr) {
     std::uint8_t zeroed = 1;
     std::size_t bytes = sizeof zeroed;
@@ -71,7 +71,8 @@ Result<> Collector::start() {
     done = cupti_call(api_, "cuptiActivityFlushPeriod", api_.activity_flush_period(environment_.flush_ms));
     if (!done) sink_.loss(LossSource::cupti, 1, done.error().message);
   }
-  // The first context starts our flushing (not cuInit, in which we are); a reset is the last chance to flush before it.
+  // Our flushing starts with the first context, since we are within cuInit() here. A device reset discards records, so
+  // it is preceded by a flush.
   for (const auto& [domain, id] : std::map<CUpti_CallbackDomain, CUpti_CallbackId>{
            {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED},
            {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020}}) {
@@ -85,28 +86,28 @@ void Collector::enable_sources(const Cupti& cupti) {
   Selection selection = select_sources(environment_.trace);
   for (const std::string& word : selection.unknown) {
     sink_.loss(LossSource::cupti, 1,
-               std::string(kTraceVariable) + " names no such source: '" + word + "'; it takes " + known_words());
+               std::string(kTraceVariable) + " has an unknown word '" + word + "'; known words: " + known_words());
   }
   sources_ = std::move(selection.sources);
-  for (const auto& source : sources_) {  // first the table: records may come as soon as a kind is enabled
+  for (const auto& source : sources_) {  // filled first: records may arrive as soon as a kind is enabled
     for (const CUpti_ActivityKind kind : source->kinds()) by_kind_[kind] = source.get();
   }
-  for (const auto& source : sources_) say_if_missing(*source, source->prepare(cupti));
+  for (const auto& source : sources_) report_if_failed(*source, source->prepare(cupti));
   capture_.begin([this, cupti](bool on) { guard([&] { switch_sources(cupti, on); }); });
 }
 
-void Collector::say_if_missing(const Source& source, const Result<>& enabled) {
+void Collector::report_if_failed(const Source& source, const Result<>& enabled) {
   if (enabled) return;
   sink_.loss(LossSource::cupti, 1,
-             std::string(source.name()) + " not recorded, or not all: " + enabled.error().message);
+             std::string(source.name()) + " not recorded, or only in part: " + enabled.error().message);
 }
 
 void Collector::switch_sources(const Cupti& cupti, bool on) {
   if (off()) return;
-  if (!on) declare();  // sources may write what they have until then
+  if (!on) declare();  // disable() may write events, which must follow the declarations
   for (const auto& source : sources_) {
     if (on) {
-      say_if_missing(*source, source->enable(cupti));
+      report_if_failed(*source, source->enable(cupti));
     } else {
       source->disable(cupti);
     }
@@ -119,19 +120,19 @@ void Collector::start_flusher() {
     const auto flush = [this] {
       guard([this] {
         if (off()) return;
-        our_own = true;
-        tell_context_created();
+        on_own_thread = true;
+        announce_context();
         api_.activity_flush_all(0);
-        read_what_is_left();
+        read_filled_buffers();
         pool_.prepare();
-        EventBatch batch(sink_, kRoomPatience);
+        EventBatch batch(sink_, kRingPatience);
         for (const auto& source : sources_) source->tick(batch);
       });
     };
     const auto read = [this] {
       guard([this] {
-        our_own = true;
-        read_what_is_left();
+        on_own_thread = true;
+        read_filled_buffers();
         pool_.prepare();
       });
     };
@@ -139,16 +140,16 @@ void Collector::start_flusher() {
   });
 }
 
-void Collector::tell_context_created() {
-  if (!has_context_.load(std::memory_order_acquire) || context_told_.exchange(true)) return;
+void Collector::announce_context() {
+  if (!has_context_.load(std::memory_order_acquire) || context_announced_.exchange(true)) return;
   declare();
-  for (const auto& source : sources_) say_if_missing(*source, source->context_created({api_, subscriber_}));
+  for (const auto& source : sources_) report_if_failed(*source, source->context_created({api_, subscriber_}));
 }
 
-// Nobody waits for a thread that is at it: that one may be waiting for the driver.
+// Other threads do not wait for the one that declares, since that thread may wait for the driver.
 void Collector::declare() {
   if (!has_context_.load(std::memory_order_acquire) || declared_.exchange(true)) return;
-  EventBatch batch(sink_, patience());
+  EventBatch batch(sink_, ring_timeout());
   for (const auto& source : sources_) source->declare(batch);
 }
 
@@ -157,7 +158,7 @@ void Collector::give_up(const char* why) noexcept {
   try {
     sink_.loss(LossSource::cupti, 1, std::string("nothing more recorded: ") + why);
   } catch (const std::exception&) {
-    // The program goes on without us, and without a word.
+    // No memory for a message: the program continues unrecorded.
   }
 }
 
@@ -165,13 +166,13 @@ void Collector::stop() {
   if (off()) return;
   exit_by_.store(now_ns() + std::chrono::nanoseconds(kExitPatience).count(), std::memory_order_relaxed);
   capture_.stop(kExitPatience);
-  // A flush that hangs would hang the next one as well; what it holds is lost, and the program exits.
+  // If a flush hangs, another would hang too: its records are lost, and the program exits.
   if (flusher_.stop(kExitPatience)) {
     api_.activity_flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   } else {
     sink_.loss(LossSource::cupti, 1, "CUPTI did not hand over its last records before the program's exit");
   }
-  std::unique_lock lock(read_mutex_, std::try_to_lock);
+  std::unique_lock lock(reader_mutex_, std::try_to_lock);
   while (!lock && now_ns() < exit_by_.load(std::memory_order_relaxed)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     lock.try_lock();
@@ -180,17 +181,17 @@ void Collector::stop() {
     sink_.loss(LossSource::cupti, 1, "a buffer was still being read at the program's exit");
     return switch_off();
   }
-  read_left();
+  drain_filled();
   report_dropped();
   declare();
   for (const auto& source : sources_) source->finish(sink_);
-  sink_.send_held(patience());
+  sink_.send_held(ring_timeout());
   switch_off();
 }
 
 void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   if (off()) return;
-  of_the_program = true;
+  on_program_thread = true;
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
       has_context_.store(true, std::memory_order_release);
@@ -202,7 +203,7 @@ void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, co
   }
   if (domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) return;
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-  if (call.callbackSite == CUPTI_API_EXIT) tell_context_created();  // the call has let go of the driver's locks
+  if (call.callbackSite == CUPTI_API_EXIT) announce_context();  // the call has released the driver's locks
   if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020) {
     if (call.callbackSite == CUPTI_API_ENTER) api_.activity_flush_all(0);
     return;
@@ -211,61 +212,62 @@ void Collector::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, co
 }
 
 void Collector::on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
-  of_the_program = true;
+  on_program_thread = true;
   *buffer = off() ? nullptr : pool_.take();
   *bytes = *buffer != nullptr ? BufferPool::kBufferBytes : 0;
-  *max_records = 0;  // as many as fit
+  *max_records = 0;  // no limit
 }
 
 void Collector::on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes) {
-  if (off()) return;  // the pool's lock may be another thread's for ever, after a fork
+  if (off()) return;  // after a fork the pool's lock may stay locked forever
   if (buffer == nullptr || valid_bytes == 0) return pool_.give(buffer);
   {
-    const std::lock_guard lock(left_mutex_);
-    left_.push_back({buffer, valid_bytes});
+    const std::lock_guard lock(filled_mutex_);
+    filled_.push_back({buffer, valid_bytes});
   }
-  // A thread of the program has better things to do, and may not wait for room in the ring.
-  if (of_the_program && !our_own && flusher_.poke()) return;
-  read_what_is_left();
+  // Spares the program's thread the work: it must not wait for space in the ring.
+  if (on_program_thread && !on_own_thread && flusher_.poke()) return;
+  read_filled_buffers();
 }
 
-// Whoever reads now reads the latest as well: nobody waits for the reader, who may wait for room.
-void Collector::read_what_is_left() {
+// The current reader also reads buffers that arrive meanwhile. No other thread waits for it, since it may wait for
+// space in the ring.
+void Collector::read_filled_buffers() {
   if (off()) return;
   for (;;) {
-    std::unique_lock lock(read_mutex_, std::try_to_lock);
+    std::unique_lock lock(reader_mutex_, std::try_to_lock);
     if (!lock) return;
-    if (read_left() > 0) report_dropped();
+    if (drain_filled() > 0) report_dropped();
     lock.unlock();
-    // Another may have come while the lock was still ours.
-    const std::lock_guard left(left_mutex_);
-    if (left_.empty()) return;
+    // Checks for a buffer that arrived between the last read and the unlock.
+    const std::lock_guard left(filled_mutex_);
+    if (filled_.empty()) return;
   }
 }
 
-std::size_t Collector::read_left() {
+std::size_t Collector::drain_filled() {
   for (std::size_t count = 0;; ++count) {
     Filled next;
     {
-      const std::lock_guard lock(left_mutex_);
-      if (left_.empty()) return count;
-      next = left_.front();
-      left_.pop_front();
+      const std::lock_guard lock(filled_mutex_);
+      if (filled_.empty()) return count;
+      next = filled_.front();
+      filled_.pop_front();
     }
     read_buffer(next.data, next.valid_bytes);
     pool_.give(next.data);
   }
 }
 
-TimeNs Collector::patience() const {
+TimeNs Collector::ring_timeout() const {
   if (const TimeNs exit_by = exit_by_.load(std::memory_order_relaxed); exit_by != 0)
     return std::max(exit_by - now_ns(), TimeNs{0});
-  return of_the_program && !our_own ? 0 : kRoomPatience;
+  return on_program_thread && !on_own_thread ? 0 : kRingPatience;
 }
 
 void Collector::read_buffer(std::uint8_t* buffer, std::size_t valid_bytes) {
   declare();
-  EventBatch batch(sink_, patience());
+  EventBatch batch(sink_, ring_timeout());
   std::map<Source*, std::uint64_t> unusable;
   CUpti_Activity* record = nullptr;
   RecordStep step;
@@ -277,8 +279,8 @@ void Collector::read_buffer(std::uint8_t* buffer, std::size_t valid_bytes) {
   for (const auto& source : sources_) source->end_of_buffer(batch);
   for (const auto& [source, count] : unusable) {
     batch.loss(LossSource::cupti, count,
-               std::string(source->name()) + " without usable times: still running when recording stopped, or " +
-                   "CUPTI could not time them");
+               std::string(source->name()) + " without usable times: still running when recording stopped, or not " +
+                   "timed by CUPTI");
   }
   if (step == RecordStep::damaged) batch.loss(LossSource::cupti, 1, "the rest of a CUPTI buffer could not be read");
 }

@@ -1,6 +1,7 @@
-// The collector: subscribes to CUPTI, gives it buffers, and turns what comes back into events on one ring.
+// The collector: subscribes to CUPTI, provides buffers, and translates the records in them to events on one ring.
 //
-// A guest in the program: it never waits for the GPU, and a thread of the program never waits for more than one record.
+// It is a guest in the program: it never waits for the GPU, and it delays a thread of the program by one record at
+// most.
 #pragma once
 
 #include <array>
@@ -22,36 +23,37 @@
 
 namespace wicprof::collector {
 
-/// One a process, and never destroyed: CUPTI and the program's threads may call into it until the very end.
+/// One per process, and never destroyed: CUPTI and the program's threads may call it until the process ends.
 class Collector {
  public:
-  /// `control`: the session's, which says when to record; nullptr: always.
+  /// `control`: the session's, which says when to record; nullptr: record always.
   Collector(const CuptiApi& api, EventSink& sink, const Environment& environment,
             const ControlBlock* control = nullptr);
 
-  /// Within cuInit(). On an error nothing is recorded. A source that cannot be enabled is said to be missing in the
-  /// trace, and the others go on.
+  /// Called within cuInit(). After an error nothing is recorded. A source that cannot be enabled becomes a loss event,
+  /// and the other sources record.
   Result<> start();
 
-  /// At exit: hands over what CUPTI still holds, closes what is open, and is deaf from then on.
+  /// At exit: flushes CUPTI's remaining records, closes open ranges, and ignores all later callbacks.
   void stop();
 
-  /// Deaf from now on, without a lock or a system call: for the child of a fork, whose ring is its parent's.
+  /// Ignores all later callbacks. Takes no lock and makes no system call: for the child of a fork, which must not write
+  /// to its parent's ring.
   void switch_off() { off_.store(true, std::memory_order_relaxed); }
 
  private:
   void on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
   void on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records);
   void on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes);
-  void read_what_is_left();
-  std::size_t read_left();
-  TimeNs patience() const;
-  void tell_context_created();
+  void read_filled_buffers();
+  std::size_t drain_filled();
+  TimeNs ring_timeout() const;
+  void announce_context();
   void declare();
   void give_up(const char* why) noexcept;
 
-  // Nothing of ours is thrown into CUPTI or ends a thread. Not catch (...): a thread that is cancelled unwinds through
-  // here.
+  // No exception of ours may reach CUPTI or end a thread. Not catch (...): the unwinding of a cancelled thread must
+  // pass.
   template <class Work>
   void guard(Work&& work) {
     try {
@@ -64,12 +66,12 @@ class Collector {
   void read_buffer(std::uint8_t* buffer, std::size_t valid_bytes);
   void report_dropped();
   void enable_sources(const Cupti& cupti);
-  void say_if_missing(const Source& source, const Result<>& enabled);
+  void report_if_failed(const Source& source, const Result<>& enabled);
   void switch_sources(const Cupti& cupti, bool on);
   void start_flusher();
   bool off() const { return off_.load(std::memory_order_relaxed); }
 
-  // CUPTI passes no pointer of ours to its buffer callbacks.
+  // CUPTI passes no user pointer to its buffer callbacks.
   static Collector* instance_;
 
   const CuptiApi& api_;
@@ -83,19 +85,19 @@ class Collector {
   Flusher flusher_;
   std::once_flag flusher_started_;
 
-  // Filled buffers that nobody has read yet. One is read at a time, in the order in which they came.
+  // Filled buffers, not read yet. One is read at a time, in order of arrival.
   struct Filled {
     std::uint8_t* data = nullptr;
     std::size_t valid_bytes = 0;
   };
-  std::mutex left_mutex_;
-  std::deque<Filled> left_;
-  std::mutex read_mutex_;  // taken before left_mutex_
+  std::mutex filled_mutex_;
+  std::deque<Filled> filled_;
+  std::mutex reader_mutex_;  // taken before filled_mutex_
 
   std::atomic<bool> has_context_{false};
-  std::atomic<bool> context_told_{false};
+  std::atomic<bool> context_announced_{false};
   std::atomic<bool> declared_{false};
-  std::atomic<TimeNs> exit_by_{0};  // stop() has begun, and waits until then for room in the ring
+  std::atomic<TimeNs> exit_by_{0};  // set by stop(): wait for space in the ring until this time
   std::atomic<bool> off_{false};
 };
 

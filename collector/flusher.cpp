@@ -22,7 +22,7 @@ bool Flusher::start(std::chrono::milliseconds period, std::function<void()> flus
     std::thread([this] { run(); }).detach();
     running_ = true;
   } catch (const std::exception&) {
-    // No thread to be had: records then come with full buffers and at exit.
+    // Without the thread, records arrive when buffers are full and at exit.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return running_;
@@ -38,11 +38,11 @@ bool Flusher::poke() {
   return true;
 }
 
-bool Flusher::stop(std::chrono::milliseconds patience) {
+bool Flusher::stop(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
   stop_ = true;
   changed_.notify_all();
-  return changed_.wait_for(lock, patience, [this] { return !running_; });
+  return changed_.wait_for(lock, timeout, [this] { return !running_; });
 }
 
 void Flusher::run() {
@@ -55,7 +55,7 @@ void Flusher::run() {
     lock.unlock();
     if (std::chrono::steady_clock::now() < next) {
       read_();
-    } else {  // also when there is always something to read
+    } else {  // by time alone, so that frequent pokes cannot postpone the flush
       flush_();
       next = std::chrono::steady_clock::now() + period_;
     }

@@ -1,5 +1,5 @@
-// A thread that asks CUPTI again and again for what is complete, and reads the buffers that are. CUPTI's own period
-// hands over full buffers only; a live view, and a program that ends by _exit or a signal, need the half-full ones too.
+// A thread that flushes CUPTI periodically and reads the delivered buffers. CUPTI's own periodic flush delivers full
+// buffers only; a live view, and a program that ends by _exit or a signal, need partly filled buffers too.
 #pragma once
 
 #include <chrono>
@@ -9,19 +9,20 @@
 
 namespace wicprof::collector {
 
-/// start() and stop() from any thread, once each. Outlives its thread: never destroyed while that may run.
+/// Call start() and stop() once each, from any thread. Must outlive its thread: never destroy it while the thread may
+/// run.
 class Flusher {
  public:
-  /// Calls flush() every period, and read() after every poke. The thread blocks all signals: the program's handlers run
-  /// on the program's threads.
+  /// Starts a thread that calls flush() every period and read() after every poke(). The thread blocks all signals, so
+  /// that the program's handlers run on the program's threads. False: no thread was started.
   bool start(std::chrono::milliseconds period, std::function<void()> flush, std::function<void()> read);
 
-  /// There is something to read. False: nobody will, since the thread does not run. Any thread.
+  /// Makes the thread call read() soon. False: the thread does not run. Any thread.
   bool poke();
 
-  /// Asks the thread to end and waits for it up to `patience`; a flush that hangs must not hang the program's exit.
+  /// Tells the thread to end and waits up to `timeout`, since a hanging flush must not block the program's exit.
   /// False: the thread has not ended.
-  bool stop(std::chrono::milliseconds patience);
+  bool stop(std::chrono::milliseconds timeout);
 
  private:
   void run();

@@ -15,7 +15,7 @@ namespace wicprof::collector {
 
 namespace {
 
-// Everything lives until the process is gone: other threads, CUPTI and exit handlers may still come by.
+// Never destroyed: other threads, CUPTI and exit handlers may use it until the process ends.
 struct State {
   SessionMap session;
   std::optional<EventSink> sink;
@@ -23,12 +23,12 @@ struct State {
 };
 
 State& state() {
-  static State* const the = new State;
-  return *the;
+  static State* const instance = new State;
+  return *instance;
 }
 
-// Loaded once, by whoever comes first: cuInit() or the program's first NVTX call.
-const Result<CuptiApi>& the_cupti(const Environment& environment) {
+// Loaded once, by cuInit() or by the program's first NVTX call, whichever comes first.
+const Result<CuptiApi>& shared_cupti(const Environment& environment) {
   static const Result<CuptiApi>* const loaded =
       new Result<CuptiApi>(load_cupti(environment.cupti_path, environment.nvtx_cupti));
   return *loaded;
@@ -48,7 +48,7 @@ void start() {
   const Environment environment = read_environment();
   if (environment.session.empty()) return;
   Result<SessionMap> session = SessionMap::attach(environment.session);
-  if (!session) return;  // nobody to tell
+  if (!session) return;  // no ring to report to
   State& s = state();
   s.session = std::move(*session);
   RingHeader* ring = s.session.claim_ring();
@@ -56,7 +56,7 @@ void start() {
   s.sink.emplace(ring);
   tell_process(*s.sink);
 
-  const Result<CuptiApi>& cupti = the_cupti(environment);
+  const Result<CuptiApi>& cupti = shared_cupti(environment);
   if (!cupti) return s.sink->loss(LossSource::cupti, 1, "no CUDA activity recorded: " + cupti.error().message);
   s.collector.emplace(*cupti, *s.sink, environment, &s.session.control());
   if (Result<> started = s.collector->start(); !started) {
@@ -75,7 +75,7 @@ void start_once() noexcept {
   try {
     start();
   } catch (...) {
-    // Out of memory, say: the program goes on without us.
+    // For example out of memory: the program continues unrecorded.
     if (state().collector) state().collector->switch_off();
   }
 }
@@ -84,8 +84,8 @@ bool connect_nvtx(void* get_export_table) noexcept {
   try {
     const Environment environment = read_environment();
     if (environment.session.empty()) return false;
-    const Result<CuptiApi>& cupti = the_cupti(environment);
-    if (!cupti) return false;  // cuInit() tells
+    const Result<CuptiApi>& cupti = shared_cupti(environment);
+    if (!cupti) return false;  // start() reports the error
     using Initialize = int (*)(void*);
     const auto initialize = reinterpret_cast<Initialize>(dlsym(cupti->library, "InitializeInjectionNvtx2"));
     return initialize != nullptr && initialize(get_export_table) != 0;

@@ -13,7 +13,7 @@
 namespace wicprof::analyzer {
 
 struct InterferenceOptions {
-  // Not calibrated; tests/analyzer/rules_test.cpp uses the same values.
+  // The values are not calibrated.
   /// Work with fewer spans than this on either side is not compared.
   std::size_t min_spans = 10;
   /// Compares spans beside at least `many_from` of the largest number of pollers with spans beside at most `few_upto`

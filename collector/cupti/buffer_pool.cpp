@@ -42,7 +42,7 @@ void BufferPool::give(std::uint8_t* buffer) {
   {
     const std::lock_guard lock(mutex_);
     --out_;
-    if (free_.size() < kKept) {
+    if (free_.size() < kMaxFree) {
       free_.push_back(buffer);
       return;
     }
@@ -54,7 +54,7 @@ void BufferPool::prepare() {
   std::size_t wanted = 0;
   {
     const std::lock_guard lock(mutex_);
-    const std::size_t goal = std::clamp(taken_, kReady, kKept);
+    const std::size_t goal = std::clamp(taken_, kMinReady, kMaxFree);
     taken_ = 0;
     wanted = free_.size() < goal ? goal - free_.size() : 0;
   }

@@ -1,4 +1,4 @@
-// Memory for CUPTI's activity buffers, used again and again.
+// A pool of reusable memory for CUPTI's activity buffers.
 #pragma once
 
 #include <cstddef>
@@ -8,32 +8,32 @@
 
 namespace wicprof::collector {
 
-/// Any thread. Buffers come zeroed, which CUPTI would otherwise see to on the thread that launches a kernel.
+/// Any thread. Hands out zeroed buffers; otherwise CUPTI would zero them on the thread that launches a kernel.
 class BufferPool {
  public:
-  /// CUPTI holds a buffer back until all in it is complete, so that a kernel that runs for long keeps what shares its
-  /// buffer from the trace: at this size some 400 launches. Smaller ones save little there, and each costs two
-  /// callbacks and a lock.
+  /// CUPTI delivers a buffer only when every record in it is complete, so a long-running kernel delays the records that
+  /// share its buffer: some 400 launches at this size. Smaller buffers help little, and each buffer costs two callbacks
+  /// and a lock.
   static constexpr std::size_t kBufferBytes = std::size_t{128} << 10;
-  static constexpr std::size_t kAlignment = 8;  // ACTIVITY_RECORD_ALIGNMENT
+  static constexpr std::size_t kAlignment = 8;  // bytes; CUPTI's ACTIVITY_RECORD_ALIGNMENT
 
-  /// At most `max_out` buffers are out at a time: beyond that CUPTI is told no, drops records and counts them, and the
-  /// program keeps its memory.
+  /// At most `max_out` buffers are in use at a time. Beyond that take() fails, and CUPTI drops records and counts them;
+  /// this bounds the memory taken from the program.
   explicit BufferPool(std::size_t max_out = (std::size_t{256} << 20) / kBufferBytes) : max_out_(max_out) {}
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
   ~BufferPool();
 
-  std::uint8_t* take();  ///< nullptr when there is none to be had
+  std::uint8_t* take();  ///< nullptr: limit reached or out of memory
   void give(std::uint8_t* buffer);
 
-  /// Puts by as many buffers as are likely to be asked for until the next call, so that take() on a thread of the
-  /// program finds memory that has been touched. The next call comes from the flusher, after its period.
+  /// Prepares as many buffers as the program is likely to take before the next call, so that take() on a thread of the
+  /// program finds touched memory. The flusher calls this once per period.
   void prepare();
 
  private:
-  static constexpr std::size_t kKept = (std::size_t{32} << 20) / kBufferBytes;
-  static constexpr std::size_t kReady = 8;  // at least
+  static constexpr std::size_t kMaxFree = (std::size_t{32} << 20) / kBufferBytes;
+  static constexpr std::size_t kMinReady = 8;
 
   std::uint8_t* make() const;
 

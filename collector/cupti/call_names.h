@@ -7,7 +7,7 @@
 
 namespace wicprof::collector {
 
-/// Without CUPTI's version ending; "driver call 123" for a number that this CUPTI has no name for.
+/// The name without CUPTI's version suffix; "driver call 123" if this CUPTI has no name for the number.
 std::string call_name(const CuptiApi& api, CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
 }  // namespace wicprof::collector

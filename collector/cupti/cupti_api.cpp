@@ -11,7 +11,7 @@ namespace wicprof::collector {
 
 namespace {
 
-// CUDA 11.8's. From it on every field that we read lies where it lies today (collector/cupti/records.h).
+// The version of CUDA 11.8: since then the fields that we read have kept their offsets (collector/cupti/records.h).
 constexpr std::uint32_t kOldestVersion = 18;
 
 std::vector<std::string> candidates(const std::string& named, const std::string& preferred) {
@@ -28,7 +28,7 @@ std::vector<std::string> candidates(const std::string& named, const std::string&
   return paths;
 }
 
-// Notes in `missing` what is not there.
+// Looks functions up by name and collects the names of required functions that are missing.
 class Functions {
  public:
   explicit Functions(void* library) : library_(library) {}

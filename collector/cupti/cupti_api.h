@@ -1,4 +1,4 @@
-// CUPTI as a table of functions, found at run time: the collector loads into any program, with CUPTI or without.
+// CUPTI as a table of functions, resolved at run time: the collector loads into any program, with or without CUPTI.
 #pragma once
 
 #include <cupti.h>
@@ -10,11 +10,11 @@
 
 namespace wicprof::collector {
 
-/// Functions that may be nullptr say so; the rest is there in every CUPTI that load_cupti() accepts.
+/// Every CUPTI that load_cupti() accepts has all functions except those marked as possibly nullptr.
 struct CuptiApi {
   void* library = nullptr;
-  std::string path;                           ///< as it was opened
-  std::uint32_t version = CUPTI_API_VERSION;  ///< of the one that was opened
+  std::string path;                           ///< as passed to dlopen()
+  std::uint32_t version = CUPTI_API_VERSION;  ///< of the opened library
 
   decltype(&cuptiGetVersion) get_version = nullptr;
   decltype(&cuptiGetResultString) get_result_string = nullptr;
@@ -53,9 +53,9 @@ struct CuptiApi {
   decltype(&cuptiGetSassToSourceCorrelation) get_sass_to_source_correlation = nullptr;
 };
 
-/// Opens the CUPTI at `named` and no other. Where that is empty: at `preferred`, unless empty; by soname; where this
-/// build found it; where toolkits put it. Errors: there is none, it lacks a function, or its records are older than
-/// those that we read.
+/// Opens the CUPTI at `named` and no other. If `named` is empty, tries in this order: `preferred` unless empty, the
+/// sonames, the path that this build found, the usual paths of toolkits. Errors: no CUPTI found, a required function is
+/// missing, or its record layouts are too old.
 Result<CuptiApi> load_cupti(const std::string& named, const std::string& preferred = {});
 
 }  // namespace wicprof::collector

@@ -20,11 +20,12 @@ const char* cure(CUptiResult result) {
     case CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE:
       return "this platform or GPU does not report managed memory: leave uvm out of WICPROF_TRACE";
     case CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES:
-      return "GPUs without peer access to each other cannot: show the program one of them (CUDA_VISIBLE_DEVICES)";
+      return "not supported on GPUs without peer access to each other: restrict the program to one GPU "
+             "(CUDA_VISIBLE_DEVICES)";
     case CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS:
       return "run without the Multi-Process Service";
     default:
-      return "see `wic-prof doctor` for what driver and CUPTI this machine has";
+      return "run `wic-prof doctor` to see this machine's driver and CUPTI";
   }
 }
 

@@ -1,4 +1,4 @@
-// The sole reader of CUptiResult: everybody else gets a Result with CUPTI's own words and a cure.
+// The only place that interprets CUptiResult: callers get a Result with CUPTI's own error text and a remedy.
 #pragma once
 
 #include <cupti.h>
@@ -8,13 +8,13 @@
 
 namespace wicprof::collector {
 
-/// `what` names the call, with its argument where that helps: "cuptiActivityEnable(kernels)".
+/// `what`: the call for the message, with its argument if useful: "cuptiActivityEnable(kernels)".
 Result<> cupti_call(const CuptiApi& api, const std::string& what, CUptiResult result);
 
 enum class RecordStep {
-  record,   ///< *record is the next one
-  end,      ///< there are no more
-  damaged,  ///< what follows in this buffer cannot be read
+  record,   ///< *record is the next record
+  end,      ///< no more records
+  damaged,  ///< the rest of this buffer cannot be read
 };
 
 /// Steps through a buffer; start with *record == nullptr.

@@ -1,9 +1,9 @@
-// The records of CUPTI that we read, by the names that this project uses for them.
+// The CUPTI records that we read, under this project's names.
 //
-// CUPTI hands out the newest record layout that *it* knows, which need not be the one of the headers we were built
-// with. Newer layouts only append; the assertions below say so for the fields that we read and the layouts since
-// CUDA 11.8 (cupti_api.cpp refuses older ones). Fields are read where they lie: a record may be shorter than our
-// struct. `Layouts` says which of the fields that came later this CUPTI's records have.
+// CUPTI delivers the newest record layout that *it* knows, which may differ from the headers of this build. Newer
+// layouts only append fields; the assertions below check this for the fields that we read and all layouts since
+// CUDA 11.8 (cupti_api.cpp refuses older ones). A record may be shorter than our struct, so code reads single fields
+// and never copies a record. `Layouts` says which of the later fields this CUPTI's records have.
 #pragma once
 
 #include <cupti.h>
@@ -28,8 +28,8 @@ using GraphRecord = CUpti_ActivityGraphTrace2;
 using OverheadRecord = CUpti_ActivityOverhead3;
 using UvmRecord = CUpti_ActivityUnifiedMemoryCounter3;
 
-/// The number in a field that is an enumeration: a CUPTI newer than our headers may have values that it lacks, and
-/// damaged records have any. By member, because no reference can be had to a field of a packed record.
+/// The number in an enumeration field. A newer CUPTI may write values that our headers lack, and a damaged record may
+/// hold any value. Takes a member pointer because a reference cannot bind to a field of a packed record.
 template <class Record, class Enumeration>
 std::uint32_t raw(const Record& record, Enumeration Record::*field) {
   static_assert(sizeof(Enumeration) == sizeof(std::uint32_t));
@@ -38,20 +38,21 @@ std::uint32_t raw(const Record& record, Enumeration Record::*field) {
   return number;
 }
 
-/// Fields that not every layout has. By default those of the newest.
+/// Fields that only some layouts have, with the CUDA version that added each. The default is the newest layout.
 struct Layouts {
-  bool event_sync = true;  ///< of synchronizations (with the call's result) and events (with the device): CUDA 12.8
-  bool processors = true;  ///< of managed memory that thrashes: CUDA 12.8
+  /// Of synchronizations (together with the call's result) and of events (together with the device): CUDA 12.8.
+  bool event_sync = true;
+  bool processors = true;            ///< of thrashing managed memory: CUDA 12.8
   bool overhead_correlation = true;  ///< CUDA 12.2
-  bool overhead_data = true;         ///< which whoever takes the record has to free: CUDA 13.0
+  bool overhead_data = true;         ///< the reader of the record must free it: CUDA 13.0
 };
 
-/// `cupti_version`: what cuptiGetVersion says.
+/// `cupti_version`: from cuptiGetVersion().
 constexpr Layouts layouts_of(std::uint32_t cupti_version) {
   return {cupti_version >= 26, cupti_version >= 26, cupti_version >= 20, cupti_version >= 130'000};
 }
 
-// The last field that is read lies where the oldest layout has it; none lies behind it.
+// The last field that we read has the same offset in the newest layout as in the oldest.
 #define WIC_SAME_PLACE(Newer, Older, field) static_assert(offsetof(Newer, field) == offsetof(Older, field))
 WIC_SAME_PLACE(KernelRecord, CUpti_ActivityKernel8, start);
 WIC_SAME_PLACE(KernelRecord, CUpti_ActivityKernel8, correlationId);

@@ -1,4 +1,4 @@
-// The few questions that we have for the CUDA driver. It is there already in any program that CUPTI tells us of.
+// Queries to the CUDA driver. Every program that CUPTI reports on has loaded the driver already.
 #pragma once
 
 #include <cuda.h>
@@ -8,20 +8,18 @@
 
 namespace wicprof::collector {
 
-/// 0 where the driver does not say. Any thread.
+// All functions: any thread. Where the driver gives no answer, numbers are 0 and texts are empty.
+
 int device_attribute(int device, CUdevice_attribute which);
 
-/// 0 where the driver does not say. Any thread.
 int device_count();
 
-/// Empty where the driver does not say. Any thread.
 std::string device_name(int device);
 
-/// As uuid_text() has it (protocol/uuid.h); that of the part of a GPU (MIG) where it is one. Empty where the driver
-/// does not say. Any thread.
+/// In the format of uuid_text() (protocol/uuid.h). For a MIG instance: the UUID of the instance.
 std::string device_uuid(int device);
 
-/// In bytes; 0 where the driver does not say. Any thread.
+/// In bytes.
 std::uint64_t device_memory(int device);
 
 }  // namespace wicprof::collector

@@ -8,16 +8,16 @@ namespace wicprof::collector {
 
 namespace {
 
-std::string variable(const char* name, const char* otherwise) {
+std::string variable(const char* name, const char* fallback) {
   const char* value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? otherwise : value;
+  return value == nullptr || *value == '\0' ? fallback : value;
 }
 
 bool is_cupti(const std::string& path) { return path.substr(path.rfind('/') + 1).starts_with("libcupti"); }
 
-// A number that cannot be read leaves the default: the guest does not complain in somebody else's program.
-unsigned milliseconds(const std::string& text, unsigned otherwise) {
-  if (text.empty() || text.size() > 6 || text.find_first_not_of("0123456789") != std::string::npos) return otherwise;
+// Falls back silently on a malformed number: a guest does not print errors in the user's program.
+unsigned milliseconds(const std::string& text, unsigned fallback) {
+  if (text.empty() || text.size() > 6 || text.find_first_not_of("0123456789") != std::string::npos) return fallback;
   return static_cast<unsigned>(std::strtoul(text.c_str(), nullptr, 10));
 }
 
@@ -50,7 +50,7 @@ Environment read_environment() {
 
 std::string modules_folder() { return variable(kModulesVariable, ""); }
 
-std::uint64_t samples_a_second() {
+std::uint64_t samples_per_second() {
   const std::string text = variable(kPcSamplesVariable, "");
   constexpr std::uint64_t kDefault = 1'000'000;
   if (text.empty() || text.size() > 12 || text.find_first_not_of("0123456789") != std::string::npos) return kDefault;

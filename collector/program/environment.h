@@ -1,7 +1,7 @@
-// What the environment asks of the collector. The names, and which of them `wic-prof run` has to set, are in
+// The collector's settings from environment variables. Their names, and which of them `wic-prof run` sets, are in
 // protocol/environment.h: CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH = the collector, WICPROF_SESSION = the
-// session file, CUDA_MODULE_LOADING=EAGER unless the user chose otherwise, WICPROF_TRACE when something else than the
-// default is wanted.
+// session file, CUDA_MODULE_LOADING=EAGER unless the user set it, WICPROF_TRACE if the user wants other sources than
+// the default.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@
 namespace wicprof::collector {
 
 struct Environment {
-  std::string session;             ///< empty: nobody listens
-  std::string cupti_path;          ///< empty: look for it
-  std::string nvtx_cupti;          ///< a libcupti that gets the NVTX ranges already; empty: none
+  std::string session;             ///< empty: no session, nothing is recorded
+  std::string cupti_path;          ///< empty: load_cupti() searches
+  std::string nvtx_cupti;          ///< the libcupti that already receives the NVTX ranges; empty: none
   std::vector<std::string> trace;  ///< words of kTraceVariable
-  unsigned flush_ms = 100;         ///< 0: only at exit
+  unsigned flush_ms = 100;         ///< flush period; 0: flush only at exit
 };
 
 Environment read_environment();
 
-/// kModulesVariable; empty: modules are not saved.
+/// The value of kModulesVariable; empty: modules are not saved.
 std::string modules_folder();
 
-/// kPcSamplesVariable, or a million.
-std::uint64_t samples_a_second();
+/// The value of kPcSamplesVariable; a million by default.
+std::uint64_t samples_per_second();
 
-/// Whether kNvtxOpenVariable asks for the begins of NVTX ranges.
+/// Whether kNvtxOpenVariable requests an event at the start of each NVTX range.
 bool nvtx_open_wanted();
 
-/// The words of a comma list; spaces around them and empty ones do not count.
+/// The words of a comma-separated list, without spaces and empty words.
 std::vector<std::string> split_list(const std::string& text);
 
 }  // namespace wicprof::collector

@@ -13,9 +13,11 @@ namespace wicprof::collector {
 
 namespace {
 
-constexpr std::size_t kRead = 16 << 10;  // bytes at both ends
-constexpr std::size_t kWords = 2048;     // and words spread between them
-constexpr std::size_t kLargest = std::size_t{256} << 20;
+// What module_number() hashes: this many bytes at each end, and this many 8-byte words spread evenly between them.
+constexpr std::size_t kEdgeBytes = 16 << 10;
+constexpr std::size_t kSampledWords = 2048;
+
+constexpr std::size_t kMaxModuleBytes = std::size_t{256} << 20;  // larger modules are not copied
 
 class Fnv {
  public:
@@ -34,14 +36,14 @@ std::uint64_t module_number(const void* cubin, std::size_t bytes) {
   const char* begin = static_cast<const char*>(cubin);
   Fnv sum;
   sum.add(reinterpret_cast<const char*>(&bytes), sizeof bytes);
-  if (bytes <= 2 * kRead + kWords * sizeof(std::uint64_t)) {
+  if (bytes <= 2 * kEdgeBytes + kSampledWords * sizeof(std::uint64_t)) {
     sum.add(begin, bytes);
     return sum.value();
   }
-  sum.add(begin, kRead);
-  sum.add(begin + bytes - kRead, kRead);
-  const std::size_t step = (bytes - 2 * kRead) / kWords;
-  for (std::size_t i = 0; i < kWords; ++i) sum.add(begin + kRead + i * step, sizeof(std::uint64_t));
+  sum.add(begin, kEdgeBytes);
+  sum.add(begin + bytes - kEdgeBytes, kEdgeBytes);
+  const std::size_t step = (bytes - 2 * kEdgeBytes) / kSampledWords;
+  for (std::size_t i = 0; i < kSampledWords; ++i) sum.add(begin + kEdgeBytes + i * step, sizeof(std::uint64_t));
   return sum.value();
 }
 
@@ -50,7 +52,7 @@ std::uint64_t Modules::add(const void* cubin, std::size_t bytes) {
   const std::uint64_t number = module_number(cubin, bytes);
   const std::lock_guard lock(mutex_);
   Module& module = modules_[number];
-  module.places.push_back(cubin);  // once more, perhaps
+  module.places.push_back(cubin);
   module.bytes = bytes;
   if (module.copy == nullptr) module.tried = false;
   return number;
@@ -65,14 +67,14 @@ void Modules::forget(const void* cubin) {
 }
 
 Modules::Bytes Modules::copy(std::uint64_t number) {
-  static const Bytes& none = *new Bytes(std::make_shared<const std::vector<char>>());  // used until the very end
+  static const Bytes& none = *new Bytes(std::make_shared<const std::vector<char>>());  // leaked: exit handlers use it
   const std::lock_guard lock(mutex_);
   const auto found = modules_.find(number);
   if (found == modules_.end()) return none;
   Module& module = found->second;
   if (module.copy != nullptr) return module.copy;
-  if (std::exchange(module.tried, true) || module.places.empty() || module.bytes > kLargest) return none;
-  // By way of the kernel: should the driver have given the memory back after all, that is an error and no crash.
+  if (std::exchange(module.tried, true) || module.places.empty() || module.bytes > kMaxModuleBytes) return none;
+  // Copies by system call: if the driver has already freed the memory, the call fails where memcpy() would crash.
   std::vector<char> bytes;
   try {
     bytes.resize(module.bytes);
@@ -95,7 +97,8 @@ void Modules::save_copies() {
       if (module.copy != nullptr && !module.saved) fresh.emplace_back(number, module.copy);
     }
   }
-  for (const auto& [number, bytes] : fresh) {  // without the lock: the program's threads load modules meanwhile
+  for (const auto& [number, bytes] :
+       fresh) {  // writes without the lock, so that the program can load modules meanwhile
     save(number, *bytes);
     const std::lock_guard lock(mutex_);
     if (const auto found = modules_.find(number); found != modules_.end()) found->second.saved = true;
@@ -124,7 +127,7 @@ void Modules::save(std::uint64_t number, const std::vector<char>& bytes) const {
   if (folder_.empty()) return;
   char name[32];
   std::snprintf(name, sizeof name, "/%016llx.cubin", static_cast<unsigned long long>(number));
-  // Under another name until it is whole: who looks for modules must not find a half.
+  // Renames the file once it is complete, so that readers never see a partial module.
   const std::string path = folder_ + name, partial = path + "." + std::to_string(getpid());
   std::FILE* file = std::fopen(partial.c_str(), "wbe");
   if (file == nullptr) return;

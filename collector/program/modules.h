@@ -1,5 +1,4 @@
-// The modules (cubins) that the program has loaded: which number each has in samples, and a copy of those that were
-// sampled.
+// The modules (cubins) that the program has loaded: the number of each in samples, and copies of the sampled modules.
 #pragma once
 
 #include <cstddef>
@@ -12,45 +11,46 @@
 
 namespace wicprof::collector {
 
-/// A module's number: of its size and of parts of its bytes. A program's modules can hold hundreds of megabytes, all of
-/// them loaded as it starts, so not all of them are read.
+/// A module's number: a hash of its size and of parts of its bytes. Programs load hundreds of megabytes of modules at
+/// start, too much to read completely.
 std::uint64_t module_number(const void* cubin, std::size_t bytes);
 
 /// Any thread.
 class Modules {
  public:
-  /// `folder`: where sampled modules are saved, each as its number in 16 hexadecimal digits and ".cubin"; empty:
-  /// nowhere.
+  /// `folder`: where to save sampled modules, each named by its number in 16 hexadecimal digits and ".cubin"; empty:
+  /// modules are not saved.
   explicit Modules(std::string folder) : folder_(std::move(folder)) {}
   Modules(const Modules&) = delete;
   Modules& operator=(const Modules&) = delete;
 
-  /// A module that is being loaded; returns its number. Its bytes stay the driver's.
+  /// Registers a module that is being loaded and returns its number; 0 for an empty one. The driver owns the bytes.
   std::uint64_t add(const void* cubin, std::size_t bytes);
 
-  /// The module is about to go: its bytes are not read again. It may be loaded elsewhere still.
+  /// Call before the module at `cubin` is unloaded: its bytes are not read again. The same module may still be loaded
+  /// at another address.
   void forget(const void* cubin);
 
   using Bytes = std::shared_ptr<const std::vector<char>>;
 
-  /// A copy of a sampled module, made at the first call; empty for one that is not known, is gone, is no longer what it
-  /// was, or has no room. Never nullptr.
+  /// A copy of a sampled module, made at the first call; empty if the module is unknown, unloaded, changed or too
+  /// large, or if memory is short. Never nullptr.
   Bytes copy(std::uint64_t number);
 
-  /// Saves the copies made since the last call. Writes files: not on a thread of the program.
+  /// Saves the copies made since the last call. Writes files, so never call it on a thread of the program.
   void save_copies();
 
-  /// The modules that are loaded nowhere any more.
+  /// The modules that are no longer loaded.
   std::vector<std::uint64_t> gone() const;
 
-  /// Forgets these, unless they were loaded again or have a copy that is not saved yet.
+  /// Removes these modules, except those loaded again or with an unsaved copy.
   void drop(const std::vector<std::uint64_t>& numbers);
 
  private:
   struct Module {
-    std::vector<const void*> places;  // one for each time that it is loaded; empty: gone
+    std::vector<const void*> places;  // one address per load; empty: unloaded
     std::size_t bytes = 0;
-    bool tried = false;
+    bool tried = false;  // to copy it
     bool saved = false;
     Bytes copy;
   };

@@ -11,7 +11,7 @@ namespace wicprof::collector {
 
 namespace {
 
-// Out of the way of a program that expects the next low number, or that selects on all up to its highest.
+// Lowest file descriptor to use: keeps low numbers free for programs that expect them or that use select().
 constexpr int kLowestFile = 256;
 
 }  // namespace
@@ -24,7 +24,8 @@ Switches Switches::now() {
 
 RunDelay::~RunDelay() {
   if (file_ >= 0 && still_ours()) close(file_);
-  // The thread's last callbacks may come after this. Volatile, or the compiler leaves out what nobody may look at.
+  // The thread's last callbacks may read these members after destruction. Without volatile, the compiler removes the
+  // stores.
   *const_cast<volatile int*>(&file_) = -1;
   *const_cast<volatile bool*>(&tried_) = true;
 }
@@ -43,7 +44,7 @@ bool RunDelay::open() {
   return true;
 }
 
-// A program may close files that it did not open, and get the number again for one of its own.
+// A program may close descriptors that it did not open, and the number may then name one of its own files.
 bool RunDelay::still_ours() const {
   struct stat status {};
   return fstat(file_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
@@ -59,7 +60,7 @@ TimeNs RunDelay::read(const Switches& switches) {
   if (bytes <= 0) return -1;
   text[bytes] = '\0';
   char* end = nullptr;
-  std::strtoull(text, &end, 10);  // on a CPU
+  std::strtoull(text, &end, 10);  // skips the first number, the time on a CPU
   const char* delay = end;
   const unsigned long long value = std::strtoull(delay, &end, 10);
   if (end != delay) value_ = static_cast<TimeNs>(value);

@@ -1,4 +1,4 @@
-// What the operating system's scheduler does with the calling thread.
+// How the operating system's scheduler treats the calling thread.
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +8,7 @@
 
 namespace wicprof::collector {
 
-/// How often the calling thread has left its CPU: because it wanted to wait, and because somebody else got the CPU.
+/// Context switches of the calling thread: voluntary (the thread waited) and involuntary (another thread got the CPU).
 struct Switches {
   std::uint64_t voluntary = 0;
   std::uint64_t involuntary = 0;
@@ -17,8 +17,8 @@ struct Switches {
   friend bool operator==(const Switches&, const Switches&) = default;
 };
 
-/// How long the thread has been ready to run, but on no CPU. One a thread, which alone may use it: holds
-/// /proc/thread-self/schedstat open from the first reading on.
+/// How long the thread has been ready to run without a CPU. One object per thread, used by that thread alone; keeps
+/// /proc/thread-self/schedstat open from the first read() on.
 class RunDelay {
  public:
   RunDelay() = default;
@@ -26,8 +26,8 @@ class RunDelay {
   RunDelay& operator=(const RunDelay&) = delete;
   ~RunDelay();
 
-  /// Since the thread began; -1 where the system does not say. `switches` as of now: a thread that has not left its CPU
-  /// since the last reading has not been delayed, and the file is not read again.
+  /// The delay since the thread began; -1 if the system does not report it. `switches`: the current counts. A thread
+  /// without a switch since the last call has not been delayed, so read() then skips the file.
   TimeNs read(const Switches& switches);
 
  private:

@@ -1,4 +1,4 @@
-// Names as people know them.
+// Readable names of kernels and calls.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace wicprof::collector {
 
-/// A kernel's name as it stands in its source; a name that is not mangled stays as it is.
+/// A kernel's demangled name; a name that is not mangled is returned unchanged.
 std::string readable_symbol(std::string_view symbol);
 
-/// A call's name without the version that CUPTI appends: cudaLaunchKernel_v7000 is cudaLaunchKernel. The driver's own
-/// endings (cuCtxPushCurrent_v2, cuStreamSynchronize_ptsz) are part of the name.
+/// A call's name without the version that CUPTI appends: cudaLaunchKernel_v7000 becomes cudaLaunchKernel. The driver's
+/// own suffixes (cuCtxPushCurrent_v2, cuStreamSynchronize_ptsz) are part of the name.
 std::string_view plain_call_name(std::string_view name);
 
 }  // namespace wicprof::collector

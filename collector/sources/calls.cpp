@@ -9,9 +9,9 @@ namespace wicprof::collector {
 
 namespace {
 
-// Left out: they look something up or read the calling thread's own state, nobody ever waits in them, and a program
-// makes them by the thousand (the runtime asks for every driver function at start-up, each <<<>>> makes two, and with a
-// tool in the program each launch asks for its kernel's name).
+// Calls not recorded: lookups and reads of the calling thread's state. No thread ever waits in them, and a program
+// makes thousands (the runtime looks up every driver function at start, each <<<>>> makes two calls, and with a tool
+// attached each launch looks up its kernel's name).
 constexpr CUpti_CallbackId kQuietDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuKernelGetName,
     CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress,
@@ -32,7 +32,7 @@ class Calls final : public Source {
   Result<> enable(const Cupti& cupti) override {
     api_ = &cupti.api;
     if (Result<> enabled = Source::enable(cupti); !enabled) return enabled;
-    // Best effort: an older CUPTI records them all, or does not know the newest of them.
+    // Best effort: an older CUPTI cannot exclude calls, or does not know the newest ones.
     if (api_->activity_enable_driver_api != nullptr) {
       for (const CUpti_CallbackId id : kQuietDriverCalls) api_->activity_enable_driver_api(id, 0);
     }
@@ -60,7 +60,7 @@ class Calls final : public Source {
     return known;
   }
 
-  // By callback number; 0 = not sent yet. There are some 1,000 calls of each kind.
+  // By callback number; 0: text not sent yet. There are some 1,000 calls of each kind.
   using Names = std::array<TextId, 2048>;
 
   const CuptiApi* api_ = nullptr;

@@ -1,4 +1,4 @@
-// Copies, copies between GPUs, and memsets.
+// Copies, including copies between GPUs, and memsets.
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
 

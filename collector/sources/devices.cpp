@@ -1,5 +1,5 @@
-// The GPUs that the program can see: from the driver, before anything refers to them, and from CUPTI's records, which
-// may come in another buffer than their kernels.
+// The GPUs that are visible to the program: first from the driver, because events must not refer to an undeclared
+// device, then from CUPTI's device records, which may arrive in a later buffer than the kernels.
 #include "collector/program/driver.h"
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
@@ -50,7 +50,7 @@ class Devices final : public Source {
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
     const auto& record = reinterpret_cast<const DeviceRecord&>(any);
-    if (record.isCudaVisible == 0) return true;  // hidden by CUDA_VISIBLE_DEVICES: not a participant
+    if (record.isCudaVisible == 0) return true;  // hidden by CUDA_VISIBLE_DEVICES
     DeviceTexts texts;
     if (record.name != nullptr) texts.name = batch.text(record.name);
     texts.uuid = batch.text(uuid_text(record.isMigEnabled != 0 ? &record.migUuid : &record.uuid));

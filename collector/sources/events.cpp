@@ -1,4 +1,4 @@
-// CUDA events that are recorded on streams: whom a thread or a stream that waits for an event waits for.
+// CUDA events recorded on streams: they tell which work a thread or stream waits for when it waits for an event.
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
 #include "protocol/time.h"
@@ -14,7 +14,8 @@ class Events final : public Source {
   Result<> enable(const Cupti& cupti) override {
     layouts_ = layouts_of(cupti.api.version);
     if (Result<> enabled = Source::enable(cupti); !enabled) return enabled;
-    // When the device reached the event. Since CUDA 12.8; without it the event still joins recording and waiting.
+    // The time at which the device reached the event, since CUDA 12.8. Without it, an event still links the recording
+    // stream to its waiters.
     if (cupti.api.activity_enable_cuda_event_device_timestamps != nullptr) {
       cupti.api.activity_enable_cuda_event_device_timestamps(1);
     }

@@ -1,5 +1,5 @@
-// Launches of CUDA graphs, each as a whole. Not part of the word "cuda": where CUPTI records graphs it records none of
-// their kernels and copies, which then are missing from the trace.
+// Launches of CUDA graphs, one event per launch. Not part of the word "cuda": if CUPTI records graph launches, it omits
+// the kernels and copies in them.
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
 

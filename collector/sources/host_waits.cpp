@@ -1,6 +1,6 @@
-// Host threads that wait in a synchronizing call, copies that return when they are done included. By callback rather
-// than by record: only the waiting thread itself can say how much CPU time it used, which tells a spinning wait from a
-// sleeping one, and what the operating system did with it meanwhile.
+// Host threads that wait in a synchronizing call, including synchronous copies. Uses callbacks rather than records,
+// because only the waiting thread can read its CPU time, which separates spinning waits from sleeping ones, and its
+// scheduling delay.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ constexpr WaitingCall kWaitingCalls[] = {
     {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds},
 };
 
-// The wait that the calling thread is in. The runtime's calls end in the driver's: only the outermost counts.
+// The calling thread's current wait. Runtime calls contain driver calls; only the outermost call is a wait.
 struct OpenWait {
   int depth = 0;
   TimeNs begin = 0;
@@ -90,7 +90,7 @@ class HostWaits final : public Source {
       }
       return;
     }
-    if (wait.depth == 0 || --wait.depth > 0) return;  // entered before we listened, or not the outermost
+    if (wait.depth == 0 || --wait.depth > 0) return;  // entered before the callbacks were enabled, or not the outermost
     HostWaitEvent event = make_event<HostWaitEvent>();
     event.end_ns = now_ns();
     event.begin_ns = wait.begin;

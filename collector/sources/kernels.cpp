@@ -1,5 +1,5 @@
-// Kernels, by the concurrent kind: KIND_KERNEL makes CUPTI run one kernel at a time, and a kernel that waits for
-// another would wait for ever.
+// Kernels. Uses KIND_CONCURRENT_KERNEL: with KIND_KERNEL, CUPTI serializes kernels, and a kernel that waits for another
+// one would never finish.
 #include "collector/program/symbol_name.h"
 #include "collector/sources/list.h"
 #include "collector/translate/text_cache.h"

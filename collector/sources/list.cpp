@@ -10,12 +10,13 @@ namespace {
 
 struct Entry {
   std::string_view name;
-  bool cuda;                          // part of the word "cuda"
-  bool on_devices;                    // its events name devices
-  std::unique_ptr<Source> (*make)();  // nullptr: a word of the tool's own sources, which the collector leaves to it
+  bool cuda;                          // selected by the word "cuda"
+  bool on_devices;                    // its events refer to devices
+  std::unique_ptr<Source> (*make)();  // nullptr: recorded by the tool, not by the collector
 };
 
-// Devices first, and wherever a source names any: they are to be declared before the first event on them.
+// `devices` comes first, and is selected with every source that refers to devices: a device must be declared before the
+// first event on it.
 constexpr Entry kSources[] = {
     {"devices", true, true, make_devices},
     {"kernels", true, true, make_kernels},

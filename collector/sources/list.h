@@ -1,4 +1,4 @@
-// All sources, and which of them a WICPROF_TRACE asks for.
+// All sources, and the selection by the words in WICPROF_TRACE.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@ struct Selection {
   std::vector<std::string> unknown;  ///< words that name no source
 };
 
-/// `words`: cuda, none, or single sources by name; "cuda" stands for those that the list marks so.
+/// `words`: names of sources, "none", or "cuda" for all sources that the list marks as part of it.
 Selection select_sources(const std::vector<std::string>& words);
 
-/// All words, for messages.
+/// All words, comma-separated, for messages.
 std::string known_words();
 
 std::unique_ptr<Source> make_devices();

@@ -1,4 +1,4 @@
-// NVTX ranges and marks, with colour and category. Payloads have no place in a trace.
+// NVTX ranges and marks with colour and category. Payloads are not recorded.
 #include <algorithm>
 #include <atomic>
 
@@ -14,7 +14,8 @@ namespace {
 class Nvtx final : public Source {
  public:
   Nvtx()
-      : Source("nvtx", {CUPTI_ACTIVITY_KIND_MARKER, CUPTI_ACTIVITY_KIND_MARKER_DATA}), tell_open_(nvtx_open_wanted()) {}
+      : Source("nvtx", {CUPTI_ACTIVITY_KIND_MARKER, CUPTI_ACTIVITY_KIND_MARKER_DATA}),
+        write_open_events_(nvtx_open_wanted()) {}
 
   bool record(const CUpti_Activity& any, EventBatch& batch) override {
     if (any.kind == CUPTI_ACTIVITY_KIND_MARKER_DATA) {
@@ -25,26 +26,26 @@ class Nvtx final : public Source {
     const auto& record = reinterpret_cast<const MarkerRecord&>(any);
     const auto outcome = ranges_.add(record, &range);
     if (outcome == NvtxRanges::Outcome::complete) write(range, batch);
-    if (outcome == NvtxRanges::Outcome::opened && tell_open_) write_open(record, batch);
+    if (outcome == NvtxRanges::Outcome::opened && write_open_events_) write_open(record, batch);
     return outcome != NvtxRanges::Outcome::unusable;
   }
 
-  // A mark waits that long for its colour.
+  // Marks are written here because their colours arrive after them, but within the same buffer.
   void end_of_buffer(EventBatch& batch) override {
     for (const NamedRange& mark : ranges_.take_marks()) write(mark, batch);
   }
 
-  // What becomes of ranges is not heard from here on.
+  // From here on, no end of a range is reported.
   void disable(const Cupti& cupti) override {
     Source::disable(cupti);
-    heard_until_.store(now_ns(), std::memory_order_relaxed);
+    recorded_until_.store(now_ns(), std::memory_order_relaxed);
   }
 
   void finish(EventSink& sink) override {
     EventBatch batch(sink);
-    const TimeNs heard_until = heard_until_.load(std::memory_order_relaxed);
+    const TimeNs recorded_until = recorded_until_.load(std::memory_order_relaxed);
     for (NamedRange& range : ranges_.close_all(now_ns())) {
-      if (range.start <= heard_until) range.end = std::min(range.end, heard_until);
+      if (range.start <= recorded_until) range.end = std::min(range.end, recorded_until);
       write(range, batch);
     }
   }
@@ -66,8 +67,8 @@ class Nvtx final : public Source {
     batch.write(event);
   }
 
-  bool tell_open_;
-  std::atomic<TimeNs> heard_until_{0};  // when recording last ended
+  bool write_open_events_;
+  std::atomic<TimeNs> recorded_until_{0};  // the end of the last recording
   NvtxRanges ranges_;
 };
 

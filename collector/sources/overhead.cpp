@@ -1,4 +1,4 @@
-// What CUPTI and the driver take for themselves, so that nobody takes it for the program's own.
+// Time that CUPTI and the driver use for themselves, so that reports do not attribute it to the program.
 #include <cstdlib>
 
 #include "collector/sources/list.h"

@@ -1,7 +1,7 @@
-// Program counters and why their warps stood there, sampled all the time and fetched while kernels run.
+// Samples program counters with the stall reasons of their warps, and fetches the samples while kernels run.
 //
-// Sampling begins within the creation of a context: modules that are loaded before it begins are not told apart. It is
-// never switched off: that waits for all kernels of the context, and a kernel may be waiting for the program.
+// Sampling starts within the creation of a context, because samples of modules loaded earlier carry no module number.
+// It never stops: stopping waits for all kernels of the context, and a kernel may be waiting for the program.
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,15 +31,15 @@ namespace wicprof::collector {
 namespace {
 
 constexpr std::size_t kHardwareBufferBytes = 64 << 20;
-constexpr std::uint32_t kWorkerSleepMs = 20;  // of CUPTI's threads between two looks into that buffer
-constexpr std::size_t kPcsAtOnce = 4096;
-constexpr TimeNs kInterval = 500 * kMillisecond;  // samples are added up for so long
-constexpr std::size_t kLinesAtOnce = 500;         // looking one up reads the module's line table
-constexpr std::uint32_t kTriesWithoutLine = 4;    // after so many a function is taken to have none
-constexpr std::chrono::milliseconds kPatience{500};
+constexpr std::uint32_t kWorkerSleepMs = 20;  // CUPTI's threads check that buffer this often
+constexpr std::size_t kPcsPerFetch = 4096;
+constexpr TimeNs kInterval = 500 * kMillisecond;     // samples are summed over this time
+constexpr std::size_t kLinesPerWrite = 500;          // each lookup reads the module's line table
+constexpr std::uint32_t kMaxLookupsWithoutLine = 4;  // then the function is assumed to have no line table
+constexpr std::chrono::milliseconds kPatience{500};  // for mutex_, and for space in the ring
 constexpr std::string_view kReasonPrefix = "smsp__pcsamp_warps_issue_stalled_";
 
-// The memory that CUPTI fills with program counters, each with its stall reasons.
+// The memory that CUPTI fills with program counters and their stall reasons.
 class PcBuffer {
  public:
   PcBuffer(std::size_t pcs, std::size_t reasons) : pcs_(pcs), reasons_(pcs * std::max<std::size_t>(reasons, 1)) {
@@ -69,24 +69,24 @@ struct SampledContext {
   std::uint32_t period = 0;  // its exponent
   std::vector<std::uint32_t> reasons;
   std::unordered_map<std::uint32_t, std::string> reason_names;
-  std::unique_ptr<PcBuffer> at_the_end;  // CUPTI's until the process is gone
+  std::unique_ptr<PcBuffer> final_buffer;  // CUPTI may write to it until the process ends
   std::unique_ptr<PcBuffer> buffer;
   PcTally tally;
-  bool overflow_told = false;
-  bool gone = false;  // not to be fetched from any more
+  bool overflow_reported = false;
+  bool gone = false;  // destroyed: do not fetch from it
 };
 
 struct SourceLine {
-  std::string file;  // empty: not known
+  std::string file;  // empty: unknown
   std::uint32_t line = 0;
 };
 
 class PcSampling;
-PcSampling* the_source = nullptr;  // CUPTI passes no pointer of ours when it asks for a module's number
+PcSampling* source_instance = nullptr;  // CUPTI passes no user pointer to the callback that computes a module's number
 
 class PcSampling final : public Source {
  public:
-  PcSampling() : Source("pcsampling", {}), modules_(modules_folder()), budget_(samples_a_second()) {}
+  PcSampling() : Source("pcsampling", {}), modules_(modules_folder()), budget_(samples_per_second()) {}
 
   Result<> prepare(const Cupti& cupti) override {
     const CuptiApi& api = cupti.api;
@@ -97,12 +97,12 @@ class PcSampling final : public Source {
       return unavailable("this CUPTI has no PC Sampling API; use the CUPTI of CUDA 12 or newer");
     }
     api_ = &api;
-    the_source = this;
+    source_instance = this;
     const auto number = [](const void* cubin, std::size_t bytes, std::uint64_t* crc) {
       try {
-        *crc = the_source->modules_.add(cubin, bytes);
+        *crc = source_instance->modules_.add(cubin, bytes);
       } catch (const std::exception&) {
-        *crc = 0;  // no memory: its samples have no module
+        *crc = 0;  // out of memory: the module's samples carry no module number
       }
     };
     Result<> done = cupti_call(api, "cuptiRegisterComputeCrcCallback", api.register_compute_crc_callback(number));
@@ -116,24 +116,23 @@ class PcSampling final : public Source {
     return ok();
   }
 
-  // Sampling goes on all the time; what is not wanted is thrown away.
+  // Sampling never stops; unwanted samples are discarded.
   Result<> enable(const Cupti&) override {
-    want(true, [](SampledContext& context, EventBatch&) { context.tally.clear(now_ns()); });
+    set_wanted(true, [](SampledContext& context, EventBatch&) { context.tally.clear(now_ns()); });
     return ok();
   }
   void disable(const Cupti&) override {
-    want(false, [this](SampledContext& context, EventBatch& batch) { write(context, batch); });
+    set_wanted(false, [this](SampledContext& context, EventBatch& batch) { write(context, batch); });
   }
 
-  // On a thread of the program, within the driver: nothing is written and no line looked up here, the next tick does
-  // that.
+  // Runs on a thread of the program, within the driver, so it leaves writing and line lookups to the next tick().
   void resource(CUpti_CallbackId id, const CUpti_ResourceData& data, EventSink& sink) override {
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) return begin(data.context, sink);
     const bool destroyed = id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING;
     if (!destroyed && id != CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) return;
-    // The thread that fetches may be within CUPTI and want what this one holds: not for ever.
+    // Waits with a limit: the fetching thread may hold mutex_ within CUPTI while it waits for a lock of this thread.
     if (const std::unique_lock lock(mutex_, kPatience); lock) {
-      take_over();
+      apply_context_changes();
       EventBatch batch(sink);
       for (const auto& context : contexts_) {
         if (context->context != data.context || context->gone) continue;
@@ -145,8 +144,8 @@ class PcSampling final : public Source {
         if (destroyed) retire(*context);
       }
     } else {
-      if (destroyed) note_going(data.context);
-      sink.loss(LossSource::pc_sampling, 1, "samples of a context or module that was going");
+      if (destroyed) mark_destroyed(data.context);
+      sink.loss(LossSource::pc_sampling, 1, "samples of a destroyed context or unloaded module");
     }
     if (!destroyed && data.resourceDescriptor != nullptr) {
       modules_.forget(static_cast<const CUpti_ModuleResourceData*>(data.resourceDescriptor)->pCubin);
@@ -157,7 +156,7 @@ class PcSampling final : public Source {
     std::vector<std::uint64_t> gone;
     {
       const std::lock_guard lock(mutex_);
-      take_over();
+      apply_context_changes();
       gone = modules_.gone();
       for (const auto& context : contexts_) {
         fetch(*context, batch);
@@ -171,12 +170,12 @@ class PcSampling final : public Source {
   }
 
   void finish(EventSink& sink) override {
-    // CUPTI's threads have yet to look at the last of the samples.
+    // Lets CUPTI's threads read the last samples.
     usleep(2 * kWorkerSleepMs * 1000);
     {
       const std::unique_lock lock(mutex_, kPatience);
       if (!lock) return sink.loss(LossSource::pc_sampling, 1, "the last samples: CUPTI was busy");
-      take_over();
+      apply_context_changes();
       EventBatch batch(sink, kPatience.count() * kMillisecond);
       for (const auto& context : contexts_) {
         fetch(*context, batch);
@@ -189,7 +188,7 @@ class PcSampling final : public Source {
  private:
   using Contexts = std::vector<std::unique_ptr<SampledContext>>;
 
-  // Within the creation of a context: never behind a thread that fetches.
+  // Runs within the creation of a context, so it must not wait for the fetching thread.
   void begin(CUcontext context, EventSink& sink) {
     auto sampled = std::make_unique<SampledContext>();
     sampled->context = context;
@@ -197,57 +196,57 @@ class PcSampling final : public Source {
       return sink.loss(LossSource::pc_sampling, 1, "program counters not sampled: " + begun.error().message);
     }
     sampled->tally.begin = now_ns();
-    const std::lock_guard lock(news_mutex_);
+    const std::lock_guard lock(changes_mutex_);
     sink_ = &sink;
-    fresh_.push_back(std::move(sampled));
+    created_.push_back(std::move(sampled));
   }
 
-  // A context whose destruction found mutex_ taken.
-  void note_going(CUcontext context) {
-    const std::lock_guard lock(news_mutex_);
+  // For a context whose destruction could not lock mutex_.
+  void mark_destroyed(CUcontext context) {
+    const std::lock_guard lock(changes_mutex_);
     const auto fresh =
-        std::find_if(fresh_.begin(), fresh_.end(), [&](const auto& one) { return one->context == context; });
-    if (fresh == fresh_.end()) return going_.push_back(context);
+        std::find_if(created_.begin(), created_.end(), [&](const auto& one) { return one->context == context; });
+    if (fresh == created_.end()) return destroyed_.push_back(context);
     (*fresh)->gone = true;
   }
 
-  bool is_going(const SampledContext& context) {
-    const std::lock_guard lock(news_mutex_);
-    return std::find(going_.begin(), going_.end(), context.context) != going_.end();
+  bool is_destroyed(const SampledContext& context) {
+    const std::lock_guard lock(changes_mutex_);
+    return std::find(destroyed_.begin(), destroyed_.end(), context.context) != destroyed_.end();
   }
 
-  // With mutex_ held: what begin() and note_going() left. A context that is going is older than a fresh one at its
-  // place.
-  void take_over() {
-    const std::lock_guard lock(news_mutex_);
+  // Applies what begin() and mark_destroyed() noted; mutex_ is held. Destroyed contexts come first: a created context
+  // at the same address is newer.
+  void apply_context_changes() {
+    const std::lock_guard lock(changes_mutex_);
     for (const auto& context : contexts_) {
-      if (std::find(going_.begin(), going_.end(), context->context) != going_.end()) retire(*context);
+      if (std::find(destroyed_.begin(), destroyed_.end(), context->context) != destroyed_.end()) retire(*context);
     }
-    going_.clear();
-    for (auto& context : fresh_) contexts_.push_back(std::move(context));
-    fresh_.clear();
+    destroyed_.clear();
+    for (auto& context : created_) contexts_.push_back(std::move(context));
+    created_.clear();
   }
 
-  // Recording begins or ends: last(context, batch) with what was sampled until then.
-  template <class Last>
-  void want(bool wanted, Last&& last) {
+  // Starts or ends recording; calls last(context, batch) with the samples up to now.
+  template <class LastSamples>
+  void set_wanted(bool wanted, LastSamples&& last) {
     const std::unique_lock lock(mutex_, kPatience);
-    if (EventSink* const sink = sink_.load(); sink != nullptr) {  // else there was no context yet
+    if (EventSink* const sink = sink_.load(); sink != nullptr) {  // nullptr: no context yet
       if (lock) {
-        take_over();
+        apply_context_changes();
         EventBatch batch(*sink, kPatience.count() * kMillisecond);
         for (const auto& context : contexts_) {
           fetch(*context, batch);
           last(*context, batch);
         }
       } else {
-        sink->loss(LossSource::pc_sampling, 1, "samples from about when recording began or ended: CUPTI was busy");
+        sink->loss(LossSource::pc_sampling, 1, "samples near the start or end of recording: CUPTI was busy");
       }
     }
     wanted_.store(wanted, std::memory_order_relaxed);
   }
 
-  // CUPTI may still write to what it was given for the end.
+  // Keeps final_buffer, to which CUPTI may still write.
   static void retire(SampledContext& context) {
     context.gone = true;
     context.buffer.reset();
@@ -255,12 +254,12 @@ class PcSampling final : public Source {
 
   void remove_gone() {
     std::erase_if(contexts_, [this](const auto& context) {
-      if (context->gone) at_the_end_.push_back(std::move(context->at_the_end));
+      if (context->gone) retired_buffers_.push_back(std::move(context->final_buffer));
       return context->gone;
     });
   }
 
-  // All that is kept for modules that are gone.
+  // Removes everything stored for modules that are no longer loaded.
   void forget(const std::vector<std::uint64_t>& gone) {
     if (gone.empty()) return;
     modules_.drop(gone);
@@ -285,18 +284,19 @@ class PcSampling final : public Source {
     done = choose_reasons(context, api);
     if (done) done = configure(context, static_cast<int>(device), api);
     if (done) return done;
-    // No kernel can run in a context that is being created.
+    // Disabling is safe here: no kernel can run in a context that is being created.
     if (api.pc_sampling_disable != nullptr) {
       CUpti_PCSamplingDisableParams disable{};
       disable.size = CUpti_PCSamplingDisableParamsSize;
       disable.ctx = context.context;
       api.pc_sampling_disable(&disable);
     }
-    static_cast<void>(context.at_the_end.release());  // CUPTI may have it
+    static_cast<void>(context.final_buffer.release());  // leaked: CUPTI may use it
     return done;
   }
 
-  // Each reason comes twice; the second one counts only where no other warp of the scheduler could issue instead.
+  // CUPTI lists each reason twice. The second one, "_not_issued", counts only samples in which the scheduler could
+  // issue no warp.
   static Result<> choose_reasons(SampledContext& context, const CuptiApi& api) {
     std::size_t count = 0;
     CUpti_PCSamplingGetNumStallReasonsParams how_many{};
@@ -324,7 +324,7 @@ class PcSampling final : public Source {
       context.reasons.push_back(indexes[i]);
       context.reason_names.emplace(indexes[i], name.substr(kReasonPrefix.size()));
     }
-    return context.reasons.empty() ? unavailable("CUPTI names no stall reason that we know") : ok();
+    return context.reasons.empty() ? unavailable("CUPTI lists no known stall reason") : ok();
   }
 
   Result<> configure(SampledContext& context, int device, const CuptiApi& api) {
@@ -333,8 +333,8 @@ class PcSampling final : public Source {
     const auto clock_khz = static_cast<std::uint64_t>(device_attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
     context.period = sampling_period(budget_, std::max(sm_count, 1u), std::max<std::uint64_t>(clock_khz, 1) * 1000,
                                      static_cast<std::uint32_t>(std::max(device_count(), 1)));
-    context.at_the_end = std::make_unique<PcBuffer>(kPcsAtOnce, context.reasons.size());
-    context.buffer = std::make_unique<PcBuffer>(kPcsAtOnce, context.reasons.size());
+    context.final_buffer = std::make_unique<PcBuffer>(kPcsPerFetch, context.reasons.size());
+    context.buffer = std::make_unique<PcBuffer>(kPcsPerFetch, context.reasons.size());
 
     using Info = CUpti_PCSamplingConfigurationInfo;
     Info infos[5] = {};
@@ -347,7 +347,7 @@ class PcSampling final : public Source {
     infos[3].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN;
     infos[3].attributeData.workerThreadPeriodicSleepSpanData = {kWorkerSleepMs};
     infos[4].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
-    infos[4].attributeData.samplingDataBufferData = {&context.at_the_end->data()};
+    infos[4].attributeData.samplingDataBufferData = {&context.final_buffer->data()};
     CUpti_PCSamplingConfigurationInfoParams params{};
     params.size = CUpti_PCSamplingConfigurationInfoParamsSize;
     params.ctx = context.context;
@@ -357,7 +357,7 @@ class PcSampling final : public Source {
                       api.pc_sampling_set_configuration_attribute(&params));
   }
 
-  // What CUPTI has, into the tally. It does not wait for the GPU.
+  // Adds CUPTI's samples to the tally. Does not wait for the GPU.
   void fetch(SampledContext& context, EventBatch& batch) {
     if (context.gone) return;
     CUpti_PCSamplingData& data = context.buffer->data();
@@ -366,22 +366,22 @@ class PcSampling final : public Source {
     params.ctx = context.context;
     params.pcSamplingData = &data;
     do {
-      if (is_going(context)) return;
+      if (is_destroyed(context)) return;
       data.totalNumPcs = data.remainingNumPcs = 0;
       data.totalSamples = data.droppedSamples = data.nonUsrKernelsTotalSamples = 0;
       data.hardwareBufferFull = 0;
       const CUptiResult result = api_->pc_sampling_get_data(&params);
-      if (result != CUPTI_SUCCESS || data.hardwareBufferFull != 0) return tell_overflow(context, result, batch);
+      if (result != CUPTI_SUCCESS || data.hardwareBufferFull != 0) return report_overflow(context, result, batch);
       context.tally.samples += data.totalSamples;
       context.tally.dropped += data.droppedSamples;
       context.tally.foreign += data.nonUsrKernelsTotalSamples;
-      for (std::size_t i = 0; i < std::min(data.totalNumPcs, kPcsAtOnce); ++i) add(context.tally, data.pPcData[i]);
+      for (std::size_t i = 0; i < std::min(data.totalNumPcs, kPcsPerFetch); ++i) add(context.tally, data.pPcData[i]);
     } while (data.remainingNumPcs > 0);
   }
 
-  void tell_overflow(SampledContext& context, CUptiResult result, EventBatch& batch) {
-    if (std::exchange(context.overflow_told, true)) return;
-    std::string why = "no more program counters: CUPTI's buffer in the GPU overflowed; sample more rarely (" +
+  void report_overflow(SampledContext& context, CUptiResult result, EventBatch& batch) {
+    if (std::exchange(context.overflow_reported, true)) return;
+    std::string why = "no more program counters: CUPTI's hardware buffer overflowed; sample less often (" +
                       std::string(kPcSamplesVariable) + ")";
     if (const Result<> called = cupti_call(*api_, "cuptiPCSamplingGetData", result);
         !called && result != CUPTI_ERROR_OUT_OF_MEMORY) {
@@ -395,7 +395,7 @@ class PcSampling final : public Source {
   }
 
   void add(PcTally& tally, const CUpti_PCSamplingPCData& pc) {
-    // The name's memory may be shared with CUPTI's other records: it is left to them.
+    // Does not free the name: CUPTI's other records may share its memory.
     if (pc.functionName != nullptr) {
       functions_.try_emplace(function_key(pc.cubinCrc, pc.functionIndex),
                              SampledFunction{pc.functionName, pc.cubinCrc});
@@ -420,8 +420,9 @@ class PcSampling final : public Source {
       interval.foreign = tally.foreign;
       interval.period_cycles = std::uint64_t{1} << context.period;
       batch.write(interval);
-      if (tally.dropped > 0) batch.loss(LossSource::pc_sampling, tally.dropped, "the GPU had no room", context.device);
-      std::size_t lines_left = kLinesAtOnce;
+      if (tally.dropped > 0)
+        batch.loss(LossSource::pc_sampling, tally.dropped, "the GPU's buffer was full", context.device);
+      std::size_t lines_left = kLinesPerWrite;
       for (const auto& [key, samples] : tally.counts) write(context, key, samples, now, lines_left, batch);
     }
     tally.clear(now);
@@ -451,9 +452,9 @@ class PcSampling final : public Source {
   }
 
   const SourceLine& line_of(const PcKey& key, SampledFunction& function, std::size_t& lines_left) {
-    static const SourceLine& unknown = *new SourceLine;  // used until the very end
+    static const SourceLine& unknown = *new SourceLine;  // leaked: exit handlers use it
     const Modules::Bytes cubin = modules_.copy(key.module);
-    if (function.without_line >= kTriesWithoutLine || cubin->empty() ||
+    if (function.without_line >= kMaxLookupsWithoutLine || cubin->empty() ||
         api_->get_sass_to_source_correlation == nullptr) {
       return unknown;
     }
@@ -476,7 +477,7 @@ class PcSampling final : public Source {
       }
       function.has_line = true;
     } else if (!function.has_line) {
-      ++function.without_line;  // built without -lineinfo, it seems
+      ++function.without_line;  // probably built without -lineinfo
     }
     std::free(params.fileName);
     std::free(params.dirName);
@@ -487,17 +488,17 @@ class PcSampling final : public Source {
   std::atomic<bool> wanted_{false};
   Modules modules_;
   std::uint64_t budget_;
-  std::atomic<EventSink*> sink_{nullptr};  // from the first context on
+  std::atomic<EventSink*> sink_{nullptr};  // set by the first context
 
-  std::timed_mutex mutex_;  // guards what follows; held while CUPTI is asked for samples
+  std::timed_mutex mutex_;  // guards the members up to lines_; held while CUPTI fetches samples
   Contexts contexts_;
-  std::vector<std::unique_ptr<PcBuffer>> at_the_end_;  // of contexts that are gone
+  std::vector<std::unique_ptr<PcBuffer>> retired_buffers_;  // of contexts that are gone
   std::unordered_map<std::uint64_t, SampledFunction> functions_;
   std::unordered_map<PcKey, SourceLine, PcKeyHash> lines_;
 
-  std::mutex news_mutex_;  // guards what follows; taken after mutex_, held for moments
-  Contexts fresh_;
-  std::vector<CUcontext> going_;
+  std::mutex changes_mutex_;  // guards created_ and destroyed_; locked after mutex_, held briefly
+  Contexts created_;
+  std::vector<CUcontext> destroyed_;
 };
 
 }  // namespace

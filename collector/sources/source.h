@@ -1,5 +1,5 @@
-// A source: one group of CUPTI's records (or callbacks) and how they become events. To add one: a file here and a line
-// in sources/list.cpp.
+// A source translates one group of CUPTI's records (or callbacks) to events. To add one: a file here and a line in
+// sources/list.cpp.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace wicprof::collector {
 
-/// CUPTI as a source sees it. Both outlive the source.
+/// What a source needs to call CUPTI. Both members outlive the source.
 struct Cupti {
   const CuptiApi& api;
   CUpti_SubscriberHandle subscriber;
@@ -22,7 +22,7 @@ struct Cupti {
 
 class Source {
  public:
-  /// `name`: the source's word in WICPROF_TRACE. `kinds`: the records it takes.
+  /// `name`: the source's word in WICPROF_TRACE. `kinds`: the records that it handles.
   Source(std::string_view name, std::vector<CUpti_ActivityKind> kinds) : name_(name), kinds_(std::move(kinds)) {}
   virtual ~Source() = default;
   Source(const Source&) = delete;
@@ -31,40 +31,40 @@ class Source {
   std::string_view name() const { return name_; }
   std::span<const CUpti_ActivityKind> kinds() const { return kinds_; }
 
-  /// Once, within cuInit(), before all else: for what cannot begin later.
+  /// Called once, within cuInit(), before all other functions: for setup that cannot happen later.
   virtual Result<> prepare(const Cupti& cupti);
 
-  /// From now on records are wanted, within cuInit() or later; and no longer. The first error ends it; what was enabled
-  /// before stays so.
+  /// Start and stop recording; called within cuInit() or later. enable() stops at the first error and leaves enabled
+  /// what it enabled before.
   virtual Result<> enable(const Cupti& cupti);
   virtual void disable(const Cupti& cupti);
 
-  /// Once, when the program has its first context: what CUPTI takes only then. On a thread that holds none of the
-  /// driver's locks.
+  /// Called once, after the program has created its first context: for setup that CUPTI accepts only then. On a thread
+  /// that holds none of the driver's locks.
   virtual Result<> context_created(const Cupti& cupti);
 
-  /// Once, when there is a context and before the first record is read: what events will refer to. Any thread, perhaps
-  /// within the driver.
+  /// Called once, after the first context and before the first record: writes what later events refer to. Any thread,
+  /// perhaps within the driver.
   virtual void declare(EventBatch& batch);
 
-  /// A record of one of kinds(). False: it says nothing usable, and is counted. One buffer at a time.
+  /// Handles a record of one of kinds(). False: the record is unusable, and the caller counts it. One buffer at a time.
   virtual bool record(const CUpti_Activity& record, EventBatch& batch);
 
-  /// Behind the last record of a buffer.
+  /// Called after the last record of a buffer.
   virtual void end_of_buffer(EventBatch& batch);
 
-  /// A callback that this source enabled. Any thread of the program; no lock is held.
+  /// A callback, perhaps one that another source enabled. Any thread of the program; no lock is held.
   virtual void callback(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& data,
                         EventSink& sink);
 
-  /// Something of the resource domain whose callback this source enabled; on the program's thread that does it, within
-  /// the driver.
+  /// A callback of the resource domain, perhaps one that another source enabled; on the calling thread of the program,
+  /// within the driver.
   virtual void resource(CUpti_CallbackId id, const CUpti_ResourceData& data, EventSink& sink);
 
-  /// Again and again (Environment::flush_ms) once there is a context; on a thread of our own.
+  /// Called every Environment::flush_ms after the first context, on the collector's own thread.
   virtual void tick(EventBatch& batch);
 
-  /// The last call: what is still open.
+  /// The last call: writes what is still open.
   virtual void finish(EventSink& sink);
 
  private:

@@ -1,4 +1,4 @@
-// Synchronizations: threads and streams that wait for a stream, an event or a context.
+// Synchronizations: threads and streams waiting for a stream, an event or a context.
 #include "collector/sources/list.h"
 #include "collector/translate/translate.h"
 
@@ -13,8 +13,8 @@ class Syncs final : public Source {
   Result<> enable(const Cupti& cupti) override {
     layouts_ = layouts_of(cupti.api.version);
     if (Result<> enabled = Source::enable(cupti); !enabled) return enabled;
-    // A query that finds the work undone makes a record as well. It stands among the calls already, and a thread that
-    // polls makes them by the million. An older CUPTI has none of them, or cannot leave them out.
+    // Excludes queries that find their work unfinished: the calls contain them already, and a polling thread makes
+    // millions. An older CUPTI has no records of queries, or cannot exclude them.
     if (cupti.api.activity_enable_all_sync_records != nullptr) cupti.api.activity_enable_all_sync_records(0);
     return ok();
   }

@@ -1,4 +1,4 @@
-// Managed memory: page faults, migrations, thrashing, with addresses.
+// Managed memory: page faults, migrations and thrashing, with addresses.
 #include <iterator>
 #include <mutex>
 
@@ -24,8 +24,8 @@ class Uvm final : public Source {
  public:
   Uvm() : Source("uvm", {CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER}) {}
 
-  // CUPTI takes the counters only once the driver is up, and within cuInit() it is not. The first allocation of managed
-  // memory is heard so that nobody has touched any when they are on.
+  // CUPTI accepts the counters only after cuInit(). enable() therefore subscribes to allocations of managed memory: the
+  // counters are on before the program touches any.
   Result<> prepare(const Cupti& cupti) override {
     layouts_ = layouts_of(cupti.api.version);
     return ok();
@@ -55,9 +55,9 @@ class Uvm final : public Source {
   }
 
   Result<> context_created(const Cupti& cupti) override {
-    if (cupti.api.activity_configure_unified_memory_counter == nullptr) return ok();  // said already
+    if (cupti.api.activity_configure_unified_memory_counter == nullptr) return ok();  // enable() has reported it
     Result<> done = configure(cupti.api, std::size(kCounters));
-    // The last kind is younger than the others.
+    // An older CUPTI lacks the last kind.
     if (!done) done = configure(cupti.api, std::size(kCounters) - 1);
     if (!done) return done;
     const std::lock_guard lock(mutex_);
@@ -85,7 +85,7 @@ class Uvm final : public Source {
   }
 
   Layouts layouts_;
-  std::mutex mutex_;  // recording may begin and end while the first context is told of
+  std::mutex mutex_;  // recording may begin and end during context_created()
   bool on_ = false;
   bool configured_ = false;
 };

@@ -39,12 +39,12 @@ NvtxRanges::Outcome NvtxRanges::add(const MarkerRecord& record, NamedRange* out)
   if (!usable_times(record.timestamp, record.timestamp)) return Outcome::unusable;
   const auto flags = raw(record, &MarkerRecord::flags);
   if (flags & CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS) {
-    dress(record.id, marks_.emplace_back(record.id, start_of(record, NvtxKind::mark)).second);
+    apply_pending(record.id, marks_.emplace_back(record.id, start_of(record, NvtxKind::mark)).second);
     return Outcome::mark;
   }
   if (flags & CUPTI_ACTIVITY_FLAG_MARKER_START) {
     if (open_.size() >= max_open_) return Outcome::unusable;
-    dress(record.id, open_.insert_or_assign(record.id, start_of(record, NvtxKind::range)).first->second);
+    apply_pending(record.id, open_.insert_or_assign(record.id, start_of(record, NvtxKind::range)).first->second);
     return Outcome::opened;
   }
   if (flags & CUPTI_ACTIVITY_FLAG_MARKER_END) {
@@ -58,27 +58,27 @@ NvtxRanges::Outcome NvtxRanges::add(const MarkerRecord& record, NamedRange* out)
 }
 
 void NvtxRanges::add(const MarkerDataRecord& record) {
-  Look look;
-  look.has_colour = (raw(record, &MarkerDataRecord::flags) & CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB) != 0;
-  look.colour = look.has_colour ? record.color : 0;
-  look.category = record.category;
-  if (const auto open = open_.find(record.id); open != open_.end()) return apply(look, open->second);
-  for (std::size_t i = marks_.size(); i > 0 && marks_.size() - i < kMarksBack; --i) {
-    if (marks_[i - 1].first == record.id) return apply(look, marks_[i - 1].second);
+  MarkerAttributes attributes;
+  attributes.has_colour = (raw(record, &MarkerDataRecord::flags) & CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB) != 0;
+  attributes.colour = attributes.has_colour ? record.color : 0;
+  attributes.category = record.category;
+  if (const auto open = open_.find(record.id); open != open_.end()) return apply(attributes, open->second);
+  for (std::size_t i = marks_.size(); i > 0 && marks_.size() - i < kMaxMarksBack; --i) {
+    if (marks_[i - 1].first == record.id) return apply(attributes, marks_[i - 1].second);
   }
-  if (looks_.size() >= kMostLooks) looks_.clear();  // of markers that never came
-  looks_.insert_or_assign(record.id, look);
+  if (pending_.size() >= kMaxPending) pending_.clear();  // their markers never arrived
+  pending_.insert_or_assign(record.id, attributes);
 }
 
-void NvtxRanges::apply(const Look& look, NamedRange& range) {
-  range.has_colour = look.has_colour;
-  range.colour = look.colour;
-  range.category = look.category;
+void NvtxRanges::apply(const MarkerAttributes& attributes, NamedRange& range) {
+  range.has_colour = attributes.has_colour;
+  range.colour = attributes.colour;
+  range.category = attributes.category;
 }
 
-void NvtxRanges::dress(std::uint32_t id, NamedRange& range) {
-  if (looks_.empty()) return;
-  if (const auto look = looks_.extract(id)) apply(look.mapped(), range);
+void NvtxRanges::apply_pending(std::uint32_t id, NamedRange& range) {
+  if (pending_.empty()) return;
+  if (const auto attributes = pending_.extract(id)) apply(attributes.mapped(), range);
 }
 
 std::vector<NamedRange> NvtxRanges::take_marks() {

@@ -1,5 +1,5 @@
-// Joins CUPTI's start and end markers to NVTX ranges, and both to their colours and categories, which come as records
-// of their own.
+// Joins CUPTI's start and end markers to NVTX ranges, and adds colours and categories, which arrive as separate
+// records.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace wicprof::collector {
 
-/// A range or mark with its names still as text. `domain` is empty for the default domain.
+/// A range or mark with its names as text. `domain` is empty for the default domain.
 struct NamedRange {
   std::string name;
   std::string domain;
@@ -32,43 +32,42 @@ struct NamedRange {
 /// One thread at a time.
 class NvtxRanges {
  public:
-  /// At most `max_open` ranges are kept open; further ones are lost, and said to be.
+  /// At most `max_open` ranges are open at a time; add() reports further ones as unusable.
   explicit NvtxRanges(std::size_t max_open = 65'536) : max_open_(max_open) {}
 
   enum class Outcome {
-    complete,  ///< `*out` is a range that has just ended
-    opened,    ///< its end is to come
-    mark,      ///< take_marks() gives it
-    unusable,  ///< no time, no known flag, an end without its start, or too many open ones
+    complete,  ///< a range ended, and is in `*out`
+    opened,    ///< a range began
+    mark,      ///< take_marks() will return it
+    unusable,  ///< no time, no known flag, an end without a start, or too many open ranges
   };
   Outcome add(const MarkerRecord& record, NamedRange* out);
 
-  /// Colour and category of the range or mark with the same id, which may come before or after it.
+  /// Adds colour and category of the range or mark with the same id. The record may arrive before or after its marker.
   void add(const MarkerDataRecord& record);
 
-  /// The marks since the last call: by the end of a buffer what belongs to them has come.
+  /// The marks since the last call. Call it at the end of a buffer, when their colours have arrived.
   std::vector<NamedRange> take_marks();
 
-  /// The ranges that are still open, each ended at `at`, which is when recording stops, and the marks that nobody took;
-  /// ordered by start.
+  /// The open ranges, ended at `at` (the time when recording stops), and the remaining marks; ordered by start.
   std::vector<NamedRange> close_all(TimeNs at);
 
  private:
-  struct Look {
+  struct MarkerAttributes {
     bool has_colour = false;
     std::uint32_t colour = 0;
     std::uint32_t category = 0;
   };
-  static void apply(const Look& look, NamedRange& range);
-  void dress(std::uint32_t id, NamedRange& range);
+  static void apply(const MarkerAttributes& attributes, NamedRange& range);
+  void apply_pending(std::uint32_t id, NamedRange& range);
 
-  static constexpr std::size_t kMostLooks = 1'024;
-  static constexpr std::size_t kMarksBack = 64;  // how far behind its mark a colour may come
+  static constexpr std::size_t kMaxPending = 1'024;
+  static constexpr std::size_t kMaxMarksBack = 64;  // how many marks later a colour may arrive
 
   std::size_t max_open_;
-  std::vector<std::pair<std::uint32_t, NamedRange>> marks_;  // with their marker ids
-  std::unordered_map<std::uint32_t, Look> looks_;            // by marker id; they came before their markers
-  std::unordered_map<std::uint32_t, NamedRange> open_;       // by marker id
+  std::vector<std::pair<std::uint32_t, NamedRange>> marks_;      // with their marker ids
+  std::unordered_map<std::uint32_t, MarkerAttributes> pending_;  // by marker id; they arrived before their markers
+  std::unordered_map<std::uint32_t, NamedRange> open_;           // by marker id
 };
 
 }  // namespace wicprof::collector

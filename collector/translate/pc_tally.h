@@ -1,4 +1,4 @@
-// Samples added up until they are worth a row.
+// Sums program counter samples over an interval, so that the trace needs one row per sum.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,21 @@
 
 namespace wicprof::collector {
 
-/// One program counter with one stall reason.
+/// One program counter combined with one stall reason.
 struct PcKey {
   std::uint64_t module = 0;
   std::uint64_t pc_offset = 0;
-  std::uint32_t function = 0;  ///< its index in the module
-  std::uint32_t reason = 0;    ///< CUPTI's index
+  std::uint32_t function = 0;  ///< CUPTI's index within the module
+  std::uint32_t reason = 0;    ///< CUPTI's index of the stall reason
   bool operator==(const PcKey&) const = default;
 };
 
-/// What is known of a function that was sampled.
+/// A function with samples.
 struct SampledFunction {
   std::string symbol;
   std::uint64_t module = 0;
-  bool has_line = false;           ///< one of its program counters has a source line
-  std::uint32_t without_line = 0;  ///< program counters looked up in vain before that
+  bool has_line = false;           ///< a source line was found for one of its program counters
+  std::uint32_t without_line = 0;  ///< program counters without a source line, counted until has_line
 };
 
 struct PcKeyHash {
@@ -36,7 +36,7 @@ struct PcKeyHash {
   }
 };
 
-/// Samples of one context in one interval. One thread at a time.
+/// The samples of one context in one interval. One thread at a time.
 struct PcTally {
   TimeNs begin = 0;
   std::uint64_t samples = 0, dropped = 0, foreign = 0;

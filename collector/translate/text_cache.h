@@ -1,4 +1,4 @@
-// The numbers of texts that CUPTI hands out again and again: no lock and no hashing for those seen before.
+// The ids of texts that CUPTI delivers repeatedly; known texts need neither a lock nor hashing of the text.
 #pragma once
 
 #include <array>
@@ -10,18 +10,18 @@
 
 namespace wicprof::collector {
 
-/// One thread at a time, one sink.
+/// One thread at a time; one sink per cache.
 class TextCache {
  public:
-  /// The number of readable(text); 0 for nullptr. Texts are found by where they lie, and compared: CUPTI keeps a
-  /// kernel's name at one place, but another module's may come to lie there later.
+  /// The id of readable(text); 0 for nullptr. Finds a text by its address and then compares the characters: CUPTI keeps
+  /// a kernel's name at one address, but after a module is unloaded another name may occupy that address.
   template <class Readable>
   TextId find(const char* text, EventBatch& batch, Readable&& readable) {
     if (text == nullptr) return 0;
     Entry& entry = entries_[slot(text)];
     if (entry.at == text && entry.copy == text) return entry.id;
     const TextId id = batch.text(readable(text));
-    if (id != 0) {  // else the ring had no room: the next time may be luckier
+    if (id != 0) {  // 0: the ring was full, so the next find() tries again
       entry.at = text;
       entry.copy = text;
       entry.id = id;

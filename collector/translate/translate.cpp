@@ -13,11 +13,11 @@ bool usable_device(std::uint32_t id) { return id < static_cast<std::uint32_t>(kS
 
 DeviceId device_of(std::uint32_t id) { return cuda_device(static_cast<int>(id)); }
 
-// The same bit for copies and for memsets.
+// The same bit for copies and memsets.
 constexpr unsigned kAsynchronous = CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC;
 static_assert(kAsynchronous == CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC);
 
-// Sizes that CUPTI counts as int.
+// For sizes that CUPTI stores as int.
 std::uint32_t at_least_zero(std::int32_t value) { return static_cast<std::uint32_t>(std::max(value, 0)); }
 
 CopyKind copy_kind(std::uint8_t kind) {
@@ -76,13 +76,13 @@ SyncKind sync_kind(std::uint32_t type) {
   }
 }
 
-// Of 64 bits, but "none" is all ones in 32 of them.
+// Ids have 64 bits, but CUPTI may mark "none" with 32 one bits.
 std::uint64_t event_sync(std::uint64_t id) {
   return id == CUPTI_SYNCHRONIZATION_INVALID_VALUE || id == ~std::uint64_t{0} ? 0 : id;
 }
 
-// The first of the processors that a set names; the host where it names none of the GPUs.
-DeviceId first_of(const UvmRecord& record, const Layouts& layouts) {
+// The first GPU in the record's set of processors; the host if the set contains no GPU.
+DeviceId first_processor(const UvmRecord& record, const Layouts& layouts) {
   if (!layouts.processors)
     return record.srcId == 0 ? kHostDevice : device_of(static_cast<std::uint32_t>(std::countr_zero(record.srcId)));
   for (std::uint32_t word = 0; word < std::size(record.processors); ++word) {
@@ -92,10 +92,10 @@ DeviceId first_of(const UvmRecord& record, const Layouts& layouts) {
   return kHostDevice;
 }
 
-// CUPTI has a number for the CPU, too, and it is none of a GPU.
+// CUPTI's number for the CPU is outside the range of device numbers.
 DeviceId processor_of(std::uint32_t id) { return usable_device(id) ? device_of(id) : kHostDevice; }
 
-// What the three records of copying have under the same names.
+// The fields that the three kinds of copy records share.
 template <class Record>
 CopyEvent copy_event(const Record& record, CopyKind kind) {
   CopyEvent event = make_event<CopyEvent>();
@@ -368,7 +368,7 @@ std::string_view uvm_cause(const UvmRecord& record) {
 
 std::optional<UvmEvent> translate(const UvmRecord& record, const Layouts& layouts, TextId cause) {
   UvmEvent event = make_event<UvmEvent>();
-  std::uint64_t end = record.start;  // where the kind is an instant, the record's own says nothing
+  std::uint64_t end = record.start;  // record.end is meaningless for kinds without a duration
   event.count = 1;
   switch (raw(record, &UvmRecord::counterKind)) {
     case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT:
@@ -405,7 +405,7 @@ std::optional<UvmEvent> translate(const UvmRecord& record, const Layouts& layout
     case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING:
       event.kind = UvmKind::thrashing;
       event.device = event.peer_device =
-          (record.flags & CUPTI_ACTIVITY_FLAG_THRASHING_IN_CPU) != 0 ? kHostDevice : first_of(record, layouts);
+          (record.flags & CUPTI_ACTIVITY_FLAG_THRASHING_IN_CPU) != 0 ? kHostDevice : first_processor(record, layouts);
       event.bytes = record.value;
       break;
     case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING:

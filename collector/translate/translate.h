@@ -1,7 +1,7 @@
-// From one record of CUPTI to one event. Pure: names come in as numbers, nothing goes out but the event.
+// Translates one CUPTI record to one event. Pure functions: texts are passed as ids, and the event is the only result.
 //
-// Nothing comes back for a record that says nothing usable: no times (CUPTI gives 0 where it could not collect them,
-// and for a kernel that still ran when its buffer had to be handed over) or a device number that cannot be.
+// The result is empty for an unusable record: one without times (CUPTI writes 0 if it could not collect them, and for a
+// kernel still running when its buffer was delivered) or with an impossible device number.
 #pragma once
 
 #include <optional>
@@ -31,7 +31,7 @@ struct DeviceTexts {
   TextId name = 0;
   TextId uuid = 0;
 };
-/// What the record does not say, and the driver does.
+/// Attributes that the driver knows and the record lacks.
 struct DeviceAttributes {
   bool host_native_atomics = false;
   std::uint32_t reserved_shared_bytes_per_block = 0;
@@ -40,18 +40,18 @@ std::optional<DeviceEvent> translate(const DeviceRecord& record, const DeviceTex
                                      const DeviceAttributes& more);
 
 std::optional<SyncEvent> translate(const SyncRecord& record, const Layouts& layouts);
-/// `now`: a time of the device that is later is on some other clock, and is left out.
+/// `now`: the translation omits a device time later than this, because such a time is from another clock.
 std::optional<CudaEventEvent> translate(const CudaEventRecord& record, const Layouts& layouts, TimeNs now);
 std::optional<GraphEvent> translate(const GraphRecord& record);
-/// `what`: the number of the text that overhead_name() has for it.
+/// `what`: the id of the text overhead_name(kind).
 std::optional<OverheadEvent> translate(const OverheadRecord& record, const Layouts& layouts, TextId what);
 std::string_view overhead_name(std::uint32_t kind);
-/// `cause`: the number of the text uvm_cause(record).
+/// `cause`: the id of the text uvm_cause(record).
 std::optional<UvmEvent> translate(const UvmRecord& record, const Layouts& layouts, TextId cause);
-/// Why memory migrated or was mapped, or how a fault touched it; empty where CUPTI does not say.
+/// The reason for a migration or mapping, or the access that faulted; empty if CUPTI does not report it.
 std::string_view uvm_cause(const UvmRecord& record);
 
-/// Whether both are known and in order.
+/// Whether both times are known and in order.
 bool usable_times(std::uint64_t start_ns, std::uint64_t end_ns);
 
 }  // namespace wicprof::collector

@@ -60,7 +60,7 @@ TEST(NvtxRanges, AMarkIsAnInstant) {
   EXPECT_TRUE(ranges.take_marks().empty());
 }
 
-MarkerDataRecord look(std::uint32_t id, std::uint32_t colour, std::uint32_t category, bool coloured = true) {
+MarkerDataRecord attributes(std::uint32_t id, std::uint32_t colour, std::uint32_t category, bool coloured = true) {
   MarkerDataRecord record{};
   record.kind = CUPTI_ACTIVITY_KIND_MARKER_DATA;
   record.flags = coloured ? CUPTI_ACTIVITY_FLAG_MARKER_COLOR_ARGB : CUPTI_ACTIVITY_FLAG_MARKER_COLOR_NONE;
@@ -74,12 +74,12 @@ TEST(NvtxRanges, ColourAndCategoryComeBeforeOrAfterTheMarker) {
   NvtxRanges ranges;
   NamedRange out;
   ranges.add(marker(kStart, 1, 100, "after"), &out);
-  ranges.add(look(1, 0xff00ff00, 5));
-  ranges.add(look(2, 0xffff0000, 6));
+  ranges.add(attributes(1, 0xff00ff00, 5));
+  ranges.add(attributes(2, 0xffff0000, 6));
   ranges.add(marker(kStart, 2, 110, "before"), &out);
   ranges.add(marker(kMark, 3, 120, "mark, after"), &out);
-  ranges.add(look(3, 0, 7, false));
-  ranges.add(look(4, 0xff0000ff, 0));
+  ranges.add(attributes(3, 0, 7, false));
+  ranges.add(attributes(4, 0xff0000ff, 0));
   ranges.add(marker(kMark, 4, 130, "mark, before"), &out);
   ASSERT_EQ(ranges.add(marker(kEnd, 1, 200), &out), Outcome::complete);
   const NvtxEvent event = out.event(1, 0);
@@ -100,8 +100,8 @@ TEST(NvtxRanges, ColourAndCategoryComeBeforeOrAfterTheMarker) {
 TEST(NvtxRanges, ColoursOfMarkersThatNeverComeAreBounded) {
   NvtxRanges ranges;
   NamedRange out;
-  for (std::uint32_t id = 1; id < 100'000; ++id) ranges.add(look(id, id, id));
-  ranges.add(look(100'000, 9, 9));
+  for (std::uint32_t id = 1; id < 100'000; ++id) ranges.add(attributes(id, id, id));
+  ranges.add(attributes(100'000, 9, 9));
   ranges.add(marker(kStart, 100'000, 1, "r"), &out);
   ASSERT_EQ(ranges.add(marker(kEnd, 100'000, 2), &out), Outcome::complete);
   EXPECT_EQ(out.colour, 9u);
