@@ -12,20 +12,20 @@ namespace {
 
 using Lists = std::vector<std::vector<TimeNs>>;
 
-/// Each resample looks at every value: so many of them keep a comparison of any length within about a second.
-constexpr std::size_t kMostValues = 20'000;
+/// Every resample reads every value; this limit keeps a comparison of any length within about a second.
+constexpr std::size_t kMaxValues = 20'000;
 
-/// Blocks of neighbouring iterations, each of which a resample draws as one, segment by segment.
+/// The blocks of neighbouring values that a resample draws as units, by segment.
 struct Blocked {
   std::vector<std::pair<TimeNs, std::uint32_t>> sorted;  // (duration, block), by duration
   std::uint32_t blocks = 0;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> segments;  // first block, how many
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> segments;  // first block, number of blocks
 };
 
-/// Every so-manieth block of each segment, where there are more values than a resample can look at: the interval is
-/// then wider than it need be, never narrower.
+/// Keeps every n-th block of each segment if there are more than kMaxValues values. This widens the interval and never
+/// narrows it.
 void thin(Blocked& blocked) {
-  const std::size_t every = (blocked.sorted.size() + kMostValues - 1) / kMostValues;
+  const std::size_t every = (blocked.sorted.size() + kMaxValues - 1) / kMaxValues;
   if (every <= 1) return;
   constexpr std::uint32_t kGone = 0xffffffffu;
   std::vector<std::uint32_t> renumbered(blocked.blocks, kGone);
@@ -44,7 +44,7 @@ void thin(Blocked& blocked) {
 Blocked blocks_of(const Lists& lists) {
   std::size_t total = 0;
   for (const auto& list : lists) total += list.size();
-  // The cube root of the number of values is the usual length of a block for a bootstrap of neighbours that depend.
+  // The usual block length for a bootstrap of correlated neighbours: the cube root of the number of values.
   const auto length = static_cast<std::size_t>(std::max(1.0, std::floor(std::cbrt(static_cast<double>(total)))));
   Blocked blocked;
   blocked.sorted.reserve(total);
@@ -61,8 +61,8 @@ Blocked blocks_of(const Lists& lists) {
   return blocked;
 }
 
-/// The median of one resample: as many segments as there are, drawn with replacement, and as many blocks in each. A
-/// mode that was on several times then answers also for how one such time differs from the next.
+/// The median of one resample: draws, with replacement, as many segments as there are, and from each as many blocks as
+/// it has. So the interval also covers differences between several periods of the same mode.
 double resampled_median(const Blocked& blocked, std::vector<std::uint32_t>& weight, std::vector<std::uint32_t>& size,
                         std::mt19937_64& random) {
   std::fill(weight.begin(), weight.end(), 0);

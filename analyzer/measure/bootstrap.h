@@ -1,4 +1,4 @@
-// A ratio of medians with an interval, and what it says.
+// A ratio of medians with a confidence interval, and the verdict on it.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace wicprof::analyzer {
 
-/// How many times as fast the second side is as the first: the ratio of the median times.
+/// How many times faster the second side is: median time of the first side / median time of the second.
 struct Speedup {
   double value = 1, low = 1, high = 1;  ///< low and high: a 95 % bootstrap interval
 };
@@ -19,8 +19,8 @@ enum class Verdict { improvement, regression, no_change, inconclusive };
 /// "improvement", "regression", "no change" and "inconclusive".
 std::string_view verdict_name(Verdict verdict);
 
-/// A change counts when the point is beyond the tolerance and the interval excludes 1; no change, when the whole
-/// interval lies within the tolerance.
+/// Improvement or regression: the value exceeds the tolerance and the interval excludes 1. No change: the whole
+/// interval is within the tolerance. Inconclusive otherwise.
 Verdict judge(const Speedup& speedup, double tolerance);
 
 struct BootstrapOptions {
@@ -28,10 +28,10 @@ struct BootstrapOptions {
   std::uint64_t seed = 1;
 };
 
-/// A seeded block bootstrap of median(before) / median(after), by percentiles of the resamples' ratios. Each inner list
-/// is one segment, in order of time. Segments are drawn first and blocks of neighbours within them, since values of one
-/// segment, and neighbours all the more, resemble each other; a block has as many values as the cube root of all. Of
-/// more than 20,000 values only every so-manieth block is resampled. 1 where a side is empty.
+/// A seeded block bootstrap of median(before) / median(after); the interval is from percentiles of the resamples'
+/// ratios. Each inner list is one segment, in order of time. A resample draws segments, then blocks of neighbouring
+/// values within them, because values of one segment are correlated, and neighbours even more. The block length is the
+/// cube root of the number of values. Beyond 20,000 values, only every n-th block takes part. 1 if a side is empty.
 Speedup bootstrap_ratio(const std::vector<std::vector<TimeNs>>& before, const std::vector<std::vector<TimeNs>>& after,
                         const BootstrapOptions& options);
 

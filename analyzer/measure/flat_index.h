@@ -1,4 +1,4 @@
-// Numbers keys in the order in which they first come: a hash table for millions of look-ups of few distinct keys.
+// Numbers keys in order of first appearance: a hash table for millions of lookups of few distinct keys.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace wicprof::analyzer {
 
-/// Open addressing with linear probing. Not for threads.
+/// Open addressing with linear probing. One thread at a time.
 class FlatIndex {
  public:
   static constexpr std::uint32_t kNone = ~0u;
 
   FlatIndex() : cells_(kFirstSize) {}
 
-  /// Makes room for so many keys.
+  /// Allocates space for this many keys.
   void reserve(std::size_t keys) {
     while (2 * cells_.size() < 3 * keys) grow();
   }
@@ -30,7 +30,7 @@ class FlatIndex {
     return number;
   }
 
-  /// kNone for a key that never came.
+  /// The key's number; kNone for an unknown key.
   std::uint32_t find(std::uint64_t key) const { return cells_[place_of(key)].number; }
 
   std::uint32_t size() const { return size_; }
@@ -42,7 +42,7 @@ class FlatIndex {
   };
   static constexpr std::size_t kFirstSize = 64;
 
-  /// Keys that follow each other, as they mostly come, share a line of the cache: four cells have 64 bytes.
+  /// Consecutive keys, which usually follow each other, share a cache line: four cells have 64 bytes.
   std::size_t place_of(std::uint64_t key) const {
     std::uint64_t hash = (key >> 2) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 32;

@@ -35,7 +35,7 @@ TimeNs covered(std::vector<Interval> intervals) {
   return total;
 }
 
-std::uint32_t max_at_once(const std::vector<Interval>& intervals) {
+std::uint32_t max_concurrent(const std::vector<Interval>& intervals) {
   std::vector<TimeNs> begins, ends;
   begins.reserve(intervals.size());
   ends.reserve(intervals.size());
@@ -47,7 +47,7 @@ std::uint32_t max_at_once(const std::vector<Interval>& intervals) {
   sort_times(ends);
   std::size_t over = 0, most = 0;
   for (std::size_t begun = 0; begun < begins.size(); ++begun) {
-    while (ends[over] <= begins[begun]) ++over;  // one that ends as another begins does not overlap it
+    while (ends[over] <= begins[begun]) ++over;  // an interval that ends when another begins does not overlap it
     most = std::max(most, begun + 1 - over);
   }
   return static_cast<std::uint32_t>(most);

@@ -1,4 +1,4 @@
-// The few statistics that every analysis shares.
+// Statistics that all analyses share.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace wicprof::analyzer {
 
-/// The nearest-rank percentile: the smallest value with at least `percent` of all values at or below it. 0 for no
-/// values.
+/// The nearest-rank percentile: the smallest value with at least `percent` per cent of all values at or below it. 0 for
+/// an empty list.
 TimeNs percentile(std::vector<TimeNs> values, double percent);
-/// The same, without a copy: puts the values in another order.
+/// Like percentile(), but without a copy: reorders the values.
 TimeNs percentile_in_place(std::vector<TimeNs>& values, double percent);
 
-/// A stretch of time, from begin up to but not including end.
+/// The time interval [begin, end).
 struct Interval {
   TimeNs begin = 0, end = 0;
 };
 
-/// The length of the union.
+/// The length of the intervals' union, in ns.
 TimeNs covered(std::vector<Interval> intervals);
 
-/// The most intervals that hold at one time. One without length counts as one nanosecond long.
-std::uint32_t max_at_once(const std::vector<Interval>& intervals);
+/// The largest number of intervals that overlap at one time. An empty interval counts as 1 ns long.
+std::uint32_t max_concurrent(const std::vector<Interval>& intervals);
 
 }  // namespace wicprof::analyzer

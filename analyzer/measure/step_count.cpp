@@ -7,7 +7,7 @@ namespace wicprof::analyzer {
 
 namespace {
 
-/// Moves each time to where it belongs; false, with the rest as it was, when that takes too many moves.
+/// Insertion sort. False: stopped because it took too many moves; the times are then partly sorted.
 bool insert_nearby(std::vector<TimeNs>& times) {
   std::size_t moves = 0;
   const std::size_t most = 8 * times.size();
@@ -31,7 +31,7 @@ void sort_times(std::vector<TimeNs>& times) {
     std::sort(times.begin(), times.end());
     return;
   }
-  // By 11 bits at a time, the lowest first; as many rounds as the differences have bits.
+  // Radix sort by 11 bits at a time, lowest bits first; covers as many bits as the range of times has.
   constexpr int kBits = 11;
   constexpr std::uint64_t kMask = (1u << kBits) - 1;
   const auto [least, most] = std::minmax_element(times.begin(), times.end());
@@ -68,7 +68,7 @@ void StepCount::step(TimeNs time, std::int32_t change) {
   at_.push_back(time);
   count_.push_back(now);
   before_.push_back(before);
-  most_ = std::max(most_, static_cast<std::uint32_t>(std::max(now, 0)));
+  max_ = std::max(max_, static_cast<std::uint32_t>(std::max(now, 0)));
 }
 
 void StepCount::reserve(std::size_t steps) {
@@ -124,11 +124,11 @@ std::int64_t StepCount::at(TimeNs time) const {
   return after == at_.begin() ? 0 : count_[static_cast<std::size_t>(after - at_.begin()) - 1];
 }
 
-StepCount::Sums StepCount::upto(TimeNs time) const {
-  return upto(time, static_cast<std::size_t>(std::upper_bound(at_.begin(), at_.end(), time) - at_.begin()));
+StepCount::Sums StepCount::sum_until(TimeNs time) const {
+  return sum_until(time, static_cast<std::size_t>(std::upper_bound(at_.begin(), at_.end(), time) - at_.begin()));
 }
 
-StepCount::Sums StepCount::upto(TimeNs time, std::size_t after) const {
+StepCount::Sums StepCount::sum_until(TimeNs time, std::size_t after) const {
   if (after == 0) return {};
   const std::size_t i = after - 1;
   const auto length = static_cast<double>(time - at_[i]);
@@ -137,7 +137,7 @@ StepCount::Sums StepCount::upto(TimeNs time, std::size_t after) const {
 
 namespace {
 
-/// The first place from `at` on whose time is later; near ones are found soonest.
+/// The index of the first time later than `time`, at or after index `at`. Galloping search: fast for near results.
 std::size_t first_after(const std::vector<TimeNs>& times, std::size_t at, TimeNs time) {
   std::size_t low = at, stride = 1;
   while (low < times.size() && times[low] <= time) {
@@ -152,27 +152,27 @@ std::size_t first_after(const std::vector<TimeNs>& times, std::size_t at, TimeNs
 
 }  // namespace
 
-StepCount::Where StepCount::count_ns_where(const StepCount& a, const StepCount& b) const {
+StepCount::CoveredCount StepCount::count_ns_while(const StepCount& a, const StepCount& b) const {
   const StepCount* others[] = {&a, &b};
   std::size_t next[] = {0, 0};
-  Where sum;
+  CoveredCount sum;
   for (std::size_t i = 0; i + 1 < at_.size(); ++i) {
     if (count_[i] == 0) continue;
     TimeNs from = at_[i];
     while (from < at_[i + 1]) {
-      TimeNs upto = at_[i + 1];
+      TimeNs until = at_[i + 1];
       bool any[] = {false, false};
       for (const int o : {0, 1}) {
         const StepCount& other = *others[o];
         std::size_t& n = next[o];
         n = first_after(other.at_, n, from);
         any[o] = n > 0 && other.count_[n - 1] > 0;
-        if (n < other.at_.size()) upto = std::min(upto, other.at_[n]);
+        if (n < other.at_.size()) until = std::min(until, other.at_[n]);
       }
-      const double part = static_cast<double>(upto - from) * count_[i];
+      const double part = static_cast<double>(until - from) * count_[i];
       if (any[0]) sum.first += part;
       if (any[0] || any[1]) sum.either += part;
-      from = upto;
+      from = until;
     }
   }
   return sum;
@@ -180,20 +180,20 @@ StepCount::Where StepCount::count_ns_where(const StepCount& a, const StepCount& 
 
 double StepCount::mean(TimeNs begin, TimeNs end) const {
   if (end <= begin) return 0;
-  return (upto(end).count_ns - upto(begin).count_ns) / static_cast<double>(end - begin);
+  return (sum_until(end).count_ns - sum_until(begin).count_ns) / static_cast<double>(end - begin);
 }
 
 double StepCount::covered(TimeNs begin, TimeNs end) const {
   if (end <= begin) return 0;
-  return (upto(end).any_ns - upto(begin).any_ns) / static_cast<double>(end - begin);
+  return (sum_until(end).any_ns - sum_until(begin).any_ns) / static_cast<double>(end - begin);
 }
 
-double StepCount::Walk::covered(TimeNs begin, TimeNs end) {
+double StepCount::Cursor::covered(TimeNs begin, TimeNs end) {
   if (end <= begin) return 0;
-  // A stretch that begins before the last one did is looked for from the start.
+  // A query that begins before the last one searches from the start.
   after_ = first_after(of_.at_, begin < last_ ? 0 : after_, begin);
   last_ = begin;
-  const Sums from = of_.upto(begin, after_), to = of_.upto(end, first_after(of_.at_, after_, end));
+  const Sums from = of_.sum_until(begin, after_), to = of_.sum_until(end, first_after(of_.at_, after_, end));
   return (to.any_ns - from.any_ns) / static_cast<double>(end - begin);
 }
 

@@ -1,4 +1,4 @@
-// How many of some intervals hold at a time, as a step function that can be asked for means.
+// The number of intervals that contain a time, as a step function with means and integrals.
 #pragma once
 
 #include <cstdint>
@@ -11,47 +11,48 @@ namespace wicprof::analyzer {
 class StepCount {
  public:
   StepCount() = default;
-  /// Intervals without length count for nothing. Beyond a million of them times are rounded to a four-millionth of the
-  /// whole, which takes no sorting and bounds the memory.
+  /// Ignores empty intervals. Beyond a million intervals, rounds times to a four-millionth of the total time, which
+  /// avoids sorting and bounds the memory.
   explicit StepCount(const std::vector<Interval>& intervals);
 
-  /// The mean number over [begin, end); 0 for an empty one. Logarithmic.
+  /// The mean number over [begin, end); 0 if that is empty. Logarithmic.
   double mean(TimeNs begin, TimeNs end) const;
-  /// The part of [begin, end) in which at least one holds.
+  /// The share of [begin, end) that at least one interval covers, 0 to 1. Logarithmic.
   double covered(TimeNs begin, TimeNs end) const;
   std::int64_t at(TimeNs time) const;
-  /// The integral of the number over some time.
-  struct Where {
-    double first = 0, either = 0;
+  /// Integrals of the number over time, in ns.
+  struct CoveredCount {
+    double first = 0;   ///< over the time that at least one interval of `a` covers
+    double either = 0;  ///< over the time that at least one interval of `a` or `b` covers
   };
-  /// Over the time in which at least one of `a`'s intervals holds, and in which one of `a`'s or `b`'s does. Linear.
-  Where count_ns_where(const StepCount& a, const StepCount& b) const;
-  /// Asks for stretches that come in order of their begin, each of which is then found near the one before.
-  class Walk;
-  std::uint32_t most() const { return most_; }
+  /// Linear.
+  CoveredCount count_ns_while(const StepCount& a, const StepCount& b) const;
+  /// Answers queries in order of their begin; finds each close to the last one.
+  class Cursor;
+  std::uint32_t max() const { return max_; }
   bool empty() const { return at_.empty(); }
 
  private:
   struct Sums {
-    double count_ns = 0, any_ns = 0;  // from the first step on
+    double count_ns = 0, any_ns = 0;  // since the first step
   };
-  Sums upto(TimeNs time) const;
-  Sums upto(TimeNs time, std::size_t after) const;  // after: the first step behind it
+  Sums sum_until(TimeNs time) const;
+  Sums sum_until(TimeNs time, std::size_t after) const;  // after: index of the first step later than `time`
   void reserve(std::size_t steps);
   void step(TimeNs time, std::int32_t change);
   void build_sorted(const std::vector<Interval>& intervals);
   void build_rounded(const std::vector<Interval>& intervals);
 
-  std::vector<TimeNs> at_;           // where it steps
-  std::vector<std::int32_t> count_;  // from there on
-  std::vector<Sums> before_;         // up to there
-  std::uint32_t most_ = 0;
+  std::vector<TimeNs> at_;           // times of the steps
+  std::vector<std::int32_t> count_;  // the number from each step on
+  std::vector<Sums> before_;         // the sums up to each step
+  std::uint32_t max_ = 0;
 };
 
-class StepCount::Walk {
+class StepCount::Cursor {
  public:
-  /// `of` must outlive it.
-  explicit Walk(const StepCount& of) : of_(of) {}
+  /// `of` must outlive the cursor.
+  explicit Cursor(const StepCount& of) : of_(of) {}
   /// As StepCount::covered().
   double covered(TimeNs begin, TimeNs end);
 
@@ -61,7 +62,7 @@ class StepCount::Walk {
   TimeNs last_ = 0;
 };
 
-/// Sorts times; linear, and next to free where they are nearly sorted already.
+/// Sorts times in linear time; nearly free if they are almost sorted.
 void sort_times(std::vector<TimeNs>& times);
 
 }  // namespace wicprof::analyzer

@@ -1,4 +1,4 @@
-// Pieces of work that do not need each other, on all cores.
+// Runs independent tasks on all cores.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace wicprof::analyzer {
 
 class Tasks {
  public:
-  /// Each writes to what is its own alone. Begun in the order in which they are added: the longest first.
+  /// Tasks must not write to shared data. They start in the order of add(); add the longest first.
   void add(std::function<void()> task) { tasks_.push_back(std::move(task)); }
 
-  /// Returns when all are done; throws what one of them has thrown.
+  /// Returns when all tasks are done; rethrows an exception of a task.
   void run() {
     std::atomic<std::size_t> next = 0;
     const auto help = [&] {

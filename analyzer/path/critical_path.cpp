@@ -189,7 +189,7 @@ class Walk {
       for (const WorkItem& item : items) {
         of_process.push_back(&item);
         of_stream.push_back(&item);
-        if (item.kernel != nullptr && !is_of_backend(item)) kernels_[item.device].push_back(&item);
+        if (item.kernel != nullptr && !is_backend_work(item)) kernels_[item.device].push_back(&item);
       }
     }
     const auto ends_earlier = [](const WorkItem* a, const WorkItem* b) { return a->end < b->end; };
@@ -221,7 +221,7 @@ class Walk {
     }
     for (const auto& [stream, items] : work_) {
       for (const WorkItem& item : items) {
-        if (!is_of_backend(item) && later(item.end)) on_work(item, item.end);
+        if (!is_backend_work(item) && later(item.end)) on_work(item, item.end);
       }
     }
     return where_ != Where::nowhere;

@@ -155,7 +155,7 @@ class Predicting {
         mean /= std::max<double>(1, row != nullptr && row->sm_count > 0 ? row->sm_count : site.sms);
       } else if (!on_one_word(site)) {
         // By tags where they tell words apart, else as declared: a word a waiter.
-        mean = std::min(mean, static_cast<double>(site.waiters_a_word.value_or(1)));
+        mean = std::min(mean, static_cast<double>(site.waiters_per_word.value_or(1)));
       }
       most = std::max(most, mean);
     }
@@ -220,7 +220,7 @@ class Predicting {
   }
 
   /// Of the pollers of one site, by device: the path goes on in time.
-  using Walks = std::map<DeviceId, StepCount::Walk>;
+  using Walks = std::map<DeviceId, StepCount::Cursor>;
 
   static double slowdown_at(const Polled& polled, End end) {
     const Gain& s = polled.slowdown->by_work;

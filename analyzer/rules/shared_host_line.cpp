@@ -29,8 +29,8 @@ Finding finding_for(const SiteStats& site, std::string text, std::string evidenc
 
 /// A site that declares one word per waiter, while many waiters of one device wait on the same word.
 void check_words(const SiteStats& site, RuleOutcome& outcome) {
-  if (site.words == 1 || site.max_polling == 0 || site.waiters_a_word.value_or(0) < kHostWordWaiters) return;
-  const std::uint32_t waiters = std::min(*site.waiters_a_word, site.max_polling);
+  if (site.words == 1 || site.max_polling == 0 || site.waiters_per_word.value_or(0) < kHostWordWaiters) return;
+  const std::uint32_t waiters = std::min(*site.waiters_per_word, site.max_polling);
   if (waiters < kHostWordWaiters) return;
   outcome.findings.push_back(finding_for(
       site,

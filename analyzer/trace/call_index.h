@@ -1,4 +1,4 @@
-// The calls of a trace by what ties kernels, copies and synchronizations to them.
+// Finds a trace's calls by process and correlation, which link kernels, copies and synchronizations to their calls.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace wicprof::analyzer {
 
-/// When a call began and ended: the outermost, where the runtime's and the driver's part have one correlation.
+/// The time of a call: the outermost one if a runtime call and its driver call share a correlation.
 struct CallSpan {
   TimeNs begin = 0, end = 0;
 };
@@ -37,12 +37,12 @@ class CallIndex {
 
   bool empty() const { return spans_.empty(); }
 
-  /// Nothing where the call was not recorded.
+  /// Empty if the call was not recorded.
   std::optional<CallSpan> find(store::ProcessId process, std::uint32_t correlation) const {
     const std::uint32_t number = numbers_.find(key(process, correlation));
     return number == FlatIndex::kNone ? std::nullopt : std::optional(spans_[number]);
   }
-  /// The thread that called.
+  /// The calling thread; empty if the call was not recorded.
   std::optional<std::uint32_t> thread(store::ProcessId process, std::uint32_t correlation) const {
     const std::uint32_t number = numbers_.find(key(process, correlation));
     return number == FlatIndex::kNone ? std::nullopt : std::optional(threads_[number]);

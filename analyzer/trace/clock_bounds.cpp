@@ -10,9 +10,9 @@
 namespace wicprof::analyzer {
 namespace {
 
-class Collecting {
+class BoundsCollector {
  public:
-  Collecting(TimeNs origin, TimeNs window) : origin_(origin), window_(std::max<TimeNs>(1, window)) {}
+  BoundsCollector(TimeNs origin, TimeNs window) : origin_(origin), window_(std::max<TimeNs>(1, window)) {}
 
   void at_most(DeviceId device, TimeNs at, TimeNs error) {
     ClockWindow& w = window_of(device, at);
@@ -51,7 +51,7 @@ class Collecting {
       if (w.low) highest_low = std::max(highest_low.value_or(*w.low), *w.low);
       if (w.high) lowest_high = std::min(lowest_high.value_or(*w.high), *w.high);
       if (!w.low || !w.high) continue;
-      // In a contradictory window the error went from one bound to the other.
+      // In a contradictory window the error takes both values.
       bounds.low = std::min(bounds.low.value_or(*w.low), std::min(*w.low, *w.high));
       bounds.high = std::max(bounds.high.value_or(*w.high), std::max(*w.low, *w.high));
     }
@@ -62,12 +62,12 @@ class Collecting {
   std::map<std::pair<DeviceId, TimeNs>, ClockWindow> windows_;
 };
 
-// Work in the order in which it was asked for, so that what a waiting call waited for is a leading part of it.
-class AskedFor {
+// Work in the order of its requests, so that the work that a waiting call waits for is a prefix.
+class RequestedWork {
  public:
   void add(const WorkItem& item) { items_.push_back({item.call->end, &item}); }
   void settle() {
-    const auto earlier = [](const Item& a, const Item& b) { return a.asked < b.asked; };
+    const auto earlier = [](const Item& a, const Item& b) { return a.requested < b.requested; };
     if (!std::is_sorted(items_.begin(), items_.end(), earlier)) std::sort(items_.begin(), items_.end(), earlier);
     const WorkItem* last = nullptr;
     for (Item& item : items_) {
@@ -75,16 +75,16 @@ class AskedFor {
       item.last = last;
     }
   }
-  /// Of what had been asked for by then, what ended last by the GPU's clock.
-  const WorkItem* last_before(TimeNs asked) const {
+  /// The work requested by this time that ended last on the GPU's clock; nullptr if there is none.
+  const WorkItem* last_before(TimeNs requested) const {
     const auto after =
-        std::partition_point(items_.begin(), items_.end(), [&](const Item& i) { return i.asked <= asked; });
+        std::partition_point(items_.begin(), items_.end(), [&](const Item& i) { return i.requested <= requested; });
     return after == items_.begin() ? nullptr : std::prev(after)->last;
   }
 
  private:
   struct Item {
-    TimeNs asked;
+    TimeNs requested;
     const WorkItem* last;
   };
   std::vector<Item> items_;
@@ -112,15 +112,15 @@ std::vector<ClockBounds> clock_bounds(const TraceModel& model, TimeNs window) {
 
 std::vector<ClockBounds> clock_bounds(const TraceModel& model, const DeviceWork& work, TimeNs window) {
   const CallIndex& calls = work.calls;
-  Collecting bounds(model.begin, window);
+  BoundsCollector bounds(model.begin, window);
 
-  std::map<StreamKey, AskedFor> by_stream;
-  std::map<ContextKey, AskedFor> by_context;
+  std::map<StreamKey, RequestedWork> by_stream;
+  std::map<ContextKey, RequestedWork> by_context;
   for (const auto& [stream, items] : work.by_stream) {
     for (const WorkItem& item : items) {
       if (!item.call) continue;
       bounds.at_most(item.device, item.start, item.start - item.call->begin);
-      // The call itself returns when such a copy is done.
+      // A synchronous copy to the host: its call returns after the copy has ended.
       const bool waited_for = item.copy != nullptr && !item.copy->asynchronous && item.copy->graph == 0 &&
                               item.copy->kind == CopyKind::device_to_host;
       if (waited_for) bounds.at_least(item.device, item.end, item.end - item.call->end);
@@ -128,8 +128,8 @@ std::vector<ClockBounds> clock_bounds(const TraceModel& model, const DeviceWork&
       by_context[{stream.process, stream.context}].add(item);
     }
   }
-  for (auto& [key, asked] : by_stream) asked.settle();
-  for (auto& [key, asked] : by_context) asked.settle();
+  for (auto& [key, requested] : by_stream) requested.settle();
+  for (auto& [key, requested] : by_context) requested.settle();
 
   std::map<std::pair<store::ProcessId, std::uint64_t>, Recording> recordings;
   for (const store::CudaEventRow& event : model.cuda_events) {
@@ -138,14 +138,14 @@ std::vector<ClockBounds> clock_bounds(const TraceModel& model, const DeviceWork&
                                                       calls.find(event.process, event.correlation)};
   }
 
-  const auto waited = [&](const auto& known, const auto& key, TimeNs asked_before, TimeNs returned) {
+  const auto waited = [&](const auto& known, const auto& key, TimeNs requested_before, TimeNs returned) {
     const auto found = known.find(key);
-    const WorkItem* last = found == known.end() ? nullptr : found->second.last_before(asked_before);
+    const WorkItem* last = found == known.end() ? nullptr : found->second.last_before(requested_before);
     if (last != nullptr) bounds.at_least(last->device, last->end, last->end - returned);
   };
   for (const store::SyncRow& sync : model.syncs) {
-    if (sync.result != 0) continue;  // it gave up
-    // CUPTI's record may end before the call returns; only then is the waiting over for sure.
+    if (sync.result != 0) continue;  // the call failed, and may not have waited
+    // CUPTI's record may end before the call returns, and only the return proves that the wait is over.
     const auto call = calls.find(sync.process, sync.correlation);
     if (!call) continue;
     const TimeNs returned = std::max(sync.end, call->end);

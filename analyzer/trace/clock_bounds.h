@@ -1,4 +1,4 @@
-// How far the GPU's times may be off beside the host's, from the order that things must have happened in: no kernel
+// Bounds the error of the GPU's times relative to the host's, from the order in which events must happen: no kernel
 // starts before the call that launched it began, and none ends after a call that waited for it returned.
 #pragma once
 
@@ -11,29 +11,29 @@
 
 namespace wicprof::analyzer {
 
-/// The error (the GPU's time as recorded minus the true one) within a window of time lies between low and high.
+/// Bounds within one window of time on the error: recorded GPU time minus true time.
 struct ClockWindow {
   TimeNs begin = 0, end = 0;
   std::optional<TimeNs> low, high;
-  std::uint64_t lows = 0, highs = 0;  ///< what the bounds were chosen from
+  std::uint64_t lows = 0, highs = 0;  ///< how many observations each bound was chosen from
 
-  /// No one error fits: the clock is wrong by different amounts within the window.
+  /// No constant error fits: the error changes within the window.
   bool contradictory() const { return low && high && *low > *high; }
-  /// By how much the clock is proven wrong here; 0 where 0 is within the bounds.
+  /// The smallest absolute error that the bounds allow; 0 if they include 0.
   TimeNs proven_error() const;
 };
 
 struct ClockBounds {
   DeviceId device = 0;
-  std::vector<ClockWindow> windows;  ///< those with any bound, in order of time
-  std::optional<TimeNs> low, high;   ///< the error was never outside of these: over the windows that have both
-  TimeNs proven_error = 0;           ///< the most of any window
-  TimeNs proven_drift = 0;           ///< by how much the error has changed at least from one window to another
+  std::vector<ClockWindow> windows;  ///< windows with at least one bound, in order of time
+  std::optional<TimeNs> low, high;   ///< bounds on the error in all windows that have both bounds
+  TimeNs proven_error = 0;           ///< largest proven_error() of any window
+  TimeNs proven_drift = 0;           ///< the error changed by at least this much between two windows
 };
 
 inline constexpr TimeNs kClockWindow = 1'000'000'000;
 
-/// Devices in order of number; those without any bound are left out.
+/// One element per device with at least one bound, in order of device number. `window`: length of a window in ns.
 std::vector<ClockBounds> clock_bounds(const TraceModel& model, TimeNs window = kClockWindow);
 std::vector<ClockBounds> clock_bounds(const TraceModel& model, const DeviceWork& work, TimeNs window = kClockWindow);
 

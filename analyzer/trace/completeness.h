@@ -1,15 +1,17 @@
-// How much of what happened a trace holds, as far as it tells.
+// How much of the program's activity a trace contains, as far as the trace shows.
 #pragma once
 
 namespace wicprof::analyzer {
 
-/// Parts of the whole, 1 = all.
+/// Shares, 0 to 1.
 struct Completeness {
-  double seen = 1;  ///< of the program's messages: those of which a record is there
-  double least =
-      1;  ///< no less than that, should waits without a signal stand for no messages but those that are known
-  double recorded =
-      1;  ///< of all records, without those that full rings swallowed: many together, perhaps of one side alone
+  /// The share of the program's messages with a record.
+  double seen = 1;
+  /// A lower bound on `seen`: assumes that waits without a signal belong to messages with a record.
+  double least = 1;
+  /// The share of records that were not lost, by the trace's loss counters. Full rings drop many records in a row, and
+  /// may drop those of one side only.
+  double recorded = 1;
 };
 
 }  // namespace wicprof::analyzer

@@ -11,53 +11,53 @@
 namespace wicprof::analyzer {
 namespace {
 
-constexpr TimeNs kLongest = TimeNs{1} << 50;  // 13 days
+constexpr TimeNs kMaxDistance = TimeNs{1} << 50;  // 13 days from the trace's middle
 
-/// What a row may hold.
-class Possible {
+/// The times and lengths that a row may contain.
+class PlausibleRange {
  public:
-  explicit Possible(TimeNs middle) : from_(middle - kLongest), upto_(middle + kLongest) {}
+  explicit PlausibleRange(TimeNs middle) : from_(middle - kMaxDistance), upto_(middle + kMaxDistance) {}
 
-  /// 0 stands for a time that is not known.
+  /// 0 means an unknown time.
   bool time(TimeNs time) const { return time == 0 || (time >= from_ && time <= upto_); }
   bool time(const std::optional<TimeNs>& at) const { return !at || time(*at); }
-  static bool length(TimeNs length) { return length >= -kLongest && length <= kLongest; }
+  static bool length(TimeNs length) { return length >= -kMaxDistance && length <= kMaxDistance; }
   static bool length(const std::optional<TimeNs>& known) { return !known || length(*known); }
 
  private:
   TimeNs from_, upto_;
 };
 
-/// A time of which most of the trace is not far: that in the middle of the longest list.
+/// A time close to most of the trace: the middle row's time in the longest list.
 std::optional<TimeNs> middle_of(const TraceModel& model) {
   std::optional<TimeNs> middle;
   std::size_t most = 0;
-  const auto look = [&](const auto& rows, const auto& time_of) {
+  const auto consider = [&](const auto& rows, const auto& time_of) {
     if (rows.size() <= most) return;
     most = rows.size();
     middle = time_of(rows[rows.size() / 2]);
   };
-  look(model.waits, [](const auto& row) { return row.arrived; });
-  look(model.signals, [](const auto& row) { return row.at; });
-  look(model.host_waits, [](const auto& row) { return row.begin; });
-  look(model.kernels, [](const auto& row) { return row.start; });
-  look(model.copies, [](const auto& row) { return row.start; });
-  look(model.calls, [](const auto& row) { return row.start; });
-  look(model.syncs, [](const auto& row) { return row.start; });
-  look(model.overheads, [](const auto& row) { return row.start; });
-  look(model.thread_samples, [](const auto& row) { return row.begin; });
-  look(model.nvtx, [](const auto& row) { return row.start; });
-  look(model.uvm, [](const auto& row) { return row.start; });
-  look(model.pc_intervals, [](const auto& row) { return row.begin; });
+  consider(model.waits, [](const auto& row) { return row.arrived; });
+  consider(model.signals, [](const auto& row) { return row.at; });
+  consider(model.host_waits, [](const auto& row) { return row.begin; });
+  consider(model.kernels, [](const auto& row) { return row.start; });
+  consider(model.copies, [](const auto& row) { return row.start; });
+  consider(model.calls, [](const auto& row) { return row.start; });
+  consider(model.syncs, [](const auto& row) { return row.start; });
+  consider(model.overheads, [](const auto& row) { return row.start; });
+  consider(model.thread_samples, [](const auto& row) { return row.begin; });
+  consider(model.nvtx, [](const auto& row) { return row.start; });
+  consider(model.uvm, [](const auto& row) { return row.start; });
+  consider(model.pc_intervals, [](const auto& row) { return row.begin; });
   return middle;
 }
 
-class Removing {
+class RowFilter {
  public:
-  Removing(TraceModel& model, Possible possible) : model_(model), possible_(possible) {}
+  RowFilter(TraceModel& model, PlausibleRange possible) : model_(model), possible_(possible) {}
 
   void run() {
-    const Possible& p = possible_;
+    const PlausibleRange& p = possible_;
     const auto span = [&](const auto& row) { return p.time(row.start) && p.time(row.end); };
     keep("wait", model_.waits, [&](const auto& row) {
       return p.time(row.arrived) && p.time(row.resumed) && p.time(row.ready) && p.time(row.switched);
@@ -85,11 +85,11 @@ class Removing {
     keep("pc_sample", model_.pc_totals, [&](const auto& row) { return p.time(row.begin) && p.time(row.end); });
     keep("process", model_.processes, [&](const auto& row) { return p.time(row.seen); });
     tasks_.run();
-    for (const Kept& kept : kept_) {
-      if (kept.removed == 0) continue;
+    for (const Removed& removed : removed_) {
+      if (removed.rows == 0) continue;
       model_.stats.push_back({"impossible_rows",
-                              std::string(kept.table) + ": times or lengths that cannot be; the trace is damaged",
-                              store::StatRow::Severity::data_loss, static_cast<std::int64_t>(kept.removed)});
+                              std::string(removed.table) + ": impossible times or lengths; the trace is damaged",
+                              store::StatRow::Severity::data_loss, static_cast<std::int64_t>(removed.rows)});
     }
     for (store::DeviceRow& device : model_.devices) {
       if (!p.length(device.clock_error_ns) || device.clock_error_ns.value_or(0) < 0) device.clock_error_ns.reset();
@@ -99,29 +99,29 @@ class Removing {
  private:
   template <class Row, class Keeps>
   void keep(std::string_view table, std::vector<Row>& rows, const Keeps& keeps) {
-    std::size_t& removed = kept_.emplace_back(Kept{table, 0}).removed;
+    std::size_t& removed = removed_.emplace_back(Removed{table, 0}).rows;
     tasks_.add(
         [&rows, keeps, &removed] { removed = std::erase_if(rows, [&](const Row& row) { return !keeps(row); }); });
   }
 
-  struct Kept {
+  struct Removed {
     std::string_view table;
-    std::size_t removed = 0;
+    std::size_t rows = 0;
   };
 
   TraceModel& model_;
-  const Possible possible_;
-  std::deque<Kept> kept_;  // in the order of the tables
+  const PlausibleRange possible_;
+  std::deque<Removed> removed_;  // in the order of the tables
   Tasks tasks_;
 };
 
 }  // namespace
 
 void remove_impossible_rows(TraceModel& model) {
-  // A middle that is impossible itself leaves nothing but what has no times.
+  // If the middle itself is impossible, only rows without times remain.
   const TimeNs middle = middle_of(model).value_or(0);
   const bool sane = middle > -(TimeNs{1} << 61) && middle < (TimeNs{1} << 61);
-  Removing(model, Possible(sane ? middle : 0)).run();
+  RowFilter(model, PlausibleRange(sane ? middle : 0)).run();
 }
 
 }  // namespace wicprof::analyzer

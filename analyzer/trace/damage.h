@@ -1,12 +1,13 @@
-// Rows that cannot be true, as a damaged trace may hold them.
+// Removes impossible rows, which a damaged trace may contain.
 #pragma once
 
 #include "analyzer/trace/trace_model.h"
 
 namespace wicprof::analyzer {
 
-/// Takes out rows with times weeks away from the trace's middle, or lengths of weeks, so that nothing that is reckoned
-/// from the rest overflows; how many is said in `stats` as a loss. The lists must be in order of time, and stay so.
+/// Removes rows with times more than 13 days from the trace's middle or lengths over 13 days, so that sums over the
+/// other rows cannot overflow. Adds the number of removed rows to `stats` as a loss. The lists must be in order of
+/// time, and remain so.
 void remove_impossible_rows(TraceModel& model);
 
 }  // namespace wicprof::analyzer

@@ -20,7 +20,7 @@ std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& mode
   return work;
 }
 
-bool is_of_backend(const WorkItem& item) {
+bool is_backend_work(const WorkItem& item) {
   return item.kernel != nullptr && std::string_view(item.kernel->name).starts_with("wic::cuda::");
 }
 

@@ -1,4 +1,4 @@
-// Kernels and copies alike: work on a stream, with the call that asked for it.
+// Kernels and copies as one kind of row: work on a stream, with the call that requested it.
 #pragma once
 
 #include <compare>
@@ -22,27 +22,26 @@ struct StreamKey {
 struct WorkItem {
   DeviceId device = 0;
   TimeNs start = 0, end = 0;
-  std::optional<CallSpan> call;              ///< that asked for it, where it was recorded
+  std::optional<CallSpan> call;              ///< the call that requested the work, if it was recorded
   const store::KernelRow* kernel = nullptr;  ///< nullptr for a copy
-  const store::CopyRow* copy = nullptr;
+  const store::CopyRow* copy = nullptr;      ///< nullptr for a kernel
 };
 
-/// Of each stream, in order of the work's start. Points into the model, which must outlive it. Work without times is
-/// left out.
+/// The work of each stream, in order of its start, without work that has no times. Points into the model, which must
+/// outlive the result.
 std::map<StreamKey, std::vector<WorkItem>> work_by_stream(const TraceModel& model, const CallIndex& calls);
 
-/// The calls of a trace and the work that they asked for, worked out once for all that needs them. Points into the
-/// model.
+/// A trace's calls and the work that they requested, computed once and shared by all analyses. Points into the model.
 struct DeviceWork {
   explicit DeviceWork(const TraceModel& model) : calls(model), by_stream(work_by_stream(model, calls)) {}
   CallIndex calls;
   std::map<StreamKey, std::vector<WorkItem>> by_stream;
 };
 
-/// Whether the backend launched it for itself, to compare clocks: the program does not wait for that.
-bool is_of_backend(const WorkItem& item);
+/// Whether the WIC backend launched it, to compare clocks; the program does not wait for such work.
+bool is_backend_work(const WorkItem& item);
 
-/// For people: "copy host to device", "memset".
+/// For reports: "copy host to device", "memset".
 std::string_view copy_kind_name(CopyKind kind);
 /// The kernel's name, or copy_kind_name().
 std::string work_name(const WorkItem& item);

@@ -21,7 +21,7 @@ Modes::Modes(const TraceModel& model) : begin_(model.begin), end_(model.end) {
     if (row.site != 0) {
       changes_[row.site].push_back(change);
     } else {
-      for (auto& [site, changes] : changes_) changes.push_back(change);  // reaches every site
+      for (auto& [site, changes] : changes_) changes.push_back(change);  // applies to every site
     }
   }
 }

@@ -1,4 +1,4 @@
-// Which mode was in force when: from the trace's mode and its interventions.
+// The mode in force at each site and time, from the trace's first mode and its interventions.
 #pragma once
 
 #include <map>
@@ -11,14 +11,15 @@ namespace wicprof::analyzer {
 
 class Modes {
  public:
-  /// A change is in force from its `effective` on.
+  /// A change is in force from its `effective` time on.
   explicit Modes(const TraceModel& model);
 
-  /// At a site; site 0 stands for those that were never switched by themselves.
+  /// Site 0 stands for all sites without interventions of their own.
   Mode at(SiteId site, TimeNs time) const;
-  /// When a mode was in force, within the traced time; between a request and its effect neither is.
+  /// The intervals within the traced time with this mode. Between a change's request and its effect, neither mode is in
+  /// force.
   std::vector<Interval> when(SiteId site, Mode mode) const;
-  /// Whether both modes were in force somewhere.
+  /// Whether any site had both modes.
   bool both() const;
 
  private:
@@ -30,7 +31,7 @@ class Modes {
 
   TimeNs begin_ = 0, end_ = 0;
   Mode first_ = Mode::poll;
-  std::map<SiteId, std::vector<Change>> changes_;  // 0: of the whole program
+  std::map<SiteId, std::vector<Change>> changes_;  // site 0: changes of the whole program
 };
 
 }  // namespace wicprof::analyzer

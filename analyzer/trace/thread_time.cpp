@@ -14,7 +14,7 @@ std::optional<TimeNs> ThreadTime::cpu_between(store::ProcessId process, std::uin
                                               TimeNs end) const {
   const auto found = samples_.find({process, thread});
   if (found == samples_.end() || end <= begin) return {};
-  // The samples of a thread follow each other, so their ends are in order, too.
+  // A thread's samples do not overlap, so their ends are in order too.
   const auto& samples = found->second;
   auto at = std::partition_point(samples.begin(), samples.end(), [&](const auto* s) { return s->end <= begin; });
   double cpu = 0;

@@ -1,4 +1,4 @@
-// The CPU time of threads within stretches of time, from the samples that the scheduler gave.
+// The CPU time of threads within intervals, from samples of the scheduler's counters.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace wicprof::analyzer {
 
-/// Points into the model, which must outlive it. A sample counts in proportion to its overlap with the stretch.
+/// Points into the model, which must outlive it. A sample counts in proportion to its overlap with the interval.
 class ThreadTime {
  public:
   explicit ThreadTime(const TraceModel& model);
 
-  /// Nothing where samples cover less than half of the stretch. (A thread that did nothing has no samples, so for
-  /// stretches in which it is known to have done something.)
+  /// Empty if samples cover less than half of the interval. Idle threads have no samples, so ask only for intervals in
+  /// which the thread is known to have run.
   std::optional<TimeNs> cpu_between(store::ProcessId process, std::uint32_t thread, TimeNs begin, TimeNs end) const;
 
  private:

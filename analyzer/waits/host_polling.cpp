@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::int32_t kNotReady = 600;  // cudaErrorNotReady and CUDA_ERROR_NOT_READY
 
-struct Open {
+struct OpenRun {
   PollingRun run;
   std::map<std::string_view, std::uint64_t> calls;
 };
 
 using ThreadKey = std::pair<store::ProcessId, std::uint32_t>;
 
-void close(Open& open, std::vector<PollingRun>& runs) {
+void close(OpenRun& open, std::vector<PollingRun>& runs) {
   if (open.run.not_ready >= kPollingQueries) {
     const auto most = std::max_element(open.calls.begin(), open.calls.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -30,7 +30,7 @@ void close(Open& open, std::vector<PollingRun>& runs) {
   open = {};
 }
 
-void add(Open& open, const store::CallRow& call) {
+void add(OpenRun& open, const store::CallRow& call) {
   if (open.run.queries == 0) {
     open.run.process = call.process;
     open.run.thread = call.thread;
@@ -55,17 +55,17 @@ bool is_query(std::string_view call) {
 
 std::vector<PollingRun> polling_runs(const TraceModel& model) {
   std::vector<PollingRun> runs;
-  std::map<ThreadKey, Open> open;
-  std::map<ThreadKey, TimeNs> inside;  // until when the thread is in a call that makes calls itself
+  std::map<ThreadKey, OpenRun> open;
+  std::map<ThreadKey, TimeNs> outer_ends;  // end of the thread's latest outermost call
   for (const store::CallRow& call : model.calls) {
     const ThreadKey thread{call.process, call.thread};
-    TimeNs& outer_end = inside[thread];
+    TimeNs& outer_end = outer_ends[thread];
     if (call.end <= outer_end) continue;  // the driver's part of a runtime call
     outer_end = call.end;
-    Open& now = open[thread];
+    OpenRun& current = open[thread];
     const bool query = is_query(call.name);
-    if (now.run.queries > 0 && (!query || call.start - now.run.end > kPollingGap)) close(now, runs);
-    if (query) add(now, call);
+    if (current.run.queries > 0 && (!query || call.start - current.run.end > kPollingGap)) close(current, runs);
+    if (query) add(current, call);
   }
   for (auto& [thread, last] : open) close(last, runs);
   std::stable_sort(runs.begin(), runs.end(),

@@ -1,5 +1,4 @@
-// Host threads that ask again and again whether the GPU is done: runs of cudaEventQuery, cudaStreamQuery and the
-// driver's two.
+// Host threads that poll whether the GPU is done: runs of cudaEventQuery, cudaStreamQuery and the driver's equivalents.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +13,24 @@
 
 namespace wicprof::analyzer {
 
-/// Queries of one thread with at most `kPollingGap` between two of them and no other call in between, of which at least
-/// `kPollingQueries` were told "not ready".
+/// Queries of one thread, at most `kPollingGap` apart and without other calls in between. At least `kPollingQueries` of
+/// them returned "not ready".
 struct PollingRun {
   store::ProcessId process = 0;
   std::uint32_t thread = 0;
-  std::string call;  ///< the one that was made most
+  std::string call;  ///< the most frequent query
   std::uint64_t queries = 0, not_ready = 0;
   TimeNs begin = 0, end = 0;
-  bool ended_ready = false;  ///< the last query was told "ready"
-  std::optional<TimeNs>
-      cpu_ns;  ///< by the samples of the thread, in proportion; nothing where these do not cover the run
+  bool ended_ready = false;  ///< the last query returned "ready"
+  /// From ThreadTime::cpu_between(); empty if the thread's samples do not cover the run.
+  std::optional<TimeNs> cpu_ns;
 };
 
+// Not calibrated.
 inline constexpr TimeNs kPollingGap = 100'000;
 inline constexpr std::uint64_t kPollingQueries = 3;
 
-/// The runs of one thread with one call.
+/// All polling runs of one thread with one call.
 struct HostPolling {
   store::ProcessId process = 0;
   std::uint32_t thread = 0;
@@ -41,12 +41,12 @@ struct HostPolling {
   std::optional<TimeNs> cpu_ns;
 };
 
-/// Whether the name is that of a call that asks without waiting ("cudaEventQuery", "cuStreamQuery_ptsz").
+/// Whether the call queries completion without waiting ("cudaEventQuery", "cuStreamQuery_ptsz").
 bool is_query(std::string_view call);
 
-/// In order of time.
+/// In order of begin.
 std::vector<PollingRun> polling_runs(const TraceModel& model);
-/// Most time first.
+/// Longest total time first.
 std::vector<HostPolling> host_polling(const TraceModel& model);
 
 }  // namespace wicprof::analyzer

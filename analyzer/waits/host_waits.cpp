@@ -9,8 +9,9 @@
 namespace wicprof::analyzer {
 namespace {
 
-constexpr double kSpins = 0.8;
-constexpr double kSleeps = 0.2;
+// Shares of CPU time in the waiting time. Not calibrated; tests/analyzer/activity_test.cpp has examples.
+constexpr double kSpinningShare = 0.8;
+constexpr double kSleepingShare = 0.2;
 
 template <class Total, class Part>
 void add(std::optional<Total>& total, const Part& part) {
@@ -36,7 +37,9 @@ std::string_view waiting_way_name(WaitingWay way) {
 WaitingWay HostWaitStats::way() const {
   if (!cpu_ns || cpu_of_ns.value_or(0) <= 0) return WaitingWay::unknown;
   const double share = static_cast<double>(*cpu_ns) / static_cast<double>(*cpu_of_ns);
-  return share >= kSpins ? WaitingWay::spinning : share <= kSleeps ? WaitingWay::sleeping : WaitingWay::mixed;
+  return share >= kSpinningShare   ? WaitingWay::spinning
+         : share <= kSleepingShare ? WaitingWay::sleeping
+                                   : WaitingWay::mixed;
 }
 
 std::vector<HostWaitStats> host_wait_stats(const TraceModel& model) {

@@ -1,4 +1,4 @@
-// How host threads waited: spinning, sleeping, or taken off their CPU. And what the scheduler did with each thread.
+// How host threads waited (spinning, sleeping, or descheduled), and each thread's scheduling statistics.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@ enum class WaitingWay { unknown, spinning, sleeping, mixed };
 /// "spinning", ...
 std::string_view waiting_way_name(WaitingWay way);
 
-/// The waits in one call, or at one site.
+/// The waits in one CUDA call or at one wait site.
 struct HostWaitStats {
   SiteId site = 0;   ///< 0 for a call
   std::string name;  ///< of the call, or of the site
   std::uint64_t count = 0;
   TimeNs total_ns = 0, p50_ns = 0, p99_ns = 0, max_ns = 0;
-  // Over the waits for which it is known; nothing where it never is.
-  std::optional<TimeNs> cpu_ns, cpu_of_ns;  ///< CPU time, and the waiting time in which it was used
+  // Sums over the waits with a known value; empty if no wait has one.
+  std::optional<TimeNs> cpu_ns, cpu_of_ns;  ///< CPU time, and the waiting time of the same waits
   std::optional<TimeNs> run_delay_ns;
   std::optional<std::uint64_t> involuntary_switches;
 
-  /// By CPU time beside wall time: from four fifths on it spins, up to one fifth it sleeps.
+  /// By CPU time / waiting time: at least 80 % is spinning, at most 20 % is sleeping.
   WaitingWay way() const;
 };
-/// Most time first.
+/// Longest total time first.
 std::vector<HostWaitStats> host_wait_stats(const TraceModel& model);
 
-/// A thread, over all its samples.
+/// The sum of a thread's samples.
 struct ThreadStats {
   store::ProcessId process = 0;
   std::uint32_t thread = 0;
   std::string name;
-  bool own = false;  ///< wic-prof's own: a thread called wicprof..., or any of the process wic-prof
+  bool own = false;  ///< belongs to wic-prof: a thread called wicprof..., or any thread of the process wic-prof
   TimeNs sampled_ns = 0, cpu_ns = 0;
   std::optional<TimeNs> run_delay_ns;
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;

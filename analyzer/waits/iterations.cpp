@@ -19,9 +19,8 @@ std::uint32_t RunBoundaries::run_of(TimeNs arrival) const {
 }
 
 RunBoundaries boundaries_of(std::vector<Restart> restarts) {
-  // Every waiter sees a restart between two of its own arrivals; the fewest points in time that lie in all those gaps
-  // are the restarts of the program. (Stabbing intervals: by right end, take the right end of each that is not yet
-  // hit.)
+  // Each waiter brackets a restart between two of its arrivals. The program's restarts are the smallest set of times
+  // that has one in each bracket: sort brackets by right end, and take the right end of each that has no time yet.
   std::sort(restarts.begin(), restarts.end(), [](const Restart& a, const Restart& b) { return a.upto < b.upto; });
   RunBoundaries boundaries;
   for (const Restart& restart : restarts) {
@@ -52,14 +51,14 @@ std::vector<Iterations> find_iterations(const TraceModel& model, const Waiters& 
     all.back().runs = slot.run + 1;
     if (i + 1 == slots.size()) continue;
     const IterationSlot& next = *slots[i + 1];
-    // A number that is missing was lost on the way; a successor that begins no later lost its first arrivals.
+    // If a number is missing, its records were lost; if a successor does not begin later, its first arrivals were lost.
     const bool follows = place(next) == std::tuple(slot.site, slot.device, slot.run, slot.number + 1);
     if (follows && next.first_arrival > slot.first_arrival) {
       all.back().list.push_back({slot.run, slot.number, slot.first_arrival, next.first_arrival});
     }
   }
   std::erase_if(all, [](const Iterations& found) { return found.list.empty(); });
-  // Among equals the one that begins first, so that the answer does not hang on how devices are numbered.
+  // Ties: the earlier begin first, so that the order does not depend on the numbering of devices.
   std::stable_sort(all.begin(), all.end(), [](const Iterations& a, const Iterations& b) {
     if (a.list.size() != b.list.size()) return a.list.size() > b.list.size();
     return std::pair(a.list.front().begin, a.site) < std::pair(b.list.front().begin, b.site);

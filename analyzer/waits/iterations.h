@@ -1,4 +1,4 @@
-// The program's iterations, seen from its wait sites: iteration k begins when the first waiter arrives with number k.
+// The program's iterations as its wait sites show them: iteration k begins when the first waiter arrives with number k.
 #pragma once
 
 #include <cstdint>
@@ -12,43 +12,43 @@ namespace wicprof::analyzer {
 class Waiters;
 
 struct Iteration {
-  std::uint32_t run = 0;  ///< counts how often the numbering started again (another kernel, say)
+  std::uint32_t run = 0;  ///< how often the numbering has restarted before (for example with another kernel)
   std::uint32_t number = 0;
   TimeNs begin = 0;
   TimeNs end = 0;  ///< when iteration number + 1 of the same run began
   TimeNs duration() const { return end - begin; }
 };
 
-/// The iterations seen at one site by the waiters of one device (kHostDevice for host threads).
+/// The iterations at one site by the waiters of one device (kHostDevice for host threads).
 struct Iterations {
   SiteId site = 0;
   std::string site_name;
   DeviceId device = kHostDevice;
   std::uint32_t runs = 0;
-  std::vector<Iteration>
-      list;  ///< in order of time; an iteration without a successor in its run has no length and is left out
+  /// In order of time, without iterations that have no successor in their run, since their length is unknown.
+  std::vector<Iteration> list;
 };
 
-/// For people: "left on NVIDIA H200".
+/// For reports: "left on NVIDIA H200".
 std::string place_of(const TraceModel& model, const Iterations& iterations);
 
-/// Where the numbering of one site's waiters on one device starts again: an arrival at or after runs[i] belongs to run
-/// i + 1.
+/// When the numbering of one site's waiters on one device restarts: an arrival at or after starts[i] belongs to run
+/// i + 1 or later.
 struct RunBoundaries {
   std::vector<TimeNs> starts;
   std::uint32_t run_of(TimeNs arrival) const;
 };
 
-/// A numbering that starts again does so, for one waiter, somewhere in (after, upto].
+/// One waiter's numbering restarts at some time in (after, upto].
 struct Restart {
   TimeNs after = 0, upto = 0;
 };
-/// The fewest points in time that explain all restarts.
+/// The smallest set of times that explains all restarts.
 RunBoundaries boundaries_of(std::vector<Restart> restarts);
 
-/// All sites and devices that have iterations, most iterations first.
+/// One element per site and device with iterations; most iterations first.
 std::vector<Iterations> find_iterations(const TraceModel& model);
-/// The same, where the waiters are known already.
+/// For callers that have the waiters already.
 std::vector<Iterations> find_iterations(const TraceModel& model, const Waiters& waiters);
 
 }  // namespace wicprof::analyzer

@@ -14,7 +14,7 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// What a waiter saw, from most to least telling. kAny stands for what was not recorded (a host wait has no value).
+/// What identifies the signal of a wait. kAny: any value matches, for example because a host wait records no value.
 struct Key {
   static constexpr std::uint64_t kAny = ~std::uint64_t{0};
   SiteId site = 0;
@@ -24,7 +24,7 @@ struct Key {
   static constexpr std::uint64_t kUntagged = 0;
   bool operator==(const Key&) const = default;
 
-  /// Iterations that follow each other differ in the lowest bits alone, so that their places share a line of the cache.
+  /// Hashes of consecutive iterations differ in the lowest bits only, so that their slots share a cache line.
   std::size_t hash() const {
     constexpr int kNear = 3;
     const bool counted = iteration != kAny && value != kAny;
@@ -37,8 +37,8 @@ struct Key {
   }
 };
 
-/// The words of each site, as far as tags tell them apart.
-class Words {
+/// The tags of each site's words.
+class WordSets {
  public:
   void add(SiteId site, WordTag word) {
     if (last_ == nullptr || site != last_site_) {
@@ -55,10 +55,10 @@ class Words {
   SiteId last_site_ = 0;
 };
 
-/// The sites at which a word's tag means the same to waiters and producers, since both see the word at one address: at
-/// least half of the words that are waited on are signalled, too. By chance, a few in a hundred would be.
+/// The sites at which waiters and producers see a word at the same address, so that its tag is the same for both: at
+/// least half of the tags waited on are also signalled. By chance, a few per cent would be.
 std::set<SiteId> tagged_sites(const TraceModel& model) {
-  Words waited, signalled;
+  WordSets waited, signalled;
   for (const store::WaitRow& wait : model.waits) {
     if (wait.word) waited.add(wait.site, *wait.word);
   }
@@ -77,15 +77,15 @@ std::set<SiteId> tagged_sites(const TraceModel& model) {
   return sites;
 }
 
-/// All signals grouped by a part of what they announce. Each group is in order of time.
+/// All signals grouped by some fields of their keys. Each group is in order of time.
 class SignalGroups {
  public:
-  /// `key_of(signal)`: nothing for a signal that belongs to no group.
+  /// `key_of(signal)`: empty for a signal that belongs to no group.
   template <class KeyOf>
   SignalGroups(const std::vector<store::SignalRow>& signals, KeyOf key_of) : signals_(signals) {
-    std::size_t room = 16;
-    while (room < 2 * signals.size()) room *= 2;
-    slots_.resize(room, kFree);
+    std::size_t capacity = 16;
+    while (capacity < 2 * signals.size()) capacity *= 2;
+    slots_.resize(capacity, kFree);
     std::vector<std::uint32_t> group_of(signals.size(), kFree);
     for (std::size_t i = 0; i < signals.size(); ++i) {
       const std::optional<Key> key = key_of(signals[i]);
@@ -104,7 +104,7 @@ class SignalGroups {
       ++begins_[recent];
       group_of[i] = recent;
     }
-    // From sizes to where each group begins, then filled from there.
+    // Turns the sizes of groups into their begins, then fills the groups.
     std::uint32_t total = 0;
     for (std::uint32_t& begin : begins_) total += std::exchange(begin, total);
     members_.resize(total);
@@ -115,7 +115,7 @@ class SignalGroups {
     begins_.push_back(total);
   }
 
-  /// The last signal of that key that was sent by `upto`.
+  /// The last signal with this key sent at or before `upto`.
   std::optional<std::uint32_t> last(const Key& key, TimeNs upto) {
     const std::uint32_t group = group_of(key);
     if (group == kFree) return std::nullopt;
@@ -130,7 +130,7 @@ class SignalGroups {
   static constexpr std::uint32_t kFree = 0xffffffffu;
   static constexpr std::size_t kRecent = 64;
 
-  /// Many wait for one signal, at about the same time: what was found is looked for again.
+  /// Caches recent keys: many waiters wait for one signal at about the same time.
   std::uint32_t group_of(const Key& key) {
     const std::size_t hash = key.hash();
     std::uint32_t& recent = recent_[hash % kRecent];
@@ -145,10 +145,10 @@ class SignalGroups {
   }
 
   const std::vector<store::SignalRow>& signals_;
-  std::vector<std::uint32_t> slots_;    // group, or kFree; at most half of them taken
-  std::vector<Key> keys_;               // of each group
-  std::vector<std::uint32_t> begins_;   // of each group in members_, and behind the last
-  std::vector<std::uint32_t> members_;  // signals
+  std::vector<std::uint32_t> slots_;    // hash table of groups, or kFree; at most half full
+  std::vector<Key> keys_;               // by group
+  std::vector<std::uint32_t> begins_;   // by group: its begin in members_; then the end of the last group
+  std::vector<std::uint32_t> members_;  // indexes of signals
   std::array<std::uint32_t, kRecent> recent_ = free_places();
 
   static constexpr std::array<std::uint32_t, kRecent> free_places() {
@@ -158,13 +158,12 @@ class SignalGroups {
   }
 };
 
-/// Signals by what they announce. Most traces need one grouping of the six that there are, so each is made when it is
-/// first asked for.
+/// Finds signals by key. Most traces need only one of the possible groupings, so each is built at its first use.
 class SignalIndex {
  public:
   SignalIndex(const TraceModel& model, const std::set<SiteId>& tagged) : signals_(model.signals), tagged_(tagged) {}
 
-  /// The last signal of that key that was sent by `upto`.
+  /// The last signal with this key sent at or before `upto`.
   std::optional<std::uint32_t> last(const Key& key, TimeNs upto) {
     const bool value = key.value != Key::kAny, iteration = key.iteration != Key::kAny, word = key.word != Key::kAny;
     std::optional<SignalGroups>& groups = groups_[(value ? 1 : 0) + (iteration ? 2 : 0) + (word ? 4 : 0)];
@@ -206,7 +205,7 @@ class Clocks {
     return *error_a + *error_b;
   }
 
-  /// How much later than the resumption a signal may seem to have been sent.
+  /// By clock error alone, a signal may appear this much later than the resumption that it caused.
   TimeNs slack() const { return 2 * worst_; }
 
  private:
@@ -234,7 +233,7 @@ class Matcher {
       const Waiting waiting{i, false, wait.site, wait.device, wait.arrived, wait.resumed, wait.word};
       const Key exact{wait.site, wait.value, wait.iteration};
       if (is_bit_value(wait.value)) {
-        add(waiting, {exact});  // others of that word are other messages
+        add(waiting, {exact});  // other values of this word belong to other messages
       } else {
         add(waiting, {exact, {wait.site, wait.value, Key::kAny}, {wait.site, Key::kAny, wait.iteration}});
       }
@@ -258,8 +257,8 @@ class Matcher {
   };
 
   void add(const Waiting& wait, std::initializer_list<Key> keys) {
-    PerSite& site = sites_[wait.site];  // few
-    // Where tags tell words apart: signals of this word, and if there are none those of which the word is not known.
+    SiteMatches& site = sites_[wait.site];
+    // At sites with usable tags: signals of this word, or else signals without a tag.
     const bool tagged = wait.word && !tagged_.empty() && tagged_.contains(wait.site);
     const std::optional<std::uint32_t> signal = tagged ? last_of_word(wait, keys) : last_of(wait, keys, Key::kAny);
     if (signal) {
@@ -306,7 +305,7 @@ class Matcher {
     return list;
   }
 
-  struct PerSite {
+  struct SiteMatches {
     std::vector<TimeNs> latencies;
     std::uint64_t unmatched = 0;
     TimeNs error = 0;
@@ -318,7 +317,7 @@ class Matcher {
   SignalIndex index_;
   Clocks clocks_;
   std::vector<WakeEdge> edges_;
-  std::map<SiteId, PerSite> sites_;
+  std::map<SiteId, SiteMatches> sites_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which signal released each wait (a wake edge), and how late the waiter noticed.
+// Finds the signal that released each wait (the wake edge) and the wake latency.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@ namespace wicprof::analyzer {
 struct WakeEdge {
   std::uint32_t signal = 0;      ///< index into TraceModel::signals
   std::uint32_t wait : 31 = 0;   ///< index into TraceModel::waits, or host_waits
-  bool host : 1 = false;         ///< the waiter is a host thread
-  store::OptionalTime error_ns;  ///< 0 on one clock; nothing when a clock's error is not known
+  bool host : 1 = false;         ///< the waiter is a host thread, and `wait` an index into host_waits
+  store::OptionalTime error_ns;  ///< clock error between both ends; 0 on one clock, empty if a clock's error is unknown
 };
 
-/// Wake latency at one site.
+/// Wake latencies at one site.
 struct WakeStats {
   SiteId site = 0;
   std::uint64_t matched = 0;
-  std::uint64_t unmatched = 0;  ///< satisfied waits for which no signal is recorded
+  std::uint64_t unmatched = 0;  ///< satisfied waits without a recorded signal
   TimeNs p50_ns = 0, p99_ns = 0;
-  std::optional<TimeNs> error_ns;  ///< the worst of the edges
+  std::optional<TimeNs> error_ns;  ///< the largest error of the edges; empty if any is unknown
 };
 
-/// How late the waiter noticed: resumed - max(signalled, arrived); below 0 only within the clocks' error.
+/// resumed - max(signalled, arrived); negative only within the clocks' error.
 TimeNs wake_latency(const TraceModel& model, const WakeEdge& edge);
 
 struct Matching {

@@ -12,23 +12,23 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// The most intervals that hold at one time, which come in order of their begin. One without length counts as one
-/// nanosecond long.
-class AtOnce {
+/// Counts the largest number of intervals that overlap at one time. Add intervals in order of begin. An empty interval
+/// counts as 1 ns long.
+class ConcurrencyCounter {
  public:
   void add(const Interval& interval) {
     while (!ends_.empty() && ends_.top() <= interval.begin) ends_.pop();
     ends_.push(std::max(interval.end, interval.begin + 1));
-    most_ = std::max(most_, ends_.size());
+    max_ = std::max(max_, ends_.size());
   }
-  std::uint32_t most() const { return static_cast<std::uint32_t>(most_); }
+  std::uint32_t max() const { return static_cast<std::uint32_t>(max_); }
 
  private:
   std::priority_queue<TimeNs, std::vector<TimeNs>, std::greater<>> ends_;
-  std::size_t most_ = 0;
+  std::size_t max_ = 0;
 };
 
-/// The union of intervals that come in order of their begin.
+/// The union of intervals. Add intervals in order of begin.
 class Union {
  public:
   void add(const Interval& interval) {
@@ -47,23 +47,23 @@ class Union {
   std::vector<Interval> parts_;
 };
 
-/// The waits of one strategy in kernels.
-struct OfStrategy {
+/// The waits inside kernels under one strategy.
+struct StrategyWaits {
   std::vector<TimeNs> durations;
   std::uint64_t polls = 0;
 };
 
-/// What one pass over the waits collects for a site.
+/// What a pass over the waits collects per site.
 struct Gathered {
   std::vector<TimeNs> host_durations;
   Union waiting, host_waiting;
-  AtOnce waiting_in_kernel, polling;
-  std::map<StrategyId, OfStrategy> by_strategy;  // in kernels
-  std::vector<bool> waiters;                     // by number
-  std::uint64_t groups = 0;                      // of these that waited
+  ConcurrencyCounter waiting_in_kernel, polling;
+  std::map<StrategyId, StrategyWaits> by_strategy;  // waits inside kernels
+  std::vector<bool> waiters;                        // by waiter number: whether it waited here
+  std::uint64_t groups = 0;                         // number of waiters that waited here
   FlatIndex sms, words;
-  FlatIndex words_of_devices;
-  std::vector<AtOnce> waiting_by_word;  // in kernels, of one device
+  FlatIndex device_words;
+  std::vector<ConcurrencyCounter> waiting_by_word;  // waits inside kernels, by device and word
   bool words_known = true;
   std::uint64_t polls = 0;
   std::uint64_t waits_with_polls = 0;
@@ -85,11 +85,11 @@ struct Gathered {
   }
 };
 
-/// A wait's length. Clock errors may turn a very short wait around; it then has none.
+/// A wait's length; 0 if clock errors swap the ends of a very short wait.
 TimeNs length(TimeNs from, TimeNs to) { return std::max<TimeNs>(0, to - from); }
 
-/// A device and something of it in one number. Devices count from -1 to some thousands.
-std::uint64_t of_device(DeviceId device, std::uint64_t what) {
+/// Combines a device (-1 to some thousands) and a number of 48 bits.
+std::uint64_t device_key(DeviceId device, std::uint64_t what) {
   return (static_cast<std::uint64_t>(static_cast<std::uint16_t>(device)) << 48) | what;
 }
 
@@ -103,13 +103,13 @@ std::map<SiteId, Gathered> gather(const TraceModel& model, const Waiters& waiter
     site.waiting.add(waiting);
     site.waiting_in_kernel.add(waiting);
     if (every_waiter_polls(wait.strategy)) site.polling.add(waiting);
-    OfStrategy& strategy = site.by_strategy[wait.strategy];
+    StrategyWaits& strategy = site.by_strategy[wait.strategy];
     strategy.durations.push_back(took);
     strategy.polls += wait.polls;
     site.add_waiter(waiters.of_wait(i));
-    site.sms.number(of_device(wait.device, wait.sm));
+    site.sms.number(device_key(wait.device, wait.sm));
     if (wait.word) {
-      const std::uint32_t word = site.words_of_devices.number(of_device(wait.device, *wait.word));
+      const std::uint32_t word = site.device_words.number(device_key(wait.device, *wait.word));
       if (word == site.waiting_by_word.size()) site.waiting_by_word.emplace_back();
       site.waiting_by_word[word].add(waiting);
     }
@@ -199,12 +199,12 @@ SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered) {
     stats.polls_per_wait = static_cast<double>(gathered.polls) / static_cast<double>(gathered.waits_with_polls);
   }
   stats.deadline_missed = gathered.deadline_missed;
-  stats.max_waiting = gathered.waiting_in_kernel.most();
-  stats.max_polling = gathered.polling.most();
+  stats.max_waiting = gathered.waiting_in_kernel.max();
+  stats.max_polling = gathered.polling.max();
   if (gathered.words_known) {
     stats.words_seen = gathered.words.size();
-    for (const AtOnce& waiting : gathered.waiting_by_word) {
-      stats.waiters_a_word = std::max(stats.waiters_a_word.value_or(0), waiting.most());
+    for (const ConcurrencyCounter& waiting : gathered.waiting_by_word) {
+      stats.waiters_per_word = std::max(stats.waiters_per_word.value_or(0), waiting.max());
     }
   }
   for (const store::ChoiceRow& choice : model.choices) {

@@ -12,35 +12,35 @@ namespace {
 
 using Work = std::map<StreamKey, std::vector<WorkItem>>;
 
-// A stream does its work in the order in which it was asked for, so its calls are in order as well. Work whose call is
-// not known stands where its start puts it.
-TimeNs asked(const WorkItem& item) { return item.call ? item.call->begin : item.start; }
+// When the work was requested; its start if the call is unknown. A stream runs its work in the order of the requests,
+// so these times are in order too.
+TimeNs requested(const WorkItem& item) { return item.call ? item.call->begin : item.start; }
 
-std::vector<WorkItem>::const_iterator first_asked_after(const std::vector<WorkItem>& items, TimeNs at) {
-  return std::partition_point(items.begin(), items.end(), [&](const WorkItem& item) { return asked(item) < at; });
+std::vector<WorkItem>::const_iterator first_requested_after(const std::vector<WorkItem>& items, TimeNs at) {
+  return std::partition_point(items.begin(), items.end(), [&](const WorkItem& item) { return requested(item) < at; });
 }
 
 const WorkItem* last_before(const Work& work, const StreamKey& stream, TimeNs at) {
   const auto items = work.find(stream);
   if (items == work.end()) return nullptr;
-  const auto after = first_asked_after(items->second, at);
+  const auto after = first_requested_after(items->second, at);
   return after == items->second.begin() ? nullptr : &*std::prev(after);
 }
 
 struct Idle {
-  const WorkItem* next;  // what had to wait
+  const WorkItem* next;  // the delayed work
   TimeNs time;
 };
 
-// How long the stream could have gone on but for the event; nothing where nothing came behind the wait.
-std::optional<Idle> idle_for(const Work& work, const StreamKey& stream, TimeNs wait_asked, TimeNs reached) {
+// How long the event alone delayed the stream's next work; empty if the stream has no work after the wait.
+std::optional<Idle> idle_for(const Work& work, const StreamKey& stream, TimeNs wait_requested, TimeNs reached) {
   const auto items = work.find(stream);
   if (items == work.end()) return {};
-  const auto next = first_asked_after(items->second, wait_asked);
+  const auto next = first_requested_after(items->second, wait_requested);
   if (next == items->second.end()) return {};
-  TimeNs could_go_on = next->call ? next->call->end : wait_asked;
-  if (next != items->second.begin()) could_go_on = std::max(could_go_on, std::prev(next)->end);
-  return Idle{&*next, std::max<TimeNs>(0, std::min(reached, next->start) - could_go_on)};
+  TimeNs ready = next->call ? next->call->end : wait_requested;
+  if (next != items->second.begin()) ready = std::max(ready, std::prev(next)->end);
+  return Idle{&*next, std::max<TimeNs>(0, std::min(reached, next->start) - ready)};
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ StreamWaitTable stream_waits(const TraceModel& model, const DeviceWork& device_w
     ++waits.count;
     const std::optional<Idle> idle = reached ? idle_for(work, waiter, sync.start, *reached) : std::nullopt;
     if (!idle) continue;
-    // Several waits before the same work hold it up at the same time.
+    // Several waits before the same work overlap in time, so only the longest counts.
     ++waits.timed;
     TimeNs& longest = by_next[idle->next];
     longest = std::max(longest, idle->time);

@@ -1,4 +1,4 @@
-// Streams that wait for streams: cudaStreamWaitEvent on one, for an event recorded on another.
+// Streams that wait for other streams: cudaStreamWaitEvent on one stream, for an event recorded on another.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,17 @@
 
 namespace wicprof::analyzer {
 
-/// The waits of one stream for events behind one kernel (or copy) of another.
+/// The waits of one stream for events recorded after one kernel (or copy) of another stream.
 struct StreamWaits {
   StreamKey waiter, signaller;
   DeviceId device = 0;  ///< the signaller's
-  std::string behind;   ///< what the event was recorded behind; empty = nothing was on that stream before
+  std::string behind;   ///< the work before the event on its stream; empty: none
   std::uint64_t count = 0;
-  std::uint64_t timed = 0;  ///< of these, those whose idle time is known
-  TimeNs idle_ns = 0;       ///< the waiting stream had work, was done with what came before, and the event had not come
-  TimeNs idle_p50_ns = 0, idle_max_ns = 0;  ///< of the works that had to wait
+  std::uint64_t timed = 0;  ///< waits whose idle time is known
+  /// The time that the waiting stream lost: its next work was requested, its previous work had ended, and the event was
+  /// not reached yet.
+  TimeNs idle_ns = 0;
+  TimeNs idle_p50_ns = 0, idle_max_ns = 0;  ///< per delayed kernel or copy
 };
 
 struct StreamWaitTable {
@@ -26,8 +28,8 @@ struct StreamWaitTable {
   std::uint64_t without_event = 0;  ///< waits whose event's recording is not in the trace
 };
 
-/// Waits for an event of the same stream are left out: they wait for nothing. Where CUPTI has not said when the device
-/// reached the event, that is when what it was recorded behind ended.
+/// Ignores waits for an event of the same stream, which never wait. If CUPTI does not report when the device reached an
+/// event, uses the end of the work before the event.
 StreamWaitTable stream_waits(const TraceModel& model);
 StreamWaitTable stream_waits(const TraceModel& model, const DeviceWork& device_work);
 

@@ -39,8 +39,8 @@ WaitKernels::WaitKernels(const TraceModel& model, const Waiters& waiters) {
   FlatIndex blocks;
   std::vector<std::uint32_t> last_kernel;  // by block
   std::map<DeviceId, RunningKernels> devices = running_kernels(model);
-  std::set<std::vector<std::uint32_t>> together;
-  std::vector<std::uint32_t> side_by_side, last;
+  std::set<std::vector<std::uint32_t>> concurrent;
+  std::vector<std::uint32_t> running_kinds, last;
   for (std::size_t i = 0; i < model.waits.size(); ++i) {
     const store::WaitRow& wait = model.waits[i];
     const auto device = devices.find(wait.device);
@@ -59,11 +59,11 @@ WaitKernels::WaitKernels(const TraceModel& model, const Waiters& waiters) {
       waits_[kind_of_[kernel]] = true;
       continue;
     }
-    side_by_side.clear();
-    for (const std::uint32_t k : running) side_by_side.push_back(kind_of_[k]);
-    if (side_by_side != last) together.insert(last = side_by_side);
+    running_kinds.clear();
+    for (const std::uint32_t k : running) running_kinds.push_back(kind_of_[k]);
+    if (running_kinds != last) concurrent.insert(last = running_kinds);
   }
-  for (const auto& list : together) {
+  for (const auto& list : concurrent) {
     if (std::any_of(list.begin(), list.end(), [&](std::uint32_t kind) { return waits_[kind]; })) continue;
     for (const std::uint32_t kind : list) unclear_[kind] = true;
   }

@@ -1,4 +1,4 @@
-// In which kernel each wait was, and which kernels have blocks that never wait.
+// Finds the kernel of each wait, and the kernels with blocks that never wait.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 
 namespace wicprof::analyzer {
 
-/// The kernels of one device that run at a time; asked with times that grow.
+/// The kernels that run on one device at a time.
 class RunningKernels {
  public:
   void add(std::uint32_t kernel) { all_.push_back(kernel); }
+  /// Times must not decrease between calls.
   void advance(const TraceModel& model, TimeNs time);
-  /// Indexes into TraceModel::kernels, in order of their begin.
+  /// Indexes into TraceModel::kernels, in order of start.
   const std::vector<std::uint32_t>& now() const { return running_; }
 
  private:
@@ -31,16 +32,16 @@ class WaitKernels {
 
   WaitKernels(const TraceModel& model, const Waiters& waiters);
 
-  /// Of a wait, by index: the kernel of its device that ran when it began; of several the one that began last. kNone
-  /// where none is recorded.
+  /// The kernel that ran on the wait's device when the wait began; the last one to start if there were several; kNone
+  /// if none is recorded. `wait`: index into TraceModel::waits.
   std::uint32_t kernel_of(std::size_t wait) const { return kernel_of_.empty() ? kNone : kernel_of_[wait]; }
-  /// Kernels of one name and shape are one kind.
+  /// Kernels with the same name, grid and block are of one kind.
   std::uint32_t kind_of(std::size_t kernel) const { return kind_of_[kernel]; }
   const std::string& kind_name(std::uint32_t kind) const { return names_[kind]; }
-  /// Whether nobody waits in kernels of that kind, as far as can be told: where kernels ran side by side, a wait is
-  /// taken to be in one of a kind that waits when it runs alone.
+  /// Whether kernels of this kind certainly contain no waits. A wait during concurrent kernels belongs to a kind that
+  /// also waits when it runs alone; if there is none, all the concurrent kinds are unclear.
   bool waitless(std::uint32_t kind) const { return !waits_[kind] && !unclear_[kind]; }
-  /// When kernels ran on a device that have more blocks than waited in them.
+  /// The times of the device's kernels in which some blocks never waited.
   std::vector<Interval> with_independent_blocks(const TraceModel& model, DeviceId device) const;
 
  private:

@@ -8,7 +8,7 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// Where a copy takes its bytes from and to; the host is kHostDevice.
+/// A copy's source and destination; kHostDevice for the host.
 std::optional<std::pair<DeviceId, DeviceId>> ends_of(const store::CopyRow& copy) {
   switch (copy.kind) {
     case CopyKind::host_to_device:
@@ -66,7 +66,7 @@ void WaitModel::find_first_resumptions() {
 }
 
 /// The transfer of a signal's data is the last copy from the signaller's device to the waiter's that ended between the
-/// signal before (of the same site and word, to the same device) and this one.
+/// previous signal (of the same site and word, to the same device) and this one.
 void WaitModel::find_transfers() {
   if (model_.copies.empty()) return;
   using Route = std::pair<DeviceId, DeviceId>;
@@ -79,7 +79,7 @@ void WaitModel::find_transfers() {
   for (auto& [route, copies] : by_route) {
     std::sort(copies.begin(), copies.end(), [](const auto* a, const auto* b) { return a->end < b->end; });
   }
-  // To which device each signal went.
+  // The destination device of each signal.
   std::vector<std::optional<DeviceId>> to(model_.signals.size());
   for (const WakeEdge& edge : matching_.edges) {
     to[edge.signal] = edge.host ? kHostDevice : model_.waits[edge.wait].device;
@@ -96,7 +96,7 @@ void WaitModel::find_transfers() {
     const auto after = std::upper_bound(list.begin(), list.end(), signal.at,
                                         [](TimeNs time, const store::CopyRow* copy) { return time < copy->end; });
     const bool carried = after != list.begin() && (*std::prev(after))->end > last->second &&
-                         (*std::prev(after))->bytes >= signal.bytes;  // 0 where the signal does not say
+                         (*std::prev(after))->bytes >= signal.bytes;  // signal.bytes is 0 if unknown
     if (carried) {
       transfers_[i] = (*std::prev(after))->end - (*std::prev(after))->start;
     }
@@ -125,7 +125,7 @@ WaitTimes WaitModel::times(const WakeEdge& edge) const {
   times.t_p = model_.signals[edge.signal].at;
   times.w_p = resumed - times.t_c;
   times.w_t = transfer_of(edge.signal);
-  // Within the clocks' error a signal may seem to come after the resumption: all of the wait was the producer's then.
+  // By clock error, a signal may appear later than the resumption; then the whole wait counts as producer_late.
   times.producer_late = std::clamp<TimeNs>(times.t_p - times.t_c, 0, times.w_p);
   times.wake = times.w_p - times.producer_late;
   const Released& released = released_[edge.signal];
@@ -169,8 +169,8 @@ std::vector<IterationWaits> WaitModel::iterations() const {
 void WaitModel::sum_up(const Modes& modes) {
   struct PerSite {
     SiteWaits part[2];
-    std::vector<bool> seen[2];         // waiters
-    std::vector<TimeNs> transfers[2];  // of each signal once
+    std::vector<bool> seen[2];         // by waiter
+    std::vector<TimeNs> transfers[2];  // once per signal
   };
   std::map<SiteId, PerSite> sites;
   PerSite whole;
@@ -225,7 +225,7 @@ void WaitModel::sum_up(const Modes& modes) {
     sums.polls += wait.polls.value_or(0);
     sums.waits_with_polls += wait.polls ? 1 : 0;
   }
-  std::vector<bool> counted(model_.signals.size());  // transfers, once a signal
+  std::vector<bool> counted(model_.signals.size());  // by signal: its transfer is counted
   for (const WakeEdge& edge : matching_.edges) {
     const WaitTimes times = this->times(edge);
     const SiteId id = edge.host ? model_.host_waits[edge.wait].site : model_.waits[edge.wait].site;

@@ -1,4 +1,4 @@
-// What the warps behind each wait of a model do while it lasts (store/summaries/wait_states.h).
+// The states of the warps of each wait of a model, by the rules of store/summaries/wait_states.h.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ class WaitStateTable {
  public:
   using Own = store::WaitStates::Own;
 
-  /// Of a settled model, which must outlive it.
+  /// The model must be settled, and outlive the table.
   explicit WaitStateTable(const TraceModel& model);
 
-  /// What the row's own warp does.
+  /// The state of the row's own warp.
   Own own(std::size_t wait) const { return states_.own(model_.waits[wait]); }
-  /// How many warps more stand at the barrier all along.
+  /// The number of other warps that stand at the barrier for the whole wait.
   std::uint32_t others(std::size_t wait) const { return others_.empty() ? 0 : others_[wait]; }
 
  private:
   const TraceModel& model_;
   store::WaitStates states_;
-  std::vector<std::uint8_t> others_;  // empty: nobody, at any wait
+  std::vector<std::uint8_t> others_;  // by wait; empty: 0 at every wait
 };
 
 }  // namespace wicprof::analyzer

@@ -7,24 +7,24 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// 16 bits of device (its numbers are small, the host's is -1), 32 of block, 16 of warp.
+/// 16 bits of device (numbers are small, the host is -1), 32 of block, 16 of warp.
 std::uint64_t key_of(DeviceId device, std::uint32_t block, std::uint32_t warp) {
   return (std::uint64_t{static_cast<std::uint16_t>(device)} << 48) | (std::uint64_t{block} << 16) | (warp & 0xffffu);
 }
 
-/// What the iterations of one site and device are numbered with.
+/// The numbering of the iterations at one site on one device.
 struct Group {
   SiteId site = 0;
   DeviceId device = kHostDevice;
   std::vector<Restart> restarts;
   RunBoundaries runs;
-  FlatIndex numbers;                           // by run and number
-  std::vector<std::uint32_t> slots;            // of each
-  std::uint64_t last_key = ~std::uint64_t{0};  // most arrivals are of the iteration of the one before
+  FlatIndex numbers;                           // of run and iteration
+  std::vector<std::uint32_t> slots;            // the slot of each
+  std::uint64_t last_key = ~std::uint64_t{0};  // cached: most arrivals belong to the previous arrival's iteration
   std::uint32_t last_slot = 0;
 };
 
-/// The groups of a model; few, and neighbours in time mostly share one.
+/// The groups of a model.
 class Groups {
  public:
   std::uint32_t number(SiteId site, DeviceId device) {
@@ -47,7 +47,7 @@ class Groups {
 
 Waiters::Waiters(const TraceModel& model) {
   number_waiters(model);
-  list_waits_of_each();
+  list_waits();
   number_iterations(model);
 }
 
@@ -78,7 +78,7 @@ void Waiters::number_waiters(const TraceModel& model) {
   }
 }
 
-void Waiters::list_waits_of_each() {
+void Waiters::list_waits() {
   first_of_.assign(waiters_.size() + 1, 0);
   for (const std::uint32_t waiter : of_wait_) ++first_of_[waiter + 1];
   for (const std::uint32_t waiter : of_host_wait_) {
@@ -95,13 +95,13 @@ void Waiters::list_waits_of_each() {
 
 void Waiters::number_iterations(const TraceModel& model) {
   Groups groups;
-  FlatIndex streams;  // one waiter at one site
-  struct Last {
+  FlatIndex streams;  // of group and waiter
+  struct LastArrival {
     std::uint32_t iteration = 0;
     TimeNs at = 0;
   };
-  std::vector<Last> last;
-  const auto see = [&](std::uint32_t group, std::uint32_t waiter, std::uint32_t iteration, TimeNs at) {
+  std::vector<LastArrival> last;
+  const auto note_arrival = [&](std::uint32_t group, std::uint32_t waiter, std::uint32_t iteration, TimeNs at) {
     const std::uint32_t stream = streams.number((std::uint64_t{group} << 32) | waiter);
     if (stream == last.size()) {
       last.push_back({iteration, at});
@@ -112,11 +112,12 @@ void Waiters::number_iterations(const TraceModel& model) {
   };
   for (std::size_t i = 0; i < model.waits.size(); ++i) {
     const store::WaitRow& wait = model.waits[i];
-    see(groups.number(wait.site, wait.device), of_wait_[i], wait.iteration, wait.arrived);
+    note_arrival(groups.number(wait.site, wait.device), of_wait_[i], wait.iteration, wait.arrived);
   }
   for (std::size_t i = 0; i < model.host_waits.size(); ++i) {
     const store::HostWaitRow& wait = model.host_waits[i];
-    if (wait.site != 0) see(groups.number(wait.site, kHostDevice), of_host_wait_[i], wait.iteration, wait.begin);
+    if (wait.site != 0)
+      note_arrival(groups.number(wait.site, kHostDevice), of_host_wait_[i], wait.iteration, wait.begin);
   }
   for (Group& group : groups.list) group.runs = boundaries_of(std::move(group.restarts));
 

@@ -1,4 +1,4 @@
-// Who waits: each wait's waiter and iteration as small numbers, worked out once for all that needs them.
+// Numbers the waiter and the iteration of each wait, computed once and shared by all analyses.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace wicprof::analyzer {
 /// A group of threads of a block, or a host thread.
 struct Waiter {
   DeviceId device = kHostDevice;
-  std::uint32_t block = 0, warp = 0;  ///< of a host thread: its id, and 0
-  std::uint32_t sm = 0;               ///< where it ran when it waited first
+  std::uint32_t block = 0, warp = 0;  ///< for a host thread: its thread id, and 0
+  std::uint32_t sm = 0;               ///< the SM of its first wait
 };
 
-/// One iteration as the waiters of one device saw it at one site. Times are those of its waits.
+/// One iteration at one site by the waiters of one device. Times are those of its waits.
 struct IterationSlot {
   SiteId site = 0;
   DeviceId device = kHostDevice;
@@ -26,7 +26,7 @@ struct IterationSlot {
   TimeNs first_arrival = 0, last_arrival = 0, last_resumption = 0;
 };
 
-/// Of a settled model, which must outlive it. Linear in the number of waits.
+/// The model must be settled. Linear in the number of waits.
 class Waiters {
  public:
   explicit Waiters(const TraceModel& model);
@@ -35,12 +35,12 @@ class Waiters {
   static constexpr std::uint32_t kNone = FlatIndex::kNone;
 
   const std::vector<Waiter>& list() const { return waiters_; }
-  /// By index of TraceModel::waits and host_waits.
+  /// The waiter's index in list(), by index into TraceModel::waits or host_waits.
   std::uint32_t of_wait(std::size_t wait) const { return of_wait_[wait]; }
   std::uint32_t of_host_wait(std::size_t wait) const { return of_host_wait_[wait]; }
-  /// kNone for one that never waited.
+  /// kNone for a waiter without waits.
   std::uint32_t find(DeviceId device, std::uint32_t block, std::uint32_t warp) const;
-  /// Indexes of a waiter's waits (host_waits where it is a host thread), in order of arrival.
+  /// Indexes of a waiter's waits in order of arrival: into TraceModel::waits, or host_waits for a host thread.
   struct Range {
     const std::uint32_t* first = nullptr;
     const std::uint32_t* last = nullptr;
@@ -56,7 +56,7 @@ class Waiters {
 
  private:
   void number_waiters(const TraceModel& model);
-  void list_waits_of_each();
+  void list_waits();
   void number_iterations(const TraceModel& model);
 
   FlatIndex index_;

@@ -1,7 +1,6 @@
-// The one colour language of pictures: what something is doing has one colour everywhere, in the window, in the HTML
-// report and in drawings of figures. After Okabe and Ito, with what they lack so chosen that readers who cannot see
-// red, green or blue tell all states apart, too (tests/analyzer/colours_test.cpp measures how far apart they are for
-// them).
+// The colours of all pictures: each state has the same colour in the window, in the HTML report and in figures. The
+// palette is by Okabe and Ito, extended so that readers with any colour vision deficiency can distinguish all states
+// (tests/analyzer/colours_test.cpp measures the distances).
 #pragma once
 
 #include <array>
@@ -18,13 +17,13 @@ using store::index_of;
 using store::kStates;
 using store::State;
 
-/// The states of warps that wait, and of those between their waits, in the order in which pictures stack them.
+/// The states of warps during and between their waits, in the order in which pictures stack them.
 inline constexpr std::array kWarpStates{State::polling, State::parked, State::at_barrier, State::computing};
 
 /// 0xRRGGBB.
 using Colour = std::uint32_t;
 
-/// One colour on a light and on a dark page.
+/// A colour's variants for light and dark pages.
 struct ColourPair {
   Colour light, dark;
   constexpr Colour on(bool dark_page) const { return dark_page ? dark : light; }
@@ -32,7 +31,7 @@ struct ColourPair {
 
 struct StateLook {
   std::string_view name;   ///< for legends
-  std::string_view token;  ///< as a CSS variable: --token
+  std::string_view token;  ///< the CSS variable is --token
   ColourPair colour;
 };
 
@@ -50,7 +49,7 @@ inline constexpr std::array<StateLook, kStates> kStateLooks{{
 }};
 constexpr const StateLook& look_of(State state) { return kStateLooks[index_of(state)]; }
 
-/// What is not a state: pages, text, lines, verdicts.
+/// Colours of pages, text, lines and verdicts.
 struct Theme {
   Colour page, card, text, faint, line, lane, bad, bad_soft, good, good_soft, warn, warn_soft, accent;
 };
@@ -60,15 +59,15 @@ inline constexpr Theme kDarkTheme{0x14171a, 0x1d2125, 0xe6e9ec, 0x9aa4ae, 0x363d
                                   0x3d2220, 0x6fd6b3, 0x173329, 0xf0c465, 0x382c14, 0x56b4e9};
 constexpr const Theme& theme_of(bool dark_page) { return dark_page ? kDarkTheme : kLightTheme; }
 
-/// Series of a drawing that are no states (traces, sites). Pages of both kinds show them.
+/// Colours of a drawing's series that are not states (traces, sites), for light and dark pages.
 inline constexpr std::array<Colour, 8> kSeriesColours{0xd55e00, 0x0072b2, 0x009e73, 0xcc79a7,
                                                       0xe69f00, 0x56b4e9, 0x8a939c, 0xb3a800};
 
-/// Black or white (nearly), whichever is easier to read on `fill`.
+/// White or the light theme's nearly black text colour, whichever is easier to read on `fill`.
 Colour text_on(Colour fill);
 /// "#d55e00".
 std::string css_colour(Colour colour);
-/// All of the above as declarations of CSS variables: --poll, --page, --bad-soft and so on.
+/// The colours of states and theme as declarations of CSS variables: --poll, --page, --bad-soft and so on.
 std::string css_variables(bool dark_page);
 
 }  // namespace wicprof::analyzer

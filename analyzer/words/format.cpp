@@ -15,7 +15,7 @@ struct Unit {
   std::string_view name;
 };
 
-/// Three significant digits, without an exponent; values from 1,000 keep all their whole digits.
+/// Three significant digits, without an exponent; values from 1,000 on keep all digits before the point.
 std::string three_digits(double value) {
   const double magnitude = std::fabs(value);
   if (magnitude >= 99.95) return fmt::format("{:.0f}", value);
@@ -34,7 +34,7 @@ std::string with_unit(double value, const std::array<Unit, N>& units) {
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u; }
 
-/// Characters as a terminal shows them, for UTF-8 without wide or combining ones.
+/// The width in a terminal of UTF-8 text without wide or combining characters.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
@@ -133,7 +133,7 @@ std::string shorten(std::string_view text, std::size_t width) {
   const std::size_t length = width_of(text);
   if (length <= width) return std::string(text);
   if (width == 0) return {};
-  const std::size_t front = (width - 1 + 1) / 2;
+  const std::size_t front = width / 2;
   const std::size_t back = width - 1 - front;
   return fmt::format("{}\u2026{}", first_characters(text, front), last_characters(text, back));
 }
@@ -160,7 +160,7 @@ std::string one_line(std::string_view text) {
   for (std::size_t i = 0; i < line.size(); ++i) {
     const auto code = static_cast<unsigned char>(line[i]);
     if (code < 0x20 || code == 0x7f) line[i] = ' ';
-    // U+0080 to U+009F, some of which terminals obey too.
+    // U+0080 to U+009F are control characters too.
     const bool second = i > 0 && static_cast<unsigned char>(line[i - 1]) == 0xc2;
     if (second && code >= 0x80 && code < 0xa0) line[i - 1] = line[i] = ' ';
   }

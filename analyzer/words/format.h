@@ -16,7 +16,7 @@ namespace wicprof::analyzer {
 
 /// Three digits and a unit: "950 ns", "1.23 ms", "12.3 s".
 std::string format_duration(TimeNs ns);
-/// Whole below 10,000, then three digits and a prefix: "9,999", "12.3 k", "4.56 M".
+/// All digits below 10,000, then three digits and a prefix: "9,999", "12.3 k", "4.56 M".
 std::string format_count(std::uint64_t count);
 /// Three digits and a prefix from 1,000: "0.5", "12.3", "4.56 k".
 std::string format_number(double value);
@@ -28,27 +28,28 @@ std::string count_of(std::uint64_t count, std::string_view noun);
 /// "pinned host memory", "device memory", ...
 std::string_view memory_name(WordMemory memory);
 
-/// The same in one word, for JSON: "pinned_host", "device", ...
+/// The memory's key in JSON: "pinned_host", "device", ...
 std::string_view memory_key(WordMemory memory);
 
-/// "poll", "park (auto)": the strategy is named where the mode does not say it.
+/// "poll", "park (auto)": names the strategy unless the mode implies it.
 std::string way_name(Mode mode, StrategyId strategy);
 
-/// At most `width` characters; what is cut is shown as an ellipsis in the middle, since names differ at both ends.
+/// At most `width` characters; an ellipsis replaces the middle, since names differ at both ends.
 std::string shorten(std::string_view text, std::size_t width);
-/// What people call a function: its C++ name without the result's type, the parameters and anonymous namespaces.
+/// A function's C++ name without result type, parameters and anonymous namespaces.
 std::string function_name(std::string_view name);
-/// One line: control characters become spaces, so that a hostile name cannot drive a terminal.
+/// Replaces control characters by spaces, so that a hostile name cannot control a terminal.
 std::string one_line(std::string_view text);
-/// `text` broken at spaces; lines after the first are indented by `indent`.
+/// Breaks `text` at spaces into lines of at most `width` characters; indents all lines but the first by `indent`.
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
 
 std::string escape_html(std::string_view text);
 std::string escape_markdown(std::string_view text);
 
-/// A table whose columns are as wide as they need to be. Columns marked 'r' are flush right.
+/// A table with columns as wide as their longest cell.
 class TextTable {
  public:
+  /// `alignment`: one character per column; 'r' aligns right.
   TextTable(std::string alignment, std::vector<std::string> header);
   void add(std::vector<std::string> row);
   /// Each line starts with `indent` spaces.

@@ -122,7 +122,7 @@ class Overlapping {
     }
     const StepCount beside(computing);
     for (const int m : {0, 1}) {
-      const StepCount::Where where = StepCount(waiting[m]).count_ns_where(beside, independent);
+      const StepCount::CoveredCount where = StepCount(waiting[m]).count_ns_while(beside, independent);
       sums.seen[m] = where.first;
       sums.at_most[m] = where.either;
     }

@@ -55,8 +55,8 @@ SiteLine line_of(const analyzer::SiteStats& site, const analyzer::WakeStats* wak
       site.polls_per_wait ? analyzer::format_number(*site.polls_per_wait) : "-");
   const bool woken = wake != nullptr && wake->matched > 0;
   set(SiteColumn::wake, woken ? static_cast<double>(wake->p50_ns) : -1e18, woken ? format_duration(wake->p50_ns) : "-");
-  set(SiteColumn::waiters, site.waiters_a_word ? *site.waiters_a_word : -1.0,
-      site.waiters_a_word ? format_count(*site.waiters_a_word) : "-");
+  set(SiteColumn::waiters, site.waiters_per_word ? *site.waiters_per_word : -1.0,
+      site.waiters_per_word ? format_count(*site.waiters_per_word) : "-");
   const bool predicted = prediction != nullptr && prediction->gain;
   set(SiteColumn::gain, predicted ? prediction->gain->value : -1,
       prediction != nullptr ? analyzer::gain_text(prediction->gain) : "-");

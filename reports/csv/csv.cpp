@@ -46,7 +46,7 @@ std::string report_csv(const ReportInput& input) {
     text += line_of({site.name, strategy ? std::string(strategy_name(*strategy)) : std::string(), number(site.count),
                      number(site.host_count), number(site.groups), number(site.total_ns), number(site.p50_ns),
                      number(site.p99_ns), number(site.max_ns), number(site.share), number(site.polls),
-                     number(site.polls_per_wait), number(site.max_waiting), number(site.waiters_a_word),
+                     number(site.polls_per_wait), number(site.max_waiting), number(site.waiters_per_word),
                      number(site.deadline_missed), known ? number(wake.p50_ns) : std::string(),
                      known ? number(wake.p99_ns) : std::string()});
   }

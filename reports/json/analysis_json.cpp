@@ -100,7 +100,7 @@ Json site_value(const SiteStats& site, const WakeStats& wake) {
                 {"max_polling", site.max_polling},
                 {"deadline_missed", site.deadline_missed},
                 {"words", or_null(site.words_seen)},
-                {"waiters_a_word", or_null(site.waiters_a_word)},
+                {"waiters_a_word", or_null(site.waiters_per_word)},
                 {"strategy_chosen", nullptr},
                 {"strategy_reason", nullptr}};
   if (site.choice) {

@@ -42,8 +42,8 @@ std::string strategy_mix(const SiteStats& site) {
 std::string words_text(const SiteStats& site) {
   if (!site.words_seen) return "-";
   const std::string words = count_of(*site.words_seen, "word");
-  if (!site.waiters_a_word) return words;
-  return fmt::format("{}, up to {} at once on one", words, format_count(*site.waiters_a_word));
+  if (!site.waiters_per_word) return words;
+  return fmt::format("{}, up to {} at once on one", words, format_count(*site.waiters_per_word));
 }
 
 std::string choice_text(const SiteStats& site) {

@@ -111,13 +111,13 @@ TEST(Sites, WordsAndWaitersAWordAreCounted) {
   add_handoff(model, {.waiters = 6, .iterations = 10});
   settle(model);
   EXPECT_EQ(site_stats(model).at(0).words_seen, std::nullopt);  // no tags
-  EXPECT_EQ(site_stats(model).at(0).waiters_a_word, std::nullopt);
+  EXPECT_EQ(site_stats(model).at(0).waiters_per_word, std::nullopt);
   for (auto& wait : model.waits) wait.word = static_cast<WordTag>(wait.block < 4 ? 1 : 2);
   EXPECT_EQ(site_stats(model).at(0).words_seen, 2u);
-  EXPECT_EQ(site_stats(model).at(0).waiters_a_word, 4u);
+  EXPECT_EQ(site_stats(model).at(0).waiters_per_word, 4u);
   for (auto& wait : model.waits) wait.device = wait.block % 2;
   EXPECT_EQ(site_stats(model).at(0).words_seen, 2u);
-  EXPECT_EQ(site_stats(model).at(0).waiters_a_word, 2u);
+  EXPECT_EQ(site_stats(model).at(0).waiters_per_word, 2u);
   model.waits[0].word.reset();
   EXPECT_EQ(site_stats(model).at(0).words_seen, std::nullopt);
 }

@@ -53,12 +53,12 @@ TEST(Intervals, AgreeWithCountingEachNanosecond) {
     }
     const Slow slow(intervals);
     EXPECT_EQ(covered(intervals), slow.covered);
-    EXPECT_EQ(max_at_once(intervals), slow.at_once);
+    EXPECT_EQ(max_concurrent(intervals), slow.at_once);
   }
 }
 
 TEST(Intervals, OneWithoutLengthIsStillThere) {
-  EXPECT_EQ(max_at_once({{5, 5}}), 1u);
+  EXPECT_EQ(max_concurrent({{5, 5}}), 1u);
   EXPECT_EQ(covered({{5, 5}}), 0);
 }
 

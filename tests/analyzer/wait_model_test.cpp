@@ -172,17 +172,17 @@ TEST(Waiters, NumbersBlocksThreadsAndIterations) {
 
 TEST(StepCount, MeansAndCoverage) {
   const StepCount count({{10, 20}, {15, 30}, {40, 50}, {45, 45}});
-  EXPECT_EQ(count.most(), 2u);
+  EXPECT_EQ(count.max(), 2u);
   EXPECT_EQ(count.at(17), 2);
   EXPECT_EQ(count.at(35), 0);
   EXPECT_DOUBLE_EQ(count.mean(10, 30), 25.0 / 20);
   EXPECT_DOUBLE_EQ(count.mean(0, 60), 35.0 / 60);
   EXPECT_DOUBLE_EQ(count.covered(0, 60), 30.0 / 60);
   EXPECT_DOUBLE_EQ(count.covered(30, 40), 0);
-  const StepCount::Where alone = count.count_ns_where(StepCount({{12, 16}, {44, 60}}), {});
+  const StepCount::CoveredCount alone = count.count_ns_while(StepCount({{12, 16}, {44, 60}}), {});
   EXPECT_DOUBLE_EQ(alone.first, 4 + 1 + 6);
   EXPECT_DOUBLE_EQ(alone.either, 4 + 1 + 6);
-  const StepCount::Where both = count.count_ns_where(StepCount({{12, 16}}), StepCount({{44, 60}}));
+  const StepCount::CoveredCount both = count.count_ns_while(StepCount({{12, 16}}), StepCount({{44, 60}}));
   EXPECT_DOUBLE_EQ(both.first, 4 + 1);
   EXPECT_DOUBLE_EQ(both.either, 4 + 1 + 6);
 }
@@ -199,12 +199,12 @@ TEST(StepCount, AWalkAnswersLikeAnyOtherQuestion) {
     intervals.push_back({begin, begin + below(30)});
   }
   const StepCount count(intervals);
-  StepCount::Walk walk(count);
+  StepCount::Cursor cursor(count);
   for (TimeNs begin = -100; begin < 10'200; begin += 1 + below(40)) {
     const TimeNs end = begin + below(100);
-    ASSERT_EQ(walk.covered(begin, end), count.covered(begin, end)) << begin << " to " << end;
+    ASSERT_EQ(cursor.covered(begin, end), count.covered(begin, end)) << begin << " to " << end;
   }
-  EXPECT_EQ(walk.covered(3, 500), count.covered(3, 500));  // back to an earlier one
+  EXPECT_EQ(cursor.covered(3, 500), count.covered(3, 500));  // back to an earlier one
 }
 
 TEST(StepCount, MillionsAreRoundedWithoutLosingAny) {
