@@ -18,7 +18,7 @@
 namespace {
 
 using namespace wicprof;
-using bench::kEventsAnIteration;
+using bench::kEventsPerIteration;
 
 struct Cost {
   bool good = false;
@@ -63,7 +63,7 @@ Cost measure(const std::string& path, std::int64_t events) {
   Cost cost;
   cost.good = in_child([&] { return analyse(path, ends[1]); }, used) &&
               read(ends[0], &told, sizeof told) == sizeof told &&
-              told.waits == static_cast<std::uint64_t>(events / kEventsAnIteration * bench::kWaitsAnIteration);
+              told.waits == static_cast<std::uint64_t>(events / kEventsPerIteration * bench::kWaitsPerIteration);
   close(ends[0]);
   close(ends[1]);
   const auto seconds = [](const timeval& t) {
@@ -81,8 +81,8 @@ std::vector<std::int64_t> numbers(const std::string& list) {
   std::istringstream in(list);
   for (std::string word; std::getline(in, word, ',');) {
     const long long number = std::atoll(word.c_str());
-    if (number < kEventsAnIteration) return {};
-    all.push_back(number / kEventsAnIteration * kEventsAnIteration);
+    if (number < kEventsPerIteration) return {};
+    all.push_back(number / kEventsPerIteration * kEventsPerIteration);
   }
   return all;
 }

@@ -80,15 +80,15 @@ class Race {
     auto made = wic::Runtime::create(runtime);
     if (!made) return made.error();
     race.runtime_ = *std::move(made);
-    if (race.runtime_->device_count() < info.least_devices) {
-      return wicprof::unavailable(fmt::format("{} needs {} devices", info.name, info.least_devices));
+    if (race.runtime_->device_count() < info.min_devices) {
+      return wicprof::unavailable(fmt::format("{} needs {} devices", info.name, info.min_devices));
     }
     for (std::size_t i = 0; i < kInstances.size(); ++i) {
       AppOptions own = options;
       own.way = kInstances[i];
       own.on_gpu = devices.starts_with("cuda:");
       own.prefix = fmt::format("{}.", i);
-      for (const sample::AppOption& option : info.options) own.more.try_emplace(option.name, option.standard);
+      for (const sample::AppOption& option : info.options) own.more.try_emplace(option.name, option.default_value);
       auto app = info.make(*race.runtime_, own);
       if (!app) return app.error();
       race.apps_[i] = *std::move(app);
@@ -213,7 +213,7 @@ std::uint32_t size_in(const std::string& word) {
 }
 
 const std::string& devices_for(const AppInfo& info, const Plan& plan) {
-  return info.least_devices > 1 ? plan.g_devices : plan.c_devices;
+  return info.min_devices > 1 ? plan.g_devices : plan.c_devices;
 }
 
 Result<Gains> race(Claim& claim, const AppInfo& info, const AppOptions& options, const Plan& plan,

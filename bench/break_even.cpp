@@ -57,7 +57,7 @@ struct BreakEven {
   std::uint32_t work;
   std::uint32_t* words;  // Word, device memory
   Four* data;            // device memory
-  std::uint32_t fours_a_warp;
+  std::uint32_t fours_per_warp;
   std::uint32_t* chunks;  // one a warp of the grid, device memory
   std::uint64_t* times;   // begin and end of the rounds, device memory
   std::uint32_t* sink;    // one a thread of the grid, device memory
@@ -128,7 +128,7 @@ struct BreakEven {
 
   WIC_DEVICE void stream(const wic::Thread& thread) const {
     const std::uint32_t warp = thread.block() * (thread.block_size() / wic::kWarpSize) + thread.warp();
-    Four* const mine = data + std::size_t{warp} * fours_a_warp;
+    Four* const mine = data + std::size_t{warp} * fours_per_warp;
     const std::uint64_t end = thread.clock_ns() + 4 * kTimeoutNs;
     std::uint32_t at = 0, done = 0;
     for (;;) {
@@ -140,7 +140,7 @@ struct BreakEven {
         thread.step();
       }
       at += kFours * wic::kWarpSize;
-      if (at + kFours * wic::kWarpSize > fours_a_warp) at = 0;
+      if (at + kFours * wic::kWarpSize > fours_per_warp) at = 0;
       done += phase == kRunning ? 1 : 0;
     }
     if (thread.lane() == 0) chunks[warp] = done;
@@ -172,7 +172,7 @@ std::vector<Case> cases(const wic::Device& device, StrategyId park_host, Strateg
 
 struct Measured {
   double iteration_ns;
-  double chunks_a_us;  // that the neighbours got done
+  double chunks_per_us;  // that the neighbours got done
 };
 
 class Program {
@@ -196,13 +196,13 @@ class Program {
     p.site_ = *site;
     const std::uint32_t warps = c.blocks * c.threads / wic::kWarpSize;
     const std::uint32_t step = kFours * wic::kWarpSize;
-    p.fours_a_warp_ =
+    p.fours_per_warp_ =
         static_cast<std::uint32_t>(std::max<std::size_t>(1, data_bytes / sizeof(Four) / warps / step)) * step;
     auto word = wic::Array<std::uint32_t>::make(
         device, kLine, c.memory == wicprof::WordMemory::device ? wic::Memory::device : wic::Memory::pinned_host);
     auto zeros = wic::Array<std::uint32_t>::make(device, kWords, wic::Memory::pinned_host);
     auto words = wic::Array<std::uint32_t>::make(device, kWords, wic::Memory::device);
-    auto data = wic::Array<Four>::make(device, std::size_t{warps} * p.fours_a_warp_, wic::Memory::device);
+    auto data = wic::Array<Four>::make(device, std::size_t{warps} * p.fours_per_warp_, wic::Memory::device);
     auto chunks = wic::Array<std::uint32_t>::make(device, warps, wic::Memory::device);
     auto times = wic::Array<std::uint64_t>::make(device, 2, wic::Memory::device);
     auto sink = wic::Array<std::uint32_t>::make(device, std::size_t{c.blocks} * c.threads, wic::Memory::device);
@@ -247,7 +247,7 @@ class Program {
     kernel.work = work;
     kernel.words = words_.data();
     kernel.data = data_.data();
-    kernel.fours_a_warp = fours_a_warp_;
+    kernel.fours_per_warp = fours_per_warp_;
     kernel.chunks = chunks_.data();
     kernel.times = times_.data();
     kernel.sink = sink_.data();
@@ -267,7 +267,7 @@ class Program {
   wic::Runtime* runtime_ = nullptr;
   Case case_{};
   wicprof::SiteId site_ = 0;
-  std::uint32_t fours_a_warp_ = 0;
+  std::uint32_t fours_per_warp_ = 0;
   wic::Array<std::uint32_t> word_, zeros_, words_, chunks_, sink_, host_words_, host_chunks_;
   wic::Array<Four> data_;
   wic::Array<std::uint64_t> times_, host_times_;
@@ -320,7 +320,7 @@ wicprof::Result<> measure(const Settings& settings, wicprof::bench::Claim& claim
             continue;
           }
           iteration[strategy].push_back(measured->iteration_ns);
-          neighbours[strategy].push_back(measured->chunks_a_us);
+          neighbours[strategy].push_back(measured->chunks_per_us);
         }
       }
       const double polled = median(iteration[StrategyId::poll]), parked = median(iteration[c.park]);

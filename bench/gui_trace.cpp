@@ -235,10 +235,10 @@ bool record_live(const std::string& path, std::int64_t rate, double seconds, int
     // Iterations overlap where more than one is to begin in its own time.
     const auto begin = static_cast<std::uint64_t>(now_ns());
     const std::uint64_t step =
-        static_cast<std::uint64_t>(1e9 * static_cast<double>(bench::kEventsAnIteration) / static_cast<double>(rate));
+        static_cast<std::uint64_t>(1e9 * static_cast<double>(bench::kEventsPerIteration) / static_cast<double>(rate));
     bench::put_declarations(put, begin - bench::kPeriod);
     const auto iterations = static_cast<std::uint32_t>(seconds * static_cast<double>(rate) /
-                                                       static_cast<double>(bench::kEventsAnIteration));
+                                                       static_cast<double>(bench::kEventsPerIteration));
     for (std::uint32_t i = 0; i < iterations; ++i) {
       const std::uint64_t due = begin + i * step;
       while (static_cast<std::uint64_t>(now_ns()) < due) std::this_thread::sleep_for(std::chrono::microseconds(200));

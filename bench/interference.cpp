@@ -76,7 +76,7 @@ constexpr std::int64_t kRoundsOfSlow = 3;  // of a way beside which the work tak
 template <class Kernel>
 class Measurement {
  public:
-  static Result<std::vector<Turn>> run(const Options& options, const Case& what, double& blocks_an_sm) {
+  static Result<std::vector<Turn>> run(const Options& options, const Case& what, double& blocks_per_sm) {
     Measurement m(options, what);
     if (auto r = m.prepare(); !r) return r.error();
     if (auto r = m.calibrate(); !r) return r.error();
@@ -89,7 +89,7 @@ class Measurement {
         for (Turn& turn : m.turns_) m.forget_warm_up(turn);
       }
     }
-    if (auto r = m.look_at_sms(blocks_an_sm); !r) return r.error();
+    if (auto r = m.look_at_sms(blocks_per_sm); !r) return r.error();
     return Result<std::vector<Turn>>(std::move(m.turns_));
   }
 
@@ -104,7 +104,7 @@ class Measurement {
     const bool inside = case_.computing_warps != 0;
     shape_ = {case_.rows * sms_, case_.threads,
               case_.bound == Bound::shared_memory
-                  ? case_.threads * Work::kWordsAThread * static_cast<std::uint32_t>(sizeof(std::uint32_t))
+                  ? case_.threads * Work::kWordsPerThread * static_cast<std::uint32_t>(sizeof(std::uint32_t))
                   : 0};
     computing_ = inside ? shape_.blocks : shape_.blocks / 2;
     const auto room = device.resident_blocks(shape_, wic::kernel_ref(Kernel{}));
@@ -293,32 +293,32 @@ Result<std::vector<Case>> cases_of(const std::string& tables, const wic::Device&
 }
 
 template <Bound kBound>
-Result<std::vector<Turn>> measure(const Options& options, const Case& what, double& blocks_an_sm) {
+Result<std::vector<Turn>> measure(const Options& options, const Case& what, double& blocks_per_sm) {
   if (what.computing_warps != 0) {
-    return Measurement<InterferenceKernel<1024, 2, Roles::inside, kBound>>::run(options, what, blocks_an_sm);
+    return Measurement<InterferenceKernel<1024, 2, Roles::inside, kBound>>::run(options, what, blocks_per_sm);
   }
   if constexpr (kBound == Bound::streaming || kBound == Bound::l2_latency) {
     if (what.rows == 32) {
-      return Measurement<InterferenceKernel<64, 32, Roles::whole_blocks, kBound>>::run(options, what, blocks_an_sm);
+      return Measurement<InterferenceKernel<64, 32, Roles::whole_blocks, kBound>>::run(options, what, blocks_per_sm);
     }
   }
-  return Measurement<InterferenceKernel<256, 8, Roles::whole_blocks, kBound>>::run(options, what, blocks_an_sm);
+  return Measurement<InterferenceKernel<256, 8, Roles::whole_blocks, kBound>>::run(options, what, blocks_per_sm);
 }
 
-Result<std::vector<Turn>> measure(const Options& options, const Case& what, double& blocks_an_sm) {
+Result<std::vector<Turn>> measure(const Options& options, const Case& what, double& blocks_per_sm) {
   switch (what.bound) {
     case Bound::fp32:
-      return measure<Bound::fp32>(options, what, blocks_an_sm);
+      return measure<Bound::fp32>(options, what, blocks_per_sm);
     case Bound::streaming:
-      return measure<Bound::streaming>(options, what, blocks_an_sm);
+      return measure<Bound::streaming>(options, what, blocks_per_sm);
     case Bound::shared_memory:
-      return measure<Bound::shared_memory>(options, what, blocks_an_sm);
+      return measure<Bound::shared_memory>(options, what, blocks_per_sm);
     default:
-      return measure<Bound::l2_latency>(options, what, blocks_an_sm);
+      return measure<Bound::l2_latency>(options, what, blocks_per_sm);
   }
 }
 
-void report(const Options& options, const Case& what, const std::vector<Turn>& turns, double blocks_an_sm,
+void report(const Options& options, const Case& what, const std::vector<Turn>& turns, double blocks_per_sm,
             Claim& claim) {
   const auto of = [&](const char* name) {
     return std::find_if(turns.begin(), turns.end(), [&](const Turn& turn) { return turn.name == name; });
@@ -336,7 +336,7 @@ void report(const Options& options, const Case& what, const std::vector<Turn>& t
                   {"threads_a_block", std::int64_t{what.threads}},
                   {"waiting_groups", std::int64_t{what.waiters}},
                   {"computing_warps_a_block", std::int64_t{what.computing_warps}},
-                  {"most_computing_blocks_on_an_sm", blocks_an_sm},
+                  {"most_computing_blocks_on_an_sm", blocks_per_sm},
                   {"rounds", static_cast<std::int64_t>(turn.span_ns.size())},
                   {"missed_deadlines", std::int64_t{turn.missed}}};
     row.value = median(turn.span_ns) * 1e-6;
@@ -367,8 +367,8 @@ Result<> run(const Options& options, const std::string& tables, const std::strin
   std::erase_if(cases, [&](const Case& what) { return !what.name().starts_with(wanted); });
   if (cases.empty()) return wicprof::bad_input("no row of these tables begins with '" + wanted + "'");
   for (const Case& what : cases) {
-    double blocks_an_sm = 0;
-    const auto turns = measure(options, what, blocks_an_sm);
+    double blocks_per_sm = 0;
+    const auto turns = measure(options, what, blocks_per_sm);
     if (!turns) return turns.error();
     for (const Turn& turn : *turns) {
       std::fprintf(stderr, "%s %s: %.3f ms\n", what.name().c_str(), turn.name.c_str(), median(turn.span_ns) * 1e-6);
@@ -377,7 +377,7 @@ Result<> run(const Options& options, const std::string& tables, const std::strin
                                     turn.name);
       }
     }
-    report(options, what, *turns, blocks_an_sm, claim);
+    report(options, what, *turns, blocks_per_sm, claim);
   }
   return wicprof::ok();
 }

@@ -122,7 +122,7 @@ void put_iteration(const PutEvent& put, std::uint32_t i, std::uint64_t begin) {
     wait.involuntary_switches = HostWaitEvent::kUnknownSwitches;
     put(wait.header);
   }
-  for (std::uint32_t n = 0; n < kWaitsAnIteration; ++n) {
+  for (std::uint32_t n = 0; n < kWaitsPerIteration; ++n) {
     const std::uint32_t site = 1 + n % 2;
     const std::uint64_t signalled = begin + 60'000 + n / 2 * 4'000 + jitter(n);
     if (n % 2 == 0) {
@@ -137,7 +137,7 @@ void put_iteration(const PutEvent& put, std::uint32_t i, std::uint64_t begin) {
     WaitEvent wait = make_event<WaitEvent>();
     wait.site = site;
     wait.device = kDevice;
-    wait.block = (i * kWaitsAnIteration + n) % 264;
+    wait.block = (i * kWaitsPerIteration + n) % 264;
     wait.sm = static_cast<std::uint16_t>(wait.block / 2);
     wait.iteration = i;
     wait.value = i + 1;
@@ -162,7 +162,7 @@ bool make_trace(const std::string& path, std::int64_t events) {
   const auto begin = static_cast<std::uint64_t>(now_ns());
   const PutEvent put = [&](const EventHeader& event) { recorder->add(0, event); };
   put_declarations(put, begin);
-  const auto iterations = static_cast<std::uint32_t>(events / kEventsAnIteration);
+  const auto iterations = static_cast<std::uint32_t>(events / kEventsPerIteration);
   for (std::uint32_t i = 0; i < iterations; ++i) {
     const std::uint64_t at = begin + i * kPeriod;
     if (i % 5'000 == 0) put_clock(put, at);

@@ -11,8 +11,8 @@
 
 namespace wicprof::bench {
 
-inline constexpr std::int64_t kEventsAnIteration = 16;
-inline constexpr std::uint32_t kWaitsAnIteration = 8;  ///< at two sites by turns
+inline constexpr std::int64_t kEventsPerIteration = 16;
+inline constexpr std::uint32_t kWaitsPerIteration = 8;  ///< at two sites by turns
 
 /// Where events go: a recorder, or a ring.
 using PutEvent = std::function<void(const EventHeader& event)>;

@@ -23,7 +23,7 @@ using namespace wicprof::bench;
 using sample::h3d::Boundary;
 using sample::h3d::Brick;
 using sample::h3d::Cell;
-using sample::h3d::DeviceTrouble;
+using sample::h3d::DeviceFailure;
 using sample::h3d::Exchange;
 using sample::h3d::Neighbours;
 using sample::h3d::Outbox;
@@ -38,7 +38,7 @@ struct BareExchange {
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     using namespace sample::h3d;
-    const std::uint32_t failed_at = thread.load(&whole.trouble->failed_at);
+    const std::uint32_t failed_at = thread.load(&whole.failure->failed_at);
     if (failed_at != 0 && failed_at < whole.iteration) return;
     if (thread.block() >= kMessages) {
       whole.compute(thread);
@@ -67,13 +67,13 @@ struct BareExchange {
       const std::uint64_t end = thread.clock_ns() + whole.timeout_ns;
       while (!wic::AtLeast{whole.iteration}(value = thread.load(word))) {
         if (thread.clock_ns() < end) continue;
-        thread.store(&whole.trouble->failed_at, whole.iteration);
-        thread.fetch_add(&whole.trouble->missed, 1);
+        thread.store(&whole.failure->failed_at, whole.iteration);
+        thread.fetch_add(&whole.failure->missed, 1);
         break;
       }
     }
     thread.fence_acquire();
-    if (value != whole.iteration) thread.fetch_add(&whole.trouble->overruns, 1);
+    if (value != whole.iteration) thread.fetch_add(&whole.failure->overruns, 1);
   }
 };
 
@@ -165,8 +165,8 @@ class Measurement {
     for (std::uint32_t i = 0; i < Outbox::kFlags; ++i) flags_[1][i].word = kIteration;
     const std::uint32_t sms = device.properties().sm_count;
     if (auto r = allocate(heads_, device, sms, wic::Memory::device); !r) return r;
-    if (auto r = allocate(records_, device, std::size_t{sms} * kRecordsAnSm, wic::Memory::pinned_host); !r) return r;
-    return trouble_.allocate(device, 1);
+    if (auto r = allocate(records_, device, std::size_t{sms} * kRecordsPerSm, wic::Memory::pinned_host); !r) return r;
+    return failure_.allocate(device, 1);
   }
 
   Result<> make_kernels(wic::Device& device) {
@@ -185,7 +185,7 @@ class Measurement {
                  brick_,
                  nullptr,
                  nullptr,
-                 trouble_.device(),
+                 failure_.device(),
                  kIteration,
                  10'000'000'000};
     if (auto r = choose_shape(device, wic::kernel_ref(exchange_), shape_); !r) return r;
@@ -216,7 +216,7 @@ class Measurement {
     if (way.record) {
       exchange_.view.ring_heads = heads_.data();
       exchange_.view.records = records_.data();
-      exchange_.view.ring_capacity = kRecordsAnSm;
+      exchange_.view.ring_capacity = kRecordsPerSm;
     }
     if (auto r = stream_->record(*begin_); !r) return r.error();
     for (std::int64_t i = 0; i < options_.iterations; ++i) {
@@ -239,15 +239,15 @@ class Measurement {
   }
 
   Result<> check() {
-    if (auto r = trouble_.fetch(*stream_); !r) return r;
+    if (auto r = failure_.fetch(*stream_); !r) return r;
     if (auto r = stream_->synchronize(); !r) return r;
-    if (trouble_[0].missed != 0 || trouble_[0].overruns != 0) {
+    if (failure_[0].missed != 0 || failure_[0].overruns != 0) {
       return wicprof::unavailable("a message was not there although it had been filled before");
     }
     return wicprof::ok();
   }
 
-  static constexpr std::uint32_t kRecordsAnSm = 4096;
+  static constexpr std::uint32_t kRecordsPerSm = 4096;
 
   const Options& options_;
   Brick brick_;
@@ -258,7 +258,7 @@ class Measurement {
   wic::Array<sample::h3d::Flag> flags_[2];
   wic::Array<wic::RingHead> heads_;
   wic::Array<wic::DeviceRecord> records_;
-  Mirrored<DeviceTrouble> trouble_;
+  Mirrored<DeviceFailure> failure_;
   std::unique_ptr<wic::Event> begin_, end_;
   std::unique_ptr<wic::Stream> stream_;  // last: its work must be over before the memory goes
 };

@@ -40,7 +40,7 @@ struct alignas(128) Lane {
 // Blocks 2p and 2p + 1 are pair p. Pairs differ in where their words lie and in who polls.
 struct SoakKernel {
   static constexpr int kMaxThreads = 256, kMinBlocksAnSm = 8;
-  static constexpr std::uint32_t kStepsAMeeting = 8;
+  static constexpr std::uint32_t kStepsPerMeeting = 8;
 
   wic::DeviceView view;
   wicprof::SiteId sites[kSites];
@@ -71,7 +71,7 @@ struct SoakKernel {
       if (there && thread.index() == thread.block_size() - 1 && lanes[1 - side].data != mark(i)) count(thread, kWrong);
       thread.sync_block();
       if (side == 1) send(thread, site, lanes[1], i);
-      if (i % kStepsAMeeting == 0) meet(thread, ++meeting, satisfied);
+      if (i % kStepsPerMeeting == 0) meet(thread, ++meeting, satisfied);
     }
     if (satisfied != 0) thread.fetch_add(counter(kSatisfied), satisfied);
   }
@@ -178,7 +178,7 @@ class Soak {
     if (auto r = allocate(host_word_, device, kLine, wic::Memory::pinned_host); !r) return r;
     if (auto r = counters_.allocate(device, kCounters * kLine); !r) return r;
     if (auto r = heads_.allocate(device, sms); !r) return r;
-    return allocate(records_, device, std::size_t{sms} * kRecordsAnSm, wic::Memory::pinned_host);
+    return allocate(records_, device, std::size_t{sms} * kRecordsPerSm, wic::Memory::pinned_host);
   }
 
   Result<> add_sites() {
@@ -198,7 +198,7 @@ class Soak {
   }
 
   Result<> go() {
-    wic::RecordDrain drain(records_.data(), static_cast<std::uint32_t>(heads_.size()), kRecordsAnSm);
+    wic::RecordDrain drain(records_.data(), static_cast<std::uint32_t>(heads_.size()), kRecordsPerSm);
     std::atomic<bool> done{false};
     std::thread drainer([&] {
       while (!done.load()) {
@@ -265,11 +265,11 @@ class Soak {
     kernel.view.record_sample_mask = 0;  // every wait
     kernel.view.ring_heads = heads_.device();
     kernel.view.records = records_.data();
-    kernel.view.ring_capacity = kRecordsAnSm;
+    kernel.view.ring_capacity = kRecordsPerSm;
     std::copy(sites_.begin(), sites_.end(), kernel.sites);
     kernel.first = step_;
     kernel.steps = options_.steps;
-    kernel.meetings = step_ / SoakKernel::kStepsAMeeting;
+    kernel.meetings = step_ / SoakKernel::kStepsPerMeeting;
     kernel.meet_on_host = launches_ % 2 == 1;
     kernel.longest_delay_ns = options_.longest_delay_ns;
     kernel.timeout_ns = options_.timeout_ns;
@@ -281,7 +281,7 @@ class Soak {
     if (auto r = wic::launch(*stream_, shape_, kernel); !r) return r;
     if (auto r = counters_.fetch(*stream_); !r) return r;
     if (auto r = stream_->synchronize(); !r) return r;
-    const std::uint64_t meetings = (step_ + options_.steps) / SoakKernel::kStepsAMeeting - kernel.meetings;
+    const std::uint64_t meetings = (step_ + options_.steps) / SoakKernel::kStepsPerMeeting - kernel.meetings;
     step_ += options_.steps;
     ++launches_;
     const std::uint64_t warps = shape_.threads / wic::kWarpSize;
@@ -315,7 +315,7 @@ class Soak {
     return wicprof::ok();
   }
 
-  static constexpr std::uint32_t kRecordsAnSm = 4096;
+  static constexpr std::uint32_t kRecordsPerSm = 4096;
 
   const Options& options_;
   Outcome outcome_;

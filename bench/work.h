@@ -22,7 +22,7 @@ struct alignas(16) Four {
 };
 
 struct Work {
-  static constexpr std::uint32_t kWordsAThread = 4;  ///< of shared memory
+  static constexpr std::uint32_t kWordsPerThread = 4;  ///< of shared memory
 
   std::uint32_t amount;  ///< rounds that each thread makes
   const Four* data;      ///< what is streamed: read only, more than the caches hold
@@ -76,10 +76,10 @@ struct Work {
 
   WIC_DEVICE std::uint32_t read_shared(const wic::Thread& thread, std::uint32_t first, std::uint32_t threads) const {
     volatile std::uint32_t* const words = static_cast<std::uint32_t*>(thread.shared()) + first;
-    for (std::uint32_t k = 0; k < kWordsAThread; ++k) words[k * threads] = first + k;  // nobody else's
+    for (std::uint32_t k = 0; k < kWordsPerThread; ++k) words[k * threads] = first + k;  // nobody else's
     std::uint32_t sum = 0;
     for (std::uint32_t i = 0; i < amount; ++i) {
-      for (std::uint32_t k = 0; k < 16; ++k) sum += words[k % kWordsAThread * threads];
+      for (std::uint32_t k = 0; k < 16; ++k) sum += words[k % kWordsPerThread * threads];
       thread.step();
     }
     return sum;

@@ -1,4 +1,4 @@
-// The gallery: every application there is, for what runs them all.
+// The list of all gallery applications, for programs that run every one of them.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace sample {
 
-/// In the order of the WIC paper's table.
+/// In the order of the table in the WIC paper.
 const std::vector<const AppInfo*>& all_apps();
 
 }  // namespace sample

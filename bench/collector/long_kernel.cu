@@ -11,7 +11,7 @@
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kBlocksAnSm = 8;
+constexpr int kBlocksPerSm = 8;
 
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   int device = 0, sms = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
   check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-  const int blocks = sms * kBlocksAnSm;
+  const int blocks = sms * kBlocksPerSm;
   std::vector<float> host(static_cast<std::size_t>(blocks) * kThreads);
   float* out = nullptr;
   check(cudaMalloc(&out, host.size() * sizeof(float)), "cudaMalloc");

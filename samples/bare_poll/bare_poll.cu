@@ -1,8 +1,8 @@
-// An ordinary CUDA program that polls in a kernel, as such programs do: it knows nothing of wic-prof, which is to find
-// the loop from outside.
+// An ordinary CUDA program that polls in a kernel. It contains no wic-prof code; wic-prof must find the loop from
+// outside.
 //
-// Each iteration has a kernel whose blocks wait for a word and one that computes beside it. When the computing kernel
-// has ended, the CPU writes the word, and the waiting blocks read what it has left for them.
+// Each iteration runs a kernel whose blocks wait for a word and, concurrently, a kernel that computes. When the
+// computing kernel has ended, the CPU writes a message and then the word, and the waiting blocks read the message.
 #include <cuda_runtime.h>
 #include <getopt.h>
 
@@ -19,13 +19,13 @@ namespace {
 
 constexpr char kUsage[] =
     "usage: bare_poll [OPTIONS]\n"
-    "  --waiters N        waiting blocks; by default one an SM\n"
-    "  --iterations N     by default 20\n"
-    "  --word host|device where the word lies; by default in pinned host memory\n"
+    "  --waiters N        waiting blocks (default: one per SM)\n"
+    "  --iterations N     iterations (default: 20)\n"
+    "  --word host|device memory of the word (default: host, pinned)\n"
     "  --help             this text\n";
 
 struct Options {
-  int waiters = 0;  // blocks; 0 = as many as the GPU has SMs
+  int waiters = 0;  // blocks; 0 = one per SM
   int iterations = 20;
   bool word_on_device = false;
   bool help = false;
@@ -33,10 +33,10 @@ struct Options {
 
 constexpr int kThreads = 128;
 constexpr int kComputeThreads = 256;
-constexpr int kRounds = 1'000'000;  // of the computing kernel: some milliseconds
+constexpr int kRounds = 1'000'000;  // of the computing kernel; takes some milliseconds
 constexpr unsigned long long kDeadlineNs = 10'000'000'000;
 
-// The smallest form of error handling: say what failed, and stop.
+// Minimal error handling: print what failed and exit.
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "bare_poll: %s: %s\n", what, cudaGetErrorString(error));
@@ -55,7 +55,7 @@ __global__ void wait_for_word(const volatile unsigned* word, unsigned wanted, co
   if (threadIdx.x == 0) {
     const unsigned long long deadline = now_ns() + kDeadlineNs;
     released = true;
-    while (*word < wanted) {  // here it polls
+    while (*word < wanted) {  // the polling loop
       if (now_ns() > deadline) {
         released = false;
         break;
@@ -79,10 +79,10 @@ __global__ void compute(float* values, int rounds) {
   values[i] = value;
 }
 
-// The word, where it lies and how the CPU writes it.
+// The word, with its addresses and the way the CPU writes it.
 struct Word {
   unsigned* on_gpu = nullptr;
-  unsigned* on_host = nullptr;  // nullptr when it lies in device memory
+  unsigned* on_host = nullptr;  // nullptr if the word is in device memory
   cudaStream_t stream = nullptr;
 
   void write(unsigned value) const {
@@ -113,11 +113,12 @@ int run(const Options& options) {
   cudaDeviceProp device{};
   check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
   const int waiters = options.waiters > 0 ? options.waiters : device.multiProcessorCount;
-  // All waiting blocks and one computing block an SM have to fit at once.
+  // All waiting blocks and one computing block per SM must be resident at once.
   const int most =
       device.multiProcessorCount * std::min(16, (device.maxThreadsPerMultiProcessor - kComputeThreads) / kThreads);
   if (waiters > most) {
-    std::fprintf(stderr, "bare_poll: %d waiters do not fit this GPU beside the work; at most %d\n", waiters, most);
+    std::fprintf(stderr, "bare_poll: %d waiters do not fit this GPU together with the computing blocks; at most %d\n",
+                 waiters, most);
     return 3;
   }
   const int values = device.multiProcessorCount * kComputeThreads;
@@ -134,7 +135,7 @@ int run(const Options& options) {
   check(cudaMemset(received, 0, sizeof(unsigned) * waiters), "cudaMemset");
   check(cudaMemset(missed, 0, sizeof(unsigned)), "cudaMemset");
   check(cudaMemset(data, 0, sizeof(float) * values), "cudaMemset");
-  // Loaded before anything waits: a first launch must not have to wait for a kernel that waits for it.
+  // Load the computing kernel before anything waits: its first launch must not queue behind a kernel that waits for it.
   compute<<<device.multiProcessorCount, kComputeThreads, 0, working>>>(data, 1);
   check(cudaStreamSynchronize(working), "compute");
 

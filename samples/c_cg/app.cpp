@@ -31,7 +31,7 @@ wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptio
 const AppInfo& c_cg_info() {
   static const AppInfo info{
       "c_cg",
-      "conjugate gradients on a 27-point matrix in unstructured order, shared by the CPU and devices",
+      "conjugate gradients on a 27-point matrix in unstructured order, split between the CPU and devices",
       "points along each side of the grid, 2 to 300 (default: 8, on GPUs 96)",
       "simt:1",
       1,

@@ -1,4 +1,4 @@
-// c_cg: conjugate gradients on the 27-point matrix of HPCCG, rows shared between the CPU and devices.
+// c_cg: conjugate gradients on the 27-point matrix of HPCCG, with the rows split between the CPU and devices.
 #pragma once
 
 #include "common/app.h"

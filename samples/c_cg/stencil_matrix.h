@@ -1,6 +1,6 @@
 // The matrix of HPCCG and HPCG: 27 on the diagonal and -1 for each of the up to 26 neighbours, over a grid whose points
-// are numbered as an unstructured mesh's would be. Symmetric, and positive definite: at the border of the grid a row's
-// sum is more than 1, inside it is 1.
+// are numbered like an unstructured mesh. Symmetric and positive definite: a row sums to 1 inside the grid and to more
+// than 1 at its border.
 #pragma once
 
 #include <utility>
@@ -16,7 +16,7 @@ struct System {
   std::vector<double> b;
 };
 
-/// HPCCG's right-hand side: the row's sum, so that the solution is 1 everywhere.
+/// With HPCCG's right-hand side: the row sums, so that the solution is 1 everywhere.
 inline System stencil_system(const krylov::Grid& grid, std::uint64_t seed) {
   const std::vector<std::uint32_t> order = krylov::unstructured_order(grid, seed);
   const std::vector<std::uint32_t> number = krylov::inverse_of(order);

@@ -14,8 +14,8 @@ namespace sample {
 namespace {
 
 constexpr double kTolerance = 1e-8;
-/// How far the solution may be from the linear function at a node, whose values go from -2 to 3.5. The residual allows
-/// for about that much.
+/// Allowed distance of the solution from the linear function, whose values range from -2 to 3.5. Accounts for the
+/// residual at which the solve stops.
 constexpr double kNodeTolerance = 1e-5;
 
 std::string compare(const fe::Mesh& mesh, const std::vector<double>& x) {
@@ -54,7 +54,7 @@ wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptio
 const AppInfo& c_fe_info() {
   static const AppInfo info{
       "c_fe",
-      "Laplace's equation by finite elements on an unstructured mesh, shared by the CPU and devices",
+      "Laplace's equation by finite elements on an unstructured mesh, split between the CPU and devices",
       "elements along each side of the cube, 2 to 250 (default: 8, on GPUs 64)",
       "simt:1",
       1,

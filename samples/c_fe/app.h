@@ -1,4 +1,4 @@
-// c_fe: Laplace's equation by finite elements, which the CPU and devices share.
+// c_fe: Laplace's equation by finite elements, split between the CPU and devices.
 #pragma once
 
 #include "common/app.h"

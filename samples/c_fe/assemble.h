@@ -1,5 +1,5 @@
-// From elements to matrices: the whole one for the references, and each rank's part, which is the sum over its own
-// elements.
+// Assembles elements into matrices: the whole matrix for the references, and each rank's part, which is the sum over
+// its own elements.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace sample::fe {
 
-/// Elements by their numbers, from `begin` to before `end`.
+/// Elements numbered `begin` to `end` - 1.
 struct ElementRange {
   std::uint32_t begin, end;
 };
 
 namespace detail {
 
-// The rows that the elements touch, and their columns, ascending, with values of 0.
+// The rows that the elements touch and their columns, ascending, with zero values.
 inline krylov::Part structure_of(const Mesh& mesh, ElementRange range) {
   std::vector<bool> is_own(mesh.elements.count());
   for (std::uint32_t e = range.begin; e < range.end; ++e) is_own[mesh.element_order[e]] = true;
@@ -43,8 +43,8 @@ inline krylov::Part structure_of(const Mesh& mesh, ElementRange range) {
 
 }  // namespace detail
 
-/// The sum of the elements' matrices over the unknowns. With `b`, which is zero then, it gets what the given values at
-/// the surface contribute.
+/// Sums up the elements' matrices over the unknowns. If `b` is given (zero on entry), adds the contributions of the
+/// surface values to it.
 inline krylov::Part assemble(const Mesh& mesh, ElementRange range, std::vector<double>* b = nullptr) {
   krylov::Part part = detail::structure_of(mesh, range);
   std::vector<std::uint32_t> row_of(mesh.unknowns());

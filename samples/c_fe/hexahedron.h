@@ -1,4 +1,4 @@
-// The 8-node hexahedron: trilinear shape functions, and its stiffness matrix by 2 x 2 x 2 Gauss points.
+// The 8-node hexahedron: trilinear shape functions, and the stiffness matrix with 2 x 2 x 2 Gauss points.
 #pragma once
 
 #include <array>
@@ -7,11 +7,11 @@
 namespace sample::fe {
 
 using Vec3 = std::array<double, 3>;
-inline constexpr std::uint32_t kCorners = 8;  ///< corner c lies at bit 0 of c along x, bit 1 along y, bit 2 along z
+inline constexpr std::uint32_t kCorners = 8;  ///< bits 0, 1 and 2 of a corner's number are its x, y and z coordinates
 
 using ElementMatrix = std::array<std::array<double, kCorners>, kCorners>;
 
-/// The derivatives of a corner's shape function along the element's own axes, each of which goes from -1 to 1.
+/// The derivatives of a corner's shape function along the element's local axes, each from -1 to 1.
 inline Vec3 shape_gradient(std::uint32_t corner, const Vec3& at) {
   Vec3 factor{}, sign{};
   for (std::uint32_t axis = 0; axis < 3; ++axis) {
@@ -22,7 +22,7 @@ inline Vec3 shape_gradient(std::uint32_t corner, const Vec3& at) {
           factor[0] * factor[1] * sign[2] / 2};
 }
 
-/// The Jacobian's determinant at a point, and the shape functions' derivatives along x, y and z there.
+/// The Jacobian's determinant and the shape functions' derivatives along x, y and z at one point.
 struct PointGradients {
   double determinant;
   std::array<Vec3, kCorners> gradients;
@@ -30,7 +30,7 @@ struct PointGradients {
 
 inline PointGradients gradients_at(const std::array<Vec3, kCorners>& corners, const Vec3& at) {
   std::array<Vec3, kCorners> own;
-  double j[3][3] = {};  // j[a][d]: how coordinate d changes along the element's axis a
+  double j[3][3] = {};  // j[a][d]: derivative of coordinate d along local axis a
   for (std::uint32_t c = 0; c < kCorners; ++c) {
     own[c] = shape_gradient(c, at);
     for (int a = 0; a < 3; ++a) {
@@ -53,8 +53,8 @@ inline PointGradients gradients_at(const std::array<Vec3, kCorners>& corners, co
   return result;
 }
 
-/// The integrals of the products of the shape functions' gradients: the element's part of the Laplace operator.
-/// The corners span a hexahedron that is nowhere folded.
+/// The element's part of the Laplace operator: integrals of products of the shape functions' gradients. The corners
+/// must span a hexahedron without folds.
 inline ElementMatrix stiffness(const std::array<Vec3, kCorners>& corners) {
   constexpr double kPoint = 0.57735026918962576;  // 1 / sqrt(3); each point's weight is 1
   ElementMatrix matrix{};

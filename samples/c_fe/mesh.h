@@ -1,5 +1,5 @@
-// A cube of hexahedra whose inner nodes are moved a little at random, with elements and nodes numbered as an
-// unstructured mesh's would be. What is solved on it: Laplace's equation, with values given at the cube's surface.
+// A cube of hexahedra whose inner nodes are moved slightly at random, with elements and nodes numbered like an
+// unstructured mesh. The program solves Laplace's equation on it, with values given at the cube's surface.
 #pragma once
 
 #include <array>
@@ -11,19 +11,19 @@
 
 namespace sample::fe {
 
-/// In Mesh::number, a node at the surface, whose value is given.
+/// In Mesh::number: a surface node, whose value is given.
 inline constexpr std::uint32_t kFixed = ~0u;
 
 struct Mesh {
   krylov::Grid elements, nodes;
-  std::vector<Vec3> place;                   ///< of each node of the grid, within the unit cube
-  std::vector<std::uint32_t> element_order;  ///< the element of the grid that has each number
-  std::vector<std::uint32_t> free_nodes;     ///< the node of the grid that is each unknown
-  std::vector<std::uint32_t> number;         ///< of each node of the grid, among the unknowns
+  std::vector<Vec3> place;                   ///< position of each grid node, within the unit cube
+  std::vector<std::uint32_t> element_order;  ///< grid element by element number
+  std::vector<std::uint32_t> free_nodes;     ///< grid node by unknown
+  std::vector<std::uint32_t> number;         ///< unknown by grid node, or kFixed
 
   std::uint32_t unknowns() const { return static_cast<std::uint32_t>(free_nodes.size()); }
 
-  /// The nodes of an element of the grid.
+  /// The nodes of a grid element.
   std::array<std::uint32_t, kCorners> corners_of(std::uint32_t element) const {
     const std::uint32_t x = element % elements.nx, y = element / elements.nx % elements.ny,
                         z = element / elements.nx / elements.ny;
@@ -32,7 +32,7 @@ struct Mesh {
     return corners;
   }
 
-  /// Calls visit(element) for the elements of the grid around a node.
+  /// Calls visit(element) for the grid elements around a node.
   template <class Visit>
   void around(std::uint32_t node, const Visit& visit) const {
     const std::uint32_t x = node % nodes.nx, y = node / nodes.nx % nodes.ny, z = node / nodes.nx / nodes.ny;
@@ -45,12 +45,12 @@ struct Mesh {
   }
 };
 
-/// A linear function solves Laplace's equation, and the elements can represent it: it has to come out at every node, on
-/// any mesh (the patch test).
+/// The expected solution. A linear function solves Laplace's equation and the elements represent it exactly, so the
+/// solution must equal it at every node, on any mesh (the patch test).
 inline double solution(const Vec3& at) { return 1 + 2 * at[0] - 3 * at[1] + 0.5 * at[2]; }
 
-/// n x n x n elements; n at least 2. `moved`: how far an inner node is moved along each axis, at most, in parts of an
-/// element's side; up to 0.2 no element folds.
+/// n x n x n elements, n >= 2. `moved`: maximum displacement of an inner node along each axis, as a fraction of an
+/// element's side; no element folds up to 0.2.
 inline Mesh make_mesh(std::uint32_t n, std::uint64_t seed, double moved = 0.2) {
   Mesh mesh;
   mesh.elements = {n, n, n};

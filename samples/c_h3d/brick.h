@@ -1,4 +1,4 @@
-// The block of cells that a rank owns: nx x n x n of them, and one layer of ghost cells around.
+// The cells that a rank owns: nx x n x n cells and one layer of ghost cells around them.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace sample::h3d {
 
-/// One value of the field. Arithmetic on it wraps, so it is exact everywhere: see stencil.h.
+/// One value of the field. Its arithmetic wraps and is therefore exact on every machine: see stencil.h.
 using Cell = std::uint32_t;
 
-/// A box of cells: where it begins and how far it reaches. Own cells have coordinates 1..n (along x 1..nx), ghost cells
-/// 0 and one more than the last.
+/// A box of cells: first cell and size. Own cells have coordinates 1..n (along x 1..nx), ghost cells 0 and n + 1 (nx +
+/// 1).
 struct Box {
   std::uint32_t x, y, z;
   std::uint32_t nx, ny, nz;
@@ -22,7 +22,7 @@ struct Box {
 
 struct Brick {
   std::uint32_t n;       ///< cells along y and along z
-  std::uint32_t nx = n;  ///< along x, the axis along which ranks stand: the same for a cube
+  std::uint32_t nx = n;  ///< cells along x, the axis of the ring; n for a cube
 
   WIC_DEVICE std::uint32_t step_y() const { return nx + 2; }
   WIC_DEVICE std::uint32_t step_z() const { return (nx + 2) * (n + 2); }
@@ -30,13 +30,13 @@ struct Brick {
   WIC_DEVICE std::uint32_t index(std::uint32_t x, std::uint32_t y, std::uint32_t z) const {
     return x + step_y() * y + step_z() * z;
   }
-  /// The place of a box's i-th cell, x running fastest.
+  /// Index of a box's i-th cell, x running fastest.
   WIC_DEVICE std::uint32_t index(const Box& box, std::uint32_t i) const {
     const std::uint32_t row = i / box.nx;
     return index(box.x + i % box.nx, box.y + row % box.ny, box.z + row / box.ny);
   }
 
-  /// The cells that need no ghosts; none where a side is 2 or less.
+  /// The own cells that need no ghosts; empty if a side is 2 or less.
   WIC_DEVICE Box interior() const { return {2, 2, 2, inner(nx), inner(n), inner(n)}; }
 
   /// The own cells that need ghosts, in six boxes (some are empty for short sides) that do not overlap.
@@ -60,7 +60,7 @@ struct Brick {
 
  private:
   WIC_DEVICE static std::uint32_t inner(std::uint32_t side) { return side > 2 ? side - 2 : 0; }
-  /// Of one layer the near side is the far side too.
+  /// 0 if the brick has one layer, because the near side then covers it.
   WIC_DEVICE static std::uint32_t far_side(std::uint32_t side) { return side > 1 ? 1 : 0; }
 };
 

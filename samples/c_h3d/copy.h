@@ -1,5 +1,5 @@
-// Copying boxes of cells: into a message, out of one, and within a rank. Shared among `stride` workers, of which this
-// is number `first`. `step` is called now and then: a kernel gives up its turn there.
+// Copies of boxes of cells: into a message, out of a message, and within a rank. `stride` workers share a copy; this
+// one is number `first`. The functions call `step` regularly, where a kernel on the CPU device yields.
 #pragma once
 
 #include "c_h3d/message.h"
@@ -20,25 +20,26 @@ WIC_DEVICE void pack(const Brick& brick, const Box& box, const Cell* field, Cell
   }
 }
 
-/// A GPU reads the buffer across the bus, where a read takes microseconds: each thread has several under way at a time.
+/// A GPU reads the buffer across the bus, where a read takes microseconds, so each thread keeps several reads in
+/// flight.
 template <class Step>
 WIC_DEVICE void unpack(const Brick& brick, const Box& box, const Cell* buffer, Cell* field, std::uint32_t first,
                        std::uint32_t stride, const Step& step) {
-  constexpr std::uint32_t kUnderWay = 8;
+  constexpr std::uint32_t kInFlight = 8;
   const std::uint32_t cells = box.cells();
-  for (std::uint32_t begin = first; begin < cells; begin += kUnderWay * stride) {
-    Cell values[kUnderWay] = {};
-    for (std::uint32_t k = 0; k < kUnderWay; ++k) {
+  for (std::uint32_t begin = first; begin < cells; begin += kInFlight * stride) {
+    Cell values[kInFlight] = {};
+    for (std::uint32_t k = 0; k < kInFlight; ++k) {
       if (begin + k * stride < cells) values[k] = buffer[begin + k * stride];
     }
-    for (std::uint32_t k = 0; k < kUnderWay; ++k) {
+    for (std::uint32_t k = 0; k < kInFlight; ++k) {
       if (begin + k * stride < cells) field[brick.index(box, begin + k * stride)] = values[k];
     }
     step();
   }
 }
 
-/// The eight directions in which a rank is its own neighbour.
+/// Copies the ghosts of the eight directions in which a rank is its own neighbour.
 template <class Step>
 WIC_DEVICE void copy_self(const Brick& brick, Cell* field, std::uint32_t first, std::uint32_t stride,
                           const Step& step) {

@@ -1,4 +1,4 @@
-// A device's rank: its memory and stream, and the launch of its two kernels.
+// A device's rank: its memory, its stream, and the launches of its two kernels.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,15 @@
 
 namespace sample::h3d {
 
-/// The grid of a rank's kernels; 0 = by the kind of device.
+/// The grid of a rank's kernels; 0 = default by kind of device.
 struct RankGrid {
   std::uint32_t blocks = 0, threads = 0;
 };
 
 class DeviceRank {
  public:
-  /// `sharing`: how many ranks there are on this very device. Errors: the device cannot hold all blocks that wait and
-  /// one that computes at once, which would be a deadlock; a block that is too large; too little memory.
+  /// `sharing`: number of ranks on this physical device. Errors: the device cannot hold all waiting blocks and one
+  /// computing block at once, which would deadlock; a block that is too large; too little memory.
   static wicprof::Result<DeviceRank> make(wic::Device& device, const wic::DeviceView& view,
                                           const Neighbours& neighbours, Brick brick, std::uint32_t sharing,
                                           RankGrid grid = {}) {
@@ -35,16 +35,16 @@ class DeviceRank {
     return wicprof::Result<DeviceRank>(std::move(rank));
   }
 
-  /// The view to launch with from now on, should how sites wait have changed.
+  /// Sets the view for later launches; call when the sites' strategies may have changed.
   void use(const wic::DeviceView& view) { exchange_.view = view; }
-  /// Those of the naive way.
+  /// Sets the neighbours for iterations with the naive way of waiting.
   void use_naively(const Neighbours& neighbours) { naive_neighbours_ = neighbours; }
 
-  /// Queues one iteration; does not wait for it. `naive_step`: see AnyExchange.
+  /// Queues one iteration without waiting. `naive_step`: see AnyExchange.
   wicprof::Result<> launch(std::uint32_t iteration, std::uint64_t timeout_ns, std::uint32_t naive_step = 0) {
     exchange_.current = current_.data();
     exchange_.next = next_.data();
-    exchange_.trouble = trouble_.data();
+    exchange_.failure = failure_.data();
     exchange_.iteration = iteration;
     exchange_.timeout_ns = timeout_ns;
     boundary_.current = current_.data();
@@ -57,7 +57,7 @@ class DeviceRank {
 
   wicprof::Result<> synchronize() { return stream_->synchronize(); }
 
-  /// Sets and gets the whole field, ghosts included. Nothing may be running.
+  /// Write or read the whole field, ghosts included. No kernel may be running.
   wicprof::Result<> write(const std::vector<Cell>& field) {
     std::memcpy(host_field_.data(), field.data(), host_field_.bytes());
     if (auto r = stream_->copy(current_.data(), host_field_.data(), current_.bytes()); !r) return r;
@@ -68,10 +68,10 @@ class DeviceRank {
     if (auto r = stream_->synchronize(); !r) return r.error();
     return static_cast<const Cell*>(host_field_.data());
   }
-  wicprof::Result<DeviceTrouble> trouble() {
-    if (auto r = stream_->copy(host_trouble_.data(), trouble_.data(), trouble_.bytes()); !r) return r.error();
+  wicprof::Result<DeviceFailure> failure() {
+    if (auto r = stream_->copy(host_failure_.data(), failure_.data(), failure_.bytes()); !r) return r.error();
     if (auto r = stream_->synchronize(); !r) return r.error();
-    return host_trouble_[0];
+    return host_failure_[0];
   }
 
  private:
@@ -95,20 +95,20 @@ class DeviceRank {
     if (!fast) return fast.error();
     const auto any = device.resident_blocks({1, threads}, wic::kernel_ref(AnyExchange{exchange_, 0}));
     if (!any) return any.error();
-    const std::uint32_t room = std::min(*fast, *any);
-    const bool few = grid.blocks != 0 && grid.blocks <= kMessages;  // then all blocks wait, after they have computed
+    const std::uint32_t resident = std::min(*fast, *any);
+    const bool few = grid.blocks != 0 && grid.blocks <= kMessages;  // then every block computes and then waits
     const std::uint32_t waiting = sharing * (few ? grid.blocks : kMessages);
-    if (room < waiting + (few ? 0 : 1)) {
-      return wicprof::bad_input(device.properties().name + " holds " + std::to_string(room) + " blocks of " +
+    if (resident < waiting + (few ? 0 : 1)) {
+      return wicprof::bad_input(device.properties().name + " holds " + std::to_string(resident) + " blocks of " +
                                 std::to_string(threads) + " threads at once, but " + std::to_string(waiting) +
-                                " that wait for each other and one that computes are needed; put fewer ranks on it" +
+                                " waiting blocks and one computing block are needed; put fewer ranks on it" +
                                 (gpu ? "" : ", or give it more SMs with WIC_SIMT_SMS"));
     }
-    // On the CPU device more blocks than SMs compute nothing sooner.
-    const std::uint32_t free_room = std::max(room - waiting, 1u);
-    const std::uint32_t most = gpu ? free_room : device.properties().sm_count;
+    // On the CPU device more blocks than SMs give no speed-up.
+    const std::uint32_t computing = std::max(resident - waiting, 1u);
+    const std::uint32_t most = gpu ? computing : device.properties().sm_count;
     const auto enough = [&](std::uint32_t work) {
-      return std::clamp((work + threads - 1) / threads, 1u, std::min(most, free_room));
+      return std::clamp((work + threads - 1) / threads, 1u, std::min(most, computing));
     };
     const std::uint32_t n = exchange_.brick.n;
     exchange_shape_ = {kMessages + enough(std::max(exchange_.lines(), n * n)), threads};
@@ -124,17 +124,17 @@ class DeviceRank {
     if (!next) return next.error();
     auto host_field = wic::Array<Cell>::make(device, brick.stored_cells(), wic::Memory::pinned_host);
     if (!host_field) return host_field.error();
-    auto trouble = wic::Array<DeviceTrouble>::make(device, 1, wic::Memory::device);
-    if (!trouble) return trouble.error();
-    auto host_trouble = wic::Array<DeviceTrouble>::make(device, 1, wic::Memory::pinned_host);
-    if (!host_trouble) return host_trouble.error();
+    auto failure = wic::Array<DeviceFailure>::make(device, 1, wic::Memory::device);
+    if (!failure) return failure.error();
+    auto host_failure = wic::Array<DeviceFailure>::make(device, 1, wic::Memory::pinned_host);
+    if (!host_failure) return host_failure.error();
     auto stream = device.make_stream();
     if (!stream) return stream.error();
     current_ = *std::move(current);
     next_ = *std::move(next);
     host_field_ = *std::move(host_field);
-    trouble_ = *std::move(trouble);
-    host_trouble_ = *std::move(host_trouble);
+    failure_ = *std::move(failure);
+    host_failure_ = *std::move(host_failure);
     stream_ = *std::move(stream);
     return wicprof::ok();
   }
@@ -144,8 +144,8 @@ class DeviceRank {
   Boundary boundary_{};
   wic::LaunchShape exchange_shape_, boundary_shape_;
   wic::Array<Cell> current_, next_, host_field_;
-  wic::Array<DeviceTrouble> trouble_, host_trouble_;
-  std::unique_ptr<wic::Stream> stream_;  // last: its work must be over before the memory goes
+  wic::Array<DeviceFailure> failure_, host_failure_;
+  std::unique_ptr<wic::Stream> stream_;  // last: destroyed first, so its work ends before the memory is freed
 };
 
 }  // namespace sample::h3d

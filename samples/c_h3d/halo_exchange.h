@@ -1,4 +1,4 @@
-// The program: the ring, and the reference beside it.
+// The program: the ring and its reference.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "c_h3d/check_plan.h"
 #include "c_h3d/reference.h"
 #include "c_h3d/ring.h"
 #include "common/app.h"
+#include "common/replay.h"
 
 namespace sample::h3d {
 
@@ -19,11 +19,11 @@ class HaloExchange : public App {
  public:
   static wicprof::Result<std::unique_ptr<HaloExchange>> make(wic::Runtime& runtime, const AppOptions& options) {
     const std::uint32_t n = options.size != 0 ? options.size : options.on_gpu ? 192 : 16;
-    if (n > kMostSize) return wicprof::bad_input("--size goes up to " + std::to_string(kMostSize));
+    if (n > kMaxSize) return wicprof::bad_input("--size goes up to " + std::to_string(kMaxSize));
     const std::string& when = options.more.at("check");
-    if (when != "end" && when != "every") return wicprof::bad_input("--check is end or every, not " + when);
+    if (when != "end" && when != "every") return wicprof::bad_input("--check must be end or every, not " + when);
     RingOptions ring_options;
-    // Beside a GPU the CPU gets as much of the domain as it can do in the same time.
+    // With GPUs, give the CPU as many cells as it can update in the time a GPU needs for its cube.
     ring_options.host_planes = options.number("cpu-planes");
     if (ring_options.host_planes == 0 && options.on_gpu) ring_options.host_planes = std::min(n, 4u);
     ring_options.threads = options.number("threads");
@@ -49,8 +49,8 @@ class HaloExchange : public App {
 
   wicprof::Result<> check() override {
     if (check_every_) return wicprof::ok();
-    // Of a run that is too long to repeat, the sum of all cells tells; the reference goes along for some iterations
-    // more.
+    // A run that is too long to repeat is checked by the sum of all cells; the reference then repeats some extra
+    // iterations.
     if (const std::uint32_t extra = plan_.extra_after(iteration_); extra != 0) {
       auto field = ring_->gather();
       if (!field) return field.error();
@@ -72,43 +72,45 @@ class HaloExchange : public App {
   std::string shape() const override {
     const Domain& domain = ring_->domain();
     std::string text = std::to_string(domain.ranks) + " ranks of " + std::to_string(domain.n) + "^3 cells";
-    if (domain.first_nx != domain.n) text += " (the CPU's " + std::to_string(domain.first_nx) + " of them along x)";
+    if (domain.first_nx != domain.n) text += " (the CPU's rank: " + std::to_string(domain.first_nx) + " along x)";
     if (reference_.from() != 0) {
       text += ", the last " + std::to_string(iteration_ - reference_.from()) +
-              " iterations checked cell by cell and all by their sum";
+              " iterations checked cell by cell, all by the sum";
     }
     return text;
   }
 
  private:
-  static constexpr std::uint32_t kMostSize = 512;
+  static constexpr std::uint32_t kMaxSize = 512;
+  /// Limit on cell updates by the reference, so that a check takes seconds.
+  static constexpr std::uint64_t kMaxCellUpdates = std::uint64_t{1} << 28;
 
   HaloExchange(std::unique_ptr<Ring> ring, std::uint64_t timeout_ns, bool check_every)
       : ring_(std::move(ring)),
         timeout_ns_(timeout_ns),
         check_every_(check_every),
-        plan_(CheckPlan::for_cells(ring_->domain().cells())),
+        plan_(ReplayPlan::for_words(ring_->domain().cells(), kMaxCellUpdates)),
         reference_(ring_->domain(), initial_field(ring_->domain()), 0),
-        total_(total(reference_.field())) {}
+        total_(total_of(reference_.field())) {}
 
   wicprof::Result<> iterate() {
     const wicprof::Result<bool> in_time = ring_->iterate(++iteration_, timeout_ns_);
     if (!in_time) return in_time.error();
-    const auto trouble = ring_->settle();
-    if (!trouble) return trouble.error();
-    if (trouble->missed != 0) {
-      return wicprof::failed(std::to_string(trouble->missed) + " deadlines passed in iteration " +
-                             std::to_string(iteration_) + ": " + trouble->first +
+    const auto failure = ring_->settle();
+    if (!failure) return failure.error();
+    if (failure->missed != 0) {
+      return wicprof::failed(std::to_string(failure->missed) + " missed deadlines in iteration " +
+                             std::to_string(iteration_) + ": " + failure->first +
                              "; raise --timeout if the machine is busy");
     }
-    if (trouble->overruns != 0) {
-      return wicprof::failed(std::to_string(trouble->overruns) + " messages were overwritten");
+    if (failure->overruns != 0) {
+      return wicprof::failed(std::to_string(failure->overruns) + " messages were overwritten");
     }
     return wicprof::ok();
   }
 
   wicprof::Result<> check_total(const std::vector<Cell>& field) const {
-    if (total(field) == total_) return wicprof::ok();
+    if (total_of(field) == total_) return wicprof::ok();
     return wicprof::failed("the sum of all cells has changed within " + std::to_string(iteration_) + " iterations");
   }
 
@@ -126,7 +128,7 @@ class HaloExchange : public App {
   std::uint64_t timeout_ns_;
   bool check_every_;
   std::uint32_t iteration_ = 0;
-  CheckPlan plan_;
+  ReplayPlan plan_;
   Reference reference_;
   Cell total_;
 };

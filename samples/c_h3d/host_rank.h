@@ -1,4 +1,4 @@
-// The CPU's rank: the same steps as a device's two kernels, done by a team of threads.
+// The CPU's rank: a thread team does the steps of a device's two kernels.
 #pragma once
 
 #include <atomic>
@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "c_h3d/copy.h"
-#include "c_h3d/host_team.h"
 #include "c_h3d/neighbours.h"
 #include "c_h3d/stencil.h"
+#include "common/host_team.h"
 #include "wic/runtime.h"
 
 namespace sample::h3d {
 
-/// Averages the cells of a box, row by row; the rows are shared among the team.
+/// Averages the cells of a box, row by row; the team's members share the rows.
 inline void average_box(const Brick& brick, const Box& box, const Cell* from, Cell* to, std::uint32_t member,
                         std::uint32_t members) {
   const std::uint64_t rows = std::uint64_t{box.ny} * box.nz;
@@ -35,15 +35,15 @@ class HostRank {
         current_(brick.stored_cells()),
         next_(brick.stored_cells()) {}
 
-  /// Those of the naive way.
+  /// Sets the neighbours for iterations with the naive way of waiting.
   void use_naively(const Neighbours& neighbours) { neighbours_[1] = neighbours; }
 
   std::vector<Cell>& field() { return current_; }
   std::uint32_t missed() const { return missed_.load(); }
-  std::uint32_t first_missed() const { return first_missed_.load(); }  ///< the message
+  std::uint32_t first_missed() const { return first_missed_.load(); }  ///< message of the first missed deadline
   std::uint32_t overruns() const { return overruns_.load(); }
 
-  /// False when a deadline has passed; what the field then holds is of no use. `naive_step`: see AnyExchange.
+  /// False if a deadline passed; the field is then invalid. `naive_step`: see AnyExchange.
   bool iterate(std::uint32_t iteration, wicprof::TimeNs timeout, std::uint32_t naive_step = 0) {
     team_.run([&](std::uint32_t member, std::uint32_t members) {
       exchange(iteration, timeout, naive_step, member, members);
@@ -94,9 +94,9 @@ class HostRank {
   }
 
   wic::Runtime& runtime_;
-  Neighbours neighbours_[2];  // in the naive way, the second
+  Neighbours neighbours_[2];  // [1]: for the naive way of waiting
   Brick brick_;
-  HostTeam team_;
+  HostTeam<> team_;
   std::vector<Cell> current_, next_;
   std::atomic<std::uint32_t> missed_{0};
   std::atomic<std::uint32_t> first_missed_{0};

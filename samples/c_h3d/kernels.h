@@ -1,4 +1,4 @@
-// A device's two kernels an iteration, in one stream: `Exchange`, then `Boundary`.
+// A device's two kernels per iteration, queued in one stream: `Exchange`, then `Boundary`.
 #pragma once
 
 #include "c_h3d/copy.h"
@@ -9,49 +9,48 @@
 
 namespace sample::h3d {
 
-/// What has gone wrong on a device, in its memory.
-struct DeviceTrouble {
-  std::uint32_t failed_at;  ///< the iteration of the first deadline that passed; 0 = none
-  std::uint32_t missed;     ///< deadlines that passed
+/// Missed deadlines and overruns on one device, in device memory.
+struct DeviceFailure {
+  std::uint32_t failed_at;  ///< iteration of the first missed deadline; 0 = none
+  std::uint32_t missed;     ///< number of missed deadlines
   std::uint32_t overruns;   ///< messages found overwritten
-  std::uint32_t message;    ///< that of the first deadline
+  std::uint32_t message;    ///< message of the first missed deadline
 
-  /// Called by one thread of those that waited.
+  /// Called by one thread of the waiting group.
   WIC_DEVICE void report(const wic::Thread& thread, std::uint32_t iteration, std::uint32_t of_message) {
     if (thread.fetch_add(&missed, 1) == 0) thread.store(&message, of_message);
     thread.store(&failed_at, iteration);
   }
 };
 
-/// The first kMessages blocks exchange a message each, and wait for it. The others do what needs no message meanwhile:
-/// the copies within the rank, then the interior. No two blocks touch the same cell: packing and the interior read own
-/// cells of `current`, unpacking and the copies write its ghosts, each direction its own, and the interior writes
-/// `next`.
+/// Each of the first kMessages blocks sends one message and waits for one. The other blocks do the work that needs no
+/// message: the copies within the rank, then the interior. There are no data races: packing and the interior read own
+/// cells of `current`, unpacking and the copies write disjoint ghosts of `current`, and the interior writes `next`.
 struct Exchange {
-  // As many threads an SM as the averages alone would leave room for: what waiting needs of registers beyond that it
-  // keeps in memory.
+  // Chosen so that waiting does not reduce the threads per SM of the averages; the compiler spills the registers that
+  // waiting needs beyond that.
   static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 3;
-  static constexpr std::uint32_t kLine = 8;  ///< cells along z that a thread averages in one go
+  static constexpr std::uint32_t kLine = 8;  ///< cells along z that a thread averages in one call
 
   wic::DeviceView view;
   Neighbours neighbours;
   Brick brick;
   Cell* current;
   Cell* next;
-  DeviceTrouble* trouble;
+  DeviceFailure* failure;
   std::uint32_t iteration;
   std::uint64_t timeout_ns;
 
-  /// How many threads the interior can keep busy.
+  /// Number of threads that the interior can keep busy.
   WIC_DEVICE std::uint32_t lines() const {
     const Box inner = brick.interior();
     return inner.nx * inner.ny * ((inner.nz + kLine - 1) / kLine);
   }
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    // After a passed deadline nothing more is sent, so that the ring comes to a stop. All threads decide alike: only
-    // earlier iterations count, and those are over.
-    const std::uint32_t failed_at = thread.load(&trouble->failed_at);
+    // Send nothing after a missed deadline, so that the ring stops. All threads agree, because only earlier iterations
+    // count and those have ended.
+    const std::uint32_t failed_at = thread.load(&failure->failed_at);
     if (failed_at != 0 && failed_at < iteration) return;
     if (thread.block() < kMessages) {
       exchange(thread, thread.block());
@@ -75,22 +74,22 @@ struct Exchange {
         wic::wait_until(thread, view, wic::block_group(thread), neighbours.sites.of(message), iteration,
                         neighbours.incoming_word(message, iteration), wic::AtLeast{iteration}, timeout_ns);
     if (wait.status != wicprof::WaitStatus::satisfied) {
-      if (thread.index() == 0) trouble->report(thread, iteration, message);
+      if (thread.index() == 0) failure->report(thread, iteration, message);
       return;
     }
-    if (wait.value != iteration && thread.index() == 0) thread.fetch_add(&trouble->overruns, 1);
+    if (wait.value != iteration && thread.index() == 0) thread.fetch_add(&failure->overruns, 1);
     unpack(brick, ghost_box(brick, direction), neighbours.incoming(message, iteration), current, thread.index(),
            thread.block_size(), step);
   }
 
  public:
-  /// What the other blocks do; bench/own_overhead.cpp runs it beside an exchange without the backend.
+  /// The work of the other blocks. bench/own_overhead.cpp also runs it with an exchange that does not use the backend.
   WIC_DEVICE void compute(const wic::Thread& thread) const {
     const std::uint32_t first = (thread.block() - kMessages) * thread.block_size() + thread.index();
     compute_share(thread, first, (thread.block_count() - kMessages) * thread.block_size());
   }
 
-  /// What needs no message, shared among `stride` threads, of which this is number `first`.
+  /// The work that needs no message, shared by `stride` threads; this thread is number `first`.
   WIC_DEVICE void compute_share(const wic::Thread& thread, std::uint32_t first, std::uint32_t stride) const {
     copy_self(brick, current, first, stride, [&] { thread.step(); });
     const Box inner = brick.interior();
@@ -106,21 +105,21 @@ struct Exchange {
   }
 };
 
-/// The same where it cannot be as fast: with fewer blocks than messages, so that a block has several, and in the naive
-/// way.
+/// A slower, general Exchange: for fewer blocks than messages, where a block handles several, and for the naive way of
+/// waiting.
 ///
-/// The naive way is Algorithm 1 of the WIC paper: flags and data lie in managed memory, one thread of a block polls its
-/// flag by atomicAdd(flag, 0) and takes the data, the others stand at the block's barrier, and a flag is raised by an
-/// atomic add. The paper adds 1; here it is what makes the flag the iteration's number, so that nobody has to set it
-/// back.
+/// The naive way is Algorithm 1 of the WIC paper: flags and data are in managed memory, one thread per block polls its
+/// flag with atomicAdd(flag, 0) and takes the data while the others wait at the block's barrier, and an atomic addition
+/// raises a flag. The paper adds 1; this kernel adds the difference to the iteration number, so that flags need no
+/// reset.
 struct AnyExchange {
   static constexpr int kMaxThreads = Exchange::kMaxThreads, kMinBlocksAnSm = Exchange::kMinBlocksAnSm;
 
-  Exchange whole;            ///< its neighbours are those of the way
-  std::uint32_t naive_step;  ///< what raises a flag to this iteration's number; 0: not the naive way
+  Exchange whole;            ///< with the neighbours of the current way of waiting
+  std::uint32_t naive_step;  ///< increment that raises a flag to this iteration's number; 0: not the naive way
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    const std::uint32_t failed_at = thread.load(&whole.trouble->failed_at);
+    const std::uint32_t failed_at = thread.load(&whole.failure->failed_at);
     if (failed_at != 0 && failed_at < whole.iteration) return;
     const std::uint32_t blocks = thread.block_count();
     for (std::uint32_t message = thread.block(); message < kMessages; message += blocks) send(thread, message);
@@ -163,10 +162,10 @@ struct AnyExchange {
         wic::wait_until(thread, whole.view, wic::block_group(thread), from.sites.of(message), iteration,
                         from.incoming_word(message, iteration), wic::AtLeast{iteration}, whole.timeout_ns);
     if (wait.status != wicprof::WaitStatus::satisfied) {
-      if (thread.index() == 0) whole.trouble->report(thread, iteration, message);
+      if (thread.index() == 0) whole.failure->report(thread, iteration, message);
       return false;
     }
-    if (wait.value != iteration && thread.index() == 0) thread.fetch_add(&whole.trouble->overruns, 1);
+    if (wait.value != iteration && thread.index() == 0) thread.fetch_add(&whole.failure->overruns, 1);
     const bool naive = naive_step != 0;
     if (!naive || thread.index() == 0) {
       unpack(whole.brick, ghost_box(whole.brick, direction_of(message)), from.incoming(message, iteration),

@@ -1,8 +1,8 @@
-// Which cells travel where: 26 directions, of which 18 lead to another rank and 8 back to the same one.
+// The 26 directions of the exchange: 18 lead to other ranks and 8 back to the same rank.
 //
-// The ranks stand in a ring along x, and each is its own neighbour along y and z. So what goes in a direction with x =
-// -1 or +1 is a message: a side has 1 face, 4 edges and 4 corners. What goes in a direction with x = 0 is a copy within
-// the rank. Every ghost cell belongs to one direction and is written once an iteration, in any order.
+// The ranks form a ring along x, and each rank is its own neighbour along y and z. Directions with x = -1 or +1 are
+// messages: each side has 1 face, 4 edges and 4 corners. Directions with x = 0 are copies within the rank. Every ghost
+// cell belongs to one direction and is written once per iteration, in any order.
 #pragma once
 
 #include "c_h3d/brick.h"
@@ -15,7 +15,7 @@ struct Direction {
   WIC_DEVICE Direction opposite() const { return {-x, -y, -z}; }
 };
 
-/// What a message carries; each class waits at a site of its own.
+/// The content of a message; each class has a separate wait site.
 enum class MessageClass : std::uint32_t { face = 0, edge = 1, corner = 2 };
 inline constexpr std::uint32_t kMessageClasses = 3;
 
@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kMessages = 2 * kPerSide;  ///< 0..8 to the left,
 
 WIC_DEVICE inline std::uint32_t side_of(std::uint32_t message) { return message / kPerSide; }
 
-/// The k-th way to go across x: 0 straight, 1..4 over an edge, 5..8 over a corner.
+/// The k-th direction towards x: 0 a face, 1..4 an edge, 5..8 a corner.
 WIC_DEVICE inline Direction across(int x, std::uint32_t k) {
   if (k == 0) return {x, 0, 0};
   const int last_bit = (k - 1) % 2 == 0 ? -1 : 1;
@@ -40,7 +40,7 @@ WIC_DEVICE inline MessageClass class_of(std::uint32_t message) {
   return k == 0 ? MessageClass::face : k < 5 ? MessageClass::edge : MessageClass::corner;
 }
 
-/// The message that goes the other way.
+/// The message in the opposite direction.
 WIC_DEVICE inline std::uint32_t opposite_of(std::uint32_t message) {
   const std::uint32_t k = message % kPerSide;
   const std::uint32_t back = k == 0 ? 0 : k < 5 ? (k - 1) / 2 * 2 + 1 + k % 2 : 13 - k;
@@ -67,12 +67,12 @@ WIC_DEVICE inline Box box_of(Reach x, Reach y, Reach z) { return {x.begin, y.beg
 
 }  // namespace detail
 
-/// The own cells that lie outermost in a direction: what is sent that way.
+/// The outermost own cells in a direction: the content of the message sent there.
 WIC_DEVICE inline Box own_box(const Brick& brick, Direction d) {
   return detail::box_of(detail::own_reach(brick.nx, d.x), detail::own_reach(brick.n, d.y),
                         detail::own_reach(brick.n, d.z));
 }
-/// The ghost cells in a direction: what comes from there.
+/// The ghost cells in a direction: filled by the message received from there.
 WIC_DEVICE inline Box ghost_box(const Brick& brick, Direction d) {
   return detail::box_of(detail::ghost_reach(brick.nx, d.x), detail::ghost_reach(brick.n, d.y),
                         detail::ghost_reach(brick.n, d.z));

@@ -1,4 +1,4 @@
-// What a rank knows of the ring: its own outbox, those that it receives from, and at which sites it and they wait.
+// A rank's view of the ring: its own outbox, its neighbours' outboxes, and the wait sites of all three ranks.
 #pragma once
 
 #include "c_h3d/outbox.h"
@@ -18,16 +18,16 @@ struct Sites {
 
 struct Neighbour {
   Outbox outbox;
-  Sites sites;  ///< where it waits
+  Sites sites;  ///< where the neighbour waits
 };
 
-/// Everything is named from this rank's side: message m is what it sends in direction m, and what it receives from
-/// there is the neighbour's opposite message. In a ring of two, both neighbours are the same rank.
+/// Message m is the one this rank sends in direction m; the message received from direction m is the neighbour's
+/// opposite message. In a ring of two, both neighbours are the same rank.
 struct Neighbours {
   Outbox mine;
   Sites sites;
   Neighbour left, right;
-  /// Where this rank lies in the domain, for what the trace is told of its messages.
+  /// This rank's position in the domain, for the messages' payload descriptions in the trace.
   std::uint32_t begin_x = 0, nx = 0, length_x = 0;
 
   WIC_DEVICE const Neighbour& to(std::uint32_t message) const { return side_of(message) == 0 ? left : right; }
@@ -38,8 +38,8 @@ struct Neighbours {
   WIC_DEVICE std::uint32_t* outgoing_word(std::uint32_t message, std::uint32_t iteration) const {
     return &mine.flag(message, iteration)->word;
   }
-  /// Where the cells of an outgoing message lie in the whole domain, x running fastest. One layer across x: each cell
-  /// is a piece of its own.
+  /// The positions of an outgoing message's cells in the whole domain, x running fastest. A message is one layer across
+  /// x, so each cell is a separate piece.
   WIC_DEVICE wic::Payload outgoing_payload(std::uint32_t message) const {
     const Direction d = direction_of(message);
     const std::uint64_t n = mine.n, row = length_x * sizeof(Cell), plane = n * row;
@@ -49,7 +49,7 @@ struct Neighbours {
     const std::uint64_t cells = (along_y ? n : 1) * (along_z ? n : 1);
     return wic::Payload::strided(first, sizeof(Cell), along_y ? row : plane, static_cast<std::uint32_t>(cells));
   }
-  /// Where the receiver of that message waits.
+  /// The site where the receiver of an outgoing message waits.
   WIC_DEVICE wicprof::SiteId outgoing_site(std::uint32_t message) const { return to(message).sites.of(message); }
 
   WIC_DEVICE const Cell* incoming(std::uint32_t message, std::uint32_t iteration) const {

@@ -1,19 +1,19 @@
-// Where a rank's messages lie: in pinned host memory, which the CPU and every GPU read and write in place; in the naive
-// way in managed memory.
+// The memory of a rank's messages: pinned host memory, which the CPU and every GPU access in place; managed memory for
+// the naive way of waiting.
 //
-// Each of the 18 messages has two places, for even and for odd iterations. A place is a contiguous buffer and a flag
-// word on a line of its own; the flag holds the number of the iteration whose message the buffer holds.
+// Each of the 18 messages has two slots, for even and for odd iterations. A slot is a contiguous buffer and a flag word
+// on a separate cache line; the flag holds the iteration number of the message in the buffer.
 //
-// Why two places are enough, and no word has to come back that says "consumed". Let S send to Q, and let S be about to
-// pack the message of iteration t + 2 where that of t was. S is then done with iteration t + 1, so it has received what
-// Q sent it in t + 1 (the ring is symmetric: who is sent to also sends). Q sends that only after it is done with
-// iteration t: a device's kernels follow each other in a stream, the CPU's threads come together after every iteration.
-// Being done with t means having unpacked the message of t. Each step is ordered by a release and an acquire of a flag,
-// by a stream or by a barrier, so Q's reads come before S's writes. By the same argument a waiter finds exactly the
-// number that it waits for, never a later one; the program checks that, and counts an overrun otherwise.
+// Two slots suffice, without a "consumed" signal. Let S send to Q, and let S be about to pack the message of iteration
+// t + 2 into the slot of iteration t. S has then finished iteration t + 1, so it has received Q's message of t + 1 (the
+// ring is symmetric: every receiver also sends). Q sends that message only after it has finished iteration t, because a
+// device's kernels run in stream order and the CPU's threads meet at a barrier after every iteration. Q has therefore
+// unpacked the message of t. Each of these steps is ordered by a release and an acquire of a flag, by a stream or by a
+// barrier, so Q's reads precede S's writes. By the same argument a waiter finds exactly the number it waits for, never
+// a later one; the program checks this and counts an overrun otherwise.
 //
-// One place would not do: Q may still be unpacking the message of t when it has long sent its own, and S could then go
-// on.
+// One slot would not suffice: Q may send its own message of t before it has unpacked S's message of t, and S could then
+// continue.
 #pragma once
 
 #include "c_h3d/message.h"
@@ -24,7 +24,7 @@ struct alignas(128) Flag {
   std::uint32_t word;
 };
 
-/// Refers to the memory; whoever made it owns it.
+/// A non-owning reference to the memory.
 struct Outbox {
   Cell* cells;
   Flag* flags;
@@ -47,7 +47,7 @@ struct Outbox {
   }
 };
 
-/// Cells in all messages of a rank, in one iteration.
+/// Cells in all messages of a rank per iteration.
 inline std::uint64_t cells_sent(std::uint64_t n) { return 2 * (n * n + 4 * n + 4); }
 
 }  // namespace sample::h3d

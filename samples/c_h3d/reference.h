@@ -1,4 +1,4 @@
-// The reference: the domain as a whole, without ranks, ghosts, messages or boxes, averaged cell by cell.
+// The reference: averages the whole domain cell by cell, without ranks, ghosts, messages or boxes.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace sample::h3d {
 
 struct Comparison {
   std::size_t wrong = 0;
-  std::string first;  ///< the first wrong cell, in words; empty when all are right
+  std::string first;  ///< describes the first wrong cell; empty if there is none
 
   bool ok() const { return wrong == 0; }
 };
@@ -24,7 +24,7 @@ class Reference {
   Reference(const Domain& domain, std::vector<Cell> field, std::uint32_t iteration)
       : domain_(domain), field_(std::move(field)), next_(field_.size()), from_(iteration), iteration_(iteration) {}
 
-  std::uint32_t from() const { return from_; }  ///< the iteration that it began with
+  std::uint32_t from() const { return from_; }  ///< the iteration at which the reference started
   const std::vector<Cell>& field() const { return field_; }
 
   void advance_to(std::uint32_t iteration) {
@@ -58,7 +58,7 @@ class Reference {
     };
     std::array<Row, 9> rows;
     for (std::uint32_t k = 0; k < 9; ++k) {
-      const std::uint32_t dy = k % 3;  // 0, 1, 2 stand for -1, 0, +1
+      const std::uint32_t dy = k % 3;  // 0, 1, 2 mean -1, 0, +1
       const std::uint32_t dz = k / 3;
       rows[k] = {&field_[domain_.index(0, (y + n + dy - 1) % n, (z + n + dz - 1) % n)], kWeight[dy] * kWeight[dz]};
     }

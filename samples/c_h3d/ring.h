@@ -1,4 +1,4 @@
-// All ranks: rank 0 is the CPU, the others are the devices, in the order of --devices.
+// The ring of all ranks: rank 0 is the CPU; the others are the devices, in the order of --devices.
 #pragma once
 
 #include <cstring>
@@ -10,23 +10,24 @@
 #include "c_h3d/device_rank.h"
 #include "c_h3d/domain.h"
 #include "c_h3d/host_rank.h"
+#include "common/ranks.h"
 
 namespace sample::h3d {
 
 struct RingOptions {
   std::uint32_t host_planes = 0;  ///< the CPU rank's cells along x; 0 = as many as a device's
   std::uint32_t threads = 1;      ///< the CPU rank's
-  bool naive = false;       ///< the ranks' own way of waiting is Algorithm 1 of the WIC paper; the backend's is not
-  std::string prefix = {};  ///< in front of the sites' names
+  bool naive = false;             ///< the ranks' own way of waiting is Algorithm 1 of the WIC paper
+  std::string prefix = {};        ///< of the sites' names
   RankGrid grid = {};
 };
 
 class Ring {
  public:
-  struct Trouble {
-    std::uint32_t missed = 0;    ///< deadlines that passed
+  struct Failure {
+    std::uint32_t missed = 0;    ///< number of missed deadlines
     std::uint32_t overruns = 0;  ///< messages found overwritten
-    std::string first = {};      ///< whose deadline, and where it waited
+    std::string first = {};      ///< describes the first missed deadline: rank, site and message
     bool none() const { return missed == 0 && overruns == 0; }
   };
 
@@ -42,7 +43,7 @@ class Ring {
     if (options.naive) ring->host_->use_naively(ring->neighbours(ring->naive_, 0));
     for (std::uint32_t d = 0; d < runtime.device_count(); ++d) {
       auto rank = DeviceRank::make(runtime.device(d), runtime.view(d), ring->neighbours(ring->fast_, d + 1),
-                                   ring->domain_.brick(d + 1), ring->ranks_on(runtime.device(d)), options.grid);
+                                   ring->domain_.brick(d + 1), ranks_on(runtime, runtime.device(d)), options.grid);
       if (!rank) return rank.error();
       if (options.naive) rank->use_naively(ring->neighbours(ring->naive_, d + 1));
       ring->devices_.push_back(*std::move(rank));
@@ -52,7 +53,7 @@ class Ring {
 
   const Domain& domain() const { return domain_; }
 
-  /// Gives every rank its part of `field`.
+  /// Copies its part of `field` to every rank.
   wicprof::Result<> scatter(const std::vector<Cell>& field) {
     const auto part = [&](std::uint32_t rank, std::vector<Cell>& to) {
       for_each_row(domain_, rank, [&](std::size_t from, std::uint32_t at) {
@@ -68,7 +69,7 @@ class Ring {
     return wicprof::ok();
   }
 
-  /// The field of all ranks, once all have done what was launched.
+  /// Waits for all launched work and returns the field of all ranks.
   wicprof::Result<std::vector<Cell>> gather() {
     std::vector<Cell> field(domain_.cells());
     const auto part = [&](std::uint32_t rank, const Cell* from) {
@@ -85,8 +86,8 @@ class Ring {
     return field;
   }
 
-  /// One iteration of the CPU's rank; the devices' are queued before it and come after it at their own pace, at most as
-  /// far behind as the messages let them be. False when a deadline has passed on the CPU.
+  /// Queues one iteration on all devices and runs it on the CPU's rank. The devices may lag behind as far as the
+  /// messages allow. False if a deadline passed on the CPU.
   wicprof::Result<bool> iterate(std::uint32_t iteration, std::uint64_t timeout_ns) {
     const std::uint32_t naive_step = choose_way(iteration);
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
@@ -97,19 +98,19 @@ class Ring {
     return host_->iterate(iteration, static_cast<wicprof::TimeNs>(timeout_ns), naive_step);
   }
 
-  /// Waits until all devices are done, at most for as long as their deadlines; then tells what went wrong so far.
-  wicprof::Result<Trouble> settle() {
-    Trouble all{host_->missed(), host_->overruns()};
-    if (host_->missed() != 0) all.first = "the CPU waited at h3d.host for " + words_for(host_->first_missed());
+  /// Waits for all devices, at most until their deadlines, and returns all failures so far.
+  wicprof::Result<Failure> settle() {
+    Failure all{host_->missed(), host_->overruns()};
+    if (host_->missed() != 0) all.first = "the CPU waited at h3d.host for " + describe(host_->first_missed());
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
-      const auto trouble = devices_[d].trouble();
-      if (!trouble) return trouble.error();
-      all.missed += trouble->missed;
-      all.overruns += trouble->overruns;
-      if (trouble->missed == 0 || !all.first.empty()) continue;
+      const auto failure = devices_[d].failure();
+      if (!failure) return failure.error();
+      all.missed += failure->missed;
+      all.overruns += failure->overruns;
+      if (failure->missed == 0 || !all.first.empty()) continue;
       all.first = "rank " + std::to_string(d + 1) + " waited at " +
-                  kSiteNames[static_cast<std::uint32_t>(class_of(trouble->message))] + " for " +
-                  words_for(trouble->message);
+                  kSiteNames[static_cast<std::uint32_t>(class_of(failure->message))] + " for " +
+                  describe(failure->message);
     }
     return all;
   }
@@ -117,12 +118,12 @@ class Ring {
  private:
   static constexpr const char* kSiteNames[kMessageClasses] = {"h3d.face", "h3d.edge", "h3d.corner"};
 
-  // All that messages go through, in one way of waiting.
+  // The sites and message memory of one way of waiting.
   struct Medium {
     Sites host_sites{}, device_sites{};
     std::vector<wic::Array<Cell>> cells;
     std::vector<wic::Array<Flag>> flags;
-    std::vector<Outbox> outboxes;  // one a rank
+    std::vector<Outbox> outboxes;  // one per rank
   };
 
   Ring(wic::Runtime& runtime, std::uint32_t n, const RingOptions& options)
@@ -131,13 +132,13 @@ class Ring {
         domain_{static_cast<std::uint32_t>(runtime.device_count()) + 1, n,
                 options.host_planes != 0 ? options.host_planes : n} {}
 
-  static std::string words_for(std::uint32_t message) {
+  static std::string describe(std::uint32_t message) {
     const Direction d = direction_of(message);
     return "the message from (" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
   }
 
-  // All ranks take the same way in an iteration, that of the moment in which it is launched. What raises flags to its
-  // number in the naive way; 0 = not that way.
+  // Fixes the way of waiting of all ranks for an iteration. Returns the increment that raises flags to the iteration's
+  // number in the naive way; 0 = not the naive way.
   std::uint32_t choose_way(std::uint32_t iteration) {
     if (!options_.naive || runtime_.mode(fast_.device_sites.by_class[0]) != wicprof::Mode::poll) return 0;
     const std::uint32_t step = iteration - last_naive_[iteration % 2];
@@ -145,11 +146,11 @@ class Ring {
     return step;
   }
 
-  // Every waiter has a word of its own. Words that are polled by atomics have sites of their own, too.
+  // Every waiter has a separate word. Words polled with atomics also have separate sites.
   wicprof::Result<> make_medium(Medium& medium, bool naive) {
     if (wicprof::Result<> added = add_sites(medium, naive); !added) return added;
     const wic::Memory where = naive ? wic::Memory::managed : wic::Memory::pinned_host;
-    wic::Device& device = runtime_.device(0);  // such memory is every device's
+    wic::Device& device = runtime_.device(0);  // any device works: all devices share such memory
     for (std::uint32_t rank = 0; rank < domain_.ranks; ++rank) {
       Outbox outbox{nullptr, nullptr, domain_.n};
       auto cells = wic::Array<Cell>::make(device, outbox.stored_cells(), where);
@@ -195,19 +196,11 @@ class Ring {
             domain_.begin_x(rank), domain_.brick(rank).nx, domain_.length_x()};
   }
 
-  std::uint32_t ranks_on(const wic::Device& device) const {
-    std::uint32_t count = 0;
-    for (std::size_t d = 0; d < runtime_.device_count(); ++d) {
-      count += runtime_.device(d).properties().id == device.properties().id ? 1 : 0;
-    }
-    return count;
-  }
-
   wic::Runtime& runtime_;
   const RingOptions options_;
   Domain domain_;
-  Medium fast_, naive_;                   // naive_: empty unless the ranks' own way is that
-  std::uint32_t last_naive_[2] = {0, 0};  // the last even and odd iteration in the naive way
+  Medium fast_, naive_;                   // naive_: empty unless options_.naive
+  std::uint32_t last_naive_[2] = {0, 0};  // last even and odd iteration with the naive way
   std::unique_ptr<HostRank> host_;
   std::vector<DeviceRank> devices_;
 };

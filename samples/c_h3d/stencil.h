@@ -1,12 +1,13 @@
 // The stencil: every cell becomes the weighted average of the 27 cells around and including it.
 //
 // The weights are the products of (1, 3, 1) along each axis: 27 for the cell, 9 for its faces, 3 for its edges, 1 for
-// its corners; together 125. The arithmetic is that of 32-bit words, modulo 2^32, on purpose:
-// - It is exact and its sums may be taken in any order, so that nvcc, g++ and the reference agree in every bit.
-//   Floating point would not: compilers contract a * b + c differently.
-// - 125 is odd and has an inverse modulo 2^32, so the division is exact too. What is divided by the sum of its weights
-//   keeps its total: the sum of all cells of a periodic domain never changes, which is a check for any size and length.
-// - Nothing fades: an average of real numbers would smooth a wrong cell away, here one changes the total for good.
+// its corners; they sum to 125. The arithmetic is modulo 2^32 on purpose:
+// - The arithmetic is exact in any order, so nvcc, g++ and the reference agree in every bit. Floating point would
+//   differ, because compilers contract a * b + c differently.
+// - 125 is odd and has an inverse modulo 2^32, so the division is exact too. It preserves the total: the sum of all
+//   cells of a periodic domain never changes, which is a check for any size and number of iterations.
+// - Errors persist: an average of real numbers would smooth out a wrong cell, but here it changes the total
+//   permanently.
 #pragma once
 
 #include "c_h3d/brick.h"
@@ -20,14 +21,14 @@ static_assert(static_cast<std::uint32_t>(kWeightSum * kInverseOfSum) == 1);
 
 WIC_DEVICE inline Cell weigh(Cell before, Cell here, Cell after) { return before + 3 * here + after; }
 
-/// The nine cells around `at` in the plane that the steps a and b span, weighed.
+/// The weighted sum of the nine cells around `at` in the plane spanned by strides a and b.
 WIC_DEVICE inline Cell weigh_plane(const Cell* field, std::uint32_t at, std::uint32_t a, std::uint32_t b) {
   const auto row = [&](std::uint32_t i) { return weigh(field[i - a], field[i], field[i + a]); };
   return weigh(row(at - b), row(at), row(at + b));
 }
 
-/// Averages `count` cells from `at` on, each `along` further than the one before; a and b are the steps of the other
-/// two axes. Each plane is weighed once and used three times.
+/// Averages `count` cells starting at `at` with stride `along`; a and b are the strides of the other two axes. Weighs
+/// each plane once and uses it three times.
 WIC_DEVICE inline void average_line(const Cell* from, Cell* to, std::uint32_t at, std::uint32_t count,
                                     std::uint32_t along, std::uint32_t a, std::uint32_t b) {
   Cell before = weigh_plane(from, at - along, a, b);

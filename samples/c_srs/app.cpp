@@ -11,11 +11,11 @@ namespace {
 
 wicprof::Result<std::shared_ptr<const srs::TileSet>> tiles_of(const std::string& folder, const srs::BatchShape& batch) {
   if (!folder.empty()) return srs::TileSet::load(folder, batch.edge);
-  return srs::TileSet::make_up(srs::tiles_for_batches_of(batch.tiles), batch.edge);
+  return srs::TileSet::generate(srs::tiles_for_batches_of(batch.tiles), batch.edge);
 }
 
 wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptions& app) {
-  const auto choice = [](std::uint32_t asked, std::uint32_t otherwise) { return asked != 0 ? asked : otherwise; };
+  const auto choice = [](std::uint32_t given, std::uint32_t otherwise) { return given != 0 ? given : otherwise; };
   srs::PipelineOptions options;
   options.name = app.prefix + "srs.tiles";
   options.way = app.way;
@@ -26,8 +26,8 @@ wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptio
   options.station.batch.tiles = choice(app.number("tiles"), app.on_gpu ? 256 : 8);
   options.station.blocks = app.blocks;
   options.station.threads = choice(app.block_size, app.on_gpu ? 256 : 64);
-  if (options.station.batch.edge > srs::kMostEdge) {
-    return wicprof::bad_input("--size is at most " + std::to_string(srs::kMostEdge) + " pixels along a tile's edge");
+  if (options.station.batch.edge > srs::kMaxEdge) {
+    return wicprof::bad_input("--size is at most " + std::to_string(srs::kMaxEdge) + " pixels per tile edge");
   }
   if (options.station.threads > srs::Receive::kMaxThreads) {
     return wicprof::bad_input("--block-size is at most " + std::to_string(srs::Receive::kMaxThreads));
@@ -44,14 +44,14 @@ wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptio
 const AppInfo& c_srs_info() {
   static const AppInfo info{
       "c_srs",
-      "satellite images: the CPU reads and corrects tiles, GPUs filter them and make pictures of them",
-      "pixels along a tile's edge, at most 1024 (default: 24, on GPUs 128)",
+      "satellite images: the CPU reads and corrects tiles, GPUs filter them and make pictures",
+      "pixels per tile edge, at most 1024 (default: 24, on GPUs 128)",
       "simt:1",
       1,
-      {{"tiles", "tiles of a batch; 0 = 8, on GPUs 256", "0", 0, 65'536},
-       {"batches", "batches of a step", "4", 1, srs::Pipeline::kMostBatches},
-       {"threads", "threads of the CPU; 0 = half of its cores, at most 8", "0", 0, 256},
-       {"input", "a folder of PNG images to cut into tiles (default: a landscape that is made up)", "", 0, 0}},
+      {{"tiles", "tiles per batch; 0 = 8, on GPUs 256", "0", 0, 65'536},
+       {"batches", "batches per step", "4", 1, srs::Pipeline::kMaxBatches},
+       {"threads", "CPU threads; 0 = half of the cores, at most 8", "0", 0, 256},
+       {"input", "a folder of PNG images to cut into tiles (default: a generated landscape)", "", 0, 0}},
       make};
   return info;
 }

@@ -1,5 +1,5 @@
-// The filter that takes the sensor's noise out of a tile: 5 x 5 pixels, weighted 1 4 6 4 1 both ways; beyond the border
-// the border's pixels stand.
+// The filter that removes sensor noise from a tile: 5 x 5 pixels, weighted 1 4 6 4 1 along both axes; border pixels are
+// repeated beyond the border.
 #pragma once
 
 #include "c_srs/png_image.h"
@@ -7,10 +7,10 @@
 
 namespace sample::srs {
 
-/// One pixel of the filtered tile; the weights add up to 256.
+/// One pixel of the filtered tile. The weights add up to 256; 128 rounds the result.
 WIC_DEVICE inline Pixel filtered(const Pixel* tile, std::uint32_t edge, std::uint32_t x, std::uint32_t y) {
   constexpr std::uint32_t kWeights[5] = {1, 4, 6, 4, 1};
-  const auto inside = [edge](std::uint32_t at, std::uint32_t offset) {  // at + offset - 2, within the tile
+  const auto inside = [edge](std::uint32_t at, std::uint32_t offset) {  // at + offset - 2, clamped to the tile
     const std::uint32_t moved = at + offset;
     return moved < 2 ? 0 : (moved - 2 < edge ? moved - 2 : edge - 1);
   };

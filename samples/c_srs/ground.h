@@ -1,4 +1,4 @@
-// The CPU's part: a team of threads that decodes tiles, corrects them and sends them to the stations.
+// The CPU's part: a thread team that decodes tiles, corrects them and sends them to the stations.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "c_h3d/host_team.h"
 #include "c_srs/radiometry.h"
 #include "c_srs/reference.h"
 #include "c_srs/station.h"
+#include "common/host_team.h"
 
 namespace sample::srs {
 
-/// Bytes from the beginning of a pass of the satellite to a tile: passes have as many whole batches as fit 8 GiB, so
-/// that a stream without an end has places that a trace can tell.
+/// Byte offset of a tile within a pass of the satellite. A pass has as many whole batches as fit 8 GiB, so that offsets
+/// in an endless stream stay meaningful in a trace.
 inline std::uint64_t place_in_pass(const BatchShape& shape, std::uint32_t batch, std::uint32_t tile) {
   const std::uint64_t batch_bytes = std::uint64_t{shape.tiles} * shape.tile_bytes();
   const std::uint64_t batches = std::max<std::uint64_t>((std::uint64_t{8} << 30) / batch_bytes, 1);
@@ -28,17 +28,17 @@ inline std::uint64_t place_in_pass(const BatchShape& shape, std::uint32_t batch,
 
 class Ground {
  public:
-  /// Where a message is spoilt on purpose, for a test that check() finds it.
-  struct Spoilt {
+  /// A message to corrupt on purpose, to test that check() detects it.
+  struct CorruptedTile {
     std::uint32_t batch, tile;
   };
 
   Ground(std::shared_ptr<const TileSet> tiles, const BatchShape& shape, std::uint32_t threads,
-         std::optional<Spoilt> spoilt = {})
-      : tiles_(std::move(tiles)), shape_(shape), calibration_(shape.edge), spoilt_(spoilt), team_(threads) {}
+         std::optional<CorruptedTile> corrupted = {})
+      : tiles_(std::move(tiles)), shape_(shape), calibration_(shape.edge), corrupted_(corrupted), team_(threads) {}
 
-  /// Sends a batch to each of the stations; returns once it is sent. Error: a station has left no room in time, in
-  /// words; then the rest of the batch is not sent.
+  /// Sends one batch to every station and returns when it is sent. Error: a station has not freed a buffer in time; the
+  /// rest of the batch is then not sent.
   wicprof::Result<> send(std::span<const std::unique_ptr<Station>> stations, std::uint32_t batch,
                          std::uint64_t timeout_ns) {
     next_ = 0;
@@ -46,7 +46,7 @@ class Ground {
     team_.run([&](std::uint32_t, std::uint32_t) {
       std::vector<Pixel> measured(shape_.tile_pixels());
       for (std::uint32_t i; (i = next_.fetch_add(1)) < all && !failed_;) {
-        // The stations in turn, so that none of them waits for all the others' tiles.
+        // Alternate between the stations, so that no station waits for all tiles of another.
         const auto station = static_cast<std::uint32_t>(i % stations.size());
         const auto tile = static_cast<std::uint32_t>(i / stations.size());
         const auto sent = send_tile(*stations[station], station, batch, tile, measured, timeout_ns);
@@ -66,13 +66,14 @@ class Ground {
     const Lane::Turn turn = to.lane().turn(batch);
     const auto place = turn.channel->place(tile, turn.cycle, static_cast<wicprof::TimeNs>(timeout_ns));
     if (place.data.empty()) {
-      return wicprof::failed("deadline passed: no room for tile " + std::to_string(tile) + " of batch " +
+      return wicprof::failed("deadline passed: no buffer space for tile " + std::to_string(tile) + " of batch " +
                              std::to_string(batch) + " at " + turn.channel->spec().name +
                              ".room; raise --timeout if the machine is busy");
     }
     auto* const reflected = reinterpret_cast<Pixel*>(place.data.data());
     calibration_.correct(measured, reflected);
-    if (spoilt_ && spoilt_->batch == batch && spoilt_->tile == tile) reflected[0] = static_cast<Pixel>(~reflected[0]);
+    if (corrupted_ && corrupted_->batch == batch && corrupted_->tile == tile)
+      reflected[0] = static_cast<Pixel>(~reflected[0]);
     return turn.channel->publish(tile, turn.cycle, shape_.tile_bytes(),
                                  wic::Payload::contiguous(place_in_pass(shape_, batch, tile), shape_.tile_bytes()));
   }
@@ -86,12 +87,12 @@ class Ground {
   std::shared_ptr<const TileSet> tiles_;
   BatchShape shape_;
   Calibration calibration_;
-  std::optional<Spoilt> spoilt_;
+  std::optional<CorruptedTile> corrupted_;
   std::atomic<std::uint32_t> next_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   std::optional<wicprof::Error> error_;
-  h3d::HostTeam team_;
+  HostTeam<> team_;
 };
 
 }  // namespace sample::srs

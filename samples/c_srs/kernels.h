@@ -1,5 +1,5 @@
-// A station's kernels: `Receive` takes a batch in, once it has made the products of the batch before; `Distribute`
-// makes those of the last one.
+// A station's kernels: `Receive` makes the products of the previous batch and then receives a batch; `Distribute` makes
+// the products of the last batch.
 #pragma once
 
 #include "c_srs/filter.h"
@@ -8,37 +8,37 @@
 
 namespace sample::srs {
 
-/// What has gone wrong on a device, in its memory.
-struct DeviceTrouble {
-  std::uint32_t missed;     ///< tiles that did not come in time
-  std::uint32_t failed_at;  ///< the batch of the first of them; 0 = none
-  std::uint32_t tile;       ///< which tile of it
+/// Missed deadlines on one device, in device memory.
+struct DeviceFailure {
+  std::uint32_t missed;     ///< tiles that did not arrive in time
+  std::uint32_t failed_at;  ///< batch of the first missed tile; 0 = none
+  std::uint32_t tile;       ///< index of that tile in the batch
 };
 
-/// What a block's threads share: in its shared memory.
+/// A block's shared memory.
 struct BlockWork {
   std::uint64_t digest;
   std::uint32_t is_last;
   std::uint32_t histogram[kBins];
 };
 
-/// The products of a batch that has been taken in. Rows of pictures are dealt out to all warps of the grid.
+/// Makes the products of a received batch. All warps of the grid share the rows of the pictures.
 struct Products {
   BatchShape shape;
-  const Pixel* smooth;     ///< the batch's filtered tiles; nullptr: there is no batch
+  const Pixel* smooth;     ///< the batch's filtered tiles; nullptr: no batch
   const Stretch* stretch;  ///< of that batch
-  Shade* shades;           ///< what is made: shape.product_pixels() for each tile
-  std::uint64_t* digest;   ///< of all of them; 0 before
+  Shade* shades;           ///< output: shape.product_pixels() per tile
+  std::uint64_t* digest;   ///< output: digest of all shades; 0 before
 
-  /// Called by all threads of all blocks. `work` is the block's, its digest 0 and seen so by all.
+  /// Called by all threads of all blocks. `work`: the block's shared memory, with digest 0 visible to all threads.
   WIC_DEVICE void make(const wic::Thread& thread, BlockWork* work) const {
     if (smooth == nullptr) return;
-    const std::uint32_t warps_a_block = thread.block_size() / wic::kWarpSize;
-    const std::uint32_t warps = thread.block_count() * warps_a_block;
+    const std::uint32_t warps_per_block = thread.block_size() / wic::kWarpSize;
+    const std::uint32_t warps = thread.block_count() * warps_per_block;
     const std::uint32_t rows = shape.product_rows();
     const Stretch range = *stretch;
     std::uint64_t sum = 0;
-    for (std::uint64_t r = thread.block() * warps_a_block + thread.warp(); r < std::uint64_t{shape.tiles} * rows;
+    for (std::uint64_t r = thread.block() * warps_per_block + thread.warp(); r < std::uint64_t{shape.tiles} * rows;
          r += warps) {
       sum += make_row(thread, range, static_cast<std::uint32_t>(r / rows), static_cast<std::uint32_t>(r % rows));
     }
@@ -48,7 +48,7 @@ struct Products {
   }
 
  private:
-  // `row`: of all of the tile's pictures.
+  // `row` counts over all of the tile's pictures.
   WIC_DEVICE std::uint64_t make_row(const wic::Thread& thread, const Stretch& range, std::uint32_t tile,
                                     std::uint32_t row) const {
     std::uint32_t index = 0;
@@ -68,8 +68,8 @@ struct Products {
   }
 };
 
-/// The first `receivers` blocks do their share of the products (C1), then wait for tiles and filter each (C2). The
-/// others do their share and are done: they never need what is on its way.
+/// The first `receivers` blocks make their share of the products (C1), then wait for tiles and filter each tile (C2).
+/// The other blocks make their share and end; they never need the incoming tiles.
 struct Receive {
   static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 2;
   static constexpr std::uint32_t kSharedBytes = sizeof(BlockWork);
@@ -79,21 +79,21 @@ struct Receive {
   std::uint32_t batch;  ///< from 1
   std::uint64_t timeout_ns;
   std::uint32_t receivers;
-  Products before;  ///< of the batch before
+  Products before;  ///< of the previous batch
   // This batch; device memory.
-  Pixel* raw;                ///< its tiles as they came
-  Pixel* smooth;             ///< and filtered
-  std::uint32_t* histogram;  ///< kBins, 0 before
+  Pixel* raw;                ///< its tiles as received
+  Pixel* smooth;             ///< its filtered tiles
+  std::uint32_t* histogram;  ///< kBins counts, 0 before
   Stretch* stretch;
-  std::uint32_t* finished;  ///< receivers that are done; 0 before and after
-  // To be zeroed for the batch after this.
+  std::uint32_t* finished;  ///< finished receivers; 0 before and after
+  // Zeroed by this kernel for the next batch.
   std::uint32_t* next_histogram;
   std::uint64_t* next_digest;
-  DeviceTrouble* trouble;
+  DeviceFailure* failure;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    // After a passed deadline nothing more is done. All threads decide alike: only earlier batches count.
-    const std::uint32_t failed_at = thread.load(&trouble->failed_at);
+    // Do nothing after a missed deadline. All threads agree, because only earlier batches count.
+    const std::uint32_t failed_at = thread.load(&failure->failed_at);
     if (failed_at != 0 && failed_at < batch) return;
     auto* const work = static_cast<BlockWork*>(thread.shared());
     for (std::uint32_t i = thread.index(); i < kBins; i += thread.block_size()) {
@@ -110,23 +110,24 @@ struct Receive {
   }
 
  private:
-  // False when a tile did not come in time.
+  // False if a tile did not arrive in time.
   WIC_DEVICE bool take_in(const wic::Thread& thread, BlockWork* work) const {
     const wic::Group group = wic::block_group(thread);
     for (std::uint32_t tile = thread.block(); tile < before.shape.tiles; tile += receivers) {
       const wic::Message message = rx.receive(thread, group, tile, cycle, timeout_ns);
       if (message.data == nullptr) {
-        if (thread.index() == 0 && thread.fetch_add(&trouble->missed, 1) == 0) {
-          trouble->tile = tile;
-          thread.store(&trouble->failed_at, batch);
+        if (thread.index() == 0 && thread.fetch_add(&failure->missed, 1) == 0) {
+          failure->tile = tile;
+          thread.store(&failure->failed_at, batch);
         }
         return false;
       }
-      // The message may lie in host memory: it is read once, and its place is free for the next but one from then on.
+      // The message may be in host memory, so it is read only once; then its buffer is free for the batch after the
+      // next.
       Pixel* const mine = raw + std::uint64_t{tile} * before.shape.tile_pixels();
       wic::copy_bytes(thread, thread.index(), thread.block_size(), reinterpret_cast<std::byte*>(mine), message.data,
                       before.shape.tile_bytes());
-      rx.release(thread, group, tile, cycle);  // with the barrier that the filter needs
+      rx.release(thread, group, tile, cycle);  // includes the barrier that the filter needs
       filter(thread, work, mine, smooth + (mine - raw));
     }
     return true;
@@ -143,7 +144,7 @@ struct Receive {
     }
   }
 
-  // The last block knows the whole batch's histogram, and with it the range of values.
+  // The last block has the whole batch's histogram and computes the value range.
   WIC_DEVICE void finish(const wic::Thread& thread, BlockWork* work) const {
     thread.sync_block();
     for (std::uint32_t i = thread.index(); i < kBins; i += thread.block_size()) {
@@ -165,7 +166,7 @@ struct Receive {
   }
 };
 
-/// Products alone, of the last batch.
+/// Makes only the products of the last batch.
 struct Distribute {
   static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 2;
 

@@ -1,4 +1,4 @@
-// All of it: tiles, ground, stations, and what came of each batch.
+// The whole program: tiles, ground, stations, and the digest of each batch.
 #pragma once
 
 #include <algorithm>
@@ -17,20 +17,20 @@ namespace sample::srs {
 
 struct PipelineOptions {
   StationShape station;
-  std::uint32_t batches = 4;  ///< a step
-  std::uint32_t threads = 1;  ///< of the CPU
-  std::string name;           ///< of the lanes' sites
+  std::uint32_t batches = 4;  ///< per step
+  std::uint32_t threads = 1;  ///< CPU threads
+  std::string name;           ///< prefix of the lanes' site names
   wic::Way way = wic::Way::poll;
   std::uint64_t timeout_ns = 10'000'000'000;
-  std::optional<Ground::Spoilt> spoilt = {};
+  std::optional<Ground::CorruptedTile> corrupted = {};
 };
 
 class Pipeline final : public App {
  public:
-  static constexpr std::uint32_t kMostBatches = Station::kDigests / 2;
-  /// So many batches of different tiles are compared at most, the last ones: the reference takes far longer than the
-  /// stations.
-  static constexpr std::size_t kMostDifferent = 64;
+  static constexpr std::uint32_t kMaxBatches = Station::kDigests / 2;
+  /// Limit on the batches of different tiles that check() compares (the last ones), because the reference takes far
+  /// longer than the stations.
+  static constexpr std::size_t kMaxDifferent = 64;
 
   static wicprof::Result<std::unique_ptr<Pipeline>> make(wic::Runtime& runtime, std::shared_ptr<const TileSet> tiles,
                                                          const PipelineOptions& options) {
@@ -65,10 +65,10 @@ class Pipeline final : public App {
       if (auto sent = ground_.send(stations_, batch, options_.timeout_ns); !sent) not_sent = sent.error();
     }
     for (std::size_t s = 0; s < stations_.size(); ++s) {
-      const auto trouble = stations_[s]->settle();
-      if (!trouble) return trouble.error();
-      if (trouble->missed != 0) return missed(*stations_[s], *trouble);
-      // The last batch's products are made with the next one's, or by check().
+      const auto failure = stations_[s]->settle();
+      if (!failure) return failure.error();
+      if (failure->missed != 0) return missed(*stations_[s], *failure);
+      // The next batch's kernel, or check(), makes the products of the last batch.
       for (std::uint32_t batch = std::max(first, 2u) - 1; batch < done_; ++batch) keep_digest(s, batch);
     }
     if (not_sent) return *not_sent;
@@ -86,7 +86,7 @@ class Pipeline final : public App {
       if (!different) return different.error();
       if (*different) return wrong(s, done_, **different);
       for (std::uint32_t batch = done_; batch > 0; --batch) {
-        if (!reference.knows(s, batch) && reference.known() >= kMostDifferent) continue;
+        if (!reference.knows(s, batch) && reference.known() >= kMaxDifferent) continue;
         const auto right = reference.digest(s, batch);
         if (!right) return right.error();
         if (digests_[s][batch - 1] != *right) return wrong(s, batch, "the digest of its products differs");
@@ -103,14 +103,14 @@ class Pipeline final : public App {
   std::string shape() const override {
     const StationShape& station = stations_.front()->shape();
     return std::to_string(options_.batches) + " batches of " + std::to_string(station.batch.tiles) + " tiles of " +
-           std::to_string(station.batch.edge) + "^2 pixels, " + std::to_string(options_.threads) +
-           " CPU threads, blocks that wait: " + std::to_string(station.receivers()) + " of " +
-           std::to_string(station.blocks) + " of " + std::to_string(station.threads) + " threads";
+           std::to_string(station.batch.edge) + "^2 pixels, " + std::to_string(options_.threads) + " CPU threads, " +
+           std::to_string(station.receivers()) + " of " + std::to_string(station.blocks) + " blocks of " +
+           std::to_string(station.threads) + " threads wait";
   }
 
  private:
   Pipeline(std::shared_ptr<const TileSet> tiles, const PipelineOptions& options)
-      : options_(options), tiles_(tiles), ground_(tiles, options.station.batch, options.threads, options.spoilt) {}
+      : options_(options), tiles_(tiles), ground_(tiles, options.station.batch, options.threads, options.corrupted) {}
 
   void keep_digest(std::size_t station, std::uint32_t batch) {
     std::vector<std::uint64_t>& all = digests_[station];
@@ -118,11 +118,11 @@ class Pipeline final : public App {
     all[batch - 1] = stations_[station]->digest(batch);
   }
 
-  wicprof::Error missed(const Station& station, const DeviceTrouble& trouble) const {
-    return wicprof::failed("deadline passed: tile " + std::to_string(trouble.tile) + " of batch " +
-                           std::to_string(trouble.failed_at) + " did not come at " +
-                           station.lane().turn(trouble.failed_at).channel->spec().name + ".data, and " +
-                           std::to_string(trouble.missed - 1) + " more; raise --timeout if the machine is busy");
+  wicprof::Error missed(const Station& station, const DeviceFailure& failure) const {
+    return wicprof::failed("deadline passed: tile " + std::to_string(failure.tile) + " of batch " +
+                           std::to_string(failure.failed_at) + " did not arrive at " +
+                           station.lane().turn(failure.failed_at).channel->spec().name + ".data, and " +
+                           std::to_string(failure.missed - 1) + " more; raise --timeout if the machine is busy");
   }
   wicprof::Error wrong(std::uint32_t station, std::uint32_t batch, const std::string& what) const {
     return wicprof::failed("station " + std::to_string(station) + ", batch " + std::to_string(batch) + ": " + what);
@@ -132,8 +132,8 @@ class Pipeline final : public App {
   std::shared_ptr<const TileSet> tiles_;
   std::uint32_t done_ = 0;  // batches
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<std::vector<std::uint64_t>> digests_;  // of each station's batches, from the first on
-  std::vector<std::unique_ptr<Station>> stations_;   // after what their kernels use
+  std::vector<std::vector<std::uint64_t>> digests_;  // per station and batch
+  std::vector<std::unique_ptr<Station>> stations_;   // after the members that their kernels use
   Ground ground_;
 };
 

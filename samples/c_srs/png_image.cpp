@@ -13,17 +13,17 @@ namespace {
 using wicprof::bad_input;
 using wicprof::Result;
 
-constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 28;
+constexpr std::uint64_t kMaxPixels = std::uint64_t{1} << 28;
 
-// libpng says what went wrong here and jumps back to setjmp. So functions with a setjmp have no local objects that need
-// to be destroyed, and what they change lies outside of them.
-struct Trouble {
+// libpng stores its error text here and jumps back to setjmp. Functions with a setjmp therefore have no local objects
+// that need a destructor, and they only change objects outside the function.
+struct PngFailure {
   char text[120] = "";
 };
 
 [[noreturn]] void fail(png_structp png, png_const_charp text) {
-  auto* const trouble = static_cast<Trouble*>(png_get_error_ptr(png));
-  std::strncpy(trouble->text, text, sizeof trouble->text - 1);
+  auto* const failure = static_cast<PngFailure*>(png_get_error_ptr(png));
+  std::strncpy(failure->text, text, sizeof failure->text - 1);
   longjmp(png_jmpbuf(png), 1);
 }
 void ignore(png_structp, png_const_charp) {}
@@ -31,23 +31,23 @@ void ignore(png_structp, png_const_charp) {}
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> data) : left_(data) {
-    png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &trouble_, fail, ignore);
+    png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &failure_, fail, ignore);
     if (png_ != nullptr) info_ = png_create_info_struct(png_);
   }
   Reader(const Reader&) = delete;
   ~Reader() { png_destroy_read_struct(&png_, &info_, nullptr); }
 
-  const char* trouble() const { return trouble_.text[0] == 0 ? "not enough memory" : trouble_.text; }
+  const char* failure() const { return failure_.text[0] == 0 ? "not enough memory" : failure_.text; }
   std::uint32_t width() const { return png_get_image_width(png_, info_); }
   std::uint32_t height() const { return png_get_image_height(png_, info_); }
 
-  /// Reads up to the pixels and asks for grey values of 16 bits in this machine's byte order.
+  /// Reads the header and requests 16-bit grey values in this machine's byte order.
   bool begin() {
     if (info_ == nullptr) return false;
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     png_set_read_fn(png_, this, take);
     png_read_info(png_, info_);
-    png_set_expand_16(png_);  // palettes and few bits, too
+    png_set_expand_16(png_);  // also expands palettes and low bit depths
     png_set_strip_alpha(png_);
     if ((png_get_color_type(png_, info_) & PNG_COLOR_MASK_COLOR) != 0) {
       png_set_rgb_to_gray(png_, PNG_ERROR_ACTION_NONE, PNG_RGB_TO_GRAY_DEFAULT, PNG_RGB_TO_GRAY_DEFAULT);
@@ -55,8 +55,7 @@ class Reader {
     if constexpr (std::endian::native == std::endian::little) png_set_swap(png_);
     png_set_interlace_handling(png_);
     png_read_update_info(png_, info_);
-    if (png_get_rowbytes(png_, info_) != std::size_t{width()} * sizeof(Pixel))
-      png_error(png_, "its colours are not known");
+    if (png_get_rowbytes(png_, info_) != std::size_t{width()} * sizeof(Pixel)) png_error(png_, "unknown colour format");
     return true;
   }
 
@@ -70,13 +69,13 @@ class Reader {
  private:
   static void take(png_structp png, png_bytep to, std::size_t bytes) {
     auto* const self = static_cast<Reader*>(png_get_io_ptr(png));
-    if (bytes > self->left_.size()) png_error(png, "it ends too soon");
+    if (bytes > self->left_.size()) png_error(png, "the data ends too early");
     std::memcpy(to, self->left_.data(), bytes);
     self->left_ = self->left_.subspan(bytes);
   }
 
   std::span<const std::byte> left_;
-  Trouble trouble_;
+  PngFailure failure_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
 };
@@ -84,13 +83,13 @@ class Reader {
 class Writer {
  public:
   explicit Writer(std::vector<std::byte>& out) : out_(out) {
-    png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &trouble_, fail, ignore);
+    png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &failure_, fail, ignore);
     if (png_ != nullptr) info_ = png_create_info_struct(png_);
   }
   Writer(const Writer&) = delete;
   ~Writer() { png_destroy_write_struct(&png_, &info_); }
 
-  const char* trouble() const { return trouble_.text[0] == 0 ? "not enough memory" : trouble_.text; }
+  const char* failure() const { return failure_.text[0] == 0 ? "not enough memory" : failure_.text; }
 
   bool write(std::uint32_t width, std::uint32_t height, png_bytep* rows) {
     if (info_ == nullptr) return false;
@@ -108,7 +107,7 @@ class Writer {
   }
 
  private:
-  // Called from C: what cannot be stored is an error of libpng's, no exception through it.
+  // Called from C, so out of memory becomes a libpng error; no exception may pass through libpng.
   static void put(png_structp png, png_bytep from, std::size_t bytes) {
     auto* const self = static_cast<Writer*>(png_get_io_ptr(png));
     const auto* const data = reinterpret_cast<const std::byte*>(from);
@@ -122,7 +121,7 @@ class Writer {
   }
 
   std::vector<std::byte>& out_;
-  Trouble trouble_;
+  PngFailure failure_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
 };
@@ -141,14 +140,14 @@ wicprof::Error unreadable(const std::string& name, const char* why) {
 
 Result<Image> decode_png(std::span<const std::byte> png, const std::string& name) {
   Reader reader(png);
-  if (!reader.begin()) return unreadable(name, reader.trouble());
+  if (!reader.begin()) return unreadable(name, reader.failure());
   Image image{reader.width(), reader.height(), {}};
-  if (std::uint64_t{image.width} * image.height > kMostPixels) {
-    return unreadable(name, "it has more than 2^28 pixels; cut it into several");
+  if (std::uint64_t{image.width} * image.height > kMaxPixels) {
+    return unreadable(name, "it has more than 2^28 pixels; cut it into smaller images");
   }
   image.pixels.resize(std::size_t{image.width} * image.height);
   if (!reader.pixels(row_pointers(image.width, image.height, image.pixels.data()).data())) {
-    return unreadable(name, reader.trouble());
+    return unreadable(name, reader.failure());
   }
   return Result<Image>(std::move(image));
 }
@@ -156,21 +155,21 @@ Result<Image> decode_png(std::span<const std::byte> png, const std::string& name
 Result<> decode_png_into(std::span<const std::byte> png, std::uint32_t width, std::uint32_t height,
                          std::span<Pixel> pixels, const std::string& name) {
   Reader reader(png);
-  if (!reader.begin()) return unreadable(name, reader.trouble());
+  if (!reader.begin()) return unreadable(name, reader.failure());
   if (reader.width() != width || reader.height() != height || pixels.size() < std::size_t{width} * height) {
     return bad_input(name + " has " + std::to_string(reader.width()) + " x " + std::to_string(reader.height()) +
                      " pixels, not " + std::to_string(width) + " x " + std::to_string(height));
   }
-  if (!reader.pixels(row_pointers(width, height, pixels.data()).data())) return unreadable(name, reader.trouble());
+  if (!reader.pixels(row_pointers(width, height, pixels.data()).data())) return unreadable(name, reader.failure());
   return wicprof::ok();
 }
 
 Result<std::vector<std::byte>> encode_png(std::uint32_t width, std::uint32_t height, std::span<const Pixel> pixels) {
   std::vector<std::byte> png;
   Writer writer(png);
-  // libpng takes rows that it might change, and does not.
+  // libpng takes non-const rows but does not change them.
   if (!writer.write(width, height, row_pointers(width, height, const_cast<Pixel*>(pixels.data())).data())) {
-    return wicprof::unavailable(std::string("an image cannot be written as a PNG: ") + writer.trouble());
+    return wicprof::unavailable(std::string("an image cannot be written as a PNG: ") + writer.failure());
   }
   return Result<std::vector<std::byte>>(std::move(png));
 }

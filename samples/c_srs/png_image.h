@@ -1,4 +1,4 @@
-// Grey images of 16 bits and their PNG form, through libpng.
+// 16-bit grey images and their PNG encoding, using libpng.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ struct Image {
   std::vector<Pixel> pixels;  ///< row by row
 };
 
-/// A PNG of any depth and colour as grey values of 16 bits: colours by their luminance, transparency left out. `name`
-/// is for the errors: no PNG, a damaged one, one that is larger than 2^28 pixels.
+/// Decodes a PNG of any depth and colour into 16-bit grey values: luminance of colours, without transparency. `name`
+/// appears in errors: not a PNG, a damaged PNG, more than 2^28 pixels.
 wicprof::Result<Image> decode_png(std::span<const std::byte> png, const std::string& name);
 
-/// The same into memory that is there, `pixels` of width x height. Error also: the image has another size.
+/// Like decode_png(), but into `pixels` of width x height. Additional error: the image has a different size.
 wicprof::Result<> decode_png_into(std::span<const std::byte> png, std::uint32_t width, std::uint32_t height,
                                   std::span<Pixel> pixels, const std::string& name);
 
-/// Grey, 16 bits, hardly compressed: what a sensor delivers is noisy, and the reader is the one in a hurry.
+/// Encodes 16-bit grey values without compression: sensor noise hardly compresses, and decoding must be fast.
 wicprof::Result<std::vector<std::byte>> encode_png(std::uint32_t width, std::uint32_t height,
                                                    std::span<const Pixel> pixels);
 

@@ -1,28 +1,29 @@
-// What is made of a batch of tiles for those who get it, and where it lies.
+// The products of a batch of tiles and their memory layout.
 #pragma once
 
 #include <cstdint>
 
 #include "c_srs/png_image.h"
+#include "common/mix.h"
 #include "wic/platform.h"
 
 namespace sample::srs {
 
 enum class Resampling : std::uint8_t { none, bilinear, area };
 
-/// One of those who get the pictures: how large, and in how many shades.
+/// A recipient of pictures: their size and number of shades.
 struct Target {
   Resampling resampling;
-  std::uint32_t edge;  ///< pixels of a tile's edge
+  std::uint32_t edge;  ///< pixels per tile edge
   std::uint32_t shades;
 };
 
 inline constexpr std::uint32_t kTargets = 3;
-inline constexpr std::uint32_t kMostEdge = 1024;  ///< of a tile, so that everything about it fits 32 bits
+inline constexpr std::uint32_t kMaxEdge = 1024;  ///< pixels per tile edge; keeps tile arithmetic within 32 bits
 
-/// A batch of tiles: what comes in, and the products of each tile one behind the other, target by target.
+/// A batch of tiles and its products. The products of a tile are stored consecutively, target by target.
 struct BatchShape {
-  std::uint32_t edge = 0;  ///< pixels of a tile's edge
+  std::uint32_t edge = 0;  ///< pixels per tile edge
   std::uint32_t tiles = 0;
 
   WIC_DEVICE constexpr std::uint32_t tile_pixels() const { return edge * edge; }
@@ -31,7 +32,7 @@ struct BatchShape {
   }
   WIC_DEVICE constexpr std::uint64_t pixels() const { return std::uint64_t{tiles} * tile_pixels(); }
 
-  /// The archive gets all there is, the map two thirds of it, the catalogue a small picture in few shades.
+  /// 0: the archive, full size; 1: the map, two thirds of the size; 2: the catalogue, a small picture in few shades.
   WIC_DEVICE constexpr Target target(std::uint32_t index) const {
     switch (index) {
       case 0:
@@ -42,15 +43,15 @@ struct BatchShape {
         return {Resampling::area, edge < 4 ? 1 : edge / 4, 16};
     }
   }
-  /// Rows of all targets' pictures of a tile.
+  /// Rows per tile, over all targets.
   WIC_DEVICE constexpr std::uint32_t product_rows() const { return target(0).edge + target(1).edge + target(2).edge; }
-  /// Where a target's picture begins within a tile's products.
+  /// Offset of a target's picture within a tile's products.
   WIC_DEVICE constexpr std::uint32_t product_begin(std::uint32_t index) const {
     std::uint32_t begin = 0;
     for (std::uint32_t t = 0; t < index; ++t) begin += target(t).edge * target(t).edge;
     return begin;
   }
-  /// Pixels (bytes) of all products of a tile.
+  /// Pixels (bytes) per tile, over all targets.
   WIC_DEVICE constexpr std::uint32_t product_pixels() const { return product_begin(kTargets); }
 };
 
@@ -59,8 +60,7 @@ using Shade = std::uint8_t;
 inline constexpr std::uint32_t kBins = 256;
 WIC_DEVICE constexpr std::uint32_t bin_of(Pixel value) { return value >> 8; }
 
-/// The range of values that is spread over a target's shades: without the darkest and the brightest fiftieth of a
-/// batch.
+/// The value range that maps to a target's shades; excludes the darkest and brightest 2 % of a batch.
 struct Stretch {
   std::uint32_t low, high;
 
@@ -71,7 +71,7 @@ struct Stretch {
   }
 };
 
-/// From the batch's histogram of `pixels` values.
+/// Computes the range from the batch's histogram of `pixels` values.
 WIC_DEVICE constexpr Stretch stretch_of(const std::uint32_t* histogram, std::uint64_t pixels) {
   const std::uint64_t margin = pixels / 50;
   std::uint32_t low = 0, high = kBins - 1;
@@ -80,13 +80,8 @@ WIC_DEVICE constexpr Stretch stretch_of(const std::uint32_t* histogram, std::uin
   return {low * 256, high * 256 + 255};
 }
 
-/// What a product's pixel adds to the batch's digest, modulo 2^64: the digest does not depend on the order, and tells
-/// any change of a pixel or exchange of two.
-WIC_DEVICE constexpr std::uint64_t digest_of(std::uint64_t place, Shade shade) {
-  std::uint64_t h = (place << 8 | shade) + 0x9e3779b97f4a7c15u;
-  h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
-  h = (h ^ h >> 27) * 0x94d049bb133111ebu;
-  return h ^ h >> 31;
-}
+/// A product pixel's contribution to the batch's digest, modulo 2^64. The digest does not depend on the order and
+/// detects a changed pixel or two exchanged pixels.
+WIC_DEVICE constexpr std::uint64_t digest_of(std::uint64_t place, Shade shade) { return mix(place << 8 | shade); }
 
 }  // namespace sample::srs

@@ -1,6 +1,5 @@
-// The radiometric correction: each column of pixels comes from a detector of its own, which sees a little even in the
-// dark and is a little more or less sensitive than its neighbours. In whole numbers, so that every run gives the same
-// bits.
+// The radiometric correction: each column of pixels comes from its own detector, which reads slightly above zero in the
+// dark and differs slightly in sensitivity from its neighbours. Uses integers, so every run gives the same bits.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +13,7 @@ namespace sample::srs {
 
 class Calibration {
  public:
-  /// Of `columns` detectors: up to 511 in the dark, and within 3 % of the nominal sensitivity.
+  /// `columns` detectors with dark values up to 511 and sensitivities within 3 % of nominal.
   explicit Calibration(std::uint32_t columns) : detectors_(columns) {
     for (std::uint32_t x = 0; x < columns; ++x) {
       const std::uint32_t h = (x + 1) * 2654435761u;
@@ -23,7 +22,7 @@ class Calibration {
     }
   }
 
-  /// What the ground reflects, from what was measured: rows of as many pixels as there are detectors.
+  /// Computes reflected values from measured values; both are rows with one pixel per detector.
   void correct(std::span<const Pixel> measured, Pixel* reflected) const {
     const std::size_t columns = detectors_.size();
     for (std::size_t row = 0; row + columns <= measured.size(); row += columns) {
@@ -39,7 +38,7 @@ class Calibration {
   static constexpr int kShift = 14;  // 65535 * gain stays below 2^31
   struct Detector {
     std::int32_t dark;
-    std::int32_t gain;  ///< 2^kShift = as measured
+    std::int32_t gain;  ///< 2^kShift = 1.0
   };
   std::vector<Detector> detectors_;
 };

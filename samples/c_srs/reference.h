@@ -1,5 +1,5 @@
-// The reference: the same pictures from the same tiles, one after the other and without messages; the filter in two
-// passes where the kernel makes one.
+// The reference: makes the same pictures from the same tiles sequentially and without messages. Its filter takes two
+// passes, the kernel's filter one.
 #pragma once
 
 #include <map>
@@ -17,13 +17,14 @@
 
 namespace sample::srs {
 
-/// Which tile of the set is `tile` of a station's batch (from 1). Each station begins a batch later.
+/// Index in the tile set of `tile` in a station's batch (from 1). Each station starts one batch later than the previous
+/// station.
 inline std::uint32_t tile_in_stream(const TileSet& tiles, const BatchShape& shape, std::uint32_t station,
                                     std::uint32_t batch, std::uint32_t tile) {
   return static_cast<std::uint32_t>(((std::uint64_t{batch} - 1 + station) * shape.tiles + tile) % tiles.size());
 }
 
-/// A tile filtered: across, then down.
+/// Filters a tile: across, then down.
 inline std::vector<Pixel> smoothed(const std::vector<Pixel>& tile, std::uint32_t edge) {
   const auto pass = [edge](const std::vector<std::uint32_t>& from, std::size_t step, std::size_t other) {
     std::vector<std::uint32_t> to(from.size());
@@ -77,13 +78,13 @@ class Reference {
     return wicprof::Result<std::vector<Shade>>(std::move(shades));
   }
 
-  /// Whether a batch's digest is known already, and of how many different batches it is.
+  /// Whether a batch's digest is cached, and the number of cached digests.
   bool knows(std::uint32_t station, std::uint32_t batch) const {
     return digests_.contains(tile_in_stream(*tiles_, shape_, station, batch, 0));
   }
   std::size_t known() const { return digests_.size(); }
 
-  /// Of all products of a batch. Those of batches with the same tiles are made once.
+  /// The digest of all products of a batch. Computed once for batches with the same tiles.
   wicprof::Result<std::uint64_t> digest(std::uint32_t station, std::uint32_t batch) {
     const std::uint32_t first = tile_in_stream(*tiles_, shape_, station, batch, 0);
     if (const auto known = digests_.find(first); known != digests_.end()) return known->second;
@@ -95,7 +96,7 @@ class Reference {
     return sum;
   }
 
-  /// The first product that differs from what was made, in words; nothing when all are the same.
+  /// Describes the first product that differs from `made`; empty if all are equal.
   wicprof::Result<std::optional<std::string>> difference(std::uint32_t station, std::uint32_t batch,
                                                          std::span<const Shade> made) {
     const auto right = products(station, batch);
@@ -129,8 +130,8 @@ class Reference {
   std::shared_ptr<const TileSet> tiles_;
   BatchShape shape_;
   Calibration calibration_;
-  std::vector<std::vector<Pixel>> smooth_;          // as far as they were needed
-  std::map<std::uint32_t, std::uint64_t> digests_;  // by the batch's first tile
+  std::vector<std::vector<Pixel>> smooth_;          // filled on demand
+  std::map<std::uint32_t, std::uint64_t> digests_;  // key: the batch's first tile
 };
 
 }  // namespace sample::srs

@@ -1,23 +1,23 @@
-// The pictures' sizes: bilinear and by area, in whole numbers.
+// Resampling of the pictures: bilinear and by area, in integer arithmetic.
 #pragma once
 
 #include "c_srs/product.h"
 
 namespace sample::srs {
 
-/// Between which two pixels the middle of pixel `to` of `to_edge` lies, and where in 256ths.
+/// The two source pixels around the centre of target pixel `to`, and the position between them in 256ths.
 struct Between {
-  std::uint32_t first, second, weight;  ///< weight: of the second, 0 to 255
+  std::uint32_t first, second, weight;  ///< weight: of `second`, 0 to 255
 
   WIC_DEVICE static constexpr Between of(std::uint32_t to, std::uint32_t to_edge, std::uint32_t edge) {
-    const std::uint32_t middle = (2 * to + 1) * edge * 128 / to_edge;  // the pixel's own middle is 128
+    const std::uint32_t middle = (2 * to + 1) * edge * 128 / to_edge;  // a source pixel's centre is at 128
     const std::uint32_t at = middle < 128 ? 0 : middle - 128;
     const std::uint32_t first = at / 256;
     return {first, first + 1 < edge ? first + 1 : first, at % 256};
   }
 };
 
-/// One pixel of a target's picture of a tile. 65535 * 256 * 256 + 32768 is below 2^32.
+/// One pixel by bilinear interpolation. 65535 * 256 * 256 + 32768 is below 2^32.
 WIC_DEVICE inline std::uint32_t bilinear(const Pixel* tile, std::uint32_t edge, const Between& x, const Between& y) {
   const Pixel* const above = tile + y.first * edge;
   const Pixel* const below = tile + y.second * edge;
@@ -26,8 +26,8 @@ WIC_DEVICE inline std::uint32_t bilinear(const Pixel* tile, std::uint32_t edge, 
   return (upper * (256 - y.weight) + lower * y.weight + 32768) >> 16;
 }
 
-/// The mean of the pixels that a pixel of the smaller picture stands for, rounded; for the targets' sizes a box has at
-/// most 7^2 pixels.
+/// The rounded mean of the source pixels that one target pixel covers; at most 7^2 source pixels for the targets'
+/// sizes.
 WIC_DEVICE inline std::uint32_t area_mean(const Pixel* tile, std::uint32_t edge, std::uint32_t to_edge, std::uint32_t x,
                                           std::uint32_t y) {
   const std::uint32_t left = x * edge / to_edge, right = (x + 1) * edge / to_edge;

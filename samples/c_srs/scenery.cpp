@@ -15,7 +15,7 @@ std::uint32_t mixed(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   return h ^ h >> 15;
 }
 
-// Values at the corners of a grid of `spacing` pixels, and straight lines between them; 0 to 1023.
+// Random values at the corners of a grid of `spacing` pixels, interpolated bilinearly; 0 to 1023.
 std::uint32_t land(std::uint32_t seed, std::uint32_t x, std::uint32_t y, std::uint32_t spacing) {
   const std::uint32_t i = x / spacing, j = y / spacing, u = x % spacing, v = y % spacing;
   const auto corner = [&](std::uint32_t di, std::uint32_t dj) { return mixed(seed, i + di, j + dj) % 1024; };
@@ -55,7 +55,8 @@ wicprof::Result<> write_landscape(const std::filesystem::path& folder, std::uint
     std::ofstream out(file, std::ios::binary);
     out.write(reinterpret_cast<const char*>(png->data()), static_cast<std::streamsize>(png->size()));
     if (!out.flush()) {
-      return wicprof::unavailable(file.string() + " cannot be written; is the disk full? (TMPDIR chooses another)");
+      return wicprof::unavailable(file.string() +
+                                  " cannot be written; is the disk full? (TMPDIR selects another folder)");
     }
   }
   return wicprof::ok();

@@ -1,4 +1,4 @@
-// A device that takes the stream in: its memory, its stream of kernels, and its end of the lane.
+// A device that receives the stream: its memory, its stream of kernels, and its end of the lane.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace sample::srs {
 
 struct StationShape {
   BatchShape batch;
-  std::uint32_t blocks = 0, threads = 0;  ///< of the kernel `Receive`; blocks: 0 = as many as the device suits
+  std::uint32_t blocks = 0, threads = 0;  ///< of the kernel `Receive`; blocks: 0 = default for the device
 
-  /// Blocks that wait for tiles; the others are independent of them.
+  /// Blocks that wait for tiles; the others are independent.
   std::uint32_t receivers() const { return std::min(batch.tiles, (blocks + 1) / 2); }
 };
 
@@ -35,7 +35,7 @@ class Station {
   const StationShape& shape() const { return shape_; }
   Lane& lane() const { return lane_; }
 
-  /// Queues the kernel for a batch; batches count from 1. Does not wait.
+  /// Queues the kernel for a batch without waiting; batches count from 1.
   wicprof::Result<> launch(std::uint32_t batch, std::uint64_t timeout_ns) {
     const Lane::Turn turn = lane_.turn(batch);
     Receive kernel{};
@@ -53,23 +53,23 @@ class Station {
     kernel.finished = &words_.data()->finished;
     kernel.next_histogram = histograms_.data() + (batch + 1) % 2 * kBins;
     kernel.next_digest = digests_.data() + batch % digests_.size();
-    kernel.trouble = &words_.data()->trouble;
+    kernel.failure = &words_.data()->failure;
     last_ = batch;
     return wic::launch(*stream_, {shape_.blocks, shape_.threads, Receive::kSharedBytes}, kernel);
   }
 
-  /// Once all that was launched is done, at the latest when its waits have ended.
-  wicprof::Result<DeviceTrouble> settle() {
+  /// Waits for all launched kernels, at most until their deadlines, and returns their missed deadlines.
+  wicprof::Result<DeviceFailure> settle() {
     if (auto r = stream_->copy(host_words_.data(), words_.data(), words_.bytes()); !r) return r.error();
     if (auto r = stream_->copy(host_digests_.data(), digests_.data(), digests_.bytes()); !r) return r.error();
     if (auto r = stream_->synchronize(); !r) return r.error();
-    return host_words_[0].trouble;
+    return host_words_[0].failure;
   }
-  /// Of a batch that was distributed within the last kDigests - 1 batches and settled.
+  /// The digest of a batch that is distributed, settled and among the last kDigests - 1 batches.
   std::uint64_t digest(std::uint32_t batch) const { return host_digests_[batch % host_digests_.size()]; }
   static constexpr std::uint32_t kDigests = 64;
 
-  /// Makes the products of the last batch, unless that was done, and returns them.
+  /// Makes the products of the last batch, unless they exist, and returns them.
   wicprof::Result<std::vector<Shade>> distribute_last() {
     if (distributed_ != last_) {
       distributed_ = last_;
@@ -85,7 +85,7 @@ class Station {
 
  private:
   struct Words {
-    DeviceTrouble trouble;
+    DeviceFailure failure;
     std::uint32_t finished;
   };
 
@@ -102,8 +102,8 @@ class Station {
     const auto resident = device.resident_blocks({1, shape.threads, Receive::kSharedBytes}, wic::kernel_ref(Receive{}));
     if (!resident) return resident.error();
     if (*resident == 0) {
-      return wicprof::bad_input(device.properties().name + " has no room for a block of " +
-                                std::to_string(shape.threads) + " threads; give it a smaller --block-size");
+      return wicprof::bad_input(device.properties().name + " cannot run a block of " + std::to_string(shape.threads) +
+                                " threads; choose a smaller --block-size");
     }
     if (shape.blocks != 0) return wicprof::ok();
     const bool gpu = device.properties().kind == wicprof::DeviceKind::cuda;
@@ -140,15 +140,15 @@ class Station {
 
   Lane& lane_;
   StationShape shape_;
-  std::uint32_t last_ = 0;         // batch that was launched
-  std::uint32_t distributed_ = 0;  // the last batch whose products were made by `Distribute`; 0: there is no batch 0
+  std::uint32_t last_ = 0;         // last launched batch
+  std::uint32_t distributed_ = 0;  // last batch whose products `Distribute` made; 0: none
   wic::Array<Pixel> raw_, smooth_;
   wic::Array<Shade> shades_, host_shades_;
   wic::Array<std::uint32_t> histograms_;
   wic::Array<Stretch> stretches_;
   wic::Array<std::uint64_t> digests_, host_digests_;
   wic::Array<Words> words_, host_words_;
-  std::unique_ptr<wic::Stream> stream_;  // last: its work must be over before the memory goes
+  std::unique_ptr<wic::Stream> stream_;  // last: destroyed first, so its work ends before the memory is freed
 };
 
 }  // namespace sample::srs

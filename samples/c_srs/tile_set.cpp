@@ -30,8 +30,8 @@ Result<std::vector<fs::path>> png_files(const fs::path& folder) {
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     if (is_png(it->path())) files.push_back(it->path());
   }
-  if (error) return bad_input("the folder " + folder.string() + " cannot be read: " + error.message());
-  if (files.empty()) return bad_input("there is no PNG file in " + folder.string());
+  if (error) return bad_input("cannot read the folder " + folder.string() + ": " + error.message());
+  if (files.empty()) return bad_input("no PNG file in " + folder.string());
   std::sort(files.begin(), files.end());
   return Result<std::vector<fs::path>>(std::move(files));
 }
@@ -43,7 +43,7 @@ Result<Image> read_image(const fs::path& file) {
   return decode_png(std::as_bytes(std::span(data)), file.string());
 }
 
-// A folder for as long as this lives.
+// A temporary folder; the destructor removes it.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> make() {
@@ -51,8 +51,7 @@ class TemporaryFolder {
     const fs::path base = fs::temp_directory_path(error);
     std::string name = (base / "c_srs.XXXXXX").string();
     if (error || mkdtemp(name.data()) == nullptr) {
-      return wicprof::unavailable("no folder can be made in " + base.string() +
-                                  "; set TMPDIR to one that can be written");
+      return wicprof::unavailable("cannot create a folder in " + base.string() + "; set TMPDIR to a writable folder");
     }
     return TemporaryFolder(name);
   }
@@ -83,7 +82,7 @@ Result<std::shared_ptr<const TileSet>> TileSet::load(const fs::path& folder, std
   return std::shared_ptr<const TileSet>(std::move(set));
 }
 
-Result<std::shared_ptr<const TileSet>> TileSet::make_up(std::uint32_t count, std::uint32_t edge) {
+Result<std::shared_ptr<const TileSet>> TileSet::generate(std::uint32_t count, std::uint32_t edge) {
   const auto folder = TemporaryFolder::make();
   if (!folder) return folder.error();
   if (Result<> written = write_landscape(folder->path(), count, edge); !written) return written.error();

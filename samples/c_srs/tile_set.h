@@ -1,5 +1,4 @@
-// The tiles that come down from the satellite: as PNG, in memory, all of one size. The stream goes through them round
-// and round.
+// The satellite's tiles: PNG data in memory, all of one size. The stream cycles through them.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +14,18 @@ namespace sample::srs {
 
 class TileSet {
  public:
-  /// All PNG files of a folder, in the order of their names, cut into tiles of edge x edge pixels; what the last column
-  /// and row lack is filled with the image's last pixels. Errors: no folder, no PNG in it, one that cannot be read.
+  /// Loads all PNG files of a folder, in name order, cut into tiles of edge x edge pixels; incomplete tiles repeat the
+  /// image's last pixels. Errors: no folder, no PNG in it, an unreadable PNG.
   static wicprof::Result<std::shared_ptr<const TileSet>> load(const std::filesystem::path& folder, std::uint32_t edge);
 
-  /// `count` tiles of scenery.h: written to a folder of their own among the temporary files, loaded from there, and
-  /// removed again.
-  static wicprof::Result<std::shared_ptr<const TileSet>> make_up(std::uint32_t count, std::uint32_t edge);
+  /// Generates `count` tiles of scenery.h: writes them to a temporary folder, loads them from there and removes the
+  /// folder.
+  static wicprof::Result<std::shared_ptr<const TileSet>> generate(std::uint32_t count, std::uint32_t edge);
 
   std::uint32_t edge() const { return edge_; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(tiles_.size()); }
 
-  /// What the sensor has measured: edge x edge pixels. Any thread.
+  /// Decodes a tile's measured values: edge x edge pixels. Any thread.
   wicprof::Result<> decode(std::uint32_t tile, std::span<Pixel> pixels) const;
 
  private:
@@ -37,8 +36,8 @@ class TileSet {
   std::vector<std::vector<std::byte>> tiles_;
 };
 
-/// How many tiles to make up for batches of `batch`: so that a batch is none of those before it, whose messages might
-/// still lie where its own belong, and that few different batches come out of them.
+/// Number of tiles to generate for batches of `batch` tiles. A batch differs from the two before it, whose messages
+/// might still be in its buffers, and the number of different batches stays small.
 constexpr std::uint32_t tiles_for_batches_of(std::uint32_t batch) {
   const std::uint32_t count = batch + (batch + 1) / 2;
   return count < 3 ? 3 : count;

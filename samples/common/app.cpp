@@ -23,23 +23,17 @@ const char* way_name(Way way) {
   return std::find_if(kWays.begin(), kWays.end(), [&](const auto& each) { return each.second == way; })->first.c_str();
 }
 
-// A number, or any text where the option says so.
-CLI::Validator checked(const AppOption& option) {
-  if (option.most == 0) return CLI::Validator(std::string());
-  return CLI::Range(option.least, option.most);
-}
-
 void add_app_options(CLI::App& cli, const AppInfo& info, Program& program) {
   AppOptions& app = program.app;
   cli.add_option("-w,--wait", app.way,
-                 "naive (Algorithm 1 of the WIC paper), poll (tuned polling) or park; under wic-prof its --mode and "
-                 "toggle go first")
+                 "naive (Algorithm 1 of the WIC paper), poll (tuned polling) or park; wic-prof's --mode and "
+                 "toggle take precedence")
       ->transform(CLI::CheckedTransformer(kWays))
       ->default_str("poll");
   cli.add_option("-n,--size", app.size, info.size_help)->check(CLI::Range(1u, 1u << 30));
-  cli.add_option("--blocks", app.blocks, "blocks of the consumer's kernel (default: the application's choice)")
+  cli.add_option("--blocks", app.blocks, "blocks per consumer kernel (default: the application's choice)")
       ->check(CLI::Range(1u, 1u << 20));
-  cli.add_option("--block-size", app.block_size, "threads of such a block, a multiple of 32")
+  cli.add_option("--block-size", app.block_size, "threads per block of that kernel, a multiple of 32")
       ->check(CLI::Range(32u, 1024u) & CLI::Validator(
                                            [](const std::string& text) {
                                              return std::stoul(text) % 32 == 0 ? std::string()
@@ -47,20 +41,20 @@ void add_app_options(CLI::App& cli, const AppInfo& info, Program& program) {
                                            },
                                            "a multiple of 32"));
   for (const AppOption& option : info.options) {
-    std::string& value = app.more[option.name] = option.standard;
+    std::string& value = app.more[option.name] = option.default_value;
     CLI::Option* added = cli.add_option(std::string("--") + option.name, value, option.help)->capture_default_str();
-    if (option.most != 0) added->check(checked(option));
+    if (option.max != 0) added->check(CLI::Range(option.min, option.max));
   }
 }
 
-// One device named twice plays both ends: what crosses between devices elsewhere stays in its memory.
-void tell_shared_devices(const wic::Runtime& runtime, const char* name) {
+// A device named twice plays several ends, and messages between them stay in its memory.
+void report_shared_devices(const wic::Runtime& runtime, const char* name) {
   std::map<wic::DeviceId, int> parts;
   for (std::size_t d = 0; d < runtime.device_count(); ++d) ++parts[runtime.device(d).properties().id];
   for (std::size_t d = 0; d < runtime.device_count(); ++d) {
     const wic::DeviceProperties& device = runtime.device(d).properties();
     if (parts[device.id] < 2) continue;
-    std::fprintf(stderr, "%s: %s plays %d of the devices: nothing crosses between devices there\n", name,
+    std::fprintf(stderr, "%s: %s plays %d of the devices: their messages do not cross between devices\n", name,
                  device.name.c_str(), parts[device.id]);
     parts[device.id] = 0;
   }
@@ -70,12 +64,12 @@ wicprof::Result<std::unique_ptr<wic::Runtime>> open_runtime(const AppInfo& info,
   auto runtime = wic::Runtime::create(options.runtime());
   if (!runtime) return runtime;
   if (!(*runtime)->warning().empty()) std::fprintf(stderr, "%s: %s\n", info.name, (*runtime)->warning().c_str());
-  if ((*runtime)->device_count() < info.least_devices) {
+  if ((*runtime)->device_count() < info.min_devices) {
     return wicprof::bad_input(fmt::format(
-        "needs {} devices and has {}: --devices cuda:0,cuda:1, or cuda:0,cuda:0 for one that plays both, or simt:{}",
-        info.least_devices, (*runtime)->device_count(), info.least_devices));
+        "needs {} devices but got {}: use --devices cuda:0,cuda:1, cuda:0,cuda:0 (one GPU plays both), or simt:{}",
+        info.min_devices, (*runtime)->device_count(), info.min_devices));
   }
-  tell_shared_devices(**runtime, info.name);
+  report_shared_devices(**runtime, info.name);
   return runtime;
 }
 
@@ -102,7 +96,7 @@ int report(const AppInfo& info, const Program& program, const App& app, const Ti
   if (!result && result.error().kind != wicprof::ErrorKind::failed) return fail(info.name, result.error());
   const Traffic traffic = app.traffic();
   fmt::print(
-      "{}: {} steps on {} ({}), {}, step p50 {:.1f} us ({:.1f} to {:.1f}), {:.4g} messages ({:.1f} KiB) a step, {}\n",
+      "{}: {} steps on {} ({}), {}, step p50 {:.1f} us ({:.1f} to {:.1f}), {:.4g} messages ({:.1f} KiB) per step, {}\n",
       info.name, times.us.size(), program.common.devices, way_name(program.app.way), app.shape(), times.at(0.5),
       times.at(0.05), times.at(0.95), traffic.messages, traffic.bytes / 1024, result ? "ok" : "FAILED");
   if (result) return 0;
@@ -121,7 +115,7 @@ int run_app(const AppInfo& info, int argc, char** argv) {
                            info.name, info.summary, info.name, info.devices)};
   Program program;
   program.common.devices = info.devices;
-  add_options(cli, program.common, Waits::apps_own);
+  add_options(cli, program.common, WaitOption::added_by_app);
   add_app_options(cli, info, program);
   if (const auto status = parse(cli, argc, argv)) return *status;
   program.common.wait = program.app.way == Way::park ? wicprof::Mode::park : wicprof::Mode::poll;

@@ -1,4 +1,4 @@
-// What an application of the gallery is: the common main, and bench/applications, run them all alike.
+// The interface of a gallery application. The common main and bench/applications run every application through it.
 #pragma once
 
 #include <cstdint>
@@ -16,59 +16,68 @@ namespace sample {
 using wic::Way;
 
 struct AppOptions {
-  Way way = Way::poll;           ///< the program's own, or park: then it begins parked
-  std::uint32_t size = 0;        ///< of the problem, as AppInfo::size_help has it; 0 = by the kind of device
-  std::uint32_t blocks = 0;      ///< of the consumer's kernel; 0 = the application's choice
+  Way way = Way::poll;  ///< naive or poll: the program's own way of waiting; park: start parked
+  std::uint32_t size =
+      0;  ///< problem size in the unit that AppInfo::size_help names; 0 = depends on the kind of device
+  std::uint32_t blocks = 0;      ///< per consumer kernel; 0 = the application's choice
   std::uint32_t block_size = 0;  ///< threads, a multiple of 32; 0 = the application's choice
   bool on_gpu = false;
-  std::uint64_t timeout_ns = 10'000'000'000;  ///< the deadline of every wait
-  std::string prefix;  ///< in front of the wait sites' names: one runtime can hold several applications
-  std::map<std::string, std::string> more;  ///< AppInfo::options: name to value, the default where none was given
+  std::uint64_t timeout_ns = 10'000'000'000;  ///< per wait
+  std::string prefix;  ///< of all wait site names, so that one runtime can hold several applications
+  std::map<std::string, std::string> more;  ///< values of AppInfo::options by name, defaults included
 
-  /// The application's own option as a number; it has passed AppOption::check.
+  /// The value of an application-specific numeric option. The command line has checked its range.
   std::uint32_t number(const std::string& name) const;
 };
 
 struct Traffic {
-  double messages = 0;  ///< a step, over all directions and devices
-  double bytes = 0;
+  double messages = 0;  ///< per step, over all directions and devices
+  double bytes = 0;     ///< per step
 };
 
 /// Host thread.
 class App {
  public:
   virtual ~App() = default;
-  /// One unit of work, which all ends have done when it returns. `step` counts from 1. Errors: wicprof::failed when a
-  /// deadline passed (says at which wait), unavailable when the device fails. No step comes after an error.
+  /// Runs one unit of work; all ends have finished when it returns. `step` counts from 1. Errors: wicprof::failed when
+  /// a deadline passed (names the wait), unavailable when the device fails. Do not call again after an error.
   virtual wicprof::Result<> step(std::uint32_t step) = 0;
-  /// After the last step. Error: wicprof::failed, says what differs from the reference and where.
+  /// Call after the last step. Error: wicprof::failed, names what differs from the reference and where.
   virtual wicprof::Result<> check() = 0;
   virtual Traffic traffic() const = 0;
-  /// For the printed line: "192^3 cells on 2 ranks".
+  /// Problem size for the printed line, for example "192^3 cells on 2 ranks".
   virtual std::string shape() const = 0;
 };
 
-/// An option beside the common ones.
+/// An application-specific option.
 struct AppOption {
   const char* name;  ///< without the dashes
   const char* help;
-  const char* standard;               ///< the default
-  std::uint32_t least = 0, most = 0;  ///< of a number; most = 0: any text
+  const char* default_value;
+  std::uint32_t min = 0, max = 0;  ///< allowed range of a number; max = 0: the option takes any text
 };
 
 struct AppInfo {
   const char* name;
-  const char* summary;    ///< a line, for --help
-  const char* size_help;  ///< what --size is
-  const char* devices;    ///< the default of --devices
-  std::uint32_t least_devices;
+  const char* summary;    ///< one line for --help
+  const char* size_help;  ///< meaning and default of --size
+  const char* devices;    ///< default of --devices
+  std::uint32_t min_devices;
   std::vector<AppOption> options;
-  /// Errors: sizes that cannot be, blocks that do not fit the devices at once, too little memory.
+  /// Errors: invalid sizes, blocks that do not fit the devices at once, too little memory.
   wicprof::Result<std::unique_ptr<App>> (*make)(wic::Runtime& runtime, const AppOptions& options);
 };
 
-/// The program around an application. Exit status: 0 right, 1 wrong or too late, 2 bad usage, 3 the machine cannot do
-/// it.
+/// AppInfo::make for an application with a `static Result<std::unique_ptr<Program>> make(runtime, options)`.
+template <class Program>
+wicprof::Result<std::unique_ptr<App>> make_app(wic::Runtime& runtime, const AppOptions& options) {
+  auto program = Program::make(runtime, options);
+  if (!program) return program.error();
+  return wicprof::Result<std::unique_ptr<App>>(*std::move(program));
+}
+
+/// The main function of every application. Returns the exit status: 0 correct, 1 wrong result or missed deadline, 2 bad
+/// usage, 3 the machine cannot run it.
 int run_app(const AppInfo& info, int argc, char** argv);
 
 }  // namespace sample

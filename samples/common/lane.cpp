@@ -17,7 +17,7 @@ wicprof::Result<std::unique_ptr<Lane>> Lane::make(wic::Runtime& runtime, const L
   auto park = wic::Channel::make(runtime, channel);
   if (!park) return park.error();
   lane->channels_[1] = *std::move(park);
-  // Words that are polled by atomics have sites of their own: no other words may be waited on there.
+  // Words polled with atomics need separate sites: a site must not mix them with other words.
   if (spec.way == wic::Way::naive) {
     channel.name = spec.name + ".naive";
     channel.way = wic::Way::naive;
@@ -33,12 +33,12 @@ wicprof::Result<std::unique_ptr<Lane>> Lane::make(wic::Runtime& runtime, const L
 
 Lane::Turn Lane::turn(std::uint32_t iteration) {
   const std::lock_guard lock(mutex_);
-  while (places_.size() < iteration) {
+  while (assignments_.size() < iteration) {
     const std::uint32_t way = runtime_.mode(channels_[1]->data_site()) == wicprof::Mode::park ? 1 : 0;
-    places_.push_back({++cycles_[way], way});
+    assignments_.push_back({++cycles_[way], way});
   }
-  const Place place = places_[iteration - 1];
-  return {channels_[place.way_index].get(), {place.cycle, iteration}, place.way_index};
+  const Assignment assignment = assignments_[iteration - 1];
+  return {channels_[assignment.way_index].get(), {assignment.cycle, iteration}, assignment.way_index};
 }
 
 }  // namespace sample

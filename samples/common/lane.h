@@ -1,5 +1,6 @@
-// A path of messages in two ways: the program's own (naive or poll) and the backend's. Which one an iteration takes
-// follows the toggle, so that what comes before it and what comes after it are the ways as they would be alone.
+// A message path with two channels: one with the program's own way of waiting (naive or poll) and one with the
+// backend's. The toggle selects the channel per iteration, so iterations before and after a toggle run exactly as they
+// would without a toggle.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +15,40 @@
 namespace sample {
 
 struct LaneSpec {
-  std::string name;  ///< at most 36 bytes; the wait sites are NAME.data and NAME.room, in the naive way NAME.naive.data
-                     ///< and .room
+  std::string
+      name;  ///< at most 36 bytes; wait sites: NAME.data and NAME.room, with Way::naive NAME.naive.data and .room
   wic::End producer, consumer;
   std::uint32_t tags = 1;
   std::uint32_t max_bytes = 8;
-  wic::Way way = wic::Way::poll;  ///< the program's own; park: poll, should the toggle ask for it
+  wic::Way way = wic::Way::poll;  ///< the program's own way; park: poll if the toggle later asks for it
   bool monitored = false;         ///< see wic::ChannelSpec
 };
 
 /// Any thread.
 class Lane {
  public:
-  /// What an iteration sends and receives with. By value; kernels take receiver() or sender(), and `cycle`.
+  /// The channel and cycle of one iteration. Passed by value; kernels take receiver() or sender(), and `cycle`.
   struct Turn {
     wic::Channel* channel;
-    wic::Cycle cycle;         ///< of the channel; the same for all tags
+    wic::Cycle cycle;         ///< of `channel`; the same for all tags
     std::uint32_t way_index;  ///< 0: the program's own way, 1: the backend's
 
-    wic::Receiver receiver() const { return *channel->receiver(); }  ///< the consumer is a device
-    wic::Sender sender() const { return *channel->sender(); }        ///< the producer is a device
+    wic::Receiver receiver() const { return *channel->receiver(); }  ///< valid if the consumer is a device
+    wic::Sender sender() const { return *channel->sender(); }        ///< valid if the producer is a device
   };
 
   /// Errors: those of wic::Channel::make().
   static wicprof::Result<std::unique_ptr<Lane>> make(wic::Runtime& runtime, const LaneSpec& spec);
 
-  /// The first to ask for an iteration decides by how the site is wanted to wait just then; all others get the same.
-  /// Both ends ask with the same numbers, from 1 on; an iteration that nobody asks for has its turn all the same, and
-  /// its messages would be missed: each tag is sent in each iteration, or the program keeps count itself.
+  /// The first caller for an iteration fixes its way of waiting from the site's current mode; later callers get the
+  /// same answer. Both ends pass the same iteration numbers, from 1 on. Skipped iterations consume a cycle too, so send
+  /// every tag in every iteration, or count cycles in the program.
   Turn turn(std::uint32_t iteration);
 
   const LaneSpec& spec() const { return spec_; }
 
  private:
-  struct Place {
+  struct Assignment {
     std::uint32_t cycle, way_index;
   };
   Lane(wic::Runtime& runtime, const LaneSpec& spec) : runtime_(runtime), spec_(spec) {}
@@ -56,7 +57,7 @@ class Lane {
   const LaneSpec spec_;
   std::unique_ptr<wic::Channel> channels_[2];
   std::mutex mutex_;
-  std::vector<Place> places_;  // of the iterations from 1 on
+  std::vector<Assignment> assignments_;  // index: iteration - 1
   std::uint32_t cycles_[2] = {0, 0};
 };
 

@@ -14,19 +14,19 @@ wic::RuntimeOptions SampleOptions::runtime() const {
   return runtime;
 }
 
-void add_options(CLI::App& app, SampleOptions& options, Waits waits) {
+void add_options(CLI::App& app, SampleOptions& options, WaitOption wait) {
   app.add_option("-d,--devices", options.devices, "simt:N for N CPU devices, or cuda:0[,cuda:1...]")
       ->capture_default_str();
-  if (waits == Waits::poll_or_park) {
+  if (wait == WaitOption::poll_or_park) {
     app.add_option_function<std::string>(
            "-w,--wait", [&options](const std::string& mode) { options.wait = *wicprof::mode_from_name(mode); },
-           "poll (the program's own way) or park; under wic-prof its --mode and toggle go first")
+           "poll (the program's own way of waiting) or park; wic-prof's --mode and toggle take precedence")
         ->check(CLI::IsMember({"poll", "park"}));
   }
-  app.add_option("-i,--iterations", options.iterations, "how many iterations")
+  app.add_option("-i,--iterations", options.iterations, "number of iterations")
       ->check(CLI::Range(1u, std::numeric_limits<std::uint32_t>::max() / 2))
       ->capture_default_str();
-  app.add_option("-s,--seconds", options.seconds, "iterate for that long instead")->check(CLI::NonNegativeNumber);
+  app.add_option("-s,--seconds", options.seconds, "run for this many seconds instead")->check(CLI::NonNegativeNumber);
   app.add_option("--timeout", options.timeout_s, "deadline of every wait, in seconds")
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str();

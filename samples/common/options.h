@@ -1,4 +1,4 @@
-// The options that every sample has.
+// The options common to all samples.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -13,32 +13,32 @@ struct SampleOptions {
   std::string devices = "simt:1";
   wicprof::Mode wait = wicprof::Mode::poll;
   std::uint32_t iterations = 100;
-  double seconds = 0;     ///< when above 0, instead of `iterations`
-  double timeout_s = 10;  ///< the deadline of every wait
+  double seconds = 0;     ///< run time; above 0 it replaces `iterations`
+  double timeout_s = 10;  ///< per wait
 
   std::uint64_t timeout_ns() const { return static_cast<std::uint64_t>(timeout_s * 1e9); }
   bool on_gpu() const { return devices.starts_with("cuda:"); }
   wic::RuntimeOptions runtime() const;
 };
 
-/// Whether --wait is among the options of a program: poll or park, or else its own to add.
-enum class Waits { poll_or_park, apps_own };
-/// Adds --devices, --wait, --iterations, --seconds and --timeout to `app`.
-void add_options(CLI::App& app, SampleOptions& options, Waits waits = Waits::poll_or_park);
+/// Who adds --wait: add_options(), with the values poll and park, or the application.
+enum class WaitOption { poll_or_park, added_by_app };
+/// Adds --devices, --iterations, --seconds, --timeout and, for WaitOption::poll_or_park, --wait to `app`.
+void add_options(CLI::App& app, SampleOptions& options, WaitOption wait = WaitOption::poll_or_park);
 
-/// Parses the command line; nothing to go on with (--help, or an error that was said) gives the exit status.
+/// Parses the command line. Returns the exit status if the program should end: after --help or a reported error.
 std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
-/// Says what went wrong on stderr and returns the exit status for it: 1 for a failed check, 2 for bad usage, 3 for what
-/// this machine lacks.
+/// Prints the error to stderr and returns its exit status: 1 for a failed check, 2 for bad usage, 3 if this machine
+/// cannot run the sample.
 int fail(const char* sample, const wicprof::Error& error);
 
-/// Counts iterations until there were enough of them or the time is over.
+/// Counts iterations until the iteration or time limit is reached.
 class Progress {
  public:
   explicit Progress(const SampleOptions& options);
   bool more() const;                             ///< whether another iteration is due
-  std::uint32_t next() { return ++iteration_; }  ///< its number, from 1
+  std::uint32_t next() { return ++iteration_; }  ///< number of the next iteration, from 1
   std::uint32_t done() const { return iteration_; }
 
  private:
@@ -47,7 +47,7 @@ class Progress {
   wicprof::TimeNs end_ns_;
 };
 
-/// The median; 0 of nothing.
+/// The upper median; 0 if `values` is empty.
 double median(std::vector<double> values);
 
 }  // namespace sample

@@ -1,9 +1,8 @@
-// What programs between devices have in common: how a whole is split among them, how many blocks a kernel gets of which
-// some wait, and what becomes of a deadline that has passed.
+// Helpers for programs that span several devices: splitting the problem, sizing grids in which some blocks wait, and
+// reporting missed deadlines.
 //
-// Kernels of this kind have two sorts of blocks. The first ones, as many as there are messages ("tasks") an iteration,
-// send and wait; all others compute what needs no message. Where there are fewer blocks than tasks, a block has
-// several.
+// These kernels have two kinds of blocks. The first blocks, one per message ("task") of an iteration, send and wait.
+// All other blocks compute what needs no message. With fewer blocks than tasks, a block handles several tasks.
 #pragma once
 
 #include <algorithm>
@@ -14,61 +13,55 @@
 #include <vector>
 
 #include "common/app.h"
+#include "common/mix.h"
 #include "wic/device.h"
 #include "wic/launch.h"
 #include "wic/runtime.h"
 
 namespace sample {
 
-/// Where the i-th of `parts` parts of 0..count-1 begins, no part being more than 1 longer than another; i == parts:
-/// count.
+/// First element of part i when 0..count-1 is split into `parts` parts whose lengths differ by at most 1.
+/// part_begin(count, parts, parts) == count.
 WIC_DEVICE constexpr std::uint32_t part_begin(std::uint32_t count, std::uint32_t parts, std::uint32_t i) {
   return static_cast<std::uint32_t>(std::uint64_t{count} * i / parts);
 }
 
-/// A number for a place, as good as random, so that no word of a field looks like another.
-WIC_DEVICE constexpr std::uint32_t scrambled(std::uint64_t place) {
-  place = (place + 1) * 0x9e3779b97f4a7c15u;
-  place = (place ^ (place >> 30)) * 0xbf58476d1ce4e5b9u;
-  return static_cast<std::uint32_t>(place >> 32);
-}
-
-/// Modulo 2^32; `odd` is odd. Newton's iteration: each round doubles the bits that are right, of which there are 3 at
-/// first.
+/// Inverse of an odd number modulo 2^32. Newton's iteration: starts with 3 correct bits and doubles them per round.
 WIC_DEVICE constexpr std::uint32_t inverse_of(std::uint32_t odd) {
   std::uint32_t inverse = odd;
   for (int round = 0; round < 4; ++round) inverse *= 2 - odd * inverse;
   return inverse;
 }
 
-/// What has gone wrong on a device; in its memory, all zero while nothing has.
-struct Trouble {
-  std::uint32_t failed_at;  ///< the communication iteration of the first deadline that passed, from 1 on; 0 = none
-  std::uint32_t missed;     ///< deadlines that passed
-  // Of the first one:
-  std::uint32_t peer;  ///< the device waited for, or whose room
+/// Missed deadlines on one device. In device memory; all zero means none.
+struct Failure {
+  std::uint32_t failed_at;  ///< communication iteration of the first missed deadline, from 1; 0 = none
+  std::uint32_t missed;     ///< number of missed deadlines
+  // The first missed deadline:
+  std::uint32_t peer;  ///< the device whose message or buffer space the wait was for
   std::uint32_t tag;
-  std::uint32_t room;  ///< 1: it waited for room to send, not for a message
+  std::uint32_t space;  ///< 1: the wait was for buffer space to send into; 0: for a message
 
-  /// Whether an earlier iteration has failed: then nothing more is sent. The same answer for all threads of a kernel.
+  /// Whether an earlier iteration has failed; then the kernel sends nothing. Uniform over all threads of a kernel.
   WIC_DEVICE bool stops(const wic::Thread& thread, std::uint32_t iteration) const {
     const std::uint32_t failed = thread.load(&failed_at);
     return failed != 0 && failed < iteration;
   }
-  /// One thread of the group whose wait was not satisfied.
+  /// Called by one thread of the group whose wait was not satisfied.
   WIC_DEVICE void report(const wic::Thread& thread, std::uint32_t iteration, std::uint32_t of_peer,
-                         std::uint32_t of_tag, bool for_room) {
+                         std::uint32_t of_tag, bool for_space) {
     if (thread.fetch_add(&missed, 1) == 0) {
       thread.store(&peer, of_peer);
       thread.store(&tag, of_tag);
-      thread.store(&room, for_room ? 1u : 0u);
+      thread.store(&space, for_space ? 1u : 0u);
     }
     thread.store(&failed_at, iteration);
   }
 };
 
-/// Deals `chunks` of work out to the blocks: one to each of the first `waiting`, which have other things to do, the
-/// rest to those after them; to all alike where no block is after them. Calls work(chunk) for those of this block.
+/// Distributes `chunks` units of work over the blocks and calls work(chunk) for those of this block. Each of the first
+/// `waiting` blocks, which also communicate, gets one chunk; the blocks after them share the rest. If there are no
+/// blocks after them, all blocks share equally.
 template <class Work>
 WIC_DEVICE void deal_chunks(const wic::Thread& thread, std::uint32_t waiting, std::uint32_t chunks, const Work& work) {
   const std::uint32_t blocks = thread.block_count();
@@ -80,54 +73,54 @@ WIC_DEVICE void deal_chunks(const wic::Thread& thread, std::uint32_t waiting, st
   }
 }
 
-/// A device's stream, and its trouble.
+/// The stream of one device and its missed deadlines.
 class RankQueue {
  public:
   static wicprof::Result<RankQueue> make(wic::Device& device) {
     RankQueue queue;
-    auto trouble = wic::Array<Trouble>::make(device, 1, wic::Memory::device);
-    if (!trouble) return trouble.error();
-    auto seen = wic::Array<Trouble>::make(device, 1, wic::Memory::pinned_host);
+    auto failure = wic::Array<Failure>::make(device, 1, wic::Memory::device);
+    if (!failure) return failure.error();
+    auto seen = wic::Array<Failure>::make(device, 1, wic::Memory::pinned_host);
     if (!seen) return seen.error();
     auto stream = device.make_stream();
     if (!stream) return stream.error();
-    queue.trouble_ = *std::move(trouble);
+    queue.failure_ = *std::move(failure);
     queue.seen_ = *std::move(seen);
     queue.stream_ = *std::move(stream);
     return wicprof::Result<RankQueue>(std::move(queue));
   }
 
   wic::Stream& stream() const { return *stream_; }
-  Trouble* trouble() const { return trouble_.data(); }  ///< for kernels
+  Failure* failure() const { return failure_.data(); }  ///< for kernels
 
-  /// Behind the last kernel: has the trouble brought over.
-  wicprof::Result<> close() { return stream_->copy(seen_.data(), trouble_.data(), sizeof(Trouble)); }
-  /// Until all is done, close() included; then what went wrong.
-  wicprof::Result<Trouble> finish() {
+  /// Queues the copy of the failure record to the host. Call after the last launch.
+  wicprof::Result<> close() { return stream_->copy(seen_.data(), failure_.data(), sizeof(Failure)); }
+  /// Waits for all queued work, close() included, and returns the failure record.
+  wicprof::Result<Failure> finish() {
     if (wicprof::Result<> done = stream_->synchronize(); !done) return done.error();
     return seen_[0];
   }
 
  private:
-  wic::Array<Trouble> trouble_, seen_;
-  std::unique_ptr<wic::Stream> stream_;  // last: its work must be over before the memory goes
+  wic::Array<Failure> failure_, seen_;
+  std::unique_ptr<wic::Stream> stream_;  // last: destroyed first, so its work ends before the memory is freed
 };
 
-/// Waits until all ranks are done with what was launched. Error: wicprof::failed for a deadline that passed, and says
-/// whose wait it was. `name`: of the lanes, which are called NAME.FROM-TO.
+/// Waits for the launched work of all ranks. The lanes are called `name`.FROM-TO. Error: wicprof::failed for a missed
+/// deadline; names the wait.
 inline wicprof::Result<> finish_all(std::vector<RankQueue>& queues, const std::string& name) {
   for (RankQueue& queue : queues) {
     if (wicprof::Result<> closed = queue.close(); !closed) return closed;
   }
   std::string first;
   for (std::uint32_t d = 0; d < queues.size(); ++d) {
-    const auto trouble = queues[d].finish();
-    if (!trouble) return trouble.error();
-    if (trouble->missed == 0 || !first.empty()) continue;
-    const std::string self = std::to_string(d), peer = std::to_string(trouble->peer);
-    const std::string lane = trouble->room != 0 ? self + "-" + peer + ".room" : peer + "-" + self + ".data";
-    first = "a deadline passed in iteration " + std::to_string(trouble->failed_at) + ": device " + self +
-            " waited at " + name + "." + lane + " for message " + std::to_string(trouble->tag) +
+    const auto failure = queues[d].finish();
+    if (!failure) return failure.error();
+    if (failure->missed == 0 || !first.empty()) continue;
+    const std::string self = std::to_string(d), peer = std::to_string(failure->peer);
+    const std::string lane = failure->space != 0 ? self + "-" + peer + ".room" : peer + "-" + self + ".data";
+    first = "a deadline passed in iteration " + std::to_string(failure->failed_at) + ": device " + self +
+            " waited at " + name + "." + lane + " for message " + std::to_string(failure->tag) +
             "; raise --timeout if the machine is busy";
   }
   if (!first.empty()) return wicprof::failed(first);
@@ -138,7 +131,7 @@ inline std::string lane_name(const std::string& name, std::uint32_t from, std::u
   return name + "." + std::to_string(from) + "-" + std::to_string(to);
 }
 
-/// How many of the runtime's devices are this very one.
+/// How many of the runtime's devices are the same physical device as `device`.
 inline std::uint32_t ranks_on(const wic::Runtime& runtime, const wic::Device& device) {
   std::uint32_t count = 0;
   for (std::size_t d = 0; d < runtime.device_count(); ++d) {
@@ -147,30 +140,31 @@ inline std::uint32_t ranks_on(const wic::Runtime& runtime, const wic::Device& de
   return count;
 }
 
-/// A block's threads: what was asked for, or by the kind of device. Error: no multiple of 32, or above `most`.
+/// Threads per block: --block-size, or a default by kind of device. Error: not a multiple of 32, or above `max`.
 inline wicprof::Result<std::uint32_t> choose_threads(const AppOptions& options, std::uint32_t on_gpu,
-                                                     std::uint32_t most) {
+                                                     std::uint32_t max) {
   const std::uint32_t threads = options.block_size != 0 ? options.block_size : options.on_gpu ? on_gpu : 64;
-  if (threads % wic::kWarpSize == 0 && threads >= wic::kWarpSize && threads <= most) return threads;
+  if (threads % wic::kWarpSize == 0 && threads >= wic::kWarpSize && threads <= max) return threads;
   return wicprof::bad_input("--block-size " + std::to_string(threads) + ": choose a multiple of 32, at most " +
-                            std::to_string(most));
+                            std::to_string(max));
 }
 
-/// The grid of a kernel whose first `tasks` blocks wait. `block`: its threads and shared memory. `chunks`: of work for
-/// deal_chunks(). By default as many blocks as the device holds at once, or less where there is less to do; --blocks
-/// may ask for more, since blocks that wait come first and the others end by themselves. Error: the blocks of all ranks
-/// on the device that wait, and one more each that does not, are not there together.
+/// The grid of a kernel whose first `tasks` blocks wait. `block`: threads and shared memory of a block. `chunks`: units
+/// of work for deal_chunks(). `sharing`: ranks on this device. The default is as many blocks as the device holds at
+/// once, or fewer if there is less work; --blocks may ask for more, because waiting blocks are scheduled first and all
+/// other blocks end without waiting. Error: the waiting blocks plus one other block of each rank on the device cannot
+/// be resident together.
 inline wicprof::Result<wic::LaunchShape> choose_grid(wic::Device& device, const wic::KernelRef& kernel,
                                                      wic::LaunchShape block, const AppOptions& options,
                                                      std::uint32_t tasks, std::uint32_t chunks, std::uint32_t sharing) {
   block.blocks = 1;
-  const auto room = device.resident_blocks(block, kernel);
-  if (!room) return room.error();
+  const auto resident = device.resident_blocks(block, kernel);
+  if (!resident) return resident.error();
   const bool gpu = device.properties().kind == wicprof::DeviceKind::cuda;
-  // On the CPU device more blocks than SMs compute nothing sooner.
-  const std::uint32_t fair = *room / sharing;
-  const std::uint32_t most = gpu ? (fair > tasks ? fair - tasks : 1) : device.properties().sm_count;
-  block.blocks = options.blocks != 0 ? options.blocks : tasks + std::clamp(chunks, 1u, std::max(most, 1u));
+  const std::uint32_t share = *resident / sharing;
+  // On the CPU device more blocks than SMs give no speed-up.
+  const std::uint32_t max = gpu ? (share > tasks ? share - tasks : 1) : device.properties().sm_count;
+  block.blocks = options.blocks != 0 ? options.blocks : tasks + std::clamp(chunks, 1u, std::max(max, 1u));
   wic::LaunchShape waiting = block;
   waiting.blocks = std::min(block.blocks, tasks + 1);
   const std::vector<wic::PlannedLaunch> together(sharing, {waiting, kernel});

@@ -1,4 +1,4 @@
-// How a field of words is checked that a program iterates on: by a sequential reference, which is slow beside GPUs.
+// Checks an iterated field of words against a sequential reference, which is much slower than a GPU.
 #pragma once
 
 #include <algorithm>
@@ -14,30 +14,31 @@ namespace sample {
 using Words = std::vector<std::uint32_t>;
 
 struct ReplayPlan {
-  /// Words that the reference updates at most: seconds.
-  static constexpr std::uint64_t kUpdates = std::uint64_t{1} << 29;
+  /// Limit on word updates by the reference, so that a check takes seconds.
+  static constexpr std::uint64_t kMaxUpdates = std::uint64_t{1} << 29;
   static constexpr std::uint32_t kExtraIterations = 8;
 
-  std::uint32_t most;  ///< iterations that it can repeat; one at least
+  std::uint32_t max_iterations;  ///< that the reference can repeat; at least 1
 
-  static ReplayPlan for_words(std::size_t words) {
-    return {
-        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kUpdates / std::max<std::size_t>(words, 1), 1, 1u << 31))};
+  static ReplayPlan for_words(std::size_t words, std::uint64_t max_updates = kMaxUpdates) {
+    const std::uint64_t iterations = max_updates / std::max<std::size_t>(words, 1);
+    return {static_cast<std::uint32_t>(std::clamp<std::uint64_t>(iterations, 1, 1u << 31))};
   }
-  /// 0: it repeats all of them. Else the program goes on for so many more, and those are repeated.
+  /// 0: the reference repeats all iterations. Otherwise the program runs this many more, and the reference repeats
+  /// those.
   std::uint32_t extra_after(std::uint32_t iterations) const {
-    return iterations <= most ? 0 : std::min(most, kExtraIterations);
+    return iterations <= max_iterations ? 0 : std::min(max_iterations, kExtraIterations);
   }
 };
 
-/// Modulo 2^32.
+/// The sum of all words modulo 2^32.
 inline std::uint32_t total_of(const Words& field) {
   std::uint32_t sum = 0;
   for (const std::uint32_t word : field) sum += word;
   return sum;
 }
 
-/// Error: wicprof::failed with the first difference; where(i) says in words which place i is.
+/// Error: wicprof::failed with the first difference; where(i) describes the position of word i.
 template <class Where>
 wicprof::Result<> compare_words(const Words& got, const Words& expected, std::uint32_t iteration, const Where& where) {
   std::size_t wrong = 0, first = 0;
@@ -52,9 +53,10 @@ wicprof::Result<> compare_words(const Words& got, const Words& expected, std::ui
                          std::to_string(expected[first]));
 }
 
-/// Checks a program whose iterations keep the sum of all words, modulo 2^32. Repeats a run that is short enough from
-/// its beginning. Of a longer one, the sum must be what it was, and the reference repeats some iterations that are
-/// added to it. Program has: iterations(), initial(), gather(), iterate(count), advance(field, count), where(i).
+/// Checks a program whose iterations preserve the sum of all words modulo 2^32. The reference repeats a short run from
+/// the start. After a long run the sum must be unchanged; then the program runs some extra iterations, and the
+/// reference repeats those. Program must have iterations(), initial(), gather(), iterate(count), advance(field, count),
+/// where(i).
 template <class Program>
 wicprof::Result<> check_by_replay(Program& program) {
   Words expected = program.initial();
@@ -68,7 +70,7 @@ wicprof::Result<> check_by_replay(Program& program) {
     return compare_words(*field, expected, program.iterations(), where);
   }
   if (total_of(*field) != total_of(expected)) {
-    return wicprof::failed("the sum of all words, which no iteration changes, is another after " +
+    return wicprof::failed("the sum of all words, which no iteration may change, differs after " +
                            std::to_string(program.iterations()) + " iterations");
   }
   expected = *std::move(field);

@@ -1,6 +1,5 @@
-// A field of words that lies in slabs on the devices: units (the rows of an image, the planes of a cube), each device
-// having some that follow each other. In every iteration a kernel makes a new field of the old one, and neighbours
-// exchange messages.
+// A field of words split into slabs, one per device. A slab is a run of consecutive units (rows of an image, planes of
+// a cube). In every iteration a kernel computes a new field from the old one, and neighbours exchange messages.
 #pragma once
 
 #include <cstring>
@@ -15,55 +14,55 @@
 
 namespace sample {
 
-/// A kernel's way to the slab before its own, or behind it.
+/// A kernel's connection to the slab before or after its own.
 struct SlabSide {
   std::uint32_t peer = 0;  ///< the device that has that slab
-  bool there = false;      ///< false: the field ends here
+  bool exists = false;     ///< false: the field ends here
   wic::Sender out;
   wic::Receiver in;
   wic::Cycle out_cycle{0}, in_cycle{0};
 };
 
-/// What every kernel of such a program is given, by value. Kernels derive from it and have kMaxThreads; tasks(), the
-/// messages that they send and wait for in an iteration; and chunks(threads), the work for deal_chunks().
+/// Base of every slab kernel; passed by value. A derived kernel adds kMaxThreads, tasks() (messages that it sends and
+/// waits for per iteration) and chunks(threads) (units of work for deal_chunks()).
 struct SlabKernel {
-  SlabSide sides[2];  ///< before, behind
+  SlabSide sides[2];  ///< before, after
   const std::uint32_t* from = nullptr;
   std::uint32_t* to = nullptr;
   std::uint32_t units = 0;       ///< of this slab
   std::uint32_t first_unit = 0;  ///< in the field
-  Trouble* trouble = nullptr;
+  Failure* failure = nullptr;
   std::uint32_t iteration = 0;  ///< from 1 on
   std::uint64_t timeout_ns = 0;
 
-  WIC_DEVICE std::uint32_t side_count() const { return (sides[0].there ? 1u : 0u) + (sides[1].there ? 1u : 0u); }
-  /// The i-th of the sides that there are.
-  WIC_DEVICE std::uint32_t side(std::uint32_t i) const { return sides[0].there ? i : 1; }
+  WIC_DEVICE std::uint32_t side_count() const { return (sides[0].exists ? 1u : 0u) + (sides[1].exists ? 1u : 0u); }
+  /// The i-th of the existing sides.
+  WIC_DEVICE std::uint32_t side(std::uint32_t i) const { return sides[0].exists ? i : 1; }
 };
 
 struct SlabShape {
-  std::string name;           ///< of the lanes: NAME.FROM-TO
-  const char* unit = "rows";  ///< in messages
+  std::string name;           ///< prefix of the lanes' names: NAME.FROM-TO
+  const char* unit = "rows";  ///< word for units in error messages
   std::uint32_t units = 0;    ///< of the whole field
   std::size_t unit_words = 0;
-  std::uint32_t least_units = 1;  ///< that each device must have
-  std::uint32_t tags = 1;         ///< messages each way between two neighbours, an iteration
-  std::uint32_t max_bytes = 4;    ///< of a message
+  std::uint32_t min_units = 1;  ///< per device
+  std::uint32_t tags = 1;       ///< messages per iteration in each direction between two neighbours
+  std::uint32_t max_bytes = 4;  ///< per message
   std::uint32_t gpu_threads = 256;
 };
 
 template <class Kernel>
 class Slabs {
  public:
-  /// `kernel` has what is the same for all devices and iterations. Errors: too few units, a grid that does not fit, no
-  /// memory. The field is zero.
+  /// `kernel` carries the values common to all devices and iterations. The field starts as zero. Errors: too few units,
+  /// a grid that does not fit, no memory.
   static wicprof::Result<std::unique_ptr<Slabs>> make(wic::Runtime& runtime, const AppOptions& options,
                                                       const SlabShape& shape, const Kernel& kernel) {
     std::unique_ptr<Slabs> slabs(new Slabs(runtime, options, shape, kernel));
     const auto count = static_cast<std::uint32_t>(runtime.device_count());
-    if (shape.units / count < shape.least_units) {
+    if (shape.units / count < shape.min_units) {
       return wicprof::bad_input(std::to_string(shape.units) + " " + shape.unit + " on " + std::to_string(count) +
-                                " devices: each needs " + std::to_string(shape.least_units) + "; raise --size");
+                                " devices: each device needs " + std::to_string(shape.min_units) + "; raise --size");
     }
     if (wicprof::Result<> joined = slabs->make_lanes(); !joined) return joined.error();
     for (std::uint32_t d = 0; d < count; ++d) {
@@ -81,10 +80,10 @@ class Slabs {
   std::uint32_t devices() const { return static_cast<std::uint32_t>(slabs_.size()); }
   std::uint32_t slab_begin(std::uint32_t device) const { return part_begin(shape_.units, devices_, device); }
 
-  /// The memory of a device's slab as it is now.
+  /// The current slab of a device, in device memory.
   const wic::Array<std::uint32_t>& slab(std::uint32_t device) const { return slabs_[device].current; }
 
-  /// Of all messages in an iteration, over both directions.
+  /// Messages per iteration, over both directions and all borders.
   double messages() const { return 2.0 * (devices() - 1) * shape_.tags; }
 
   wicprof::Result<> write(const Words& field) {
@@ -95,8 +94,7 @@ class Slabs {
     });
   }
 
-  /// Launches `count` iterations on all devices and waits for their end. Error: wicprof::failed for a deadline that
-  /// passed.
+  /// Launches `count` iterations on all devices and waits for them. Error: wicprof::failed for a missed deadline.
   wicprof::Result<> iterate(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
       if (wicprof::Result<> launched = launch(++iteration_); !launched) return launched;
@@ -167,10 +165,10 @@ class Slabs {
     slab.kernel.first_unit = slab_begin(d);
     slab.kernel.units = slab_begin(d + 1) - slab.kernel.first_unit;
     slab.kernel.timeout_ns = options_.timeout_ns;
-    slab.kernel.trouble = queue->trouble();
-    const bool there[2] = {d > 0, d + 1 < devices_};
+    slab.kernel.failure = queue->failure();
+    const bool exists[2] = {d > 0, d + 1 < devices_};
     for (std::uint32_t s = 0; s < 2; ++s) {
-      slab.kernel.sides[s].there = there[s];
+      slab.kernel.sides[s].exists = exists[s];
       slab.kernel.sides[s].peer = s == 0 ? d - 1 : d + 1;
     }
     for (auto* field : {&slab.current, &slab.next}) {
@@ -213,7 +211,7 @@ class Slabs {
     side.in_cycle = in.cycle;
   }
 
-  // Calls copy(stream, place on the device, place in the field, words) for pieces that fit the staging memory.
+  // Calls copy(stream, device address, word index in the field, words) for pieces that fit the staging memory.
   template <class Copy>
   wicprof::Result<> for_each_piece(const Copy& copy) {
     for (std::uint32_t d = 0; d < devices_; ++d) {
@@ -237,7 +235,7 @@ class Slabs {
   std::vector<Border> borders_;
   std::vector<Slab> slabs_;
   wic::Array<std::uint32_t> staging_;
-  std::vector<RankQueue> queues_;  // last: their work must be over before the memory goes
+  std::vector<RankQueue> queues_;  // last: destroyed first, so their work ends before the memory is freed
 };
 
 }  // namespace sample

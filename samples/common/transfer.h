@@ -1,4 +1,4 @@
-// Copies between the host's data and device memory, by way of pinned memory.
+// Copies between pageable host memory and device memory through a pinned staging buffer.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace sample {
 
-inline constexpr std::size_t kTransferBytes = std::size_t{16} << 20;  ///< of pinned memory that a transfer takes
+inline constexpr std::size_t kTransferBytes = std::size_t{16} << 20;  ///< size limit of the staging buffer
 
-/// Elements `first` on of `to` become `from`. Waits for the stream. Host thread.
+/// Copies `from` to `to`, starting at element `first`. Waits for the stream. Host thread.
 template <class T>
 wicprof::Result<> upload(wic::Device& device, wic::Stream& stream, const wic::Array<T>& to, std::span<const T> from,
                          std::size_t first = 0) {
@@ -28,7 +28,7 @@ wicprof::Result<> upload(wic::Device& device, wic::Stream& stream, const wic::Ar
   return wicprof::ok();
 }
 
-/// `count` elements of `from` from `first` on. Waits for the stream. Host thread.
+/// Copies `count` elements of `from`, starting at element `first`. Waits for the stream. Host thread.
 template <class T>
 wicprof::Result<std::vector<T>> download(wic::Device& device, wic::Stream& stream, const wic::Array<T>& from,
                                          std::size_t first, std::size_t count) {

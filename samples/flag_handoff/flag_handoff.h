@@ -1,11 +1,11 @@
-// The smallest program that waits: the CPU produces numbers, a kernel that is already running waits for them.
+// The smallest program that waits: the CPU produces numbers, and a kernel that is already running waits for them.
 #pragma once
 
 #include "wic/wait.h"
 
 namespace sample {
 
-/// One flag a block, on a line of its own.
+/// The flag of one block, alone on its cache line.
 struct alignas(128) Flag {
   std::uint32_t word;
 };
@@ -16,11 +16,11 @@ struct HandoffConsumer {
   wicprof::SiteId site;
   std::uint32_t iteration;
   std::uint64_t timeout_ns;
-  const Flag* flags;          ///< pinned host memory, one a block
-  const std::uint32_t* data;  ///< pinned host memory, `count` numbers a block
+  const Flag* flags;          ///< pinned host memory, one per block
+  const std::uint32_t* data;  ///< pinned host memory, `count` numbers per block
   std::uint32_t count;
-  std::uint32_t* sums;    ///< one a block, device memory, zeroed
-  std::uint32_t* missed;  ///< deadlines that passed, device memory
+  std::uint32_t* sums;    ///< device memory, one per block, zeroed before the launch
+  std::uint32_t* missed;  ///< device memory, number of missed deadlines
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     const std::uint32_t block = thread.block();

@@ -50,7 +50,7 @@ Result<Outcome> run(const sample::SampleOptions& options, std::uint32_t blocks, 
                                    data->data(), count, sums->data(), sums->data() + blocks};
     if (auto r = (*stream)->copy(sums->data(), zeros->data(), zeros->bytes()); !r) return r.error();
     if (auto r = wic::launch(**stream, {blocks, 128}, consumer); !r) return r.error();
-    for (std::uint32_t b = 0; b < blocks; ++b) {  // the kernel runs and waits while this is produced
+    for (std::uint32_t b = 0; b < blocks; ++b) {  // the kernel already runs and waits
       for (std::uint32_t i = 0; i < count; ++i) (*data)[std::size_t{b} * count + i] = iteration * 31 + b * 7 + i;
       rt.signal(*site, iteration, &(*flags)[b].word, iteration);
     }
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   std::uint32_t count = 4096;
   sample::add_options(app, options);
   app.add_option("--blocks", blocks, "blocks that wait")->check(CLI::Range(1u, 64u))->capture_default_str();
-  app.add_option("--size", count, "numbers a block")->check(CLI::Range(1u, 1u << 22))->capture_default_str();
+  app.add_option("--size", count, "numbers per block")->check(CLI::Range(1u, 1u << 22))->capture_default_str();
   if (const auto status = sample::parse(app, argc, argv)) return *status;
 
   const auto outcome = run(options, blocks, count);
@@ -87,6 +87,6 @@ int main(int argc, char** argv) {
   const bool ok = outcome->missed == 0 && outcome->wrong == 0;
   std::printf("flag_handoff: %u iterations on %s, %u blocks, iteration p50 %.1f us, %s\n", outcome->iterations,
               options.devices.c_str(), blocks, outcome->iteration_us, ok ? "ok" : "FAILED");
-  if (!ok) std::printf("flag_handoff: %u wrong sums, %u deadlines passed\n", outcome->wrong, outcome->missed);
+  if (!ok) std::printf("flag_handoff: %u wrong sums, %u missed deadlines\n", outcome->wrong, outcome->missed);
   return ok ? 0 : 1;
 }

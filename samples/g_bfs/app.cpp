@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/room.h"
+#include "common/waiting_blocks.h"
 #include "g_bfs/rank.h"
 #include "g_bfs/reference.h"
 
@@ -18,8 +18,8 @@ namespace {
 using wicprof::Result;
 
 constexpr std::uint64_t kSeed = 0x626673;
-/// Levels are queued without waiting for the host: as many as the search before had, and more if that was not enough.
-constexpr std::uint32_t kFirstLevels = 6, kMoreLevels = 2, kMostLevels = 64;
+/// Levels are queued without waiting for the host: first as many as the previous search had, then more if needed.
+constexpr std::uint32_t kFirstLevels = 6, kMoreLevels = 2, kMaxLevels = 64;
 
 class BreadthFirst final : public App {
  public:
@@ -49,17 +49,17 @@ class BreadthFirst final : public App {
   Split split_;
   std::uint32_t chunk_ = 0;
   Shapes shapes_;
-  std::vector<std::unique_ptr<Lane>> lanes_;  // of each pair; none to itself
+  std::vector<std::unique_ptr<Lane>> lanes_;  // index: from * devices + to; null for from == to
   std::vector<Rank> ranks_;
   std::string name_;
-  std::vector<RankQueue> queues_;  // of the ranks; one that is let go of waits for its work
+  std::vector<RankQueue> queues_;  // one per rank; destroying a queue waits for its work
   std::vector<Vertex> sources_;
 
   std::uint32_t searches_ = 0;
-  std::uint32_t search_ = 1;  // the mark of the next search's source
+  std::uint32_t search_ = 1;  // mark of the next search's source
   std::uint32_t last_search_ = 0;
   Vertex last_source_ = 0;
-  std::uint32_t levels_ = kFirstLevels;  // of the last search
+  std::uint32_t levels_ = kFirstLevels;  // levels of the last search
   struct Depth {
     Vertex source;
     std::uint32_t depth;
@@ -74,8 +74,8 @@ Result<std::unique_ptr<App>> BreadthFirst::make(wic::Runtime& runtime, const App
 }
 
 Result<> BreadthFirst::open(const AppOptions& options) {
-  if (runtime_.device_count() > kMostDevices) {
-    return wicprof::bad_input("g_bfs runs on " + std::to_string(kMostDevices) + " devices at most");
+  if (runtime_.device_count() > kMaxDevices) {
+    return wicprof::bad_input("g_bfs runs on " + std::to_string(kMaxDevices) + " devices at most");
   }
   if (Result<> read = read_graph(options); !read) return read;
   split_ = {graph_.vertices(), static_cast<std::uint32_t>(runtime_.device_count())};
@@ -86,7 +86,7 @@ Result<> BreadthFirst::open(const AppOptions& options) {
   shapes_ = *shapes;
   name_ = options.prefix + "bfs";
   if (Result<> opened = open_lanes(options); !opened) return opened;
-  queues_.reserve(devices());  // ranks refer to theirs
+  queues_.reserve(devices());  // ranks keep references to their queues
   for (std::uint32_t d = 0; d < devices(); ++d) {
     if (Result<> opened = open_rank(d, options, shapes_); !opened) return opened;
   }
@@ -107,14 +107,14 @@ Result<> BreadthFirst::read_graph(const AppOptions& options) {
   return wicprof::ok();
 }
 
-// Half of the blocks wait, unless told otherwise; the others only follow edges.
+// By default half of the blocks wait; the others only follow edges.
 Result<Shapes> BreadthFirst::choose_shapes(const AppOptions& options) {
   Shapes shapes;
   shapes.threads = options.block_size != 0 ? options.block_size : options.on_gpu ? 256 : 32;
   shapes.blocks = 1;
   std::uint32_t most = ~0u;
   for (std::uint32_t d = 0; d < devices(); ++d) {
-    const auto fits = fair_blocks(runtime_, runtime_.device(d), shapes.level(), wic::kernel_ref(Level{}));
+    const auto fits = max_waiting_blocks(runtime_, runtime_.device(d), shapes.level(), wic::kernel_ref(Level{}));
     if (!fits) return fits.error();
     most = std::min(most, *fits);
   }
@@ -163,7 +163,7 @@ Result<> BreadthFirst::open_rank(std::uint32_t number, const AppOptions& options
   return wicprof::ok();
 }
 
-// A search keeps to the way that it begins with.
+// A search keeps the way of waiting that it starts with.
 Result<> BreadthFirst::begin(std::uint32_t step, Vertex source) {
   for (std::uint32_t d = 0; d < devices(); ++d) {
     Peers peers{};
@@ -197,7 +197,7 @@ Result<> BreadthFirst::step(std::uint32_t step) {
   if (Result<> begun = begin(step, source); !begun) return begun;
   std::uint32_t queued = 0;
   for (std::uint32_t more = levels_; queued == 0 || ranks_[0].state().senders != 0;) {
-    more = std::min(more, kMostLevels);
+    more = std::min(more, kMaxLevels);
     if (Result<> ran = run_levels(queued + 1, more); !ran) return ran;
     queued += more;
     more = std::max(kMoreLevels, queued / 2);
@@ -208,7 +208,7 @@ Result<> BreadthFirst::step(std::uint32_t step) {
   levels_ = ranks_[0].state().levels;
   last_search_ = search_;
   last_source_ = source;
-  search_ += levels_;  // nothing was left for the last level to search from: its mark is free
+  search_ += levels_;  // the last level had an empty frontier, so its mark is unused
   ++searches_;
   return wicprof::ok();
 }
@@ -262,15 +262,15 @@ const AppInfo& g_bfs_info() {
   static const AppInfo info{
       "g_bfs",
       "breadth-first search in a graph whose vertices are spread over several devices",
-      "vertices, rounded up to a power of two (default: 512, on GPUs 2^20)",
+      "vertices, rounded up to a power of two (default: 512; GPUs: 2^20)",
       "simt:2",
       2,
-      {{"edges", "edges drawn for each vertex", "16", 1, 256},
-       {"graph", "a Matrix Market file to search in instead", ""},
-       {"shuffle", "1: number the vertices at random, as Graph500 does; 0: those of many edges first", "1", 0, 1},
-       {"sources", "vertices to search from, one a step in turn", "8", 1, 4096},
-       {"chunk", "the most vertices of a message; 0 = 32, on GPUs 1024", "0", 0, 1u << 20},
-       {"waiting", "blocks that send and receive, the others only search; 0 = half", "0", 0, 1u << 20}},
+      {{"edges", "edges drawn per vertex", "16", 1, 256},
+       {"graph", "Matrix Market file to use instead of a generated graph", ""},
+       {"shuffle", "1: number vertices at random, as Graph500 does; 0: high-degree vertices first", "1", 0, 1},
+       {"sources", "search sources; steps cycle through them", "8", 1, 4096},
+       {"chunk", "maximum vertices per message; 0 = 32, on GPUs 1024", "0", 0, 1u << 20},
+       {"waiting", "blocks that send and receive (the others only search); 0 = half", "0", 0, 1u << 20}},
       &bfs::BreadthFirst::make};
   return info;
 }

@@ -30,7 +30,7 @@ Graph graph_of(Vertex vertices, std::span<const Edge> edges) {
 
 namespace {
 
-// One way and back among the numbers below 2^scale: products with odd numbers and shifts.
+// A bijection on the numbers below 2^scale, made of multiplications by odd numbers and shifts.
 Vertex renumber(Vertex v, std::uint32_t scale, std::uint64_t seed) {
   const Vertex mask = static_cast<Vertex>((std::uint64_t{1} << scale) - 1);
   const std::uint32_t shift = std::max(1u, scale / 2);
@@ -42,7 +42,7 @@ Vertex renumber(Vertex v, std::uint32_t scale, std::uint64_t seed) {
 }
 
 Edge draw_edge(std::uint32_t scale, std::uint64_t seed, std::uint64_t number) {
-  // The quarters of the matrix, in 65,536ths: 0.57, then 0.19 more, then 0.19 more.
+  // Cumulative probabilities of the matrix quadrants in units of 1/65,536: 0.57, 0.57 + 0.19, 0.57 + 2 * 0.19.
   constexpr std::array<std::uint64_t, 3> kUpTo{37'356, 49'807, 62'259};
   Edge edge{0, 0};
   std::uint64_t random = 0;
@@ -63,7 +63,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// What a Matrix Market file is read with: its lines, counted for messages.
+// Reads a Matrix Market file line by line and counts lines for error messages.
 class Lines {
  public:
   explicit Lines(const std::string& path) : path_(path), file_(path) {}
@@ -101,17 +101,18 @@ wicprof::Result<Graph> read_matrix_market(const std::string& path) {
   std::string line;
   if (!lines.next(line) || !lower(line).starts_with("%%matrixmarket matrix coordinate")) {
     return lines.error(
-        "no Matrix Market file in coordinate format; it has to begin with '%%MatrixMarket matrix coordinate'");
+        "not a Matrix Market file in coordinate format; the first line must begin with '%%MatrixMarket matrix "
+        "coordinate'");
   }
   do {
-    if (!lines.next(line)) return lines.error("the line with the size is missing");
+    if (!lines.next(line)) return lines.error("the size line is missing");
   } while (line.empty() || line[0] == '%');
   std::uint64_t rows = 0, columns = 0, entries = 0;
   if (!(std::istringstream(line) >> rows >> columns >> entries)) {
-    return lines.error("rows, columns and entries expected, not '" + line + "'");
+    return lines.error("expected rows, columns and entries, not '" + line + "'");
   }
   const std::uint64_t vertices = std::max(rows, columns);
-  if (vertices == 0 || vertices > std::uint64_t{1} << 30) return lines.error("a graph has 1 to 2^30 vertices");
+  if (vertices == 0 || vertices > std::uint64_t{1} << 30) return lines.error("a graph must have 1 to 2^30 vertices");
   std::vector<Edge> edges;
   while (edges.size() < entries) {
     if (!lines.next(line)) {
@@ -121,8 +122,8 @@ wicprof::Result<Graph> read_matrix_market(const std::string& path) {
     if (line.empty() || line[0] == '%') continue;
     std::uint64_t row = 0, column = 0;
     if (!(std::istringstream(line) >> row >> column) || row == 0 || column == 0 || row > rows || column > columns) {
-      return lines.error("an entry of a matrix of " + std::to_string(rows) + " x " + std::to_string(columns) +
-                         " expected, not '" + line + "'");
+      return lines.error("expected an entry of a " + std::to_string(rows) + " x " + std::to_string(columns) +
+                         " matrix, not '" + line + "'");
     }
     edges.emplace_back(static_cast<Vertex>(row - 1), static_cast<Vertex>(column - 1));
   }

@@ -1,9 +1,9 @@
-// A level of the search, in one stream of each device: `Push` follows the edges that lead to others' vertices,
-// `Collect` makes lists of what it found, `Level` sends them, follows the other edges (C1) and takes in what the others
-// have sent (C2).
+// The kernels of one level, queued in one stream per device: `Push` follows the edges to other devices' vertices,
+// `Collect` lists the vertices found, `Level` sends the lists, follows the remaining edges (C1) and processes the
+// received lists (C2).
 //
-// A vertex is marked with the number of the level that reached it. Levels are counted over all searches, so no mark has
-// to be cleared between them: lower ones are from before.
+// A vertex is marked with the number of the level that reached it. Level numbers keep counting over all searches, so
+// marks need no clearing: marks below the current search's number are old.
 #pragma once
 
 #include "common/ranks.h"
@@ -13,7 +13,7 @@
 
 namespace sample::bfs {
 
-/// Rows, in device memory.
+/// The edges of Rows (part.h), in device memory.
 struct RowsView {
   const std::uint32_t* vertex;
   const std::uint32_t* begin;
@@ -21,58 +21,58 @@ struct RowsView {
   std::uint32_t count;
 };
 
-/// What a device knows of a search. In its memory; the host reads it between levels.
+/// A device's state of the search, in device memory. The host reads it between levels.
 struct State {
-  std::uint32_t senders;   ///< of the next level, a bit a device
-  std::uint32_t levels;    ///< that are done in this search
-  std::uint32_t found[2];  ///< by odd and even numbers: the last level in which a vertex of this device was reached
+  std::uint32_t senders;   ///< of the next level, one bit per device
+  std::uint32_t levels;    ///< completed in this search
+  std::uint32_t found[2];  ///< index: level % 2; the last level that reached a vertex of this device
   std::uint32_t blocks_done;
-  std::uint32_t listed[kMostDevices];   ///< vertices for each device
-  std::uint32_t sent[2][kMostDevices];  ///< chunks so far, by the way that they took and by device
-  std::uint32_t received[2][kMostDevices];
-  ChunkHead heads[kMostDevices];
-  std::uint64_t vertices_sent;  ///< so far, in all
+  std::uint32_t listed[kMaxDevices];   ///< vertices listed for each device
+  std::uint32_t sent[2][kMaxDevices];  ///< chunks so far, by way of waiting and device
+  std::uint32_t received[2][kMaxDevices];
+  ChunkHead heads[kMaxDevices];
+  std::uint64_t vertices_sent;  ///< so far, over all searches
 };
 
-/// The ends of a device's channels, in its memory; those of a search, by the other device.
+/// A device's channel ends for one search, in device memory; index: the other device.
 struct Peers {
-  wic::Sender senders[kMostDevices];
-  wic::Receiver receivers[kMostDevices];
-  std::uint32_t way_out[kMostDevices], way_in[kMostDevices];  ///< 0 or 1
+  wic::Sender senders[kMaxDevices];
+  wic::Receiver receivers[kMaxDevices];
+  std::uint32_t way_out[kMaxDevices], way_in[kMaxDevices];  ///< 0 or 1
 };
 
-/// What all kernels of a device are given.
+/// Common arguments of all kernels of a device.
 struct Context {
   std::uint32_t device, devices;
-  std::uint32_t vertices, each;  ///< of the whole graph, and of each device: device d has d * each and so on
-  std::uint32_t chunk;           ///< the most vertices of a chunk
+  std::uint32_t vertices, each;  ///< of the whole graph; per device: device d owns vertices from d * each on
+  std::uint32_t chunk;           ///< maximum vertices per chunk
   RowsView own, foreign;
-  std::uint32_t* mark;    ///< of all vertices: others' are marked when they are put on a list
-  std::uint32_t* parent;  ///< of all vertices
-  Reached* lists;         ///< those for device d begin at its first vertex's number
+  std::uint32_t* mark;    ///< one per vertex; another device's vertex is marked when it is listed
+  std::uint32_t* parent;  ///< one per vertex
+  Reached* lists;         ///< the list for device d starts at index first(d)
   State* state;
   const Peers* peers;
-  Trouble* trouble;
+  Failure* failure;
 
   WIC_DEVICE std::uint32_t first(std::uint32_t d) const {
     const std::uint64_t at = std::uint64_t{d} * each;
     return at < vertices ? static_cast<std::uint32_t>(at) : vertices;
   }
   WIC_DEVICE std::uint32_t count(std::uint32_t d) const { return first(d + 1) - first(d); }
-  /// How many tags the messages to a device have: chunk q of all those ever sent has tag q % tags.
+  /// Number of tags for messages to a device. Chunk q, counted over all searches, has tag q % tags.
   WIC_DEVICE std::uint32_t tags(std::uint32_t to) const { return chunks_for(count(to), chunk); }
 };
 
 /// One level of one search.
 struct Numbers {
-  std::uint32_t search;  ///< the number that its source is marked with; those of its levels follow
-  std::uint32_t level;   ///< the mark of what this level reaches, above `search`
+  std::uint32_t search;  ///< mark of the source; the levels' marks follow
+  std::uint32_t level;   ///< mark of the vertices that this level reaches; above `search`
 
   WIC_DEVICE std::uint32_t frontier() const { return level - 1; }
-  WIC_DEVICE std::uint32_t iteration() const { return level - 1; }  ///< for the trace: from 1 on, over all searches
+  WIC_DEVICE std::uint32_t iteration() const { return level - 1; }  ///< in the trace: from 1, counted over all searches
 };
 
-/// Reaches a vertex for the first time in this search: one thread of all that try.
+/// Marks a vertex as reached. True for exactly one of the threads that try, and only the first time in a search.
 WIC_DEVICE inline bool claim(const wic::Thread& thread, const Context& context, const Numbers& numbers, std::uint32_t v,
                              std::uint32_t from) {
   if (thread.load(context.mark + v) >= numbers.search) return false;
@@ -81,8 +81,8 @@ WIC_DEVICE inline bool claim(const wic::Thread& thread, const Context& context, 
   return true;
 }
 
-/// Calls claim() for all edges of the rows whose vertices the level before has reached. By all blocks; `shared`: a word
-/// a thread, and one. Returns whether this thread has reached anything.
+/// Calls claim() for every edge of the rows whose vertex the previous level reached. Called by all blocks. `shared`:
+/// one word per thread plus one. Returns whether this thread has reached a vertex.
 WIC_DEVICE inline bool follow(const wic::Thread& thread, const Context& context, const Numbers& numbers,
                               const RowsView& rows, std::uint32_t* shared) {
   std::uint32_t* const count = shared;
@@ -112,10 +112,10 @@ WIC_DEVICE inline bool follow(const wic::Thread& thread, const Context& context,
   return any;
 }
 
-/// Whether the device sends in the next level, and nothing has gone wrong before it.
+/// Whether this device is a sender of the current level.
 WIC_DEVICE inline bool is_sender(const Context& context) { return (context.state->senders >> context.device & 1) != 0; }
 
-/// Before the first level. One thread.
+/// Starts a search, before the first level. Uses one thread.
 struct Begin {
   Context context;
   std::uint32_t search;
@@ -145,11 +145,11 @@ struct Push {
   }
 };
 
-/// Lists what this level's Push has marked, in slices of a few vertices a thread that each ask once for their place in
-/// the list.
+/// Lists the vertices that this level's Push has marked. Works in slices of a few vertices per thread; each slice
+/// reserves its range of the list with one atomic addition.
 struct Collect {
   static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
-  static constexpr std::uint32_t kVerticesAThread = 4;
+  static constexpr std::uint32_t kVerticesPerThread = 4;
 
   Context context;
   Numbers numbers;
@@ -167,14 +167,14 @@ struct Collect {
     std::uint32_t* const count = shared;
     std::uint32_t* const place = shared + 1;
     const std::uint32_t first = context.first(d), end = first + context.count(d);
-    const std::uint32_t slice = thread.block_size() * kVerticesAThread;
+    const std::uint32_t slice = thread.block_size() * kVerticesPerThread;
     for (std::uint64_t begin = first + std::uint64_t{thread.block()} * slice; begin < end;
          begin += std::uint64_t{thread.block_count()} * slice) {
       if (thread.index() == 0) *count = 0;
       thread.sync_block();
-      bool here[kVerticesAThread];
+      bool here[kVerticesPerThread];
       std::uint32_t mine = 0;
-      for (std::uint32_t i = 0; i < kVerticesAThread; ++i) {
+      for (std::uint32_t i = 0; i < kVerticesPerThread; ++i) {
         const std::uint64_t v = begin + i * thread.block_size() + thread.index();
         here[i] = v < end && thread.load(context.mark + v) == numbers.level;
         mine += here[i] ? 1 : 0;
@@ -183,7 +183,7 @@ struct Collect {
       thread.sync_block();
       if (thread.index() == 0 && *count != 0) *place = thread.fetch_add(&context.state->listed[d], *count);
       thread.sync_block();
-      for (std::uint32_t i = 0; i < kVerticesAThread; ++i) {
+      for (std::uint32_t i = 0; i < kVerticesPerThread; ++i) {
         if (!here[i]) continue;
         const auto v = static_cast<std::uint32_t>(begin + i * thread.block_size() + thread.index());
         context.lists[first + *place + at++] = {v, context.parent[v]};
@@ -193,17 +193,17 @@ struct Collect {
   }
 };
 
-/// The first `waiting` blocks send and receive. The others are independent: they follow edges and wait for nothing.
+/// The first `waiting` blocks send and receive. The others are independent: they follow edges and never wait.
 struct Level {
   static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
-  /// Shared memory: what follow() needs, or three words a thread for what a message's place is.
+  /// Shared memory: the larger of follow()'s words and place_of()'s three words per thread.
   static constexpr std::uint32_t shared_bytes(std::uint32_t threads) { return (threads * 3 + 1) * 4; }
 
   Context context;
   Numbers numbers;
   wic::DeviceView view;
-  wicprof::SiteId start_site;  ///< where blocks wait for the first to know how many chunks a sender has
-  std::uint32_t* start_words;  ///< kLine words apart, one a sender; the iteration that is known
+  wicprof::SiteId start_site;  ///< where blocks wait until block 0 knows a sender's number of chunks
+  std::uint32_t* start_words;  ///< one per sender, kLine words apart; the iteration whose chunk count is known
   std::uint32_t waiting;
   std::uint64_t timeout_ns;
 
@@ -212,7 +212,7 @@ struct Level {
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     const State& state = *context.state;
     const std::uint32_t senders = state.senders;
-    if (senders == 0 || context.trouble->stops(thread, numbers.iteration())) return;
+    if (senders == 0 || context.failure->stops(thread, numbers.iteration())) return;
     auto* const shared = static_cast<std::uint32_t*>(thread.shared());
     const bool waits = thread.block() < waiting;
     bool in_time = !waits || !is_sender(context) || send_all(thread, shared);
@@ -240,8 +240,8 @@ struct Level {
     return {chunk / tags + 1, numbers.iteration()};
   }
 
-  WIC_DEVICE bool report(const wic::Thread& thread, std::uint32_t d, std::uint32_t chunk, bool for_room) const {
-    if (thread.index() == 0) context.trouble->report(thread, numbers.iteration(), d, chunk, for_room);
+  WIC_DEVICE bool report(const wic::Thread& thread, std::uint32_t d, std::uint32_t chunk, bool for_space) const {
+    if (thread.index() == 0) context.failure->report(thread, numbers.iteration(), d, chunk, for_space);
     return false;
   }
 
@@ -276,7 +276,7 @@ struct Level {
       vertices[i] = from[i];
       thread.step();
     }
-    // Only a trace wants to know.
+    // Only the trace needs the payload.
     wic::Payload payload;
     if (sender.view.records != nullptr && head.count != 0) payload = place_of(thread, from, head.count, shared);
     const std::uint32_t bytes = static_cast<std::uint32_t>(sizeof(ChunkHead) + head.count * sizeof(Reached));
@@ -284,8 +284,8 @@ struct Level {
     return true;
   }
 
-  // Where in the list of all vertices (of what is known of each: 8 bytes) a message's vertices lie: the lowest, the
-  // highest, and how many runs of neighbours. All threads of the block; the answer is the first thread's.
+  // Describes where a message's vertices are in the array of all vertices (8 bytes each): the lowest, the highest, and
+  // the number of runs of consecutive vertices. Called by all threads of the block; the result is valid in thread 0.
   WIC_DEVICE static wic::Payload place_of(const wic::Thread& thread, const Reached* from, std::uint32_t count,
                                           std::uint32_t* shared) {
     std::uint32_t* const lowest = shared;
@@ -320,8 +320,8 @@ struct Level {
     return place;
   }
 
-  // Block 0 takes the first chunk and tells the others how many there are: a message is released once, and the naive
-  // way fetches it once.
+  // Block 0 receives the first chunk and publishes the number of chunks, because each message may be received and
+  // released only once.
   WIC_DEVICE bool receive_all(const wic::Thread& thread, std::uint32_t d, bool& any) const {
     const ChunkHead& head = context.state->heads[d];
     if (thread.block() != 0) {
@@ -361,7 +361,7 @@ struct Level {
     return true;
   }
 
-  // The last block to be done ends the level.
+  // The last block to finish ends the level.
   WIC_DEVICE void finish(const wic::Thread& thread) const {
     thread.sync_block();
     if (thread.index() != 0) return;

@@ -1,5 +1,5 @@
-// A device's part of the graph: a range of vertices and their edges, those to its own vertices and those to others'
-// apart.
+// A device's part of the graph: a range of vertices and their edges, with edges to own and to other devices' vertices
+// stored separately.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace sample::bfs {
 
-/// Which vertices are whose: equal ranges, the last of which may be shorter or empty.
+/// The owner of each vertex. Devices own equal ranges; the last ranges may be shorter or empty.
 struct Split {
   Vertex vertices = 0;
   std::uint32_t devices = 1;
@@ -23,18 +23,17 @@ struct Split {
   constexpr std::uint32_t owner(Vertex v) const { return v / each(); }
 };
 
-/// Edges by the vertex that they come from. A vertex of many has several rows, so that no warp has much more to do than
-/// others.
+/// Edges grouped by source vertex. A high-degree vertex has several rows, which balances the work between warps.
 struct Rows {
-  static constexpr std::uint32_t kMostEdges = 256;  ///< of a row
+  static constexpr std::uint32_t kMaxEdges = 256;  ///< per row
 
   std::vector<Vertex> vertex;           ///< of each row
-  std::vector<std::uint32_t> begin{0};  ///< of each row in `to`, and the end
+  std::vector<std::uint32_t> begin{0};  ///< first edge of each row in `to`; one more entry than rows
   std::vector<Vertex> to;
 
   void add(Vertex from, const std::vector<Vertex>& targets) {
-    for (std::size_t done = 0; done < targets.size(); done += kMostEdges) {
-      const std::size_t end = std::min(targets.size(), done + kMostEdges);
+    for (std::size_t done = 0; done < targets.size(); done += kMaxEdges) {
+      const std::size_t end = std::min(targets.size(), done + kMaxEdges);
       to.insert(to.end(), targets.begin() + static_cast<std::ptrdiff_t>(done),
                 targets.begin() + static_cast<std::ptrdiff_t>(end));
       vertex.push_back(from);
@@ -44,7 +43,7 @@ struct Rows {
 };
 
 struct Part {
-  Rows own, foreign;  ///< by whose vertex an edge leads to
+  Rows own, foreign;  ///< edges to own vertices, edges to other devices' vertices
 };
 
 inline Part part_of(const Graph& graph, const Split& split, std::uint32_t device) {

@@ -1,11 +1,11 @@
-// What the devices of a search tell each other, so that all know when a level is over and when the search is.
+// The protocol by which all devices know when a level ends and when the search ends.
 //
-// Each level some devices are senders, and all know which: at first the source's owner alone. A sender sends every
-// other device one chunk or more; the first says how many there are, so the level needs no message of its own for its
-// end. It also says
-//   wakes: to which devices the sender has sent vertices. Those are senders of the next level.
-//   dry:   that nothing was left for the sender to search from. It is no sender any more, unless somebody wakes it.
-// A device that is no sender has nothing to search from, so nobody waits for it. Without senders the search is over.
+// In each level some devices are senders, and every device knows which: in the first level only the source's owner. A
+// sender sends one or more chunks to every other device. The first chunk states the number of chunks, so the end of a
+// level needs no extra message. It also carries
+//   wakes: the devices to which the sender has sent vertices. They are senders of the next level.
+//   dry:   whether the sender's frontier was empty. It stops being a sender unless another device wakes it.
+// A device that is not a sender has an empty frontier, so no device waits for it. Without senders the search ends.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,28 @@
 
 namespace sample::bfs {
 
-inline constexpr std::uint32_t kMostDevices = 8;
+inline constexpr std::uint32_t kMaxDevices = 8;
 
-/// A vertex that was reached across a device's border, and from where.
+/// A vertex reached across the border between two devices, and its parent.
 struct Reached {
   std::uint32_t vertex, parent;
 };
 
-/// In front of a chunk's vertices.
+/// Header of a chunk; the vertices follow.
 struct alignas(16) ChunkHead {
-  std::uint32_t chunks;  ///< of this sender to this device in this level
-  std::uint32_t wakes;   ///< a bit a device
+  std::uint32_t chunks;  ///< from this sender to this device in this level
+  std::uint32_t wakes;   ///< one bit per device
   std::uint32_t dry;     ///< 0 or 1
   std::uint32_t count;   ///< vertices in this chunk
 };
 
-/// How many chunks carry that many vertices: at least the one that tells of the level.
+/// Number of chunks for `vertices` vertices; at least 1, because the first chunk carries the protocol's facts.
 WIC_DEVICE constexpr std::uint32_t chunks_for(std::uint32_t vertices, std::uint32_t chunk) {
   const std::uint32_t chunks = (vertices + chunk - 1) / chunk;
   return chunks == 0 ? 1 : chunks;
 }
 
-/// The senders of the next level. `heads`: what each sender of this one said; others' are not looked at.
+/// The senders of the next level. `heads`: the first header from each sender of this level; other entries are ignored.
 WIC_DEVICE constexpr std::uint32_t next_senders(std::uint32_t senders, const ChunkHead* heads, std::uint32_t devices) {
   std::uint32_t going_on = senders, woken = 0;
   for (std::uint32_t d = 0; d < devices; ++d) {

@@ -1,4 +1,4 @@
-// A device of a search: its part of the graph, its kernels' launches.
+// One device of a search: its part of the graph and its kernel launches.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@
 
 namespace sample::bfs {
 
-/// How a device's kernels are launched. The last kernel's blocks wait for each other.
+/// Launch shapes of a device's kernels. The blocks of `Level` wait for each other.
 struct Shapes {
   std::uint32_t threads = 0;
-  std::uint32_t blocks = 0;   ///< of each kernel
-  std::uint32_t waiting = 0;  ///< of the blocks of Level
+  std::uint32_t blocks = 0;   ///< per kernel
+  std::uint32_t waiting = 0;  ///< of the blocks of `Level`
 
   wic::LaunchShape push() const { return {blocks, threads, (threads + 1) * 4, false}; }
   wic::LaunchShape collect() const { return {blocks, threads, 2 * 4, false}; }
@@ -58,13 +58,13 @@ class Rank {
   struct Spec {
     std::uint32_t number;
     Split split;
-    std::uint32_t chunk;  ///< vertices of a message
+    std::uint32_t chunk;  ///< vertices per message
     Shapes shapes;
     wicprof::SiteId start_site;
     std::uint64_t timeout_ns;
   };
 
-  /// `queue`: where its kernels are launched; over before the rank goes. Errors: too little memory.
+  /// `queue` receives the kernels; its work must end before the rank is destroyed. Errors: too little memory.
   static wicprof::Result<Rank> make(wic::Runtime& runtime, RankQueue& queue, const Graph& graph, const Spec& spec) {
     Rank rank;
     rank.queue_ = &queue;
@@ -72,14 +72,14 @@ class Rank {
     return wicprof::Result<Rank>(std::move(rank));
   }
 
-  /// Queues the beginning of a search. `peers`: the ends that it uses.
+  /// Queues the start of a search. `peers`: the channel ends that the search uses.
   wicprof::Result<> begin(const Peers& peers, std::uint32_t search, Vertex source) {
-    here_[0].peers = peers;
-    if (auto r = queue_->stream().copy(peers_.data(), &here_[0].peers, sizeof(Peers)); !r) return r;
+    host_[0].peers = peers;
+    if (auto r = queue_->stream().copy(peers_.data(), &host_[0].peers, sizeof(Peers)); !r) return r;
     return wic::launch(queue_->stream(), {1, 32, 0, false}, Begin{context_, search, source});
   }
 
-  /// Queues a level. One after the last level of a search does nothing.
+  /// Queues a level. A level queued after the last level of a search does nothing.
   wicprof::Result<> queue_level(const Numbers& numbers) {
     if (auto r = wic::launch(queue_->stream(), shapes_.push(), Push{context_, numbers}); !r) return r;
     if (auto r = wic::launch(queue_->stream(), shapes_.collect(), Collect{context_, numbers}); !r) return r;
@@ -87,11 +87,11 @@ class Rank {
                        Level{context_, numbers, view_, start_site_, start_words_.data(), shapes_.waiting, timeout_ns_});
   }
 
-  /// Queues the reading of state(), which is there once the queue has finished.
-  wicprof::Result<> queue_read() { return queue_->stream().copy(&here_[0].state, state_.data(), sizeof(State)); }
-  const State& state() const { return here_[0].state; }
+  /// Queues the copy for state(), which is valid when the queue has finished.
+  wicprof::Result<> queue_read() { return queue_->stream().copy(&host_[0].state, state_.data(), sizeof(State)); }
+  const State& state() const { return host_[0].state; }
 
-  /// Marks and parents of the device's own vertices. Nothing may be running.
+  /// Marks and parents of the device's own vertices. No kernel may be running.
   wicprof::Result<std::vector<std::uint32_t>> marks() {
     return download(*device_, queue_->stream(), mark_, first_, count_);
   }
@@ -100,7 +100,7 @@ class Rank {
   }
 
  private:
-  struct Here {  // in pinned memory
+  struct HostCopy {  // in pinned memory
     Peers peers;
     State state;
   };
@@ -126,13 +126,13 @@ class Rank {
     if (auto r = allocate(mark_, vertices, wic::Memory::device); !r) return r;
     if (auto r = allocate(parent_, vertices, wic::Memory::device); !r) return r;
     if (auto r = allocate(lists_, vertices, wic::Memory::device); !r) return r;
-    if (auto r = allocate(start_words_, std::size_t{kMostDevices} * Level::kLine, wic::Memory::device); !r) return r;
+    if (auto r = allocate(start_words_, std::size_t{kMaxDevices} * Level::kLine, wic::Memory::device); !r) return r;
     if (auto r = allocate(state_, 1, wic::Memory::device); !r) return r;
     if (auto r = allocate(peers_, 1, wic::Memory::device); !r) return r;
-    if (auto r = allocate(here_, 1, wic::Memory::pinned_host); !r) return r;
+    if (auto r = allocate(host_, 1, wic::Memory::pinned_host); !r) return r;
     context_ = {spec.number,   spec.split.devices, spec.split.vertices, spec.split.each(), spec.chunk,
                 own_.view(),   foreign_.view(),    mark_.data(),        parent_.data(),    lists_.data(),
-                state_.data(), peers_.data(),      queue_->trouble()};
+                state_.data(), peers_.data(),      queue_->failure()};
     view_ = runtime.view(spec.number);
     first_ = spec.split.first(spec.number);
     count_ = spec.split.count(spec.number);
@@ -155,7 +155,7 @@ class Rank {
   wic::Array<Reached> lists_;
   wic::Array<State> state_;
   wic::Array<Peers> peers_;
-  wic::Array<Here> here_;
+  wic::Array<HostCopy> host_;
 };
 
 }  // namespace sample::bfs

@@ -1,4 +1,4 @@
-// Breadth-first search in sequence, and what makes a list of distances and parents right.
+// Sequential breadth-first search, and the check of distances and parents.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,7 @@ inline Search search(const Graph& graph, Vertex source) {
   return result;
 }
 
-/// Distances have to be the shortest ones; a parent, of which a vertex may have the choice, a neighbour that is one
-/// nearer.
+/// Distances must be shortest. A parent must be a neighbour that is one step nearer to the source; several may qualify.
 inline wicprof::Result<> check_search(const Graph& graph, Vertex source, const Search& expected,
                                       std::span<const std::uint32_t> distance, std::span<const Vertex> parent) {
   const auto text = [](std::uint32_t d) { return d == kUnreached ? std::string("unreached") : std::to_string(d); };
@@ -53,7 +52,7 @@ inline wicprof::Result<> check_search(const Graph& graph, Vertex source, const S
     for (const Vertex u : graph.neighbours(v)) found = found || u == parent[v];
     if (!found || distance[parent[v]] + 1 != distance[v]) {
       return wicprof::failed(where + " has parent " + std::to_string(parent[v]) +
-                             (found ? ", which is not one nearer" : ", which is no neighbour"));
+                             (found ? ", which is not one step nearer" : ", which is not a neighbour"));
     }
   }
   return wicprof::ok();

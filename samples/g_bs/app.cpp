@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "common/lane.h"
-#include "common/room.h"
 #include "common/transfer.h"
+#include "common/waiting_blocks.h"
 #include "g_bs/check.h"
 #include "g_bs/kernels.h"
 #include "wic/launch.h"
@@ -20,11 +20,11 @@ namespace {
 
 using wicprof::Result;
 
-/// A device with its keys, and what it sends to each device that differs from it in one bit.
+/// A device with its keys and its lanes to the devices whose number differs in one bit.
 struct Rank {
   wic::Device* device = nullptr;
   std::uint32_t number = 0;
-  std::array<std::unique_ptr<Lane>, kMostDeviceBits> lanes;  ///< to the partner of that bit
+  std::array<std::unique_ptr<Lane>, kMaxDeviceBits> lanes;  ///< to the partner of that bit
   wic::Array<Record> records;
 };
 
@@ -35,12 +35,12 @@ class BitonicSort final : public App {
   Result<> step(std::uint32_t step) override;
   Result<> check() override;
   Traffic traffic() const override {
-    const double exchanges = static_cast<double>(exchanges_a_sort()) * layout_.devices();
+    const double exchanges = static_cast<double>(exchanges_per_sort()) * layout_.devices();
     return {exchanges * cut_.tags, exchanges * layout_.local_keys() * static_cast<double>(sizeof(Record))};
   }
   std::string shape() const override {
     return std::to_string(layout_.keys) + " keys in pieces of " + std::to_string(layout_.piece_keys()) + ", " +
-           std::to_string(exchanges_a_sort()) + " exchanges, " + std::to_string(exchange_shape_.blocks) +
+           std::to_string(exchanges_per_sort()) + " exchanges, " + std::to_string(exchange_shape_.blocks) +
            " blocks of " + std::to_string(exchange_shape_.threads);
   }
 
@@ -57,7 +57,7 @@ class BitonicSort final : public App {
   std::uint32_t steps_with_others(std::uint32_t phase) const {
     return std::min(phase - layout_.piece_bits, layout_.device_bits);
   }
-  std::uint32_t exchanges_a_sort() const {
+  std::uint32_t exchanges_per_sort() const {
     std::uint32_t sum = 0;
     for (std::uint32_t phase = layout_.piece_bits + 1; phase <= layout_.bits; ++phase) sum += steps_with_others(phase);
     return sum;
@@ -67,13 +67,13 @@ class BitonicSort final : public App {
   const std::uint64_t timeout_ns_;
   Layout layout_;
   Cut cut_;
-  std::uint64_t seed_ = 0;                             // of the keys of the last step
-  std::uint32_t iteration_ = 0;                        // exchanges so far, of all devices at once
-  std::array<std::uint32_t, kMostDeviceBits> used_{};  // exchanges so far between the partners of a bit
+  std::uint64_t seed_ = 0;                            // of the last step's keys
+  std::uint32_t iteration_ = 0;                       // exchanges so far
+  std::array<std::uint32_t, kMaxDeviceBits> used_{};  // exchanges so far, per bit
   wic::LaunchShape sort_shape_, exchange_shape_;
   std::string name_;
   std::vector<Rank> ranks_;
-  std::vector<RankQueue> queues_;  // last: their work must be over before the memory goes
+  std::vector<RankQueue> queues_;  // last: destroyed first, so their work ends before the memory is freed
 };
 
 Result<std::unique_ptr<App>> BitonicSort::make(wic::Runtime& runtime, const AppOptions& options) {
@@ -84,9 +84,10 @@ Result<std::unique_ptr<App>> BitonicSort::make(wic::Runtime& runtime, const AppO
 
 Result<> BitonicSort::open(const AppOptions& options) {
   const auto devices = static_cast<std::uint32_t>(runtime_.device_count());
-  if (!std::has_single_bit(devices) || devices > 1u << kMostDeviceBits) {
-    return wicprof::bad_input("g_bs needs 2, 4 or 8 devices, since a bitonic network halves what it sorts; it has " +
-                              std::to_string(devices));
+  if (!std::has_single_bit(devices) || devices > 1u << kMaxDeviceBits) {
+    return wicprof::bad_input(
+        "g_bs needs 2, 4 or 8 devices, because a bitonic network works on powers of two, but got " +
+        std::to_string(devices));
   }
   const std::uint32_t keys = options.size != 0 ? options.size : options.on_gpu ? 1u << 24 : 2048;
   const std::uint32_t piece = options.number("piece") != 0 ? options.number("piece") : options.on_gpu ? 2048 : 32;
@@ -109,7 +110,7 @@ Result<> BitonicSort::choose_shapes(const AppOptions& options) {
   sort_shape_ = {1, threads, shared, false};
   std::uint32_t most = ~0u;
   for (std::size_t d = 0; d < runtime_.device_count(); ++d) {
-    const auto fits = fair_blocks(runtime_, runtime_.device(d), exchange_shape_, wic::kernel_ref(Exchange{}));
+    const auto fits = max_waiting_blocks(runtime_, runtime_.device(d), exchange_shape_, wic::kernel_ref(Exchange{}));
     if (!fits) return fits.error();
     most = std::min(most, *fits);
   }
@@ -180,7 +181,7 @@ Result<> BitonicSort::exchange(Rank& rank, std::uint32_t phase, std::uint32_t st
   kernel.steps = steps;
   kernel.iteration = iteration_ + 1;
   kernel.records = rank.records.data();
-  kernel.trouble = queues_[rank.number].trouble();
+  kernel.failure = queues_[rank.number].failure();
   kernel.timeout_ns = timeout_ns_;
   for (std::uint32_t bit = 0; bit < steps; ++bit) {
     const Lane::Turn out = rank.lanes[bit]->turn(used_[bit] + 1);
@@ -193,7 +194,7 @@ Result<> BitonicSort::exchange(Rank& rank, std::uint32_t phase, std::uint32_t st
   return wic::launch(stream(rank), exchange_shape_, kernel);
 }
 
-// All of a sort is queued without waiting for any of it.
+// Queues a whole sort without waiting.
 Result<> BitonicSort::step(std::uint32_t step) {
   seed_ = step;
   for (Rank& rank : ranks_) {
@@ -227,12 +228,12 @@ Result<> BitonicSort::check() {
 
 const AppInfo& g_bs_info() {
   static const AppInfo info{"g_bs",
-                            "bitonic sort of keys that are spread over 2, 4 or 8 devices",
+                            "bitonic sort of keys spread over 2, 4 or 8 devices",
                             "keys (default: 2048, on GPUs 2^24)",
                             "simt:2",
                             2,
-                            {{"piece", "keys of a piece, a power of two; 0 = 32, on GPUs 2048", "0", 0, 4096},
-                             {"messages", "messages that a block sends in an exchange", "2", 1, 64}},
+                            {{"piece", "keys per piece, a power of two; 0 = 32, on GPUs 2048", "0", 0, 4096},
+                             {"messages", "messages per block in an exchange", "2", 1, 64}},
                             &bs::BitonicSort::make};
   return info;
 }

@@ -1,5 +1,5 @@
-// Whether a list is the sorted one. No second sort is needed: records are ordered strictly, each names the place that
-// its key came from, and the key at a place is known.
+// Checks a sorted list without a second sort: records are strictly ordered, each names the original index of its key,
+// and the key at an index is known.
 #pragma once
 
 #include <span>
@@ -11,21 +11,21 @@
 
 namespace sample::bs {
 
-/// `sorted`: all records of the layout in order of their place.
+/// `sorted`: all records of the layout, by position.
 inline wicprof::Result<> check_sorted(const Layout& layout, std::uint64_t seed, std::span<const Record> sorted) {
   std::vector<bool> seen(sorted.size());
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const std::string where = "place " + std::to_string(i) + ": ";
+    const std::string where = "position " + std::to_string(i) + ": ";
     const auto from = static_cast<std::uint32_t>(sorted[i]);
     if (i > 0 && sorted[i] <= sorted[i - 1]) {
-      return wicprof::failed(where + "key " + std::to_string(sorted[i] >> 32) + " behind key " +
+      return wicprof::failed(where + "key " + std::to_string(sorted[i] >> 32) + " after key " +
                              std::to_string(sorted[i - 1] >> 32));
     }
     if (from >= sorted.size() || sorted[i] != layout.first_record(seed, from)) {
-      return wicprof::failed(where + "key " + std::to_string(sorted[i] >> 32) + " is not the one that place " +
-                             std::to_string(from) + " had");
+      return wicprof::failed(where + "key " + std::to_string(sorted[i] >> 32) + " is not the original key of index " +
+                             std::to_string(from));
     }
-    if (seen[from]) return wicprof::failed(where + "the key of place " + std::to_string(from) + " a second time");
+    if (seen[from]) return wicprof::failed(where + "the key of index " + std::to_string(from) + " occurs twice");
     seen[from] = true;
   }
   return wicprof::ok();

@@ -1,5 +1,5 @@
-// The kernels of a sort, in one stream of each device: `SortPieces`, then for each phase that reaches beyond a piece
-// some `Merge`s, where it compares keys of one device that lie in different pieces, and an `Exchange`.
+// The kernels of a sort, queued in one stream per device: `SortPieces`, then for each phase that reaches beyond a piece
+// some `Merge` kernels, which compare keys in different pieces of one device, and an `Exchange`.
 #pragma once
 
 #include "common/ranks.h"
@@ -9,10 +9,9 @@
 
 namespace sample::bs {
 
-inline constexpr std::uint32_t kMostDeviceBits = 3;
+inline constexpr std::uint32_t kMaxDeviceBits = 3;
 
-/// The share of a piece that lies in the block's shared memory: one step of a phase within the piece. `first`: its
-/// first key's g.
+/// One step of a phase within a piece, which is in the block's shared memory. `first`: g of the piece's first key.
 WIC_DEVICE inline void step_in_piece(const wic::Thread& thread, Record* piece, const Layout& layout,
                                      std::uint32_t first, std::uint32_t phase, std::uint32_t bit) {
   for (std::uint32_t i = thread.index(); i < layout.piece_keys() / 2; i += thread.block_size()) {
@@ -27,7 +26,7 @@ WIC_DEVICE inline void step_in_piece(const wic::Thread& thread, Record* piece, c
   thread.sync_block();
 }
 
-/// Makes the keys and sorts each piece, by the first phases of the network.
+/// Generates the keys and sorts each piece: the first phases of the network.
 struct SortPieces {
   static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
 
@@ -54,7 +53,7 @@ struct SortPieces {
   }
 };
 
-/// kSteps steps of a phase at once, from `bit` downwards: between keys of this device that lie in different pieces.
+/// kSteps steps of a phase at once, from `bit` downwards, between keys in different pieces of this device.
 template <std::uint32_t kSteps>
 struct Merge {
   static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
@@ -67,12 +66,13 @@ struct Merge {
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     constexpr std::uint32_t kWidth = 1u << kSteps;
-    const std::uint32_t low_bit = bit - layout.device_bits - (kSteps - 1);  // of the last step, in the device's numbers
+    const std::uint32_t low_bit =
+        bit - layout.device_bits - (kSteps - 1);  // of the last step, as a bit of the device's local index
     const std::uint32_t first = thread.block() * thread.block_size() + thread.index();
     const std::uint32_t stride = thread.block_count() * thread.block_size();
     for (std::uint32_t i = first; i < layout.local_keys() / kWidth; i += stride) {
       const std::uint32_t base = ((i >> low_bit) << (low_bit + kSteps)) | (i & ((1u << low_bit) - 1));
-      // The direction is that of the phase's bit, which lies above all of the steps' bits.
+      // The phase's bit, which is above all of the steps' bits, sets the direction.
       const bool up = upwards(layout.global(device, base), phase);
       Record values[kWidth];
       for (std::uint32_t e = 0; e < kWidth; ++e) values[e] = records[base + (e << low_bit)];
@@ -91,9 +91,9 @@ struct Merge {
   }
 };
 
-/// The steps of a phase whose partners are on other devices, and those within the pieces after them. A block sends all
-/// its messages, then takes one after the other: before it waits for one it finishes the pieces of the one before (C1),
-/// and when the keys are there it compares its own with them (C2).
+/// The steps of a phase with other devices, then the steps within the pieces. A block sends all its messages and
+/// receives them one by one: before it waits for a message it finishes the pieces of the previous one (C1), and after
+/// the wait it compares its own keys with the received keys (C2).
 struct Exchange {
   static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
 
@@ -101,19 +101,19 @@ struct Exchange {
   Cut cut;
   std::uint32_t device;
   std::uint32_t phase;
-  std::uint32_t steps;  ///< with other devices; the last is that of bit piece_bits, the first with the farthest device
-  /// By step bit - piece_bits.
-  wic::Sender senders[kMostDeviceBits];
-  wic::Receiver receivers[kMostDeviceBits];
-  std::uint32_t send_cycles[kMostDeviceBits];
-  std::uint32_t receive_cycles[kMostDeviceBits];
-  std::uint32_t iteration;  ///< of the first step; the others follow
+  std::uint32_t steps;  ///< with other devices; the first is with the farthest device, the last has bit piece_bits
+  // Index of the arrays: bit of the step - piece_bits.
+  wic::Sender senders[kMaxDeviceBits];
+  wic::Receiver receivers[kMaxDeviceBits];
+  std::uint32_t send_cycles[kMaxDeviceBits];
+  std::uint32_t receive_cycles[kMaxDeviceBits];
+  std::uint32_t iteration;  ///< of the first step; the other steps count on
   Record* records;
-  Trouble* trouble;
+  Failure* failure;
   std::uint64_t timeout_ns;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (trouble->stops(thread, iteration)) return;
+    if (failure->stops(thread, iteration)) return;
     const wic::Group group = wic::block_group(thread);
     for (std::uint32_t tag = thread.block(); tag < cut.tags; tag += thread.block_count()) {
       if (!send(thread, group, steps - 1, tag)) return;
@@ -134,19 +134,19 @@ struct Exchange {
 
   WIC_DEVICE std::uint32_t partner(std::uint32_t step) const { return device ^ (1u << step); }
 
-  /// Where key i of a message lies.
+  /// Local index of key i of a message.
   WIC_DEVICE std::uint32_t local(std::uint32_t tag, std::uint32_t i) const {
     const std::uint32_t piece = tag + (i >> layout.piece_bits) * cut.tags;
     return (piece << layout.piece_bits) | (i & (layout.piece_keys() - 1));
   }
 
-  // Gathers the pieces of the message: in the list of all keys they lie as far apart as all devices' messages are wide.
+  // Gathers the pieces of the message. In the list of all keys they are devices * tags pieces apart.
   WIC_DEVICE bool send(const wic::Thread& thread, const wic::Group& group, std::uint32_t step,
                        std::uint32_t tag) const {
     const wic::Cycle cycle{send_cycles[step], iteration_of(step)};
     const wic::Place place = senders[step].place(thread, group, tag, cycle, timeout_ns);
     if (place.data == nullptr) {
-      if (thread.index() == 0) trouble->report(thread, cycle.iteration, partner(step), tag, true);
+      if (thread.index() == 0) failure->report(thread, cycle.iteration, partner(step), tag, true);
       return false;
     }
     auto* const to = reinterpret_cast<Record*>(place.data);
@@ -164,13 +164,13 @@ struct Exchange {
     return true;
   }
 
-  // Keeps the smaller or the greater of each pair; the partner keeps the other.
+  // Keeps the smaller or the greater key of each pair; the partner keeps the other one.
   WIC_DEVICE bool receive(const wic::Thread& thread, const wic::Group& group, std::uint32_t step,
                           std::uint32_t tag) const {
     const wic::Cycle cycle{receive_cycles[step], iteration_of(step)};
     const wic::Message message = receivers[step].receive(thread, group, tag, cycle, timeout_ns);
     if (message.data == nullptr) {
-      if (thread.index() == 0) trouble->report(thread, cycle.iteration, partner(step), tag, false);
+      if (thread.index() == 0) failure->report(thread, cycle.iteration, partner(step), tag, false);
       return false;
     }
     const auto* const theirs = reinterpret_cast<const Record*>(message.data);
@@ -186,7 +186,7 @@ struct Exchange {
     return true;
   }
 
-  // What the phase has left to do within the pieces of a message.
+  // The remaining steps of the phase within the pieces of a message.
   WIC_DEVICE void finish(const wic::Thread& thread, std::uint32_t tag) const {
     auto* const piece = static_cast<Record*>(thread.shared());
     for (std::uint32_t p = tag; p < cut.pieces; p += cut.tags) {

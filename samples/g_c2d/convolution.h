@@ -1,4 +1,4 @@
-// The program: an image on the devices, filtered again and again.
+// The program: an image on the devices that is filtered repeatedly.
 #pragma once
 
 #include <memory>
@@ -16,14 +16,14 @@ class Convolution : public App {
   static wicprof::Result<std::unique_ptr<Convolution>> make(wic::Runtime& runtime, const AppOptions& options) {
     std::unique_ptr<Convolution> program(new Convolution(options));
     const std::uint32_t side = program->side_;
-    if (side < 2 * kReach || side > kMostSide) {
+    if (side < 2 * kReach || side > kMaxSide) {
       return wicprof::bad_input("--size " + std::to_string(side) + ": choose 4 to 65536");
     }
     SlabShape shape;
     shape.name = "c2d";
     shape.units = side;
     shape.unit_words = side;
-    shape.least_units = 2 * kReach;
+    shape.min_units = 2 * kReach;
     shape.max_bytes = kReach * side * static_cast<std::uint32_t>(sizeof(Pixel));
     Filter kernel;
     kernel.width = side;
@@ -42,7 +42,7 @@ class Convolution : public App {
   }
   std::string shape() const override {
     return std::to_string(side_) + " x " + std::to_string(side_) + " pixels in " + std::to_string(bands_->devices()) +
-           " bands, " + std::to_string(filters_) + " filterings a step";
+           " bands, " + std::to_string(filters_) + " filter passes per step";
   }
 
   // For check_by_replay().
@@ -58,7 +58,7 @@ class Convolution : public App {
   Slabs<Filter>& bands() { return *bands_; }
 
  private:
-  static constexpr std::uint32_t kMostSide = 65'536;
+  static constexpr std::uint32_t kMaxSide = 65'536;
 
   explicit Convolution(const AppOptions& options)
       : side_(options.size != 0 ? options.size

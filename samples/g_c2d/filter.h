@@ -1,12 +1,12 @@
 // The filter: every pixel becomes the weighted average of the 5 x 5 pixels around it.
 //
-// The weights are the products of (1, 3, 5, 3, 1) along both axes, 169 together. Beyond the image's edges it goes on
-// mirrored. Pixels are words and the arithmetic is modulo 2^32:
-// - It is exact and its sums may be taken in any order, so that nvcc, g++ and the reference agree in every bit.
-// - 169 is odd and has an inverse modulo 2^32. What is divided by the sum of its weights keeps its total, mirrored
-// edges
-//   included: the sum of all pixels never changes, which is a check for any size and length.
-// - Nothing fades: an average of real numbers would smooth a wrong pixel away, here one changes the total for good.
+// The weights are the products of (1, 3, 5, 3, 1) along both axes; they sum to 169. The image is mirrored at its edges.
+// Pixels are words and the arithmetic is modulo 2^32:
+// - The arithmetic is exact in any order, so nvcc, g++ and the reference agree in every bit.
+// - 169 is odd and has an inverse modulo 2^32. Division by the sum of the weights preserves the total, mirrored edges
+//   included: the sum of all pixels never changes, which is a check for any size and number of passes.
+// - Errors persist: an average of real numbers would smooth out a wrong pixel, but here it changes the total
+//   permanently.
 #pragma once
 
 #include <cstddef>
@@ -26,18 +26,17 @@ static_assert(static_cast<std::uint32_t>(kWeightSum * kInverseOfSum) == 1);
 
 WIC_DEVICE inline Pixel weigh(Pixel a, Pixel b, Pixel c, Pixel d, Pixel e) { return (a + e) + 3 * (b + d) + 5 * c; }
 
-/// Where pixel i lies in a line of n, at least 2, that goes on mirrored; i from -2 to n + 1.
+/// The index of pixel i in a mirrored line of n >= 2 pixels; i from -2 to n + 1.
 WIC_DEVICE inline std::uint32_t mirrored(std::int32_t i, std::uint32_t n) {
   if (i < 0) return static_cast<std::uint32_t>(-1 - i);
   const auto at = static_cast<std::uint32_t>(i);
   return at < n ? at : 2 * n - 1 - at;
 }
 
-/// A band of rows of an image, and the rows beyond it. At least 2 * kReach rows, so that none needs those of both
-/// sides.
+/// A band of rows of an image, and the rows beyond it. Has at least 2 * kReach rows, so that no row needs both sides.
 struct Band {
   const Pixel* own;
-  const Pixel* above;  ///< kReach rows; nullptr: the image ends here, or they are not needed
+  const Pixel* above;  ///< kReach rows; nullptr: the image ends here, or the caller needs no such rows
   const Pixel* below;
   std::uint32_t width;
   std::uint32_t rows;
@@ -52,7 +51,7 @@ struct Band {
   }
 };
 
-/// The five pixels around (x, y) in its row, weighed.
+/// The weighted sum of the five pixels around (x, y) in its row.
 WIC_DEVICE inline Pixel weigh_row(const Band& band, std::uint32_t x, std::int32_t y) {
   const Pixel* const row = band.row(y);
   if (x >= kReach && x + kReach < band.width) {
@@ -62,7 +61,7 @@ WIC_DEVICE inline Pixel weigh_row(const Band& band, std::uint32_t x, std::int32_
   return weigh(at(-2), at(-1), at(0), at(1), at(2));
 }
 
-/// Filters `count` pixels of column x from row y on. Each row is weighed once and used five times.
+/// Filters `count` pixels of column x, starting at row y. Weighs each row once and uses it five times.
 WIC_DEVICE inline void filter_column(const Band& band, Pixel* to, std::uint32_t x, std::uint32_t y,
                                      std::uint32_t count) {
   const auto row = static_cast<std::int32_t>(y);

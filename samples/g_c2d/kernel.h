@@ -1,4 +1,4 @@
-// One filtering of a device's band of rows.
+// One filter pass over a device's band of rows.
 #pragma once
 
 #include "common/slabs.h"
@@ -6,26 +6,27 @@
 
 namespace sample::c2d {
 
-/// A task is a side that there is. Its block sends the band's outermost rows, filters a piece of what needs no other
-/// band (C1), waits for the rows beyond, and filters those that need them (C2). The other blocks do the rest of C1.
+/// A task is an existing side. Its block sends the band's outermost rows, filters a piece of the rows that need no
+/// other band (C1), waits for the rows beyond the border, and filters the rows that need them (C2). The other blocks
+/// filter the rest of C1.
 struct Filter : SlabKernel {
   static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 3;
-  static constexpr std::uint32_t kColumn = 8;  ///< rows that a thread filters in one go
+  static constexpr std::uint32_t kColumn = 8;  ///< rows that a thread filters in one call
 
   std::uint32_t width = 0;
 
   WIC_DEVICE std::uint32_t tasks() const { return side_count(); }
   /// The rows that need no other band.
-  WIC_DEVICE std::uint32_t free_begin() const { return sides[0].there ? kReach : 0; }
+  WIC_DEVICE std::uint32_t free_begin() const { return sides[0].exists ? kReach : 0; }
   WIC_DEVICE std::uint32_t free_rows() const { return units - side_count() * kReach; }
-  /// Pieces of C1, each as wide as a block.
+  /// Pieces of C1, each one block wide.
   WIC_DEVICE std::uint32_t chunks(std::uint32_t threads) const {
     const std::uint32_t items = (free_rows() + kColumn - 1) / kColumn * width;
     return (items + threads - 1) / threads;
   }
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (trouble->stops(thread, iteration)) return;
+    if (failure->stops(thread, iteration)) return;
     const std::uint32_t all = tasks();
     for (std::uint32_t task = thread.block(); task < all; task += thread.block_count()) {
       if (!send(thread, side(task))) return;
@@ -40,15 +41,15 @@ struct Filter : SlabKernel {
 
  private:
   WIC_DEVICE bool send(const wic::Thread& thread, std::uint32_t s) const {
-    const SlabSide& way = sides[s];
+    const SlabSide& link = sides[s];
     const std::uint32_t row = s == 0 ? 0 : units - kReach;
     const std::uint32_t bytes = kReach * width * static_cast<std::uint32_t>(sizeof(Pixel));
     const std::uint64_t offset = std::uint64_t{first_unit + row} * width * sizeof(Pixel);
     const wic::WaitResult wait =
-        way.out.send(thread, wic::block_group(thread), 0, way.out_cycle, from + std::size_t{row} * width, bytes,
-                     timeout_ns, wic::Payload::contiguous(offset, bytes));
+        link.out.send(thread, wic::block_group(thread), 0, link.out_cycle, from + std::size_t{row} * width, bytes,
+                      timeout_ns, wic::Payload::contiguous(offset, bytes));
     if (wait.status == wicprof::WaitStatus::satisfied) return true;
-    if (thread.index() == 0) trouble->report(thread, iteration, way.peer, 0, true);
+    if (thread.index() == 0) failure->report(thread, iteration, link.peer, 0, true);
     return false;
   }
 
@@ -63,11 +64,11 @@ struct Filter : SlabKernel {
   }
 
   WIC_DEVICE bool receive(const wic::Thread& thread, std::uint32_t s) const {
-    const SlabSide& way = sides[s];
+    const SlabSide& link = sides[s];
     const wic::Group group = wic::block_group(thread);
-    const wic::Message message = way.in.receive(thread, group, 0, way.in_cycle, timeout_ns);
+    const wic::Message message = link.in.receive(thread, group, 0, link.in_cycle, timeout_ns);
     if (message.data == nullptr) {
-      if (thread.index() == 0) trouble->report(thread, iteration, way.peer, 0, false);
+      if (thread.index() == 0) failure->report(thread, iteration, link.peer, 0, false);
       return false;
     }
     const auto* const beyond = reinterpret_cast<const Pixel*>(message.data);
@@ -76,7 +77,7 @@ struct Filter : SlabKernel {
       filter_column(band, to, x, s == 0 ? 0 : units - kReach, kReach);
       thread.step();
     }
-    way.in.release(thread, group, 0, way.in_cycle);
+    link.in.release(thread, group, 0, link.in_cycle);
     return true;
   }
 };

@@ -1,4 +1,4 @@
-// The reference: the image as a whole, without bands or messages, filtered along columns first and then along rows.
+// The reference: filters the whole image without bands or messages, first along columns and then along rows.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// A device's kernels: `Refresh` once a step, then for each panel `Exchange` and `MultiplyArrived`.
+// A device's kernels: `Refresh` once per step, then `Exchange` and `MultiplyArrived` per panel.
 #pragma once
 
 #include "common/ranks.h"
@@ -9,9 +9,9 @@
 
 namespace sample::gem {
 
-inline constexpr std::uint32_t kMostPeers = 7;
+inline constexpr std::uint32_t kMaxPeers = 7;
 
-/// Makes the B of the next step: every word becomes three times itself and one.
+/// Computes the B of the next step: every word w becomes 3 w + 1.
 struct Refresh {
   Word* words;
   std::size_t count;
@@ -25,23 +25,23 @@ struct Refresh {
   }
 };
 
-/// The way to another device and back.
+/// The connection to another device.
 struct Peer {
   std::uint32_t device = 0;
   wic::Sender out;
   wic::Receiver in;
   wic::Cycle out_cycle{0}, in_cycle{0};
-  Word* arrived = nullptr;  ///< its panel, in this device's memory
+  Word* arrived = nullptr;  ///< the other device's panel, in this device's memory
 };
 
-/// What both kernels of a panel are given.
+/// Arguments of both kernels of a panel.
 struct PanelWork {
   Panels panels;
   Matrices matrices;
-  Peer peers[kMostPeers];
+  Peer peers[kMaxPeers];
   std::uint32_t device = 0;
   std::uint32_t panel = 0;
-  Trouble* trouble = nullptr;
+  Failure* failure = nullptr;
   std::uint32_t iteration = 0;
 
   WIC_DEVICE std::uint32_t peer_count() const { return panels.devices - 1; }
@@ -50,9 +50,9 @@ struct PanelWork {
   }
 };
 
-/// A task is a tile to and a tile from one other device. Its block sends the one, computes a tile of the product with
-/// the device's own panel (C1), then waits for the other and puts it where MultiplyArrived finds it. The other blocks
-/// do the rest of C1.
+/// A task is one tile to and one tile from another device. Its block sends the tile, computes a tile of the product
+/// with the device's own panel (C1), waits for the other device's tile and stores it for MultiplyArrived. The other
+/// blocks compute the rest of C1.
 struct Exchange {
   static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 1;
 
@@ -63,7 +63,7 @@ struct Exchange {
   WIC_DEVICE std::uint32_t tasks() const { return work.peer_count() * work.panels.tiles; }
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (work.trouble->stops(thread, work.iteration)) return;
+    if (work.failure->stops(thread, work.iteration)) return;
     const std::uint32_t all = tasks();
     for (std::uint32_t task = thread.block(); task < all; task += thread.block_count()) {
       if (!send(thread, work.peers[task / work.panels.tiles], task % work.panels.tiles)) return;
@@ -90,7 +90,7 @@ struct Exchange {
         thread, wic::block_group(thread), tag, peer.out_cycle, b + std::size_t{row - p.band_begin(work.device)} * p.n,
         bytes, timeout_ns, wic::Payload::contiguous(std::uint64_t{row} * p.n * sizeof(Word), bytes));
     if (wait.status == wicprof::WaitStatus::satisfied) return true;
-    if (thread.index() == 0) work.trouble->report(thread, work.iteration, peer.device, tag, true);
+    if (thread.index() == 0) work.failure->report(thread, work.iteration, peer.device, tag, true);
     return false;
   }
 
@@ -99,7 +99,7 @@ struct Exchange {
     const wic::Group group = wic::block_group(thread);
     const wic::Message message = peer.in.receive(thread, group, tag, peer.in_cycle, timeout_ns);
     if (message.data == nullptr) {
-      if (thread.index() == 0) work.trouble->report(thread, work.iteration, peer.device, tag, false);
+      if (thread.index() == 0) work.failure->report(thread, work.iteration, peer.device, tag, false);
       return false;
     }
     const std::uint32_t row = p.tile_begin(peer.device, work.panel, tag) - p.panel_begin(peer.device, work.panel);
@@ -110,20 +110,20 @@ struct Exchange {
   }
 };
 
-/// The product with the panels that came (C2).
+/// The product with the received panels (C2).
 struct MultiplyArrived {
   static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 1;
 
   PanelWork work;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (work.trouble->stops(thread, work.iteration + 1)) return;
+    if (work.failure->stops(thread, work.iteration + 1)) return;
     deal_chunks(thread, 0, work.chunks(thread.block_size()), [&](std::uint32_t tile) {
       for (std::uint32_t i = 0; i < work.peer_count(); ++i) {
         const Peer& peer = work.peers[i];
-        const Factor came{{peer.arrived, work.panels.panel_rows(peer.device, work.panel)},
-                          work.panels.panel_begin(peer.device, work.panel)};
-        multiply_tile(thread, work.matrices, tile, came);
+        const Factor arrived{{peer.arrived, work.panels.panel_rows(peer.device, work.panel)},
+                             work.panels.panel_begin(peer.device, work.panel)};
+        multiply_tile(thread, work.matrices, tile, arrived);
       }
     });
   }

@@ -1,7 +1,7 @@
 // The product of one tile of C, by a block of any size.
 //
-// Numbers are words and the arithmetic is modulo 2^32, so that the sums may be taken in any order and every compiler
-// agrees in every bit.
+// Numbers are words and the arithmetic is modulo 2^32, so the order of summation does not matter and all compilers
+// agree in every bit.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace sample::gem {
 
 using Word = std::uint32_t;
 
-/// Rows of a matrix that lie one after another, `columns` words each.
+/// Consecutive rows of a matrix.
 struct Rows {
   const Word* words = nullptr;
   std::uint32_t count = 0;
@@ -22,11 +22,11 @@ struct Rows {
 /// C += A[:, first .. first + rows.count - 1] * rows, where A has `inner` columns.
 struct Factor {
   Rows rows;                ///< of B
-  std::uint32_t first = 0;  ///< which row of B the first one is: that column of A
+  std::uint32_t first = 0;  ///< index of rows' first row in B; also the first column of A
 };
 
-/// A tile has half as many rows as a block threads, and 64 columns; each thread has 8 x 4 words of it. Columns of A and
-/// rows of B come by `kDepth` at a time through shared memory.
+/// A tile has half as many rows as a block has threads, and 64 columns; each thread computes 8 x 4 words. Columns of A
+/// and rows of B pass through shared memory, `kDepth` at a time.
 struct Tiling {
   static constexpr std::uint32_t kColumns = 64, kDepth = 16;
   static constexpr std::uint32_t kThreadRows = 8, kThreadColumns = 4;
@@ -35,7 +35,7 @@ struct Tiling {
   WIC_DEVICE static constexpr std::uint32_t rows(std::uint32_t threads) {
     return threads / kThreadsAcross * kThreadRows;
   }
-  /// From one column of A to the next in shared memory: 16-byte aligned, and not all in the same banks.
+  /// Distance between columns of A in shared memory: 16-byte aligned, with padding against bank conflicts.
   WIC_DEVICE static constexpr std::uint32_t column_stride(std::uint32_t threads) { return rows(threads) + 4; }
   static constexpr std::uint32_t shared_bytes(std::uint32_t threads) {
     return kDepth * (column_stride(threads) + kColumns) * static_cast<std::uint32_t>(sizeof(Word));
@@ -46,7 +46,7 @@ struct Tiling {
   }
 };
 
-/// What a product works on: C has `rows` rows and, like A and B, n columns; A has as many rows as C.
+/// The operands of a product: A and C have `rows` rows; A, B and C have n columns.
 struct Matrices {
   const Word* a = nullptr;
   Word* c = nullptr;
@@ -73,7 +73,7 @@ WIC_DEVICE inline void multiply_tile(const wic::Thread& thread, const Matrices& 
 
   Word sum[kDown][kAcross] = {};
   for (std::uint32_t begin = 0; begin < factor.rows.count; begin += Tiling::kDepth) {
-    thread.sync_block();  // what was there has been used
+    thread.sync_block();  // all threads have finished with the previous contents
     for (std::uint32_t i = thread.index(); i < Tiling::kDepth * tile_rows; i += threads) {
       const std::uint32_t row = i / Tiling::kDepth, k = i % Tiling::kDepth;
       const bool inside = first_row + row < m.rows && begin + k < factor.rows.count;

@@ -1,4 +1,4 @@
-// The program: three matrices in bands on the devices.
+// The program: three matrices, split into bands over the devices.
 #pragma once
 
 #include <cstring>
@@ -62,10 +62,10 @@ class BlockedProduct : public App {
   std::string shape() const override {
     const std::string n = std::to_string(panels_.n);
     return n + " x " + n + " words in " + std::to_string(panels_.devices) + " bands, " +
-           std::to_string(panels_.panels) + " panels of " + std::to_string(panels_.tiles) + " messages a step";
+           std::to_string(panels_.panels) + " panels of " + std::to_string(panels_.tiles) + " messages per step";
   }
 
-  /// C, of all devices.
+  /// The whole matrix C, gathered from all devices.
   wicprof::Result<Words> gather() {
     Words c(std::size_t{panels_.n} * panels_.n);
     for (std::uint32_t d = 0; d < panels_.devices; ++d) {
@@ -77,12 +77,13 @@ class BlockedProduct : public App {
     return c;
   }
 
-  /// A device's band of B, in its memory: for tests.
+  /// A device's band of B, in device memory; for tests.
   const wic::Array<Word>& band_of_b(std::uint32_t device) const { return ranks_[device].b; }
 
  private:
-  static constexpr std::uint64_t kRepeated = std::uint64_t{1} << 29;  ///< products that the reference repeats: a second
-  static constexpr std::uint32_t kMostSide = 16'384;
+  static constexpr std::uint64_t kRepeated =
+      std::uint64_t{1} << 29;  ///< multiplications that the reference repeats in full: about a second
+  static constexpr std::uint32_t kMaxSide = 16'384;
 
   struct Rank {
     wic::Array<Word> a, b, c, arrived;
@@ -92,24 +93,24 @@ class BlockedProduct : public App {
 
   BlockedProduct(wic::Runtime& runtime, const AppOptions& options)
       : runtime_(runtime), options_(options), name_(options.prefix + "gem") {
-    const auto or_else = [&](const char* name, std::uint32_t on_gpu, std::uint32_t else_) {
+    const auto option_or = [&](const char* name, std::uint32_t on_gpu, std::uint32_t on_cpu) {
       const std::uint32_t given = options.number(name);
-      return given != 0 ? given : options.on_gpu ? on_gpu : else_;
+      return given != 0 ? given : options.on_gpu ? on_gpu : on_cpu;
     };
     panels_.n = options.size != 0 ? options.size : options.on_gpu ? 4096 : 128;
     panels_.devices = static_cast<std::uint32_t>(runtime.device_count());
-    panels_.panels = or_else("panels", 8, 4);
-    panels_.tiles = or_else("tiles", 32, 4);
+    panels_.panels = option_or("panels", 8, 4);
+    panels_.tiles = option_or("tiles", 32, 4);
   }
 
   wicprof::Result<> check_sizes() const {
-    if (panels_.devices > kMostPeers + 1) {
-      return wicprof::bad_input(std::to_string(panels_.devices) + " devices; g_gem is made for 8 at most");
+    if (panels_.devices > kMaxPeers + 1) {
+      return wicprof::bad_input(std::to_string(panels_.devices) + " devices; g_gem supports at most 8");
     }
-    if (panels_.n > kMostSide) return wicprof::bad_input("--size goes up to " + std::to_string(kMostSide));
+    if (panels_.n > kMaxSide) return wicprof::bad_input("--size goes up to " + std::to_string(kMaxSide));
     const std::uint32_t rows = panels_.n / panels_.devices;
     if (rows < panels_.panels * panels_.tiles) {
-      return wicprof::bad_input(std::to_string(rows) + " rows a device are fewer than " +
+      return wicprof::bad_input(std::to_string(rows) + " rows per device are fewer than " +
                                 std::to_string(panels_.panels) + " panels of " + std::to_string(panels_.tiles) +
                                 " messages; raise --size, or lower --panels or --tiles");
     }
@@ -160,7 +161,7 @@ class BlockedProduct : public App {
     work.panels = panels_;
     work.matrices = {rank.a.data(), rank.c.data(), panels_.band_rows(d), panels_.n};
     work.device = d;
-    work.trouble = queue->trouble();
+    work.failure = queue->failure();
     for (std::uint32_t i = 0; i < work.peer_count(); ++i) {
       work.peers[i].device = peer_of(d, i);
       work.peers[i].arrived = rank.arrived.data() + i * panel_words;
@@ -234,10 +235,10 @@ class BlockedProduct : public App {
   Panels panels_;
   std::uint32_t steps_ = 0;
   std::uint32_t iteration_ = 0;
-  std::vector<std::unique_ptr<Lane>> lanes_;  // from * devices + to
+  std::vector<std::unique_ptr<Lane>> lanes_;  // index: from * devices + to
   std::vector<Rank> ranks_;
   wic::Array<Word> staging_;
-  std::vector<RankQueue> queues_;  // last: their work must be over before the memory goes
+  std::vector<RankQueue> queues_;  // last: destroyed first, so their work ends before the memory is freed
 };
 
 }  // namespace sample::gem

@@ -1,7 +1,7 @@
-// The reference: the product of whole matrices in a row, and two checks of it that cost less.
+// The reference: a sequential product of whole matrices, and two cheaper checks.
 //
-// In step s (from 1 on) the program adds A * B(s) to C, where B(s) = 3 B(s - 1) + 1, word by word. So after s steps C =
-// A * S(s), S(s) being the sum of B(1) to B(s), which is as easily had as one of them.
+// In step s (from 1 on) the program adds A * B(s) to C, where B(s) = 3 B(s - 1) + 1, word by word. After s steps C = A
+// * S(s), where S(s) is the sum of B(1) to B(s), which has a closed form.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace sample::gem {
 
-/// n x n numbers, as good as random; `which` tells matrices apart.
+/// n x n pseudorandom words; `which` selects the matrix.
 inline Words matrix_of(std::uint32_t n, std::uint32_t which) {
   Words matrix(std::size_t{n} * n);
   const std::uint64_t base = std::uint64_t{which} << 40;
@@ -20,7 +20,7 @@ inline Words matrix_of(std::uint32_t n, std::uint32_t which) {
   return matrix;
 }
 
-/// S(steps), of B(0).
+/// S(steps), computed from `b` = B(0).
 inline Words sum_of_steps(Words b, std::uint32_t steps) {
   std::uint32_t power = 1, addend = 0, powers = 0, addends = 0;  // B(s) = power * B(0) + addend
   for (std::uint32_t s = 0; s < steps; ++s) {
@@ -35,7 +35,7 @@ inline Words sum_of_steps(Words b, std::uint32_t steps) {
 
 class Product {
  public:
-  /// Of n x n matrices.
+  /// `a`, `b`: n x n matrices.
   Product(std::uint32_t n, Words a, Words b) : n_(n), a_(std::move(a)), b_(std::move(b)) {}
 
   Words row(std::uint32_t i) const {
@@ -72,8 +72,8 @@ class Product {
     return wicprof::ok();
   }
 
-  /// Freivalds' check: C x = A (B x) for random vectors x. A wrong row is missed with probability 2^-32 a vector, or up
-  /// to 1/2 where all its errors are multiples of 2^31; what it finds is repeated and named.
+  /// Freivalds' check: C x = A (B x) for random vectors x. Per vector, a wrong row escapes with probability 2^-32, or
+  /// up to 1/2 if all its errors are multiples of 2^31. A detected row is recomputed to name the wrong column.
   wicprof::Result<> check_by_vectors(const Words& c) const {
     for (std::uint32_t v = 0; v < kVectors; ++v) {
       Words x(n_);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/lane.h"
-#include "common/room.h"
 #include "common/transfer.h"
+#include "common/waiting_blocks.h"
 #include "g_kmn/check.h"
 #include "g_kmn/kernels.h"
 #include "wic/launch.h"
@@ -21,11 +21,11 @@ using wicprof::Result;
 
 constexpr std::uint64_t kSeed = 0x6b6d6e;
 
-/// A device that clusters what comes: its own start, its own clusters.
+/// A device that clusters the stream, with its own initial centroids.
 struct Consumer {
   wic::Device* device = nullptr;
   std::unique_ptr<Lane> lane;
-  std::array<std::uint32_t, 2> cycles{};  ///< that each way of the lane has carried
+  std::array<std::uint32_t, 2> cycles{};  ///< used so far, per way of waiting
   wic::Array<Point> centroids;
   wic::Array<std::uint64_t> sums;
   wic::Array<std::uint8_t> labels;
@@ -55,7 +55,7 @@ class KMeans final : public App {
   Result<> open(const AppOptions& options);
   Result<> choose_shapes(const AppOptions& options);
   Result<> open_consumer(std::size_t c, const AppOptions& options);
-  Result<Round> last_round(std::size_t c) const;  // of consumer c
+  Result<Round> last_round(std::size_t c) const;  // of consumer `c`
 
   wic::Runtime& runtime_;
   const std::uint64_t timeout_ns_;
@@ -64,8 +64,9 @@ class KMeans final : public App {
   std::uint32_t rounds_ = 0;
   wic::LaunchShape produce_shape_, consume_shape_;
   std::string name_;
-  std::vector<Consumer> consumers_;  // those on devices 1, 2, ...
-  std::vector<RankQueue> queues_;    // of all devices; last: their work must be over before the memory goes
+  std::vector<Consumer> consumers_;  // on devices 1, 2, ...
+  std::vector<RankQueue>
+      queues_;  // one per device; last: destroyed first, so their work ends before the memory is freed
 };
 
 Result<std::unique_ptr<App>> KMeans::make(wic::Runtime& runtime, const AppOptions& options) {
@@ -75,8 +76,8 @@ Result<std::unique_ptr<App>> KMeans::make(wic::Runtime& runtime, const AppOption
 }
 
 Result<> KMeans::open(const AppOptions& options) {
-  if (runtime_.device_count() > kMostConsumers + 1) {
-    return wicprof::bad_input("g_kmn streams to " + std::to_string(kMostConsumers) + " devices at most");
+  if (runtime_.device_count() > kMaxConsumers + 1) {
+    return wicprof::bad_input("g_kmn streams to " + std::to_string(kMaxConsumers) + " devices at most");
   }
   clusters_ = options.number("clusters");
   cut_.points = options.size != 0 ? options.size : options.on_gpu ? 1u << 23 : 1024;
@@ -94,27 +95,26 @@ Result<> KMeans::open(const AppOptions& options) {
   return wicprof::ok();
 }
 
-// As many blocks wait as there are tags, but for those that the devices cannot hold at once: then a block has several.
+// One block waits per tag. If the devices cannot hold that many blocks at once, a block handles several tags.
 Result<> KMeans::choose_shapes(const AppOptions& options) {
   const std::uint32_t threads = options.block_size != 0 ? options.block_size : options.on_gpu ? 256 : 64;
   consume_shape_ = {1, threads, Clusters{clusters_, nullptr, nullptr, nullptr}.shared_bytes(), true};
   produce_shape_ = {1, threads, 0, true};
   std::uint32_t most = ~0u;
   for (std::size_t d = 1; d < runtime_.device_count(); ++d) {
-    const auto fits = fair_blocks(runtime_, runtime_.device(d), consume_shape_, wic::kernel_ref(Consume{}));
+    const auto fits = max_waiting_blocks(runtime_, runtime_.device(d), consume_shape_, wic::kernel_ref(Consume{}));
     if (!fits) return fits.error();
     most = std::min(most, *fits);
   }
-  const auto producers = fair_blocks(runtime_, runtime_.device(0), produce_shape_, wic::kernel_ref(Produce{}));
+  const auto producers = max_waiting_blocks(runtime_, runtime_.device(0), produce_shape_, wic::kernel_ref(Produce{}));
   if (!producers) return producers.error();
-  // Few points are cut finer: a round of a single tile would be no stream, and there would be nothing to do while a
-  // part is on its way.
+  // Cut few points into smaller parts: a round with a single tile would not stream and would leave no work to overlap.
   const auto fine =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(cut_.points / (std::uint64_t{8} * most), 2 * threads));
   const std::uint32_t standard_part = options.on_gpu ? std::max(fine, wic::kWarpSize) : threads;
   cut_.part = options.number("part") != 0 ? options.number("part") : standard_part;
   const std::uint64_t parts = (cut_.points + cut_.part - 1) / cut_.part;
-  // On the CPU device a few are enough.
+  // A few blocks suffice on the CPU device.
   const std::uint32_t standard = options.on_gpu ? most : std::min(most, 4u);
   cut_.tags =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(options.blocks != 0 ? options.blocks : standard, parts));
@@ -142,7 +142,7 @@ Result<> KMeans::open_consumer(std::size_t c, const AppOptions& options) {
   if (!sums) return sums.error();
   auto labels = wic::Array<std::uint8_t>::make(device, std::size_t{cut_.tags} * cut_.part, wic::Memory::device);
   if (!labels) return labels.error();
-  // Round 0 has gathered nothing, so round 1 begins with its centroids.
+  // Round 0 has no points, so round 1 starts with round 0's centroids.
   const auto first = first_centroids(kSeed, cut_.points, clusters_, static_cast<std::uint32_t>(c));
   if (auto r = upload<Point>(device, queues_[c + 1].stream(), *centroids, first); !r) return r;
   consumer.lane = *std::move(lane);
@@ -151,7 +151,7 @@ Result<> KMeans::open_consumer(std::size_t c, const AppOptions& options) {
   consumer.labels = *std::move(labels);
   consumer.kernel.cut = cut_;
   consumer.kernel.clusters = {clusters_, consumer.centroids.data(), consumer.sums.data(), consumer.labels.data()};
-  consumer.kernel.trouble = queues_[c + 1].trouble();
+  consumer.kernel.failure = queues_[c + 1].failure();
   consumer.kernel.timeout_ns = timeout_ns_;
   return wicprof::ok();
 }
@@ -161,12 +161,12 @@ Result<> KMeans::step(std::uint32_t step) {
   produce.cut = cut_;
   produce.seed = kSeed;
   produce.consumers = static_cast<std::uint32_t>(consumers_.size());
-  produce.trouble = queues_[0].trouble();
+  produce.failure = queues_[0].failure();
   produce.timeout_ns = timeout_ns_;
   const std::uint32_t tiles = cut_.tiles();
   for (std::size_t c = 0; c < consumers_.size(); ++c) {
     Consumer& consumer = consumers_[c];
-    // A round keeps to the way that it begins with.
+    // A round keeps the way of waiting that it starts with.
     const Lane::Turn turn = consumer.lane->turn(step);
     const Numbers numbers{consumer.cycles[turn.way_index] + 1, (step - 1) * tiles + 1};
     consumer.cycles[turn.way_index] += tiles;
@@ -200,7 +200,7 @@ Result<> KMeans::check() {
   for (std::size_t c = 0; c < consumers_.size(); ++c) {
     const auto round = last_round(c);
     if (!round) return round.error();
-    const auto share = kMostCheckWork / static_cast<double>(consumers_.size());
+    const auto share = kMaxCheckWork / static_cast<double>(consumers_.size());
     if (Result<> right = reference.compare(*round, rounds_, static_cast<std::uint32_t>(c), share); !right) return right;
   }
   return wicprof::ok();
@@ -210,17 +210,18 @@ Result<> KMeans::check() {
 }  // namespace kmn
 
 const AppInfo& g_kmn_info() {
-  static const AppInfo info{"g_kmn",
-                            "k-means: the first device streams points to the others, which cluster them",
-                            "points (default: 1024, on GPUs 2^23)",
-                            "simt:2",
-                            2,
-                            {{"clusters", "clusters that are looked for", "16", 1, kmn::kMostClusters},
-                             {"part",
-                              "points of a message; 0 = as many as a block has threads, on GPUs twice as many, but "
-                              "fewer where a round would have less than eight tiles",
-                              "0", 0, 1u << 16}},
-                            &kmn::KMeans::make};
+  static const AppInfo info{
+      "g_kmn",
+      "k-means: the first device streams points to the others, which cluster them",
+      "points (default: 1024, on GPUs 2^23)",
+      "simt:2",
+      2,
+      {{"clusters", "number of clusters", "16", 1, kmn::kMaxClusters},
+       {"part",
+        "points per message; 0 = threads per block, on GPUs twice as many, but fewer if a round would have less than "
+        "eight tiles",
+        "0", 0, 1u << 16}},
+      &kmn::KMeans::make};
   return info;
 }
 

@@ -1,4 +1,4 @@
-// Compares a round of the devices with the sequential k-means.
+// Compares a round of the devices with sequential k-means.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace sample::kmn {
 
-/// Multiplications that the check of a run may take: some seconds.
-inline constexpr double kMostCheckWork = 1e10;
+/// Limit on multiplications per check, so that a check takes seconds.
+inline constexpr double kMaxCheckWork = 1e10;
 
 struct Sequential {
   std::uint64_t seed;
@@ -20,7 +20,7 @@ struct Sequential {
 
   double work_of_round() const { return static_cast<double>(points) * clusters * kDims; }
 
-  /// Threads share the points; integer sums do not depend on how.
+  /// Splits the points among threads; integer sums do not depend on the split.
   Round gather_all(const std::vector<Point>& centroids) const {
     const std::uint64_t workers = points < 100'000 ? 1 : std::max(1u, std::thread::hardware_concurrency());
     std::vector<Round> parts(workers);
@@ -31,37 +31,37 @@ struct Sequential {
         parts[w] = gather(centroids, end - begin, [&](std::uint64_t i) { return make_point(seed, begin + i); });
       });
     }
-    for (std::thread& member : team) member.join();
+    for (std::thread& worker : team) worker.join();
     for (std::uint64_t w = 1; w < workers; ++w) {
       for (std::size_t i = 0; i < parts[0].sums.size(); ++i) parts[0].sums[i] += parts[w].sums[i];
     }
     return std::move(parts[0]);
   }
 
-  /// Round `rounds` from the first centroids on, if that takes no more than `most_work`; once a round changes nothing,
-  /// all that follow are the same. Empty: it would take more.
-  std::vector<Round> replay(std::uint32_t rounds, std::uint32_t start, double most_work) const {
+  /// Computes round `rounds` from the first centroids. Stops early at a round that changes nothing, because all later
+  /// rounds are equal. Empty if that would take more than `max_work` multiplications.
+  std::vector<Round> replay(std::uint32_t rounds, std::uint32_t start, double max_work) const {
     Round round = gather_all(first_centroids(seed, points, clusters, start));
     double work = work_of_round();
     for (std::uint32_t r = 2; r <= rounds; ++r) {
       std::vector<Point> next = next_centroids(round);
       if (next == round.centroids) break;
       work += work_of_round();
-      if (work > most_work) return {};
+      if (work > max_work) return {};
       round = gather_all(next);
     }
     return {std::move(round)};
   }
 
-  /// All rounds are repeated if that is affordable; else the last one, from the centroids that it began with.
-  wicprof::Result<> compare(const Round& found, std::uint32_t rounds, std::uint32_t start, double most_work) const {
-    std::vector<Round> expected = replay(rounds, start, most_work);
+  /// Repeats all rounds if `max_work` allows, otherwise only the last round from its own centroids.
+  wicprof::Result<> compare(const Round& found, std::uint32_t rounds, std::uint32_t start, double max_work) const {
+    std::vector<Round> expected = replay(rounds, start, max_work);
     const std::string which = "round " + std::to_string(rounds) + ", start " + std::to_string(start + 1) + ": ";
     if (expected.empty()) expected.push_back(gather_all(found.centroids));
     for (std::uint32_t k = 0; k < clusters; ++k) {
       const std::string cluster = which + "cluster " + std::to_string(k);
       if (!(found.centroids[k] == expected[0].centroids[k]))
-        return wicprof::failed(cluster + " began at another centroid");
+        return wicprof::failed(cluster + " started from a wrong centroid");
       for (std::uint32_t d = 0; d < kSumsOfCluster; ++d) {
         const std::size_t at = std::size_t{k} * kSumsOfCluster + d;
         if (found.sums[at] == expected[0].sums[at]) continue;

@@ -1,5 +1,5 @@
-// A round of k-means: `Produce` on the first device makes the points and streams them, `Consume` on another takes them
-// in.
+// A round of k-means: `Produce` on the first device generates points and streams them, `Consume` on the other devices
+// clusters them.
 #pragma once
 
 #include "common/ranks.h"
@@ -9,10 +9,10 @@
 
 namespace sample::kmn {
 
-inline constexpr std::uint32_t kMostConsumers = 7;
-inline constexpr std::uint32_t kMostClusters = 256;  ///< a label is a byte
+inline constexpr std::uint32_t kMaxConsumers = 7;
+inline constexpr std::uint32_t kMaxClusters = 256;  ///< a label is one byte
 
-/// How the points are cut: a tile has a part for each tag, a part is a message of `part` points.
+/// The division of the points: a tile has one part per tag; a part is a message of `part` points.
 struct Cut {
   std::uint64_t points = 0;
   std::uint32_t part = 0;
@@ -25,7 +25,7 @@ struct Cut {
   WIC_DEVICE std::uint64_t first(std::uint32_t tile, std::uint32_t tag) const {
     return (std::uint64_t{tile} * tags + tag) * part;
   }
-  /// Points of a message: fewer, or none, behind the last.
+  /// Points in a message; fewer, or none, at the end.
   WIC_DEVICE std::uint32_t count(std::uint32_t tile, std::uint32_t tag) const {
     const std::uint64_t begin = first(tile, tag);
     if (begin >= points) return 0;
@@ -33,7 +33,7 @@ struct Cut {
   }
 };
 
-/// What numbers a round's messages: those of its tile 0 and its program-wide iteration; the others follow.
+/// The channel cycle and program-wide iteration of a round's tile 0; the other tiles count on from there.
 struct Numbers {
   std::uint32_t cycle = 0, iteration = 0;
   WIC_DEVICE wic::Cycle of(std::uint32_t tile) const { return {cycle + tile, iteration + tile}; }
@@ -45,13 +45,13 @@ struct Produce {
   Cut cut;
   std::uint64_t seed;
   std::uint32_t consumers;
-  wic::Sender senders[kMostConsumers];
-  Numbers numbers[kMostConsumers];
-  Trouble* trouble;
+  wic::Sender senders[kMaxConsumers];
+  Numbers numbers[kMaxConsumers];
+  Failure* failure;
   std::uint64_t timeout_ns;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (trouble->stops(thread, numbers[0].iteration)) return;
+    if (failure->stops(thread, numbers[0].iteration)) return;
     const wic::Group group = wic::block_group(thread);
     for (std::uint32_t tile = 0; tile < cut.tiles(); ++tile) {
       for (std::uint32_t tag = thread.block(); tag < cut.tags; tag += thread.block_count()) {
@@ -68,7 +68,7 @@ struct Produce {
     const wic::Cycle cycle = numbers[c].of(tile);
     const wic::Place place = senders[c].place(thread, group, tag, cycle, timeout_ns);
     if (place.data == nullptr) {
-      if (thread.index() == 0) trouble->report(thread, cycle.iteration, c + 1, tag, true);
+      if (thread.index() == 0) failure->report(thread, cycle.iteration, c + 1, tag, true);
       return false;
     }
     auto* const to = reinterpret_cast<Point*>(place.data);
@@ -84,51 +84,51 @@ struct Produce {
   }
 };
 
-/// What a consumer keeps, in its memory. Rounds count from 1 on.
+/// A consumer's clusters, in device memory. Rounds count from 1.
 struct Clusters {
-  std::uint32_t count;   ///< 1 to kMostClusters
-  Point* centroids;      ///< those used in odd and in even rounds
-  std::uint64_t* sums;   ///< of three rounds: the last one's are read, this one's gathered, the next one's set to zero
-  std::uint8_t* labels;  ///< of the parts that came last, one part a tag
+  std::uint32_t count;   ///< 1 to kMaxClusters
+  Point* centroids;      ///< two sets, for even and odd rounds
+  std::uint64_t* sums;   ///< three sets: read (last round), being added to (this round), being zeroed (next round)
+  std::uint8_t* labels;  ///< of the last received part of each tag
 
   WIC_DEVICE std::uint32_t values() const { return count * kSumsOfCluster; }
   WIC_DEVICE std::uint64_t* sums_of(std::uint32_t round) const { return sums + std::size_t{round % 3} * values(); }
   WIC_DEVICE Point* centroids_of(std::uint32_t round) const { return centroids + std::size_t{round & 1} * count; }
-  /// Of a block: the centroids, and the sums of 32 bits.
+  /// Per block: the centroids and 32-bit sums.
   WIC_DEVICE std::uint32_t shared_bytes() const {
     return count * static_cast<std::uint32_t>(sizeof(Point)) +
            values() * static_cast<std::uint32_t>(sizeof(std::uint32_t));
   }
 };
 
-/// Before a block waits for a part it adds up the one before (C1), and at the round's beginning it computes the
-/// centroids; when the part is there it assigns the points to them (C2).
+/// A block first computes the centroids. Before it waits for a part it adds up the previous part (C1); after the wait
+/// it assigns the part's points to centroids (C2).
 struct Consume {
   static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
-  /// A block's sums of 32 bits hold the coordinates of so many points.
-  static constexpr std::uint32_t kMostGathered = 0xffffffffu / kMostCoordinate;
+  /// A block's 32-bit sums cannot overflow up to this many points.
+  static constexpr std::uint32_t kMaxGathered = 0xffffffffu / kMaxCoordinate;
 
   Cut cut;
   wic::Receiver receiver;
   Numbers numbers;
   Clusters clusters;
   std::uint32_t round;
-  Trouble* trouble;
+  Failure* failure;
   std::uint64_t timeout_ns;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (trouble->stops(thread, numbers.iteration)) return;
+    if (failure->stops(thread, numbers.iteration)) return;
     const wic::Group group = wic::block_group(thread);
     auto* const centroids = static_cast<Point*>(thread.shared());
     auto* const gathered = reinterpret_cast<std::uint32_t*>(centroids + clusters.count);
     begin_round(thread, centroids, gathered);
-    std::uint32_t points = 0;  // since the sums were last handed over
+    std::uint32_t points = 0;  // since the last hand_over()
     for (std::uint32_t tile = 0; tile <= cut.tiles(); ++tile) {
       for (std::uint32_t tag = thread.block(); tag < cut.tags; tag += thread.block_count()) {
         if (tile > 0) {
           points += cut.count(tile - 1, tag);
           add_up(thread, group, tile - 1, tag, gathered);
-          if (points > kMostGathered - cut.part) {
+          if (points > kMaxGathered - cut.part) {
             hand_over(thread, gathered);
             points = 0;
           }
@@ -163,7 +163,7 @@ struct Consume {
     const wic::Cycle cycle = numbers.of(tile);
     const wic::Message message = receiver.receive(thread, group, tag, cycle, timeout_ns);
     if (message.data == nullptr) {
-      if (thread.index() == 0) trouble->report(thread, cycle.iteration, 0, tag, false);
+      if (thread.index() == 0) failure->report(thread, cycle.iteration, 0, tag, false);
       return false;
     }
     const auto* const points = reinterpret_cast<const Point*>(message.data);
@@ -176,13 +176,13 @@ struct Consume {
     return true;
   }
 
-  // The part stays where it came until it has been added up.
+  // The part stays in its message buffer until it has been added up.
   WIC_DEVICE void add_up(const wic::Thread& thread, const wic::Group& group, std::uint32_t tile, std::uint32_t tag,
                          std::uint32_t* gathered) const {
     const wic::Cycle cycle = numbers.of(tile);
     const wic::Message message = receiver.message({wicprof::WaitStatus::satisfied, 0}, tag, cycle);
     const auto* const points = reinterpret_cast<const Point*>(message.data);
-    // A thread a coordinate: neighbours add to different words.
+    // One thread per coordinate: neighbouring threads add to different words.
     const std::uint32_t values = message.bytes / static_cast<std::uint32_t>(sizeof(std::uint16_t));
     for (std::uint32_t i = thread.index(); i < values; i += thread.block_size()) {
       const std::uint32_t d = i % kDims;

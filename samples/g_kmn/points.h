@@ -1,31 +1,24 @@
-// The points: drawn from a seeded mixture, each by its number alone, so that any thread can make any of them.
+// The points: drawn from a seeded mixture, each from its number alone, so that any thread can generate any point.
 #pragma once
 
 #include <cstdint>
 
+#include "common/mix.h"
 #include "wic/platform.h"
 
 namespace sample::kmn {
 
 inline constexpr std::uint32_t kDims = 16;
-inline constexpr std::uint32_t kMostCoordinate = 4095;
-inline constexpr std::uint32_t kSources = 24;  ///< bumps of the mixture; not the number of clusters that are looked for
+inline constexpr std::uint32_t kMaxCoordinate = 4095;
+inline constexpr std::uint32_t kSources = 24;  ///< components of the mixture; independent of --clusters
 
-/// Coordinates are 12-bit fixed-point numbers: squared distances fit 32 bits, sums are exact in any order.
+/// Coordinates are 12-bit integers: squared distances fit 32 bits, and sums are exact in any order.
 struct alignas(16) Point {
   std::uint16_t at[kDims];
 };
-static_assert(kDims * kMostCoordinate * kMostCoordinate < 0xffffffffu);
+static_assert(kDims * kMaxCoordinate * kMaxCoordinate < 0xffffffffu);
 
-/// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
-WIC_DEVICE constexpr std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-/// A reading: the middle of one bump plus noise, the sum of four bytes, so bell-shaped.
+/// A point: the centre of one component plus bell-shaped noise, the sum of four random bytes.
 WIC_DEVICE constexpr Point make_point(std::uint64_t seed, std::uint64_t number) {
   const std::uint64_t source = mix(seed ^ mix(number)) % kSources;
   Point point{};
@@ -35,7 +28,7 @@ WIC_DEVICE constexpr Point make_point(std::uint64_t seed, std::uint64_t number) 
     std::int32_t sum = -510;
     for (std::uint32_t b = 0; b < 4; ++b) sum += static_cast<std::int32_t>((noise >> (8 * b)) & 0xff);
     const std::int32_t value = middle + sum;
-    const auto most = static_cast<std::int32_t>(kMostCoordinate);
+    const auto most = static_cast<std::int32_t>(kMaxCoordinate);
     point.at[d] = static_cast<std::uint16_t>(value < 0 ? 0 : value > most ? most : value);
   }
   return point;
@@ -50,12 +43,12 @@ WIC_DEVICE constexpr std::uint32_t squared_distance(const Point& a, const Point&
   return sum;
 }
 
-/// The nearest of `count` centroids; the first of several.
+/// Index of the nearest of `count` centroids; the lowest index if several are equally near.
 WIC_DEVICE constexpr std::uint32_t nearest(const Point& point, const Point* centroids, std::uint32_t count) {
   std::uint32_t best = 0;
   std::uint32_t least = 0xffffffffu;
   for (std::uint32_t k = 0; k < count; ++k) {
-    const Point centroid = centroids[k];  // as a whole: two loads on a GPU rather than one a coordinate
+    const Point centroid = centroids[k];  // copied as a whole: two loads on a GPU rather than one per coordinate
     const std::uint32_t distance = squared_distance(point, centroid);
     if (distance < least) {
       least = distance;
@@ -65,10 +58,10 @@ WIC_DEVICE constexpr std::uint32_t nearest(const Point& point, const Point* cent
   return best;
 }
 
-/// What a cluster has gathered in a round: the sums of its points' coordinates, and how many they are.
+/// Sums per cluster and round: one per coordinate, and the number of points.
 inline constexpr std::uint32_t kSumsOfCluster = kDims + 1;
 
-/// A coordinate of the next centroid: the mean, rounded; a cluster without points stays where it is.
+/// A coordinate of the next centroid: the rounded mean; a cluster without points keeps its centroid.
 WIC_DEVICE constexpr std::uint16_t next_coordinate(std::uint64_t sum, std::uint64_t count, std::uint16_t old) {
   return count == 0 ? old : static_cast<std::uint16_t>((sum + count / 2) / count);
 }

@@ -1,4 +1,4 @@
-// k-means (Lloyd's algorithm) in sequence, on the CPU: what every way of waiting has to come to, bit by bit.
+// Sequential k-means (Lloyd's algorithm) on the CPU. Every way of waiting must produce bit-identical results.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sample::kmn {
 
-/// What a round began with and what it gathered.
+/// The centroids at the start of a round and the sums at its end.
 struct Round {
   std::vector<Point> centroids;
   std::vector<std::uint64_t> sums;  ///< kSumsOfCluster a cluster
@@ -22,7 +22,7 @@ inline bool operator==(const Point& a, const Point& b) {
   return true;
 }
 
-/// The points that clustering `start` begins with: k of all, drawn by the seed.
+/// The initial centroids of clustering `start`: `clusters` of the points, drawn from the seed.
 inline std::vector<Point> first_centroids(std::uint64_t seed, std::uint64_t points, std::uint32_t clusters,
                                           std::uint32_t start) {
   std::vector<Point> centroids;
@@ -32,7 +32,7 @@ inline std::vector<Point> first_centroids(std::uint64_t seed, std::uint64_t poin
   return centroids;
 }
 
-/// Assigns all points; `points(i)` gives point i.
+/// Assigns `count` points and sums them up per cluster; points(i) returns point i.
 template <class Points>
 Round gather(std::vector<Point> centroids, std::uint64_t count, const Points& points) {
   const auto clusters = static_cast<std::uint32_t>(centroids.size());

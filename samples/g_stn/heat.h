@@ -1,4 +1,4 @@
-// The program: a cube on the devices, stepped again and again.
+// The program: a cube on the devices that is stepped repeatedly.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class Heat : public App {
   static wicprof::Result<std::unique_ptr<Heat>> make(wic::Runtime& runtime, const AppOptions& options) {
     std::unique_ptr<Heat> program(new Heat(options));
     const std::uint32_t n = program->n_;
-    if (n < kLeastSide || n > kMostSide) {
+    if (n < kMinSide || n > kMaxSide) {
       return wicprof::bad_input("--size " + std::to_string(n) + ": choose 4 to 1024");
     }
     if (program->tiles_ > n) return wicprof::bad_input("more --tiles than a plane has rows; raise --size");
@@ -25,7 +25,7 @@ class Heat : public App {
     shape.unit = "planes";
     shape.units = n;
     shape.unit_words = std::size_t{kFields} * n * n;
-    shape.least_units = 2;
+    shape.min_units = 2;
     shape.tags = kFields * program->tiles_;
     shape.max_bytes = (n + program->tiles_ - 1) / program->tiles_ * n * static_cast<std::uint32_t>(sizeof(Cell));
     Step kernel;
@@ -46,7 +46,7 @@ class Heat : public App {
   }
   std::string shape() const override {
     return "2 fields of " + std::to_string(n_) + "^3 cells in " + std::to_string(slabs_->devices()) + " slabs, " +
-           std::to_string(time_steps_) + " time steps a step";
+           std::to_string(time_steps_) + " time steps per step";
   }
 
   // For check_by_replay().
@@ -64,7 +64,7 @@ class Heat : public App {
   Slabs<Step>& slabs() { return *slabs_; }
 
  private:
-  static constexpr std::uint32_t kLeastSide = 4, kMostSide = 1024;
+  static constexpr std::uint32_t kMinSide = 4, kMaxSide = 1024;
 
   explicit Heat(const AppOptions& options)
       : n_(options.size != 0 ? options.size

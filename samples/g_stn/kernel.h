@@ -7,27 +7,28 @@
 namespace sample::stn {
 
 /// A task is a tile (some rows) of one field's outermost plane at one side. Its block sends the tile, steps a piece of
-/// what needs no other slab (C1), waits for the tile beyond, and steps the cells that need it (C2): with six neighbours
-/// a cell these are the tile's own. The other blocks do the rest of C1.
+/// the planes that need no other slab (C1), waits for the tile beyond the border, and steps the cells that need it
+/// (C2). Because a cell has six neighbours, these are the cells of the tile itself. The other blocks step the rest of
+/// C1.
 struct Step : SlabKernel {
   static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 3;
-  static constexpr std::uint32_t kColumn = 8;  ///< heights that a thread steps in one go
+  static constexpr std::uint32_t kColumn = 8;  ///< heights that a thread steps in one call
 
   std::uint32_t n = 0;
   std::uint32_t tiles = 0;  ///< of a plane
 
   WIC_DEVICE std::uint32_t tasks() const { return side_count() * tags(); }
   /// The heights that need no other slab.
-  WIC_DEVICE std::uint32_t free_begin() const { return sides[0].there ? 1 : 0; }
+  WIC_DEVICE std::uint32_t free_begin() const { return sides[0].exists ? 1 : 0; }
   WIC_DEVICE std::uint32_t free_heights() const { return units - side_count(); }
-  /// Pieces of C1, each as wide as a block.
+  /// Pieces of C1, each one block wide.
   WIC_DEVICE std::uint32_t chunks(std::uint32_t threads) const {
     const std::uint32_t items = (free_heights() + kColumn - 1) / kColumn * n * n;
     return (items + threads - 1) / threads;
   }
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (trouble->stops(thread, iteration)) return;
+    if (failure->stops(thread, iteration)) return;
     const std::uint32_t all = tasks();
     for (std::uint32_t task = thread.block(); task < all; task += thread.block_count()) {
       if (!send(thread, tile_of(task))) return;
@@ -46,7 +47,7 @@ struct Step : SlabKernel {
     std::uint32_t z;  ///< its height in the slab
   };
 
-  /// The messages each way between two slabs.
+  /// Messages in each direction between two slabs.
   WIC_DEVICE std::uint32_t tags() const { return kFields * tiles; }
 
   WIC_DEVICE Tile tile_of(std::uint32_t task) const {
@@ -62,15 +63,15 @@ struct Step : SlabKernel {
   }
 
   WIC_DEVICE bool send(const wic::Thread& thread, const Tile& tile) const {
-    const SlabSide& way = sides[tile.side];
+    const SlabSide& link = sides[tile.side];
     const std::size_t row = std::size_t{tile.first_row} * n;
     const std::uint32_t bytes = tile.rows * n * static_cast<std::uint32_t>(sizeof(Cell));
     const std::uint64_t offset = (plane_at(n, first_unit + tile.z, tile.field) + row) * sizeof(Cell);
-    const wic::WaitResult wait = way.out.send(thread, wic::block_group(thread), tile.tag, way.out_cycle,
-                                              from + plane_at(n, tile.z, tile.field) + row, bytes, timeout_ns,
-                                              wic::Payload::contiguous(offset, bytes));
+    const wic::WaitResult wait = link.out.send(thread, wic::block_group(thread), tile.tag, link.out_cycle,
+                                               from + plane_at(n, tile.z, tile.field) + row, bytes, timeout_ns,
+                                               wic::Payload::contiguous(offset, bytes));
     if (wait.status == wicprof::WaitStatus::satisfied) return true;
-    if (thread.index() == 0) trouble->report(thread, iteration, way.peer, tile.tag, true);
+    if (thread.index() == 0) failure->report(thread, iteration, link.peer, tile.tag, true);
     return false;
   }
 
@@ -85,11 +86,11 @@ struct Step : SlabKernel {
   }
 
   WIC_DEVICE bool receive(const wic::Thread& thread, const Tile& tile) const {
-    const SlabSide& way = sides[tile.side];
+    const SlabSide& link = sides[tile.side];
     const wic::Group group = wic::block_group(thread);
-    const wic::Message message = way.in.receive(thread, group, tile.tag, way.in_cycle, timeout_ns);
+    const wic::Message message = link.in.receive(thread, group, tile.tag, link.in_cycle, timeout_ns);
     if (message.data == nullptr) {
-      if (thread.index() == 0) trouble->report(thread, iteration, way.peer, tile.tag, false);
+      if (thread.index() == 0) failure->report(thread, iteration, link.peer, tile.tag, false);
       return false;
     }
     const auto* const beyond = reinterpret_cast<const Cell*>(message.data);
@@ -98,7 +99,7 @@ struct Step : SlabKernel {
       step_border_cell(from, to, n, tile.field, i % n, tile.first_row + i / n, tile.z, inner, beyond, tile.first_row);
       thread.step();
     }
-    way.in.release(thread, group, tile.tag, way.in_cycle);
+    link.in.release(thread, group, tile.tag, link.in_cycle);
     return true;
   }
 };

@@ -1,5 +1,5 @@
-// The reference: the cube as a whole, without slabs or messages. Every cell gives a share of itself to each of its
-// neighbours, rather than gathering theirs as the kernel does.
+// The reference: steps the whole cube without slabs or messages. Every cell gives a share of itself to each neighbour,
+// while the kernel gathers the neighbours' shares.
 #pragma once
 
 #include <utility>
@@ -28,7 +28,7 @@ inline void step_cube(Words& cube, std::uint32_t n, std::uint32_t times) {
         const std::size_t here = (std::size_t{z} * kFields + field) * plane;
         const std::size_t other = (std::size_t{z} * kFields + 1 - field) * plane;
         const std::size_t heights = kFields * plane;  // from one plane of a field to its next
-        // What would leave through a face stays in the cell.
+        // The share that would leave through a face stays in the cell.
         const std::size_t below = z == 0 ? here : here - heights, above = z + 1 == n ? here : here + heights;
         for (std::uint32_t y = 0; y < n; ++y) {
           const std::size_t row = std::size_t{y} * n;

@@ -1,12 +1,12 @@
-// The stencil: heat in a solid whose electrons and lattice have temperatures of their own (the two-temperature model).
-// Each of the two fields spreads to the six cells around, the first one sooner, and they exchange heat where they are.
+// The stencil: heat in a solid whose electrons and lattice have separate temperatures (the two-temperature model). Each
+// field spreads to the six neighbouring cells, electrons faster, and the fields exchange heat within each cell.
 //
 //   a' = (3 a + the six a around) / 9  + e (b - a)
 //   b' = (5 b + the six b around) / 11 + e (a - b)
 //
-// No heat leaves: beyond its faces the cube goes on mirrored. Cells are words and the arithmetic is modulo 2^32, so
-// that it is exact, in any order and by any compiler; 9 and 11 are odd and have inverses. The sum of all cells never
-// changes, which is a check for any size and length, and nothing fades: a wrong cell changes the sum for good.
+// No heat leaves, because the cube is mirrored at its faces. Cells are words and the arithmetic is modulo 2^32, hence
+// exact in any order and with any compiler; 9 and 11 are odd and have inverses. The sum of all cells never changes,
+// which is a check for any size and number of steps, and errors persist: a wrong cell changes the sum permanently.
 #pragma once
 
 #include <cstddef>
@@ -29,19 +29,20 @@ WIC_DEVICE constexpr std::uint32_t inverse_of_sum(std::uint32_t field) {
 }
 static_assert(inverse_of_sum(0) * 9u == 1u && inverse_of_sum(1) * 11u == 1u);
 
-/// The new value of a cell that holds `cell`; the sum of the six around it; the other field's cell there.
+/// The new value of a cell. `cell`: its value; `around`: sum of its six neighbours; `other`: the other field at the
+/// same cell.
 WIC_DEVICE constexpr Cell next_cell(std::uint32_t field, Cell cell, Cell around, Cell other) {
   return inverse_of_sum(field) * (weight_of_cell(field) * cell + around) + kExchange * (other - cell);
 }
 
-/// Planes of n x n cells, those of the two fields in turn: where the plane of a field at height z begins.
+/// Offset of a field's plane at height z. Planes of n x n cells alternate between the two fields.
 WIC_DEVICE constexpr std::size_t plane_at(std::uint32_t n, std::uint32_t z, std::uint32_t field) {
   return (std::size_t{z} * kFields + field) * n * n;
 }
 
 /// The four cells around (x, y) in a plane.
 struct Around {
-  std::uint32_t left, right, near, far;  ///< places in the plane
+  std::uint32_t left, right, near, far;  ///< offsets in the plane
 
   WIC_DEVICE Around(std::uint32_t n, std::uint32_t x, std::uint32_t y) {
     const std::uint32_t at = y * n + x;
@@ -53,8 +54,8 @@ struct Around {
   WIC_DEVICE Cell sum(const Cell* plane) const { return plane[left] + plane[right] + plane[near] + plane[far]; }
 };
 
-/// Steps `count` cells of both fields of column (x, y) from height z on, in a slab of `planes` heights that goes on
-/// mirrored. Each cell is read from its column once.
+/// Steps `count` cells of both fields in column (x, y), starting at height z, in a mirrored slab of `planes` heights.
+/// Reads each cell of the column once.
 WIC_DEVICE inline void step_column(const Cell* from, Cell* to, std::uint32_t n, std::uint32_t planes, std::uint32_t x,
                                    std::uint32_t y, std::uint32_t z, std::uint32_t count) {
   const Around around(n, x, y);
@@ -76,8 +77,8 @@ WIC_DEVICE inline void step_column(const Cell* from, Cell* to, std::uint32_t n, 
   }
 }
 
-/// Steps one cell of one field at height z, between the slab's plane at height `inner` and a plane beyond the slab, of
-/// whose rows `beyond` has those from `first_row` on.
+/// Steps one cell of one field at height z, between the slab's plane at height `inner` and the plane beyond the slab.
+/// `beyond` holds that plane's rows from `first_row` on.
 WIC_DEVICE inline void step_border_cell(const Cell* from, Cell* to, std::uint32_t n, std::uint32_t field,
                                         std::uint32_t x, std::uint32_t y, std::uint32_t z, std::uint32_t inner,
                                         const Cell* beyond, std::uint32_t first_row) {

@@ -1,6 +1,6 @@
-// Blocks that stream memory beside blocks that wait on ONE word in pinned host memory: the worst case known. Each read
-// of the word crosses the bus, and reads of one line queue behind each other; the memory traffic of blocks that have
-// nothing to do with it queues there too (9.5x slower with 528 pollers, measured on an H200).
+// Some blocks stream memory while others wait on ONE word in pinned host memory: the worst case known. Every read of
+// the word crosses the bus, reads of the same line queue behind each other, and the memory traffic of unrelated blocks
+// queues there too (9.5x slower with 528 pollers, measured on an H200).
 #pragma once
 
 #include "wic/signal.h"
@@ -19,13 +19,13 @@ struct StreamTimes {
 
 /// What the waiting blocks do.
 enum class HotFlagWaiters : std::uint8_t {
-  wait,    ///< wait_until, as the program does
-  absent,  ///< leave at once: the same work with no waiters
-  bare,    ///< a plain polling loop without the backend, to compare its `poll` with
+  wait,    ///< call wait_until, as the sample does
+  absent,  ///< return at once: the same work without waiters
+  bare,    ///< run a plain polling loop without the backend, as a baseline for the backend's `poll`
 };
 
-/// waiters + streamers blocks. Blocks go to the SMs in turn, so the roles are dealt out along columns of that table:
-/// every SM gets its share of both.
+/// Launched with waiters + streamers blocks. The hardware assigns blocks to SMs in turn, so the roles alternate within
+/// the blocks of each SM: every SM gets its share of both.
 struct HotFlagKernel {
   static constexpr int kMaxThreads = 256, kMinBlocksAnSm = 8;
 
@@ -39,16 +39,16 @@ struct HotFlagKernel {
   std::uint32_t waiters;
   HotFlagWaiters role;
   const std::uint32_t* flag;  ///< pinned host memory: THE word
-  std::uint32_t* consumed;    ///< one a waiter, device memory
+  std::uint32_t* consumed;    ///< device memory, one per waiter
   std::uint32_t* missed;      ///< device memory
 
   std::uint32_t streamers;
   Four* data;             ///< device memory
-  std::size_t per_block;  ///< of Four
+  std::size_t per_block;  ///< elements of `data` per streamer
   std::uint32_t passes;
-  StreamTimes* times;       ///< one a streamer, device memory
-  std::uint32_t* arrivals;  ///< device memory: streamers that have finished, over all iterations
-  std::uint32_t* done;      ///< pinned host memory: the last streamer of the iteration writes its number
+  StreamTimes* times;       ///< device memory, one per streamer
+  std::uint32_t* arrivals;  ///< device memory: finished streamers, over all iterations
+  std::uint32_t* done;      ///< pinned host memory: the last streamer writes the iteration number
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     const std::uint32_t blocks = waiters + streamers;
@@ -115,7 +115,7 @@ struct HotFlagKernel {
   }
 };
 
-/// Counts elements that were not raised exactly `expected` times.
+/// Counts elements whose value is not `expected`.
 struct HotFlagCheck {
   const Four* data;
   std::size_t count;

@@ -14,9 +14,9 @@ int report(const sample::SampleOptions& options, sample::HotFlag& program, const
   const double stream = sample::median(stream_ns);
   std::printf("hot_flag: %u iterations on %s, iteration p50 %.3f ms, streaming p50 %.3f ms (%.2f GB/s), %s\n",
               program.iterations(), options.devices.c_str(), sample::median(iteration_ns) / 1e6, stream / 1e6,
-              stream > 0 ? program.bytes_an_iteration() / stream : 0.0, check->ok() ? "ok" : "FAILED");
+              stream > 0 ? program.bytes_per_iteration() / stream : 0.0, check->ok() ? "ok" : "FAILED");
   if (!check->ok()) {
-    std::printf("hot_flag: %u deadlines passed, %u wrong elements, %u waiters with wrong sums\n",
+    std::printf("hot_flag: %u missed deadlines, %u wrong elements, %u waiters with wrong sums\n",
                 check->missed_deadlines, check->wrong_elements, check->wrong_waiters);
   }
   return check->ok() ? 0 : 1;
@@ -26,7 +26,7 @@ int report(const sample::SampleOptions& options, sample::HotFlag& program, const
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "hot_flag: blocks that stream memory beside blocks that wait on one word in pinned host memory.\n"
+      "hot_flag: some blocks stream memory while others wait on one word in pinned host memory.\n"
       "Example: wic-prof run --schedule poll:2s,park:2s -- hot_flag --devices cuda:0 --seconds 4"};
   sample::SampleOptions options;
   sample::HotFlagShape asked;
@@ -34,11 +34,11 @@ int main(int argc, char** argv) {
   std::int64_t waiters = -1;
   std::size_t mib = 0;
   sample::add_options(app, options);
-  app.add_option("--threads", asked.threads, "threads a block, a multiple of 32")->check(CLI::Range(32u, 256u));
-  app.add_option("--waiters", waiters, "blocks that wait; 0 streams alone")->check(CLI::Range(0, 1'000'000));
+  app.add_option("--threads", asked.threads, "threads per block, a multiple of 32")->check(CLI::Range(32u, 256u));
+  app.add_option("--waiters", waiters, "blocks that wait; 0: streaming alone")->check(CLI::Range(0, 1'000'000));
   app.add_option("--streamers", asked.streamers, "blocks that stream")->check(CLI::Range(1u, 1'000'000u));
   app.add_option("--size", mib, "MiB streamed")->check(CLI::Range(1u, 65'536u));
-  app.add_option("--passes", asked.passes, "passes over them, an iteration")->check(CLI::Range(1u, 10'000u));
+  app.add_option("--passes", asked.passes, "passes over that memory per iteration")->check(CLI::Range(1u, 10'000u));
   if (const auto status = sample::parse(app, argc, argv)) return *status;
   if (asked.threads % 32 != 0) {
     return sample::fail("hot_flag", wicprof::bad_input("--threads must be a multiple of 32"));

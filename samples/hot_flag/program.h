@@ -1,4 +1,4 @@
-// The host's side of hot_flag, one iteration at a time; the sample and the benchmark both drive it.
+// The host code of hot_flag, one iteration at a time. The sample and bench/hot_flag both use it.
 #pragma once
 
 #include <algorithm>
@@ -11,21 +11,21 @@
 namespace sample {
 
 struct HotFlagShape {
-  std::uint32_t threads = 0;    ///< a block; 0 = 256 on a GPU, 64 on the CPU device
+  std::uint32_t threads = 0;    ///< per block; 0 = 256 on a GPU, 64 on the CPU device
   std::uint32_t waiters = 0;    ///< blocks
   std::uint32_t streamers = 0;  ///< blocks
-  std::size_t bytes = 0;        ///< streamed in all, in place
-  std::uint32_t passes = 1;     ///< over them, an iteration
+  std::size_t bytes = 0;        ///< streamed in place, over all streamers
+  std::uint32_t passes = 1;     ///< over these bytes, per iteration
 };
 
 struct HotFlagTimes {
   double iteration_ns;
-  double stream_ns;  ///< from the first streaming block's begin to the last one's end, on the device clock
+  double stream_ns;  ///< from the first streamer's begin to the last streamer's end, on the device clock
 };
 
 class HotFlag {
  public:
-  /// Errors: the device cannot hold all blocks at once, which would be a deadlock; too little memory.
+  /// Errors: the device cannot hold all blocks at once, which would deadlock; too little memory.
   static wicprof::Result<HotFlag> make(wic::Runtime& runtime, const HotFlagShape& shape, std::uint64_t timeout_ns) {
     HotFlag program;
     program.runtime_ = &runtime;
@@ -33,18 +33,18 @@ class HotFlag {
     program.timeout_ns_ = timeout_ns;
     wic::Device& device = runtime.device(0);
     const std::uint32_t blocks = shape.waiters + shape.streamers;
-    const auto room = device.resident_blocks(program.launch_shape(), wic::kernel_ref(HotFlagKernel{}));
-    if (!room) return room.error();
-    if (blocks > *room) {
+    const auto resident = device.resident_blocks(program.launch_shape(), wic::kernel_ref(HotFlagKernel{}));
+    if (!resident) return resident.error();
+    if (blocks > *resident) {
       return wicprof::bad_input(std::to_string(blocks) +
                                 " blocks that wait for each other do not fit: the device holds " +
-                                std::to_string(*room) + " at once; ask for fewer with --waiters and --streamers");
+                                std::to_string(*resident) + " at once; ask for fewer with --waiters and --streamers");
     }
     if (wicprof::Result<> prepared = program.allocate(device); !prepared) return prepared.error();
     return wicprof::Result<HotFlag>(std::move(program));
   }
 
-  /// Site names are the program's, so they are added once for a runtime.
+  /// Adds the program's wait sites. Call once per runtime, because site names are unique.
   static wicprof::Result<std::pair<wicprof::SiteId, wicprof::SiteId>> add_sites(wic::Runtime& runtime) {
     const auto flag = runtime.add_site({"hot.flag", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, true});
     if (!flag) return flag.error();
@@ -55,7 +55,7 @@ class HotFlag {
   }
   void use_sites(std::pair<wicprof::SiteId, wicprof::SiteId> sites) { sites_ = sites; }
 
-  /// Launches the kernel, waits until its streaming is done, releases its waiters, waits until it has ended.
+  /// Launches the kernel, waits for the end of streaming, releases the waiters and waits for the end of the kernel.
   wicprof::Result<HotFlagTimes> iterate(HotFlagWaiters role = HotFlagWaiters::wait) {
     const wicprof::TimeNs begin = wicprof::now_ns();
     ++iteration_;
@@ -101,7 +101,7 @@ class HotFlag {
     std::uint32_t wrong_waiters;
     bool ok() const { return missed_deadlines + wrong_elements + wrong_waiters == 0; }
   };
-  /// Every element raised once a pass, every waiter given every iteration's value.
+  /// Checks that every element was incremented once per pass and every waiter received every iteration's value.
   wicprof::Result<Check> check() {
     const HotFlagCheck kernel{data_.data(), per_block_ * shape_.streamers, iteration_ * shape_.passes,
                               counters_.data() + kWrong};
@@ -116,7 +116,7 @@ class HotFlag {
   }
 
   std::uint32_t iterations() const { return iteration_; }
-  double bytes_an_iteration() const {  // read and written
+  double bytes_per_iteration() const {  // reads and writes
     return 2.0 * static_cast<double>(data_.bytes()) * shape_.passes;
   }
 
@@ -158,7 +158,7 @@ class HotFlag {
   std::pair<wicprof::SiteId, wicprof::SiteId> sites_{};
   std::size_t per_block_ = 0;
   std::uint32_t iteration_ = 0;
-  std::uint32_t consumed_ = 0;  // what every waiter has been given in all; wraps
+  std::uint32_t consumed_ = 0;  // expected sum of the values that each waiter received; wraps
   std::uint32_t host_missed_ = 0;
   wic::Array<Four> data_;
   wic::Array<StreamTimes> times_, host_times_;
@@ -166,8 +166,8 @@ class HotFlag {
   std::unique_ptr<wic::Stream> stream_;
 };
 
-/// What fills the device: on a GPU 8 blocks of 256 threads an SM, half of them waiting, over 1 GiB; on the CPU device a
-/// few blocks and as much memory as its caches hold.
+/// A shape that fills the device: on a GPU 8 blocks of 256 threads per SM, half of them waiting, over 1 GiB; on the CPU
+/// device 26 blocks per SM over 1 MiB, which fits the caches.
 inline HotFlagShape default_hot_flag_shape(const wic::Device& device) {
   const std::uint32_t sms = device.properties().sm_count;
   if (device.properties().kind == wicprof::DeviceKind::cuda) {

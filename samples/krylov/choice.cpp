@@ -28,8 +28,8 @@ KrylovChoice krylov_choice(const AppOptions& options, std::uint32_t ranks, const
 }
 
 wicprof::Result<> check_ranks(std::uint32_t ranks, std::uint32_t count, const char* what) {
-  if (ranks > kMostRanks) {
-    return wicprof::bad_input(fmt::format("{} devices; at most {}", ranks - 1, kMostRanks - 1));
+  if (ranks > kMaxRanks) {
+    return wicprof::bad_input(fmt::format("{} devices; at most {}", ranks - 1, kMaxRanks - 1));
   }
   if (count < ranks) {
     return wicprof::bad_input(fmt::format("{} {} for {} ranks; choose a larger --size", count, what, ranks));

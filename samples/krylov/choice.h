@@ -19,7 +19,7 @@ struct KrylovChoice {
 };
 KrylovChoice krylov_choice(const AppOptions& options, std::uint32_t ranks, const char* name);
 
-/// Errors: fewer rows (or elements) than ranks, or more ranks than kMostRanks. `what`: "rows".
+/// Errors: fewer rows (or elements) than ranks, or more ranks than kMaxRanks. `what`: "rows".
 wicprof::Result<> check_ranks(std::uint32_t ranks, std::uint32_t count, const char* what);
 
 }  // namespace sample::krylov

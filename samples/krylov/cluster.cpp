@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "common/ranks.h"
 #include "krylov/host_rank.h"
 
 namespace sample::krylov {
@@ -21,18 +22,18 @@ struct Cluster::State {
   /// Waits for the devices, at most for as long as their deadlines.
   wicprof::Result<> settle() {
     for (std::uint32_t r = 1; r <= devices.size(); ++r) {
-      const auto trouble = devices[r - 1]->settle();
-      if (!trouble) return trouble.error();
-      if (trouble->failed_at != 0) {
-        const std::uint32_t from = trouble->for_room != 0 ? r : trouble->rank;
-        const std::uint32_t to = trouble->for_room != 0 ? trouble->rank : r;
+      const auto failure = devices[r - 1]->settle();
+      if (!failure) return failure.error();
+      if (failure->failed_at != 0) {
+        const std::uint32_t from = failure->for_space != 0 ? r : failure->rank;
+        const std::uint32_t to = failure->for_space != 0 ? failure->rank : r;
         return wicprof::failed("the deadline of rank " + std::to_string(r) + "'s wait at " + lane_name(from, to) +
-                               (trouble->for_room != 0 ? ".room" : ".data") + " passed in iteration " +
-                               std::to_string(trouble->failed_at) + "; raise --timeout if the machine is busy");
+                               (failure->for_space != 0 ? ".room" : ".data") + " passed in iteration " +
+                               std::to_string(failure->failed_at) + "; raise --timeout if the machine is busy");
       }
-      if (trouble->wrong != 0) {
+      if (failure->wrong != 0) {
         return wicprof::failed("rank " + std::to_string(r) + " was given messages of another iteration (" +
-                               std::to_string(trouble->wrong) + ")");
+                               std::to_string(failure->wrong) + ")");
       }
     }
     return wicprof::ok();
@@ -86,18 +87,6 @@ struct Cluster::State {
   std::vector<std::unique_ptr<DeviceRank>> devices;  // before the lanes go, their kernels are over
   std::uint32_t number = 0;                          // of iterations, over all solves
 };
-
-namespace {
-
-std::uint32_t ranks_on(const wic::Runtime& runtime, const wic::Device& device) {
-  std::uint32_t count = 0;
-  for (std::size_t d = 0; d < runtime.device_count(); ++d) {
-    count += runtime.device(d).properties().id == device.properties().id ? 1 : 0;
-  }
-  return count;
-}
-
-}  // namespace
 
 Cluster::Cluster(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Cluster::~Cluster() = default;

@@ -14,7 +14,7 @@ namespace sample::krylov {
 /// One host thread.
 class Cluster {
  public:
-  /// A plan for each rank: one more than the runtime has devices, at most kMostRanks. Plans and runtime must outlive
+  /// A plan for each rank: one more than the runtime has devices, at most kMaxRanks. Plans and runtime must outlive
   /// this. Errors: those of lanes; a shape of kernels that cannot be or does not fit; too little memory.
   static wicprof::Result<std::unique_ptr<Cluster>> make(wic::Runtime& runtime, const std::vector<RankPlan>& plans,
                                                         const std::vector<double>& b, const ClusterOptions& options);

@@ -8,7 +8,7 @@
 
 namespace sample::krylov {
 
-inline constexpr std::uint32_t kMostRanks = 6;  ///< the CPU's included
+inline constexpr std::uint32_t kMaxRanks = 6;  ///< the CPU's included
 
 /// How a rank's kernels are launched; 0 = its choice.
 struct ShapeWish {

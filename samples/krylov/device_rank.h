@@ -44,7 +44,7 @@ class DeviceRank {
   /// Queues an iteration; does not wait for it. `numbers`: it counts from 1 over all solves.
   wicprof::Result<> launch(Kind kind, bool first, std::uint32_t number, std::uint64_t timeout_ns) {
     const Iteration it{
-        view_, trouble_.data(), dots_.data(), states_.data(), own_, static_cast<std::uint32_t>(lanes_.size()) + 1,
+        view_, failure_.data(), dots_.data(), states_.data(), own_, static_cast<std::uint32_t>(lanes_.size()) + 1,
         kind,  first,           number};
     if (view_.sharing == Sharing::sum && plan_.boundary() > 0) {
       if (auto r = wic::launch(*stream_, boundary_shape_, MultiplyBoundary{it}); !r) return r;
@@ -67,10 +67,10 @@ class DeviceRank {
   }
 
   /// Waits until all that was launched is done; then tells what went wrong so far.
-  wicprof::Result<DeviceTrouble> settle() {
-    if (auto r = stream_->copy(host_trouble_.data(), trouble_.data(), trouble_.bytes()); !r) return r.error();
+  wicprof::Result<DeviceFailure> settle() {
+    if (auto r = stream_->copy(host_failure_.data(), failure_.data(), failure_.bytes()); !r) return r.error();
     if (auto r = stream_->synchronize(); !r) return r.error();
-    return host_trouble_[0];
+    return host_failure_[0];
   }
 
   /// x of the rows in their order here. Nothing may be running.
@@ -143,9 +143,9 @@ class DeviceRank {
         [&] { return upload(from_, from); }, [&] { return make_array(vectors_, kVectors * padded(plan_.rows())); },
         [&] { return make_array(products_, plan_.boundary()); }, [&] { return make_array(ghosts_, plan_.ghosts); },
         [&] { return make_array(messages_, message_doubles); },
-        [&] { return make_array(chunks_, chunks_of(plan_.rows())); }, [&] { return make_array(dots_, kMostRanks); },
-        [&] { return make_array(states_, 2); }, [&] { return make_array(trouble_, 1); },
-        [&] { return make_array(host_trouble_, 1, wic::Memory::pinned_host); });
+        [&] { return make_array(chunks_, chunks_of(plan_.rows())); }, [&] { return make_array(dots_, kMaxRanks); },
+        [&] { return make_array(states_, 2); }, [&] { return make_array(failure_, 1); },
+        [&] { return make_array(host_failure_, 1, wic::Memory::pinned_host); });
     if (!done) return done;
     refer();
     return wicprof::ok();
@@ -197,9 +197,9 @@ class DeviceRank {
   wicprof::Result<> choose_shapes(const ShapeWish& wish, std::uint32_t sharing) {
     const bool gpu = device_.properties().kind == wicprof::DeviceKind::cuda;
     const std::uint32_t threads = wish.threads != 0 ? wish.threads : gpu ? 256 : 64;
-    if (threads > kMostThreads) {
+    if (threads > kMaxBlockThreads) {
       return wicprof::bad_input("blocks of " + std::to_string(threads) + " threads; at most " +
-                                std::to_string(kMostThreads) + " (--block-size)");
+                                std::to_string(kMaxBlockThreads) + " (--block-size)");
     }
     const std::uint32_t peers = exchange_.peer_count;
     exchange_shape_ = {1, threads, sizeof(FoldScratch)};
@@ -254,7 +254,7 @@ class DeviceRank {
   wic::Array<double> values_, b_, vectors_, products_, ghosts_, messages_, staging_;
   wic::Array<Dots> chunks_, dots_;
   wic::Array<CgState> states_;
-  wic::Array<DeviceTrouble> trouble_, host_trouble_;
+  wic::Array<DeviceFailure> failure_, host_failure_;
   std::unique_ptr<wic::Stream> stream_;  // last: its work must be over before the memory goes
 };
 

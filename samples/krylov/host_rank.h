@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "common/host_team.h"
 #include "krylov/device_rank.h"
 #include "krylov/host_memory.h"
-#include "krylov/host_team.h"
 
 namespace sample::krylov {
 
@@ -97,7 +97,7 @@ class HostRank {
   const std::vector<Lanes> lanes_;
   std::vector<wic::Payload> payloads_;
   HostMemory memory_;
-  HostTeam team_;
+  HostTeam<SpinningGate> team_;
   CgState state_{0, 0};
 };
 

@@ -10,16 +10,16 @@
 
 namespace sample::krylov {
 
-inline constexpr std::uint32_t kMostPeers = kMostRanks - 1;
+inline constexpr std::uint32_t kMaxPeers = kMaxRanks - 1;
 
 /// Of a block. Three such blocks an SM leave 40 registers a thread: what waiting needs beyond that it keeps in memory.
-inline constexpr int kMostThreads = 512;
+inline constexpr int kMaxBlockThreads = 512;
 
 /// The first deadline that passed on a device, in its memory.
-struct DeviceTrouble {
+struct DeviceFailure {
   std::uint32_t failed_at;  ///< the iteration; 0 = none
   std::uint32_t rank;       ///< the other end
-  std::uint32_t for_room;   ///< 1: it waited to send, 0: to receive
+  std::uint32_t for_space;  ///< 1: it waited to send, 0: to receive
   std::uint32_t wrong;      ///< messages that were not those of the iteration
 };
 
@@ -40,7 +40,7 @@ struct Peer {
 /// What all kernels of an iteration are given.
 struct Iteration {
   RankView rank;
-  DeviceTrouble* trouble;
+  DeviceFailure* failure;
   Dots* dots;         ///< of each rank, as they came with the messages
   CgState* states;    ///< after odd and after even iterations
   std::uint32_t own;  ///< this rank's number
@@ -52,14 +52,14 @@ struct Iteration {
   /// After a passed deadline nothing more is sent, so that all come to a stop. All threads decide alike: only earlier
   /// kernels count.
   WIC_DEVICE bool is_over(const wic::Thread& thread, bool this_one_counts) const {
-    const std::uint32_t failed_at = thread.load(&trouble->failed_at);
+    const std::uint32_t failed_at = thread.load(&failure->failed_at);
     return failed_at != 0 && (failed_at < number || this_one_counts);
   }
 };
 
 /// The rank's own products of the rows that it shares, before they are sent.
 struct MultiplyBoundary {
-  static constexpr int kMaxThreads = kMostThreads, kMinBlocksAnSm = 3;
+  static constexpr int kMaxThreads = kMaxBlockThreads, kMinBlocksAnSm = 3;
   Iteration it;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
@@ -77,13 +77,13 @@ struct MultiplyBoundary {
 /// interior rows, which need no message (C1). Where there are not that many blocks, they do one after the other.
 /// Shared memory: FoldScratch.
 struct Exchange {
-  static constexpr int kMaxThreads = kMostThreads, kMinBlocksAnSm = 3;
+  static constexpr int kMaxThreads = kMaxBlockThreads, kMinBlocksAnSm = 3;
 
   Iteration it;
   std::uint64_t timeout_ns;
   std::uint32_t peer_count;
   std::uint32_t messages;  ///< parts of all messages
-  Peer peers[kMostPeers];
+  Peer peers[kMaxPeers];
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     if (it.is_over(thread, false)) return;
@@ -176,7 +176,7 @@ struct Exchange {
     if (thread.index() == 0) {
       it.dots[peer.rank] = {values[kGammaAt], values[kDeltaAt]};
       const bool right = message.bytes == message_bytes(peer.values_in) && values[kIterationAt] == it.number;
-      if (!right) thread.fetch_add(&it.trouble->wrong, 1);
+      if (!right) thread.fetch_add(&it.failure->wrong, 1);
     }
     for (std::uint32_t i = thread.index(); i < peer.values_in; i += thread.block_size()) {
       it.rank.ghosts[peer.ghost_begin + i] = values[kHead + i];
@@ -186,18 +186,18 @@ struct Exchange {
     return true;
   }
 
-  WIC_DEVICE void fail(const wic::Thread& thread, const Peer& peer, std::uint32_t for_room) const {
+  WIC_DEVICE void fail(const wic::Thread& thread, const Peer& peer, std::uint32_t for_space) const {
     if (thread.index() != 0) return;
-    thread.store(&it.trouble->rank, peer.rank);
-    thread.store(&it.trouble->for_room, for_room);
-    thread.store(&it.trouble->failed_at, it.number);
+    thread.store(&it.failure->rank, peer.rank);
+    thread.store(&it.failure->for_space, for_space);
+    thread.store(&it.failure->failed_at, it.number);
   }
 };
 
 /// The boundary rows (C2), the update of all rows, and the dot products of the next iteration, chunk by chunk. The
 /// boundary is at the end, and is begun with, since its rows take longest. Shared memory: FoldScratch.
 struct Finish {
-  static constexpr int kMaxThreads = kMostThreads, kMinBlocksAnSm = 3;
+  static constexpr int kMaxThreads = kMaxBlockThreads, kMinBlocksAnSm = 3;
   Iteration it;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {

@@ -18,10 +18,10 @@ using wicprof::ok;
 using wicprof::Result;
 
 /// What a reference multiplies at most, some seconds' worth.
-constexpr double kMostProducts = 2e9;
+constexpr double kMaxProducts = 2e9;
 
 std::size_t affordable_iterations(const Csr& matrix) {
-  return static_cast<std::size_t>(std::max(2.0, kMostProducts / static_cast<double>(matrix.values.size())));
+  return static_cast<std::size_t>(std::max(2.0, kMaxProducts / static_cast<double>(matrix.values.size())));
 }
 
 /// Two methods that are the same but for rounding drift apart, the further the more iterations they have done and the
@@ -46,7 +46,7 @@ Result<std::unique_ptr<App>> KrylovApp::make(wic::Runtime& runtime, Problem prob
 }
 
 Result<> KrylovApp::step(std::uint32_t step) {
-  auto history = cluster_->solve(Schedule(goal_, solve_.most_iterations));
+  auto history = cluster_->solve(Schedule(goal_, solve_.max_iterations));
   if (!history) return history.error();
   ++solves_;
   if (solves_ == 1) {
@@ -98,7 +98,7 @@ Result<> KrylovApp::check_method() const {
 // Bit by bit; of a long solve on a large matrix the first iterations only, and then not x.
 Result<> KrylovApp::check_bits() {
   Replay replay(problem_.plans, problem_.b);
-  Schedule schedule(goal_, solve_.most_iterations);
+  Schedule schedule(goal_, solve_.max_iterations);
   const std::size_t count = std::min(history_.size(), affordable_iterations(problem_.matrix));
   for (std::size_t i = 0; i < count; ++i) {
     const HistoryEntry right{schedule.kind(), replay.iterate(schedule.kind(), schedule.first())};

@@ -24,7 +24,7 @@ struct Problem {
 
 struct SolveOptions {
   double tolerance = 1e-8;  ///< of |b - A x| / |b|
-  std::uint32_t most_iterations = 2'000;
+  std::uint32_t max_iterations = 2'000;
 };
 
 class KrylovApp : public App {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/mix.h"
+
 namespace sample::krylov {
 
 /// The same numbers on every machine (splitmix64).
@@ -16,11 +18,9 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
   std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15u;
-    std::uint64_t mixed = state_;
-    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
-    return mixed ^ (mixed >> 31);
+    const std::uint64_t number = mix(state_);
+    state_ += kMixIncrement;
+    return number;
   }
   /// Below `end`.
   std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>((next() >> 32) * end >> 32); }

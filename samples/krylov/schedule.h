@@ -14,7 +14,7 @@ class Schedule {
   enum class State { going, solved, no_convergence, breakdown };
 
   /// Solved is what has (r, r) of at most `goal`, by a residual computed from x.
-  Schedule(double goal, std::uint32_t most_iterations) : goal_(goal), most_(most_iterations) {}
+  Schedule(double goal, std::uint32_t max_iterations) : goal_(goal), most_(max_iterations) {}
 
   Kind kind() const { return kind_; }
   bool first() const { return first_; }  ///< of a run of steps

@@ -1,9 +1,9 @@
-// An ordinary CUDA program of many host threads in several processes, as a launcher of ranks makes them: it knows
-// nothing of wic-prof, and shows what wic-prof sees of such a program.
+// An ordinary CUDA program with many host threads in several processes, like a rank launcher. It contains no wic-prof
+// code and shows what wic-prof records of such programs.
 //
-// The parent starts itself once a rank, with RANK and LOCAL_RANK set, and waits. Each rank drives device rank % devices
-// with a few threads; each thread, on a stream of its own, copies a vector to the GPU, doubles it in many small
-// kernels, copies it back and waits, and checks it.
+// The parent starts itself once per rank, with RANK and LOCAL_RANK set, and waits. Each rank drives device rank %
+// devices with a few threads. Each thread uses a separate stream: it copies a vector to the GPU, doubles it in many
+// small kernels, copies it back, waits and checks it.
 #include <cuda_runtime.h>
 #include <getopt.h>
 #include <signal.h>
@@ -21,15 +21,15 @@ namespace {
 
 struct Options {
   int processes = 2;
-  int threads = 4;   // a process
-  int devices = 0;   // 0: all that there are
-  int rounds = 20;   // a thread
-  int kernels = 16;  // a round
+  int threads = 4;   // per process
+  int devices = 0;   // 0: all available devices
+  int rounds = 20;   // per thread
+  int kernels = 16;  // per round
   int elements = 65'536;
   int timeout = 60;  // seconds
 };
 
-// The smallest form of error handling: say what failed, and stop.
+// Minimal error handling: print what failed and exit.
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "many_hosts: %s: %s\n", what, cudaGetErrorString(error));
@@ -40,7 +40,7 @@ __global__ void twice(unsigned* values, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) values[i] *= 2;
 }
 
-// The number of wrong elements.
+// Returns the number of wrong elements.
 long run_thread(const Options& options, int device, int rank, int thread) {
   check(cudaSetDevice(device), "cudaSetDevice");
   const std::size_t bytes = sizeof(unsigned) * options.elements;
@@ -61,7 +61,7 @@ long run_thread(const Options& options, int device, int rank, int thread) {
     for (int k = 0; k < options.kernels; ++k) twice<<<blocks, 256, 0, stream>>>(values, options.elements);
     check(cudaGetLastError(), "kernel launch");
     check(cudaMemcpyAsync(host, values, bytes, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
-    if (round % 2 == 0) {  // spinning and sleeping in turn
+    if (round % 2 == 0) {  // alternate between spinning and sleeping
       check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     } else {
       check(cudaEventRecord(done, stream), "cudaEventRecord");
@@ -82,7 +82,7 @@ int run_rank(const Options& options, int rank) {
   int devices = 0;
   check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
   if (options.devices > devices) {
-    std::fprintf(stderr, "many_hosts: --devices %d, but there are %d\n", options.devices, devices);
+    std::fprintf(stderr, "many_hosts: --devices %d, but the machine has %d\n", options.devices, devices);
     return 3;
   }
   if (options.devices > 0) devices = options.devices;
@@ -98,7 +98,7 @@ int run_rank(const Options& options, int rank) {
   return total == 0 ? 0 : 1;
 }
 
-// Starts this program once more, as a rank. The process must not have used CUDA before it forks.
+// Starts this program again as a rank. The process must not have used CUDA before the fork.
 pid_t start_rank(char** argv, int rank) {
   const std::string number = std::to_string(rank);
   const pid_t pid = fork();
@@ -107,7 +107,7 @@ pid_t start_rank(char** argv, int rank) {
   setenv("LOCAL_RANK", number.c_str(), 1);
   setenv("MANY_HOSTS_RANK", number.c_str(), 1);
   execv("/proc/self/exe", argv);
-  std::perror("many_hosts: cannot start itself");
+  std::perror("many_hosts: cannot start the rank");
   _exit(1);
 }
 
@@ -135,7 +135,7 @@ int run_parent(const Options& options, char** argv) {
       if (status_of(status) > worst) worst = status_of(status);
     }
     if (left > 0 && std::chrono::steady_clock::now() > deadline) {
-      std::fprintf(stderr, "many_hosts: %zu ranks were not done after %d s\n", left, options.timeout);
+      std::fprintf(stderr, "many_hosts: %zu ranks still ran after %d s\n", left, options.timeout);
       for (const pid_t pid : ranks) {
         if (pid > 0) kill(pid, SIGKILL);
       }
@@ -157,13 +157,13 @@ int run_parent(const Options& options, char** argv) {
   std::fprintf(status == 0 ? stdout : stderr,
                "usage: many_hosts [--processes P] [--threads T] [--devices N] [--rounds N] [--kernels N]\n"
                "                  [--elements N] [--timeout SECONDS]\n"
-               "  --processes P  ranks, each a process of its own (2)\n"
-               "  --threads T    threads a rank, each with a stream of its own (4)\n"
-               "  --devices N    rank R drives device R %% N; all devices unless given\n"
-               "  --rounds N     copies there and back, a thread (20)\n"
-               "  --kernels N    kernels a round, at most 24 (16)\n"
-               "  --elements N   numbers a vector (65536)\n"
-               "  --timeout S    after this the ranks are killed (60)\n"
+               "  --processes P  ranks, one process each (2)\n"
+               "  --threads T    threads per rank, one stream each (4)\n"
+               "  --devices N    rank R drives device R %% N (all devices)\n"
+               "  --rounds N     round trips per thread (20)\n"
+               "  --kernels N    kernels per round, at most 24 (16)\n"
+               "  --elements N   numbers per vector (65536)\n"
+               "  --timeout S    seconds until the ranks are killed (60)\n"
                "example: many_hosts --processes 2 --threads 8 --devices 2\n");
   std::exit(status);
 }
@@ -183,18 +183,18 @@ Options read_options(int argc, char** argv) {
     int* value;
     int most;
   };
-  const Number numbers[] = {{"processes", &options.processes, 64}, {"threads", &options.threads, 64},
-                            {"devices", &options.devices, 64},     {"rounds", &options.rounds, 100'000},
-                            {"kernels", &options.kernels, 24},     {"elements", &options.elements, 1 << 24},
-                            {"timeout", &options.timeout, 3600}};
+  const Number number_options[] = {{"processes", &options.processes, 64}, {"threads", &options.threads, 64},
+                                   {"devices", &options.devices, 64},     {"rounds", &options.rounds, 100'000},
+                                   {"kernels", &options.kernels, 24},     {"elements", &options.elements, 1 << 24},
+                                   {"timeout", &options.timeout, 3600}};
   std::vector<option> known;
-  for (const Number& n : numbers) known.push_back({n.name, required_argument, nullptr, 1});
+  for (const Number& n : number_options) known.push_back({n.name, required_argument, nullptr, 1});
   known.push_back({"help", no_argument, nullptr, 'h'});
   known.push_back({nullptr, 0, nullptr, 0});
   int index = 0;
   for (int c; (c = getopt_long(argc, argv, "h", known.data(), &index)) != -1;) {
     if (c == 1) {
-      *numbers[index].value = number(numbers[index].name, optarg, numbers[index].most);
+      *number_options[index].value = number(number_options[index].name, optarg, number_options[index].most);
     } else {
       usage(c == 'h' ? 0 : 2);
     }

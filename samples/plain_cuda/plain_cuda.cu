@@ -1,4 +1,4 @@
-// An ordinary CUDA program: it knows nothing of wic-prof, and shows what wic-prof sees of such a program.
+// An ordinary CUDA program. It contains no wic-prof code and shows what wic-prof records of such programs.
 //
 // Each thread drives a few streams; each stream copies a vector to the GPU, clears another, adds the first to it in
 // thousands of small kernels, and copies the sum back. The sums are checked. NVTX ranges name the phases.
@@ -17,11 +17,11 @@ namespace {
 struct Options {
   int threads = 1;
   int streams = 4;
-  int kernels = 1000;     // a stream
-  int elements = 65'536;  // a vector
+  int kernels = 1000;     // per stream
+  int elements = 65'536;  // per vector
 };
 
-// The smallest form of error handling: say what failed, and stop.
+// Minimal error handling: print what failed and exit.
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "plain_cuda: %s: %s\n", what, cudaGetErrorString(error));
@@ -81,7 +81,7 @@ void free_lane(Lane& lane) {
   check(cudaStreamDestroy(lane.stream), "cudaStreamDestroy");
 }
 
-// The number of wrong elements. The values are small whole numbers, which float adds exactly.
+// Returns the number of wrong elements. The values are small integers, which float adds exactly.
 long run(const Options& options, int thread) {
   Domain domain("plain_cuda");
   const std::size_t bytes = sizeof(float) * options.elements;
@@ -125,10 +125,10 @@ long run(const Options& options, int thread) {
 [[noreturn]] void usage(int status) {
   std::fprintf(status == 0 ? stdout : stderr,
                "usage: plain_cuda [--threads N] [--streams N] [--kernels N] [--elements N]\n"
-               "  --threads N   threads of the program, each with its own streams (1)\n"
-               "  --streams N   streams a thread (4)\n"
-               "  --kernels N   kernels a stream, at most 1,000,000 (1000)\n"
-               "  --elements N  numbers a vector, at most 16,777,216 (65536)\n"
+               "  --threads N   host threads, each with its own streams (1)\n"
+               "  --streams N   streams per thread (4)\n"
+               "  --kernels N   kernels per stream, at most 1,000,000 (1000)\n"
+               "  --elements N  numbers per vector, at most 16,777,216 (65536)\n"
                "example: plain_cuda --threads 2 --kernels 5000\n");
   std::exit(status);
 }

@@ -23,7 +23,7 @@ const char* way_name(Way way) { return way == Way::naive ? "naive" : way == Way:
 
 #ifdef APPS_C_DEVICES
 constexpr bool kOnGpu = true;
-std::string devices_of(const AppInfo& info) { return info.least_devices > 1 ? APPS_G_DEVICES : APPS_C_DEVICES; }
+std::string devices_of(const AppInfo& info) { return info.min_devices > 1 ? APPS_G_DEVICES : APPS_C_DEVICES; }
 // The standard sizes on GPUs take seconds to set up and to check.
 std::uint32_t size_of(const AppInfo& info) {
   static const std::map<std::string, std::uint32_t> sizes{
@@ -51,7 +51,7 @@ AppOptions options_of(const Case& c) {
   options.timeout_ns = kOnGpu ? 5'000'000'000 : 60'000'000'000;
   options.on_gpu = kOnGpu;
   options.size = size_of(*c.info);
-  for (const AppOption& option : c.info->options) options.more.try_emplace(option.name, option.standard);
+  for (const AppOption& option : c.info->options) options.more.try_emplace(option.name, option.default_value);
   return options;
 }
 

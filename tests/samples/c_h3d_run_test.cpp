@@ -27,7 +27,7 @@ TEST(CH3dTest, CountsItsMessages) {
   EXPECT_TRUE(result.ok()) << result.output;
   // A rank sends 2 * (16 + 4 * 4 + 4) cells of 4 bytes.
   EXPECT_NE(result.output.find("3 ranks of 4^3 cells"), std::string::npos) << result.output;
-  EXPECT_NE(result.output.find("54 messages (0.8 KiB) a step"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("54 messages (0.8 KiB) per step"), std::string::npos) << result.output;
 }
 
 TEST(CH3dTest, ManyThreadsOfTheCpuDoTheSame) {

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "c_h3d/app.h"
-#include "c_h3d/check_plan.h"
 #include "c_h3d/halo_exchange.h"
 #include "c_h3d/reference.h"
 #include "c_h3d/ring.h"
@@ -158,7 +157,7 @@ TEST(ReferenceTest, KeepsTheTotalButNotTheCells) {
   const std::vector<Cell> begin = initial_field(domain);
   Reference reference(domain, begin, 0);
   reference.advance_to(4);
-  EXPECT_EQ(total(reference.field()), total(begin));
+  EXPECT_EQ(total_of(reference.field()), total_of(begin));
   EXPECT_GT(reference.compare(begin).wrong, domain.cells() / 2);
 }
 
@@ -271,19 +270,19 @@ TEST(ExchangeTest, OneWrongWordInAnyMessageIsFound) {
   for (std::uint32_t m = 0; m < kMessages; ++m) {
     HandRing ring(3, 4, 4);
     Reference reference(ring.domain(), ring.gather(), 0);
-    const Cell sum = total(ring.gather());
+    const Cell sum = total_of(ring.gather());
     ring.send(1);
     const std::uint32_t last = own_box(Brick{4}, direction_of(m)).cells() - 1;
     ring.of(1).outgoing(m, 1)[last] ^= 1;
     ring.receive_and_average(1);
     reference.advance_to(1);
     EXPECT_FALSE(reference.compare(ring.gather()).ok()) << "message " << m;
-    EXPECT_NE(total(ring.gather()), sum) << "message " << m;
+    EXPECT_NE(total_of(ring.gather()), sum) << "message " << m;
     ring.send(2);
     ring.receive_and_average(2);
     reference.advance_to(2);
     EXPECT_FALSE(reference.compare(ring.gather()).ok()) << "message " << m;
-    EXPECT_NE(total(ring.gather()), sum) << "it has faded, message " << m;
+    EXPECT_NE(total_of(ring.gather()), sum) << "it has faded, message " << m;
   }
 }
 
@@ -298,17 +297,17 @@ TEST(ExchangeTest, AMessageOfTheWrongIterationIsFound) {
   EXPECT_FALSE(reference.compare(ring.gather()).ok());
 }
 
-TEST(CheckPlanTest, RepeatsAllOfAShortRunAndWhatIsAddedToALongOne) {
-  const CheckPlan plan{100};
+TEST(ReplayPlanTest, RepeatsAShortRunInFullAndTheExtraIterationsOfALongRun) {
+  const ReplayPlan plan{100};
   EXPECT_EQ(plan.extra_after(100), 0u);
-  EXPECT_EQ(plan.extra_after(101), CheckPlan::kExtraIterations);
-  EXPECT_EQ(CheckPlan{2}.extra_after(3), 2u);
-  EXPECT_EQ(CheckPlan::for_cells(CheckPlan::kCellUpdates / 4).most, 4u);
-  EXPECT_EQ(CheckPlan::for_cells(CheckPlan::kCellUpdates * 4).most, 1u);
+  EXPECT_EQ(plan.extra_after(101), ReplayPlan::kExtraIterations);
+  EXPECT_EQ(ReplayPlan{2}.extra_after(3), 2u);
+  EXPECT_EQ(ReplayPlan::for_words(ReplayPlan::kMaxUpdates / 4).max_iterations, 4u);
+  EXPECT_EQ(ReplayPlan::for_words(ReplayPlan::kMaxUpdates * 4).max_iterations, 1u);
 }
 
 TEST(HostTeamTest, EveryMemberDoesEveryPieceOfWork) {
-  HostTeam team(3);
+  HostTeam<> team(3);
   std::vector<int> done(3);
   for (int round = 0; round < 50; ++round) {
     team.run([&](std::uint32_t member, std::uint32_t members) {
@@ -359,12 +358,12 @@ TEST_F(SilenceTest, ADeviceGivesUpAtTheDeadlineAndSendsNoMore) {
   auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), around, Brick{kSize}, 1);
   ASSERT_TRUE(rank) << rank.error().message;
   for (std::uint32_t iteration = 1; iteration <= 2; ++iteration) ASSERT_TRUE(rank->launch(iteration, kTimeoutNs));
-  const auto trouble = rank->trouble();
-  ASSERT_TRUE(trouble) << trouble.error().message;
-  EXPECT_EQ(trouble->failed_at, 1u);
-  EXPECT_EQ(trouble->missed, kMessages);
-  EXPECT_EQ(trouble->overruns, 0u);
-  EXPECT_LT(trouble->message, kMessages);
+  const auto failure = rank->failure();
+  ASSERT_TRUE(failure) << failure.error().message;
+  EXPECT_EQ(failure->failed_at, 1u);
+  EXPECT_EQ(failure->missed, kMessages);
+  EXPECT_EQ(failure->overruns, 0u);
+  EXPECT_LT(failure->message, kMessages);
   for (std::uint32_t m = 0; m < kMessages; ++m) {
     EXPECT_EQ(*around.outgoing_word(m, 1), 1u);
     EXPECT_EQ(*around.outgoing_word(m, 2), 0u);
@@ -377,10 +376,10 @@ TEST_F(SilenceTest, ADeviceCountsMessagesThatWereOverwritten) {
   auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), around, Brick{kSize}, 1);
   ASSERT_TRUE(rank) << rank.error().message;
   ASSERT_TRUE(rank->launch(1, kTimeoutNs));
-  const auto trouble = rank->trouble();
-  ASSERT_TRUE(trouble) << trouble.error().message;
-  EXPECT_EQ(trouble->missed, 0u);
-  EXPECT_EQ(trouble->overruns, kMessages);
+  const auto failure = rank->failure();
+  ASSERT_TRUE(failure) << failure.error().message;
+  EXPECT_EQ(failure->missed, 0u);
+  EXPECT_EQ(failure->overruns, kMessages);
 }
 
 TEST_F(SilenceTest, TheCpuGivesUpAtTheDeadline) {
@@ -393,7 +392,7 @@ TEST_F(SilenceTest, ADeviceWithoutRoomForAllWaitersIsRefused) {
   const std::uint32_t too_many = 1000;
   const auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), neighbours(), Brick{kSize}, too_many);
   ASSERT_FALSE(rank);
-  EXPECT_NE(rank.error().message.find("18000 that wait for each other"), std::string::npos) << rank.error().message;
+  EXPECT_NE(rank.error().message.find("18000 waiting blocks"), std::string::npos) << rank.error().message;
 }
 
 wicprof::Result<> run_ring(const AppOptions& options, std::uint32_t devices, std::uint32_t steps) {

@@ -131,7 +131,7 @@ TEST(SrsTileSet, SaysWhatIsWrongWithAFolder) {
 }
 
 TEST(SrsTileSet, MadeUpTilesAreTheSameEveryTimeAndDiffer) {
-  const auto set = TileSet::make_up(4, 16), again = TileSet::make_up(4, 16);
+  const auto set = TileSet::generate(4, 16), again = TileSet::generate(4, 16);
   ASSERT_TRUE(set) << set.error().message;
   ASSERT_TRUE(again);
   std::set<std::vector<Pixel>> different;
@@ -314,7 +314,7 @@ Running start(const PipelineOptions& options, const std::string& devices = "simt
   Running running;
   running.runtime = *wic::Runtime::create(of_runtime);
   const BatchShape& batch = options.station.batch;
-  running.tiles = *TileSet::make_up(tiles_for_batches_of(batch.tiles), batch.edge);
+  running.tiles = *TileSet::generate(tiles_for_batches_of(batch.tiles), batch.edge);
   auto pipeline = Pipeline::make(*running.runtime, running.tiles, options);
   if (pipeline) running.pipeline = *std::move(pipeline);
   return running;
@@ -389,7 +389,7 @@ TEST(SrsPipeline, CanGoOnAfterACheck) {
 TEST(SrsPipeline, AWrongMessageIsFound) {
   for (const std::uint32_t batch : {1u, 2u, 6u}) {  // 6: the last one
     PipelineOptions options = small(8, 4);
-    options.spoilt = Ground::Spoilt{batch, 2};
+    options.corrupted = Ground::CorruptedTile{batch, 2};
     const Running running = start(options);
     for (std::uint32_t step = 1; step <= 2; ++step) ASSERT_TRUE(running.pipeline->step(step));
     const auto checked = running.pipeline->check();
@@ -412,11 +412,11 @@ TEST(SrsPipeline, ATileThatDoesNotComeIsMissedOnce) {
   // One block waits for both tiles. After the first deadline nobody waits any more, in later kernels either.
   ASSERT_TRUE((*station)->launch(1, 1'000'000));
   ASSERT_TRUE((*station)->launch(2, 3'600'000'000'000));
-  const auto trouble = (*station)->settle();
-  ASSERT_TRUE(trouble);
-  EXPECT_EQ(trouble->missed, 1u);
-  EXPECT_EQ(trouble->failed_at, 1u);
-  EXPECT_EQ(trouble->tile, 0u);
+  const auto failure = (*station)->settle();
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->missed, 1u);
+  EXPECT_EQ(failure->failed_at, 1u);
+  EXPECT_EQ(failure->tile, 0u);
 }
 
 TEST(SrsPipeline, AStationThatTakesNothingInEndsTheSending) {

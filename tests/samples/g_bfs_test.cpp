@@ -111,7 +111,7 @@ TEST(PartTest, HasEveryEdgeOnceInRowsOfBoundedLength) {
       const Part part = part_of(graph, split, d);
       for (const auto* rows : {&part.own, &part.foreign}) {
         for (std::size_t r = 0; r < rows->vertex.size(); ++r) {
-          EXPECT_LE(rows->begin[r + 1] - rows->begin[r], Rows::kMostEdges);
+          EXPECT_LE(rows->begin[r + 1] - rows->begin[r], Rows::kMaxEdges);
           for (std::uint32_t e = rows->begin[r]; e < rows->begin[r + 1]; ++e) {
             EXPECT_EQ(split.owner(rows->vertex[r]), d);
             EXPECT_EQ(split.owner(rows->to[e]) == d, rows == &part.own);
@@ -188,7 +188,7 @@ class RankTest : public ::testing::Test {
     peers.receivers[1] = in_->turn(1).receiver();
     return rank.begin(peers, 1, 0);
   }
-  Trouble finish() {
+  Failure finish() {
     EXPECT_TRUE(queue_.close());
     return *queue_.finish();
   }
@@ -255,9 +255,9 @@ TEST_F(RankTest, GivesUpAtTheDeadlineAndSendsNoMore) {
   ASSERT_TRUE(begin(rank));
   for (std::uint32_t level = 1; level <= 3; ++level) ASSERT_TRUE(rank.queue_level({1, 1 + level}));
   ASSERT_TRUE(rank.queue_read());
-  const Trouble trouble = finish();
-  EXPECT_EQ(trouble.missed, 2u) << "the blocks that wait, one for the message and one for the first";
-  EXPECT_EQ(trouble.failed_at, 2u);
+  const Failure failure = finish();
+  EXPECT_EQ(failure.missed, 2u) << "the blocks that wait, one for the message and one for the first";
+  EXPECT_EQ(failure.failed_at, 2u);
   EXPECT_EQ(rank.state().levels, 2u) << "the third level was not begun";
 }
 

@@ -125,12 +125,12 @@ class ExchangeTest : public ::testing::Test {
     kernel.receive_cycles[0] = iteration;
     kernel.iteration = iteration;
     kernel.records = records_.data();
-    kernel.trouble = queue_.trouble();
+    kernel.failure = queue_.failure();
     kernel.timeout_ns = timeout_ns;
     ASSERT_TRUE(wic::launch(queue_.stream(), {1, 32, 16, true}, kernel));
   }
 
-  Trouble finish() {
+  Failure finish() {
     EXPECT_TRUE(queue_.close());
     return *queue_.finish();
   }
@@ -174,10 +174,10 @@ TEST_F(ExchangeTest, AWrongMessageChangesTheResult) {
 
 TEST_F(ExchangeTest, GivesUpAtTheDeadlineAndSendsNoMore) {
   launch(1, 2'000'000);
-  const Trouble trouble = finish();
-  EXPECT_EQ(trouble.missed, 1u);
-  EXPECT_EQ(trouble.peer, 1u);
-  EXPECT_EQ(trouble.room, 0u);
+  const Failure failure = finish();
+  EXPECT_EQ(failure.missed, 1u);
+  EXPECT_EQ(failure.peer, 1u);
+  EXPECT_EQ(failure.space, 0u);
   launch(2, kTimeoutNs);
   EXPECT_EQ(finish().missed, 1u);
   EXPECT_EQ(out_->turn(2).channel->receive(0, 2, 1'000).wait.status, wicprof::WaitStatus::deadline_passed);

@@ -175,9 +175,9 @@ TEST(C2dTest, ADeviceGivesUpAtTheDeadlineAndSendsNoMore) {
   kernel.width = kernel.units = kSide;
   kernel.from = from.data();
   kernel.to = to.data();
-  kernel.trouble = queues[0].trouble();
+  kernel.failure = queues[0].failure();
   kernel.timeout_ns = 2'000'000;
-  kernel.sides[1].there = true;
+  kernel.sides[1].exists = true;
   kernel.sides[1].peer = 1;
   for (kernel.iteration = 1; kernel.iteration <= 2; ++kernel.iteration) {
     const Lane::Turn sent = out->turn(kernel.iteration), received = in->turn(kernel.iteration);

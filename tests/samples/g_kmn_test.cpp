@@ -48,7 +48,7 @@ TEST(KMeansPointsTest, AreWithinTheirRangeAndDiffer) {
   std::set<std::uint16_t> seen;
   for (std::uint64_t i = 0; i < 500; ++i) {
     const Point point = make_point(7, i);
-    for (const std::uint16_t value : point.at) EXPECT_LE(value, kMostCoordinate);
+    for (const std::uint16_t value : point.at) EXPECT_LE(value, kMaxCoordinate);
     seen.insert(point.at[3]);
   }
   EXPECT_GT(seen.size(), 100u);
@@ -114,7 +114,7 @@ class ConsumerTest : public ::testing::Test {
     kernel.numbers = {(round - 1) * cut_.tiles() + 1, (round - 1) * cut_.tiles() + 1};
     kernel.clusters = {kClusters, centroids_.data(), sums_.data(), labels_.data()};
     kernel.round = round;
-    kernel.trouble = queue_.trouble();
+    kernel.failure = queue_.failure();
     kernel.timeout_ns = timeout_ns;
     ASSERT_TRUE(wic::launch(queue_.stream(), {2, 32, kernel.clusters.shared_bytes(), true}, kernel));
   }
@@ -137,7 +137,7 @@ class ConsumerTest : public ::testing::Test {
     }
   }
 
-  Trouble finish() {
+  Failure finish() {
     EXPECT_TRUE(queue_.close());
     return *queue_.finish();
   }
@@ -179,10 +179,10 @@ TEST_F(ConsumerTest, AWrongMessageIsFound) {
 
 TEST_F(ConsumerTest, GivesUpAtTheDeadlineAndLaterRoundsDoNothing) {
   launch(1, 2'000'000);
-  const Trouble trouble = finish();
-  EXPECT_EQ(trouble.missed, 2u) << "blocks";
-  EXPECT_EQ(trouble.failed_at, 1u);
-  EXPECT_EQ(trouble.room, 0u);
+  const Failure failure = finish();
+  EXPECT_EQ(failure.missed, 2u) << "blocks";
+  EXPECT_EQ(failure.failed_at, 1u);
+  EXPECT_EQ(failure.space, 0u);
   launch(2, kTimeoutNs);
   EXPECT_EQ(finish().missed, 2u);
 }

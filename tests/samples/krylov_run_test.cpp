@@ -32,7 +32,7 @@ TEST(KrylovProgramsTest, SayWhatTheyShareAndSend) {
   // One message each way an iteration: four numbers ahead and the four values of the other's rows.
   EXPECT_NE(result.output.find("2^3 rows, 4 of them the CPU's, 2 ranks, 6 iterations a solve"), std::string::npos)
       << result.output;
-  EXPECT_NE(result.output.find("12 messages (0.8 KiB) a step"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("12 messages (0.8 KiB) per step"), std::string::npos) << result.output;
 }
 
 TEST(KrylovProgramsTest, RefuseWhatCannotBe) {

@@ -387,7 +387,7 @@ TEST(ReplayTest, SolvesWhatTheTextbookSolves) {
 
 TEST(HostTeamTest, EveryItemIsDoneOnceWhoeverDoesIt) {
   for (const std::uint32_t members : {1u, 2u, 5u}) {
-    HostTeam team(members);
+    HostTeam<SpinningGate> team(members);
     for (const std::uint32_t count : {0u, 1u, 4u, 103u}) {
       std::vector<int> done(count);
       for (int round = 0; round < 50; ++round) {
@@ -513,11 +513,11 @@ TEST_F(SilenceTest, ADeviceGivesUpAtTheDeadlineAndSendsNoMore) {
   ASSERT_TRUE(rank) << rank.error().message;
   ASSERT_TRUE((*rank)->launch(Kind::residual, true, 1, kShortNs));
   ASSERT_TRUE((*rank)->launch(Kind::image, true, 2, kShortNs));
-  const auto trouble = (*rank)->settle();
-  ASSERT_TRUE(trouble) << trouble.error().message;
-  EXPECT_EQ(trouble->failed_at, 1u);
-  EXPECT_EQ(trouble->rank, 0u);
-  EXPECT_EQ(trouble->for_room, 0u);
+  const auto failure = (*rank)->settle();
+  ASSERT_TRUE(failure) << failure.error().message;
+  EXPECT_EQ(failure->failed_at, 1u);
+  EXPECT_EQ(failure->rank, 0u);
+  EXPECT_EQ(failure->for_space, 0u);
   const Lane::Turn first = down_->turn(1), second = down_->turn(2);
   EXPECT_EQ(first.channel->receive(0, first.cycle, kTimeoutNs).wait.status, wicprof::WaitStatus::satisfied);
   EXPECT_EQ(second.channel->receive(0, second.cycle, kShortNs).wait.status, wicprof::WaitStatus::deadline_passed);
@@ -540,10 +540,10 @@ TEST_F(SilenceTest, AMessageOfAnotherIterationIsFound) {
   ASSERT_TRUE(turn.channel->send(0, turn.cycle, message.data(),
                                  static_cast<std::uint32_t>(message.size() * sizeof(double)), kTimeoutNs));
   ASSERT_TRUE((*rank)->launch(Kind::residual, true, 1, kTimeoutNs));
-  const auto trouble = (*rank)->settle();
-  ASSERT_TRUE(trouble) << trouble.error().message;
-  EXPECT_EQ(trouble->failed_at, 0u);
-  EXPECT_EQ(trouble->wrong, 1u);
+  const auto failure = (*rank)->settle();
+  ASSERT_TRUE(failure) << failure.error().message;
+  EXPECT_EQ(failure->failed_at, 0u);
+  EXPECT_EQ(failure->wrong, 1u);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ inline sample::AppOptions options_of(const sample::AppInfo& info, std::uint32_t 
   options.way = way;
   options.size = size;
   options.timeout_ns = 60'000'000'000;
-  for (const sample::AppOption& option : info.options) options.more[option.name] = option.standard;
+  for (const sample::AppOption& option : info.options) options.more[option.name] = option.default_value;
   return options;
 }
 

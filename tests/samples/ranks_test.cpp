@@ -1,4 +1,4 @@
-// What the programs between devices share: parts, dealing, grids, trouble, and how fields are checked.
+// What the programs between devices share: parts, dealing, grids, failure, and how fields are checked.
 #include "common/ranks.h"
 
 #include <gtest/gtest.h>
@@ -103,11 +103,11 @@ TEST(GridTest, ThreadsAreWholeWarps) {
 }
 
 struct Report {
-  Trouble* trouble;
+  Failure* failure;
   std::uint32_t iteration;
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
-    if (trouble->stops(thread, iteration)) return;
-    if (thread.index() == 0) trouble->report(thread, iteration, 0, 5, thread.block() == 1);
+    if (failure->stops(thread, iteration)) return;
+    if (thread.index() == 0) failure->report(thread, iteration, 0, 5, thread.block() == 1);
   }
 };
 
@@ -117,7 +117,7 @@ TEST(TroubleTest, TheFirstMissedDeadlineStopsWhatComesAfterIt) {
   for (std::uint32_t d = 0; d < 2; ++d) queues.push_back(*RankQueue::make(runtime->device(d)));
   ASSERT_TRUE(finish_all(queues, "app"));
   for (const std::uint32_t iteration : {7u, 8u}) {
-    ASSERT_TRUE(wic::launch(queues[1].stream(), {1, 32}, Report{queues[1].trouble(), iteration}));
+    ASSERT_TRUE(wic::launch(queues[1].stream(), {1, 32}, Report{queues[1].failure(), iteration}));
   }
   const auto finished = finish_all(queues, "app");
   ASSERT_FALSE(finished);
@@ -162,7 +162,7 @@ TEST(ReplayTest, RepeatsAShortRunFromItsBeginning) {
 }
 
 TEST(ReplayTest, OfALongRunTheSumAndSomeIterationsMore) {
-  const std::uint32_t many = static_cast<std::uint32_t>(ReplayPlan::kUpdates / 4) + 1;
+  const std::uint32_t many = static_cast<std::uint32_t>(ReplayPlan::kMaxUpdates / 4) + 1;
   Swaps swaps;
   swaps.done = many;
   EXPECT_TRUE(check_by_replay(swaps));
@@ -176,8 +176,8 @@ TEST(ReplayTest, OfALongRunTheSumAndSomeIterationsMore) {
 }
 
 TEST(ReplayTest, ALargeFieldIsRepeatedForOneIterationAtLeast) {
-  EXPECT_EQ(ReplayPlan::for_words(std::size_t{1} << 40).most, 1u);
-  EXPECT_EQ(ReplayPlan::for_words(ReplayPlan::kUpdates / 4).most, 4u);
+  EXPECT_EQ(ReplayPlan::for_words(std::size_t{1} << 40).max_iterations, 1u);
+  EXPECT_EQ(ReplayPlan::for_words(ReplayPlan::kMaxUpdates / 4).max_iterations, 4u);
   EXPECT_EQ(ReplayPlan{4}.extra_after(4), 0u);
   EXPECT_EQ(ReplayPlan{4}.extra_after(5), 4u);
 }

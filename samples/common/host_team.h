@@ -1,19 +1,20 @@
-// The CPU rank's threads: they do one piece of work after another, together.
+// A team of host threads that run one piece of work after another together.
 #pragma once
 
 #include <atomic>
+#include <barrier>
 #include <cstdint>
 #include <functional>
 #include <thread>
 #include <vector>
 
-namespace sample::krylov {
+namespace sample {
 
-/// Where a team's threads come together. A piece of work takes some ten microseconds, as waking a sleeping thread does,
-/// so they look for a while before they sleep, and give way to others meanwhile.
-class Gate {
+/// A reusable barrier for pieces of work of about ten microseconds, which is as long as waking a sleeping thread takes.
+/// Threads therefore look for a while, yielding now and then, before they sleep.
+class SpinningGate {
  public:
-  explicit Gate(std::uint32_t members) : members_(members) {}
+  explicit SpinningGate(std::uint32_t members) : members_(members) {}
 
   void arrive_and_wait() {
     const std::uint32_t round = round_.load(std::memory_order_acquire);
@@ -31,17 +32,20 @@ class Gate {
   }
 
  private:
+  /// Not calibrated.
   static constexpr std::uint32_t kLooks = 20'000, kLooksBetweenYields = 100;
   const std::uint32_t members_;
   std::atomic<std::uint32_t> arrived_{0}, round_{0};
 };
 
+/// Gate: a barrier with arrive_and_wait() that is constructed from the number of threads.
+template <class Gate = std::barrier<>>
 class HostTeam {
  public:
-  /// Work for one of the members.
-  using Work = std::function<void(std::uint32_t member)>;
+  /// Work for member `member` of `members`.
+  using Work = std::function<void(std::uint32_t member, std::uint32_t members)>;
 
-  /// The caller of run() is member 0; the others get threads of their own.
+  /// The caller of run() is member 0; the team starts a thread for each other member.
   explicit HostTeam(std::uint32_t members) : members_(members), gate_(members) {
     for (std::uint32_t i = 1; i < members; ++i) threads_.emplace_back([this, i] { serve(i); });
   }
@@ -52,36 +56,36 @@ class HostTeam {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  /// Every member's part of `count` items in a row. Returns once all are done.
+  /// Returns when every member has done its part.
+  void run(const Work& work) {
+    work_ = &work;
+    gate_.arrive_and_wait();
+    work(0, members_);
+    gate_.arrive_and_wait();
+  }
+
+  /// Calls work(i) for 0 <= i < count; each member gets a contiguous range. Returns when all calls are done.
   template <class Do>
   void in_ranges(std::uint32_t count, const Do& work) {
-    const auto at = [&](std::uint32_t m) { return static_cast<std::uint32_t>(std::uint64_t{count} * m / members_); };
-    run([&](std::uint32_t member) {
-      const std::uint32_t end = at(member + 1);
-      for (std::uint32_t i = at(member); i < end; ++i) work(i);
+    run([&](std::uint32_t member, std::uint32_t members) {
+      const auto end = static_cast<std::uint32_t>(std::uint64_t{count} * (member + 1) / members);
+      for (auto i = static_cast<std::uint32_t>(std::uint64_t{count} * member / members); i < end; ++i) work(i);
     });
   }
-  /// The same, dealt out in turn: for items of which neighbours take longer than others.
+  /// Like in_ranges(), but deals the items out in turn: for items whose cost varies by region.
   template <class Do>
   void in_turn(std::uint32_t count, const Do& work) {
-    run([&](std::uint32_t member) {
-      for (std::uint32_t i = member; i < count; i += members_) work(i);
+    run([&](std::uint32_t member, std::uint32_t members) {
+      for (std::uint32_t i = member; i < count; i += members) work(i);
     });
   }
 
  private:
-  void run(const Work& work) {
-    work_ = &work;
-    gate_.arrive_and_wait();
-    work(0);
-    gate_.arrive_and_wait();
-  }
-
   void serve(std::uint32_t member) {
     for (;;) {
       gate_.arrive_and_wait();
       if (work_ == nullptr) return;
-      (*work_)(member);
+      (*work_)(member, members_);
       gate_.arrive_and_wait();
     }
   }
@@ -92,4 +96,4 @@ class HostTeam {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace sample::krylov
+}  // namespace sample
