@@ -1,0 +1,48 @@
+// The link to a session of wic-prof: the shared memory, this runtime's ring in it, and the events that go there.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "protocol/event_sink.h"
+#include "protocol/events/intervention.h"
+#include "protocol/session.h"
+#include "src/strategy/automatic.h"
+#include "wic/device.h"
+#include "wic/payload.h"
+#include "wic/runtime.h"
+
+namespace wic {
+
+/// Any thread, once attached. Until then every event is dropped.
+class TraceLink {
+ public:
+  /// Error: no such session, or no free ring in it.
+  Result<> attach(const char* session_path);
+  bool attached() const { return sink_ != nullptr; }
+  const wicprof::SessionMap& session() const { return session_; }  ///< only where attached
+
+  template <class Event>
+  void write(const Event& event) {
+    if (attached()) sink_->write(event);
+  }
+  /// The names of all strategies, which later events refer to by number.
+  void write_strategies();
+  void write_device(const DeviceProperties& device);
+  void write_clock(DeviceId device, const ClockReading& reading);
+  void write_site(SiteId site, const SiteSpec& spec);
+  void write_choice(SiteId site, const Choice& choice);
+  void write_host_wait(SiteId site, std::uint32_t iteration, const std::uint32_t* word, TimeNs begin, TimeNs end,
+                       TimeNs cpu_ns, std::uint32_t polls, WaitStatus status);
+  void write_host_signal(SiteId site, std::uint32_t iteration, const std::uint32_t* word, TimeNs at,
+                         std::uint32_t value, const Payload& payload);
+  /// `count` records are missing from the trace, or, with 0, something else went wrong.
+  void write_loss(std::uint64_t count, const std::string& reason, DeviceId device = wicprof::kHostDevice);
+
+ private:
+  wicprof::SessionMap session_;
+  std::unique_ptr<wicprof::EventSink> sink_;  // nullptr = no session
+};
+
+}  // namespace wic
