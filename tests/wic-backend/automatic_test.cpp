@@ -18,11 +18,11 @@ SiteSpec site(WordMemory memory = WordMemory::unknown, Pollers pollers = Pollers
   return {"site", memory, pollers, shared};
 }
 
-SiteObservation seen(std::uint32_t waiters_a_word, TimeNs median, std::optional<TimeNs> look = std::nullopt) {
+SiteObservation seen(std::uint32_t waiters_per_word, TimeNs median, std::optional<TimeNs> look = std::nullopt) {
   SiteObservation o;
   o.waits = 100;
-  o.waiters_a_word = waiters_a_word;
-  o.waiters = waiters_a_word;
+  o.waiters_per_word = waiters_per_word;
+  o.waiters = waiters_per_word;
   o.words = 1;
   o.warps = 8;
   o.median_ns = median;
@@ -149,7 +149,7 @@ TEST(SiteChooser, ChangesWhenTwoWindowsAgree) {
   EXPECT_FALSE(chooser.see(kLong));
   EXPECT_TRUE(chooser.see(kLong));
   EXPECT_EQ(chooser.now().strategy, StrategyId::shared_watch);
-  EXPECT_EQ(chooser.now().seen.waiters_a_word, 500u);
+  EXPECT_EQ(chooser.now().seen.waiters_per_word, 500u);
   EXPECT_FALSE(chooser.see(kLong));
 }
 

@@ -57,7 +57,7 @@ TEST(SiteCensus, CountsThoseThatWaitAtOnceOnOneWord) {
   const auto seen = census.take(kSite, kLater);
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->waits, 160u);
-  EXPECT_EQ(seen->waiters_a_word, 40u);
+  EXPECT_EQ(seen->waiters_per_word, 40u);
   EXPECT_EQ(seen->waiters, 40u);
   EXPECT_EQ(seen->words, 1u);
   EXPECT_EQ(seen->warps, 8u);
@@ -71,7 +71,7 @@ TEST(SiteCensus, WordsOfTheirOwnAreToldApart) {
   for (wicprof::WordTag word = 1; word <= 50; ++word) add_rounds(census, 2, 1, 100 * kMicrosecond, word);
   const auto seen = census.take(kSite, kLater);
   ASSERT_TRUE(seen);
-  EXPECT_EQ(seen->waiters_a_word, 1u);
+  EXPECT_EQ(seen->waiters_per_word, 1u);
   EXPECT_EQ(seen->waiters, 50u);
   EXPECT_EQ(seen->words, 50u);
 }
@@ -83,7 +83,7 @@ TEST(SiteCensus, OneWordOnTwoDevicesHasTheWaitersOfEach) {
     e.device = i % 2;
     census.add(e, 0);
   }
-  EXPECT_EQ(census.take(kSite, kLater)->waiters_a_word, 40u);
+  EXPECT_EQ(census.take(kSite, kLater)->waiters_per_word, 40u);
 }
 
 TEST(SiteCensus, UnknownWordsAreNotCounted) {
@@ -91,7 +91,7 @@ TEST(SiteCensus, UnknownWordsAreNotCounted) {
   add_rounds(census, 2, 40, 100 * kMicrosecond);
   census.add(wait(100, 200, 0), 0);
   const auto seen = census.take(kSite, kLater);
-  EXPECT_EQ(seen->waiters_a_word, 0u);
+  EXPECT_EQ(seen->waiters_per_word, 0u);
   EXPECT_EQ(seen->words, 0u);
   EXPECT_EQ(seen->waiters, 40u);
 }
@@ -159,7 +159,7 @@ TEST(SiteCensus, ManyWaitsAreThinnedOutByTheMomentSoThatWhoWaitsTogetherStaysTog
   ASSERT_TRUE(seen);
   EXPECT_LE(seen->waits, SiteCensus::kMostKept);
   EXPECT_GE(seen->waits, 500u);
-  EXPECT_EQ(seen->waiters_a_word, 500u);
+  EXPECT_EQ(seen->waiters_per_word, 500u);
 }
 
 TEST(SiteCensus, AllAtOneMomentAreMoreThanThereIsRoomFor) {

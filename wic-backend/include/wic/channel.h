@@ -1,16 +1,16 @@
-// Channels: messages from one end to another, pushed by the producer into the consumer's memory before they are asked
-// for where it can.
+// Channels: messages from one end to another. Where possible, the producer pushes them into the consumer's memory
+// before the consumer asks.
 //
 //   auto channel = wic::Channel::make(runtime, {.name = "halo", .producer = wic::End::cpu(),
 //                                               .consumer = wic::End::on(0), .tags = 4, .max_bytes = 4096});
 //   kernels:   *(*channel)->receiver(), wic/receiver.h      *(*channel)->sender(), wic/sender.h
 //   CPU:       send(), or place() and publish()             receive() and release()
 //
-// A message is (tag, cycle). The cycles of a tag count from 1, each is sent once, and at most two are under way: a
+// A message is (tag, cycle). The cycles of a tag count from 1, each is sent once, and at most two are in flight: a
 // producer waits for room, at the site NAME.room, until the consumer has released the cycle two before. Consumers wait
-// at the site NAME.data. Both obey the toggle as all waits do.
+// at the site NAME.data. Both follow the toggle like all waits.
 //
-// Tags are below spec().tags: publish(), publish_range() and send() refuse others and message() has nothing for them;
+// Tags are below spec().tags: publish(), publish_range() and send() refuse others, message() returns nothing for them;
 // place(), receive(), receive_all(), release() and the functions for kernels do not check.
 #pragma once
 
@@ -40,20 +40,20 @@ class Channel {
   };
 
   /// Errors: an end that the runtime does not have, devices that cannot reach each other's memory, sizes out of range,
-  /// pages of the wrong memory or too few of them, no memory, site names that are taken. The runtime must outlive the
+  /// pages in the wrong memory or too few of them, no memory, site names that are taken. The runtime must outlive the
   /// channel.
   ///
-  /// Allocates memory, as ~Channel() frees it, which may wait for the kernels that run: make channels before the launch
-  /// of kernels that wait for the CPU or for a later launch, and let go of them after those kernels' end. The channel's
-  /// two sites stay with the runtime for good, also where make() fails after it has added them: no later channel of
-  /// this runtime can have the name, and each counts towards the most sites that a runtime has.
+  /// Allocates memory, and ~Channel() frees it; both may wait for running kernels. So make channels before you launch
+  /// kernels that wait for the CPU or for a later launch, and destroy them after those kernels have ended. The
+  /// channel's two sites stay with the runtime, even where make() fails after adding them: no later channel of this
+  /// runtime can have the name, and both count towards the limit on sites.
   static Result<std::unique_ptr<Channel>> make(Runtime& runtime, const ChannelSpec& spec);
   Channel(const Channel&) = delete;
-  ~Channel();  ///< no kernel that uses an end may be running, no thread may be waiting; see make()
+  ~Channel();  ///< no kernel may be using an end, no thread may be waiting; see make()
 
   const ChannelSpec& spec() const;
   SiteId data_site() const;  ///< where the consumer waits
-  /// The path that messages from the CPU to a device take; Path::stores for all other pairs of ends.
+  /// The path of messages from the CPU to a device; Path::stores for all other pairs of ends.
   Path path() const;
 
   /// For kernels on the producer's device. Error: the producer is the CPU.
@@ -61,37 +61,37 @@ class Channel {
   /// For kernels on the consumer's device. Error: the consumer is the CPU.
   Result<Receiver> receiver() const;
 
-  // The CPU as producer. Any thread; for each tag one at a time.
+  // The CPU as producer. Any thread; one at a time per tag.
 
-  /// Waits for room, at most `timeout` ns, and tells where to write the message: it is sent from there without a copy.
-  /// A cycle that was sent before must not be written: the place may hold a later message.
+  /// Waits for room, at most `timeout` ns, and returns where to write the message: publish() sends it from there
+  /// without a copy. Do not write a cycle that was sent before: the place may hold a later message.
   HostPlace place(Tag tag, Cycle cycle, TimeNs timeout);
-  /// Sends what was written to the place. Does not wait for the device. A cycle that was sent before is not sent again.
-  /// Errors: a tag, a size or a cycle that cannot be; a copy that cannot be started, which may be published again.
-  /// `payload`: what the message is of, for the trace; without it the trace has its size alone. Of a range it is the
-  /// first's, and those of the others lie behind it, `payload.span` bytes from one to the next.
+  /// Sends the message in the place. Does not wait for the device. Does not send a cycle again. Errors: an invalid tag,
+  /// size or cycle; a copy that cannot be started, which may be published again. `payload`: the message's part of the
+  /// datum, for the trace; without it the trace has only the size. For a range: the first message's part; those of the
+  /// others follow, `payload.span` bytes from one to the next.
   Result<> publish(Tag tag, Cycle cycle, std::uint32_t bytes, const Payload& payload = {}) {
     return publish_range(tag, 1, cycle, bytes, payload);
   }
-  /// The same for tags first .. first + count - 1 of one cycle, all of `bytes` bytes: those of a batch (16 tags from a
-  /// multiple of 16 on) travel as one copy.
+  /// The same for tags first .. first + count - 1 of one cycle, all of `bytes` bytes. The messages of a batch (16 tags
+  /// from a multiple of 16 on) travel as one copy.
   Result<> publish_range(Tag first, std::uint32_t count, Cycle cycle, std::uint32_t bytes, const Payload& payload = {});
-  /// place(), a copy and publish(). Nothing is sent when the wait was not satisfied.
+  /// place(), a copy and publish(). Sends nothing unless the wait was satisfied.
   Result<WaitResult> send(Tag tag, Cycle cycle, const void* data, std::uint32_t bytes, TimeNs timeout,
                           const Payload& payload = {});
 
   // The CPU as consumer. Any thread; the cycles of a tag in order.
 
   HostMessage receive(Tag tag, Cycle cycle, TimeNs timeout);
-  /// Waits for all of these tags; message() then gives each. With ChannelSpec::monitored, and unless the strategy at
-  /// the site is `poll`, the thread sleeps until it is woken, once, when nothing is missing any more; what is there
-  /// already is not waited for. A deadline that passes leaves nothing behind.
+  /// Waits for all of these tags; message() then returns each. With ChannelSpec::monitored, and unless the strategy at
+  /// the site is `poll`, the thread sleeps until the last of the missing messages has arrived, and wakes once. A
+  /// deadline that passes leaves nothing behind.
   WaitResult receive_all(std::span<const Tag> tags, Cycle cycle, TimeNs timeout);
-  /// A message that has been waited for and not been released; empty where there is no such tag.
+  /// A message that has been received and not released; empty for an invalid tag.
   std::span<const std::byte> message(Tag tag, Cycle cycle) const;
   void release(Tag tag, Cycle cycle);
 
-  /// Requests of receive_all() that are waiting now. Any thread.
+  /// How many calls of receive_all() sleep now. Any thread.
   std::size_t pending() const;
 
  private:

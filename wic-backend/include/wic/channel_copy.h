@@ -1,4 +1,4 @@
-// Copying a message inside a kernel, shared among threads.
+// Copies a message inside a kernel, with many threads.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ struct alignas(16) CopyQuad {
   std::uint32_t words[4];
 };
 
-/// Worker `worker` of `workers` copies its share, in 16-byte pieces where both places allow it. Each thread has four of
-/// them under way at a time: a read may take a microsecond.
+/// Worker `worker` of `workers` copies its share, in 16-byte pieces where both addresses are aligned. Each thread has
+/// four reads in flight, since one may take a microsecond.
 WIC_DEVICE inline void copy_bytes(const Thread& thread, std::uint32_t worker, std::uint32_t workers, std::byte* to,
                                   const std::byte* from, std::size_t bytes) {
   constexpr std::size_t kUnderWay = 4;

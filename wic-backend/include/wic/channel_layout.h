@@ -1,19 +1,19 @@
-// Where a channel's messages lie and how it is told that one is there. Read by the CPU and by kernels alike.
+// Where a channel's messages are in memory, and how they are announced. For the CPU and for kernels.
 //
-// A message is (tag, cycle); the cycles of a tag count from 1. Each tag has two slots, for odd and for even cycles: its
-// own and the companion. 16 tags make a batch, whose slots lie side by side in one run of pages, so that messages of
-// one cycle that are sent together are one copy. A producer is at most two cycles ahead of what the consumer has
-// released, so no slot is written while it is read.
+// A message is (tag, cycle); the cycles of a tag count from 1. Each tag has two slots, one for odd and one for even
+// cycles. 16 tags make a batch, whose slots are adjacent in one run of pages, so that messages of one cycle that are
+// sent together are one copy. A producer is at most two cycles ahead of what the consumer has released, so no slot is
+// written while it is read.
 //
-// A slot is a line with the message's length, and the message; short ones lie in that line:
+// A slot is a line with the message's length, followed by the message; a short message is inside that line:
 //
 //   up to 8 bytes     | message:8 | bytes:4 | ready:4 |                      one 16-byte store is message and flag
 //   up to 112 bytes   | -:8       | bytes:4 | ready:4 | message |
 //   longer            | -:12      | ready:4 | -:48 | bytes:4 | -:60 |  message ...
 //
-// Announced is a message in one of three ways: by the word `ready`, which holds the number of the last cycle; by a bit
-// (DAB) of one of two bitmaps, for odd and for even cycles, whose meaning turns over each time that the bitmap comes
-// round again, so that nothing is ever cleared; or by a count (way naive).
+// A message is announced in one of three ways: by the word `ready`, which holds the number of the last cycle; by a bit
+// (DAB) in one of two bitmaps, for odd and for even cycles, whose meaning is inverted at each reuse of the bitmap, so
+// that no bit is ever cleared; or by a count (way naive).
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ inline constexpr std::uint32_t kBatchTags = 16;
 
 struct SlotLayout {
   std::uint32_t stride;      ///< bytes from one slot to the next
-  std::uint32_t bytes_at;    ///< where in a slot the length stands
-  std::uint32_t payload_at;  ///< where in a slot the message begins
+  std::uint32_t bytes_at;    ///< offset of the length in a slot
+  std::uint32_t payload_at;  ///< offset of the message in a slot
 
   static constexpr std::uint32_t kReadyAt = 12;
   static constexpr std::uint32_t kQuadBytes = 8;
@@ -42,7 +42,7 @@ struct SlotLayout {
   WIC_DEVICE constexpr bool is_quad() const { return payload_at == 0; }
 };
 
-/// `apart`: the announcing word must not lie between the length and the message, because a copy carries those.
+/// `apart`: the announcing word must not be between the length and the message, because a copy carries those two.
 constexpr SlotLayout slot_layout(std::uint32_t max_bytes, bool apart) {
   if (!apart && max_bytes <= SlotLayout::kQuadBytes) return {kLineBytes, 8, 0};
   if (!apart && max_bytes <= SlotLayout::kLinePayload) return {kLineBytes, 8, 16};
@@ -51,15 +51,15 @@ constexpr SlotLayout slot_layout(std::uint32_t max_bytes, bool apart) {
 
 enum class Announce : std::uint8_t { word, bit, count };
 
-/// A word that is polled, on a line of its own.
+/// A polled word on its own line.
 struct alignas(kLineBytes) WordLine {
   std::uint32_t word;
 };
 
 struct Mailbox {
   std::byte* pages = nullptr;
-  const std::uint32_t* first_page = nullptr;  ///< of each batch: those of even cycles, then those of odd ones
-  std::uint32_t* words = nullptr;             ///< bit: WordLines, those of even cycles first. count: a word a tag
+  const std::uint32_t* first_page = nullptr;  ///< per batch: first those of even cycles, then those of odd ones
+  std::uint32_t* words = nullptr;             ///< bit: WordLines, even cycles first. count: one word per tag
   std::uint32_t tags = 0;
   std::uint32_t max_bytes = 0;
   SlotLayout slots{};
@@ -75,30 +75,30 @@ struct Mailbox {
   WIC_DEVICE std::uint32_t* length(Tag tag, std::uint32_t cycle) const {
     return reinterpret_cast<std::uint32_t*>(slot(tag, cycle) + slots.bytes_at);
   }
-  /// The word that tells of a message, however it does.
+  /// The word that announces a message, by any of the three ways.
   WIC_DEVICE std::uint32_t* word(Tag tag, std::uint32_t cycle) const {
     if (announce == Announce::count) return words + tag;
     if (announce == Announce::bit) return words + std::size_t{(cycle & 1) * bit_words() + tag / 32} * kLineWords;
     return reinterpret_cast<std::uint32_t*>(slot(tag, cycle) + SlotLayout::kReadyAt);
   }
-  /// What the trace says that the signal of a message stored.
+  /// The value that the trace records for the signal of a message.
   WIC_DEVICE std::uint32_t recorded_value(Tag tag, std::uint32_t cycle) const {
     return announce == Announce::bit ? wicprof::kBitValue + tag % 32 : cycle;
   }
   WIC_DEVICE static std::uint32_t bit(Tag tag) { return 1u << (tag % 32); }
 };
 
-/// What the word of availability bits is when all its tags are there: all ones in cycles 1, 2, 5, 6, ..., zero in 3, 4,
-/// 7, 8, ... Words start at zero.
+/// The word of availability bits when the messages of all its tags have arrived: all ones in cycles 1, 2, 5, 6, ...,
+/// zero in cycles 3, 4, 7, 8, ... Words start at zero.
 WIC_DEVICE constexpr std::uint32_t all_there(std::uint32_t cycle) { return ((cycle - 1) >> 1 & 1) == 0 ? ~0u : 0u; }
 
-/// The condition of a wait for one or several tags of one word of bits.
+/// The condition of a wait for one or several tags of one word of availability bits.
 struct BitsThere {
   std::uint32_t mask;
   std::uint32_t all;  ///< all_there(cycle)
-  Tag tag;            ///< one of them
+  Tag tag;            ///< one of the tags
   WIC_DEVICE bool operator()(std::uint32_t value) const { return ((value ^ all) & mask) == 0; }
-  /// Of a wait for one tag, what the signal that ended it has there.
+  /// For a wait for one tag: the value recorded for the signal that ended the wait.
   WIC_DEVICE std::uint32_t recorded_value(std::uint32_t value) const {
     return mask == Mailbox::bit(tag) ? wicprof::kBitValue + tag % 32 : value;
   }

@@ -1,4 +1,4 @@
-// What a channel is: a path for messages from one end to another, each end the CPU or a device.
+// Describes a channel: a path for messages from one end to another, each the CPU or a device.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@ class MessagePages;
 
 using Tag = std::uint32_t;  ///< names a datum: 0..tags-1
 
-/// Which message of a tag: they count from 1. A plain number does; a program that counts its iterations otherwise says
-/// which one it is, for the trace.
+/// The number of a message of its tag, from 1. Converts from a plain number. A program that counts its iterations
+/// differently passes its own count as well, for the trace.
 struct Cycle {
   std::uint32_t number;
   std::uint32_t iteration;
 
-  WIC_DEVICE constexpr Cycle(std::uint32_t n) : number(n), iteration(n) {}  // NOLINT: a number is a cycle
+  WIC_DEVICE constexpr Cycle(std::uint32_t n) : number(n), iteration(n) {}  // NOLINT: implicit on purpose
   WIC_DEVICE constexpr Cycle(std::uint32_t n, std::uint32_t of_program) : number(n), iteration(of_program) {}
-  WIC_DEVICE constexpr operator std::uint32_t() const { return number; }  // NOLINT: and a cycle a number
+  WIC_DEVICE constexpr operator std::uint32_t() const { return number; }  // NOLINT: implicit on purpose
 };
 
 /// How a channel carries messages and how its ends wait.
 enum class Way : std::uint8_t {
   naive,  ///< Algorithm 1 of the WIC paper: flags and data in managed memory, one thread polls by atomicAdd(flag, 0)
-  poll,   ///< as a good practitioner polls: a flag a tag on a line of its own, plain loads, copies or zero copy by size
-  park,   ///< the WIC backend: pages and availability bits in the consumer's memory, pushed by the producer
+  poll,   ///< careful polling: one flag per tag on its own line, plain loads, copies or zero copy by size
+  park,   ///< the WIC backend: pages and availability bits in the consumer's memory, which the producer pushes to
 };
 
 /// How messages from the CPU reach a device.
@@ -48,9 +48,9 @@ struct End {
   constexpr bool is_cpu() const { return device < 0; }
 };
 
-/// From the CPU to a device, channels of messages up to this size use Path::stores. Read across the bus by the waiting
-/// kernel, such a message costs no copy engine's start; on an H200 the engine is first at 128 KiB where one message is
-/// under way, and later where several are (docs/results/channel.h200.json, rows path_*).
+/// From the CPU to a device, channels of messages up to this size use Path::stores: the waiting kernel reads such a
+/// message across the bus, without the start of a copy engine. On an H200 the engine is faster from 128 KiB on where
+/// one message is in flight, and from larger sizes where several are (docs/results/channel.h200.json, rows path_*).
 inline constexpr std::uint32_t kMostStoredBytes = 64 * 1024;
 
 struct ChannelSpec {
@@ -61,13 +61,12 @@ struct ChannelSpec {
   Way way = Way::park;
   Path path = Path::automatic;  ///< CPU to device, way poll or park
   /// Consumer on the CPU, way park: threads that wait for several tags sleep until an event of the producer wakes them
-  /// (or in naps of 50 us, where its device cannot). Costs the producer an atomic add a message. Without it they wait
-  /// for one tag after another.
+  /// (or nap for 50 us at a time, where its device cannot). Costs the producer one atomic add per message. Without it
+  /// they wait for one tag after another.
   bool monitored = false;
-  /// Of another channel, whose wait sites this one uses rather than sites of its own: two ways for one path of
-  /// messages.
+  /// The channel uses the wait sites of this one instead of adding its own: two ways for one path of messages.
   const Channel* sites_of = nullptr;
-  /// Where the messages lie; none = pages of the channel's own, as many as it needs. Way naive has no pages.
+  /// Memory for the messages; none = the channel allocates its own pages. Way naive has no pages.
   std::shared_ptr<MessagePages> pages = {};
 };
 

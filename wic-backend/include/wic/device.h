@@ -24,35 +24,35 @@ struct DeviceProperties {
   std::uint16_t compute_major = 0;
   std::uint16_t compute_minor = 0;
   bool host_native_atomics = false;
-  std::string uuid;  ///< tells it apart from the devices of other processes
-  // What a kernel's occupancy depends on; 0 = it has no meaning here.
+  std::string uuid;  ///< identifies the device across processes
+  // What limits a kernel's occupancy; 0 = does not apply to this kind of device.
   std::uint32_t max_threads_per_sm = 0;
   std::uint32_t max_blocks_per_sm = 0;
   std::uint32_t registers_per_sm = 0;
   std::uint32_t shared_bytes_per_sm = 0;
   std::uint32_t reserved_shared_bytes_per_block = 0;
   std::uint32_t clock_khz = 0;
-  /// CUDA loads kernels at their first launch, which can wait for the kernels that run.
+  /// CUDA loads each kernel at its first launch, which can wait until running kernels end.
   bool lazy_loading = false;
 };
 
 /// What kernels of one device can do with the memory of another.
 struct PeerAccess {
   bool reach = false;    ///< read and write it
-  bool atomics = false;  ///< change words of it that others change too
+  bool atomics = false;  ///< change words that other devices change at the same time
 };
 
 enum class Memory {
-  device,       ///< the device's own; the host reaches it by copies only
+  device,       ///< the device's own; the host reaches it only by copies
   pinned_host,  ///< host memory that the device reads and writes in place
-  managed,      ///< moves between host and devices page by page, to whoever touches it
+  managed,      ///< moves between host and devices, page by page, on access
 };
 
 struct LaunchShape {
   std::uint32_t blocks = 1;
-  std::uint32_t threads = 32;  ///< a block
+  std::uint32_t threads = 32;  ///< per block
   std::uint32_t shared_bytes = 0;
-  /// The blocks wait for each other, so all must be on the device at once: a launch that cannot be is refused.
+  /// The blocks wait for each other: the launch is refused unless all fit the device at once.
   bool co_resident = false;
 };
 
@@ -64,13 +64,13 @@ struct KernelRef {
   std::size_t size;
 };
 
-/// A word to be written while kernels run.
+/// One word for start_live_write().
 struct LiveWord {
   std::uint32_t* to;
   std::uint32_t value;
 };
 
-/// One reading of the device clock beside the host's: see protocol/events/clock.h.
+/// One reading of the device clock and the host clock at the same moment: see protocol/events/clock.h.
 struct ClockReading {
   std::uint64_t device_ns;
   TimeNs host_ns;
@@ -85,30 +85,31 @@ class Event {
   virtual Result<double> ns_since(const Event& start) const = 0;
 };
 
-/// Work in order. Calls come from one host thread at a time; none of them waits, but for synchronize().
+/// Executes its work in order. One host thread at a time; only synchronize() waits.
 class Stream {
  public:
   virtual ~Stream() = default;
-  /// Errors: a shape that the device does not take; co_resident, and more blocks than it holds.
+  /// Errors: a shape that the device does not support; with co_resident, more blocks than the device holds.
   virtual Result<> launch(const LaunchShape& shape, const KernelRef& kernel) = 0;
   /// Between any two of: device memory, pinned host memory, peer memory.
   virtual Result<> copy(void* to, const void* from, std::size_t bytes) = 0;
-  /// Writes a word of device, peer or pinned host memory. Whoever sees it sees what the stream's work before it wrote.
+  /// Writes a word of device, peer or pinned host memory. A thread that sees the value also sees all earlier writes of
+  /// the stream.
   virtual Result<> write(std::uint32_t* to, std::uint32_t value) = 0;
   virtual Result<> record(Event& event) = 0;
-  /// Until all work so far is done. The error of a failed kernel comes out here.
+  /// Waits until all work so far is done. Error: a kernel failed.
   virtual Result<> synchronize() = 0;
 };
 
-/// A word that kernels ring (Thread::ring) and on which one host thread sleeps, without using a core.
+/// A word on which one host thread sleeps, without using a core, until a kernel rings it (Thread::ring).
 class Doorbell {
  public:
-  virtual ~Doorbell() = default;  ///< closed, and nobody waits any more
-  /// For Thread::ring; counts how often it was rung, and may wrap.
+  virtual ~Doorbell() = default;  ///< close() was called, and no thread waits
+  /// For Thread::ring. Counts the rings, and may wrap around.
   virtual std::uint32_t* word() const = 0;
-  /// Sleeps until the word is not `seen` (0 at first) or the bell is closed; returns what it is then. One thread.
+  /// Sleeps until the word differs from `seen` (0 at first) or the bell is closed; returns the word. One thread.
   virtual Result<std::uint32_t> wait(std::uint32_t seen) = 0;
-  /// Ends the wait in progress and all later ones at once. Any thread.
+  /// Ends the wait in progress; later waits return at once. Any thread.
   virtual Result<> close() = 0;
 };
 
@@ -125,25 +126,25 @@ class Device {
   /// Error: the device cannot wake a host thread.
   virtual Result<std::unique_ptr<Doorbell>> make_doorbell() = 0;
 
-  /// What kernels of this device can do with the memory of `other`; everything if it is their own. Any thread.
+  /// What kernels of this device can do with the memory of `other`: everything with their own. Any thread.
   virtual PeerAccess peer_access(const Device& other) const = 0;
 
-  /// How many blocks of that shape the device holds at once: more than that must not wait for each other. Loads the
-  /// kernel, so that no later launch has to wait for the device with that.
+  /// How many blocks of that shape the device holds at once; no more may wait for each other. Also loads the kernel, so
+  /// that its first launch does not wait for the device.
   virtual Result<std::uint32_t> resident_blocks(const LaunchShape& shape, const KernelRef& kernel) = 0;
 
-  /// Starts to write words of device memory that running kernels read, in order, and does not wait for the device (but
-  /// for an earlier write that is not done). One thread at a time, as for the next two.
+  /// Starts writing words of device memory, in order, while kernels read them. Waits only for an earlier write that is
+  /// not done. One thread at a time calls this and the next two functions.
   virtual Result<> start_live_write(std::span<const LiveWord> words) = 0;
   virtual Result<bool> live_write_done() = 0;
-  /// Reads device memory beside running kernels.
+  /// Reads device memory while kernels run.
   virtual Result<> read_live(std::uint32_t* to, const std::uint32_t* from, std::size_t words) = 0;
 
-  /// Whether a kernel of the device has failed, so that nothing on it will ever signal. Any thread.
+  /// Whether a kernel of the device has failed: no kernel there will ever signal again. Any thread.
   virtual bool failed() = 0;
 
-  /// Asks for a clock reading, which take_clock_reading() yields once the device has answered; neither waits for the
-  /// device. One thread at a time.
+  /// Requests a clock reading; take_clock_reading() returns it once the device has answered. Neither waits. One thread
+  /// at a time.
   virtual void request_clock_reading() = 0;
   virtual std::optional<ClockReading> take_clock_reading() = 0;
 
@@ -156,15 +157,15 @@ struct PlannedLaunch {
   LaunchShape shape;
   KernelRef kernel;
 };
-/// Whether the device holds all blocks of all those kernels at once, which kernels that wait for each other need. Other
-/// kernels that run there are not counted. Errors say how many blocks are too many.
+/// Checks that the device holds all blocks of all these kernels at once, as kernels that wait for each other need. Does
+/// not count other running kernels. The error names the blocks that do not fit.
 Result<> check_co_resident(Device& device, std::span<const PlannedLaunch> launches);
 
-/// Opens what `spec` names: "simt:N" for N devices of the CPU kind, or "cuda:0", "cuda:0,cuda:1" and so on.
+/// Opens the devices that `spec` names: "simt:N" for N CPU devices, or "cuda:0", "cuda:0,cuda:1" and so on.
 /// Errors: unknown kind, no such GPU, built without CUDA.
 Result<std::vector<std::unique_ptr<Device>>> open_devices(std::string_view spec);
 
-/// Memory of a device for as long as this lives. Move-only.
+/// Owns memory of a device, which must outlive it. Move-only.
 template <class T>
 class Array {
  public:

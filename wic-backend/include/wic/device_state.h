@@ -1,7 +1,7 @@
-// What lies in a device's memory for the backend: strategy words, sites, watch slots, record rings.
+// The backend's data in a device's memory: strategy words, site memory, watch slots, record rings.
 //
-// Every word that waiting warps read lies in device memory on a 128-byte line of its own: shared words in host memory
-// are the worst case known (a streaming neighbour took over 100 times as long on an H200: docs/results, hot_flag).
+// Every word that waiting warps read has its own 128-byte line in device memory: the worst case known is a shared word
+// in host memory (it made a streaming neighbour over 100 times slower on an H200: docs/results, hot_flag).
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,27 @@ namespace wic {
 inline constexpr std::uint32_t kMaxSites = wicprof::kMaxSites;
 inline constexpr std::uint32_t kMaxWatchLines = 32;
 
-/// In place of a strategy's number in a strategy word: the site's producer is gone, and waiting is over.
+/// Replaces the StrategyId in a strategy word: the site's producer is gone, and all waits there end.
 inline constexpr std::uint8_t kProducerLost = 254;
 
-/// How a site waits now. The low 8 bits are a StrategyId or kProducerLost, the rest counts changes, so that any change
-/// shows.
+/// How a site waits now. Low 8 bits: a StrategyId or kProducerLost. High 24 bits: a count of changes, so that every
+/// change makes the word differ.
 struct alignas(128) StrategyWord {
   std::uint32_t word;
 };
 static_assert(sizeof(StrategyWord) == 128);
 
-/// How long waits at a site last: moving averages of the length and of its distance from that average.
+/// How long waits at a site last: moving averages of the length and of its absolute deviation.
 struct WaitLength {
   std::uint32_t mean_ns;
   std::uint32_t deviation_ns;
 };
 
-/// What waits at a site have taught: written by waiters as they leave, racing stores of one moment being alike.
+/// What waits at a site have taught. Waiters write it as they leave, without a lock: racing stores of one moment hold
+/// almost the same values.
 struct alignas(128) SiteMemory {
   std::uint32_t
-      quad[4];  ///< a WaitLength (mean 0 = nothing known), and when it was learnt: device time, low word first
+      quad[4];  ///< a WaitLength (mean 0 = nothing known), then the device time of its last update, low word first
 
   WIC_DEVICE WaitLength usual(const Thread& thread) const {
     std::uint32_t now[4];
@@ -43,7 +44,7 @@ struct alignas(128) SiteMemory {
   }
 };
 
-/// One watched word; what the fields hold: strategies/shared_watch.h.
+/// One watched word. strategies/shared_watch.h describes the fields.
 struct alignas(128) WatchSlot {
   struct alignas(128) Line {
     std::uint64_t mirror;
@@ -54,15 +55,15 @@ struct alignas(128) WatchSlot {
   Line lines[kMaxWatchLines];
 };
 
-/// The words that a device's waiters watch together.
+/// The words of a device that have a common watcher.
 struct WatchTable {
   WatchSlot* slots = nullptr;
   std::uint32_t slot_count = 0;  ///< a power of two
-  std::uint32_t lines = 0;       ///< of each slot in use: a power of two, at most kMaxWatchLines
+  std::uint32_t lines = 0;       ///< in use per slot: a power of two, at most kMaxWatchLines
 };
 
-/// One record as it travels: four quads of three payload words and a tag. A slot is whole when all four tags are the
-/// generation expected there, so the writer needs no fence and the reader notices a slot that is being overwritten.
+/// One record in a ring: four quads of three payload words and a tag. A slot is complete when all four tags equal the
+/// expected generation, so the writer needs no fence and the reader notices a slot that is being overwritten.
 struct alignas(64) DeviceRecord {
   struct alignas(16) Quad {
     std::uint32_t payload[3];
@@ -72,27 +73,26 @@ struct alignas(64) DeviceRecord {
 };
 static_assert(sizeof(DeviceRecord) == 64);
 
-/// Next sequence number of one SM's record ring; in device memory, so that claiming a slot stays local.
+/// Next sequence number of one SM's record ring. In device memory, so that claiming a slot causes no bus traffic.
 struct alignas(128) RingHead {
   std::uint32_t next;
 };
 
-/// What the host wants of the strategy words, in pinned host memory: see steward.h. Each word counts its own changes,
-/// so reading the words in any order tells what is new.
+/// The strategy words that the host wants, in pinned host memory: see steward.h. Each word counts its own changes, so a
+/// reader may read the words in any order.
 struct ControlPage {
-  alignas(128) std::uint32_t sequence;  ///< raised after every change of `words`
+  alignas(128) std::uint32_t sequence;  ///< incremented after every change of `words`
   std::uint32_t site_count;
-  std::uint32_t words[kMaxSites];      ///< of sites 1, 2, ...: right behind, so that one read fetches the first two
-  alignas(128) std::uint32_t applied;  ///< the last sequence that a steward has brought to the device
+  std::uint32_t words[kMaxSites];      ///< of sites 1, 2, ...; one 16-byte read fetches the sequence and the first two
+  alignas(128) std::uint32_t applied;  ///< the last sequence that a steward has copied to the device
 };
 
-/// Which waiting thread of the device looks at the control page; in device memory.
+/// The lease that lets one waiting thread of the device read the control page. In device memory.
 struct alignas(128) StewardLine {
-  std::uint64_t lease_until_ns;  ///< device time; after it anyone may take over
+  std::uint64_t lease_until_ns;  ///< device time; afterwards any thread may take the lease
 };
 
-/// The sites whose words should not be read by every waiter, not even once: one word for all, in memory that is far
-/// away.
+/// The sites whose word is shared and far away (not in device memory): not every waiter should read it, not even once.
 struct HotSites {
   std::uint32_t bits[kMaxSites / 32] = {};
 
@@ -105,13 +105,13 @@ struct DeviceView {
   StrategyWord* strategies = nullptr;
   SiteMemory* sites = nullptr;
   WatchTable watch;
-  HotSites hot;  ///< as they were when the view was made; only the cost of a wait's first look hangs on it
+  HotSites hot;  ///< when the view was made; affects only the cost of a wait's first look
   StewardLine* steward = nullptr;
-  ControlPage* control = nullptr;  ///< nullptr: nobody looks, the host alone writes the strategy words
+  ControlPage* control = nullptr;  ///< nullptr = no stewards: only the host writes the strategy words
   RingHead* ring_heads = nullptr;
   DeviceRecord* records = nullptr;       ///< sm_count rings of ring_capacity records each; nullptr = do not record
   std::uint32_t ring_capacity = 0;       ///< a power of two
-  std::uint32_t record_sample_mask = 0;  ///< 0 = record everything; else a sample of the waits: see record.h
+  std::uint32_t record_sample_mask = 0;  ///< 0 = record everything; else record a sample of the waits: see record.h
   std::uint32_t sm_count = 0;
 };
 

@@ -60,7 +60,7 @@ void cpu_entry(const void* kernel, const Thread& thread) {
 
 }  // namespace detail
 
-/// Refers to `kernel`, which must outlive the result.
+/// The result refers to `kernel`, which must outlive it.
 template <class Kernel>
 KernelRef kernel_ref(const Kernel& kernel) {
   static_assert(std::is_trivially_copyable_v<Kernel> && sizeof(Kernel) <= 4096);

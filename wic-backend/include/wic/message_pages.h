@@ -1,4 +1,4 @@
-// Memory for messages in pages of 16 KiB, handed out in contiguous runs (PCM). Channels may share it.
+// Memory for messages in pages of 16 KiB, allocated in contiguous runs (PCM). Channels may share it.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ class MessagePages {
     std::uint32_t first = 0, pages = 0;
   };
 
-  /// `where`: Memory::device of the device that consumes, or pinned_host where the CPU is an end. Errors: no memory,
-  /// 0 pages or more than 2^30.
+  /// `where`: Memory::device on the consuming device, or pinned_host where the CPU is an end. Errors: no memory, 0
+  /// pages or more than 2^30.
   static Result<std::shared_ptr<MessagePages>> make(Device& device, std::uint32_t pages, Memory where);
   MessagePages(const MessagePages&) = delete;
   ~MessagePages();
 
-  /// The lowest run that is long enough; nothing when there is none. Any thread.
+  /// The lowest free run of that length, or nothing. Any thread.
   std::optional<Run> take(std::uint32_t pages);
   void give_back(Run run);
 

@@ -1,9 +1,8 @@
-// What a signal announces: which part of the program's data becomes readable. For the trace alone: from where messages
-// lie follows the access pattern (streaming, adjacent, scatter-gather, random). Nothing waits for it, and it may be
-// left out.
+// What a signal announces: which part of the program's data becomes readable. Optional, and only for the trace: the
+// analyzer derives the access pattern (streaming, adjacent, scatter-gather, random) from it.
 //
-// Offsets are bytes from the beginning of the whole datum that a site is about (the matrix, the image, the list of
-// points; not the message's buffer, not one device's part of it), the same for all signals of a site, whoever sends.
+// Offsets count bytes from the start of the site's whole datum (the matrix, the image, the list of points; not the
+// message's buffer, not one device's part). All signals of a site share that start, whoever sends them.
 #pragma once
 
 #include <cstddef>
@@ -16,28 +15,28 @@ namespace wic {
 
 struct Payload {
   std::uint64_t offset = 0;  ///< of the first byte; recorded in steps of 4 bytes, up to 16 GiB
-  std::uint64_t span = 0;    ///< bytes from the first to behind the last, those in between that are not sent included
-  std::uint32_t bytes = 0;   ///< that are sent; 0 = not known
-  std::uint32_t pieces = 0;  ///< runs of adjoining bytes that they lie in; 0 = where they lie is not known
-  bool regular = true;       ///< the pieces are all of one length and one distance from each other
+  std::uint64_t span = 0;    ///< bytes from the first to the end of the last, with the gaps between pieces
+  std::uint32_t bytes = 0;   ///< sent, without gaps; 0 = not known
+  std::uint32_t pieces = 0;  ///< contiguous runs of bytes; 0 = not known
+  bool regular = true;       ///< all pieces have the same length and the same distance from the next
 
   /// One run of bytes.
   WIC_DEVICE static constexpr Payload contiguous(std::uint64_t offset, std::uint32_t bytes) {
     return {offset, bytes, bytes, 1, true};
   }
-  /// `pieces` runs of `piece_bytes` each, `stride` bytes from one's beginning to the next's.
+  /// `pieces` runs of `piece_bytes` each, `stride` bytes from one start to the next.
   WIC_DEVICE static constexpr Payload strided(std::uint64_t offset, std::uint32_t piece_bytes, std::uint64_t stride,
                                               std::uint32_t pieces) {
     return {offset, pieces == 0 ? 0 : (pieces - 1) * stride + piece_bytes, piece_bytes * pieces, pieces, true};
   }
-  /// Any other places.
+  /// Any other layout.
   WIC_DEVICE static constexpr Payload scattered(std::uint64_t offset, std::uint64_t span, std::uint32_t bytes,
                                                 std::uint32_t pieces) {
     return {offset, span, bytes, pieces, pieces <= 1};
   }
 };
 
-/// The elements of these numbers, which are in ascending order, each of `element_bytes`. Linear in their count.
+/// The elements with these numbers (ascending), each of `element_bytes` bytes. Time linear in their count.
 inline Payload payload_of(std::span<const std::uint32_t> numbers, std::uint32_t element_bytes) {
   if (numbers.empty()) return {};
   std::uint32_t pieces = 1;

@@ -1,4 +1,4 @@
-// Which compiler is reading a kernel's source: nvcc for the GPU, or the host compiler for the CPU device.
+// Which compiler reads a kernel's source: nvcc for the GPU, or the host compiler for the CPU device.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -9,7 +9,7 @@
 #define WIC_CUDA_COMPILER 0
 #endif
 
-// True in code that is being generated for a GPU.
+// 1 while the compiler generates code for a GPU.
 #if defined(__CUDA_ARCH__)
 #define WIC_ON_GPU 1
 #else

@@ -1,10 +1,10 @@
-// The consumer's end of a channel inside kernels. Given to them by value; Channel::receiver() makes one.
+// The consumer's end of a channel inside kernels, which take it by value. Channel::receiver() makes one.
 //
-//   message = rx.receive(thread, group, tag, cycle, timeout_ns);    a message that is there already costs one local
-//   read if (message.data != nullptr) { ... } rx.release(thread, group, tag, cycle);                          the
-//   producer may use the slot again
+//   message = rx.receive(thread, group, tag, cycle, timeout_ns);    one local read if the message has arrived already
+//   if (message.data != nullptr) { ... }
+//   rx.release(thread, group, tag, cycle);                          the producer may use the slot again
 //
-// Called by all threads of the group with the same arguments. The cycles of a tag are received in order, and a cycle
+// All threads of the group make each call, with the same arguments. Cycles of a tag are received in order, and a cycle
 // only after the one two before it.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace wic {
 
 struct Message {
   WaitResult wait;
-  const std::byte* data = nullptr;  ///< in place; 16-byte aligned. nullptr when the wait was not satisfied
+  const std::byte* data = nullptr;  ///< in place; 16-byte aligned. nullptr unless the wait was satisfied
   std::uint32_t bytes = 0;
 };
 
@@ -25,9 +25,9 @@ struct Receiver {
   DeviceView view;
   Mailbox box;
   SiteId data_site = 0, room_site = 0;
-  std::uint32_t* released = nullptr;  ///< the last cycle of each tag that the consumer has done with
-  std::uint32_t released_stride = 0;  ///< words from one tag's to the next
-  std::byte* landing = nullptr;       ///< way naive: where one thread takes the data to, two slots a tag
+  std::uint32_t* released = nullptr;  ///< per tag: the last cycle that the consumer has released
+  std::uint32_t released_stride = 0;  ///< words from one tag to the next
+  std::byte* landing = nullptr;       ///< way naive: one thread copies the data here; two slots per tag
   std::uint32_t landing_stride = 0;
 
   /// Waits for one message.
@@ -38,8 +38,8 @@ struct Receiver {
     return message(wait, tag, cycle);
   }
 
-  /// Waits for the messages `first` to `first + count - 1` of one cycle; message() then gives each. One wait for all
-  /// that share a word of availability bits (32 tags from a multiple of 32 on), else one after another.
+  /// Waits for the messages of tags `first` to `first + count - 1` of one cycle; message() then returns each. One wait
+  /// for all tags that share a word of availability bits (32 tags from a multiple of 32 on), else one after another.
   WIC_DEVICE WaitResult receive_range(const Thread& thread, const Group& group, Tag first, std::uint32_t count,
                                       Cycle cycle, std::uint64_t timeout_ns) const {
     const std::uint64_t deadline = deadline_after(thread.clock_ns(), timeout_ns);
@@ -60,8 +60,8 @@ struct Receiver {
     return wait;
   }
 
-  /// The same for any tags. `tags` lies where the whole group can read it and does not change meanwhile; at most some
-  /// dozens, since every thread looks through all of them.
+  /// The same for any tags. The whole group must be able to read `tags`, which must not change meanwhile. At most some
+  /// dozens, since every thread goes through all of them.
   WIC_DEVICE WaitResult receive_all(const Thread& thread, const Group& group, const Tag* tags, std::uint32_t count,
                                     Cycle cycle, std::uint64_t timeout_ns) const {
     const std::uint64_t deadline = deadline_after(thread.clock_ns(), timeout_ns);
@@ -85,14 +85,14 @@ struct Receiver {
     return wait;
   }
 
-  /// A message that has been waited for and not been released.
+  /// A message that has been received and not released.
   WIC_DEVICE Message message(const WaitResult& wait, Tag tag, Cycle cycle) const {
     const std::byte* const data =
         landing == nullptr ? box.payload(tag, cycle) : landing + (std::size_t{tag} * 2 + (cycle & 1)) * landing_stride;
     return {wait, data, *box.length(tag, cycle)};
   }
 
-  /// The whole group has done with the message.
+  /// The whole group has finished with the message.
   WIC_DEVICE void release(const Thread& thread, const Group& group, Tag tag, Cycle cycle) const {
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
@@ -122,8 +122,8 @@ struct Receiver {
                       BitsThere{mask, all_there(cycle), tag}, timeout_ns);
   }
 
-  // Algorithm 1: one thread adds 0 to the flag until it has come (the site's strategy is `naive`) and takes the data,
-  // while the others stand at the barrier.
+  // Algorithm 1: one thread adds 0 to the flag until the message has arrived (the site's strategy is `naive`) and
+  // copies the data, while the others wait at the barrier.
   WIC_DEVICE WaitResult naive_wait(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
                                    std::uint64_t timeout_ns) const {
     const WaitResult wait =

@@ -1,6 +1,6 @@
-// Writes one record from inside a kernel: a slot of the SM's ring is claimed in device memory, the record goes to host
-// memory as four posted 16-byte stores. Nothing waits; a ring that the host has not emptied in time is overwritten, and
-// the host counts what it missed by the tags.
+// Writes one record from inside a kernel: claims a slot of the SM's ring in device memory, then sends the record to
+// host memory as four posted 16-byte stores. Never waits: if the host does not empty the ring in time, new records
+// overwrite old ones, and the host counts the losses by the tags.
 #pragma once
 
 #include "protocol/events/header.h"
@@ -12,7 +12,7 @@
 
 namespace wic {
 
-/// The payload of a DeviceRecord, twelve words.
+/// The content of a DeviceRecord: twelve words.
 struct RecordPayload {
   wicprof::EventKind kind;
   std::uint8_t strategy;
@@ -20,17 +20,17 @@ struct RecordPayload {
   std::uint32_t site;
   std::uint32_t iteration;
   std::uint32_t polls;
-  std::uint64_t begin_ns;  ///< arrived, or the time of a signal
-  std::uint64_t end_ns;    ///< resumed
+  std::uint64_t begin_ns;  ///< device time of arrival, or of the signal
+  std::uint64_t end_ns;    ///< device time of resumption
   std::uint32_t switched_after_ns;
   std::uint32_t value;
   wicprof::WordTag word_tag = 0;
-  std::uint8_t warps = 0;  ///< of the waiting group, 32 at most
+  std::uint8_t warps = 0;  ///< of the waiting group; at most 32
   Pollers pollers = Pollers::leader;
   bool waited = false;  ///< the word was not ready at the first look
 };
 
-/// A signal has no end, no polls and no change of strategy: what it announces goes there.
+/// A signal has no end, no polls and no change of strategy: its payload goes into those fields.
 WIC_DEVICE inline RecordPayload signal_record(SiteId site, std::uint32_t iteration, std::uint64_t at,
                                               std::uint32_t value, wicprof::WordTag tag, const Payload& payload) {
   const std::uint64_t first = payload.offset / 4;
@@ -50,15 +50,15 @@ WIC_DEVICE inline RecordPayload signal_record(SiteId site, std::uint32_t iterati
           tag};
 }
 
-/// Whether what has that key is in the sample: one key in mask + 1, picked at random.
+/// Whether the sample contains that key: one key in mask + 1 is, at random.
 WIC_DEVICE inline bool in_sample(std::uint64_t key, std::uint32_t mask) {
   key *= 0x9e3779b97f4a7c15u;
   key = (key ^ (key >> 32)) * 0x9e3779b97f4a7c15u;
   return ((key >> 40) & mask) == 0;
 }
 
-/// Waiters of one iteration are in the sample all or none, since how many wait at once is what it is for. Time is in
-/// the key for programs that do not count iterations, in steps of some 67 ms.
+/// The sample holds all waiters of an iteration or none, since it exists to count simultaneous waiters. For programs
+/// that do not count iterations the key also contains the time, in steps of some 67 ms.
 WIC_DEVICE inline std::uint64_t sample_key(std::uint32_t iteration, std::uint64_t end_ns) {
   return (std::uint64_t{iteration} << 32) + (end_ns >> 26);
 }

@@ -1,10 +1,10 @@
-// The producer's end of a channel inside kernels. Given to them by value; Channel::sender() makes one.
+// The producer's end of a channel inside kernels, which take it by value. Channel::sender() makes one.
 //
 //   tx.send(thread, group, tag, cycle, data, bytes, timeout_ns);     copies and announces
-//   place = tx.place(...); write to place.data; tx.publish(...);     the same without a copy of one's own
+//   place = tx.place(...); write to place.data; tx.publish(...);     the same without a copy
 //
-// Called by all threads of the group with the same arguments. Each cycle of a tag is sent once, in order, by one group
-// at a time; send_part() lets several groups, of one block or of many, send one message together.
+// All threads of the group make each call, with the same arguments. Each cycle of a tag is sent once, in order, by one
+// group at a time. With send_part() several groups, of one block or of many, send one message together.
 #pragma once
 
 #include "wic/channel_copy.h"
@@ -14,38 +14,37 @@
 
 namespace wic {
 
-/// What a producing device keeps of each tag, in its own memory.
+/// A producing device's state of one tag, in its own memory.
 struct alignas(kLineBytes) SenderLine {
-  std::uint32_t sent;      ///< the last cycle that was announced
-  std::uint32_t parts[2];  ///< of the message of an even or odd cycle that have been written
-  std::uint32_t
-      released;  ///< what part 0 knows the consumer to have released: the other parts need not ask as far away
+  std::uint32_t sent;      ///< the last announced cycle
+  std::uint32_t parts[2];  ///< written parts of the message of an even or odd cycle
+  std::uint32_t released;  ///< the consumer's last release that part 0 has seen, nearby for the other parts
 };
 
-/// Where a message may be written, once the wait for room is satisfied.
+/// The memory for a message, once the wait for room is satisfied.
 struct Place {
   WaitResult wait;
-  std::byte* data;  ///< max_bytes, 16-byte aligned, in the consumer's memory; nullptr without room
+  std::byte* data;  ///< max_bytes, 16-byte aligned, in the consumer's memory; nullptr = no room in time
 };
 
 struct Sender {
   DeviceView view;
   Mailbox box;
   SiteId data_site = 0, room_site = 0;
-  const std::uint32_t* released = nullptr;  ///< the last cycle of each tag that the consumer has done with
-  std::uint32_t released_stride = 0;        ///< words from one tag's to the next
-  SenderLine* lines = nullptr;              ///< one a tag
-  std::uint32_t* bell = nullptr;            ///< wakes a host thread; nullptr: none sleeps
+  const std::uint32_t* released = nullptr;  ///< per tag: the last cycle that the consumer has released
+  std::uint32_t released_stride = 0;        ///< words from one tag to the next
+  SenderLine* lines = nullptr;              ///< one per tag
+  std::uint32_t* bell = nullptr;            ///< wakes a host thread; nullptr = none sleeps
 
-  /// Waits until the consumer has released cycle - 2, and tells where the message belongs. Not to be written to for a
-  /// cycle that was announced before: the place may hold a later message.
+  /// Waits until the consumer has released cycle - 2, and returns where to write the message. Do not write a cycle that
+  /// was announced before: the place may hold a later message.
   WIC_DEVICE Place place(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
                          std::uint64_t timeout_ns) const {
     return place_by(thread, group, tag, cycle, released + std::size_t{tag} * released_stride, timeout_ns);
   }
 
-  /// Announces what the group has written to the place. A cycle that was announced before is not announced again.
-  /// `payload`, here and below: what the message is of, for the trace; without it the trace has its size alone.
+  /// Announces the message that the group has written to the place, unless the cycle was announced before. `payload`,
+  /// here and below: the message's part of the datum, for the trace; without it the trace has only the size.
   WIC_DEVICE void publish(const Thread& thread, const Group& group, Tag tag, Cycle cycle, std::uint32_t bytes,
                           const Payload& payload = {}) const {
     thread.sync_warp();
@@ -55,8 +54,8 @@ struct Sender {
     announce(thread, tag, cycle, sized(payload, bytes));
   }
 
-  /// `bytes`: at most max_bytes. Returns once `data` may be overwritten; without room in time nothing is sent. A cycle
-  /// that was announced before is not sent again.
+  /// Copies `bytes` (at most max_bytes) from `data` and announces the message. Returns once `data` may be overwritten.
+  /// Sends nothing without room in time, or if the cycle was announced before.
   WIC_DEVICE WaitResult send(const Thread& thread, const Group& group, Tag tag, Cycle cycle, const void* data,
                              std::uint32_t bytes, std::uint64_t timeout_ns, const Payload& payload = {}) const {
     const Place to = place(thread, group, tag, cycle, timeout_ns);
@@ -64,23 +63,22 @@ struct Sender {
     const auto* const from = static_cast<const std::byte*>(data);
     if (box.slots.is_quad() && box.announce == Announce::word) {
       thread.sync_warp();
-      thread.barrier(group.barrier, group.threads);  // what the others wrote to `data`
+      thread.barrier(group.barrier, group.threads);  // the other threads may have written to `data`
       if (group.is_leader(thread)) send_quad(thread, tag, cycle, from, bytes, payload);
     } else {
       if (group_finds_sent(thread, group, tag, cycle)) return to.wait;
       copy_bytes(thread, thread.index() - group.first, group.threads, to.data, from, bytes);
       publish(thread, group, tag, cycle, bytes, payload);
     }
-    // The leader reads `data` last.
+    // The leader is the last to read `data`.
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
     return to.wait;
   }
 
-  /// As send(), by `parts` groups of this device, each of which calls it with its number. The last to be done announces
-  /// the message. A part whose wait is not satisfied is missing, and then so is the message, until that part, and no
-  /// other, is sent again: parts are counted, whichever they are. All may repeat a cycle that was announced; nothing is
-  /// sent then.
+  /// Like send(), by `parts` groups of this device; each passes its own number. The last to finish announces the
+  /// message. If the wait of a part is not satisfied, the message is incomplete until that part, and no other, is sent
+  /// again: the parts are only counted. Repeating an announced cycle sends nothing.
   WIC_DEVICE WaitResult send_part(const Thread& thread, const Group& group, Tag tag, Cycle cycle, const void* data,
                                   std::uint32_t bytes, std::uint32_t part, std::uint32_t parts,
                                   std::uint64_t timeout_ns, const Payload& payload = {}) const {
@@ -111,7 +109,7 @@ struct Sender {
   }
 
  private:
-  // `room`: a word that holds the last cycle of the tag that the consumer has done with.
+  // `room`: the word that holds the last cycle of the tag that the consumer has released.
   WIC_DEVICE Place place_by(const Thread& thread, const Group& group, Tag tag, Cycle cycle, const std::uint32_t* room,
                             std::uint64_t timeout_ns) const {
     WaitResult wait{WaitStatus::satisfied, 0};
@@ -124,8 +122,8 @@ struct Sender {
     return AtLeast{cycle}(thread.load(&lines[tag].sent));
   }
 
-  // The same answer for the whole group: its leader has done with what it announced before, and `cycle` is not
-  // announced before the group has come to the next barrier.
+  // Gives all threads of the group the same answer: the leader has finished earlier announcements, and nobody announces
+  // `cycle` before the group reaches the next barrier.
   WIC_DEVICE bool group_finds_sent(const Thread& thread, const Group& group, Tag tag, Cycle cycle) const {
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
@@ -162,7 +160,7 @@ struct Sender {
       words[i / 4] |= static_cast<std::uint32_t>(from[i]) << (8 * (i % 4));
     }
     const std::uint64_t at = thread.clock_ns();
-    thread.fence_release_system();  // the message may tell of what was written elsewhere
+    thread.fence_release_system();  // the message may refer to data written elsewhere
     thread.store_quad(box.slot(tag, cycle), words[0], words[1], bytes, cycle);
     announced(thread, tag, cycle, at, sized(payload, bytes));
   }

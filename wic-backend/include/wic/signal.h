@@ -5,9 +5,9 @@
 
 namespace wic {
 
-/// Call from one thread. Publishes what that thread wrote before, and what its block wrote before a sync_block() that
-/// came before. The word may lie in device, peer or pinned host memory. `payload`: what becomes readable, for the
-/// trace.
+/// One thread calls it. Publishes everything that the thread wrote before, and everything that its block wrote before
+/// an earlier sync_block(). The word may be in device, peer or pinned host memory. `payload`: the data that becomes
+/// readable, for the trace.
 WIC_DEVICE inline void signal(const Thread& thread, const DeviceView& view, SiteId site, std::uint32_t iteration,
                               std::uint32_t* word, std::uint32_t value, const Payload& payload = {}) {
   const std::uint64_t at = thread.clock_ns();

@@ -1,4 +1,4 @@
-// What a thread of the CPU device asks of its scheduler. Implemented in wic-backend/simt.
+// The calls from a thread of the CPU device to its scheduler. wic-backend/simt implements them.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,16 @@ struct ThreadContext {
   void* group_scratch;  ///< the block's array of GroupScratch
 };
 
-/// How a thread reaches for memory that others use at the same time.
+/// How a thread accesses memory that other threads use at the same time.
 enum class Access : std::uint8_t { load, store, atomic };
 
-/// Called before each such access: another warp may have its turn first.
+/// Called before each such access: another warp may take its turn first.
 void before_access(Access access, const void* at);
-void switch_thread();                                        ///< let another warp have its turn
-void sleep(std::uint32_t ns);                                ///< no turns until then
-void barrier(std::uint32_t id, std::uint32_t thread_count);  ///< no turns until that many threads have come
+void switch_thread();          ///< lets another warp take its turn
+void sleep(std::uint32_t ns);  ///< the thread gets no turn until then
+void barrier(std::uint32_t id,
+             std::uint32_t thread_count);  ///< the thread gets no turn until so many threads have arrived
 std::uint64_t clock_ns();
-void wake_host(std::uint32_t* bell);  ///< host threads that sleep on a Doorbell's word
+void wake_host(std::uint32_t* bell);  ///< wakes host threads that sleep on a Doorbell's word
 
 }  // namespace wic::simt

@@ -1,12 +1,12 @@
-// Brings a change of strategy to the device from inside, by a thread of one of the groups that wait.
+// Brings a change of strategy to the device from inside, by a thread of a waiting group.
 //
-// The host writes strategy words itself, by a copy. But where hundreds of threads poll one word in host memory, that
-// copy takes over a millisecond on an H200 (it fetches its commands and its data over the bus that they keep busy),
-// while a single thread's read of another host line takes 2 us on average there. So one thread of a device, the
-// steward, looks at the control page in host memory all the time that its group waits, and copies what has changed. It
-// is the first thread of a group's second warp, which has nothing to do while the group's leader polls: the poll loop
-// stays as lean as it is. It holds its office by a lease in device memory, given back when the wait ends. A group of
-// one warp, and one whose threads each poll for themselves, has nobody to spare; the host's own write reaches them.
+// The host also writes strategy words itself, by a copy. But where hundreds of threads poll one word in host memory,
+// that copy takes over a millisecond on an H200: it fetches its commands and data over the bus that the pollers keep
+// busy. A single thread's read of another host line takes 2 us there on average. So one thread per device, the steward,
+// reads the control page in host memory while its group waits, and copies what has changed. The steward is the first
+// thread of a group's second warp, which is idle while the group's leader polls, so the poll loop does no extra work.
+// It holds a lease in device memory, and gives it back when the wait ends. A group of one warp, and a group in which
+// every thread polls, has no idle thread; the host's own write reaches these.
 #pragma once
 
 #include "wic/device_state.h"
@@ -17,11 +17,11 @@ namespace wic {
 inline constexpr std::uint32_t kStewardNapNs = 250;
 inline constexpr std::uint32_t kNapsBetweenLooks = 16;
 inline constexpr std::uint64_t kStewardLeaseNs = 1'000'000;
-inline constexpr std::uint64_t kShortWaitNs = 2'000;  ///< a wait that ends sooner is not worth an office
+inline constexpr std::uint64_t kShortWaitNs = 2'000;  ///< a wait that ends sooner is too short to take the lease
 inline constexpr std::uint32_t kGroupFinished =
     0x646e6521;  ///< in GroupScratch::finished once the leader's wait is over
 
-/// What a steward needs of the device's view.
+/// The part of the device's view that a steward needs.
 struct StewardPost {
   ControlPage* control;
   StrategyWord* strategies;
@@ -30,9 +30,8 @@ struct StewardPost {
 
 namespace detail {
 
-// Copies what the page wants, if there is news. A look is one read, and what the first two sites want comes with it:
-// beside hundreds of pollers every further read takes its time, and many reads of one host line are what hurts
-// everybody.
+// Copies the page's words if its sequence is new. One look is one read, which includes the words of the first two
+// sites: beside hundreds of pollers every further read is slow, and many reads of one host line slow everybody.
 WIC_DEVICE inline bool bring_changes(const Thread& thread, const StewardPost& post, std::uint32_t& seen) {
   std::uint32_t page[4];  // sequence, site_count, words[1], words[2]
   thread.load_quad(&post.control->sequence, page);
@@ -42,7 +41,8 @@ WIC_DEVICE inline bool bring_changes(const Thread& thread, const StewardPost& po
   for (std::uint32_t site = 1; site <= sites && site <= 2; ++site) {
     thread.store(&post.strategies[site].word, page[1 + site]);
   }
-  // The first words may have been read before their change; here everything behind the sequence is there.
+  // The first words may be older than the sequence; after this fence every load sees the words of the sequence or
+  // later.
   thread.fence_acquire();
   for (std::uint32_t site = 1; site <= sites && site < kMaxSites; ++site) {
     thread.store(&post.strategies[site].word, thread.load(&post.control->words[site - 1]));
@@ -57,8 +57,8 @@ WIC_DEVICE inline bool finished(const Thread& thread, GroupScratch& scratch) {
 
 }  // namespace detail
 
-/// Called by the one thread of a waiting group that may serve. Returns at once where another serves already, else when
-/// the group's leader is done.
+/// Called by the one thread of a waiting group that may be steward. Returns at once where the device has a steward
+/// already, else when the group's leader has finished.
 WIC_DEVICE inline void serve_as_steward(Thread thread, StewardPost post, GroupScratch& scratch) {
   std::uint64_t now = thread.clock_ns();
   for (const std::uint64_t soon = now + kShortWaitNs; now < soon; now = thread.clock_ns()) {
@@ -71,7 +71,7 @@ WIC_DEVICE inline void serve_as_steward(Thread thread, StewardPost post, GroupSc
   if (!thread.compare_exchange(&post.steward->lease_until_ns, lease, mine)) return;
   std::uint32_t seen = thread.load(&post.control->applied);
   bool brought = false;
-  // Its own group should not have to wait for it: it sleeps a little at a time.
+  // Sleeps only briefly at a time, so that its own group does not wait for it.
   for (std::uint32_t slept = 0; !detail::finished(thread, scratch);) {
     thread.sleep_ns(kStewardNapNs);
     if (++slept % kNapsBetweenLooks != 0) continue;
@@ -83,7 +83,7 @@ WIC_DEVICE inline void serve_as_steward(Thread thread, StewardPost post, GroupSc
     }
     brought = detail::bring_changes(thread, post, seen) || brought;
   }
-  // What was brought may lie over something newer, which the host had written itself meanwhile.
+  // A copied word may have replaced a newer one that the host wrote itself in the meantime.
   while (brought) brought = detail::bring_changes(thread, post, seen);
   thread.compare_exchange(&post.steward->lease_until_ns, mine, 0);
 }

@@ -1,4 +1,4 @@
-// wic::Thread on a GPU (sm_90 and newer: the acquire fence, one cache-control instruction there, is older ones' lack).
+// wic::Thread on a GPU. Needs sm_90 or newer: older GPUs have no acquire fence.
 #pragma once
 
 namespace wic {

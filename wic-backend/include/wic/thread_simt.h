@@ -1,5 +1,5 @@
-// wic::Thread on the CPU device. Loads of shared words acquire. Every access to one gives up the turn first, so that a
-// polling warp takes turns from computing ones as it does on an SM.
+// wic::Thread on the CPU device. Loads of shared words acquire. Every access to a shared word yields first, so that a
+// polling warp takes turns from computing warps, as on an SM.
 #pragma once
 
 namespace wic {
@@ -20,7 +20,7 @@ WIC_DEVICE inline void Thread::mbarrier_arrive(std::uint64_t* mbarrier) const { 
 WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier) const {
   return mbarrier_try_wait(mbarrier, 1'000);
 }
-// A block's threads have one OS thread, so this is plain memory.
+// One OS thread runs all threads of a block, so plain accesses suffice.
 WIC_DEVICE inline bool Thread::mbarrier_try_wait(std::uint64_t* mbarrier, std::uint32_t hint_ns) const {
   if (*mbarrier == 0) simt::sleep(hint_ns);
   return *mbarrier != 0;
@@ -95,8 +95,8 @@ WIC_DEVICE inline bool Thread::compare_exchange(std::uint64_t* at, std::uint64_t
 }
 WIC_DEVICE inline void Thread::store_quad(void* to, std::uint32_t a, std::uint32_t b, std::uint32_t c,
                                           std::uint32_t d) const {
-  // A GPU writes the four in one access. Here the last word is taken away while the others change: who has seen any of
-  // their new values (with acquire) does not find the old last word after that.
+  // A GPU writes all four in one access. Here the last word is 0 while the others change: a reader that has seen (and
+  // acquired) one of their new values no longer finds the old last word.
   auto* words = static_cast<std::uint32_t*>(to);
   const std::uint32_t values[5] = {0, a, b, c, d};
   const int places[5] = {3, 0, 1, 2, 3};

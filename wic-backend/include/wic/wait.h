@@ -8,19 +8,19 @@
 
 namespace wic {
 
-/// The usual condition: the word, a counter that only grows (and may wrap), has reached `goal`.
+/// The usual condition: the word, a counter that only grows (and may wrap around), has reached `goal`.
 struct AtLeast {
   std::uint32_t goal;
   WIC_DEVICE bool operator()(std::uint32_t value) const { return static_cast<std::int32_t>(value - goal) >= 0; }
 };
 
-/// For watch(): the word is no longer what it was.
+/// For watch(): the word has changed.
 struct Differs {
   std::uint32_t seen;
   WIC_DEVICE bool operator()(std::uint32_t value) const { return value != seen; }
 };
 
-/// What the trace has as the value that ended a wait: the last one seen, unless the condition knows better.
+/// The value that the trace records for a wait: the last one seen, unless the condition defines its own.
 template <class Condition>
 WIC_DEVICE std::uint32_t recorded_value(const Condition& condition, std::uint32_t seen) {
   if constexpr (requires { condition.recorded_value(seen); }) {
@@ -47,18 +47,18 @@ struct LoopResult {
   std::uint32_t value;
 };
 
-// What a wait has gathered over all the strategies that it went through.
+// The figures of one wait, over all strategies that it used.
 struct WaitTally {
   std::uint32_t polls = 0;
   std::uint32_t switched_after_ns = 0;
-  std::uint8_t strategy = 0;  // the one in force last
-  bool waited = false;        // the group's leader did not find the word ready
+  std::uint8_t strategy = 0;  // the last one
+  bool waited = false;        // the word was not ready at the leader's first look
 };
 
-// All waiters of a site read its one strategy word; more often than this, thousands of them would queue up there.
+// All waiters of a site read its strategy word; if they read more often than this, thousands of them would queue there.
 inline constexpr std::uint64_t kStrategyLookNs = 20'000;
-inline constexpr std::uint64_t kLongestStrategyLookNs = 200'000;  // in waits that last: a toggle has a millisecond
-// The device clock is read only every so often: reading it at each look slows what is bound by shared memory beside it.
+inline constexpr std::uint64_t kLongestStrategyLookNs = 200'000;  // in long waits: a toggle may take 1 ms
+// Reading the device clock at each look would slow neighbours that are bound by shared memory.
 inline constexpr std::uint32_t kCyclesBetweenClocks = 4'000;
 inline constexpr std::uint32_t kMbarrierHintNs = 1'000'000;
 
@@ -78,7 +78,7 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
     const Observation seen = strategy.observe(thread, wait);
     std::uint32_t strategy_word = wait.strategy_word;
     if (now >= look_at_strategy) {
-      strategy_word = thread.load(&wait.strategy->word);  // in the shadow of the load above
+      strategy_word = thread.load(&wait.strategy->word);  // overlaps with the load in observe()
       const std::uint64_t share = (now - wait.arrived_ns) / 16;
       look_at_strategy = now + (share < kStrategyLookNs          ? kStrategyLookNs
                                 : share < kLongestStrategyLookNs ? share
@@ -102,7 +102,7 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
       result.end = LoopEnd::deadline_passed;
       break;
     }
-    // A look that took long lasted long enough for a change: without this it would show only after the next one.
+    // The strategy may have changed during a slow look; without this load the change would wait for the next look.
     if (now - looked > kStrategyLookNs) {
       strategy_word = thread.load(&wait.strategy->word);
       now = thread.clock_ns();
@@ -118,7 +118,7 @@ WIC_DEVICE LoopResult poll_loop(const Thread& thread, const WaitContext& wait, S
   return result;
 }
 
-// The word as it is now: all that is left to a wait whose producer is gone.
+// A wait whose producer is gone reads the word once more.
 template <class Condition>
 WIC_DEVICE LoopResult last_look(const Thread& thread, const WaitContext& wait, const Condition& condition,
                                 WaitTally& tally) {
@@ -138,9 +138,9 @@ WIC_DEVICE LoopResult poll_once(const Thread& thread, const WaitContext& wait, c
                        [&](auto strategy) { return poll_loop(thread, wait, strategy, condition, tally); });
 }
 
-// Moves what is known of the site's waits a quarter of the way to this one. The waiters of a word leave together, and
-// should count once: one that arrived before the last lesson belongs to that. Nor for a difference under an eighth:
-// hundreds of stores to one line would keep them there.
+// Moves the site's averages a quarter of the way to this wait. Waiters of one word leave together and should count
+// once: a waiter that arrived before the last update belongs to that update. A difference under an eighth is not stored
+// either: hundreds of stores to one line would delay the waiters.
 WIC_DEVICE inline void learn(const Thread& thread, SiteMemory& site, std::uint64_t arrived, std::uint64_t now) {
   std::uint32_t known[4];
   thread.load_quad(site.quad, known);
@@ -162,7 +162,7 @@ WIC_DEVICE inline void learn(const Thread& thread, SiteMemory& site, std::uint64
                     high_word(now));
 }
 
-// What becomes of a wait whose word was not ready at the first look.
+// Waits for a word that was not ready at the first look.
 template <class Condition>
 WIC_DEVICE LoopResult wait_long(const Thread& thread, WaitContext wait, const Condition& condition, WaitTally& tally) {
   for (;;) {
@@ -172,8 +172,8 @@ WIC_DEVICE LoopResult wait_long(const Thread& thread, WaitContext wait, const Co
   }
 }
 
-// A word that is ready should cost one look at it: the strategy word is loaded beside it, not before. No look where so
-// many would hurt, though. LoopEnd::strategy_changed: not ready.
+// A word that is ready costs one look: the strategy word is loaded beside it, not before it. At a hot site even one
+// look by each waiter would hurt, so there is none. LoopEnd::strategy_changed: not ready.
 template <class Condition>
 WIC_DEVICE LoopResult first_look(const Thread& thread, bool hot, WaitContext& wait, const Condition& condition,
                                  WaitTally& tally) {
@@ -187,7 +187,7 @@ WIC_DEVICE LoopResult first_look(const Thread& thread, bool hot, WaitContext& wa
   return {LoopEnd::satisfied, value};
 }
 
-// One thread waits, through as many strategies as it takes; the group learns the result at its barrier.
+// One thread waits, through any number of strategies; the group learns the result at its barrier.
 template <class Condition>
 WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, const Group& group, SiteId site,
                                   WaitContext wait, const Condition& condition, WaitTally& tally) {
@@ -218,8 +218,8 @@ WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, 
   return result;
 }
 
-// Where those of a group stand for whom the leader waits, if not at the group's barrier. The leader's own warp stands
-// by coming together again: its other lanes would take turns from it.
+// Where the threads of a group wait for their leader, if not at the group's barrier. Not for the leader's own warp: its
+// other lanes would take turns from it, so they wait at the reconvergence.
 WIC_DEVICE inline void stand_at_mbarrier(const Thread& thread, GroupScratch& scratch, Parking parking) {
   if (parking == Parking::mbarrier) {
     while (!thread.mbarrier_try_wait(&scratch.parked)) {
@@ -235,8 +235,8 @@ struct GroupWait {
   WaitTally tally;
 };
 
-// Every thread waits for itself or for its leader, as the strategy of the moment has it. The group agrees on the
-// strategy at its barrier and comes together there when it ends or changes, so no thread parks where another has left.
+// Every thread waits for itself or for its leader, depending on the current strategy. The group agrees on the strategy
+// at its barrier and meets there when the wait ends or the strategy changes, so no thread parks after another has left.
 template <class Condition>
 WIC_DEVICE GroupWait each_thread_wait(Thread thread, Group group, WaitContext wait, Condition condition) {
   WaitTally tally;
@@ -257,7 +257,7 @@ WIC_DEVICE GroupWait each_thread_wait(Thread thread, Group group, WaitContext wa
     const Parking parking = parking_of(wait.strategy_id());
     if (for_all ? group.is_leader(thread) : !finished) {
       const LoopResult result = poll_once(thread, wait, condition, tally);
-      if (!finished) mine = result;  // a leader may look on for the others when its own wait is over
+      if (!finished) mine = result;  // a leader may go on polling for the others after its own wait has ended
       if (for_all) {
         scratch.status = static_cast<std::uint32_t>(result.end);
         scratch.value = result.value;
@@ -282,11 +282,11 @@ WIC_DEVICE GroupWait each_thread_wait(Thread thread, Group group, WaitContext wa
 
 }  // namespace detail
 
-/// Called by all threads of `group`, which leave together. Returns once `condition(*word)` held, with everything that
-/// was written before the word was released visible to the whole group; or, as a result, once timeout_ns have passed,
-/// or once the producer is known to be gone (Runtime::release_waiters). One record a group (where one thread polls) or
-/// a warp (where every thread does) goes to the trace. `condition`: a pure function of the value. `iteration`: the
-/// program's own count, for the trace.
+/// All threads of `group` call it, and leave together. Returns once `condition(*word)` held; everything that was
+/// written before the word was released is then visible to the whole group. Also returns once `timeout_ns` have passed,
+/// or once the producer is known to be gone (Runtime::release_waiters): the status tells which. Writes one record per
+/// group (where one thread polls) or per warp (where every thread polls) to the trace. `condition`: a pure function of
+/// the value. `iteration`: the program's own count, for the trace. Site::wait() is the short form.
 template <class Condition>
 WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, const Group& group, SiteId site,
                                  std::uint32_t iteration, const std::uint32_t* word, const Condition& condition,
@@ -308,7 +308,7 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
                   thread.clock_ns(), tally.switched_after_ns, recorded_value(condition, result.value), word_tag(word),
                   static_cast<std::uint8_t>(group.threads / kWarpSize), group.pollers, tally.waited});
   }
-  // Not the leader, if there is anybody else: it has been kept long enough.
+  // Preferably not the leader: it has done the polling already.
   if (tally.waited && result.status == WaitStatus::satisfied &&
       thread.index() == group.first + (group.threads > kWarpSize ? kWarpSize : 0)) {
     detail::learn(thread, view.sites[site], arrived, thread.clock_ns());
@@ -316,7 +316,7 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
   return result;
 }
 
-/// Parks the group until the word is no longer `seen`: a futex for warps. As wait_until in all else.
+/// Parks the group until the word differs from `seen`: a futex for warps. Otherwise like wait_until().
 WIC_DEVICE inline WaitResult watch(const Thread& thread, const DeviceView& view, const Group& group, SiteId site,
                                    std::uint32_t iteration, const std::uint32_t* word, std::uint32_t seen,
                                    std::uint64_t timeout_ns) {

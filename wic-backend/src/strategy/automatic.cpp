@@ -14,7 +14,7 @@ using wicprof::WordMemory;
 
 namespace {
 
-constexpr TimeNs kSimtSlowness = 20;
+constexpr TimeNs kSimtSlowness = 20;  // see AutomaticLimits::of()
 
 std::string duration(TimeNs ns) {
   char text[32];
@@ -47,12 +47,12 @@ const char* place(WordMemory memory) {
   return "";
 }
 
-struct ManyReaders {
-  std::uint32_t from;   // so many readers of one word are many
-  const char* because;  // which of the cases it is
+struct ReaderLimit {
+  std::uint32_t from;    // from so many readers of one word on, a watcher reads for all
+  const char* of_which;  // the kind of word, for the reason
 };
 
-ManyReaders many_readers(const SiteSpec& spec, const SiteObservation& seen, const AutomaticLimits& limits) {
+ReaderLimit reader_limit(const SiteSpec& spec, const SiteObservation& seen, const AutomaticLimits& limits) {
   switch (spec.word_memory) {
     case WordMemory::pinned_host:
     case WordMemory::managed:
@@ -65,14 +65,14 @@ ManyReaders many_readers(const SiteSpec& spec, const SiteObservation& seen, cons
       break;
   }
   if (!seen.look_ns || *seen.look_ns >= limits.slow_look_ns) {
-    return {kDistantWordReaders, "of a word whose place is not declared and that may be far away"};
+    return {kDistantWordReaders, "of a word whose memory is not declared and may be far away"};
   }
-  return {kDeviceWordReaders, "of a word that is near by"};
+  return {kDeviceWordReaders, "of a nearby word"};
 }
 
-// How many wait on one word at once. Where words are not told apart, the declaration says whether all wait on one.
-std::uint32_t readers_of_a_word(const SiteSpec& spec, const SiteObservation& seen) {
-  if (seen.waiters_a_word != 0) return seen.waiters_a_word;
+// Simultaneous waiters on one word. Where the words are not known, the declaration says whether all wait on one.
+std::uint32_t readers_per_word(const SiteSpec& spec, const SiteObservation& seen) {
+  if (seen.waiters_per_word != 0) return seen.waiters_per_word;
   return spec.shared_word ? seen.waiters : 1;
 }
 
@@ -92,52 +92,53 @@ AutomaticLimits AutomaticLimits::of(DeviceKind kind) {
 
 Choice choose(const SiteSpec& spec) {
   if (spec.shared_word && spec.word_memory != WordMemory::device) {
-    return {StrategyId::shared_watch, "declared: all wait on one word; one watcher reads it for all", {}};
+    return {StrategyId::shared_watch, "declared: all wait on one word, so one watcher reads it for all", {}};
   }
   if (spec.pollers == Pollers::each_thread) {
-    return {
-        StrategyId::leader_bar_sync, "declared: every thread polls; they stand at a barrier behind one that does", {}};
+    return {StrategyId::leader_bar_sync,
+            "declared: every thread polls, so one thread polls and the others wait at a barrier",
+            {}};
   }
   return {StrategyId::leader_bar_sync,
-          "declared: one polling thread a group; it looks less often once a wait has lasted",
+          "declared: one polling thread per group; it polls less often the longer a wait lasts",
           {}};
 }
 
 Choice choose(const SiteSpec& spec, const SiteObservation& seen, StrategyId now, const AutomaticLimits& limits) {
   const bool parked = now != StrategyId::poll;
   const TimeNs least = parked ? limits.break_even_ns : limits.park_from_ns();
-  // Polling ends a wait one look after its release at best: where a look takes as long as parking's wake-up and more,
-  // short waits are short because they are parked.
+  // A polled wait ends at least one look after its release: where a look takes as long as the wake-up of a parked wait
+  // or longer, short waits are short because they are parked.
   const bool slow_to_poll = seen.median_ns > 0 && seen.look_ns.value_or(0) >= limits.break_even_ns;
   if (seen.median_ns < least && !slow_to_poll) {
-    const std::string what = seen.median_ns == 0 ? "most waits find their word released already" : how_long(seen);
+    const std::string what = seen.median_ns == 0 ? "most waits find their word ready" : how_long(seen);
     return {StrategyId::poll, what + "; parking gains nothing below " + duration(least), seen};
   }
 
   const bool each_thread = spec.pollers == Pollers::each_thread || seen.each_thread;
-  const std::uint32_t readers = readers_of_a_word(spec, seen);
-  // Behind a leader that polls for its group, the groups are the readers.
-  const std::uint32_t alone = each_thread ? readers / std::max(1u, seen.warps) : readers;
-  const ManyReaders many = many_readers(spec, seen, limits);
-  // What watches goes on until clearly fewer wait.
-  const std::uint32_t from = now == StrategyId::shared_watch ? many.from - many.from / 4 : many.from;
+  const std::uint32_t readers = readers_per_word(spec, seen);
+  // With one polling leader per group, the groups are the readers.
+  const std::uint32_t groups = each_thread ? readers / std::max(1u, seen.warps) : readers;
+  const ReaderLimit limit = reader_limit(spec, seen, limits);
+  // A watcher stays until clearly fewer groups wait, so that the choice does not oscillate.
+  const std::uint32_t from = now == StrategyId::shared_watch ? limit.from - limit.from / 4 : limit.from;
   const std::string who = std::to_string(readers) + (each_thread ? " warps" : "") + " wait at once on one word" +
                           place(spec.word_memory) + "; " + how_long(seen);
-  if (alone >= from) {
+  if (groups >= from) {
     return {StrategyId::shared_watch,
-            who + "; from " + std::to_string(from) + " readers " + many.because + " on, one watcher reads it for all",
+            who + "; from " + std::to_string(from) + " readers " + limit.of_which + " on, one watcher reads it for all",
             seen};
   }
   if (each_thread && seen.warps != 1) {
-    return {StrategyId::leader_bar_sync, who + "; every thread polls: they stand at a barrier behind one that does",
-            seen};
+    return {StrategyId::leader_bar_sync,
+            who + "; every thread polls, so one thread polls and the others wait at a barrier", seen};
   }
   if (each_thread) {
-    return {StrategyId::poll, who + "; a group is one warp: there is no other to be parked", seen};
+    return {StrategyId::poll, who + "; a group is one warp, so there is no other warp to park", seen};
   }
   return {StrategyId::leader_bar_sync,
-          who + "; fewer than " + std::to_string(from) + " readers " + many.because +
-              " cost the work beside them nothing; each looks less often once a wait has lasted",
+          who + "; fewer than " + std::to_string(from) + " readers " + limit.of_which +
+              " cost the work beside them nothing; each polls less often the longer a wait lasts",
           seen};
 }
 

@@ -17,12 +17,12 @@ using wicprof::TimeNs;
 
 namespace {
 
-// A moment, some 16 us: long enough that waiters which one store releases are kept all or none, short enough to thin
-// out a window of short waits evenly.
+// A moment lasts some 16 us: long enough to keep all waiters released by one store or none of them, short enough to
+// thin out a window of short waits evenly.
 constexpr std::uint32_t kMomentBits = 14;
 
-// What one look took in such a wait, if it can be told. Leaders sleep between looks once a wait has lasted: then it can
-// only where the looks took much longer than the sleeps.
+// The duration of one look in such a wait, if it can be derived. Leaders sleep between looks in longer waits: then it
+// can be derived only where the looks took much longer than the sleeps.
 std::optional<TimeNs> look_of(StrategyId strategy, TimeNs length, std::uint32_t polls) {
   constexpr TimeNs kMostAsleep = 2 * kMostPatientSleepNs;
   if (polls < 2) return std::nullopt;
@@ -48,7 +48,7 @@ Number median(std::vector<Number>& values) {
   return *middle;
 }
 
-// How many stretches hold at one time; one that ends as another begins does not overlap it.
+// Counts overlapping intervals; one that ends when another begins does not overlap it.
 class Overlap {
  public:
   void add(std::uint64_t from, std::uint64_t to) {
@@ -85,7 +85,7 @@ void SiteCensus::add(const wicprof::WaitEvent& wait, TimeNs now_ns) {
   if (window.waits.size() > kMostKept) thin_out(window);
 }
 
-// Keeps half of the moments. Where all are of one moment, half of the room is made otherwise.
+// Keeps half of the moments; if all waits are of one moment, keeps the first half of them.
 void SiteCensus::thin_out(Window& window) {
   window.sample_mask = window.sample_mask * 2 + 1;
   std::erase_if(window.waits, [&](const Wait& w) { return !in_sample(w.resumed >> kMomentBits, window.sample_mask); });
@@ -129,7 +129,7 @@ SiteObservation SiteCensus::observe(Window& window) {
   for (auto& [device, overlap] : on_device) seen.waiters = std::max(seen.waiters, overlap.most());
   if (!words.contains(0)) {
     seen.words = static_cast<std::uint32_t>(words.size());
-    for (auto& [word, overlap] : on_word) seen.waiters_a_word = std::max(seen.waiters_a_word, overlap.most());
+    for (auto& [word, overlap] : on_word) seen.waiters_per_word = std::max(seen.waiters_per_word, overlap.most());
   }
   seen.each_thread = 2 * each_thread > seen.waits;
   seen.warps = median(warps);

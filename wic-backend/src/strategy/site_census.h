@@ -1,4 +1,4 @@
-// What the waits at each site look like: how many wait on one word, for how long, how long a look at the word takes.
+// Figures of the waits at each site: how many wait on one word, for how long, and how long a look at the word takes.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,18 @@
 
 namespace wic {
 
-/// The waits of one window at a site, which all waited by one strategy.
+/// The figures of one window of waits at a site, all under one strategy.
 struct SiteObservation {
   wicprof::StrategyId strategy = wicprof::StrategyId::poll;
-  std::uint32_t waits = 0;  ///< that the figures are from
-  std::uint32_t waiters_a_word =
-      0;                          ///< the most that waited on one word of one device at once; 0 = words not told apart
-  std::uint32_t waiters = 0;      ///< the most that waited at once on one device, on whatever words
-  std::uint32_t words = 0;        ///< distinct ones; 0 = not told apart
-  bool each_thread = false;       ///< in most waits every thread polls in the program's own way
-  std::uint32_t warps = 0;        ///< of a waiting group, as a rule; 0 = not known
-  wicprof::TimeNs median_ns = 0;  ///< a wait's length; one that found its word released at the first look counts as 0
-  /// One look at the word by a waiter that does nothing but look, last measured in this window or an earlier one: a
-  /// strategy that sleeps, or reads a mirror, does not show it.
+  std::uint32_t waits = 0;             ///< in the window
+  std::uint32_t waiters_per_word = 0;  ///< most simultaneous waiters on one word of one device; 0 = words not known
+  std::uint32_t waiters = 0;           ///< most simultaneous waiters on one device, on any words
+  std::uint32_t words = 0;             ///< distinct words; 0 = not known
+  bool each_thread = false;            ///< in most waits every thread polls in the program's own way
+  std::uint32_t warps = 0;             ///< of a waiting group, median; 0 = not known
+  wicprof::TimeNs median_ns = 0;       ///< length of a wait; 0 for a wait whose word was ready at the first look
+  /// Duration of one look at the word by a waiter that only looks. Measured in this window or an earlier one, since a
+  /// strategy that sleeps, or reads a copy, does not show it.
   std::optional<wicprof::TimeNs> look_ns;
 };
 
@@ -32,18 +31,18 @@ class SiteCensus {
  public:
   static constexpr std::uint32_t kFewestWaits = 64;
   static constexpr wicprof::TimeNs kShortestWindow = 50 * wicprof::kMillisecond;
-  static constexpr std::size_t kMostKept = 4096;  ///< waits of a window; of more, a sample of moments is kept
+  static constexpr std::size_t kMostKept = 4096;  ///< waits per window; beyond that, a sample of moments
 
   SiteCensus();
 
-  /// A wait as its record came, in any order of time; `now_ns` on the host's clock. What belongs to no window is left
-  /// out: sites that cannot be, waits whose deadline passed.
+  /// Adds a wait, in any order of time; `now_ns` on the host's clock. Ignores invalid sites and waits that were not
+  /// satisfied.
   void add(const wicprof::WaitEvent& wait, wicprof::TimeNs now_ns);
 
-  /// The window at the site, once it holds kFewestWaits and is kShortestWindow old; the next one begins then.
+  /// Returns the window at the site and begins the next, once it holds kFewestWaits and is kShortestWindow old.
   std::optional<SiteObservation> take(wicprof::SiteId site, wicprof::TimeNs now_ns);
 
-  /// Forgets the window that has begun.
+  /// Discards the current window.
   void restart(wicprof::SiteId site);
 
  private:

@@ -1,4 +1,4 @@
-// Sleep between looks, twice as long each time up to 8 us.
+// Sleeps between looks, twice as long each time, up to 8 us.
 #pragma once
 
 #include "wic/strategies/strategy.h"

@@ -1,4 +1,4 @@
-// One thread of the group polls; the others stand at the group's barrier, where the hardware gives them no turns.
+// One thread of the group polls; the others wait at the group's barrier, where the hardware gives them no turns.
 #pragma once
 
 #include "wic/strategies/strategy.h"

@@ -1,5 +1,5 @@
-// One thread of the group polls; the others stand at an mbarrier in shared memory (Hopper's try_wait), which that
-// thread completes. Groups whose program has one poller anyway stand at the program's own barrier, as ever.
+// One thread of the group polls; the others wait at an mbarrier in shared memory (Hopper's try_wait), which that thread
+// completes. Groups that declare one poller wait at their own barrier, as under any strategy.
 #pragma once
 
 #include "wic/strategies/strategy.h"
@@ -12,7 +12,7 @@ struct LeaderMbarrier : PatientObservation {
   static constexpr Parking kParking = Parking::mbarrier;
 };
 
-/// With a time hint: a try_wait that fails sleeps for that long at most before it looks again.
+/// With a time hint: a try_wait that fails sleeps for at most that long before the next try.
 struct LeaderMbarrierHint : LeaderMbarrier {
   static constexpr StrategyId kId = StrategyId::leader_mbarrier_hint;
   static constexpr Parking kParking = Parking::mbarrier_hint;

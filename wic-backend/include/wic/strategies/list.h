@@ -1,4 +1,4 @@
-// The strategies that kernels know. One line each.
+// The strategies that kernels know. One case each.
 #pragma once
 
 #include "wic/strategies/backoff.h"
@@ -11,7 +11,7 @@
 
 namespace wic {
 
-/// Calls visit(a fresh strategy of that number). An unknown number polls.
+/// Calls visit(strategy) with a new object of the strategy of that number; Poll for an unknown number.
 template <class Visitor>
 WIC_DEVICE auto with_strategy(std::uint8_t id, Visitor&& visit) {
   switch (static_cast<StrategyId>(id)) {
@@ -39,7 +39,7 @@ WIC_DEVICE inline Parking parking_of(std::uint8_t id) {
 }
 
 /// Whether one thread waits for the whole group under that strategy, even where every thread polls in the program's own
-/// way.
+/// way of waiting.
 WIC_DEVICE inline bool leader_waits(std::uint8_t id) {
   return with_strategy(id, [](auto strategy) { return decltype(strategy)::kLeaderWaits; });
 }

@@ -1,6 +1,6 @@
-// Algorithm 1 of the WIC paper: one thread of the group polls by atomicAdd(flag, 0), the others stand at the barrier. A
-// baseline to measure against, for words in managed or device memory: on host memory such a poll can write back the
-// value that it read before the producer's store, and lose it (StrategyBoard refuses that).
+// Algorithm 1 of the WIC paper: one thread of the group polls by atomicAdd(flag, 0), the others wait at the barrier. A
+// baseline for measurements, for words in managed or device memory. In host memory such a poll can overwrite the
+// producer's store with the value that it read before, and lose the flag (StrategyBoard refuses that).
 #pragma once
 
 #include "wic/strategies/strategy.h"

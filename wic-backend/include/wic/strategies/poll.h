@@ -1,4 +1,4 @@
-// Look again at once: what programs do on their own.
+// Polls without pause, as programs do without wic.
 #pragma once
 
 #include "wic/strategies/strategy.h"

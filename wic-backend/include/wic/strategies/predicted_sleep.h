@@ -1,7 +1,7 @@
-// Sleep through most of the wait that earlier waits at the site predict, then poll.
+// Sleeps through most of the time that earlier waits at the site predict, then polls.
 //
-// The sleep is several short ones with a look at the clock between them: one nanosleep lasts anything from nothing to
-// twice what was asked for.
+// The sleep consists of several short ones with a clock reading after each, because one nanosleep lasts between nothing
+// and twice its argument.
 #pragma once
 
 #include "wic/strategies/strategy.h"
@@ -12,13 +12,13 @@ namespace wic {
 struct PredictedSleep : DirectObservation {
   static constexpr StrategyId kId = StrategyId::predicted_sleep;
   static constexpr bool kLeaderWaits = false;
-  static constexpr std::uint32_t kShortestNs = 500;  ///< below this a sleep could overshoot what it saves
+  static constexpr std::uint32_t kShortestNs = 500;  ///< a sleep for less could overshoot by more than it saves
 
   WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
     if (slept_) return;
     slept_ = true;
     const std::uint64_t predicted = wait.site->usual(thread).mean_ns;
-    const std::uint64_t until = wait.arrived_ns + predicted - predicted / 5;  // four fifths of it
+    const std::uint64_t until = wait.arrived_ns + predicted - predicted / 5;  // four fifths
     while (now + kShortestNs < until && now < wait.deadline_ns && !wait.strategy_changed(thread)) {
       const std::uint64_t half = (until - now) / 2;  // a sleep lasts up to twice as long
       thread.sleep_ns(half < kLongestSleepNs ? static_cast<std::uint32_t>(half) : kLongestSleepNs);

@@ -1,23 +1,23 @@
-// A futex for groups of warps. One watcher a word and device: it alone reads the word, and passes on what is new to
-// lines in local device memory; every other group's leader looks at one of those instead, and the rest of each group
-// stands at its barrier.
+// A futex for groups of warps. Each word has one watcher per device, the only reader of the word. It copies new values
+// to lines in local device memory. The leader of every other group reads one of those lines instead, and the rest of
+// each group waits at its barrier.
 //
-//   key:      | address / 4 : 47 | waiters here : 17 |   whose slot this is; free for another word at 0 waiters
-//   arrivals: one more with every waiter; the value after its own arrival is a waiter's ticket
-//   master, lines: | active:1 | ticket:31 | value:32 |   one 64-bit word, so that every step is one atomic step
+//   key:      | address / 4 : 47 | waiters : 17 |   the slot's word; at 0 waiters another word may take the slot
+//   arrivals: count of all waiters so far; its value after a waiter's own arrival is that waiter's ticket
+//   master, lines: | active:1 | ticket:31 | value:32 |   one 64-bit word, so that each step is atomic
 //
 //   master not active --compare_exchange by any waiter--> active: that waiter is the watcher
 //   watcher, on a new value or new arrivals:  lines, master := active, ticket, value
 //   watcher leaves:                           lines, then master := not active
 //
-// A value may count only for those who had arrived before it was read: the word may have changed back since. So the
-// watcher reads `arrivals` first and the word after it, and publishes both; a waiter believes its line once the ticket
-// there has reached its own. That is message passing from the waiter through the watcher and back, so it needs no other
-// order than release and acquire.
+// A value counts only for waiters that arrived before the watcher read it: the word may have changed back since. So the
+// watcher reads `arrivals` first, then the word, and publishes both; a waiter believes its line once the ticket there
+// has reached its own. This is message passing from the waiter through the watcher and back, so release and acquire
+// suffice.
 //
-// A watcher that leaves for any reason (satisfied, deadline, another strategy) says so on every line before it frees
-// the role on the master, so a line never goes back in time. Every waiter looks at its line at least every twenty
-// microseconds, and at the word itself about every second: a wake-up cannot be lost, only late.
+// A watcher that leaves for any reason (satisfied, deadline, another strategy) marks every line before it frees
+// the role on the master, so a line never goes back in time. Every waiter reads its line at least every twenty
+// microseconds, and the word itself about every second: a wake-up can be late, but cannot be lost.
 #pragma once
 
 #include "wic/strategies/strategy.h"
@@ -37,7 +37,7 @@ class SharedWatch {
       if (own_look_is_due(thread)) return own_look(thread, wait);
       const std::uint64_t line = line_.look(thread, my_line(thread, wait));
       fresh_ = fresh_ || reached(ticket_of(line), ticket_);
-      // Only who has nothing to gain from the last watcher's last words becomes the next.
+      // A waiter that can still use the last watcher's value does not become the next watcher.
       const bool news = fresh_ && !(known_ && value_of(line) == value_);
       if (news || is_active(line) || !become_watcher(thread)) {
         known_ = fresh_;
@@ -51,7 +51,7 @@ class SharedWatch {
   WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
     const std::uint64_t waited = now - wait.arrived_ns;
     if (role_ == Role::waiter) {
-      // A line without a watcher is to be taken over, not waited for.
+      // A waiter whose line has no watcher takes over instead of waiting for news.
       const std::uint32_t ns = patient_sleep_ns(waited);
       if (is_active(line_.value)) {
         line_.stand_by(thread, my_line(thread, wait), ns);
@@ -69,7 +69,7 @@ class SharedWatch {
     if (slot_ == nullptr) return;
     if (role_ == Role::watcher) {
       const std::uint64_t last = pack(false, published_ticket_, value_);
-      // All that the lines ever get from this watcher comes before the next watcher, and before another word.
+      // The lines get nothing more from this watcher once the next watcher, or another word, uses them.
       for (std::uint32_t i = 0; i < wait.watch.lines; ++i) thread.store(&slot_->lines[i].mirror, last);
       thread.fence_release();
       thread.store(&slot_->master, last);
@@ -81,9 +81,10 @@ class SharedWatch {
  private:
   enum class Role : std::uint8_t { none, watcher, waiter, alone };
 
-  static constexpr std::uint64_t kWatcherPatienceNs = 200'000;  // for so long it looks again at once: it is only one
+  static constexpr std::uint64_t kWatcherPatienceNs =
+      200'000;  // it polls without sleeping for so long: one thread only
   static constexpr std::uint32_t kPredictedStepNs = 1'000;
-  static constexpr std::uint32_t kLooksBetweenOwn = 1u << 13;  // rounds: about a second, in a wait of that length
+  static constexpr std::uint32_t kLooksBetweenOwn = 1u << 13;  // rounds: about a second in a long wait
   static constexpr std::uint32_t kProbes = 4;
   static constexpr std::uint64_t kUsersMask = (1u << 17) - 1;
 
@@ -98,8 +99,8 @@ class SharedWatch {
   // Tickets wrap at 31 bits: a is at or after b when the distance is less than half the circle.
   static WIC_DEVICE bool reached(std::uint32_t a, std::uint32_t b) { return ((a - b) & 0x7fffffffu) < 0x40000000u; }
 
-  // At least half of the period after the first look, and never many blocks at the same time: reads of a host word by
-  // many are what this strategy is there to prevent.
+  // At least half a period after the first look, and at different rounds in different blocks: this strategy exists to
+  // prevent simultaneous reads of a host word.
   WIC_DEVICE bool own_look_is_due(const Thread& thread) {
     const std::uint32_t phase = (thread.block() & 0xfff) * (kLooksBetweenOwn / 2 / 0x1000);
     return ((++looks_ + phase) & (kLooksBetweenOwn - 1)) == kLooksBetweenOwn - 1;
@@ -119,7 +120,7 @@ class SharedWatch {
       return;
     }
     role_ = Role::waiter;
-    // Released: whoever sees this number and reads the word then reads it after all that came before this wait.
+    // Released: a thread that sees this number and then reads the word reads it after everything before this wait.
     ticket_ = thread.fetch_add_acq_rel(&slot_->arrivals, 1) + 1;
   }
 
@@ -134,7 +135,7 @@ class SharedWatch {
     return true;
   }
 
-  // The arrivals that are read now count from the next look on: by then this read is over.
+  // The arrivals read here count from the next look on, which starts after this read.
   WIC_DEVICE Observation watch(const Thread& thread, const WaitContext& wait) {
     const std::uint32_t arrivals = thread.load(&slot_->arrivals);
     const std::uint32_t value = thread.load(wait.word);
@@ -147,7 +148,7 @@ class SharedWatch {
   }
 
   WIC_DEVICE void publish(const Thread& thread, const WaitContext& wait, std::uint32_t value) {
-    // A value that is new here may release data: what came with it is passed on with it.
+    // A new value may release data: these fences make the data visible to the readers of the lines.
     if (!known_ || value != value_) {
       thread.fence_acquire();
       thread.fence_release();
@@ -159,9 +160,9 @@ class SharedWatch {
     value_ = value;
   }
 
-  // Where waits at the site last alike, the watcher leaves the word alone through the part that is sure to come; but
-  // only as long as nobody new asks, and never through more than half of it: a wait that was overslept teaches a
-  // shorter one.
+  // Where waits at the site have similar lengths, the watcher sleeps through the part that is certain, until a new
+  // waiter arrives. It sleeps through at most half of the usual length: so even a wait that the sleep prolongs is
+  // shorter than the average, and lowers it.
   WIC_DEVICE void sleep_through_prediction(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
     slept_ = true;
     const WaitLength usual = wait.site->usual(thread);
@@ -175,11 +176,11 @@ class SharedWatch {
     }
   }
 
-  // The slot of the word with this waiter counted in; nullptr when its places in the table are taken by other words.
+  // The word's slot, with this waiter counted; nullptr when other words hold all its places in the table.
   static WIC_DEVICE WatchSlot* join_slot(const Thread& thread, const WaitContext& wait) {
     const std::uint64_t address = reinterpret_cast<std::uint64_t>(wait.word) >> 2;
     const std::uint32_t start = static_cast<std::uint32_t>((address * 0x9e3779b97f4a7c15u) >> 32);
-    for (std::uint32_t claiming = 0; claiming < 2; ++claiming) {  // first look for it, then for room
+    for (std::uint32_t claiming = 0; claiming < 2; ++claiming) {  // first search, then claim a free slot
       for (std::uint32_t i = 0; i < kProbes; ++i) {
         WatchSlot& slot = wait.watch.slots[(start + i) & (wait.watch.slot_count - 1)];
         std::uint64_t key = thread.load(&slot.key);
@@ -188,21 +189,21 @@ class SharedWatch {
         }
         if (key >> 17 != address) continue;
         if (thread.fetch_add(&slot.key, 1) >> 17 == address) return &slot;
-        thread.add(&slot.key, ~std::uint64_t{0});  // it has just become another word's
+        thread.add(&slot.key, ~std::uint64_t{0});  // another word has just taken it
       }
     }
     return nullptr;
   }
 
   WatchSlot* slot_ = nullptr;
-  Sight<std::uint64_t> line_;  // a waiter's own
-  std::uint32_t ticket_ = 0;   // a waiter's own; a watcher's: who had arrived before its next look
+  Sight<std::uint64_t> line_;  // as a waiter
+  std::uint32_t ticket_ = 0;   // a waiter: its own; the watcher: the arrivals before its next look
   std::uint32_t published_ticket_ = 0;
-  std::uint32_t value_ = 0;  // the last that was published, or taken from the line
+  std::uint32_t value_ = 0;  // the last one published, or read from the line
   std::uint32_t looks_ = 0;
   Role role_ = Role::none;
   bool fresh_ = false;
-  bool known_ = false;  // value_ holds something
+  bool known_ = false;  // value_ is valid
   bool slept_ = false;
 };
 

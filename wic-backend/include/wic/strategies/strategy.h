@@ -1,7 +1,7 @@
-// What a strategy is: how a thread that waits learns the word's value, and how it lets time pass between two looks.
-// The one poll loop (wait.h) owns the deadline, the memory order and the change of strategy.
+// A strategy decides how a waiting thread learns the word's value, and how time passes between two looks at it. The one
+// poll loop (wait.h) owns the deadline, the memory order and the change of strategy.
 //
-// To add one: a file here, its number and name in protocol/strategy.h, one line in strategies/list.h.
+// To add one: a file here, its number and name in protocol/strategy.h, one case in strategies/list.h.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace wic {
 struct WaitContext {
   const std::uint32_t* word;
   const StrategyWord* strategy;  ///< the live word
-  std::uint32_t strategy_word;   ///< its value when this strategy was taken
+  std::uint32_t strategy_word;   ///< its value when the current strategy began
   SiteMemory* site;
   WatchTable watch;
   std::uint64_t arrived_ns;
@@ -26,19 +26,19 @@ struct WaitContext {
 };
 
 struct Observation {
-  bool fresh;           ///< whether value was in the word at some moment since this wait began
-  std::uint32_t reads;  ///< of the word itself, since the last observation: counted as polls
+  bool fresh;           ///< the word held `value` at some moment since this wait began
+  std::uint32_t reads;  ///< of the word itself since the last observation: counted as polls
   std::uint32_t value;
 };
 
-/// Where the others of a group stand while one thread waits for all of it.
+/// Where the threads of a group wait while its leader polls.
 enum class Parking : std::uint8_t {
   barrier,        ///< the group's named barrier
   mbarrier,       ///< an mbarrier in shared memory, try_wait without a time hint
-  mbarrier_hint,  ///< the same with a hint, which makes it a sleep that the barrier can end
+  mbarrier_hint,  ///< the same with a hint: a sleep that the barrier can end
 };
 
-/// The part that most strategies share: look at the word itself, leave nothing behind.
+/// For strategies in which a thread reads the word itself and keeps no shared state.
 struct DirectObservation {
   static constexpr Parking kParking = Parking::barrier;
 
@@ -48,12 +48,12 @@ struct DirectObservation {
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 };
 
-inline constexpr std::uint64_t kImpatientNs = 50'000;        ///< so long a leader looks again at once
-inline constexpr std::uint32_t kMostPatientSleepNs = 8'000;  ///< lasts up to twice that
+inline constexpr std::uint64_t kImpatientNs = 50'000;        ///< a leader polls without sleeping for so long
+inline constexpr std::uint32_t kMostPatientSleepNs = 8'000;  ///< a sleep lasts up to twice as long
 
-/// How long to sleep between two looks of a wait that has lasted that long: a wait that has lasted is likely to go on,
-/// and may be prolonged by about a hundredth for the sake of what computes on the same SM. (A sleep lasts up to twice
-/// as long.)
+/// How long to sleep between two looks, by the wait's length so far: a long wait is likely to go on, and sleeping may
+/// prolong it by about a hundredth to leave turns to warps that compute on the same SM. (A sleep lasts up to twice as
+/// long.)
 WIC_DEVICE inline std::uint32_t patient_sleep_ns(std::uint64_t waited_ns) {
   if (waited_ns < kImpatientNs) return 0;
   if (waited_ns < 250'000) return static_cast<std::uint32_t>(waited_ns / 512);
@@ -64,8 +64,8 @@ WIC_DEVICE inline std::uint32_t patient_sleep_ns(std::uint64_t waited_ns) {
 template <class Word>
 struct Sight {
   Word value = 0;
-  std::uint32_t looks = 0;  ///< at the word, since they were last counted
-  bool news = false;        ///< the last look, which nobody has used yet, found another value than the one before
+  std::uint32_t looks = 0;  ///< at the word, since the last count
+  bool news = false;        ///< the last look found a new value, which the strategy has not used yet
 
   WIC_DEVICE Word look(const Thread& thread, const Word* word) {
     if (!news) {
@@ -76,9 +76,9 @@ struct Sight {
     return value;
   }
 
-  /// Looks again as long as the word stays as it is, up to 16 times, after a sleep each. A round of the poll loop would
-  /// learn no more from that; it only brings back what the compiler has put away in local memory, and that competes
-  /// with whatever is bound by memory beside it. In all it lasts a quarter of a millisecond at most.
+  /// Looks again until the word changes, up to 16 times, with a sleep before each look. A round of the poll loop per
+  /// look would learn no more, but would reload what the compiler has spilled to local memory, and that traffic
+  /// competes with neighbours that are bound by memory. Lasts a quarter of a millisecond at most.
   WIC_DEVICE void stand_by(const Thread& thread, const Word* word, std::uint32_t sleep_ns) {
     constexpr std::uint32_t kLooks = 16;
     Word now = value;
@@ -94,7 +94,7 @@ struct Sight {
   }
 };
 
-/// One thread that looks for a whole group.
+/// For strategies in which one thread polls for its group.
 struct PatientObservation {
   static constexpr Parking kParking = Parking::barrier;
   static constexpr bool kLeaderWaits = true;
@@ -114,9 +114,8 @@ struct PatientObservation {
   Sight<std::uint32_t> sight_;
 };
 
-/// The longest single sleep (one of t lasts up to 2 t), and about as long as stand_by(): so often a strategy comes back
-/// to the poll loop, which looks at the deadline and at the strategy word, so that a toggle takes effect within a
-/// millisecond.
+/// The longest single sleep (a sleep of t lasts up to 2 t), about as long as stand_by(). A strategy returns to the poll
+/// loop this often; the loop checks the deadline and the strategy word, so a toggle takes effect within a millisecond.
 inline constexpr std::uint32_t kLongestSleepNs = 200'000;
 
 }  // namespace wic
