@@ -1,11 +1,10 @@
-// The analyzer's front: load a trace, analyze it, compare modes or traces, render the answer.
+// The analyzer's front: load a trace, analyze it, compare modes or traces.
 //
 //   auto model = load(reader, "run.wicprof");              // trace_model.h
 //   Analysis analysis = analyze(*model);
 //   Comparison comparison = compare(*model);               // around the interventions of one trace, or
 //   Comparison comparison = compare(*before, *after);      // between two traces
-//   std::string text = summary_text(*model, analysis);     // the screen after `run`
-//   std::string page = render({*model, analysis, &comparison}, ReportFormat::html);
+// Folder reports/ renders the results.
 #pragma once
 
 #include <optional>
@@ -73,29 +72,5 @@ Analysis analyze(const TraceModel& model);
 
 /// One-line notes on what the trace lacks; empty when nothing is known to be missing.
 std::vector<Loss> losses(const TraceModel& model);
-
-/// What a report is made of. The comparison may be absent.
-struct ReportInput {
-  const TraceModel& model;
-  const Analysis& analysis;
-  const Comparison* comparison = nullptr;
-  const TraceModel* before = nullptr;  ///< of a comparison of two traces, the first one
-};
-
-enum class ReportFormat { text, json, markdown, html, csv, perfetto };
-/// "text", "json", "md", "html", "csv" and "perfetto".
-std::optional<ReportFormat> report_format_from_name(std::string_view name);
-
-/// The whole report in one document, which ends with a newline.
-std::string render(const ReportInput& input, ReportFormat format);
-
-/// The one-screen text after `run`.
-std::string summary_text(const TraceModel& model, const Analysis& analysis);
-
-/// The answers of `analyze` and `compare`, as text for people and as one JSON document.
-std::string analysis_text(const TraceModel& model, const Analysis& analysis);
-std::string analysis_json(const TraceModel& model, const Analysis& analysis);
-std::string comparison_text(const Comparison& comparison);
-std::string comparison_json(const Comparison& comparison);
 
 }  // namespace wicprof::analyzer

@@ -14,6 +14,7 @@
 #include "bench/made_trace.h"
 #include "cli/process_memory.h"
 #include "protocol/time.h"
+#include "reports/json/answers.h"
 
 namespace {
 
@@ -40,7 +41,7 @@ bool analyse(const std::string& path, int pipe) {
   const Result<analyzer::TraceModel> model = analyzer::load(*reader, "trace");
   if (!model) return false;
   told.load = static_cast<double>(now_ns() - begin) * 1e-9;
-  const std::string answer = analyzer::analysis_json(*model, analyzer::analyze(*model));
+  const std::string answer = reports::analysis_json(*model, analyzer::analyze(*model));
   told.whole = static_cast<double>(now_ns() - begin) * 1e-9;
   told.waits = answer.empty() ? 0 : model->waits.size();
   return write(pipe, &told, sizeof told) == sizeof told;

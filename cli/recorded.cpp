@@ -14,6 +14,7 @@
 #include "analyzer/words/format.h"
 #include "cli/exe_path.h"
 #include "cli/input_trace.h"
+#include "reports/text/answers.h"
 
 namespace wicprof::cli {
 
@@ -132,9 +133,9 @@ Result<std::string> recorded_application(const std::string& name) {
   if (!poll) return poll.error();
   const Result<analyzer::TraceModel> park = load_trace(traces->park.at(name));
   if (!park) return park.error();
-  return fmt::format("{}\n{}\n{}", analyzer::analysis_text(*poll, analyzer::analyze(*poll)),
-                     analyzer::summary_text(*park, analyzer::analyze(*park)),
-                     analyzer::comparison_text(analyzer::compare(*poll, *park)));
+  return fmt::format("{}\n{}\n{}", reports::analysis_text(*poll, analyzer::analyze(*poll)),
+                     reports::summary_text(*park, analyzer::analyze(*park)),
+                     reports::comparison_text(analyzer::compare(*poll, *park)));
 }
 
 }  // namespace wicprof::cli

@@ -1,48 +1,38 @@
-// One document from a model, by format.
-#include "analyzer/analysis.h"
-#include "reports/csv/csv.h"
-#include "reports/html/page.h"
-#include "reports/json/json.h"
-#include "reports/markdown/markdown.h"
-#include "reports/perfetto/perfetto.h"
+#include "reports/render.h"
 
-namespace wicprof::analyzer {
-namespace {
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
 
-std::string report_text(const ReportInput& input) {
-  std::string text = analysis_text(input.model, input.analysis);
-  if (input.comparison != nullptr) text += "\n" + comparison_text(*input.comparison);
-  return text;
+namespace wicprof::reports {
+
+// In the order of the help text.
+constexpr Format kFormats[] = {
+    {"html", "one self-contained page", render_as<struct Html>},
+    {"md", "", render_as<struct Markdown>},
+    {"json", "", render_as<struct JsonReport>},
+    {"csv", "the wait sites", render_as<struct Csv>},
+    {"perfetto", "for ui.perfetto.dev", render_as<struct Perfetto>},
+};
+
+std::span<const Format> formats() { return kFormats; }
+
+std::string render(const ReportInput& input, std::string_view format) {
+  const auto found =
+      std::find_if(formats().begin(), formats().end(), [&](const Format& known) { return known.name == format; });
+  if (found == formats().end()) throw std::invalid_argument("unknown report format " + std::string(format));
+  return found->render(input);
 }
 
-}  // namespace
-
-std::optional<ReportFormat> report_format_from_name(std::string_view name) {
-  if (name == "text") return ReportFormat::text;
-  if (name == "json") return ReportFormat::json;
-  if (name == "md") return ReportFormat::markdown;
-  if (name == "html") return ReportFormat::html;
-  if (name == "csv") return ReportFormat::csv;
-  if (name == "perfetto") return ReportFormat::perfetto;
-  return std::nullopt;
-}
-
-std::string render(const ReportInput& input, ReportFormat format) {
-  switch (format) {
-    case ReportFormat::json:
-      return report_json(input);
-    case ReportFormat::markdown:
-      return report_markdown(input);
-    case ReportFormat::html:
-      return report_html(input);
-    case ReportFormat::csv:
-      return report_csv(input);
-    case ReportFormat::perfetto:
-      return report_perfetto(input.model);
-    case ReportFormat::text:
-      break;
+std::string render_trace(const TraceModel& model, const TraceModel* before, std::string_view format) {
+  const Analysis analysis = analyze(model);
+  std::optional<Comparison> comparison;
+  if (before != nullptr) {
+    comparison = compare(*before, model);
+  } else if (!model.interventions.empty()) {
+    comparison = compare(model);
   }
-  return report_text(input);
+  return render({model, analysis, comparison ? &*comparison : nullptr, before}, format);
 }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

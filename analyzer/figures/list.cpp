@@ -29,4 +29,12 @@ const FigureInfo* figure_by_number(int number) {
   return nullptr;
 }
 
+Figure make_figure(int number, const FigureInput& input) {
+  const FigureInfo* info = figure_by_number(number);
+  Figure figure = info->make(input);
+  figure.number = number;
+  figure.title = info->title;
+  return figure;
+}
+
 }  // namespace wicprof::analyzer

@@ -10,6 +10,8 @@ namespace wicprof::analyzer {
 std::span<const FigureInfo> figures();
 /// nullptr for a number that there is no figure for.
 const FigureInfo* figure_by_number(int number);
+/// Makes the figure and fills in its number and title. The number must be one of the list's.
+Figure make_figure(int number, const FigureInput& input);
 
 Figure figure_2(const FigureInput& input);
 Figure figure_4(const FigureInput& input);

@@ -104,18 +104,4 @@ GateResult broken_gate(std::string why);
 /// The worst state that is not forgiven: broken, then failed, inconclusive, could_not_look, passed.
 CheckState worst_of(const std::vector<Check>& checks);
 
-/// What the reports say of where and how the gate ran.
-struct GateRun {
-  std::string command;             ///< as somebody would type it
-  std::string utc;                 ///< when it began, ISO 8601
-  double seconds = 0;              ///< how long it took in all
-  std::vector<std::string> files;  ///< the traces, by name
-};
-
-/// One JSON document; a JUnit report of one test suite with a test case for each check; a summary in Markdown.
-std::string gate_json(const GateRun& run, const GateConfig& config, const std::vector<GateSide>& sides,
-                      const GateResult& result);
-std::string gate_junit(const GateRun& run, const GateResult& result);
-std::string gate_markdown(const GateRun& run, const GateResult& result);
-
 }  // namespace wicprof::analyzer

@@ -9,7 +9,11 @@
 #include "cli/exit_status.h"
 #include "cli/input_trace.h"
 #include "cli/messages.h"
-#include "reports/parts/figure_report.h"
+#include "reports/csv/figure_csv.h"
+#include "reports/json/answers.h"
+#include "reports/json/figure_json.h"
+#include "reports/text/answers.h"
+#include "reports/text/figure_text.h"
 
 namespace wicprof::cli {
 
@@ -53,18 +57,17 @@ Result<std::string> figure_of(const AnalyzeOptions& options) {
   std::vector<const analyzer::TraceModel*> traces;
   for (const analyzer::TraceModel& model : models) traces.push_back(&model);
   const analyzer::Figure figure = analyzer::make_figure(options.figure, analyzer::figure_input(traces));
-  if (options.format == "json") return analyzer::figure_json(figure);
-  if (options.format == "text") return analyzer::figure_text(figure);
+  if (options.format == "json") return reports::figure_json(figure);
+  if (options.format == "text") return reports::figure_text(figure);
   if (!figure.missing.empty()) warn(fmt::format("figure {}: could not look: {}", figure.number, figure.missing));
-  return analyzer::figure_csv(figure);
+  return reports::figure_csv(figure);
 }
 
 Result<std::string> analysis_of(const AnalyzeOptions& options) {
   const Result<analyzer::TraceModel> model = load_trace(options.files.front());
   if (!model) return model.error();
   const analyzer::Analysis analysis = analyzer::analyze(*model);
-  return options.format == "json" ? analyzer::analysis_json(*model, analysis)
-                                  : analyzer::analysis_text(*model, analysis);
+  return options.format == "json" ? reports::analysis_json(*model, analysis) : reports::analysis_text(*model, analysis);
 }
 
 }  // namespace

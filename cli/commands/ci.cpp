@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "analyzer/gate/gate.h"
 #include "cli/ci/config.h"
 #include "cli/ci/measure.h"
 #include "cli/commands/list.h"
@@ -15,6 +14,7 @@
 #include "protocol/shell_words.h"
 #include "protocol/time.h"
 #include "protocol/utc_time.h"
+#include "reports/gate_reports.h"
 
 namespace wicprof::cli {
 
@@ -27,9 +27,7 @@ struct CiOptions {
   bool overwrite = false;
 };
 
-constexpr const char* kReports[] = {"junit.xml", "result.json", "summary.md"};
-
-std::string in_folder(const CiOptions& options, const std::string& name) {
+std::string in_folder(const CiOptions& options, std::string_view name) {
   return (std::filesystem::path(options.folder) / name).lexically_normal().string();
 }
 
@@ -41,8 +39,8 @@ Result<> prepare_folder(const CiOptions& options) {
     return bad_input(fmt::format("cannot make the folder {}: {}; name another one with -o", options.folder,
                                  failed ? failed.message() : "there is a file of that name"));
   }
-  for (const char* report : kReports) {
-    const Result<Output> output = prepare_output({in_folder(options, report), options.overwrite});
+  for (const reports::GateReport& report : reports::kGateReports) {
+    const Result<Output> output = prepare_output({in_folder(options, report.file), options.overwrite});
     if (!output) return output.error();
   }
   return ok();
@@ -72,12 +70,16 @@ int status_of(analyzer::CheckState state) {
   return kUnavailable;
 }
 
-Result<> write_reports(const CiOptions& options, const std::string (&texts)[3]) {
-  for (std::size_t i = 0; i < 3; ++i) {
-    const Result<> written = write_output({in_folder(options, kReports[i]), options.overwrite}, texts[i]);
+/// Writes every report into the folder, and the one in the asked-for format to stdout.
+Result<> write_reports(const CiOptions& options, const reports::GateReportInput& input) {
+  std::string shown;
+  for (const reports::GateReport& report : reports::kGateReports) {
+    const std::string text = report.render(input);
+    const Result<> written = write_output({in_folder(options, report.file), options.overwrite}, text);
     if (!written) return written.error();
+    if (report.format == options.format) shown = text;
   }
-  return ok();
+  return write_output({"-", false}, shown);
 }
 
 int ci(const CiOptions& options, const ProgramWords& program) {
@@ -90,7 +92,7 @@ int ci(const CiOptions& options, const ProgramWords& program) {
   if (!baseline) return fail(baseline.error());
   if (const Result<> folder = prepare_folder(options); !folder) return fail(folder.error());
 
-  analyzer::GateRun run;
+  reports::GateRun run;
   run.utc = utc_time();
   for (const std::string& word : program) run.command += (run.command.empty() ? "" : " ") + shell_word(word);
   const TimeNs begin = now_ns();
@@ -102,12 +104,8 @@ int ci(const CiOptions& options, const ProgramWords& program) {
   const analyzer::GateResult result = measured->broken.empty()
                                           ? analyzer::judge_runs(config->gate, measured->sides, *baseline)
                                           : analyzer::broken_gate(measured->broken);
-  const std::string texts[3] = {analyzer::gate_junit(run, result),
-                                analyzer::gate_json(run, config->gate, measured->sides, result),
-                                analyzer::gate_markdown(run, result)};
-  if (const Result<> written = write_reports(options, texts); !written) return fail(written.error());
-  const Result<> shown = write_output({"-", false}, options.format == "json" ? texts[1] : texts[2]);
-  if (!shown) return fail(shown.error());
+  const Result<> written = write_reports(options, {run, config->gate, measured->sides, result});
+  if (!written) return fail(written.error());
   note(fmt::format("{}; junit.xml, result.json, summary.md and the traces are in {}",
                    analyzer::check_state_name(result.state), options.folder));
   return status_of(result.state);

@@ -6,6 +6,8 @@
 #include "cli/exit_status.h"
 #include "cli/input_trace.h"
 #include "cli/messages.h"
+#include "reports/json/answers.h"
+#include "reports/text/answers.h"
 
 namespace wicprof::cli {
 
@@ -49,8 +51,8 @@ VerbBody declare_compare(CLI::App& verb, const ProgramWords&) {
     if (!output) return fail(output.error());
     const Result<analyzer::Comparison> comparison = compare_files(*options);
     if (!comparison) return fail(comparison.error());
-    const Result<> written = write_output(*output, options->format == "json" ? analyzer::comparison_json(*comparison)
-                                                                             : analyzer::comparison_text(*comparison));
+    const Result<> written = write_output(*output, options->format == "json" ? reports::comparison_json(*comparison)
+                                                                             : reports::comparison_text(*comparison));
     return written ? kDone : fail(written.error());
   };
 }

@@ -14,7 +14,8 @@
 #include "cli/messages.h"
 #include "cli/record/run_app.h"
 #include "cli/recorded.h"
-#include "cli/report_text.h"
+#include "reports/render.h"
+#include "reports/text/answers.h"
 
 namespace wicprof::cli {
 
@@ -76,10 +77,10 @@ int demo(const DemoOptions& options) {
 
   const Result<analyzer::TraceModel> model = load_trace(outcome->trace);
   if (!model) return fail(model.error());
-  fmt::print("{}\n", analyzer::summary_text(*model, analyzer::analyze(*model)));
-  fmt::print("{}", analyzer::comparison_text(analyzer::compare(*model)));
+  fmt::print("{}\n", reports::summary_text(*model, analyzer::analyze(*model)));
+  fmt::print("{}", reports::comparison_text(analyzer::compare(*model)));
   std::fflush(stdout);
-  const Result<> written = write_output(*page, report_text(*model, nullptr, analyzer::ReportFormat::html));
+  const Result<> written = write_output(*page, reports::render_trace(*model, nullptr, "html"));
   if (!written) return fail(written.error());
   note(fmt::format("the trace is {}, the report is {}: open it in a browser", outcome->trace, page->name));
   return kDone;

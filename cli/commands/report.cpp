@@ -1,4 +1,6 @@
 // wic-prof report: a document about a trace.
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "cli/commands/list.h"
@@ -6,7 +8,7 @@
 #include "cli/exit_status.h"
 #include "cli/input_trace.h"
 #include "cli/messages.h"
-#include "cli/report_text.h"
+#include "reports/render.h"
 
 namespace wicprof::cli {
 
@@ -19,10 +21,6 @@ struct ReportOptions {
 };
 
 int report(const ReportOptions& options) {
-  const std::optional<analyzer::ReportFormat> format = analyzer::report_format_from_name(options.format);
-  if (!format)
-    return fail(bad_input("there is no report format '" + options.format +
-                          "'; the formats are html, md, json, csv and perfetto"));
   const Result<Output> output = prepare_output(options.output);
   if (!output) return fail(output.error());
   std::vector<analyzer::TraceModel> models;
@@ -31,11 +29,29 @@ int report(const ReportOptions& options) {
     if (!model) return fail(model.error());
     models.push_back(*std::move(model));
   }
-  const Result<> written =
-      write_output(*output, report_text(models.back(), models.size() > 1 ? &models.front() : nullptr, *format));
+  const Result<> written = write_output(
+      *output, reports::render_trace(models.back(), models.size() > 1 ? &models.front() : nullptr, options.format));
   if (!written) return fail(written.error());
   if (output->name != "-") note("written to " + output->name);
   return kDone;
+}
+
+/// "html (one self-contained page), md or csv (the wait sites)"
+std::string format_help() {
+  std::string text;
+  const auto formats = reports::formats();
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    if (i > 0) text += i + 1 < formats.size() ? ", " : " or ";
+    text += formats[i].name;
+    if (!formats[i].what.empty()) text += fmt::format(" ({})", formats[i].what);
+  }
+  return text;
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const reports::Format& format : reports::formats()) names.emplace_back(format.name);
+  return names;
 }
 
 }  // namespace
@@ -45,11 +61,10 @@ VerbBody declare_report(CLI::App& verb, const ProgramWords&) {
   verb.add_option("FILE", options->files, "a trace, or two: the one before and the one that the report is about")
       ->required()
       ->expected(1, 2);
-  verb.add_option("--format", options->format,
-                  "html (one self-contained page), md, json, csv (the wait sites) or perfetto (for ui.perfetto.dev)")
+  verb.add_option("--format", options->format, format_help())
       ->required()
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"html", "md", "json", "csv", "perfetto"}));
+      ->check(CLI::IsMember(format_names()));
   add_output(verb, options->output);
   add_example(verb, "wic-prof report halo.wicprof --format html -o halo.html");
   return [options] { return report(*options); };

@@ -16,6 +16,7 @@
 #include "cli/record/run_app.h"
 #include "cli/record/wait_options.h"
 #include "protocol/trace_words.h"
+#include "reports/text/answers.h"
 
 namespace wicprof::cli {
 
@@ -83,7 +84,7 @@ void sum_up(const std::string& trace) {
     fail(model.error());
     return;
   }
-  fmt::print(stderr, "{}", analyzer::summary_text(*model, analyzer::analyze(*model)));
+  fmt::print(stderr, "{}", reports::summary_text(*model, analyzer::analyze(*model)));
   note(fmt::format("written to {}; next: wic-prof analyze {}", trace, trace));
 }
 

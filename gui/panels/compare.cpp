@@ -103,12 +103,12 @@ class Picture {
       if (iteration.begin < from_ || iteration.begin > to_) continue;
       list_->AddLine(ImVec2(x(iteration.begin), top), ImVec2(x(iteration.begin), bottom), ink(theme.text, 0.5f), 1);
     }
-    const TimeNs step = analyzer::tick_step(window_.width, 5);
+    const TimeNs step = reports::tick_step(window_.width, 5);
     for (TimeNs time = 0; time <= window_.width; time += step) {
       const float at = x(from_ + time);
       if (at + ui_.px(44) > left_ + width_) break;
       draw_text(list_, ui_.small, {at, bottom + ui_.px(2), ui_.px(80), ui_.px(16)}, ink(theme.faint),
-                (time > 0 ? "+" : "") + analyzer::tick_label(time, step, window_.width));
+                (time > 0 ? "+" : "") + reports::tick_label(time, step, window_.width));
     }
   }
 

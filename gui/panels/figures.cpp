@@ -42,12 +42,12 @@ Plot begin_plot(const Ui& ui, const Timeline& timeline, double top, float height
     draw_text(list, ui.small, {at.x, y - ui.px(8), ui.px(62), ui.px(16)}, ink(ui.theme().faint), label(part * top),
               Align::right);
   }
-  const TimeNs span = timeline.end - timeline.begin, step = analyzer::tick_step(span, 8);
+  const TimeNs span = timeline.end - timeline.begin, step = reports::tick_step(span, 8);
   for (TimeNs time = 0; time <= span; time += step) {
     const float x = plot.x(timeline.begin + time);
     if (x + ui.px(30) > at.x + width && time > 0) continue;
     draw_text(list, ui.small, {x, plot.area.y + plot.area.height + ui.px(4), ui.px(80), ui.px(16)},
-              ink(ui.theme().faint), analyzer::tick_label(time, step, span));
+              ink(ui.theme().faint), reports::tick_label(time, step, span));
   }
   ImGui::Dummy(ImVec2(width, height));
   return plot;

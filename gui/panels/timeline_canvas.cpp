@@ -142,7 +142,7 @@ class Canvas {
   void ruler() {
     const Theme& theme = ui_.theme();
     const float y = all_.y + ui_.px(kOverview), h = ui_.px(kRuler);
-    const TimeNs step = analyzer::tick_step(app_.window.width(), std::max(2, static_cast<int>(width_ / ui_.px(130))));
+    const TimeNs step = reports::tick_step(app_.window.width(), std::max(2, static_cast<int>(width_ / ui_.px(130))));
     const TimeNs zero = timeline_.begin;
     for (TimeNs time = (app_.window.begin() - zero) / step * step; time <= app_.window.end() - zero; time += step) {
       if (time + zero < app_.window.begin()) continue;
@@ -151,7 +151,7 @@ class Canvas {
       const float room = left_ + width_ - x;
       if (room < ui_.px(40) || under_a_flag(x)) continue;
       draw_text(list_, ui_.small, {x + ui_.px(4), y, room, h - ui_.px(4)}, ink(theme.faint),
-                analyzer::tick_label(time, step, app_.window.end() - zero));
+                reports::tick_label(time, step, app_.window.end() - zero));
     }
     list_->AddLine(ImVec2(all_.x, y + h - 1), ImVec2(all_.x + all_.width, y + h - 1), ink(theme.line), 1);
   }

@@ -9,7 +9,6 @@
 
 #include "analyzer/figures/list.h"
 #include "gui/source/members.h"
-#include "reports/parts/figure_report.h"
 
 namespace wicprof::gui {
 

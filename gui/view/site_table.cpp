@@ -9,8 +9,7 @@
 
 #include "analyzer/measure/statistics.h"
 #include "analyzer/words/format.h"
-#include "reports/parts/model_text.h"
-#include "reports/parts/parts.h"
+#include "reports/parts/phrases.h"
 
 namespace wicprof::gui {
 
@@ -59,8 +58,8 @@ SiteLine line_of(const analyzer::SiteStats& site, const analyzer::WakeStats* wak
       site.waiters_per_word ? format_count(*site.waiters_per_word) : "-");
   const bool predicted = prediction != nullptr && prediction->gain;
   set(SiteColumn::gain, predicted ? prediction->gain->value : -1,
-      prediction != nullptr ? analyzer::gain_text(prediction->gain) : "-");
-  set(SiteColumn::strategy, 0, analyzer::strategy_mix(site));
+      prediction != nullptr ? reports::gain_text(prediction->gain) : "-");
+  set(SiteColumn::strategy, 0, reports::strategy_mix(site));
   return line;
 }
 
@@ -138,7 +137,7 @@ std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const a
        fmt::format("{} waiting, {} of them polling", format_count(site.max_waiting), format_count(site.max_polling)));
   if (site.declared) {
     fact("word", std::string(analyzer::memory_name(site.word_memory)));
-    fact("words", analyzer::words_text(site));
+    fact("words", reports::words_text(site));
   }
   fact("waiting", fmt::format("{} of a waiter's time; somebody waits {} of the time",
                               analyzer::format_percent(site.share), analyzer::format_percent(site.any_share)));
@@ -148,14 +147,14 @@ std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const a
     fact("wake latency", fmt::format("p50 {}, p99 {}", format_duration(wake->p50_ns), format_duration(wake->p99_ns)));
   if (const analyzer::SitePrediction* prediction = prediction_of(analysis, id)) {
     fact("parked, predicted",
-         prediction->gain ? analyzer::gain_text(prediction->gain) + "; " + prediction->reason : prediction->reason);
+         prediction->gain ? reports::gain_text(prediction->gain) + "; " + prediction->reason : prediction->reason);
   }
   for (const analyzer::StrategyStats& s : site.strategies) {
     fact(std::string(strategy_name(s.strategy)).c_str(),
          fmt::format("{} waits, p50 {}, p99 {}, {} polls a wait", format_count(s.count), format_duration(s.p50_ns),
                      format_duration(s.p99_ns), analyzer::format_number(s.polls_per_wait)));
   }
-  if (site.choice) fact("auto chose", analyzer::choice_text(site));
+  if (site.choice) fact("auto chose", reports::choice_text(site));
   if (site.deadline_missed > 0) fact("deadlines", analyzer::count_of(site.deadline_missed, "wait") + " passed theirs");
   std::vector<TimeNs> durations;
   const auto add = [&](EventKind kind, store::RowId row, TimeNs begin, TimeNs end) {

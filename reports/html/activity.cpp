@@ -6,10 +6,10 @@
 #include "analyzer/words/format.h"
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
-#include "reports/parts/parts.h"
-#include "reports/parts/stalls_parts.h"
+#include "reports/parts/phrases.h"
+#include "reports/parts/sample_phrases.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 namespace {
 
 constexpr std::size_t kMostLoops = 40;
@@ -87,4 +87,4 @@ std::string interventions_part(const TraceModel& model) {
                  table.str() + and_more(model.interventions.size(), shown, "intervention"));
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

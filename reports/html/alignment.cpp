@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 
 namespace {
 
@@ -90,4 +90,4 @@ std::vector<Interval> merged(std::vector<Interval> stretches, Interval whole) {
   return list;
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

@@ -6,8 +6,9 @@
 
 #include "analyzer/measure/statistics.h"
 #include "analyzer/waits/iterations.h"
+#include "reports/parts/analyzer_names.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 
 /// A trace's time as a whole, and its iterations within: those of one site, the same one in both traces.
 struct AlignedTrace {
@@ -48,4 +49,4 @@ class Alignment {
 /// The same times once, in order: stretches that overlap become one, and what lies outside of `whole` is left out.
 std::vector<Interval> merged(std::vector<Interval> stretches, Interval whole);
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

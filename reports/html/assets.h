@@ -3,11 +3,11 @@
 
 #include <string_view>
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 
 extern const std::string_view kStyle;
 extern const std::string_view kScript;
 /// Of kScript, in hexadecimal: the page allows this script and no other (page.cpp).
 extern const std::string_view kScriptSha256;
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

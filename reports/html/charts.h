@@ -7,8 +7,9 @@
 #include "analyzer/analysis.h"
 #include "analyzer/measure/statistics.h"
 #include "reports/html/lanes.h"
+#include "reports/parts/analyzer_names.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 
 /// Iteration times over time, a panel a trace: the median and the 10 to 90 % spread, and marks where the way of waiting
 /// changed.
@@ -18,4 +19,4 @@ std::string iteration_chart(const std::vector<Segment>& segments);
 /// without any such lane.
 std::string still_timeline(const TraceModel& model, const Lanes& lanes, Interval window);
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

@@ -7,7 +7,7 @@
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 namespace {
 
 std::string answer(std::string_view question, std::string_view name, double confidence) {
@@ -72,4 +72,4 @@ std::string classification_part(const TraceModel& model, const Classification& c
   return section("communication", "Communication", body, analyze_command(model));
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

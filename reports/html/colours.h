@@ -5,8 +5,9 @@
 #include <string>
 
 #include "analyzer/words/colours.h"
+#include "reports/parts/analyzer_names.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 
 /// Dark where the browser asks for it or the page's switch says so; paper is light.
 inline std::string colour_css() {
@@ -16,4 +17,4 @@ inline std::string colour_css() {
          " } }\n:root[data-theme=dark] { color-scheme: dark;" + dark + " }\n}\n";
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

@@ -7,10 +7,9 @@
 #include "reports/html/charts.h"
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
-#include "reports/parts/model_text.h"
-#include "reports/parts/parts.h"
+#include "reports/parts/phrases.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 namespace {
 
 std::string_view mode_css(const Comparison& comparison, bool first) {
@@ -136,4 +135,4 @@ std::string comparison_part(const TraceModel& model, const Comparison& compariso
   return section("comparison", "Before and after", body + differences_part(comparison.differences), command);
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

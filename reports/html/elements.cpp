@@ -7,7 +7,7 @@
 
 #include "analyzer/words/format.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 
 std::string text_of(std::string_view text) { return escape_html(shorten(one_line(text), 4 * kNameWidth)); }
 std::string name_of(std::string_view name) {
@@ -81,4 +81,4 @@ std::string analyze_command(const TraceModel& model, std::string_view options) {
   return fmt::format("wic-prof analyze {}{}{}", shell_word(model.name), options.empty() ? "" : " ", options);
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

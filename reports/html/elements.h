@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "reports/parts/analyzer_names.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 
 // Rows of each table; a report stays readable and small.
 inline constexpr std::size_t kMostSites = 100;
@@ -70,4 +71,4 @@ std::string command_line(std::string_view command);
 std::string analyze_command(const TraceModel& model, std::string_view options = {});
 std::string shell_word(std::string_view word);
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

@@ -1,4 +1,6 @@
-// Drawings of figures: bars, or lines with a legend. What is polled and what is parked has the colours of the timeline.
+// Bars, or lines with a legend. Series of waits that poll or park have the colours of the timeline.
+#include "reports/html/figure_svg.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,9 +8,8 @@
 
 #include "analyzer/figures/plot.h"
 #include "analyzer/words/format.h"
-#include "reports/parts/figure_report.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 namespace {
 
 constexpr double kWidth = 540, kLeft = 52, kRight = 14, kTop = 12, kPlot = 170, kBottom = 26;
@@ -123,4 +124,4 @@ std::string figure_svg(const Figure& figure) {
   return (plot.bars ? bars(figure, plot) : lines(figure, plot)) + rest;
 }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

@@ -3,10 +3,10 @@
 
 #include "analyzer/figures/list.h"
 #include "reports/html/elements.h"
+#include "reports/html/figure_svg.h"
 #include "reports/html/sections.h"
-#include "reports/parts/figure_report.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 
 std::string figures_part(const TraceModel& model) {
   const FigureInput input = figure_input({&model});
@@ -30,4 +30,4 @@ std::string figures_part(const TraceModel& model) {
   return section("figures", "The WIC paper's figures, of this program", drawn + missing);
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

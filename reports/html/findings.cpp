@@ -7,9 +7,9 @@
 #include "analyzer/words/format.h"
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
-#include "reports/parts/parts.h"
+#include "reports/parts/phrases.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 namespace {
 
 constexpr std::size_t kMostFindings = 100;
@@ -87,4 +87,4 @@ std::string findings_part(const TraceModel& model, const Analysis& analysis) {
   return section("findings", "Findings", body, analyze_command(model));
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

@@ -7,7 +7,7 @@
 #include "analyzer/words/format.h"
 #include "reports/html/svg_axis.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 namespace {
 
 constexpr double kWidth = 1080;
@@ -148,4 +148,4 @@ std::string iteration_chart(const std::vector<Segment>& segments) {
   return out + "</svg>\n";
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

@@ -13,7 +13,7 @@
 #include "analyzer/waits/wait_state_table.h"
 #include "analyzer/words/format.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 namespace {
 
 constexpr std::size_t kMostSites = 6;    // with the most waiting time
@@ -312,4 +312,4 @@ std::vector<Interval> close_ups(const TraceModel& model, const Analysis& analysi
   return list;
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

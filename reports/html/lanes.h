@@ -9,8 +9,9 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/measure/statistics.h"
+#include "reports/parts/analyzer_names.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 
 enum class Doing : std::uint8_t {
   polling,
@@ -65,4 +66,4 @@ Lanes gather_lanes(const TraceModel& model, const Analysis& analysis);
 /// middle of the run where it never changed. In order of time; they do not overlap.
 std::vector<Interval> close_ups(const TraceModel& model, const Analysis& analysis);
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

@@ -7,7 +7,7 @@
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 namespace {
 
 constexpr double kTinyShare = 0.001;  // of the path; below, a line says nothing
@@ -124,4 +124,4 @@ std::string models_part(const TraceModel& model, const Analysis& analysis) {
   return body.empty() ? body : section("models", "Who waited for whom", body, analyze_command(model));
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

@@ -4,8 +4,9 @@
 #include <string>
 
 #include "analyzer/analysis.h"
+#include "reports/parts/report.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 
 /// What was recorded, what is missing from it, and the answers in one row of tiles.
 std::string summary_part(const ReportInput& input);
@@ -25,4 +26,4 @@ std::string interventions_part(const TraceModel& model);
 /// "improvement" as a badge.
 std::string verdict_badge(Verdict verdict);
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

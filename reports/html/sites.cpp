@@ -6,9 +6,9 @@
 #include "analyzer/words/format.h"
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
-#include "reports/parts/parts.h"
+#include "reports/parts/phrases.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 namespace {
 
 void add_site(const SiteStats& site, const WakeStats& wake, const SitePrediction* prediction, Table& table) {
@@ -55,4 +55,4 @@ std::string sites_part(const TraceModel& model, const Analysis& analysis) {
       analyze_command(model));
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

@@ -8,7 +8,7 @@
 #include "reports/html/charts.h"
 #include "reports/html/svg_axis.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 namespace {
 
 constexpr double kWidth = 1080;
@@ -136,4 +136,4 @@ std::string still_timeline(const TraceModel& model, const Lanes& lanes, Interval
          "</svg>\n";
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

@@ -6,9 +6,9 @@
 #include "analyzer/words/format.h"
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
-#include "reports/parts/parts.h"
+#include "reports/parts/phrases.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 namespace {
 
 std::string header_part(const TraceModel& model, const Analysis& analysis) {
@@ -94,4 +94,4 @@ std::string summary_part(const ReportInput& input) {
          findings_tile(analysis) + "</div>\n";
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

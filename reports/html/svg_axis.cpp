@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 
 TimeNs tick_step(TimeNs length, int most) {
   TimeNs power = 1;
@@ -45,4 +45,4 @@ std::string time_labels(const Axis& axis, TimeNs zero, int most, double at, doub
   return out + "\n";
 }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

@@ -6,7 +6,7 @@
 
 #include "protocol/time.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 
 struct Axis {
   TimeNs from = 0, to = 1;
@@ -28,4 +28,4 @@ std::string time_labels(const Axis& axis, TimeNs zero, int most, double at, doub
 /// "2.5 ms": times on one axis share their unit and their number of digits.
 std::string tick_label(TimeNs value, TimeNs step, TimeNs largest);
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

@@ -13,7 +13,7 @@
 #include "reports/html/sections.h"
 #include "reports/html/timeline_data.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 namespace {
 
 /// One trace's part of the section.
@@ -126,4 +126,4 @@ std::string timeline_part(const ReportInput& input) {
   return section("timeline", "Timeline", one_trace(part), command + shell_word(input.model.name));
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

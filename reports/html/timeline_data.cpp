@@ -8,7 +8,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 namespace {
 
 // Cells of time, in all lanes together. Half of a lane's cells are for the whole, half for the close-ups.
@@ -255,4 +255,4 @@ std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std
   return safe;
 }
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

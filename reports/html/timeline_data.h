@@ -7,7 +7,7 @@
 
 #include "reports/html/lanes.h"
 
-namespace wicprof::analyzer::html {
+namespace wicprof::reports::html {
 
 /// One JSON object, safe within <script>. Times are nanoseconds since model.begin. Of each lane, what shares a short
 /// time is summed up: a counted lane becomes its mean there, stretches become one. Around `fine` these times are much
@@ -26,4 +26,4 @@ std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std
 /// At most so many steps or spans has a lane of a trace with so many lanes.
 std::size_t most_entries(std::size_t lanes);
 
-}  // namespace wicprof::analyzer::html
+}  // namespace wicprof::reports::html

@@ -1,6 +1,6 @@
 #include "reports/json/activity_json.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 namespace {
 
 Json or_null(const auto& value) { return value ? Json(*value) : Json(nullptr); }
@@ -175,4 +175,4 @@ void add_activity(const TraceModel& model, const Analysis& analysis, Json& value
   value["own_cost"] = own_cost_value(analysis.own_cost);
 }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

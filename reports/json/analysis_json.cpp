@@ -3,10 +3,11 @@
 #include "analyzer/analysis.h"
 #include "analyzer/words/format.h"
 #include "reports/json/activity_json.h"
+#include "reports/json/answers.h"
 #include "reports/json/model_json.h"
-#include "reports/parts/json_parts.h"
+#include "reports/json/values.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 namespace {
 
 Json communication_value(const CommunicationAnswer& c) {
@@ -227,9 +228,7 @@ Json analysis_value(const TraceModel& model, const Analysis& analysis) {
 }
 
 std::string analysis_json(const TraceModel& model, const Analysis& analysis) {
-  return document(analysis_value(model, analysis));
+  return json_document(analysis_value(model, analysis));
 }
 
-std::string document(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

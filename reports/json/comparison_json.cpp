@@ -1,8 +1,9 @@
 #include "analyzer/analysis.h"
+#include "reports/json/answers.h"
 #include "reports/json/model_json.h"
-#include "reports/parts/json_parts.h"
+#include "reports/json/values.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 namespace {
 
 Json or_null(const std::optional<TimeNs>& value) { return value ? Json(*value) : Json(nullptr); }
@@ -81,6 +82,6 @@ Json comparison_value(const Comparison& comparison) {
   return value;
 }
 
-std::string comparison_json(const Comparison& comparison) { return document(comparison_value(comparison)); }
+std::string comparison_json(const Comparison& comparison) { return json_document(comparison_value(comparison)); }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

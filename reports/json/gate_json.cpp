@@ -1,7 +1,8 @@
-#include "analyzer/gate/gate.h"
-#include "reports/parts/json_parts.h"
+// The gate's answer as one JSON document.
+#include "reports/json/values.h"
+#include "reports/parts/gate_report.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 namespace {
 
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
@@ -42,8 +43,9 @@ Json run_value(const RunFigures& run) {
 
 }  // namespace
 
-std::string gate_json(const GateRun& run, const GateConfig& config, const std::vector<GateSide>& sides,
-                      const GateResult& result) {
+template <>
+std::string render_gate<struct JsonGate>(const GateReportInput& input) {
+  const auto& [run, config, sides, result] = input;
   Json value = {{"state", check_state_name(result.state)},
                 {"command", run.command},
                 {"utc", run.utc},
@@ -62,7 +64,7 @@ std::string gate_json(const GateRun& run, const GateConfig& config, const std::v
   value["with_baseline"] = result.with_baseline ? comparison_value(*result.with_baseline) : Json(nullptr);
   value["notes"] = result.notes;
   value["files"] = run.files;
-  return document(value);
+  return json_document(value);
 }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

@@ -1,6 +1,6 @@
 #include "reports/json/model_json.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 namespace {
 
 Json or_null(const auto& value) { return value ? Json(*value) : Json(nullptr); }
@@ -113,4 +113,4 @@ void add_models(const TraceModel& model, const Analysis& analysis, Json& value) 
                          {"path_ns", analysis.prediction.path_ns}};
 }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

@@ -1,9 +1,9 @@
 // The wait model, interference, overlap, critical path and prediction in the JSON answer.
 #pragma once
 
-#include "reports/parts/json_parts.h"
+#include "reports/json/values.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 
 /// {"value", "low", "high"}, or null.
 Json gain_value(const std::optional<Gain>& gain);
@@ -12,4 +12,4 @@ Json gain_value(const std::optional<Gain>& gain);
 /// predicted_gain, predicted_gain_reason, break_even_ns and break_even_reason.
 void add_models(const TraceModel& model, const Analysis& analysis, Json& value);
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

@@ -6,11 +6,11 @@
 #include <pugixml.hpp>
 #include <sstream>
 
-#include "analyzer/gate/gate.h"
 #include "analyzer/words/format.h"
-#include "reports/parts/json_parts.h"
+#include "reports/parts/gate_report.h"
+#include "reports/parts/json.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 namespace {
 
 const char* element_of(const Check& check) {
@@ -71,7 +71,10 @@ void add_totals(pugi::xml_node node, const GateRun& run, const GateResult& resul
 
 }  // namespace
 
-std::string gate_junit(const GateRun& run, const GateResult& result) {
+template <>
+std::string render_gate<struct JunitGate>(const GateReportInput& input) {
+  const GateRun& run = input.run;
+  const GateResult& result = input.result;
   pugi::xml_document document;
   pugi::xml_node declaration = document.append_child(pugi::node_declaration);
   declaration.append_attribute("version") = "1.0";
@@ -90,4 +93,4 @@ std::string gate_junit(const GateRun& run, const GateResult& result) {
   return text.str();
 }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

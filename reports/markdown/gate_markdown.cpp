@@ -1,9 +1,10 @@
+// The gate's answer in Markdown, also for the screen.
 #include <fmt/format.h>
 
-#include "analyzer/gate/gate.h"
 #include "analyzer/words/format.h"
+#include "reports/parts/gate_report.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 namespace {
 
 std::string state_text(const Check& check) {
@@ -29,7 +30,10 @@ std::string answer_of(CheckState state) {
 
 }  // namespace
 
-std::string gate_markdown(const GateRun& run, const GateResult& result) {
+template <>
+std::string render_gate<struct MarkdownGate>(const GateReportInput& input) {
+  const GateRun& run = input.run;
+  const GateResult& result = input.result;
   std::string text =
       fmt::format("# wic-prof ci: {}\n\n{}.\n\n", check_state_name(result.state), answer_of(result.state));
   text += "| check | state | what was found |\n| --- | --- | --- |\n";
@@ -49,4 +53,4 @@ std::string gate_markdown(const GateRun& run, const GateResult& result) {
   return text;
 }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

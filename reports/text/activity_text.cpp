@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
-#include "reports/parts/text_parts.h"
+#include "reports/text/screen.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 namespace {
 
 constexpr std::size_t kNameWidth = 40;
@@ -133,4 +133,4 @@ std::string activity_text(const TraceModel& model, const Analysis& analysis, std
   return text;
 }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

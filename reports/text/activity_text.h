@@ -5,8 +5,9 @@
 #include <string>
 
 #include "analyzer/analysis.h"
+#include "reports/parts/analyzer_names.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 
 /// All of the below with an empty line between them; empty where there is nothing to say.
 std::string activity_text(const TraceModel& model, const Analysis& analysis, std::size_t most);
@@ -18,4 +19,4 @@ std::string stream_waits_text(const TraceModel& model, const Analysis& analysis,
 std::string clocks_text(const TraceModel& model, const Analysis& analysis);
 std::string own_cost_text(const Analysis& analysis);
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

@@ -1,13 +1,14 @@
 // The answer of `analyze` on the screen.
-#include "analyzer/analysis.h"
 #include "analyzer/words/format.h"
-#include "reports/parts/model_text.h"
-#include "reports/parts/parts.h"
-#include "reports/parts/stalls_parts.h"
-#include "reports/parts/text_parts.h"
+#include "reports/parts/phrases.h"
 #include "reports/text/activity_text.h"
+#include "reports/text/answers.h"
+#include "reports/text/model_text.h"
+#include "reports/text/program_counters.h"
+#include "reports/text/screen.h"
+#include "reports/text/sections.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 namespace {
 
 constexpr std::size_t kSites = 50;
@@ -37,4 +38,4 @@ std::string analysis_text(const TraceModel& model, const Analysis& analysis) {
   return text;
 }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

@@ -1,12 +1,12 @@
 // The answer of `compare` on the screen.
 #include <fmt/format.h>
 
-#include "analyzer/analysis.h"
 #include "analyzer/words/format.h"
-#include "reports/parts/model_text.h"
-#include "reports/parts/text_parts.h"
+#include "reports/parts/phrases.h"
+#include "reports/text/answers.h"
+#include "reports/text/screen.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 namespace {
 
 std::string duration_or_none(const std::optional<TimeNs>& ns) { return ns ? format_duration(*ns) : "-"; }
@@ -87,4 +87,4 @@ std::string comparison_text(const Comparison& comparison) {
   return text;
 }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

@@ -1,13 +1,14 @@
 // The one-screen text after `run`.
 #include <fmt/format.h>
 
-#include "analyzer/analysis.h"
 #include "analyzer/words/format.h"
-#include "reports/parts/parts.h"
-#include "reports/parts/text_parts.h"
+#include "reports/parts/phrases.h"
 #include "reports/text/activity_text.h"
+#include "reports/text/answers.h"
+#include "reports/text/screen.h"
+#include "reports/text/sections.h"
 
-namespace wicprof::analyzer {
+namespace wicprof::reports {
 namespace {
 
 // What fits on a screen of some 40 lines.
@@ -32,4 +33,4 @@ std::string summary_text(const TraceModel& model, const Analysis& analysis) {
   return text;
 }
 
-}  // namespace wicprof::analyzer
+}  // namespace wicprof::reports

@@ -8,6 +8,8 @@
 #include "analyzer/analysis.h"
 #include "devices.h"
 #include "program.h"
+#include "reports/json/answers.h"
+#include "reports/text/answers.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -253,15 +255,16 @@ TEST(OwnCost, CountsOurThreadsInTheProgramAndTheToolItself) {
   ASSERT_EQ(analysis.own_cost.overheads.size(), 1u);
   EXPECT_EQ(analysis.own_cost.overheads[0].count, 2u);
   EXPECT_EQ(analysis.own_cost.overheads[0].total_ns, 2'000);
-  EXPECT_NE(analysis_text(program.model, analysis).find("wic-prof itself: 20.0 ms of CPU time"), std::string::npos);
+  EXPECT_NE(reports::analysis_text(program.model, analysis).find("wic-prof itself: 20.0 ms of CPU time"),
+            std::string::npos);
 }
 
 TEST(OwnCost, IsUnknownWithoutSamples) {
   Program program;
   const Analysis analysis = analyze(program.settled());
   EXPECT_FALSE(analysis.own_cost.sampled);
-  EXPECT_EQ(analysis_text(program.model, analysis).find("wic-prof itself"), std::string::npos);
-  const auto json = nlohmann::json::parse(analysis_json(program.model, analysis));
+  EXPECT_EQ(reports::analysis_text(program.model, analysis).find("wic-prof itself"), std::string::npos);
+  const auto json = nlohmann::json::parse(reports::analysis_json(program.model, analysis));
   EXPECT_TRUE(json["own_cost"]["cpu_ns"].is_null());
 }
 
@@ -363,7 +366,7 @@ TEST(Activity, IsInTheJsonAnswerAndTheText) {
   for (int i = 0; i <= 100; ++i) program.call("cudaEventQuery", 7, {i * 10'000, i * 10'000 + 5'000}, 600);
   program.sample(7, "app", {0, kMs}, kMs);
   const Analysis analysis = analyze(program.settled());
-  const auto json = nlohmann::json::parse(analysis_json(program.model, analysis));
+  const auto json = nlohmann::json::parse(reports::analysis_json(program.model, analysis));
   EXPECT_EQ(json["processes"].size(), 2u);
   EXPECT_EQ(json["processes"][1]["rank"], 1);
   EXPECT_EQ(json["kernels"].size(), 3u);
@@ -375,7 +378,7 @@ TEST(Activity, IsInTheJsonAnswerAndTheText) {
   EXPECT_EQ(json["threads"][0]["cpu_ns"], kMs);
   ASSERT_EQ(json["clocks"].size(), 1u);
   EXPECT_EQ(json["clocks"][0]["device"], "cuda:0");
-  const std::string text = analysis_text(program.model, analysis);
+  const std::string text = reports::analysis_text(program.model, analysis);
   for (const char* part : {"Kernel ", "producer", "Host polling", "Stream that waits", "Clocks", "cuda:0", "app 1"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
@@ -387,14 +390,14 @@ TEST(Activity, WicProfsOwnProcessIsNoneOfTheProgram) {
                              {0x10, 0x0f, "app", "app", {}, {}, 0}};
   const Analysis analysis = analyze(program.settled());
   EXPECT_EQ(program.model.program_processes(), 1u);
-  const std::string one = analysis_text(program.model, analysis);
+  const std::string one = reports::analysis_text(program.model, analysis);
   EXPECT_EQ(one.find("Process "), std::string::npos) << one;
   EXPECT_EQ(one.find("stream 2 of"), std::string::npos) << one;
-  const auto json = nlohmann::json::parse(analysis_json(program.model, analysis));
+  const auto json = nlohmann::json::parse(reports::analysis_json(program.model, analysis));
   EXPECT_EQ(json["processes"][0]["own"], true);
   EXPECT_EQ(json["processes"][1]["own"], false);
   program.model.processes.push_back({0x11, 0x10, "app", "app child", {}, {}, 0});
-  const std::string two = analysis_text(program.model, analysis);
+  const std::string two = reports::analysis_text(program.model, analysis);
   EXPECT_NE(two.find("app child"), std::string::npos) << two;
   EXPECT_EQ(two.find("wic-prof run -- app"), std::string::npos) << two;
 }
@@ -406,9 +409,9 @@ TEST(Activity, AWideBoundOfTheClockIsNone) {
   const Analysis analysis = analyze(program.settled());
   ASSERT_EQ(analysis.clocks.size(), 1u);
   EXPECT_EQ(analysis.clocks[0].high, 9 * kMs);
-  const std::string text = analysis_text(program.model, analysis);
+  const std::string text = reports::analysis_text(program.model, analysis);
   EXPECT_NE(text.find("is off by -3.00 us at least; by how much at most is not known"), std::string::npos) << text;
-  EXPECT_EQ(nlohmann::json::parse(analysis_json(program.model, analysis))["clocks"][0]["high_ns"], 9 * kMs);
+  EXPECT_EQ(nlohmann::json::parse(reports::analysis_json(program.model, analysis))["clocks"][0]["high_ns"], 9 * kMs);
 }
 
 TEST(Activity, FitsTheScreen) {
@@ -430,7 +433,8 @@ TEST(Activity, FitsTheScreen) {
   program.sample(7, "fifteen letters", {0, kMs}, kMs).run_delay = 900 * kMs;
   program.model.processes = {{0x10, 1, name, name, 0, 0, 0}, {0x11, 1, name, name, 1, 1, 0}};
   const Analysis analysis = analyze(program.settled());
-  for (const std::string& text : {analysis_text(program.model, analysis), summary_text(program.model, analysis)}) {
+  for (const std::string& text :
+       {reports::analysis_text(program.model, analysis), reports::summary_text(program.model, analysis)}) {
     std::size_t begin = 0;
     for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
       const auto width = std::count_if(text.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -445,7 +449,7 @@ TEST(Activity, NothingOfAnEmptyTraceOrOneWithASingleEvent) {
   TraceModel empty;
   settle(empty);
   const Analysis analysis = analyze(empty);
-  const auto json = nlohmann::json::parse(analysis_json(empty, analysis));
+  const auto json = nlohmann::json::parse(reports::analysis_json(empty, analysis));
   for (const char* list : {"processes", "kernels", "host_waits", "host_polling", "stream_waits", "clocks", "threads"}) {
     EXPECT_TRUE(json[list].empty()) << list;
   }
@@ -459,8 +463,8 @@ TEST(Activity, NothingOfAnEmptyTraceOrOneWithASingleEvent) {
     if (which == 4) one.sample(0, "", {5, 5}, 0);
     if (which == 5) one.model.overheads.emplace_back();
     const Analysis of_one = analyze(one.settled());
-    EXPECT_FALSE(analysis_json(one.model, of_one).empty());
-    EXPECT_FALSE(analysis_text(one.model, of_one).empty());
+    EXPECT_FALSE(reports::analysis_json(one.model, of_one).empty());
+    EXPECT_FALSE(reports::analysis_text(one.model, of_one).empty());
   }
 }
 

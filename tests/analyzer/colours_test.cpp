@@ -95,7 +95,7 @@ TEST(ColourLanguage, TextOnAColourCanBeRead) {
 }
 
 TEST(ColourLanguage, EveryVariableThatTheReportUsesIsThere) {
-  const std::string style(html::kStyle);
+  const std::string style(reports::html::kStyle);
   std::size_t used = 0;
   for (std::size_t at = style.find("var(--"); at != std::string::npos; at = style.find("var(--", at + 1), ++used) {
     const std::string name = style.substr(at + 4, style.find_first_of(",)", at + 4) - at - 4);

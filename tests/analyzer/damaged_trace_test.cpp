@@ -14,6 +14,9 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/figures/list.h"
+#include "reports/json/answers.h"
+#include "reports/render.h"
+#include "reports/text/answers.h"
 #include "store/sqlite/sqlite.h"
 #include "tests/store/support.h"
 
@@ -144,14 +147,14 @@ std::string use(const std::string& path, const TraceModel& good) {
   if (!model) return model.error().message;
   const Analysis analysis = analyze(*model);
   const Comparison inside = compare(*model), between = compare(good, *model);
-  for (const ReportFormat format : {ReportFormat::text, ReportFormat::json, ReportFormat::markdown, ReportFormat::html,
-                                    ReportFormat::csv, ReportFormat::perfetto}) {
-    EXPECT_FALSE(render({*model, analysis, &inside}, format).empty());
+  for (const reports::Format& format : reports::formats()) {
+    EXPECT_FALSE(format.render({*model, analysis, &inside}).empty());
   }
-  EXPECT_FALSE(summary_text(*model, analysis).empty());
-  EXPECT_FALSE(comparison_text(between).empty());
-  EXPECT_TRUE(nlohmann::json::accept(analysis_json(*model, analysis)));
-  EXPECT_TRUE(nlohmann::json::accept(comparison_json(between)));
+  EXPECT_FALSE(reports::analysis_text(*model, analysis).empty());
+  EXPECT_FALSE(reports::summary_text(*model, analysis).empty());
+  EXPECT_FALSE(reports::comparison_text(between).empty());
+  EXPECT_TRUE(nlohmann::json::accept(reports::analysis_json(*model, analysis)));
+  EXPECT_TRUE(nlohmann::json::accept(reports::comparison_json(between)));
   const FigureInput input = figure_input({&*model});
   for (const FigureInfo& figure : figures()) figure.make(input);
   EXPECT_GE(analysis.classification.model_confidence, 0);

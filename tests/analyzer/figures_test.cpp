@@ -6,7 +6,10 @@
 
 #include "analyzer/figures/list.h"
 #include "analyzer/path/prediction_constants.h"
-#include "reports/parts/figure_report.h"
+#include "reports/csv/figure_csv.h"
+#include "reports/html/figure_svg.h"
+#include "reports/json/figure_json.h"
+#include "reports/text/figure_text.h"
 #include "synthetic.h"
 
 namespace wicprof::analyzer {
@@ -57,8 +60,8 @@ TEST(Figures, WithoutDataEachSaysWhatIsMissing) {
     const Figure figure = figure_of(info.number, {&empty});
     EXPECT_FALSE(figure.missing.empty()) << info.number;
     EXPECT_TRUE(figure.rows.empty()) << info.number;
-    EXPECT_NE(figure_text(figure).find("could not look"), std::string::npos) << info.number;
-    EXPECT_TRUE(figure_svg(figure).empty()) << info.number;
+    EXPECT_NE(reports::figure_text(figure).find("could not look"), std::string::npos) << info.number;
+    EXPECT_TRUE(reports::figure_svg(figure).empty()) << info.number;
   }
 }
 
@@ -190,12 +193,12 @@ TEST(Figures, AsJsonAndCsv) {
   TraceModel model = handoffs();
   model.sites[0].name = "=1+1, \"quoted\"";
   const Figure figure = figure_of(2, {&model});
-  const auto json = nlohmann::json::parse(figure_json(figure));
+  const auto json = nlohmann::json::parse(reports::figure_json(figure));
   EXPECT_EQ(json["figure"], 2);
   EXPECT_TRUE(json["missing"].is_null());
   EXPECT_EQ(json["rows"].size(), 2u);
   EXPECT_TRUE(json["rows"][0]["producer_share"].is_null());
-  std::istringstream csv(figure_csv(figure));
+  std::istringstream csv(reports::figure_csv(figure));
   std::string line;
   std::getline(csv, line);
   EXPECT_EQ(line, "trace,mode,site,consumer_share,producer_share");
@@ -210,7 +213,7 @@ TEST(Figures, DrawingsEscapeNames) {
   TraceModel model = handoffs();
   model.sites[0].name = "<script>";
   for (const int number : {2, 4, 6}) {
-    const std::string svg = figure_svg(figure_of(number, {&model}));
+    const std::string svg = reports::figure_svg(figure_of(number, {&model}));
     EXPECT_NE(svg.find("<svg"), std::string::npos);
     EXPECT_EQ(svg.find("<script>"), std::string::npos);
     EXPECT_NE(svg.find("&lt;script&gt;"), std::string::npos);

@@ -133,24 +133,5 @@ TEST(Gate, BrokenGoesBeforeEverythingAndIsNeverForgiven) {
   EXPECT_EQ(judge_runs({}, {}, {}).state, CheckState::broken);
 }
 
-TEST(Gate, ReportsHoldWhateverASiteIsCalled) {
-  GateConfig config;
-  config.every_site.wait_share = 0.1;
-  TraceModel model = empty_program();
-  model.sites[0].name = "a<b>&\"c\"|d\xff\x01\n";
-  add_handoff(model, {});
-  settle(model);
-  const GateSide side{"it", {figures_of(model, analyze(model), {})}};
-  const GateResult result = judge_runs(config, {side}, {});
-  ASSERT_EQ(result.state, CheckState::failed);
-  const GateRun run{"./app 'x'", "2026-01-31T23:59:59Z", 1.5, {"run.1.wicprof"}};
-  EXPECT_TRUE(nlohmann::json::accept(gate_json(run, config, {side}, result)));
-  const std::string junit = gate_junit(run, result);
-  EXPECT_NE(junit.find("wait_share at a&lt;b>&amp;"), std::string::npos) << junit;
-  EXPECT_EQ(junit.find('\xff'), std::string::npos);
-  EXPECT_NE(junit.find("failures=\"1\""), std::string::npos) << junit;
-  EXPECT_NE(gate_markdown(run, result).find("\\|d"), std::string::npos) << gate_markdown(run, result);
-}
-
 }  // namespace
 }  // namespace wicprof::analyzer

@@ -9,6 +9,7 @@
 
 #include "gui/source/facts.h"
 #include "gui/source/trace_source.h"
+#include "reports/json/answers.h"
 #include "tests/store/random_trace.h"
 
 namespace wicprof::gui {
@@ -165,8 +166,8 @@ TEST_F(LargeTraces, FactsComeFromElsewhereAsTheyWere) {
   const std::string bytes = pack_facts(facts);
   const std::optional<Facts> back = unpack_facts(bytes);
   ASSERT_TRUE(back);
-  EXPECT_EQ(analyzer::analysis_json(model_, back->analysis), analyzer::analysis_json(model_, facts.analysis));
-  EXPECT_EQ(analyzer::comparison_json(back->comparison), analyzer::comparison_json(facts.comparison));
+  EXPECT_EQ(reports::analysis_json(model_, back->analysis), reports::analysis_json(model_, facts.analysis));
+  EXPECT_EQ(reports::comparison_json(back->comparison), reports::comparison_json(facts.comparison));
   EXPECT_EQ(pack_facts(*back), bytes);
   EXPECT_EQ(back->details.size(), facts.analysis.sites.size());
   for (const analyzer::SiteStats& site : facts.analysis.sites) {

@@ -1,0 +1,91 @@
+// The whole report as one HTML file. It needs no network, and is readable without scripts.
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "analyzer/words/format.h"
+#include "reports/html/assets.h"
+#include "reports/html/colours.h"
+#include "reports/html/elements.h"
+#include "reports/html/sections.h"
+#include "reports/parts/report.h"
+
+namespace wicprof::reports {
+namespace {
+
+/// What a Content-Security-Policy wants of a hash that CMake gives in hexadecimal.
+std::string base64_of_hex(std::string_view hex) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  unsigned bits = 0;
+  int held = 0;
+  for (const char c : hex) {
+    bits = bits << 4 | static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
+    held += 4;
+    if (held < 6) continue;
+    held -= 6;
+    text += kDigits[bits >> held & 63];
+  }
+  if (held > 0) text += kDigits[bits << (6 - held) & 63];
+  while (text.size() % 4 != 0) text += '=';
+  return text;
+}
+
+std::string head(const std::string& title) {
+  std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+  // Nothing is fetched, and the only script that runs is ours, whatever a trace's texts say.
+  out += fmt::format(
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;; style-src "
+      "&#39;unsafe-inline&#39;; "
+      "script-src &#39;sha256-{}&#39;; base-uri &#39;none&#39;; form-action &#39;none&#39;\">\n",
+      base64_of_hex(html::kScriptSha256));
+  return out + fmt::format("<title>{} - wic-prof</title>\n<style>{}{}</style>\n</head>\n", html::text_of(title),
+                           html::colour_css(), html::kStyle);
+}
+
+/// Links to the parts that are there.
+std::string contents(const std::string& body) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kParts{{
+      {"comparison", "Before and after"},
+      {"communication", "Communication"},
+      {"findings", "Findings"},
+      {"timeline", "Timeline"},
+      {"sites", "Wait sites"},
+      {"models", "Who waited for whom"},
+      {"figures", "Figures"},
+      {"kernels", "Kernels"},
+      {"program-counters", "Program counters"},
+      {"host-waits", "Host waits"},
+      {"interventions", "Interventions"},
+  }};
+  std::string links;
+  for (const auto& [id, title] : kParts) {
+    if (body.find(fmt::format("<section id=\"{}\">", id)) == std::string::npos) continue;
+    links += fmt::format("<a href=\"#{}\">{}</a>\n", id, title);
+  }
+  return fmt::format("<nav aria-label=\"Contents\">\n{}</nav>\n", links);
+}
+
+}  // namespace
+
+template <>
+std::string render_as<struct Html>(const ReportInput& input) {
+  using namespace html;
+  const TraceModel& model = input.model;
+  const Analysis& analysis = input.analysis;
+  std::string body;
+  if (input.comparison != nullptr) body += comparison_part(model, *input.comparison);
+  body += classification_part(model, analysis.classification) + findings_part(model, analysis) + timeline_part(input) +
+          sites_part(model, analysis) + models_part(model, analysis) + figures_part(model) +
+          kernels_part(model, analysis) + program_counters_part(model, analysis) + host_part(model, analysis) +
+          interventions_part(model);
+  const std::string title = model.meta_value("app").empty() ? model.name : model.meta_value("app");
+  return head(title) + "<body>\n<main>\n" + summary_part(input) + contents(body) + body +
+         "<footer>Written by wic-prof. This file needs no network.</footer>\n</main>\n<script>" + std::string(kScript) +
+         "</script>\n</body>\n</html>\n";
+}
+
+}  // namespace wicprof::reports

@@ -1,0 +1,14 @@
+// The answers of `analyze` and `compare` as JSON documents.
+#pragma once
+
+#include <string>
+
+#include "analyzer/analysis.h"
+#include "reports/parts/analyzer_names.h"
+
+namespace wicprof::reports {
+
+std::string analysis_json(const TraceModel& model, const Analysis& analysis);
+std::string comparison_json(const Comparison& comparison);
+
+}  // namespace wicprof::reports

@@ -1,0 +1,13 @@
+// The answers of `analyze` and `compare` as JSON values, for the documents that contain them.
+#pragma once
+
+#include "analyzer/analysis.h"
+#include "reports/parts/analyzer_names.h"
+#include "reports/parts/json.h"
+
+namespace wicprof::reports {
+
+Json analysis_value(const TraceModel& model, const Analysis& analysis);
+Json comparison_value(const Comparison& comparison);
+
+}  // namespace wicprof::reports

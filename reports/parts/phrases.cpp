@@ -1,0 +1,102 @@
+#include "reports/parts/phrases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "analyzer/words/format.h"
+
+namespace wicprof::reports {
+
+std::vector<HostWaitStats> host_calls(const Analysis& analysis) {
+  std::vector<HostWaitStats> calls;
+  std::copy_if(analysis.host_waits.begin(), analysis.host_waits.end(), std::back_inserter(calls),
+               [](const HostWaitStats& stats) { return stats.site == 0; });
+  return calls;
+}
+
+std::string gain_text(const std::optional<Gain>& gain) {
+  return gain ? fmt::format("{:.3g} ({:.3g} to {:.3g})", gain->value, gain->low, gain->high) : "-";
+}
+
+std::string occupancy_text(const KernelStats& kernel) {
+  if (!kernel.occupancy) return "-";
+  return fmt::format("{} ({})", format_percent(kernel.occupancy->occupancy),
+                     occupancy_limit_name(kernel.occupancy->limit));
+}
+
+std::string waves_text(const KernelStats& kernel) {
+  if (!kernel.waves) return "-";
+  return fmt::format("{}, last {}", format_number(kernel.waves->waves), format_percent(kernel.waves->last_wave_fill));
+}
+
+std::string strategy_mix(const SiteStats& site) {
+  if (site.strategies.empty()) return "-";
+  if (site.strategies.size() == 1) return std::string(strategy_name(site.strategies.front().strategy));
+  std::uint64_t waits = 0;
+  for (const StrategyStats& stats : site.strategies) waits += stats.count;
+  std::string mix;
+  for (const StrategyStats& stats : site.strategies) {
+    const double share = static_cast<double>(stats.count) / static_cast<double>(waits);
+    mix += fmt::format("{}{} {:.0f} %", mix.empty() ? "" : ", ", strategy_name(stats.strategy), share * 100);
+  }
+  return mix;
+}
+
+std::string words_text(const SiteStats& site) {
+  if (!site.words_seen) return "-";
+  const std::string words = count_of(*site.words_seen, "word");
+  if (!site.waiters_per_word) return words;
+  return fmt::format("{}, up to {} at once on one", words, format_count(*site.waiters_per_word));
+}
+
+std::string choice_text(const SiteStats& site) {
+  if (!site.choice) return {};
+  const std::string chose =
+      site.choices > 1 ? fmt::format(" (chosen {} times; the last)", format_count(site.choices)) : "";
+  return fmt::format("{}{}: {}", strategy_name(site.choice->strategy), chose, one_line(site.choice->reason));
+}
+
+std::string intervention_text(const TraceModel& model, const store::InterventionRow& row) {
+  const std::string where = row.site == 0 ? "" : " at " + one_line(model.site_name(row.site));
+  return fmt::format("{} -> {}{}", way_name(row.old_mode, row.old_strategy), way_name(row.new_mode, row.new_strategy),
+                     where);
+}
+
+TimeNs took_effect_after(const store::InterventionRow& row) { return row.effective - row.requested; }
+
+std::string trace_line(const TraceModel& model, const Analysis& analysis) {
+  std::uint64_t waits = 0;
+  for (const SiteStats& site : analysis.sites) waits += site.count;
+  std::string devices;
+  for (const store::DeviceRow& device : model.devices) {
+    if (device.kind == DeviceKind::host) continue;
+    devices += (devices.empty() ? " on " : ", ") + one_line(device.name);
+  }
+  return fmt::format("{} at {}, {} in {}{}", count_of(waits, "wait"), count_of(analysis.sites.size(), "wait site"),
+                     count_of(model.kernels.size(), "kernel"), format_duration(model.span()), devices);
+}
+
+std::string command_of(const TraceModel& model) {
+  const std::string command = model.meta_value("command");
+  return one_line(command.empty() ? model.meta_value("app") : command);
+}
+
+std::string share_legend() {
+  return "share: of the traced time, how much a waiter spends waiting here (all waits / (waiters x traced time)); any: "
+         "the part "
+         "of the time during which at least one waiter waits";
+}
+
+std::string why_no_sites(const TraceModel& model, const Analysis& analysis) {
+  if (!analysis.sites.empty()) return {};
+  if (model.sites.empty()) {
+    return "no wait sites: the program does not wait through wic (include <wic/wait.h>, or see the user guide for "
+           "programs that "
+           "cannot); kernels, copies and host waits are shown as far as they were recorded";
+  }
+  return fmt::format("{} declared, but no wait at any of them was recorded", count_of(model.sites.size(), "wait site"));
+}
+
+}  // namespace wicprof::reports

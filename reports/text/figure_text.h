@@ -1,0 +1,13 @@
+// A figure as a table of text.
+#pragma once
+
+#include <string>
+
+#include "analyzer/figures/figure.h"
+#include "reports/parts/analyzer_names.h"
+
+namespace wicprof::reports {
+
+std::string figure_text(const Figure& figure);
+
+}  // namespace wicprof::reports

@@ -1,0 +1,22 @@
+// The wait model, interference, overlap, critical path and prediction on the screen.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "analyzer/analysis.h"
+#include "reports/parts/analyzer_names.h"
+
+namespace wicprof::reports {
+
+/// Each ends with a newline, or is empty when there is nothing to say.
+std::string wait_model_text(const TraceModel& model, const Analysis& analysis, std::size_t most);
+std::string interference_text(const TraceModel& model, const Analysis& analysis, std::size_t most);
+std::string overlap_text(const Analysis& analysis);
+std::string critical_path_text(const Analysis& analysis, std::size_t most);
+std::string prediction_text(const Analysis& analysis, std::size_t most);
+
+/// All of the above with an empty line between them.
+std::string models_text(const TraceModel& model, const Analysis& analysis, std::size_t most);
+
+}  // namespace wicprof::reports

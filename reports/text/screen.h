@@ -1,0 +1,21 @@
+// What all texts on the screen share. Each such text ends with a newline, or is empty if it has nothing to say.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "analyzer/words/format.h"
+#include "reports/parts/analyzer_names.h"
+
+namespace wicprof::reports {
+
+/// The columns that a text may take.
+inline constexpr std::size_t kScreenWidth = 98;
+
+/// Wraps and indents a text.
+inline std::string paragraph(std::string_view text, std::size_t indent = 2) {
+  return std::string(indent, ' ') + analyzer::wrap(text, kScreenWidth - indent, indent) + "\n";
+}
+
+}  // namespace wicprof::reports
