@@ -10,11 +10,10 @@
 #include "cli/exit_status.h"
 #include "cli/input_trace.h"
 #include "cli/messages.h"
-#include "cli/open_gui.h"
 #include "cli/record/capture.h"
-#include "cli/record/gui_process.h"
 #include "cli/record/run_app.h"
 #include "cli/record/wait_options.h"
+#include "cli/window/program.h"
 #include "protocol/trace_words.h"
 #include "reports/text/answers.h"
 
@@ -146,11 +145,11 @@ VerbBody declare_run(CLI::App& verb, const ProgramWords& program) {
   add_example(verb, "wic-prof run -o halo.wicprof --schedule poll:2s,park:2s -- ./halo --size 256");
   return [options, &verb, &program] {
     if (const Result<> settled = settle(*options, verb, program); !settled) return fail(settled.error());
-    std::optional<GuiProcess> window;
+    std::optional<WindowProcess> window;
     if (options->gui) {
-      if (const Result<> possible = can_open_gui(); !possible) return fail(possible.error());
+      if (const Result<> possible = can_open_window(); !possible) return fail(possible.error());
       options->plan.started = [&](const std::string& session) {
-        Result<GuiProcess> started = GuiProcess::start(session, options->gui_script);
+        Result<WindowProcess> started = WindowProcess::start(session, options->gui_script);
         if (started) {
           window.emplace(*std::move(started));
         } else {

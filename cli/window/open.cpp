@@ -1,4 +1,4 @@
-#include "cli/open_gui.h"
+#include "cli/window/open.h"
 
 #include <fmt/format.h>
 
@@ -6,35 +6,20 @@
 #include <filesystem>
 
 #include "cli/running_sessions.h"
-#include "protocol/control_messages.h"
-#if WICPROF_HAS_GUI
 #include "gui/gui.h"
 #include "gui/source/facts.h"
-#endif
+#include "protocol/control_messages.h"
 
 namespace wicprof::cli {
 
-#if !WICPROF_HAS_GUI
-
-Result<> can_open_gui() {
-  return unavailable(
-      "this wic-prof was built without its window; install libimgui-dev, libglfw3-dev, libgl-dev and libpng-dev, "
-      "then build it again");
-}
-
-Result<> open_gui(const GuiRequest&) { return can_open_gui(); }
-
-#else
-
-Result<> can_open_gui() { return gui::check_display(); }
-
 Result<> open_gui(const GuiRequest& request) {
+  if (request.check_display) return gui::check_display();
   if (request.facts) {
     return request.files.size() == 1 ? gui::write_facts(request.files[0]) : bad_input("name one trace to analyse");
   }
   gui::GuiPlan plan;
   plan.app.files = request.files;
-  plan.app.analyst = {"/proc/self/exe", "gui", "--facts"};
+  plan.app.analyst = {"/proc/self/exe", "--facts"};
   plan.screenshot = request.screenshot;
   plan.script = request.script;
   plan.app.dark = request.dark;
@@ -61,7 +46,5 @@ Result<> open_gui(const GuiRequest& request) {
   }
   return gui::run_gui(plan);
 }
-
-#endif
 
 }  // namespace wicprof::cli

@@ -1,0 +1,44 @@
+// wic-prof-gui: the window. People start it by `wic-prof gui`; its options are the same.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "cli/exit_status.h"
+#include "cli/help_format.h"
+#include "cli/messages.h"
+#include "cli/window/open.h"
+#include "cli/window/request.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+int window_main(int argc, char** argv) {
+  CLI::App app("Browse traces, live or recorded, and flip the toggle.", "wic-prof-gui");
+  app.set_version_flag("--version", "wic-prof-gui " WICPROF_VERSION);
+  app.footer("Example:\n  wic-prof gui halo.wicprof");
+  app.formatter(std::make_shared<HelpFormat>());
+  GuiRequest request;
+  add_gui_options(app, request);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    return fail(bad_input(std::string(error.what()) + "; see wic-prof gui --help"));
+  }
+  const Result<> shown = open_gui(request);
+  return shown ? kDone : fail(shown.error());
+}
+
+}  // namespace
+
+}  // namespace wicprof::cli
+
+int main(int argc, char** argv) try { return wicprof::cli::window_main(argc, argv); } catch (const std::bad_alloc&) {
+  return wicprof::cli::fail(wicprof::unavailable("out of memory; free some, or show a smaller trace"));
+} catch (const std::exception& e) {
+  return wicprof::cli::fail(wicprof::unavailable(std::string("unexpected failure: ") + e.what()));
+}

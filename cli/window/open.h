@@ -1,0 +1,12 @@
+// From what the command line asks for to the window.
+#pragma once
+
+#include "cli/window/request.h"
+#include "protocol/result.h"
+
+namespace wicprof::cli {
+
+/// Opens the window and returns when the user has closed it. Errors: bad usage; no display.
+Result<> open_gui(const GuiRequest& request);
+
+}  // namespace wicprof::cli
