@@ -1,84 +1,78 @@
-# The front door: installs what is missing, configures, builds, runs. The build itself is CMake's.
+# The front door: installs what is missing, then configures, builds and runs by the presets of CMakePresets.json.
 #
-#   make          build everything into build/
-#   make demo     the main job on a bundled sample, with report.html
-#   make test     all tests; those that can race under ThreadSanitizer as well, memory under AddressSanitizer
-#   make test-window   the window's tests under AddressSanitizer; not part of `make test`, since nearly everything is built for it
-#   make test-analyzer the analyzer's and the store's tests under AddressSanitizer; likewise
-#   make packages only install what is missing
+#   make                  build everything into build/
+#   make demo             the main job on a bundled sample, with report.html; builds and installs only what that needs
+#   make test             all tests
+#   make test-sanitizers  what can race under ThreadSanitizer; memory, analyzer and window under AddressSanitizer
+#   make package          a .deb for the recorder, one for the window, and a relocatable .tar.gz, in build/packages
+#   make packages         only install what building and testing need
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: build demo test packages configure test-thread test-address test-window test-analyzer clean
+.PHONY: build demo test test-sanitizers test-thread test-address test-analyzer test-window package packages clean
 
-PACKAGES := g++ cmake ninja-build make ccache libcli11-dev nlohmann-json3-dev libfmt-dev libsqlite3-dev \
-            libboost-context-dev libpng-dev libpugixml-dev libtomlplusplus-dev zlib1g-dev libgtest-dev libgmock-dev \
-            libimgui-dev libglfw3-dev libgl-dev libgl1-mesa-dri xvfb xdotool fonts-dejavu-core fonts-roboto-unhinted \
-            python3 python3-jsonschema spin
+DEMO_PACKAGES := g++ cmake ninja-build make libcli11-dev nlohmann-json3-dev libfmt-dev libsqlite3-dev libutfcpp-dev \
+                 libboost-context-dev libpugixml-dev libtomlplusplus-dev zlib1g-dev
+PACKAGES := $(DEMO_PACKAGES) ccache libpng-dev libgtest-dev libgmock-dev libimgui-dev libglfw3-dev libgl-dev \
+            libgl1-mesa-dri xvfb xdotool fonts-dejavu-core fonts-roboto-unhinted python3 python3-jsonschema spin \
+            clang-format-14 dpkg-dev file
 # Installed where the distribution has them: the browser of the report's tests, which Ubuntu has as a snap only.
 PACKAGES_IF_THERE := chromium
 
-# What can race or handle memory by hand; built alone in the sanitizers' folders.
-RACING_TARGETS := tests/protocol/all tests/samples/all wic_runtime_test wic_record_drain_test wic_devices_test \
-                  wic_hazards_test wic_faults_test wic_channel_test
-RACING_TESTS := ^(Ring|Session|Control|EventSink|Runtime|RecordDrain|EveryWay/Faults.*cpu_shared_watch|BothGroups/Faults.*cpu_|CpuDevice|ChannelTest|Simt/Requests|FlagHandoff|HotFlag.IsRight|CH3dTest.CountsItsMessages|SrsPipeline.(EveryWay|AStation))
-
-CMAKE_FLAGS = -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 JOBS := $(shell nproc)
-CTEST := ctest --output-on-failure --timeout 300
+CONFIGURE = cmake $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) --preset
+BUILD = cmake --build -j $(JOBS) --preset
+CTEST = ctest --preset
 
 # ThreadSanitizer of g++ 12 and 13 does not know address spaces as widely shuffled as today's kernels make them.
 UNSHUFFLED = $(shell setarch $$(uname -m) -R true 2>/dev/null && echo setarch $$(uname -m) -R)
 
-packages:
+# $(call install,PACKAGES,PACKAGES IF THERE)
+define install
 	@installed() { dpkg-query -W -f '$${Status}' "$$1" 2>/dev/null | grep -q '^install ok installed$$'; }; \
 	root=(); [ "$$(id -u)" = 0 ] || root=(sudo); \
 	missing=(); \
-	for package in $(PACKAGES); do installed "$$package" || missing+=("$$package"); done; \
+	for package in $(1); do installed "$$package" || missing+=("$$package"); done; \
 	if [ $${#missing[@]} -gt 0 ]; then "$${root[@]}" apt-get update || exit; fi; \
-	for package in $(PACKAGES_IF_THERE); do \
+	for package in $(2); do \
 	  installed "$$package" || ! apt-cache show "$$package" >/dev/null 2>&1 || missing+=("$$package"); \
 	done; \
 	if [ $${#missing[@]} -gt 0 ]; then \
 	  echo "installing $${missing[*]}"; \
 	  "$${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$${missing[@]}" < /dev/null; \
 	fi
+endef
 
-configure: packages
-	cmake -S . -B build $(CMAKE_FLAGS)
+packages:
+	$(call install,$(PACKAGES),$(PACKAGES_IF_THERE))
 
-build: configure
-	cmake --build build -j $(JOBS)
+build: packages
+	$(CONFIGURE) default
+	$(BUILD) default
 
-demo: build
+demo:
+	$(call install,$(DEMO_PACKAGES),)
+	$(CONFIGURE) default
+	$(BUILD) demo
 	build/bin/wic-prof demo -f
 
-# The whole suite comes last, so that its closing lines are what one sees.
-test: build test-thread test-address
-	cd build && $(CTEST)
+test: build
+	$(CTEST) default
+
+test-sanitizers: test-thread test-address test-analyzer test-window
 
 test-thread: packages
-	cmake -S . -B build-tsan $(CMAKE_FLAGS) -DWIC_SANITIZE=thread -DWIC_CUDA=OFF -DWIC_BENCH=OFF
-	$(UNSHUFFLED) cmake --build build-tsan -j $(JOBS) --target $(RACING_TARGETS)
-	cd build-tsan && TSAN_OPTIONS=halt_on_error=1 $(UNSHUFFLED) $(CTEST) -R '$(RACING_TESTS)' --no-tests=error
+	$(CONFIGURE) thread
+	$(UNSHUFFLED) $(BUILD) thread
+	$(UNSHUFFLED) $(CTEST) thread
 
-test-address: packages
-	cmake -S . -B build-asan $(CMAKE_FLAGS) -DWIC_SANITIZE=address,undefined -DWIC_CUDA=OFF -DWIC_BENCH=OFF
-	cmake --build build-asan -j $(JOBS) --target tests/protocol/all wic_message_path_test \
-	  $$(cmake --build build-asan --target help | grep -o '^collector_test' | head -n 1)
-	cd build-asan && UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(CTEST) -R '^(Ring|Session|Control|SegmentTree|Pages/|Availability|Pending|EventBatch|Sources|Translate|NvtxRanges|BufferPool|RunDelay)' --no-tests=error
+test-address test-analyzer test-window: test-%: packages
+	$(CONFIGURE) address
+	$(BUILD) $*
+	$(CTEST) $*
 
-test-window: packages
-	cmake -S . -B build-asan $(CMAKE_FLAGS) -DWIC_SANITIZE=address,undefined -DWIC_CUDA=OFF -DWIC_BENCH=OFF
-	cmake --build build-asan -j $(JOBS) --target wic-prof gui_make_trace traced_app gui_view_test
-	cd build-asan && export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 && bin/gui_view_test --gtest_brief=1 && \
-	  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/gui/leaks.supp:print_suppressions=0 $(CTEST) --timeout 900 -R '^gui\.' --no-tests=error
-
-test-analyzer: packages
-	cmake -S . -B build-asan $(CMAKE_FLAGS) -DWIC_SANITIZE=address,undefined -DWIC_CUDA=OFF -DWIC_BENCH=OFF
-	cmake --build build-asan -j $(JOBS) --target tests/analyzer/all tests/store/all
-	cd build-asan && export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 && \
-	  for test in bin/test_analyzer_* bin/store_*_test; do echo "== $$test" && timeout 600 $$test --gtest_brief=1 || exit 1; done
+package: build
+	cd build && cpack
 
 clean:
-	rm -rf build build-tsan build-asan
+	rm -rf build build-debug build-tsan build-asan

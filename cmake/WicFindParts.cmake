@@ -70,13 +70,21 @@ if(glfw3_FOUND AND OpenGL_FOUND AND PNG_FOUND AND WIC_IMGUI_INCLUDE_DIR AND WIC_
 endif()
 wic_want(WIC_GUI ${wic_gui_found} "Dear ImGui, GLFW, OpenGL or libpng" WIC_HAVE_GUI)
 
+# The tests and the benchmarks run every sample, and one of the samples reads images.
+find_package(GTest QUIET)
+set(wic_tests_found FALSE)
+if(GTest_FOUND AND PNG_FOUND)
+  set(wic_tests_found TRUE)
+endif()
+wic_want(WIC_TESTS ${wic_tests_found} "GoogleTest (libgtest-dev, libgmock-dev) or libpng (libpng-dev)" WIC_HAVE_TESTS)
+wic_want(WIC_BENCH "${PNG_FOUND}" "libpng (libpng-dev)" WIC_HAVE_BENCH)
+
 function(wic_report_parts)
-  foreach(part CUDA CUPTI GUI)
+  foreach(part CUDA CUPTI GUI TESTS BENCH)
     if(WIC_HAVE_${part})
       message(STATUS "wic-prof: ${part}: yes")
     else()
       message(STATUS "wic-prof: ${part}: no")
     endif()
   endforeach()
-  message(STATUS "wic-prof: benchmarks: ${WIC_BENCH}")
 endfunction()

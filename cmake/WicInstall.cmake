@@ -4,32 +4,39 @@ include(CMakePackageConfigHelpers)
 
 function(wic_install)
   # wic-prof finds these from where it lies itself, so they keep their places whatever the prefix's library folder is.
-  install(TARGETS wic-prof DESTINATION bin)
+  install(TARGETS wic-prof DESTINATION bin COMPONENT tool)
   if(TARGET wicprof_inject)
-    install(TARGETS wicprof_inject DESTINATION lib)
+    install(TARGETS wicprof_inject DESTINATION lib COMPONENT tool)
   endif()
-  install(TARGETS hot_flag DESTINATION libexec/wic-prof)  # for wic-prof demo
+  install(TARGETS hot_flag DESTINATION libexec/wic-prof COMPONENT tool)  # for wic-prof demo
+  if(TARGET wic-prof-gui)
+    install(TARGETS wic-prof-gui DESTINATION bin COMPONENT window OPTIONAL)
+  endif()
 
   # For wic-prof demo --recorded; bench/record_traces.sh makes them.
   if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/samples/traces)
-    install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples/traces/ DESTINATION share/wic-prof/traces
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples/traces/ DESTINATION share/wic-prof/traces COMPONENT tool
             FILES_MATCHING PATTERN "*.wicprof.gz")
   endif()
 
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/schemas/ DESTINATION share/wic-prof/schemas FILES_MATCHING PATTERN "*.json")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/schemas/ DESTINATION share/wic-prof/schemas COMPONENT tool
+          FILES_MATCHING PATTERN "*.json")
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/wic-prof COMPONENT tool)
 
   # A folder of their own: "protocol/" is too common a name for the include folder itself. Public headers include of
   # protocol/ only what lies there as a header.
   set(headers ${CMAKE_INSTALL_INCLUDEDIR}/wic-prof)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/wic-backend/include/wic DESTINATION ${headers} FILES_MATCHING PATTERN "*.h")
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/protocol DESTINATION ${headers} FILES_MATCHING PATTERN "*.h")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/wic-backend/include/wic DESTINATION ${headers} COMPONENT devel
+          FILES_MATCHING PATTERN "*.h")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/protocol DESTINATION ${headers} COMPONENT devel
+          FILES_MATCHING PATTERN "*.h")
 
   set(package ${CMAKE_INSTALL_LIBDIR}/cmake/wic)
   set_target_properties(wicprof_protocol PROPERTIES EXPORT_NAME protocol)
   install(TARGETS wic wicprof_protocol EXPORT wicTargets
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel
           INCLUDES DESTINATION ${headers})
-  install(EXPORT wicTargets NAMESPACE wic:: DESTINATION ${package})
+  install(EXPORT wicTargets NAMESPACE wic:: DESTINATION ${package} COMPONENT devel)
   if(WIC_HAVE_CUDA)
     set(wic_config_cuda TRUE)
   else()
@@ -39,5 +46,5 @@ function(wic_install)
     ${PROJECT_SOURCE_DIR}/cmake/wicConfig.cmake.in ${PROJECT_BINARY_DIR}/wicConfig.cmake INSTALL_DESTINATION ${package})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/wicConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/wicConfig.cmake ${PROJECT_BINARY_DIR}/wicConfigVersion.cmake
-          DESTINATION ${package})
+          DESTINATION ${package} COMPONENT devel)
 endfunction()

@@ -1,9 +1,5 @@
 #include "cli/ci/config.h"
 
-// The library's own object code is linked (its header alone would be compiled again here).
-#define TOML_HEADER_ONLY 0
-#define TOML_SHARED_LIB 1
-
 #include <fmt/format.h>
 
 #include <toml++/toml.h>

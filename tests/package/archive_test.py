@@ -1,0 +1,77 @@
+"""Unpacks the .tar.gz that CPack makes and uses the tool from there, as on a machine that has nothing of ours installed."""
+
+import os
+import pathlib
+import re
+import subprocess
+import tarfile
+import tempfile
+import unittest
+
+BUILD = os.environ["WICPROF_BUILD"]
+CPACK = os.environ["WICPROF_CPACK"]
+HAS_COLLECTOR = os.environ["WICPROF_HAS_COLLECTOR"] == "1"
+
+# What every Linux machine with a C++ program on it has. Everything smaller is linked statically.
+BASE = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1",
+        # parts of libc until glibc 2.34
+        "libpthread.so.0", "libdl.so.2", "librt.so.1"}
+
+
+def call(*command, cwd, timeout=120):
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(cwd), "XDG_RUNTIME_DIR": str(cwd)}
+    return subprocess.run([str(word) for word in command], text=True, capture_output=True, stdin=subprocess.DEVNULL,
+                          timeout=timeout, cwd=cwd, env=environment)
+
+
+def needed(path):
+    """The shared libraries that a program or library names as needed."""
+    said = subprocess.run(["readelf", "--dynamic", "--wide", str(path)], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"\(NEEDED\)\s+Shared library: \[([^\]]+)\]", said))
+
+
+class Archive(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="wicprof-archive-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name).resolve()
+        done = subprocess.run([CPACK, "-G", "TGZ", "-B", str(cls.folder / "packages")], cwd=BUILD, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=200)
+        assert done.returncode == 0, done.stdout
+        (archive,) = (cls.folder / "packages").glob("*.tar.gz")
+        with tarfile.open(archive) as file:
+            file.extractall(cls.folder / "unpacked")
+        (cls.root,) = (cls.folder / "unpacked").iterdir()
+        cls.tool = cls.root / "bin" / "wic-prof"
+
+    def test_the_recorder_needs_only_what_every_machine_has(self):
+        programs = [self.tool, self.root / "libexec" / "wic-prof" / "hot_flag"]
+        if HAS_COLLECTOR:
+            programs.append(self.root / "lib" / "libwicprof_inject.so")
+        for path in programs:
+            with self.subTest(path.name):
+                self.assertIn("libc.so.6", needed(path))
+                self.assertEqual(needed(path) - BASE, set())
+
+    def test_it_records_and_analyzes_where_it_was_unpacked(self):
+        app = self.root / "libexec" / "wic-prof" / "hot_flag"
+        done = call(self.tool, "run", "-o", "t.wicprof", "--", app, "--devices", "simt:1", "--seconds", "1", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = call(self.tool, "analyze", "t.wicprof", "--format", "json", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('"sites"', done.stdout)
+
+    def test_the_window_is_a_program_of_its_own(self):
+        window = self.root / "bin" / "wic-prof-gui"
+        if window.exists():
+            window.rename(self.folder / "wic-prof-gui")
+        for words in (["gui", "t.wicprof"], ["run", "--gui", "--", "true"]):
+            done = call(self.tool, *words, cwd=self.folder)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("wic-prof-gui", done.stderr)
+            self.assertIn("install", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
