@@ -1,7 +1,5 @@
 #include "analyzer/machine_code/loop_kind.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -9,13 +7,14 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// A wait loop looks, compares and goes back; unrolled four times, with a deadline, it still has fewer than this.
-constexpr std::size_t kLongest = 128;
-/// A clock or a counter may be scaled; more floating point than that is work.
-constexpr std::size_t kFewFloating = 2;
-/// A wait may count its rounds and choose the lane that looks; more integer work than that is a search or a hash.
-constexpr std::size_t kFewInteger = 6;
-/// How far before a loop the atomic stands with which a block arrives at a barrier.
+// Limits for a wait loop. Not calibrated; tests/analyzer/sass_listings.h has loops on both sides.
+/// A wait loop loads, compares and branches back; unrolled four times and with a deadline, it is shorter than this.
+constexpr std::size_t kMaxInstructions = 128;
+/// A wait loop may scale a clock or a counter; more floating-point operations are work.
+constexpr std::size_t kMaxFloating = 2;
+/// A wait loop may count rounds and select the polling lane; more integer operations are a search or a hash.
+constexpr std::size_t kMaxInteger = 6;
+/// The atomic with which a block arrives at a barrier is at most this many instructions before the loop.
 constexpr std::size_t kArrivalDistance = 48;
 
 using Places = std::set<std::size_t>;  // positions in a loop's body
@@ -29,8 +28,8 @@ bool reads_clock(const SassInstruction& instruction) {
          instruction.text.find("SR_GLOBALTIMER") != std::string::npos;
 }
 
-// Where values come from within one round of a loop and the round before. Registers are used for one thing after
-// another, so it is the last write before the read that counts.
+// Traces where values come from within one round of a loop and the previous round. Since registers are reused, only the
+// last write before a read counts.
 class DataFlow {
  public:
   DataFlow(const std::vector<SassInstruction>& function, const SassLoop& loop) : function_(function), loop_(loop) {
@@ -50,7 +49,7 @@ class DataFlow {
   std::size_t size() const { return loop_.body.size(); }
   const SassInstruction& at(std::size_t place) const { return function_[loop_.body[place]]; }
 
-  /// Everything in the loop that the values of `registers`, as the instruction at `place` finds them, are made from.
+  /// All instructions in the loop that contribute to the values of `registers` read at `place`.
   Places sources(std::size_t place, const std::vector<SassRegister>& registers) const {
     Places found;
     std::vector<std::pair<std::size_t, SassRegister>> open;
@@ -66,25 +65,25 @@ class DataFlow {
     return found;
   }
 
-  /// Whether the instruction at `place` brings something from outside of the thread.
-  bool brings_news(std::size_t place) const {
+  /// Whether the instruction at `place` obtains a value from outside the thread.
+  bool reads_external(std::size_t place) const {
     const SassInstruction& instruction = at(place);
     return instruction.kind == SassKind::load || instruction.kind == SassKind::atomic ||
            instruction.kind == SassKind::try_wait || reads_clock(instruction);
   }
 
-  /// Whether what `places` make can differ from round to round.
+  /// Whether the values computed at `places` can change from round to round.
   bool varies(const Places& places) const {
     return std::any_of(places.begin(), places.end(), [&](std::size_t place) {
-      return brings_news(place) || sources(place, at(place).reads).contains(place);
+      return reads_external(place) || sources(place, at(place).reads).contains(place);
     });
   }
 
  private:
-  // Who may have written `r` last, as the instruction at `reader` finds it.
+  // The instructions that may have written the value of `r` read at `reader`.
   std::vector<std::size_t> writers(std::size_t reader, SassRegister r) const {
     std::vector<std::size_t> found;
-    bool same_block = true;  // all on the way back from the reader is run before it, and nothing else
+    bool same_block = true;  // every instruction from here to the reader always runs, in this order
     for (std::size_t back = 1; back <= size(); ++back) {
       const std::size_t behind = (reader + size() - back + 1) % size();
       const std::size_t place = (reader + size() - back) % size();
@@ -98,7 +97,7 @@ class DataFlow {
 
   const std::vector<SassInstruction>& function_;
   const SassLoop& loop_;
-  std::vector<bool> joins_;  // places that may be reached otherwise than from the one before
+  std::vector<bool> joins_;  // places that can be reached from elsewhere than the previous place
 };
 
 // The places at which the loop can be left.
@@ -121,7 +120,7 @@ bool is_exchange(const SassInstruction& atomic) {
   return has_part(atomic.operation, "CAS") || has_part(atomic.operation, "CAST") || has_part(atomic.operation, "EXCH");
 }
 
-// The registers of the operands of an atomic behind its address: what it compares with and stores.
+// The registers of an atomic's operands after its address: the values that it compares and stores.
 std::vector<SassRegister> data_of(const SassInstruction& atomic) {
   std::vector<SassRegister> registers;
   bool behind = false;
@@ -138,7 +137,7 @@ std::vector<SassRegister> data_of(const SassInstruction& atomic) {
   return registers;
 }
 
-// Whether an atomic leaves the word as it is from the second round on: it adds nothing, or sets what is set already.
+// Whether an atomic does not change the word after the first round: it adds 0, or repeats an idempotent operation.
 bool changes_nothing(const DataFlow& flow, std::size_t place) {
   const SassInstruction& atomic = flow.at(place);
   for (const std::string_view idempotent : {"OR", "AND", "MIN", "MAX"}) {
@@ -148,35 +147,35 @@ bool changes_nothing(const DataFlow& flow, std::size_t place) {
   return adds && !atomic.operands.empty() && (atomic.operands.back() == "RZ" || atomic.operands.back() == "URZ");
 }
 
-// An atomic on the word that the loop will poll, shortly before it.
-bool arrives_before(const std::vector<SassInstruction>& function, const SassLoop& loop, const SassInstruction& look) {
+// Whether an atomic on the polled word shortly precedes the loop.
+bool arrives_before(const std::vector<SassInstruction>& function, const SassLoop& loop, const SassInstruction& poll) {
   const std::size_t head = loop.body.front();
   const std::size_t first = head > kArrivalDistance ? head - kArrivalDistance : 0;
   for (std::size_t i = first; i < head; ++i) {
     const SassInstruction& before = function[i];
     const bool arrives =
         (before.kind == SassKind::atomic && !is_exchange(before)) || before.operation.starts_with("RED");
-    if (arrives && !before.address.empty() && before.address == look.address) return true;
+    if (arrives && !before.address.empty() && before.address == poll.address) return true;
   }
   return false;
 }
 
-struct Census {
+struct InstructionCounts {
   std::size_t stores = 0, floating = 0, tensor = 0;
 };
 
-Census count(const std::vector<SassInstruction>& function, const SassLoop& loop) {
-  Census census;
+InstructionCounts count(const std::vector<SassInstruction>& function, const SassLoop& loop) {
+  InstructionCounts counts;
   for (const std::size_t i : loop.body) {
-    census.stores += function[i].kind == SassKind::store ? 1 : 0;
-    census.floating += function[i].kind == SassKind::floating ? 1 : 0;
-    census.tensor += function[i].kind == SassKind::tensor ? 1 : 0;
+    counts.stores += function[i].kind == SassKind::store ? 1 : 0;
+    counts.floating += function[i].kind == SassKind::floating ? 1 : 0;
+    counts.tensor += function[i].kind == SassKind::tensor ? 1 : 0;
   }
-  return census;
+  return counts;
 }
 
-// Integer operations for the loop's own ends: not for an address or a sleep, and not what a way out makes of the word
-// that was looked at or of a clock.
+// Counts integer operations that are work: they compute neither an address nor a sleep, nor an exit decision from the
+// polled word or a clock.
 std::size_t integer_work(const DataFlow& flow, const Places& deciding) {
   Places serves;
   for (std::size_t place = 0; place < flow.size(); ++place) {
@@ -187,15 +186,15 @@ std::size_t integer_work(const DataFlow& flow, const Places& deciding) {
   for (std::size_t place = 0; place < flow.size(); ++place) {
     if (flow.at(place).kind != SassKind::integer || serves.contains(place)) continue;
     const Places made_from = flow.sources(place, flow.at(place).reads);
-    const bool news =
-        std::any_of(made_from.begin(), made_from.end(), [&](std::size_t p) { return flow.brings_news(p); });
-    count += news && deciding.contains(place) ? 0 : 1;
+    const bool external =
+        std::any_of(made_from.begin(), made_from.end(), [&](std::size_t p) { return flow.reads_external(p); });
+    count += external && deciding.contains(place) ? 0 : 1;
   }
   return count;
 }
 
-LoopJudgement work(LoopJudgement judgement, std::string why) {
-  judgement.why = std::move(why);
+LoopJudgement because(LoopJudgement judgement, LoopReason reason) {
+  judgement.reason = reason;
   return judgement;
 }
 
@@ -230,11 +229,11 @@ bool is_polling(LoopKind kind) {
 
 LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const SassLoop& loop) {
   LoopJudgement judgement;
-  if (loop.body.size() > kLongest) return work(judgement, "it is too long for a wait");
-  const Census census = count(function, loop);
-  judgement.arithmetic = census.floating + census.tensor;
+  if (loop.body.size() > kMaxInstructions) return because(judgement, LoopReason::too_long);
+  const InstructionCounts counts = count(function, loop);
+  judgement.arithmetic = counts.floating + counts.tensor;
   const DataFlow flow(function, loop);
-  Places deciding;  // what the ways out are decided by
+  Places deciding;  // the instructions that exits depend on
   for (const std::size_t exit : exits_of(function, loop)) deciding.merge(flow.sources(exit, flow.at(exit).guard));
 
   bool walks = false, chases = false, updates = false, changes = false, waits_at_barrier = false;
@@ -253,54 +252,51 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
       walks = true;
     } else if (instruction.kind == SassKind::atomic && is_exchange(instruction) &&
                flow.varies(flow.sources(place, data_of(instruction)))) {
-      updates = true;  // with what it found itself the round before, or with what was read or made anew in this one
+      updates = true;  // stores a value that depends on what it or another instruction of the loop read
     } else if (instruction.kind == SassKind::atomic && !is_exchange(instruction) && !changes_nothing(flow, place)) {
       changes = true;
-    } else if (decides &&
-               (!judgement.look || (instruction.strong && !judgement.strong) || instruction.kind == SassKind::atomic)) {
-      judgement.look = loop.body[place];
+    } else if (decides && (!judgement.poll_at || (instruction.strong && !judgement.strong) ||
+                           instruction.kind == SassKind::atomic)) {
+      judgement.poll_at = loop.body[place];
       judgement.strong = instruction.strong || instruction.kind == SassKind::atomic;
     }
   }
 
   if (updates) {
-    // The load of the first guess is at the same word; it is the update that decides.
+    // A load of the initial value may read the same word, but the update decides when the loop ends.
     judgement.kind = LoopKind::atomic_update;
-    judgement.look.reset();
-    return work(judgement, "repeats an atomic update with the value that it found");
+    judgement.poll_at.reset();
+    return because(judgement, LoopReason::repeats_update);
   }
-  if (!judgement.look) {
+  if (!judgement.poll_at) {
     if (waits_at_barrier) {
       judgement.kind = LoopKind::try_wait;
-      return work(judgement, "waits at an mbarrier");
+      return because(judgement, LoopReason::waits_at_mbarrier);
     }
     if (chases) {
       judgement.kind = LoopKind::pointer_chase;
-      return work(judgement, "each load's value is the next load's address");
+      return because(judgement, LoopReason::chases_pointers);
     }
-    if (changes) return work(judgement, "its atomic changes the word in each round");
-    return work(judgement, walks ? "its loads go through memory" : "no load decides when it ends");
+    if (changes) return because(judgement, LoopReason::changes_word);
+    return because(judgement, walks ? LoopReason::walks_memory : LoopReason::no_deciding_load);
   }
-  if (census.tensor > 0 || census.floating > kFewFloating) return work(judgement, "it computes");
-  const SassInstruction& look = function[*judgement.look];
-  if (census.stores > 0) return work(judgement, "it stores");
-  if (changes) return work(judgement, "its atomic changes the word in each round");
-  if (chases) return work(judgement, "its loads follow pointers");
-  // Beside the look, other loads: a second flag stays where it is, data does not.
-  if (walks) return work(judgement, "its loads go through memory");
+  if (counts.tensor > 0 || counts.floating > kMaxFloating) return because(judgement, LoopReason::computes);
+  const SassInstruction& poll = function[*judgement.poll_at];
+  if (counts.stores > 0) return because(judgement, LoopReason::stores);
+  if (changes) return because(judgement, LoopReason::changes_word);
+  if (chases) return because(judgement, LoopReason::follows_pointers);
+  // Other loads than the poll: a second flag has a constant address, data does not.
+  if (walks) return because(judgement, LoopReason::walks_memory);
   judgement.integers = integer_work(flow, deciding);
-  if (judgement.integers > kFewInteger) return work(judgement, "it computes with integers");
+  if (judgement.integers > kMaxInteger) return because(judgement, LoopReason::computes_integers);
 
-  if (look.kind == SassKind::atomic) {
-    judgement.kind = is_exchange(look) ? LoopKind::lock : LoopKind::atomic_poll;
-    judgement.why = is_exchange(look) ? fmt::format("{} tries to take one word until that succeeds", look.operation)
-                                      : fmt::format("{} on one word until its value is right", look.operation);
-  } else {
-    judgement.kind = arrives_before(function, loop, look) ? LoopKind::grid_barrier : LoopKind::poll;
-    judgement.why = fmt::format("{} of one word, whose value decides when the loop ends; no stores", look.operation);
-    if (judgement.kind == LoopKind::grid_barrier) judgement.why += "; an atomic on that word stands before the loop";
+  judgement.operation = poll.operation;
+  if (poll.kind == SassKind::atomic) {
+    judgement.kind = is_exchange(poll) ? LoopKind::lock : LoopKind::atomic_poll;
+    return because(judgement, is_exchange(poll) ? LoopReason::takes_lock : LoopReason::polls_by_atomic);
   }
-  return judgement;
+  judgement.kind = arrives_before(function, loop, poll) ? LoopKind::grid_barrier : LoopKind::poll;
+  return because(judgement, judgement.kind == LoopKind::poll ? LoopReason::polls : LoopReason::arrives_and_polls);
 }
 
 }  // namespace wicprof::analyzer

@@ -1,4 +1,4 @@
-// What a loop of machine instructions waits for, if it waits.
+// Classifies a loop of machine instructions: whether it waits, and for what.
 #pragma once
 
 #include <cstddef>
@@ -12,33 +12,55 @@
 namespace wicprof::analyzer {
 
 enum class LoopKind {
-  work,           ///< does something: computes, stores, walks through memory
+  work,           ///< not a wait: computes, stores, or walks through memory
   pointer_chase,  ///< each load's value is the next load's address
-  atomic_update,  ///< repeats an update until nobody came between: waits for nobody in particular
-  try_wait,       ///< waits at an mbarrier, where the hardware puts the warp to sleep
-  poll,           ///< reads a word until somebody has written it
-  atomic_poll,    ///< the same by an atomic operation
+  atomic_update,  ///< repeats an update until no other thread interferes; waits for no particular thread
+  try_wait,       ///< waits at an mbarrier, where the hardware suspends the warp
+  poll,           ///< loads a word until another thread has written it
+  atomic_poll,    ///< like poll, but with an atomic operation
   lock,           ///< tries to take a lock until it is free
-  grid_barrier,   ///< a poll on a word at which the block has just arrived itself, by an atomic
+  grid_barrier,   ///< polls a word after arriving at it with an atomic
 };
 std::string_view loop_kind_name(LoopKind kind);
 
 /// poll, atomic_poll, lock and grid_barrier.
 bool is_polling(LoopKind kind);
 
-struct LoopJudgement {
-  LoopKind kind = LoopKind::work;
-  std::optional<std::size_t> look;  ///< the instruction that reads the word (index into the function)
-  bool strong = false;              ///< it has to see what others store
-  bool sleeps = false;              ///< NANOSLEEP between two looks
-  bool fences = false;
-  bool deadline = false;       ///< reads a clock, and leaves on that as well
-  std::size_t arithmetic = 0;  ///< floating-point operations
-  std::size_t integers = 0;    ///< integer operations that serve neither a look nor the ways out that it decides
-  std::string why;             ///< one line for people
+/// Why a loop has its kind; reason_text() (loop_text.h) has the sentences.
+enum class LoopReason {
+  // work
+  too_long,
+  changes_word,      ///< an atomic changes the word in each round
+  walks_memory,      ///< addresses of loads vary
+  no_deciding_load,  ///< no load decides when the loop ends
+  computes,
+  stores,
+  follows_pointers,
+  computes_integers,
+  // other kinds, in the order of LoopKind
+  chases_pointers,
+  repeats_update,
+  waits_at_mbarrier,
+  polls,
+  polls_by_atomic,
+  takes_lock,
+  arrives_and_polls,
 };
 
-/// `function`: all its instructions by offset; `loop`: one of find_loops(function).
+struct LoopJudgement {
+  LoopKind kind = LoopKind::work;
+  LoopReason reason = LoopReason::no_deciding_load;
+  std::optional<std::size_t> poll_at;  ///< the instruction that reads the word (index into the function)
+  std::string operation;               ///< of that instruction, for a loop that polls: "LDG.E.STRONG.SYS"
+  bool strong = false;                 ///< that instruction must observe other threads' stores
+  bool sleeps = false;                 ///< NANOSLEEP between two polls
+  bool fences = false;
+  bool deadline = false;       ///< reads a clock, which can also end the loop
+  std::size_t arithmetic = 0;  ///< floating-point and tensor operations
+  std::size_t integers = 0;    ///< integer operations that serve neither an address, a sleep nor an exit decision
+};
+
+/// `function`: all instructions of a function by offset; `loop`: one of find_loops(function).
 LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const SassLoop& loop);
 
 }  // namespace wicprof::analyzer

@@ -15,7 +15,7 @@ std::optional<std::size_t> index_of(const std::vector<SassInstruction>& function
 
 using Edges = std::vector<std::vector<std::size_t>>;
 
-// From which instructions each is reached.
+// The predecessors of each instruction.
 Edges predecessors(const std::vector<SassInstruction>& function) {
   Edges from(function.size());
   for (std::size_t i = 0; i < function.size(); ++i) {
@@ -28,7 +28,7 @@ Edges predecessors(const std::vector<SassInstruction>& function) {
   return from;
 }
 
-// Empty where the head can be passed by: what is reached backwards then is not the loop alone.
+// Empty if the loop can be entered without passing its head, since it is then not a natural loop.
 std::vector<std::size_t> body_of(const Edges& from, std::size_t head, std::size_t back) {
   std::vector<bool> seen(from.size());
   std::vector<std::size_t> open{back}, body;

@@ -30,7 +30,8 @@ struct Line {
   bool operator==(const Line&) const = default;
 };
 
-// `//## File "FILE", line N`, perhaps with ` inlined at "FILE", line N` behind it, once or more: innermost first.
+// Parses `//## File "FILE", line N`, optionally followed by ` inlined at "FILE", line N` several times. Innermost
+// first.
 std::vector<Line> source_lines(std::string_view text) {
   std::vector<Line> lines;
   for (std::size_t open = text.find('"'); open != text.npos; open = text.find('"', open)) {
@@ -47,7 +48,7 @@ std::vector<Line> source_lines(std::string_view text) {
   return lines;
 }
 
-// /usr/local/cuda-13.0/include/x.h, with whatever else on the way; a user's folder may well be called cuda-samples.
+// Matches /usr/local/cuda-13.0/include/x.h, also with folders in between, but not a user's folder cuda-samples.
 bool is_in_versioned_toolkit(std::string_view file) {
   constexpr std::string_view kCuda = "/cuda-";
   for (std::size_t at = file.find(kCuda); at != file.npos; at = file.find(kCuda, at + 1)) {
@@ -59,7 +60,7 @@ bool is_in_versioned_toolkit(std::string_view file) {
   return false;
 }
 
-// Headers that come with the toolkit or the system.
+// Whether a file is a header of the toolkit or the system.
 bool is_toolkit_file(std::string_view file) {
   static constexpr std::array<std::string_view, 7> kFolders = {
       "/cuda/std/",    "/cuda/include/",    "/cccl/", "/targets/x86_64-linux/include/", "/targets/sbsa-linux/include/",
@@ -80,12 +81,12 @@ struct Instruction {
   std::uint32_t line;
 };
 
-// One `.text` section: its instructions, and what its labels stand for.
+// One `.text` section with the addresses of its labels.
 struct Section {
   std::string name;
   std::vector<Instruction> instructions;
   std::map<std::string, std::uint64_t, std::less<>> labels;
-  std::set<std::string, std::less<>> functions;  // labels that were declared as functions
+  std::set<std::string, std::less<>> functions;  // labels declared as functions
 };
 
 class Parser {
@@ -132,7 +133,7 @@ class Parser {
   }
 
   void take_label(std::string_view label) {
-    // Listings without .section lines name the section by this label alone.
+    // In listings without .section lines, only this label names the section.
     if (label.starts_with(".text.")) return open_section(label);
     open_labels_.emplace_back(label);
   }
@@ -143,7 +144,7 @@ class Parser {
     if (!lines_open_) frames_.clear();
     lines_open_ = true;
     for (const Line& line : lines) {
-      // The next comment repeats where this one's code was inlined.
+      // Consecutive comments repeat the frame at which the previous one's code was inlined.
       if (frames_.empty() || frames_.back() != line) frames_.push_back(line);
     }
   }
@@ -156,7 +157,7 @@ class Parser {
   }
 
   void take_instruction(std::string_view line) {
-    // Assemblers print their scheduling words in front: [B------:R-:W-:-:S04].
+    // Some disassemblers print scheduling information first: [B------:R-:W-:-:S04].
     if (line.starts_with("[B")) line = trimmed(line.substr(std::min(line.find(']') + 1, line.size())));
     if (!line.starts_with("/*") || section_.name.empty()) return;
     const std::size_t end = line.find("*/");
@@ -217,7 +218,7 @@ class Parser {
     }
   }
 
-  // Where a branch goes to: a label, or an address.
+  // The target address of a branch, from a label or an address.
   std::optional<std::uint64_t> target_of(std::string_view text) const {
     if (text.starts_with('@')) text = trimmed(text.substr(std::min(text.find(' '), text.size())));
     const std::string_view operation = text.substr(0, text.find_first_of(" ."));
@@ -235,8 +236,8 @@ class Parser {
   std::uint64_t module_;
   const std::set<std::string>& symbols_;
   Section section_;
-  std::vector<std::string> open_labels_;  // that the next instruction gives their address
-  std::vector<Line> frames_;              // of the source, innermost first
+  std::vector<std::string> open_labels_;  // labels of the next instruction
+  std::vector<Line> frames_;              // source lines, innermost first
   bool lines_open_ = false;               // more frames may follow
   std::vector<store::SassRow> rows_;
 };

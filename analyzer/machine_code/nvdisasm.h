@@ -1,4 +1,4 @@
-// Reads what nvdisasm prints.
+// Parses listings of nvdisasm and cuobjdump.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace wicprof::analyzer {
 
-/// The instructions of the functions `symbols` in a listing by `nvdisasm -c` (with `-g` or `-gi` for lines), or by
-/// `cuobjdump -sass`, of the module `module`. Offsets count from the start of the function. Of several source lines
-/// (inlined code), the innermost one that is not the toolkit's own is kept. What is not an instruction is skipped.
+/// The instructions of the functions `symbols` in a listing of the module `module` by `nvdisasm -c` (with `-g` or `-gi`
+/// for lines) or by `cuobjdump -sass`. Offsets count from the start of the function. For inlined code, keeps the
+/// innermost source line outside the toolkit's headers. Skips everything that is not an instruction.
 std::vector<store::SassRow> parse_nvdisasm(std::string_view listing, std::uint64_t module,
                                            const std::set<std::string>& symbols);
 

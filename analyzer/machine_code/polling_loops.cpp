@@ -7,37 +7,53 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/machine_code/loop_text.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-/// Fewer samples than this tell nothing.
-constexpr std::uint64_t kFewestSamples = 20;
-/// A loop is of interest from this part of its device's samples on, ...
-constexpr double kDeviceShare = 0.01;
-/// ... or if it is most of its function.
-constexpr double kFunctionShare = 0.5;
-/// The warps of a wait loop wait: at least this part of its samples.
-constexpr double kWaiting = 0.4;
-/// A loop around a known one must add this much to take its place.
-constexpr double kAddsToInner = 1.1;
-/// Integer operations that say nothing against waiting: a count of rounds, and its limit.
-constexpr std::size_t kCountsRounds = 2;
-/// Stall reasons below this part are noise, but for the first.
-constexpr double kWorthNaming = 0.01;
-/// How far behind a loop the barrier stands at which the other warps wait for the one that polls.
+// The thresholds below are not calibrated; tests/analyzer/polling_loops_test.cpp has examples on both sides.
+
+/// A loop with fewer samples is ignored.
+constexpr std::uint64_t kMinSamples = 20;
+/// A loop matters if it has this share of its device's samples, ...
+constexpr double kMinDeviceShare = 0.01;
+/// ... or this share of its function's samples.
+constexpr double kMinFunctionShare = 0.5;
+/// At least this share of a wait loop's samples has a stall reason that means waiting.
+constexpr double kMinWaitingShare = 0.4;
+/// An outer loop replaces the loops inside it if it has at least this many times their samples.
+constexpr double kMinGainOverInner = 1.1;
+/// The barrier at which the other warps wait for the polling one is at most this many instructions after the loop.
 constexpr std::size_t kBarrierDistance = 48;
 
-// Without instructions: so few program counters, this close together, ...
-constexpr std::size_t kFewPcs = 24;
-constexpr std::uint64_t kCloseBytes = 24 * 16;
-/// ... hold nearly all of a function's samples, ...
-constexpr double kNearlyAll = 0.8;
-/// ... which wait for memory.
-constexpr double kForMemory = 0.6;
-/// ... and not for the end of stores.
-constexpr double kDrains = 0.02;
+// Confidence in a loop found in instructions.
+constexpr double kBaseConfidence = 0.5;
+constexpr double kStrongLoadBonus = 0.2, kFenceBonus = 0.1, kOrdinaryLoadPenalty = 0.15;
+constexpr double kNoArithmeticBonus = 0.1;
+/// Integer operations that do not count against waiting: a counter of rounds and its limit.
+constexpr std::size_t kFreeIntegers = 2;
+constexpr double kIntegerPenalty = 0.05;  // per further operation
+constexpr std::size_t kShortLoop = 32;    // instructions
+constexpr double kShortLoopBonus = 0.05;
+constexpr double kMostlyWaitingShare = 0.7, kMostlyWaitingBonus = 0.1;
+constexpr std::uint64_t kFewSamples = 5 * kMinSamples;
+constexpr double kFewSamplesPenalty = 0.15;
+constexpr double kMinConfidence = 0.05, kMaxConfidence = 0.95;
+
+// A loop is found from samples alone if at most this many program counters within this many bytes ...
+constexpr std::size_t kMaxPcs = 24;
+constexpr std::uint64_t kMaxBytes = 24 * 16;
+/// ... have this share of the function's samples, ...
+constexpr double kMinConcentration = 0.8;
+/// ... of which this share waits for memory ...
+constexpr double kMinMemoryShare = 0.6;
+/// ... and less than this share waits for stores to finish.
+constexpr double kMaxDrainShare = 0.02;
+/// Shares of stall reasons that show a fence, a sleep or a branch in the loop.
+constexpr double kFenceShare = 0.05, kSleepShare = 0.3, kBranchShare = 0.02;
+constexpr double kSamplesConfidence = 0.25, kBranchBonus = 0.15, kFenceOrSleepBonus = 0.15;
 
 using Function = std::vector<SassInstruction>;
 
@@ -78,8 +94,8 @@ std::vector<const SampledPc*> sampled_in(const FunctionStalls& stalls, const Fun
   return pcs;
 }
 
-// The warps of a block stand at the first barrier behind the loop while one of them polls. What stands behind an end or
-// a jump is reached from elsewhere.
+// Samples of the block's warps that wait at the first barrier after the loop while one warp polls. Stops at an end or
+// an unconditional jump, since the code after it is reached from elsewhere.
 std::uint64_t waiting_behind(const FunctionStalls& stalls, const Function& function, const SassLoop& loop) {
   const std::size_t last = loop.body.back();
   for (std::size_t i = last + 1; i < function.size() && i <= last + kBarrierDistance; ++i) {
@@ -87,7 +103,7 @@ std::uint64_t waiting_behind(const FunctionStalls& stalls, const Function& funct
     if (leaves && !function[i].conditional) return 0;
     if (function[i].kind != SassKind::barrier) continue;
     std::uint64_t behind = 0;
-    // The sample stands at the barrier or, once that was issued, at what comes next.
+    // A waiting warp is sampled at the barrier or, after issuing it, at the next instruction.
     const std::uint64_t next = i + 1 < function.size() ? function[i + 1].offset : function[i].offset;
     for (const SampledPc& pc : stalls.pcs) {
       if (pc.offset < function[i].offset || pc.offset > next) continue;
@@ -98,35 +114,17 @@ std::uint64_t waiting_behind(const FunctionStalls& stalls, const Function& funct
   return 0;
 }
 
-// With the offset that a branch goes to in place of its label, which nothing else shows.
-std::string with_target(const SassInstruction& instruction) {
-  const std::size_t label = instruction.text.find("`(");
-  const std::size_t end = instruction.text.find(')', label);
-  if (!instruction.target || label == std::string::npos || end == std::string::npos) return instruction.text;
-  return instruction.text.substr(0, label) + fmt::format("{:#06x}", *instruction.target) +
-         instruction.text.substr(end + 1);
-}
-
-std::string main_reasons(const std::vector<StallShare>& reasons) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min<std::size_t>(3, reasons.size()); ++i) {
-    if (i > 0 && share_of(reasons, reasons[i].reason) < kWorthNaming) break;
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", one_line(reasons[i].reason),
-                        format_percent(share_of(reasons, reasons[i].reason)));
-  }
-  return text;
-}
-
 double confidence_of(const LoopJudgement& judgement, const SassLoop& loop, const std::vector<StallShare>& reasons,
                      std::uint64_t samples) {
-  double confidence = 0.5;
-  confidence += judgement.strong ? 0.2 : judgement.fences ? 0.1 : -0.15;
-  confidence += judgement.arithmetic == 0 ? 0.1 : 0;
-  confidence -= judgement.integers > kCountsRounds ? 0.05 * static_cast<double>(judgement.integers - kCountsRounds) : 0;
-  confidence += loop.body.size() <= 32 ? 0.05 : 0;
-  confidence += waiting_share(reasons) >= 0.7 ? 0.1 : 0;
-  confidence -= samples < 5 * kFewestSamples ? 0.15 : 0;
-  return std::clamp(confidence, 0.05, 0.95);
+  double confidence = kBaseConfidence;
+  confidence += judgement.strong ? kStrongLoadBonus : judgement.fences ? kFenceBonus : -kOrdinaryLoadPenalty;
+  if (judgement.arithmetic == 0) confidence += kNoArithmeticBonus;
+  if (judgement.integers > kFreeIntegers)
+    confidence -= kIntegerPenalty * static_cast<double>(judgement.integers - kFreeIntegers);
+  if (loop.body.size() <= kShortLoop) confidence += kShortLoopBonus;
+  if (waiting_share(reasons) >= kMostlyWaitingShare) confidence += kMostlyWaitingBonus;
+  if (samples < kFewSamples) confidence -= kFewSamplesPenalty;
+  return std::clamp(confidence, kMinConfidence, kMaxConfidence);
 }
 
 PollingLoop base_loop(const FunctionStalls& stalls) {
@@ -145,9 +143,6 @@ void count_samples(PollingLoop& found, const FunctionStalls& stalls, std::uint64
   found.behind_share = ratio(found.behind, device);
   found.function_share = ratio(found.samples, stalls.samples);
   found.reasons = sum_reasons(pcs);
-  found.evidence.push_back(fmt::format("{} of {} in this function, {} of the device's; they stand at {}",
-                                       count_of(found.samples, "sample"), format_count(stalls.samples),
-                                       format_percent(found.share), main_reasons(found.reasons)));
 }
 
 PollingLoop from_sass(const FunctionStalls& stalls, std::uint64_t device, const Function& function,
@@ -164,41 +159,30 @@ PollingLoop from_sass(const FunctionStalls& stalls, std::uint64_t device, const 
   count_samples(found, stalls, device, pcs);
   found.confidence = confidence_of(judgement, loop, found.reasons, found.samples);
 
-  const SassInstruction& look = function[*judgement.look];
-  // The instructions' line is the user's own, also of inlined code; CUPTI's is where there is none.
-  found.file = look.file;
-  found.line = look.line;
+  const SassInstruction& poll = function[*judgement.poll_at];
+  // Prefers the listing's line, which is in the user's code even after inlining, to CUPTI's.
+  found.file = poll.file;
+  found.line = poll.line;
   for (const SampledPc* pc : pcs) {
-    if (look.line != 0 || pc->line == 0 || (found.line != 0 && pc->offset != look.offset)) continue;
+    if (poll.line != 0 || pc->line == 0 || (found.line != 0 && pc->offset != poll.offset)) continue;
     found.file = pc->file;
     found.line = pc->line;
   }
-  found.evidence.insert(
-      found.evidence.begin(),
-      fmt::format("a loop of {}: {}", count_of(loop.body.size(), "instruction"), one_line(judgement.why)));
-  if (judgement.sleeps) found.evidence.push_back("it sleeps between two looks (NANOSLEEP)");
-  if (judgement.deadline) found.evidence.push_back("it reads a clock, and gives up by it");
-  if (found.behind > 0) {
-    found.evidence.push_back(fmt::format("{} more stand at the barrier behind it ({} of the device's)",
-                                         count_of(found.behind, "sample"), format_percent(found.behind_share)));
-  }
-  if (!judgement.strong) {
-    found.evidence.push_back("the load is an ordinary one: that it waits for somebody is likely, not certain");
-  }
+  found.evidence = evidence_text(found, stalls.samples, judgement, loop.body.size());
   for (const std::size_t i : loop.body) {
-    found.code.push_back(fmt::format("{:04x}  {}", function[i].offset, one_line(with_target(function[i]))));
+    found.code.push_back(listing_line(function[i]));
     found.code_lines.push_back(function[i].line);
   }
   return found;
 }
 
-bool of_interest(const PollingLoop& loop) {
-  const bool enough = loop.share >= kDeviceShare || loop.function_share >= kFunctionShare;
-  return loop.samples >= kFewestSamples && enough && waiting_share(loop.reasons) >= kWaiting;
+bool matters(const PollingLoop& loop) {
+  const bool enough = loop.share >= kMinDeviceShare || loop.function_share >= kMinFunctionShare;
+  return loop.samples >= kMinSamples && enough && waiting_share(loop.reasons) >= kMinWaitingShare;
 }
 
-// Loops nest: the inner one is the wait, unless the one around it has clearly more of the samples, or is a lock that is
-// looked at before it is tried.
+// Of nested loops, the inner one is the wait, unless the outer one has clearly more samples, or is a lock that is read
+// before each attempt to take it.
 std::vector<PollingLoop> loops_of(const FunctionStalls& stalls, std::uint64_t device, const Function& function) {
   struct Candidate {
     PollingLoop loop;
@@ -209,15 +193,16 @@ std::vector<PollingLoop> loops_of(const FunctionStalls& stalls, std::uint64_t de
     const LoopJudgement judgement = judge_loop(function, loop);
     if (!is_polling(judgement.kind)) continue;
     Candidate candidate{from_sass(stalls, device, function, loop, judgement), {loop.body.begin(), loop.body.end()}};
-    if (!of_interest(candidate.loop)) continue;
-    // A part of a loop may lie behind the kernel's end, with other loops between: ranges of offsets tell nothing.
+    if (!matters(candidate.loop)) continue;
+    // Compares instructions rather than ranges of offsets: part of a loop may be after the kernel's end, with other
+    // loops in between.
     const auto shares = [&](const Candidate& other) {
       return std::any_of(other.body.begin(), other.body.end(),
                          [&](std::size_t i) { return candidate.body.contains(i); });
     };
     std::uint64_t inner = 0;
     for (const Candidate& other : found) inner += shares(other) ? other.loop.samples : 0;
-    const bool adds = static_cast<double>(candidate.loop.samples) > kAddsToInner * static_cast<double>(inner);
+    const bool adds = static_cast<double>(candidate.loop.samples) > kMinGainOverInner * static_cast<double>(inner);
     if (inner > 0 && candidate.loop.kind != LoopKind::lock && !adds) continue;
     std::erase_if(found, shares);
     found.push_back(std::move(candidate));
@@ -232,15 +217,15 @@ double memory_share(const std::vector<StallShare>& reasons) {
          share_of(reasons, "branch_resolving") + share_of(reasons, "sleeping");
 }
 
-// Samples alone: few neighbouring program counters that wait for memory and branch. A streaming loop or a chain of
-// pointers may look the same.
+// Finds a loop from samples alone: few neighbouring program counters that wait for memory and branch. A loop that
+// streams through memory or follows pointers may look the same.
 std::optional<PollingLoop> from_samples(const FunctionStalls& stalls, std::uint64_t device) {
   if (stalls.pcs.empty()) return std::nullopt;
   std::size_t best_first = 0, best_last = 0;
   std::uint64_t best = 0, inside = 0;
   for (std::size_t first = 0, last = 0; last < stalls.pcs.size(); ++last) {
     inside += stalls.pcs[last].samples;
-    while (stalls.pcs[last].offset - stalls.pcs[first].offset >= kCloseBytes || last - first >= kFewPcs) {
+    while (stalls.pcs[last].offset - stalls.pcs[first].offset >= kMaxBytes || last - first >= kMaxPcs) {
       inside -= stalls.pcs[first++].samples;
     }
     if (inside > best) {
@@ -249,25 +234,24 @@ std::optional<PollingLoop> from_samples(const FunctionStalls& stalls, std::uint6
       best_last = last;
     }
   }
-  if (ratio(best, stalls.samples) < kNearlyAll) return std::nullopt;
+  if (ratio(best, stalls.samples) < kMinConcentration) return std::nullopt;
   std::vector<const SampledPc*> pcs;
   for (std::size_t i = best_first; i <= best_last; ++i) pcs.push_back(&stalls.pcs[i]);
   PollingLoop found = base_loop(stalls);
   found.begin = pcs.front()->offset;
   found.end = pcs.back()->offset;
-  found.evidence.push_back(
-      "told from samples alone, without the loop's instructions: a loop that streams through memory or "
-      "follows pointers may look the same");
   count_samples(found, stalls, device, pcs);
-  if (memory_share(found.reasons) < kForMemory || found.share < kDeviceShare || !of_interest(found))
+  found.evidence = evidence_text(found, stalls.samples);
+  if (memory_share(found.reasons) < kMinMemoryShare || found.share < kMinDeviceShare || !matters(found))
     return std::nullopt;
-  // A wait loop stores nothing; what does, waits for its stores when it ends.
-  if (share_of(found.reasons, "drain") >= kDrains) return std::nullopt;
+  // A wait loop stores nothing, whereas a loop with stores waits for them when it ends.
+  if (share_of(found.reasons, "drain") >= kMaxDrainShare) return std::nullopt;
   const double branches = share_of(found.reasons, "branch_resolve") + share_of(found.reasons, "branch_resolving");
-  const bool fence = share_of(found.reasons, "membar") >= 0.05;
-  found.sleeps = share_of(found.reasons, "sleeping") >= 0.3;
-  // A tight loop waits for its branch in every round; a streaming one is unrolled, and also waits for its stores.
-  found.confidence = 0.25 + (branches >= 0.02 ? 0.15 : 0) + (fence || found.sleeps ? 0.15 : 0);
+  const bool fence = share_of(found.reasons, "membar") >= kFenceShare;
+  found.sleeps = share_of(found.reasons, "sleeping") >= kSleepShare;
+  // A tight loop waits for its branch in every round; a streaming loop is unrolled.
+  found.confidence = kSamplesConfidence + (branches >= kBranchShare ? kBranchBonus : 0) +
+                     (fence || found.sleeps ? kFenceOrSleepBonus : 0);
   const auto hottest = std::max_element(pcs.begin(), pcs.end(), [](const SampledPc* a, const SampledPc* b) {
     return std::pair(a->line != 0, a->samples) < std::pair(b->line != 0, b->samples);
   });
@@ -280,7 +264,7 @@ bool same_function(const PollingLoop& loop, const std::string& kernel) {
   return !kernel.empty() && (kernel == loop.function || kernel == loop.symbol);
 }
 
-// Which kernels ran on the same device at the same time, the longest together first.
+// The kernels that ran on the same device at the same time; longest overlap first.
 std::vector<std::string> beside(const TraceModel& model, const PollingLoop& loop) {
   std::vector<std::pair<TimeNs, TimeNs>> polling;
   for (const store::KernelRow& kernel : model.kernels) {
@@ -288,7 +272,7 @@ std::vector<std::string> beside(const TraceModel& model, const PollingLoop& loop
     if (!polling.empty() && kernel.start <= polling.back().second) {
       polling.back().second = std::max(polling.back().second, kernel.end);
     } else {
-      polling.emplace_back(kernel.start, kernel.end);  // kernels are ordered by their start
+      polling.emplace_back(kernel.start, kernel.end);  // kernels are in order of start
     }
   }
   std::map<std::string, TimeNs> together;

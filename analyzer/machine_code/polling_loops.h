@@ -1,5 +1,5 @@
-// Polling found from outside: loops that wait, in programs that know nothing of wic-prof, told by samples of program
-// counters and by the loop's machine instructions where the trace has them.
+// Finds polling loops in uninstrumented programs, from program counter samples and, if the trace has them, the loops'
+// machine instructions.
 #pragma once
 
 #include <cstdint>
@@ -17,33 +17,33 @@ struct PollingLoop {
   DeviceId device = 0;
   std::uint64_t module = 0;
   std::string symbol;
-  std::string function;  ///< as people read it
+  std::string function;  ///< demangled
   LoopKind kind = LoopKind::poll;
-  bool from_instructions = false;    ///< false: from samples alone, without the loop's instructions
+  bool from_instructions = false;    ///< false: found from samples alone
   double confidence = 0;             ///< 0 to 1
   std::uint64_t begin = 0, end = 0;  ///< offsets of the first and the last instruction in the function
-  std::string file;                  ///< of the look at the word; empty = not known
+  std::string file;                  ///< source of the polling instruction; empty: unknown
   std::uint32_t line = 0;
   std::uint64_t samples = 0;
-  std::uint64_t behind = 0;               ///< samples of warps that stand at the barrier behind the loop until it ends
-  double share = 0;                       ///< of its device's samples, those behind it not included
-  double behind_share = 0;                ///< the same for those behind it
-  double function_share = 0;              ///< of its function's samples, those behind it not included
-  bool sleeps = false;                    ///< NANOSLEEP between two looks: a wait that gives its turns away
-  bool deadline = false;                  ///< gives up by a clock
+  std::uint64_t behind = 0;               ///< samples of warps at the barrier after the loop, waiting for the poller
+  double share = 0;                       ///< `samples` / samples of the device
+  double behind_share = 0;                ///< `behind` / samples of the device
+  double function_share = 0;              ///< `samples` / samples of the function
+  bool sleeps = false;                    ///< NANOSLEEP between two polls: yields issue slots to other warps
+  bool deadline = false;                  ///< ends at a deadline
   std::vector<StallShare> reasons;        ///< most samples first
-  std::vector<std::string> evidence;      ///< in words and figures
-  std::vector<std::string> code;          ///< a line an instruction: offset and text; empty without instructions
-  std::vector<std::uint32_t> code_lines;  ///< the source line of each, in `file` or in what it includes; 0 = not known
+  std::vector<std::string> evidence;      ///< sentences
+  std::vector<std::string> code;          ///< one line per instruction: offset and text; empty without instructions
+  std::vector<std::uint32_t> code_lines;  ///< source line per instruction, in `file` or its includes; 0: unknown
   std::vector<std::string> beside;        ///< kernels that ran on the device at the same time, longest first
 };
 
-/// Most samples first. A loop whose share could not be told from chance is not listed.
+/// Most samples first. Omits loops with too few samples to matter.
 std::vector<PollingLoop> find_polling_loops(const TraceModel& model, const Stalls& stalls);
 
-/// "poll.cu:42", else "offset 0x90".
+/// "poll.cu:42", or "offset 0x90" without a source line.
 std::string place_of(const PollingLoop& loop);
-/// What it is, in some words: "polls a word".
+/// A short description: "polls a word".
 std::string_view what_it_does(const PollingLoop& loop);
 
 }  // namespace wicprof::analyzer

@@ -22,7 +22,7 @@ bool one_of(std::string_view word, const std::array<std::string_view, N>& words)
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// At commas outside of brackets.
+// Splits at commas outside brackets.
 std::vector<std::string> split_operands(std::string_view text) {
   std::vector<std::string> operands;
   int depth = 0;
@@ -76,7 +76,7 @@ void add(std::vector<SassRegister>& to, SassRegister first, int count = 1) {
   }
 }
 
-// How many registers in a row an operation of this name writes as its result.
+// The number of consecutive registers that the operation writes.
 int result_registers(std::string_view operation) {
   const std::string_view first = first_part(operation);
   if (has_part(operation, "128")) return 4;
@@ -101,7 +101,7 @@ SassKind kind_of(std::string_view operation) {
   static constexpr std::array<std::string_view, 22> kFloating = {
       "FADD", "FMUL", "FFMA",  "FFMA2", "FMNMX", "FSEL",  "FSETP",  "FSET",   "FCHK", "MUFU", "DADD",
       "DMUL", "DFMA", "DSETP", "HADD2", "HMUL2", "HFMA2", "HSETP2", "HMNMX2", "F2F",  "FRND", "FSWZADD"};
-  // A U in front is the same in a uniform register.
+  // The prefix U marks the variant for uniform registers.
   static constexpr std::array<std::string_view, 27> kInteger = {
       "IADD3",  "IADD",  "IMAD",   "LEA",  "SHF",   "SHL",    "SHR",   "LOP3",  "ISETP",
       "IMNMX",  "VIADD", "VIMNMX", "IABS", "POPC",  "FLO",    "PRMT",  "BREV",  "VIADDMNMX",
@@ -117,7 +117,7 @@ SassKind kind_of(std::string_view operation) {
   if (first == "BRA" || first == "UBRA" || first == "JMP") return SassKind::branch;
   if (one_of(first, kEnds)) return SassKind::end;
   if (one_of(first, kTensor)) return SassKind::tensor;
-  // IMAD.MOV and HFMA2.MMA are how moves are spread over the pipes.
+  // ptxas uses IMAD.MOV and HFMA2.MMA as moves, to balance the pipes.
   if (has_part(operation, "MOV") || (first == "HFMA2" && has_part(operation, "MMA"))) return SassKind::other;
   if (one_of(first, kFloating) || first == "F2I" || first == "I2F" || first == "F2FP" || first == "I2FP") {
     return SassKind::floating;
@@ -155,7 +155,7 @@ bool is_register(const std::string& operand) {
           !registers_in(operand).empty());
 }
 
-// How many of the operands, from the first on, are results.
+// How many leading operands are results.
 std::size_t result_operands(const SassInstruction& instruction, std::string_view first) {
   if (writes_nothing(instruction.kind, first)) return 0;
   const std::vector<std::string>& operands = instruction.operands;
@@ -165,7 +165,7 @@ std::size_t result_operands(const SassInstruction& instruction, std::string_view
   }
   std::size_t results = 0;
   if (results < count && is_predicate(operands[results])) ++results;
-  // A vote's second operand is what is voted on.
+  // A vote's second operand is its input.
   if (results == 1 && (first == "VOTE" || first == "VOTEU" || instruction.kind == SassKind::try_wait)) return results;
   if (results < count && is_register(operands[results])) ++results;
   // Carries.
@@ -210,7 +210,7 @@ SassInstruction decode(const store::SassRow& row) {
   if (instruction.kind == SassKind::branch && !row.target) {
     instruction.kind = instruction.conditional ? SassKind::other : SassKind::end;
   }
-  // Taken by divergent warps, or by those that are not.
+  // Branches that only divergent, or only converged, warps take.
   if (instruction.kind == SassKind::branch &&
       (has_part(instruction.operation, "DIV") || has_part(instruction.operation, "CONV"))) {
     instruction.conditional = true;
@@ -234,7 +234,7 @@ SassInstruction decode(const store::SassRow& row) {
       instruction.conditional = instruction.conditional || !found.empty();
     }
     for (const Found& source : found) add(instruction.reads, source.number, source.pair ? 2 : 1);
-    // The last brackets: those before them hold a descriptor.
+    // The address is in the last brackets; earlier brackets contain a descriptor.
     const std::size_t bracket = operand.rfind('[');
     const bool memory = instruction.kind == SassKind::load || instruction.kind == SassKind::store ||
                         instruction.kind == SassKind::atomic || instruction.kind == SassKind::try_wait;
@@ -244,7 +244,7 @@ SassInstruction decode(const store::SassRow& row) {
       }
     }
   }
-  // Constants are made by the floating-point pipe, too: HFMA2 R4, -RZ, RZ, 0, 0.
+  // The floating-point pipe also creates constants: HFMA2 R4, -RZ, RZ, 0, 0.
   if (instruction.kind == SassKind::floating && instruction.reads.empty()) instruction.kind = SassKind::other;
   for (const SassRegister decides : instruction.guard) add(instruction.reads, decides);
   return instruction;

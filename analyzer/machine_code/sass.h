@@ -1,4 +1,4 @@
-// Machine instructions of NVIDIA GPUs (SASS, as nvdisasm writes it), read as far as waiting is concerned.
+// Decodes machine instructions of NVIDIA GPUs (SASS in nvdisasm's syntax) as far as the analysis of waiting needs.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,22 @@
 namespace wicprof::analyzer {
 
 enum class SassKind {
-  other,     ///< nothing that matters here: moves, votes, reconvergence, no-ops
+  other,     ///< irrelevant here: moves, votes, reconvergence, no-ops
   load,      ///< from global, generic or shared memory
-  store,     ///< to these, reductions included; not to local memory, where registers are spilled to
+  store,     ///< to global, generic or shared memory, including reductions; not to local memory (register spills)
   atomic,    ///< returns the word's value
   try_wait,  ///< of an mbarrier
-  fence,     ///< and what goes with it: ERRBAR, CCTL
+  fence,     ///< including ERRBAR and CCTL
   barrier,   ///< of the block or cluster
   sleep,     ///< NANOSLEEP
   branch,    ///< with a target in the function
-  end,       ///< nothing runs after it: EXIT, RET, jumps to who knows where
+  end,       ///< the next instruction does not follow it: EXIT, RET, jumps to unknown targets
   integer,
   floating,
   tensor,
 };
 
-/// Registers by number, one space for each kind: R0 is 0, UR0 is 1000, P0 is 2000, UP0 is 3000. RZ, PT and the like,
-/// which hold no value of their own, have none.
+/// The number of a register: R0 is 0, UR0 is 1000, P0 is 2000, UP0 is 3000. Constants such as RZ and PT have no number.
 using SassRegister = int;
 
 struct SassInstruction {
@@ -36,10 +35,10 @@ struct SassInstruction {
   std::string text;
   std::string operation;  ///< "LDG.E.STRONG.SYS"
   SassKind kind = SassKind::other;
-  bool strong = false;              ///< a load that has to see what other threads have stored
-  bool conditional = false;         ///< a guard predicate, or a branch on one
-  std::vector<SassRegister> guard;  ///< what decides whether it takes effect
-  std::vector<SassRegister> reads;  ///< the guard's and the address's included
+  bool strong = false;              ///< a load that must observe other threads' stores
+  bool conditional = false;         ///< has a guard predicate, or branches on one
+  std::vector<SassRegister> guard;  ///< the predicates that decide whether it takes effect
+  std::vector<SassRegister> reads;  ///< including those of guard and address
   std::vector<SassRegister> writes;
   std::vector<SassRegister> address;  ///< of a load, a store or an atomic
   std::vector<std::string> operands;
@@ -48,7 +47,7 @@ struct SassInstruction {
   std::uint32_t line = 0;
 };
 
-/// Never fails: what cannot be read is `other` and touches no register.
+/// Never fails: an unreadable instruction is `other` and uses no registers.
 SassInstruction decode(const store::SassRow& row);
 
 /// Whether the dotted name `operation` has `part`: "STRONG" in "LDG.E.STRONG.SYS".

@@ -26,7 +26,7 @@ std::uint64_t total(const std::vector<StallShare>& reasons) {
   return samples;
 }
 
-// One program counter's samples by reason: of a reason and its twin the larger, processes added up.
+// One program counter's samples by reason, process, and whether the reason is the "_not_issued" one.
 struct PcReasons {
   std::map<std::string, std::map<std::pair<std::uint32_t, bool>, std::uint64_t>> by_reason;
   std::string file;

@@ -1,4 +1,4 @@
-// Samples of program counters by function, and what its warps stood at.
+// Program counter samples by function and stall reason.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ struct StallShare {
   std::uint64_t samples = 0;
 };
 
-/// The samples of one program counter, all reasons together.
+/// The samples of one program counter.
 struct SampledPc {
   std::uint64_t offset = 0;
   std::uint64_t samples = 0;
   std::vector<StallShare> reasons;  ///< most samples first
-  std::string file;                 ///< empty = not known
+  std::string file;                 ///< empty: unknown
   std::uint32_t line = 0;
 };
 
@@ -34,9 +34,9 @@ struct FunctionStalls {
   DeviceId device = 0;
   std::uint64_t module = 0;
   std::string symbol;
-  std::string function;  ///< as people read it
+  std::string function;  ///< demangled
   std::uint64_t samples = 0;
-  double share = 0;                 ///< of all samples of its device
+  double share = 0;                 ///< samples / samples of the device
   std::vector<StallShare> reasons;  ///< most samples first
   std::vector<SampledLine> lines;   ///< most samples first; empty without line information
   std::vector<SampledPc> pcs;       ///< by offset
@@ -44,9 +44,9 @@ struct FunctionStalls {
 
 struct DeviceSamples {
   DeviceId device = 0;
-  std::uint64_t samples = 0;  ///< what shares refer to: the program's own and other programs', without what was dropped
+  std::uint64_t samples = 0;  ///< the denominator of shares: the program's and foreign samples, without dropped ones
   std::uint64_t dropped = 0;
-  std::uint64_t foreign = 0;  ///< in kernels that are not the program's
+  std::uint64_t foreign = 0;  ///< in kernels of other programs
 };
 
 struct Stalls {
@@ -54,16 +54,16 @@ struct Stalls {
   std::vector<FunctionStalls> functions;  ///< most samples first
 };
 
-/// CUPTI counts the samples in which the scheduler issued nothing a second time under "<reason>_not_issued": of the
-/// two, the larger is taken.
+/// CUPTI counts samples in which the scheduler issued nothing also under "<reason>_not_issued"; uses the larger of both
+/// counts.
 Stalls gather_stalls(const TraceModel& model);
 
-/// Most samples first; reasons of the same name become one.
+/// The samples by reason over several program counters; most samples first.
 std::vector<StallShare> sum_reasons(const std::vector<const SampledPc*>& pcs);
 
-/// The part of `reasons` that stands for waiting: for memory, a fence, a barrier, a branch, a sleep.
+/// The share of samples with a reason that means waiting: for memory, a fence, a barrier, a branch or a sleep.
 double waiting_share(const std::vector<StallShare>& reasons);
-/// The part of `reasons` of one name.
+/// The share of samples with this reason.
 double share_of(const std::vector<StallShare>& reasons, std::string_view reason);
 
 }  // namespace wicprof::analyzer

@@ -220,10 +220,12 @@ std::optional<SlowedWork> compare_spans(const std::vector<Interval>& intervals, 
 }
 
 std::string why_missing(const TraceModel& model, std::size_t kinds, bool anybody_polls) {
-  if (model.waits.empty()) return "the trace holds no waits inside kernels, so nobody is seen to poll";
-  if (!anybody_polls) return "nobody polled";
-  if (kinds == 0) return "no work is seen beside pollers: no block waits twice in one kernel, signals, or runs alone";
-  return "no work ran both beside many pollers and beside few: record it polling and parked "
+  if (model.waits.empty()) return "the trace holds no waits inside kernels, so it shows no pollers";
+  if (!anybody_polls) return "no waiter polled";
+  if (kinds == 0)
+    return "the trace shows no work beside pollers: no block waits twice in one kernel or signals, and no kernel runs "
+           "without waits";
+  return "no work ran beside both many and few pollers: record the program polling and parked "
          "(--schedule poll:2s,park:2s)";
 }
 

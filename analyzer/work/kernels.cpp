@@ -11,7 +11,7 @@
 namespace wicprof::analyzer {
 namespace {
 
-// All that occupancy and waves depend on.
+// Everything that occupancy and waves depend on.
 struct Shape {
   DeviceId device;
   std::uint64_t blocks;
@@ -48,7 +48,8 @@ void describe(const TraceModel& model, const Shape& shape, KernelStats& stats) {
   const store::DeviceRow* device = model.device(shape.device);
   if (device == nullptr) return;
   const BlockShape block{shape.threads, shape.registers, shape.shared};
-  // What the SM was set up with is the truth; where it cannot be (not one block would fit), what the SM has.
+  // Uses the shared memory that the SM was configured with. If no block would fit, that figure is wrong: uses the SM's
+  // maximum.
   if (shape.shared_executed > 0) stats.occupancy = occupancy(*device, block, shape.shared_executed);
   if (!stats.occupancy) stats.occupancy = occupancy(*device, block, device->shared_bytes_per_sm);
   if (stats.occupancy) stats.waves = waves(shape.blocks, device->sm_count, stats.occupancy->blocks_per_sm);
@@ -74,8 +75,8 @@ std::vector<KernelStats> kernel_stats(const TraceModel& model) {
     stats.p50_ns = percentile(launches.times, 50);
     stats.p99_ns = percentile(launches.times, 99);
     stats.max_ns = percentile(launches.times, 100);
-    const double room = static_cast<double>(model.span()) * static_cast<double>(launches.devices.size());
-    stats.share = room > 0 ? static_cast<double>(stats.total_ns) / room : 0;
+    const double device_time = static_cast<double>(model.span()) * static_cast<double>(launches.devices.size());
+    stats.share = device_time > 0 ? static_cast<double>(stats.total_ns) / device_time : 0;
     stats.shapes = launches.by_shape.size();
     const auto most = std::max_element(launches.by_shape.begin(), launches.by_shape.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -1,4 +1,4 @@
-// What each kernel cost, and how well its launches filled the device.
+// The time of each kernel, and how well its launches fill the device.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,23 @@
 
 namespace wicprof::analyzer {
 
-/// The launches of one kernel name.
+/// All launches of kernels with one name.
 struct KernelStats {
   std::string name;
   std::uint64_t count = 0;
   TimeNs total_ns = 0, p50_ns = 0, p99_ns = 0, max_ns = 0;
-  double share =
-      0;  ///< total_ns / (devices that it ran on x traced time); kernels that run side by side add up beyond 1
-
-  // Of the shape of launch that took the most time; nothing where the device's limits are not known.
+  double share = 0;          ///< total_ns / (devices used x traced time); above 1 if launches overlap
   std::uint64_t shapes = 0;  ///< distinct shapes: device, grid, block, registers, shared memory
+
+  // Of the shape with the most total time. Occupancy and waves are empty if the device's limits are unknown.
   std::uint64_t blocks = 0;
   std::uint32_t threads_per_block = 0, registers_per_thread = 0, shared_bytes_per_block = 0;
-  std::uint32_t blocks_per_cluster = 0;  ///< 0 = no clusters
+  std::uint32_t blocks_per_cluster = 0;  ///< 0: no clusters
   std::optional<Occupancy> occupancy;
   std::optional<Waves> waves;
 };
 
-/// Most total time first.
+/// Longest total time first.
 std::vector<KernelStats> kernel_stats(const TraceModel& model);
 
 }  // namespace wicprof::analyzer

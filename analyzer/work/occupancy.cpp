@@ -6,7 +6,7 @@ namespace wicprof::analyzer {
 namespace {
 
 constexpr std::uint32_t kWarp = 32;
-// Registers are given to warps in units of 256, out of the part of the file that the warp's scheduler has.
+// A warp's registers are allocated in units of 256, from its scheduler's part of the register file.
 constexpr std::uint32_t kRegisterUnit = 256;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -18,9 +18,9 @@ std::uint32_t schedulers(const store::DeviceRow& device) {
 std::uint32_t shared_unit(const store::DeviceRow& device) { return device.compute_major >= 8 ? 128 : 256; }
 
 std::uint32_t blocks_by_registers(const store::DeviceRow& device, std::uint32_t warps, std::uint32_t registers) {
-  const std::uint64_t a_warp = round_up(std::uint64_t{registers} * kWarp, kRegisterUnit);
-  const std::uint64_t a_scheduler = device.registers_per_sm / schedulers(device) / a_warp;
-  return static_cast<std::uint32_t>(a_scheduler * schedulers(device) / warps);
+  const std::uint64_t registers_per_warp = round_up(std::uint64_t{registers} * kWarp, kRegisterUnit);
+  const std::uint64_t warps_per_scheduler = device.registers_per_sm / schedulers(device) / registers_per_warp;
+  return static_cast<std::uint32_t>(warps_per_scheduler * schedulers(device) / warps);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// How many blocks of a kernel an SM holds at once, what limits that, and how many waves the grid goes in: arithmetic on
-// what the trace says of the kernel and the device, by NVIDIA's rules of allocation.
+// How many blocks of a kernel an SM holds, what limits this number, and in how many waves the grid runs. Computed from
+// the trace's data on kernel and device by NVIDIA's allocation rules (the CUDA occupancy calculator).
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace wicprof::analyzer {
 
-/// What a launch asks of an SM.
+/// The resources that a block needs.
 struct BlockShape {
   std::uint32_t threads = 0;
   std::uint32_t registers_per_thread = 0;
-  std::uint32_t shared_bytes = 0;  ///< static and dynamic, without what the system reserves
+  std::uint32_t shared_bytes = 0;  ///< static and dynamic, without the bytes that the system reserves
 };
 
 enum class OccupancyLimit { threads, blocks, registers, shared_memory };
@@ -23,25 +23,25 @@ std::string_view occupancy_limit_name(OccupancyLimit limit);
 
 struct Occupancy {
   std::uint32_t blocks_per_sm = 0;
-  double occupancy = 0;                            ///< warps of these blocks / the warps that an SM can hold
-  OccupancyLimit limit = OccupancyLimit::threads;  ///< the tightest; the first of them in the order of the enum
-  // Blocks an SM by each limit alone; nothing where the kernel uses none of it.
+  double occupancy = 0;                            ///< warps of these blocks / largest number of warps per SM
+  OccupancyLimit limit = OccupancyLimit::threads;  ///< the tightest limit; of equal ones, the first in the enum
+  // Blocks per SM by each limit alone; empty if the kernel does not use the resource.
   std::uint32_t by_threads = 0, by_blocks = 0;
   std::optional<std::uint32_t> by_registers, by_shared_memory;
 };
 
-/// `shared_bytes_per_sm`: as the SM was set up for the kernel, or what it has at most. Nothing where the device's
-/// limits are not known or not one block fits (then one of the figures is wrong, since the kernel did run). Clusters
-/// may hold fewer blocks than this says.
+/// `shared_bytes_per_sm`: the SM's configuration for the kernel, or its maximum. Empty if the device's limits are
+/// unknown, or if no block fits (then an input is wrong, since the kernel did run). With clusters, an SM may hold fewer
+/// blocks.
 std::optional<Occupancy> occupancy(const store::DeviceRow& device, const BlockShape& shape,
                                    std::uint32_t shared_bytes_per_sm);
 
-/// A grid in waves: blocks that run at once fill the device, the rest waits for the next wave.
+/// A grid runs in waves: as many blocks as fit fill the device, the others wait for the next wave.
 struct Waves {
-  double waves = 0;           ///< blocks / (SMs x blocks an SM)
-  double last_wave_fill = 0;  ///< the part of the device that the last wave fills; 1 = whole
+  double waves = 0;           ///< blocks / (SMs x blocks per SM)
+  double last_wave_fill = 0;  ///< the share of the device that the last wave fills, up to 1
 };
-/// Nothing for an empty grid or a device without SMs.
+/// Empty for an empty grid or a device without SMs.
 std::optional<Waves> waves(std::uint64_t blocks, std::uint32_t sm_count, std::uint32_t blocks_per_sm);
 
 }  // namespace wicprof::analyzer

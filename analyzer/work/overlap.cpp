@@ -16,10 +16,10 @@ constexpr std::uint32_t kNone = FlatIndex::kNone;
 /// The waits of one SM.
 struct Sm {
   DeviceId device = 0;
-  std::size_t first = 0, count = 0;  // in the order by SM
+  std::size_t first = 0, count = 0;  // its range in order_
 };
 
-/// How long waits of either mode took together, and for how much of that something else ran beside them.
+/// Per mode, in ns: the total length of the waits, and its overlap with computation (lower and upper bound).
 struct Sums {
   double waiting[2] = {0, 0}, seen[2] = {0, 0}, at_most[2] = {0, 0};
 
@@ -34,16 +34,16 @@ struct Sums {
 
 int index_of(Mode mode) { return mode == Mode::poll ? 0 : 1; }
 
-class Overlapping {
+class OverlapScan {
  public:
-  Overlapping(const TraceModel& model, const Waiters& waiters, const WaitKernels& kernels, const Modes& modes)
+  OverlapScan(const TraceModel& model, const Waiters& waiters, const WaitKernels& kernels, const Modes& modes)
       : model_(model), kernels_(kernels), modes_(modes) {
     order_by_sm(waiters);
   }
 
   const std::uint64_t (&waits() const)[2] { return waits_; }
 
-  /// Of all SMs. The lengths are whole nanoseconds, so that their sums do not hang on the order.
+  /// The sums over all SMs. Lengths are whole nanoseconds, so the result does not depend on the order of summation.
   Sums sums() const {
     std::map<DeviceId, StepCount> independent;
     for (const Sm& sm : sms_) {
@@ -98,7 +98,7 @@ class Overlapping {
     }
   }
 
-  /// A block computes from the wait before, in the same kernel, or from its kernel's begin.
+  /// A block computes from its previous wait in the same kernel, or from its kernel's start.
   store::OptionalTime computes_since(std::size_t wait, std::uint32_t before) const {
     const std::uint32_t kernel = kernels_.kernel_of(wait);
     if (before != kNone && kernels_.kernel_of(before) == kernel) return model_.waits[before].resumed;
@@ -111,7 +111,7 @@ class Overlapping {
     Sums sums;
     const std::size_t end = sm.first + sm.count;
     for (std::size_t k = sm.first; k < end; ++k) {
-      // An SM's waits lie far apart: they are asked for in time.
+      // Prefetches, since an SM's waits are far apart in memory.
       constexpr std::size_t kAhead = 16;
       if (k + kAhead < end) __builtin_prefetch(&model_.waits[order_[k + kAhead]].arrived);
       const store::WaitRow& wait = model_.waits[order_[k]];
@@ -134,8 +134,8 @@ class Overlapping {
   const Modes& modes_;
   std::vector<Sm> sms_;
   std::vector<std::uint32_t> order_;        // waits by SM, each SM's in order of time
-  std::vector<store::OptionalTime> since_;  // in that order: when what was computed before the wait began
-  std::vector<bool> parked_;                // of each wait
+  std::vector<store::OptionalTime> since_;  // in that order: start of the computation before the wait
+  std::vector<bool> parked_;                // by wait
   std::uint64_t waits_[2] = {0, 0};
 };
 
@@ -147,14 +147,14 @@ Overlaps overlap(const TraceModel& model, const Waiters& waiters, const WaitKern
     result.missing = "the trace holds no waits inside kernels";
     return result;
   }
-  const Overlapping overlapping(model, waiters, kernels, modes);
-  const Sums sums = overlapping.sums();
+  const OverlapScan scan(model, waiters, kernels, modes);
+  const Sums sums = scan.sums();
   for (const Mode mode : {Mode::poll, Mode::park}) {
     const int m = index_of(mode);
-    if (overlapping.waits()[m] == 0 || sums.waiting[m] <= 0) continue;
+    if (scan.waits()[m] == 0 || sums.waiting[m] <= 0) continue;
     Overlap part;
     part.mode = mode;
-    part.waits = overlapping.waits()[m];
+    part.waits = scan.waits()[m];
     part.waiting_ns = static_cast<TimeNs>(sums.waiting[m]);
     part.seen = std::min(1.0, sums.seen[m] / sums.waiting[m]);
     if (!model.kernels.empty()) part.at_most = std::clamp(sums.at_most[m] / sums.waiting[m], part.seen, 1.0);

@@ -1,4 +1,4 @@
-// How much of the waiting was hidden behind computation on the same SM.
+// How much waiting overlapped with computation on the same SM.
 #pragma once
 
 #include <optional>
@@ -10,26 +10,26 @@
 
 namespace wicprof::analyzer {
 
-/// The waits that began in one mode. Shares are of the waiting time: the sum over the waits of the time in which
-/// somebody computed on the waiter's SM, over the sum of their lengths (WIC paper, figure 14).
+/// The waits that began in one mode. Shares are of the waiting time: the time of the waits during which other blocks
+/// computed on the waiter's SM / the total length of the waits (WIC paper, figure 14).
 struct Overlap {
   Mode mode = Mode::poll;
   std::uint64_t waits = 0;
   TimeNs waiting_ns = 0;
-  /// Of those who wait in this trace somebody computed on the SM: was between two waits of one kernel, or between the
-  /// kernel's begin and its first wait. Where kernels are not recorded: between two waits.
+  /// Lower bound: counts the waiters of this trace, which compute between two waits in one kernel, and between the
+  /// kernel's start and its first wait. Without recorded kernels: between two waits.
   double seen = 0;
-  /// The same, and the time in which a kernel with blocks that never wait ran on the device: some of them may have
-  /// computed on the SM. Nothing where kernels are not recorded.
+  /// Upper bound: also counts the time of kernels on the device with blocks that never wait, since those may have
+  /// computed on the SM. Empty without recorded kernels.
   std::optional<double> at_most;
 };
 
 struct Overlaps {
   std::vector<Overlap> modes;  ///< polling first
-  std::string missing;         ///< why there is none; empty when there is
+  std::string missing;         ///< why `modes` is empty
 };
 
-/// A scan over each SM's waits.
+/// Scans each SM's waits.
 Overlaps overlap(const TraceModel& model, const Waiters& waiters, const WaitKernels& kernels, const Modes& modes);
 
 }  // namespace wicprof::analyzer

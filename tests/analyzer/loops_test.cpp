@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/machine_code/loop_kind.h"
+#include "analyzer/machine_code/loop_text.h"
 #include "analyzer/machine_code/nvdisasm.h"
 #include "sass_listings.h"
 
@@ -106,7 +107,7 @@ TEST(Loops, WithAPartBehindTheKernelsEnd) {
 
 TEST(LoopKind, PollsAVolatileWord) {
   const LoopJudgement judgement = judge_only(listings::kVolatilePoll);
-  EXPECT_EQ(judgement.kind, LoopKind::poll) << judgement.why;
+  EXPECT_EQ(judgement.kind, LoopKind::poll) << reason_text(judgement);
   EXPECT_TRUE(judgement.strong);
   EXPECT_FALSE(judgement.sleeps);
   EXPECT_FALSE(judgement.deadline);
@@ -119,13 +120,13 @@ TEST(LoopKind, PollsWithAcquire) {
 
 TEST(LoopKind, PollsWithADeadline) {
   const LoopJudgement judgement = judge_only(listings::kDeadlinePoll);
-  EXPECT_EQ(judgement.kind, LoopKind::poll) << judgement.why;
+  EXPECT_EQ(judgement.kind, LoopKind::poll) << reason_text(judgement);
   EXPECT_TRUE(judgement.deadline);
 }
 
 TEST(LoopKind, PollsWithSleeps) {
   const LoopJudgement judgement = judge_only(listings::kSleepingPoll);
-  EXPECT_EQ(judgement.kind, LoopKind::poll) << judgement.why;
+  EXPECT_EQ(judgement.kind, LoopKind::poll) << reason_text(judgement);
   EXPECT_TRUE(judgement.sleeps);
 }
 
@@ -133,7 +134,7 @@ TEST(LoopKind, PollsByAnAtomic) { EXPECT_EQ(judge_only(listings::kAtomicPoll).ki
 
 TEST(LoopKind, PollsBehindAFence) {
   const LoopJudgement judgement = judge_only(listings::kFencedPoll);
-  EXPECT_EQ(judgement.kind, LoopKind::poll) << judgement.why;
+  EXPECT_EQ(judgement.kind, LoopKind::poll) << reason_text(judgement);
   EXPECT_FALSE(judgement.strong);
   EXPECT_TRUE(judgement.fences);
 }
@@ -142,7 +143,7 @@ TEST(LoopKind, PollsTwoWords) { EXPECT_EQ(judge_only(listings::kTwoFlags).kind, 
 
 TEST(LoopKind, BarrierAmongBlocks) {
   const LoopJudgement judgement = judge_only(listings::kGridBarrier);
-  EXPECT_EQ(judgement.kind, LoopKind::grid_barrier) << judgement.why;
+  EXPECT_EQ(judgement.kind, LoopKind::grid_barrier) << reason_text(judgement);
 }
 
 TEST(LoopKind, ALockIsTriedAroundAPoll) {
@@ -150,7 +151,7 @@ TEST(LoopKind, ALockIsTriedAroundAPoll) {
   const std::vector<SassLoop> loops = find_loops(function);
   ASSERT_EQ(loops.size(), 2u);
   EXPECT_EQ(judge_loop(function, loops[0]).kind, LoopKind::poll);
-  EXPECT_EQ(judge_loop(function, loops[1]).kind, LoopKind::lock) << judge_loop(function, loops[1]).why;
+  EXPECT_EQ(judge_loop(function, loops[1]).kind, LoopKind::lock) << reason_text(judge_loop(function, loops[1]));
 }
 
 TEST(LoopKind, WhatOnlyLooksLikePolling) {
@@ -167,8 +168,8 @@ TEST(LoopKind, WhatOnlyLooksLikePolling) {
 
 TEST(LoopKind, AnUpdateThatReadsTheWordAnewIsNoLock) {
   const LoopJudgement judgement = judge_only(listings::kRereadUpdate);
-  EXPECT_EQ(judgement.kind, LoopKind::atomic_update) << judgement.why;
-  EXPECT_FALSE(judgement.look);
+  EXPECT_EQ(judgement.kind, LoopKind::atomic_update) << reason_text(judgement);
+  EXPECT_FALSE(judgement.poll_at);
 }
 
 TEST(LoopKind, ASearchWithAStopFlagIsWork) {
@@ -179,7 +180,7 @@ TEST(LoopKind, ASearchWithAStopFlagIsWork) {
 
 TEST(LoopKind, CountedRoundsAndClocksAreNoWork) {
   const LoopJudgement counted = judge_only(listings::kCountedPoll);
-  EXPECT_EQ(counted.kind, LoopKind::poll) << counted.why;
+  EXPECT_EQ(counted.kind, LoopKind::poll) << reason_text(counted);
   EXPECT_GT(counted.integers, 0u);
   EXPECT_LE(counted.integers, 2u);
   EXPECT_EQ(judge_only(listings::kDeadlinePoll).integers, 0u);
@@ -193,7 +194,7 @@ TEST(LoopKind, AnAtomicThatChangesTheWordEachRoundIsWork) {
 
 TEST(LoopKind, RealSpinWithADeadline) {
   const LoopJudgement judgement = judge_only(listings::kRealSpin);
-  EXPECT_EQ(judgement.kind, LoopKind::poll) << judgement.why;
+  EXPECT_EQ(judgement.kind, LoopKind::poll) << reason_text(judgement);
   EXPECT_TRUE(judgement.strong);
   EXPECT_TRUE(judgement.deadline);
   EXPECT_EQ(judgement.integers, 0u);
@@ -223,7 +224,7 @@ TEST(LoopKind, ALoadThatDecidesNothingIsNoWait) {
         /*0030*/              @!P0 BRA `(.L_x_0) ;
         /*0040*/                   EXIT ;
 )");
-  EXPECT_EQ(judgement.kind, LoopKind::work) << judgement.why;
+  EXPECT_EQ(judgement.kind, LoopKind::work) << reason_text(judgement);
 }
 
 }  // namespace
