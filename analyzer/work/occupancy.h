@@ -1,5 +1,5 @@
 // How many blocks of a kernel an SM holds, what limits this number, and in how many waves the grid runs. Computed from
-// the trace's data on kernel and device by NVIDIA's allocation rules (the CUDA occupancy calculator).
+// the trace's data on kernel and device by NVIDIA's allocation rules (see cuda_occupancy.h of the toolkit).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Kernels, host threads, streams and what recording cost, of programs made up by hand.
+// Kernels, host threads, streams and the cost of recording, in synthetic programs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace test_program;
 
 constexpr TimeNs kMs = 1'000'000;
 
-TEST(Kernels, OfOneNameAreCountedAndDescribedByTheCostliestShape) {
+TEST(Kernels, StatsOfOneNameDescribeTheShapeWithTheMostTime) {
   Program program;
   program.model.devices = {test_devices::h100()};
   for (int i = 0; i < 99; ++i) program.kernel("small", 1, {i * kMs, i * kMs + 1'000}).grid[0] = 1;
@@ -45,7 +45,7 @@ TEST(Kernels, OfOneNameAreCountedAndDescribedByTheCostliestShape) {
   EXPECT_NEAR(stats[0].share, 10.099 / 111, 1e-9);
 }
 
-TEST(Kernels, TheSharedMemoryOfTheSmAsItWasSetUpCountsWhereItCanBe) {
+TEST(Kernels, OccupancyUsesTheConfiguredSharedMemoryIfABlockFits) {
   Program program;
   program.model.devices = {test_devices::h100()};
   store::KernelRow& kernel = program.kernel("k", 1, {0, kMs});
@@ -53,15 +53,15 @@ TEST(Kernels, TheSharedMemoryOfTheSmAsItWasSetUpCountsWhereItCanBe) {
   kernel.dynamic_shared_bytes = 7 * 1024;
   kernel.shared_executed_bytes = 32 * 1024;
   EXPECT_EQ(kernel_stats(program.settled())[0].occupancy->blocks_per_sm, 4u);
-  program.model.kernels[0].shared_executed_bytes = 1024;  // holds not one block: cannot be
+  program.model.kernels[0].shared_executed_bytes = 1024;  // too small for a single block, so the record is wrong
   EXPECT_EQ(kernel_stats(program.settled())[0].occupancy->blocks_per_sm, 16u);
 }
 
-TEST(Kernels, OnADeviceThatIsNotKnownHaveNoOccupancy) {
+TEST(Kernels, HaveNoOccupancyOnAnUnknownDevice) {
   Program program;
   program.model.devices.clear();
   program.kernel("k", 1, {5, 5});
-  program.kernel("k", 1, {9, 3});  // ends before it begins
+  program.kernel("k", 1, {9, 3});  // ends before its start
   const std::vector<KernelStats> stats = kernel_stats(program.settled());
   ASSERT_EQ(stats.size(), 1u);
   EXPECT_FALSE(stats[0].occupancy);
@@ -70,13 +70,14 @@ TEST(Kernels, OnADeviceThatIsNotKnownHaveNoOccupancy) {
   EXPECT_TRUE(kernel_stats(TraceModel{}).empty());
 }
 
-TEST(HostPolling, QueriesInQuickSuccessionAreARun) {
+TEST(HostPolling, QueriesInQuickSuccessionFormARun) {
   Program program;
   program.kernel("k", 1, {0, 100 * kMs});
   for (int i = 0; i < 1000; ++i) {
     const TimeNs at = 10 * kMs + i * 10'000;
     program.call("cudaEventQuery_v3020", 7, {at, at + 2'000}, i == 999 ? 0 : 600);
-    program.call("cuEventQuery", 7, {at + 500, at + 1'500}, i == 999 ? 0 : 600);  // the driver's part of it
+    program.call("cuEventQuery", 7, {at + 500, at + 1'500},
+                 i == 999 ? 0 : 600);  // the driver call inside the runtime call
   }
   const std::vector<PollingRun> runs = polling_runs(program.settled());
   ASSERT_EQ(runs.size(), 1u);
@@ -92,7 +93,7 @@ TEST(HostPolling, QueriesInQuickSuccessionAreARun) {
   EXPECT_NEAR(polling[0].queries_per_second, 1e5, 200);
 }
 
-TEST(HostPolling, GapsOtherCallsAndOtherThreadsDivideRuns) {
+TEST(HostPolling, GapsOtherCallsAndOtherThreadsSeparateRuns) {
   Program program;
   const auto three = [&](std::uint32_t thread, TimeNs at) {
     for (int i = 0; i < 3; ++i) program.call("cudaStreamQuery", thread, {at + i * 1'000, at + i * 1'000 + 100}, 600);
@@ -107,7 +108,7 @@ TEST(HostPolling, GapsOtherCallsAndOtherThreadsDivideRuns) {
   EXPECT_EQ(host_polling(program.model).size(), 3u);
 }
 
-TEST(HostPolling, AQueryNowAndThenIsNone) {
+TEST(HostPolling, OccasionalQueriesAreNoRun) {
   Program program;
   for (int i = 0; i < 100; ++i) program.call("cudaEventQuery", 1, {i * kMs, i * kMs + 100}, 600);
   for (int i = 0; i < 100; ++i) program.call("cudaEventQuery", 2, {i * 1'000, i * 1'000 + 100}, 0);  // always ready
@@ -118,7 +119,7 @@ TEST(HostPolling, AQueryNowAndThenIsNone) {
   EXPECT_FALSE(is_query(""));
 }
 
-TEST(HostPolling, CpuTimeIsThatOfTheThreadsSamples) {
+TEST(HostPolling, CpuTimeComesFromTheThreadsSamples) {
   Program program;
   for (int i = 0; i <= 1000; ++i) program.call("cudaEventQuery", 7, {i * 10'000, i * 10'000 + 5'000}, 600);
   program.sample(7, "app", {-5 * kMs, 5 * kMs}, 8 * kMs);  // half of it within the run
@@ -144,9 +145,9 @@ TEST(HostPollsQueries, NamesTheThreadAndTheCallThatSleeps) {
   EXPECT_NE(finding->remedy.find("cudaEventBlockingSync"), std::string::npos) << finding->remedy;
 }
 
-TEST(HostPollsQueries, ItsShareIsOfTheHostsTime) {
+TEST(HostPollsQueries, ItsShareRefersToTheHostsTime) {
   Program program;
-  program.kernel("k", 1, {0, kMs});  // the device was done long before the host stopped asking
+  program.kernel("k", 1, {0, kMs});  // the device was done long before the host stopped polling
   for (int i = 0; i <= 1500; ++i) program.call("cudaEventQuery", 7, {i * 10'000, i * 10'000 + 5'000}, 600);
   program.call("cudaLaunchKernel", 7, {25 * kMs, 30 * kMs});
   const Analysis analysis = analyze(program.settled());
@@ -156,7 +157,7 @@ TEST(HostPollsQueries, ItsShareIsOfTheHostsTime) {
   EXPECT_NE(finding->text.find(", 50.0 % of"), std::string::npos) << finding->text;
 }
 
-TEST(HostWaits, CpuBesideWallTellsSpinningFromSleeping) {
+TEST(HostWaits, CpuTimeSeparatesSpinningFromSleeping) {
   Program program;
   program.host_wait("cudaDeviceSynchronize", {0, 10 * kMs}, 9 * kMs);
   program.host_wait("cudaStreamSynchronize", {0, 10 * kMs}, 20'000);
@@ -173,7 +174,7 @@ TEST(HostWaits, CpuBesideWallTellsSpinningFromSleeping) {
   EXPECT_EQ(way_of("cudaEventSynchronize"), WaitingWay::mixed);
   EXPECT_EQ(way_of("cuCtxSynchronize"), WaitingWay::unknown);
   const auto stats = host_wait_stats(program.model);
-  EXPECT_EQ(stats.front().name, "cuCtxSynchronize");  // the most time
+  EXPECT_EQ(stats.front().name, "cuCtxSynchronize");  // the longest total time
   EXPECT_EQ(stats.front().run_delay_ns, 300'000);
   EXPECT_EQ(stats.front().involuntary_switches, 2u);
 }
@@ -184,7 +185,7 @@ const Finding* descheduled(const Analysis& analysis) {
   return found == analysis.findings.end() ? nullptr : &*found;
 }
 
-TEST(HostDescheduled, NamesTheThreadThatHadNoCpu) {
+TEST(HostDescheduled, NamesTheDescheduledThread) {
   Program program;
   program.kernel("k", 1, {0, 100 * kMs});
   for (int i = 0; i < 10; ++i) {
@@ -205,10 +206,10 @@ TEST(HostDescheduled, NamesTheThreadThatHadNoCpu) {
   EXPECT_NE(finding->evidence.find("40 times; 2.00 ms of it while waiting"), std::string::npos) << finding->evidence;
   const auto all = std::count_if(analysis.findings.begin(), analysis.findings.end(),
                                  [](const Finding& f) { return f.rule == "host_descheduled"; });
-  EXPECT_EQ(all, 1);  // neither the calm thread nor our own
+  EXPECT_EQ(all, 1);  // neither the undisturbed thread nor our own
 }
 
-TEST(HostDescheduled, ManyThreadsAreCountedAndTheWorstNamed) {
+TEST(HostDescheduled, CountsManyThreadsAndNamesTheWorst) {
   Program program;
   program.kernel("k", 1, {0, 100 * kMs});
   for (int i = 0; i < 10; ++i) program.sample(100 + i, "worker", {0, 100 * kMs}, 40 * kMs).run_delay = (20 + i) * kMs;
@@ -235,7 +236,7 @@ TEST(HostDescheduled, RefusesWithoutSamplesAndWithoutDelays) {
   EXPECT_FALSE(refused(analyze(program.settled())));
 }
 
-TEST(OwnCost, CountsOurThreadsInTheProgramAndTheToolItself) {
+TEST(OwnCost, CountsOurThreadsInTheProgramAndInTheTool) {
   Program program;
   program.model.processes = {{100, 1, "app", "app --fast", std::nullopt, std::nullopt, 0},
                              {200, 1, "wic-prof", "wic-prof run -- app", std::nullopt, std::nullopt, 0}};
@@ -268,7 +269,7 @@ TEST(OwnCost, IsUnknownWithoutSamples) {
   EXPECT_TRUE(json["own_cost"]["cpu_ns"].is_null());
 }
 
-// Stream 1 runs a kernel and records an event; stream 2 waits for it with work behind.
+// Stream 1 runs a kernel and records an event; stream 2 waits for the event before its own work.
 struct TwoStreams : Program {
   TwoStreams() {
     launch("producer", 1, {1 * kMs, 10 * kMs}, 0);
@@ -279,7 +280,7 @@ struct TwoStreams : Program {
   }
 };
 
-TEST(StreamWaits, TellsWhoWaitedForWhomAndHowLongItStoodIdle) {
+TEST(StreamWaits, NamesWaiterAndSignallerAndMeasuresIdleTime) {
   TwoStreams program;
   const StreamWaitTable table = stream_waits(program.settled());
   ASSERT_EQ(table.rows.size(), 1u);
@@ -292,17 +293,17 @@ TEST(StreamWaits, TellsWhoWaitedForWhomAndHowLongItStoodIdle) {
   EXPECT_EQ(waits.idle_ns, 7 * kMs);  // from the end of "before" to the event
 }
 
-TEST(StreamWaits, AnEventWithoutATimeCameWhenItsKernelEnded) {
+TEST(StreamWaits, AnEventWithoutATimeIsReachedAtItsKernelsEnd) {
   TwoStreams program;
   program.model.cuda_events[0].at.reset();
   EXPECT_EQ(stream_waits(program.settled()).rows.at(0).idle_ns, 7 * kMs);
 }
 
-TEST(StreamWaits, AStreamThatWasBusyOrHadNothingToDoStoodNotIdle) {
+TEST(StreamWaits, ABusyStreamOrOneWithoutWorkIsNotIdle) {
   TwoStreams busy;
   busy.model.kernels[1].end = 11 * kMs;
   EXPECT_EQ(stream_waits(busy.settled()).rows.at(0).idle_ns, 0);
-  TwoStreams late;  // the work behind was asked for when the event had long come
+  TwoStreams late;  // the later work was requested long after the event was reached
   for (auto& call : late.model.calls) {
     if (call.start >= 400'000) call.start += 20 * kMs, call.end += 20 * kMs;
   }
@@ -326,15 +327,15 @@ TEST(StreamWaits, SeveralWaitsBeforeTheSameWorkCountOnce) {
   EXPECT_EQ(table.rows[0].idle_ns, 7 * kMs);
 }
 
-TEST(StreamWaits, AnEventWithoutADeviceIsWhereItsKernelRan) {
+TEST(StreamWaits, AnEventWithoutADeviceBelongsToItsKernelsDevice) {
   TwoStreams program;
   program.model.cuda_events[0].device = -1;
   EXPECT_EQ(stream_waits(program.settled()).rows.at(0).device, 0);
 }
 
-TEST(StreamWaits, AnEventUsedAgainIsAnotherRecording) {
+TEST(StreamWaits, AReusedEventIsAnotherRecording) {
   TwoStreams program;
-  // The same event recorded once more, on stream 3: who waited for recording 55 waited for stream 1 all the same.
+  // The same event is recorded again on stream 3; a wait for recording 55 still waits for stream 1.
   program.launch("later", 3, {20 * kMs, 30 * kMs}, 15 * kMs);
   program.event(56, 3, 16 * kMs, 30 * kMs);
   ASSERT_EQ(program.model.cuda_events[0].event, program.model.cuda_events[1].event);
@@ -343,7 +344,7 @@ TEST(StreamWaits, AnEventUsedAgainIsAnotherRecording) {
   EXPECT_EQ(table.rows[0].signaller.stream, 1u);
 }
 
-TEST(StreamWaits, WhatCannotBeJoinedIsCounted) {
+TEST(StreamWaits, WaitsWithoutARecordedEventAreCounted) {
   TwoStreams program;
   program.model.cuda_events.clear();
   EXPECT_EQ(stream_waits(program.settled()).without_event, 1u);
@@ -354,12 +355,12 @@ TEST(StreamWaits, WhatCannotBeJoinedIsCounted) {
   TwoStreams itself;
   itself.model.syncs[0].stream = 1;
   EXPECT_TRUE(stream_waits(itself.settled()).rows.empty());
-  TwoStreams other;  // another process's recording of the same number
+  TwoStreams other;  // another process's recording with the same number
   other.model.cuda_events[0].process = 999;
   EXPECT_EQ(stream_waits(other.settled()).without_event, 1u);
 }
 
-TEST(Activity, IsInTheJsonAnswerAndTheText) {
+TEST(Activity, IsInJsonAndText) {
   TwoStreams program;
   program.model.devices = {test_devices::h100()};
   program.model.processes = {{0x10, 1, "app", "app 0", 0, 0, 0}, {0x11, 1, "app", "app 1", 1, 1, 0}};
@@ -384,7 +385,7 @@ TEST(Activity, IsInTheJsonAnswerAndTheText) {
   }
 }
 
-TEST(Activity, WicProfsOwnProcessIsNoneOfTheProgram) {
+TEST(Activity, WicProfsProcessIsNotPartOfTheProgram) {
   TwoStreams program;
   program.model.processes = {{0x0f, 1, "wic-prof", "wic-prof run -- app", {}, {}, 0},
                              {0x10, 0x0f, "app", "app", {}, {}, 0}};
@@ -402,9 +403,9 @@ TEST(Activity, WicProfsOwnProcessIsNoneOfTheProgram) {
   EXPECT_EQ(two.find("wic-prof run -- app"), std::string::npos) << two;
 }
 
-TEST(Activity, AWideBoundOfTheClockIsNone) {
+TEST(Activity, AWideClockBoundIsNotShown) {
   Program program;
-  program.launch("k", 1, {10 * kMs, 20 * kMs}, kMs);  // stood in a queue for 9 ms
+  program.launch("k", 1, {10 * kMs, 20 * kMs}, kMs);  // queued for 9 ms
   program.sync(SyncKind::stream, 1, {2 * kMs, 20 * kMs + 3'000});
   const Analysis analysis = analyze(program.settled());
   ASSERT_EQ(analysis.clocks.size(), 1u);
@@ -445,7 +446,7 @@ TEST(Activity, FitsTheScreen) {
   }
 }
 
-TEST(Activity, NothingOfAnEmptyTraceOrOneWithASingleEvent) {
+TEST(Activity, IsEmptyForAnEmptyTraceOrASingleEvent) {
   TraceModel empty;
   settle(empty);
   const Analysis analysis = analyze(empty);

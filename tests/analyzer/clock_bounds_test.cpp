@@ -14,8 +14,8 @@ using namespace test_program;
 
 constexpr TimeNs kUs = 1'000, kMs = 1'000'000, kSecond = 1'000'000'000;
 
-// Kernels that start `start_after` their call began and are waited for until `end_before` after they ended, on a GPU
-// clock that is off by error(true time).
+// Kernels that start `start_after` their calls begin, with waits that return `end_before` after the kernels end, on a
+// GPU clock with the error error(true time).
 Program program_with(TimeNs length, const std::function<TimeNs(TimeNs)>& error, TimeNs start_after = 6 * kUs,
                      TimeNs end_before = 4 * kUs) {
   Program program;
@@ -28,7 +28,7 @@ Program program_with(TimeNs length, const std::function<TimeNs(TimeNs)>& error, 
   return program;
 }
 
-TEST(ClockBounds, ARightClockIsBoundedFromBothSides) {
+TEST(ClockBounds, ACorrectClockIsBoundedFromBothSides) {
   const auto bounds = clock_bounds(program_with(3 * kSecond, [](TimeNs) { return 0; }).model);
   ASSERT_EQ(bounds.size(), 1u);
   EXPECT_EQ(bounds[0].device, 0);
@@ -40,7 +40,7 @@ TEST(ClockBounds, ARightClockIsBoundedFromBothSides) {
   EXPECT_EQ(bounds[0].windows[1].highs, 100u);
 }
 
-TEST(ClockBounds, TheBoundsHoldWhateverTheErrorIs) {
+TEST(ClockBounds, HoldForEveryError) {
   std::mt19937 random(5);
   for (int round = 0; round < 50; ++round) {
     const TimeNs error = static_cast<TimeNs>(random() % 100'000) - 50'000;
@@ -52,7 +52,7 @@ TEST(ClockBounds, TheBoundsHoldWhateverTheErrorIs) {
     EXPECT_LE(*bounds[0].low, error);
     EXPECT_GE(*bounds[0].high, error);
     EXPECT_LE(*bounds[0].high - *bounds[0].low, start_after + end_before);
-    // An error is proven where it is larger than what the slack of launches and waits hides, and by no more than it is.
+    // An error is proven only if it exceeds the slack of launches and waits, and never by more than its size.
     EXPECT_LE(bounds[0].proven_error, std::abs(error));
     const bool shows = error > end_before || -error > start_after;
     EXPECT_EQ(bounds[0].proven_error > 0, shows);
@@ -68,8 +68,8 @@ TEST(ClockBounds, AWaitWhoseCallIsMissingProvesNothing) {
   EXPECT_EQ(bounds[0].windows[0].lows, 0u);
 }
 
-TEST(ClockBounds, DriftShowsFromWindowToWindow) {
-  // 50 us a second: 20 windows, each bounded by what drifts within it.
+TEST(ClockBounds, DriftShowsBetweenWindows) {
+  // 50 us per second: 20 windows, each with bounds as wide as the drift within it.
   const auto bounds = clock_bounds(program_with(20 * kSecond, [](TimeNs at) { return (at - kSecond) / 20'000; }).model);
   ASSERT_EQ(bounds.size(), 1u);
   EXPECT_GT(bounds[0].proven_error, 900 * kUs);
@@ -79,7 +79,7 @@ TEST(ClockBounds, DriftShowsFromWindowToWindow) {
   EXPECT_LT(*bounds[0].windows.front().low, *bounds[0].windows.back().low);
 }
 
-TEST(ClockBounds, ALeapWithinAWindowIsAContradiction) {
+TEST(ClockBounds, AJumpWithinAWindowIsAContradiction) {
   const auto bounds = clock_bounds(
       program_with(kSecond, [](TimeNs at) { return at < kSecond + kSecond / 2 ? -100 * kUs : 100 * kUs; }).model);
   ASSERT_EQ(bounds.size(), 1u);
@@ -91,7 +91,7 @@ TEST(ClockBounds, ALeapWithinAWindowIsAContradiction) {
   EXPECT_GE(*bounds[0].high, 96 * kUs);
 }
 
-TEST(ClockBounds, AWaitCountsOnlyForWhatWasAskedForBefore) {
+TEST(ClockBounds, AWaitBoundsOnlyWorkRequestedBefore) {
   Program program;
   program.launch("first", 1, {1 * kMs, 2 * kMs}, 900 * kUs);
   program.sync(SyncKind::stream, 1, {950 * kUs, 2 * kMs + 3 * kUs});
@@ -100,12 +100,12 @@ TEST(ClockBounds, AWaitCountsOnlyForWhatWasAskedForBefore) {
   const auto bounds = clock_bounds(program.settled());
   ASSERT_EQ(bounds.size(), 1u);
   EXPECT_EQ(bounds[0].low, -3 * kUs);
-  // A wait for the whole context counts for the other stream as well.
+  // A wait for the whole context bounds the other stream too.
   program.sync(SyncKind::context, 0, {51 * kMs, 60 * kMs + 1 * kUs});
   EXPECT_EQ(clock_bounds(program.settled())[0].low, -1 * kUs);
 }
 
-TEST(ClockBounds, AWaitForAnEventCountsForWhatCameBeforeItsRecording) {
+TEST(ClockBounds, AWaitForAnEventBoundsWorkBeforeItsRecording) {
   Program program;
   program.launch("before", 1, {1 * kMs, 2 * kMs}, 900 * kUs);
   program.event(9, 1, 950 * kUs, 2 * kMs);
@@ -113,21 +113,21 @@ TEST(ClockBounds, AWaitForAnEventCountsForWhatCameBeforeItsRecording) {
   store::SyncRow& sync = program.sync(SyncKind::event, 0, {970 * kUs, 2 * kMs + 5 * kUs});
   sync.event_sync = 9;
   EXPECT_EQ(clock_bounds(program.settled()).at(0).low, -5 * kUs);
-  program.model.cuda_events[0].process = 99;  // no longer known where it was recorded
+  program.model.cuda_events[0].process = 99;  // its recording is no longer found
   EXPECT_FALSE(clock_bounds(program.settled()).at(0).low);
 }
 
-TEST(ClockBounds, ACallThatGaveUpOrReturnedLaterDoesNotMislead) {
+TEST(ClockBounds, AFailedOrLateReturningCallProvesNothingWrong) {
   Program program;
   program.launch("k", 1, {1 * kMs, 20 * kMs}, 900 * kUs);
   program.sync(SyncKind::stream, 1, {950 * kUs, 2 * kMs}).result = 999;
   EXPECT_FALSE(clock_bounds(program.settled()).at(0).low);
   store::SyncRow& early = program.sync(SyncKind::stream, 1, {950 * kUs, 20 * kMs + 7 * kUs});
-  early.end = 3 * kMs;  // CUPTI's record ends before the call did
+  early.end = 3 * kMs;  // CUPTI's record ends before the call
   EXPECT_EQ(clock_bounds(program.settled()).at(0).low, -7 * kUs);
 }
 
-TEST(ClockBounds, ACopyToTheHostThatTheCallWaitsForBoundsToo) {
+TEST(ClockBounds, ASynchronousCopyToTheHostIsABound) {
   Program program;
   program.call("cudaMemcpy", 7, {1 * kMs, 2 * kMs}, 0, 40);
   store::CopyRow copy{};
@@ -143,11 +143,11 @@ TEST(ClockBounds, ACopyToTheHostThatTheCallWaitsForBoundsToo) {
   EXPECT_FALSE(clock_bounds(program.settled()).at(0).low);
 }
 
-TEST(ClockBounds, DevicesAndProcessesAreKeptApart) {
+TEST(ClockBounds, AreSeparatePerDeviceAndProcess) {
   Program program;
   program.launch("k", 1, {1 * kMs, 2 * kMs}, 1 * kMs - 5 * kUs).device = 1;
   program.launch("k", 1, {1 * kMs, 2 * kMs}, 1 * kMs - 9 * kUs);
-  // The same correlation in another process is another call, much later.
+  // The same correlation in another process belongs to another, much later call.
   store::CallRow other = program.model.calls[1];
   other.process = 77;
   other.start = 90 * kMs;
@@ -161,7 +161,7 @@ TEST(ClockBounds, DevicesAndProcessesAreKeptApart) {
   EXPECT_EQ(bounds[1].windows.at(0).high, 5 * kUs);
 }
 
-TEST(ClockBounds, NothingWithoutCalls) {
+TEST(ClockBounds, AreEmptyWithoutCalls) {
   EXPECT_TRUE(clock_bounds(TraceModel{}).empty());
   Program program;
   program.kernel("k", 1, {1 * kMs, 2 * kMs}, 5);

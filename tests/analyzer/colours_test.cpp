@@ -1,4 +1,4 @@
-// The colour language: whether readers with any colour vision can tell its states apart, and whether the report has it.
+// The colours: readers with any colour vision can distinguish the states, and the report defines all its variables.
 #include "analyzer/words/colours.h"
 
 #include <gtest/gtest.h>
@@ -11,13 +11,13 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// Eyes, as matrices on linear RGB: Machado, Oliveira and Fernandes (2009), severity 1.
-struct Eyes {
+/// Colour vision as matrices on linear RGB: Machado, Oliveira and Fernandes (2009), severity 1.
+struct ColourVision {
   const char* name;
   double matrix[9];
-  bool common;  ///< who cannot see blue is one in ten thousand: there a smaller distance has to do
+  bool common;  ///< false: tritanopia, one person in ten thousand; a smaller distance is accepted
 };
-constexpr Eyes kEyes[] = {
+constexpr ColourVision kColourVisions[] = {
     {"all colours", {1, 0, 0, 0, 1, 0, 0, 0, 1}, true},
     {"no red", {0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998}, true},
     {"no green", {0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881}, true},
@@ -28,7 +28,7 @@ struct Lab {
   double l, a, b;
 };
 
-Lab seen(Colour colour, const Eyes& eyes) {
+Lab seen(Colour colour, const ColourVision& eyes) {
   const auto linear = [&](int shift) {
     const double part = static_cast<double>((colour >> shift) & 0xff) / 255;
     return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
@@ -47,7 +47,7 @@ Lab seen(Colour colour, const Eyes& eyes) {
   return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
 }
 
-double distance(Colour a, Colour b, const Eyes& eyes) {
+double distance(Colour a, Colour b, const ColourVision& eyes) {
   const Lab x = seen(a, eyes), y = seen(b, eyes);
   return std::sqrt((x.l - y.l) * (x.l - y.l) + (x.a - y.a) * (x.a - y.a) + (x.b - y.b) * (x.b - y.b));
 }
@@ -59,42 +59,42 @@ bool stacked(State state) {
   return state == State::transferring || std::find(kWarpStates.begin(), kWarpStates.end(), state) != kWarpStates.end();
 }
 
-TEST(ColourLanguage, StatesCanBeToldApartWithAnyColourVision) {
-  for (const Eyes& eyes : kEyes) {
+TEST(Colours, StatesAreDistinctWithAnyColourVision) {
+  for (const ColourVision& eyes : kColourVisions) {
     for (const bool dark : {false, true}) {
       for (std::size_t i = 0; i < kStates; ++i) {
         for (std::size_t j = 0; j < i; ++j) {
           const auto a = static_cast<State>(i), b = static_cast<State>(j);
-          if (a == State::signalling || b == State::signalling) continue;  // a triangle, told by its shape
+          if (a == State::signalling || b == State::signalling) continue;  // a triangle, recognizable by its shape
           const double needed = (stacked(a) && stacked(b) ? kStacked : kAnywhere) * (eyes.common ? 1 : kWithoutBlue);
           EXPECT_GE(distance(look_of(a).colour.on(dark), look_of(b).colour.on(dark), eyes), needed)
-              << look_of(a).name << " and " << look_of(b).name << ", dark " << dark << ", eyes: " << eyes.name;
+              << look_of(a).name << " and " << look_of(b).name << ", dark " << dark << ", colour vision: " << eyes.name;
         }
       }
     }
   }
 }
 
-TEST(ColourLanguage, StatesStandOutFromThePage) {
-  for (const Eyes& eyes : kEyes) {
+TEST(Colours, StatesStandOutFromThePage) {
+  for (const ColourVision& eyes : kColourVisions) {
     for (const bool dark : {false, true}) {
       for (const StateLook& look : kStateLooks) {
         for (const Colour under : {theme_of(dark).card, theme_of(dark).lane, theme_of(dark).page})
           EXPECT_GE(distance(look.colour.on(dark), under, eyes), kOnPage)
-              << look.name << ", dark " << dark << ", eyes: " << eyes.name;
+              << look.name << ", dark " << dark << ", colour vision: " << eyes.name;
       }
     }
   }
 }
 
-TEST(ColourLanguage, TextOnAColourCanBeRead) {
+TEST(Colours, TextOnAColourIsReadable) {
   EXPECT_EQ(text_on(0x000000), 0xffffffu);
   EXPECT_EQ(text_on(0xffffff), kLightTheme.text);
   EXPECT_EQ(text_on(look_of(State::parked).colour.light), 0xffffffu);
   EXPECT_EQ(text_on(look_of(State::at_barrier).colour.light), kLightTheme.text);
 }
 
-TEST(ColourLanguage, EveryVariableThatTheReportUsesIsThere) {
+TEST(Colours, EveryVariableThatTheReportUsesExists) {
   const std::string style(reports::html::kStyle);
   std::size_t used = 0;
   for (std::size_t at = style.find("var(--"); at != std::string::npos; at = style.find("var(--", at + 1), ++used) {

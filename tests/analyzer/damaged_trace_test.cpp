@@ -1,5 +1,5 @@
-// What is left of a damaged trace is analysed, or refused with words; it never takes the tool down. The damage is drawn
-// from fixed seeds: a failure names its seed, and WICPROF_SEEDS=FIRST[:COUNT] tries that one, or others.
+// The tool analyses a damaged trace or refuses it with an error, but never crashes. Damage comes from fixed random
+// seeds: a failure names its seed, and WICPROF_SEEDS=FIRST[:COUNT] tries given seeds.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -26,7 +26,7 @@ namespace {
 using store::contents;
 using store::write_contents;
 
-/// A valid trace, written once.
+/// The bytes of a valid trace file, created once.
 const std::string& valid_trace() {
   static const std::string bytes = [] {
     const store::TempFolder folder;
@@ -41,7 +41,7 @@ class Damage {
  public:
   explicit Damage(std::uint64_t seed) : random_(seed) {}
 
-  /// Leaves a trace at `path` with something wrong, and says what.
+  /// Writes a damaged trace to `path` and returns a description of the damage.
   std::string at(const std::string& path) {
     std::string bytes = valid_trace();
     switch (below(6)) {
@@ -139,7 +139,7 @@ class Damage {
   std::mt19937_64 random_;
 };
 
-/// Everything that is done with a trace. What it says when there is nothing to be done with it.
+/// Runs everything that the tool does with a trace. Returns the error if the trace is refused, else "".
 std::string use(const std::string& path, const TraceModel& good) {
   const Result<store::Reader> reader = store::Reader::open(path);
   if (!reader) return reader.error().message;
@@ -172,7 +172,8 @@ void try_seeds(std::uint64_t first, std::uint64_t count) {
   ASSERT_TRUE(good);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const std::string damage = Damage(seed).at(path);
-    std::cerr << "seed " << seed << ": " << damage.substr(0, 300) << std::endl;  // the last one, where it ends here
+    std::cerr << "seed " << seed << ": " << damage.substr(0, 300)
+              << std::endl;  // names the seed if this process crashes
     SCOPED_TRACE(seed);
     const std::string refused = use(path, *good);
     EXPECT_TRUE(refused.empty() || refused.find("damaged.wicprof") != std::string::npos) << refused;
@@ -193,7 +194,7 @@ TEST_P(DamagedTrace, GivesAnAnswerOrAnError) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, DamagedTrace, testing::Range(0, 10));
 
-TEST(DamagedTrace, TimesThatCannotBeAreLeftOutAndTold) {
+TEST(DamagedTrace, ImpossibleTimesAreRemovedAndReported) {
   const store::TempFolder folder;
   const std::string path = folder / "damaged.wicprof";
   write_contents(path, valid_trace());

@@ -1,4 +1,4 @@
-// The limits of real GPUs, as CUDA's programming guide gives them by compute capability.
+// The limits of real GPUs, from the tables of compute capabilities in the CUDA programming guide.
 #pragma once
 
 #include "store/format/rows.h"

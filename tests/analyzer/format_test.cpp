@@ -52,7 +52,7 @@ TEST(Format, ShortenKeepsBothEndsAndWholeCharacters) {
   EXPECT_EQ(shorten("abc", 0), "");
 }
 
-TEST(Format, OneLineDisarmsControlCharacters) {
+TEST(Format, OneLineReplacesControlCharacters) {
   EXPECT_EQ(one_line("a\nb\x1b[31mc\x7f"), "a b [31mc ");
   EXPECT_EQ(one_line("a\xc2\x9b"), "a  ");
   EXPECT_EQ(one_line("gr\u00fcn"), "gr\u00fcn");
@@ -81,7 +81,7 @@ TEST(Format, EscapesHtmlAndMarkdown) {
   EXPECT_EQ(escape_markdown("<b>\n# x"), "&lt;b&gt; \\# x");
 }
 
-TEST(Format, TablesLineUp) {
+TEST(Format, TableColumnsLineUp) {
   TextTable table("lr", {"name", "n"});
   table.add({"a", "100"});
   table.add({"l\u00e4nger", "1"});

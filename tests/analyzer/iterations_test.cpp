@@ -25,39 +25,39 @@ TEST(Iterations, NoneFromASingleNumber) {
   EXPECT_TRUE(find_iterations(model).empty());
 }
 
-TEST(Iterations, LastFromFirstArrivalToFirstArrival) {
+TEST(Iterations, SpanFromFirstArrivalToFirstArrival) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 5, .iterations = 40, .period = [](std::size_t i) { return TimeNs(1000 * (i + 1)); }});
   settle(model);
   const auto all = find_iterations(model);
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].runs, 1u);
-  ASSERT_EQ(all[0].list.size(), 39u);  // the last one has no end
+  ASSERT_EQ(all[0].list.size(), 39u);  // the last iteration has no end
   for (std::size_t i = 0; i < all[0].list.size(); ++i) {
     EXPECT_EQ(all[0].list[i].number, i);
     EXPECT_EQ(all[0].list[i].duration(), static_cast<TimeNs>(1000 * (i + 1)));
   }
 }
 
-TEST(Iterations, ANumberingThatStartsAgainIsANewRun) {
+TEST(Iterations, ARestartedNumberingIsANewRun) {
   TraceModel model = empty_program();
   Handoff handoff{.waiters = 3, .iterations = 10};
   for (std::uint32_t run = 0; run < 4; ++run) {
-    handoff.waiters = 3 + run;  // later runs have waiters that earlier ones did not have
+    handoff.waiters = 3 + run;  // later runs have additional waiters
     handoff.start = add_handoff(model, handoff) + 50'000'000;
   }
   settle(model);
   const Iterations found = find_iterations(model).at(0);
   EXPECT_EQ(found.runs, 4u);
   ASSERT_EQ(found.list.size(), 4u * 9u);
-  for (const Iteration& iteration : found.list) EXPECT_EQ(iteration.duration(), 1'000'000);  // never the pause
+  for (const Iteration& iteration : found.list) EXPECT_EQ(iteration.duration(), 1'000'000);  // without the pause
 }
 
-TEST(Iterations, SkewedWaitersDoNotMakeRuns) {
+TEST(Iterations, SkewedWaitersAreNoNewRuns) {
   std::mt19937 random(11);
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 6, .iterations = 50});
-  // Each waiter is up to 3 iterations ahead of or behind the others, but in order itself.
+  // Each waiter is up to 3 iterations ahead of or behind the others, but its own iterations are in order.
   for (auto& wait : model.waits) {
     const TimeNs skew = static_cast<TimeNs>(wait.block) * 600'000 + static_cast<TimeNs>(random() % 1000);
     wait.arrived += skew;
@@ -69,7 +69,7 @@ TEST(Iterations, SkewedWaitersDoNotMakeRuns) {
   EXPECT_EQ(found.list.size(), 49u);
 }
 
-TEST(Iterations, ALostIterationIsNotMistakenForALongOne) {
+TEST(Iterations, ALostIterationDoesNotLengthenAnother) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 2, .iterations = 20});
   std::erase_if(model.waits, [](const auto& wait) { return wait.iteration == 7; });
@@ -79,7 +79,7 @@ TEST(Iterations, ALostIterationIsNotMistakenForALongOne) {
   for (const Iteration& iteration : found.list) EXPECT_EQ(iteration.duration(), 1'000'000);
 }
 
-TEST(Iterations, OfHostWaits) {
+TEST(Iterations, HostWaitsHaveIterations) {
   TraceModel model = empty_program();
   declare_site(model, 2, "answer", WordMemory::pinned_host);
   for (std::uint32_t i = 0; i < 12; ++i) add_exchange(model, i, i * 2'000'000, 2'000'000, 0, 1);
@@ -90,7 +90,7 @@ TEST(Iterations, OfHostWaits) {
   EXPECT_EQ(found.list.size(), 11u);
 }
 
-TEST(Iterations, TheSiteWithTheMostComesFirst) {
+TEST(Iterations, TheSiteWithTheMostIterationsComesFirst) {
   TraceModel model = empty_program();
   declare_site(model, 2, "often", WordMemory::device);
   add_handoff(model, {.site = 1, .iterations = 10});
@@ -101,7 +101,7 @@ TEST(Iterations, TheSiteWithTheMostComesFirst) {
   EXPECT_EQ(all[0].site_name, "often");
 }
 
-TEST(Iterations, DoNotHangOnTimeOrDeviceNumbers) {
+TEST(Iterations, DoNotDependOnTimeOrDeviceNumbers) {
   TraceModel model = empty_program();
   declare_device(model, 1, 300);
   add_handoff(model, {.device = 0, .iterations = 25});

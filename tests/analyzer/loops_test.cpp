@@ -1,4 +1,4 @@
-// Machine instructions, the loops that they make, and what the loops do.
+// Decoding of machine instructions, detection of loops, and their classification.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ TEST(Sass, Kinds) {
   EXPECT_EQ(of("@").kind, SassKind::other);
 }
 
-TEST(Loops, ABranchToItselfBehindTheEndIsNone) {
+TEST(Loops, ABranchToItselfAfterTheEndIsNoLoop) {
   const std::vector<SassInstruction> function = function_of(listings::kVolatilePoll);
   const std::vector<SassLoop> loops = find_loops(function);
   ASSERT_EQ(loops.size(), 1u);
@@ -89,7 +89,7 @@ TEST(Loops, ABranchToItselfBehindTheEndIsNone) {
   EXPECT_EQ(loops[0].body.size(), 4u);
 }
 
-TEST(Loops, TwoWaysBackAreTwoLoops) {
+TEST(Loops, TwoBackEdgesAreTwoLoops) {
   const std::vector<SassInstruction> function = function_of(listings::kLock);
   const std::vector<SassLoop> loops = find_loops(function);
   ASSERT_EQ(loops.size(), 2u);
@@ -98,7 +98,7 @@ TEST(Loops, TwoWaysBackAreTwoLoops) {
   EXPECT_EQ(loops[0].head, loops[1].head);
 }
 
-TEST(Loops, WithAPartBehindTheKernelsEnd) {
+TEST(Loops, MayHaveAPartAfterTheKernelsEnd) {
   const std::vector<SassInstruction> function = function_of(listings::kTwoFlags);
   const std::vector<SassLoop> loops = find_loops(function);
   ASSERT_EQ(loops.size(), 1u);
@@ -130,9 +130,9 @@ TEST(LoopKind, PollsWithSleeps) {
   EXPECT_TRUE(judgement.sleeps);
 }
 
-TEST(LoopKind, PollsByAnAtomic) { EXPECT_EQ(judge_only(listings::kAtomicPoll).kind, LoopKind::atomic_poll); }
+TEST(LoopKind, PollsWithAnAtomic) { EXPECT_EQ(judge_only(listings::kAtomicPoll).kind, LoopKind::atomic_poll); }
 
-TEST(LoopKind, PollsBehindAFence) {
+TEST(LoopKind, PollsWithAFence) {
   const LoopJudgement judgement = judge_only(listings::kFencedPoll);
   EXPECT_EQ(judgement.kind, LoopKind::poll) << reason_text(judgement);
   EXPECT_FALSE(judgement.strong);
@@ -146,7 +146,7 @@ TEST(LoopKind, BarrierAmongBlocks) {
   EXPECT_EQ(judgement.kind, LoopKind::grid_barrier) << reason_text(judgement);
 }
 
-TEST(LoopKind, ALockIsTriedAroundAPoll) {
+TEST(LoopKind, ALockLoopContainsAPoll) {
   const std::vector<SassInstruction> function = function_of(listings::kLock);
   const std::vector<SassLoop> loops = find_loops(function);
   ASSERT_EQ(loops.size(), 2u);
@@ -154,7 +154,7 @@ TEST(LoopKind, ALockIsTriedAroundAPoll) {
   EXPECT_EQ(judge_loop(function, loops[1]).kind, LoopKind::lock) << reason_text(judge_loop(function, loops[1]));
 }
 
-TEST(LoopKind, WhatOnlyLooksLikePolling) {
+TEST(LoopKind, SimilarLoopsAreNotPolling) {
   EXPECT_EQ(judge_only(listings::kStreaming).kind, LoopKind::work);
   EXPECT_EQ(judge_only(listings::kStrongSum).kind, LoopKind::work);
   EXPECT_EQ(judge_only(listings::kSearch).kind, LoopKind::work);
@@ -166,7 +166,7 @@ TEST(LoopKind, WhatOnlyLooksLikePolling) {
   }
 }
 
-TEST(LoopKind, AnUpdateThatReadsTheWordAnewIsNoLock) {
+TEST(LoopKind, AnUpdateThatRereadsTheWordIsNoLock) {
   const LoopJudgement judgement = judge_only(listings::kRereadUpdate);
   EXPECT_EQ(judgement.kind, LoopKind::atomic_update) << reason_text(judgement);
   EXPECT_FALSE(judgement.poll_at);
@@ -178,18 +178,18 @@ TEST(LoopKind, ASearchWithAStopFlagIsWork) {
   EXPECT_GT(judgement.integers, 6u);
 }
 
-TEST(LoopKind, CountedRoundsAndClocksAreNoWork) {
+TEST(LoopKind, CountersAndClocksAreNoWork) {
   const LoopJudgement counted = judge_only(listings::kCountedPoll);
   EXPECT_EQ(counted.kind, LoopKind::poll) << reason_text(counted);
   EXPECT_GT(counted.integers, 0u);
   EXPECT_LE(counted.integers, 2u);
   EXPECT_EQ(judge_only(listings::kDeadlinePoll).integers, 0u);
-  EXPECT_EQ(judge_only(listings::kSleepingPoll).integers, 0u) << "they are for the sleep";
+  EXPECT_EQ(judge_only(listings::kSleepingPoll).integers, 0u) << "they compute the sleep";
 }
 
 TEST(LoopKind, AnAtomicThatChangesTheWordEachRoundIsWork) {
   EXPECT_EQ(judge_only(listings::kDrawNumbers).kind, LoopKind::work);
-  EXPECT_EQ(judge_only(listings::kSetBit).kind, LoopKind::atomic_poll) << "what is set already stays as it is";
+  EXPECT_EQ(judge_only(listings::kSetBit).kind, LoopKind::atomic_poll) << "the bit is set after the first round";
 }
 
 TEST(LoopKind, RealSpinWithADeadline) {

@@ -53,14 +53,14 @@ TEST(Matching, ALateArrivalWaitsFromItsArrival) {
   EXPECT_EQ(wake_latency(model, match(model).edges.at(0)), 400);
 }
 
-TEST(Matching, ASignalThatSeemsLateByLessThanTheClocksErrorStillMatches) {
+TEST(Matching, ASignalLateWithinTheClockErrorMatches) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 1, .iterations = 1, .wake_latency = -150});
   settle(model);
   EXPECT_EQ(wake_latency(model, match(model).edges.at(0)), -150);
 }
 
-TEST(Matching, ASignalFromAfterTheResumptionDoesNot) {
+TEST(Matching, ASignalAfterTheResumptionDoesNotMatch) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 1, .iterations = 1, .wake_latency = -5'000});
   settle(model);
@@ -87,7 +87,7 @@ TEST(Matching, AMissedDeadlineHasNoSignal) {
   EXPECT_EQ(matching.sites.at(0).unmatched, 0u);
 }
 
-TEST(Matching, NumberingThatDiffersBetweenSidesIsBridgedByTheValue) {
+TEST(Matching, TheValueMatchesIfTheSidesNumberDifferently) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 1, .iterations = 10});
   for (auto& signal : model.signals) signal.iteration += 1000;
@@ -97,7 +97,7 @@ TEST(Matching, NumberingThatDiffersBetweenSidesIsBridgedByTheValue) {
   for (const WakeEdge& edge : matching.edges) EXPECT_EQ(model.signals[edge.signal].value, model.waits[edge.wait].value);
 }
 
-// Waiters with a word each: waiter w's is signalled 10 us after that of waiter w - 1.
+// Waiters with a word each: waiter w's word is signalled 10 us after that of waiter w - 1.
 TraceModel words_of_their_own(std::uint32_t waiters, std::size_t iterations) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = waiters, .iterations = iterations});
@@ -119,7 +119,7 @@ TraceModel words_of_their_own(std::uint32_t waiters, std::size_t iterations) {
   return model;
 }
 
-TEST(Matching, WordsOfASiteAreToldApart) {
+TEST(Matching, TagsSeparateTheWordsOfASite) {
   const TraceModel model = words_of_their_own(4, 20);
   const Matching matching = match(model);
   ASSERT_EQ(matching.edges.size(), 80u);
@@ -129,7 +129,7 @@ TEST(Matching, WordsOfASiteAreToldApart) {
   }
 }
 
-// A word of bits, one for each waiter.
+// A word with one bit per waiter.
 TraceModel bits_of_one_word(std::uint32_t waiters, std::size_t iterations) {
   TraceModel model = words_of_their_own(waiters, iterations);
   for (store::SignalRow& signal : model.signals) {
@@ -143,7 +143,7 @@ TraceModel bits_of_one_word(std::uint32_t waiters, std::size_t iterations) {
   return model;
 }
 
-TEST(Matching, BitsOfAWordAreToldApart) {
+TEST(Matching, BitsOfAWordAreSeparate) {
   TraceModel model = bits_of_one_word(4, 20);
   const Matching matching = match(model);
   ASSERT_EQ(matching.edges.size(), 80u);
@@ -153,7 +153,7 @@ TEST(Matching, BitsOfAWordAreToldApart) {
   }
 }
 
-TEST(Matching, ABitThatNobodySignalledHasNoEdge) {
+TEST(Matching, AnUnsignalledBitHasNoEdge) {
   TraceModel model = bits_of_one_word(4, 20);
   std::erase_if(model.signals, [](const auto& signal) { return signal.value == kBitValue + 2; });
   const Matching matching = match(model);
@@ -161,7 +161,7 @@ TEST(Matching, ABitThatNobodySignalledHasNoEdge) {
   EXPECT_EQ(matching.sites.at(0).unmatched, 20u);
 }
 
-// As a wait for several messages of one word has it: the value seen.
+// A wait for several messages in one word records the value that it saw.
 TEST(Matching, AWaitForSeveralBitsTakesTheLastSignalOfTheWord) {
   TraceModel model = bits_of_one_word(4, 20);
   for (store::WaitRow& wait : model.waits) wait.value = 0xffffffff;
@@ -170,12 +170,12 @@ TEST(Matching, AWaitForSeveralBitsTakesTheLastSignalOfTheWord) {
   for (const WakeEdge& edge : matching.edges) EXPECT_EQ(model.signals[edge.signal].value, kBitValue + 4);
 }
 
-TEST(Matching, AWordThatNobodySignalledHasNoEdge) {
+TEST(Matching, AnUnsignalledWordHasNoEdge) {
   TraceModel model = words_of_their_own(4, 20);
   std::erase_if(model.signals, [](const auto& signal) { return signal.word == 4; });
   EXPECT_EQ(match(model).sites.at(0).unmatched, 20u);
   for (auto& signal : model.signals) {
-    if (signal.word == 3) signal.word.reset();  // might be anybody's
+    if (signal.word == 3) signal.word.reset();  // could belong to any word
   }
   const Matching matching = match(model);
   EXPECT_EQ(matching.sites.at(0).unmatched, 0u);
@@ -185,7 +185,7 @@ TEST(Matching, AWordThatNobodySignalledHasNoEdge) {
   }
 }
 
-TEST(Matching, TagsThatTheSidesDoNotShareTellNothing) {
+TEST(Matching, TagsThatTheSidesDoNotShareAreIgnored) {
   TraceModel model = words_of_their_own(4, 20);
   for (auto& signal : model.signals) signal.word = static_cast<WordTag>(*signal.word + 1'000);
   const Matching matching = match(model);
@@ -234,7 +234,7 @@ TEST(Matching, WithinOneDeviceThereIsNoClockError) {
   EXPECT_EQ(match(model).edges.at(0).error_ns, 0);
 }
 
-TEST(Matching, SameWhenShiftedAndRenamed) {
+TEST(Matching, DoesNotDependOnTimeOrDeviceNumbers) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 3, .iterations = 20});
   settle(model);

@@ -1,4 +1,4 @@
-// Listings of nvdisasm and cuobjdump, read.
+// Parsing of listings by nvdisasm and cuobjdump.
 #include "analyzer/machine_code/nvdisasm.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ const store::SassRow* at(const Rows& rows, std::uint64_t offset) {
   return nullptr;
 }
 
-TEST(Nvdisasm, InstructionsTargetsAndLines) {
+TEST(Nvdisasm, ReadsInstructionsTargetsAndLines) {
   const Rows rows = parse_nvdisasm(listings::kernel("poll", listings::kVolatilePoll), 0xfeed'0000'0000'0001, {"poll"});
   ASSERT_EQ(rows.size(), 18u);
   EXPECT_EQ(rows[0].module, 0xfeed'0000'0000'0001u);
@@ -34,7 +34,7 @@ TEST(Nvdisasm, InstructionsTargetsAndLines) {
   EXPECT_EQ(at(rows, 0x100)->target, 0x100u);
 }
 
-TEST(Nvdisasm, LeavesOutFunctionsThatNobodyAskedFor) {
+TEST(Nvdisasm, SkipsFunctionsNotRequested) {
   const std::string listing =
       listings::kernel("poll", listings::kVolatilePoll) + listings::kernel("stream", listings::kStreaming);
   for (const store::SassRow& row : parse_nvdisasm(listing, 1, {"stream"})) EXPECT_EQ(row.symbol, "stream");
@@ -43,16 +43,16 @@ TEST(Nvdisasm, LeavesOutFunctionsThatNobodyAskedFor) {
 }
 
 TEST(Nvdisasm, LabelsBelongToTheirSection) {
-  // Both have a .L_x_0, at different places.
+  // Both sections have a label .L_x_0, at different addresses.
   const std::string listing =
       listings::kernel("stream", listings::kStreaming) + listings::kernel("lock", listings::kLock);
   const Rows rows = parse_nvdisasm(listing, 1, {"lock"});
   ASSERT_NE(at(rows, 0x60), nullptr);
   EXPECT_EQ(at(rows, 0x60)->target, 0x30u);
-  EXPECT_FALSE(at(rows, 0x10)->target) << "BSSY names where warps meet again; it is no branch";
+  EXPECT_FALSE(at(rows, 0x10)->target) << "BSSY names the reconvergence point; it is no branch";
 }
 
-TEST(Nvdisasm, OfInlinedCodeTheUsersInnermostLine) {
+TEST(Nvdisasm, InlinedCodeHasTheUsersInnermostLine) {
   const Rows rows = parse_nvdisasm(listings::kernel("k", listings::kAcquirePoll), 1, {"k"});
   ASSERT_NE(at(rows, 0x40), nullptr);
   EXPECT_EQ(at(rows, 0x40)->file, "/home/user/spin.h");
@@ -60,8 +60,8 @@ TEST(Nvdisasm, OfInlinedCodeTheUsersInnermostLine) {
   EXPECT_EQ(at(rows, 0x00)->line, 0u);
 }
 
-// Of a toolkit's header and a user's file: whose line it is.
-std::string whose(const std::string& inner, const std::string& outer) {
+// The file of an instruction in `inner`, inlined in `outer`.
+std::string file_of_inlined(const std::string& inner, const std::string& outer) {
   const Rows rows = parse_nvdisasm(
       listings::kernel("k", "\t//## File \"" + inner + "\", line 5 inlined at \"" + outer + "\", line 9\n" +
                                 "\t//## File \"" + outer + "\", line 9\n        /*0000*/                   EXIT ;\n"),
@@ -69,15 +69,15 @@ std::string whose(const std::string& inner, const std::string& outer) {
   return rows.empty() ? "" : rows[0].file + ":" + std::to_string(rows[0].line);
 }
 
-TEST(Nvdisasm, TheToolkitsFoldersAreKnownByMoreThanTheirBeginning) {
+TEST(Nvdisasm, AFolderThatStartsLikeTheToolkitsIsTheUsers) {
   const std::string user = "/home/user/main.cu";
-  EXPECT_EQ(whose("/usr/local/cuda-13.0/targets/sbsa-linux/include/cuda/atomic", user), user + ":9");
-  EXPECT_EQ(whose("/opt/cuda-12/include/x.h", user), user + ":9");
-  EXPECT_EQ(whose("/home/user/cuda-samples/spin.cuh", user), "/home/user/cuda-samples/spin.cuh:5");
-  EXPECT_EQ(whose("/home/user/cuda-samples/include/spin.cuh", user), "/home/user/cuda-samples/include/spin.cuh:5");
+  EXPECT_EQ(file_of_inlined("/usr/local/cuda-13.0/targets/sbsa-linux/include/cuda/atomic", user), user + ":9");
+  EXPECT_EQ(file_of_inlined("/opt/cuda-12/include/x.h", user), user + ":9");
+  EXPECT_EQ(file_of_inlined("/home/user/cuda-samples/spin.cuh", user), "/home/user/cuda-samples/spin.cuh:5");
+  EXPECT_EQ(file_of_inlined("/home/user/cuda-samples/include/spin.cuh", user), "/home/user/cuda-samples/include/spin.cuh:5");
 }
 
-TEST(Nvdisasm, InlinedCodeInOneComment) {
+TEST(Nvdisasm, ReadsInlinedCodeInOneComment) {
   const Rows rows = parse_nvdisasm(
       listings::kernel("k",
                        "\t//## File \"/usr/include/a.h\", line 1 inlined at \"/home/user/b.cu\", line 7\n"
@@ -88,14 +88,14 @@ TEST(Nvdisasm, InlinedCodeInOneComment) {
   EXPECT_EQ(rows[0].line, 7u);
 }
 
-TEST(Nvdisasm, WithoutLines) {
+TEST(Nvdisasm, ReadsListingsWithoutLines) {
   const Rows rows = parse_nvdisasm(listings::kernel("k", listings::kStreaming), 1, {"k"});
   ASSERT_EQ(rows.size(), 11u);
   EXPECT_EQ(rows[3].file, "");
   EXPECT_EQ(rows[3].line, 0u);
 }
 
-TEST(Nvdisasm, CuobjdumpWithEncodingsAndAddresses) {
+TEST(Nvdisasm, ReadsCuobjdumpWithEncodingsAndAddresses) {
   const Rows rows = parse_nvdisasm(
       "\tcode for sm_90\n\t\tFunction : _Z4spinPi\n\t.headerflags\t@\"EF_CUDA_SM90\"\n"
       "        /*0000*/                   LDC R1, c[0x0][0x28] ;                       /* 0x00000a00ff017b82 */\n"
@@ -109,7 +109,7 @@ TEST(Nvdisasm, CuobjdumpWithEncodingsAndAddresses) {
   EXPECT_EQ(rows[2].target, 0x10u);
 }
 
-TEST(Nvdisasm, AddressesThatDoNotStartAtZero) {
+TEST(Nvdisasm, ReadsAddressesThatDoNotStartAtZero) {
   const Rows rows = parse_nvdisasm(
       ".text.k:\n        /*7ff533bb9190*/   MOV R1, R2 ;\n.L_x_7:\n        /*7ff533bb91a0*/   LDG.E R0, [R2.64] ;\n"
       "        /*7ff533bb91b0*/   @P0 BRA `(.L_x_7) ;\n",
@@ -119,7 +119,7 @@ TEST(Nvdisasm, AddressesThatDoNotStartAtZero) {
   EXPECT_EQ(rows[2].target, 0x10u);
 }
 
-TEST(Nvdisasm, FunctionsInsideAKernelsSection) {
+TEST(Nvdisasm, ReadsFunctionsInsideAKernelsSection) {
   const std::string listing = listings::kernel("k", R"(
         /*0000*/                   CALL.REL.NOINC `($k$helper) ;
         /*0010*/                   EXIT ;
@@ -138,7 +138,7 @@ $k$helper:
   EXPECT_EQ(parse_nvdisasm(listing, 1, {"k"}).size(), 5u);
 }
 
-TEST(Nvdisasm, SkipsWhatIsNoInstruction) {
+TEST(Nvdisasm, SkipsEverythingButInstructions) {
   EXPECT_TRUE(parse_nvdisasm("", 1, {"k"}).empty());
   EXPECT_TRUE(parse_nvdisasm("nvdisasm fatal   : Unknown file\n/*zz*/ MOV ;\n/*", 1, {"k"}).empty());
   const Rows rows = parse_nvdisasm(
@@ -151,8 +151,8 @@ TEST(Nvdisasm, SkipsWhatIsNoInstruction) {
   EXPECT_EQ(rows[1].text, "FADD R3, R4, R5");
 }
 
-// Whatever a listing holds: cut short anywhere, or with bytes changed, it is read to its end without harm.
-TEST(Nvdisasm, DamagedListings) {
+// The parser survives listings that are truncated anywhere or have changed bytes.
+TEST(Nvdisasm, SurvivesDamagedListings) {
   const std::string whole = listings::kernel("k", listings::kAcquirePoll) + listings::kernel("l", listings::kLock);
   std::uint64_t random = 1;
   for (std::size_t cut = 0; cut < whole.size(); cut += 7) {

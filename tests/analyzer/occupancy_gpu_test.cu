@@ -1,4 +1,4 @@
-// Our arithmetic against what the runtime says of a real GPU.
+// Compares our occupancy with the CUDA runtime's on a real GPU.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ void compare_on_gpu(Kernel kernel, int most_threads, const store::DeviceRow& dev
   }
 }
 
-TEST(OccupancyOnGpu, AgreesWithTheRuntimeOnAGpu) {
+TEST(OccupancyOnGpu, AgreesWithTheRuntime) {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "no GPU";
   cudaDeviceProp properties{};

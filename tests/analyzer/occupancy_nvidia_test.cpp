@@ -1,4 +1,4 @@
-// Our arithmetic against the toolkit's own calculator, which needs no GPU.
+// Compares our occupancy with the toolkit's calculator, which needs no GPU.
 #include <cuda_occupancy.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST(OccupancyByNvidia, AgreesForEveryArchitectureAndManyShapes) {
                                                             static_cast<int>(threads), 0),
                     CUDA_OCC_SUCCESS);
           const auto ours = occupancy(device, {threads, registers, shared}, device.shared_bytes_per_sm);
-          // A launch that the hardware refuses is in no trace: theirs checks for that as well.
+          // Skips launches that the hardware refuses, which no trace contains; the toolkit's calculator reports them.
           if (theirs.activeBlocksPerMultiprocessor == 0) continue;
           ++compared;
           ASSERT_TRUE(ours);

@@ -22,20 +22,20 @@ struct Case {
   double occupancy;
 };
 
-// Worked out by hand from the CUDA programming guide's table of compute capabilities.
-TEST(Occupancy, ByHand) {
+// Computed by hand from the table of compute capabilities in the CUDA programming guide.
+TEST(Occupancy, MatchesValuesComputedByHand) {
   const Case cases[] = {
       // 2,048 threads / 256 = 8.
       {"h100 threads", h100(), {256, 32, 0}, 8, OccupancyLimit::threads, 1.0},
       // 32 blocks at most: 32 warps of 64.
       {"h100 tiny blocks", h100(), {32, 16, 0}, 32, OccupancyLimit::blocks, 0.5},
-      // 64 registers x 32 = 2,048 a warp; 16,384 a scheduler / 2,048 = 8; 32 warps / 8 = 4.
+      // 64 registers x 32 = 2,048 per warp; 16,384 per scheduler / 2,048 = 8; 32 warps / 8 = 4.
       {"h100 registers", h100(), {256, 64, 0}, 4, OccupancyLimit::registers, 0.5},
-      // 33 x 32 = 1,056 -> 1,280 a warp; 16,384 / 1,280 = 12; 48 warps / 8 = 6.
+      // 33 x 32 = 1,056 -> 1,280 per warp; 16,384 / 1,280 = 12; 48 warps / 8 = 6.
       {"h100 registers in units of 256", h100(), {256, 33, 0}, 6, OccupancyLimit::registers, 0.75},
-      // 255 x 32 = 8,160 -> 8,192; 2 a scheduler, 8 an SM; a block of 3 warps: 2, as 8 / 3.
+      // 255 x 32 = 8,160 -> 8,192; 2 warps per scheduler, 8 per SM; blocks of 3 warps: 8 / 3 = 2.
       {"h100 odd warps", h100(), {96, 255, 0}, 2, OccupancyLimit::registers, 6.0 / 64},
-      // (48 KiB + 1 KiB) x 4 = 196 KiB fit 228, a fifth does not.
+      // (48 KiB + 1 KiB) x 4 = 196 KiB fit into 228 KiB, a fifth block does not.
       {"h100 shared memory", h100(), {128, 32, 48 * 1024}, 4, OccupancyLimit::shared_memory, 0.25},
       // Exactly 227 KiB + 1 KiB.
       {"h100 all shared memory", h100(), {1024, 32, 227 * 1024}, 1, OccupancyLimit::shared_memory, 0.5},
@@ -45,12 +45,13 @@ TEST(Occupancy, ByHand) {
       {"h100 a thread over a warp", h100(), {33, 16, 0}, 32, OccupancyLimit::threads, 1.0},
       // 96 KiB / 40 KiB = 2.
       {"v100 shared memory", v100(), {256, 32, 40 * 1024}, 2, OccupancyLimit::shared_memory, 0.25},
-      // 1 byte takes 256: 96 KiB / 256 = 384. 2,048 / 64 = 32 blocks at most anyway.
+      // 1 byte takes 256: 96 KiB / 256 = 384, but 2,048 / 64 = 32 blocks is the limit.
       {"v100 units of 256", v100(), {64, 32, 1}, 32, OccupancyLimit::threads, 1.0},
-      // Turing: 1,024 threads and 16 blocks an SM. 64 registers: 8 warps a scheduler, 32 / 8 = 4 = threads' 4.
+      // Turing: 1,024 threads and 16 blocks per SM. 64 registers: 8 warps per scheduler, 32 / 8 = 4, same as by
+      // threads.
       {"t4 a tie", t4(), {256, 64, 0}, 4, OccupancyLimit::threads, 1.0},
       {"t4 blocks", t4(), {32, 32, 0}, 16, OccupancyLimit::blocks, 0.5},
-      // Ada: 1,536 threads: 48 warps; 1,024 threads are 32 of them.
+      // Ada: 1,536 threads are 48 warps; a block of 1,024 threads has 32.
       {"rtx 4090 large blocks", rtx4090(), {1024, 32, 0}, 1, OccupancyLimit::threads, 32.0 / 48},
       // A100: (32 KiB + 1 KiB) x 4 = 132 of 164 KiB.
       {"a100 shared memory", a100(), {128, 32, 32 * 1024}, 4, OccupancyLimit::shared_memory, 0.25},
@@ -64,26 +65,26 @@ TEST(Occupancy, ByHand) {
   }
 }
 
-TEST(Occupancy, TellsWhatEachLimitAloneWouldAllow) {
+TEST(Occupancy, ReportsEachLimitAlone) {
   const auto found = of(h100(), {256, 64, 48 * 1024});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->by_threads, 8u);
   EXPECT_EQ(found->by_blocks, 32u);
   EXPECT_EQ(found->by_registers, 4u);
   EXPECT_EQ(found->by_shared_memory, 4u);
-  EXPECT_EQ(found->limit, OccupancyLimit::registers);  // the first of two that are equal
+  EXPECT_EQ(found->limit, OccupancyLimit::registers);  // the first of two equal limits
   EXPECT_FALSE(of(v100(), {256, 0, 0})->by_registers);
   EXPECT_FALSE(of(v100(), {256, 0, 0})->by_shared_memory);
 }
 
-TEST(Occupancy, FollowsHowTheSmWasSetUp) {
+TEST(Occupancy, FollowsTheSmsConfiguration) {
   const auto found = occupancy(h100(), {128, 32, 7 * 1024}, 32 * 1024);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->blocks_per_sm, 4u);  // of 8 KiB each
   EXPECT_EQ(found->limit, OccupancyLimit::shared_memory);
 }
 
-TEST(Occupancy, SaysNothingOfWhatItDoesNotKnow) {
+TEST(Occupancy, IsEmptyForUnknownOrImpossibleInputs) {
   store::DeviceRow unknown{};
   EXPECT_FALSE(of(unknown, {256, 32, 0}));
   EXPECT_FALSE(of(h100(), {0, 32, 0}));
@@ -94,7 +95,7 @@ TEST(Occupancy, SaysNothingOfWhatItDoesNotKnow) {
   EXPECT_FALSE(of(h100(), {128, 32, 0xffffffffu}));
 }
 
-TEST(Waves, CountsAndFillsTheLast) {
+TEST(Waves, CountsWavesAndTheFillOfTheLast) {
   const auto partly = waves(132 * 8 * 2 + 264, 132, 8);
   ASSERT_TRUE(partly);
   EXPECT_DOUBLE_EQ(partly->waves, 2.25);

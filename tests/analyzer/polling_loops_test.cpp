@@ -1,4 +1,4 @@
-// Polling told from samples and instructions, and what the rule says of it.
+// Polling loops found in samples and instructions, and the rule's findings on them.
 #include "analyzer/machine_code/polling_loops.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(Stalls, AreSummedByFunctionReasonAndLine) {
   ASSERT_EQ(stalls.functions.size(), 2u);
   const FunctionStalls& poll = stalls.functions[0];
   EXPECT_EQ(poll.function, "poll");
-  EXPECT_EQ(poll.samples, 3'005u) << "what is counted as not issued as well is counted once";
+  EXPECT_EQ(poll.samples, 3'005u) << "samples also counted as not issued count once";
   EXPECT_EQ(poll.reasons.front().reason, "barrier");
   EXPECT_EQ(poll.reasons.front().samples, 2'000u);
   ASSERT_EQ(poll.lines.size(), 1u);
@@ -46,7 +46,7 @@ TEST(Stalls, AreSummedByFunctionReasonAndLine) {
   EXPECT_NEAR(poll.share, 3'005.0 / 4'000, 1e-9);
 }
 
-TEST(Stalls, AReasonThatOnlyItsTwinHas) {
+TEST(Stalls, AReasonMayHaveNotIssuedSamplesOnly) {
   TraceModel model = empty_program();
   add_samples(model, "k", {{0, "membar_not_issued", 40}});
   const Stalls stalls = gather_stalls(model);
@@ -70,7 +70,7 @@ TEST(Stalls, OtherProgramsCountForTheDevice) {
   EXPECT_DOUBLE_EQ(stalls.functions[0].share, 0.25);
 }
 
-TEST(Stalls, ProcessesAreAddedUp) {
+TEST(Stalls, SumOverProcesses) {
   TraceModel model = empty_program();
   add_samples(model, "k", {{0, "selected", 50}, {0, "selected", 70}});
   model.pc_totals[0].process = 100;
@@ -78,7 +78,7 @@ TEST(Stalls, ProcessesAreAddedUp) {
   EXPECT_EQ(gather_stalls(model).functions.at(0).samples, 120u);
 }
 
-TEST(PollingLoops, FindsTheLoopItsPlaceAndItsShare) {
+TEST(PollingLoops, FindsTheLoopItsLineAndItsShare) {
   const std::vector<PollingLoop> loops = loops_of(polling_program());
   ASSERT_EQ(loops.size(), 1u);
   const PollingLoop& loop = loops[0];
@@ -111,7 +111,7 @@ TEST(PollingLoops, KindsOfWaiting) {
   EXPECT_TRUE(loops_in(listings::kDeadlinePoll, everywhere)[0].deadline);
   ASSERT_EQ(loops_in(listings::kAtomicPoll, everywhere).size(), 1u);
   EXPECT_EQ(loops_in(listings::kAtomicPoll, everywhere)[0].kind, LoopKind::atomic_poll);
-  ASSERT_EQ(loops_in(listings::kLock, everywhere).size(), 1u) << "the poll within is part of it";
+  ASSERT_EQ(loops_in(listings::kLock, everywhere).size(), 1u) << "the inner poll is part of the lock";
   EXPECT_EQ(loops_in(listings::kLock, everywhere)[0].kind, LoopKind::lock);
   ASSERT_EQ(loops_in(listings::kGridBarrier, everywhere).size(), 1u);
   EXPECT_EQ(loops_in(listings::kGridBarrier, everywhere)[0].kind, LoopKind::grid_barrier);
@@ -120,7 +120,7 @@ TEST(PollingLoops, KindsOfWaiting) {
             loops_in(listings::kSleepingPoll, everywhere)[0].confidence);
 }
 
-TEST(PollingLoops, ABarrierBehindAnEndIsNotBehindTheLoop) {
+TEST(PollingLoops, ABarrierAfterAnEndIsNotTheLoops) {
   const std::vector<PollingLoop> loops = loops_in(R"(
 .L_x_0:
         /*0000*/                   LDG.E.STRONG.SYS R0, desc[UR4][R4.64] ;
@@ -136,8 +136,8 @@ TEST(PollingLoops, ABarrierBehindAnEndIsNotBehindTheLoop) {
   EXPECT_EQ(loops[0].behind, 0u);
 }
 
-// The slow part of the first loop stands behind the second: neither is within the other.
-TEST(PollingLoops, LoopsThatInterleaveAreTwo) {
+// The slow part of the first loop is after the second loop; neither contains the other.
+TEST(PollingLoops, InterleavedLoopsAreTwoLoops) {
   const std::vector<PollingLoop> loops = loops_in(R"(
 .L_x_0:
         /*0000*/                   LDG.E.STRONG.SYS R0, desc[UR4][R2.64] ;
@@ -158,7 +158,7 @@ TEST(PollingLoops, LoopsThatInterleaveAreTwo) {
   EXPECT_EQ(loops[1].begin, 0x30u);
 }
 
-TEST(PollingLoops, TheInstructionsLineBeforeCuptis) {
+TEST(PollingLoops, PreferTheListingsLineToCuptis) {
   TraceModel model = polling_program();
   for (store::PcTotalRow& row : model.pc_totals) {
     row.file = "cuda_ptx_generated.h";
@@ -168,10 +168,10 @@ TEST(PollingLoops, TheInstructionsLineBeforeCuptis) {
   ASSERT_EQ(loops.size(), 1u);
   EXPECT_EQ(place_of(loops[0]), "poll.cu:7");
   for (store::SassRow& row : model.sass) row.line = 0;
-  EXPECT_EQ(place_of(loops_of(model).at(0)), "cuda_ptx_generated.h:470") << "better than none";
+  EXPECT_EQ(place_of(loops_of(model).at(0)), "cuda_ptx_generated.h:470") << "CUPTI's line is better than none";
 }
 
-TEST(PollingLoops, NotWhatOnlyLooksLikePolling) {
+TEST(PollingLoops, ExcludeSimilarLoops) {
   const std::vector<Sampled> memory = {{0x20, "long_scoreboard", 500}, {0x30, "long_scoreboard", 500},
                                        {0x50, "long_scoreboard", 500}, {0x60, "branch_resolve", 200},
                                        {0x70, "long_scoreboard", 500}, {0x10, "long_scoreboard", 500}};
@@ -181,15 +181,15 @@ TEST(PollingLoops, NotWhatOnlyLooksLikePolling) {
   }
 }
 
-TEST(PollingLoops, NotWhereNobodySpendsTime) {
+TEST(PollingLoops, ExcludeLoopsWithFewSamples) {
   EXPECT_TRUE(loops_in(listings::kVolatilePoll, {{0x90, "long_scoreboard", 10}}).empty()) << "too few samples";
   EXPECT_TRUE(loops_in(listings::kVolatilePoll, {{0x90, "long_scoreboard", 90}, {0xe0, "selected", 100'000}}).empty());
 }
 
-TEST(PollingLoops, WithoutInstructionsWithLessConfidence) {
+TEST(PollingLoops, HaveLessConfidenceWithoutInstructions) {
   TraceModel model = polling_program();
   model.sass.clear();
-  // The barrier is in the way of telling; a kernel whose threads all poll has none.
+  // Without samples at the barrier, as in a kernel whose threads all poll: they would hide the loop.
   std::erase_if(model.pc_totals, [](const auto& row) { return row.reason == "barrier"; });
   const std::vector<PollingLoop> loops = loops_of(model);
   ASSERT_FALSE(loops.empty());
@@ -199,7 +199,7 @@ TEST(PollingLoops, WithoutInstructionsWithLessConfidence) {
   EXPECT_TRUE(poll->code.empty());
   EXPECT_LE(poll->confidence, 0.5);
   EXPECT_NE(poll->evidence.at(0).find("samples alone"), std::string::npos);
-  // What streams is not told apart surely, but is held less likely.
+  // A streaming loop may be listed too, but with less confidence.
   for (const PollingLoop& loop : loops) {
     if (loop.function == "stream") {
       EXPECT_LT(loop.confidence, poll->confidence);
@@ -207,7 +207,7 @@ TEST(PollingLoops, WithoutInstructionsWithLessConfidence) {
   }
 }
 
-TEST(PollingLoops, WithoutInstructionsNotForWhatWaitsForItsStores) {
+TEST(PollingLoops, WithoutInstructionsExcludeLoopsThatWaitForStores) {
   const std::vector<Sampled> poll = {{0x10, "long_scoreboard", 800}, {0x20, "wait", 20}};
   ASSERT_EQ(loops_in({}, poll).size(), 1u);
   std::vector<Sampled> fill = poll;
@@ -215,26 +215,26 @@ TEST(PollingLoops, WithoutInstructionsNotForWhatWaitsForItsStores) {
   EXPECT_TRUE(loops_in({}, fill).empty());
 }
 
-TEST(PollingLoops, BranchesShowWhereTheyGo) {
+TEST(PollingLoops, ListingsShowTheTargetsOfBranches) {
   const std::vector<PollingLoop> loops = loops_of(polling_program());
   ASSERT_EQ(loops.size(), 1u);
   EXPECT_EQ(loops[0].code.at(3), "00a0  @!P0 BRA 0x0070");
 }
 
-TEST(PollingLoops, WithoutInstructionsNotForComputing) {
+TEST(PollingLoops, WithoutInstructionsExcludeComputation) {
   std::vector<Sampled> samples;
   for (std::uint64_t i = 0; i < 8; ++i)
     samples.push_back({i * 16, i % 2 == 0 ? "math_pipe_throttle" : "selected", 500});
   EXPECT_TRUE(loops_in({}, samples).empty());
 }
 
-TEST(PollingLoops, WithoutInstructionsNotForSamplesFarApart) {
+TEST(PollingLoops, WithoutInstructionsExcludeScatteredSamples) {
   std::vector<Sampled> samples;
   for (std::uint64_t i = 0; i < 100; ++i) samples.push_back({i * 64, "long_scoreboard", 50});
   EXPECT_TRUE(loops_in({}, samples).empty());
 }
 
-TEST(PollingKernel, NamesKernelPlaceShareAndWhoIsSlowed) {
+TEST(PollingKernel, NamesKernelLineShareAndSlowedKernels) {
   const Analysis analysis = analyze(polling_program());
   const Finding* finding = find(analysis, "polling_kernel");
   ASSERT_NE(finding, nullptr);
@@ -255,7 +255,7 @@ TEST(PollingKernel, ASleepingWaitIsLessSevere) {
   EXPECT_EQ(find(analysis, "polling_kernel")->severity, Severity::info);
 }
 
-TEST(PollingKernel, AGuessFromSamplesAloneIsSaidToBeOne) {
+TEST(PollingKernel, AFindingFromSamplesAloneSaysSo) {
   TraceModel model = polling_program();
   model.sass.clear();
   model.meta["sass_missing"] = "nvdisasm was not found; install it";
@@ -268,7 +268,7 @@ TEST(PollingKernel, AGuessFromSamplesAloneIsSaidToBeOne) {
   EXPECT_NE(finding->evidence.find("nvdisasm was not found"), std::string::npos) << finding->evidence;
 }
 
-TEST(PollingKernel, OnlyAFolderOfThatNameIsOurs) {
+TEST(PollingKernel, RecognizesOurCodeByTheWholeFolderName) {
   TraceModel model = polling_program();
   store::SiteRow site{};
   site.name = "s";
@@ -292,7 +292,7 @@ TEST(PollingKernel, RefusesWithoutSamples) {
   }));
 }
 
-TEST(PollingKernel, SamplingThatSawNothingIsNotCalledMissing) {
+TEST(PollingKernel, EmptySamplingIsNotReportedAsMissing) {
   TraceModel model = empty_program();
   model.meta["trace"] = "cuda,pcsampling";
   settle(model);
@@ -302,7 +302,7 @@ TEST(PollingKernel, SamplingThatSawNothingIsNotCalledMissing) {
   }));
 }
 
-TEST(PollingKernel, QuietWhereAllWork) {
+TEST(PollingKernel, FindsNothingInComputation) {
   TraceModel model = empty_program();
   add_samples(model, "stream", {{0x70, "long_scoreboard", 900}}, listings::kStreaming);
   settle(model);

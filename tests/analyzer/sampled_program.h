@@ -1,4 +1,4 @@
-// Programs whose program counters were sampled, and that never ran.
+// Synthetic programs with program counter samples.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Sampled {
   std::uint64_t samples;
 };
 
-/// Samples of one function of device 0; `body`: its instructions, where the trace shall hold them.
+/// Adds samples of one function on device 0. `body`: its instructions; empty: the trace contains none.
 inline void add_samples(TraceModel& model, const std::string& function, const std::vector<Sampled>& samples,
                         std::string_view body = {}) {
   for (const Sampled& sampled : samples) {

@@ -1,4 +1,4 @@
-// Listings as `nvdisasm -c -g` prints them, of kernels in the shapes that nvcc makes of them for sm_90.
+// Listings in the format of `nvdisasm -c -g`, of kernels as nvcc compiles them for sm_90.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace wicprof::analyzer::listings {
 
-/// A listing of one kernel: `body` has its instructions and labels.
+/// A listing of one kernel with the instructions and labels in `body`.
 inline std::string kernel(std::string_view symbol, std::string_view body) {
   const std::string name(symbol);
   return "\t.headerflags\t@\"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_64BIT_ADDRESS EF_CUDA_SM90 "
@@ -114,7 +114,7 @@ inline constexpr std::string_view kSleepingPoll = R"(
         /*0090*/                   EXIT ;
 )";
 
-/// while (atomicAdd(flag, 0) == 0) {}: one lane does it for its warp.
+/// while (atomicAdd(flag, 0) == 0) {}: one lane polls for its warp.
 inline constexpr std::string_view kAtomicPoll = R"(
         /*0000*/                   S2R R5, SR_LANEID ;
         /*0010*/                   LDC.64 R2, c[0x0][0x210] ;
@@ -151,7 +151,7 @@ inline constexpr std::string_view kLock = R"(
         /*00e0*/                   EXIT ;
 )";
 
-/// cooperative_groups::this_grid().sync(), from the arrival on.
+/// cooperative_groups::this_grid().sync(), starting at the arrival.
 inline constexpr std::string_view kGridBarrier = R"(
         /*0000*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
         /*0010*/               @P0 BRA `(.L_x_1) ;
@@ -176,7 +176,7 @@ inline constexpr std::string_view kGridBarrier = R"(
         /*0120*/                   EXIT ;
 )";
 
-/// while (*flag == 0) __threadfence();  with an ordinary flag: the fence makes the compiler load anew.
+/// while (*flag == 0) __threadfence();  with an ordinary flag: the fence makes the compiler reload it.
 inline constexpr std::string_view kFencedPoll = R"(
         /*0000*/                   LDC.64 R2, c[0x0][0x210] ;
 .L_x_0:
@@ -190,7 +190,7 @@ inline constexpr std::string_view kFencedPoll = R"(
         /*0080*/                   EXIT ;
 )";
 
-/// Two flags, polled one after the other, the slow path behind the kernel's end (as for an abort flag).
+/// Two flags, polled one after the other; the slow path is after the kernel's end (as for an abort flag).
 inline constexpr std::string_view kTwoFlags = R"(
         /*0000*/                   LDC.64 R2, c[0x0][0x210] ;
         /*0010*/                   LDC.64 R8, c[0x0][0x218] ;
@@ -223,7 +223,7 @@ inline constexpr std::string_view kStreaming = R"(
         /*00a0*/                   EXIT ;
 )";
 
-/// for (...) sum += a[i];  over volatile memory: strong loads, no stores, but the addresses go on.
+/// for (...) sum += a[i];  over volatile memory: strong loads, no stores, but the addresses advance.
 inline constexpr std::string_view kStrongSum = R"(
         /*0000*/                   LDC.64 R6, c[0x0][0x210] ;
 .L_x_0:
@@ -236,7 +236,7 @@ inline constexpr std::string_view kStrongSum = R"(
         /*0070*/                   EXIT ;
 )";
 
-/// while (text[n]) ++n;  the loaded value decides, but the address goes on.
+/// while (text[n]) ++n;  the loaded value decides, but the address advances.
 inline constexpr std::string_view kSearch = R"(
         /*0000*/                   UMOV UR4, URZ ;
 .L_x_0:
@@ -277,7 +277,7 @@ inline constexpr std::string_view kAtomicUpdate = R"(
         /*0080*/                   EXIT ;
 )";
 
-/// mbarrier.try_wait in a loop, as pipelines of asynchronous copies wait.
+/// mbarrier.try_wait in a loop, as in pipelines of asynchronous copies.
 inline constexpr std::string_view kTryWait = R"(
         /*0000*/                   MOV R2, 0x0 ;
 .L_x_0:
@@ -448,7 +448,7 @@ inline constexpr std::string_view kRealWork = R"(
         /*06f0*/                   NOP;
 )";
 
-/// do { seen = *word; old = atomicCAS(word, seen, f(seen)); } while (old != seen);  the word is read anew in each
+/// do { seen = *word; old = atomicCAS(word, seen, f(seen)); } while (old != seen);  the word is reread in each
 /// round.
 inline constexpr std::string_view kRereadUpdate = R"(
         /*0000*/                   LDC.64 R2, c[0x0][0x210] ;

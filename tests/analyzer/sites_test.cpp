@@ -26,7 +26,7 @@ TEST(Sites, OneWait) {
   EXPECT_EQ(sites[0].total_ns, 801'500);
   EXPECT_EQ(sites[0].p50_ns, 801'500);
   EXPECT_EQ(sites[0].p99_ns, 801'500);
-  EXPECT_DOUBLE_EQ(sites[0].share, 1.0);  // it waits all the time that is traced
+  EXPECT_DOUBLE_EQ(sites[0].share, 1.0);  // waits for the whole traced time
   EXPECT_DOUBLE_EQ(sites[0].any_share, 1.0);
   EXPECT_EQ(sites[0].max_waiting, 1u);
 }
@@ -58,7 +58,7 @@ TEST(Sites, ParkedWaitersDoNotCountAsPolling) {
   EXPECT_EQ(site.max_polling, 0u);
 }
 
-TEST(Sites, StrategiesAreToldApart) {
+TEST(Sites, StrategiesAreSeparate) {
   const TraceModel model = phased_program({.phases = 2, .iterations = 20, .period = [](Mode mode, std::size_t) {
                                              return mode == Mode::poll ? TimeNs{900'000} : TimeNs{100'000};
                                            }});
@@ -72,7 +72,7 @@ TEST(Sites, StrategiesAreToldApart) {
   EXPECT_DOUBLE_EQ(site.strategies[1].polls_per_wait, 2.0);
 }
 
-TEST(Sites, HostWaitsCountToo) {
+TEST(Sites, IncludeHostWaits) {
   TraceModel model = empty_program();
   declare_site(model, 2, "answer", WordMemory::pinned_host);
   for (std::uint32_t i = 0; i < 10; ++i) add_exchange(model, i, i * 1'000'000, 1'000'000, 1, 1);
@@ -87,7 +87,7 @@ TEST(Sites, HostWaitsCountToo) {
   }
 }
 
-TEST(Sites, AWaitTurnedAroundByTheClockHasNoLength) {
+TEST(Sites, AWaitReversedByClockErrorHasNoLength) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 1, .iterations = 1});
   model.waits[0].resumed = model.waits[0].arrived - 100;
@@ -95,7 +95,7 @@ TEST(Sites, AWaitTurnedAroundByTheClockHasNoLength) {
   EXPECT_EQ(site_stats(model).at(0).total_ns, 0);
 }
 
-TEST(Sites, SameWhenShiftedInTime) {
+TEST(Sites, DoNotDependOnTheTimeOfRecording) {
   TraceModel model = phased_program(
       {.phases = 2, .iterations = 20, .period = [](Mode, std::size_t i) { return TimeNs(500'000 + 1000 * (i % 7)); }});
   const SiteStats here = site_stats(model).at(0);
@@ -106,7 +106,7 @@ TEST(Sites, SameWhenShiftedInTime) {
   EXPECT_DOUBLE_EQ(here.share, there.share);
 }
 
-TEST(Sites, WordsAndWaitersAWordAreCounted) {
+TEST(Sites, CountWordsAndWaitersPerWord) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 6, .iterations = 10});
   settle(model);
@@ -122,7 +122,7 @@ TEST(Sites, WordsAndWaitersAWordAreCounted) {
   EXPECT_EQ(site_stats(model).at(0).words_seen, std::nullopt);
 }
 
-TEST(Sites, TheLastChoiceOfAutoIsTheSites) {
+TEST(Sites, HaveTheLastChoiceOfAuto) {
   TraceModel model = empty_program();
   add_handoff(model, {});
   add_handoff(model, {.site = 2});

@@ -8,13 +8,13 @@
 namespace wicprof::analyzer {
 namespace {
 
-TEST(Percentile, OfNothingIsZero) { EXPECT_EQ(percentile({}, 50), 0); }
+TEST(Percentile, OfAnEmptyListIsZero) { EXPECT_EQ(percentile({}, 50), 0); }
 
 TEST(Percentile, OfOneValueIsThatValue) {
   for (const double percent : {0.0, 1.0, 50.0, 99.0, 100.0}) EXPECT_EQ(percentile({7}, percent), 7);
 }
 
-TEST(Percentile, IsTheSmallestValueWithThatManyAtOrBelow) {
+TEST(Percentile, IsTheNearestRank) {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {
     std::vector<TimeNs> values(1 + random() % 40);
@@ -29,21 +29,21 @@ TEST(Percentile, IsTheSmallestValueWithThatManyAtOrBelow) {
   }
 }
 
-/// Counts nanosecond by nanosecond.
-struct Slow {
+/// Reference implementation: counts every nanosecond.
+struct CountedByNs {
   TimeNs covered = 0;
-  std::uint32_t at_once = 0;
-  explicit Slow(const std::vector<Interval>& intervals) {
+  std::uint32_t concurrent = 0;
+  explicit CountedByNs(const std::vector<Interval>& intervals) {
     for (TimeNs t = -50; t < 150; ++t) {
-      std::uint32_t here = 0;
-      for (const Interval& i : intervals) here += i.begin <= t && t < i.end ? 1 : 0;
-      covered += here > 0 ? 1 : 0;
-      at_once = std::max(at_once, here);
+      std::uint32_t now = 0;
+      for (const Interval& i : intervals) now += i.begin <= t && t < i.end ? 1 : 0;
+      covered += now > 0 ? 1 : 0;
+      concurrent = std::max(concurrent, now);
     }
   }
 };
 
-TEST(Intervals, AgreeWithCountingEachNanosecond) {
+TEST(Intervals, AgreeWithCountingEveryNanosecond) {
   std::mt19937 random(5);
   for (int round = 0; round < 300; ++round) {
     std::vector<Interval> intervals(random() % 12);
@@ -51,13 +51,13 @@ TEST(Intervals, AgreeWithCountingEachNanosecond) {
       i.begin = static_cast<TimeNs>(random() % 100) - 40;
       i.end = i.begin + 1 + static_cast<TimeNs>(random() % 40);
     }
-    const Slow slow(intervals);
+    const CountedByNs slow(intervals);
     EXPECT_EQ(covered(intervals), slow.covered);
-    EXPECT_EQ(max_concurrent(intervals), slow.at_once);
+    EXPECT_EQ(max_concurrent(intervals), slow.concurrent);
   }
 }
 
-TEST(Intervals, OneWithoutLengthIsStillThere) {
+TEST(Intervals, AnEmptyIntervalCountsAsOneNanosecond) {
   EXPECT_EQ(max_concurrent({{5, 5}}), 1u);
   EXPECT_EQ(covered({{5, 5}}), 0);
 }

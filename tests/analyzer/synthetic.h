@@ -1,4 +1,4 @@
-// Traces of programs that never ran: every time in them is known, so what the analyzer must find is known too.
+// Synthetic traces: all their times are known, so the correct results of the analyzer are known too.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace wicprof::analyzer::synthetic {
 
-/// A model with the CPU, one device and a site; not settled yet.
+/// A model with the CPU, one device and one site; not settled yet.
 TraceModel empty_program();
 
 store::SiteRow& declare_site(TraceModel& model, SiteId id, const std::string& name, WordMemory memory,
                              std::uint32_t words = 1);
 void declare_device(TraceModel& model, DeviceId id, TimeNs clock_error_ns);
 
-/// A stretch of iterations in which the CPU releases all waiters of one site.
+/// A sequence of iterations in which the CPU releases all waiters of one site.
 struct Handoff {
   SiteId site = 1;
   DeviceId device = 0;
@@ -29,10 +29,10 @@ struct Handoff {
   TimeNs wake_latency = 1'500;
   std::uint32_t polls = 100;
   StrategyId strategy = StrategyId::poll;
-  /// The length of iteration i; a waiter waits for 80 % of it.
+  /// The length of iteration i; waiters wait for 80 % of it.
   std::function<TimeNs(std::size_t)> period = [](std::size_t) { return TimeNs{1'000'000}; };
 };
-/// Returns when the last iteration ended.
+/// Returns the end of the last iteration.
 TimeNs add_handoff(TraceModel& model, const Handoff& handoff);
 
 /// Iteration `number`, which lasts `period` from `start`, with `forth` transfers from the CPU to device 0 (site 1) and
@@ -48,9 +48,9 @@ struct Phases {
 };
 TraceModel phased_program(const Phases& phases);
 
-/// The same trace, recorded `by` later.
+/// The same trace with all times shifted by `by`.
 TraceModel shifted(TraceModel model, TimeNs by);
-/// The same trace with another number for each device; the CPU keeps its own.
+/// The same trace with other numbers for the devices; the CPU keeps its number.
 TraceModel renamed_devices(TraceModel model, const std::function<DeviceId(DeviceId)>& rename);
 
 store::StatRow lost(std::int64_t count);

@@ -21,7 +21,8 @@ struct Worked {
   WaitModel waits;
 };
 
-/// 50 iterations of 1 ms: 8 waiters come 0 to 7 ns after the begin, the signal after 800 us, they go on 1.5 us later.
+/// 50 iterations of 1 ms: 8 waiters arrive 0 to 7 ns after the begin, the signal comes after 800 us, and they
+/// resume 1.5 us later.
 TraceModel handoffs() {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 8, .iterations = 50});
@@ -32,8 +33,8 @@ TraceModel handoffs() {
 TEST(WaitModel, SplitsEveryWait) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 3, .iterations = 1});
-  model.waits[2].resumed += 1'000;                     // notices a microsecond after the others
-  model.waits[1].arrived = model.signals[0].at + 500;  // the data was there
+  model.waits[2].resumed += 1'000;                     // notices 1 us after the others
+  model.waits[1].arrived = model.signals[0].at + 500;  // the data was ready
   settle(model);
   const Worked worked(model);
   ASSERT_EQ(worked.matching.edges.size(), 3u);
@@ -62,10 +63,10 @@ TEST(WaitModel, SplitsEveryWait) {
   }
 }
 
-TEST(WaitModel, WithinTheClocksErrorTheScenarioIsOpen) {
+TEST(WaitModel, TheScenarioIsUndecidedWithinTheClockError) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 1, .iterations = 1});
-  model.waits[0].arrived = model.signals[0].at - 150;  // the clock may be off by 200
+  model.waits[0].arrived = model.signals[0].at - 150;  // the clock error may be 200 ns
   settle(model);
   const Worked worked(model);
   EXPECT_EQ(worked.waits.times(worked.matching.edges.at(0)).scenario, Scenario::undecided);
@@ -116,7 +117,7 @@ TEST(WaitModel, TheCopyBeforeTheSignalIsItsTransfer) {
     copy.bytes = 4096;
     model.copies.push_back(copy);
   }
-  model.signals[7].bytes = 8192;  // more than the copy brought
+  model.signals[7].bytes = 8192;  // more than the copy transferred
   settle(model);
   const Worked worked(model);
   const SiteWaits& site = worked.waits.sites().at(0);
@@ -125,7 +126,7 @@ TEST(WaitModel, TheCopyBeforeTheSignalIsItsTransfer) {
   EXPECT_NEAR(site.producer_share.value_or(0), 49 * 29'000.0 / static_cast<double>(site.span_ns), 1e-9);
 }
 
-TEST(WaitModel, CopiesOfTheOtherDirectionAreNoTransfers) {
+TEST(WaitModel, CopiesInTheOtherDirectionAreNoTransfers) {
   TraceModel model = handoffs();
   store::CopyRow copy{};
   copy.kind = CopyKind::device_to_host;
@@ -136,7 +137,7 @@ TEST(WaitModel, CopiesOfTheOtherDirectionAreNoTransfers) {
   EXPECT_EQ(Worked(model).waits.sites().at(0).sums.transfers, 0u);
 }
 
-TEST(WaitModel, ModesAreKeptApart) {
+TEST(WaitModel, ModesAreSeparate) {
   const TraceModel model = phased_program(
       {.period = [](Mode mode, std::size_t) { return mode == Mode::poll ? TimeNs{2'000'000} : TimeNs{1'000'000}; }});
   const Worked worked(model);
@@ -148,7 +149,7 @@ TEST(WaitModel, ModesAreKeptApart) {
   EXPECT_TRUE(worked.modes.both());
 }
 
-TEST(WaitModel, NothingChangesWithTheTimeAtWhichItWasRecorded) {
+TEST(WaitModel, DoesNotDependOnTheTimeOfRecording) {
   const TraceModel model = handoffs();
   const TraceModel later = shifted(model, 123'456'789);
   const Worked a(model), b(later);
@@ -187,7 +188,7 @@ TEST(StepCount, MeansAndCoverage) {
   EXPECT_DOUBLE_EQ(both.either, 4 + 1 + 6);
 }
 
-TEST(StepCount, AWalkAnswersLikeAnyOtherQuestion) {
+TEST(StepCount, ACursorAgreesWithDirectQueries) {
   std::vector<Interval> intervals;
   std::uint64_t state = 7;
   const auto below = [&](std::uint64_t limit) {
@@ -204,10 +205,10 @@ TEST(StepCount, AWalkAnswersLikeAnyOtherQuestion) {
     const TimeNs end = begin + below(100);
     ASSERT_EQ(cursor.covered(begin, end), count.covered(begin, end)) << begin << " to " << end;
   }
-  EXPECT_EQ(cursor.covered(3, 500), count.covered(3, 500));  // back to an earlier one
+  EXPECT_EQ(cursor.covered(3, 500), count.covered(3, 500));  // back to an earlier time
 }
 
-TEST(StepCount, MillionsAreRoundedWithoutLosingAny) {
+TEST(StepCount, RoundingKeepsMillionsOfIntervals) {
   std::vector<Interval> intervals;
   constexpr TimeNs kCount = (1 << 20) + 1000;
   for (TimeNs i = 0; i < kCount; ++i) intervals.push_back({i * 100, i * 100 + 250});
@@ -217,17 +218,17 @@ TEST(StepCount, MillionsAreRoundedWithoutLosingAny) {
   EXPECT_EQ(count.at(kCount * 100 + 10'000), 0);
 }
 
-TEST(StepCount, SortsWhatIsNearlySorted) {
+TEST(StepCount, SortsNearlySortedTimes) {
   std::vector<TimeNs> times;
   for (TimeNs i = 0; i < 50'000; ++i) times.push_back(i * 10 + (i % 7) * 11);
-  times.push_back(-5);  // one that goes all the way
+  times.push_back(-5);  // must move to the front
   std::vector<TimeNs> expected = times;
   std::sort(expected.begin(), expected.end());
   sort_times(times);
   EXPECT_EQ(times, expected);
 }
 
-TEST(StepCount, SortsAsTheStandardLibraryDoes) {
+TEST(StepCount, SortsLikeTheStandardLibrary) {
   std::vector<TimeNs> times;
   std::uint64_t state = 1;
   for (int i = 0; i < 50'000; ++i) {

@@ -40,7 +40,7 @@ void add_kernel(TraceModel& model, std::uint32_t blocks, std::uint32_t threads) 
   model.kernels.push_back(kernel);
 }
 
-TEST(WaitStateTable, TheOthersOfABlockStandAtTheBarrierWhileItsLeaderWaits) {
+TEST(WaitStateTable, TheBlocksOtherWarpsAreAtTheBarrierWhileItsLeaderWaits) {
   TraceModel model = with_pollers(Pollers::leader);
   add_kernel(model, 4, 256);
   add_wait(model, 0, 0, 400, StrategyId::poll);
@@ -50,10 +50,10 @@ TEST(WaitStateTable, TheOthersOfABlockStandAtTheBarrierWhileItsLeaderWaits) {
   EXPECT_EQ(states.others(0), 7u);
   EXPECT_EQ(states.own(0).last, State::polling);
   EXPECT_EQ(states.others(1), 7u);
-  EXPECT_EQ(states.own(1).last, State::parked) << "its leader sleeps between its looks";
+  EXPECT_EQ(states.own(1).last, State::parked) << "its leader sleeps between polls";
 }
 
-TEST(WaitStateTable, ABlockOfTwoGroupsIsSharedOut) {
+TEST(WaitStateTable, TwoGroupsShareTheWarpsOfTheirBlock) {
   TraceModel model = with_pollers(Pollers::leader);
   add_kernel(model, 1, 8 * 32 - 5);
   add_wait(model, 0, 0, 1, StrategyId::poll);
@@ -61,10 +61,10 @@ TEST(WaitStateTable, ABlockOfTwoGroupsIsSharedOut) {
   settle(model);
   const WaitStateTable states(model);
   EXPECT_EQ(states.others(0), 5u) << "up to the next leader";
-  EXPECT_EQ(states.others(1), 1u) << "up to the block's end, a last warp of fewer threads included";
+  EXPECT_EQ(states.others(1), 1u) << "up to the block's end, including a partial last warp";
 }
 
-TEST(WaitStateTable, NobodyIsCountedWhereTheKernelIsNotClear) {
+TEST(WaitStateTable, CountsNoWarpsIfTheKernelIsAmbiguous) {
   TraceModel model = with_pollers(Pollers::leader);
   add_wait(model, 0, 0, 1, StrategyId::poll);
   settle(model);
@@ -72,12 +72,12 @@ TEST(WaitStateTable, NobodyIsCountedWhereTheKernelIsNotClear) {
   add_kernel(model, 4, 256);
   add_kernel(model, 4, 512);
   settle(model);
-  EXPECT_EQ(WaitStateTable(model).others(0), 0u) << "either of two shapes could be meant";
+  EXPECT_EQ(WaitStateTable(model).others(0), 0u) << "two kernels of different shapes are possible";
   model.kernels.back().grid[0] = 0;
-  EXPECT_EQ(WaitStateTable(model).others(0), 7u) << "the other has no such block";
+  EXPECT_EQ(WaitStateTable(model).others(0), 7u) << "the other kernel has no such block";
 }
 
-TEST(WaitStateTable, WarpsThatNeverLookUnderALeaderStandAtTheBarrier) {
+TEST(WaitStateTable, WarpsWithoutPollsUnderALeaderAreAtTheBarrier) {
   TraceModel model = with_pollers(Pollers::each_thread);
   add_kernel(model, 4, 64);
   add_wait(model, 0, 0, 12, StrategyId::leader_mbarrier);
@@ -88,12 +88,12 @@ TEST(WaitStateTable, WarpsThatNeverLookUnderALeaderStandAtTheBarrier) {
   const WaitStateTable states(model);
   EXPECT_EQ(states.own(0).last, State::parked);
   EXPECT_EQ(states.own(1).last, State::at_barrier);
-  EXPECT_EQ(states.own(2).last, State::parked) << "every warp of it looks for itself";
+  EXPECT_EQ(states.own(2).last, State::parked) << "each of its warps polls for itself";
   EXPECT_EQ(states.own(3).last, State::polling);
-  for (std::size_t i = 0; i < model.waits.size(); ++i) EXPECT_EQ(states.others(i), 0u) << "each has a row of its own";
+  for (std::size_t i = 0; i < model.waits.size(); ++i) EXPECT_EQ(states.others(i), 0u) << "each warp has its own row";
 }
 
-TEST(WaitStateTable, AChangeOfStrategyCutsAWaitInTwo) {
+TEST(WaitStateTable, AChangeOfStrategySplitsAWait) {
   TraceModel model = with_pollers(Pollers::leader);
   add_wait(model, 0, 0, 12, StrategyId::shared_watch).switched = kBegin + 200;
   settle(model);

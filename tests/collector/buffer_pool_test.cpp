@@ -9,7 +9,7 @@
 namespace wicprof::collector {
 namespace {
 
-TEST(BufferPool, BuffersAreAlignedWholeAndUsedAgain) {
+TEST(BufferPool, BuffersAreAlignedAndReused) {
   BufferPool pool;
   std::uint8_t* first = pool.take();
   ASSERT_NE(first, nullptr);
@@ -24,7 +24,7 @@ bool all_zero(const std::uint8_t* buffer) {
   return std::all_of(buffer, buffer + BufferPool::kBufferBytes, [](std::uint8_t byte) { return byte == 0; });
 }
 
-TEST(BufferPool, BuffersComeZeroedNewOrUsed) {
+TEST(BufferPool, NewAndReusedBuffersAreZeroed) {
   BufferPool pool;
   pool.prepare();
   std::uint8_t* const buffer = pool.take();
@@ -37,7 +37,7 @@ TEST(BufferPool, BuffersComeZeroedNewOrUsed) {
   pool.give(buffer);
 }
 
-TEST(BufferPool, SaysNoBeyondItsBoundAndRecovers) {
+TEST(BufferPool, RefusesBeyondItsLimitAndRecovers) {
   BufferPool pool(2);
   std::uint8_t* a = pool.take();
   std::uint8_t* b = pool.take();

@@ -18,7 +18,7 @@ TEST(Environment, Defaults) {
   EXPECT_EQ(environment.flush_ms, 100u);
 }
 
-TEST(Environment, WhatIsSetCountsAndNonsenseDoesNot) {
+TEST(Environment, ReadsValidValuesAndIgnoresMalformedOnes) {
   setenv(kTraceVariable, "kernels", 1);
   setenv(kFlushVariable, "20", 1);
   EXPECT_EQ(read_environment().trace, std::vector<std::string>{"kernels"});
@@ -31,7 +31,7 @@ TEST(Environment, WhatIsSetCountsAndNonsenseDoesNot) {
   unsetenv(kFlushVariable);
 }
 
-TEST(Environment, TheCuptiThatGetsTheNvtxRangesIsTheOneToUse) {
+TEST(Environment, FindsTheCuptiThatReceivesTheNvtxRanges) {
   setenv(kNvtxInjectionVariable, "/opt/cuda/lib64/libcupti.so.13", 1);
   EXPECT_EQ(read_environment().nvtx_cupti, "/opt/cuda/lib64/libcupti.so.13");
   setenv(kNvtxInjectionVariable, "/usr/lib/libwicprof_inject.so", 1);
@@ -40,7 +40,7 @@ TEST(Environment, TheCuptiThatGetsTheNvtxRangesIsTheOneToUse) {
   EXPECT_EQ(read_environment().nvtx_cupti, "");
 }
 
-TEST(Environment, ListsOfWords) {
+TEST(Environment, SplitsListsOfWords) {
   EXPECT_EQ(split_list(" a, b,,c "), (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_TRUE(split_list(" , ").empty());
 }

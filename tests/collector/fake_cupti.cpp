@@ -72,8 +72,8 @@ void add(const void* record, std::size_t bytes) {
   const std::lock_guard lock(mutex);
   const auto* any = static_cast<const CUpti_Activity*>(record);
   if (!kinds.contains(any->kind)) return;
-  if (size_of(any->kind) == 0 || size_of(any->kind) > bytes) std::abort();  // a mistake of the test
-  bytes = size_of(any->kind);                                               // as long as this version has it
+  if (size_of(any->kind) == 0 || size_of(any->kind) > bytes) std::abort();  // an error in the test
+  bytes = size_of(any->kind);                                               // the size in this version
   if (current.data != nullptr && current.valid + bytes > current.bytes) deliver();
   if (current.data == nullptr) {
     std::size_t most = 0;
@@ -153,8 +153,8 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
-  if (clock_callback == nullptr) return CUPTI_ERROR_UNKNOWN;  // the contract: the clock comes first
-  // The contract of managed memory: first a context, then the counters, then the kind.
+  if (clock_callback == nullptr) return CUPTI_ERROR_UNKNOWN;  // CUPTI's contract: the clock is registered first
+  // CUPTI's contract for managed memory: first a context, then the counters, then the kind.
   if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER && !counters_configured) return CUPTI_ERROR_NOT_READY;
   if (option("fail_kind") == std::to_string(kind)) return CUPTI_ERROR_NOT_COMPATIBLE;
   kinds.insert(kind);
@@ -173,7 +173,7 @@ CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemo
                                                        uint32_t count) {
   if (!has_context || in_resource_callback) return CUPTI_ERROR_NOT_INITIALIZED;
   if (!option("no_uvm").empty()) return CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED;
-  // Before CUDA 12 there was no counter of migrations between devices.
+  // Before CUDA 12 CUPTI had no counter of migrations between devices.
   for (uint32_t i = 0; i < count; ++i) {
     if (config[i].kind >= CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD && version() < 19) {
       return CUPTI_ERROR_INVALID_PARAMETER;
@@ -208,8 +208,8 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, CUpti_Acti
   return size_of((*record)->kind) == 0 ? CUPTI_ERROR_INVALID_KIND : CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
-  static std::atomic<bool> told{false};
-  *dropped = told.exchange(true) ? 0 : std::strtoul(option("dropped").c_str(), nullptr, 10);
+  static std::atomic<bool> reported{false};
+  *dropped = reported.exchange(true) ? 0 : std::strtoul(option("dropped").c_str(), nullptr, 10);
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityFlushAll(uint32_t flag) {

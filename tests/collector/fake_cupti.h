@@ -1,23 +1,23 @@
-// The strings that pull a CUPTI for tests (fake_cupti.cpp): it keeps CUPTI's contract about buffers and callbacks, and
-// what "happens on the GPU" is what a guest program says.
+// Controls of a fake CUPTI for tests (fake_cupti.cpp). It follows CUPTI's contract for buffers and callbacks, and the
+// guest program supplies the records of the "GPU".
 #pragma once
 
 #include <cupti.h>
 
 #include <cstdint>
 
-/// Set by a test: "fail=cuptiSubscribe", "result=35" (how it fails), "fail_kind=10", "dropped=7", "no_uvm",
-/// "version=18", "old"; separated by spaces. Records are as long as that version's.
+/// Options from a test: "fail=cuptiSubscribe", "result=35" (the CUptiResult), "fail_kind=10", "dropped=7", "no_uvm",
+/// "version=18", "old"; separated by spaces. Records have the sizes of that version.
 inline constexpr char kFakeVariable[] = "WICPROF_TEST_CUPTI";
 
 struct FakeCuptiControls {
-  void (*add)(const void* record, std::size_t bytes);  ///< a record that CUPTI gathered, if its kind is enabled
+  void (*add)(const void* record, std::size_t bytes);  ///< adds a record if its kind is enabled
   void (*enter)(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation);
   void (*leave)(CUpti_CallbackDomain domain, CUpti_CallbackId id, std::uint32_t correlation);
   void (*context_created)();
-  int (*flushes)();         ///< how often cuptiActivityFlushAll(0) has ended
-  int (*forced_flushes)();  ///< the same with the forced flag
-  std::uint64_t (*now)();   ///< the clock that was registered; 0 while there is none
-  bool (*events_set_up)();  ///< events have device times, and queries that find work undone make no records
+  int (*flushes)();         ///< number of completed cuptiActivityFlushAll(0)
+  int (*forced_flushes)();  ///< like flushes(), with the forced flag
+  std::uint64_t (*now)();   ///< the registered clock's time; 0 without a clock
+  bool (*events_set_up)();  ///< device times of events are on, and records of unfinished queries are off
 };
 /// extern "C" const FakeCuptiControls* fake_cupti_controls();

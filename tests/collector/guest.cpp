@@ -1,6 +1,6 @@
-// A program that wic-prof's collector is loaded into, as the CUDA driver would do it: dlopen, InitializeInjection().
+// A program that loads wic-prof's collector as the CUDA driver does: dlopen(), then InitializeInjection().
 //   guest LIBRARY SCENARIO [FAKE_CUPTI]
-// Its exit status says which of its own expectations failed; 0 = none.
+// Its exit status identifies the failed expectation; 0: none.
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -96,7 +96,7 @@ void add_everything() {
   add(marker);
 }
 
-// What add_everything() leaves out: a record of every other kind.
+// A record of every kind that add_everything() omits.
 void add_the_rest() {
   SyncRecord sync{};
   sync.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
@@ -131,14 +131,14 @@ void add_the_rest() {
   overhead.start = 3'600;
   overhead.end = 3'700;
   overhead.correlationId = 11;
-  overhead.overheadData = std::malloc(16);  // whoever takes the record frees it
+  overhead.overheadData = std::malloc(16);  // the reader of the record frees it
   add(overhead);
   UvmRecord uvm{};
   uvm.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER;
   uvm.counterKind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING;
   uvm.value = 65'536;
   uvm.start = 4'000;
-  uvm.end = 1;  // says nothing for this kind
+  uvm.end = 1;  // meaningless for this kind
   uvm.address = 0x7f00'0000'1000;
   uvm.srcId = 1 << 2;
   uvm.processors[0] = 1 << 2;
@@ -186,7 +186,7 @@ int fork_scenario(bool parent_records) {
     add_kernel(666, 300, 400);
     synchronize(666);
     cupti->context_created();
-    std::exit(0);  // runs the exit handlers that it inherited
+    std::exit(0);  // runs the inherited exit handlers
   }
   int status = 0;
   waitpid(child, &status, 0);
@@ -196,7 +196,7 @@ int fork_scenario(bool parent_records) {
 }
 
 int threads_scenario() {
-  cupti->context_created();  // so that the flushing thread takes part
+  cupti->context_created();  // starts the flushing thread
   std::thread threads[4];
   for (std::uint32_t t = 0; t < 4; ++t) {
     threads[t] = std::thread([t] {
@@ -225,7 +225,7 @@ int main(int argc, char** argv) {
   const auto initialize = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"));
   if (initialize == nullptr) return 4;
   if (initialize() != 1) return 5;
-  if (initialize() != 1) return 6;  // a second driver initialisation changes nothing
+  if (initialize() != 1) return 6;  // a second initialisation changes nothing
   if (scenario == "bare") return 0;
 
   if (argc < 4) return 2;
@@ -236,7 +236,7 @@ int main(int argc, char** argv) {
   if (scenario == "exit") {
     const std::uint64_t before = monotonic();
     const std::uint64_t now = cupti->now();
-    if (now < before || now > monotonic()) return 20;  // records are on another clock than CLOCK_MONOTONIC
+    if (now < before || now > monotonic()) return 20;  // the clock of records is not CLOCK_MONOTONIC
     add_everything();
     synchronize(40);
     return cupti->forced_flushes() == 0 ? 0 : 22;
@@ -253,14 +253,14 @@ int main(int argc, char** argv) {
   }
   if (scenario == "managed later") {
     cupti->context_created();
-    wait_for_flushes(2);  // nobody allocates: the flusher sees to it
+    wait_for_flushes(2);  // without an allocation, the flusher configures the counters
     add_the_rest();
     return 0;
   }
   if (scenario == "_exit") {
     cupti->context_created();
     add_everything();
-    wait_for_flushes(2);  // one may have been under way
+    wait_for_flushes(2);  // one may have been in progress
     _exit(0);
   }
   if (scenario == "reset") {

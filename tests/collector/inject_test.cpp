@@ -1,5 +1,5 @@
-// The library as a whole, loaded into a program: without a session, without CUPTI, without a driver, and with a CUPTI
-// that says what the test wants.
+// The whole library, loaded into a program: without a session, without CUPTI, without a driver, and with a fake CUPTI
+// that the test controls.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -37,7 +37,7 @@ namespace {
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 struct Outcome {
-  int status = -1;     // exit status; 128 + signal when one ended it
+  int status = -1;     // exit status, or 128 + signal
   std::string output;  // stdout and stderr
 };
 
@@ -55,7 +55,7 @@ Outcome run_guest(const std::string& scenario, const Variables& variables) {
       unsetenv(name);
     }
     for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
-    alarm(60);  // a guest that hangs is a failure, not a hang of the test
+    alarm(60);  // a hanging guest fails instead of blocking the test
     execl(GUEST, GUEST, INJECT_LIBRARY, scenario.c_str(), FAKE_CUPTI_LIBRARY, nullptr);
     _exit(127);
   }
@@ -100,7 +100,7 @@ class Inject : public ::testing::Test {
     more.emplace_back(kFakeVariable, options);
     return with_session(std::move(more));
   }
-  // Runs the guest and expects it to go well and to be silent.
+  // Runs the guest and expects it to succeed without output.
   Delivered deliver(const std::string& scenario, const Variables& variables) {
     const Outcome outcome = run_guest(scenario, variables);
     EXPECT_EQ(outcome.status, 0) << scenario;
@@ -126,7 +126,7 @@ TEST_F(Inject, WithoutASessionNothingHappens) {
   EXPECT_FALSE(claimed(0));
 }
 
-TEST_F(Inject, WithoutCuptiTheReasonIsRecordedOnce) {
+TEST_F(Inject, MissingCuptiIsReportedOnce) {
   const Delivered delivered = deliver("bare", with_session({{kCuptiPathVariable, folder_ + "/libnone.so"}}));
   const auto losses = delivered.all<LossEvent>();
   ASSERT_EQ(losses.size(), 1u);
@@ -139,15 +139,15 @@ TEST_F(Inject, WithoutCuptiTheReasonIsRecordedOnce) {
   EXPECT_FALSE(claimed(1));
 }
 
-TEST_F(Inject, OneCuptiForNvtxAndForTheRest) {
+TEST_F(Inject, UsesTheCuptiThatNvtxUses) {
   const std::string path = folder_ + "/libcupti.so.13";
   ASSERT_EQ(symlink(FAKE_CUPTI_LIBRARY, path.c_str()), 0);
   const Delivered delivered = deliver("exit", with_session({{kNvtxInjectionVariable, path}}));
-  EXPECT_EQ(delivered.all<KernelEvent>().size(), 1u);  // the fake's: its strings were pulled
+  EXPECT_EQ(delivered.all<KernelEvent>().size(), 1u);  // from the fake CUPTI
   unlink(path.c_str());
 }
 
-TEST_F(Inject, ALibraryThatIsNotCuptiIsNamed) {
+TEST_F(Inject, NamesALibraryThatIsNotCupti) {
   const Delivered delivered = deliver("bare", with_session({{kCuptiPathVariable, INJECT_LIBRARY}}));
   ASSERT_EQ(reasons(delivered).size(), 1u);
   EXPECT_NE(reasons(delivered)[0].find("lacks cuptiGetVersion"), std::string::npos) << reasons(delivered)[0];
@@ -159,7 +159,7 @@ TEST_F(Inject, AnOldCuptiIsRefused) {
   EXPECT_NE(reasons(delivered)[0].find("older than CUDA 11.8"), std::string::npos) << reasons(delivered)[0];
 }
 
-TEST_F(Inject, TheRealCuptiWithoutADriverSaysSo) {
+TEST_F(Inject, ReportsThatTheRealCuptiHasNoDriver) {
 #ifdef REAL_CUPTI_LIBRARY
   if (dlopen("libcuda.so.1", RTLD_NOW) != nullptr) GTEST_SKIP() << "this machine has a driver";
   const Delivered delivered = deliver("bare", with_session({{kCuptiPathVariable, REAL_CUPTI_LIBRARY}}));
@@ -168,11 +168,11 @@ TEST_F(Inject, TheRealCuptiWithoutADriverSaysSo) {
       << reasons(delivered)[0];
   EXPECT_NE(reasons(delivered)[0].find("wic-prof doctor"), std::string::npos);
 #else
-  GTEST_SKIP() << "no libcupti was found when this was built";
+  GTEST_SKIP() << "this build found no libcupti";
 #endif
 }
 
-TEST_F(Inject, ARefusedSubscriptionOrClockSwitchesOff) {
+TEST_F(Inject, SwitchesOffIfSubscriptionOrClockIsRefused) {
   for (const char* function : {"cuptiSubscribe", "cuptiActivityRegisterTimestampCallback"}) {
     const std::string failing = std::string("fail=") + function;
     TearDown();
@@ -186,7 +186,7 @@ TEST_F(Inject, ARefusedSubscriptionOrClockSwitchesOff) {
   }
 }
 
-TEST_F(Inject, ASourceThatCannotBeEnabledIsSaidToBeMissingAndTheOthersGoOn) {
+TEST_F(Inject, ASourceThatCannotBeEnabledIsReportedAndTheOthersRecord) {
   const std::string kernels = std::to_string(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   const Delivered delivered = deliver("exit", with_fake("fail_kind=" + kernels));
   ASSERT_EQ(reasons(delivered).size(), 1u);
@@ -197,7 +197,7 @@ TEST_F(Inject, ASourceThatCannotBeEnabledIsSaidToBeMissingAndTheOthersGoOn) {
 
 void expect_everything(const Delivered& delivered) {
   const auto devices = delivered.all<DeviceEvent>();
-  ASSERT_EQ(devices.size(), 1u);  // the hidden one takes no part
+  ASSERT_EQ(devices.size(), 1u);  // without the hidden device
   EXPECT_EQ(delivered.text(devices[0].name), "Test GPU");
   EXPECT_EQ(devices[0].sm_count, 132u);
   EXPECT_EQ(delivered.text(devices[0].uuid), "GPU-01020304-0506-0708-090a-0b0c0d0e0f10");
@@ -222,7 +222,7 @@ void expect_everything(const Delivered& delivered) {
   EXPECT_TRUE(delivered.all<LossEvent>().empty());
 }
 
-TEST_F(Inject, EverythingArrivesByTheTimeTheProgramHasExited) {
+TEST_F(Inject, EverythingArrivesByTheProgramsExit) {
   const Delivered delivered = deliver("exit", with_fake());
   expect_everything(delivered);
   const auto waits = delivered.all<HostWaitEvent>();
@@ -235,19 +235,19 @@ TEST_F(Inject, EverythingArrivesByTheTimeTheProgramHasExited) {
   EXPECT_GE(ranges[1].end_ns, ranges[1].start_ns);
 }
 
-TEST_F(Inject, WhatIsCompleteArrivesAlsoWhenTheProgramEndsWithoutExitHandlers) {
+TEST_F(Inject, CompleteRecordsArriveWithoutExitHandlers) {
   expect_everything(deliver("_exit", with_fake("", {{kFlushVariable, "5"}})));
 }
 
-TEST_F(Inject, AResetIsPrecededByAFlush) {
+TEST_F(Inject, FlushesBeforeADeviceReset) {
   EXPECT_EQ(deliver("reset", with_fake("", {{kFlushVariable, "0"}})).all<KernelEvent>().size(), 1u);
 }
 
-TEST_F(Inject, NothingIsFlushedBeforeThereIsAContext) {
+TEST_F(Inject, DoesNotFlushBeforeTheFirstContext) {
   deliver("no flush before a context", with_fake("", {{kFlushVariable, "1"}}));
 }
 
-TEST_F(Inject, AKernelThatStillRunsAtExitIsCountedAsLost) {
+TEST_F(Inject, CountsAKernelStillRunningAtExitAsLost) {
   const Delivered delivered = deliver("running", with_fake());
   EXPECT_EQ(delivered.all<KernelEvent>().size(), 1u);
   const auto losses = delivered.all<LossEvent>();
@@ -256,13 +256,13 @@ TEST_F(Inject, AKernelThatStillRunsAtExitIsCountedAsLost) {
   EXPECT_EQ(delivered.text(losses[0].reason).find("kernels without usable times"), 0u);
 }
 
-TEST_F(Inject, RecordsThatCuptiDroppedAreCounted) {
+TEST_F(Inject, CountsRecordsDroppedByCupti) {
   const auto losses = deliver("running", with_fake("dropped=7")).all<LossEvent>();
   EXPECT_EQ(std::count_if(losses.begin(), losses.end(), [](const LossEvent& loss) { return loss.count == 7; }), 1);
 }
 
-// The same records as each version of CUPTI lays them out: what a layout lacks is missing, and all else is whole.
-TEST_F(Inject, EveryKindOfRecordInEveryLayout) {
+// The same records in the layout of each CUPTI version: only the fields that a layout lacks are missing.
+TEST_F(Inject, ReadsEveryKindOfRecordInEveryLayout) {
   for (const std::uint32_t version : kCuptiVersions) {
     SCOPED_TRACE(version);
     TearDown();
@@ -314,13 +314,13 @@ TEST_F(Inject, EveryKindOfRecordInEveryLayout) {
   }
 }
 
-TEST_F(Inject, ManagedMemoryIsRecordedAlsoWhereNobodyAllocatesIt) {  // variables that are __managed__
+TEST_F(Inject, RecordsManagedMemoryWithoutAllocations) {  // as for __managed__ variables
   const Delivered delivered = deliver("managed later", with_fake("", {{kTraceVariable, "uvm"}, {kFlushVariable, "2"}}));
   EXPECT_EQ(delivered.all<UvmEvent>().size(), 1u);
   EXPECT_TRUE(reasons(delivered).empty());
 }
 
-TEST_F(Inject, APlatformThatDoesNotReportManagedMemoryIsNamedOnce) {
+TEST_F(Inject, ReportsUnsupportedManagedMemoryOnce) {
   const Delivered delivered = deliver("every kind", with_fake("no_uvm", {{kTraceVariable, "cuda,uvm"}}));
   EXPECT_TRUE(delivered.all<UvmEvent>().empty());
   EXPECT_EQ(delivered.all<KernelEvent>().size(), 1u);
@@ -329,7 +329,7 @@ TEST_F(Inject, APlatformThatDoesNotReportManagedMemoryIsNamedOnce) {
   EXPECT_NE(reasons(delivered)[0].find("leave uvm out"), std::string::npos) << reasons(delivered)[0];
 }
 
-TEST_F(Inject, BeginsOfRangesAreToldWhereTheyAreAskedFor) {
+TEST_F(Inject, RecordsStartsOfRangesOnRequest) {
   EXPECT_TRUE(deliver("exit", with_fake()).all<NvtxOpenEvent>().empty());
   TearDown();
   SetUp();
@@ -343,7 +343,7 @@ TEST_F(Inject, BeginsOfRangesAreToldWhereTheyAreAskedFor) {
   EXPECT_EQ(delivered.all<NvtxEvent>().size(), 2u);
 }
 
-TEST_F(Inject, OnlyWhatIsAskedForIsRecorded) {
+TEST_F(Inject, RecordsOnlyRequestedSources) {
   const Delivered delivered = deliver("exit", with_fake("", {{kTraceVariable, "kernels,osrt"}}));
   EXPECT_EQ(delivered.all<KernelEvent>().size(), 1u);
   EXPECT_TRUE(delivered.all<CopyEvent>().empty());
@@ -353,7 +353,7 @@ TEST_F(Inject, OnlyWhatIsAskedForIsRecorded) {
   EXPECT_NE(reasons(delivered)[0].find("'osrt'"), std::string::npos);
 }
 
-TEST_F(Inject, AtTheProgramsExitAFullRingIsWaitedFor) {
+TEST_F(Inject, ProgramExitWaitsForAFullRing) {
   session_.reset();
   SessionOptions options;
   options.name = "small";
@@ -382,7 +382,7 @@ TEST_F(Inject, AtTheProgramsExitAFullRingIsWaitedFor) {
   EXPECT_EQ(session_->map().ring(0)->dropped.load(), 0u);
 }
 
-TEST_F(Inject, AtTheProgramsExitARingThatNobodyReadsHoldsNobodyUp) {
+TEST_F(Inject, ProgramExitDoesNotHangOnAnUnreadRing) {
   session_.reset();
   SessionOptions options;
   options.name = "unread";
@@ -397,11 +397,11 @@ TEST_F(Inject, AtTheProgramsExitARingThatNobodyReadsHoldsNobodyUp) {
   EXPECT_GT(session_->map().ring(0)->dropped.load(), 0u);
 }
 
-TEST_F(Inject, TheChildOfAForkIsDeaf) {
-  // First without anything from the parent, which would write over what a child had written.
+TEST_F(Inject, TheChildOfAForkRecordsNothing) {
+  // First without records of the parent, which would overwrite those of a child.
   const Delivered silent = deliver("fork, parent silent", with_fake("", {{kFlushVariable, "0"}}));
   ASSERT_EQ(silent.all<ProcessEvent>().size(), 1u);  // the parent's
-  EXPECT_EQ(silent.records.size(), 3u);              // with its name and its command
+  EXPECT_EQ(silent.records.size(), 3u);              // including its name and its command
   TearDown();
   SetUp();
   const Delivered delivered = deliver("fork", with_fake());
@@ -412,7 +412,7 @@ TEST_F(Inject, TheChildOfAForkIsDeaf) {
   EXPECT_FALSE(claimed(1));
 }
 
-TEST_F(Inject, ManyThreads) {
+TEST_F(Inject, ManyThreadsLoseNothing) {
   const Delivered delivered = deliver("threads", with_fake("", {{kFlushVariable, "1"}}));
   const auto kernels = delivered.all<KernelEvent>();
   EXPECT_EQ(kernels.size(), 8'000u);
@@ -423,7 +423,7 @@ TEST_F(Inject, ManyThreads) {
   EXPECT_TRUE(delivered.all<LossEvent>().empty());
 }
 
-TEST_F(Inject, NvtxIsHandedToCuptiWhenSomebodyListens) {
+TEST_F(Inject, ConnectsNvtxToCuptiOnlyWithASession) {
   EXPECT_EQ(run_guest("nvtx", with_fake()).status, 0);
   EXPECT_EQ(run_guest("nvtx", {{kCuptiPathVariable, FAKE_CUPTI_LIBRARY}}).status, 5);
   EXPECT_EQ(run_guest("nvtx", with_session({{kCuptiPathVariable, folder_ + "/libnone.so"}})).status, 5);

@@ -30,19 +30,19 @@ class ModulesTest : public ::testing::Test {
   std::string folder_;
 };
 
-TEST_F(ModulesTest, NumbersTellModulesApart) {
+TEST_F(ModulesTest, DifferentModulesHaveDifferentNumbers) {
   const auto small = some_module(3'000, 1), other = some_module(3'000, 2);
   EXPECT_EQ(module_number(small.data(), small.size()), module_number(small.data(), small.size()));
   EXPECT_NE(module_number(small.data(), small.size()), module_number(other.data(), other.size()));
   EXPECT_NE(module_number(small.data(), small.size()), module_number(small.data(), small.size() - 1));
-  // A large one is not read whole, but its ends are.
+  // Of a large module only parts are hashed, including both ends.
   auto large = some_module(3'000'000, 3);
   const auto number = module_number(large.data(), large.size());
   large.back() ^= 1;
   EXPECT_NE(module_number(large.data(), large.size()), number);
 }
 
-TEST_F(ModulesTest, SavesWhatWasSampledAndNothingElse) {
+TEST_F(ModulesTest, SavesOnlySampledModules) {
   const auto sampled = some_module(200'000, 1), not_sampled = some_module(5'000, 2);
   Modules modules(folder_);
   const auto number = modules.add(sampled.data(), sampled.size());
@@ -61,7 +61,7 @@ TEST_F(ModulesTest, SavesWhatWasSampledAndNothingElse) {
   EXPECT_EQ(std::vector<char>(std::istreambuf_iterator<char>(file), {}), sampled);
 }
 
-TEST_F(ModulesTest, AModuleThatIsGoneOrNoLongerWhatItWasIsNotCopied) {
+TEST_F(ModulesTest, DoesNotCopyUnloadedOrChangedModules) {
   auto module = some_module(10'000, 1);
   Modules modules(folder_);
   const auto number = modules.add(module.data(), module.size());
@@ -78,7 +78,7 @@ TEST_F(ModulesTest, AModuleThatIsGoneOrNoLongerWhatItWasIsNotCopied) {
   EXPECT_EQ(modules.add(nullptr, 7), 0u);
 }
 
-TEST_F(ModulesTest, MemoryThatTheDriverGaveBackIsAnErrorAndNoCrash) {
+TEST_F(ModulesTest, SurvivesMemoryThatTheDriverHasFreed) {
   constexpr std::size_t kBytes = 64 << 10;
   void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
@@ -88,20 +88,20 @@ TEST_F(ModulesTest, MemoryThatTheDriverGaveBackIsAnErrorAndNoCrash) {
   EXPECT_TRUE(modules.copy(number)->empty());
 }
 
-TEST_F(ModulesTest, AFolderThatIsNotThereCostsOnlyTheFile) {
+TEST_F(ModulesTest, CopiesWithoutAFolderToSaveTo) {
   const auto module = some_module(10'000, 1);
   Modules modules(folder_ + "/missing");
   EXPECT_EQ(*modules.copy(modules.add(module.data(), module.size())), module);
   modules.save_copies();
 }
 
-TEST_F(ModulesTest, AModuleThatIsGoneIsForgottenOnceItIsSaved) {
+TEST_F(ModulesTest, ForgetsAnUnloadedModuleOnceItIsSaved) {
   const auto module = some_module(10'000, 1), elsewhere = module;
   Modules modules(folder_);
   const auto number = modules.add(module.data(), module.size());
   EXPECT_EQ(modules.add(elsewhere.data(), elsewhere.size()), number);
   modules.forget(elsewhere.data());
-  EXPECT_TRUE(modules.gone().empty());  // one of two
+  EXPECT_TRUE(modules.gone().empty());  // still loaded once
   EXPECT_EQ(*modules.copy(number), module);
   modules.forget(module.data());
   EXPECT_EQ(modules.gone(), std::vector<std::uint64_t>{number});

@@ -24,7 +24,7 @@ constexpr unsigned kMark = CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS;
 constexpr unsigned kStart = CUPTI_ACTIVITY_FLAG_MARKER_START;
 constexpr unsigned kEnd = CUPTI_ACTIVITY_FLAG_MARKER_END;
 
-TEST(NvtxRanges, JoinsStartAndEndByTheirId) {
+TEST(NvtxRanges, JoinsStartAndEndById) {
   NvtxRanges ranges;
   NamedRange out;
   EXPECT_EQ(ranges.add(marker(kStart, 1, 100, "outer", "solver"), &out), Outcome::opened);
@@ -70,7 +70,7 @@ MarkerDataRecord attributes(std::uint32_t id, std::uint32_t colour, std::uint32_
   return record;
 }
 
-TEST(NvtxRanges, ColourAndCategoryComeBeforeOrAfterTheMarker) {
+TEST(NvtxRanges, ColourAndCategoryMayPrecedeOrFollowTheMarker) {
   NvtxRanges ranges;
   NamedRange out;
   ranges.add(marker(kStart, 1, 100, "after"), &out);
@@ -97,7 +97,7 @@ TEST(NvtxRanges, ColourAndCategoryComeBeforeOrAfterTheMarker) {
   EXPECT_EQ(marks[1].colour, 0xff0000ff);
 }
 
-TEST(NvtxRanges, ColoursOfMarkersThatNeverComeAreBounded) {
+TEST(NvtxRanges, StoresFewColoursWithoutMarkers) {
   NvtxRanges ranges;
   NamedRange out;
   for (std::uint32_t id = 1; id < 100'000; ++id) ranges.add(attributes(id, id, id));
@@ -107,7 +107,7 @@ TEST(NvtxRanges, ColoursOfMarkersThatNeverComeAreBounded) {
   EXPECT_EQ(out.colour, 9u);
 }
 
-TEST(NvtxRanges, NoNameIsAnEmptyOne) {
+TEST(NvtxRanges, AMissingNameIsEmpty) {
   NvtxRanges ranges;
   NamedRange out;
   ranges.add(marker(kStart, 1, 5), &out);
@@ -115,7 +115,7 @@ TEST(NvtxRanges, NoNameIsAnEmptyOne) {
   EXPECT_EQ(out.name, "");
 }
 
-TEST(NvtxRanges, WhatCannotBePairedIsUnusable) {
+TEST(NvtxRanges, UnpairedMarkersAreUnusable) {
   NvtxRanges ranges;
   NamedRange out;
   EXPECT_EQ(ranges.add(marker(kEnd, 9, 10), &out), Outcome::unusable);
@@ -123,7 +123,7 @@ TEST(NvtxRanges, WhatCannotBePairedIsUnusable) {
   EXPECT_EQ(ranges.add(marker(0, 9, 10, "no flag"), &out), Outcome::unusable);
 }
 
-TEST(NvtxRanges, AnEndBeforeItsStartDoesNotRunBackwards) {
+TEST(NvtxRanges, AnEndBeforeItsStartGivesAnEmptyRange) {
   NvtxRanges ranges;
   NamedRange out;
   ranges.add(marker(kStart, 1, 500, "r"), &out);
@@ -131,7 +131,7 @@ TEST(NvtxRanges, AnEndBeforeItsStartDoesNotRunBackwards) {
   EXPECT_EQ(out.end, 500);
 }
 
-TEST(NvtxRanges, RangesOpenAtTheEndEndThen) {
+TEST(NvtxRanges, OpenRangesEndWithTheRecording) {
   NvtxRanges ranges;
   NamedRange out;
   ranges.add(marker(kStart, 8, 200, "second"), &out);
@@ -144,7 +144,7 @@ TEST(NvtxRanges, RangesOpenAtTheEndEndThen) {
   EXPECT_TRUE(ranges.close_all(900).empty());
 }
 
-TEST(NvtxRanges, OpenRangesAreBounded) {
+TEST(NvtxRanges, KeepsALimitedNumberOfOpenRanges) {
   NvtxRanges ranges(2);
   NamedRange out;
   EXPECT_EQ(ranges.add(marker(kStart, 1, 1, "a"), &out), Outcome::opened);

@@ -1,4 +1,4 @@
-// The source of program counters, beside a CUPTI made of the functions below.
+// The source of program counter samples, with a CUPTI made of the functions below.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 constexpr const char* kReasons[] = {"smsp__pcsamp_warps_issue_stalled_long_scoreboard",
                                     "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued",
                                     "smsp__pcsamp_sample_count", "smsp__pcsamp_warps_issue_stalled_membar"};
-constexpr std::uint32_t kLongScoreboard = 10, kMembar = 13;  // index 10 + place above
+constexpr std::uint32_t kLongScoreboard = 10, kMembar = 13;  // 10 + index above
 
 struct FakeSample {
   std::uint64_t module;
@@ -35,13 +35,13 @@ struct FakeSample {
   std::uint32_t reason, samples;
 };
 
-// What CUPTI would say; set by each test.
+// The fake CUPTI's answers, set by each test.
 struct Fake {
   CUptiResult enabled = CUPTI_SUCCESS, data = CUPTI_SUCCESS;
-  std::deque<std::vector<FakeSample>> batches;  // each is one call's worth
+  std::deque<std::vector<FakeSample>> batches;  // one per call
   std::uint64_t dropped = 0, foreign = 0;
   bool buffer_full = false;
-  std::map<std::uint64_t, std::uint32_t> lines;  // by program counter; none: built without
+  std::map<std::uint64_t, std::uint32_t> lines;  // by program counter; empty: built without -lineinfo
   CUpti_ComputeCrcCallbackFunc number = nullptr;
   std::set<CUpti_CallbackId> callbacks;
   std::uint32_t period = 0;
@@ -208,16 +208,16 @@ TEST_F(PcSamplingTest, SamplesHaveTheirFunctionReasonLineAndInterval) {
   EXPECT_EQ(intervals[0].context, 5u);
   EXPECT_EQ(intervals[0].period_cycles, std::uint64_t{1} << fake.period);
   EXPECT_TRUE(got.all<LossEvent>().empty());
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);  // the module that was sampled
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);  // the sampled module
 }
 
-TEST_F(PcSamplingTest, EachReasonIsAskedForOnce) {
+TEST_F(PcSamplingTest, RequestsEachReasonOnce) {
   start();
   EXPECT_EQ(fake.reasons, (std::vector<std::uint32_t>{kLongScoreboard, kMembar}));
   EXPECT_TRUE(fake.callbacks.contains(CUPTI_CBID_RESOURCE_CONTEXT_CREATED));
 }
 
-TEST_F(PcSamplingTest, TicksAddUpUntilTheyAreWorthARow) {
+TEST_F(PcSamplingTest, SumsSamplesOverSeveralTicks) {
   start();
   EventBatch batch(sink_);
   for (int i = 0; i < 3; ++i) {
@@ -225,13 +225,13 @@ TEST_F(PcSamplingTest, TicksAddUpUntilTheyAreWorthARow) {
     source_->tick(batch);
   }
   batch.flush();
-  EXPECT_TRUE(ring_.read().all<PcSampleEvent>().empty());  // half a second has not gone by
+  EXPECT_TRUE(ring_.read().all<PcSampleEvent>().empty());  // the interval has not ended
   const auto samples = finish().all<PcSampleEvent>();
   ASSERT_EQ(samples.size(), 1u);
   EXPECT_EQ(samples[0].samples, 3u);
 }
 
-TEST_F(PcSamplingTest, WhatIsNotWantedIsThrownAway) {
+TEST_F(PcSamplingTest, DiscardsSamplesWhileDisabled) {
   start();
   source_->disable({api_, nullptr});
   fake.batches = {{{1, "f", 0x10, kMembar, 4}}};
@@ -241,7 +241,7 @@ TEST_F(PcSamplingTest, WhatIsNotWantedIsThrownAway) {
   EXPECT_TRUE(got.all<PcIntervalEvent>().empty());
 }
 
-TEST_F(PcSamplingTest, AWindowHasTheSamplesUntilItsEndAndNoneFromBeforeItsBegin) {
+TEST_F(PcSamplingTest, ARecordingHasExactlyTheSamplesBetweenItsStartAndEnd) {
   start();
   fake.batches = {{{1, "f", 0x10, kMembar, 4}}};
   source_->disable({api_, nullptr});
@@ -258,7 +258,7 @@ TEST_F(PcSamplingTest, AWindowHasTheSamplesUntilItsEndAndNoneFromBeforeItsBegin)
   EXPECT_GE(samples[0].begin_ns, before);
 }
 
-TEST_F(PcSamplingTest, WhereItCannotBeSetUpItIsSwitchedOffAgain) {
+TEST_F(PcSamplingTest, DisablesSamplingThatCannotBeConfigured) {
   api_.pc_sampling_set_configuration_attribute = [](CUpti_PCSamplingConfigurationInfoParams*) {
     return CUPTI_ERROR_UNKNOWN;
   };
@@ -272,8 +272,8 @@ TEST_F(PcSamplingTest, WhereItCannotBeSetUpItIsSwitchedOffAgain) {
   EXPECT_EQ(fake.fetches, 0);
 }
 
-// CUPTI is busy with one thread's fetch and waits for what the program holds.
-TEST_F(PcSamplingTest, AContextComesAndGoesBesideAFetchThatHangs) {
+// CUPTI is busy with one thread's fetch and waits for a lock of the program's thread.
+TEST_F(PcSamplingTest, ContextsAreCreatedAndDestroyedDuringAHangingFetch) {
   start();
   fake.hang = true;
   std::thread fetching([this] {
@@ -290,11 +290,11 @@ TEST_F(PcSamplingTest, AContextComesAndGoesBesideAFetchThatHangs) {
   fake.fetches = 0;
   EventBatch batch(sink_);
   source_->tick(batch);
-  EXPECT_EQ(fake.fetches, 1);  // of the context that is left
+  EXPECT_EQ(fake.fetches, 1);  // from the remaining context
   EXPECT_EQ(finish().all<LossEvent>().size(), 1u);
 }
 
-TEST_F(PcSamplingTest, DroppedSamplesAreSaid) {
+TEST_F(PcSamplingTest, ReportsDroppedSamples) {
   start();
   fake.dropped = 9;
   fake.batches = {{{1, "f", 0x10, kMembar, 1}}};
@@ -304,7 +304,7 @@ TEST_F(PcSamplingTest, DroppedSamplesAreSaid) {
   EXPECT_EQ(got.all<LossEvent>()[0].source, LossSource::pc_sampling);
 }
 
-TEST_F(PcSamplingTest, AnOverflowIsSaidOnceWithItsCure) {
+TEST_F(PcSamplingTest, ReportsAnOverflowOnceWithItsRemedy) {
   start();
   fake.buffer_full = true;
   fake.data = CUPTI_ERROR_OUT_OF_MEMORY;
@@ -317,7 +317,7 @@ TEST_F(PcSamplingTest, AnOverflowIsSaidOnceWithItsCure) {
   EXPECT_NE(got.text(got.all<LossEvent>()[0].reason).find(kPcSamplesVariable), std::string::npos);
 }
 
-TEST_F(PcSamplingTest, WithoutTheRightToItTheTraceSaysHowToGetIt) {
+TEST_F(PcSamplingTest, ReportsMissingPrivilegesWithTheirRemedy) {
   fake.enabled = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
   start();
   fake.batches = {{{1, "f", 0x10, kMembar, 1}}};
@@ -327,7 +327,7 @@ TEST_F(PcSamplingTest, WithoutTheRightToItTheTraceSaysHowToGetIt) {
   EXPECT_NE(got.text(got.all<LossEvent>()[0].reason).find("NVreg_RestrictProfilingToAdminUsers=0"), std::string::npos);
 }
 
-TEST_F(PcSamplingTest, ACuptiWithoutItIsRefused) {
+TEST_F(PcSamplingTest, RefusesACuptiWithoutPcSampling) {
   CuptiApi old = api_;
   old.pc_sampling_enable = nullptr;
   const Result<> prepared = source_->prepare({old, nullptr});
@@ -335,7 +335,7 @@ TEST_F(PcSamplingTest, ACuptiWithoutItIsRefused) {
   EXPECT_NE(prepared.error().message.find("CUDA 12"), std::string::npos);
 }
 
-TEST_F(PcSamplingTest, AContextThatGoesIsFetchedOnceMoreAndNeverAgain) {
+TEST_F(PcSamplingTest, FetchesOnceMoreFromADestroyedContext) {
   start();
   fake.batches = {{{1, "f", 0x10, kMembar, 4}}};
   resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
@@ -346,7 +346,7 @@ TEST_F(PcSamplingTest, AContextThatGoesIsFetchedOnceMoreAndNeverAgain) {
   ASSERT_EQ(got.all<PcSampleEvent>().size(), 1u);
 }
 
-TEST_F(PcSamplingTest, AModuleThatGoesIsFetchedAndSavedBeforeItDoes) {
+TEST_F(PcSamplingTest, FetchesAndSavesAModuleBeforeItIsUnloaded) {
   start();
   std::vector<char> cubin(9'000, 'y');
   const std::uint64_t number = load(cubin);
@@ -356,7 +356,7 @@ TEST_F(PcSamplingTest, AModuleThatGoesIsFetchedAndSavedBeforeItDoes) {
   module.cubinSize = cubin.size();
   resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, &module);
   EXPECT_TRUE(std::filesystem::is_empty(folder_));  // no file is written on a thread of the program
-  std::fill(cubin.begin(), cubin.end(), '-');       // it is gone
+  std::fill(cubin.begin(), cubin.end(), '-');       // unloaded
   fake.lines = {{0x10, 7}};
   EventBatch batch(sink_);
   source_->tick(batch);
@@ -367,7 +367,7 @@ TEST_F(PcSamplingTest, AModuleThatGoesIsFetchedAndSavedBeforeItDoes) {
   EXPECT_EQ(samples[0].line, 7u);
 }
 
-TEST_F(PcSamplingTest, FunctionsWithoutLinesAreSoonLeftAlone) {
+TEST_F(PcSamplingTest, StopsLookingUpFunctionsWithoutLines) {
   start();
   const std::vector<char> cubin(9'000, 'z');
   const std::uint64_t module = load(cubin);
@@ -377,7 +377,7 @@ TEST_F(PcSamplingTest, FunctionsWithoutLinesAreSoonLeftAlone) {
   EXPECT_LE(fake.lookups, 8);
 }
 
-TEST(SamplingPeriod, StaysWithinTheBudgetWhateverTheGpusAre) {
+TEST(SamplingPeriod, StaysWithinTheBudgetOnAnyGpus) {
   EXPECT_EQ(sampling_period(1'000'000, 132, 1'980'000'000, 1), 18u);
   EXPECT_EQ(sampling_period(1'000'000, 132, 1'980'000'000, 8), 21u);
   EXPECT_EQ(sampling_period(1'000'000, 1, 1'000, 1), 5u);

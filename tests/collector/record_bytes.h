@@ -1,4 +1,4 @@
-// How long a record of a CUPTI is, version by version: what layouts since CUDA 11.8 have in common is their beginning.
+// The size of each kind of record in each CUPTI version. Layouts since CUDA 11.8 share a common prefix.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace wicprof::collector {
 
-/// The versions at which a layout that we read has changed, and the newest: CUDA 11.8, 12.0, 12.2, 12.6, 12.8, 13.0.
+/// The versions that changed a layout that we read, and the newest: CUDA 11.8, 12.0, 12.2, 12.6, 12.8, 13.0.
 inline constexpr std::uint32_t kCuptiVersions[] = {18, 19, 20, 24, 26, 130'001};
 
-/// 0 for a kind that no source takes.
+/// 0 for a kind that no source handles.
 inline std::size_t record_bytes(CUpti_ActivityKind kind, std::uint32_t version) {
   switch (kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:

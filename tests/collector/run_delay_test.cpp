@@ -18,8 +18,8 @@ TEST(RunDelay, SleepingIsAVoluntarySwitch) {
   EXPECT_GT(Switches::now().voluntary, before.voluntary);
 }
 
-TEST(RunDelay, GrowsForAThreadThatAnotherKeepsFromItsCpu) {
-  if (!std::ifstream("/proc/thread-self/schedstat")) GTEST_SKIP() << "this system does not tell of run-queue delay";
+TEST(RunDelay, GrowsWhileAnotherThreadHasTheCpu) {
+  if (!std::ifstream("/proc/thread-self/schedstat")) GTEST_SKIP() << "this system does not report run-queue delay";
   cpu_set_t mine;
   CPU_ZERO(&mine);
   CPU_SET(static_cast<unsigned>(sched_getcpu()), &mine);
@@ -49,18 +49,18 @@ TEST(RunDelay, GrowsForAThreadThatAnotherKeepsFromItsCpu) {
   EXPECT_TRUE(grew);
 }
 
-TEST(RunDelay, AProgramThatClosesAllFilesKeepsItsOwn) {
-  if (!std::ifstream("/proc/thread-self/schedstat")) GTEST_SKIP() << "this system does not tell of run-queue delay";
+TEST(RunDelay, DoesNotCloseAReusedDescriptor) {
+  if (!std::ifstream("/proc/thread-self/schedstat")) GTEST_SKIP() << "this system does not report run-queue delay";
   int theirs = -1;
   std::thread([&] {
     RunDelay delay;
     delay.read(Switches::now());
     for (int file = 256; file < 512 && theirs < 0; ++file) {
-      if (close(file) == 0) theirs = dup2(STDERR_FILENO, file);  // the number that was ours is theirs now
+      if (close(file) == 0) theirs = dup2(STDERR_FILENO, file);  // the program now owns our former number
     }
   }).join();
   ASSERT_GE(theirs, 256);
-  EXPECT_EQ(close(theirs), 0);  // the thread's end has not closed it
+  EXPECT_EQ(close(theirs), 0);  // not closed at the thread's end
 }
 
 }  // namespace

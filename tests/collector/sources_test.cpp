@@ -35,26 +35,26 @@ std::vector<std::string> names(const Selection& selection) {
   return list;
 }
 
-TEST(Sources, TheDefaultIsAllButThoseThatCostOtherRecordsOrTime) {
+TEST(Sources, TheDefaultExcludesSourcesThatCostTimeOrOtherRecords) {
   const Selection selection = select_sources(split_list("cuda,nvtx"));
   EXPECT_EQ(names(selection), (std::vector<std::string>{"devices", "kernels", "copies", "calls", "host_waits", "syncs",
                                                         "events", "overhead", "nvtx"}));
   EXPECT_TRUE(selection.unknown.empty());
 }
 
-TEST(Sources, ByNameOnceAndUnknownOnesSaidSo) {
+TEST(Sources, AreSelectedOnceByNameAndUnknownWordsAreReported) {
   const Selection selection = select_sources(split_list(" kernels, kernels ,nvtx,,osrt"));
   EXPECT_EQ(names(selection), (std::vector<std::string>{"devices", "kernels", "nvtx"}));
   EXPECT_EQ(selection.unknown, std::vector<std::string>{"osrt"});
   EXPECT_EQ(names(select_sources({"uvm", "graphs"})), (std::vector<std::string>{"devices", "uvm", "graphs"}));
   EXPECT_EQ(names(select_sources({"nvtx", "calls"})), (std::vector<std::string>{"calls", "nvtx"}));
-  EXPECT_TRUE(select_sources({"host"}).sources.empty());  // the tool's own
+  EXPECT_TRUE(select_sources({"host"}).sources.empty());  // recorded by the tool
   EXPECT_TRUE(select_sources({"host"}).unknown.empty());
   EXPECT_TRUE(select_sources({"none"}).sources.empty());
   EXPECT_TRUE(select_sources({"none"}).unknown.empty());
 }
 
-TEST(Sources, TheWordsOfTheToolAreThoseOfTheCollector) {
+TEST(Sources, ToolAndCollectorKnowTheSameWords) {
   std::vector<std::string> all;
   for (const TraceWord& word : kTraceWords) {
     all.emplace_back(word.word);
@@ -63,7 +63,7 @@ TEST(Sources, TheWordsOfTheToolAreThoseOfTheCollector) {
   for (const std::string& name : names(select_sources(all))) EXPECT_TRUE(is_trace_word(name)) << name;
 }
 
-TEST(Sources, NoKindHasTwoTakersAndNoneSerialisesKernels) {
+TEST(Sources, NoKindHasTwoSourcesAndNoneSerializesKernels) {
   std::set<CUpti_ActivityKind> kinds;
   for (const auto& source : select_sources({"cuda", "nvtx", "uvm", "graphs", "pcsampling"}).sources) {
     for (const CUpti_ActivityKind kind : source->kinds()) EXPECT_TRUE(kinds.insert(kind).second) << kind;
@@ -71,7 +71,7 @@ TEST(Sources, NoKindHasTwoTakersAndNoneSerialisesKernels) {
   EXPECT_FALSE(kinds.contains(CUPTI_ACTIVITY_KIND_KERNEL));
 }
 
-// A record as it lies in CUPTI's buffers: bytes.
+// A record as bytes, as in CUPTI's buffers.
 class Raw {
  public:
   Raw() = default;
@@ -91,7 +91,7 @@ class Raw {
   alignas(8) std::byte bytes_[kBytes] = {};
 };
 
-// Enough of CUPTI for sources that ask it for names.
+// The part of CUPTI that the sources under test need.
 CUptiResult no_name(CUpti_CallbackDomain, std::uint32_t, const char** name) {
   *name = nullptr;
   return CUPTI_ERROR_INVALID_PARAMETER;
@@ -120,7 +120,7 @@ CuptiApi api_with(decltype(&cuptiGetCallbackName) get_callback_name) {
   return api;
 }
 
-TEST(Sources, ACallWithoutANameSaysItsNumber) {
+TEST(Sources, ACallWithoutANameIsNamedByItsNumber) {
   PlainRing memory;
   EventSink sink(memory.ring());
   EventBatch batch(sink);
@@ -139,7 +139,7 @@ TEST(Sources, ACallWithoutANameSaysItsNumber) {
   EXPECT_EQ(delivered.text(delivered.all<CallEvent>()[0].name), "driver call 98765");
 }
 
-TEST(Sources, AKernelWithoutANameHasNone) {
+TEST(Sources, AKernelMayHaveNoName) {
   PlainRing memory;
   EventSink sink(memory.ring());
   EventBatch batch(sink);
@@ -154,7 +154,7 @@ TEST(Sources, AKernelWithoutANameHasNone) {
   EXPECT_EQ(delivered.all<KernelEvent>()[0].name, 0u);
 }
 
-TEST(Sources, OneHostWaitForNestedCalls) {
+TEST(Sources, NestedCallsAreOneHostWait) {
   PlainRing memory;
   EventSink sink(memory.ring());
   const CuptiApi api = api_with(a_name);
@@ -173,7 +173,7 @@ TEST(Sources, OneHostWaitForNestedCalls) {
   constexpr auto kDriver = CUPTI_CB_DOMAIN_DRIVER_API;
   constexpr auto kOuter = CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020;
   constexpr auto kInner = CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize;
-  send(kDriver, kInner, inner, CUPTI_API_EXIT);  // entered before anybody listened
+  send(kDriver, kInner, inner, CUPTI_API_EXIT);  // entered before callbacks were enabled
   send(kRuntime, kOuter, outer, CUPTI_API_ENTER);
   send(kDriver, kInner, inner, CUPTI_API_ENTER);
   send(kDriver, kInner, inner, CUPTI_API_EXIT);
@@ -192,7 +192,7 @@ TEST(Sources, OneHostWaitForNestedCalls) {
   EXPECT_EQ(events[0].status, WaitStatus::satisfied);
 }
 
-TEST(Sources, ANameThatCameToLieWhereAnotherLayIsNotTakenForIt) {
+TEST(Sources, AReusedAddressOfANameIsNoticed) {
   PlainRing memory;
   EventSink sink(memory.ring());
   const auto kernels = make_kernels();
@@ -233,7 +233,7 @@ TEST(Sources, ASynchronousCopyIsAHostWait) {
   EXPECT_NE(events[0].involuntary_switches, HostWaitEvent::kUnknownSwitches);
 }
 
-TEST(Sources, ARangeThatIsOpenWhenRecordingEndsEndsThen) {
+TEST(Sources, AnOpenRangeEndsWithTheRecording) {
   PlainRing memory;
   EventSink sink(memory.ring());
   CuptiApi api = api_with(no_name);
@@ -260,7 +260,7 @@ TEST(Sources, ARangeThatIsOpenWhenRecordingEndsEndsThen) {
   EXPECT_GE(ranges[0].end_ns, ranges[0].start_ns);
 }
 
-TEST(Sources, ManagedMemoryFollowsWhetherItIsWanted) {
+TEST(Sources, ManagedMemoryFollowsEnableAndDisable) {
   static bool enabled;
   enabled = false;
   CuptiApi api = api_with(no_name);
@@ -282,8 +282,8 @@ TEST(Sources, ManagedMemoryFollowsWhetherItIsWanted) {
   EXPECT_FALSE(enabled);
 }
 
-// A record of random bytes, as long as one version's layout has it and not a byte longer, so that a read beyond its end
-// is found by a sanitizer. Texts are valid or nullptr, as CUPTI has them.
+// A record of random bytes with exactly the size of one version's layout, so that a sanitizer finds a read beyond its
+// end. Texts are valid or nullptr, as in CUPTI's records.
 class Fuzzed {
  public:
   Fuzzed(std::mt19937_64& random, CUpti_ActivityKind kind, std::uint32_t version)
@@ -338,10 +338,9 @@ std::size_t in_order(const Delivered& delivered) {
 
 class EveryVersion : public ::testing::TestWithParam<std::uint32_t> {};
 
-// Any bytes in any record give an event in order, or none.
-TEST_P(EveryVersion, FuzzedRecordsGiveSoundEventsOrNone) {
-  constexpr int kRecords =
-      100'000 / static_cast<int>(std::size(kCuptiVersions)) + 1;  // of each kind, all versions together
+// Records with arbitrary bytes give events with ordered times, or none.
+TEST_P(EveryVersion, FuzzedRecordsGiveValidEventsOrNone) {
+  constexpr int kRecords = 100'000 / static_cast<int>(std::size(kCuptiVersions)) + 1;  // per kind, over all versions
   std::mt19937_64 random(20'240'607 + GetParam());
   CuptiApi api = api_with(no_name);
   api.version = GetParam();
@@ -385,7 +384,7 @@ TEST_P(EveryVersion, FuzzedRecordsGiveSoundEventsOrNone) {
     source->finish(sink);
     memory.read();
     if (source->kinds().empty()) continue;
-    EXPECT_GT(records, 100u) << source->name();  // the fuzzing does reach events
+    EXPECT_GT(records, 100u) << source->name();  // fuzzed records do become events
   }
   EXPECT_EQ(RingReader(memory.ring()).corrupt(), 0u);
 }

@@ -5,14 +5,14 @@
 namespace wicprof::collector {
 namespace {
 
-TEST(SymbolName, KernelsReadAsInTheirSource) {
+TEST(SymbolName, KernelNamesAreDemangled) {
   EXPECT_EQ(readable_symbol("_Z6vecAddPKiS0_Pii"), "vecAdd(int const*, int const*, int*, int)");
   EXPECT_EQ(readable_symbol("plain_c_kernel"), "plain_c_kernel");
   EXPECT_EQ(readable_symbol("_Znonsense"), "_Znonsense");
   EXPECT_EQ(readable_symbol(""), "");
 }
 
-TEST(SymbolName, CallsLoseTheVersionThatCuptiAppends) {
+TEST(SymbolName, CallNamesLoseCuptisVersion) {
   EXPECT_EQ(plain_call_name("cudaLaunchKernel_v7000"), "cudaLaunchKernel");
   EXPECT_EQ(plain_call_name("cudaStreamSynchronize_ptsz_v7000"), "cudaStreamSynchronize_ptsz");
   EXPECT_EQ(plain_call_name("__cudaPushCallConfiguration_v13000"), "__cudaPushCallConfiguration");

@@ -63,9 +63,9 @@ TEST(Translate, Kernel) {
   EXPECT_EQ(event->graph_node, 0x1'0000'0007u);
 }
 
-TEST(Translate, AKernelWithoutTimesIsNoKernel) {
+TEST(Translate, AKernelWithoutTimesIsUnusable) {
   KernelRecord record = kernel();
-  record.end = 0;  // still running when its buffer was forced out
+  record.end = 0;  // still running at a forced flush
   EXPECT_FALSE(translate(record, 1));
   record = kernel();
   record.start = record.end = 0;
@@ -77,11 +77,11 @@ TEST(Translate, AKernelWithoutTimesIsNoKernel) {
   record.end = kHuge;
   EXPECT_FALSE(translate(record, 1));
   record = kernel();
-  record.end = record.start;  // too short for the clock, but known
+  record.end = record.start;  // shorter than the clock's resolution, but valid
   EXPECT_TRUE(translate(record, 1));
 }
 
-TEST(Translate, AbsurdSizesDoNotTurnIntoOthers) {
+TEST(Translate, NegativeSizesBecomeZero) {
   KernelRecord record = kernel();
   record.gridX = -1;
   record.blockX = std::numeric_limits<std::int32_t>::min();
@@ -93,7 +93,7 @@ TEST(Translate, AbsurdSizesDoNotTurnIntoOthers) {
   EXPECT_EQ(event->dynamic_shared_bytes, 0u);
 }
 
-TEST(Translate, ADeviceNumberThatWouldMeanAnotherKindOfDeviceIsRefused) {
+TEST(Translate, RefusesDeviceNumbersOutsideCudasRange) {
   KernelRecord record = kernel();
   record.deviceId = static_cast<std::uint32_t>(kSimtDeviceBase);
   EXPECT_FALSE(translate(record, 1));
@@ -190,7 +190,7 @@ TEST(Translate, EveryKindOfMemoryThatIsCopied) {
   EXPECT_EQ(translate(synchronous)->asynchronous, 0u);
 }
 
-TEST(Translate, PeerCopyGoesFromSourceToDestination) {
+TEST(Translate, APeerCopyHasSourceAndDestination) {
   PeerCopyRecord record = copy_record<PeerCopyRecord>();
   record.srcDeviceId = 3;
   record.dstDeviceId = 1;
@@ -352,7 +352,7 @@ TEST(Translate, CudaEvent) {
   EXPECT_EQ(event->context, 2u);
   EXPECT_EQ(event->stream, 7u);
   EXPECT_EQ(event->correlation, 8u);
-  EXPECT_EQ(translate(record, Layouts{}, 4'000)->at_ns, 0);  // not on the clock of the trace
+  EXPECT_EQ(translate(record, Layouts{}, 4'000)->at_ns, 0);  // from another clock than the trace's
   event = translate(record, layouts_of(24), 6'000);
   ASSERT_TRUE(event);
   EXPECT_EQ(event->device, kHostDevice);
@@ -406,7 +406,7 @@ TEST(Translate, Overhead) {
   EXPECT_FALSE(translate(record, Layouts{}, 5));
 }
 
-TEST(Translate, EveryOverheadHasANameOfItsOwn) {
+TEST(Translate, EveryOverheadHasADistinctName) {
   std::set<std::string_view> names{overhead_name(CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER)};
   for (std::uint32_t kind = 1; kind <= 8; ++kind) names.insert(overhead_name(kind << 16));
   EXPECT_EQ(names.size(), 9u);
@@ -463,7 +463,7 @@ TEST(Translate, EveryKindOfManagedMemory) {
   EXPECT_FALSE(translate(uvm_record(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_UNKNOWN), Layouts{}, 0));
   UvmRecord record = uvm_record(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING);
   record.srcId = 1u << 2;
-  EXPECT_EQ(translate(record, layouts_of(24), 0)->device, 2);  // its set of devices lies elsewhere
+  EXPECT_EQ(translate(record, layouts_of(24), 0)->device, 2);  // its set of devices is in another field
   record.flags = CUPTI_ACTIVITY_FLAG_THRASHING_IN_CPU;
   EXPECT_EQ(translate(record, Layouts{}, 0)->device, kHostDevice);
   record = uvm_record(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP);
@@ -471,7 +471,7 @@ TEST(Translate, EveryKindOfManagedMemory) {
   EXPECT_EQ(translate(record, Layouts{}, 0)->peer_device, kHostDevice);
 }
 
-TEST(Translate, WhyManagedMemoryMoved) {
+TEST(Translate, CausesOfManagedMemoryEvents) {
   const auto cause = [](CUpti_ActivityUnifiedMemoryCounterKind kind, std::uint32_t flags) {
     UvmRecord record = uvm_record(kind);
     record.flags = flags;
