@@ -287,8 +287,8 @@ void Collector::read_buffer(std::uint8_t* buffer, std::size_t valid_bytes) {
 
 void Collector::report_dropped() {
   std::size_t dropped = 0;
-  const CUptiResult asked = api_.activity_get_num_dropped_records(nullptr, 0, &dropped);
-  if (cupti_call(api_, "cuptiActivityGetNumDroppedRecords", asked) && dropped > 0) {
+  const CUptiResult result = api_.activity_get_num_dropped_records(nullptr, 0, &dropped);
+  if (cupti_call(api_, "cuptiActivityGetNumDroppedRecords", result) && dropped > 0) {
     sink_.loss(LossSource::cupti, dropped, "CUPTI had no buffer space for records");
   }
 }

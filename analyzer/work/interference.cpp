@@ -219,9 +219,9 @@ std::optional<SlowedWork> compare_spans(const std::vector<Interval>& intervals, 
   return work;
 }
 
-std::string why_missing(const TraceModel& model, std::size_t kinds, bool anybody_polls) {
+std::string why_missing(const TraceModel& model, std::size_t kinds, bool any_poller) {
   if (model.waits.empty()) return "the trace holds no waits inside kernels, so it shows no pollers";
-  if (!anybody_polls) return "no waiter polled";
+  if (!any_poller) return "no waiter polled";
   if (kinds == 0)
     return "the trace shows no work beside pollers: no block waits twice in one kernel or signals, and no kernel runs "
            "without waits";
@@ -246,7 +246,7 @@ StepCount pollers_on(const TraceModel& model, DeviceId device) {
 Interference interference(const TraceModel& model, const Waiters& waiters, const WaitKernels& kernels,
                           const Modes& modes, const InterferenceOptions& options) {
   Interference result;
-  bool anybody_polls = false;
+  bool any_poller = false;
   std::size_t kinds = 0;
   if (!model.waits.empty()) {
     const WorkSpans collected(model, waiters, kernels);
@@ -255,7 +255,7 @@ Interference interference(const TraceModel& model, const Waiters& waiters, const
     for (const auto& [kind, spans] : collected.spans()) {
       const auto [at, added] = pollers.try_emplace(kind.device);
       if (added) at->second = pollers_on(model, kind.device);
-      anybody_polls = anybody_polls || !at->second.empty();
+      any_poller = any_poller || !at->second.empty();
       if (std::optional<SlowedWork> work = compare_spans(spans.list(), at->second, modes, options)) {
         work->device = kind.device;
         work->what = collected.name(kind);
@@ -265,7 +265,7 @@ Interference interference(const TraceModel& model, const Waiters& waiters, const
   }
   std::stable_sort(result.works.begin(), result.works.end(),
                    [](const SlowedWork& a, const SlowedWork& b) { return a.slowdown.value > b.slowdown.value; });
-  if (result.works.empty()) result.missing = why_missing(model, kinds, anybody_polls);
+  if (result.works.empty()) result.missing = why_missing(model, kinds, any_poller);
   return result;
 }
 

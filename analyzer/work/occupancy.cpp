@@ -41,12 +41,12 @@ std::string_view occupancy_limit_name(OccupancyLimit limit) {
 
 std::optional<Occupancy> occupancy(const store::DeviceRow& device, const BlockShape& shape,
                                    std::uint32_t shared_bytes_per_sm) {
-  const std::uint32_t most_warps = device.max_threads_per_sm / kWarp;
-  if (most_warps == 0 || device.max_blocks_per_sm == 0 || device.compute_major == 0 || shape.threads == 0) return {};
+  const std::uint32_t max_warps = device.max_threads_per_sm / kWarp;
+  if (max_warps == 0 || device.max_blocks_per_sm == 0 || device.compute_major == 0 || shape.threads == 0) return {};
   const auto warps = static_cast<std::uint32_t>(round_up(shape.threads, kWarp) / kWarp);
 
   Occupancy found;
-  found.by_threads = most_warps / warps;
+  found.by_threads = max_warps / warps;
   found.by_blocks = device.max_blocks_per_sm;
   found.blocks_per_sm = found.by_threads;
   const auto limited = [&](std::uint32_t blocks, OccupancyLimit by) {
@@ -66,7 +66,7 @@ std::optional<Occupancy> occupancy(const store::DeviceRow& device, const BlockSh
     limited(*found.by_shared_memory, OccupancyLimit::shared_memory);
   }
   if (found.blocks_per_sm == 0) return {};
-  found.occupancy = static_cast<double>(std::uint64_t{found.blocks_per_sm} * warps) / most_warps;
+  found.occupancy = static_cast<double>(std::uint64_t{found.blocks_per_sm} * warps) / max_warps;
   return found;
 }
 

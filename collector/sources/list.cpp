@@ -35,7 +35,7 @@ constexpr Entry kSources[] = {
 
 bool names(const std::string& word, const Entry& entry) { return word == entry.name || (word == "cuda" && entry.cuda); }
 
-bool asked_for(const std::vector<std::string>& words, const Entry& entry) {
+bool requests(const std::vector<std::string>& words, const Entry& entry) {
   return std::any_of(words.begin(), words.end(), [&](const auto& word) { return names(word, entry); });
 }
 
@@ -44,11 +44,10 @@ bool asked_for(const std::vector<std::string>& words, const Entry& entry) {
 Selection select_sources(const std::vector<std::string>& words) {
   Selection selection;
   const bool on_devices = std::any_of(std::begin(kSources), std::end(kSources),
-                                      [&](const Entry& entry) { return entry.on_devices && asked_for(words, entry); });
+                                      [&](const Entry& entry) { return entry.on_devices && requests(words, entry); });
   for (const Entry& entry : kSources) {
     if (entry.make == nullptr) continue;
-    if (asked_for(words, entry) || (on_devices && entry.make == make_devices))
-      selection.sources.push_back(entry.make());
+    if (requests(words, entry) || (on_devices && entry.make == make_devices)) selection.sources.push_back(entry.make());
   }
   for (const std::string& word : words) {
     const bool known =

@@ -108,12 +108,13 @@ TEST(Iterations, DoNotDependOnTimeOrDeviceNumbers) {
   add_handoff(model, {.device = 1, .iterations = 25, .start = 1'000'500'000});
   settle(model);
   const TraceModel other = shifted(renamed_devices(model, [](DeviceId id) { return 10 - id; }), 7'000'000'000);
-  const Iterations here = find_iterations(model).at(0);
-  const Iterations there = find_iterations(other).at(0);
-  EXPECT_EQ(here.device, 0);
-  EXPECT_EQ(there.device, 10);
-  ASSERT_EQ(here.list.size(), there.list.size());
-  for (std::size_t i = 0; i < here.list.size(); ++i) EXPECT_EQ(here.list[i].duration(), there.list[i].duration());
+  const Iterations original = find_iterations(model).at(0);
+  const Iterations changed = find_iterations(other).at(0);
+  EXPECT_EQ(original.device, 0);
+  EXPECT_EQ(changed.device, 10);
+  ASSERT_EQ(original.list.size(), changed.list.size());
+  for (std::size_t i = 0; i < original.list.size(); ++i)
+    EXPECT_EQ(original.list[i].duration(), changed.list[i].duration());
 }
 
 }  // namespace

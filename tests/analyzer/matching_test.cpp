@@ -239,11 +239,11 @@ TEST(Matching, DoesNotDependOnTimeOrDeviceNumbers) {
   add_handoff(model, {.waiters = 3, .iterations = 20});
   settle(model);
   const TraceModel other = shifted(renamed_devices(model, [](DeviceId) { return kSimtDeviceBase; }), 1'000'000'007);
-  const Matching here = match(model), there = match(other);
-  ASSERT_EQ(here.edges.size(), there.edges.size());
-  for (std::size_t i = 0; i < here.edges.size(); ++i) {
-    EXPECT_EQ(here.edges[i].signal, there.edges[i].signal);
-    EXPECT_EQ(wake_latency(model, here.edges[i]), wake_latency(other, there.edges[i]));
+  const Matching original = match(model), changed = match(other);
+  ASSERT_EQ(original.edges.size(), changed.edges.size());
+  for (std::size_t i = 0; i < original.edges.size(); ++i) {
+    EXPECT_EQ(original.edges[i].signal, changed.edges[i].signal);
+    EXPECT_EQ(wake_latency(model, original.edges[i]), wake_latency(other, changed.edges[i]));
   }
 }
 

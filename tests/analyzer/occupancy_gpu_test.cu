@@ -20,10 +20,10 @@ __global__ void __launch_bounds__(256) many_registers(float* out, int n) {
 }
 
 template <class Kernel>
-void compare_on_gpu(Kernel kernel, int most_threads, const store::DeviceRow& device) {
+void compare_on_gpu(Kernel kernel, int max_threads, const store::DeviceRow& device) {
   cudaFuncAttributes attributes{};
   ASSERT_EQ(cudaFuncGetAttributes(&attributes, kernel), cudaSuccess);
-  for (int threads = 1; threads <= most_threads; threads += threads < 70 ? 1 : 31) {
+  for (int threads = 1; threads <= max_threads; threads += threads < 70 ? 1 : 31) {
     for (const std::size_t shared : {0, 1, 129, 1024, 5000, 12'345, 24 * 1024, 40'000, 48 * 1024}) {
       int theirs = 0;
       ASSERT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&theirs, kernel, threads, shared), cudaSuccess);

@@ -98,12 +98,12 @@ TEST(Sites, AWaitReversedByClockErrorHasNoLength) {
 TEST(Sites, DoNotDependOnTheTimeOfRecording) {
   TraceModel model = phased_program(
       {.phases = 2, .iterations = 20, .period = [](Mode, std::size_t i) { return TimeNs(500'000 + 1000 * (i % 7)); }});
-  const SiteStats here = site_stats(model).at(0);
-  const SiteStats there = site_stats(shifted(model, -123'456'789'012)).at(0);
-  EXPECT_EQ(here.total_ns, there.total_ns);
-  EXPECT_EQ(here.p99_ns, there.p99_ns);
-  EXPECT_EQ(here.any_waiting_ns, there.any_waiting_ns);
-  EXPECT_DOUBLE_EQ(here.share, there.share);
+  const SiteStats original = site_stats(model).at(0);
+  const SiteStats changed = site_stats(shifted(model, -123'456'789'012)).at(0);
+  EXPECT_EQ(original.total_ns, changed.total_ns);
+  EXPECT_EQ(original.p99_ns, changed.p99_ns);
+  EXPECT_EQ(original.any_waiting_ns, changed.any_waiting_ns);
+  EXPECT_DOUBLE_EQ(original.share, changed.share);
 }
 
 TEST(Sites, CountWordsAndWaitersPerWord) {

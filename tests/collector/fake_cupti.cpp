@@ -57,8 +57,8 @@ CUptiResult unless_failing(const char* function) {
 
 std::uint32_t version() {
   if (!option("old").empty()) return 17;
-  const std::string asked = option("version");
-  return asked.empty() ? CUPTI_API_VERSION : static_cast<std::uint32_t>(std::strtoul(asked.c_str(), nullptr, 10));
+  const std::string text = option("version");
+  return text.empty() ? CUPTI_API_VERSION : static_cast<std::uint32_t>(std::strtoul(text.c_str(), nullptr, 10));
 }
 
 std::size_t size_of(CUpti_ActivityKind kind) { return record_bytes(kind, version()); }
