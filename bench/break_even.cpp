@@ -43,7 +43,7 @@ enum Word : std::uint32_t {
 // Block 0 produces. Of the others all wait, or those of every other row (blocks go to the SMs in turn, so every SM gets
 // its share); a block that waits does so with its first `waiting_warps` warps. All other warps stream.
 struct BreakEven {
-  static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 2;
+  static constexpr int kMaxThreads = 1024, kMinBlocksPerSm = 2;
 
   wic::DeviceView view;
   wicprof::SiteId site;

@@ -26,7 +26,7 @@ enum class Roles : std::uint8_t { whole_blocks, inside };
 
 template <int kThreads, int kBlocks, Roles kRoles, Bound kBound>
 struct InterferenceKernel {
-  static constexpr int kMaxThreads = kThreads, kMinBlocksAnSm = kBlocks;
+  static constexpr int kMaxThreads = kThreads, kMinBlocksPerSm = kBlocks;
   static constexpr std::uint32_t kWaitBarrier = 1, kComputeBarrier = 2;
 
   wic::DeviceView view;

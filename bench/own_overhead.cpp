@@ -33,7 +33,7 @@ constexpr std::uint32_t kIteration = 1;
 
 // Exchange as it would be without the backend: release stores, one thread that polls, one barrier behind it.
 struct BareExchange {
-  static constexpr int kMaxThreads = Exchange::kMaxThreads, kMinBlocksAnSm = Exchange::kMinBlocksAnSm;
+  static constexpr int kMaxThreads = Exchange::kMaxThreads, kMinBlocksPerSm = Exchange::kMinBlocksPerSm;
   Exchange whole;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {

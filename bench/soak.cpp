@@ -39,7 +39,7 @@ struct alignas(128) Lane {
 
 // Blocks 2p and 2p + 1 are pair p. Pairs differ in where their words lie and in who polls.
 struct SoakKernel {
-  static constexpr int kMaxThreads = 256, kMinBlocksAnSm = 8;
+  static constexpr int kMaxThreads = 256, kMinBlocksPerSm = 8;
   static constexpr std::uint32_t kStepsPerMeeting = 8;
 
   wic::DeviceView view;

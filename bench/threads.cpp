@@ -25,7 +25,7 @@ using namespace wicprof::bench;
 using wicprof::Result;
 
 struct ThreadsKernel {
-  static constexpr int kMaxThreads = 256, kMinBlocksAnSm = 8;
+  static constexpr int kMaxThreads = 256, kMinBlocksPerSm = 8;
   static constexpr std::uint32_t kLongOneIn = 8, kTimesLonger = 16;
 
   wic::DeviceView view;

@@ -27,7 +27,7 @@ constexpr std::uint32_t kNever = 0xffffffffu;
 // The last block produces; the others wait, one group a block.
 template <int kThreads, int kBlocks>
 struct WakeKernel {
-  static constexpr int kMaxThreads = kThreads, kMinBlocksAnSm = kBlocks;
+  static constexpr int kMaxThreads = kThreads, kMinBlocksPerSm = kBlocks;
 
   wic::DeviceView view;
   wicprof::SiteId site;

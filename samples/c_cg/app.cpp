@@ -9,10 +9,10 @@
 namespace sample {
 namespace {
 
-wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptions& options) {
+wic::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptions& options) {
   const auto ranks = static_cast<std::uint32_t>(runtime.device_count()) + 1;
   const std::uint32_t n = options.size != 0 ? options.size : options.on_gpu ? 96 : 8;
-  if (n > 300) return wicprof::bad_input("--size " + std::to_string(n) + ": at most 300 points along each side");
+  if (n > 300) return wic::bad_input("--size " + std::to_string(n) + ": at most 300 points along each side");
   const krylov::Grid grid{n, n, n};
   if (auto fit = krylov::check_ranks(ranks, grid.count(), "rows"); !fit) return fit.error();
   const krylov::KrylovChoice choice = krylov::krylov_choice(options, ranks, "cg");

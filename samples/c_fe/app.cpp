@@ -27,10 +27,10 @@ std::string compare(const fe::Mesh& mesh, const std::vector<double>& x) {
   return {};
 }
 
-wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptions& options) {
+wic::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptions& options) {
   const auto ranks = static_cast<std::uint32_t>(runtime.device_count()) + 1;
   const std::uint32_t n = options.size != 0 ? options.size : options.on_gpu ? 64 : 8;
-  if (n < 2 || n > 250) return wicprof::bad_input(fmt::format("--size {}: 2 to 250 elements along each side", n));
+  if (n < 2 || n > 250) return wic::bad_input(fmt::format("--size {}: 2 to 250 elements along each side", n));
   fe::Mesh mesh;
   const krylov::KrylovChoice choice = krylov::krylov_choice(options, ranks, "fe");
   mesh = fe::make_mesh(n, choice.seed);

@@ -23,16 +23,15 @@ class DeviceRank {
  public:
   /// `sharing`: number of ranks on this physical device. Errors: the device cannot hold all waiting blocks and one
   /// computing block at once, which would deadlock; a block that is too large; too little memory.
-  static wicprof::Result<DeviceRank> make(wic::Device& device, const wic::DeviceView& view,
-                                          const Neighbours& neighbours, Brick brick, std::uint32_t sharing,
-                                          RankGrid grid = {}) {
+  static wic::Result<DeviceRank> make(wic::Device& device, const wic::DeviceView& view, const Neighbours& neighbours,
+                                      Brick brick, std::uint32_t sharing, RankGrid grid = {}) {
     DeviceRank rank;
     rank.exchange_ = {view, neighbours, brick, nullptr, nullptr, nullptr, 0, 0};
     rank.naive_neighbours_ = neighbours;
     rank.boundary_ = {brick, nullptr, nullptr};
-    if (wicprof::Result<> shaped = rank.choose_shape(device, sharing, grid); !shaped) return shaped.error();
-    if (wicprof::Result<> made = rank.allocate(device, brick); !made) return made.error();
-    return wicprof::Result<DeviceRank>(std::move(rank));
+    if (wic::Result<> shaped = rank.choose_shape(device, sharing, grid); !shaped) return shaped.error();
+    if (wic::Result<> made = rank.allocate(device, brick); !made) return made.error();
+    return wic::Result<DeviceRank>(std::move(rank));
   }
 
   /// Sets the view for later launches; call when the sites' strategies may have changed.
@@ -41,7 +40,7 @@ class DeviceRank {
   void use_naively(const Neighbours& neighbours) { naive_neighbours_ = neighbours; }
 
   /// Queues one iteration without waiting. `naive_step`: see AnyExchange.
-  wicprof::Result<> launch(std::uint32_t iteration, std::uint64_t timeout_ns, std::uint32_t naive_step = 0) {
+  wic::Result<> launch(std::uint32_t iteration, std::uint64_t timeout_ns, std::uint32_t naive_step = 0) {
     exchange_.current = current_.data();
     exchange_.next = next_.data();
     exchange_.failure = failure_.data();
@@ -52,30 +51,30 @@ class DeviceRank {
     if (auto r = launch_exchange(naive_step); !r) return r;
     if (auto r = wic::launch(*stream_, boundary_shape_, boundary_); !r) return r.error();
     std::swap(current_, next_);
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  wicprof::Result<> synchronize() { return stream_->synchronize(); }
+  wic::Result<> synchronize() { return stream_->synchronize(); }
 
   /// Write or read the whole field, ghosts included. No kernel may be running.
-  wicprof::Result<> write(const std::vector<Cell>& field) {
+  wic::Result<> write(const std::vector<Cell>& field) {
     std::memcpy(host_field_.data(), field.data(), host_field_.bytes());
     if (auto r = stream_->copy(current_.data(), host_field_.data(), current_.bytes()); !r) return r;
     return stream_->synchronize();
   }
-  wicprof::Result<const Cell*> read() {
+  wic::Result<const Cell*> read() {
     if (auto r = stream_->copy(host_field_.data(), current_.data(), current_.bytes()); !r) return r.error();
     if (auto r = stream_->synchronize(); !r) return r.error();
     return static_cast<const Cell*>(host_field_.data());
   }
-  wicprof::Result<DeviceFailure> failure() {
+  wic::Result<DeviceFailure> failure() {
     if (auto r = stream_->copy(host_failure_.data(), failure_.data(), failure_.bytes()); !r) return r.error();
     if (auto r = stream_->synchronize(); !r) return r.error();
     return host_failure_[0];
   }
 
  private:
-  wicprof::Result<> launch_exchange(std::uint32_t naive_step) {
+  wic::Result<> launch_exchange(std::uint32_t naive_step) {
     if (naive_step == 0 && exchange_shape_.blocks > kMessages) {
       return wic::launch(*stream_, exchange_shape_, exchange_);
     }
@@ -84,12 +83,12 @@ class DeviceRank {
     return wic::launch(*stream_, exchange_shape_, any);
   }
 
-  wicprof::Result<> choose_shape(wic::Device& device, std::uint32_t sharing, RankGrid grid) {
-    const bool gpu = device.properties().kind == wicprof::DeviceKind::cuda;
+  wic::Result<> choose_shape(wic::Device& device, std::uint32_t sharing, RankGrid grid) {
+    const bool gpu = device.properties().kind == wic::DeviceKind::cuda;
     const std::uint32_t threads = grid.threads != 0 ? grid.threads : gpu ? 512 : 64;
     if (threads > Exchange::kMaxThreads || threads % wic::kWarpSize != 0) {
-      return wicprof::bad_input("blocks of " + std::to_string(threads) + " threads; choose a multiple of 32, at most " +
-                                std::to_string(Exchange::kMaxThreads));
+      return wic::bad_input("blocks of " + std::to_string(threads) + " threads; choose a multiple of 32, at most " +
+                            std::to_string(Exchange::kMaxThreads));
     }
     const auto fast = device.resident_blocks({1, threads}, wic::kernel_ref(exchange_));
     if (!fast) return fast.error();
@@ -99,10 +98,10 @@ class DeviceRank {
     const bool few = grid.blocks != 0 && grid.blocks <= kMessages;  // then every block computes and then waits
     const std::uint32_t waiting = sharing * (few ? grid.blocks : kMessages);
     if (resident < waiting + (few ? 0 : 1)) {
-      return wicprof::bad_input(device.properties().name + " holds " + std::to_string(resident) + " blocks of " +
-                                std::to_string(threads) + " threads at once, but " + std::to_string(waiting) +
-                                " waiting blocks and one computing block are needed; put fewer ranks on it" +
-                                (gpu ? "" : ", or give it more SMs with WIC_SIMT_SMS"));
+      return wic::bad_input(device.properties().name + " holds " + std::to_string(resident) + " blocks of " +
+                            std::to_string(threads) + " threads at once, but " + std::to_string(waiting) +
+                            " waiting blocks and one computing block are needed; put fewer ranks on it" +
+                            (gpu ? "" : ", or give it more SMs with WIC_SIMT_SMS"));
     }
     // On the CPU device more blocks than SMs give no speed-up.
     const std::uint32_t computing = std::max(resident - waiting, 1u);
@@ -114,10 +113,10 @@ class DeviceRank {
     exchange_shape_ = {kMessages + enough(std::max(exchange_.lines(), n * n)), threads};
     boundary_shape_ = {enough(n * n), threads};
     if (grid.blocks != 0) exchange_shape_.blocks = boundary_shape_.blocks = grid.blocks;
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  wicprof::Result<> allocate(wic::Device& device, Brick brick) {
+  wic::Result<> allocate(wic::Device& device, Brick brick) {
     auto current = wic::Array<Cell>::make(device, brick.stored_cells(), wic::Memory::device);
     if (!current) return current.error();
     auto next = wic::Array<Cell>::make(device, brick.stored_cells(), wic::Memory::device);
@@ -136,7 +135,7 @@ class DeviceRank {
     failure_ = *std::move(failure);
     host_failure_ = *std::move(host_failure);
     stream_ = *std::move(stream);
-    return wicprof::ok();
+    return wic::ok();
   }
 
   Exchange exchange_{};

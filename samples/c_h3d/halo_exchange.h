@@ -17,11 +17,11 @@ namespace sample::h3d {
 
 class HaloExchange : public App {
  public:
-  static wicprof::Result<std::unique_ptr<HaloExchange>> make(wic::Runtime& runtime, const AppOptions& options) {
+  static wic::Result<std::unique_ptr<HaloExchange>> make(wic::Runtime& runtime, const AppOptions& options) {
     const std::uint32_t n = options.size != 0 ? options.size : options.on_gpu ? 192 : 16;
-    if (n > kMaxSize) return wicprof::bad_input("--size goes up to " + std::to_string(kMaxSize));
+    if (n > kMaxSize) return wic::bad_input("--size goes up to " + std::to_string(kMaxSize));
     const std::string& when = options.more.at("check");
-    if (when != "end" && when != "every") return wicprof::bad_input("--check must be end or every, not " + when);
+    if (when != "end" && when != "every") return wic::bad_input("--check must be end or every, not " + when);
     RingOptions ring_options;
     // With GPUs, give the CPU as many cells as it can update in the time a GPU needs for its cube.
     ring_options.host_planes = options.number("cpu-planes");
@@ -36,28 +36,28 @@ class HaloExchange : public App {
     auto ring = Ring::make(runtime, n, ring_options);
     if (!ring) return ring.error();
     std::unique_ptr<HaloExchange> program(new HaloExchange(*std::move(ring), options.timeout_ns, when == "every"));
-    if (wicprof::Result<> scattered = program->ring_->scatter(program->reference_.field()); !scattered) {
+    if (wic::Result<> scattered = program->ring_->scatter(program->reference_.field()); !scattered) {
       return scattered.error();
     }
-    return wicprof::Result<std::unique_ptr<HaloExchange>>(std::move(program));
+    return wic::Result<std::unique_ptr<HaloExchange>>(std::move(program));
   }
 
-  wicprof::Result<> step(std::uint32_t) override {
-    if (wicprof::Result<> done = iterate(); !done) return done;
-    return check_every_ ? compare() : wicprof::ok();
+  wic::Result<> step(std::uint32_t) override {
+    if (wic::Result<> done = iterate(); !done) return done;
+    return check_every_ ? compare() : wic::ok();
   }
 
-  wicprof::Result<> check() override {
-    if (check_every_) return wicprof::ok();
+  wic::Result<> check() override {
+    if (check_every_) return wic::ok();
     // A run that is too long to repeat is checked by the sum of all cells; the reference then repeats some extra
     // iterations.
     if (const std::uint32_t extra = plan_.extra_after(iteration_); extra != 0) {
       auto field = ring_->gather();
       if (!field) return field.error();
-      if (wicprof::Result<> kept = check_total(*field); !kept) return kept;
+      if (wic::Result<> kept = check_total(*field); !kept) return kept;
       reference_ = Reference(ring_->domain(), *std::move(field), iteration_);
       for (std::uint32_t i = 0; i < extra; ++i) {
-        if (wicprof::Result<> done = iterate(); !done) return done;
+        if (wic::Result<> done = iterate(); !done) return done;
       }
     }
     return compare();
@@ -93,33 +93,33 @@ class HaloExchange : public App {
         reference_(ring_->domain(), initial_field(ring_->domain()), 0),
         total_(total_of(reference_.field())) {}
 
-  wicprof::Result<> iterate() {
-    const wicprof::Result<bool> in_time = ring_->iterate(++iteration_, timeout_ns_);
+  wic::Result<> iterate() {
+    const wic::Result<bool> in_time = ring_->iterate(++iteration_, timeout_ns_);
     if (!in_time) return in_time.error();
     const auto failure = ring_->settle();
     if (!failure) return failure.error();
     if (failure->missed != 0) {
-      return wicprof::failed(std::to_string(failure->missed) + " missed deadlines in iteration " +
-                             std::to_string(iteration_) + ": " + failure->first +
-                             "; raise --timeout if the machine is busy");
+      return wic::failed(std::to_string(failure->missed) + " missed deadlines in iteration " +
+                         std::to_string(iteration_) + ": " + failure->first +
+                         "; raise --timeout if the machine is busy");
     }
     if (failure->overruns != 0) {
-      return wicprof::failed(std::to_string(failure->overruns) + " messages were overwritten");
+      return wic::failed(std::to_string(failure->overruns) + " messages were overwritten");
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  wicprof::Result<> check_total(const std::vector<Cell>& field) const {
-    if (total_of(field) == total_) return wicprof::ok();
-    return wicprof::failed("the sum of all cells has changed within " + std::to_string(iteration_) + " iterations");
+  wic::Result<> check_total(const std::vector<Cell>& field) const {
+    if (total_of(field) == total_) return wic::ok();
+    return wic::failed("the sum of all cells has changed within " + std::to_string(iteration_) + " iterations");
   }
 
-  wicprof::Result<> compare() {
+  wic::Result<> compare() {
     const auto field = ring_->gather();
     if (!field) return field.error();
     reference_.advance_to(iteration_);
     if (const Comparison cells = reference_.compare(*field); !cells.ok()) {
-      return wicprof::failed(std::to_string(cells.wrong) + " wrong cells; " + cells.first);
+      return wic::failed(std::to_string(cells.wrong) + " wrong cells; " + cells.first);
     }
     return check_total(*field);
   }

@@ -44,7 +44,7 @@ class HostRank {
   std::uint32_t overruns() const { return overruns_.load(); }
 
   /// False if a deadline passed; the field is then invalid. `naive_step`: see AnyExchange.
-  bool iterate(std::uint32_t iteration, wicprof::TimeNs timeout, std::uint32_t naive_step = 0) {
+  bool iterate(std::uint32_t iteration, wic::TimeNs timeout, std::uint32_t naive_step = 0) {
     team_.run([&](std::uint32_t member, std::uint32_t members) {
       exchange(iteration, timeout, naive_step, member, members);
     });
@@ -59,7 +59,7 @@ class HostRank {
   }
 
  private:
-  void exchange(std::uint32_t iteration, wicprof::TimeNs timeout, std::uint32_t naive_step, std::uint32_t member,
+  void exchange(std::uint32_t iteration, wic::TimeNs timeout, std::uint32_t naive_step, std::uint32_t member,
                 std::uint32_t members) {
     const Neighbours& around = neighbours_[naive_step != 0 ? 1 : 0];
     for (std::uint32_t m = member; m < kMessages; m += members) {
@@ -71,7 +71,7 @@ class HostRank {
     for (std::uint32_t m = member; m < kMessages; m += members) {
       const wic::WaitResult wait = runtime_.wait_until(
           around.sites.of(m), iteration, around.incoming_word(m, iteration), wic::AtLeast{iteration}, timeout);
-      if (wait.status != wicprof::WaitStatus::satisfied) {
+      if (!wait) {
         if (missed_.fetch_add(1) == 0) first_missed_ = m;
         return;
       }
@@ -82,12 +82,12 @@ class HostRank {
   }
 
   void signal(const Neighbours& around, std::uint32_t m, std::uint32_t iteration, std::uint32_t naive_step) {
-    const wicprof::SiteId site = around.outgoing_site(m);
+    const wic::SiteId site = around.outgoing_site(m);
     std::uint32_t* const word = around.outgoing_word(m, iteration);
     if (naive_step == 0) {
       runtime_.signal(site, iteration, word, iteration, around.outgoing_payload(m));
     } else {
-      const wicprof::TimeNs at = wicprof::now_ns();
+      const wic::TimeNs at = wic::now_ns();
       std::atomic_ref(*word).fetch_add(naive_step, std::memory_order_acq_rel);
       runtime_.record_signal(site, iteration, word, at, iteration, around.outgoing_payload(m));
     }

@@ -29,7 +29,7 @@ struct DeviceFailure {
 struct Exchange {
   // Chosen so that waiting does not reduce the threads per SM of the averages; the compiler spills the registers that
   // waiting needs beyond that.
-  static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 3;
+  static constexpr int kMaxThreads = 512, kMinBlocksPerSm = 3;
   static constexpr std::uint32_t kLine = 8;  ///< cells along z that a thread averages in one call
 
   wic::DeviceView view;
@@ -73,7 +73,7 @@ struct Exchange {
     const wic::WaitResult wait =
         wic::wait_until(thread, view, wic::block_group(thread), neighbours.sites.of(message), iteration,
                         neighbours.incoming_word(message, iteration), wic::AtLeast{iteration}, timeout_ns);
-    if (wait.status != wicprof::WaitStatus::satisfied) {
+    if (!wait) {
       if (thread.index() == 0) failure->report(thread, iteration, message);
       return;
     }
@@ -113,7 +113,7 @@ struct Exchange {
 /// raises a flag. The paper adds 1; this kernel adds the difference to the iteration number, so that flags need no
 /// reset.
 struct AnyExchange {
-  static constexpr int kMaxThreads = Exchange::kMaxThreads, kMinBlocksAnSm = Exchange::kMinBlocksAnSm;
+  static constexpr int kMaxThreads = Exchange::kMaxThreads, kMinBlocksPerSm = Exchange::kMinBlocksPerSm;
 
   Exchange whole;            ///< with the neighbours of the current way of waiting
   std::uint32_t naive_step;  ///< increment that raises a flag to this iteration's number; 0: not the naive way
@@ -143,7 +143,7 @@ struct AnyExchange {
     thread.sync_block();
     if (thread.index() != 0) return;
     std::uint32_t* const word = to.outgoing_word(message, iteration);
-    const wicprof::SiteId site = to.outgoing_site(message);
+    const wic::SiteId site = to.outgoing_site(message);
     const wic::Payload payload = to.outgoing_payload(message);
     if (naive_step == 0) {
       wic::signal(thread, whole.view, site, iteration, word, iteration, payload);
@@ -161,7 +161,7 @@ struct AnyExchange {
     const wic::WaitResult wait =
         wic::wait_until(thread, whole.view, wic::block_group(thread), from.sites.of(message), iteration,
                         from.incoming_word(message, iteration), wic::AtLeast{iteration}, whole.timeout_ns);
-    if (wait.status != wicprof::WaitStatus::satisfied) {
+    if (!wait) {
       if (thread.index() == 0) whole.failure->report(thread, iteration, message);
       return false;
     }

@@ -9,9 +9,9 @@ namespace sample::h3d {
 
 /// The sites at which one rank waits, by class of message.
 struct Sites {
-  wicprof::SiteId by_class[kMessageClasses];
+  wic::SiteId by_class[kMessageClasses];
 
-  WIC_DEVICE wicprof::SiteId of(std::uint32_t message) const {
+  WIC_DEVICE wic::SiteId of(std::uint32_t message) const {
     return by_class[static_cast<std::uint32_t>(class_of(message))];
   }
 };
@@ -50,7 +50,7 @@ struct Neighbours {
     return wic::Payload::strided(first, sizeof(Cell), along_y ? row : plane, static_cast<std::uint32_t>(cells));
   }
   /// The site where the receiver of an outgoing message waits.
-  WIC_DEVICE wicprof::SiteId outgoing_site(std::uint32_t message) const { return to(message).sites.of(message); }
+  WIC_DEVICE wic::SiteId outgoing_site(std::uint32_t message) const { return to(message).sites.of(message); }
 
   WIC_DEVICE const Cell* incoming(std::uint32_t message, std::uint32_t iteration) const {
     return to(message).outbox.buffer(opposite_of(message), iteration);

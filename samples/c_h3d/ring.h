@@ -31,12 +31,11 @@ class Ring {
     bool none() const { return missed == 0 && overruns == 0; }
   };
 
-  static wicprof::Result<std::unique_ptr<Ring>> make(wic::Runtime& runtime, std::uint32_t n,
-                                                     const RingOptions& options) {
+  static wic::Result<std::unique_ptr<Ring>> make(wic::Runtime& runtime, std::uint32_t n, const RingOptions& options) {
     std::unique_ptr<Ring> ring(new Ring(runtime, n, options));
-    if (wicprof::Result<> made = ring->make_medium(ring->fast_, false); !made) return made.error();
+    if (wic::Result<> made = ring->make_medium(ring->fast_, false); !made) return made.error();
     if (options.naive) {
-      if (wicprof::Result<> made = ring->make_medium(ring->naive_, true); !made) return made.error();
+      if (wic::Result<> made = ring->make_medium(ring->naive_, true); !made) return made.error();
     }
     ring->host_ =
         std::make_unique<HostRank>(runtime, ring->neighbours(ring->fast_, 0), ring->domain_.brick(0), options.threads);
@@ -48,13 +47,13 @@ class Ring {
       if (options.naive) rank->use_naively(ring->neighbours(ring->naive_, d + 1));
       ring->devices_.push_back(*std::move(rank));
     }
-    return wicprof::Result<std::unique_ptr<Ring>>(std::move(ring));
+    return wic::Result<std::unique_ptr<Ring>>(std::move(ring));
   }
 
   const Domain& domain() const { return domain_; }
 
   /// Copies its part of `field` to every rank.
-  wicprof::Result<> scatter(const std::vector<Cell>& field) {
+  wic::Result<> scatter(const std::vector<Cell>& field) {
     const auto part = [&](std::uint32_t rank, std::vector<Cell>& to) {
       for_each_row(domain_, rank, [&](std::size_t from, std::uint32_t at) {
         std::memcpy(&to[at], &field[from], domain_.brick(rank).nx * sizeof(Cell));
@@ -64,13 +63,13 @@ class Ring {
     std::vector<Cell> stored(domain_.brick(1).stored_cells());
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
       part(d + 1, stored);
-      if (wicprof::Result<> written = devices_[d].write(stored); !written) return written;
+      if (wic::Result<> written = devices_[d].write(stored); !written) return written;
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
   /// Waits for all launched work and returns the field of all ranks.
-  wicprof::Result<std::vector<Cell>> gather() {
+  wic::Result<std::vector<Cell>> gather() {
     std::vector<Cell> field(domain_.cells());
     const auto part = [&](std::uint32_t rank, const Cell* from) {
       for_each_row(domain_, rank, [&](std::size_t to, std::uint32_t at) {
@@ -88,18 +87,18 @@ class Ring {
 
   /// Queues one iteration on all devices and runs it on the CPU's rank. The devices may lag behind as far as the
   /// messages allow. False if a deadline passed on the CPU.
-  wicprof::Result<bool> iterate(std::uint32_t iteration, std::uint64_t timeout_ns) {
+  wic::Result<bool> iterate(std::uint32_t iteration, std::uint64_t timeout_ns) {
     const std::uint32_t naive_step = choose_way(iteration);
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
       devices_[d].use(runtime_.view(d));
-      const wicprof::Result<> launched = devices_[d].launch(iteration, timeout_ns, naive_step);
+      const wic::Result<> launched = devices_[d].launch(iteration, timeout_ns, naive_step);
       if (!launched) return launched.error();
     }
-    return host_->iterate(iteration, static_cast<wicprof::TimeNs>(timeout_ns), naive_step);
+    return host_->iterate(iteration, static_cast<wic::TimeNs>(timeout_ns), naive_step);
   }
 
   /// Waits for all devices, at most until their deadlines, and returns all failures so far.
-  wicprof::Result<Failure> settle() {
+  wic::Result<Failure> settle() {
     Failure all{host_->missed(), host_->overruns()};
     if (host_->missed() != 0) all.first = "the CPU waited at h3d.host for " + describe(host_->first_missed());
     for (std::uint32_t d = 0; d < devices_.size(); ++d) {
@@ -140,15 +139,15 @@ class Ring {
   // Fixes the way of waiting of all ranks for an iteration. Returns the increment that raises flags to the iteration's
   // number in the naive way; 0 = not the naive way.
   std::uint32_t choose_way(std::uint32_t iteration) {
-    if (!options_.naive || runtime_.mode(fast_.device_sites.by_class[0]) != wicprof::Mode::poll) return 0;
+    if (!options_.naive || runtime_.mode(fast_.device_sites.by_class[0]) != wic::Mode::poll) return 0;
     const std::uint32_t step = iteration - last_naive_[iteration % 2];
     last_naive_[iteration % 2] = iteration;
     return step;
   }
 
   // Every waiter has a separate word. Words polled with atomics also have separate sites.
-  wicprof::Result<> make_medium(Medium& medium, bool naive) {
-    if (wicprof::Result<> added = add_sites(medium, naive); !added) return added;
+  wic::Result<> make_medium(Medium& medium, bool naive) {
+    if (wic::Result<> added = add_sites(medium, naive); !added) return added;
     const wic::Memory where = naive ? wic::Memory::managed : wic::Memory::pinned_host;
     wic::Device& device = runtime_.device(0);  // any device works: all devices share such memory
     for (std::uint32_t rank = 0; rank < domain_.ranks; ++rank) {
@@ -163,16 +162,16 @@ class Ring {
       medium.flags.push_back(*std::move(flags));
       medium.outboxes.push_back(outbox);
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  wicprof::Result<> add_sites(Medium& medium, bool naive) {
+  wic::Result<> add_sites(Medium& medium, bool naive) {
     const auto add = [&](const char* name, bool on_device) {
       wic::SiteSpec site;
       site.name = options_.prefix + name + (naive ? ".naive" : "");
-      site.word_memory = naive ? wicprof::WordMemory::managed : wicprof::WordMemory::pinned_host;
-      if (naive && on_device) site.own = wicprof::StrategyId::naive;
-      site.purpose = wicprof::SitePurpose::data;
+      site.word_memory = naive ? wic::WordMemory::managed : wic::WordMemory::pinned_host;
+      if (naive && on_device) site.own = wic::StrategyId::naive;
+      site.purpose = wic::SitePurpose::data;
       return runtime_.add_site(site);
     };
     const auto host = add("h3d.host", false);
@@ -183,7 +182,7 @@ class Ring {
       medium.host_sites.by_class[c] = *host;
       medium.device_sites.by_class[c] = *site;
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
   Neighbours neighbours(const Medium& medium, std::uint32_t rank) const {

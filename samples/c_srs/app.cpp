@@ -9,12 +9,12 @@ namespace sample {
 
 namespace {
 
-wicprof::Result<std::shared_ptr<const srs::TileSet>> tiles_of(const std::string& folder, const srs::BatchShape& batch) {
+wic::Result<std::shared_ptr<const srs::TileSet>> tiles_of(const std::string& folder, const srs::BatchShape& batch) {
   if (!folder.empty()) return srs::TileSet::load(folder, batch.edge);
   return srs::TileSet::generate(srs::tiles_for_batches_of(batch.tiles), batch.edge);
 }
 
-wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptions& app) {
+wic::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptions& app) {
   const auto choice = [](std::uint32_t given, std::uint32_t otherwise) { return given != 0 ? given : otherwise; };
   srs::PipelineOptions options;
   options.name = app.prefix + "srs.tiles";
@@ -27,10 +27,10 @@ wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, const AppOptio
   options.station.blocks = app.blocks;
   options.station.threads = choice(app.block_size, app.on_gpu ? 256 : 64);
   if (options.station.batch.edge > srs::kMaxEdge) {
-    return wicprof::bad_input("--size is at most " + std::to_string(srs::kMaxEdge) + " pixels per tile edge");
+    return wic::bad_input("--size is at most " + std::to_string(srs::kMaxEdge) + " pixels per tile edge");
   }
   if (options.station.threads > srs::Receive::kMaxThreads) {
-    return wicprof::bad_input("--block-size is at most " + std::to_string(srs::Receive::kMaxThreads));
+    return wic::bad_input("--block-size is at most " + std::to_string(srs::Receive::kMaxThreads));
   }
   auto tiles = tiles_of(app.more.at("input"), options.station.batch);
   if (!tiles) return tiles.error();

@@ -39,8 +39,8 @@ class Ground {
 
   /// Sends one batch to every station and returns when it is sent. Error: a station has not freed a buffer in time; the
   /// rest of the batch is then not sent.
-  wicprof::Result<> send(std::span<const std::unique_ptr<Station>> stations, std::uint32_t batch,
-                         std::uint64_t timeout_ns) {
+  wic::Result<> send(std::span<const std::unique_ptr<Station>> stations, std::uint32_t batch,
+                     std::uint64_t timeout_ns) {
     next_ = 0;
     const std::uint32_t all = static_cast<std::uint32_t>(stations.size()) * shape_.tiles;
     team_.run([&](std::uint32_t, std::uint32_t) {
@@ -55,20 +55,20 @@ class Ground {
     });
     const std::lock_guard lock(mutex_);
     if (error_) return *error_;
-    return wicprof::ok();
+    return wic::ok();
   }
 
  private:
-  wicprof::Result<> send_tile(const Station& to, std::uint32_t station, std::uint32_t batch, std::uint32_t tile,
-                              std::vector<Pixel>& measured, std::uint64_t timeout_ns) {
+  wic::Result<> send_tile(const Station& to, std::uint32_t station, std::uint32_t batch, std::uint32_t tile,
+                          std::vector<Pixel>& measured, std::uint64_t timeout_ns) {
     const std::uint32_t number = tile_in_stream(*tiles_, shape_, station, batch, tile);
     if (auto r = tiles_->decode(number, measured); !r) return r;
     const Lane::Turn turn = to.lane().turn(batch);
-    const auto place = turn.channel->place(tile, turn.cycle, static_cast<wicprof::TimeNs>(timeout_ns));
+    const auto place = turn.channel->place(tile, turn.cycle, static_cast<wic::TimeNs>(timeout_ns));
     if (place.data.empty()) {
-      return wicprof::failed("deadline passed: no buffer space for tile " + std::to_string(tile) + " of batch " +
-                             std::to_string(batch) + " at " + turn.channel->spec().name +
-                             ".room; raise --timeout if the machine is busy");
+      return wic::failed("deadline passed: no buffer space for tile " + std::to_string(tile) + " of batch " +
+                         std::to_string(batch) + " at " + turn.channel->spec().name +
+                         ".room; raise --timeout if the machine is busy");
     }
     auto* const reflected = reinterpret_cast<Pixel*>(place.data.data());
     calibration_.correct(measured, reflected);
@@ -78,7 +78,7 @@ class Ground {
                                  wic::Payload::contiguous(place_in_pass(shape_, batch, tile), shape_.tile_bytes()));
   }
 
-  void fail(const wicprof::Error& error) {
+  void fail(const wic::Error& error) {
     const std::lock_guard lock(mutex_);
     if (!error_) error_ = error;
     failed_ = true;
@@ -91,7 +91,7 @@ class Ground {
   std::atomic<std::uint32_t> next_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
-  std::optional<wicprof::Error> error_;
+  std::optional<wic::Error> error_;
   HostTeam<> team_;
 };
 

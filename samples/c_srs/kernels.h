@@ -71,7 +71,7 @@ struct Products {
 /// The first `receivers` blocks make their share of the products (C1), then wait for tiles and filter each tile (C2).
 /// The other blocks make their share and end; they never need the incoming tiles.
 struct Receive {
-  static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 2;
+  static constexpr int kMaxThreads = 512, kMinBlocksPerSm = 2;
   static constexpr std::uint32_t kSharedBytes = sizeof(BlockWork);
 
   wic::Receiver rx;
@@ -168,7 +168,7 @@ struct Receive {
 
 /// Makes only the products of the last batch.
 struct Distribute {
-  static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 2;
+  static constexpr int kMaxThreads = 512, kMinBlocksPerSm = 2;
 
   Products last;
 

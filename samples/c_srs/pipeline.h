@@ -32,8 +32,8 @@ class Pipeline final : public App {
   /// longer than the stations.
   static constexpr std::size_t kMaxDifferent = 64;
 
-  static wicprof::Result<std::unique_ptr<Pipeline>> make(wic::Runtime& runtime, std::shared_ptr<const TileSet> tiles,
-                                                         const PipelineOptions& options) {
+  static wic::Result<std::unique_ptr<Pipeline>> make(wic::Runtime& runtime, std::shared_ptr<const TileSet> tiles,
+                                                     const PipelineOptions& options) {
     std::unique_ptr<Pipeline> pipeline(new Pipeline(tiles, options));
     for (std::uint32_t d = 0; d < runtime.device_count(); ++d) {
       LaneSpec spec;
@@ -51,12 +51,12 @@ class Pipeline final : public App {
       pipeline->stations_.push_back(*std::move(station));
     }
     pipeline->digests_.resize(pipeline->stations_.size());
-    return wicprof::Result<std::unique_ptr<Pipeline>>(std::move(pipeline));
+    return wic::Result<std::unique_ptr<Pipeline>>(std::move(pipeline));
   }
 
-  wicprof::Result<> step(std::uint32_t) override {
+  wic::Result<> step(std::uint32_t) override {
     const std::uint32_t first = done_ + 1;
-    std::optional<wicprof::Error> not_sent;
+    std::optional<wic::Error> not_sent;
     for (std::uint32_t i = 0; i < options_.batches && !not_sent; ++i) {
       const std::uint32_t batch = ++done_;
       for (const auto& station : stations_) {
@@ -72,10 +72,10 @@ class Pipeline final : public App {
       for (std::uint32_t batch = std::max(first, 2u) - 1; batch < done_; ++batch) keep_digest(s, batch);
     }
     if (not_sent) return *not_sent;
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  wicprof::Result<> check() override {
+  wic::Result<> check() override {
     Reference reference(tiles_, options_.station.batch);
     for (std::uint32_t s = 0; s < stations_.size(); ++s) {
       const auto shades = stations_[s]->distribute_last();
@@ -92,7 +92,7 @@ class Pipeline final : public App {
         if (digests_[s][batch - 1] != *right) return wrong(s, batch, "the digest of its products differs");
       }
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
   Traffic traffic() const override {
@@ -118,14 +118,14 @@ class Pipeline final : public App {
     all[batch - 1] = stations_[station]->digest(batch);
   }
 
-  wicprof::Error missed(const Station& station, const DeviceFailure& failure) const {
-    return wicprof::failed("deadline passed: tile " + std::to_string(failure.tile) + " of batch " +
-                           std::to_string(failure.failed_at) + " did not arrive at " +
-                           station.lane().turn(failure.failed_at).channel->spec().name + ".data, and " +
-                           std::to_string(failure.missed - 1) + " more; raise --timeout if the machine is busy");
+  wic::Error missed(const Station& station, const DeviceFailure& failure) const {
+    return wic::failed("deadline passed: tile " + std::to_string(failure.tile) + " of batch " +
+                       std::to_string(failure.failed_at) + " did not arrive at " +
+                       station.lane().turn(failure.failed_at).channel->spec().name + ".data, and " +
+                       std::to_string(failure.missed - 1) + " more; raise --timeout if the machine is busy");
   }
-  wicprof::Error wrong(std::uint32_t station, std::uint32_t batch, const std::string& what) const {
-    return wicprof::failed("station " + std::to_string(station) + ", batch " + std::to_string(batch) + ": " + what);
+  wic::Error wrong(std::uint32_t station, std::uint32_t batch, const std::string& what) const {
+    return wic::failed("station " + std::to_string(station) + ", batch " + std::to_string(batch) + ": " + what);
   }
 
   PipelineOptions options_;

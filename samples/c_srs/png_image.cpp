@@ -10,8 +10,8 @@ namespace sample::srs {
 
 namespace {
 
-using wicprof::bad_input;
-using wicprof::Result;
+using wic::bad_input;
+using wic::Result;
 
 constexpr std::uint64_t kMaxPixels = std::uint64_t{1} << 28;
 
@@ -132,7 +132,7 @@ std::vector<png_bytep> row_pointers(std::uint32_t width, std::uint32_t height, P
   return rows;
 }
 
-wicprof::Error unreadable(const std::string& name, const char* why) {
+wic::Error unreadable(const std::string& name, const char* why) {
   return bad_input(name + " cannot be read as a PNG: " + why);
 }
 
@@ -161,7 +161,7 @@ Result<> decode_png_into(std::span<const std::byte> png, std::uint32_t width, st
                      " pixels, not " + std::to_string(width) + " x " + std::to_string(height));
   }
   if (!reader.pixels(row_pointers(width, height, pixels.data()).data())) return unreadable(name, reader.failure());
-  return wicprof::ok();
+  return wic::ok();
 }
 
 Result<std::vector<std::byte>> encode_png(std::uint32_t width, std::uint32_t height, std::span<const Pixel> pixels) {
@@ -169,7 +169,7 @@ Result<std::vector<std::byte>> encode_png(std::uint32_t width, std::uint32_t hei
   Writer writer(png);
   // libpng takes non-const rows but does not change them.
   if (!writer.write(width, height, row_pointers(width, height, const_cast<Pixel*>(pixels.data())).data())) {
-    return wicprof::unavailable(std::string("an image cannot be written as a PNG: ") + writer.failure());
+    return wic::unavailable(std::string("an image cannot be written as a PNG: ") + writer.failure());
   }
   return Result<std::vector<std::byte>>(std::move(png));
 }

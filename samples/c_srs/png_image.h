@@ -20,14 +20,14 @@ struct Image {
 
 /// Decodes a PNG of any depth and colour into 16-bit grey values: luminance of colours, without transparency. `name`
 /// appears in errors: not a PNG, a damaged PNG, more than 2^28 pixels.
-wicprof::Result<Image> decode_png(std::span<const std::byte> png, const std::string& name);
+wic::Result<Image> decode_png(std::span<const std::byte> png, const std::string& name);
 
 /// Like decode_png(), but into `pixels` of width x height. Additional error: the image has a different size.
-wicprof::Result<> decode_png_into(std::span<const std::byte> png, std::uint32_t width, std::uint32_t height,
-                                  std::span<Pixel> pixels, const std::string& name);
+wic::Result<> decode_png_into(std::span<const std::byte> png, std::uint32_t width, std::uint32_t height,
+                              std::span<Pixel> pixels, const std::string& name);
 
 /// Encodes 16-bit grey values without compression: sensor noise hardly compresses, and decoding must be fast.
-wicprof::Result<std::vector<std::byte>> encode_png(std::uint32_t width, std::uint32_t height,
-                                                   std::span<const Pixel> pixels);
+wic::Result<std::vector<std::byte>> encode_png(std::uint32_t width, std::uint32_t height,
+                                               std::span<const Pixel> pixels);
 
 }  // namespace sample::srs

@@ -53,7 +53,7 @@ class Reference {
       : tiles_(std::move(tiles)), shape_(shape), calibration_(shape.edge), smooth_(tiles_->size()) {}
 
   /// All products of a batch, tile by tile.
-  wicprof::Result<std::vector<Shade>> products(std::uint32_t station, std::uint32_t batch) {
+  wic::Result<std::vector<Shade>> products(std::uint32_t station, std::uint32_t batch) {
     std::vector<std::uint32_t> histogram(kBins);
     std::vector<const std::vector<Pixel>*> batch_tiles;
     for (std::uint32_t t = 0; t < shape_.tiles; ++t) {
@@ -75,7 +75,7 @@ class Reference {
         }
       }
     }
-    return wicprof::Result<std::vector<Shade>>(std::move(shades));
+    return wic::Result<std::vector<Shade>>(std::move(shades));
   }
 
   /// Whether a batch's digest is cached, and the number of cached digests.
@@ -85,7 +85,7 @@ class Reference {
   std::size_t known() const { return digests_.size(); }
 
   /// The digest of all products of a batch. Computed once for batches with the same tiles.
-  wicprof::Result<std::uint64_t> digest(std::uint32_t station, std::uint32_t batch) {
+  wic::Result<std::uint64_t> digest(std::uint32_t station, std::uint32_t batch) {
     const std::uint32_t first = tile_in_stream(*tiles_, shape_, station, batch, 0);
     if (const auto known = digests_.find(first); known != digests_.end()) return known->second;
     const auto shades = products(station, batch);
@@ -97,8 +97,8 @@ class Reference {
   }
 
   /// Describes the first product that differs from `made`; empty if all are equal.
-  wicprof::Result<std::optional<std::string>> difference(std::uint32_t station, std::uint32_t batch,
-                                                         std::span<const Shade> made) {
+  wic::Result<std::optional<std::string>> difference(std::uint32_t station, std::uint32_t batch,
+                                                     std::span<const Shade> made) {
     const auto right = products(station, batch);
     if (!right) return right.error();
     const auto at = std::mismatch(right->begin(), right->end(), made.begin(), made.end());
@@ -116,7 +116,7 @@ class Reference {
   }
 
  private:
-  wicprof::Result<const std::vector<Pixel>*> smooth_tile(std::uint32_t tile) {
+  wic::Result<const std::vector<Pixel>*> smooth_tile(std::uint32_t tile) {
     std::vector<Pixel>& smooth = smooth_[tile];
     if (smooth.empty()) {
       std::vector<Pixel> measured(shape_.tile_pixels()), reflected(shape_.tile_pixels());

@@ -44,7 +44,7 @@ Image landscape(std::uint32_t number, std::uint32_t edge) {
   return image;
 }
 
-wicprof::Result<> write_landscape(const std::filesystem::path& folder, std::uint32_t count, std::uint32_t edge) {
+wic::Result<> write_landscape(const std::filesystem::path& folder, std::uint32_t count, std::uint32_t edge) {
   for (std::uint32_t number = 0; number < count; ++number) {
     const Image image = landscape(number, edge);
     const auto png = encode_png(image.width, image.height, image.pixels);
@@ -55,11 +55,10 @@ wicprof::Result<> write_landscape(const std::filesystem::path& folder, std::uint
     std::ofstream out(file, std::ios::binary);
     out.write(reinterpret_cast<const char*>(png->data()), static_cast<std::streamsize>(png->size()));
     if (!out.flush()) {
-      return wicprof::unavailable(file.string() +
-                                  " cannot be written; is the disk full? (TMPDIR selects another folder)");
+      return wic::unavailable(file.string() + " cannot be written; is the disk full? (TMPDIR selects another folder)");
     }
   }
-  return wicprof::ok();
+  return wic::ok();
 }
 
 }  // namespace sample::srs

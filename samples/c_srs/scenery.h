@@ -14,6 +14,6 @@ Image landscape(std::uint32_t number, std::uint32_t edge);
 
 /// Writes `count` tiles to the existing folder `folder` as PNG files whose names sort in tile order. Error: a file
 /// cannot be written.
-wicprof::Result<> write_landscape(const std::filesystem::path& folder, std::uint32_t count, std::uint32_t edge);
+wic::Result<> write_landscape(const std::filesystem::path& folder, std::uint32_t count, std::uint32_t edge);
 
 }  // namespace sample::srs

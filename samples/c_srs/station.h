@@ -25,18 +25,18 @@ struct StationShape {
 class Station {
  public:
   /// Errors: the device cannot run blocks of that size; too little memory.
-  static wicprof::Result<std::unique_ptr<Station>> make(wic::Device& device, StationShape shape, Lane& lane) {
+  static wic::Result<std::unique_ptr<Station>> make(wic::Device& device, StationShape shape, Lane& lane) {
     std::unique_ptr<Station> station(new Station(lane));
     if (auto r = station->choose_blocks(device, shape); !r) return r.error();
     if (auto r = station->allocate(device); !r) return r.error();
-    return wicprof::Result<std::unique_ptr<Station>>(std::move(station));
+    return wic::Result<std::unique_ptr<Station>>(std::move(station));
   }
 
   const StationShape& shape() const { return shape_; }
   Lane& lane() const { return lane_; }
 
   /// Queues the kernel for a batch without waiting; batches count from 1.
-  wicprof::Result<> launch(std::uint32_t batch, std::uint64_t timeout_ns) {
+  wic::Result<> launch(std::uint32_t batch, std::uint64_t timeout_ns) {
     const Lane::Turn turn = lane_.turn(batch);
     Receive kernel{};
     kernel.rx = turn.receiver();
@@ -59,7 +59,7 @@ class Station {
   }
 
   /// Waits for all launched kernels, at most until their deadlines, and returns their missed deadlines.
-  wicprof::Result<DeviceFailure> settle() {
+  wic::Result<DeviceFailure> settle() {
     if (auto r = stream_->copy(host_words_.data(), words_.data(), words_.bytes()); !r) return r.error();
     if (auto r = stream_->copy(host_digests_.data(), digests_.data(), digests_.bytes()); !r) return r.error();
     if (auto r = stream_->synchronize(); !r) return r.error();
@@ -70,7 +70,7 @@ class Station {
   static constexpr std::uint32_t kDigests = 64;
 
   /// Makes the products of the last batch, unless they exist, and returns them.
-  wicprof::Result<std::vector<Shade>> distribute_last() {
+  wic::Result<std::vector<Shade>> distribute_last() {
     if (distributed_ != last_) {
       distributed_ = last_;
       const Distribute kernel{products_of(last_)};
@@ -97,30 +97,30 @@ class Station {
             digests_.data() + batch % digests_.size()};
   }
 
-  wicprof::Result<> choose_blocks(wic::Device& device, StationShape shape) {
+  wic::Result<> choose_blocks(wic::Device& device, StationShape shape) {
     shape_ = shape;
     const auto resident = device.resident_blocks({1, shape.threads, Receive::kSharedBytes}, wic::kernel_ref(Receive{}));
     if (!resident) return resident.error();
     if (*resident == 0) {
-      return wicprof::bad_input(device.properties().name + " cannot run a block of " + std::to_string(shape.threads) +
-                                " threads; choose a smaller --block-size");
+      return wic::bad_input(device.properties().name + " cannot run a block of " + std::to_string(shape.threads) +
+                            " threads; choose a smaller --block-size");
     }
-    if (shape.blocks != 0) return wicprof::ok();
-    const bool gpu = device.properties().kind == wicprof::DeviceKind::cuda;
+    if (shape.blocks != 0) return wic::ok();
+    const bool gpu = device.properties().kind == wic::DeviceKind::cuda;
     shape_.blocks = gpu ? std::max(*resident, 2u) : 2 * shape.batch.tiles;
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  wicprof::Result<> allocate(wic::Device& device) {
+  wic::Result<> allocate(wic::Device& device) {
     using wic::Array;
     using wic::Memory;
     const BatchShape& batch = shape_.batch;
     const std::size_t shades = std::size_t{batch.tiles} * batch.product_pixels();
-    const auto make = [&]<class T>(Array<T>& to, std::size_t count, Memory where) -> wicprof::Result<> {
+    const auto make = [&]<class T>(Array<T>& to, std::size_t count, Memory where) -> wic::Result<> {
       auto made = Array<T>::make(device, count, where);
       if (!made) return made.error();
       to = *std::move(made);
-      return wicprof::ok();
+      return wic::ok();
     };
     if (auto r = make(raw_, batch.pixels(), Memory::device); !r) return r;
     if (auto r = make(smooth_, 2 * batch.pixels(), Memory::device); !r) return r;
@@ -135,7 +135,7 @@ class Station {
     auto stream = device.make_stream();
     if (!stream) return stream.error();
     stream_ = *std::move(stream);
-    return wicprof::ok();
+    return wic::ok();
   }
 
   Lane& lane_;

@@ -14,8 +14,8 @@ namespace sample::srs {
 
 namespace {
 
-using wicprof::bad_input;
-using wicprof::Result;
+using wic::bad_input;
+using wic::Result;
 namespace fs = std::filesystem;
 
 bool is_png(const fs::path& file) {
@@ -51,7 +51,7 @@ class TemporaryFolder {
     const fs::path base = fs::temp_directory_path(error);
     std::string name = (base / "c_srs.XXXXXX").string();
     if (error || mkdtemp(name.data()) == nullptr) {
-      return wicprof::unavailable("cannot create a folder in " + base.string() + "; set TMPDIR to a writable folder");
+      return wic::unavailable("cannot create a folder in " + base.string() + "; set TMPDIR to a writable folder");
     }
     return TemporaryFolder(name);
   }
@@ -104,7 +104,7 @@ Result<> TileSet::add(const Image& image) {
       tiles_.push_back(*std::move(png));
     }
   }
-  return wicprof::ok();
+  return wic::ok();
 }
 
 Result<> TileSet::decode(std::uint32_t tile, std::span<Pixel> pixels) const {

@@ -16,21 +16,21 @@ class TileSet {
  public:
   /// Loads all PNG files of a folder, in name order, cut into tiles of edge x edge pixels; incomplete tiles repeat the
   /// image's last pixels. Errors: no folder, no PNG in it, an unreadable PNG.
-  static wicprof::Result<std::shared_ptr<const TileSet>> load(const std::filesystem::path& folder, std::uint32_t edge);
+  static wic::Result<std::shared_ptr<const TileSet>> load(const std::filesystem::path& folder, std::uint32_t edge);
 
   /// Generates `count` tiles of scenery.h: writes them to a temporary folder, loads them from there and removes the
   /// folder.
-  static wicprof::Result<std::shared_ptr<const TileSet>> generate(std::uint32_t count, std::uint32_t edge);
+  static wic::Result<std::shared_ptr<const TileSet>> generate(std::uint32_t count, std::uint32_t edge);
 
   std::uint32_t edge() const { return edge_; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(tiles_.size()); }
 
   /// Decodes a tile's measured values: edge x edge pixels. Any thread.
-  wicprof::Result<> decode(std::uint32_t tile, std::span<Pixel> pixels) const;
+  wic::Result<> decode(std::uint32_t tile, std::span<Pixel> pixels) const;
 
  private:
   explicit TileSet(std::uint32_t edge) : edge_(edge) {}
-  wicprof::Result<> add(const Image& image);
+  wic::Result<> add(const Image& image);
 
   std::uint32_t edge_;
   std::vector<std::vector<std::byte>> tiles_;

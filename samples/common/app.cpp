@@ -60,12 +60,12 @@ void report_shared_devices(const wic::Runtime& runtime, const char* name) {
   }
 }
 
-wicprof::Result<std::unique_ptr<wic::Runtime>> open_runtime(const AppInfo& info, const SampleOptions& options) {
+wic::Result<std::unique_ptr<wic::Runtime>> open_runtime(const AppInfo& info, const SampleOptions& options) {
   auto runtime = wic::Runtime::create(options.runtime());
   if (!runtime) return runtime;
   if (!(*runtime)->warning().empty()) std::fprintf(stderr, "%s: %s\n", info.name, (*runtime)->warning().c_str());
   if ((*runtime)->device_count() < info.min_devices) {
-    return wicprof::bad_input(fmt::format(
+    return wic::bad_input(fmt::format(
         "needs {} devices but got {}: use --devices cuda:0,cuda:1, cuda:0,cuda:0 (one GPU plays both), or simt:{}",
         info.min_devices, (*runtime)->device_count(), info.min_devices));
   }
@@ -82,18 +82,18 @@ struct Times {
   }
 };
 
-wicprof::Result<> run(App& app, const SampleOptions& options, Times& times) {
+wic::Result<> run(App& app, const SampleOptions& options, Times& times) {
   for (Progress progress(options); progress.more();) {
-    const wicprof::TimeNs begin = wicprof::now_ns();
-    if (wicprof::Result<> done = app.step(progress.next()); !done) return done;
-    times.us.push_back(static_cast<double>(wicprof::now_ns() - begin) / 1e3);
+    const wic::TimeNs begin = wic::now_ns();
+    if (wic::Result<> done = app.step(progress.next()); !done) return done;
+    times.us.push_back(static_cast<double>(wic::now_ns() - begin) / 1e3);
   }
   return app.check();
 }
 
 int report(const AppInfo& info, const Program& program, const App& app, const Times& times,
-           const wicprof::Result<>& result) {
-  if (!result && result.error().kind != wicprof::ErrorKind::failed) return fail(info.name, result.error());
+           const wic::Result<>& result) {
+  if (!result && result.error().kind != wic::ErrorKind::failed) return fail(info.name, result.error());
   const Traffic traffic = app.traffic();
   fmt::print(
       "{}: {} steps on {} ({}), {}, step p50 {:.1f} us ({:.1f} to {:.1f}), {:.4g} messages ({:.1f} KiB) per step, {}\n",
@@ -118,7 +118,7 @@ int run_app(const AppInfo& info, int argc, char** argv) {
   add_options(cli, program.common, WaitOption::added_by_app);
   add_app_options(cli, info, program);
   if (const auto status = parse(cli, argc, argv)) return *status;
-  program.common.wait = program.app.way == Way::park ? wicprof::Mode::park : wicprof::Mode::poll;
+  program.common.wait = program.app.way == Way::park ? wic::Mode::park : wic::Mode::poll;
   program.app.on_gpu = program.common.on_gpu();
   program.app.timeout_ns = program.common.timeout_ns();
   try {
@@ -127,10 +127,10 @@ int run_app(const AppInfo& info, int argc, char** argv) {
     auto app = info.make(**runtime, program.app);
     if (!app) return fail(info.name, app.error());
     Times times;
-    const wicprof::Result<> result = run(**app, program.common, times);
+    const wic::Result<> result = run(**app, program.common, times);
     return report(info, program, **app, times, result);
   } catch (const std::bad_alloc&) {
-    return fail(info.name, wicprof::unavailable("not enough memory; choose a smaller --size"));
+    return fail(info.name, wic::unavailable("not enough memory; choose a smaller --size"));
   }
 }
 

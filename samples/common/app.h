@@ -39,11 +39,11 @@ struct Traffic {
 class App {
  public:
   virtual ~App() = default;
-  /// Runs one unit of work; all ends have finished when it returns. `step` counts from 1. Errors: wicprof::failed when
+  /// Runs one unit of work; all ends have finished when it returns. `step` counts from 1. Errors: wic::failed when
   /// a deadline passed (names the wait), unavailable when the device fails. Do not call again after an error.
-  virtual wicprof::Result<> step(std::uint32_t step) = 0;
-  /// Call after the last step. Error: wicprof::failed, names what differs from the reference and where.
-  virtual wicprof::Result<> check() = 0;
+  virtual wic::Result<> step(std::uint32_t step) = 0;
+  /// Call after the last step. Error: wic::failed, names what differs from the reference and where.
+  virtual wic::Result<> check() = 0;
   virtual Traffic traffic() const = 0;
   /// Problem size for the printed line, for example "192^3 cells on 2 ranks".
   virtual std::string shape() const = 0;
@@ -65,15 +65,15 @@ struct AppInfo {
   std::uint32_t min_devices;
   std::vector<AppOption> options;
   /// Errors: invalid sizes, blocks that do not fit the devices at once, too little memory.
-  wicprof::Result<std::unique_ptr<App>> (*make)(wic::Runtime& runtime, const AppOptions& options);
+  wic::Result<std::unique_ptr<App>> (*make)(wic::Runtime& runtime, const AppOptions& options);
 };
 
 /// AppInfo::make for an application with a `static Result<std::unique_ptr<Program>> make(runtime, options)`.
 template <class Program>
-wicprof::Result<std::unique_ptr<App>> make_app(wic::Runtime& runtime, const AppOptions& options) {
+wic::Result<std::unique_ptr<App>> make_app(wic::Runtime& runtime, const AppOptions& options) {
   auto program = Program::make(runtime, options);
   if (!program) return program.error();
-  return wicprof::Result<std::unique_ptr<App>>(*std::move(program));
+  return wic::Result<std::unique_ptr<App>>(*std::move(program));
 }
 
 /// The main function of every application. Returns the exit status: 0 correct, 1 wrong result or missed deadline, 2 bad

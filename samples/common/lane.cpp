@@ -4,7 +4,7 @@
 
 namespace sample {
 
-wicprof::Result<std::unique_ptr<Lane>> Lane::make(wic::Runtime& runtime, const LaneSpec& spec) {
+wic::Result<std::unique_ptr<Lane>> Lane::make(wic::Runtime& runtime, const LaneSpec& spec) {
   std::unique_ptr<Lane> lane(new Lane(runtime, spec));
   wic::ChannelSpec channel;
   channel.name = spec.name;
@@ -28,13 +28,13 @@ wicprof::Result<std::unique_ptr<Lane>> Lane::make(wic::Runtime& runtime, const L
   auto own = wic::Channel::make(runtime, channel);
   if (!own) return own.error();
   lane->channels_[0] = *std::move(own);
-  return wicprof::Result<std::unique_ptr<Lane>>(std::move(lane));
+  return wic::Result<std::unique_ptr<Lane>>(std::move(lane));
 }
 
 Lane::Turn Lane::turn(std::uint32_t iteration) {
   const std::lock_guard lock(mutex_);
   while (assignments_.size() < iteration) {
-    const std::uint32_t way = runtime_.mode(channels_[1]->data_site()) == wicprof::Mode::park ? 1 : 0;
+    const std::uint32_t way = runtime_.mode(channels_[1]->data_site()) == wic::Mode::park ? 1 : 0;
     assignments_.push_back({++cycles_[way], way});
   }
   const Assignment assignment = assignments_[iteration - 1];

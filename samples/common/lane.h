@@ -38,7 +38,7 @@ class Lane {
   };
 
   /// Errors: those of wic::Channel::make().
-  static wicprof::Result<std::unique_ptr<Lane>> make(wic::Runtime& runtime, const LaneSpec& spec);
+  static wic::Result<std::unique_ptr<Lane>> make(wic::Runtime& runtime, const LaneSpec& spec);
 
   /// The first caller for an iteration fixes its way of waiting from the site's current mode; later callers get the
   /// same answer. Both ends pass the same iteration numbers, from 1 on. Skipped iterations consume a cycle too, so send

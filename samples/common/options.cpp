@@ -19,7 +19,7 @@ void add_options(CLI::App& app, SampleOptions& options, WaitOption wait) {
       ->capture_default_str();
   if (wait == WaitOption::poll_or_park) {
     app.add_option_function<std::string>(
-           "-w,--wait", [&options](const std::string& mode) { options.wait = *wicprof::mode_from_name(mode); },
+           "-w,--wait", [&options](const std::string& mode) { options.wait = *wic::mode_from_name(mode); },
            "poll (the program's own way of waiting) or park; wic-prof's --mode and toggle take precedence")
         ->check(CLI::IsMember({"poll", "park"}));
   }
@@ -41,14 +41,14 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   return std::nullopt;
 }
 
-int fail(const char* sample, const wicprof::Error& error) {
+int fail(const char* sample, const wic::Error& error) {
   std::fprintf(stderr, "%s: %s\n", sample, error.message.c_str());
   switch (error.kind) {
-    case wicprof::ErrorKind::bad_input:
+    case wic::ErrorKind::bad_input:
       return 2;
-    case wicprof::ErrorKind::unavailable:
+    case wic::ErrorKind::unavailable:
       return 3;
-    case wicprof::ErrorKind::failed:
+    case wic::ErrorKind::failed:
       break;
   }
   return 1;
@@ -56,10 +56,10 @@ int fail(const char* sample, const wicprof::Error& error) {
 
 Progress::Progress(const SampleOptions& options)
     : last_(options.seconds > 0 ? std::numeric_limits<std::uint32_t>::max() / 2 : options.iterations),
-      end_ns_(options.seconds > 0 ? wicprof::now_ns() + static_cast<wicprof::TimeNs>(options.seconds * 1e9)
-                                  : std::numeric_limits<wicprof::TimeNs>::max()) {}
+      end_ns_(options.seconds > 0 ? wic::now_ns() + static_cast<wic::TimeNs>(options.seconds * 1e9)
+                                  : std::numeric_limits<wic::TimeNs>::max()) {}
 
-bool Progress::more() const { return iteration_ < last_ && wicprof::now_ns() < end_ns_; }
+bool Progress::more() const { return iteration_ < last_ && wic::now_ns() < end_ns_; }
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;

@@ -11,7 +11,7 @@ namespace sample {
 
 struct SampleOptions {
   std::string devices = "simt:1";
-  wicprof::Mode wait = wicprof::Mode::poll;
+  wic::Mode wait = wic::Mode::poll;
   std::uint32_t iterations = 100;
   double seconds = 0;     ///< run time; above 0 it replaces `iterations`
   double timeout_s = 10;  ///< per wait
@@ -31,7 +31,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
 /// Prints the error to stderr and returns its exit status: 1 for a failed check, 2 for bad usage, 3 if this machine
 /// cannot run the sample.
-int fail(const char* sample, const wicprof::Error& error);
+int fail(const char* sample, const wic::Error& error);
 
 /// Counts iterations until the iteration or time limit is reached.
 class Progress {
@@ -44,7 +44,7 @@ class Progress {
  private:
   std::uint32_t iteration_ = 0;
   std::uint32_t last_;
-  wicprof::TimeNs end_ns_;
+  wic::TimeNs end_ns_;
 };
 
 /// The upper median; 0 if `values` is empty.

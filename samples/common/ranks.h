@@ -76,7 +76,7 @@ WIC_DEVICE void deal_chunks(const wic::Thread& thread, std::uint32_t waiting, st
 /// The stream of one device and its missed deadlines.
 class RankQueue {
  public:
-  static wicprof::Result<RankQueue> make(wic::Device& device) {
+  static wic::Result<RankQueue> make(wic::Device& device) {
     RankQueue queue;
     auto failure = wic::Array<Failure>::make(device, 1, wic::Memory::device);
     if (!failure) return failure.error();
@@ -87,17 +87,17 @@ class RankQueue {
     queue.failure_ = *std::move(failure);
     queue.seen_ = *std::move(seen);
     queue.stream_ = *std::move(stream);
-    return wicprof::Result<RankQueue>(std::move(queue));
+    return wic::Result<RankQueue>(std::move(queue));
   }
 
   wic::Stream& stream() const { return *stream_; }
   Failure* failure() const { return failure_.data(); }  ///< for kernels
 
   /// Queues the copy of the failure record to the host. Call after the last launch.
-  wicprof::Result<> close() { return stream_->copy(seen_.data(), failure_.data(), sizeof(Failure)); }
+  wic::Result<> close() { return stream_->copy(seen_.data(), failure_.data(), sizeof(Failure)); }
   /// Waits for all queued work, close() included, and returns the failure record.
-  wicprof::Result<Failure> finish() {
-    if (wicprof::Result<> done = stream_->synchronize(); !done) return done.error();
+  wic::Result<Failure> finish() {
+    if (wic::Result<> done = stream_->synchronize(); !done) return done.error();
     return seen_[0];
   }
 
@@ -106,11 +106,11 @@ class RankQueue {
   std::unique_ptr<wic::Stream> stream_;  // last: destroyed first, so its work ends before the memory is freed
 };
 
-/// Waits for the launched work of all ranks. The lanes are called `name`.FROM-TO. Error: wicprof::failed for a missed
+/// Waits for the launched work of all ranks. The lanes are called `name`.FROM-TO. Error: wic::failed for a missed
 /// deadline; names the wait.
-inline wicprof::Result<> finish_all(std::vector<RankQueue>& queues, const std::string& name) {
+inline wic::Result<> finish_all(std::vector<RankQueue>& queues, const std::string& name) {
   for (RankQueue& queue : queues) {
-    if (wicprof::Result<> closed = queue.close(); !closed) return closed;
+    if (wic::Result<> closed = queue.close(); !closed) return closed;
   }
   std::string first;
   for (std::uint32_t d = 0; d < queues.size(); ++d) {
@@ -123,8 +123,8 @@ inline wicprof::Result<> finish_all(std::vector<RankQueue>& queues, const std::s
             " waited at " + name + "." + lane + " for message " + std::to_string(failure->tag) +
             "; raise --timeout if the machine is busy";
   }
-  if (!first.empty()) return wicprof::failed(first);
-  return wicprof::ok();
+  if (!first.empty()) return wic::failed(first);
+  return wic::ok();
 }
 
 inline std::string lane_name(const std::string& name, std::uint32_t from, std::uint32_t to) {
@@ -141,12 +141,11 @@ inline std::uint32_t ranks_on(const wic::Runtime& runtime, const wic::Device& de
 }
 
 /// Threads per block: --block-size, or a default by kind of device. Error: not a multiple of 32, or above `max`.
-inline wicprof::Result<std::uint32_t> choose_threads(const AppOptions& options, std::uint32_t on_gpu,
-                                                     std::uint32_t max) {
+inline wic::Result<std::uint32_t> choose_threads(const AppOptions& options, std::uint32_t on_gpu, std::uint32_t max) {
   const std::uint32_t threads = options.block_size != 0 ? options.block_size : options.on_gpu ? on_gpu : 64;
   if (threads % wic::kWarpSize == 0 && threads >= wic::kWarpSize && threads <= max) return threads;
-  return wicprof::bad_input("--block-size " + std::to_string(threads) + ": choose a multiple of 32, at most " +
-                            std::to_string(max));
+  return wic::bad_input("--block-size " + std::to_string(threads) + ": choose a multiple of 32, at most " +
+                        std::to_string(max));
 }
 
 /// The grid of a kernel whose first `tasks` blocks wait. `block`: threads and shared memory of a block. `chunks`: units
@@ -154,13 +153,13 @@ inline wicprof::Result<std::uint32_t> choose_threads(const AppOptions& options, 
 /// once, or fewer if there is less work; --blocks may ask for more, because waiting blocks are scheduled first and all
 /// other blocks end without waiting. Error: the waiting blocks plus one other block of each rank on the device cannot
 /// be resident together.
-inline wicprof::Result<wic::LaunchShape> choose_grid(wic::Device& device, const wic::KernelRef& kernel,
-                                                     wic::LaunchShape block, const AppOptions& options,
-                                                     std::uint32_t tasks, std::uint32_t chunks, std::uint32_t sharing) {
+inline wic::Result<wic::LaunchShape> choose_grid(wic::Device& device, const wic::KernelRef& kernel,
+                                                 wic::LaunchShape block, const AppOptions& options, std::uint32_t tasks,
+                                                 std::uint32_t chunks, std::uint32_t sharing) {
   block.blocks = 1;
   const auto resident = device.resident_blocks(block, kernel);
   if (!resident) return resident.error();
-  const bool gpu = device.properties().kind == wicprof::DeviceKind::cuda;
+  const bool gpu = device.properties().kind == wic::DeviceKind::cuda;
   const std::uint32_t share = *resident / sharing;
   // On the CPU device more blocks than SMs give no speed-up.
   const std::uint32_t max = gpu ? (share > tasks ? share - tasks : 1) : device.properties().sm_count;
@@ -168,7 +167,7 @@ inline wicprof::Result<wic::LaunchShape> choose_grid(wic::Device& device, const 
   wic::LaunchShape waiting = block;
   waiting.blocks = std::min(block.blocks, tasks + 1);
   const std::vector<wic::PlannedLaunch> together(sharing, {waiting, kernel});
-  if (wicprof::Result<> fits = wic::check_co_resident(device, together); !fits) return fits.error();
+  if (wic::Result<> fits = wic::check_co_resident(device, together); !fits) return fits.error();
   return block;
 }
 

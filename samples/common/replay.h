@@ -38,19 +38,19 @@ inline std::uint32_t total_of(const Words& field) {
   return sum;
 }
 
-/// Error: wicprof::failed with the first difference; where(i) describes the position of word i.
+/// Error: wic::failed with the first difference; where(i) describes the position of word i.
 template <class Where>
-wicprof::Result<> compare_words(const Words& got, const Words& expected, std::uint32_t iteration, const Where& where) {
+wic::Result<> compare_words(const Words& got, const Words& expected, std::uint32_t iteration, const Where& where) {
   std::size_t wrong = 0, first = 0;
   for (std::size_t i = expected.size(); i-- > 0;) {
     if (got[i] == expected[i]) continue;
     ++wrong;
     first = i;
   }
-  if (wrong == 0) return wicprof::ok();
-  return wicprof::failed(std::to_string(wrong) + " wrong words after iteration " + std::to_string(iteration) +
-                         ", the first at " + where(first) + ": " + std::to_string(got[first]) + ", should be " +
-                         std::to_string(expected[first]));
+  if (wrong == 0) return wic::ok();
+  return wic::failed(std::to_string(wrong) + " wrong words after iteration " + std::to_string(iteration) +
+                     ", the first at " + where(first) + ": " + std::to_string(got[first]) + ", should be " +
+                     std::to_string(expected[first]));
 }
 
 /// Checks a program whose iterations preserve the sum of all words modulo 2^32. The reference repeats a short run from
@@ -58,10 +58,10 @@ wicprof::Result<> compare_words(const Words& got, const Words& expected, std::ui
 /// reference repeats those. Program must have iterations(), initial(), gather(), iterate(count), advance(field, count),
 /// where(i).
 template <class Program>
-wicprof::Result<> check_by_replay(Program& program) {
+wic::Result<> check_by_replay(Program& program) {
   Words expected = program.initial();
   const ReplayPlan plan = ReplayPlan::for_words(expected.size());
-  wicprof::Result<Words> field = program.gather();
+  wic::Result<Words> field = program.gather();
   if (!field) return field.error();
   const auto where = [&](std::size_t i) { return program.where(i); };
   const std::uint32_t extra = plan.extra_after(program.iterations());
@@ -70,12 +70,12 @@ wicprof::Result<> check_by_replay(Program& program) {
     return compare_words(*field, expected, program.iterations(), where);
   }
   if (total_of(*field) != total_of(expected)) {
-    return wicprof::failed("the sum of all words, which no iteration may change, differs after " +
-                           std::to_string(program.iterations()) + " iterations");
+    return wic::failed("the sum of all words, which no iteration may change, differs after " +
+                       std::to_string(program.iterations()) + " iterations");
   }
   expected = *std::move(field);
-  if (wicprof::Result<> more = program.iterate(extra); !more) return more;
-  const wicprof::Result<Words> later = program.gather();
+  if (wic::Result<> more = program.iterate(extra); !more) return more;
+  const wic::Result<Words> later = program.gather();
   if (!later) return later.error();
   program.advance(expected, extra);
   return compare_words(*later, expected, program.iterations(), where);

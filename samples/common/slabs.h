@@ -56,24 +56,24 @@ class Slabs {
  public:
   /// `kernel` carries the values common to all devices and iterations. The field starts as zero. Errors: too few units,
   /// a grid that does not fit, no memory.
-  static wicprof::Result<std::unique_ptr<Slabs>> make(wic::Runtime& runtime, const AppOptions& options,
-                                                      const SlabShape& shape, const Kernel& kernel) {
+  static wic::Result<std::unique_ptr<Slabs>> make(wic::Runtime& runtime, const AppOptions& options,
+                                                  const SlabShape& shape, const Kernel& kernel) {
     std::unique_ptr<Slabs> slabs(new Slabs(runtime, options, shape, kernel));
     const auto count = static_cast<std::uint32_t>(runtime.device_count());
     if (shape.units / count < shape.min_units) {
-      return wicprof::bad_input(std::to_string(shape.units) + " " + shape.unit + " on " + std::to_string(count) +
-                                " devices: each device needs " + std::to_string(shape.min_units) + "; raise --size");
+      return wic::bad_input(std::to_string(shape.units) + " " + shape.unit + " on " + std::to_string(count) +
+                            " devices: each device needs " + std::to_string(shape.min_units) + "; raise --size");
     }
-    if (wicprof::Result<> joined = slabs->make_lanes(); !joined) return joined.error();
+    if (wic::Result<> joined = slabs->make_lanes(); !joined) return joined.error();
     for (std::uint32_t d = 0; d < count; ++d) {
-      if (wicprof::Result<> added = slabs->add_slab(d); !added) return added.error();
+      if (wic::Result<> added = slabs->add_slab(d); !added) return added.error();
     }
     auto staging = wic::Array<std::uint32_t>::make(runtime.device(0),
                                                    std::min<std::size_t>(kStagingWords, shape.units * shape.unit_words),
                                                    wic::Memory::pinned_host);
     if (!staging) return staging.error();
     slabs->staging_ = *std::move(staging);
-    return wicprof::Result<std::unique_ptr<Slabs>>(std::move(slabs));
+    return wic::Result<std::unique_ptr<Slabs>>(std::move(slabs));
   }
 
   std::uint32_t iterations() const { return iteration_; }  ///< done so far
@@ -86,7 +86,7 @@ class Slabs {
   /// Messages per iteration, over both directions and all borders.
   double messages() const { return 2.0 * (devices() - 1) * shape_.tags; }
 
-  wicprof::Result<> write(const Words& field) {
+  wic::Result<> write(const Words& field) {
     return for_each_piece([&](wic::Stream& stream, std::uint32_t* place, std::size_t at, std::size_t words) {
       std::memcpy(staging_.data(), field.data() + at, words * sizeof(std::uint32_t));
       if (auto r = stream.copy(place, staging_.data(), words * sizeof(std::uint32_t)); !r) return r;
@@ -94,22 +94,22 @@ class Slabs {
     });
   }
 
-  /// Launches `count` iterations on all devices and waits for them. Error: wicprof::failed for a missed deadline.
-  wicprof::Result<> iterate(std::uint32_t count) {
+  /// Launches `count` iterations on all devices and waits for them. Error: wic::failed for a missed deadline.
+  wic::Result<> iterate(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (wicprof::Result<> launched = launch(++iteration_); !launched) return launched;
+      if (wic::Result<> launched = launch(++iteration_); !launched) return launched;
     }
     return finish_all(queues_, shape_.name);
   }
 
-  wicprof::Result<Words> gather() {
+  wic::Result<Words> gather() {
     Words field(shape_.units * shape_.unit_words);
-    const wicprof::Result<> done =
+    const wic::Result<> done =
         for_each_piece([&](wic::Stream& stream, const std::uint32_t* place, std::size_t at, std::size_t words) {
           if (auto r = stream.copy(staging_.data(), place, words * sizeof(std::uint32_t)); !r) return r;
           if (auto r = stream.synchronize(); !r) return r;
           std::memcpy(field.data() + at, staging_.data(), words * sizeof(std::uint32_t));
-          return wicprof::ok();
+          return wic::ok();
         });
     if (!done) return done.error();
     return field;
@@ -136,7 +136,7 @@ class Slabs {
     shape_.name = options.prefix + shape.name;
   }
 
-  wicprof::Result<> make_lanes() {
+  wic::Result<> make_lanes() {
     const auto lane = [&](std::uint32_t from, std::uint32_t to) {
       LaneSpec spec;
       spec.name = lane_name(shape_.name, from, to);
@@ -154,10 +154,10 @@ class Slabs {
       if (!down) return down.error();
       borders_.push_back({*std::move(up), *std::move(down)});
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  wicprof::Result<> add_slab(std::uint32_t d) {
+  wic::Result<> add_slab(std::uint32_t d) {
     wic::Device& device = runtime_.device(d);
     auto queue = RankQueue::make(device);
     if (!queue) return queue.error();
@@ -184,10 +184,10 @@ class Slabs {
     slab.grid = *grid;
     slabs_.push_back(std::move(slab));
     queues_.push_back(*std::move(queue));
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  wicprof::Result<> launch(std::uint32_t iteration) {
+  wic::Result<> launch(std::uint32_t iteration) {
     for (std::uint32_t d = 0; d + 1 < devices_; ++d) {
       const Lane::Turn up = borders_[d].up->turn(iteration);
       const Lane::Turn down = borders_[d].down->turn(iteration);
@@ -202,7 +202,7 @@ class Slabs {
       if (auto r = wic::launch(queues_[d].stream(), slab.grid, slab.kernel); !r) return r;
       std::swap(slab.current, slab.next);
     }
-    return wicprof::ok();
+    return wic::ok();
   }
   static void connect(SlabSide& side, const Lane::Turn& out, const Lane::Turn& in) {
     side.out = out.sender();
@@ -213,17 +213,17 @@ class Slabs {
 
   // Calls copy(stream, device address, word index in the field, words) for pieces that fit the staging memory.
   template <class Copy>
-  wicprof::Result<> for_each_piece(const Copy& copy) {
+  wic::Result<> for_each_piece(const Copy& copy) {
     for (std::uint32_t d = 0; d < devices_; ++d) {
       const std::size_t begin = slab_begin(d) * shape_.unit_words;
       const std::size_t words = slabs_[d].current.size();
       for (std::size_t done = 0; done < words; done += staging_.size()) {
         const std::size_t size = std::min(staging_.size(), words - done);
-        const wicprof::Result<> copied = copy(queues_[d].stream(), slabs_[d].current.data() + done, begin + done, size);
+        const wic::Result<> copied = copy(queues_[d].stream(), slabs_[d].current.data() + done, begin + done, size);
         if (!copied) return copied;
       }
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
   wic::Runtime& runtime_;

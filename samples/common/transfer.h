@@ -14,8 +14,8 @@ inline constexpr std::size_t kTransferBytes = std::size_t{16} << 20;  ///< size 
 
 /// Copies `from` to `to`, starting at element `first`. Waits for the stream. Host thread.
 template <class T>
-wicprof::Result<> upload(wic::Device& device, wic::Stream& stream, const wic::Array<T>& to, std::span<const T> from,
-                         std::size_t first = 0) {
+wic::Result<> upload(wic::Device& device, wic::Stream& stream, const wic::Array<T>& to, std::span<const T> from,
+                     std::size_t first = 0) {
   const std::size_t most = std::max<std::size_t>(1, std::min(from.size(), kTransferBytes / sizeof(T)));
   auto pinned = wic::Array<T>::make(device, most, wic::Memory::pinned_host);
   if (!pinned) return pinned.error();
@@ -25,13 +25,13 @@ wicprof::Result<> upload(wic::Device& device, wic::Stream& stream, const wic::Ar
     if (auto r = stream.copy(to.data() + first + done, pinned->data(), count * sizeof(T)); !r) return r;
     if (auto r = stream.synchronize(); !r) return r;
   }
-  return wicprof::ok();
+  return wic::ok();
 }
 
 /// Copies `count` elements of `from`, starting at element `first`. Waits for the stream. Host thread.
 template <class T>
-wicprof::Result<std::vector<T>> download(wic::Device& device, wic::Stream& stream, const wic::Array<T>& from,
-                                         std::size_t first, std::size_t count) {
+wic::Result<std::vector<T>> download(wic::Device& device, wic::Stream& stream, const wic::Array<T>& from,
+                                     std::size_t first, std::size_t count) {
   const std::size_t most = std::max<std::size_t>(1, std::min(count, kTransferBytes / sizeof(T)));
   auto pinned = wic::Array<T>::make(device, most, wic::Memory::pinned_host);
   if (!pinned) return pinned.error();
@@ -42,7 +42,7 @@ wicprof::Result<std::vector<T>> download(wic::Device& device, wic::Stream& strea
     if (auto r = stream.synchronize(); !r) return r.error();
     std::memcpy(to.data() + done, pinned->data(), now * sizeof(T));
   }
-  return wicprof::Result<std::vector<T>>(std::move(to));
+  return wic::Result<std::vector<T>>(std::move(to));
 }
 
 }  // namespace sample

@@ -10,15 +10,15 @@ namespace sample {
 
 /// The largest grid of waiting blocks that is guaranteed to be resident, if every rank on this physical device launches
 /// such a grid and gets an equal share of each SM. Error: less than one block per SM.
-inline wicprof::Result<std::uint32_t> max_waiting_blocks(const wic::Runtime& runtime, wic::Device& device,
-                                                         const wic::LaunchShape& shape, const wic::KernelRef& kernel) {
+inline wic::Result<std::uint32_t> max_waiting_blocks(const wic::Runtime& runtime, wic::Device& device,
+                                                     const wic::LaunchShape& shape, const wic::KernelRef& kernel) {
   const std::uint32_t ranks = ranks_on(runtime, device);
   const auto resident = device.resident_blocks(shape, kernel);
   if (!resident) return resident.error();
   const std::uint32_t sms = device.properties().sm_count;
   const std::uint32_t per_sm = *resident / sms / ranks;
   if (per_sm == 0) {
-    return wicprof::bad_input(
+    return wic::bad_input(
         device.properties().name + " holds " + std::to_string(*resident / sms) + " blocks of " +
         std::to_string(shape.threads) + " threads per SM at once, but " + std::to_string(ranks) +
         " that wait for each other are needed; choose a smaller --block-size or put fewer ranks on this device");

@@ -1,7 +1,7 @@
 // The smallest program that waits: the CPU produces numbers, and a kernel that is already running waits for them.
 #pragma once
 
-#include "wic/wait.h"
+#include "wic/site.h"
 
 namespace sample {
 
@@ -12,10 +12,8 @@ struct alignas(128) Flag {
 
 /// Each block waits for its share of the data and adds it up.
 struct HandoffConsumer {
-  wic::DeviceView view;
-  wicprof::SiteId site;
+  wic::Site site;
   std::uint32_t iteration;
-  std::uint64_t timeout_ns;
   const Flag* flags;          ///< pinned host memory, one per block
   const std::uint32_t* data;  ///< pinned host memory, `count` numbers per block
   std::uint32_t count;
@@ -24,9 +22,7 @@ struct HandoffConsumer {
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     const std::uint32_t block = thread.block();
-    const wic::WaitResult wait = wic::wait_until(thread, view, wic::block_group(thread), site, iteration,
-                                                 &flags[block].word, wic::AtLeast{iteration}, timeout_ns);
-    if (wait.status != wicprof::WaitStatus::satisfied) {
+    if (!site.wait(thread, iteration, &flags[block].word, wic::AtLeast{iteration})) {
       if (thread.index() == 0) thread.fetch_add(missed, 1);
       return;
     }

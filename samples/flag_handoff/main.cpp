@@ -12,7 +12,7 @@ using sample::Flag;
 using sample::HandoffConsumer;
 using wic::Array;
 using wic::Memory;
-using wicprof::Result;
+using wic::Result;
 
 struct Outcome {
   std::uint32_t iterations = 0;
@@ -27,7 +27,7 @@ Result<Outcome> run(const sample::SampleOptions& options, std::uint32_t blocks, 
   wic::Runtime& rt = **runtime;
   if (!rt.warning().empty()) std::fprintf(stderr, "flag_handoff: %s\n", rt.warning().c_str());
   wic::Device& device = rt.device(0);
-  const auto site = rt.add_site({"handoff.flag", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, false});
+  const auto site = rt.add_site({.name = "handoff.flag", .word_memory = wic::WordMemory::pinned_host});
   if (!site) return site.error();
   auto stream = device.make_stream();
   if (!stream) return stream.error();
@@ -45,9 +45,14 @@ Result<Outcome> run(const sample::SampleOptions& options, std::uint32_t blocks, 
   std::vector<double> times;
   for (sample::Progress progress(options); progress.more();) {
     const std::uint32_t iteration = progress.next();
-    const wicprof::TimeNs begin = wicprof::now_ns();
-    const HandoffConsumer consumer{rt.view(0),   *site, iteration,    options.timeout_ns(), flags->data(),
-                                   data->data(), count, sums->data(), sums->data() + blocks};
+    const wic::TimeNs begin = wic::now_ns();
+    const HandoffConsumer consumer{rt.site(*site, options.timeout_ns()),
+                                   iteration,
+                                   flags->data(),
+                                   data->data(),
+                                   count,
+                                   sums->data(),
+                                   sums->data() + blocks};
     if (auto r = (*stream)->copy(sums->data(), zeros->data(), zeros->bytes()); !r) return r.error();
     if (auto r = wic::launch(**stream, {blocks, 128}, consumer); !r) return r.error();
     for (std::uint32_t b = 0; b < blocks; ++b) {  // the kernel already runs and waits
@@ -56,7 +61,7 @@ Result<Outcome> run(const sample::SampleOptions& options, std::uint32_t blocks, 
     }
     if (auto r = (*stream)->copy(results->data(), sums->data(), sums->bytes()); !r) return r.error();
     if (auto r = (*stream)->synchronize(); !r) return r.error();
-    times.push_back(static_cast<double>(wicprof::now_ns() - begin) / 1e3);
+    times.push_back(static_cast<double>(wic::now_ns() - begin) / 1e3);
     outcome.missed += (*results)[blocks];
     for (std::uint32_t b = 0; b < blocks; ++b) {
       const std::uint32_t expected = count * (iteration * 31 + b * 7) + count * (count - 1) / 2;

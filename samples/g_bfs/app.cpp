@@ -15,7 +15,7 @@ namespace sample {
 namespace bfs {
 namespace {
 
-using wicprof::Result;
+using wic::Result;
 
 constexpr std::uint64_t kSeed = 0x626673;
 /// Levels are queued without waiting for the host: first as many as the previous search had, then more if needed.
@@ -75,7 +75,7 @@ Result<std::unique_ptr<App>> BreadthFirst::make(wic::Runtime& runtime, const App
 
 Result<> BreadthFirst::open(const AppOptions& options) {
   if (runtime_.device_count() > kMaxDevices) {
-    return wicprof::bad_input("g_bfs runs on " + std::to_string(kMaxDevices) + " devices at most");
+    return wic::bad_input("g_bfs runs on " + std::to_string(kMaxDevices) + " devices at most");
   }
   if (Result<> read = read_graph(options); !read) return read;
   split_ = {graph_.vertices(), static_cast<std::uint32_t>(runtime_.device_count())};
@@ -90,7 +90,7 @@ Result<> BreadthFirst::open(const AppOptions& options) {
   for (std::uint32_t d = 0; d < devices(); ++d) {
     if (Result<> opened = open_rank(d, options, shapes_); !opened) return opened;
   }
-  return wicprof::ok();
+  return wic::ok();
 }
 
 Result<> BreadthFirst::read_graph(const AppOptions& options) {
@@ -103,8 +103,8 @@ Result<> BreadthFirst::read_graph(const AppOptions& options) {
     const auto scale = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(std::bit_width(vertices - 1)));
     graph_ = rmat(scale, options.number("edges"), kSeed, options.number("shuffle") != 0);
   }
-  if (graph_.to.size() >> 32 != 0) return wicprof::bad_input("g_bfs takes graphs of less than 2^31 edges");
-  return wicprof::ok();
+  if (graph_.to.size() >> 32 != 0) return wic::bad_input("g_bfs takes graphs of less than 2^31 edges");
+  return wic::ok();
 }
 
 // By default half of the blocks wait; the others only follow edges.
@@ -141,17 +141,17 @@ Result<> BreadthFirst::open_lanes(const AppOptions& options) {
       lanes_[from * devices() + to] = *std::move(lane);
     }
   }
-  return wicprof::ok();
+  return wic::ok();
 }
 
 Result<> BreadthFirst::open_rank(std::uint32_t number, const AppOptions& options, const Shapes& shapes) {
   wic::SiteSpec site;
   site.name = name_ + ".start" + std::to_string(number);
-  site.word_memory = wicprof::WordMemory::device;
-  site.pollers = wicprof::Pollers::leader;
+  site.word_memory = wic::WordMemory::device;
+  site.pollers = wic::Pollers::leader;
   site.shared_word = true;
   site.producer = runtime_.device(number).properties().id;
-  if (options.way == Way::naive) site.own = wicprof::StrategyId::naive;
+  if (options.way == Way::naive) site.own = wic::StrategyId::naive;
   const auto start = runtime_.add_site(site);
   if (!start) return start.error();
   auto queue = RankQueue::make(runtime_.device(number));
@@ -160,7 +160,7 @@ Result<> BreadthFirst::open_rank(std::uint32_t number, const AppOptions& options
   auto rank = Rank::make(runtime_, queues_.back(), graph_, {number, split_, chunk_, shapes, *start, timeout_ns_});
   if (!rank) return rank.error();
   ranks_.push_back(*std::move(rank));
-  return wicprof::ok();
+  return wic::ok();
 }
 
 // A search keeps the way of waiting that it starts with.
@@ -177,7 +177,7 @@ Result<> BreadthFirst::begin(std::uint32_t step, Vertex source) {
     }
     if (Result<> begun = ranks_[d].begin(peers, search_, source); !begun) return begun;
   }
-  return wicprof::ok();
+  return wic::ok();
 }
 
 Result<> BreadthFirst::run_levels(std::uint32_t from, std::uint32_t count) {
@@ -210,11 +210,11 @@ Result<> BreadthFirst::step(std::uint32_t step) {
   last_source_ = source;
   search_ += levels_;  // the last level had an empty frontier, so its mark is unused
   ++searches_;
-  return wicprof::ok();
+  return wic::ok();
 }
 
 Result<> BreadthFirst::check() {
-  if (searches_ == 0) return wicprof::ok();
+  if (searches_ == 0) return wic::ok();
   std::vector<std::uint32_t> distance, parent;
   for (Rank& rank : ranks_) {
     const auto marks = rank.marks();
@@ -231,8 +231,8 @@ Result<> BreadthFirst::check() {
     const auto [known, is_new] = expected.try_emplace(found.source, 0);
     if (is_new) known->second = search(graph_, found.source).depth;
     if (found.depth == known->second) continue;
-    return wicprof::failed("a search from " + std::to_string(found.source) + " reached depth " +
-                           std::to_string(found.depth) + ", not " + std::to_string(known->second));
+    return wic::failed("a search from " + std::to_string(found.source) + " reached depth " +
+                       std::to_string(found.depth) + ", not " + std::to_string(known->second));
   }
   return check_search(graph_, last_source_, last, distance, parent);
 }

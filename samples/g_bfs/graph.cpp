@@ -72,8 +72,8 @@ class Lines {
     ++number_;
     return static_cast<bool>(std::getline(file_, line));
   }
-  wicprof::Error error(const std::string& what) const {
-    return wicprof::bad_input(path_ + ", line " + std::to_string(number_) + ": " + what);
+  wic::Error error(const std::string& what) const {
+    return wic::bad_input(path_ + ", line " + std::to_string(number_) + ": " + what);
   }
 
  private:
@@ -95,9 +95,9 @@ Graph rmat(std::uint32_t scale, std::uint32_t edge_factor, std::uint64_t seed, b
   return graph_of(vertices, edges);
 }
 
-wicprof::Result<Graph> read_matrix_market(const std::string& path) {
+wic::Result<Graph> read_matrix_market(const std::string& path) {
   Lines lines(path);
-  if (!lines.open()) return wicprof::bad_input("cannot open " + path + "; --graph names a Matrix Market file");
+  if (!lines.open()) return wic::bad_input("cannot open " + path + "; --graph names a Matrix Market file");
   std::string line;
   if (!lines.next(line) || !lower(line).starts_with("%%matrixmarket matrix coordinate")) {
     return lines.error(

@@ -34,7 +34,7 @@ Graph rmat(std::uint32_t scale, std::uint32_t edge_factor, std::uint64_t seed, b
 
 /// Reads a sparse matrix in coordinate format: entry (i, j) is an edge; values are ignored. Errors: no such file, or
 /// the faulty line and its fault.
-wicprof::Result<Graph> read_matrix_market(const std::string& path);
+wic::Result<Graph> read_matrix_market(const std::string& path);
 
 /// Draws `count` search sources among the vertices with neighbours; may repeat. Vertex 0 if no vertex has a neighbour.
 std::vector<Vertex> draw_sources(const Graph& graph, std::uint32_t count, std::uint64_t seed);

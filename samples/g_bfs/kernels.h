@@ -10,6 +10,7 @@
 #include "g_bfs/protocol.h"
 #include "wic/receiver.h"
 #include "wic/sender.h"
+#include "wic/site.h"
 
 namespace sample::bfs {
 
@@ -134,7 +135,7 @@ struct Begin {
 };
 
 struct Push {
-  static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
+  static constexpr int kMaxThreads = 1024, kMinBlocksPerSm = 1;
 
   Context context;
   Numbers numbers;
@@ -148,7 +149,7 @@ struct Push {
 /// Lists the vertices that this level's Push has marked. Works in slices of a few vertices per thread; each slice
 /// reserves its range of the list with one atomic addition.
 struct Collect {
-  static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
+  static constexpr int kMaxThreads = 1024, kMinBlocksPerSm = 1;
   static constexpr std::uint32_t kVerticesPerThread = 4;
 
   Context context;
@@ -195,17 +196,15 @@ struct Collect {
 
 /// The first `waiting` blocks send and receive. The others are independent: they follow edges and never wait.
 struct Level {
-  static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
+  static constexpr int kMaxThreads = 1024, kMinBlocksPerSm = 1;
   /// Shared memory: the larger of follow()'s words and place_of()'s three words per thread.
   static constexpr std::uint32_t shared_bytes(std::uint32_t threads) { return (threads * 3 + 1) * 4; }
 
   Context context;
   Numbers numbers;
-  wic::DeviceView view;
-  wicprof::SiteId start_site;  ///< where blocks wait until block 0 knows a sender's number of chunks
+  wic::Site start;             ///< where blocks wait until block 0 knows a sender's number of chunks
   std::uint32_t* start_words;  ///< one per sender, kLine words apart; the iteration whose chunk count is known
   std::uint32_t waiting;
-  std::uint64_t timeout_ns;
 
   static constexpr std::uint32_t kLine = 32;
 
@@ -264,7 +263,7 @@ struct Level {
     const std::uint32_t number = context.state->sent[context.peers->way_out[d]][d] + c;
     const wic::Cycle cycle = cycle_of(number, tags);
     const wic::Sender& sender = context.peers->senders[d];
-    const wic::Place place = sender.place(thread, group, number % tags, cycle, timeout_ns);
+    const wic::Place place = sender.place(thread, group, number % tags, cycle, start.timeout_ns);
     if (place.data == nullptr) return report(thread, d, c, true);
     const std::uint32_t begin = c * context.chunk, listed = context.state->listed[d];
     head.count = listed - begin < context.chunk ? listed - begin : context.chunk;
@@ -325,10 +324,10 @@ struct Level {
   WIC_DEVICE bool receive_all(const wic::Thread& thread, std::uint32_t d, bool& any) const {
     const ChunkHead& head = context.state->heads[d];
     if (thread.block() != 0) {
-      const wic::WaitResult wait =
-          wic::wait_until(thread, view, wic::block_group(thread), start_site, numbers.iteration(),
-                          start_words + d * kLine, wic::AtLeast{numbers.iteration()}, timeout_ns);
-      if (wait.status != wicprof::WaitStatus::satisfied) return report(thread, d, 0, false);
+      const std::uint32_t iteration = numbers.iteration();
+      if (!start.wait(thread, iteration, start_words + d * kLine, wic::AtLeast{iteration})) {
+        return report(thread, d, 0, false);
+      }
     }
     for (std::uint32_t c = thread.block(); c == 0 || c < head.chunks; c += waiting) {
       if (!receive(thread, d, c, any)) return false;
@@ -342,13 +341,13 @@ struct Level {
     const std::uint32_t tags = context.tags(context.device);
     const std::uint32_t number = context.state->received[context.peers->way_in[d]][d] + c;
     const wic::Cycle cycle = cycle_of(number, tags);
-    const wic::Message message = receiver.receive(thread, group, number % tags, cycle, timeout_ns);
+    const wic::Message message = receiver.receive(thread, group, number % tags, cycle, start.timeout_ns);
     if (message.data == nullptr) return report(thread, d, c, false);
     const auto* const from = reinterpret_cast<const ChunkHead*>(message.data);
     if (c == 0) {
       if (thread.index() == 0) {
         context.state->heads[d] = *from;
-        wic::signal(thread, view, start_site, numbers.iteration(), start_words + d * kLine, numbers.iteration());
+        start.signal(thread, numbers.iteration(), start_words + d * kLine, numbers.iteration());
       }
       thread.sync_block();
     }

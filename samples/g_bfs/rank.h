@@ -30,19 +30,19 @@ struct Shapes {
 
 class RowsMemory {
  public:
-  static wicprof::Result<RowsMemory> make(wic::Device& device, wic::Stream& stream, const Rows& rows) {
+  static wic::Result<RowsMemory> make(wic::Device& device, wic::Stream& stream, const Rows& rows) {
     RowsMemory memory;
     if (auto r = fill(device, stream, memory.vertex_, rows.vertex); !r) return r.error();
     if (auto r = fill(device, stream, memory.begin_, rows.begin); !r) return r.error();
     if (auto r = fill(device, stream, memory.to_, rows.to); !r) return r.error();
     memory.count_ = static_cast<std::uint32_t>(rows.vertex.size());
-    return wicprof::Result<RowsMemory>(std::move(memory));
+    return wic::Result<RowsMemory>(std::move(memory));
   }
   RowsView view() const { return {vertex_.data(), begin_.data(), to_.data(), count_}; }
 
  private:
-  static wicprof::Result<> fill(wic::Device& device, wic::Stream& stream, wic::Array<std::uint32_t>& array,
-                                const std::vector<std::uint32_t>& values) {
+  static wic::Result<> fill(wic::Device& device, wic::Stream& stream, wic::Array<std::uint32_t>& array,
+                            const std::vector<std::uint32_t>& values) {
     auto made = wic::Array<std::uint32_t>::make(device, std::max<std::size_t>(1, values.size()), wic::Memory::device);
     if (!made) return made.error();
     array = *std::move(made);
@@ -60,42 +60,43 @@ class Rank {
     Split split;
     std::uint32_t chunk;  ///< vertices per message
     Shapes shapes;
-    wicprof::SiteId start_site;
+    wic::SiteId start_site;
     std::uint64_t timeout_ns;
   };
 
   /// `queue` receives the kernels; its work must end before the rank is destroyed. Errors: too little memory.
-  static wicprof::Result<Rank> make(wic::Runtime& runtime, RankQueue& queue, const Graph& graph, const Spec& spec) {
+  static wic::Result<Rank> make(wic::Runtime& runtime, RankQueue& queue, const Graph& graph, const Spec& spec) {
     Rank rank;
     rank.queue_ = &queue;
-    if (wicprof::Result<> opened = rank.open(runtime, graph, spec); !opened) return opened.error();
-    return wicprof::Result<Rank>(std::move(rank));
+    if (wic::Result<> opened = rank.open(runtime, graph, spec); !opened) return opened.error();
+    return wic::Result<Rank>(std::move(rank));
   }
 
   /// Queues the start of a search. `peers`: the channel ends that the search uses.
-  wicprof::Result<> begin(const Peers& peers, std::uint32_t search, Vertex source) {
+  wic::Result<> begin(const Peers& peers, std::uint32_t search, Vertex source) {
     host_[0].peers = peers;
     if (auto r = queue_->stream().copy(peers_.data(), &host_[0].peers, sizeof(Peers)); !r) return r;
     return wic::launch(queue_->stream(), {1, 32, 0, false}, Begin{context_, search, source});
   }
 
   /// Queues a level. A level queued after the last level of a search does nothing.
-  wicprof::Result<> queue_level(const Numbers& numbers) {
+  wic::Result<> queue_level(const Numbers& numbers) {
     if (auto r = wic::launch(queue_->stream(), shapes_.push(), Push{context_, numbers}); !r) return r;
     if (auto r = wic::launch(queue_->stream(), shapes_.collect(), Collect{context_, numbers}); !r) return r;
     return wic::launch(queue_->stream(), shapes_.level(),
-                       Level{context_, numbers, view_, start_site_, start_words_.data(), shapes_.waiting, timeout_ns_});
+                       Level{context_, numbers, runtime_->site(start_site_, timeout_ns_, context_.device),
+                             start_words_.data(), shapes_.waiting});
   }
 
   /// Queues the copy for state(), which is valid when the queue has finished.
-  wicprof::Result<> queue_read() { return queue_->stream().copy(&host_[0].state, state_.data(), sizeof(State)); }
+  wic::Result<> queue_read() { return queue_->stream().copy(&host_[0].state, state_.data(), sizeof(State)); }
   const State& state() const { return host_[0].state; }
 
   /// Marks and parents of the device's own vertices. No kernel may be running.
-  wicprof::Result<std::vector<std::uint32_t>> marks() {
+  wic::Result<std::vector<std::uint32_t>> marks() {
     return download(*device_, queue_->stream(), mark_, first_, count_);
   }
-  wicprof::Result<std::vector<std::uint32_t>> parents() {
+  wic::Result<std::vector<std::uint32_t>> parents() {
     return download(*device_, queue_->stream(), parent_, first_, count_);
   }
 
@@ -106,14 +107,14 @@ class Rank {
   };
 
   template <class T>
-  wicprof::Result<> allocate(wic::Array<T>& array, std::size_t count, wic::Memory where) {
+  wic::Result<> allocate(wic::Array<T>& array, std::size_t count, wic::Memory where) {
     auto made = wic::Array<T>::make(*device_, std::max<std::size_t>(1, count), where);
     if (!made) return made.error();
     array = *std::move(made);
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  wicprof::Result<> open(wic::Runtime& runtime, const Graph& graph, const Spec& spec) {
+  wic::Result<> open(wic::Runtime& runtime, const Graph& graph, const Spec& spec) {
     device_ = &runtime.device(spec.number);
     const Part part = part_of(graph, spec.split, spec.number);
     auto own = RowsMemory::make(*device_, queue_->stream(), part.own);
@@ -133,22 +134,22 @@ class Rank {
     context_ = {spec.number,   spec.split.devices, spec.split.vertices, spec.split.each(), spec.chunk,
                 own_.view(),   foreign_.view(),    mark_.data(),        parent_.data(),    lists_.data(),
                 state_.data(), peers_.data(),      queue_->failure()};
-    view_ = runtime.view(spec.number);
+    runtime_ = &runtime;
     first_ = spec.split.first(spec.number);
     count_ = spec.split.count(spec.number);
     shapes_ = spec.shapes;
     start_site_ = spec.start_site;
     timeout_ns_ = spec.timeout_ns;
-    return wicprof::ok();
+    return wic::ok();
   }
 
+  wic::Runtime* runtime_ = nullptr;
   wic::Device* device_ = nullptr;
   RankQueue* queue_ = nullptr;
   Context context_{};
-  wic::DeviceView view_;
   Vertex first_ = 0, count_ = 0;
   Shapes shapes_;
-  wicprof::SiteId start_site_ = 0;
+  wic::SiteId start_site_ = 0;
   std::uint64_t timeout_ns_ = 0;
   RowsMemory own_, foreign_;
   wic::Array<std::uint32_t> mark_, parent_, start_words_;

@@ -35,27 +35,27 @@ inline Search search(const Graph& graph, Vertex source) {
 }
 
 /// Distances must be shortest. A parent must be a neighbour that is one step nearer to the source; several may qualify.
-inline wicprof::Result<> check_search(const Graph& graph, Vertex source, const Search& expected,
-                                      std::span<const std::uint32_t> distance, std::span<const Vertex> parent) {
+inline wic::Result<> check_search(const Graph& graph, Vertex source, const Search& expected,
+                                  std::span<const std::uint32_t> distance, std::span<const Vertex> parent) {
   const auto text = [](std::uint32_t d) { return d == kUnreached ? std::string("unreached") : std::to_string(d); };
   for (Vertex v = 0; v < graph.vertices(); ++v) {
     const std::string where = "search from " + std::to_string(source) + ": vertex " + std::to_string(v);
     if (distance[v] != expected.distance[v]) {
-      return wicprof::failed(where + " has distance " + text(distance[v]) + ", not " + text(expected.distance[v]));
+      return wic::failed(where + " has distance " + text(distance[v]) + ", not " + text(expected.distance[v]));
     }
     if (distance[v] == kUnreached) continue;
     if (v == source) {
-      if (parent[v] != source) return wicprof::failed(where + ", the source, is not its own parent");
+      if (parent[v] != source) return wic::failed(where + ", the source, is not its own parent");
       continue;
     }
     bool found = false;
     for (const Vertex u : graph.neighbours(v)) found = found || u == parent[v];
     if (!found || distance[parent[v]] + 1 != distance[v]) {
-      return wicprof::failed(where + " has parent " + std::to_string(parent[v]) +
-                             (found ? ", which is not one step nearer" : ", which is not a neighbour"));
+      return wic::failed(where + " has parent " + std::to_string(parent[v]) +
+                         (found ? ", which is not one step nearer" : ", which is not a neighbour"));
     }
   }
-  return wicprof::ok();
+  return wic::ok();
 }
 
 }  // namespace sample::bfs

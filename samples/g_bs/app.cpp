@@ -18,7 +18,7 @@ namespace sample {
 namespace bs {
 namespace {
 
-using wicprof::Result;
+using wic::Result;
 
 /// A device with its keys and its lanes to the devices whose number differs in one bit.
 struct Rank {
@@ -85,13 +85,12 @@ Result<std::unique_ptr<App>> BitonicSort::make(wic::Runtime& runtime, const AppO
 Result<> BitonicSort::open(const AppOptions& options) {
   const auto devices = static_cast<std::uint32_t>(runtime_.device_count());
   if (!std::has_single_bit(devices) || devices > 1u << kMaxDeviceBits) {
-    return wicprof::bad_input(
-        "g_bs needs 2, 4 or 8 devices, because a bitonic network works on powers of two, but got " +
-        std::to_string(devices));
+    return wic::bad_input("g_bs needs 2, 4 or 8 devices, because a bitonic network works on powers of two, but got " +
+                          std::to_string(devices));
   }
   const std::uint32_t keys = options.size != 0 ? options.size : options.on_gpu ? 1u << 24 : 2048;
   const std::uint32_t piece = options.number("piece") != 0 ? options.number("piece") : options.on_gpu ? 2048 : 32;
-  if (!std::has_single_bit(piece)) return wicprof::bad_input("--piece: choose a power of two");
+  if (!std::has_single_bit(piece)) return wic::bad_input("--piece: choose a power of two");
   layout_ = layout_of(keys, static_cast<std::uint32_t>(std::countr_zero(devices)),
                       static_cast<std::uint32_t>(std::countr_zero(piece)));
   if (Result<> chosen = choose_shapes(options); !chosen) return chosen;
@@ -100,7 +99,7 @@ Result<> BitonicSort::open(const AppOptions& options) {
   for (std::uint32_t r = 0; r < devices; ++r) {
     if (Result<> opened = open_rank(r, options); !opened) return opened;
   }
-  return wicprof::ok();
+  return wic::ok();
 }
 
 Result<> BitonicSort::choose_shapes(const AppOptions& options) {
@@ -120,7 +119,7 @@ Result<> BitonicSort::choose_shapes(const AppOptions& options) {
       std::min<std::uint64_t>(std::uint64_t{blocks} * options.number("messages"), cut_.pieces));
   exchange_shape_.blocks = std::min({blocks, most, cut_.tags});
   sort_shape_.blocks = std::min(most, cut_.pieces);
-  return wicprof::ok();
+  return wic::ok();
 }
 
 Result<> BitonicSort::open_rank(std::uint32_t number, const AppOptions& options) {
@@ -146,7 +145,7 @@ Result<> BitonicSort::open_rank(std::uint32_t number, const AppOptions& options)
   if (!queue) return queue.error();
   rank.records = *std::move(records);
   queues_.push_back(*std::move(queue));
-  return wicprof::ok();
+  return wic::ok();
 }
 
 Result<> BitonicSort::sort_pieces(Rank& rank) {
@@ -169,7 +168,7 @@ Result<> BitonicSort::merge(Rank& rank, std::uint32_t phase) {
     if (!launched) return launched;
     next -= together;
   }
-  return wicprof::ok();
+  return wic::ok();
 }
 
 Result<> BitonicSort::exchange(Rank& rank, std::uint32_t phase, std::uint32_t steps) {
@@ -213,7 +212,7 @@ Result<> BitonicSort::step(std::uint32_t step) {
 }
 
 Result<> BitonicSort::check() {
-  if (iteration_ == 0) return wicprof::ok();
+  if (iteration_ == 0) return wic::ok();
   std::vector<Record> sorted(std::size_t{1} << layout_.bits);
   for (const Rank& rank : ranks_) {
     const auto mine = download(*rank.device, stream(rank), rank.records, 0, layout_.local_keys());

@@ -12,23 +12,23 @@
 namespace sample::bs {
 
 /// `sorted`: all records of the layout, by position.
-inline wicprof::Result<> check_sorted(const Layout& layout, std::uint64_t seed, std::span<const Record> sorted) {
+inline wic::Result<> check_sorted(const Layout& layout, std::uint64_t seed, std::span<const Record> sorted) {
   std::vector<bool> seen(sorted.size());
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const std::string where = "position " + std::to_string(i) + ": ";
     const auto from = static_cast<std::uint32_t>(sorted[i]);
     if (i > 0 && sorted[i] <= sorted[i - 1]) {
-      return wicprof::failed(where + "key " + std::to_string(sorted[i] >> 32) + " after key " +
-                             std::to_string(sorted[i - 1] >> 32));
+      return wic::failed(where + "key " + std::to_string(sorted[i] >> 32) + " after key " +
+                         std::to_string(sorted[i - 1] >> 32));
     }
     if (from >= sorted.size() || sorted[i] != layout.first_record(seed, from)) {
-      return wicprof::failed(where + "key " + std::to_string(sorted[i] >> 32) + " is not the original key of index " +
-                             std::to_string(from));
+      return wic::failed(where + "key " + std::to_string(sorted[i] >> 32) + " is not the original key of index " +
+                         std::to_string(from));
     }
-    if (seen[from]) return wicprof::failed(where + "the key of index " + std::to_string(from) + " occurs twice");
+    if (seen[from]) return wic::failed(where + "the key of index " + std::to_string(from) + " occurs twice");
     seen[from] = true;
   }
-  return wicprof::ok();
+  return wic::ok();
 }
 
 }  // namespace sample::bs

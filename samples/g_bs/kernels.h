@@ -28,7 +28,7 @@ WIC_DEVICE inline void step_in_piece(const wic::Thread& thread, Record* piece, c
 
 /// Generates the keys and sorts each piece: the first phases of the network.
 struct SortPieces {
-  static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
+  static constexpr int kMaxThreads = 1024, kMinBlocksPerSm = 1;
 
   Layout layout;
   std::uint32_t device;
@@ -56,7 +56,7 @@ struct SortPieces {
 /// kSteps steps of a phase at once, from `bit` downwards, between keys in different pieces of this device.
 template <std::uint32_t kSteps>
 struct Merge {
-  static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
+  static constexpr int kMaxThreads = 1024, kMinBlocksPerSm = 1;
 
   Layout layout;
   std::uint32_t device;
@@ -95,7 +95,7 @@ struct Merge {
 /// receives them one by one: before it waits for a message it finishes the pieces of the previous one (C1), and after
 /// the wait it compares its own keys with the received keys (C2).
 struct Exchange {
-  static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
+  static constexpr int kMaxThreads = 1024, kMinBlocksPerSm = 1;
 
   Layout layout;
   Cut cut;

@@ -13,11 +13,11 @@ namespace sample::c2d {
 
 class Convolution : public App {
  public:
-  static wicprof::Result<std::unique_ptr<Convolution>> make(wic::Runtime& runtime, const AppOptions& options) {
+  static wic::Result<std::unique_ptr<Convolution>> make(wic::Runtime& runtime, const AppOptions& options) {
     std::unique_ptr<Convolution> program(new Convolution(options));
     const std::uint32_t side = program->side_;
     if (side < 2 * kReach || side > kMaxSide) {
-      return wicprof::bad_input("--size " + std::to_string(side) + ": choose 4 to 65536");
+      return wic::bad_input("--size " + std::to_string(side) + ": choose 4 to 65536");
     }
     SlabShape shape;
     shape.name = "c2d";
@@ -30,12 +30,12 @@ class Convolution : public App {
     auto bands = Slabs<Filter>::make(runtime, options, shape, kernel);
     if (!bands) return bands.error();
     program->bands_ = *std::move(bands);
-    if (wicprof::Result<> written = program->bands_->write(program->initial()); !written) return written.error();
-    return wicprof::Result<std::unique_ptr<Convolution>>(std::move(program));
+    if (wic::Result<> written = program->bands_->write(program->initial()); !written) return written.error();
+    return wic::Result<std::unique_ptr<Convolution>>(std::move(program));
   }
 
-  wicprof::Result<> step(std::uint32_t) override { return bands_->iterate(filters_); }
-  wicprof::Result<> check() override { return check_by_replay(*this); }
+  wic::Result<> step(std::uint32_t) override { return bands_->iterate(filters_); }
+  wic::Result<> check() override { return check_by_replay(*this); }
   Traffic traffic() const override {
     const double messages = bands_->messages() * filters_;
     return {messages, messages * kReach * side_ * sizeof(Pixel)};
@@ -48,8 +48,8 @@ class Convolution : public App {
   // For check_by_replay().
   std::uint32_t iterations() const { return bands_->iterations(); }
   Words initial() const { return initial_image(side_); }
-  wicprof::Result<Words> gather() { return bands_->gather(); }
-  wicprof::Result<> iterate(std::uint32_t count) { return bands_->iterate(count); }
+  wic::Result<Words> gather() { return bands_->gather(); }
+  wic::Result<> iterate(std::uint32_t count) { return bands_->iterate(count); }
   void advance(Words& image, std::uint32_t count) const { filter_image(image, side_, count); }
   std::string where(std::size_t i) const {
     return "row " + std::to_string(i / side_) + ", column " + std::to_string(i % side_);

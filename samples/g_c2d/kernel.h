@@ -10,7 +10,7 @@ namespace sample::c2d {
 /// other band (C1), waits for the rows beyond the border, and filters the rows that need them (C2). The other blocks
 /// filter the rest of C1.
 struct Filter : SlabKernel {
-  static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 3;
+  static constexpr int kMaxThreads = 512, kMinBlocksPerSm = 3;
   static constexpr std::uint32_t kColumn = 8;  ///< rows that a thread filters in one call
 
   std::uint32_t width = 0;
@@ -48,7 +48,7 @@ struct Filter : SlabKernel {
     const wic::WaitResult wait =
         link.out.send(thread, wic::block_group(thread), 0, link.out_cycle, from + std::size_t{row} * width, bytes,
                       timeout_ns, wic::Payload::contiguous(offset, bytes));
-    if (wait.status == wicprof::WaitStatus::satisfied) return true;
+    if (wait) return true;
     if (thread.index() == 0) failure->report(thread, iteration, link.peer, 0, true);
     return false;
   }

@@ -54,7 +54,7 @@ struct PanelWork {
 /// with the device's own panel (C1), waits for the other device's tile and stores it for MultiplyArrived. The other
 /// blocks compute the rest of C1.
 struct Exchange {
-  static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 1;
+  static constexpr int kMaxThreads = 512, kMinBlocksPerSm = 1;
 
   PanelWork work;
   const Word* b;  ///< the device's band
@@ -89,7 +89,7 @@ struct Exchange {
     const wic::WaitResult wait = peer.out.send(
         thread, wic::block_group(thread), tag, peer.out_cycle, b + std::size_t{row - p.band_begin(work.device)} * p.n,
         bytes, timeout_ns, wic::Payload::contiguous(std::uint64_t{row} * p.n * sizeof(Word), bytes));
-    if (wait.status == wicprof::WaitStatus::satisfied) return true;
+    if (wait) return true;
     if (thread.index() == 0) work.failure->report(thread, work.iteration, peer.device, tag, true);
     return false;
   }
@@ -112,7 +112,7 @@ struct Exchange {
 
 /// The product with the received panels (C2).
 struct MultiplyArrived {
-  static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 1;
+  static constexpr int kMaxThreads = 512, kMinBlocksPerSm = 1;
 
   PanelWork work;
 

@@ -16,18 +16,18 @@ namespace sample::gem {
 
 class BlockedProduct : public App {
  public:
-  static wicprof::Result<std::unique_ptr<BlockedProduct>> make(wic::Runtime& runtime, const AppOptions& options) {
+  static wic::Result<std::unique_ptr<BlockedProduct>> make(wic::Runtime& runtime, const AppOptions& options) {
     std::unique_ptr<BlockedProduct> program(new BlockedProduct(runtime, options));
-    if (wicprof::Result<> valid = program->check_sizes(); !valid) return valid.error();
-    if (wicprof::Result<> joined = program->make_lanes(); !joined) return joined.error();
+    if (wic::Result<> valid = program->check_sizes(); !valid) return valid.error();
+    if (wic::Result<> joined = program->make_lanes(); !joined) return joined.error();
     for (std::uint32_t d = 0; d < program->panels_.devices; ++d) {
-      if (wicprof::Result<> added = program->add_rank(d); !added) return added.error();
+      if (wic::Result<> added = program->add_rank(d); !added) return added.error();
     }
-    if (wicprof::Result<> written = program->write_matrices(); !written) return written.error();
-    return wicprof::Result<std::unique_ptr<BlockedProduct>>(std::move(program));
+    if (wic::Result<> written = program->write_matrices(); !written) return written.error();
+    return wic::Result<std::unique_ptr<BlockedProduct>>(std::move(program));
   }
 
-  wicprof::Result<> step(std::uint32_t) override {
+  wic::Result<> step(std::uint32_t) override {
     ++steps_;
     for (std::uint32_t d = 0; d < panels_.devices; ++d) {
       Rank& rank = ranks_[d];
@@ -35,12 +35,12 @@ class BlockedProduct : public App {
       if (auto r = wic::launch(queues_[d].stream(), rank.refresh, refresh); !r) return r;
     }
     for (std::uint32_t panel = 0; panel < panels_.panels; ++panel) {
-      if (wicprof::Result<> launched = launch(panel); !launched) return launched;
+      if (wic::Result<> launched = launch(panel); !launched) return launched;
     }
     return finish_all(queues_, name_);
   }
 
-  wicprof::Result<> check() override {
+  wic::Result<> check() override {
     const auto c = gather();
     if (!c) return c.error();
     const std::uint32_t n = panels_.n;
@@ -49,7 +49,7 @@ class BlockedProduct : public App {
     for (std::uint32_t d = 0; d < panels_.devices; ++d) {
       const std::uint32_t begin = panels_.band_begin(d), end = panels_.band_begin(d + 1);
       for (const std::uint32_t row : {begin, begin + (end - begin) / 2, end - 1}) {
-        if (wicprof::Result<> right = product.check_row(*c, row); !right) return right;
+        if (wic::Result<> right = product.check_row(*c, row); !right) return right;
       }
     }
     return product.check_by_vectors(*c);
@@ -66,7 +66,7 @@ class BlockedProduct : public App {
   }
 
   /// The whole matrix C, gathered from all devices.
-  wicprof::Result<Words> gather() {
+  wic::Result<Words> gather() {
     Words c(std::size_t{panels_.n} * panels_.n);
     for (std::uint32_t d = 0; d < panels_.devices; ++d) {
       const Rank& rank = ranks_[d];
@@ -103,23 +103,23 @@ class BlockedProduct : public App {
     panels_.tiles = option_or("tiles", 32, 4);
   }
 
-  wicprof::Result<> check_sizes() const {
+  wic::Result<> check_sizes() const {
     if (panels_.devices > kMaxPeers + 1) {
-      return wicprof::bad_input(std::to_string(panels_.devices) + " devices; g_gem supports at most 8");
+      return wic::bad_input(std::to_string(panels_.devices) + " devices; g_gem supports at most 8");
     }
-    if (panels_.n > kMaxSide) return wicprof::bad_input("--size goes up to " + std::to_string(kMaxSide));
+    if (panels_.n > kMaxSide) return wic::bad_input("--size goes up to " + std::to_string(kMaxSide));
     const std::uint32_t rows = panels_.n / panels_.devices;
     if (rows < panels_.panels * panels_.tiles) {
-      return wicprof::bad_input(std::to_string(rows) + " rows per device are fewer than " +
-                                std::to_string(panels_.panels) + " panels of " + std::to_string(panels_.tiles) +
-                                " messages; raise --size, or lower --panels or --tiles");
+      return wic::bad_input(std::to_string(rows) + " rows per device are fewer than " + std::to_string(panels_.panels) +
+                            " panels of " + std::to_string(panels_.tiles) +
+                            " messages; raise --size, or lower --panels or --tiles");
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
   Lane& lane(std::uint32_t from, std::uint32_t to) { return *lanes_[from * panels_.devices + to]; }
 
-  wicprof::Result<> make_lanes() {
+  wic::Result<> make_lanes() {
     for (std::uint32_t from = 0; from < panels_.devices; ++from) {
       for (std::uint32_t to = 0; to < panels_.devices; ++to) {
         lanes_.emplace_back();
@@ -136,12 +136,12 @@ class BlockedProduct : public App {
         lanes_.back() = *std::move(made);
       }
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
   std::uint32_t peer_of(std::uint32_t device, std::uint32_t i) const { return i < device ? i : i + 1; }
 
-  wicprof::Result<> add_rank(std::uint32_t d) {
+  wic::Result<> add_rank(std::uint32_t d) {
     wic::Device& device = runtime_.device(d);
     auto queue = RankQueue::make(device);
     if (!queue) return queue.error();
@@ -168,13 +168,13 @@ class BlockedProduct : public App {
     }
     rank.exchange.b = rank.b.data();
     rank.exchange.timeout_ns = options_.timeout_ns;
-    if (wicprof::Result<> shaped = choose_grids(device, rank); !shaped) return shaped;
+    if (wic::Result<> shaped = choose_grids(device, rank); !shaped) return shaped;
     ranks_.push_back(std::move(rank));
     queues_.push_back(*std::move(queue));
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  wicprof::Result<> choose_grids(wic::Device& device, Rank& rank) const {
+  wic::Result<> choose_grids(wic::Device& device, Rank& rank) const {
     const auto threads = choose_threads(options_, 256, Exchange::kMaxThreads);
     if (!threads) return threads.error();
     const wic::LaunchShape block{1, *threads, Tiling::shared_bytes(*threads)};
@@ -188,10 +188,10 @@ class BlockedProduct : public App {
     rank.grid = *first;
     rank.second = *second;
     rank.refresh = {second->blocks, *threads, 0};
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  wicprof::Result<> launch(std::uint32_t panel) {
+  wic::Result<> launch(std::uint32_t panel) {
     const std::uint32_t iteration = ++iteration_;
     for (std::uint32_t d = 0; d < panels_.devices; ++d) {
       PanelWork& work = ranks_[d].exchange.work;
@@ -209,10 +209,10 @@ class BlockedProduct : public App {
       if (auto r = wic::launch(stream, ranks_[d].grid, ranks_[d].exchange); !r) return r;
       if (auto r = wic::launch(stream, ranks_[d].second, MultiplyArrived{work}); !r) return r;
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  wicprof::Result<> write_matrices() {
+  wic::Result<> write_matrices() {
     const std::size_t most = std::size_t{(panels_.n + panels_.devices - 1) / panels_.devices} * panels_.n;
     auto staging = wic::Array<Word>::make(runtime_.device(0), most, wic::Memory::pinned_host);
     if (!staging) return staging.error();
@@ -226,7 +226,7 @@ class BlockedProduct : public App {
         if (auto r = queues_[d].stream().synchronize(); !r) return r;
       }
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
   wic::Runtime& runtime_;

@@ -48,8 +48,8 @@ class Product {
     return sum;
   }
 
-  /// Compares one row. Error: wicprof::failed, names the first wrong column.
-  wicprof::Result<> check_row(const Words& c, std::uint32_t i) const {
+  /// Compares one row. Error: wic::failed, names the first wrong column.
+  wic::Result<> check_row(const Words& c, std::uint32_t i) const {
     const Words expected = row(i);
     const Words got(c.begin() + static_cast<std::ptrdiff_t>(std::size_t{i} * n_),
                     c.begin() + static_cast<std::ptrdiff_t>(std::size_t{i + 1} * n_));
@@ -59,22 +59,22 @@ class Product {
       ++wrong;
       first = j;
     }
-    if (wrong == 0) return wicprof::ok();
-    return wicprof::failed(std::to_string(wrong) + " wrong words in row " + std::to_string(i) +
-                           " of C, the first in column " + std::to_string(first) + ": " + std::to_string(got[first]) +
-                           ", should be " + std::to_string(expected[first]));
+    if (wrong == 0) return wic::ok();
+    return wic::failed(std::to_string(wrong) + " wrong words in row " + std::to_string(i) +
+                       " of C, the first in column " + std::to_string(first) + ": " + std::to_string(got[first]) +
+                       ", should be " + std::to_string(expected[first]));
   }
 
-  wicprof::Result<> check_all_rows(const Words& c) const {
+  wic::Result<> check_all_rows(const Words& c) const {
     for (std::uint32_t i = 0; i < n_; ++i) {
-      if (wicprof::Result<> row = check_row(c, i); !row) return row;
+      if (wic::Result<> row = check_row(c, i); !row) return row;
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
   /// Freivalds' check: C x = A (B x) for random vectors x. Per vector, a wrong row escapes with probability 2^-32, or
   /// up to 1/2 if all its errors are multiples of 2^31. A detected row is recomputed to name the wrong column.
-  wicprof::Result<> check_by_vectors(const Words& c) const {
+  wic::Result<> check_by_vectors(const Words& c) const {
     for (std::uint32_t v = 0; v < kVectors; ++v) {
       Words x(n_);
       for (std::uint32_t j = 0; j < n_; ++j) x[j] = scrambled((std::uint64_t{v + 1} << 48) + j);
@@ -83,7 +83,7 @@ class Product {
         if (got[i] != expected[i]) return check_row(c, i);
       }
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
  private:

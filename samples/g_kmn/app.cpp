@@ -17,7 +17,7 @@ namespace sample {
 namespace kmn {
 namespace {
 
-using wicprof::Result;
+using wic::Result;
 
 constexpr std::uint64_t kSeed = 0x6b6d6e;
 
@@ -77,7 +77,7 @@ Result<std::unique_ptr<App>> KMeans::make(wic::Runtime& runtime, const AppOption
 
 Result<> KMeans::open(const AppOptions& options) {
   if (runtime_.device_count() > kMaxConsumers + 1) {
-    return wicprof::bad_input("g_kmn streams to " + std::to_string(kMaxConsumers) + " devices at most");
+    return wic::bad_input("g_kmn streams to " + std::to_string(kMaxConsumers) + " devices at most");
   }
   clusters_ = options.number("clusters");
   cut_.points = options.size != 0 ? options.size : options.on_gpu ? 1u << 23 : 1024;
@@ -92,7 +92,7 @@ Result<> KMeans::open(const AppOptions& options) {
   for (std::size_t c = 0; c < consumers_.size(); ++c) {
     if (Result<> opened = open_consumer(c, options); !opened) return opened;
   }
-  return wicprof::ok();
+  return wic::ok();
 }
 
 // One block waits per tag. If the devices cannot hold that many blocks at once, a block handles several tags.
@@ -120,7 +120,7 @@ Result<> KMeans::choose_shapes(const AppOptions& options) {
       static_cast<std::uint32_t>(std::min<std::uint64_t>(options.blocks != 0 ? options.blocks : standard, parts));
   consume_shape_.blocks = std::min(cut_.tags, most);
   produce_shape_.blocks = std::min(cut_.tags, *producers);
-  return wicprof::ok();
+  return wic::ok();
 }
 
 Result<> KMeans::open_consumer(std::size_t c, const AppOptions& options) {
@@ -153,7 +153,7 @@ Result<> KMeans::open_consumer(std::size_t c, const AppOptions& options) {
   consumer.kernel.clusters = {clusters_, consumer.centroids.data(), consumer.sums.data(), consumer.labels.data()};
   consumer.kernel.failure = queues_[c + 1].failure();
   consumer.kernel.timeout_ns = timeout_ns_;
-  return wicprof::ok();
+  return wic::ok();
 }
 
 Result<> KMeans::step(std::uint32_t step) {
@@ -195,7 +195,7 @@ Result<Round> KMeans::last_round(std::size_t c) const {
 }
 
 Result<> KMeans::check() {
-  if (rounds_ == 0) return wicprof::ok();
+  if (rounds_ == 0) return wic::ok();
   const Sequential reference{kSeed, cut_.points, clusters_};
   for (std::size_t c = 0; c < consumers_.size(); ++c) {
     const auto round = last_round(c);
@@ -203,7 +203,7 @@ Result<> KMeans::check() {
     const auto share = kMaxCheckWork / static_cast<double>(consumers_.size());
     if (Result<> right = reference.compare(*round, rounds_, static_cast<std::uint32_t>(c), share); !right) return right;
   }
-  return wicprof::ok();
+  return wic::ok();
 }
 
 }  // namespace

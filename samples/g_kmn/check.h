@@ -54,23 +54,23 @@ struct Sequential {
   }
 
   /// Repeats all rounds if `max_work` allows, otherwise only the last round from its own centroids.
-  wicprof::Result<> compare(const Round& found, std::uint32_t rounds, std::uint32_t start, double max_work) const {
+  wic::Result<> compare(const Round& found, std::uint32_t rounds, std::uint32_t start, double max_work) const {
     std::vector<Round> expected = replay(rounds, start, max_work);
     const std::string which = "round " + std::to_string(rounds) + ", start " + std::to_string(start + 1) + ": ";
     if (expected.empty()) expected.push_back(gather_all(found.centroids));
     for (std::uint32_t k = 0; k < clusters; ++k) {
       const std::string cluster = which + "cluster " + std::to_string(k);
       if (!(found.centroids[k] == expected[0].centroids[k]))
-        return wicprof::failed(cluster + " started from a wrong centroid");
+        return wic::failed(cluster + " started from a wrong centroid");
       for (std::uint32_t d = 0; d < kSumsOfCluster; ++d) {
         const std::size_t at = std::size_t{k} * kSumsOfCluster + d;
         if (found.sums[at] == expected[0].sums[at]) continue;
-        return wicprof::failed(cluster + (d < kDims ? " has sum " : " has points ") + std::to_string(found.sums[at]) +
-                               (d < kDims ? " in dimension " + std::to_string(d) : "") + ", not " +
-                               std::to_string(expected[0].sums[at]));
+        return wic::failed(cluster + (d < kDims ? " has sum " : " has points ") + std::to_string(found.sums[at]) +
+                           (d < kDims ? " in dimension " + std::to_string(d) : "") + ", not " +
+                           std::to_string(expected[0].sums[at]));
       }
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 };
 

@@ -40,7 +40,7 @@ struct Numbers {
 };
 
 struct Produce {
-  static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
+  static constexpr int kMaxThreads = 1024, kMinBlocksPerSm = 1;
 
   Cut cut;
   std::uint64_t seed;
@@ -104,7 +104,7 @@ struct Clusters {
 /// A block first computes the centroids. Before it waits for a part it adds up the previous part (C1); after the wait
 /// it assigns the part's points to centroids (C2).
 struct Consume {
-  static constexpr int kMaxThreads = 1024, kMinBlocksAnSm = 1;
+  static constexpr int kMaxThreads = 1024, kMinBlocksPerSm = 1;
   /// A block's 32-bit sums cannot overflow up to this many points.
   static constexpr std::uint32_t kMaxGathered = 0xffffffffu / kMaxCoordinate;
 
@@ -180,7 +180,7 @@ struct Consume {
   WIC_DEVICE void add_up(const wic::Thread& thread, const wic::Group& group, std::uint32_t tile, std::uint32_t tag,
                          std::uint32_t* gathered) const {
     const wic::Cycle cycle = numbers.of(tile);
-    const wic::Message message = receiver.message({wicprof::WaitStatus::satisfied, 0}, tag, cycle);
+    const wic::Message message = receiver.message({wic::WaitStatus::satisfied, 0}, tag, cycle);
     const auto* const points = reinterpret_cast<const Point*>(message.data);
     // One thread per coordinate: neighbouring threads add to different words.
     const std::uint32_t values = message.bytes / static_cast<std::uint32_t>(sizeof(std::uint16_t));

@@ -13,13 +13,13 @@ namespace sample::stn {
 
 class Heat : public App {
  public:
-  static wicprof::Result<std::unique_ptr<Heat>> make(wic::Runtime& runtime, const AppOptions& options) {
+  static wic::Result<std::unique_ptr<Heat>> make(wic::Runtime& runtime, const AppOptions& options) {
     std::unique_ptr<Heat> program(new Heat(options));
     const std::uint32_t n = program->n_;
     if (n < kMinSide || n > kMaxSide) {
-      return wicprof::bad_input("--size " + std::to_string(n) + ": choose 4 to 1024");
+      return wic::bad_input("--size " + std::to_string(n) + ": choose 4 to 1024");
     }
-    if (program->tiles_ > n) return wicprof::bad_input("more --tiles than a plane has rows; raise --size");
+    if (program->tiles_ > n) return wic::bad_input("more --tiles than a plane has rows; raise --size");
     SlabShape shape;
     shape.name = "stn";
     shape.unit = "planes";
@@ -34,12 +34,12 @@ class Heat : public App {
     auto slabs = Slabs<Step>::make(runtime, options, shape, kernel);
     if (!slabs) return slabs.error();
     program->slabs_ = *std::move(slabs);
-    if (wicprof::Result<> written = program->slabs_->write(program->initial()); !written) return written.error();
-    return wicprof::Result<std::unique_ptr<Heat>>(std::move(program));
+    if (wic::Result<> written = program->slabs_->write(program->initial()); !written) return written.error();
+    return wic::Result<std::unique_ptr<Heat>>(std::move(program));
   }
 
-  wicprof::Result<> step(std::uint32_t) override { return slabs_->iterate(time_steps_); }
-  wicprof::Result<> check() override { return check_by_replay(*this); }
+  wic::Result<> step(std::uint32_t) override { return slabs_->iterate(time_steps_); }
+  wic::Result<> check() override { return check_by_replay(*this); }
   Traffic traffic() const override {
     const double both_ways = 2.0 * (slabs_->devices() - 1) * time_steps_;
     return {slabs_->messages() * time_steps_, both_ways * kFields * n_ * n_ * sizeof(Cell)};
@@ -52,8 +52,8 @@ class Heat : public App {
   // For check_by_replay().
   std::uint32_t iterations() const { return slabs_->iterations(); }
   Words initial() const { return initial_cube(n_); }
-  wicprof::Result<Words> gather() { return slabs_->gather(); }
-  wicprof::Result<> iterate(std::uint32_t count) { return slabs_->iterate(count); }
+  wic::Result<Words> gather() { return slabs_->gather(); }
+  wic::Result<> iterate(std::uint32_t count) { return slabs_->iterate(count); }
   void advance(Words& cube, std::uint32_t count) const { step_cube(cube, n_, count); }
   std::string where(std::size_t i) const {
     const std::size_t row = i / n_, plane = row / n_;

@@ -11,7 +11,7 @@ namespace sample::stn {
 /// (C2). Because a cell has six neighbours, these are the cells of the tile itself. The other blocks step the rest of
 /// C1.
 struct Step : SlabKernel {
-  static constexpr int kMaxThreads = 512, kMinBlocksAnSm = 3;
+  static constexpr int kMaxThreads = 512, kMinBlocksPerSm = 3;
   static constexpr std::uint32_t kColumn = 8;  ///< heights that a thread steps in one call
 
   std::uint32_t n = 0;
@@ -70,7 +70,7 @@ struct Step : SlabKernel {
     const wic::WaitResult wait = link.out.send(thread, wic::block_group(thread), tile.tag, link.out_cycle,
                                                from + plane_at(n, tile.z, tile.field) + row, bytes, timeout_ns,
                                                wic::Payload::contiguous(offset, bytes));
-    if (wait.status == wicprof::WaitStatus::satisfied) return true;
+    if (wait) return true;
     if (thread.index() == 0) failure->report(thread, iteration, link.peer, tile.tag, true);
     return false;
   }

@@ -3,8 +3,7 @@
 // queues there too (9.5x slower with 528 pollers, measured on an H200).
 #pragma once
 
-#include "wic/signal.h"
-#include "wic/wait.h"
+#include "wic/site.h"
 
 namespace sample {
 
@@ -27,13 +26,11 @@ enum class HotFlagWaiters : std::uint8_t {
 /// Launched with waiters + streamers blocks. The hardware assigns blocks to SMs in turn, so the roles alternate within
 /// the blocks of each SM: every SM gets its share of both.
 struct HotFlagKernel {
-  static constexpr int kMaxThreads = 256, kMinBlocksAnSm = 8;
+  static constexpr int kMaxThreads = 256, kMinBlocksPerSm = 8;
 
-  wic::DeviceView view;
-  wicprof::SiteId flag_site;
-  wicprof::SiteId done_site;
+  wic::Site flag_site;
+  wic::Site done_site;
   std::uint32_t iteration;
-  std::uint64_t timeout_ns;
 
   std::uint32_t sm_count;
   std::uint32_t waiters;
@@ -69,10 +66,9 @@ struct HotFlagKernel {
   WIC_DEVICE void consume(const wic::Thread& thread, std::uint32_t waiter) const {
     const wic::WaitResult wait = role == HotFlagWaiters::bare
                                      ? poll_bare(thread)
-                                     : wic::wait_until(thread, view, wic::block_group(thread), flag_site, iteration,
-                                                       flag, wic::AtLeast{iteration}, timeout_ns);
+                                     : flag_site.wait(thread, iteration, flag, wic::AtLeast{iteration});
     if (thread.index() != 0) return;
-    if (wait.status == wicprof::WaitStatus::satisfied) {
+    if (wait) {
       consumed[waiter] += wait.value;
     } else {
       thread.fetch_add(missed, 1);
@@ -80,12 +76,12 @@ struct HotFlagKernel {
   }
 
   WIC_DEVICE wic::WaitResult poll_bare(const wic::Thread& thread) const {
-    wic::WaitResult result{wicprof::WaitStatus::satisfied, 0};
+    wic::WaitResult result{wic::WaitStatus::satisfied, 0};
     if (thread.index() == 0) {
       const std::uint64_t begin = thread.clock_ns();
       for (std::uint32_t polls = 1; !wic::AtLeast{iteration}(result.value = thread.load(flag)); ++polls) {
-        if (polls % 64 == 0 && thread.clock_ns() - begin > timeout_ns) {
-          result.status = wicprof::WaitStatus::deadline_passed;
+        if (polls % 64 == 0 && thread.clock_ns() - begin > flag_site.timeout_ns) {
+          result.status = wic::WaitStatus::deadline_passed;
           break;
         }
       }
@@ -110,7 +106,7 @@ struct HotFlagKernel {
     if (thread.index() != 0) return;
     times[streamer] = {begin, thread.clock_ns()};
     if (thread.fetch_add(arrivals, 1) + 1 == iteration * streamers) {
-      wic::signal(thread, view, done_site, iteration, done, iteration);
+      done_site.signal(thread, iteration, done, iteration);
     }
   }
 };

@@ -5,7 +5,7 @@
 
 namespace {
 
-using wicprof::Result;
+using wic::Result;
 
 int report(const sample::SampleOptions& options, sample::HotFlag& program, const std::vector<double>& iteration_ns,
            const std::vector<double>& stream_ns) {
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   app.add_option("--passes", asked.passes, "passes over that memory per iteration")->check(CLI::Range(1u, 10'000u));
   if (const auto status = sample::parse(app, argc, argv)) return *status;
   if (asked.threads % 32 != 0) {
-    return sample::fail("hot_flag", wicprof::bad_input("--threads must be a multiple of 32"));
+    return sample::fail("hot_flag", wic::bad_input("--threads must be a multiple of 32"));
   }
 
   auto runtime = wic::Runtime::create(options.runtime());

@@ -26,7 +26,7 @@ struct HotFlagTimes {
 class HotFlag {
  public:
   /// Errors: the device cannot hold all blocks at once, which would deadlock; too little memory.
-  static wicprof::Result<HotFlag> make(wic::Runtime& runtime, const HotFlagShape& shape, std::uint64_t timeout_ns) {
+  static wic::Result<HotFlag> make(wic::Runtime& runtime, const HotFlagShape& shape, std::uint64_t timeout_ns) {
     HotFlag program;
     program.runtime_ = &runtime;
     program.shape_ = shape;
@@ -36,35 +36,34 @@ class HotFlag {
     const auto resident = device.resident_blocks(program.launch_shape(), wic::kernel_ref(HotFlagKernel{}));
     if (!resident) return resident.error();
     if (blocks > *resident) {
-      return wicprof::bad_input(std::to_string(blocks) +
-                                " blocks that wait for each other do not fit: the device holds " +
-                                std::to_string(*resident) + " at once; ask for fewer with --waiters and --streamers");
+      return wic::bad_input(std::to_string(blocks) + " blocks that wait for each other do not fit: the device holds " +
+                            std::to_string(*resident) + " at once; ask for fewer with --waiters and --streamers");
     }
-    if (wicprof::Result<> prepared = program.allocate(device); !prepared) return prepared.error();
-    return wicprof::Result<HotFlag>(std::move(program));
+    if (wic::Result<> prepared = program.allocate(device); !prepared) return prepared.error();
+    return wic::Result<HotFlag>(std::move(program));
   }
 
   /// Adds the program's wait sites. Call once per runtime, because site names are unique.
-  static wicprof::Result<std::pair<wicprof::SiteId, wicprof::SiteId>> add_sites(wic::Runtime& runtime) {
-    const auto flag = runtime.add_site({"hot.flag", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, true});
+  static wic::Result<std::pair<wic::SiteId, wic::SiteId>> add_sites(wic::Runtime& runtime) {
+    const auto add = [&](const char* name) {
+      return runtime.add_site({.name = name, .word_memory = wic::WordMemory::pinned_host, .shared_word = true});
+    };
+    const auto flag = add("hot.flag");
     if (!flag) return flag.error();
-    const auto done =
-        runtime.add_site({"hot.streamed", wicprof::WordMemory::pinned_host, wicprof::Pollers::leader, true});
+    const auto done = add("hot.streamed");
     if (!done) return done.error();
     return std::pair{*flag, *done};
   }
-  void use_sites(std::pair<wicprof::SiteId, wicprof::SiteId> sites) { sites_ = sites; }
+  void use_sites(std::pair<wic::SiteId, wic::SiteId> sites) { sites_ = sites; }
 
   /// Launches the kernel, waits for the end of streaming, releases the waiters and waits for the end of the kernel.
-  wicprof::Result<HotFlagTimes> iterate(HotFlagWaiters role = HotFlagWaiters::wait) {
-    const wicprof::TimeNs begin = wicprof::now_ns();
+  wic::Result<HotFlagTimes> iterate(HotFlagWaiters role = HotFlagWaiters::wait) {
+    const wic::TimeNs begin = wic::now_ns();
     ++iteration_;
     HotFlagKernel kernel{};
-    kernel.view = runtime_->view(0);
-    kernel.flag_site = sites_.first;
-    kernel.done_site = sites_.second;
+    kernel.flag_site = runtime_->site(sites_.first, timeout_ns_);
+    kernel.done_site = runtime_->site(sites_.second, timeout_ns_);
     kernel.iteration = iteration_;
-    kernel.timeout_ns = timeout_ns_;
     kernel.sm_count = runtime_->device(0).properties().sm_count;
     kernel.waiters = shape_.waiters;
     kernel.role = role;
@@ -81,8 +80,8 @@ class HotFlag {
     kernel.done = &words_[kLine];
     if (auto r = wic::launch(*stream_, launch_shape(), kernel); !r) return r.error();
     const wic::WaitResult streamed = runtime_->wait_until(
-        sites_.second, iteration_, &words_[kLine], wic::AtLeast{iteration_}, static_cast<wicprof::TimeNs>(timeout_ns_));
-    host_missed_ += streamed.status == wicprof::WaitStatus::satisfied ? 0 : 1;
+        sites_.second, iteration_, &words_[kLine], wic::AtLeast{iteration_}, static_cast<wic::TimeNs>(timeout_ns_));
+    host_missed_ += streamed ? 0 : 1;
     runtime_->signal(sites_.first, iteration_, &words_[0], iteration_);
     if (auto r = stream_->copy(host_times_.data(), times_.data(), times_.bytes()); !r) return r.error();
     if (auto r = stream_->synchronize(); !r) return r.error();
@@ -92,7 +91,7 @@ class HotFlag {
       first = std::min(first, host_times_[i].begin_ns);
       last = std::max(last, host_times_[i].end_ns);
     }
-    return HotFlagTimes{static_cast<double>(wicprof::now_ns() - begin), static_cast<double>(last - first)};
+    return HotFlagTimes{static_cast<double>(wic::now_ns() - begin), static_cast<double>(last - first)};
   }
 
   struct Check {
@@ -102,7 +101,7 @@ class HotFlag {
     bool ok() const { return missed_deadlines + wrong_elements + wrong_waiters == 0; }
   };
   /// Checks that every element was incremented once per pass and every waiter received every iteration's value.
-  wicprof::Result<Check> check() {
+  wic::Result<Check> check() {
     const HotFlagCheck kernel{data_.data(), per_block_ * shape_.streamers, iteration_ * shape_.passes,
                               counters_.data() + kWrong};
     if (auto r = wic::launch(*stream_, {256, shape_.threads}, kernel); !r) return r.error();
@@ -126,7 +125,7 @@ class HotFlag {
 
   wic::LaunchShape launch_shape() const { return {shape_.waiters + shape_.streamers, shape_.threads}; }
 
-  wicprof::Result<> allocate(wic::Device& device) {
+  wic::Result<> allocate(wic::Device& device) {
     per_block_ = std::max<std::size_t>(1, shape_.bytes / sizeof(Four) / shape_.streamers);
     auto data = wic::Array<Four>::make(device, per_block_ * shape_.streamers, wic::Memory::device);
     if (!data) return data.error();
@@ -149,13 +148,13 @@ class HotFlag {
     host_counters_ = *std::move(host_counters);
     words_ = *std::move(words);
     stream_ = *std::move(stream);
-    return wicprof::ok();
+    return wic::ok();
   }
 
   wic::Runtime* runtime_ = nullptr;
   HotFlagShape shape_;
   std::uint64_t timeout_ns_ = 0;
-  std::pair<wicprof::SiteId, wicprof::SiteId> sites_{};
+  std::pair<wic::SiteId, wic::SiteId> sites_{};
   std::size_t per_block_ = 0;
   std::uint32_t iteration_ = 0;
   std::uint32_t consumed_ = 0;  // expected sum of the values that each waiter received; wraps
@@ -170,7 +169,7 @@ class HotFlag {
 /// device 26 blocks per SM over 1 MiB, which fits the caches.
 inline HotFlagShape default_hot_flag_shape(const wic::Device& device) {
   const std::uint32_t sms = device.properties().sm_count;
-  if (device.properties().kind == wicprof::DeviceKind::cuda) {
+  if (device.properties().kind == wic::DeviceKind::cuda) {
     return {256, 4 * sms, 4 * sms, std::size_t{1} << 30, 1};
   }
   return {64, 24 * sms, 2 * sms, std::size_t{1} << 20, 1};

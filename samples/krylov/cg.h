@@ -1,18 +1,19 @@
-// The conjugate gradient method with one exchange an iteration: pipelined CG (P. Ghysels and W. Vanroose, "Hiding
+// The conjugate gradient method with one exchange per iteration: pipelined CG (P. Ghysels and W. Vanroose, "Hiding
 // global synchronization latency in the preconditioned Conjugate Gradient algorithm", Parallel Computing 40, 2014,
-// algorithm 3), which rearranges Chronopoulos and Gear's so that the dot products travel with the values for the next
-// product.
+// algorithm 3), which rearranges the method of Chronopoulos and Gear so that the dot products travel with the values
+// for the next product.
 //
-// An iteration multiplies one vector by A, which needs what the others send, and then updates each row by itself:
+// An iteration multiplies one vector by A, which needs the other ranks' messages, and then updates each row
+// independently:
 //
 //   residual    n = A x    r = b - n
 //   image       n = A r    w = n
-//   step        n = A w    z = n + beta z   s = w + beta s   p = r + beta p   x += alpha p   r -= alpha s   w -= alpha
-//   z
+//   step        n = A w    z = n + beta z   s = w + beta s   p = r + beta p
+//               x += alpha p   r -= alpha s   w -= alpha z
 //
-// The dot products gamma = (r, r) and delta = (w, r) of the rows so far go with its message. A solve is residual, image
-// and then steps, until gamma is small enough; another residual and image tell the true one, from x itself. Should
-// rounding have made the two differ too much, steps go on from there.
+// Its message also carries the dot products gamma = (r, r) and delta = (w, r) of the previous iteration. A solve is
+// residual, image and then steps until gamma is small enough; another residual and image compute the true gamma from x.
+// If rounding made the two differ too much, steps continue from there.
 #pragma once
 
 #include <utility>
@@ -28,12 +29,12 @@ struct Coefficients {
   double alpha, beta;
 };
 
-/// What an iteration's step needs to know of the step before it.
+/// State that a step needs from the previous step.
 struct CgState {
   double gamma, alpha;
 };
 
-/// `first`: there was no step before. All ranks compute the same bits. A residual of zero stays where it is.
+/// `first`: no step before this one. All ranks compute the same bits. A residual of zero gives zero coefficients.
 WIC_DEVICE inline Coefficients coefficients_of(const CgState& before, const Dots& dots, bool first) {
   if (dots.gamma == 0) return {0, 0};
   if (first) return {dots.gamma / dots.delta, 0};
@@ -41,7 +42,7 @@ WIC_DEVICE inline Coefficients coefficients_of(const CgState& before, const Dots
   return {dots.gamma / minus(dots.delta, times(beta, dots.gamma) / before.alpha), beta};
 }
 
-/// A rank's numbers, in the CPU's memory or a device's.
+/// A rank's matrix and vectors, in host or device memory. Non-owning.
 struct RankView {
   Sharing sharing;
   std::uint32_t rows, interior, dot_rows;
@@ -50,29 +51,29 @@ struct RankView {
   const std::uint32_t* combine_from;
   const double* b;
   double *x, *r, *w, *p, *s, *z, *n;
-  double* w_next;    ///< what becomes of w: others of its rows still multiply with the old one. See advance()
-  double* products;  ///< sum: of the boundary rows with the rank's own part of the matrix
-  double* ghosts;    ///< what has come from others
-  Dots* chunks;      ///< the sums of each chunk of rows
+  double* w_next;    ///< the next w; separate because other rows still multiply with the old w. See advance()
+  double* products;  ///< Sharing::sum: the rank's own products of the boundary rows
+  double* ghosts;    ///< values received from other ranks
+  Dots* chunks;      ///< dot products per chunk of rows
 
-  /// After an iteration.
+  /// Call after each iteration.
   void advance(Kind kind) {
     if (kind != Kind::residual) std::swap(w, w_next);
   }
 
-  /// The vector that an iteration multiplies.
+  /// The vector that an iteration multiplies by A.
   WIC_DEVICE const double* source(Kind kind) const { return kind == Kind::residual ? x : kind == Kind::image ? r : w; }
-  /// What Outgoing::from counts in.
+  /// The array that Outgoing::from indexes.
   WIC_DEVICE const double* sent(Kind kind) const { return sharing == Sharing::sum ? products : source(kind); }
 
-  /// sum, before anything is sent: boundary row i, counted from the first.
+  /// Sharing::sum, before sending: the product of boundary row i, counted from the first boundary row.
   WIC_DEVICE void multiply_boundary(Kind kind, std::uint32_t i) const {
     products[i] = matrix.product(interior + i, source(kind));
   }
   /// C1.
   WIC_DEVICE void multiply_interior(Kind kind, std::uint32_t row) const { n[row] = matrix.product(row, source(kind)); }
 
-  /// C2, where the row is at the boundary, and the row's update; what it adds to the dot products.
+  /// C2 for boundary rows, and the row's update. Returns the row's contribution to the dot products.
   WIC_DEVICE Dots finish_row(Kind kind, const Coefficients& c, std::uint32_t row) const {
     const double product = row < interior ? n[row] : boundary_product(kind, row);
     if (kind == Kind::residual) {
@@ -87,7 +88,7 @@ struct RankView {
     return {times(residual, residual), kind == Kind::residual ? 0 : times(w_next[row], residual)};
   }
 
-  /// What slot `slot` of a chunk adds up.
+  /// Finishes the rows of slot `slot` of a chunk and returns their sum; see sums.h.
   WIC_DEVICE Dots finish_slot(Kind kind, const Coefficients& c, std::uint32_t chunk, std::uint32_t slot) const {
     Dots sum{0, 0};
     for (std::uint32_t i = slot; i < kChunkRows; i += kSlots) {

@@ -9,8 +9,8 @@ namespace sample::krylov {
 
 std::vector<AppOption> krylov_options() {
   return {{"cpu-percent", "the CPU's share of the work; 0: half on the CPU device, 1 on GPUs", "0", 0, 99},
-          {"threads", "of the CPU's rank; 0: half of the cores, 8 at most", "0", 0, 256},
-          {"seed", "of the numbering", "1", 1, 1'000'000}};
+          {"threads", "threads of the CPU's rank; 0: half of the cores, at most 8", "0", 0, 256},
+          {"seed", "seed of the numbering", "1", 1, 1'000'000}};
 }
 
 KrylovChoice krylov_choice(const AppOptions& options, std::uint32_t ranks, const char* name) {
@@ -27,14 +27,14 @@ KrylovChoice krylov_choice(const AppOptions& options, std::uint32_t ranks, const
   return choice;
 }
 
-wicprof::Result<> check_ranks(std::uint32_t ranks, std::uint32_t count, const char* what) {
+wic::Result<> check_ranks(std::uint32_t ranks, std::uint32_t count, const char* what) {
   if (ranks > kMaxRanks) {
-    return wicprof::bad_input(fmt::format("{} devices; at most {}", ranks - 1, kMaxRanks - 1));
+    return wic::bad_input(fmt::format("{} devices; at most {} are supported", ranks - 1, kMaxRanks - 1));
   }
   if (count < ranks) {
-    return wicprof::bad_input(fmt::format("{} {} for {} ranks; choose a larger --size", count, what, ranks));
+    return wic::bad_input(fmt::format("{} {} for {} ranks; choose a larger --size", count, what, ranks));
   }
-  return wicprof::ok();
+  return wic::ok();
 }
 
 }  // namespace sample::krylov

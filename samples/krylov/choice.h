@@ -1,4 +1,4 @@
-// The options of c_cg and c_fe beside the common ones, and what they come to.
+// The options of c_cg and c_fe beyond the common ones.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace sample::krylov {
 
-/// The options of both applications, and what they mean. The defaults of the CPU's share of the rows and of its threads
-/// go by the kind of device.
+/// The options of both applications, and their values with defaults resolved by kind of device. `name`: prefix of the
+/// lanes.
 std::vector<AppOption> krylov_options();
 struct KrylovChoice {
   double cpu_percent;
@@ -19,7 +19,8 @@ struct KrylovChoice {
 };
 KrylovChoice krylov_choice(const AppOptions& options, std::uint32_t ranks, const char* name);
 
-/// Errors: fewer rows (or elements) than ranks, or more ranks than kMaxRanks. `what`: "rows".
-wicprof::Result<> check_ranks(std::uint32_t ranks, std::uint32_t count, const char* what);
+/// Errors: fewer rows (or elements) than ranks, or more ranks than kMaxRanks. `what`: the noun for messages, "rows" or
+/// "elements".
+wic::Result<> check_ranks(std::uint32_t ranks, std::uint32_t count, const char* what);
 
 }  // namespace sample::krylov

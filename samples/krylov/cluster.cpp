@@ -11,37 +11,36 @@ namespace sample::krylov {
 struct Cluster::State {
   explicit State(const ClusterOptions& o) : options(o) {}
 
-  wicprof::Result<Dots> iterate(Kind kind, bool first) {
+  wic::Result<Dots> iterate(Kind kind, bool first) {
     ++number;
     for (const auto& device : devices) {
       if (auto r = device->launch(kind, first, number, options.timeout_ns); !r) return r.error();
     }
-    return host->iterate(kind, first, number, static_cast<wicprof::TimeNs>(options.timeout_ns));
+    return host->iterate(kind, first, number, static_cast<wic::TimeNs>(options.timeout_ns));
   }
 
   /// Waits for the devices, at most for as long as their deadlines.
-  wicprof::Result<> settle() {
+  wic::Result<> settle() {
     for (std::uint32_t r = 1; r <= devices.size(); ++r) {
       const auto failure = devices[r - 1]->settle();
       if (!failure) return failure.error();
       if (failure->failed_at != 0) {
         const std::uint32_t from = failure->for_space != 0 ? r : failure->rank;
         const std::uint32_t to = failure->for_space != 0 ? failure->rank : r;
-        return wicprof::failed("the deadline of rank " + std::to_string(r) + "'s wait at " + lane_name(from, to) +
-                               (failure->for_space != 0 ? ".room" : ".data") + " passed in iteration " +
-                               std::to_string(failure->failed_at) + "; raise --timeout if the machine is busy");
+        return wic::failed("the deadline of rank " + std::to_string(r) + "'s wait at " + lane_name(from, to) +
+                           (failure->for_space != 0 ? ".room" : ".data") + " passed in iteration " +
+                           std::to_string(failure->failed_at) + "; raise --timeout if the machine is busy");
       }
       if (failure->wrong != 0) {
-        return wicprof::failed("rank " + std::to_string(r) + " was given messages of another iteration (" +
-                               std::to_string(failure->wrong) + ")");
+        return wic::failed("rank " + std::to_string(r) + " received messages of another iteration (" +
+                           std::to_string(failure->wrong) + ")");
       }
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  // After a deadline has passed at one end the others' pass in turn; a device's says more than that the CPU waited in
-  // vain.
-  wicprof::Error worst_of(const wicprof::Error& error) {
+  // After one missed deadline, the other ends miss theirs in turn. A device's report is more specific than the CPU's.
+  wic::Error worst_of(const wic::Error& error) {
     const auto settled = settle();
     return settled ? error : settled.error();
   }
@@ -50,7 +49,7 @@ struct Cluster::State {
     return options.prefix + "." + std::to_string(from) + "to" + std::to_string(to);
   }
 
-  wicprof::Result<> make_lanes(wic::Runtime& runtime, const std::vector<RankPlan>& plans) {
+  wic::Result<> make_lanes(wic::Runtime& runtime, const std::vector<RankPlan>& plans) {
     const auto end_of = [](std::uint32_t rank) {
       return rank == 0 ? wic::End::cpu() : wic::End::on(static_cast<int>(rank) - 1);
     };
@@ -70,7 +69,7 @@ struct Cluster::State {
         lanes[from][out.peer] = *std::move(lane);
       }
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
   std::vector<Lanes> lanes_of(std::uint32_t rank) const {
@@ -84,15 +83,15 @@ struct Cluster::State {
   const ClusterOptions options;
   std::vector<std::vector<std::unique_ptr<Lane>>> lanes;  // [from][to]
   std::unique_ptr<HostRank> host;
-  std::vector<std::unique_ptr<DeviceRank>> devices;  // before the lanes go, their kernels are over
-  std::uint32_t number = 0;                          // of iterations, over all solves
+  std::vector<std::unique_ptr<DeviceRank>> devices;  // destroyed before the lanes, so that their kernels have ended
+  std::uint32_t number = 0;                          // iterations, over all solves
 };
 
 Cluster::Cluster(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Cluster::~Cluster() = default;
 
-wicprof::Result<std::unique_ptr<Cluster>> Cluster::make(wic::Runtime& runtime, const std::vector<RankPlan>& plans,
-                                                        const std::vector<double>& b, const ClusterOptions& options) {
+wic::Result<std::unique_ptr<Cluster>> Cluster::make(wic::Runtime& runtime, const std::vector<RankPlan>& plans,
+                                                    const std::vector<double>& b, const ClusterOptions& options) {
   auto state = std::make_unique<State>(options);
   if (auto made = state->make_lanes(runtime, plans); !made) return made.error();
   state->host = std::make_unique<HostRank>(plans[0], b, state->lanes_of(0), options.host_threads);
@@ -102,10 +101,10 @@ wicprof::Result<std::unique_ptr<Cluster>> Cluster::make(wic::Runtime& runtime, c
     if (!rank) return rank.error();
     state->devices.push_back(*std::move(rank));
   }
-  return wicprof::Result<std::unique_ptr<Cluster>>(std::unique_ptr<Cluster>(new Cluster(std::move(state))));
+  return wic::Result<std::unique_ptr<Cluster>>(std::unique_ptr<Cluster>(new Cluster(std::move(state))));
 }
 
-wicprof::Result<std::vector<HistoryEntry>> Cluster::solve(Schedule schedule) {
+wic::Result<std::vector<HistoryEntry>> Cluster::solve(Schedule schedule) {
   State& s = *state_;
   s.host->reset();
   for (const auto& device : s.devices) {
@@ -121,12 +120,12 @@ wicprof::Result<std::vector<HistoryEntry>> Cluster::solve(Schedule schedule) {
   }
   if (auto settled = s.settle(); !settled) return settled.error();
   if (schedule.state() == Schedule::State::solved) return history;
-  return wicprof::failed(schedule.state() == Schedule::State::breakdown
-                             ? "the conjugate gradients are no numbers any more"
-                             : "no convergence in " + std::to_string(schedule.done()) + " iterations");
+  return wic::failed(schedule.state() == Schedule::State::breakdown
+                         ? "the conjugate gradients became infinite or NaN"
+                         : "no convergence in " + std::to_string(schedule.done()) + " iterations");
 }
 
-wicprof::Result<std::vector<double>> Cluster::read_x(std::size_t rank) {
+wic::Result<std::vector<double>> Cluster::read_x(std::size_t rank) {
   if (rank == 0) return state_->host->x();
   return state_->devices[rank - 1]->read_x();
 }

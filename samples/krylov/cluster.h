@@ -1,4 +1,5 @@
-// All ranks: rank 0 is the CPU, the others are the devices, in the order of --devices; and a lane from each to each.
+// All ranks (rank 0 is the CPU; the others are the devices, in the order of --devices) and a lane between each pair in
+// each direction.
 #pragma once
 
 #include <memory>
@@ -11,22 +12,22 @@
 
 namespace sample::krylov {
 
-/// One host thread.
+/// Used by one host thread.
 class Cluster {
  public:
-  /// A plan for each rank: one more than the runtime has devices, at most kMaxRanks. Plans and runtime must outlive
-  /// this. Errors: those of lanes; a shape of kernels that cannot be or does not fit; too little memory.
-  static wicprof::Result<std::unique_ptr<Cluster>> make(wic::Runtime& runtime, const std::vector<RankPlan>& plans,
-                                                        const std::vector<double>& b, const ClusterOptions& options);
+  /// `plans`: one per rank, that is, one more than the runtime has devices; at most kMaxRanks. Plans and runtime must
+  /// outlive this. Errors: those of Lane::make(); an invalid or too large kernel shape; too little memory.
+  static wic::Result<std::unique_ptr<Cluster>> make(wic::Runtime& runtime, const std::vector<RankPlan>& plans,
+                                                    const std::vector<double>& b, const ClusterOptions& options);
   Cluster(const Cluster&) = delete;
   ~Cluster();
 
-  /// A solve from x = 0. Its history is the same whenever it is done. Errors: wicprof::failed when a deadline passed, a
-  /// message was wrong or the iteration did not converge; after one there is no further solve.
-  wicprof::Result<std::vector<HistoryEntry>> solve(Schedule schedule);
+  /// Solves from x = 0. Every call returns the same history. Errors: wic::failed when a deadline passed, a message was
+  /// wrong or the iteration did not converge; do not call again after an error.
+  wic::Result<std::vector<HistoryEntry>> solve(Schedule schedule);
 
-  /// x of the rows of a rank, in their order there.
-  wicprof::Result<std::vector<double>> read_x(std::size_t rank);
+  /// x of a rank's rows, in the rank's local order.
+  wic::Result<std::vector<double>> read_x(std::size_t rank);
 
  private:
   struct State;

@@ -1,4 +1,4 @@
-// How the ranks are set up.
+// Configuration of the ranks.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace sample::krylov {
 
 inline constexpr std::uint32_t kMaxRanks = 6;  ///< the CPU's included
 
-/// How a rank's kernels are launched; 0 = its choice.
+/// Requested shape of a rank's kernels; 0 = the rank's default.
 struct ShapeWish {
   std::uint32_t blocks = 0;
   std::uint32_t threads = 0;

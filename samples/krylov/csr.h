@@ -1,4 +1,4 @@
-// A sparse matrix, row by row: how a program assembles it, and how the reference reads it.
+// A sparse matrix in compressed row form, for assembly and for the reference.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 namespace sample::krylov {
 
 struct Csr {
-  std::vector<std::uint32_t> begin{0};  ///< of each row in the two below; one more than there are rows
+  std::vector<std::uint32_t> begin{0};  ///< first entry of each row in the two arrays below; one more element than rows
   std::vector<std::uint32_t> columns;
   std::vector<double> values;
 

@@ -1,4 +1,4 @@
-// A device's rank: its memory and stream, and the launch of its kernels.
+// A device's rank: its memory, its stream, and the launches of its kernels.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace sample::krylov {
 
-/// The lanes between two ranks, as one of them sees them.
+/// The two lanes between two ranks, from the view of one of them.
 struct Lanes {
   Lane* out = nullptr;
   Lane* in = nullptr;
@@ -24,25 +24,25 @@ struct Lanes {
 
 class DeviceRank {
  public:
-  /// `sharing`: how many ranks there are on this very device. `lanes`: to and from each other rank, in their order. The
-  /// plan must outlive this. Errors: a shape that cannot be; blocks that wait for each other and do not fit; too little
-  /// memory.
-  static wicprof::Result<std::unique_ptr<DeviceRank>> make(wic::Device& device, const RankPlan& plan,
-                                                           const std::vector<double>& b, std::uint32_t own,
-                                                           const std::vector<Lanes>& lanes, const ShapeWish& wish,
-                                                           std::uint32_t sharing) {
+  /// `own`: this rank's number. `lanes`: one pair per other rank, in rank order. `sharing`: number of ranks on this
+  /// physical device. The plan must outlive this. Errors: an invalid shape; waiting blocks that do not fit the device;
+  /// too little memory.
+  static wic::Result<std::unique_ptr<DeviceRank>> make(wic::Device& device, const RankPlan& plan,
+                                                       const std::vector<double>& b, std::uint32_t own,
+                                                       const std::vector<Lanes>& lanes, const ShapeWish& wish,
+                                                       std::uint32_t sharing) {
     std::unique_ptr<DeviceRank> rank(new DeviceRank(device, plan, own, lanes));
     if (auto made = rank->allocate(b); !made) return made.error();
     if (auto shaped = rank->choose_shapes(wish, sharing); !shaped) return shaped.error();
-    return wicprof::Result<std::unique_ptr<DeviceRank>>(std::move(rank));
+    return wic::Result<std::unique_ptr<DeviceRank>>(std::move(rank));
   }
 
-  wicprof::Result<> reset() {
+  wic::Result<> reset() {
     return wic::launch(*stream_, {finish_shape_.blocks, finish_shape_.threads}, Reset{view_.x, view_.rows});
   }
 
-  /// Queues an iteration; does not wait for it. `numbers`: it counts from 1 over all solves.
-  wicprof::Result<> launch(Kind kind, bool first, std::uint32_t number, std::uint64_t timeout_ns) {
+  /// Queues an iteration without waiting. `number` counts from 1 over all solves.
+  wic::Result<> launch(Kind kind, bool first, std::uint32_t number, std::uint64_t timeout_ns) {
     const Iteration it{
         view_, failure_.data(), dots_.data(), states_.data(), own_, static_cast<std::uint32_t>(lanes_.size()) + 1,
         kind,  first,           number};
@@ -63,18 +63,18 @@ class DeviceRank {
     if (auto r = wic::launch(*stream_, exchange_shape_, exchange_); !r) return r;
     if (auto r = wic::launch(*stream_, finish_shape_, Finish{it}); !r) return r;
     view_.advance(kind);
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  /// Waits until all that was launched is done; then tells what went wrong so far.
-  wicprof::Result<DeviceFailure> settle() {
+  /// Waits for all launched work and returns all failures so far.
+  wic::Result<DeviceFailure> settle() {
     if (auto r = stream_->copy(host_failure_.data(), failure_.data(), failure_.bytes()); !r) return r.error();
     if (auto r = stream_->synchronize(); !r) return r.error();
     return host_failure_[0];
   }
 
-  /// x of the rows in their order here. Nothing may be running.
-  wicprof::Result<std::vector<double>> read_x() {
+  /// x of the rows, in local order. No kernel may be running.
+  wic::Result<std::vector<double>> read_x() {
     std::vector<double> x(view_.rows);
     for (std::size_t done = 0; done < x.size(); done += staging_.size()) {
       const std::size_t count = std::min(staging_.size(), x.size() - done);
@@ -90,15 +90,15 @@ class DeviceRank {
       : device_(device), plan_(plan), own_(own), lanes_(lanes) {}
 
   template <class T>
-  wicprof::Result<> make_array(wic::Array<T>& array, std::size_t count, wic::Memory where = wic::Memory::device) {
+  wic::Result<> make_array(wic::Array<T>& array, std::size_t count, wic::Memory where = wic::Memory::device) {
     auto made = wic::Array<T>::make(device_, std::max<std::size_t>(count, 1), where);
     if (!made) return made.error();
     array = *std::move(made);
-    return wicprof::ok();
+    return wic::ok();
   }
 
   template <class T>
-  wicprof::Result<> upload(wic::Array<T>& array, const std::vector<T>& values) {
+  wic::Result<> upload(wic::Array<T>& array, const std::vector<T>& values) {
     if (auto r = make_array(array, values.size()); !r) return r;
     const std::size_t most = staging_.bytes() / sizeof(T);
     for (std::size_t done = 0; done < values.size(); done += most) {
@@ -107,18 +107,18 @@ class DeviceRank {
       if (auto r = stream_->copy(array.data() + done, staging_.data(), count * sizeof(T)); !r) return r;
       if (auto r = stream_->synchronize(); !r) return r;
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  // Runs each of a list of actions that may fail; the first error ends it.
+  // Runs actions until the first error.
   template <class... Actions>
-  static wicprof::Result<> in_turn(const Actions&... actions) {
-    wicprof::Result<> result = wicprof::ok();
+  static wic::Result<> in_turn(const Actions&... actions) {
+    wic::Result<> result = wic::ok();
     static_cast<void>((... && static_cast<bool>(result = actions())));
     return result;
   }
 
-  wicprof::Result<> allocate(const std::vector<double>& b) {
+  wic::Result<> allocate(const std::vector<double>& b) {
     auto stream = device_.make_stream();
     if (!stream) return stream.error();
     stream_ = *std::move(stream);
@@ -147,14 +147,14 @@ class DeviceRank {
         [&] { return make_array(states_, 2); }, [&] { return make_array(failure_, 1); },
         [&] { return make_array(host_failure_, 1, wic::Memory::pinned_host); });
     if (!done) return done;
-    refer();
-    return wicprof::ok();
+    set_pointers();
+    return wic::ok();
   }
 
   static std::size_t padded(std::size_t doubles) { return (doubles + 15) / 16 * 16; }
 
-  // What kernels are told of the memory.
-  void refer() {
+  // Sets the pointers that kernels get.
+  void set_pointers() {
     const std::size_t stride = padded(plan_.rows());
     const auto vector = [&](std::size_t i) { return vectors_.data() + i * stride; };
     view_ = {plan_.sharing,
@@ -194,38 +194,39 @@ class DeviceRank {
     }
   }
 
-  wicprof::Result<> choose_shapes(const ShapeWish& wish, std::uint32_t sharing) {
-    const bool gpu = device_.properties().kind == wicprof::DeviceKind::cuda;
+  wic::Result<> choose_shapes(const ShapeWish& wish, std::uint32_t sharing) {
+    const bool gpu = device_.properties().kind == wic::DeviceKind::cuda;
     const std::uint32_t threads = wish.threads != 0 ? wish.threads : gpu ? 256 : 64;
     if (threads > kMaxBlockThreads) {
-      return wicprof::bad_input("blocks of " + std::to_string(threads) + " threads; at most " +
-                                std::to_string(kMaxBlockThreads) + " (--block-size)");
+      return wic::bad_input("blocks of " + std::to_string(threads) + " threads; at most " +
+                            std::to_string(kMaxBlockThreads) + " (--block-size)");
     }
     const std::uint32_t peers = exchange_.peer_count;
     exchange_shape_ = {1, threads, sizeof(FoldScratch)};
-    const auto room = device_.resident_blocks(exchange_shape_, wic::kernel_ref(exchange_));
-    if (!room) return room.error();
-    // That loads a kernel, too; none may be loaded while another waits for what this thread has yet to send.
-    const auto load = [&](const auto& kernel) -> wicprof::Result<> {
+    const auto resident = device_.resident_blocks(exchange_shape_, wic::kernel_ref(exchange_));
+    if (!resident) return resident.error();
+    // Asking for resident blocks also loads a kernel. No kernel may be loaded later, while another kernel waits for a
+    // message that this thread has yet to send.
+    const auto load = [&](const auto& kernel) -> wic::Result<> {
       const auto loaded = device_.resident_blocks(exchange_shape_, wic::kernel_ref(kernel));
-      return loaded ? wicprof::ok() : wicprof::Result<>(loaded.error());
+      return loaded ? wic::ok() : wic::Result<>(loaded.error());
     };
     if (auto r = in_turn([&] { return load(MultiplyBoundary{}); }, [&] { return load(Finish{}); },
                          [&] { return load(Reset{}); });
         !r) {
       return r;
     }
-    // A waiting block of one rank must not keep out those that another rank of the device has to send with.
+    // The waiting blocks of one rank must not displace the sending blocks of another rank on the device.
     const std::uint32_t waiting = sharing * peers;
-    if (*room < waiting + 1) {
-      return wicprof::bad_input(device_.properties().name + " holds " + std::to_string(*room) + " blocks of " +
-                                std::to_string(threads) + " threads at once, but " + std::to_string(waiting) +
-                                " that wait and one that computes are needed; put fewer ranks on it" +
-                                (gpu ? "" : ", or give it more SMs with WIC_SIMT_SMS"));
+    if (*resident < waiting + 1) {
+      return wic::bad_input(device_.properties().name + " holds " + std::to_string(*resident) + " blocks of " +
+                            std::to_string(threads) + " threads at once, but " + std::to_string(waiting) +
+                            " waiting blocks and one computing block are needed; put fewer ranks on it" +
+                            (gpu ? "" : ", or give it more SMs with WIC_SIMT_SMS"));
     }
-    const std::uint32_t most = gpu ? *room - waiting : device_.properties().sm_count;
-    const auto enough = [&](std::uint32_t work, std::uint32_t for_a_block) {
-      return std::clamp((work + for_a_block - 1) / for_a_block, 1u, std::max(most, 1u));
+    const std::uint32_t most = gpu ? *resident - waiting : device_.properties().sm_count;
+    const auto enough = [&](std::uint32_t work, std::uint32_t per_block) {
+      return std::clamp((work + per_block - 1) / per_block, 1u, std::max(most, 1u));
     };
     exchange_shape_.blocks = wish.blocks != 0 ? wish.blocks : peers + enough(view_.interior, threads);
     finish_shape_ = {wish.blocks != 0 ? wish.blocks : enough(chunks_of(view_.rows), 1), threads, sizeof(FoldScratch)};
@@ -238,7 +239,7 @@ class DeviceRank {
       exchange_.peers[p].parts = parts_of(exchange_.peers[p].values_out, senders);
       exchange_.messages += exchange_.peers[p].parts;
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
   static constexpr std::size_t kVectors = 8;
@@ -255,7 +256,7 @@ class DeviceRank {
   wic::Array<Dots> chunks_, dots_;
   wic::Array<CgState> states_;
   wic::Array<DeviceFailure> failure_, host_failure_;
-  std::unique_ptr<wic::Stream> stream_;  // last: its work must be over before the memory goes
+  std::unique_ptr<wic::Stream> stream_;  // last: destroyed first, so its work ends before the memory is freed
 };
 
 }  // namespace sample::krylov

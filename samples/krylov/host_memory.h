@@ -1,4 +1,4 @@
-// A rank's numbers in the CPU's memory: those of the CPU's own rank, and those of all ranks for the reference.
+// A rank's matrix and vectors in host memory, for the CPU's own rank and for the reference of all ranks.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@ namespace sample::krylov {
 
 class HostMemory {
  public:
-  /// `b` is the whole right-hand side. The plan must outlive this.
+  /// `b`: the whole right-hand side. The plan must outlive this.
   HostMemory(const RankPlan& plan, const std::vector<double>& b)
       : b_(plan.rows()),
         vectors_(8, std::vector<double>(plan.rows())),
@@ -50,7 +50,7 @@ class HostMemory {
   RankView view_{};
 };
 
-/// A chunk's rows, and its sum, by one thread.
+/// Finishes a chunk's rows and stores their sum, in one thread.
 inline void finish_chunk(const RankView& rank, Kind kind, const Coefficients& c, std::uint32_t chunk) {
   FoldScratch scratch;
   for (std::uint32_t s = 0; s < kSlots; ++s) scratch.slots[s] = rank.finish_slot(kind, c, chunk, s);

@@ -1,4 +1,4 @@
-// The CPU's rank: the same steps as a device's kernels, done by a team of threads.
+// The CPU's rank: a thread team does the steps of a device's kernels.
 #pragma once
 
 #include <cstring>
@@ -13,7 +13,7 @@ namespace sample::krylov {
 
 class HostRank {
  public:
-  /// Rank 0. `lanes`: to and from each other rank, in their order. The plan must outlive this.
+  /// Rank 0. `lanes`: one pair per other rank, in rank order. The plan must outlive this.
   HostRank(const RankPlan& plan, const std::vector<double>& b, const std::vector<Lanes>& lanes, std::uint32_t threads)
       : plan_(plan), lanes_(lanes), memory_(plan, b), team_(threads) {
     for (const Outgoing& out : plan.outgoing) payloads_.push_back(wic::payload_of(out.global, sizeof(double)));
@@ -22,9 +22,9 @@ class HostRank {
   std::vector<double>& x() { return memory_.x(); }
   void reset() { std::fill(x().begin(), x().end(), 0.0); }
 
-  /// An iteration; the dot products that came with it. Errors: wicprof::failed when a deadline passed, or when a
-  /// message was not this iteration's.
-  wicprof::Result<Dots> iterate(Kind kind, bool first, std::uint32_t number, wicprof::TimeNs timeout) {
+  /// Runs an iteration and returns the dot products that its messages carried. Errors: wic::failed when a deadline
+  /// passed or a message belonged to another iteration.
+  wic::Result<Dots> iterate(Kind kind, bool first, std::uint32_t number, wic::TimeNs timeout) {
     RankView& view = memory_.view();
     const std::uint32_t chunks = chunks_of(view.rows);
     Dots dots{0, 0};
@@ -50,12 +50,12 @@ class HostRank {
   }
 
  private:
-  static wicprof::Error late(const Lane& lane, const char* site, std::uint32_t number) {
-    return wicprof::failed("the deadline of the CPU's wait at " + lane.spec().name + site + " passed in iteration " +
-                           std::to_string(number) + "; raise --timeout if the machine is busy");
+  static wic::Error late(const Lane& lane, const char* site, std::uint32_t number) {
+    return wic::failed("the deadline of the CPU's wait at " + lane.spec().name + site + " passed in iteration " +
+                       std::to_string(number) + "; raise --timeout if the machine is busy");
   }
 
-  wicprof::Result<> send(Kind kind, const Dots& dots, std::uint32_t number, wicprof::TimeNs timeout) {
+  wic::Result<> send(Kind kind, const Dots& dots, std::uint32_t number, wic::TimeNs timeout) {
     for (std::size_t p = 0; p < lanes_.size(); ++p) {
       const Lane::Turn turn = lanes_[p].out->turn(number);
       const auto place = turn.channel->place(0, turn.cycle, timeout);
@@ -71,19 +71,19 @@ class HostRank {
       const std::uint32_t bytes = message_bytes(static_cast<std::uint32_t>(from.size()));
       if (auto sent = turn.channel->publish(0, turn.cycle, bytes, payloads_[p]); !sent) return sent;
     }
-    return wicprof::ok();
+    return wic::ok();
   }
 
-  /// What the other's rows add to the dot products; its values are then among the ghosts.
-  wicprof::Result<Dots> receive(std::size_t p, std::uint32_t number, wicprof::TimeNs timeout) {
+  /// Stores the received values as ghosts and returns the other rank's share of the dot products.
+  wic::Result<Dots> receive(std::size_t p, std::uint32_t number, wic::TimeNs timeout) {
     const Lane::Turn turn = lanes_[p].in->turn(number);
     const auto message = turn.channel->receive(0, turn.cycle, timeout);
-    if (message.wait.status != wicprof::WaitStatus::satisfied) return late(*lanes_[p].in, ".data", number);
+    if (message.wait.status != wic::WaitStatus::satisfied) return late(*lanes_[p].in, ".data", number);
     const Incoming& in = plan_.incoming[p];
     const auto* const values = reinterpret_cast<const double*>(message.data.data());
     if (message.data.size() != message_bytes(static_cast<std::uint32_t>(in.global.size())) ||
         values[kIterationAt] != number) {
-      return wicprof::failed("the CPU's rank was given a message of another iteration than " + std::to_string(number));
+      return wic::failed("the CPU's rank received a message of another iteration than " + std::to_string(number));
     }
     if (!in.global.empty()) {
       std::memcpy(memory_.view().ghosts + in.ghost_begin, values + kHead, in.global.size() * sizeof(double));

@@ -1,5 +1,5 @@
-// A device's kernels of an iteration, one behind the other in one stream: `MultiplyBoundary` where products are what is
-// sent, `Exchange`, `Finish`.
+// A device's kernels of an iteration, queued in one stream: `MultiplyBoundary` (only if messages carry products),
+// `Exchange`, `Finish`.
 #pragma once
 
 #include "krylov/cg.h"
@@ -12,24 +12,25 @@ namespace sample::krylov {
 
 inline constexpr std::uint32_t kMaxPeers = kMaxRanks - 1;
 
-/// Of a block. Three such blocks an SM leave 40 registers a thread: what waiting needs beyond that it keeps in memory.
+/// Per block. Three such blocks per SM leave 40 registers per thread; the compiler spills the registers that waiting
+/// needs beyond that.
 inline constexpr int kMaxBlockThreads = 512;
 
-/// The first deadline that passed on a device, in its memory.
+/// The first missed deadline on a device, in device memory.
 struct DeviceFailure {
-  std::uint32_t failed_at;  ///< the iteration; 0 = none
-  std::uint32_t rank;       ///< the other end
-  std::uint32_t for_space;  ///< 1: it waited to send, 0: to receive
-  std::uint32_t wrong;      ///< messages that were not those of the iteration
+  std::uint32_t failed_at;  ///< iteration; 0 = none
+  std::uint32_t rank;       ///< rank at the other end
+  std::uint32_t for_space;  ///< 1: the wait was for buffer space to send into; 0: for a message
+  std::uint32_t wrong;      ///< messages that belonged to another iteration
 };
 
-/// Another rank, as a kernel sees it.
+/// A kernel's connection to another rank.
 struct Peer {
   wic::Sender sender;
   wic::Receiver receiver;
   wic::Payload payload;
   const std::uint32_t* from;  ///< Outgoing::from
-  double* message;            ///< where what is sent is put together
+  double* message;            ///< buffer in which the outgoing message is assembled
   std::uint32_t rank;
   std::uint32_t values_out, values_in;
   std::uint32_t parts;
@@ -37,29 +38,29 @@ struct Peer {
   std::uint32_t send_cycle, receive_cycle;
 };
 
-/// What all kernels of an iteration are given.
+/// Common arguments of all kernels of an iteration.
 struct Iteration {
   RankView rank;
   DeviceFailure* failure;
-  Dots* dots;         ///< of each rank, as they came with the messages
-  CgState* states;    ///< after odd and after even iterations
+  Dots* dots;         ///< per rank, from its message
+  CgState* states;    ///< two states, index: iteration % 2
   std::uint32_t own;  ///< this rank's number
   std::uint32_t ranks;
   Kind kind;
   bool first;
   std::uint32_t number;
 
-  /// After a passed deadline nothing more is sent, so that all come to a stop. All threads decide alike: only earlier
-  /// kernels count.
+  /// Whether to stop after a missed deadline, so that all ranks stop. All threads agree, because only earlier kernels
+  /// count (with `this_one_counts`, also earlier kernels of this iteration).
   WIC_DEVICE bool is_over(const wic::Thread& thread, bool this_one_counts) const {
     const std::uint32_t failed_at = thread.load(&failure->failed_at);
     return failed_at != 0 && (failed_at < number || this_one_counts);
   }
 };
 
-/// The rank's own products of the rows that it shares, before they are sent.
+/// Computes the rank's own products of its shared rows, before they are sent.
 struct MultiplyBoundary {
-  static constexpr int kMaxThreads = kMaxBlockThreads, kMinBlocksAnSm = 3;
+  static constexpr int kMaxThreads = kMaxBlockThreads, kMinBlocksPerSm = 3;
   Iteration it;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
@@ -73,11 +74,11 @@ struct MultiplyBoundary {
   }
 };
 
-/// A block for each other rank waits for its message. All other blocks send what there is to send and then multiply the
-/// interior rows, which need no message (C1). Where there are not that many blocks, they do one after the other.
-/// Shared memory: FoldScratch.
+/// One block per other rank waits for that rank's message. All other blocks send messages and then multiply the
+/// interior rows, which need no message (C1). With too few blocks, a block does both one after the other. Shared
+/// memory: FoldScratch.
 struct Exchange {
-  static constexpr int kMaxThreads = kMaxBlockThreads, kMinBlocksAnSm = 3;
+  static constexpr int kMaxThreads = kMaxBlockThreads, kMinBlocksPerSm = 3;
 
   Iteration it;
   std::uint64_t timeout_ns;
@@ -87,11 +88,11 @@ struct Exchange {
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     if (it.is_over(thread, false)) return;
-    const bool waiters_apart = thread.block_count() > peer_count;
-    const std::uint32_t waiters = waiters_apart ? peer_count : thread.block_count();
-    if (!waiters_apart || thread.block() >= waiters) {
-      const std::uint32_t block = waiters_apart ? thread.block() - waiters : thread.block();
-      const std::uint32_t blocks = waiters_apart ? thread.block_count() - waiters : thread.block_count();
+    const bool separate_waiters = thread.block_count() > peer_count;
+    const std::uint32_t waiters = separate_waiters ? peer_count : thread.block_count();
+    if (!separate_waiters || thread.block() >= waiters) {
+      const std::uint32_t block = separate_waiters ? thread.block() - waiters : thread.block();
+      const std::uint32_t blocks = separate_waiters ? thread.block_count() - waiters : thread.block_count();
       for (std::uint32_t m = block; m < messages; m += blocks) {
         if (!send_numbered(thread, m)) break;
       }
@@ -113,7 +114,7 @@ struct Exchange {
     }
   }
 
-  /// Message `number` of all peers' parts in a row.
+  /// Sends part `number`, counted over all peers' messages.
   WIC_DEVICE bool send_numbered(const wic::Thread& thread, std::uint32_t number) const {
     std::uint32_t p = 0;
     while (number >= peers[p].parts) number -= peers[p++].parts;
@@ -127,7 +128,7 @@ struct Exchange {
     const wic::Cycle cycle(peer.send_cycle, it.number);
     const wic::WaitResult sent = peer.sender.send_part(thread, wic::block_group(thread), 0, cycle, peer.message, bytes,
                                                        part, peer.parts, timeout_ns, peer.payload);
-    if (sent.status == wicprof::WaitStatus::satisfied) return true;
+    if (sent) return true;
     fail(thread, peer, 1);
     return false;
   }
@@ -149,7 +150,7 @@ struct Exchange {
     if (keeps_dots) it.dots[it.own] = dots;
   }
 
-  /// The values of this part, which send_part() then takes: whole lines, the last part what is left.
+  /// Gathers the values of this part for send_part(): whole lines; the last part takes the rest.
   WIC_DEVICE void gather(const wic::Thread& thread, const Peer& peer, std::uint32_t bytes, std::uint32_t part) const {
     constexpr std::uint32_t kLineDoubles = wic::kLineBytes / sizeof(double);
     const std::uint32_t all = bytes / sizeof(double);
@@ -194,10 +195,10 @@ struct Exchange {
   }
 };
 
-/// The boundary rows (C2), the update of all rows, and the dot products of the next iteration, chunk by chunk. The
-/// boundary is at the end, and is begun with, since its rows take longest. Shared memory: FoldScratch.
+/// Computes the boundary rows (C2), the update of all rows and the dot products of the next iteration, chunk by chunk.
+/// Starts with the last chunks: they hold the boundary rows, which take longest. Shared memory: FoldScratch.
 struct Finish {
-  static constexpr int kMaxThreads = kMaxBlockThreads, kMinBlocksAnSm = 3;
+  static constexpr int kMaxThreads = kMaxBlockThreads, kMinBlocksPerSm = 3;
   Iteration it;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
@@ -226,7 +227,7 @@ struct Finish {
   }
 };
 
-/// x = 0, before a solve.
+/// Sets x = 0 before a solve.
 struct Reset {
   double* x;
   std::uint32_t rows;

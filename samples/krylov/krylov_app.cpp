@@ -13,19 +13,20 @@
 namespace sample::krylov {
 namespace {
 
-using wicprof::failed;
-using wicprof::ok;
-using wicprof::Result;
+using wic::failed;
+using wic::ok;
+using wic::Result;
 
-/// What a reference multiplies at most, some seconds' worth.
+/// Limit on multiplications by a reference, so that a check takes seconds.
 constexpr double kMaxProducts = 2e9;
 
 std::size_t affordable_iterations(const Csr& matrix) {
   return static_cast<std::size_t>(std::max(2.0, kMaxProducts / static_cast<double>(matrix.values.size())));
 }
 
-/// Two methods that are the same but for rounding drift apart, the further the more iterations they have done and the
-/// less is left of the residual: what is compared is what has not fallen by more than that, to so many digits.
+/// Methods that differ only in rounding drift apart with more iterations and a smaller residual. check_method()
+/// compares residuals until they have fallen by kComparedDecline, with relative tolerance kMethodTolerance. Not
+/// calibrated.
 constexpr double kComparedDecline = 1e-10;  // of (r, r)
 constexpr double kMethodTolerance = 1e-4;
 
@@ -71,10 +72,10 @@ Result<> KrylovApp::check() {
   return wrong.empty() ? ok() : Result<>(failed(wrong));
 }
 
-// From scratch: neither the ranks' matrices nor what they know of the residual.
+// Computed from scratch, without the ranks' matrices and residuals.
 Result<> KrylovApp::check_residual(const std::vector<double>& x) const {
   const double square = residual_of(problem_.matrix, problem_.b, x);
-  const double most = goal_ * 1.0001;  // its sum was added up in another order
+  const double most = goal_ * 1.0001;  // slack for the different order of summation
   if (square <= most) return ok();
   return failed(fmt::format("the solution's residual is {:.3g} of b's size and should be at most {:.3g}",
                             std::sqrt(square / dot(problem_.b, problem_.b)), solve_.tolerance));
@@ -95,7 +96,7 @@ Result<> KrylovApp::check_method() const {
   return ok();
 }
 
-// Bit by bit; of a long solve on a large matrix the first iterations only, and then not x.
+// Compares every bit. For a long solve on a large matrix only the first iterations are compared, and x is not.
 Result<> KrylovApp::check_bits() {
   Replay replay(problem_.plans, problem_.b);
   Schedule schedule(goal_, solve_.max_iterations);
@@ -145,7 +146,7 @@ Traffic KrylovApp::traffic() const {
 
 std::string KrylovApp::shape() const {
   const RankPlan& host = problem_.plans[0];
-  return fmt::format("{}, {} of them the CPU's, {} ranks, {} iterations a solve", problem_.shape, host.rows(),
+  return fmt::format("{}, {} of them the CPU's, {} ranks, {} iterations per solve", problem_.shape, host.rows(),
                      problem_.plans.size(), history_.size());
 }
 

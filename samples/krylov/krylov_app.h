@@ -1,5 +1,5 @@
-// A program that solves A x = b with the CPU and devices, again and again: what c_cg and c_fe have in common. A step is
-// a solve from x = 0 until the residual is small enough.
+// The common part of c_cg and c_fe: a program that repeatedly solves A x = b on the CPU and devices. A step is one
+// solve from x = 0 until the residual is small enough.
 #pragma once
 
 #include <functional>
@@ -12,13 +12,13 @@
 
 namespace sample::krylov {
 
-/// What is solved.
+/// The system to solve.
 struct Problem {
-  Csr matrix;  ///< as a whole, for the references
+  Csr matrix;  ///< the whole matrix, for the references
   std::vector<double> b;
   std::vector<RankPlan> plans;
   std::string shape;  ///< for the printed line, without the ranks
-  /// What the program knows of the solution beyond A x = b; empty, or what is wrong with it.
+  /// An additional check of the solution; returns a description of the fault, or an empty string.
   std::function<std::string(const std::vector<double>& x)> check = {};
 };
 
@@ -29,27 +29,27 @@ struct SolveOptions {
 
 class KrylovApp : public App {
  public:
-  /// The runtime must outlive it.
-  static wicprof::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, Problem problem, const SolveOptions& solve,
-                                                    const ClusterOptions& options);
+  /// The runtime must outlive the app.
+  static wic::Result<std::unique_ptr<App>> make(wic::Runtime& runtime, Problem problem, const SolveOptions& solve,
+                                                const ClusterOptions& options);
 
-  wicprof::Result<> step(std::uint32_t step) override;
-  wicprof::Result<> check() override;
+  wic::Result<> step(std::uint32_t step) override;
+  wic::Result<> check() override;
   Traffic traffic() const override;
   std::string shape() const override;
 
  private:
   KrylovApp(Problem problem, const SolveOptions& solve);
-  wicprof::Result<> check_residual(const std::vector<double>& x) const;
-  wicprof::Result<> check_method() const;
-  wicprof::Result<> check_bits();
-  wicprof::Result<std::vector<double>> whole_x();
+  wic::Result<> check_residual(const std::vector<double>& x) const;
+  wic::Result<> check_method() const;
+  wic::Result<> check_bits();
+  wic::Result<std::vector<double>> whole_x();
 
   const Problem problem_;
   const SolveOptions solve_;
-  double goal_;  ///< of the residual's square
+  double goal_;  ///< for the square of the residual
   std::unique_ptr<Cluster> cluster_;
-  std::vector<HistoryEntry> history_;  ///< of the first solve; all are alike
+  std::vector<HistoryEntry> history_;  ///< of the first solve; all solves have the same history
   std::uint32_t solves_ = 0;
 };
 

@@ -1,7 +1,6 @@
-// Numbers as unstructured meshes have them: neighbours have numbers that are near each other but follow no rule. Patch
-// after patch of the grid is numbered, each in random order; the patches in the order in which a front grows over them
-// from a random place. So a range of numbers is a region, and what lies at its border is a list of numbers without a
-// rule.
+// Numbers points like an unstructured mesh: neighbours have nearby but irregular numbers. Patches of the grid are
+// numbered in the order in which a front from a random patch reaches them, and the points within a patch in random
+// order. A range of numbers is therefore a region, and its border is an irregular list of numbers.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 
 namespace sample::krylov {
 
-/// The same numbers on every machine (splitmix64).
+/// A random number generator with the same output on every machine (splitmix64).
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -22,13 +21,13 @@ class Random {
     state_ += kMixIncrement;
     return number;
   }
-  /// Below `end`.
+  /// A number from 0 to end - 1.
   std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>((next() >> 32) * end >> 32); }
   template <class T>
   void shuffle(std::vector<T>& list) {
     for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[below(static_cast<std::uint32_t>(i))]);
   }
-  /// From 0 to 1.
+  /// A number from 0 (inclusive) to 1 (exclusive).
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
  private:
@@ -41,7 +40,7 @@ struct Grid {
 
   std::uint32_t count() const { return nx * ny * nz; }
   std::uint32_t index(std::uint32_t x, std::uint32_t y, std::uint32_t z) const { return (z * ny + y) * nx + x; }
-  /// Calls visit(index) for the up to 27 places around and including one, in the order of their indices.
+  /// Calls visit(index) for the up to 27 points around and including `at`, in index order.
   template <class Visit>
   void around(std::uint32_t at, const Visit& visit) const {
     const auto low = [](std::uint32_t v) { return v == 0 ? 0 : v - 1; };
@@ -55,7 +54,7 @@ struct Grid {
   }
 };
 
-/// The places of the grid, front after front from a random one on.
+/// All points of the grid, front by front from a random start.
 inline std::vector<std::uint32_t> front_order(const Grid& grid, Random& random) {
   std::vector<std::uint32_t> order;
   order.reserve(grid.count());
@@ -77,8 +76,8 @@ inline std::vector<std::uint32_t> front_order(const Grid& grid, Random& random) 
   return order;
 }
 
-/// The place in the grid that has each number, 0 to count() - 1. Patches are half as long as the grid along each axis,
-/// 1 to 8 places.
+/// The grid point for each number, 0 to count() - 1. A patch is half as long as the grid along each axis, clamped to 1
+/// to 8 points.
 inline std::vector<std::uint32_t> unstructured_order(const Grid& grid, std::uint64_t seed) {
   Random random(seed);
   const auto side = [](std::uint32_t n) { return std::clamp(n / 2, 1u, 8u); };
@@ -101,15 +100,15 @@ inline std::vector<std::uint32_t> unstructured_order(const Grid& grid, std::uint
   return order;
 }
 
-/// The number of each place.
+/// The number of each grid point.
 inline std::vector<std::uint32_t> inverse_of(const std::vector<std::uint32_t>& order) {
   std::vector<std::uint32_t> number(order.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) number[order[i]] = i;
   return number;
 }
 
-/// Where each rank's share of `count` begins, one more than there are ranks: the first has `percent` of it, at least 1,
-/// and the others the same share each. `count` is at least `ranks`.
+/// First element of each rank's share of `count` elements, and the end. Rank 0 gets `percent` of them, at least 1; the
+/// others get equal shares. `count` must be at least `ranks`.
 inline std::vector<std::uint32_t> shares_of(std::uint32_t count, std::uint32_t ranks, double percent) {
   const std::uint32_t others = ranks - 1;
   auto first = static_cast<std::uint32_t>(percent / 100 * count + 0.5);

@@ -14,7 +14,7 @@ void sort_unique(Numbers& numbers) {
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
-// Asks for what each rank needs of each other one: needed[r][q] are numbers in the whole, ascending.
+// Adds the incoming lists of one rank. needed[peer]: the global numbers needed from that peer, ascending.
 void add_incoming(RankPlan& plan, std::uint32_t rank, const std::vector<Numbers>& needed) {
   for (std::uint32_t peer = 0; peer < needed.size(); ++peer) {
     if (peer == rank) continue;
@@ -23,7 +23,7 @@ void add_incoming(RankPlan& plan, std::uint32_t rank, const std::vector<Numbers>
   }
 }
 
-// And what each has to send follows from that. `place_of(rank, number)`: what Outgoing::from holds.
+// Derives the outgoing lists from the incoming lists. place_of(rank, number) returns the value for Outgoing::from.
 template <class PlaceOf>
 void add_outgoing(std::vector<RankPlan>& plans, const PlaceOf& place_of) {
   for (std::uint32_t rank = 0; rank < plans.size(); ++rank) {
@@ -60,9 +60,9 @@ RankPlan halo_plan(const Csr& matrix, const Numbers& rank_begin, std::uint32_t r
   for (Numbers& numbers : needed) sort_unique(numbers);
   add_incoming(plan, rank, needed);
 
-  // Numbers in the whole to places of this rank; ghosts behind its own rows. Other ranks' entries stay.
+  // Map global numbers to local indices; ghosts follow the own rows. Other ranks' entries of `local` stay unchanged.
   for (std::uint32_t i = 0; i < plan.rows(); ++i) local[plan.global[i]] = i;
-  Numbers ghost_of(matrix.rows() - (end - begin), kNone);  // others' numbers, without the gap that this rank's are
+  Numbers ghost_of(matrix.rows() - (end - begin), kNone);  // indexed by global number without this rank's range
   const auto squeezed = [&](std::uint32_t number) { return number < begin ? number : number - (end - begin); };
   for (const Incoming& in : plan.incoming) {
     for (std::uint32_t i = 0; i < in.global.size(); ++i) {
@@ -81,10 +81,10 @@ RankPlan halo_plan(const Csr& matrix, const Numbers& rank_begin, std::uint32_t r
   return plan;
 }
 
-// Which rank counts a shared row in dot products. Any rule will do that all apply alike; this one gives each its share.
+// The rank that counts a shared row in dot products. Any common rule works; this rule balances the ranks.
 std::uint32_t counting_rank(const Numbers& ranks, std::uint32_t number) { return ranks[number % ranks.size()]; }
 
-// The ranks that have each row of the whole, ascending, as a Csr without values.
+// The ranks that own each global row, ascending, as a Csr without values.
 Csr ranks_of_rows(const std::vector<Part>& parts, std::uint32_t rows) {
   Csr ranks;
   std::vector<std::size_t> at(parts.size());

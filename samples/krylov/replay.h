@@ -1,5 +1,5 @@
-// The reference for equality: the same solve by one thread, rank after rank. What a rank needs of another is read
-// there, by its number in the whole; so there are no messages, no lists of what to send, no waits.
+// The reference for bitwise equality: the same solve in one thread, rank after rank. A rank reads other ranks' values
+// directly by global number, so there are no messages, send lists or waits.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ class Replay {
     own_.resize(plans.size(), {0, 0});
   }
 
-  /// One iteration from x = 0 on; returns the dot products that go with it.
+  /// Runs the next iteration, starting from x = 0, and returns its dot products.
   Dots iterate(Kind kind, bool first) {
     Dots dots{0, 0};
     if (kind != Kind::residual) {
@@ -67,7 +67,7 @@ class Replay {
   }
 
   const std::vector<RankPlan>& plans_;
-  std::vector<std::vector<std::uint32_t>> places_;  // of each rank: from numbers in the whole to its own
+  std::vector<std::vector<std::uint32_t>> places_;  // [rank][global number]: local index
   std::vector<std::unique_ptr<HostMemory>> ranks_;
   std::vector<Dots> own_;
   CgState state_{0, 0};

@@ -1,5 +1,4 @@
-// Which kind of iteration comes next, and when a solve is over. Whoever runs one asks, with the same answers
-// everywhere.
+// Decides the kind of the next iteration and the end of a solve. Every rank gets the same answers.
 #pragma once
 
 #include <cmath>
@@ -13,15 +12,15 @@ class Schedule {
  public:
   enum class State { going, solved, no_convergence, breakdown };
 
-  /// Solved is what has (r, r) of at most `goal`, by a residual computed from x.
+  /// A solve ends when (r, r) <= `goal`, with the residual computed from x.
   Schedule(double goal, std::uint32_t max_iterations) : goal_(goal), most_(max_iterations) {}
 
   Kind kind() const { return kind_; }
-  bool first() const { return first_; }  ///< of a run of steps
+  bool first() const { return first_; }  ///< whether the next step is the first after an image
   std::uint32_t done() const { return done_; }
   State state() const { return state_; }
 
-  /// The iteration is done and these were the dot products that came with it. Those of a residual are not looked at.
+  /// Reports the end of an iteration and its dot products, which are ignored for a residual.
   void next(const Dots& dots) {
     ++done_;
     if (kind_ != Kind::residual && !(std::isfinite(dots.gamma) && std::isfinite(dots.delta))) {
@@ -55,7 +54,7 @@ class Schedule {
   State state_ = State::going;
 };
 
-/// What an iteration's dot products were; the same in every way of waiting.
+/// The dot products of an iteration; identical for every way of waiting.
 struct HistoryEntry {
   Kind kind;
   Dots dots;

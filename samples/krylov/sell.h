@@ -1,5 +1,5 @@
-// A rank's rows as kernels read them (sliced ELLPACK): 32 rows are a slice, whose entries lie column by column, so that
-// the threads of a warp, a row each, read side by side. Rows are filled up to the longest of their slice with zeros.
+// A rank's rows in the form that kernels read (sliced ELLPACK). A slice is 32 rows stored column by column, so that the
+// threads of a warp, one row each, read adjacent entries. Rows are padded with zeros to the longest row of their slice.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace sample::krylov {
 
 inline constexpr std::uint32_t kSliceRows = 32;
 
-/// Refers to the memory, the CPU's or a device's.
+/// A non-owning reference to host or device memory.
 struct SellView {
-  const std::uint32_t* slice_begin;  ///< in groups of 32 entries; one more than there are slices
-  const std::uint32_t* columns;      ///< below `rows` an own row; above, a ghost
+  const std::uint32_t* slice_begin;  ///< in groups of 32 entries; one more element than slices
+  const std::uint32_t* columns;      ///< below `rows`: an own row; otherwise a ghost
   const double* values;
   std::uint32_t rows;
 
-  /// A row times own values alone.
+  /// A row times own values, for rows without ghosts.
   WIC_DEVICE double product(std::uint32_t row, const double* own) const {
     return sum(row, [&](std::uint32_t column) { return own[column]; });
   }

@@ -1,5 +1,5 @@
-// Sums and products that are rounded one by one. A compiler may contract a * b + c into one rounding, nvcc does and g++
-// for other processors may; here CPU and GPU have to agree in every bit, so that a run can be compared for equality.
+// Sums and products with separate rounding. Compilers may contract a * b + c into one rounding: nvcc does, and g++ may
+// on some processors. Here CPU and GPU must agree in every bit, so that runs can be compared for equality.
 #pragma once
 
 #include "wic/platform.h"

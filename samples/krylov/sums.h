@@ -1,8 +1,8 @@
-// The order in which the terms of a dot product are added: the same whoever adds them, and how many threads do.
+// The fixed order in which the terms of a dot product are added, independent of processor and number of threads.
 //
-// A chunk is 512 rows. Row i of it belongs to slot i % 256, which adds its two rows; the 256 slots fold into 16 columns
-// (slots t, t + 16, ..., in this order) and the columns into one sum. The sums of the chunks go over 256 slots in the
-// same way, and the sums of the ranks are added in the order of the ranks.
+// A chunk is 512 rows. Row i of a chunk belongs to slot i % 256, which adds its two rows; the 256 slots fold into 16
+// columns (slots t, t + 16, ..., in this order) and the columns into one sum. The chunks' sums go through 256 slots in
+// the same way, and the ranks' sums are added in rank order.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr std::uint32_t kChunkRows = 512;
 
 WIC_DEVICE constexpr std::uint32_t chunks_of(std::uint32_t rows) { return (rows + kChunkRows - 1) / kChunkRows; }
 
-/// The two dot products that an iteration needs, or parts of them.
+/// The two dot products of an iteration, or partial sums of them.
 struct Dots {
   double gamma;  ///< (r, r)
   double delta;  ///< (w, r)
@@ -26,7 +26,7 @@ struct Dots {
   WIC_DEVICE Dots operator+(const Dots& other) const { return {plus(gamma, other.gamma), plus(delta, other.delta)}; }
 };
 
-/// What a fold needs of memory: a block's shared memory, or a thread's own.
+/// Memory for a fold: a block's shared memory, or a thread's local memory.
 struct FoldScratch {
   Dots slots[kSlots];
   Dots columns[kColumns];
@@ -43,14 +43,14 @@ WIC_DEVICE inline Dots fold_columns(const FoldScratch& scratch) {
   return sum;
 }
 
-/// The slots, which the caller has filled.
+/// Adds up the slots, which the caller has filled.
 inline Dots fold(FoldScratch& scratch) {
   for (std::uint32_t t = 0; t < kColumns; ++t) scratch.columns[t] = fold_column(scratch, t);
   return fold_columns(scratch);
 }
 
-/// The same by a block, all of whose threads call it after each has filled its slots. The answer is for thread 0 alone;
-/// the scratch may be filled again when the call returns.
+/// fold() by a block. All threads call it after filling their slots. The result is valid only in thread 0. The slots
+/// may be refilled when the call returns.
 WIC_DEVICE inline Dots block_fold(const wic::Thread& thread, FoldScratch& scratch) {
   thread.sync_block();
   if (thread.index() < kColumns) scratch.columns[thread.index()] = fold_column(scratch, thread.index());
@@ -58,14 +58,14 @@ WIC_DEVICE inline Dots block_fold(const wic::Thread& thread, FoldScratch& scratc
   return thread.index() == 0 ? fold_columns(scratch) : Dots{0, 0};
 }
 
-/// What a slot adds of the chunks' sums.
+/// A slot's sum over the chunks' sums.
 WIC_DEVICE inline Dots slot_of_chunks(const Dots* chunks, std::uint32_t count, std::uint32_t slot) {
   Dots sum{0, 0};
   for (std::uint32_t c = slot; c < count; c += kSlots) sum = sum + chunks[c];
   return sum;
 }
 
-/// The sum of a rank, from those of its chunks.
+/// A rank's sum, from its chunks' sums.
 inline Dots sum_of_chunks(const Dots* chunks, std::uint32_t count) {
   FoldScratch scratch;
   for (std::uint32_t s = 0; s < kSlots; ++s) scratch.slots[s] = slot_of_chunks(chunks, count, s);

@@ -1,5 +1,4 @@
-// The reference for the method: conjugate gradients as in the textbook (Hestenes and Stiefel), on the matrix as a
-// whole.
+// The reference for the method: textbook conjugate gradients (Hestenes and Stiefel) on the whole matrix.
 #pragma once
 
 #include <vector>
@@ -14,12 +13,12 @@ inline double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-/// (r, r) before each of the first `most` iterations from x = 0 on; fewer once it is 0 or at most `goal`.
-inline std::vector<double> textbook_residuals(const Csr& matrix, const std::vector<double>& b, std::size_t most,
-                                              double goal) {
+/// (r, r) before each of the first `max_iterations` iterations from x = 0; ends early at 0 or at most `goal`.
+inline std::vector<double> textbook_residuals(const Csr& matrix, const std::vector<double>& b,
+                                              std::size_t max_iterations, double goal) {
   std::vector<double> gammas, r = b, p = b, q(b.size());
   double gamma = dot(r, r);
-  while (gammas.size() < most) {
+  while (gammas.size() < max_iterations) {
     gammas.push_back(gamma);
     if (gamma <= goal || gamma == 0) break;
     multiply(matrix, p, q);

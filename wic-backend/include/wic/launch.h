@@ -20,15 +20,6 @@ namespace detail {
 
 #if WIC_CUDA_COMPILER
 template <class Kernel>
-constexpr int min_blocks_per_sm() {
-  if constexpr (requires { Kernel::kMinBlocksPerSm; }) {
-    return Kernel::kMinBlocksPerSm;
-  } else {
-    return Kernel::kMinBlocksAnSm;
-  }
-}
-
-template <class Kernel>
 __global__ void gpu_entry([[maybe_unused]] const Kernel kernel) {
 #if WIC_ON_GPU
   kernel(Thread{});
@@ -36,7 +27,7 @@ __global__ void gpu_entry([[maybe_unused]] const Kernel kernel) {
 }
 
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::kMaxThreads, min_blocks_per_sm<Kernel>())
+__global__ void __launch_bounds__(Kernel::kMaxThreads, Kernel::kMinBlocksPerSm)
     bounded_gpu_entry([[maybe_unused]] const Kernel kernel) {
 #if WIC_ON_GPU
   kernel(Thread{});
