@@ -1,5 +1,5 @@
-// How long a trace of N events takes to be read and analysed, and how much memory: what `wic-prof analyze --format
-// json` does, in a process of its own, for each N. Making the trace (made_trace.h) is not timed.
+// Time and memory to read and analyse a trace of N events, like `wic-prof analyze --format json`, in a separate process
+// per N. Generating the trace (made_trace.h) is not timed.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ struct Cost {
   double seconds = 0, cpu_seconds = 0, load_seconds = 0, peak_bytes = 0;
 };
 
-// What the child tells on its pipe.
+// The child's report on its pipe.
 struct Told {
   double load = 0, whole = 0;
   std::uint64_t waits = 0;
@@ -34,7 +34,7 @@ struct Told {
 
 bool analyse(const std::string& path, int pipe) {
   Told told;
-  cli::keep_freed_memory();  // as load_trace() of wic-prof
+  cli::keep_freed_memory();  // like load_trace() of wic-prof
   const TimeNs begin = now_ns();
   const Result<store::Reader> reader = store::Reader::open(path);
   if (!reader) return false;
@@ -47,7 +47,7 @@ bool analyse(const std::string& path, int pipe) {
   return write(pipe, &told, sizeof told) == sizeof told;
 }
 
-// In a process of its own: its peak of memory is that of this work alone, and generating leaves nothing behind.
+// Runs in a separate process, so that its peak memory covers this work alone and not the generation of the trace.
 bool in_child(const auto& work, rusage& used) {
   std::fflush(nullptr);
   const pid_t pid = fork();
@@ -91,15 +91,15 @@ std::vector<std::int64_t> numbers(const std::string& list) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::Claim claim("analyze_speed", "time and memory to analyse a trace of so many events", argc, argv);
+  bench::Claim claim("analyze_speed", "time and memory to analyse a trace, by number of events", argc, argv);
   const std::vector<std::int64_t> sizes = numbers(claim.option("events", std::string("100000,1000000,10000000")));
   const std::int64_t repetitions = claim.option("repetitions", 3);
   const std::string folder = claim.option("folder", std::string("/tmp"));
   if (sizes.empty()) {
-    std::fprintf(stderr, "analyze_speed: --events needs numbers of at least 16, separated by commas\n");
+    std::fprintf(stderr, "analyze_speed: --events needs comma-separated numbers of at least 16\n");
     return 2;
   }
-  double before = 0;  // ns an event, of the size before
+  double before = 0;  // ns per event of the previous size
   for (const std::int64_t events : sizes) {
     const std::string path = folder + "/analyze_speed." + std::to_string(getpid()) + ".wicprof";
     rusage unused{};
@@ -115,14 +115,14 @@ int main(int argc, char** argv) {
     }
     for (const char* suffix : {"", "-wal", "-shm"}) unlink((path + suffix).c_str());
     if (!good) {
-      std::fprintf(stderr, "analyze_speed: the trace of %lld events could not be made or analysed\n",
+      std::fprintf(stderr, "analyze_speed: cannot generate or analyse the trace of %lld events\n",
                    static_cast<long long>(events));
       return 2;
     }
     const std::map<std::string, bench::Parameter> params = {{"events", events}, {"repetitions", repetitions}};
     const std::string name = std::to_string(events);
     const double took = bench::median(seconds), an_event = took * 1e9 / static_cast<double>(events);
-    // The promise is about 10 M events; below, cost has to be in proportion or less.
+    // The claim covers 10 M events; for smaller traces the cost must grow at most in proportion.
     const bool promised = events >= 10'000'000;
     const auto bar = [&](double value) { return promised ? std::optional(value) : std::nullopt; };
     claim.add({"seconds_" + name, params, took, "s", promised ? "5 s" : "",

@@ -1,12 +1,12 @@
-// The gallery's applications in all three ways of waiting, step by step in turns and in each order about as often, so
-// that whatever disturbs the machine disturbs all alike. Figures 12 and 16 of the WIC paper: the gain of parking over
-// Algorithm 1 and over tuned polling, for the size that each application takes by itself and for other numbers of
+// The gallery's applications in all three ways of waiting. Steps alternate between the ways, in each order about
+// equally often, so that disturbances of the machine affect all ways alike. Figures 12 and 16 of the WIC paper: the
+// gain of parking over Algorithm 1 and over tuned polling, for each application's default size and for other numbers of
 // consumer threads.
 //
-// Two instances of an application differ by some hundredths for as long as they live, by where their memory and their
-// CPU threads came to lie. So polling and parking change places between two instances with every step, and two steps
-// make one ratio. Algorithm 1 is slower than both by factors and takes nearly all of the time: it rests when it has had
-// its steps, and the other two, which lie hundredths apart, go on.
+// Two instances of an application differ by a few percent for their whole lifetime, because of the placement of their
+// memory and CPU threads. Polling and parking therefore swap between two instances with every step, and two steps make
+// one ratio. Algorithm 1 is several times slower than both and takes nearly all of the time: it stops after its steps,
+// and the other two, which differ by a few percent, continue.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ constexpr std::array kContenders{Contender{"naive", Mode::poll}, Contender{"poll
                                  Contender{"park", Mode::park}};
 constexpr std::size_t kNaive = 0, kPoll = 1, kPark = 2;
 
-/// What they run: one of the instances, by the step. All have the same work in a step.
+/// The instances that contenders run, selected by step. All instances have the same work per step.
 constexpr std::array kInstances{Way::naive, Way::poll, Way::poll};
 std::size_t instance_of(std::size_t contender, std::int64_t step) {
   if (contender == kNaive) return 0;
@@ -51,14 +51,14 @@ std::size_t instance_of(std::size_t contender, std::int64_t step) {
 struct Plan {
   std::string c_devices, g_devices;
   std::int64_t steps, warm_up;
-  double seconds;  ///< polling and parking go on until their timed steps have taken that long together
+  double seconds;  ///< polling and parking continue until their timed steps have taken this long in total
 };
 
-/// Times of each contender's steps, in ns; the i-th of all were measured side by side. An even number of those polled
-/// and parked.
+/// Times of each contender's steps, in ns; the i-th steps of all contenders were measured together. The number of
+/// polled and parked steps is even.
 using Times = std::array<std::vector<double>, kContenders.size()>;
 
-/// The median with the bounds within which it lies in 95 of 100 runs, by the ranks of a binomial distribution.
+/// The median with its 95 % confidence interval, from the ranks of a binomial distribution.
 struct Middle {
   double value, low, high;
 };
@@ -104,7 +104,7 @@ class Race {
     };
     std::array<std::size_t, kContenders.size()> order{kNaive, kPoll, kPark};
     for (std::int64_t step = 0; goes_on(step); ++step) {
-      // So that none always follows the same; not between two steps that make one ratio.
+      // Vary the order of contenders, but not between two steps that make one ratio.
       if ((step - plan.warm_up) % 2 == 0) std::next_permutation(order.begin(), order.end());
       for (const std::size_t c : order) {
         if (c == kNaive && step >= plan.warm_up + plan.steps) continue;
@@ -131,7 +131,7 @@ class Race {
   std::array<std::unique_ptr<sample::App>, kInstances.size()> apps_;
 };
 
-/// Two steps of polling and parking, between which the two instances changed places.
+/// Ratios from pairs of steps between which polling and parking swapped instances.
 struct Crossing {
   double first_poll, first_park, second_poll, second_park;
 };
@@ -148,7 +148,7 @@ Middle gain_over_poll(const Times& times) {
     return std::sqrt(c.first_poll * c.second_poll / (c.first_park * c.second_park));
   });
 }
-/// How far two instances of the same lie apart: what a comparison of one with the other would take for a gain.
+/// The difference between two instances of the same application: an apparent gain without a cause.
 Middle instance_over_instance(const Times& times) {
   return of_crossings(times, [](const Crossing& c) {
     return std::sqrt(c.first_poll * c.second_park / (c.first_park * c.second_poll));
@@ -263,8 +263,8 @@ int main(int argc, char** argv) {
   const std::vector<std::string> wanted = words_of(claim.option("apps", ""));
   const std::vector<std::string> swept = words_of(claim.option("threads-apps", "c_srs,c_cg,g_bfs,g_stn"));
   const std::vector<std::string> threads = words_of(claim.option("threads", ""));
-  const std::vector<std::string> sizes = words_of(claim.option("sizes", ""));  // "c_cg=64", any number of times
-  // The same for the sweep over threads, once an application: what is not named has its standard size.
+  const std::vector<std::string> sizes = words_of(claim.option("sizes", ""));  // "c_cg=64", repeatable
+  // Like `sizes`, for the sweep over threads, once per application; others use their default size.
   const std::vector<std::string> threads_sizes = words_of(claim.option("threads-sizes", ""));
 
   std::vector<double> over_naive, over_poll;

@@ -9,7 +9,7 @@ namespace wicprof::store {
 
 Result<> bare_insert(const std::string& path, std::span<const WaitEvent> events, std::size_t batch) {
   {
-    // Makes the file; the loop below has a connection of its own.
+    // Creates the file; the loop below uses a separate connection.
     Result<Database> made = make_trace(path, true);
     if (!made) return made.error();
   }
@@ -28,7 +28,7 @@ Result<> bare_insert(const std::string& path, std::span<const WaitEvent> events,
   for (const WaitEvent& event : events) {
     if (in_batch == 0) execute("BEGIN IMMEDIATE");
     if (code != SQLITE_OK) break;
-    sqlite3_bind_null(insert, 1);  // whose it is: the recorder was not told, either
+    sqlite3_bind_null(insert, 1);  // the process; unknown to the recorder, too
     sqlite3_bind_int64(insert, 2, event.site);
     sqlite3_bind_int64(insert, 3, event.device);
     sqlite3_bind_int64(insert, 4, event.block);
@@ -59,7 +59,7 @@ Result<> bare_insert(const std::string& path, std::span<const WaitEvent> events,
   const std::string reason = sqlite3_errmsg(database);
   sqlite3_finalize(insert);
   sqlite3_close_v2(database);
-  if (code != SQLITE_OK) return unavailable("cannot write " + path + ": " + reason + "; free some room");
+  if (code != SQLITE_OK) return unavailable("cannot write " + path + ": " + reason + "; free some disk space");
   return ok();
 }
 

@@ -1,4 +1,4 @@
-// The yardstick of bench/store_ingest: the fastest plain way to put waits into a trace, with none of the recorder.
+// The baseline of bench/store_ingest: the fastest plain way to insert waits into a trace, without the recorder.
 #pragma once
 
 #include <span>
@@ -9,9 +9,9 @@
 
 namespace wicprof::store {
 
-/// Inserts each event's numbers into `wait` of a new trace at `path` (replaced), by one prepared statement, with the
-/// recorder's settings, a commit every `batch` rows and its end folded into the file as finish() does. Texts, clocks
-/// and counters are left out.
+/// Inserts each event's numbers into table `wait` of a new trace at `path` (replaced) with one prepared statement. Uses
+/// the recorder's settings, commits every `batch` rows and checkpoints the write-ahead log at the end, like finish().
+/// Omits texts, clocks and counters.
 Result<> bare_insert(const std::string& path, std::span<const WaitEvent> events, std::size_t batch);
 
 }  // namespace wicprof::store

@@ -1,11 +1,10 @@
-// From what length on a wait gains by parking. A producer releases its waiters L after the last of them has come; they
-// do a little work and come again, while neighbours stream memory. Two cases, each polled and parked, in turns in one
-// run:
-//   host_word     one polling thread a block, all on one word in pinned host memory; parked: shared_watch
-//   each_thread   24 warps a block whose threads all poll one word in device memory; parked: leader_bar_sync
-// What parking costs is the mean of two ratios, parked to polled: the time of an iteration {wait, work}, and the time
-// in which the neighbours get a given amount done. The break-even is the shortest L from which on that mean is at
-// most 1.
+// The shortest wait that gains from parking. A producer releases its waiters a time L after the last of them has
+// arrived; they do a little work and wait again, while neighbours stream memory. Two cases, each alternately polled and
+// parked in one run:
+//   host_word     one polling thread per block, all on one word in pinned host memory; parked: shared_watch
+//   each_thread   24 warps per block whose threads all poll one word in device memory; parked: leader_bar_sync
+// The cost of parking is the mean of two ratios, parked to polled: the time of an iteration {wait, work}, and the
+// neighbours' time for a given amount of work. The break-even is the shortest L from which on this mean is at most 1.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -25,7 +24,7 @@ using wicprof::StrategyId;
 
 constexpr std::uint64_t kTimeoutNs = 2'000'000'000;
 constexpr std::uint32_t kLine = 32;   // words of a 128-byte line
-constexpr std::uint32_t kFours = 16;  // that a lane of a neighbour goes through between two looks at the phase
+constexpr std::uint32_t kFours = 16;  // elements that a neighbour's lane processes between two checks of the phase
 
 struct alignas(16) Four {
   std::uint32_t v[4];
@@ -40,8 +39,9 @@ enum Word : std::uint32_t {
   kWords = 4 * kLine
 };
 
-// Block 0 produces. Of the others all wait, or those of every other row (blocks go to the SMs in turn, so every SM gets
-// its share); a block that waits does so with its first `waiting_warps` warps. All other warps stream.
+// Block 0 produces. Of the other blocks all wait, or those of every other row (the hardware assigns blocks to SMs in
+// turn, so every SM gets its share). A waiting block waits with its first `waiting_warps` warps. All other warps
+// stream.
 struct BreakEven {
   static constexpr int kMaxThreads = 1024, kMinBlocksPerSm = 2;
 
@@ -51,16 +51,16 @@ struct BreakEven {
   bool each_thread;
   bool every_other_row;
   std::uint32_t waiting_warps;
-  std::uint32_t groups;  // that wait
+  std::uint32_t groups;  // waiting groups
   std::uint32_t rounds;
   std::uint64_t length_ns;
   std::uint32_t work;
   std::uint32_t* words;  // Word, device memory
   Four* data;            // device memory
   std::uint32_t fours_per_warp;
-  std::uint32_t* chunks;  // one a warp of the grid, device memory
+  std::uint32_t* chunks;  // one per warp of the grid, device memory
   std::uint64_t* times;   // begin and end of the rounds, device memory
-  std::uint32_t* sink;    // one a thread of the grid, device memory
+  std::uint32_t* sink;    // one per thread of the grid, device memory
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     thread.sync_block();
@@ -72,7 +72,8 @@ struct BreakEven {
     const bool waiting_block = !every_other_row || thread.block() / view.sm_count % 2 == 1;
     const bool waits = waiting_block && thread.warp() < waiting_warps;
     if (waits && each_thread) {
-      consume(thread, wic::warps_group(0, waiting_warps, 1));  // barriers as constants: an SM has few of them
+      consume(thread,
+              wic::warps_group(0, waiting_warps, 1));  // constant barrier number, because an SM has few barriers
     } else if (waits) {
       consume(thread, wic::block_group(thread));
     } else {
@@ -156,8 +157,8 @@ struct Case {
   std::uint32_t threads, blocks, waiting_warps, groups;
 };
 
-// On a GPU as many blocks as it holds: 8 an SM of 256 threads, every other waiting, or 2 of 1,024. Fewer on the CPU
-// device.
+// On a GPU as many blocks as it holds: per SM 8 blocks of 256 threads, every other one waiting, or 2 blocks of 1,024
+// threads. Fewer on the CPU device.
 std::vector<Case> cases(const wic::Device& device, StrategyId park_host, StrategyId park_threads) {
   const std::uint32_t sms = device.properties().sm_count;
   const bool gpu = device.properties().kind == wicprof::DeviceKind::cuda;
@@ -172,7 +173,7 @@ std::vector<Case> cases(const wic::Device& device, StrategyId park_host, Strateg
 
 struct Measured {
   double iteration_ns;
-  double chunks_per_us;  // that the neighbours got done
+  double chunks_per_us;  // done by the neighbours
 };
 
 class Program {
@@ -182,12 +183,12 @@ class Program {
     p.runtime_ = &runtime;
     p.case_ = c;
     wic::Device& device = runtime.device(0);
-    const auto room = device.resident_blocks({c.blocks, c.threads}, wic::kernel_ref(BreakEven{}));
-    if (!room) return room.error();
-    if (*room < c.blocks) {
+    const auto resident = device.resident_blocks({c.blocks, c.threads}, wic::kernel_ref(BreakEven{}));
+    if (!resident) return resident.error();
+    if (*resident < c.blocks) {
       return wicprof::bad_input(std::to_string(c.blocks) +
                                 " blocks that wait for each other do not fit: the device holds " +
-                                std::to_string(*room));
+                                std::to_string(*resident));
     }
     const auto site =
         runtime.add_site({std::string("break_even.") + c.name, c.memory,
@@ -304,14 +305,14 @@ wicprof::Result<> measure(const Settings& settings, wicprof::bench::Claim& claim
   for (const Case& c : cases(device, settings.park_host, settings.park_threads)) {
     auto program = Program::make(**runtime, c, std::size_t{1} << (gpu ? 30 : 20));
     if (!program) return program.error();
-    std::uint64_t break_even_ns = 0;  // 0: at no length
+    std::uint64_t break_even_ns = 0;  // 0: none
     for (const std::uint64_t length : lengths) {
       std::map<StrategyId, std::vector<double>> iteration, neighbours;
       const auto work = static_cast<std::uint32_t>(settings.work);
       std::map<StrategyId, std::uint32_t> rounds;
       for (std::int64_t repeat = -1; repeat < settings.repeats; ++repeat) {
         for (const StrategyId strategy : {StrategyId::poll, c.park}) {
-          // The first run, of 10 rounds, says how many fit into the time that a run may take.
+          // The first run, with 10 rounds, determines how many rounds fit the time budget of a run.
           const auto measured = program->run(strategy, length, repeat < 0 ? 10 : rounds[strategy], work);
           if (!measured) return measured.error();
           if (repeat < 0) {
@@ -326,8 +327,7 @@ wicprof::Result<> measure(const Settings& settings, wicprof::bench::Claim& claim
       const double polled = median(iteration[StrategyId::poll]), parked = median(iteration[c.park]);
       const double polled_done = median(neighbours[StrategyId::poll]), parked_done = median(neighbours[c.park]);
       if (polled_done == 0 || parked_done == 0) {
-        return wicprof::unavailable(
-            "the neighbours got nothing done in the time of a run; give it more with --budget-ms");
+        return wicprof::unavailable("the neighbours finished no work in the time of a run; raise --budget-ms");
       }
       const double mean = (parked / polled + polled_done / parked_done) / 2;
       const std::map<std::string, wicprof::bench::Parameter> params{
@@ -360,7 +360,7 @@ wicprof::Result<> measure(const Settings& settings, wicprof::bench::Claim& claim
     }
     claim.add(row(std::string("break_even_") + c.name, static_cast<double>(break_even_ns),
                   "ns of waiting (0: parking gains at no length)", {{"devices", settings.devices}}));
-    std::fprintf(stderr, "%s: parking gains from %llu ns on (0: at no length)\n", c.name,
+    std::fprintf(stderr, "%s: parking gains for waits of %llu ns or more (0: never)\n", c.name,
                  static_cast<unsigned long long>(break_even_ns));
   }
   return wicprof::ok();
@@ -369,7 +369,7 @@ wicprof::Result<> measure(const Settings& settings, wicprof::bench::Claim& claim
 }  // namespace
 
 int main(int argc, char** argv) {
-  wicprof::bench::Claim claim("break_even", "from what length on a wait gains by parking", argc, argv);
+  wicprof::bench::Claim claim("break_even", "the shortest wait that gains from parking", argc, argv);
   Settings settings{};
   settings.devices = claim.option("devices", "simt:1");
   settings.repeats = claim.option("repeats", 5);

@@ -1,6 +1,6 @@
-// Channels beside what they are made of: bandwidth beside a plain copy's, the latency of a short message beside a bare
-// polled flag's, messages a second, and both paths from the CPU to a device by size. CPU to device, device to CPU, and,
-// with two devices, device to device.
+// Channels compared with their building blocks: bandwidth with plain copies, the latency of a short message with a bare
+// polled flag, messages per second, and both paths from the CPU to a device by message size. Directions: CPU to device,
+// device to CPU and, with two devices, device to device.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -38,13 +38,13 @@ struct Direction {
   End producer, consumer;
 };
 
-// How much of everything: a GPU's load would keep the CPU device busy for hours.
+// The amount of work, by kind of device: a GPU's amount would take hours on the CPU device.
 struct Scale {
-  std::int64_t largest = 0;          // bytes of a message
-  std::int64_t bandwidth_bytes = 0;  // a row
-  std::int64_t least_messages = 0;   // a row: beside them what is under way when its time begins is little
-  std::int64_t most_messages = 0;    // a row
-  std::int64_t rounds = 0;           // of ping-pong
+  std::int64_t largest = 0;          // bytes per message
+  std::int64_t bandwidth_bytes = 0;  // per row
+  std::int64_t least_messages = 0;   // per row: enough that messages in flight at the start of the timing hardly count
+  std::int64_t most_messages = 0;    // per row
+  std::int64_t rounds = 0;           // per ping-pong
   std::uint32_t threads = 0, most_parts = 0, rate_tags = 0;
 };
 
@@ -54,7 +54,7 @@ std::string row_name(const char* what, const Direction& direction, Way way) {
 
 wicprof::Error missed() { return wicprof::unavailable("a wait's deadline passed, or a message was wrong"); }
 
-// A runtime and what kernels on its devices need.
+// A runtime, and streams and memory for kernels on its devices.
 class Rig {
  public:
   static Result<std::unique_ptr<Rig>> make(const std::string& devices) {
@@ -91,7 +91,7 @@ class Rig {
   std::uint32_t* buffer(std::size_t d) { return words_[d].data() + 4; }
   std::uint32_t* sums(std::size_t d) { return words_[d].data() + kHead; }
 
-  /// Ends what runs on the device; returns the nanoseconds that its kernel stored in took().
+  /// Waits for the device's kernel; returns the nanoseconds that it stored in took().
   Result<std::uint64_t> finish(std::size_t d) {
     if (auto r = streams_[d]->copy(read_[d].data(), words_[d].data(), kHead * 4); !r) return r.error();
     if (auto r = streams_[d]->synchronize(); !r) return r.error();
@@ -106,7 +106,7 @@ class Rig {
     const wicprof::WantedWait wait = way == Way::park
                                          ? wicprof::WantedWait{wicprof::Mode::park, wicprof::StrategyId::automatic}
                                          : wicprof::WantedWait{wicprof::Mode::poll, wicprof::StrategyId::poll};
-    if (way != last_way_) {  // it would clear what a naive channel has set for its site
+    if (way != last_way_) {  // set_wait() would reset the strategy of a naive channel's site
       if (auto r = runtime_->set_wait(0, wait); !r) return r.error();
     }
     last_way_ = way;
@@ -138,7 +138,7 @@ double seconds_since(TimeNs begin) { return static_cast<double>(wicprof::now_ns(
 
 std::size_t index_of(End end) { return end.is_cpu() ? 0 : static_cast<std::size_t>(end.device); }
 
-// Sends `cycles` messages of every tag from end to end; seconds for those after the first eighth.
+// Sends `cycles` messages per tag from end to end. Returns the seconds for the messages after the first eighth.
 Result<double> stream_messages(Rig& rig, const Scale& scale, const Direction& direction, Channel& channel,
                                std::uint32_t cycles, bool read) {
   const std::uint32_t tags = channel.spec().tags, bytes = channel.spec().max_bytes;
@@ -185,13 +185,13 @@ Result<double> stream_messages(Rig& rig, const Scale& scale, const Direction& di
     if (end.is_cpu()) continue;
     if (auto r = rig.finish(index_of(end)); !r) return r.error();
   }
-  // Between devices nobody on the CPU sees the warm-up end: all messages count.
+  // Between devices the CPU does not see the end of the warm-up, so all messages count.
   const bool all = !direction.producer.is_cpu() && !direction.consumer.is_cpu();
   return took * (all ? static_cast<double>(cycles - warm_up) / cycles : 1.0);
 }
 
-// The same bytes by the copy engine, nobody being told; from and to as many buffers as the channel has, for copies of
-// one buffer that is always the same come out of the CPU's caches.
+// The same bytes by the copy engine, without notification. Uses as many buffers as the channel, because repeated copies
+// of a single buffer would come from the CPU's caches.
 Result<double> plain_copies(Rig& rig, const Direction& direction, std::int64_t bytes, std::int64_t count,
                             std::uint32_t tags) {
   const auto size = static_cast<std::size_t>(bytes);
@@ -216,7 +216,7 @@ Result<double> plain_copies(Rig& rig, const Direction& direction, std::int64_t b
   return seconds_since(begin);
 }
 
-// Between devices more, so that the link is busy while one tag's blocks wait for each other.
+// More tags between devices, so that the link stays busy while one tag's blocks wait for each other.
 std::uint32_t bandwidth_tags(const Direction& direction) {
   return direction.producer.is_cpu() || direction.consumer.is_cpu() ? 4 : 8;
 }
@@ -244,11 +244,11 @@ Result<> bandwidth(Claim& claim, const std::string& devices, const Scale& scale,
     plain.unit = "GB/s";
     claim.add(plain);
     for (const Way way : {Way::park, Way::poll, Way::naive}) {
-      if (way == Way::naive && bytes > 16 * 1024) continue;  // one thread takes the data, page by page
+      if (way == Way::naive && bytes > 16 * 1024) continue;  // too slow: one thread takes the data, page by page
       const std::uint32_t fewer = way == Way::naive ? std::min(cycles, 64u) : cycles;
       auto channel = (*rig)->channel(direction, way, tags, static_cast<std::uint32_t>(bytes));
       if (!channel) return channel.error();
-      // What lies in the CPU's memory has not come over before it is read.
+      // Data in the CPU's memory crosses the bus only when it is read.
       const bool read = direction.producer.is_cpu() && (*channel)->path() == Path::stores;
       const auto took = stream_messages(**rig, scale, direction, **channel, fewer, read);
       if (!took) return took.error();
@@ -305,7 +305,8 @@ Result<> message_rate(Claim& claim, const std::string& devices, const Scale& sca
   return wicprof::ok();
 }
 
-// Both paths from the CPU to a device, the consumer reading every byte: one message at a time, and as many as go.
+// Both paths from the CPU to a device, with a consumer that reads every byte: one message at a time, and several in
+// flight.
 Result<> paths(Claim& claim, const std::string& devices, const Scale& scale, const Direction& direction) {
   auto rig = Rig::make(devices);
   if (!rig) return rig.error();
@@ -332,7 +333,7 @@ Result<> paths(Claim& claim, const std::string& devices, const Scale& scale, con
           row.ratio = row.value / stores;
         }
         claim.add(row);
-        std::fprintf(stderr, "%s: %.2f us a message\n", row.name.c_str(), row.value);
+        std::fprintf(stderr, "%s: %.2f us per message\n", row.name.c_str(), row.value);
       }
     }
   }
@@ -340,26 +341,26 @@ Result<> paths(Claim& claim, const std::string& devices, const Scale& scale, con
 }
 
 struct Flags {
-  Array<std::uint32_t> there, back;  // where each is polled
+  Array<std::uint32_t> forth, back;  // each in the memory of its waiter
 };
 
 Result<Flags> make_flags(Rig& rig, const Direction& direction) {
   const bool with_cpu = direction.producer.is_cpu();
   const Memory where = with_cpu ? Memory::pinned_host : Memory::device;
-  auto there = Array<std::uint32_t>::make(rig.device(index_of(direction.consumer)), 32, where);
-  if (!there) return there.error();
+  auto forth = Array<std::uint32_t>::make(rig.device(index_of(direction.consumer)), 32, where);
+  if (!forth) return forth.error();
   auto back = Array<std::uint32_t>::make(rig.device(index_of(direction.producer)), 32, where);
   if (!back) return back.error();
-  return Result<Flags>(Flags{*std::move(there), *std::move(back)});
+  return Result<Flags>(Flags{*std::move(forth), *std::move(back)});
 }
 
-// Half a round of ping-pong with two bare flags, in microseconds.
+// Microseconds per half round of ping-pong with two bare flags.
 Result<double> flag_latency(Rig& rig, const Scale& scale, const Direction& direction) {
   auto flags = make_flags(rig, direction);
   if (!flags) return flags.error();
   const std::size_t to = index_of(direction.consumer), from = index_of(direction.producer);
   const auto rounds = static_cast<std::uint32_t>(scale.rounds), warm_up = rounds / 8;
-  FlagPingPong answer{flags->there.data(), flags->back.data(), rounds, warm_up, false, rig.missed(to), rig.took(to)};
+  FlagPingPong answer{flags->forth.data(), flags->back.data(), rounds, warm_up, false, rig.missed(to), rig.took(to)};
   if (auto r = wic::launch(rig.stream(to), {1, 32}, answer); !r) return r.error();
   double ns = 0;
   if (direction.producer.is_cpu()) {
@@ -367,14 +368,14 @@ Result<double> flag_latency(Rig& rig, const Scale& scale, const Direction& direc
     const TimeNs deadline = wicprof::now_ns() + kTimeout;
     for (std::uint32_t round = 1; round <= rounds; ++round) {
       if (round == warm_up + 1) begin = wicprof::now_ns();
-      std::atomic_ref(flags->there[0]).store(round, std::memory_order_release);
+      std::atomic_ref(flags->forth[0]).store(round, std::memory_order_release);
       while (std::atomic_ref(flags->back[0]).load(std::memory_order_acquire) != round) {
         if (wicprof::now_ns() > deadline) return missed();
       }
     }
     ns = static_cast<double>(wicprof::now_ns() - begin);
   } else {
-    FlagPingPong ask{flags->back.data(), flags->there.data(), rounds, warm_up, true, rig.missed(from), rig.took(from)};
+    FlagPingPong ask{flags->back.data(), flags->forth.data(), rounds, warm_up, true, rig.missed(from), rig.took(from)};
     if (auto r = wic::launch(rig.stream(from), {1, 32}, ask); !r) return r.error();
     const auto took = rig.finish(from);
     if (!took) return took.error();
@@ -384,16 +385,16 @@ Result<double> flag_latency(Rig& rig, const Scale& scale, const Direction& direc
   return ns / (rounds - warm_up) / 2 * 1e-3;
 }
 
-// The same with channels, there and back.
+// Microseconds per half round of ping-pong with two channels.
 Result<double> message_latency(Rig& rig, const Direction& direction, Way way, std::uint32_t rounds) {
   const Direction backward{"", direction.consumer, direction.producer};
-  auto there = rig.channel(direction, way, 1, 8);
-  if (!there) return there.error();
+  auto forth = rig.channel(direction, way, 1, 8);
+  if (!forth) return forth.error();
   auto back = rig.channel(backward, way, 1, 8);
   if (!back) return back.error();
   const std::size_t to = index_of(direction.consumer), from = index_of(direction.producer);
   const std::uint32_t warm_up = rounds / 8;
-  const PingPong answer{*(*there)->receiver(), *(*back)->sender(), rounds,        warm_up, false,
+  const PingPong answer{*(*forth)->receiver(), *(*back)->sender(), rounds,        warm_up, false,
                         rig.missed(to),        rig.took(to),       rig.buffer(to)};
   if (auto r = wic::launch(rig.stream(to), {1, 32}, answer); !r) return r.error();
   double ns = 0;
@@ -402,7 +403,7 @@ Result<double> message_latency(Rig& rig, const Direction& direction, Way way, st
     for (std::uint32_t cycle = 1; cycle <= rounds; ++cycle) {
       if (cycle == warm_up + 1) begin = wicprof::now_ns();
       const std::uint32_t message[2] = {cycle, cycle};
-      const auto sent = (*there)->send(0, cycle, message, sizeof message, kTimeout);
+      const auto sent = (*forth)->send(0, cycle, message, sizeof message, kTimeout);
       if (!sent) return sent.error();
       const auto answered = (*back)->receive(0, cycle, kTimeout);
       std::uint32_t number = 0;
@@ -412,7 +413,7 @@ Result<double> message_latency(Rig& rig, const Direction& direction, Way way, st
     }
     ns = static_cast<double>(wicprof::now_ns() - begin);
   } else {
-    const PingPong ask{*(*back)->receiver(), *(*there)->sender(), rounds,          warm_up, true,
+    const PingPong ask{*(*back)->receiver(), *(*forth)->sender(), rounds,          warm_up, true,
                        rig.missed(from),     rig.took(from),      rig.buffer(from)};
     if (auto r = wic::launch(rig.stream(from), {1, 32}, ask); !r) return r.error();
     const auto took = rig.finish(from);
@@ -490,7 +491,7 @@ int main(int argc, char** argv) {
   for (const Direction& direction : directions) {
     all = run("bandwidth", bandwidth, direction) && all;
     all = run("rate", message_rate, direction) && all;
-    // There and back: the direction from the device to the CPU is the same round.
+    // A round trip covers both directions, so gpu_cpu would repeat cpu_gpu.
     if (std::string(direction.name) != "gpu_cpu") all = run("latency", latency, direction) && all;
   }
   all = run("paths", paths, directions[0]) && all;

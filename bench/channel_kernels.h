@@ -1,4 +1,4 @@
-// Kernels of bench/channel.cpp: they send and receive as fast as they can.
+// Kernels of bench/channel.cpp, which send and receive as fast as possible.
 #pragma once
 
 #include "wic/channel.h"
@@ -8,13 +8,13 @@ namespace wicprof::bench {
 
 inline constexpr std::uint64_t kDeadlineNs = 5'000'000'000;
 
-/// Block b receives the cycles of tag b. `read`: adds up every message, as a consumer would that uses it.
+/// Block b receives the cycles of tag b. `read`: adds up every message, like a consumer that uses the data.
 struct Sink {
   wic::Receiver rx;
   std::uint32_t cycles;
   bool read;
   std::uint32_t* missed;  ///< device memory
-  std::uint32_t* sums;    ///< device memory, one a thread
+  std::uint32_t* sums;    ///< device memory, one per thread
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     const wic::Group group = wic::block_group(thread);
@@ -33,13 +33,13 @@ struct Sink {
 
  private:
   WIC_DEVICE static std::uint32_t add_up(const wic::Thread& thread, const wic::Message& message) {
-    constexpr std::uint32_t kUnderWay = 4;
+    constexpr std::uint32_t kInFlight = 4;
     const auto* const quads = reinterpret_cast<const wic::CopyQuad*>(message.data);
     const std::uint32_t count = (message.bytes + 15) / 16, stride = thread.block_size();
     std::uint32_t sum = 0;
-    for (std::uint32_t begin = thread.index(); begin < count; begin += kUnderWay * stride) {
-      wic::CopyQuad values[kUnderWay] = {};
-      for (std::uint32_t k = 0; k < kUnderWay; ++k) {
+    for (std::uint32_t begin = thread.index(); begin < count; begin += kInFlight * stride) {
+      wic::CopyQuad values[kInFlight] = {};
+      for (std::uint32_t k = 0; k < kInFlight; ++k) {
         if (begin + k * stride < count) values[k] = quads[begin + k * stride];
       }
       for (const wic::CopyQuad& value : values) {
@@ -51,7 +51,7 @@ struct Sink {
   }
 };
 
-/// Sends the cycles of every tag, the blocks shared among the tags: block b is part b / tags of tag b % tags.
+/// Sends the cycles of every tag. The tags share the blocks: block b sends part b / tags of tag b % tags.
 struct Source {
   wic::Sender tx;
   const std::byte* data;
@@ -74,7 +74,7 @@ struct Source {
   }
 };
 
-/// Answers each message of 8 bytes; or, going first, sends each and waits for the answer, and tells how long it took.
+/// Answers each 8-byte message; with `first`, sends each message and waits for the answer. Stores the time it took.
 struct PingPong {
   wic::Receiver rx;
   wic::Sender tx;
@@ -108,7 +108,7 @@ struct PingPong {
   }
 };
 
-/// The same with two bare flags and nothing else.
+/// Ping-pong with two bare flags and nothing else.
 struct FlagPingPong {
   const std::uint32_t* in;
   std::uint32_t* out;

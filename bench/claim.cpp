@@ -22,7 +22,7 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-// The first line of a file that starts with `key`, less the key and the colon after it.
+// The first line of a file that starts with `key`, without the key and the colon after it.
 std::string line_of(const char* file, const std::string& key) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -45,7 +45,7 @@ std::string output_of(const char* command) {
 
 std::string or_unknown(std::string text) { return text.empty() ? "unknown" : text; }
 
-// File names in a recorded command are of no interest beyond their last part.
+// Recorded commands keep only the last part of file names.
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
@@ -60,11 +60,11 @@ Claim::Claim(std::string bench, std::string what, int argc, char** argv) : bench
     std::string name = argv[i];
     if (name == "--help" || name == "-h") {
       std::cout << bench_ << ": " << what
-                << "\n  -o FILE         where the JSON goes; - is stdout\n"
-                   "  --machine TEXT  name of the machine (else the CPU's model)\n"
-                   "  --driver TEXT   GPU driver (else as the system says, or none)\n"
-                   "  --commit TEXT   what was measured (else as git says)\n"
-                   "other options: --NAME NUMBER, as in `command` of its JSON\n";
+                << "\n  -o FILE         write the JSON to FILE; - is stdout\n"
+                   "  --machine TEXT  name of the machine (default: the CPU model)\n"
+                   "  --driver TEXT   GPU driver (default: as the system reports, or none)\n"
+                   "  --commit TEXT   measured commit (default: as git reports)\n"
+                   "other options: --NAME VALUE, as in `command` of the JSON\n";
       std::exit(0);
     }
     std::string value;

@@ -1,5 +1,5 @@
-// A measured claim: rows of figures with what each is compared to, and the bar that the ratio has to reach. A benchmark
-// adds its rows and ends with `return claim.write();`; the JSON goes to -o FILE, kept as
+// A measured claim: rows of figures, each with its baseline and the bar that the ratio must reach. A benchmark adds its
+// rows and ends with `return claim.write();`. The JSON goes to -o FILE and is kept as
 // docs/results/<bench>.<machine>.json.
 #pragma once
 
@@ -19,9 +19,9 @@ struct ClaimRow {
   std::map<std::string, Parameter> params;
   double value = 0;
   std::string unit;
-  std::string compared_to = {};      ///< what the ratio relates the value to; empty when it stands alone
-  std::optional<double> ratio = {};  ///< value / what it is compared to
-  std::optional<double> bar = {};    ///< the least ratio (or the largest, with at_most) for the claim to hold
+  std::string compared_to = {};      ///< the baseline of the ratio; empty for a value without baseline
+  std::optional<double> ratio = {};  ///< value / baseline, unless compared_to says otherwise
+  std::optional<double> bar = {};    ///< the minimum ratio (with at_most: the maximum) for the claim to hold
   bool at_most = false;
 
   std::optional<bool> holds() const;
@@ -29,18 +29,17 @@ struct ClaimRow {
 
 class Claim {
  public:
-  /// Takes --machine, --driver, --commit, -o FILE and --help from the command line, leaving the rest to option().
-  /// Ends the program on --help and on an option without its value.
+  /// Parses --machine, --driver, --commit, -o FILE and --help; option() handles the rest. Exits on --help and on an
+  /// option without a value.
   Claim(std::string bench, std::string what, int argc, char** argv);
 
-  /// The number given with --`name`, else `otherwise`. Declares the option for --help.
+  /// The value given with --`name`, else `otherwise`. Exits if a number is not above 0.
   std::int64_t option(const std::string& name, std::int64_t otherwise);
   std::string option(const std::string& name, const std::string& otherwise);
 
   void add(ClaimRow row) { rows_.push_back(std::move(row)); }
 
-  /// Writes the JSON. The program's exit status: 0, 1 when a bar is missed, 2 for an option that is not known or a file
-  /// that cannot be written.
+  /// Writes the JSON. Returns the exit status: 0; 1 if a bar is missed; 2 for an unknown option or an unwritable file.
   int write();
 
  private:
@@ -48,12 +47,12 @@ class Claim {
   std::string json() const;
 
   std::string bench_, command_;
-  std::vector<std::pair<std::string, std::string>> given_;  // options not yet taken
+  std::vector<std::pair<std::string, std::string>> given_;  // options that no option() call has read yet
   std::string output_ = "-", machine_, driver_, commit_;
   std::vector<ClaimRow> rows_;
 };
 
-/// The middle of the values (the mean of the two middle ones for an even count); 0 of none.
+/// The median (the mean of the two middle values for an even count); 0 if `values` is empty.
 double median(std::vector<double> values);
 
 }  // namespace wicprof::bench

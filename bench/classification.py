@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""How often wic-prof's classification of the applications is right: the confusion matrix, for docs/results.
+r"""Measures how often wic-prof classifies the applications correctly; writes the confusion matrix for docs/results.
 
-Each application is recorded in every way of waiting, at several sizes and counts of iterations, on the CPU device or on GPUs;
-each trace is analysed as it is and with a part of its rows removed at random. What is right stands in the application's expect.json.
+Records each application in every way of waiting, at several sizes and iteration counts, on the CPU device or on GPUs.
+Analyses each trace as recorded and with some of its rows removed at random. The expected answers are in each
+application's expect.json.
 
-    bench/classification.py --wic-prof build/bin/wic-prof --programs build/bin --machine vm2 -o docs/results/classification.vm2.json
+    bench/classification.py --wic-prof build/bin/wic-prof --programs build/bin --machine vm2 \
+        -o docs/results/classification.vm2.json
 
-Recording and judging can be done on different machines; a tar of traces is all that has to travel:
+Recording and judging can run on different machines; only a tar file of traces has to be copied:
 
-    bench/classification.py --wic-prof build/bin/wic-prof --programs build/bin --devices cuda:0,cuda:1 --record-to traces.tar
-    bench/classification.py --wic-prof build/bin/wic-prof --traces traces.tar --machine h200 -o docs/results/classification.h200.json
+    bench/classification.py --wic-prof build/bin/wic-prof --programs build/bin --devices cuda:0,cuda:1 \
+        --record-to traces.tar
+    bench/classification.py --wic-prof build/bin/wic-prof --traces traces.tar --machine h200 \
+        -o docs/results/classification.h200.json
 """
 
 import argparse
@@ -32,21 +36,21 @@ import threading
 import result_file
 
 WAYS = ["naive", "poll", "park"]
-# Small sizes, for the CPU device: of a tile, a grid, a graph, a list, an image, a matrix, as each application has it.
+# Values of --size for the CPU device: small tiles, grids, graphs, lists, images and matrices.
 SIZES = {
     "c_srs": [16, 24, 48], "c_cg": [6, 8, 12], "c_fe": [5, 6, 8], "c_h3d": [8, 12, 16], "g_bfs": [512, 1024, 2048],
     "g_bs": [1024, 2048, 4096], "g_c2d": [64, 96, 160], "g_stn": [24, 32, 48], "g_gem": [64, 96, 128],
     "g_kmn": [1024, 2048, 4096],
 }
-# For GPUs: large enough for kernels that really have work, small enough for a short recording.
+# Values of --size for GPUs: enough work for real kernels, small enough for a short recording.
 GPU_SIZES = {
     "c_srs": [64, 96, 128], "c_cg": [24, 32, 48], "c_fe": [16, 24, 32], "c_h3d": [32, 48, 64],
     "g_bfs": [1 << 14, 1 << 16, 1 << 18], "g_bs": [1 << 18, 1 << 19, 1 << 20], "g_c2d": [512, 1024, 2048],
     "g_stn": [64, 96, 128], "g_gem": [512, 768, 1024], "g_kmn": [1 << 16, 1 << 17, 1 << 18],
 }
 COUNTS = [6, 12]
-PATIENCE = 120  # seconds for one command
-# Short recordings with tens of millions of waits a second, which the usual buffer does not hold: records would be lost.
+TIMEOUT_S = 120  # per command
+# Short recordings have tens of millions of waits per second; the default buffer would lose records.
 GPU_BUFFER_MIB = 1024
 
 Case = collections.namedtuple("Case", "app way size count")
@@ -58,7 +62,7 @@ class Failed(Exception):
 
 
 def run(words, folder, allowed=(0,)):
-    done = subprocess.run([str(word) for word in words], cwd=folder, text=True, capture_output=True, timeout=PATIENCE,
+    done = subprocess.run([str(word) for word in words], cwd=folder, text=True, capture_output=True, timeout=TIMEOUT_S,
                           stdin=subprocess.DEVNULL)
     if done.returncode not in allowed:
         raise Failed(f"{' '.join(map(str, words))}: status {done.returncode}: {(done.stdout + done.stderr)[-600:]}")
@@ -66,19 +70,19 @@ def run(words, folder, allowed=(0,)):
 
 
 def truth_of(app):
-    """None for an application that says nothing of itself yet."""
+    """The application's expect.json; None if it has none."""
     file = result_file.SOURCE / "samples" / app / "expect.json"
     return json.loads(file.read_text()) if file.exists() else None
 
 
 def applications(programs):
-    """Those that are built and know the three ways of waiting."""
+    """The built applications that support the three ways of waiting."""
     return [app for app in SIZES if truth_of(app) and (programs / app).exists()
             and "naive" in run([programs / app, "--help"], programs)]
 
 
 def devices_of(app, devices):
-    """`devices`: GPUs, or None for those of the CPU device that the application asks for."""
+    """The application's --devices. `devices`: GPUs, or None for the CPU devices that expect.json names."""
     if devices is None:
         return truth_of(app).get("devices")
     ends = devices.split(",")
@@ -89,8 +93,8 @@ def record(tools, case, folder, devices=None):
     trace = folder / f"{case.app}.{case.way}.{case.size}.{case.count}.wicprof"
     own = devices_of(case.app, devices)
     buffer = ["--buffer-size", GPU_BUFFER_MIB] if devices else []
-    words = [tools["wic_prof"], "run", "-q", "-f", *buffer, "-o", trace, "--", tools["programs"] / case.app, "--wait", case.way,
-             "--size", case.size, "--iterations", case.count]
+    words = [tools["wic_prof"], "run", "-q", "-f", *buffer, "-o", trace, "--", tools["programs"] / case.app,
+             "--wait", case.way, "--size", case.size, "--iterations", case.count]
     run(words + (["--devices", own] if own else []), folder)
     return trace
 
@@ -105,7 +109,7 @@ def all_cases(apps, sizes):
 
 
 def record_to(tar, tools, apps, devices, jobs):
-    """All recordings, packed. Those that fail are named; the others are kept. The number of those that failed."""
+    """Packs all recordings into `tar`, prints the failed ones and returns their number."""
     failures = 0
     with tempfile.TemporaryDirectory(prefix="wic-prof-classification-") as folder, tarfile.open(tar, "w") as pack, \
             concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -128,7 +132,7 @@ def record_to(tar, tools, apps, devices, jobs):
 
 
 def remove_rows(trace, to, part, seed):
-    """A copy of the trace in which each row of what happened is missing with that probability."""
+    """Copies the trace to `to` and removes each wait, signal and host_wait row with probability `part`."""
     shutil.copy(trace, to)
     draw = random.Random(seed)
     with sqlite3.connect(to) as file:
@@ -150,7 +154,7 @@ def answers(case, removed, seed, said):
 
 
 def ask(tools, case, trace, folder, seeds):
-    """What is said of one recording, whole and with half of its rows removed."""
+    """The answers for one recording, complete and with half of its rows removed."""
     all_said = answers(case, 0.0, 0, classification(tools, trace, folder))
     for seed in seeds:
         thin = folder / "thin.wicprof"
@@ -165,10 +169,11 @@ def is_wrong(said):
 
 
 def row(name, params, value, of=None, bar=None):
-    """`of`: how many were asked; `bar`: the part of them that has to be reached (1) or that must not be passed (0)."""
+    """`of`: number of analysed traces; `bar`: the required ratio (1: all, 0: none)."""
     ratio = value / of if of else None
-    return {"name": name, "params": params, "value": value, "unit": "traces", "compared_to": "all traces" if of else None,
-            "ratio": ratio, "bar": bar, "holds": None if bar is None else ratio == bar}
+    return {"name": name, "params": params, "value": value, "unit": "traces",
+            "compared_to": "all traces" if of else None, "ratio": ratio, "bar": bar,
+            "holds": None if bar is None else ratio == bar}
 
 
 def rows_of(all_said):
@@ -180,11 +185,12 @@ def rows_of(all_said):
             right = sum(said.answer == said.truth for said in asked)
             wrong = sum(map(is_wrong, asked))
             params = {"dimension": dimension, "removed": removed, "traces": len(asked)}
-            # Whole traces have to be right, others must not be wrong.
+            # Answers for complete traces must be correct; other answers must not be wrong.
             rows.append(row("right", params, right, len(asked), 1 if removed == 0 else None))
             rows.append(row("wrong", params, wrong, len(asked), 0))
             matrix = collections.Counter((said.truth, said.answer) for said in asked)
-            rows += [row("confusion", {"dimension": dimension, "removed": removed, "truth": truth, "answer": answer}, count)
+            rows += [row("confusion",
+                         {"dimension": dimension, "removed": removed, "truth": truth, "answer": answer}, count)
                      for (truth, answer), count in sorted(matrix.items())]
         for app in SIZES:
             mine = [said for said in some if said.case.app == app]
@@ -195,7 +201,7 @@ def rows_of(all_said):
 
 
 def packed_traces(tar):
-    """(case, how to have its trace in a folder) of each in a file that --record-to made."""
+    """Pairs (case, function that unpacks its trace into a folder) for a file written by --record-to."""
     one_at_a_time = threading.Lock()
 
     def unpack(entry, folder):
@@ -211,7 +217,7 @@ def packed_traces(tar):
 
 
 def recordings(options, tools):
-    """(case, how to have its trace in a folder) of each that is asked for."""
+    """Pairs (case, function that puts its trace into a folder) for all requested cases."""
     if options.traces:
         return packed_traces(options.traces)
     sizes = SIZES if options.devices is None else GPU_SIZES
@@ -220,7 +226,7 @@ def recordings(options, tools):
 
 
 def judge(tools, case, have_trace, seeds, keep):
-    """`keep`: a folder for recordings that are not answered rightly, whole or in part; or None."""
+    """Returns the answers for one case. `keep`: folder for recordings with an incorrect answer, or None."""
     with tempfile.TemporaryDirectory(prefix="wic-prof-classification-") as name:
         folder = pathlib.Path(name)
         trace = have_trace(folder)
@@ -232,7 +238,7 @@ def judge(tools, case, have_trace, seeds, keep):
 
 
 def judge_all(options, tools):
-    """What is said of all recordings, and how many could not be made or analysed."""
+    """The answers for all recordings, and the number of recordings or analyses that failed."""
     all_said, failures = [], 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         answers_of = [(case, pool.submit(judge, tools, case, have_trace, range(options.seeds), options.keep))
@@ -254,19 +260,20 @@ def judge_all(options, tools):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wic-prof", type=pathlib.Path, required=True)
-    parser.add_argument("--programs", type=pathlib.Path, help="the folder with the applications")
-    parser.add_argument("--applications", nargs="*", help="only these")
-    parser.add_argument("--devices", help="GPUs, such as cuda:0,cuda:1; one alone plays both ends (default: the CPU device)")
+    parser.add_argument("--programs", type=pathlib.Path, help="folder with the applications")
+    parser.add_argument("--applications", nargs="*", help="only these applications")
+    parser.add_argument("--devices",
+                        help="GPUs, such as cuda:0,cuda:1; a single GPU plays both ends (default: the CPU device)")
     parser.add_argument("--record-to", metavar="TAR", help="only record, into this file")
-    parser.add_argument("--traces", metavar="TAR", help="only judge what was recorded into this file")
+    parser.add_argument("--traces", metavar="TAR", help="only judge the recordings in this file")
     parser.add_argument("--keep", metavar="FOLDER", type=pathlib.Path,
-                        help="keep the recordings there that are not answered rightly")
-    parser.add_argument("--jobs", type=int, default=1, help="recordings, or judgements, at once (default: 1)")
-    parser.add_argument("--seeds", type=int, default=3, help="how often rows are removed from each trace (default: 3)")
+                        help="keep recordings with incorrect answers in this folder")
+    parser.add_argument("--jobs", type=int, default=1, help="concurrent recordings or judgements (default: 1)")
+    parser.add_argument("--seeds", type=int, default=3, help="number of random removals per trace (default: 3)")
     result_file.add_arguments(parser)
     options = parser.parse_args()
     if not options.traces and not options.programs:
-        parser.error("--programs is missing: the folder with the applications, such as build/bin")
+        parser.error("--programs is missing: name the folder with the applications, such as build/bin")
     return options
 
 

@@ -1,5 +1,5 @@
-// What recording costs a program: the same program bare, under the least that a CUPTI client can do
-// (bench/collector/minimal_client.cpp), and under `wic-prof run`, in turn, round after round; medians over the rounds.
+// The cost of recording a program: alternates between the bare program, a minimal CUPTI client
+// (bench/collector/minimal_client.cpp) and `wic-prof run` in every round; reports medians over the rounds.
 //
 // tiny      10^5 empty launches, by one thread and by eight. Bars: what a launch takes longer than bare is at most
 // 2,000 ns,
@@ -9,13 +9,13 @@
 // CPU limits (beside the minimal
 //           client; no bar), by iterations; start-up is shown as well.
 //
-// A launch's cost goes by the fastest round of each way: on a shared machine a process is in a slow state or in a fast
-// one from its beginning to its end (a bare launch takes 3.1 or 4.0 us, a recorded one 4.9 or 6.5), whatever disturbs
-// it only adds, and medians of a few rounds compare states rather than ways. The medians have rows of their own.
-// Recorded is what a plain `wic-prof run` records; rows name the words in `trace`. Each table also says how many
-// records were lost (bar: none). A table that this machine cannot do has one row, whose unit is "could not look"; so
-// has a claim that cannot be judged. A trace that is not complete, or that lacks kernels, is no cheap one: its table
-// could not look.
+// The cost per launch uses the fastest round of each way. On a shared machine a process is in a slow or a fast state
+// for its whole lifetime (a bare launch takes 3.1 or 4.0 us, a recorded launch 4.9 or 6.5 us), disturbances only add
+// time, and medians of a few rounds would compare states rather than ways. The medians have separate rows. A recorded
+// run uses the default of `wic-prof run`; rows name the recorded kinds in `trace`. Each table also states the number of
+// lost records (bar: none). A table that this machine cannot run, and a claim that cannot be judged, have one row with
+// the unit "could not look". So has a table with an incomplete trace or missing kernels, because such a trace is not a
+// cheap recording.
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,18 +42,18 @@ enum class Way { bare, minimal, recorded, sampled };
 constexpr const char* kWayNames[] = {"bare", "minimal_client", "wic_prof", "wic_prof_sampling"};
 std::string name_of(Way way) { return kWayNames[static_cast<int>(way)]; }
 
-// What is recorded; the minimal client has the same kinds of records, since `host` takes none of CUPTI's.
+// The recorded kinds. The minimal client has the same CUPTI records, because `host` uses none.
 std::string trace_of(Way way) {
   const std::string words(wicprof::kDefaultTrace);
   return way == Way::recorded ? words : way == Way::sampled ? words + ",pcsampling" : std::string();
 }
 
-// Why a table could not be measured; empty when it was.
+// Why a table could not be measured; empty on success.
 using Reason = std::string;
 
 struct Figures {
-  std::map<std::string, std::vector<double>> by_name;  // of each round
-  double lost = 0, events = 0, samples = 0;            // of all rounds together
+  std::map<std::string, std::vector<double>> by_name;  // one value per round
+  double lost = 0, events = 0, samples = 0;            // sums over all rounds
 
   double least(const std::string& name) const {
     const auto found = by_name.find(name);
@@ -68,10 +68,10 @@ struct Figures {
 struct Program {
   std::string name;
   std::string command;
-  int seconds = 60;                            // its deadline
-  std::vector<std::string> prints;             // the figures that it has to print
-  std::int64_t kernels = 1;                    // that it launches at least
-  std::function<void(RunOutcome&)> read = {};  // takes figures out of other output
+  int seconds = 60;                            // deadline
+  std::vector<std::string> prints;             // figures that the program must print
+  std::int64_t kernels = 1;                    // minimum number of launched kernels
+  std::function<void(RunOutcome&)> read = {};  // extracts figures from other output
 };
 
 class Bench {
@@ -87,7 +87,7 @@ class Bench {
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
-  // The program's figures by way, each way once a round.
+  // Measures the program's figures per way; runs each way once per round.
   Reason measure(const Program& program, const std::vector<Way>& ways, std::map<Way, Figures>& all) {
     if (folder_.empty()) return "no folder for temporary files";
     for (std::int64_t round = 0; round < rounds_; ++round) {
@@ -123,7 +123,7 @@ class Bench {
     claim_.add({.name = name, .params = {{"rounds", rounds_}}, .value = value, .unit = unit});
   }
 
-  /// value / to, of what was measured in `way`; a bar only where one is given.
+  /// Adds a row for the ratio value / to, measured in `way`, with an optional bar.
   void beside(const std::string& name, Way way, double value, const std::string& unit, double to,
               const std::string& what, std::optional<double> bar) {
     if (bar && to <= 0) return could_not_look(name, "nothing to compare with: " + what + " is " + std::to_string(to));
@@ -175,7 +175,7 @@ class Bench {
     return program.name + " (" + name_of(way) + ") ended with status " + std::to_string(outcome.status) + ": " + last;
   }
 
-  // Why the trace is none of the whole program.
+  // Why the trace does not cover the whole program; empty if it does.
   Reason read_trace(const Program& program, Figures& figures) const {
     const auto reader = wicprof::store::Reader::open(trace());
     if (!reader) return reader.error().message;
@@ -199,7 +199,7 @@ class Bench {
     }
     wicprof::store::Database database;
     if (database.open(trace(), wicprof::store::OpenMode::read_only) != 0) return "cannot read " + trace();
-    // What was lost is shown, and judged, in a row of its own.
+    // Lost records have a separate row with a bar.
     const std::int64_t kernels = database.integer("SELECT count(*) FROM kernel");
     if (kernels + lost < program.kernels) {
       return "the trace of " + program.name + " holds " + std::to_string(kernels) + " kernels of " +
@@ -240,7 +240,7 @@ void tiny(Bench& bench, std::int64_t launches) {
     bench.value(name + "_bare", bare, "ns a launch");
     bench.beside(name + "_minimal_client", Way::minimal, minimal, "ns a launch", bare, "bare", {});
     bench.beside(name + "_wic_prof", Way::recorded, recorded, "ns a launch", bare, "bare", {});
-    // Bars for the case that the requirement names: one thread.
+    // Only one thread has bars: the requirement names that case.
     const bool claimed = threads == 1;
     bench.beside(name + "_added", Way::recorded, recorded - bare, "ns a launch", 2000,
                  "2,000 ns; the value is wic-prof's less bare's", claimed ? std::optional(1.0) : std::nullopt);
@@ -251,7 +251,7 @@ void tiny(Bench& bench, std::int64_t launches) {
   }
 }
 
-// "step p50 12.3 us" in the line that the sample prints.
+// Reads "step p50 12.3 us" from the sample's output line.
 void read_iteration(RunOutcome& outcome) {
   const std::string key = "step p50 ";
   const std::size_t at = outcome.output.find(key);
@@ -332,7 +332,7 @@ int main(int argc, char** argv) {
     if (at != std::string::npos) rest.erase(at, known.size() + 1);
   }
   if (rest != ",") {
-    std::fprintf(stderr, "collector_overhead: --tables takes tiny, sampling and torch, by commas\n");
+    std::fprintf(stderr, "collector_overhead: --tables takes a comma-separated list of tiny, sampling and torch\n");
     return 2;
   }
   Bench bench(claim, rounds);

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Measures on GPUs what docs/results/ holds.
+# Measures the GPU results of docs/results/.
 # Usage: bench/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER MACHINE [COMMIT] [PART]
-# PART: programs (samples under wic-prof), backend (the backend's own benchmarks), applications (all ten, and swept over threads
-# and sizes), classification (of all ten, recorded in every way), collector (what recording costs: 570 s at most, 300 of them
-# PyTorch's), two_gpus (what needs a second GPU); without it programs and backend.
+# PART: programs (samples under wic-prof), backend (the backend's own benchmarks), applications (all ten, and sweeps
+# over threads and sizes), classification (of all ten, recorded in every way of waiting), collector (the cost of
+# recording: at most 570 s, of which PyTorch takes 300), two_gpus (needs a second GPU). Default: programs and backend.
 # Example: bench/gpu_results.sh build docs/results h200
-# Goes on after a claim that does not hold, and exits with 1 then.
+# Continues after a claim that does not hold and then exits with 1.
 set -u
 build=$(realpath "$1")
 out=$(realpath "$2")
@@ -19,11 +19,11 @@ XDG_RUNTIME_DIR=$(mktemp -d)
 export XDG_RUNTIME_DIR
 failed=0
 
-alternate() { # TIME COUNT: a schedule that goes to and fro
+alternate() { # TIME COUNT: a schedule that alternates between poll and park
   printf "poll:$1,park:$1%.0s," $(seq "$2") | sed 's/,$//'
 }
 
-claim() { # NAME PROGRAM ARGS...: one result file, within $limit seconds
+claim() { # NAME PROGRAM ARGS...: writes one result file within $limit seconds
   local name=$1 program=$2
   shift 2
   echo "== $name"
@@ -33,7 +33,7 @@ claim() { # NAME PROGRAM ARGS...: one result file, within $limit seconds
   }
 }
 
-record() { # NAME RUN_OPTIONS... -- APP ARGS...: a trace and its figures
+record() { # NAME RUN_OPTIONS... -- APP ARGS...: records a trace and writes its figures
   local name=$1
   shift
   echo "== $name: wic-prof run $*"
@@ -70,7 +70,7 @@ backend() {
   limit=95 claim channel bench_channel --devices cuda:0
 }
 
-answer() { # NAME RUN_OPTIONS... -- APP ARGS...: what analyze says of a recorded program, with where it comes from
+answer() { # NAME RUN_OPTIONS... -- APP ARGS...: writes the output of analyze for a recorded program, and its origin
   local name=$1
   shift
   echo "== $name: wic-prof run $*"
@@ -89,14 +89,16 @@ answer() { # NAME RUN_OPTIONS... -- APP ARGS...: what analyze says of a recorded
 
 collector() {
   answer bare_poll --trace=cuda,nvtx,pcsampling,host -- "$bin/bare_poll" --iterations 100
-  answer torch_train --trace=cuda,nvtx,pcsampling,host -- python3 "$(dirname "$0")/collector/torch_train.py" --busy 40 --launch-bound 100
+  answer torch_train --trace=cuda,nvtx,pcsampling,host -- \
+    python3 "$(dirname "$0")/collector/torch_train.py" --busy 40 --launch-bound 100
   limit=100 claim collector_overhead bench_collector_overhead --tables tiny --rounds 12
   limit=170 claim collector_sampling bench_collector_overhead --tables sampling --rounds 3
   limit=300 claim collector_torch bench_collector_overhead --tables torch --rounds 3 \
     --torch-script "$(dirname "$0")/collector/torch_train.py"
 }
 
-compare_ways() { # NAME BENCH_OPTIONS...: the applications in three ways of waiting, and the tables of figures 12 and 16
+# NAME BENCH_OPTIONS...: measures the applications in three ways of waiting; writes the tables of figures 12 and 16
+compare_ways() {
   local name=$1
   limit=330 claim "$name" bench_applications "${@:2}"
   python3 -B "$(dirname "$0")/applications_table.py" "$out/$name.$machine.json" > "$out/$name.$machine.md" || failed=1
@@ -112,8 +114,9 @@ applications() {
 
 classification() {
   echo "== classification"
-  timeout 590 python3 -B "$(dirname "$0")/classification.py" --wic-prof "$bin/wic-prof" --programs "$bin" --devices cuda:0 --jobs 12 \
-    --machine "$machine" --driver "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)" --commit "$commit" \
+  timeout 590 python3 -B "$(dirname "$0")/classification.py" --wic-prof "$bin/wic-prof" --programs "$bin" \
+    --devices cuda:0 --jobs 12 --machine "$machine" --commit "$commit" \
+    --driver "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)" \
     -o "$out/classification.$machine.json" || {
     echo "classification: exit status $?"
     failed=1
@@ -130,6 +133,9 @@ two_gpus() {
 case $part in
   all) programs; backend ;;
   programs | backend | applications | classification | collector | two_gpus) "$part" ;;
-  *) echo "there is no part '$part': programs, backend, applications, classification, collector, two_gpus or all" >&2; exit 2 ;;
+  *)
+    echo "unknown part '$part': choose programs, backend, applications, classification, collector, two_gpus or all" >&2
+    exit 2
+    ;;
 esac
 exit $failed

@@ -1,7 +1,7 @@
-// The window on a large trace, without a display: how long until the first picture, how long a frame takes to build
-// (without rasterising) while somebody zooms, moves and searches, what memory the window has, and, of a trace that is
-// being written a million events a second, how far the window is behind: the age of the newest event that a frame
-// shows. The trace is made by made_trace.h; making it is not timed.
+// The window on a large trace, without a display: the time to the first picture, the time to build a frame (without
+// rasterising) while a user zooms, pans and searches, and the window's memory. For a trace that grows by a million
+// events per second, also how far the window lags behind: the age of the newest event in a frame. made_trace.h
+// generates the trace; this is not timed.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ constexpr TimeNs kPatience = 300 * kSecond;
 
 double milliseconds(TimeNs ns) { return static_cast<double>(ns) / kMillisecond; }
 
-/// VmHWM and the like, in bytes; of this process.
+/// A memory figure of this process such as VmHWM, in bytes.
 double memory_figure(const char* name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -51,7 +51,7 @@ double memory_figure(const char* name) {
   return 0;
 }
 
-/// What takes memory is made in another process.
+/// Runs memory-intensive work in another process.
 bool in_child(const std::function<bool()>& work) {
   std::fflush(nullptr);
   const pid_t pid = fork();
@@ -68,21 +68,21 @@ class Frames {
     ImGui::CreateContext();
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;  // as the OpenGL backend has
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;  // like the OpenGL backend
     io.DisplaySize = ImVec2(1440, 900);
     gui::load_fonts(ui_);
     unsigned char* pixels = nullptr;
     int width = 0, height = 0;
     io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
-    io.Fonts->ClearTexData();  // a window has it on its GPU
+    io.Fonts->ClearTexData();  // a real window keeps the texture on its GPU
     gui::apply_style(ui_);
   }
   ~Frames() { ImGui::DestroyContext(); }
 
-  double cpu_ms() const { return cpu_ms_; }  ///< of the last frame: what it would take if nobody else wanted the core
-  bool blocked() const { return blocked_; }  ///< whether its thread gave up the core by itself, to wait for something
+  double cpu_ms() const { return cpu_ms_; }  ///< CPU time of the last frame: its duration on an otherwise idle core
+  bool blocked() const { return blocked_; }  ///< whether the frame's thread blocked
 
-  /// How long the frame took to build: from the input to the triangles.
+  /// Builds a frame and returns the time from the input to the triangles.
   TimeNs build(gui::App& app) {
     const TimeNs begun = now_ns(), cpu = thread_cpu();
     const long given_up = times_given_up();
@@ -112,7 +112,7 @@ class Frames {
   gui::Ui ui_;
 };
 
-/// Frames until something is so; false when it does not come about.
+/// Builds frames until a condition holds; false if it never does.
 bool frames_until(Frames& frames, gui::App& app, const std::function<bool()>& so) {
   const TimeNs give_up = now_ns() + kPatience;
   while (!so()) {
@@ -129,12 +129,12 @@ bool frames_until(Frames& frames, gui::App& app, const std::function<bool()>& so
 
 struct Walk {
   std::vector<double> ms, cpu_ms;
-  std::size_t blocked = 0;  // frames whose thread waited for something
-  double pictures_ms = 0;   // the longest time until a new stretch showed in full
+  std::size_t blocked = 0;  // frames whose thread blocked
+  double pictures_ms = 0;   // longest time until a new time range was fully shown
   bool good = true;
 };
 
-/// Somebody looks around: to and fro at every zoom, opens tracks, moves at once to other places, and searches.
+/// Simulates a user: pans at every zoom level, opens tracks, jumps to other places and searches.
 Walk walk(Frames& frames, gui::App& app, std::uint32_t steps) {
   Walk walked;
   std::mt19937_64 random(1);
@@ -144,7 +144,7 @@ Walk walk(Frames& frames, gui::App& app, std::uint32_t steps) {
     walked.blocked += frames.blocked();
   };
   const auto settle = [&](int most) {
-    // At the pace of a screen, so that what is read in the background comes meanwhile.
+    // At the frame rate of a screen, so that background reads can finish in between.
     for (int i = 0; i < most; ++i) {
       frame();
       std::this_thread::sleep_for(std::chrono::milliseconds(4));
@@ -158,7 +158,7 @@ Walk walk(Frames& frames, gui::App& app, std::uint32_t steps) {
   for (std::uint32_t step = 0; step < steps; ++step) {
     app.window.show_all();
     frame();
-    // In to a random place until nothing more is to be seen, and out again.
+    // Zoom in at a random place as far as possible, and out again.
     const double at = static_cast<double>(random() % 1000) / 1000;
     while (app.window.width() > 2 * gui::Viewport::kNarrowest) {
       app.window.zoom(1.5, at);
@@ -177,7 +177,7 @@ Walk walk(Frames& frames, gui::App& app, std::uint32_t steps) {
       app.next_hit(1);
       settle(10);
     }
-    // How long until another stretch has come in full.
+    // The time until another time range is fully shown.
     const TimeNs width = (timeline.end - timeline.begin) >> (step % 16);
     const TimeNs begin =
         timeline.begin + static_cast<TimeNs>(random() % static_cast<std::uint64_t>(std::max<TimeNs>(
@@ -201,14 +201,14 @@ double percentile(std::vector<double> values, double part) {
 }
 
 struct Live {
-  std::vector<double> behind_ms;  // the window's newest event, at each frame
-  double events_a_second = 0, dropped = 0;
-  double recorder_behind_ms = 0;  // the longest from an event to the recorder: what the ring held back
-  double memory = 0;              // the most that the window's process had, in bytes, by a look at each frame
+  std::vector<double> behind_ms;  // age of the newest shown event, per frame
+  double events_per_second = 0, dropped = 0;
+  double recorder_behind_ms = 0;  // longest time from an event to the recorder
+  double memory = 0;              // maximum memory of the window's process in bytes, sampled per frame
   bool good = false;
 };
 
-/// A program's end of a ring and the recorder's, in a process of their own: `rate` events a second for some seconds.
+/// A program's end of a ring and a recorder in a separate process: `rate` events per second for some seconds.
 bool record_live(const std::string& path, std::int64_t rate, double seconds, int tell) {
   constexpr std::size_t kCapacity = std::size_t{64} << 20;
   std::unique_ptr<void, void (*)(void*)> memory(std::aligned_alloc(64, ring_bytes(kCapacity)), std::free);
@@ -216,7 +216,7 @@ bool record_live(const std::string& path, std::int64_t rate, double seconds, int
   store::RecorderOptions options;
   options.path = path;
   options.overwrite = true;
-  // The window takes a trace whose session is gone for one whose recorder was killed.
+  // Without a session, the window would assume that the recorder was killed.
   SessionOptions session_options;
   session_options.name = "bench_gui_trace_" + std::to_string(getpid());
   session_options.ring_count = 1;
@@ -232,7 +232,7 @@ bool record_live(const std::string& path, std::int64_t rate, double seconds, int
     const bench::PutEvent put = [&](const EventHeader& event) {
       if (writer.write_records(reinterpret_cast<const std::byte*>(&event), event.size) == 0) writer.count_dropped(1);
     };
-    // Iterations overlap where more than one is to begin in its own time.
+    // Iterations overlap if several must begin within one period.
     const auto begin = static_cast<std::uint64_t>(now_ns());
     const std::uint64_t step =
         static_cast<std::uint64_t>(1e9 * static_cast<double>(bench::kEventsPerIteration) / static_cast<double>(rate));
@@ -243,7 +243,7 @@ bool record_live(const std::string& path, std::int64_t rate, double seconds, int
       const std::uint64_t due = begin + i * step;
       while (static_cast<std::uint64_t>(now_ns()) < due) std::this_thread::sleep_for(std::chrono::microseconds(200));
       if (i % 5'000 == 0) bench::put_clock(put, due);
-      bench::put_iteration(put, i, due - bench::kPeriod);  // its events are over by now
+      bench::put_iteration(put, i, due - bench::kPeriod);  // its events are in the past
     }
     done = true;
   });
@@ -288,7 +288,7 @@ Live watch_live(const std::string& path, std::int64_t rate, double seconds) {
     while (now_ns() - begun < static_cast<TimeNs>(seconds * 1e9)) {
       frames.build(app);
       const gui::Snapshot& shown = app.snapshot();
-      // The first second is the program's start.
+      // The first second covers the program's start.
       if (shown.recording && now_ns() - begun > kSecond)
         live.behind_ms.push_back(milliseconds(now_ns() - shown.model->end));
       live.memory = std::max(live.memory, memory_figure("VmRSS:"));
@@ -309,33 +309,33 @@ Live watch_live(const std::string& path, std::int64_t rate, double seconds) {
   if (!reader) return live;
   const auto stats = reader->stats();
   for (const store::StatRow& stat : *stats) {
-    if (stat.name == "events") live.events_a_second = static_cast<double>(stat.value) / seconds;
+    if (stat.name == "events") live.events_per_second = static_cast<double>(stat.value) / seconds;
     if (stat.name == "ring_dropped") live.dropped = static_cast<double>(stat.value);
   }
   return live;
 }
 
-/// In a process of its own, as a user's window is.
+/// Runs in a separate process, like a user's window.
 Live watch_live_apart(const std::string& path, std::int64_t rate, double seconds) {
   Live live;
   const std::string answer = path + ".answer";
   const bool watched = in_child([&] {
     const Live seen = watch_live(path, rate, seconds);
     std::ofstream file(answer);
-    file << seen.events_a_second << ' ' << seen.dropped << ' ' << seen.recorder_behind_ms << ' ' << seen.memory;
+    file << seen.events_per_second << ' ' << seen.dropped << ' ' << seen.recorder_behind_ms << ' ' << seen.memory;
     for (const double behind : seen.behind_ms) file << ' ' << behind;
     file.close();
     return seen.good && file;
   });
   std::ifstream file(answer);
-  file >> live.events_a_second >> live.dropped >> live.recorder_behind_ms >> live.memory;
+  file >> live.events_per_second >> live.dropped >> live.recorder_behind_ms >> live.memory;
   for (double behind = 0; file >> behind;) live.behind_ms.push_back(behind);
   unlink(answer.c_str());
   live.good = watched && !live.behind_ms.empty();
   return live;
 }
 
-/// What is measured of a trace that is there. False: it could not be shown.
+/// Measures a complete trace. False if the window could not show it.
 bool claim_recorded(bench::Claim& claim, const std::string& path, std::int64_t events, std::int64_t steps) {
   const std::map<std::string, bench::Parameter> params = {{"events", events}, {"walk", steps}};
   const auto bounded = [&](const char* name, double value, const char* unit, double bar, const char* words) {
@@ -375,9 +375,9 @@ bool claim_recorded(bench::Claim& claim, const std::string& path, std::int64_t e
   return good;
 }
 
-/// What is measured of a trace that is being written, of so many runs: what is worst in a run is also what else the
-/// machine did meanwhile, so the median of the runs is judged, beside which their least and most stand. False: one
-/// could not be recorded or shown.
+/// Measures a growing trace in several runs. A run's worst value also reflects other load on the machine, so the bar
+/// applies to the median of the runs; rows also hold the minimum and maximum. False if a trace could not be recorded or
+/// shown.
 bool claim_live(bench::Claim& claim, const std::string& live_path, std::int64_t rate, std::int64_t seconds,
                 std::int64_t runs) {
   std::vector<Live> all;
@@ -385,7 +385,7 @@ bool claim_live(bench::Claim& claim, const std::string& live_path, std::int64_t 
     all.push_back(watch_live_apart(live_path, rate, static_cast<double>(seconds)));
     for (const char* suffix : {"", "-wal", "-shm"}) unlink((live_path + suffix).c_str());
     if (!all.back().good) {
-      std::fprintf(stderr, "gui_trace: the live trace could not be recorded or shown\n");
+      std::fprintf(stderr, "gui_trace: cannot record or show the live trace\n");
       return false;
     }
   }
@@ -401,7 +401,7 @@ bool claim_live(bench::Claim& claim, const std::string& live_path, std::int64_t 
     claim.add({name, params, middle, unit, words, middle / bar, 1, true});
   };
   std::vector<double> recorded;
-  for (const Live& live : all) recorded.push_back(live.events_a_second);
+  for (const Live& live : all) recorded.push_back(live.events_per_second);
   const double least_recorded = *std::min_element(recorded.begin(), recorded.end());
   claim.add({"live_recorded",
              {{"events_a_second", rate}, {"seconds", seconds}, {"runs", runs}},
@@ -414,7 +414,7 @@ bool claim_live(bench::Claim& claim, const std::string& live_path, std::int64_t 
   add("live_recorder_behind_worst", "ms", [](const Live& live) { return live.recorder_behind_ms; });
   add("live_behind_p50", "ms", [](const Live& live) { return percentile(live.behind_ms, 0.5); });
   add("live_behind_p99", "ms", [](const Live& live) { return percentile(live.behind_ms, 0.99); });
-  const bool many = rate > 100'000;  // events, fewer of which are shown at once
+  const bool many = rate > 100'000;  // at higher rates the bar is 200 ms
   add(
       "live_behind_worst", "ms", [](const Live& live) { return percentile(live.behind_ms, 1); }, many ? 200 : 100,
       many ? "200 ms" : "100 ms");
@@ -428,7 +428,7 @@ bool claim_live(bench::Claim& claim, const std::string& live_path, std::int64_t 
 int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], kFactsWord) == 0) return gui::write_facts(argv[2]) ? 0 : 1;
   bench::Claim claim("gui_trace",
-                     "the window on a large trace: first picture, frames, memory, and how far behind it is live", argc,
+                     "the window on a large trace: first picture, frames, memory, and its lag on a live trace", argc,
                      argv);
   const std::int64_t events = claim.option("events", std::int64_t{10'000'000});
   const std::int64_t steps = claim.option("steps", std::int64_t{8});
@@ -441,7 +441,7 @@ int main(int argc, char** argv) {
   const bool own = path.empty();
   if (own) path = folder + "/gui_trace." + std::to_string(getpid()) + ".wicprof";
   const std::string live_path = folder + "/gui_trace_live." + std::to_string(getpid()) + ".wicprof";
-  // First, since its processes begin with the memory that this one has.
+  // Live first, because its child processes start with the memory of this process.
   if (part != "recorded" && !claim_live(claim, live_path, rate, seconds, runs)) return 2;
   if (part != "live") {
     if (own && !in_child([&] { return bench::make_trace(path, events); })) return 2;
@@ -450,7 +450,7 @@ int main(int argc, char** argv) {
       for (const char* suffix : {"", "-wal", "-shm", ".gui.json"}) unlink((path + suffix).c_str());
     }
     if (!shown) {
-      std::fprintf(stderr, "gui_trace: the trace could not be shown\n");
+      std::fprintf(stderr, "gui_trace: cannot show the trace\n");
       return 2;
     }
   }

@@ -1,5 +1,5 @@
-// Memory streaming beside blocks that wait on one word in pinned host memory, under every strategy, beside the same
-// work with the waiting blocks absent. Strategies alternate in one run.
+// Memory streaming beside blocks that wait on one word in pinned host memory, under every strategy, compared with the
+// same work without waiting blocks. Strategies alternate in one run.
 #include <array>
 #include <cstdio>
 #include <map>
@@ -16,7 +16,7 @@ struct Way {
   const char* name;
   sample::HotFlagWaiters role;
   StrategyId strategy;
-  int warm_up;  // iterations before the timed ones: the prediction has to learn the length of the wait
+  int warm_up;  // untimed iterations, in which the prediction learns the length of the wait
 };
 
 constexpr std::array kWays{

@@ -1,11 +1,11 @@
-// Computing work beside waiters, beside the same work without them: by where the flags lie, what the work is bound by
-// and how the waiters wait. The wait is longer than the work by a random time, so no strategy can know its length.
-// Rows `asleep` are waiters that look at nothing at all: the floor under whatever parks them.
+// Computing work beside waiters, compared with the same work without waiters, by memory of the flags, resource that
+// bounds the work, and way of waiting. Waits are longer than the work by a random time, so that no strategy can predict
+// their length. In rows `asleep` the waiters never poll: a lower bound for the cost of parking.
 //
-// Tables: `inside` (in blocks of 32 warps some compute and the others wait on one flag), `blocks` (half of the blocks
-// of 256 threads wait, one thread each), `crowd` (the same with a few and with many waiters on one flag), `peer` (flags
-// in another device's memory; needs two devices). Ways of waiting and absence take turns. `--cases blocks_host_one`
-// takes only the rows that begin so.
+// Tables: `inside` (in blocks of 32 warps some warps compute and the others wait on one flag), `blocks` (half of the
+// blocks of 256 threads wait, one polling thread each), `crowd` (like `blocks`, with few and with many waiters on one
+// flag), `peer` (flags in another device's memory; needs two devices). Ways of waiting and absent waiters alternate.
+// `--cases blocks_host_one` selects the rows that begin with that text.
 #include "bench/interference.h"
 
 #include <algorithm>
@@ -37,12 +37,12 @@ constexpr bool one_for_all(Flags f) { return f == Flags::device_one || f == Flag
 constexpr bool on_device(Flags f) { return f == Flags::device_one || f == Flags::device_lines; }
 constexpr bool on_peer(Flags f) { return f == Flags::peer_one || f == Flags::peer_lines; }
 
-// One line of a table.
+// One case of a table.
 struct Case {
   std::string table;
   Flags flags;
   Bound bound;
-  bool peer_reads = false;  // what is streamed lies in the other device's memory
+  bool peer_reads = false;  // the streamed data is in the other device's memory
   std::uint32_t threads = 0;
   std::uint32_t rows = 0;  // of sm_count blocks
   std::uint32_t computing_warps = 0;
@@ -62,7 +62,7 @@ struct Options {
   std::vector<Way> ways;
 };
 
-// One thing that is measured in turn with the others.
+// One of the alternating measurements.
 struct Turn {
   std::string name;
   Waiting waiting;
@@ -71,7 +71,7 @@ struct Turn {
   std::uint32_t missed = 0;
 };
 
-constexpr std::int64_t kRoundsOfSlow = 3;  // of a way beside which the work takes ten times as long and more
+constexpr std::int64_t kRoundsOfSlow = 3;  // for ways of waiting that slow the work tenfold or more
 
 template <class Kernel>
 class Measurement {
@@ -97,7 +97,7 @@ class Measurement {
   Measurement(const Options& options, const Case& what) : options_(options), case_(what), random_(2026) {}
 
   Result<> prepare() {
-    // A new one for each case, so that all its watch slots are free.
+    // A new runtime per case, so that all watch slots are free.
     if (auto r = open(runtime_, options_.devices); !r) return r;
     wic::Device& device = runtime_->device(0);
     sms_ = device.properties().sm_count;
@@ -107,10 +107,10 @@ class Measurement {
                   ? case_.threads * Work::kWordsPerThread * static_cast<std::uint32_t>(sizeof(std::uint32_t))
                   : 0};
     computing_ = inside ? shape_.blocks : shape_.blocks / 2;
-    const auto room = device.resident_blocks(shape_, wic::kernel_ref(Kernel{}));
-    if (!room) return room.error();
-    if (*room < shape_.blocks) {
-      return wicprof::unavailable(device.properties().name + " holds " + std::to_string(*room) + " blocks of " +
+    const auto resident = device.resident_blocks(shape_, wic::kernel_ref(Kernel{}));
+    if (!resident) return resident.error();
+    if (*resident < shape_.blocks) {
+      return wicprof::unavailable(device.properties().name + " holds " + std::to_string(*resident) + " blocks of " +
                                   std::to_string(case_.threads) + " threads at once, fewer than the " +
                                   std::to_string(shape_.blocks) + " that wait for each other");
     }
@@ -150,7 +150,7 @@ class Measurement {
       if (auto r = add(way.name, Waiting::wait); !r) return r;
       const auto set = runtime_->set_wait(turns_.back().site, {wicprof::Mode::park, way.strategy});
       if (set) continue;
-      // Atomic polls of host memory are refused, for they lose flags.
+      // The runtime refuses atomic polls of host memory, because they lose flags.
       if (way.strategy != wicprof::StrategyId::naive || !host) return set;
       turns_.pop_back();
     }
@@ -158,7 +158,7 @@ class Measurement {
       if (auto r = add("bare_atomic", Waiting::atomic); !r) return r;
     }
     turns_.push_back({"asleep", Waiting::asleep});
-    turns_.push_back({"absent_again", Waiting::absent});  // how far two of the same lie apart
+    turns_.push_back({"absent_again", Waiting::absent});  // the difference between two equal measurements
     return wicprof::ok();
   }
 
@@ -167,7 +167,7 @@ class Measurement {
     turn.block_ns.clear();
   }
 
-  // Chooses the amount of work that lasts as long as was asked for.
+  // Chooses the amount of work that takes the requested time.
   Result<> calibrate() {
     amount_ = 16;
     Turn absent{"absent", Waiting::absent};
@@ -224,7 +224,7 @@ class Measurement {
     return wicprof::ok();
   }
 
-  // The most computing blocks that an SM had in a launch, on average.
+  // The maximum number of computing blocks on an SM, averaged over launches.
   Result<> look_at_sms(double& most) {
     if (auto r = on_sm_.fetch(*stream_); !r) return r;
     if (auto r = stream_->synchronize(); !r) return r;
@@ -244,7 +244,7 @@ class Measurement {
   Mirrored<Span> spans_;
   Mirrored<std::uint32_t> counters_, on_sm_;
   std::vector<Turn> turns_;
-  std::unique_ptr<wic::Stream> stream_;  // last: its work must be over before the memory goes
+  std::unique_ptr<wic::Stream> stream_;  // last: destroyed first, so its work ends before the memory is freed
 };
 
 constexpr Bound kBounds[] = {Bound::fp32, Bound::streaming, Bound::shared_memory, Bound::l2_latency};
@@ -252,7 +252,7 @@ constexpr Bound kBounds[] = {Bound::fp32, Bound::streaming, Bound::shared_memory
 Result<std::vector<Case>> cases_of(const std::string& tables, const wic::Device& device, std::size_t devices) {
   const bool gpu = device.properties().kind == wicprof::DeviceKind::cuda;
   const std::uint32_t sms = device.properties().sm_count;
-  // On the CPU device as few warps as show the shape.
+  // On the CPU device use the fewest warps that show the effect.
   const std::uint32_t block = gpu ? 256 : 64;
   const std::uint32_t half = 4 * sms;
   std::vector<Case> cases;
@@ -385,7 +385,7 @@ Result<> run(const Options& options, const std::string& tables, const std::strin
 }  // namespace
 
 int main(int argc, char** argv) {
-  Claim claim("interference", "computing work beside waiters, by where their flags lie and how they wait", argc, argv);
+  Claim claim("interference", "computing work beside waiters, by memory of their flags and way of waiting", argc, argv);
   Options options;
   options.devices = claim.option("devices", "simt:1");
   const std::string tables = claim.option("tables", "inside,blocks,crowd");

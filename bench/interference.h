@@ -1,4 +1,4 @@
-// Blocks or warps that compute beside others that wait, all on the device at once.
+// Blocks or warps that compute while others wait, all resident on the device at once.
 #pragma once
 
 #include "bench/start_line.h"
@@ -8,10 +8,10 @@
 namespace wicprof::bench {
 
 enum class Waiting : std::uint8_t {
-  absent,  ///< those that would wait leave at once
-  wait,    ///< wait_until
+  absent,  ///< waiters return at once
+  wait,    ///< call wait_until
   atomic,  ///< poll with atomic additions of 0, without the backend; device memory only
-  asleep,  ///< look at nothing, sleep longer than the work lasts: what their presence alone costs
+  asleep,  ///< sleep longer than the work lasts without polling: the cost of their presence alone
 };
 
 struct Span {
@@ -19,9 +19,9 @@ struct Span {
   std::uint64_t end_ns;
 };
 
-/// Blocks go to the SMs in turn, so rows of sm_count blocks give every SM its share: even rows wait, odd ones compute.
-/// Or the first warps of every block compute and the others, as one group, wait. Kernels of their own, since 32
-/// registers a thread are all that a full SM has.
+/// whole_blocks: the hardware assigns blocks to SMs in turn, so rows of sm_count blocks give every SM its share: even
+/// rows wait, odd rows compute. inside: the first warps of every block compute and the others wait as one group.
+/// Separate kernels, because a full SM has only 32 registers per thread.
 enum class Roles : std::uint8_t { whole_blocks, inside };
 
 template <int kThreads, int kBlocks, Roles kRoles, Bound kBound>
@@ -31,26 +31,26 @@ struct InterferenceKernel {
 
   wic::DeviceView view;
   SiteId site;
-  std::uint32_t launch;  ///< from 1: what the flags are raised to
+  std::uint32_t launch;  ///< from 1: the value that releases the flags
   std::uint64_t timeout_ns;
 
   std::uint32_t sm_count;
-  std::uint32_t computing_warps;  ///< of every block, with Roles::inside
+  std::uint32_t computing_warps;  ///< per block, with Roles::inside
   std::uint32_t computing;        ///< blocks that compute
   std::uint32_t waiters;          ///< groups that wait
   Waiting waiting;
-  std::uint64_t asleep_ns;  ///< how long, with Waiting::asleep
+  std::uint64_t asleep_ns;  ///< sleep time with Waiting::asleep
 
   std::uint32_t* flags;
-  std::uint32_t flag_stride;  ///< words from one waiter's flag to the next one's; 0 = one flag for all
+  std::uint32_t flag_stride;  ///< words between two waiters' flags; 0 = one flag for all
   std::uint64_t extra_ns;     ///< from the end of the computation to the release
   Work work;
 
-  Span* spans;              ///< one a computing block
+  Span* spans;              ///< one per computing block
   std::uint32_t* starts;    ///< blocks at the start line, over all launches
-  std::uint32_t* finished;  ///< computing blocks that are done, over all launches
-  std::uint32_t* missed;    ///< deadlines that passed
-  std::uint32_t* on_sm;     ///< one an SM: computing blocks that it had, over all launches
+  std::uint32_t* finished;  ///< finished computing blocks, over all launches
+  std::uint32_t* missed;    ///< number of missed deadlines
+  std::uint32_t* on_sm;     ///< per SM: computing blocks, over all launches
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     if (!cross_start_line(thread, starts, launch * thread.block_count(), timeout_ns) && thread.index() == 0) {
@@ -116,7 +116,7 @@ struct InterferenceKernel {
     if (thread.fetch_add(finished, 1) + 1 == launch * computing) release(thread);
   }
 
-  // Nothing but the flags is handed over, so they need no order.
+  // The flags carry no data, so relaxed stores suffice.
   WIC_DEVICE void release(const wic::Thread& thread) const {
     const std::uint64_t until = thread.clock_ns() + extra_ns;
     while (thread.clock_ns() < until) thread.sleep_ns(200);

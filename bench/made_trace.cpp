@@ -24,10 +24,10 @@ namespace {
 
 constexpr DeviceId kDevice = cuda_device(0);
 
-/// Texts are events of variable length: the sink that the program uses makes them, here straight into the recorder.
+/// Texts are events of variable length, which a program's sink builds; this function builds them for the recorder.
 void add_text(const PutEvent& put, TextId id, const std::string& text) {
-  std::vector<std::uint64_t> room((sizeof(TextEvent) + text.size() + 15) / 8 + 2);
-  auto* event = reinterpret_cast<TextEvent*>(room.data());
+  std::vector<std::uint64_t> storage((sizeof(TextEvent) + text.size() + 15) / 8 + 2);
+  auto* event = reinterpret_cast<TextEvent*>(storage.data());
   *event = make_event<TextEvent>();
   event->id = id;
   event->length = static_cast<std::uint32_t>(text.size());

@@ -1,4 +1,4 @@
-// A runtime without a trace, and device memory, in one line each.
+// Helpers: open a runtime without a trace, and allocate device memory.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace wicprof::bench {
 
 inline constexpr std::size_t kLine = 32;  ///< 32-bit words of a 128-byte line
 
-/// Records are kept for `auto` alone. Errors: those of wic::Runtime::create().
+/// Keeps records only for `auto`. Errors: those of wic::Runtime::create().
 inline Result<> open(std::unique_ptr<wic::Runtime>& to, const std::string& devices) {
   wic::RuntimeOptions options;
   options.devices = devices;
@@ -30,7 +30,7 @@ Result<> allocate(wic::Array<T>& to, wic::Device& device, std::size_t count, wic
   return ok();
 }
 
-/// Device memory with a copy in pinned host memory, to be read there.
+/// Device memory with a mirror in pinned host memory, which operator[] accesses.
 template <class T>
 class Mirrored {
  public:

@@ -1,10 +1,10 @@
-// What the backend itself costs where there is nothing to wait for: the two kernels of c_h3d on one device, with every
-// message there already, against the same kernels with a bare check of each flag instead of the backend. The run time
-// is the device's, which is the stricter reading: beside the CPU's rank, which is slower, the same cost would hardly
-// show.
+// The cost of the backend itself when there is nothing to wait for: the two kernels of c_h3d on one device, with every
+// message already present, against the same kernels with a bare check of each flag instead of the backend. The
+// benchmark measures the device's time alone, which is stricter: together with the slower CPU rank the same cost would
+// hardly show.
 //
-// Both neighbours of the device's rank are one outbox that was filled before, and all launches carry the same iteration
-// number, so that each wait finds exactly the value that it waits for. Ways take turns.
+// Both neighbours of the device's rank are one prefilled outbox, and all launches use the same iteration number, so
+// that each wait finds exactly the value it waits for. The ways of waiting alternate.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -31,7 +31,7 @@ using wicprof::Result;
 
 constexpr std::uint32_t kIteration = 1;
 
-// Exchange as it would be without the backend: release stores, one thread that polls, one barrier behind it.
+// Exchange without the backend: release stores, one polling thread, one barrier after the poll.
 struct BareExchange {
   static constexpr int kMaxThreads = Exchange::kMaxThreads, kMinBlocksPerSm = Exchange::kMinBlocksPerSm;
   Exchange whole;
@@ -80,8 +80,7 @@ struct BareExchange {
 struct Way {
   const char* name;
   bool bare;
-  bool same_grid;  // bare, in the grid that the backend's registers leave room for: what is then left is the waits' own
-                   // cost
+  bool same_grid;  // bare, in the grid that fits with the backend's registers; isolates the cost of the waits
   bool record;
   wicprof::StrategyId strategy;
 };
@@ -192,17 +191,17 @@ class Measurement {
     return choose_shape(device, wic::kernel_ref(BareExchange{}), bare_shape_);
   }
 
-  // As c_h3d chooses it.
+  // Like c_h3d's choice.
   Result<> choose_shape(wic::Device& device, const wic::KernelRef& kernel, wic::LaunchShape& shape) {
     const bool gpu = device.properties().kind == wicprof::DeviceKind::cuda;
     const std::uint32_t threads = gpu ? 512 : 64;
-    const auto room = device.resident_blocks({1, threads}, kernel);
-    if (!room) return room.error();
-    if (*room < sample::h3d::kMessages + 1) {
-      return wicprof::unavailable(device.properties().name + " holds only " + std::to_string(*room) +
+    const auto resident = device.resident_blocks({1, threads}, kernel);
+    if (!resident) return resident.error();
+    if (*resident < sample::h3d::kMessages + 1) {
+      return wicprof::unavailable(device.properties().name + " holds only " + std::to_string(*resident) +
                                   " blocks at once; c_h3d needs " + std::to_string(sample::h3d::kMessages + 1));
     }
-    const std::uint32_t most = gpu ? *room - sample::h3d::kMessages : device.properties().sm_count;
+    const std::uint32_t most = gpu ? *resident - sample::h3d::kMessages : device.properties().sm_count;
     const std::uint32_t work = std::max(exchange_.lines(), brick_.n * brick_.n);
     const std::uint32_t computing = std::clamp((work + threads - 1) / threads, 1u, most);
     shape = {sample::h3d::kMessages + computing, threads};
@@ -242,7 +241,7 @@ class Measurement {
     if (auto r = failure_.fetch(*stream_); !r) return r;
     if (auto r = stream_->synchronize(); !r) return r;
     if (failure_[0].missed != 0 || failure_[0].overruns != 0) {
-      return wicprof::unavailable("a message was not there although it had been filled before");
+      return wicprof::unavailable("a prefilled message is missing");
     }
     return wicprof::ok();
   }
@@ -260,22 +259,22 @@ class Measurement {
   wic::Array<wic::DeviceRecord> records_;
   Mirrored<DeviceFailure> failure_;
   std::unique_ptr<wic::Event> begin_, end_;
-  std::unique_ptr<wic::Stream> stream_;  // last: its work must be over before the memory goes
+  std::unique_ptr<wic::Stream> stream_;  // last: destroyed first, so its work ends before the memory is freed
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Claim claim("own_overhead", "c_h3d's kernels with data always ready, with the backend and without", argc, argv);
+  Claim claim("own_overhead", "c_h3d's kernels with data always ready, with and without the backend", argc, argv);
   Options options;
   options.devices = claim.option("devices", "simt:1");
   const bool gpu = options.devices.starts_with("cuda");
   const std::int64_t size = claim.option("size", gpu ? 192 : 16);
-  const std::int64_t small = claim.option("small-size", gpu ? 64 : 8);  // where it shows most; no claim is made for it
+  const std::int64_t small = claim.option("small-size", gpu ? 64 : 8);  // shows the overhead most; has no bar
   options.rounds = claim.option("rounds", 15);
   options.iterations = claim.option("iterations", 20);
   for (const std::int64_t n : {size, small}) {
-    if (n > 512) return sample::fail("own_overhead", wicprof::bad_input("--size and --small-size go up to 512"));
+    if (n > 512) return sample::fail("own_overhead", wicprof::bad_input("--size and --small-size must be at most 512"));
     const auto r = Measurement::run(options, static_cast<std::uint32_t>(n), n == size, claim);
     if (!r) return sample::fail("own_overhead", r.error());
   }

@@ -1,5 +1,5 @@
-// What recording a wait costs inside a kernel: waits on a word that is already set, with and without a record each,
-// beside the bare check and two barriers that a wait stands for. Kernels alternate in one run.
+// The cost of recording a wait inside a kernel: waits on a word that is already set, with and without a record,
+// compared with the bare check and two barriers that a wait replaces. Kernels alternate in one run.
 #include <cstdio>
 #include <map>
 
@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::uint32_t kThreads = 128;
 
-// Every block waits `waits` times on a word that is set; thread 0 keeps the time.
+// Every block waits `waits` times on a set word; thread 0 measures the time.
 struct WaitLoop {
   wic::DeviceView view;
   wicprof::SiteId site;
   const std::uint32_t* word;
   std::uint32_t waits;
   bool bare;
-  std::uint64_t* ns;  // one a block
+  std::uint64_t* ns;  // one per block
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     const std::uint64_t begin = thread.clock_ns();
@@ -108,7 +108,7 @@ wicprof::Result<> measure(const std::string& devices, std::uint32_t waits, std::
 }  // namespace
 
 int main(int argc, char** argv) {
-  wicprof::bench::Claim claim("record_cost", "what recording a wait costs inside a kernel", argc, argv);
+  wicprof::bench::Claim claim("record_cost", "the cost of recording a wait inside a kernel", argc, argv);
   const std::string devices = claim.option("devices", "simt:1");
   const std::int64_t waits = claim.option("waits", 1000);
   const std::int64_t rounds = claim.option("rounds", 11);

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# Records the ten applications of samples/ in both modes, few iterations each, and packs the traces: what
-# `wic-prof demo --recorded` shows and what the analyzer's tests read.
+# Records the ten applications of samples/ in both modes, a few iterations each, and packs the traces for
+# `wic-prof demo --recorded` and the analyzer's tests.
 # Usage: bench/record_traces.sh BUILD_FOLDER OUTPUT_FOLDER DEVICES [APPLICATION...]
 # Example: bench/record_traces.sh build samples/traces cuda:0,cuda:1
-# DEVICES are those of the applications between GPUs; one alone plays both ends. Those between the CPU and a GPU take the first.
-# Exit status: 0 all are there, 1 one failed or all together are too large to ship, 2 bad usage.
+# DEVICES: for the applications between GPUs; a single GPU plays both ends. Applications between the CPU and a GPU use
+# the first device.
+# Exit status: 0 all traces recorded, 1 a recording failed or the traces together are too large to ship, 2 bad usage.
 set -u
 [ $# -ge 3 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 bin=$(realpath "$1")/bin
-[ -x "$bin/wic-prof" ] || { echo "there is no $bin/wic-prof; build it: make" >&2; exit 2; }
+[ -x "$bin/wic-prof" ] || { echo "$bin/wic-prof does not exist; build it with make" >&2; exit 2; }
 mkdir -p "$2" || exit 2
 out=$(realpath "$2")
 devices=$3
 shift 3
-most_bytes=$((5 << 20))
+max_bytes=$((5 << 20))
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export XDG_RUNTIME_DIR=$work
@@ -25,8 +26,8 @@ case $devices in
   *) one=$devices; several=$devices,$devices ;;
 esac
 
-# Enough iterations for a comparison (ten a mode), and sizes that keep thousands of waiters out of the file and, on GPUs, set-up
-# and checking short.
+# Enough iterations for a comparison (ten per mode), and sizes that keep thousands of waiters out of the file and, on
+# GPUs, keep set-up and check short.
 arguments() {
   case $1 in
     c_srs) echo "--devices $one --iterations 4 --tiles 32" ;;
@@ -49,8 +50,7 @@ size_of() {
   esac
 }
 
-# Which machine it was is nobody's business: not its name, not the numbers of its GPUs, and not its folders, without which
-# record() names programs and traces.
+# Removes what identifies the machine: its name and its GPUs' numbers. record() already uses paths without folders.
 without_machine() { # TRACE
   python3 - "$1" << 'PYTHON'
 import sqlite3, sys
@@ -65,7 +65,8 @@ PYTHON
 record() { # APPLICATION MODE
   local trace=$work/$1.$2.wicprof
   # shellcheck disable=SC2046
-  (cd "$work" && PATH=$bin:$PATH timeout 120 wic-prof run -q -f --mode "$2" -o "$1.$2.wicprof" -- "$1" $(arguments "$1")) || {
+  (cd "$work" && PATH=$bin:$PATH timeout 120 \
+    wic-prof run -q -f --mode "$2" -o "$1.$2.wicprof" -- "$1" $(arguments "$1")) || {
     echo "$1 in mode $2: exit status $?" >&2
     return 1
   }
@@ -77,13 +78,13 @@ for application in "${@:-c_srs c_cg c_fe c_h3d g_bfs g_bs g_c2d g_stn g_gem g_km
   for name in $application; do
     for mode in poll park; do
       echo "== $name, mode $mode"
-      [ -x "$bin/$name" ] || { echo "there is no $bin/$name" >&2; failed=1; continue; }
+      [ -x "$bin/$name" ] || { echo "$bin/$name does not exist" >&2; failed=1; continue; }
       record "$name" "$mode" || { rm -f "$out/$name.$mode.wicprof.gz"; failed=1; }
     done
   done
 done
 
-# A mode alone is of no use.
+# Remove traces whose other mode is missing.
 for trace in "$out"/*.wicprof.gz; do
   name=$(basename "$trace" | cut -d . -f 1)
   [ -f "$out/$name.poll.wicprof.gz" ] && [ -f "$out/$name.park.wicprof.gz" ] || rm -f "$trace"
@@ -91,5 +92,5 @@ done
 bytes=$(cat "$out"/*.wicprof.gz 2> /dev/null | wc -c)
 echo "== $(find "$out" -name '*.wicprof.gz' | wc -l) traces, $bytes bytes"
 ls -l "$out"
-[ "$bytes" -le "$most_bytes" ] || { echo "that is more than $most_bytes bytes: record fewer iterations" >&2; failed=1; }
+[ "$bytes" -le "$max_bytes" ] || { echo "the traces exceed $max_bytes bytes: record fewer iterations" >&2; failed=1; }
 exit $failed

@@ -1,4 +1,4 @@
-"""The document of docs/results that the benchmarks written in Python share."""
+"""Writes result documents for docs/results, for the benchmarks written in Python."""
 
 import datetime
 import json
@@ -11,8 +11,8 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent
 def add_arguments(parser):
     parser.add_argument("--machine", default="unknown")
     parser.add_argument("--driver", default="none")
-    parser.add_argument("--commit", default=None, help="that the programs were built from (default: git's)")
-    parser.add_argument("--date", default=None, help="of the measurement, when it was not made now")
+    parser.add_argument("--commit", default=None, help="commit that the programs were built from (default: git HEAD)")
+    parser.add_argument("--date", default=None, help="date of the measurement (default: now)")
     parser.add_argument("-o", "--output", default="-")
 
 
@@ -22,7 +22,7 @@ def commit():
 
 
 def write(options, bench, command, rows):
-    """Writes the document where `options` ask for it. The exit status: 1 when a claim does not hold."""
+    """Writes the document to options.output. Returns the exit status: 1 if a claim does not hold."""
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     document = {"bench": bench, "date": options.date or now, "machine": options.machine, "driver": options.driver,
                 "commit": options.commit or commit(), "command": command, "rows": rows}

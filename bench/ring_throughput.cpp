@@ -1,5 +1,5 @@
-// How many bytes of events a second go through the ring between two threads, beside a memcpy of the same bytes.
-// The consumer copies each event out, as the recorder's reading of its fields would. Repetitions alternate in one run.
+// Bytes of events per second through the ring between two threads, compared with a memcpy of the same bytes. The
+// consumer copies each event, like the recorder, which reads its fields. Repetitions alternate in one run.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -28,7 +28,7 @@ struct Aligned {
   Aligned& operator=(const Aligned&) = delete;
 };
 
-// Both keep to a window of the ring's size, so that both run in the same caches.
+// Both methods use a window of the ring's size, so that both run in the same caches.
 double through_ring(std::size_t events, std::size_t capacity, std::uint64_t& sum) {
   const Aligned memory(ring_bytes(capacity));
   RingHeader* ring = make_ring(memory.data, capacity);
@@ -40,7 +40,7 @@ double through_ring(std::size_t events, std::size_t capacity, std::uint64_t& sum
     }
     for (std::size_t i = 0; i < events; ++i) {
       event.iteration = static_cast<std::uint32_t>(i);
-      // A full ring drops; here every event has to arrive, so the producer tries until there is room.
+      // A full ring drops events. Here every event must arrive, so the producer retries until the ring has space.
       while (!writer.write(event)) std::this_thread::yield();
     }
   });
@@ -73,7 +73,7 @@ double through_memcpy(std::size_t events, std::size_t capacity, std::uint64_t& s
   for (std::size_t left = events; left > 0;) {
     const std::size_t part = std::min(left, count);
     std::memcpy(to.get(), from.get(), part * sizeof(WaitEvent));
-    sum += to[part - 1].iteration;  // so that the copy is needed
+    sum += to[part - 1].iteration;  // keeps the compiler from removing the copy
     from[part - 1].iteration += 1;
     left -= part;
   }
@@ -84,7 +84,7 @@ double through_memcpy(std::size_t events, std::size_t capacity, std::uint64_t& s
 
 int main(int argc, char** argv) {
   static_assert(sizeof(WaitEvent) == 64);
-  bench::Claim claim("ring_throughput", "bytes a second through the ring between two threads, and by memcpy", argc,
+  bench::Claim claim("ring_throughput", "bytes per second through the ring between two threads, and by memcpy", argc,
                      argv);
   const auto events = static_cast<std::size_t>(claim.option("events", 20'000'000));
   const auto kib = static_cast<std::size_t>(claim.option("ring-kib", 8192));
@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
   for (std::int64_t i = 0; i < repetitions + 1; ++i) {
     const double ring_seconds = through_ring(events, capacity, sum);
     const double copy_seconds = through_memcpy(events, capacity, sum);
-    if (i == 0) continue;  // warms the caches and the clock of the CPU
+    if (i == 0) continue;  // warms up the caches and the CPU clock
     ring.push_back(bytes / ring_seconds);
     copy.push_back(bytes / copy_seconds);
     ratios.push_back(copy_seconds / ring_seconds);

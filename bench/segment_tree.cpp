@@ -1,6 +1,6 @@
-// Message pages handed out by the segment tree, beside linear scans for the same pages: one over an array of one byte a
-// page, one over a bitmap that goes by words of 64 pages. All do the same operations and must give the same pages.
-// Then ten million operations on the tree, after which every page must be free again.
+// Allocation of message pages by the segment tree, compared with linear scans: one over an array of one byte per page,
+// one over a bitmap in words of 64 pages. All three do the same operations and must return the same pages. Then ten
+// million operations on the tree, after which every page must be free again.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -18,8 +18,8 @@ namespace {
 
 using namespace wicprof;
 
-constexpr std::uint32_t kPages = 16384;  // the message pages of a device
-constexpr std::uint32_t kMaxRun = 16;    // requests of up to 16 warps come as one
+constexpr std::uint32_t kPages = 16384;  // message pages of a device
+constexpr std::uint32_t kMaxRun = 16;    // one request covers up to 16 warps
 constexpr std::uint32_t kSizes[] = {256, 1024, 4096, kPages, 65536};
 constexpr std::uint32_t kNone = ~0u;
 
@@ -66,7 +66,8 @@ class BitmapScan {
   }
 
  private:
-  // The first page from `page` on that is free (flip: 0) or taken (all ones); the number of pages when there is none.
+  // The first page from `page` on that is free (flip: 0) or taken (flip: all ones); the number of pages if there is
+  // none.
   std::uint32_t next(std::uint32_t page, std::uint64_t flip) const {
     std::uint64_t above = ~std::uint64_t{0} << page % 64;
     for (std::uint32_t word = page / 64; word < taken_.size(); ++word, above = ~std::uint64_t{0}) {
@@ -86,10 +87,10 @@ class BitmapScan {
 struct Operation {
   bool takes;
   std::uint32_t run;
-  std::uint32_t first;  // what a take must give, kNone for nothing
+  std::uint32_t first;  // expected result of an allocation; kNone for failure
 };
 
-// Takes and give-backs at random around three quarters of the pages taken, where free runs are scattered.
+// Random allocations and releases with about three quarters of the pages taken, where free runs are scattered.
 std::vector<Operation> make_operations(std::uint32_t pages, std::size_t count) {
   std::mt19937 random(pages);
   wic::SegmentTree tree(pages);
@@ -114,7 +115,7 @@ std::vector<Operation> make_operations(std::uint32_t pages, std::size_t count) {
   return operations;
 }
 
-// Nanoseconds an operation; below 0 when the pages were others. The pages are filled before the clock starts.
+// Nanoseconds per operation; negative if the pages differ. The pages are filled before the timing starts.
 template <class Pages>
 double time_of(std::uint32_t pages, const std::vector<Operation>& operations, std::size_t fill) {
   Pages subject(pages);
@@ -133,7 +134,7 @@ double time_of(std::uint32_t pages, const std::vector<Operation>& operations, st
   return wrong == 0 ? ns : -1;
 }
 
-// Pages that are not free after that many random operations and the return of all that is still held.
+// Number of pages still taken after `operations` random operations and the release of all held pages.
 std::uint32_t lost_pages(std::int64_t count) {
   std::mt19937 random(1);
   wic::SegmentTree tree(kPages);
@@ -159,15 +160,15 @@ struct Times {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::Claim claim("segment_tree", "nanoseconds to take or give back pages, by the segment tree and by linear scans",
-                     argc, argv);
+  bench::Claim claim("segment_tree",
+                     "nanoseconds to allocate or release pages, by the segment tree and by linear scans", argc, argv);
   const std::int64_t operations = claim.option("operations", 100'000);
   const std::int64_t repetitions = claim.option("repetitions", 5);
   const std::int64_t leak_operations = claim.option("leak-operations", 10'000'000);
 
   std::map<std::uint32_t, double> tree_ns;
   for (const std::uint32_t pages : kSizes) {
-    // The first operations take pages until the steady state is reached; they are not timed.
+    // The first operations allocate pages until the steady state; they are not timed.
     const std::size_t fill = pages / 4;
     const std::vector<Operation> sequence = make_operations(pages, fill + static_cast<std::size_t>(operations));
     Times times;
@@ -176,7 +177,7 @@ int main(int argc, char** argv) {
       const double array = time_of<ArrayScan>(pages, sequence, fill);
       const double bitmap = time_of<BitmapScan>(pages, sequence, fill);
       if (tree < 0 || array < 0 || bitmap < 0) {
-        std::fprintf(stderr, "segment_tree: they do not agree on the pages\n");
+        std::fprintf(stderr, "segment_tree: the methods disagree on the pages\n");
         return 2;
       }
       if (i == 0) continue;  // warms up

@@ -1,8 +1,8 @@
-// Ten million waits under every strategy with nothing hung and nothing lost: pairs of blocks hand data to and fro, all
-// blocks meet at one word now and then, strategies change every millisecond meanwhile, and every wait is recorded.
+// Ten million waits under every strategy without a hang or a loss. Pairs of blocks exchange data, all blocks sometimes
+// meet at one word, strategies change every millisecond, and every wait is recorded.
 //
-// After a deadline has passed no further wait waits, but every block goes on to its end: nobody leaves a barrier that
-// others stand at.
+// After a missed deadline further waits return at once, but every block runs to its end, so that no thread leaves a
+// barrier at which others wait.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -31,13 +31,13 @@ using wicprof::Result;
 enum SiteIndex : std::uint32_t { kDevicePair, kHostPair, kWarps, kMeetingOnDevice, kMeetingOnHost, kSites };
 enum Counter : std::uint32_t { kSatisfied, kMissed, kWrong, kFailed, kTickets, kCounters };
 
-// One direction of a pair: the word, and the data that it releases, on a line of their own.
+// One direction of a pair: the word and the data that it releases, on a separate cache line.
 struct alignas(128) Lane {
   std::uint32_t word;
   std::uint32_t data;
 };
 
-// Blocks 2p and 2p + 1 are pair p. Pairs differ in where their words lie and in who polls.
+// Blocks 2p and 2p + 1 are pair p. Pairs differ in the memory of their words and in which threads poll.
 struct SoakKernel {
   static constexpr int kMaxThreads = 256, kMinBlocksPerSm = 8;
   static constexpr std::uint32_t kStepsPerMeeting = 8;
@@ -49,16 +49,16 @@ struct SoakKernel {
   bool meet_on_host;
   std::uint32_t longest_delay_ns;
   std::uint64_t timeout_ns;
-  Lane* device_lanes;  // two a pair: to the odd block, to the even one
+  Lane* device_lanes;  // two per pair: to the odd block, to the even block
   Lane* host_lanes;
   std::uint32_t* meeting_words[2];  // device memory, pinned host memory
-  std::uint32_t* counters;          // device memory, each on a line of its own
+  std::uint32_t* counters;          // device memory, each on a separate cache line
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     const std::uint32_t pair = thread.block() / 2, side = thread.block() % 2;
     const bool host = pair % 2 == 1;
     Lane* const lanes = (host ? host_lanes : device_lanes) + std::size_t{2} * pair;
-    // In half of the pairs every thread of the odd block polls for itself in the program's own way.
+    // In half of the pairs every thread of the odd block polls by itself in the program's own way.
     const bool each = pair / 2 % 2 == 1 && side == 1;
     const wic::Group group =
         each ? wic::warps_group(0, thread.block_size() / wic::kWarpSize, 1) : wic::block_group(thread);
@@ -67,7 +67,7 @@ struct SoakKernel {
     for (std::uint32_t i = first + 1; i <= first + steps; ++i) {
       if (side == 0) send(thread, site, lanes[0], i);
       const bool there = wait(thread, group, site, i, &lanes[1 - side].word, i, satisfied);
-      // A thread that did not poll: what the sender wrote has to be seen by all.
+      // Check a thread that did not poll: the sender's writes must be visible to all threads.
       if (there && thread.index() == thread.block_size() - 1 && lanes[1 - side].data != mark(i)) count(thread, kWrong);
       thread.sync_block();
       if (side == 1) send(thread, site, lanes[1], i);
@@ -81,7 +81,7 @@ struct SoakKernel {
   WIC_DEVICE std::uint32_t* counter(Counter which) const { return counters + std::size_t{32} * which; }
   WIC_DEVICE void count(const wic::Thread& thread, Counter which) const { thread.fetch_add(counter(which), 1); }
 
-  // Thread 0 waits for a random time, in one step of four, and hands over.
+  // Thread 0 delays by a random time in one step of four, then sends.
   WIC_DEVICE void send(const wic::Thread& thread, wicprof::SiteId site, Lane& lane, std::uint32_t i) const {
     if (thread.index() == 0) {
       const std::uint32_t random = mark(i * 977 + thread.block()) >> 8;
@@ -92,7 +92,7 @@ struct SoakKernel {
     thread.sync_warp();
   }
 
-  // Every record of the wait is one that is counted here: the group's, or each warp's where every thread polls.
+  // Counts the expected records of a wait: one per group, or one per warp if every thread polls.
   WIC_DEVICE bool wait(const wic::Thread& thread, const wic::Group& group, wicprof::SiteId site,
                        std::uint32_t iteration, const std::uint32_t* word, std::uint32_t goal,
                        std::uint32_t& satisfied) const {
@@ -111,7 +111,7 @@ struct SoakKernel {
     return there;
   }
 
-  // The last block to come raises the word that all wait on.
+  // The last block to arrive raises the word that all blocks wait on.
   WIC_DEVICE void meet(const wic::Thread& thread, std::uint32_t meeting, std::uint32_t& satisfied) const {
     const wicprof::SiteId site = sites[meet_on_host ? kMeetingOnHost : kMeetingOnDevice];
     std::uint32_t* const word = meeting_words[meet_on_host ? 1 : 0];
@@ -126,7 +126,7 @@ struct SoakKernel {
 struct Options {
   std::string devices;
   std::uint64_t waits;
-  std::uint32_t steps;  // a launch
+  std::uint32_t steps;  // per launch
   std::uint32_t longest_delay_ns;
   std::uint64_t timeout_ns;
   wicprof::TimeNs longest;
@@ -161,11 +161,11 @@ class Soak {
     const bool gpu = device.properties().kind == wicprof::DeviceKind::cuda;
     const std::uint32_t sms = device.properties().sm_count;
     shape_ = {4 * sms / 2 * 2, gpu ? 256u : 64u};
-    const auto room = device.resident_blocks(shape_, wic::kernel_ref(SoakKernel{}));
-    if (!room) return room.error();
-    if (*room < shape_.blocks) {
-      return wicprof::unavailable(device.properties().name + " holds " + std::to_string(*room) + " blocks at once; " +
-                                  std::to_string(shape_.blocks) + " are needed");
+    const auto resident = device.resident_blocks(shape_, wic::kernel_ref(SoakKernel{}));
+    if (!resident) return resident.error();
+    if (*resident < shape_.blocks) {
+      return wicprof::unavailable(device.properties().name + " holds " + std::to_string(*resident) +
+                                  " blocks at once; " + std::to_string(shape_.blocks) + " are needed");
     }
     outcome_.blocks = shape_.blocks;
     if (auto r = add_sites(); !r) return r;
@@ -238,7 +238,8 @@ class Soak {
     });
   }
 
-  // Every millisecond: the whole program or one site, in turn each strategy, in random order.
+  // Every millisecond, sets the strategy of the whole program or of one site; uses each strategy in turn, in random
+  // order.
   void toggle(const std::atomic<bool>& done) {
     std::mt19937 random(11);
     std::vector<Way> ways = options_.ways;
@@ -294,7 +295,7 @@ class Soak {
     return wicprof::ok();
   }
 
-  // Pairs whose odd block polls with every thread.
+  // Number of pairs whose odd block polls with every thread.
   std::uint64_t odd_warp_pairs() const {
     std::uint64_t count = 0;
     for (std::uint32_t pair = 0; pair < shape_.blocks / 2; ++pair) count += pair / 2 % 2;
@@ -329,10 +330,10 @@ class Soak {
   Mirrored<std::uint32_t> counters_;
   Mirrored<wic::RingHead> heads_;
   wic::Array<wic::DeviceRecord> records_;
-  std::unique_ptr<wic::Stream> stream_;  // last: its work must be over before the memory goes
+  std::unique_ptr<wic::Stream> stream_;  // last: destroyed first, so its work ends before the memory is freed
 };
 
-// `got` has to be exactly `wanted`: the ratio is 1 less by how far it is off.
+// Adds a row that holds if `got` equals `wanted`; the ratio falls below 1 by the relative deviation.
 void add_exact(const char* name, double got, const char* unit, const char* compared_to, double wanted, ClaimRow row,
                Claim& claim) {
   row.name = name;
@@ -377,7 +378,7 @@ void report(const Options& options, const Outcome& o, Claim& claim) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Claim claim("soak", "a great many waits under changing strategies, nothing hung and nothing lost", argc, argv);
+  Claim claim("soak", "many waits under changing strategies, without a hang or a loss", argc, argv);
   Options options;
   options.devices = claim.option("devices", "simt:1");
   options.waits = static_cast<std::uint64_t>(claim.option("waits", 10'000'000));
@@ -394,7 +395,7 @@ int main(int argc, char** argv) {
   options.ways = *ways;
   const auto outcome = Soak::run(options);
   if (!outcome) return sample::fail("soak", outcome.error());
-  if (outcome->out_of_time) std::fprintf(stderr, "soak: the time was over before all waits were done\n");
+  if (outcome->out_of_time) std::fprintf(stderr, "soak: the time limit passed before all waits were done\n");
   report(options, *outcome, claim);
   return claim.write();
 }

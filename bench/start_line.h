@@ -1,12 +1,12 @@
-// Where the blocks of a kernel that are all on the device at once come together before what is measured begins.
+// A barrier across all blocks of a kernel before the measured part; all blocks must be resident at once.
 #pragma once
 
 #include "wic/thread.h"
 
 namespace wicprof::bench {
 
-/// Called by all threads of every block; each block adds one to `arrived` (device memory). Returns once `goal` blocks
-/// have arrived over all launches, or timeout_ns later; then false.
+/// Called by all threads of every block; each block adds one to `arrived` (device memory). Returns true when `goal`
+/// blocks have arrived over all launches, false after timeout_ns. The result is valid in thread 0.
 WIC_DEVICE inline bool cross_start_line(const wic::Thread& thread, std::uint32_t* arrived, std::uint32_t goal,
                                         std::uint64_t timeout_ns) {
   bool in_time = true;
@@ -20,7 +20,7 @@ WIC_DEVICE inline bool cross_start_line(const wic::Thread& thread, std::uint32_t
   }
   thread.sync_warp();
   thread.sync_block();
-  return in_time;  // thread 0's answer
+  return in_time;
 }
 
 }  // namespace wicprof::bench

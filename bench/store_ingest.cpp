@@ -1,5 +1,6 @@
-// How many waits a second the recorder writes, beside a bare loop that inserts the same rows into the same table with
-// the same settings. Both write a whole trace, their end folded into the file; repetitions alternate in one run.
+// Waits per second that the recorder writes, compared with a bare loop that inserts the same rows into the same table
+// with the same settings. Both write a whole trace and checkpoint the write-ahead log; repetitions alternate in one
+// run.
 #include <unistd.h>
 
 #include <cstdio>
@@ -39,7 +40,7 @@ std::vector<WaitEvent> make_waits(std::size_t count) {
   return waits;
 }
 
-// Seconds for the trace, or below 0 when it failed.
+// Seconds for the trace; negative on failure.
 double record(const std::string& path, const std::vector<WaitEvent>& waits) {
   const TimeNs begin = now_ns();
   store::RecorderOptions options;
@@ -50,7 +51,7 @@ double record(const std::string& path, const std::vector<WaitEvent>& waits) {
     std::fprintf(stderr, "store_ingest: %s\n", recorder.error().message.c_str());
     return -1;
   }
-  // A GPU's clock beside the host's, read before and after: every time is converted.
+  // Readings of a GPU's and the host's clock before and after, so that every time is converted.
   ClockEvent clock = make_event<ClockEvent>();
   clock.device = kDevice;
   clock.error_ns = 700;
@@ -60,7 +61,7 @@ double record(const std::string& path, const std::vector<WaitEvent>& waits) {
     recorder->add(0, clock.header);
   }
   for (const WaitEvent& wait : waits) recorder->add(0, wait.header);
-  // The bare loop makes no indexes and matches no signals: here the trace ends as that of a recorder that went away.
+  // The bare loop creates no indexes and matches no signals, so end the trace like a killed recorder.
   const bool lost = recorder->progress().lost != 0 || recorder->progress().waits != waits.size();
   { const store::Recorder closed = std::move(*recorder); }
   const double seconds = static_cast<double>(now_ns() - begin) * 1e-9;
@@ -80,7 +81,7 @@ double insert_bare(const std::string& path, const std::vector<WaitEvent>& waits)
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::Claim claim("store_ingest", "rows a second into a trace, by the recorder and by a bare insert loop", argc,
+  bench::Claim claim("store_ingest", "rows per second into a trace, by the recorder and by a bare insert loop", argc,
                      argv);
   const auto rows = static_cast<std::size_t>(claim.option("rows", 1'000'000));
   const std::int64_t repetitions = claim.option("repetitions", 7);
@@ -91,13 +92,13 @@ int main(int argc, char** argv) {
   std::vector<double> ours, bare, ratios;
   bool failed = false;
   for (std::int64_t i = 0; i < repetitions + 1 && !failed; ++i) {
-    // Which one goes first alternates, too.
+    // Alternate the order, too.
     double recorded = 0, inserted = 0;
     if (i % 2 == 0) recorded = record(path, waits);
     inserted = insert_bare(path, waits);
     if (i % 2 != 0) recorded = record(path, waits);
     failed = recorded < 0 || inserted < 0;
-    if (i == 0) continue;  // warms the file system
+    if (i == 0) continue;  // warms up the file system
     ours.push_back(static_cast<double>(rows) / recorded);
     bare.push_back(static_cast<double>(rows) / inserted);
     ratios.push_back(inserted / recorded);

@@ -1,11 +1,11 @@
-// A kernel whose blocks compute, wait for data and end, from 64 threads to a million: how much sooner it is over when
-// they park than when they poll.
+// A kernel whose blocks compute, wait for data and end, with 64 to a million threads: the speed-up of parking over
+// polling.
 //
-// One block in eight computes sixteen times as long as the others, which are early and wait, so that at the end of the
-// computation all threads that the device holds wait at once. A grid that is larger than the device goes through it in
-// waves: each block draws a ticket when it has computed, and the tickets of one wave are as many as the device holds
-// blocks. The block with a wave's last ticket releases it. Whatever order the blocks run in, no ticket of a wave is
-// drawn before all of the wave before, so the blocks that are on the device can never all wait for one that is not.
+// One block in eight computes sixteen times as long as the others, which arrive early, so that at the end of the
+// computation all resident threads wait at once. A grid larger than the device runs in waves: each block draws a ticket
+// after its computation, and a wave has as many tickets as the device holds blocks. The block with a wave's last ticket
+// releases the wave. Tickets are drawn wave by wave whatever the order of the blocks, so the resident blocks can never
+// all wait for a block that is not resident.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -30,13 +30,13 @@ struct ThreadsKernel {
 
   wic::DeviceView view;
   wicprof::SiteId site;
-  bool atomic;  // polls with atomic additions of 0, without the backend
+  bool atomic;  // poll with atomic additions of 0, without the backend
   std::uint64_t timeout_ns;
-  std::uint32_t first_ticket, first_wave;  // of this launch: both counts go on over all launches
+  std::uint32_t first_ticket, first_wave;  // of this launch; both counts continue over all launches
   std::uint32_t wave_blocks;
-  std::uint32_t delay_ns;    // from a wave's last ticket to its release, at most
-  std::uint32_t delay_seed;  // the same for all ways of waiting in a round
-  Work work;                 // of a block that computes long
+  std::uint32_t delay_ns;    // maximum delay from a wave's last ticket to its release
+  std::uint32_t delay_seed;  // equal for all ways of waiting in a round
+  Work work;                 // of a long-computing block
   std::uint32_t* word;       // waves released so far
   std::uint32_t* tickets;
   std::uint32_t* missed;
@@ -46,7 +46,7 @@ struct ThreadsKernel {
     if (thread.block() % kLongOneIn != 0) mine.amount = (mine.amount + kTimesLonger - 1) / kTimesLonger;
     mine.run<Bound::streaming>(thread, thread.block() % wave_blocks, wave_blocks, thread.index(), thread.block_size());
     thread.sync_block();
-    std::uint32_t goal = 0;  // thread 0's: nobody else looks at the word
+    std::uint32_t goal = 0;  // valid in thread 0, the only thread that polls
     if (thread.index() == 0) {
       const std::uint32_t ticket = thread.fetch_add(tickets, 1) - first_ticket;
       goal = first_wave + ticket / wave_blocks + 1;
@@ -89,7 +89,7 @@ struct Options {
 
 struct Point {
   std::uint32_t threads, groups, at_once;
-  double poll_ns, auto_ns, atomic_ns;  // atomic_ns: 0 where it was not measured
+  double poll_ns, auto_ns, atomic_ns;  // atomic_ns: 0 if not measured
   double speedup() const { return poll_ns / auto_ns; }
 };
 
@@ -142,10 +142,10 @@ class Measurement {
 
   Result<Point> measure(std::uint32_t threads) {
     const wic::LaunchShape shape{std::max(threads / block_, 1u), std::min(threads, block_)};
-    const auto room = runtime_->device(0).resident_blocks(shape, wic::kernel_ref(ThreadsKernel{}));
-    if (!room) return room.error();
-    const std::uint32_t at_once = std::min(shape.blocks, *room);
-    const std::size_t ways = host_ ? kAtomic : kWays;  // atomic polls lose words in host memory
+    const auto resident = runtime_->device(0).resident_blocks(shape, wic::kernel_ref(ThreadsKernel{}));
+    if (!resident) return resident.error();
+    const std::uint32_t at_once = std::min(shape.blocks, *resident);
+    const std::size_t ways = host_ ? kAtomic : kWays;  // atomic polls of host memory lose words
     std::array<std::vector<double>, kWays> ns;
     for (std::int64_t round = -1; round < options_.rounds; ++round) {  // round -1 warms up
       for (std::size_t way = 0; way < ways; ++way) {
@@ -195,10 +195,10 @@ class Measurement {
   wic::Array<std::uint32_t> word_;
   Mirrored<std::uint32_t> counters_;
   std::unique_ptr<wic::Event> begin_, end_;
-  std::unique_ptr<wic::Stream> stream_;  // last: its work must be over before the memory goes
+  std::unique_ptr<wic::Stream> stream_;  // last: destroyed first, so its work ends before the memory is freed
 };
 
-// The speed-up's worst fall: from the best one up to 256 of a count to the smallest beyond.
+// The worst fall of the speed-up: from the best up to a count of 256 to the smallest beyond.
 template <class Count>
 void add_fall(const std::string& name, const std::string& what, const std::vector<Point>& points, Count count,
               Claim& claim) {

@@ -1,5 +1,5 @@
-// Figures of a recorded trace as measured claims: iteration times in each mode, how soon toggles took effect, also for
-// the waits that were in progress, and what was lost.
+// Figures of a recorded trace as measured claims: iteration times in each mode, the latency of toggles (also for waits
+// in progress), and losses.
 #include <algorithm>
 #include <cstdio>
 
@@ -76,10 +76,10 @@ void add_latency(Claim& claim, const std::string& name, std::vector<double> us, 
   claim.add(row);
 }
 
-// From the request to the new words in device memory, and to the moment each wait in progress noticed.
-// A notice belongs to the toggle before it; but one that is stamped up to a millisecond before a request, which is
-// never the time between two toggles, belongs to that request: the stamp is taken before the last look at the strategy
-// word, and the device's clock has its error.
+// The time from the request to the new words in device memory, and to the moment each wait in progress noticed. A
+// notice belongs to the toggle before it. A notice stamped up to a millisecond before a request, which is shorter than
+// any time between two toggles, belongs to that request, because the stamp is taken before the last read of the
+// strategy word and the device clock has an error.
 void add_toggles(Claim& claim, const analyzer::TraceModel& model, const std::string& program) {
   constexpr TimeNs kEarliest = kMillisecond;
   std::vector<double> effective;
@@ -123,7 +123,7 @@ void add_counts(Claim& claim, const analyzer::TraceModel& model, const std::stri
 }  // namespace
 
 int main(int argc, char** argv) {
-  Claim claim("trace_figures", "what a recorded trace shows", argc, argv);
+  Claim claim("trace_figures", "the figures of a recorded trace", argc, argv);
   const std::string path = claim.option("trace", std::string());
   const std::string program = claim.option("program", std::string("app"));
   auto reader = store::Reader::open(path);

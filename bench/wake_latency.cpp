@@ -1,8 +1,7 @@
-// How long after a word is set its waiters go on: from just before the producer's store, what it releases being
-// released already, to just after each group's wait_until. Producer and waiters read one device's clock, so no clock is
-// converted; where the word lies in host memory, the producing block's store crosses the bus and that is part of the
-// figure. Rows named cpu_... have the CPU as the producer: its clock is converted, and the bound of that error is in
-// the row.
+// Wake latency: the time from just before the producer's store (after its release fence) to just after each group's
+// wait_until. Producer and waiters read the same device clock, so no clock conversion is needed. With the word in host
+// memory, the store's way across the bus is part of the figure. In rows named cpu_... the CPU is the producer: its
+// clock is converted, and the row holds the error bound.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -24,22 +23,22 @@ using wicprof::Result;
 
 constexpr std::uint32_t kNever = 0xffffffffu;
 
-// The last block produces; the others wait, one group a block.
+// The last block produces; the others wait, one group per block.
 template <int kThreads, int kBlocks>
 struct WakeKernel {
   static constexpr int kMaxThreads = kThreads, kMinBlocksPerSm = kBlocks;
 
   wic::DeviceView view;
   wicprof::SiteId site;
-  std::uint32_t launch;  // from 1: what the word is raised to
+  std::uint32_t launch;  // from 1: the value that releases the word
   std::uint64_t timeout_ns;
-  std::uint32_t delay_ns;  // from everybody's arrival to the store; kNever: the CPU stores
+  std::uint32_t delay_ns;  // from the last waiter's arrival to the store; kNever: the CPU stores
 
   std::uint32_t* word;
-  std::uint32_t* arrived;   // device memory, over all launches
-  std::uint32_t* all_here;  // pinned host memory: the launch whose waiters have all arrived
+  std::uint32_t* arrived;      // device memory, over all launches
+  std::uint32_t* all_arrived;  // pinned host memory: the launch whose waiters have all arrived
   std::uint32_t* missed;
-  std::uint64_t* resumed_ns;  // one a waiter
+  std::uint64_t* resumed_ns;  // one per waiter
   std::uint64_t* stored_ns;
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
@@ -66,7 +65,7 @@ struct WakeKernel {
       now = thread.clock_ns();
     }
     if (delay_ns == kNever) {
-      thread.store(all_here, launch);
+      thread.store(all_arrived, launch);
       return;
     }
     const std::uint64_t until = now + delay_ns;
@@ -77,7 +76,7 @@ struct WakeKernel {
   }
 };
 
-// Reads the clock over and over: the smallest step that it makes, and how many steps there were.
+// Reads the clock repeatedly: its smallest step, and the number of steps.
 struct ClockKernel {
   std::uint32_t readings;
   std::uint64_t* smallest_ns;
@@ -109,11 +108,11 @@ struct Options {
 };
 
 struct Case {
-  bool host;  // where the word lies
-  bool many;  // 32 blocks of 64 threads an SM, rather than 4 of 256
+  bool host;  // whether the word is in host memory
+  bool many;  // 32 blocks of 64 threads per SM, rather than 4 of 256
   double p50_bar_us, p99_bar_us;
 };
-// A bar of 0: none was set for it.
+// A bar of 0 means no bar.
 constexpr Case kCases[] = {{false, false, 2.5, 5}, {false, true, 4, 8}, {true, false, 4, 10}, {true, true, 0, 0}};
 
 double quantile(std::vector<double>& sorted, double q) {
@@ -122,7 +121,7 @@ double quantile(std::vector<double>& sorted, double q) {
 
 struct Latencies {
   std::vector<double> us;
-  double error_us = 0;  // of a converted clock, the worst
+  double error_us = 0;  // maximum error of the clock conversion
 };
 
 template <class Kernel>
@@ -135,7 +134,7 @@ class Measurement {
     std::vector<Latencies> by_device(options.ways.size()), by_cpu(options.ways.size());
     if (auto r = m.let_auto_look(); !r) return r;
     for (std::int64_t round = -4; round < options.rounds;
-         ++round) {  // the first ones warm up, and teach the prediction
+         ++round) {  // the first rounds warm up and train the prediction
       for (std::size_t w = 0; w < options.ways.size(); ++w) {
         if (auto r = m.device_produces(m.sites_[w], round < 0 ? nullptr : &by_device[w]); !r) return r;
       }
@@ -157,10 +156,10 @@ class Measurement {
   Result<> prepare() {
     if (auto r = open(runtime_, options_.devices); !r) return r;
     wic::Device& device = runtime_->device(0);
-    const auto room = device.resident_blocks({1, threads_}, wic::kernel_ref(Kernel{}));
-    if (!room) return room.error();
-    if (*room < waiters_ + 1) {
-      return wicprof::unavailable(device.properties().name + " holds " + std::to_string(*room) + " blocks of " +
+    const auto resident = device.resident_blocks({1, threads_}, wic::kernel_ref(Kernel{}));
+    if (!resident) return resident.error();
+    if (*resident < waiters_ + 1) {
+      return wicprof::unavailable(device.properties().name + " holds " + std::to_string(*resident) + " blocks of " +
                                   std::to_string(threads_) + " threads at once; " + std::to_string(waiters_ + 1) +
                                   " are needed");
     }
@@ -177,12 +176,12 @@ class Measurement {
     stream_ = *std::move(stream);
     if (auto r = allocate(word_, device, kLine, case_.host ? wic::Memory::pinned_host : wic::Memory::device); !r)
       return r;
-    if (auto r = allocate(all_here_, device, kLine, wic::Memory::pinned_host); !r) return r;
+    if (auto r = allocate(all_arrived_, device, kLine, wic::Memory::pinned_host); !r) return r;
     if (auto r = counters_.allocate(device, 2 * kLine); !r) return r;
     return times_.allocate(device, waiters_ + 1);
   }
 
-  // `auto` has seen the site before: what it chooses from then on is what is measured.
+  // `auto` has already observed the site, so the measurement covers its final choice.
   Result<> let_auto_look() {
     for (std::size_t w = 0; w < options_.ways.size(); ++w) {
       if (options_.ways[w].strategy != wicprof::StrategyId::automatic) continue;
@@ -206,7 +205,7 @@ class Measurement {
     kernel.timeout_ns = options_.timeout_ns;
     kernel.word = word_.data();
     kernel.arrived = counters_.device();
-    kernel.all_here = all_here_.data();
+    kernel.all_arrived = all_arrived_.data();
     kernel.missed = counters_.device() + kLine;
     kernel.resumed_ns = times_.device();
     kernel.stored_ns = times_.device() + waiters_;
@@ -238,7 +237,7 @@ class Measurement {
     return wicprof::ok();
   }
 
-  // A reading of both clocks on either side of the launch; between them the device's time goes along a straight line.
+  // Readings of both clocks before and after the launch; the device's time is interpolated linearly between them.
   Result<> cpu_produces(wicprof::SiteId site, Latencies& to) {
     Kernel kernel = next_kernel(site);
     kernel.delay_ns = kNever;
@@ -246,7 +245,7 @@ class Measurement {
     if (!before) return before.error();
     if (auto r = wic::launch(*stream_, {waiters_ + 1, threads_}, kernel); !r) return r;
     const wicprof::TimeNs end = wicprof::now_ns() + static_cast<wicprof::TimeNs>(options_.timeout_ns);
-    std::atomic_ref here(all_here_[0]);
+    std::atomic_ref here(all_arrived_[0]);
     while (here.load(std::memory_order_acquire) != launch_ && wicprof::now_ns() < end) std::this_thread::yield();
     const wicprof::TimeNs until = wicprof::now_ns() + random_delay_ns();
     while (wicprof::now_ns() < until) {
@@ -266,7 +265,7 @@ class Measurement {
     return wicprof::ok();
   }
 
-  // The best of some readings of an idle device.
+  // The best of several readings of an idle device.
   Result<wic::ClockReading> read_clocks() {
     wic::Device& device = runtime_->device(0);
     std::optional<wic::ClockReading> best;
@@ -327,10 +326,10 @@ class Measurement {
   std::mt19937 random_;
   std::unique_ptr<wic::Runtime> runtime_;
   std::vector<wicprof::SiteId> sites_;
-  wic::Array<std::uint32_t> word_, all_here_;
+  wic::Array<std::uint32_t> word_, all_arrived_;
   Mirrored<std::uint32_t> counters_;
   Mirrored<std::uint64_t> times_;
-  std::unique_ptr<wic::Stream> stream_;  // last: its work must be over before the memory goes
+  std::unique_ptr<wic::Stream> stream_;  // last: destroyed first, so its work ends before the memory is freed
 };
 
 Result<> measure_tick(const Options& options, wic::Device& device, Claim& claim) {
@@ -379,7 +378,7 @@ Result<> run(const Options& options, Claim& claim) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Claim claim("wake_latency", "how long after a word is set its waiters go on", argc, argv);
+  Claim claim("wake_latency", "time from setting a word to the end of the waits on it", argc, argv);
   Options options;
   options.devices = claim.option("devices", "simt:1");
   const std::string strategies = claim.option(

@@ -1,4 +1,4 @@
-// The ways of waiting that a benchmark compares, named on its command line.
+// The ways of waiting that a benchmark compares, as named on its command line.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Way {
   StrategyId strategy;
 };
 
-/// Of `names`, separated by commas, those that this build has a strategy for: a benchmark's default list.
+/// The comma-separated `names` for which this build has a strategy: a benchmark's default list.
 inline std::string those_known(const std::string& names) {
   std::string known;
   for (std::size_t begin = 0; begin < names.size();) {
@@ -29,15 +29,14 @@ inline std::string those_known(const std::string& names) {
   return known;
 }
 
-/// Errors: a name that is no strategy's; none at all.
+/// Errors: an unknown strategy name; an empty list.
 inline Result<std::vector<Way>> ways_from(const std::string& names) {
   std::vector<Way> ways;
   for (std::size_t begin = 0; begin < names.size();) {
     const std::size_t end = std::min(names.find(',', begin), names.size());
     const std::string name = names.substr(begin, end - begin);
     const auto strategy = strategy_from_name(name);
-    if (!strategy)
-      return bad_input("there is no strategy '" + name + "'; --strategies takes names separated by commas");
+    if (!strategy) return bad_input("there is no strategy '" + name + "'; --strategies takes comma-separated names");
     ways.push_back({name, *strategy});
     begin = end + 1;
   }

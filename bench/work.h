@@ -1,5 +1,5 @@
-// What the computing blocks of a benchmark do, by what it is bound by. Amounts are chosen by time, so that the work
-// lasts as long on any device.
+// The work of a benchmark's computing blocks, by the resource that bounds it. Benchmarks choose the amount by time, so
+// that the work takes equally long on every device.
 #pragma once
 
 #include <array>
@@ -22,16 +22,17 @@ struct alignas(16) Four {
 };
 
 struct Work {
-  static constexpr std::uint32_t kWordsPerThread = 4;  ///< of shared memory
+  static constexpr std::uint32_t kWordsPerThread = 4;  ///< shared memory words per thread
 
-  std::uint32_t amount;  ///< rounds that each thread makes
-  const Four* data;      ///< what is streamed: read only, more than the caches hold
+  std::uint32_t amount;  ///< rounds per thread
+  const Four* data;      ///< streamed data: read only, larger than the caches
   std::uint32_t data_count;
-  const std::uint32_t* chain;  ///< each line of 128 bytes holds the number of the next: one ring, within the L2 cache
+  const std::uint32_t*
+      chain;  ///< each 128-byte line holds the number of the next line: one ring that fits the L2 cache
   std::uint32_t chain_lines;
-  std::uint32_t* sink;  ///< so that no result is without use
+  std::uint32_t* sink;  ///< keeps the compiler from removing the work
 
-  /// Part `part` of `parts`, done by `threads` threads of a block, of which this is number `first`.
+  /// Does part `part` of `parts` with `threads` threads of a block; this thread is number `first`.
   template <Bound bound>
   WIC_DEVICE void run(const wic::Thread& thread, std::uint32_t part, std::uint32_t parts, std::uint32_t first,
                       std::uint32_t threads) const {
@@ -56,7 +57,7 @@ struct Work {
     return static_cast<std::uint32_t>(x[0] + x[1] + x[2] + x[3]);
   }
 
-  // Four loads under way at a time in each thread.
+  // Keeps four loads in flight per thread.
   WIC_DEVICE std::uint32_t stream(const wic::Thread& thread, std::uint32_t part, std::uint32_t parts,
                                   std::uint32_t first, std::uint32_t threads) const {
     const std::uint32_t round = 4 * threads;
@@ -76,7 +77,7 @@ struct Work {
 
   WIC_DEVICE std::uint32_t read_shared(const wic::Thread& thread, std::uint32_t first, std::uint32_t threads) const {
     volatile std::uint32_t* const words = static_cast<std::uint32_t*>(thread.shared()) + first;
-    for (std::uint32_t k = 0; k < kWordsPerThread; ++k) words[k * threads] = first + k;  // nobody else's
+    for (std::uint32_t k = 0; k < kWordsPerThread; ++k) words[k * threads] = first + k;  // private to this thread
     std::uint32_t sum = 0;
     for (std::uint32_t i = 0; i < amount; ++i) {
       for (std::uint32_t k = 0; k < 16; ++k) sum += words[k % kWordsPerThread * threads];
@@ -85,7 +86,7 @@ struct Work {
     return sum;
   }
 
-  // A warp goes along the ring as one; the loads do not stay in the L1 cache.
+  // All lanes of a warp follow the ring together; the loads bypass the L1 cache.
   WIC_DEVICE std::uint32_t chase(const wic::Thread& thread, std::uint32_t walker) const {
     std::uint32_t at = static_cast<std::uint32_t>(std::uint64_t{walker} * 2654435761u % chain_lines);
     for (std::uint32_t i = 0; i < amount; ++i) at = thread.load(chain + std::size_t{at} * 32);

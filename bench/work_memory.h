@@ -1,4 +1,4 @@
-// The memory that Work works on.
+// The memory for Work.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace wicprof::bench {
 
 class WorkMemory {
  public:
-  /// `from`: whose memory is streamed; `device`: who computes. On a GPU 1 GiB (256 MiB of another's) and a ring of 8
-  /// MiB; on the CPU device a MiB each.
+  /// `device` computes; `from` owns the streamed memory. On a GPU 1 GiB (256 MiB if `from` is another GPU) and a ring
+  /// of 8 MiB; on the CPU device 1 MiB each.
   Result<> allocate(wic::Device& device, wic::Device& from, wic::Stream& stream, Bound bound) {
     const bool gpu = device.properties().kind == DeviceKind::cuda;
     const std::size_t bytes = !gpu               ? std::size_t{1} << 20
@@ -37,7 +37,7 @@ class WorkMemory {
   }
 
  private:
-  // All lines in one ring in random order.
+  // One ring through all lines, in random order.
   Result<> make_ring(wic::Device& device, wic::Stream& stream, std::size_t lines) {
     if (auto r = ring_.allocate(device, lines * kLine); !r) return r;
     std::vector<std::uint32_t> order(lines);

@@ -1,4 +1,4 @@
-// Long kernels of fp32 arithmetic that fill the GPU: what sampling costs them. An ordinary CUDA program;
+// Long kernels of fp32 arithmetic that fill the GPU, to measure the cost of sampling. An ordinary CUDA program;
 // bench/collector_overhead.cpp runs it bare and recorded.
 #include <cuda_runtime.h>
 
@@ -19,7 +19,7 @@ void check(cudaError_t error, const char* what) {
   std::exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
 }
 
-// Four chains a thread, so that the arithmetic and not its latency is what takes the time. All go to 2.
+// Four chains per thread, so that throughput rather than latency limits the arithmetic. All chains converge to 2.
 __global__ void arithmetic(float* out, long steps) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   float a = i % 7, b = i % 5, c = i % 3, d = i % 2;
@@ -35,9 +35,9 @@ __global__ void arithmetic(float* out, long steps) {
 [[noreturn]] void usage(int status) {
   std::fprintf(status == 0 ? stdout : stderr,
                "usage: long_kernel [--launches N] [--steps N]\n"
-               "  --launches N  kernels, one after the other (10)\n"
-               "  --steps N     rounds of four fused multiply-adds a thread (2500000)\n"
-               "Prints the GPU's time for all of them.\n"
+               "  --launches N  sequential kernels (10)\n"
+               "  --steps N     rounds of four fused multiply-adds per thread (2500000)\n"
+               "Prints the GPU's time for all kernels.\n"
                "example: long_kernel --launches 10\n");
   std::exit(status);
 }
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   check(cudaEventCreate(&begin), "cudaEventCreate");
   check(cudaEventCreate(&end), "cudaEventCreate");
 
-  for (int i = 0; i < 3; ++i) arithmetic<<<blocks, kThreads>>>(out, steps / 10 + 1);  // the clocks go up
+  for (int i = 0; i < 3; ++i) arithmetic<<<blocks, kThreads>>>(out, steps / 10 + 1);  // raises the clocks
   check(cudaEventRecord(begin), "cudaEventRecord");
   for (long i = 0; i < launches; ++i) arithmetic<<<blocks, kThreads>>>(out, steps);
   check(cudaEventRecord(end), "cudaEventRecord");

@@ -1,7 +1,6 @@
-// The least that a CUPTI client can do: the kinds of records that `wic-prof run --trace cuda,nvtx` asks for, thrown
-// away. What a program takes longer under wic-prof than under this is wic-prof's own cost. At the program's exit it
-// says on stderr how many bytes of records there were, so that nobody takes a client that recorded nothing for a cheap
-// one.
+// A minimal CUPTI client: requests the records of `wic-prof run --trace cuda,nvtx` and discards them. The extra time
+// under wic-prof compared with this client is wic-prof's own cost. At the program's exit the client prints the number
+// of record bytes to stderr, so that a client without records is not mistaken for a cheap one.
 #include <cupti.h>
 #include <dlfcn.h>
 
@@ -18,7 +17,7 @@ namespace {
 using wicprof::collector::BufferPool;
 
 BufferPool& pool() {
-  static BufferPool* const the = new BufferPool;  // CUPTI's threads may come by until the process is gone
+  static BufferPool* const the = new BufferPool;  // never destroyed: CUPTI's threads may use it until the process ends
   return *the;
 }
 
@@ -35,8 +34,8 @@ void CUPTIAPI completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::siz
   pool().give(buffer);
 }
 
-// As the source `calls` leaves them out.
-void leave_out_quiet_calls() {
+// Disables the callbacks that the source `calls` excludes, too.
+void exclude_quiet_calls() {
   for (const CUpti_CallbackId id :
        {CUPTI_DRIVER_TRACE_CBID_cuKernelGetName, CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress,
         CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2, CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent}) {
@@ -57,7 +56,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) 
   for (const auto& source : wicprof::collector::select_sources({"cuda", "nvtx"}).sources) {
     for (const CUpti_ActivityKind kind : source->kinds()) cuptiActivityEnable(kind);
   }
-  leave_out_quiet_calls();
+  exclude_quiet_calls();
   cuptiActivityFlushPeriod(100);
   std::atexit([] {
     cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -66,8 +65,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) 
   return 1;
 }
 
-// NVTX ranges become CUPTI's records by CUPTI's own entry, that of the CUPTI that this library is linked to: the
-// program may have brought another one along.
+// CUPTI's own entry point turns NVTX ranges into records. Use the entry of the CUPTI that this library is linked to,
+// because the program may have loaded another CUPTI.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(void* get_export_table) {
   Dl_info cupti{};
   if (dladdr(reinterpret_cast<void*>(&cuptiActivityEnable), &cupti) == 0) return 0;

@@ -1,4 +1,4 @@
-// Runs a program as a user does, with a deadline, and reads the figures that it prints: lines "NAME NUMBER".
+// Runs a program with a deadline and reads the figures that it prints as lines "NAME NUMBER".
 #pragma once
 
 #include <map>
@@ -7,18 +7,18 @@
 namespace wicprof::bench {
 
 struct RunOutcome {
-  int status = -1;     ///< its exit status; 124 or 137: it was stopped at its deadline
+  int status = -1;     ///< exit status; 124 or 137: stopped at the deadline
   std::string output;  ///< stdout and stderr
   std::map<std::string, double> figures;
 };
 
-/// `command` is a shell's; blocks.
+/// Runs a shell command and waits for its end.
 RunOutcome run_for(int seconds, const std::string& command);
 
-/// `text` as one word of a shell command.
+/// Quotes `text` as one word of a shell command.
 std::string quoted(const std::string& text);
 
-/// The folder of the running program, with a slash at its end.
+/// The folder of the running program, with a trailing slash.
 std::string own_folder();
 
 }  // namespace wicprof::bench

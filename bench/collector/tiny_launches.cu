@@ -1,4 +1,4 @@
-// Empty kernels, launched as fast as it goes: what a launch costs. An ordinary CUDA program;
+// Empty kernels, launched as fast as possible, to measure the cost of a launch. An ordinary CUDA program;
 // bench/collector_overhead.cpp runs it bare and recorded.
 #include <cuda_runtime.h>
 
@@ -27,8 +27,8 @@ void launch(cudaStream_t stream, long count) {
   for (long i = 0; i < count; ++i) nothing<<<1, 32, 0, stream>>>();
 }
 
-// Nanoseconds a launch of one thread, while `threads` of them launch `count` kernels each, until the last kernel is
-// done.
+// Nanoseconds per launch of one thread, until the last kernel has ended, while `threads` threads launch `count` kernels
+// each.
 double measure(int threads, long count) {
   std::atomic<int> ready{0};
   std::atomic<bool> go{false};
@@ -61,9 +61,9 @@ double measure(int threads, long count) {
 [[noreturn]] void usage(int status) {
   std::fprintf(status == 0 ? stdout : stderr,
                "usage: tiny_launches [--launches N] [--threads N]\n"
-               "  --launches N  empty kernels a thread (100000)\n"
-               "  --threads N   threads, each with a stream of its own (1)\n"
-               "Prints what a launch took the thread that made it, until the GPU was done.\n"
+               "  --launches N  empty kernels per thread (100000)\n"
+               "  --threads N   threads, one stream each (1)\n"
+               "Prints the launching thread's time per launch, until the GPU has finished.\n"
                "example: tiny_launches --launches 100000 --threads 8\n");
   std::exit(status);
 }

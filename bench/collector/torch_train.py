@@ -1,8 +1,8 @@
-"""A PyTorch training loop in two forms, each timed an iteration after a warm-up: `busy` keeps the GPU busy with large
-matrices, `launch_bound` makes the CPU the limit with tiny ones. Iterations carry NVTX ranges.
+"""A PyTorch training loop in two forms, timed per iteration after a warm-up. `busy` keeps the GPU busy with large
+matrices; `launch_bound` uses tiny matrices, so that the CPU limits it. Each iteration is an NVTX range.
 
 Example: python3 torch_train.py --busy 60 --launch-bound 200
-Prints `startup_ms`, `busy_ms` and `launch_bound_ms`, a line each. Exit status 3: no torch, or no GPU.
+Prints `startup_ms`, `busy_ms` and `launch_bound_ms`, one per line. Exit status 3: no torch, or no GPU.
 """
 
 import argparse
@@ -20,8 +20,8 @@ def layers(torch, width, depth):
     return torch.nn.Sequential(*parts).cuda()
 
 
-def train(torch, name, width, depth, batch, warm_up, blocks, a_block):
-    """The median of `blocks` timings of `a_block` iterations each, in ms an iteration."""
+def train(torch, name, width, depth, batch, warm_up, blocks, iterations_per_block):
+    """Returns the median of `blocks` timings of `iterations_per_block` iterations each, in ms per iteration."""
     torch.manual_seed(1)
     model = layers(torch, width, depth)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
@@ -43,10 +43,10 @@ def train(torch, name, width, depth, batch, warm_up, blocks, a_block):
     times = []
     for _ in range(blocks):
         begin = time.perf_counter()
-        for _ in range(a_block):
+        for _ in range(iterations_per_block):
             loss = iterate()
         torch.cuda.synchronize()
-        times.append((time.perf_counter() - begin) * 1e3 / a_block)
+        times.append((time.perf_counter() - begin) * 1e3 / iterations_per_block)
     if not torch.isfinite(loss).item():
         sys.exit(f"torch_train: the loss of {name} is not finite")
     return statistics.median(times)

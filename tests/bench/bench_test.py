@@ -1,5 +1,8 @@
-"""The benchmarks that run kernels, on the CPU device with tiny sizes: that they end, that their rows are well formed,
-that what does not depend on time holds. Their figures mean nothing here, so a missed bar (exit status 1) is no failure."""
+"""Runs the kernel benchmarks on the CPU device with tiny sizes.
+
+Checks that they end, that their rows are well formed, and claims that do not depend on time. Measured figures are
+meaningless here, so a missed bar (exit status 1) is not a failure.
+"""
 
 import json
 import os
@@ -12,11 +15,11 @@ KEYS = {"name", "params", "value", "unit", "compared_to", "ratio", "bar", "holds
 
 
 def run(program, *arguments):
-    """Exit status, rows and what was said on stderr."""
+    """Returns exit status, rows and stderr."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "rows.json")
         command = [os.path.join(FOLDER, "bench_" + program), *arguments, "--commit", "none", "-o", path]
-        # Two SMs, whatever the machine: the number of blocks follows from them.
+        # Two SMs on every machine, because the number of blocks depends on them.
         done = subprocess.run(command, capture_output=True, text=True, timeout=200,
                               env={**os.environ, "WIC_SIMT_SMS": "2"})
         if not os.path.exists(path):
@@ -44,10 +47,11 @@ class Bench(unittest.TestCase):
 
     @unittest.skipUnless(os.path.exists(os.path.join(FOLDER, "bench_gui_trace")), "built without the window")
     def test_gui_trace(self):
-        rows = self.rows("gui_trace", "--events", "450000", "--steps", "1", "--rate", "50000", "--live-seconds", "2", "--live-runs", "2")
+        rows = self.rows("gui_trace", "--events", "450000", "--steps", "1", "--rate", "50000", "--live-seconds", "2",
+                         "--live-runs", "2")
         for name in ("first_picture", "frames", "frame_worst", "peak_memory", "live_recorded", "live_behind_worst"):
             self.assertGreater(rows[name]["value"], 0)
-        self.assertIn("live_dropped", rows)  # how many, is up to the machine
+        self.assertIn("live_dropped", rows)  # the number depends on the machine
 
     def test_channel(self):
         rows = self.rows("channel", "--devices", "simt:2", "--only", "latency")
@@ -64,14 +68,15 @@ class Bench(unittest.TestCase):
                 row = rows[f"{case}_{way}"]
                 self.assertGreater(row["value"], 0)
                 self.assertEqual(row["params"]["missed_deadlines"], 0)
-                self.assertEqual(row["bar"] is not None, way == "auto" and row["params"]["table"] in ("inside", "blocks"))
+                has_bar = way == "auto" and row["params"]["table"] in ("inside", "blocks")
+                self.assertEqual(row["bar"] is not None, has_bar)
         self.assertEqual(rows["inside_device_one_fp32_auto"]["bar"], 1.01)
         self.assertEqual(rows["blocks_host_one_l2_latency_auto"]["bar"], 1.02)
-        # An atomic poll would lose a flag in host memory.
+        # Atomic polls of host memory would lose flags.
         self.assertIn("blocks_device_one_fp32_bare_atomic", rows)
         self.assertNotIn("blocks_host_one_fp32_bare_atomic", rows)
 
-    def test_interference_of_a_peer(self):
+    def test_interference_with_peer(self):
         rows = self.rows("interference", "--devices", "simt:2", "--tables", "peer", "--strategies", "poll,auto",
                          "--rounds", "1", "--work-us", "100", "--timeout-ms", "20000")
         self.assertIn("peer_peer_one_peer_reads_auto", rows)
@@ -90,7 +95,7 @@ class Bench(unittest.TestCase):
     def test_threads(self):
         rows = self.rows("threads", "--rounds", "1", "--work", "4", "--most-threads", "8192", "--timeout-ms", "20000")
         self.assertEqual(rows["host_64"]["params"]["waiting_groups"], 1)
-        # 2 SMs hold 4,096 threads: the largest grid goes through them in two waves.
+        # 2 SMs hold 4,096 threads, so the largest grid runs in two waves.
         self.assertEqual(rows["device_8192"]["params"]["threads_at_once"], 4096)
         self.assertIn("speedup_over_atomic", rows["device_8192"]["params"])
         for name in ("host_fall_from_peak", "device_fall_beyond_256_threads"):
@@ -112,7 +117,7 @@ class Bench(unittest.TestCase):
                          rows["claimed"]["value"])
 
     def test_collector_overhead(self):
-        # Without a GPU each table says that it could not look, and claims nothing.
+        # Without a GPU each table has a "could not look" row without a claim.
         rows = self.rows("collector_overhead", "--rounds", "1", "--launches", "1000", "--tables", "tiny")
         for threads in ("1_thread", "8_threads"):
             whole = rows.get(f"tiny_{threads}")

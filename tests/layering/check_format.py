@@ -1,6 +1,6 @@
-"""Every C++ and CUDA file has the form that clang-format gives it, and no line is longer than its column limit.
+"""Checks that clang-format would not change any C++ or CUDA file and that no line exceeds the column limit.
 
-The version is pinned, since each release of clang-format breaks lines in its own way.
+The version is pinned, because each release of clang-format breaks lines differently.
 """
 
 import pathlib
@@ -22,7 +22,7 @@ SOURCES = {".h", ".cpp", ".cu", ".cuh"}
 
 
 def find_clang_format():
-    """The pinned clang-format, or None where this machine has only another version, or none."""
+    """The path of the pinned clang-format version, or None if this machine lacks it."""
     for name in (f"clang-format-{VERSION}", "clang-format"):
         path = shutil.which(name)
         if path is None:
@@ -41,7 +41,7 @@ def source_files(root):
 
 
 def unformatted(files, style):
-    """The files, by name, that clang-format would change."""
+    """The names of the files that clang-format would change."""
     found = set()
     for begin in range(0, len(files), 100):
         command = [CLANG_FORMAT, f"--style=file:{style}", "--dry-run", "-Werror", *map(str, files[begin:begin + 100])]
@@ -51,7 +51,7 @@ def unformatted(files, style):
 
 
 def long_lines(path):
-    """Where code is longer than the limit. Raw strings hold other programs' output, whose lines are what they are."""
+    """The positions of long lines. Skips raw strings, which hold unmodified output of other programs."""
     code = RAW_STRING.sub(lambda match: "\n" * match.group(0).count("\n"), path.read_text())
     return [f"{path}:{number}" for number, line in enumerate(code.splitlines(), 1) if len(line) > COLUMNS]
 
@@ -69,7 +69,7 @@ class Tree(unittest.TestCase):
 
 
 class Checker(unittest.TestCase):
-    """Planted faults are found: the tests above can fail."""
+    """Plants faults, to prove that the tests above can fail."""
 
     def planted(self, text):
         temporary = tempfile.TemporaryDirectory()

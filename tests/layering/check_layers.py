@@ -1,7 +1,8 @@
-"""Reads every include line and fails on an arrow between parts that docs/architecture.md does not have.
+"""Reads every include line and fails on a dependency between parts that docs/architecture.md does not allow.
 
     protocol <- {collector, wic-backend, store};  {protocol, store} <- analyzer <- reports <- gui <- cli
-    samples and docs/examples see only wic-backend/include;  only store sees SQLite, and bench for its yardstick;  tests and bench see everything else
+    samples and docs/examples see only wic-backend/include
+    only store sees SQLite, and bench for its baseline;  tests and bench see everything else
 """
 
 import pathlib
@@ -12,11 +13,11 @@ import unittest
 
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
 
-PUBLIC = "wic-backend/include"  # what a program that uses the back end includes
-EVERYTHING = {"protocol", "collector", "wic-backend", PUBLIC, "store", "analyzer", "reports", "cli", "gui", "samples", "bench", "docs",
-              "tests"}
+PUBLIC = "wic-backend/include"  # the headers for programs that use the backend
+EVERYTHING = {"protocol", "collector", "wic-backend", PUBLIC, "store", "analyzer", "reports", "cli", "gui", "samples",
+              "bench", "docs", "tests"}
 
-# part -> the parts whose headers it may include; its own always.
+# part -> the other parts whose headers it may include.
 MAY_SEE = {
     "protocol": set(),
     "collector": {"protocol"},
@@ -33,11 +34,11 @@ MAY_SEE = {
     "tests": EVERYTHING,
 }
 
-# part -> its rooms in the order of the pipeline: a room may include the rooms before it, never one after it. "." holds the
-# files that lie in the part's folder itself.
+# part -> its subfolders ("rooms") in pipeline order: a room may include earlier rooms, never later ones. "." is the
+# part's folder itself.
 ROOMS = {
-    "analyzer": ["words", "measure", "trace", "waits", "work", "machine_code", "communication", "path", "compare", "rules",
-                 "figures", ".", "gate"],
+    "analyzer": ["words", "measure", "trace", "waits", "work", "machine_code", "communication", "path", "compare",
+                 "rules", "figures", ".", "gate"],
     "reports": ["parts", "text", "json", "html", "markdown", "junit", "csv", "perfetto", "."],
     "store": ["sqlite", "format", "summaries", "write", "read"],
     "wic-backend": ["src/device", "simt", "cuda", "src/records", "src/strategy", "src/channel", "src/runtime"],
@@ -46,7 +47,7 @@ ROOMS = {
     "cli": [".", "checks", "record", "ci", "commands"],
 }
 
-# Headers from outside -> the parts that may include them.
+# External headers -> the parts that may include them.
 GPU_PARTS = {"collector", "wic-backend", PUBLIC, "samples", "bench", "tests"}
 OUTSIDE = [
     (re.compile(r"^sqlite3"), {"store", "bench"}, "SQLite"),
@@ -66,7 +67,7 @@ def part_of(path, root):
 
 
 def room_of(path, root):
-    """The room of its part that a file lies in; None where the part has no rooms."""
+    """The room that contains the file; None if the part has no rooms."""
     relative = path.relative_to(root).as_posix()
     part = part_of(path, root)
     if part not in ROOMS:
@@ -79,20 +80,20 @@ def room_of(path, root):
 
 
 def room_violation(source, header, root):
-    """What is wrong with an include line between two rooms of one part, or None."""
+    """Describes a forbidden include between two rooms of one part, or None."""
     part, inner, outer = part_of(source, root), room_of(source, root), room_of(header, root)
     if inner == outer:
         return None
     for room in (inner, outer):
         if room not in ROOMS[part]:
-            return f"{part}/{room} is no room that tests/layering/check_layers.py knows"
+            return f"{part}/{room} is not listed in ROOMS of tests/layering/check_layers.py"
     if ROOMS[part].index(outer) > ROOMS[part].index(inner):
         return f"{part}/{inner} comes before {part}/{outer} and may not include {header.relative_to(root)}"
     return None
 
 
 def find_header(name, source, root):
-    """The header in the tree that the include line means; None for one from outside."""
+    """The header in the tree that the include line names; None for an external header."""
     for folder in (source.parent, root, root / PUBLIC, root / part_of(source, root)):
         path = (folder / name).resolve()
         if path.is_file() and path.is_relative_to(root):
@@ -118,17 +119,17 @@ def violations(root):
             if header is not None:
                 seen = part_of(header, root)
                 if seen != part and seen not in MAY_SEE[part]:
-                    yield f"{where}: {part} may not include {name}, which is {seen}'s"
+                    yield f"{where}: {part} may not include {name}, which belongs to {seen}"
                 elif seen == part and part in ROOMS:
                     problem = room_violation(source, header, root)
                     if problem:
                         yield f"{where}: {problem}"
                 continue
             if match.group(1) == '"' and name.split("/")[0] in MAY_SEE:
-                yield f"{where}: there is no {name}"
+                yield f"{where}: {name} does not exist"
             for pattern, parts, what in OUTSIDE:
                 if pattern.match(name) and part not in parts:
-                    yield f"{where}: {part} may not include {name}; {what} is for {', '.join(sorted(parts))}"
+                    yield f"{where}: {part} may not include {name}; only {', '.join(sorted(parts))} may use {what}"
 
 
 class Tree(unittest.TestCase):
@@ -140,7 +141,7 @@ class Tree(unittest.TestCase):
 
 
 class Checker(unittest.TestCase):
-    """Planted arrows are found: the test above can fail."""
+    """Plants forbidden includes, to prove that the test above can fail."""
 
     def found(self, source, line, *headers):
         with tempfile.TemporaryDirectory() as folder:
@@ -175,7 +176,8 @@ class Checker(unittest.TestCase):
         self.assertEqual(len(self.found("collector/a.cpp", "#include <wic/wait.h>", f"{PUBLIC}/wic/wait.h")), 1)
 
     def test_relative_path(self):
-        self.assertEqual(len(self.found("collector/a.cpp", '#include "../wic-backend/src/b.h"', "wic-backend/src/b.h")), 1)
+        found = self.found("collector/a.cpp", '#include "../wic-backend/src/b.h"', "wic-backend/src/b.h")
+        self.assertEqual(len(found), 1)
 
     def test_outside_headers(self):
         self.assertEqual(self.found("store/a.cpp", "#include <sqlite3.h>"), [])

@@ -1,4 +1,4 @@
-"""Installs the build into a temporary folder and uses it from there: as a CMake package, and as a tool."""
+"""Installs the build into a temporary folder and uses it there as a CMake package and as a tool."""
 
 import json
 import os
@@ -30,7 +30,7 @@ class Package(unittest.TestCase):
         cls.prefix = cls.folder / "prefix"
         done = call(CMAKE, "--install", BUILD, "--prefix", cls.folder / "first")
         assert done.returncode == 0, done.stdout
-        # What was installed may be moved.
+        # An installation must work after a move.
         (cls.folder / "first").rename(cls.prefix)
 
     def configure(self, source, build, *options):
@@ -38,7 +38,7 @@ class Package(unittest.TestCase):
                     f"-DCMAKE_CXX_COMPILER={os.environ['WICPROF_CXX']}", "-DCMAKE_BUILD_TYPE=Release", *options)
 
     def build_app(self, name, *options):
-        """The documentation's program, outside of the tree, with warnings on."""
+        """Builds the documentation's program outside the tree with warnings enabled."""
         source, build = self.folder / f"{name}-source", self.folder / f"{name}-build"
         shutil.copytree(APP, source)
         done = self.configure(source, build, "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON", *options)
@@ -62,16 +62,17 @@ class Package(unittest.TestCase):
         done = call(app, "cuda:0", timeout=60)
         if done.returncode == 0:
             self.assert_right(done)
-        else:  # a message, where there is no GPU
+        else:  # without a GPU the program must print a message
             self.assertRegex(done.stdout, "^app: .*(CUDA|GPU|cuda)")
 
-    def test_headers_are_whole_and_of_this_tree(self):
+    def test_installs_exactly_the_headers_of_this_tree(self):
         include = self.prefix / "include" / "wic-prof"
         root = pathlib.Path(__file__).resolve().parents[2]
         for part, source in (("wic", root / "wic-backend" / "include" / "wic"), ("protocol", root / "protocol")):
             names = sorted(p.relative_to(source) for p in source.rglob("*.h"))
             self.assertGreater(len(names), 10)
-            self.assertEqual(sorted(p.relative_to(include / part) for p in (include / part).rglob("*") if p.is_file()), names)
+            installed = sorted(p.relative_to(include / part) for p in (include / part).rglob("*") if p.is_file())
+            self.assertEqual(installed, names)
 
     def test_nothing_installed_points_into_the_build(self):
         package = list((self.prefix).rglob("cmake/wic/*.cmake"))
@@ -99,7 +100,7 @@ class Package(unittest.TestCase):
                     self.assertIn(f"wic {VERSION}, CUDA {'TRUE' if NVCC else 'FALSE'}", done.stdout)
                 else:
                     self.assertNotEqual(done.returncode, 0)
-                    self.assertIn(f"version: {VERSION}", done.stdout)  # it was seen, and not taken
+                    self.assertIn(f"version: {VERSION}", done.stdout)  # found but rejected
 
     def test_the_tool_records_a_program_of_the_package(self):
         tool = self.prefix / "bin" / "wic-prof"
@@ -113,7 +114,7 @@ class Package(unittest.TestCase):
         sites = {site["site"]: site["count"] for site in json.loads(done.stdout)["sites"]}
         self.assertEqual(sites, {"app.numbers": 100})
 
-    def test_the_tool_finds_what_belongs_to_it(self):
+    def test_the_tool_finds_its_parts(self):
         tool = self.prefix / "bin" / "wic-prof"
         if HAS_COLLECTOR:
             done = call(tool, "doctor", timeout=60)

@@ -1,7 +1,9 @@
-"""The applications, recorded: both dimensions right; with half of the rows gone right or unknown; damaged traces never wrong.
+"""Checks the classification of recorded applications.
 
-The whole matrix takes minutes (bench/classification.py, docs/results/classification.*.json). Here every application is recorded
-once, in one of the three ways, at one of its sizes.
+Complete traces must be classified correctly, traces with half of their rows removed correctly or as unknown, and
+damaged traces never wrongly. The whole matrix takes minutes (bench/classification.py,
+docs/results/classification.*.json); this test records every application once, in one of the three ways of waiting, at
+one of its sizes.
 """
 
 import collections
@@ -15,7 +17,7 @@ import sys
 import unittest
 
 SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
-os.environ.setdefault("WICPROF_TRACED_APP", "")  # the harness's other program, which is not needed here
+os.environ.setdefault("WICPROF_TRACED_APP", "")  # the harness requires it; unused here
 sys.path += [str(SOURCE / "tests" / "cli"), str(SOURCE / "bench")]
 
 import classification
@@ -48,14 +50,15 @@ class Applications(harness.Case):
                         self.assertEqual(said.answer, said.truth, said)
 
     def test_a_parked_block_was_released_by_its_own_message(self):
-        """Messages whose bits share a word: each wait names the signal of its own bit, and when that came."""
+        """Several messages share a word, one bit each: each wait must name the signal of its own bit and its time."""
         trace = classification.record(TOOLS, classification.Case("g_bs", "park", 2048, 6), self.work)
         with contextlib.closing(sqlite3.connect(trace)) as file:
-            waits = file.execute("SELECT w.site_id, w.iteration, w.word_tag, w.value, w.ready_ns, w.resumed_ns FROM wait w JOIN site s"
-                                 " ON s.id = w.site_id WHERE s.purpose = 1").fetchall()
+            waits = file.execute("SELECT w.site_id, w.iteration, w.word_tag, w.value, w.ready_ns, w.resumed_ns"
+                                 " FROM wait w JOIN site s ON s.id = w.site_id WHERE s.purpose = 1").fetchall()
             self.assertGreater(len({value for _, _, _, value, _, _ in waits}), 1, "several messages share a word")
             for site, iteration, word, value, ready, resumed in waits:
-                sent = file.execute("SELECT at_ns FROM signal WHERE site_id = ? AND iteration = ? AND word_tag = ? AND value = ?",
+                sent = file.execute("SELECT at_ns FROM signal"
+                                    " WHERE site_id = ? AND iteration = ? AND word_tag = ? AND value = ?",
                                     (site, iteration, word, value)).fetchall()
                 self.assertEqual([(ready,)], sent)
                 self.assertLessEqual(ready, resumed)
@@ -85,7 +88,7 @@ class Applications(harness.Case):
 
 
 class Matrix(unittest.TestCase):
-    """What the benchmark makes of answers: a wrong one cannot hide."""
+    """The rows that the benchmark derives from answers; wrong answers must show."""
 
     CASE = classification.Case("g_bs", "poll", 1024, 6)
 

@@ -1,10 +1,16 @@
-"""Each sample with an expect.json is recorded and analyzed; the analysis has to say what the file expects.
+"""Records and analyzes each sample that has an expect.json; the analysis must match that file.
 
-expect.json: "model" and "pattern" (of the classification), "findings_must" and "findings_must_not" (names of rules; one
-may be held to a site: "no_gain@h3d.face"). "unknown_for_now", a list of "model" and "pattern", lets those be `unknown`
-as well, but never another one than expected. "arguments" are the sample's for this test. "findings_say": words that the
-finding of a rule has to hold. "device": "gpu" is for programs that need one (exit status 3 without it, and then they are
-skipped), "devices" those of another that needs more than simt:1. "trace": what to record. "ranks": those of the processes that must be recorded.
+Fields of expect.json:
+  "model", "pattern"   expected classification
+  "findings_must", "findings_must_not"
+                       names of rules, optionally with a site: "no_gain@h3d.face"
+  "findings_say"       per rule, words that its finding must contain
+  "unknown_for_now"    list of "model" and "pattern": these may also be `unknown`, but not another wrong answer
+  "arguments"          the sample's arguments in this test
+  "device"             "gpu": the program needs a GPU; exit status 3 skips the test
+  "devices"            value of --devices, for samples that need more than simt:1
+  "trace"              what to record
+  "ranks"              ranks of the processes that must be recorded
 """
 
 import json
@@ -15,7 +21,7 @@ import sys
 import unittest
 
 SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
-os.environ.setdefault("WICPROF_TRACED_APP", "")  # the harness's other program, which is not needed here
+os.environ.setdefault("WICPROF_TRACED_APP", "")  # the harness requires it; unused here
 sys.path.insert(0, str(SOURCE / "tests" / "cli"))
 
 import harness
@@ -29,19 +35,19 @@ RULES = set(re.findall(r'Rule\{"(\w+)"', (SOURCE / "analyzer" / "rules" / "list.
 
 
 def shape_problems(expected):
-    """What is wrong with an expect.json in itself."""
+    """Faults of an expect.json itself."""
     problems = [f"no field '{name}'" for name in sorted(REQUIRED - set(expected))]
-    problems += [f"field '{name}' is not known" for name in sorted(set(expected) - FIELDS)]
+    problems += [f"unknown field '{name}'" for name in sorted(set(expected) - FIELDS)]
     for field in ("findings_must", "findings_must_not"):
         problems += [f"{field}: there is no rule '{finding}'" for finding in expected.get(field, [])
                      if finding.split("@")[0] not in RULES]
     if not expected.get("findings_must") and not expected.get("findings_must_not"):
-        problems.append("nothing is expected of the findings")
+        problems.append("findings_must and findings_must_not are both empty")
     return problems
 
 
 def answer_problems(expected, analysis):
-    """What the analysis says and should not, or does not say and should."""
+    """Differences between the analysis and the expectation."""
     problems = []
     for field in ("model", "pattern"):
         said = analysis["classification"][field]
@@ -68,7 +74,7 @@ class Samples(harness.Case):
         trace = f"{sample}.wicprof"
         needs_gpu = expected.get("device") == "gpu"
         if needs_gpu and not (PROGRAMS / sample).exists():
-            self.skipTest(f"{sample} was not built: there is no CUDA toolkit")
+            self.skipTest(f"{sample} was not built: the CUDA toolkit is missing")
         sources = [f"--trace={expected['trace']}"] if "trace" in expected else []
         where = [] if needs_gpu else ["--devices", expected.get("devices", "simt:1")]
         run = self.wic_prof("run", "-q", "-o", trace, *sources, "--", PROGRAMS / sample, *where,
@@ -80,7 +86,7 @@ class Samples(harness.Case):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         return json.loads(answer.stdout)
 
-    def test_every_sample_does_what_it_says(self):
+    def test_every_sample_matches_its_expectation(self):
         files = sorted((SOURCE / "samples").glob("*/expect.json"))
         self.assertGreaterEqual(len(files), 3)
         for file in files:
@@ -93,7 +99,7 @@ class Samples(harness.Case):
 
 
 class Checker(unittest.TestCase):
-    """Planted differences are found: the test above can fail."""
+    """Plants differences, to prove that the test above can fail."""
 
     EXPECTED = {"model": "multiple", "pattern": "adjacent", "findings_must": ["no_gain@a"],
                 "findings_must_not": ["hot_word"]}
@@ -120,9 +126,9 @@ class Checker(unittest.TestCase):
         self.assertEqual(shape_problems(self.EXPECTED), [])
         self.assertEqual(shape_problems({**self.EXPECTED, "findings_must": ["none"]}),
                          ["findings_must: there is no rule 'none'"])
-        self.assertEqual(shape_problems({**self.EXPECTED, "finding_must": []}), ["field 'finding_must' is not known"])
+        self.assertEqual(shape_problems({**self.EXPECTED, "finding_must": []}), ["unknown field 'finding_must'"])
         self.assertEqual(shape_problems({**self.EXPECTED, "findings_must": [], "findings_must_not": []}),
-                         ["nothing is expected of the findings"])
+                         ["findings_must and findings_must_not are both empty"])
         self.assertEqual(len(shape_problems({})), len(REQUIRED) + 1)
 
 
