@@ -9,6 +9,7 @@
 
 #include "analyzer/waits/sites.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/missing.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -219,14 +220,10 @@ std::optional<SlowedWork> compare_spans(const std::vector<Interval>& intervals, 
   return work;
 }
 
-std::string why_missing(const TraceModel& model, std::size_t kinds, bool any_poller) {
-  if (model.waits.empty()) return "the trace holds no waits inside kernels, so it shows no pollers";
-  if (!any_poller) return "no waiter polled";
-  if (kinds == 0)
-    return "the trace shows no work beside pollers: no block waits twice in one kernel or signals, and no kernel runs "
-           "without waits";
-  return "no work ran beside both many and few pollers: record the program polling and parked "
-         "(--schedule poll:2s,park:2s)";
+const char* why_missing(const TraceModel& model, std::size_t kinds, bool any_poller) {
+  if (model.waits.empty()) return missing::kNoPollersShown;
+  if (!any_poller) return missing::kNoPollers;
+  return kinds == 0 ? missing::kNoWorkBesidePollers : missing::kNoContrast;
 }
 
 }  // namespace

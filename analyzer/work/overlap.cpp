@@ -7,6 +7,7 @@
 
 #include "analyzer/measure/step_count.h"
 #include "analyzer/measure/tasks.h"
+#include "analyzer/words/missing.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -144,7 +145,7 @@ class OverlapScan {
 Overlaps overlap(const TraceModel& model, const Waiters& waiters, const WaitKernels& kernels, const Modes& modes) {
   Overlaps result;
   if (model.waits.empty()) {
-    result.missing = "the trace holds no waits inside kernels";
+    result.missing = missing::kNoKernelWaits;
     return result;
   }
   const OverlapScan scan(model, waiters, kernels, modes);
@@ -160,7 +161,7 @@ Overlaps overlap(const TraceModel& model, const Waiters& waiters, const WaitKern
     if (!model.kernels.empty()) part.at_most = std::clamp(sums.at_most[m] / sums.waiting[m], part.seen, 1.0);
     result.modes.push_back(part);
   }
-  if (result.modes.empty()) result.missing = "no wait took any time";
+  if (result.modes.empty()) result.missing = missing::kNoWaitingTime;
   return result;
 }
 
