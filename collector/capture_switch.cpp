@@ -8,6 +8,13 @@
 
 namespace wicprof::collector {
 
+namespace {
+
+// Bounds the time until the thread notices stop(), which does not wake it.
+constexpr TimeNs kMaxSleep = 10 * kSecond;
+
+}  // namespace
+
 void CaptureSwitch::begin(std::function<void(bool)> change) {
   change_ = std::move(change);
   set(control_ == nullptr || control_->capturing.load(std::memory_order_acquire) != 0);
@@ -55,7 +62,7 @@ void CaptureSwitch::run() {
       const std::lock_guard lock(mutex_);
       if (stop_) return;
     }
-    futex_wait(control_->capturing, capturing, 10 * kSecond);
+    futex_wait(control_->capturing, capturing, kMaxSleep);
   }
 }
 

@@ -12,6 +12,9 @@ namespace {
 
 using Lists = std::vector<std::vector<TimeNs>>;
 
+/// The ends of the 95 % interval.
+constexpr double kLowQuantile = 0.025, kHighQuantile = 0.975;
+
 /// Every resample reads every value; this limit keeps a comparison of any length within about a second.
 constexpr std::size_t kMaxValues = 20'000;
 
@@ -139,8 +142,8 @@ Speedup bootstrap_ratio(const Lists& before, const Lists& after, const Bootstrap
   };
   Speedup speedup;
   speedup.value = static_cast<double>(median_of(before)) / static_cast<double>(std::max<TimeNs>(1, median_of(after)));
-  speedup.low = std::min(at(0.025), speedup.value);
-  speedup.high = std::max(at(0.975), speedup.value);
+  speedup.low = std::min(at(kLowQuantile), speedup.value);
+  speedup.high = std::max(at(kHighQuantile), speedup.value);
   return speedup;
 }
 

@@ -10,14 +10,15 @@ namespace {
 /// Insertion sort. False: stopped because it took too many moves; the times are then partly sorted.
 bool insert_nearby(std::vector<TimeNs>& times) {
   std::size_t moves = 0;
-  const std::size_t most = 8 * times.size();
+  constexpr std::size_t kMovesPerTime = 8;  // beyond that, sort_times() sorts from scratch; not calibrated
+  const std::size_t max_moves = kMovesPerTime * times.size();
   for (std::size_t i = 1; i < times.size(); ++i) {
     const TimeNs time = times[i];
     std::size_t to = i;
     for (; to > 0 && time < times[to - 1]; --to) times[to] = times[to - 1];
     times[to] = time;
     moves += i - to;
-    if (moves > most) return false;
+    if (moves > max_moves) return false;
   }
   return true;
 }
@@ -25,9 +26,9 @@ bool insert_nearby(std::vector<TimeNs>& times) {
 }  // namespace
 
 void sort_times(std::vector<TimeNs>& times) {
-  constexpr std::size_t kFew = 1 << 14;
+  constexpr std::size_t kMinForRadixSort = 1 << 14;  // not calibrated
   if (insert_nearby(times)) return;
-  if (times.size() < kFew) {
+  if (times.size() < kMinForRadixSort) {
     std::sort(times.begin(), times.end());
     return;
   }
@@ -48,8 +49,8 @@ void sort_times(std::vector<TimeNs>& times) {
 }
 
 StepCount::StepCount(const std::vector<Interval>& intervals) {
-  constexpr std::size_t kMany = 1 << 20;
-  if (intervals.size() > kMany) {
+  constexpr std::size_t kMaxExact = 1 << 20;
+  if (intervals.size() > kMaxExact) {
     build_rounded(intervals);
   } else {
     build_sorted(intervals);

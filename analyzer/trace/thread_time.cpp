@@ -27,7 +27,7 @@ std::optional<TimeNs> ThreadTime::cpu_between(store::ProcessId process, std::uin
     cpu +=
         static_cast<double>(sample.cpu) * static_cast<double>(overlap) / static_cast<double>(sample.end - sample.begin);
   }
-  if (covered * 2 < end - begin) return {};
+  if (covered * 2 < end - begin) return {};  // samples cover less than half
   return static_cast<TimeNs>(std::min(cpu, static_cast<double>(end - begin)));
 }
 

@@ -9,6 +9,7 @@ namespace wicprof::analyzer {
 
 namespace {
 
+/// Relative luminance as WCAG 2 defines it for sRGB.
 double luminance(Colour colour) {
   const auto linear = [&](int shift) {
     const double part = static_cast<double>((colour >> shift) & 0xff) / 255;
