@@ -34,7 +34,7 @@ StrategyId chosen(const SiteSpec& spec, const SiteObservation& o, StrategyId now
   return choose(spec, o, now, kLimits).strategy;
 }
 
-TEST(Automatic, WithoutObservationTheDeclarationDecides) {
+TEST(Automatic, TheDeclarationDecidesWithoutObservations) {
   EXPECT_EQ(choose(site()).strategy, StrategyId::leader_bar_sync);
   EXPECT_EQ(choose(site({}, Pollers::each_thread)).strategy, StrategyId::leader_bar_sync);
   EXPECT_EQ(choose(site({}, {}, true)).strategy, StrategyId::shared_watch);
@@ -51,7 +51,7 @@ TEST(Automatic, ManyReadersOfAHostWordAreWatched) {
   EXPECT_EQ(chosen(site(WordMemory::pinned_host, {}, true), seen(2, kMillisecond)), StrategyId::leader_bar_sync);
 }
 
-TEST(Automatic, APeersWordTakesMoreOfThem) {
+TEST(Automatic, APeersWordNeedsMoreReaders) {
   EXPECT_EQ(chosen(site(WordMemory::peer_device), seen(kPeerWordReaders - 1, kMillisecond)),
             StrategyId::leader_bar_sync);
   EXPECT_EQ(chosen(site(WordMemory::peer_device), seen(kPeerWordReaders, kMillisecond)), StrategyId::shared_watch);
@@ -63,39 +63,39 @@ TEST(Automatic, AWordInDeviceMemoryIsPolledByHundreds) {
   EXPECT_EQ(chosen(site(WordMemory::device), seen(kDeviceWordReaders, kMillisecond)), StrategyId::shared_watch);
 }
 
-TEST(Automatic, WhereTheWordsPlaceIsUnknownTheLooksTell) {
+TEST(Automatic, LooksDecideWhereTheMemoryIsUnknown) {
   EXPECT_EQ(chosen(site(), seen(kDistantWordReaders, kMillisecond, 2 * kMicrosecond)), StrategyId::shared_watch);
   EXPECT_EQ(chosen(site(), seen(kDistantWordReaders - 1, kMillisecond, 2 * kMicrosecond)), StrategyId::leader_bar_sync);
   EXPECT_EQ(chosen(site(), seen(528, kMillisecond, 700)), StrategyId::leader_bar_sync);
-  EXPECT_EQ(chosen(site(), seen(528, kMillisecond)), StrategyId::shared_watch);  // no look known
+  EXPECT_EQ(chosen(site(), seen(528, kMillisecond)), StrategyId::shared_watch);  // duration of a look unknown
   EXPECT_EQ(chosen(site({}, {}, true), seen(528, kMillisecond)),
-            StrategyId::shared_watch);  // but all are said to share
+            StrategyId::shared_watch);  // declared as one shared word
 }
 
-TEST(Automatic, WordsThatAreNotToldApartAreAsDeclared) {
+TEST(Automatic, UnknownWordsAreAsDeclared) {
   SiteObservation o = seen(0, kMillisecond);
   o.waiters = 528;
   EXPECT_EQ(chosen(site(WordMemory::pinned_host, {}, true), o), StrategyId::shared_watch);
   EXPECT_EQ(chosen(site(WordMemory::pinned_host, {}, false), o), StrategyId::leader_bar_sync);
 }
 
-TEST(Automatic, PollingThreadsStandBehindALeader) {
+TEST(Automatic, PollingThreadsGetALeader) {
   EXPECT_EQ(chosen(site(WordMemory::device, Pollers::each_thread), seen(48, kMillisecond)),
             StrategyId::leader_bar_sync);
   SiteObservation undeclared = seen(48, kMillisecond);
   undeclared.each_thread = true;
   EXPECT_EQ(chosen(site(WordMemory::device), undeclared), StrategyId::leader_bar_sync);
-  undeclared.warps = 1;  // nobody to park
+  undeclared.warps = 1;  // no other warp to park
   EXPECT_EQ(chosen(site(WordMemory::device), undeclared), StrategyId::poll);
 }
 
-TEST(Automatic, BehindLeadersTheGroupsAreTheReaders) {
+TEST(Automatic, WithLeadersTheGroupsAreTheReaders) {
   const SiteSpec spec = site(WordMemory::pinned_host, Pollers::each_thread);
-  EXPECT_EQ(chosen(spec, seen(7 * 8, kMillisecond)), StrategyId::leader_bar_sync);  // 8 warps a group
+  EXPECT_EQ(chosen(spec, seen(7 * 8, kMillisecond)), StrategyId::leader_bar_sync);  // 8 warps per group
   EXPECT_EQ(chosen(spec, seen(8 * 8, kMillisecond)), StrategyId::shared_watch);
 }
 
-TEST(Automatic, ShortWaitsArePolledWhoeverWaits) {
+TEST(Automatic, ShortWaitsAlwaysPoll) {
   EXPECT_EQ(chosen(site(WordMemory::pinned_host, {}, true), seen(500, 0)), StrategyId::poll);
   EXPECT_EQ(chosen(site(WordMemory::device, Pollers::each_thread), seen(48, 300, 250)), StrategyId::poll);
   const Choice choice = choose(site(), seen(1, 300, 250), StrategyId::poll, kLimits);
@@ -103,7 +103,7 @@ TEST(Automatic, ShortWaitsArePolledWhoeverWaits) {
   EXPECT_NE(choice.reason.find("gains nothing"), std::string::npos) << choice.reason;
 }
 
-TEST(Automatic, BreakEvenDiffersByTheWay) {
+TEST(Automatic, BreakEvenDependsOnTheCurrentStrategy) {
   const SiteSpec spec = site(WordMemory::pinned_host);
   const TimeNs between = (kLimits.break_even_ns + kLimits.park_from_ns()) / 2;
   EXPECT_EQ(chosen(spec, seen(500, between), StrategyId::poll), StrategyId::poll);
@@ -112,14 +112,14 @@ TEST(Automatic, BreakEvenDiffersByTheWay) {
   EXPECT_EQ(chosen(spec, seen(500, kLimits.park_from_ns()), StrategyId::poll), StrategyId::shared_watch);
 }
 
-// Under shared_watch a wait is short because it is parked: polled, one look would take longer than the whole wait.
-TEST(Automatic, ShortWaitsOnAWordWhoseLooksTakeLongStayParked) {
+// Under shared_watch these waits are short because they are parked: one polling look would take longer than the wait.
+TEST(Automatic, ShortWaitsStayParkedWhereLooksAreSlow) {
   const SiteSpec spec = site(WordMemory::pinned_host);
   EXPECT_EQ(chosen(spec, seen(500, 400, 500 * kMicrosecond), StrategyId::shared_watch), StrategyId::shared_watch);
   EXPECT_EQ(chosen(spec, seen(500, 400, 300), StrategyId::shared_watch), StrategyId::poll);
 }
 
-TEST(Automatic, WatchingGoesOnUntilClearlyFewerWait) {
+TEST(Automatic, AWatcherStaysUntilClearlyFewerWait) {
   const SiteSpec spec = site(WordMemory::pinned_host);
   EXPECT_EQ(chosen(spec, seen(kHostWordReaders - 1, kMillisecond), StrategyId::shared_watch), StrategyId::shared_watch);
   EXPECT_EQ(chosen(spec, seen(kHostWordReaders / 2, kMillisecond), StrategyId::shared_watch),
@@ -153,7 +153,7 @@ TEST(SiteChooser, ChangesWhenTwoWindowsAgree) {
   EXPECT_FALSE(chooser.see(kLong));
 }
 
-TEST(SiteChooser, SaysOnceThatTheDeclarationIsBorneOut) {
+TEST(SiteChooser, ReportsOnceThatTheDeclarationIsConfirmed) {
   SiteChooser chooser(site(WordMemory::pinned_host, {}, true), kLimits);
   EXPECT_EQ(chooser.now().seen.waits, 0u);
   EXPECT_FALSE(chooser.see(kLong));
@@ -163,14 +163,14 @@ TEST(SiteChooser, SaysOnceThatTheDeclarationIsBorneOut) {
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(chooser.see(kLong));
 }
 
-TEST(SiteChooser, WindowsThatTakeTurnsChangeNothing) {
+TEST(SiteChooser, AlternatingWindowsChangeNothing) {
   SiteChooser chooser(site(WordMemory::pinned_host), kLimits);
   for (int i = 0; i < 1000; ++i) EXPECT_FALSE(chooser.see(i % 2 == 0 ? kLong : kShort)) << i;
   EXPECT_EQ(chooser.now().strategy, StrategyId::leader_bar_sync);
 }
 
-// Turns slow enough for two windows to agree each time: it follows at first and then comes to rest.
-TEST(SiteChooser, ASiteThatGoesToAndFroComesToRest) {
+// Slow changes, so that two windows agree each time: the chooser follows at first, then settles.
+TEST(SiteChooser, AnOscillatingSiteSettles) {
   SiteChooser chooser(site(WordMemory::pinned_host), kLimits);
   int early = 0, late = 0;
   for (int turn = 0; turn < 400; ++turn) {
@@ -184,7 +184,7 @@ TEST(SiteChooser, ASiteThatGoesToAndFroComesToRest) {
   EXPECT_EQ(late, 0);
 }
 
-TEST(SiteChooser, AfterALongRestItFollowsQuicklyAgain) {
+TEST(SiteChooser, AfterALongRestItReactsQuicklyAgain) {
   SiteChooser chooser(site(WordMemory::pinned_host), kLimits);
   const auto windows_until_change = [&](const SiteObservation& o) {
     for (int i = 1; i <= 1000; ++i) {
@@ -195,7 +195,7 @@ TEST(SiteChooser, AfterALongRestItFollowsQuicklyAgain) {
   EXPECT_EQ(windows_until_change(kLong), 2);
   EXPECT_EQ(windows_until_change(kShort), 2);
   EXPECT_EQ(windows_until_change(kLong), 2);
-  EXPECT_EQ(windows_until_change(kShort), 4);  // it has come back before
+  EXPECT_EQ(windows_until_change(kShort), 4);  // one return is remembered
   for (std::uint32_t i = 0; i < 10 * SiteChooser::kForgetsAfter; ++i) chooser.see(kShort);
   EXPECT_EQ(windows_until_change(kLong), 2);
 }

@@ -8,7 +8,7 @@
 namespace wic {
 namespace {
 
-TEST(AvailabilityBitmap, NothingIsThereAtFirst) {
+TEST(AvailabilityBitmap, NothingIsAvailableAtFirst) {
   const AvailabilityBitmap bitmap(70);
   EXPECT_EQ(bitmap.words(), 3u);
   for (Tag tag = 0; tag < 70; ++tag) {
@@ -17,7 +17,7 @@ TEST(AvailabilityBitmap, NothingIsThereAtFirst) {
   }
 }
 
-TEST(AvailabilityBitmap, ATagHasOneBitOfThirtyTwoAWord) {
+TEST(AvailabilityBitmap, AWordHasTheBitsOfThirtyTwoTags) {
   using Position = AvailabilityBitmap::Position;
   EXPECT_EQ(AvailabilityBitmap::position(0), (Position{0, 0}));
   EXPECT_EQ(AvailabilityBitmap::position(31), (Position{0, 31}));
@@ -25,19 +25,19 @@ TEST(AvailabilityBitmap, ATagHasOneBitOfThirtyTwoAWord) {
   EXPECT_EQ(AvailabilityBitmap::position(69), (Position{2, 5}));
 }
 
-TEST(AvailabilityBitmap, SetGivesTheWordThatIsToBeSent) {
+TEST(AvailabilityBitmap, SetReturnsTheWordToSend) {
   AvailabilityBitmap bitmap(64);
   EXPECT_EQ(bitmap.set(33, 1), 1u << 1);
   EXPECT_EQ(bitmap.set(63, 1), 1u << 31 | 1u << 1);
-  EXPECT_EQ(bitmap.set(33, 1), 1u << 31 | 1u << 1);  // again: nothing changes
-  EXPECT_EQ(bitmap.set(33, 2), 1u << 1);             // the companion
+  EXPECT_EQ(bitmap.set(33, 1), 1u << 31 | 1u << 1);  // repeated: nothing changes
+  EXPECT_EQ(bitmap.set(33, 2), 1u << 1);             // the bitmap of even cycles
   EXPECT_EQ(bitmap.set(0, 1), 1u);                   // another word
-  EXPECT_EQ(bitmap.set(33, 3), 1u << 31);            // the meaning has turned over
+  EXPECT_EQ(bitmap.set(33, 3), 1u << 31);            // the meaning is inverted
   EXPECT_EQ(bitmap.word(1, 1), 1u << 31);
   EXPECT_EQ(bitmap.word(1, 2), 1u << 1);
 }
 
-TEST(AvailabilityBitmap, TheMeaningTurnsOverEveryTwoCycles) {
+TEST(AvailabilityBitmap, TheMeaningIsInvertedEveryTwoCycles) {
   for (const std::uint32_t cycle : {1u, 2u, 5u, 6u, 9u, 4'294'967'293u}) {
     EXPECT_EQ(AvailabilityBitmap::full(cycle), ~0u) << cycle;
   }
@@ -46,7 +46,7 @@ TEST(AvailabilityBitmap, TheMeaningTurnsOverEveryTwoCycles) {
   }
 }
 
-TEST(AvailabilityBitmap, AWordIsFullWhenAllItsTagsAreThere) {
+TEST(AvailabilityBitmap, AWordIsFullWhenAllItsTagsHaveArrived) {
   AvailabilityBitmap bitmap(32);
   for (std::uint32_t cycle = 1; cycle <= 9; ++cycle) {
     std::uint32_t word = bitmap.word(0, cycle);
@@ -58,8 +58,8 @@ TEST(AvailabilityBitmap, AWordIsFullWhenAllItsTagsAreThere) {
   }
 }
 
-// Every tag at a pace of its own, up to two cycles ahead of its consumer, which asks about the cycles it may ask about.
-TEST(AvailabilityBitmap, DoesWhatACounterATagDoes) {
+// Every tag runs at its own pace, up to two cycles ahead of its consumer, which queries all cycles that it may.
+TEST(AvailabilityBitmap, AgreesWithOneCounterPerTag) {
   constexpr std::uint32_t kTags = 75;
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);

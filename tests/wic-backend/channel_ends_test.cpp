@@ -31,7 +31,7 @@ std::vector<EndsCase> cases() {
 
 class Ends : public testing::TestWithParam<EndsCase> {};
 
-TEST_P(Ends, EveryMessageArrivesAsItWasSent) {
+TEST_P(Ends, EveryMessageArrivesAsSent) {
   ChannelBench bench;
   ASSERT_TRUE(bench.open("simt:2")) << bench.why();
   run_ends(bench, GetParam(), 4, 9, 32);
@@ -49,7 +49,7 @@ TEST(Channel, AHundredMessagesOfAnySize) {
 
 class ManyTags : public testing::TestWithParam<EndsCase> {};
 
-TEST_P(ManyTags, EveryMessageArrivesAsItWasSent) {
+TEST_P(ManyTags, EveryMessageArrivesAsSent) {
   ChannelBench bench;
   ASSERT_TRUE(bench.open("simt:2")) << bench.why();
   run_ends(bench, GetParam(), 39, 4, 32);

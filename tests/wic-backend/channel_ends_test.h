@@ -1,5 +1,5 @@
-// Every pair of ends, every way, short and long messages: all arrive, each as it was sent. The pairs are given by the
-// index of the device in the runtime, -1 for the CPU.
+// Every pair of ends, every way, short and long messages: all arrive as sent. An end is the index of its device in the
+// runtime, -1 for the CPU.
 #pragma once
 
 #include <thread>
@@ -14,7 +14,7 @@ struct EndsCase {
   std::uint32_t max_bytes;
   Path path = Path::automatic;
   bool monitored = false;
-  bool together = false;  ///< the consumer asks for all tags at once
+  bool together = false;  ///< the consumer requests all tags at once
 };
 
 inline std::string name_of(const EndsCase& c) {

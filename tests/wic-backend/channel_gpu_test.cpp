@@ -1,4 +1,4 @@
-// Channels on real GPUs: between the CPU and a GPU, within one, and between two where there are two.
+// Channels on real GPUs: between the CPU and a GPU, within one GPU, and between two if the machine has two.
 #include "channel_ends_test.h"
 
 #include <atomic>
@@ -11,7 +11,7 @@ using wicprof::WaitStatus;
 
 std::string case_name(const testing::TestParamInfo<EndsCase>& info) { return name_of(info.param); }
 
-// Kept, never closed: opening a GPU takes a while. Without a runtime where there is no such GPU.
+// Kept open, because opening a GPU is slow. Without a runtime if the GPU does not exist.
 ChannelBench* bench_on(const std::string& devices) {
   static auto* const kept = new std::map<std::string, std::unique_ptr<ChannelBench>>;
   std::unique_ptr<ChannelBench>& bench = (*kept)[devices];
@@ -56,7 +56,7 @@ std::vector<EndsCase> between_devices() {
   return all;
 }
 
-// Message sizes vary from 1 byte to max_bytes; 100 of them and more.
+// At least 100 messages of 1 to max_bytes bytes.
 void run_case(const char* devices, const EndsCase& c) {
   ChannelBench& bench = *bench_on(devices);
   if (bench.runtime == nullptr) GTEST_SKIP() << "no " << devices << ": " << bench.why();
@@ -64,20 +64,20 @@ void run_case(const char* devices, const EndsCase& c) {
 }
 
 class CpuAndGpu : public testing::TestWithParam<EndsCase> {};
-TEST_P(CpuAndGpu, EveryMessageArrivesAsItWasSent) { run_case("cuda:0", GetParam()); }
+TEST_P(CpuAndGpu, EveryMessageArrivesAsSent) { run_case("cuda:0", GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Gpu, CpuAndGpu, testing::ValuesIn(with_cpu()), case_name);
 
-// Peer memory is the GPU's own here.
+// Peer memory is the GPU's own memory here.
 class WithinOneGpu : public testing::TestWithParam<EndsCase> {};
-TEST_P(WithinOneGpu, EveryMessageArrivesAsItWasSent) { run_case("cuda:0,cuda:0", GetParam()); }
+TEST_P(WithinOneGpu, EveryMessageArrivesAsSent) { run_case("cuda:0,cuda:0", GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Gpu, WithinOneGpu, testing::ValuesIn(between_devices()), case_name);
 
 class TwoGpus : public testing::TestWithParam<EndsCase> {};
-TEST_P(TwoGpus, EveryMessageArrivesAsItWasSent) { run_case("cuda:0,cuda:1", GetParam()); }
+TEST_P(TwoGpus, EveryMessageArrivesAsSent) { run_case("cuda:0,cuda:1", GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Gpu, TwoGpus, testing::ValuesIn(between_devices()), case_name);
 
-// The message is one store; that it carries what was written before needs a fence of its own.
-TEST(ChannelOnGpu, AShortMessageTellsOfWhatWasWrittenBefore) {
+// The message is one store; publishing earlier writes with it needs a separate fence.
+TEST(ChannelOnGpu, AShortMessagePublishesEarlierWrites) {
   ChannelBench bench;
   if (!bench.open("cuda:0")) GTEST_SKIP() << "no cuda:0: " << bench.why();
   ChannelSpec spec;
@@ -96,7 +96,7 @@ TEST(ChannelOnGpu, AGpuReachesItsOwnMemory) {
   EXPECT_TRUE(access.atomics);
 }
 
-// What the channel before left in the GPU's pages is no message.
+// Data of an earlier channel in the GPU's pages must not pass for a message.
 TEST(ChannelOnGpu, ReusedPagesHoldNoMessages) {
   ChannelBench bench;
   if (!bench.open("cuda:0")) GTEST_SKIP() << "no cuda:0: " << bench.why();
@@ -121,8 +121,8 @@ TEST(ChannelOnGpu, ReusedPagesHoldNoMessages) {
   EXPECT_EQ(bench.count(0, kTimedOut), 32u);
 }
 
-// A host thread that waits for several tags sleeps: a long wait costs it next to no CPU time, and it is woken.
-TEST(MonitorOnGpu, AThreadSleepsUntilAllItsTagsHaveCome) {
+// A host thread that waits for several tags sleeps: a long wait costs almost no CPU time, and the thread is woken.
+TEST(MonitorOnGpu, AThreadSleepsUntilAllItsTagsHaveArrived) {
   ChannelBench bench;
   if (!bench.open("cuda:0")) GTEST_SKIP() << "no cuda:0: " << bench.why();
   ChannelSpec spec;
@@ -146,12 +146,12 @@ TEST(MonitorOnGpu, AThreadSleepsUntilAllItsTagsHaveCome) {
                      SendAll{*(*channel)->sender(), buffers.data(), 64, 1, kDeadlineNs, bench.counts[0].data()}));
   sleeper.join();
   EXPECT_TRUE(satisfied);
-  EXPECT_TRUE(bench.streams[0]->synchronize());  // the kernel is not over with its last message
+  EXPECT_TRUE(bench.streams[0]->synchronize());  // the kernel ends after its last message
   for (Tag tag = 0; tag < 3; ++tag) EXPECT_EQ(wrong_bytes((*channel)->message(tag, 1), tag, 1), 0u);
   EXPECT_EQ((*channel)->pending(), 0u);
 }
 
-// The channel goes while its doorbell is armed for a request that was never satisfied.
+// The channel ends while its doorbell is armed for a request that was never satisfied.
 TEST(MonitorOnGpu, EndsWithoutEverBeingRung) {
   ChannelBench bench;
   if (!bench.open("cuda:0")) GTEST_SKIP() << "no cuda:0: " << bench.why();

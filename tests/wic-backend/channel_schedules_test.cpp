@@ -1,5 +1,5 @@
-// The device side of channels under many seeded schedules of the CPU device: every message arrives as it was sent,
-// once, however the threads of both ends take turns and whichever strategy waits.
+// The device side of channels under many seeded schedules of the CPU device: every message arrives as sent, once, in
+// every order of turns and under every strategy.
 #include <memory>
 
 #include "channel_test.h"
@@ -34,7 +34,7 @@ class World {
     box_.max_bytes = max_bytes;
     box_.announce = announce;
     box_.slots = slot_layout(max_bytes, false);
-    // Every batch has its pages, odd cycles behind even ones.
+    // Every batch has its own pages, odd cycles after even ones.
     const auto a_batch = static_cast<std::uint32_t>((kBatchTags * box_.slots.stride + kPageBytes - 1) / kPageBytes);
     for (std::uint32_t i = 0; i < 2 * box_.batches(); ++i) first_page_.push_back(i * a_batch);
     pages_.resize(2 * box_.batches() * a_batch * kPageBytes / sizeof(Line));
@@ -111,7 +111,7 @@ struct Case {
 
 class ChannelSchedules : public testing::TestWithParam<Case> {};
 
-TEST_P(ChannelSchedules, EveryMessageArrivesAsItWasSent) {
+TEST_P(ChannelSchedules, EveryMessageArrivesAsSent) {
   constexpr std::uint32_t kTags = 3, kCycles = 7;
   const Case& c = GetParam();
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -131,7 +131,7 @@ TEST_P(ChannelSchedules, EveryMessageArrivesAsItWasSent) {
   }
 }
 
-// Requests over two words of bits, while producers change single bits of them; the strategies change meanwhile.
+// Requests over two words of bits, while producers change single bits and the strategy changes.
 TEST_P(ChannelSchedules, RequestsForSeveralTags) {
   constexpr std::uint32_t kTags = 35, kCycles = 4;
   const Case& c = GetParam();
@@ -188,7 +188,7 @@ struct SendTogether {
 
   WIC_DEVICE void operator()(const Thread& thread) const {
     for (std::uint32_t cycle = 1; cycle <= cycles; ++cycle) {
-      thread.sleep_ns(5'000 * ((thread.block() + cycle) % 3));  // one part comes long after the others
+      thread.sleep_ns(5'000 * ((thread.block() + cycle) % 3));  // one part is much later than the others
       const WaitResult sent =
           tx.send_part(thread, block_group(thread), 0, cycle, messages + std::size_t{cycle - 1} * tx.box.max_bytes,
                        length(0, cycle, tx.box.max_bytes), thread.block(), thread.block_count(), kSecond);
@@ -219,7 +219,7 @@ TEST(ChannelParts, AGridSendsOneMessageTogether) {
   }
 }
 
-/// Sends the same cycle twice, and a third that has no room.
+/// Sends the same cycle twice, and a third cycle without room.
 struct SendTooMuch {
   Sender tx;
   const std::byte* message;
@@ -236,7 +236,7 @@ struct SendTooMuch {
   }
 };
 
-TEST(ChannelFlow, ARepeatedCycleIsNotAnnouncedAgainAndOneWithoutRoomNotAtAll) {
+TEST(ChannelFlow, ARepeatedCycleAndOneWithoutRoomAreNotAnnounced) {
   alignas(16) static std::byte message[300] = {};
   for (const Announce announce : {Announce::bit, Announce::word, Announce::count}) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -256,7 +256,7 @@ TEST(ChannelFlow, ARepeatedCycleIsNotAnnouncedAgainAndOneWithoutRoomNotAtAll) {
   }
 }
 
-/// Sends cycles again, right after they were sent and after their slot has gone to a later one.
+/// Sends cycles again, at once and after a later cycle has taken their slot.
 struct SendAgain {
   Sender tx;
   const std::byte* messages;  ///< of cycles 1 to 3, max_bytes each
@@ -281,7 +281,7 @@ struct SendAgain {
   }
 };
 
-TEST(ChannelFlow, ARepeatedCycleLeavesTheSlotAsItIs) {
+TEST(ChannelFlow, ARepeatedCycleLeavesTheSlotUnchanged) {
   constexpr std::uint32_t kBytes = 304;
   alignas(16) static std::byte messages[3 * kBytes];
   for (std::uint32_t cycle = 1; cycle <= 3; ++cycle) fill({messages + (cycle - 1) * kBytes, kBytes}, 0, cycle);

@@ -1,4 +1,4 @@
-// What a channel promises at its edges: room, deadlines, repetitions, requests of many threads, pages that are shared.
+// Edge cases of a channel: room, deadlines, repetitions, requests of many threads, shared pages.
 #include "channel_test.h"
 
 #include <atomic>
@@ -55,9 +55,9 @@ TEST_F(ChannelTest, AProducerIsAtMostTwoCyclesAhead) {
     EXPECT_EQ(send(*channel, 0, 1), WaitStatus::satisfied);
     EXPECT_EQ(send(*channel, 0, 2), WaitStatus::satisfied);
     EXPECT_EQ(send(*channel, 0, 3, kShort), WaitStatus::deadline_passed);
-    EXPECT_EQ(send(*channel, 1, 1), WaitStatus::satisfied);  // another tag's business
+    EXPECT_EQ(send(*channel, 1, 1), WaitStatus::satisfied);  // another tag is independent
     EXPECT_EQ(wrong_bytes(channel->receive(0, 1, kLong).data, 0, 1), 0u);
-    EXPECT_EQ(send(*channel, 0, 3, kShort), WaitStatus::deadline_passed);  // received is not released
+    EXPECT_EQ(send(*channel, 0, 3, kShort), WaitStatus::deadline_passed);  // received, but not released
     channel->release(0, 1);
     EXPECT_EQ(send(*channel, 0, 3), WaitStatus::satisfied);
     for (const std::uint32_t cycle : {2u, 3u}) {
@@ -84,17 +84,17 @@ TEST_F(ChannelTest, ARepeatedCycleChangesNothing) {
   EXPECT_EQ(channel->receive(0, 3, kShort).wait.status, WaitStatus::deadline_passed);
 }
 
-TEST_F(ChannelTest, WhatCannotBeSentIsRefused) {
+TEST_F(ChannelTest, RefusesInvalidMessages) {
   const auto channel = make(spec_of(End::cpu(), End::on(0), 2, 16));
   const std::byte data[32] = {};
   EXPECT_FALSE(channel->send(2, 1, data, 8, kShort));
-  EXPECT_FALSE(channel->send(0, 2, data, 8, kShort));  // cycles begin at 1
+  EXPECT_FALSE(channel->send(0, 2, data, 8, kShort));  // the first cycle is 1
   EXPECT_FALSE(channel->send(0, 1, data, 17, kShort));
   EXPECT_FALSE(channel->publish_range(0, 3, 1, 8));
   EXPECT_TRUE(channel->send(0, 1, data, 16, kShort));
 }
 
-TEST_F(ChannelTest, WhatCannotBeMadeIsRefused) {
+TEST_F(ChannelTest, RefusesInvalidSpecs) {
   const auto refused = [&](const ChannelSpec& spec) { return !Channel::make(*bench.runtime, spec); };
   EXPECT_TRUE(refused(spec_of(End::cpu(), End::on(2), 1, 8)));
   EXPECT_TRUE(refused(spec_of(End::cpu(), End::on(0), 0, 8)));
@@ -103,7 +103,7 @@ TEST_F(ChannelTest, WhatCannotBeMadeIsRefused) {
   EXPECT_TRUE(refused(spec_of(End::cpu(), End::on(0), 1, 8)));  // the sites' names are taken
 }
 
-TEST_F(ChannelTest, AnEndOnTheCpuIsNoKernels) {
+TEST_F(ChannelTest, AnEndOnTheCpuHasNoKernelHandle) {
   ChannelSpec spec = spec_of(End::cpu(), End::cpu(), 1, 8);
   const auto host = make(spec);
   EXPECT_FALSE(host->sender());
@@ -115,7 +115,7 @@ TEST_F(ChannelTest, AnEndOnTheCpuIsNoKernels) {
   EXPECT_TRUE(devices->receiver());
 }
 
-TEST_F(ChannelTest, ATagThatIsNotThereHasNoMessage) {
+TEST_F(ChannelTest, AnInvalidTagHasNoMessage) {
   const auto channel = make(spec_of(End::cpu(), End::cpu(), 2, 8));
   EXPECT_TRUE(channel->message(2, 1).empty());
   EXPECT_TRUE(channel->message(~0u, 1).empty());
@@ -131,7 +131,7 @@ TEST_F(ChannelTest, DevicesOfTheCpuReachEachOther) {
 
 TEST_F(ChannelTest, ChannelsShareAndReturnPages) {
   auto pages = *MessagePages::make(bench.runtime->device(0), 8, Memory::pinned_host);
-  ChannelSpec spec = spec_of(End::cpu(), End::cpu(), 4, 10'000);  // four slots in three pages, and their companions
+  ChannelSpec spec = spec_of(End::cpu(), End::cpu(), 4, 10'000);  // four slots in three pages, twice
   spec.pages = pages;
   {
     spec.name = "first";
@@ -158,7 +158,7 @@ TEST_F(ChannelTest, ChannelsShareAndReturnPages) {
   EXPECT_FALSE(Channel::make(*bench.runtime, spec));
 }
 
-// What the channel before left in them is no message.
+// Data of an earlier channel must not pass for a message.
 TEST_F(ChannelTest, ReusedPagesHoldNoMessages) {
   struct Case {
     End consumer;
@@ -170,7 +170,7 @@ TEST_F(ChannelTest, ReusedPagesHoldNoMessages) {
        {Case{End::cpu(), Path::automatic, Memory::pinned_host}, Case{End::on(0), Path::stores, Memory::pinned_host},
         Case{End::on(0), Path::engine, Memory::device}}) {
     ChannelSpec spec = spec_of(End::cpu(), c.consumer, 1, 64);
-    spec.way = Way::poll;  // announced in the pages themselves
+    spec.way = Way::poll;  // the announcing word is in the pages
     spec.path = c.path;
     spec.pages = *MessagePages::make(bench.runtime->device(0), 2, c.where);
     spec.name = "before" + std::to_string(++number);
@@ -200,7 +200,7 @@ struct SendOnePart {
   }
 };
 
-TEST_F(ChannelTest, AMessageOfPartsThatIsRepeatedChangesNothing) {
+TEST_F(ChannelTest, ARepeatedMessageOfPartsChangesNothing) {
   const auto channel = make(spec_of(End::on(0), End::cpu(), 1, 600));
   const auto message = *Array<std::byte>::make(bench.runtime->device(0), 600, Memory::pinned_host);
   for (const std::uint32_t cycle : {1u, 1u, 2u, 3u}) {
@@ -217,13 +217,13 @@ TEST_F(ChannelTest, AMessageOfPartsThatIsRepeatedChangesNothing) {
   EXPECT_EQ(wrong_bytes(third.data, 0, 3), 0u);
 }
 
-// Whoever receives a short message sees what its sender wrote anywhere before.
-TEST_F(ChannelTest, AShortMessageTellsOfWhatWasWrittenBefore) {
+// The receiver of a short message sees all earlier writes of its sender.
+TEST_F(ChannelTest, AShortMessagePublishesEarlierWrites) {
   const auto channel = make(spec_of(End::on(0), End::cpu(), 1, 8));
   run_write_then_tell(bench, *channel, 200);
 }
 
-// Nobody ever rings it.
+// A bell that nobody rings.
 class SilentDoorbell final : public Doorbell {
  public:
   std::uint32_t* word() const override { return nullptr; }
@@ -244,20 +244,20 @@ TEST(MonitorTest, AWaitLooksOnceMoreBeforeItGivesUp) {
   EXPECT_EQ(monitor.pending(), 0u);
 }
 
-// A bell that is not heard delays a wait, and does not hold it until its deadline.
-TEST(MonitorTest, AWaitLooksNowAndThen) {
+// A lost ring delays a wait, but not until its deadline.
+TEST(MonitorTest, AWaitLooksPeriodically) {
   std::atomic<std::uint32_t> arrived{0}, questions{0};
   Monitor monitor(1, std::make_unique<SilentDoorbell>(), [&](Tag, std::uint32_t) { return arrived.load(); });
   const Tag tags[] = {0};
   const auto lost = [&] {
     arrived = 1;
-    return ++questions == 3;  // a wait that does not look ends here
+    return ++questions == 3;  // ends a wait that does not look
   };
   EXPECT_EQ(monitor.wait(tags, 1, kLong, lost), WaitStatus::satisfied);
   EXPECT_EQ(questions, 1u);
 }
 
-/// All tags of each cycle have the same length and content of their own.
+/// All messages of a cycle have the same length and different content.
 struct CheckEqualLengths {
   Receiver rx;
   std::uint32_t cycles, bytes;
@@ -280,7 +280,7 @@ struct CheckEqualLengths {
   }
 };
 
-TEST_F(ChannelTest, ARangeIsOneCopyForEachBatch) {
+TEST_F(ChannelTest, ARangeIsOneCopyPerBatch) {
   ChannelSpec spec = spec_of(End::cpu(), End::on(0), 39, 200);
   spec.path = Path::engine;
   const auto channel = make(spec);
@@ -293,7 +293,7 @@ TEST_F(ChannelTest, ARangeIsOneCopyForEachBatch) {
       fill(place.data, tag, cycle);
     }
     if (cycle % 2 == 0) {
-      ASSERT_TRUE(channel->publish(20, cycle, 150));  // went ahead; the range leaves it out
+      ASSERT_TRUE(channel->publish(20, cycle, 150));  // sent earlier; the range skips it
     }
     ASSERT_TRUE(channel->publish_range(0, 39, cycle, 150));
   }
@@ -310,7 +310,7 @@ class Requests : public ChannelTest, public testing::WithParamInterface<int> {
   }
 };
 
-TEST_P(Requests, WhatIsThereAlreadyIsNotWaitedFor) {
+TEST_P(Requests, ArrivedMessagesNeedNoWait) {
   const auto channel = make_monitored(4);
   Array<std::byte> buffers = *Array<std::byte>::make(bench.runtime->device(0), 4 * 48, Memory::device);
   if (GetParam() < 0) {
@@ -320,7 +320,7 @@ TEST_P(Requests, WhatIsThereAlreadyIsNotWaitedFor) {
                        SendAll{*channel->sender(), buffers.data(), 48, 1, kDeadlineNs, bench.counts[0].data()}));
     ASSERT_TRUE(bench.streams[0]->synchronize());
   }
-  // With no time to wait at all.
+  // With a timeout of 0.
   EXPECT_EQ(channel->receive_all(std::vector<Tag>{3, 0, 2, 2, 1}, 1, 0).status, WaitStatus::satisfied);
   for (Tag tag = 0; tag < 4; ++tag) EXPECT_EQ(wrong_bytes(channel->message(tag, 1), tag, 1), 0u);
   EXPECT_EQ(channel->pending(), 0u);
@@ -341,7 +341,7 @@ TEST_P(Requests, ADeadlineIsAResultAndLeavesNothingBehind) {
                        SendAll{*channel->sender(), buffers.data(), 48, 1, kDeadlineNs, bench.counts[0].data()}));
   }
   again.join();
-  EXPECT_TRUE(bench.streams[0]->synchronize());  // the kernel is not over with its last message
+  EXPECT_TRUE(bench.streams[0]->synchronize());  // the kernel ends after its last message
   EXPECT_EQ(channel->pending(), 0u);
 }
 
@@ -355,7 +355,7 @@ TEST_P(Requests, ALostProducerEndsThem) {
   EXPECT_EQ(channel->pending(), 0u);
 }
 
-// Threads that ask for overlapping sets of tags, some of them with deadlines that pass, while the strategy is toggled.
+// Threads request overlapping sets of tags, some with deadlines that pass, while the strategy is toggled.
 TEST_P(Requests, ManyThreadsAskForOverlappingTags) {
   constexpr std::uint32_t kTags = 12, kCycles = 40, kThreads = 6;
   const auto channel = make_monitored(kTags);
@@ -418,7 +418,7 @@ INSTANTIATE_TEST_SUITE_P(Simt, Requests, testing::Values(-1, 0), [](const auto& 
   return it.param < 0 ? std::string("from_cpu") : std::string("from_device");
 });
 
-// A consumer whose producer never comes leaves by its deadline, whatever the way.
+// A consumer without a producer leaves at its deadline, with every way.
 TEST_F(ChannelTest, AKernelLeavesByItsDeadline) {
   for (const Way way : {Way::naive, Way::poll, Way::park}) {
     ChannelSpec spec = spec_of(End::cpu(), End::on(0), 2, 400);
@@ -429,7 +429,7 @@ TEST_F(ChannelTest, AKernelLeavesByItsDeadline) {
     ASSERT_TRUE(
         launch(*bench.streams[0], {2, 32}, ReceiveAll{*channel->receiver(), 3, 2'000'000, bench.counts[0].data()}));
     EXPECT_EQ(bench.count(0, kTimedOut) - before, 2u * 32);
-    // The next one finds everything as it was.
+    // The next kernel finds everything unchanged.
     ASSERT_TRUE(
         launch(*bench.streams[0], {2, 32}, ReceiveAll{*channel->receiver(), 2, kDeadlineNs, bench.counts[0].data()}));
     for (Tag tag = 0; tag < 2; ++tag) {

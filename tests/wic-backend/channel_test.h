@@ -1,4 +1,4 @@
-// Messages whose contents tell who they are, kernels that send and check them, and a runtime to run them on.
+// Messages with recognisable contents, kernels that send and check them, and a runtime for them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,17 +20,17 @@ inline constexpr std::uint64_t kDeadlineNs = 20'000'000'000;
 WIC_DEVICE inline std::uint8_t content(Tag tag, std::uint32_t cycle, std::uint32_t i) {
   return static_cast<std::uint8_t>((i * 2654435761u + tag * 40503u + cycle * 977u) >> 8);
 }
-/// How long that message is: 1 to max_bytes, as if at random.
+/// The length of that message: 1 to max_bytes, pseudo-random.
 WIC_DEVICE inline std::uint32_t length(Tag tag, std::uint32_t cycle, std::uint32_t max_bytes) {
   return 1 + ((tag * 7919u + cycle * 104729u) * 2654435761u >> 7) % max_bytes;
 }
 
 enum Count : std::uint32_t { kReceived, kWrong, kTimedOut, kCounts };
 
-/// Block b sends the cycles of tag b, as many tags as blocks.
+/// Block b sends the cycles of tag b; as many tags as blocks.
 struct SendAll {
   Sender tx;
-  std::byte* buffers;  ///< device memory, max_bytes a block, 16-byte aligned
+  std::byte* buffers;  ///< device memory, max_bytes per block, 16-byte aligned
   std::uint32_t stride;
   std::uint32_t cycles;
   std::uint64_t timeout_ns;
@@ -87,12 +87,12 @@ struct ReceiveAll {
   }
 };
 
-/// One block asks for all tags of a cycle at once: a range, or the list of them.
+/// One block requests all tags of a cycle at once, by range or by list.
 struct ReceiveTogether {
   Receiver rx;
   std::uint32_t cycles;
   std::uint64_t timeout_ns;
-  const Tag* list;  ///< every tag once; nullptr: as a range
+  const Tag* list;  ///< every tag once; nullptr = by range
   std::uint32_t* counts;
 
   WIC_DEVICE void operator()(const Thread& thread) const {
@@ -113,10 +113,10 @@ struct ReceiveTogether {
   }
 };
 
-/// A runtime with what the kernels above need.
+/// A runtime with everything that the kernels above need.
 class ChannelBench {
  public:
-  /// Nothing when there are no such devices; why() says why.
+  /// False if there are no such devices; why() returns the reason.
   bool open(const std::string& devices, wicprof::Mode mode = wicprof::Mode::park) {
     RuntimeOptions options;
     options.devices = devices;
@@ -135,7 +135,7 @@ class ChannelBench {
   }
   const std::string& why() const { return why_; }
 
-  /// After the kernels of that device: a count of theirs.
+  /// A counter of the kernels of that device, after they have ended.
   std::uint32_t count(std::size_t device, Count which) {
     auto host = *Array<std::uint32_t>::make(runtime->device(device), kCounts, Memory::pinned_host);
     EXPECT_TRUE(streams[device]->copy(host.data(), counts[device].data(), host.bytes()));
@@ -155,7 +155,7 @@ class ChannelBench {
 /// One block writes beside the channel and then sends a message of 8 bytes.
 struct WriteThenTell {
   Sender tx;
-  std::uint32_t* beside;  ///< pinned host memory: two halves, each a word a thread
+  std::uint32_t* beside;  ///< pinned host memory: two halves, each one word per thread
   std::uint32_t* buffer;  ///< device memory, 8 bytes
   std::uint32_t cycles;
 
@@ -193,7 +193,7 @@ inline void run_write_then_tell(ChannelBench& bench, Channel& channel, std::uint
 inline void fill(std::span<std::byte> to, Tag tag, std::uint32_t cycle) {
   for (std::uint32_t i = 0; i < to.size(); ++i) to[i] = static_cast<std::byte>(content(tag, cycle, i));
 }
-/// Bytes that are not what they should be.
+/// The number of wrong bytes.
 inline std::uint32_t wrong_bytes(std::span<const std::byte> message, Tag tag, std::uint32_t cycle) {
   std::uint32_t wrong = 0;
   for (std::uint32_t i = 0; i < message.size(); ++i) {

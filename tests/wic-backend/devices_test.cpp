@@ -1,4 +1,4 @@
-// The CPU device behind the host interface, and what open_devices() accepts.
+// The CPU device through the host interface, and the specs that open_devices() accepts.
 #include <gtest/gtest.h>
 
 #include "wic/launch.h"
@@ -100,7 +100,7 @@ TEST(CpuDevice, KernelsOnTwoStreamsRunAtOnce) {
   EXPECT_EQ(words->data()[32], 100u);
 }
 
-TEST(CpuDevice, RefusesShapesThatNoDeviceRuns) {
+TEST(CpuDevice, RefusesInvalidShapes) {
   const auto device = cpu_device();
   auto stream = device->make_stream();
   ASSERT_TRUE(stream);
@@ -108,7 +108,7 @@ TEST(CpuDevice, RefusesShapesThatNoDeviceRuns) {
   EXPECT_FALSE(launch(**stream, {1, 1025}, AddBlocks{nullptr}));
 }
 
-TEST(CpuDevice, SaysHowManyBlocksItHolds) {
+TEST(CpuDevice, ReportsHowManyBlocksItHolds) {
   const auto device = cpu_device();
   const auto small = device->resident_blocks({1, 64}, kernel_ref(AddBlocks{}));
   const auto large = device->resident_blocks({1, 1024}, kernel_ref(AddBlocks{}));

@@ -1,5 +1,5 @@
-// shared_watch under every schedule of small programs (watch_scenarios.h) with at most so many preemptions as each
-// test's name says, one look of a thread after each that had news, and sequentially consistent memory.
+// shared_watch under every schedule of small programs (watch_scenarios.h), with at most the preemptions in each test's
+// name, one look of a thread after each look with news, and sequentially consistent memory.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -30,7 +30,7 @@ std::string bounded_name(const testing::TestParamInfo<Scenario>& scenario) {
 }
 INSTANTIATE_TEST_SUITE_P(Bounded, SharedWatchExhaustively, testing::ValuesIn(scenarios::all_scenarios()), bounded_name);
 
-// What the explorer itself must find.
+// The explorer itself.
 struct Memory {
   std::uint32_t value = 0;
   std::uint32_t first = 0, second = 0;
@@ -58,7 +58,7 @@ TEST(Explore, FindsALostUpdateWithOnePreemptionAndNoneWithout) {
   EXPECT_EQ(simt::explore(bounds, count_to_two).failure, "lost");
 }
 
-// Dekker: both read 0 only where stores are late, which they are not here. All other results must come up.
+// Dekker: both read 0 only with delayed stores, which this memory does not have. All other results must occur.
 struct StoresAndLooks {
   Memory* memory;
   std::uint32_t* seen;
@@ -70,7 +70,7 @@ struct StoresAndLooks {
   }
 };
 
-TEST(Explore, ComesToEveryResult) {
+TEST(Explore, ReachesEveryResult) {
   Memory memory;
   std::uint32_t seen[2];
   std::array<std::uint32_t, 4> results{};
@@ -95,7 +95,7 @@ struct SleepsUntilSet {
   }
 };
 
-TEST(Explore, SaysThatAProgramHangs) {
+TEST(Explore, ReportsAHang) {
   Memory memory;
   const simt::Explored explored = simt::explore({}, [&](simt::ExploredRun& run) -> std::string {
     memory = {};

@@ -1,5 +1,5 @@
-// Deliberate faults on either device: whatever producers and consumers do wrong, every wait ends, with the right
-// result. Devices that are not there are skipped, by name.
+// Deliberate faults on either device: whatever producers and consumers do wrong, every wait ends with the right result.
+// Skips missing devices by name.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
@@ -29,7 +29,7 @@ constexpr StrategyId kEvery[] = {
     StrategyId::poll,         StrategyId::backoff,         StrategyId::predicted_sleep,     StrategyId::leader_bar_sync,
     StrategyId::shared_watch, StrategyId::leader_mbarrier, StrategyId::leader_mbarrier_hint};
 
-// A block's line in pinned memory: how often its waits ended how (by WaitStatus), and what it has to tell.
+// A block's line in pinned memory: counts of its waits by WaitStatus, and its other results.
 enum Out : std::uint32_t { kSatisfied, kDeadline, kLost, kRound, kEarly, kSum };
 
 struct Is {
@@ -60,7 +60,7 @@ struct WaitsOnce {
   }
 };
 
-// Round after round until the word says kStop; sums up what each round brought.
+// Waits round after round until the word is kStop; adds up the data of each round.
 struct WaitsOn {
   DeviceView view;
   wicprof::SiteId site;
@@ -181,7 +181,7 @@ TEST_P(Faults, TheProducerSignalsTwice) {
   runtime->signal(site, 1, word(), 1);
   ASSERT_TRUE(stream->synchronize());
   EXPECT_EQ(total(out.data(), kSatisfied), kBlocks);
-  // The second signal must do for nobody who waits for the next.
+  // The second signal must not satisfy a wait for the next.
   wait_once(*stream, out.data(), 2, kShort, kShort);
   runtime->signal(site, 1, word(), 1);
   ASSERT_TRUE(stream->synchronize());
@@ -189,7 +189,7 @@ TEST_P(Faults, TheProducerSignalsTwice) {
   expect_the_next_wait_works(2);
 }
 
-// Some wait for 2 throughout; who comes once the word has gone back from 1 to 0 must not take the 1.
+// Some wait for 2 throughout; a waiter that arrives after the word has gone back from 1 to 0 must not take the 1.
 TEST_P(Faults, TheWordGoesBack) {
   wait_once(*stream, out.data(), 2, kLong, kLong);
   runtime->signal(site, 1, word(), 1);
@@ -222,7 +222,7 @@ TEST_P(Faults, TheProducerIsGone) {
   ASSERT_TRUE(runtime->release_waiters(site));
   ASSERT_TRUE(stream->synchronize());
   EXPECT_EQ(total(out.data(), kLost), kBlocks);
-  // Later ones leave at once, unless the word is ready.
+  // Later waits end at once, unless the word is ready.
   wait_once(*stream, out.data(), 1, kLong, kLong);
   ASSERT_TRUE(stream->synchronize());
   EXPECT_EQ(total(out.data(), kLost), kBlocks);
@@ -309,8 +309,8 @@ TEST_P(FaultsOfTheBackend, TogglesEveryMillisecondChangeNoResult) {
   expect_slots_free();
 }
 
-// Nobody drains: the rings turn over many times, and what was lost is known to the record.
-TEST_P(FaultsOfTheBackend, AFullRecordRingHoldsUpNobody) {
+// Nobody drains: the rings overflow many times, and every lost record is counted.
+TEST_P(FaultsOfTheBackend, AFullRecordRingDelaysNobody) {
   constexpr std::uint32_t kCapacity = 16, kWaits = 100;
   Device& device = runtime->device(0);
   const std::uint32_t sms = device.properties().sm_count;

@@ -1,4 +1,4 @@
-// Every strategy on a real GPU: waits end with their data, deadlines are results, toggles in mid-wait hang nothing.
+// Every strategy on a real GPU: waits end with their data, deadlines are results, toggles during waits hang nothing.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -31,7 +31,7 @@ struct Waiter {
   std::uint64_t timeout_ns;
   bool each_thread;
   std::uint32_t* counts;
-  std::uint32_t* back;  // pinned: one line a block, the round it has finished
+  std::uint32_t* back;  // pinned: one line per block, the round that it has finished
 
   WIC_DEVICE void operator()(const Thread& thread) const {
     const Group group = each_thread ? warps_group(0, thread.block_size() / kWarpSize, 1) : block_group(thread);
@@ -68,7 +68,7 @@ class OnGpu : public testing::Test {
                        Waiter{runtime->view(0), site, &words[0], &words[32], rounds, timeout_ns, each_thread,
                               counts.data(), back.data()}));
   }
-  // Releases round after round, each once every block has finished the one before.
+  // Releases round after round, each after every block has finished the one before.
   bool produce() {
     for (std::uint32_t round = 1; round <= kRounds; ++round) {
       std::atomic_ref(words[32]).store(round, std::memory_order_relaxed);
@@ -129,8 +129,8 @@ TEST_P(EveryStrategyOnGpu, ADeadlineIsAResult) {
   EXPECT_EQ(host_counts[kSatisfied], 0u);
 }
 
-// 64 blocks wait 2 ms and more on one word in host memory, of which the site's declaration says nothing.
-TEST_F(OnGpu, AutoWatchesAWordThatManyWaitOnAndThatIsSlowToRead) {
+// 64 blocks wait for at least 2 ms on one word in host memory that the site does not declare.
+TEST_F(OnGpu, AutoWatchesASlowWordWithManyWaiters) {
   constexpr std::uint32_t kLongRounds = 600;
   site = *runtime->add_site({"gpu.plain", {}, {}, false});
   start(StrategyId::automatic, false, kLongRounds, 5'000'000'000);

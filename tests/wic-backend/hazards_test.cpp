@@ -1,5 +1,5 @@
-// What a wait must survive beyond its own protocol: a producer that is gone, blocks that do not fit, atomics that would
-// lose the flag. On the CPU device and, where there is one, on a GPU.
+// Hazards outside of a wait's own protocol: a producer that is gone, blocks that do not fit, atomics that would lose
+// the flag. On the CPU device and, if there is one, on a GPU.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -29,8 +29,8 @@ struct Waiter {
   wicprof::SiteId site;
   const std::uint32_t* word;
   bool each_thread;
-  std::uint32_t* started;   // pinned host memory, one line a block: the block is about to wait
-  std::uint32_t* outcomes;  // pinned host memory, one a thread: 1 + status
+  std::uint32_t* started;   // pinned host memory, one line per block: the block is about to wait
+  std::uint32_t* outcomes;  // pinned host memory, one per thread: 1 + status
 
   WIC_DEVICE void operator()(const Thread& thread) const {
     const Group group = each_thread ? warps_group(0, thread.block_size() / kWarpSize, 1) : block_group(thread);
@@ -86,11 +86,11 @@ TEST_P(Hazards, ALostProducerReleasesItsWaiters) {
   for (const wicprof::StrategyName& strategy : wicprof::kStrategies) {
     for (const bool each_thread : {false, true}) {
       SCOPED_TRACE(strategy.name);
-      if (!runtime->set_wait(site, {Mode::park, strategy.id})) continue;  // refused here: see below
+      if (!runtime->set_wait(site, {Mode::park, strategy.id})) continue;  // refused here, see below
       start(each_thread);
       ASSERT_TRUE(runtime->release_waiters(site));
       expect_all(WaitStatus::producer_lost);
-      start(each_thread);  // who comes later finds it so
+      start(each_thread);  // later waiters end the same way
       expect_all(WaitStatus::producer_lost);
       ASSERT_TRUE(runtime->readmit(site));
       start(each_thread);
@@ -101,14 +101,14 @@ TEST_P(Hazards, ALostProducerReleasesItsWaiters) {
   }
 }
 
-TEST_P(Hazards, WhatIsReadyIsTakenThoughTheProducerIsGone) {
+TEST_P(Hazards, AReadyWordIsTakenAfterTheProducerIsGone) {
   words[0] = 1;
   ASSERT_TRUE(runtime->release_waiters(site));
   start();
   expect_all(WaitStatus::satisfied);
 }
 
-TEST_P(Hazards, OtherSitesWaitOn) {
+TEST_P(Hazards, OtherSitesKeepWaiting) {
   start();
   ASSERT_TRUE(runtime->release_waiters(other));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -164,7 +164,7 @@ TEST_P(Hazards, BlocksThatWaitForEachOtherMustFit) {
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("deadlock"), std::string::npos);
   EXPECT_NE(refused.error().message.find(std::to_string(*room)), std::string::npos);
-  ASSERT_TRUE(launch(*stream, {*room + 1, 256}, kernel));  // without waiting for each other they come in waves
+  ASSERT_TRUE(launch(*stream, {*room + 1, 256}, kernel));  // independent blocks run in waves
   ASSERT_TRUE(stream->synchronize());
 
   const PlannedLaunch half{{*room / 2, 256}, kernel_ref(kernel)};
@@ -185,19 +185,19 @@ TEST_P(Hazards, AtomicPollsOnHostMemoryAreRefusedWhereTheyLoseTheFlag) {
   const auto managed = runtime->add_site({"hazard.managed", wicprof::WordMemory::managed});
   ASSERT_TRUE(managed);
   EXPECT_TRUE(runtime->set_wait(*managed, {Mode::park, StrategyId::naive}));
-  // Wanted of all sites, it is replaced where it would lose flags.
+  // Requested for all sites, `naive` is replaced where it would lose flags.
   ASSERT_TRUE(runtime->set_wait(0, {Mode::park, StrategyId::naive}));
   EXPECT_EQ(runtime->strategy(*managed), StrategyId::naive);
   EXPECT_EQ(runtime->strategy(site), StrategyId::poll);
 }
 
-// Spans one change of the word after the other: a futex for warps.
+// Follows every change of the word: a futex for warps.
 struct Watcher {
   DeviceView view;
   wicprof::SiteId site;
   const std::uint32_t* word;
   std::uint32_t changes;
-  std::uint32_t* seen;  // pinned host memory, one line a block: the value before the last that this block saw
+  std::uint32_t* seen;  // pinned host memory, one line per block: the last value but one that the block saw
 
   WIC_DEVICE void operator()(const Thread& thread) const {
     std::uint32_t value = 0;
@@ -236,7 +236,7 @@ struct Broken {
   }
 };
 
-// Its context is unusable afterwards: keep it in a process of its own.
+// The context is unusable afterwards, so this test needs its own process.
 TEST(FailedGpu, ReleasesTheWaitersOfItsSites) {
   RuntimeOptions options;
   options.devices = "cuda:0";

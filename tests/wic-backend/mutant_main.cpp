@@ -1,12 +1,12 @@
-// Built against a shared_watch.h with a mistake in it (mutate.py): ends with 0 when exploration finds a schedule that
-// shows the mistake, with 1 when it finds none.
+// Built against a shared_watch.h with a mistake (mutate.py): exits with 0 if the exploration finds a schedule that
+// shows the mistake, with 1 if it finds none.
 #include <cstdio>
 
 #include "watch_scenarios.h"
 
 int main() {
   wic::scenarios::World world;
-  // Few preemptions first: they show most mistakes, and cost little.
+  // Few preemptions first: they show most mistakes at little cost.
   for (std::uint32_t preemptions = 0; preemptions <= 3; ++preemptions) {
     for (const wic::scenarios::Scenario& scenario : wic::scenarios::all_scenarios()) {
       if (scenario.preemptions < preemptions) continue;

@@ -3,19 +3,19 @@
 
 usage: mutate.py MUTANT SOURCE OUTPUT
 
-Fails when the place to change is not there exactly once: the mutants have to follow the source.
+Fails unless the source contains the text to replace exactly once: the mutants must follow the source.
 """
 import pathlib
 import sys
 
-# name: (what is there, what is put in its place)
+# name: (text in the source, its replacement)
 MUTANTS = {
-    # A waiter believes its line whatever the ticket: values from before it came.
+    # A waiter believes its line whatever the ticket: it takes values from before its arrival.
     "tickets_ignored": (
         "fresh_ = fresh_ || reached(ticket_of(line), ticket_);",
         "fresh_ = true;",
     ),
-    # The arrivals are read behind the word: they count for a value that was read before them.
+    # The watcher reads the arrivals after the word: they count for a value that was read before them.
     "arrivals_read_late": (
         "    const std::uint32_t arrivals = thread.load(&slot_->arrivals);\n"
         "    const std::uint32_t value = thread.load(wait.word);\n",
@@ -23,7 +23,7 @@ MUTANTS = {
         "    const std::uint32_t arrivals = thread.load(&slot_->arrivals);\n"
         "    ticket_ = arrivals;\n",
     ),
-    # Who comes later is told nothing until the word changes.
+    # Later waiters get no value until the word changes.
     "arrivals_not_answered": (
         "if (!known_ || value != value_ || ticket_ != published_ticket_) publish",
         "if (!known_ || value != value_) publish",
@@ -38,13 +38,13 @@ MUTANTS = {
         "for (std::uint32_t i = 0; i < wait.watch.lines; ++i) thread.store(&slot_->lines[i].mirror, last);",
         "static_cast<void>(wait);",
     ),
-    # The role is free before the lines say so: what they say then may come after the next watcher's words.
+    # The role is free before the lines say so: their last store may follow the next watcher's.
     "role_freed_first": (
         "const std::uint64_t last = pack(false, published_ticket_, value_);",
         "const std::uint64_t last = pack(false, published_ticket_, value_);\n"
         "      thread.store(&slot_->master, last);",
     ),
-    # Two may take the role at once.
+    # Two waiters may take the role at the same time.
     "role_taken_by_a_store": (
         "if (!thread.compare_exchange(&slot_->master, master, pack(true, ticket_of(master), value_of(master)))) "
         "return false;",
@@ -55,12 +55,12 @@ MUTANTS = {
         "for (std::uint32_t i = 0; i < wait.watch.lines; ++i) thread.store(&slot_->lines[i].mirror, mirror);",
         "thread.store(&slot_->lines[0].mirror, mirror);\n    static_cast<void>(wait);",
     ),
-    # A waiter that leaves is still counted: its slot is never another word's.
+    # A waiter that leaves is still counted: no other word can take its slot.
     "never_uncounted": (
         "    thread.add(&slot_->key, ~std::uint64_t{0});  // one waiter less\n",
         "",
     ),
-    # A slot is taken from a word that others still wait on.
+    # A word takes the slot of another word that still has waiters.
     "slot_taken_in_use": (
         "if (claiming != 0 && (key & kUsersMask) == 0 && key >> 17 != address) {",
         "if (claiming != 0 && key >> 17 != address) {",
@@ -76,7 +76,7 @@ def main() -> int:
     source = pathlib.Path(sys.argv[2]).read_text()
     if source.count(old) != 1:
         times = source.count(old)
-        print(f"mutate.py: {sys.argv[1]}: its place is in {sys.argv[2]} {times} times, not once", file=sys.stderr)
+        print(f"mutate.py: {sys.argv[1]}: {sys.argv[2]} contains its text {times} times, not once", file=sys.stderr)
         return 1
     output = pathlib.Path(sys.argv[3])
     output.parent.mkdir(parents=True, exist_ok=True)

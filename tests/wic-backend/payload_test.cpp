@@ -1,4 +1,4 @@
-// What a signal announces: how numbers of elements become a payload, and what of it a record holds.
+// Payloads of signals: from element numbers to a payload, and from a payload to a record and back.
 #include "wic/payload.h"
 
 #include <gtest/gtest.h>
@@ -30,13 +30,13 @@ TEST(PayloadOfNumbers, RunsOfOneLengthAndDistanceAreRegular) {
   EXPECT_TRUE(p.regular);
 }
 
-TEST(PayloadOfNumbers, OthersAreNot) {
+TEST(PayloadOfNumbers, OtherRunsAreNot) {
   EXPECT_FALSE(of({0, 10, 21}).regular) << "distances differ";
   EXPECT_FALSE(of({0, 1, 10}).regular) << "the last run is shorter";
   EXPECT_FALSE(of({0, 10, 11}).regular) << "the last run is longer";
 }
 
-TEST(PayloadOfNumbers, OfNothingIsNotKnown) { EXPECT_EQ(of({}).pieces, 0u); }
+TEST(PayloadOfNumbers, OfNothingIsUnknown) { EXPECT_EQ(of({}).pieces, 0u); }
 
 TEST(Payload, StridedReachesFromTheFirstToTheLastPiece) {
   const Payload p = Payload::strided(64, 16, 100, 4);
@@ -44,7 +44,7 @@ TEST(Payload, StridedReachesFromTheFirstToTheLastPiece) {
   EXPECT_EQ(p.bytes, 64u);
 }
 
-// As a kernel writes it and the drain reads it.
+// Written like a kernel, read like the drain.
 wicprof::SignalEvent through_record(const Payload& payload) {
   const RecordPayload r = signal_record(3, 7, 1000, 42, 9, payload);
   DeviceRecord record{};
@@ -57,7 +57,7 @@ wicprof::SignalEvent through_record(const Payload& payload) {
   return signal_event(record, 0);
 }
 
-TEST(PayloadInARecord, ComesBack) {
+TEST(PayloadInARecord, SurvivesARoundTrip) {
   const auto e = through_record({std::uint64_t{5} << 30, 1024, 512, 8, false});
   EXPECT_EQ(e.offset, std::uint64_t{5} << 30);
   EXPECT_EQ(e.span, 1024u);
@@ -66,14 +66,14 @@ TEST(PayloadInARecord, ComesBack) {
   EXPECT_EQ(e.regular, 0);
 }
 
-TEST(PayloadInARecord, CoversWhatDoesNotLieAtWords) {
+TEST(PayloadInARecord, CoversUnalignedBytes) {
   const auto e = through_record(Payload::contiguous(6, 3));
   EXPECT_EQ(e.offset, 4u);
   EXPECT_EQ(e.span, 8u);
   EXPECT_EQ(e.bytes, 3u);
 }
 
-TEST(PayloadInARecord, KeepsTheSizeOfWhatLiesTooFar) {
+TEST(PayloadInARecord, KeepsTheSizeBeyondTheLargestOffset) {
   const auto e = through_record(Payload::contiguous(std::uint64_t{1} << 40, 100));
   EXPECT_EQ(e.pieces, 0u) << "where it lies is not known then";
   EXPECT_EQ(e.bytes, 100u);

@@ -1,4 +1,4 @@
-// The queue of requests beside a plain list that is scanned for every tag.
+// The queue of requests compared with a plain list that is scanned for every tag.
 #include "src/channel/pending_queue.h"
 
 #include <gtest/gtest.h>
@@ -35,14 +35,14 @@ TEST_F(Pending, ARequestIsCompleteWithItsLastTag) {
   EXPECT_EQ(queue.tag_arrived(5, 1), Ids{});  // once
 }
 
-TEST_F(Pending, WhatIsThereIsNotWaitedFor) {
+TEST_F(Pending, AvailableTagsAreNotMissing) {
   there.set(3, 1);
   EXPECT_EQ(add(1, {3}), Outcome::complete);
   EXPECT_EQ(add(2, {}), Outcome::complete);
   EXPECT_EQ(queue.size(), 0u);
   EXPECT_EQ(add(3, {3, 4}), Outcome::queued);
   EXPECT_EQ(queue.missing(3), Tags{4});
-  EXPECT_EQ(add(4, {3}, 2), Outcome::queued);  // there in cycle 1, not yet in 2
+  EXPECT_EQ(add(4, {3}, 2), Outcome::queued);  // arrived in cycle 1, not yet in 2
 }
 
 TEST_F(Pending, ATagNamedTwiceCountsOnce) {
@@ -60,14 +60,14 @@ TEST_F(Pending, ARepeatedRequestIsDropped) {
   EXPECT_EQ(add(1, {3}), Outcome::queued);  // the id is free again
 }
 
-TEST_F(Pending, CyclesAreKeptApart) {
+TEST_F(Pending, CyclesAreSeparate) {
   EXPECT_EQ(add(1, {2}, 1), Outcome::queued);
   EXPECT_EQ(add(2, {2}, 2), Outcome::queued);
   EXPECT_EQ(queue.tag_arrived(2, 2), Ids{2});
   EXPECT_EQ(queue.tag_arrived(2, 1), Ids{1});
 }
 
-TEST_F(Pending, CompleteRequestsComeInTheOrderOfTheirArrival) {
+TEST_F(Pending, CompleteRequestsKeepTheirOrder) {
   for (const RequestId id : {50, 3, 77, 12}) ASSERT_EQ(add(id, {1}), Outcome::queued);
   EXPECT_EQ(queue.tag_arrived(1, 1), (Ids{50, 3, 77, 12}));
 }
@@ -85,7 +85,7 @@ TEST_F(Pending, ACancelledRequestIsForgotten) {
   EXPECT_EQ(queue.tag_arrived(7, 1), Ids{1});
 }
 
-// A list in the order of arrival; every tag scans it.
+// A list in the order of addition; every tag scans it.
 class RequestList {
  public:
   Outcome add(RequestId id, const Tags& tags, std::uint32_t cycle,
@@ -131,7 +131,7 @@ class RequestList {
   std::vector<Entry> requests_;
 };
 
-TEST(PendingQueue, DoesWhatAScannedListDoes) {
+TEST(PendingQueue, AgreesWithAScannedList) {
   constexpr std::uint32_t kTags = 40, kIds = 60;
   std::map<Outcome, int> outcomes;
   std::size_t together = 0;
@@ -144,7 +144,7 @@ TEST(PendingQueue, DoesWhatAScannedListDoes) {
     std::uint32_t cycle = 1;
     Tags to_come;
     for (int i = 0; i < 5'000; ++i) {
-      if (to_come.empty()) {  // the cycle is over: all its requests are complete
+      if (to_come.empty()) {  // end of the cycle: all its requests are complete
         ASSERT_EQ(queue.size(), 0u);
         if (i != 0) ++cycle;
         for (Tag tag = 0; tag < kTags; ++tag) to_come.push_back(tag);
@@ -177,7 +177,7 @@ TEST(PendingQueue, DoesWhatAScannedListDoes) {
       ASSERT_EQ(queue.missing(id), list.missing(id)) << "seed " << seed << ", operation " << i;
     }
   }
-  // The operations were such as to show all of it.
+  // The random operations covered every case.
   for (const Outcome outcome : {Outcome::queued, Outcome::complete, Outcome::duplicate})
     EXPECT_GT(outcomes[outcome], 100);
   EXPECT_GT(together, 1u);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kCapacity = 8;
 
-// Writes record `sequence` as a device does, with the sequence in every payload word; `quads` = how much of it.
+// Writes the first `quads` quads of record `sequence` like a device, with the sequence in every payload word.
 void write(std::vector<DeviceRecord>& records, std::uint32_t sequence, int quads = 4) {
   const simt::ThreadContext context{};
   const Thread thread(context);
@@ -66,7 +66,7 @@ TEST_P(Overwritten, EveryRecordIsDeliveredOrCountedAsLost) {
 }
 INSTANTIATE_TEST_SUITE_P(Laps, Overwritten, testing::Values(0, 1, 7, 8, 9, 15, 16, 17, 24, 25, 100, 1000));
 
-TEST(RecordDrain, ClosingCountsWhatNeverCame) {
+TEST(RecordDrain, ClosingCountsUnfinishedRecords) {
   Ring ring;
   write(ring.records, 0);
   write(ring.records, 1, 3);  // claimed, never finished
@@ -76,7 +76,7 @@ TEST(RecordDrain, ClosingCountsWhatNeverCame) {
   EXPECT_EQ(ring.drain.lost(), 2u);
 }
 
-TEST(RecordDrain, AWriterThatRunsAheadNeverYieldsAMixedRecord) {
+TEST(RecordDrain, AFastWriterNeverYieldsAMixedRecord) {
   Ring ring;
   constexpr std::uint32_t kRecords = 200'000;
   std::thread writer([&] {

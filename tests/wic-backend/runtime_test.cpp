@@ -1,4 +1,4 @@
-// The runtime with a session: what kernels record arrives in a ring, and the control block is obeyed while they wait.
+// The runtime with a session: records of kernels arrive in a ring, and the control block takes effect during waits.
 #include "wic/runtime.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ struct WaitOnce {
   std::uint32_t iteration;
   const std::uint32_t* word;
   std::uint32_t* back;
-  std::uint32_t* started;  // raised by every block just before it waits; may be nullptr
+  std::uint32_t* started;  // incremented by every block just before it waits; may be nullptr
   WIC_DEVICE void operator()(const Thread& thread) const {
     if (started != nullptr && thread.index() == 0) thread.fetch_add(started, 1);
     wait_until(thread, view, block_group(thread), site, iteration, word, AtLeast{iteration}, kDeadline);
@@ -40,18 +40,17 @@ struct WaitOnce {
   }
 };
 
-// Again and again kMany blocks wait on one word until the host has slept a while, or one block for what is there
-// already.
+// Repeatedly, kMany blocks wait on one word until the host has slept for a while, or one block waits on a ready word.
 constexpr std::uint32_t kMany = 40;
 
-// Two SMs hold that many blocks.
+// Two SMs hold kMany blocks.
 class TwoSms {
  public:
   TwoSms() { setenv("WIC_SIMT_SMS", "2", 1); }
   ~TwoSms() { unsetenv("WIC_SIMT_SMS"); }
 };
 
-// Yields false when `auto` has not come to `goal` within two minutes.
+// False if `auto` has not chosen `goal` within two minutes.
 bool wait_until_auto_means(Runtime& runtime, wicprof::SiteId site, StrategyId goal, bool released_before,
                            std::uint32_t& iteration) {
   auto stream = *runtime.device(0).make_stream();
@@ -140,7 +139,7 @@ TEST_F(RuntimeInSession, EveryWaitAndSignalArrives) {
     EXPECT_EQ(wait.strategy, static_cast<std::uint8_t>(StrategyId::poll));
   }
   const auto signals = got.all<wicprof::SignalEvent>();
-  EXPECT_EQ(signals.size(), 20u);  // ten of the host's, ten of the device's
+  EXPECT_EQ(signals.size(), 20u);  // ten from the host, ten from the device
   for (const wicprof::SignalEvent& signal : signals) {
     if (signal.device == wicprof::kHostDevice) {
       EXPECT_EQ(signal.block, static_cast<std::uint32_t>(gettid()));
@@ -152,7 +151,7 @@ TEST_F(RuntimeInSession, EveryWaitAndSignalArrives) {
   EXPECT_EQ(wicprof::attached_runtimes(control()), 0u);
 }
 
-TEST_F(RuntimeInSession, ADeviceSaysWhichOfAllProcessesDevicesItIs) {
+TEST_F(RuntimeInSession, ADeviceIsIdentifiedAcrossProcesses) {
   start();
   runtime->signal(site, 1, &words[0], 1);
   runtime->wait_until(site, 1, &words[0], AtLeast{1}, kDeadline);
@@ -171,10 +170,10 @@ TEST_F(RuntimeInSession, AToggleReachesAWaitInProgress) {
   start();
   ASSERT_TRUE(launch(*stream, {2, 64}, WaitOnce{runtime->view(0), site, 1, &words[0], &words[32], &words[48]}));
   while (std::atomic_ref(words[48]).load() < 2) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // from there to the first poll is a few turns
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the first poll is a few turns later
   const std::uint32_t sequence = wicprof::request_wait(control(), 0, {Mode::park, StrategyId::automatic});
   ASSERT_TRUE(wicprof::wait_applied(control(), sequence, wicprof::kSecond));
-  EXPECT_EQ(runtime->strategy(site), StrategyId::shared_watch);  // what auto means where all wait on one word
+  EXPECT_EQ(runtime->strategy(site), StrategyId::shared_watch);  // auto's choice for one shared word
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   runtime->signal(site, 1, &words[0], 1);
   ASSERT_TRUE(stream->synchronize());
@@ -211,7 +210,7 @@ TEST_F(RuntimeInSession, OneSiteCanBeToggledAlone) {
   EXPECT_EQ(got.all<wicprof::InterventionEvent>().size(), 2u);
 }
 
-TEST_F(RuntimeInSession, ASiteThatComesAfterItsToggleIsNoInterventionAtTheNext) {
+TEST_F(RuntimeInSession, ASiteDeclaredAfterItsToggleIsNoInterventionAtTheNext) {
   const std::uint32_t late = wicprof::register_site(control(), "late");
   wicprof::request_wait(control(), late, {Mode::park, StrategyId::backoff});
   start();
@@ -227,7 +226,7 @@ TEST_F(RuntimeInSession, ASiteThatComesAfterItsToggleIsNoInterventionAtTheNext) 
   EXPECT_EQ(interventions[0].site, site);
 }
 
-TEST_F(RuntimeInSession, AutoFollowsWhatItSeesAndTellsTheTraceWhy) {
+TEST_F(RuntimeInSession, AutoFollowsObservationsAndTellsTheTraceWhy) {
   const TwoSms two_sms;
   start(Mode::park);
   const auto plain = runtime->add_site({"plain", {}, {}, false});
@@ -238,7 +237,7 @@ TEST_F(RuntimeInSession, AutoFollowsWhatItSeesAndTellsTheTraceWhy) {
   ASSERT_TRUE(wait_until_auto_means(*runtime, *plain, StrategyId::poll, true, iteration));
   stop();
   const wicprof::Delivered got = ring();
-  // The three that had to come, in that order; on a busy machine others may be seen on the way.
+  // Three choices must occur in this order; a busy machine may show others between them.
   constexpr StrategyId kExpected[] = {StrategyId::leader_bar_sync, StrategyId::shared_watch, StrategyId::poll};
   std::vector<wicprof::ChoiceEvent> choices;
   for (const auto& choice : got.all<wicprof::ChoiceEvent>()) {
@@ -260,10 +259,10 @@ TEST_F(RuntimeInSession, AutoFollowsWhatItSeesAndTellsTheTraceWhy) {
   EXPECT_NE(got.text(choices[2].reason).find("gains nothing"), std::string::npos);
   EXPECT_LE(choices[0].at_ns, choices[1].at_ns);
   EXPECT_LE(choices[1].at_ns, choices[2].at_ns);
-  EXPECT_TRUE(got.all<wicprof::InterventionEvent>().empty());  // a choice is none
+  EXPECT_TRUE(got.all<wicprof::InterventionEvent>().empty());  // a choice is not an intervention
 }
 
-TEST_F(RuntimeInSession, AToggleToAutoSaysWhatItMeans) {
+TEST_F(RuntimeInSession, AToggleToAutoRecordsItsChoice) {
   start(Mode::poll);
   const std::uint32_t sequence = wicprof::request_wait(control(), 0, {Mode::park, StrategyId::automatic});
   ASSERT_TRUE(wicprof::wait_applied(control(), sequence, wicprof::kSecond));
@@ -275,7 +274,7 @@ TEST_F(RuntimeInSession, AToggleToAutoSaysWhatItMeans) {
   EXPECT_EQ(choices[0].strategy, static_cast<std::uint32_t>(StrategyId::shared_watch));
 }
 
-TEST_F(RuntimeInSession, TheWordsTagIsTheSameForWaitersAndProducers) {
+TEST_F(RuntimeInSession, WaitersAndProducersRecordTheSameWordTag) {
   start();
   ASSERT_TRUE(launch(*stream, {2, 64}, WaitOnce{runtime->view(0), site, 1, &words[0], &words[32], nullptr}));
   runtime->signal(site, 1, &words[0], 1);
@@ -302,7 +301,7 @@ TEST_F(RuntimeInSession, TheWordsTagIsTheSameForWaitersAndProducers) {
   EXPECT_EQ(got.all<wicprof::HostWaitEvent>()[0].word_tag, back);
 }
 
-TEST_F(RuntimeInSession, TheSessionsModeGoesBeforeTheProgramsOwn) {
+TEST_F(RuntimeInSession, TheSessionsModeOverridesTheProgramsOwn) {
   wicprof::request_wait(control(), 0, {Mode::park, StrategyId::backoff});
   start(Mode::poll);
   EXPECT_EQ(runtime->strategy(site), StrategyId::backoff);
@@ -344,12 +343,12 @@ TEST(RuntimeAlone, WorksWithoutASession) {
   EXPECT_EQ((*runtime)->strategy(*site), StrategyId::predicted_sleep);
 }
 
-TEST(RuntimeAlone, AutoFollowsWhatItSees) {
+TEST(RuntimeAlone, AutoFollowsObservations) {
   const TwoSms two_sms;
   for (const bool from_the_start : {true, false}) {
     RuntimeOptions options;
 #if defined(__SANITIZE_THREAD__)
-    options.observe_one_in = 1;  // a sample would take minutes to fill there
+    options.observe_one_in = 1;  // a sample would take minutes to fill
 #endif
     options.mode = from_the_start ? Mode::park : Mode::poll;
     auto runtime = Runtime::create(options);
@@ -368,11 +367,11 @@ TEST(RuntimeAlone, AutoFollowsWhatItSees) {
     EXPECT_NE((*runtime)->strategy_reason(*site).find("gains nothing"), std::string::npos);
     EXPECT_FALSE((*runtime)->recording());
     ASSERT_TRUE((*runtime)->set_wait(0, {Mode::poll, StrategyId::poll}));
-    EXPECT_EQ((*runtime)->view(0).records, nullptr);  // nobody is on auto any more
+    EXPECT_EQ((*runtime)->view(0).records, nullptr);  // no site is on auto any more
   }
 }
 
-TEST(RuntimeAlone, AutoGoesByTheDeclarationWhereItMayNotLook) {
+TEST(RuntimeAlone, AutoFollowsTheDeclarationWhereItMayNotObserve) {
   RuntimeOptions options;
   options.mode = Mode::park;
   options.observe_one_in = 0;
@@ -459,7 +458,7 @@ TEST(RuntimeAlone, AWaitThroughASiteHasItsDeadline) {
   EXPECT_EQ(words[32], 2u);
 }
 
-TEST(RuntimeAlone, ABadSessionIsSaidAndDoneWithout) {
+TEST(RuntimeAlone, ABadSessionIsAWarning) {
   setenv(wicprof::kSessionVariable, "/dev/null", 1);
   auto runtime = Runtime::create({});
   unsetenv(wicprof::kSessionVariable);

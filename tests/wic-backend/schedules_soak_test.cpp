@@ -1,7 +1,7 @@
-// 10^5 seeded schedules of small programs over all strategies. A seed draws the program too: how many blocks and
-// rounds, whether the strategy is toggled, whether one block leaves early, how the producer and its toggler rest.
+// 10^5 seeded schedules of small programs over all strategies. The seed also selects the program: the number of blocks
+// and rounds, whether the strategy is toggled, whether one block leaves early, how long producer and toggler sleep.
 //
-// WIC_SEED=n tries one seed alone: a failure says how.
+// WIC_SEED=n runs one seed; a failure prints the command.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -20,7 +20,7 @@ namespace {
 using wicprof::StrategyId;
 using wicprof::WaitStatus;
 
-constexpr std::uint64_t kSeedsACase = 6'300;  // 16 cases
+constexpr std::uint64_t kSeedsPerCase = 6'300;  // 16 cases
 constexpr std::uint64_t kFar = 1'000'000'000;
 constexpr StrategyId kEvery[] = {StrategyId::poll,
                                  StrategyId::backoff,
@@ -68,13 +68,13 @@ struct State {
   }
 };
 
-// Block 0 leaves early where the plan says so.
+// Block 0 leaves early if the plan says so.
 struct Waits {
   State* state;
   DeviceView view;
   std::uint32_t rounds;
   bool each_thread;
-  std::uint64_t early_ns;  // 0: nobody
+  std::uint64_t early_ns;  // 0 = no block does
 
   WIC_DEVICE void operator()(const Thread& thread) const {
     const Group group = each_thread ? warps_group(0, thread.block_size() / kWarpSize, 1) : block_group(thread);
@@ -82,7 +82,7 @@ struct Waits {
     for (std::uint32_t round = 1; round <= rounds; ++round) {
       const WaitResult wait = wait_until(thread, view, group, 1, round, &state->word, AtLeast{round}, timeout);
       const bool satisfied = wait.status == WaitStatus::satisfied;
-      if (satisfied) ++state->satisfied;  // one OS thread: plain memory
+      if (satisfied) ++state->satisfied;  // one OS thread, so plain memory
       if (satisfied && (state->data < round || wait.value < round)) ++state->wrong;
       if (!satisfied && (timeout == kFar || wait.status != WaitStatus::deadline_passed)) ++state->wrong;
     }
@@ -97,7 +97,7 @@ struct Case {
 
 class ScheduleSoak : public testing::TestWithParam<Case> {
  protected:
-  // What was wrong, or nothing.
+  // An error text, or an empty one.
   static std::string try_seed(std::uint64_t seed) {
     std::mt19937_64 draw(seed);
     const Plan plan(draw);
@@ -139,7 +139,7 @@ class ScheduleSoak : public testing::TestWithParam<Case> {
 TEST_P(ScheduleSoak, NothingHangsAndNothingIsLost) {
   const char* const only = std::getenv("WIC_SEED");
   const std::uint64_t first = only != nullptr ? std::strtoull(only, nullptr, 10) : 0;
-  const std::uint64_t count = only != nullptr ? 1 : kSeedsACase;
+  const std::uint64_t count = only != nullptr ? 1 : kSeedsPerCase;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const std::string wrong = try_seed(seed);
     ASSERT_EQ(wrong, "") << "seed " << seed << "; to repeat it: WIC_SEED=" << seed

@@ -1,5 +1,5 @@
-// Waiting under thousands of seeded schedules of the CPU device: nothing hangs, nothing wakes without its condition,
-// whatever the strategy and however it is toggled.
+// Waits under thousands of seeded schedules of the CPU device: no wait hangs or ends without its condition, under every
+// strategy and with toggles at any moment.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -27,7 +27,7 @@ constexpr StrategyId kEvery[] = {StrategyId::poll,
                                  StrategyId::leader_mbarrier_hint,
                                  StrategyId::naive};
 
-// A device's state in plain memory.
+// A device's backend state in plain memory.
 struct State {
   std::vector<StrategyWord> strategies = std::vector<StrategyWord>(kMaxSites);
   std::vector<SiteMemory> sites = std::vector<SiteMemory>(kMaxSites);
@@ -55,7 +55,7 @@ struct State {
   void toggle(StrategyId strategy) {
     std::atomic_ref(strategies[1].word).store((++changes << 8) | static_cast<std::uint32_t>(strategy));
   }
-  // Only on the page in host memory: a steward has to bring it to the device.
+  // Writes only the page in host memory: a steward must copy the change to the device.
   void toggle_on_page(StrategyId strategy) {
     control.site_count = 1;
     std::atomic_ref(control.words[0]).store((++changes << 8) | static_cast<std::uint32_t>(strategy));
@@ -67,7 +67,7 @@ struct State {
 struct Waiter {
   DeviceView view;
   const std::uint32_t* word;
-  const std::uint32_t* data;  // what the producer writes before it releases the word
+  const std::uint32_t* data;  // written by the producer before it releases the word
   std::uint32_t rounds;
   std::uint64_t timeout_ns;
   bool each_thread;
@@ -163,7 +163,7 @@ TEST_P(EverySchedule, TogglesDuringWaitsHangNothing) {
   }
 }
 
-// Groups with a leader only: one whose threads all poll has nobody to spare for the office.
+// Only groups with a leader: where every thread polls, none is free to be steward.
 class WithSteward : public EverySchedule {};
 
 TEST_P(WithSteward, TheStewardBringsTheChange) {
@@ -196,7 +196,7 @@ TEST_P(WithSteward, TheStewardBringsTheChange) {
         switched += record.quads[1].payload[2] != 0 ? 1 : 0;
       }
     }
-    ASSERT_GE(switched, kBlocks) << "seed " << seed;  // at least every group's leader
+    ASSERT_GE(switched, kBlocks) << "seed " << seed;  // at least one per group's leader
   }
 }
 
@@ -214,7 +214,7 @@ TEST_P(EverySchedule, ADeadlineIsAResultAndLeavesNothingBehind) {
     launch(30'000);  // gives up
     world.add_host_thread([&] {
       world.host_sleep(400'000);
-      launch(kSecond);  // the same site and word, later
+      launch(kSecond);  // the same site and word again
       world.host_sleep(100'000);
       counts.data = 1;
       std::atomic_ref(state.word).store(1);
@@ -241,7 +241,7 @@ std::vector<Case> cases(std::initializer_list<bool> each_thread) {
 INSTANTIATE_TEST_SUITE_P(Strategies, EverySchedule, testing::ValuesIn(cases({false, true})), case_name);
 INSTANTIATE_TEST_SUITE_P(Strategies, WithSteward, testing::ValuesIn(cases({false})), case_name);
 
-// Waits on words of their own must not hold each other up, however many share the watch table.
+// Waits on different words must not delay each other, however many share the watch table.
 struct ManyWords {
   DeviceView view;
   const std::uint32_t* words;
@@ -265,7 +265,7 @@ TEST(SharedWatch, WaitsOnDifferentWordsAreIndependent) {
     simt::DeterministicWorld world(seed);
     world.launch({kWords, 32}, kernel_ref(ManyWords{state.view(), words.data(), order.data(), &next}));
     world.add_host_thread([&] {
-      for (std::uint32_t i = kWords; i-- > 0;) {  // released last to first, each only after the one before has left
+      for (std::uint32_t i = kWords; i-- > 0;) {  // from last to first, each after the previous waiter has left
         std::atomic_ref(words[i]).store(1);
         while (std::atomic_ref(next).load() < kWords - i) world.host_sleep(500);
       }
@@ -276,7 +276,7 @@ TEST(SharedWatch, WaitsOnDifferentWordsAreIndependent) {
   }
 }
 
-TEST(SharedWatch, OneOfManyReadsTheWord) {
+TEST(SharedWatch, OneOfManyWaitersReadsTheWord) {
   State state;
   Counts counts;
   state.toggle(StrategyId::shared_watch);

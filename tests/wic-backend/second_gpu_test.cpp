@@ -1,5 +1,5 @@
-// A program on the second GPU leaves the first one alone. In a process of its own: whatever else runs in it may have
-// set the first one up.
+// A program on the second GPU does not touch the first. Needs its own process: other tests may have set up the first
+// GPU.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace wic {
 namespace {
 
-// The driver's own word on it, without linking to the driver.
+// Asks the driver, without linking to it.
 class Driver {
  public:
   Driver() {
@@ -33,7 +33,7 @@ class Driver {
   int (*state_)(int, unsigned*, int*) = nullptr;
 };
 
-// Setting it up takes half a second and longer, all calls to CUDA wait meanwhile, and so does the toggle.
+// Setting up the first GPU takes at least half a second; all CUDA calls wait meanwhile, and so does the toggle.
 TEST(SecondGpu, AToggleSetsUpNothingOnTheFirst) {
   const Driver driver;
   if (driver.devices() < 2) GTEST_SKIP() << "needs two GPUs, there are " << driver.devices();
@@ -46,7 +46,7 @@ TEST(SecondGpu, AToggleSetsUpNothingOnTheFirst) {
   ASSERT_TRUE(site) << site.error().message;
   ASSERT_TRUE(driver.is_set_up(1));
   ASSERT_FALSE(driver.is_set_up(0));
-  // As the runtime's own thread does it: one that has called nothing of CUDA's before.
+  // Like the runtime's own thread: a thread that has not called CUDA before.
   std::thread([&] {
     const Result<> set = runtime.set_wait(*site, {wicprof::Mode::park, wicprof::StrategyId::shared_watch});
     EXPECT_TRUE(set) << set.error().message;

@@ -1,4 +1,4 @@
-// The page tree beside a plain array of pages that does the same by scanning.
+// The page tree compared with a plain array of pages that is scanned.
 #include "src/channel/segment_tree.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace wic {
 namespace {
 
-// One bool a page.
+// One bool per page.
 class PageArray {
  public:
   explicit PageArray(std::uint32_t pages) : taken_(pages) {}
@@ -63,7 +63,7 @@ TEST(SegmentTree, AllPagesAreFreeAtFirst) {
   }
 }
 
-TEST(SegmentTree, ARunMayLieAcrossTheMiddle) {
+TEST(SegmentTree, ARunMayCrossTheMiddle) {
   SegmentTree tree(8);
   ASSERT_EQ(tree.take(3), 0u);
   ASSERT_EQ(tree.take(2), 3u);
@@ -73,7 +73,7 @@ TEST(SegmentTree, ARunMayLieAcrossTheMiddle) {
   EXPECT_EQ(tree.take(2), 3u);
 }
 
-TEST(SegmentTree, TheLowestRunThatIsLongEnoughIsTaken) {
+TEST(SegmentTree, TakesTheLowestSufficientRun) {
   SegmentTree tree(16);
   ASSERT_EQ(tree.take(16), 0u);
   ASSERT_TRUE(tree.give_back(1, 1));
@@ -86,7 +86,7 @@ TEST(SegmentTree, TheLowestRunThatIsLongEnoughIsTaken) {
   EXPECT_EQ(tree.free_pages(), 0u);
 }
 
-TEST(SegmentTree, GivingBackWhatIsNotTakenChangesNothing) {
+TEST(SegmentTree, GivingBackFreePagesChangesNothing) {
   SegmentTree tree(16);
   ASSERT_EQ(tree.take(8), 0u);
   EXPECT_FALSE(tree.give_back(0, 9));  // the last page is free
@@ -97,7 +97,7 @@ TEST(SegmentTree, GivingBackWhatIsNotTakenChangesNothing) {
   EXPECT_FALSE(tree.give_back(15, 2));
   EXPECT_FALSE(tree.give_back(1, 0xffffffff));
   EXPECT_EQ(tree.free_pages(), 8u);
-  EXPECT_TRUE(tree.give_back(2, 4));  // a part of what was taken as one
+  EXPECT_TRUE(tree.give_back(2, 4));  // a part of one taken run
   EXPECT_FALSE(tree.give_back(2, 4));
   EXPECT_FALSE(tree.give_back(0, 8));
   EXPECT_EQ(tree.free_pages(), 12u);
@@ -109,7 +109,7 @@ TEST(SegmentTree, PagesBeyondTheLastAreNeverHandedOut) {
   EXPECT_EQ(tree.free_pages(), 11u);
   EXPECT_EQ(tree.take(12), std::nullopt);
   EXPECT_EQ(tree.take(11), 0u);
-  EXPECT_FALSE(tree.give_back(11, 1));  // not taken, though it looks so
+  EXPECT_FALSE(tree.give_back(11, 1));  // beyond the last page
   EXPECT_FALSE(tree.give_back(10, 2));
   EXPECT_TRUE(tree.give_back(10, 1));
   EXPECT_EQ(tree.longest_run(), 1u);
@@ -122,8 +122,8 @@ TEST(SegmentTree, PagesBeyondTheLastAreNeverHandedOut) {
 
 class RandomPages : public testing::TestWithParam<std::uint32_t> {};
 
-// Also asks for what it must not get and gives back what was not taken.
-TEST_P(RandomPages, DoesWhatAScanDoes) {
+// Also requests impossible runs and gives back free pages.
+TEST_P(RandomPages, AgreesWithAScan) {
   const std::uint32_t pages = GetParam();
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
@@ -157,7 +157,7 @@ TEST(SegmentTree, AMillionTakesAndGiveBacksLoseNoPage) {
   std::uint32_t pages_taken = 0, refused = 0;
   std::mt19937 random(1);
   for (int i = 0; i < 1'000'000; ++i) {
-    if (runs.empty() || random() % 8 < 5) {  // more takes than pages for them: some are refused
+    if (runs.empty() || random() % 8 < 5) {  // more takes than pages: some are refused
       const std::uint32_t run = 1 + random() % 16;
       const std::optional<std::uint32_t> first = tree.take(run);
       if (!first) {

@@ -30,7 +30,7 @@ wicprof::WaitEvent wait(std::uint64_t arrived, std::uint64_t resumed, wicprof::W
   return e;
 }
 
-// `rounds` times `waiters` at once on one word, each for `length`.
+// `rounds` rounds of `waiters` simultaneous waits of `length` on one word.
 void add_rounds(SiteCensus& census, int rounds, int waiters, TimeNs length, wicprof::WordTag word = 7) {
   for (int round = 0; round < rounds; ++round) {
     const std::uint64_t begin =
@@ -51,7 +51,7 @@ TEST(SiteCensus, AWindowNeedsWaitsAndTime) {
   EXPECT_FALSE(census.take(kSite, kLater));  // the next window is empty
 }
 
-TEST(SiteCensus, CountsThoseThatWaitAtOnceOnOneWord) {
+TEST(SiteCensus, CountsSimultaneousWaitersOnOneWord) {
   SiteCensus census;
   add_rounds(census, 4, 40, 100 * kMicrosecond);
   const auto seen = census.take(kSite, kLater);
@@ -66,7 +66,7 @@ TEST(SiteCensus, CountsThoseThatWaitAtOnceOnOneWord) {
   EXPECT_NEAR(static_cast<double>(seen->look_ns.value()), 10'000, 1);
 }
 
-TEST(SiteCensus, WordsOfTheirOwnAreToldApart) {
+TEST(SiteCensus, SeparateWordsAreCounted) {
   SiteCensus census;
   for (wicprof::WordTag word = 1; word <= 50; ++word) add_rounds(census, 2, 1, 100 * kMicrosecond, word);
   const auto seen = census.take(kSite, kLater);
@@ -76,7 +76,7 @@ TEST(SiteCensus, WordsOfTheirOwnAreToldApart) {
   EXPECT_EQ(seen->words, 50u);
 }
 
-TEST(SiteCensus, OneWordOnTwoDevicesHasTheWaitersOfEach) {
+TEST(SiteCensus, OneWordOnTwoDevicesCountsPerDevice) {
   SiteCensus census;
   for (int i = 0; i < 80; ++i) {
     auto e = wait(100, 200, 7);
@@ -96,7 +96,7 @@ TEST(SiteCensus, UnknownWordsAreNotCounted) {
   EXPECT_EQ(seen->waiters, 40u);
 }
 
-TEST(SiteCensus, AWordThatWasReleasedAtTheFirstLookIsNoWait) {
+TEST(SiteCensus, AWordReadyAtTheFirstLookHasLengthZero) {
   SiteCensus census;
   for (std::uint64_t i = 0; i < 100; ++i) census.add(wait(i * 1'000, i * 1'000 + 900, 7, i < 60 ? 1 : 5), 0);
   const auto seen = census.take(kSite, kLater);
@@ -104,7 +104,7 @@ TEST(SiteCensus, AWordThatWasReleasedAtTheFirstLookIsNoWait) {
   EXPECT_EQ(seen->look_ns, 180);
 }
 
-TEST(SiteCensus, WhatALookTakesIsKeptWhileNobodyLooks) {
+TEST(SiteCensus, TheDurationOfALookOutlivesItsWindow) {
   SiteCensus census;
   add_rounds(census, 2, 40, 100 * kMicrosecond);
   ASSERT_TRUE(census.take(kSite, kLater));
@@ -129,7 +129,7 @@ TEST(SiteCensus, ANewStrategyBeginsANewWindow) {
   EXPECT_FALSE(census.take(kSite, 2 * kLater));
 }
 
-TEST(SiteCensus, PassedDeadlinesAndImpossibleSitesAreLeftOut) {
+TEST(SiteCensus, IgnoresPassedDeadlinesAndInvalidSites) {
   SiteCensus census;
   for (std::uint64_t i = 0; i < 200; ++i) {
     auto e = wait(i, i + 1, 7);
@@ -152,7 +152,7 @@ TEST(SiteCensus, MostThreadsPollingShows) {
   EXPECT_TRUE(census.take(kSite, kLater)->each_thread);
 }
 
-TEST(SiteCensus, ManyWaitsAreThinnedOutByTheMomentSoThatWhoWaitsTogetherStaysTogether) {
+TEST(SiteCensus, ManyWaitsAreThinnedOutByMoment) {
   SiteCensus census;
   add_rounds(census, 300, 500, 100 * kMicrosecond);  // 150,000 waits
   const auto seen = census.take(kSite, kLater);
@@ -162,7 +162,7 @@ TEST(SiteCensus, ManyWaitsAreThinnedOutByTheMomentSoThatWhoWaitsTogetherStaysTog
   EXPECT_EQ(seen->waiters_per_word, 500u);
 }
 
-TEST(SiteCensus, AllAtOneMomentAreMoreThanThereIsRoomFor) {
+TEST(SiteCensus, TooManyWaitsOfOneMomentAreCut) {
   SiteCensus census;
   for (int i = 0; i < 3; ++i) {
     for (int w = 0; w < 20'000; ++w) census.add(wait(100, 200, 7), 0);
@@ -173,7 +173,7 @@ TEST(SiteCensus, AllAtOneMomentAreMoreThanThereIsRoomFor) {
   EXPECT_GE(seen->waits, SiteCensus::kMostKept / 2);
 }
 
-TEST(WordTag, IsNeverUnknownAndTellsNeighboursApart) {
+TEST(WordTag, IsNeverUnknownAndDiffersBetweenNeighbours) {
   std::vector<std::uint32_t> words(4096);
   std::vector<int> seen(65'536);
   int shared = 0;
@@ -182,7 +182,7 @@ TEST(WordTag, IsNeverUnknownAndTellsNeighboursApart) {
     ASSERT_NE(tag, 0);
     shared += seen[tag]++ > 0 ? 1 : 0;
   }
-  EXPECT_LT(shared, 512);  // chance alone would have 4,096 of 65,535 places share some 125
+  EXPECT_LT(shared, 512);  // by chance 4,096 of 65,535 values share some 125
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Small programs that wait with shared_watch, for every schedule of which the same must hold: nobody leaves satisfied
-// whose condition did not hold since it came, nobody hangs, and after the last has left no slot is active.
+// Small programs that wait with shared_watch. Under every schedule: a wait is satisfied only if its condition held
+// after its arrival, no wait hangs, and after the last waiter has left no slot is active.
 //
-// Each group is one thread: its leader, which alone takes part in the protocol.
+// Each group is one thread: its leader, the only thread that takes part in the protocol.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kFar = 1'000 * kSoon;
 inline constexpr wicprof::SiteId kSite = 1;
 inline constexpr std::uint32_t kWords = 2;
 
-/// A word with all values that it ever had. Only in a world whose threads take turns.
+/// A word with the history of its values. Only for worlds whose threads take turns.
 struct Word {
   alignas(128) std::uint32_t value;
   std::array<std::uint32_t, 16> history;
@@ -47,7 +47,7 @@ struct Is {
   bool operator()(std::uint32_t value) const { return value == wanted; }
 };
 
-/// What all threads of a scenario share: at the same address in every run.
+/// Shared by all threads of a scenario: at the same address in every run.
 struct World {
   static constexpr std::uint32_t kThreads = 8, kSlots = 1;
   std::vector<StrategyWord> strategies = std::vector<StrategyWord>(2);
@@ -59,13 +59,13 @@ struct World {
   std::string wrong;
   simt::ExploredRun* run = nullptr;
 
-  /// Each thread learns about waits in a memory of its own: what it learns only advises.
+  /// Each thread has its own memory of earlier waits, which is only advice.
   DeviceView view(const Thread& thread) {
     DeviceView v;
     v.strategies = strategies.data();
     v.sites = &sites[2 * thread.block()];
     v.watch = {watch.data(), kSlots, lines};
-    v.hot.add(kSite);  // no look past the watcher
+    v.hot.add(kSite);  // no first look past the watcher
     return v;
   }
   void begin(simt::ExploredRun& next_run, std::uint32_t first, std::uint32_t line_count) {
@@ -79,7 +79,7 @@ struct World {
     satisfied = timed_out = 0;
     wrong.clear();
   }
-  /// A line speaks for a watcher, and the master does not: the role was freed, or taken, beside another watcher.
+  /// A line names a watcher, and the master does not: two watchers freed or took the role.
   std::string two_watchers() const {
     for (const WatchSlot& slot : watch) {
       for (std::uint32_t i = 0; i < lines; ++i) {
@@ -90,7 +90,7 @@ struct World {
   }
 };
 
-/// Waits until that time, and checks its own result.
+/// Waits until that time, and checks the result.
 inline void wait_for(const Thread& thread, World& world, std::uint32_t word, std::uint32_t wanted,
                      std::uint64_t until_ns = kFar) {
   const std::uint64_t now = thread.clock_ns();
@@ -114,7 +114,7 @@ inline void toggle(const Thread& thread, World& world, std::uint32_t changes, wi
 
 using Part = void (*)(const Thread& thread, World& world);
 
-/// One block of one thread a part.
+/// One block of one thread per part.
 struct Cast {
   World* world;
   std::array<Part, 6> parts;
@@ -123,15 +123,16 @@ struct Cast {
 
 struct Scenario {
   const char* name;
-  std::uint32_t preemptions;        ///< the bound up to which all schedules are tried
-  std::uint32_t first;              ///< in every word
-  std::uint32_t lines;              ///< of a slot
-  std::uint32_t satisfied, either;  ///< waits that must be satisfied; that may be, or may pass their deadline
+  std::uint32_t preemptions;  ///< all schedules with at most so many are tried
+  std::uint32_t first;        ///< value of every word
+  std::uint32_t lines;        ///< per slot
+  std::uint32_t satisfied,
+      either;  ///< waits that must be satisfied; waits that may be satisfied or pass their deadline
   std::vector<std::uint64_t> ticks;
   std::vector<Part> parts;
 };
 
-/// Nothing, or what was wrong.
+/// An error text, or an empty one.
 inline std::string play(const Scenario& scenario, World& world, simt::ExploredRun& run) {
   world.begin(run, scenario.first, scenario.lines);
   Cast cast{&world, {}};
@@ -175,7 +176,7 @@ inline const std::vector<Scenario>& all_scenarios() {
       {"ThreeWaiters", 0, 0, 1, 3, 0, {}, {waits, waits, waits, produces}},
       {"TheWatcherGivesUp", 2, 0, 1, 1, 1, {kSoon}, {gives_up, waits, produces}},
       {"AToggleThereAndBack", 1, 0, 1, 2, 0, {}, {waits, waits, toggles, produces}},
-      // The 1 that was in the word must not do for who comes after it has gone.
+      // A waiter that arrives after the 1 has gone must not take it.
       {"TheWordGoesBack",
        3,
        1,
@@ -189,7 +190,7 @@ inline const std::vector<Scenario>& all_scenarios() {
           wait_for(thread, world, 0, 1, kSoon);
           world.words[0].set(thread, 2);
         }}},
-      // What the watcher has known for long is news to one who has just come.
+      // A value that the watcher has known for long is new to a waiter that has just arrived.
       {"TheWordIsReadyForALatecomer", 3, 1, 2, 2, 0, {}, {waits_then_sets_2, waits_for_2}},
       {"TheWatcherWaitsForMore", 2, 0, 2, 2, 0, {}, {waits_for_2, waits_then_sets_2, produces}},
       {"TheNextWatcherWaitsForSomethingElse",
@@ -204,7 +205,7 @@ inline const std::vector<Scenario>& all_scenarios() {
           world.words[0].set(thread, 1);
           wait_for(thread, world, 0, 2);
         }}},
-      // The one slot passes from one word to the other, or one word goes without.
+      // The only slot passes from one word to the other, or one word gets none.
       {"TwoWords",
        1,
        0,

@@ -17,7 +17,7 @@ std::uint32_t load(std::uint32_t& word) { return std::atomic_ref(word).load(std:
 
 ClockExchange::~ClockExchange() {
   if (stream_ != nullptr) {
-    cudaStreamSynchronize(stream_);  // ends at the latest with the GPU thread's deadline
+    cudaStreamSynchronize(stream_);  // returns at the GPU thread's deadline at the latest
     cudaStreamDestroy(stream_);
   }
   if (mailbox_ != nullptr) cudaFreeHost(mailbox_);

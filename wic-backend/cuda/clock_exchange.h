@@ -1,5 +1,5 @@
-// Reads a GPU's clock beside the host's: one GPU thread answers the host's pings with its clock, and the host keeps the
-// exchange with the shortest round trip. The GPU's reading lies between the ping's sending and the answer's coming, so
+// Reads a GPU's clock and the host's at the same moment: one GPU thread answers the host's pings with its clock, and
+// the host keeps the exchange with the shortest round trip. The GPU reads its clock between the ping and the answer, so
 // half the round trip bounds the error.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace wic::cuda {
 
-/// In pinned host memory. Each side writes to lines of its own.
+/// In pinned host memory. Each side writes only to its own lines.
 struct ClockMailbox {
   alignas(128) std::uint32_t ping;
   alignas(128) std::uint32_t pong;
@@ -23,7 +23,7 @@ struct ClockMailbox {
 };
 
 inline constexpr std::uint32_t kClockExchanges = 24;
-inline constexpr std::uint64_t kClockDeadlineNs = 20'000'000;  ///< the GPU thread gives up when the host is late
+inline constexpr std::uint64_t kClockDeadlineNs = 20'000'000;  ///< the GPU thread gives up if the host is late
 
 /// Launches the answering thread. Defined in clock_exchange.cu.
 cudaError_t launch_clock_exchange(ClockMailbox* mailbox, std::uint32_t first_ping, cudaStream_t stream);
@@ -36,9 +36,9 @@ class ClockExchange {
   ~ClockExchange();
 
   wicprof::Result<> open();
-  /// Launches the GPU side unless one is under way; never waits for the GPU.
+  /// Launches the GPU side unless it is running; never waits for the GPU.
   void request();
-  /// Once the GPU side has started: the exchanges, some tens of microseconds. Else nothing.
+  /// Once the GPU side has started: makes the exchanges, some tens of microseconds. Else returns nothing.
   std::optional<ClockReading> take();
 
  private:

@@ -20,11 +20,11 @@ using wicprof::ok;
 
 namespace {
 
-// Runs the calls that follow on this GPU, whatever the calling thread used before.
-// Before every call: the first one that a thread makes without it sets up the first GPU, however long that takes.
+// Selects the GPU for the calling thread's next calls.
+// Before every call: without this, a thread's first call sets up the first GPU, however long that takes.
 void use(int ordinal) { cudaSetDevice(ordinal); }
 
-// False where the driver cannot say.
+// False if the driver does not know.
 bool loads_lazily() {
   const auto loading_mode = driver_function<PFN_cuModuleGetLoadingMode_v11070>("cuModuleGetLoadingMode");
   CUmoduleLoadingMode mode = CU_MODULE_EAGER_LOADING;
@@ -121,7 +121,7 @@ class CudaDevice final : public Device {
     properties_.reserved_shared_bytes_per_block = attribute(cudaDevAttrReservedSharedMemoryPerBlock);
     properties_.clock_khz = attribute(cudaDevAttrClockRate);
     properties_.lazy_loading = loads_lazily();
-    // Made now: while kernels wait for the host, no call may need the context's lock.
+    // Created early: while kernels wait for the host, no call may need the context's lock.
     if (const cudaError_t s = cudaStreamCreateWithFlags(&live_stream_, cudaStreamNonBlocking); s != cudaSuccess) {
       return cuda_error("making a stream", s);
     }
@@ -142,8 +142,8 @@ class CudaDevice final : public Device {
     if (where != Memory::device) {
       std::memset(memory, 0, bytes);
     } else {
-      // On the stream of our own and to its end: plain cudaMemset returns early, and kernels on non-blocking streams do
-      // not wait for it.
+      // On our own stream, synchronised: plain cudaMemset returns early, and kernels on non-blocking streams do not
+      // wait for it.
       cudaError_t cleared = cudaMemsetAsync(memory, 0, bytes, live_stream_);
       if (cleared == cudaSuccess) cleared = cudaStreamSynchronize(live_stream_);
       if (cleared != cudaSuccess) {
@@ -183,7 +183,7 @@ class CudaDevice final : public Device {
     return CudaDoorbell::make(ordinal_);
   }
 
-  // That access is on where it is possible is enable_peer_access()'s doing.
+  // enable_peer_access() has turned on all possible access.
   PeerAccess peer_access(const Device& other) const override {
     const auto* const peer = dynamic_cast<const CudaDevice*>(&other);
     if (peer == nullptr) return {};
@@ -211,7 +211,7 @@ class CudaDevice final : public Device {
 
   Result<> start_live_write(std::span<const LiveWord> words) override {
     use(ordinal_);
-    // An earlier write that lands late would undo what a steward has brought since.
+    // An earlier write that arrives late would undo a steward's later copy.
     if (const cudaError_t s = cudaStreamSynchronize(live_stream_); s != cudaSuccess) {
       return cuda_error("writing beside running kernels", s);
     }
@@ -264,7 +264,7 @@ class CudaDevice final : public Device {
   }
 
  private:
-  // 0 where the driver cannot say.
+  // 0 if the driver does not know.
   std::uint32_t attribute(cudaDeviceAttr which) const {
     int value = 0;
     if (cudaDeviceGetAttribute(&value, which, ordinal_) != cudaSuccess) return 0;
@@ -293,10 +293,10 @@ class CudaDevice final : public Device {
 }  // namespace
 
 Result<std::unique_ptr<Device>> open_cuda_device(int ordinal) {
-  // Lazy loading would make the first launch of a kernel wait for the kernels that run: a deadlock where those wait for
-  // it. Takes effect if CUDA has not been initialised yet; the user's own choice stands.
+  // With lazy loading, the first launch of a kernel waits for running kernels: a deadlock if those wait for the new
+  // one. Has an effect only before CUDA's initialisation; keeps the user's own choice.
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-  // A stream that waits for a doorbell must not stand in front of another that shares its queue: 8 queues by default.
+  // A stream that waits for a doorbell must not block another stream in its hardware queue: 8 queues by default.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);

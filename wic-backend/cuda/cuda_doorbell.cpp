@@ -14,7 +14,7 @@ Result<std::unique_ptr<Doorbell>> CudaDoorbell::make(int ordinal) {
 Result<> CudaDoorbell::open() {
   int lowest = 0, highest = 0;
   cudaDeviceGetStreamPriorityRange(&lowest, &highest);
-  // A priority of its own keeps this stream, which stands still most of the time, out of the queues of the others.
+  // A different priority keeps this stream, which is blocked most of the time, out of the other streams' queues.
   if (Result<> r = check("making a stream", cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, highest));
       !r) {
     return r;
@@ -32,7 +32,7 @@ Result<> CudaDoorbell::open() {
   read_ = static_cast<std::uint32_t*>(memory);
   *read_ = 0;
   if (Result<> r = check("clearing memory", cudaMemsetAsync(word_, 0, 128, stream_)); !r) return r;
-  // Also finds out now whether the driver can wait for words: 0 is reached at once.
+  // Also tests whether the driver can wait for words: 0 is reached at once.
   if (Result<> r = stream_wait_at_least(stream_, word_, 0); !r) return r;
   return check("opening a doorbell", cudaStreamSynchronize(stream_));
 }
@@ -51,7 +51,7 @@ CudaDoorbell::~CudaDoorbell() {
 
 Result<std::uint32_t> CudaDoorbell::wait(std::uint32_t seen) {
   cudaSetDevice(ordinal_);
-  // Nobody listened for a while: the word may be so far past `seen`, from 2^31 on, that it passes for one before it.
+  // After a long pause the word may be 2^31 or more past `seen`, and would then look as if it were before `seen`.
   if (wicprof::now_ns() - heard_ns_ > wicprof::kSecond) {
     if (Result<> r = check("a copy", cudaMemcpyAsync(read_, word_, sizeof *read_, cudaMemcpyDefault, stream_)); !r) {
       return r.error();
@@ -60,7 +60,7 @@ Result<std::uint32_t> CudaDoorbell::wait(std::uint32_t seen) {
     heard_ns_ = wicprof::now_ns();
     if (*read_ != seen) return *read_;
   }
-  // Either this sees that the bell is closed, or close() sees what this waits for: both are sequentially consistent.
+  // Either this thread sees closed_, or close() sees armed_: both are sequentially consistent.
   armed_ = seen;
   if (closed_) return seen;
   if (Result<> r = stream_wait_at_least(stream_, word_, seen + 1); !r) return r.error();
@@ -76,7 +76,7 @@ Result<std::uint32_t> CudaDoorbell::wait(std::uint32_t seen) {
 Result<> CudaDoorbell::close() {
   closed_ = true;
   cudaSetDevice(ordinal_);
-  // A kernel may ring meanwhile: whichever value stays, it is past the one that is waited for.
+  // A kernel may ring at the same time: either value is past `seen`.
   return stream_write(closing_stream_, word_, armed_ + 1);
 }
 

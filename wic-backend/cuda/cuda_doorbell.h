@@ -1,4 +1,4 @@
-// A doorbell of a GPU: a stream waits for the word, and an event behind it wakes the host thread by an interrupt.
+// A doorbell of a GPU: a stream waits for the word, and an event after it wakes the host thread by an interrupt.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -26,12 +26,12 @@ class CudaDoorbell final : public Doorbell {
 
   const int ordinal_;
   std::uint32_t* word_ = nullptr;  // device memory
-  std::uint32_t* read_ = nullptr;  // pinned host memory: the word as the last wait left it
+  std::uint32_t* read_ = nullptr;  // pinned host memory: the word after the last wait
   cudaStream_t stream_ = nullptr;
   cudaStream_t closing_stream_ = nullptr;
   cudaEvent_t woken_ = nullptr;
-  wicprof::TimeNs heard_ns_ = 0;         // when the word was read last
-  std::atomic<std::uint32_t> armed_{0};  // what the wait in progress, or the last, has seen
+  wicprof::TimeNs heard_ns_ = 0;         // when the word was last read
+  std::atomic<std::uint32_t> armed_{0};  // `seen` of the current or last wait
   std::atomic<bool> closed_{false};
 };
 

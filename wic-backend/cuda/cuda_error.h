@@ -1,4 +1,4 @@
-// Turns a cudaError_t into a Result, with CUDA's own words.
+// Turns a cudaError_t into a Result, with CUDA's own description.
 #pragma once
 
 #include <cuda_runtime_api.h>

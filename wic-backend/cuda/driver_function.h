@@ -1,4 +1,4 @@
-// Functions of the CUDA driver that the runtime library has no name for.
+// Functions of the CUDA driver that the runtime library does not offer.
 #pragma once
 
 #include <cuda.h>
@@ -7,7 +7,7 @@
 
 namespace wic::cuda {
 
-/// nullptr where the driver does not have it. Looked up through the runtime, so that nothing links to the driver.
+/// nullptr if the driver does not have it. Looked up through the runtime, so that nothing links to the driver.
 template <class Function>
 Function driver_function(const char* name) {
   void* entry = nullptr;

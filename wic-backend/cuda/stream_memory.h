@@ -1,4 +1,4 @@
-// A stream's writes to words, and its waits for them, through the driver: the runtime has no call for either.
+// Makes a stream write words and wait for words, through the driver: the runtime library has no such calls.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,10 +9,10 @@
 
 namespace wic::cuda {
 
-/// Writes a word after the stream's work so far; a copy of four bytes where the driver has no such call.
+/// Writes a word after the stream's work so far; by a copy of four bytes if the driver has no such call.
 wicprof::Result<> stream_write(cudaStream_t stream, std::uint32_t* to, std::uint32_t value);
 
-/// Holds the stream's later work back until the word has reached `goal` (it may wrap). No SM is used meanwhile.
+/// Delays the stream's later work until the word has reached `goal` (it may wrap around). Uses no SM.
 wicprof::Result<> stream_wait_at_least(cudaStream_t stream, const std::uint32_t* word, std::uint32_t goal);
 
 }  // namespace wic::cuda

@@ -9,13 +9,13 @@ namespace wic::simt {
 
 namespace {
 
-// A sleep lasts this many times longer than asked for: a turn of the CPU device takes about that much longer than an
-// instruction of a GPU does, and a sleep has to be long beside a turn to be one.
+// A sleep lasts this many times longer than requested: a turn of the CPU device takes about that much longer than a GPU
+// instruction, and a sleep must be long compared with a turn.
 constexpr std::uint64_t kSleepScale = 20;
 
 }  // namespace
 
-/// The thread of whichever block has the turn on this OS thread.
+/// The thread that has the turn on this OS thread.
 struct BlockHooks {
   static thread_local Block* block;
   static thread_local Block::SimtThread* thread;

@@ -1,4 +1,4 @@
-// A thread block of the CPU device: its threads as fibers, its barriers, its shared memory. One OS thread at a time.
+// A thread block of the CPU device: threads as fibers, barriers, shared memory. One OS thread at a time.
 #pragma once
 
 #include <array>
@@ -14,19 +14,20 @@
 
 namespace wic::simt {
 
-/// How a device's clock runs and how long its sleeps last.
+/// A device's clock, which also times its sleeps.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual std::uint64_t now_ns() const = 0;
 };
 
-/// Where threads give up their turn. Without a rule, as on the running device: before every access.
+/// Decides where threads give up their turn. Without a rule, as on the real CPU device: before every access.
 class AccessRule {
  public:
   virtual ~AccessRule() = default;
   virtual bool ends_turn(Access access, const void* at) = 0;
-  virtual void happens(Access access, const void* at) = 0;  ///< the turn has come back; the access is next
+  virtual void happens(Access access,
+                       const void* at) = 0;  ///< the thread has its turn again, and makes the access next
 };
 
 struct LaunchedKernel {
@@ -49,12 +50,12 @@ class Block {
   bool done() const { return done_count_ == threads_.size(); }
   State state(std::uint32_t i) const { return threads_[i].state; }
 
-  /// Whether thread i can have a turn at that time.
+  /// Whether thread i can take a turn at that time.
   bool runnable(std::uint32_t i, std::uint64_t now) const;
   void run_thread(std::uint32_t i);
-  /// Gives each thread of the warp that can run one turn; returns how many had one.
+  /// Gives one turn to each runnable thread of the warp; returns their number.
   std::uint32_t run_warp(std::uint32_t warp, std::uint64_t now);
-  /// The earliest end of a sleep; UINT64_MAX when none sleeps.
+  /// The earliest end of a sleep; UINT64_MAX if no thread sleeps.
   std::uint64_t next_wake() const;
   const std::shared_ptr<const LaunchedKernel>& kernel() const { return kernel_; }
 
@@ -78,7 +79,7 @@ class Block {
   std::array<GroupScratch, kGroupBarriers> scratch_{};
   std::array<std::uint32_t, 16> arrived_{};
   std::vector<SimtThread> threads_;
-  std::vector<std::uint32_t> standing_;  ///< a warp: threads at a barrier or done, which need no look
+  std::vector<std::uint32_t> standing_;  ///< per warp: threads at a barrier or done
   std::size_t done_count_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The CPU device under a seeded schedule: one OS thread, a virtual clock, the next thread to run drawn at random. The
-// same seed gives the same run. For tests: what races on a GPU can be tried here under as many schedules as one likes.
+// The CPU device under a seeded schedule: one OS thread, a virtual clock, and a random choice of the next thread to
+// run. The same seed gives the same run. Tests use it to try races of a GPU under many schedules.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ class DeterministicWorld {
   explicit DeterministicWorld(std::uint64_t seed);
   ~DeterministicWorld();
 
-  /// All blocks of the kernel become runnable, together with those of other launches.
+  /// Makes all blocks of the kernel runnable, together with those of other launches.
   void launch(const LaunchShape& shape, const KernelRef& kernel);
-  /// A host thread; inside, host_switch() and host_sleep() let others run.
+  /// Adds a host thread, which calls host_switch() and host_sleep() to let others run.
   void add_host_thread(std::function<void()> body);
   void host_switch();
   void host_sleep(std::uint64_t ns);
 
-  /// Until everything has ended. Error: nothing can run and nothing sleeps (a deadlock), or `max_turns` were not
-  /// enough.
+  /// Runs until every thread has ended. Errors: no thread can run and none sleeps (a deadlock); not done after
+  /// `max_turns`.
   Result<> run(std::uint64_t max_turns);
 
   std::uint64_t now_ns() const { return clock_.now; }

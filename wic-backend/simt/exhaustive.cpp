@@ -10,11 +10,11 @@ namespace {
 
 constexpr char kNames[] = "0123456789abcdefghijklmnopqrstuvwxyz";  // of threads, in the order of their launch
 constexpr std::uint32_t kMostThreads = sizeof(kNames) - 1;
-constexpr std::uint32_t kForcedRounds = 16;       // wakes of every sleeper in turn, without news, before it is a hang
-constexpr std::uint32_t kMostWakes = 200;         // of one thread
-constexpr std::uint32_t kAccessesATurn = 10'000;  // a thread that looks for ever without a sleep
+constexpr std::uint32_t kForcedRounds = 16;  // wakes of every sleeper in turn, without news, that count as a hang
+constexpr std::uint32_t kMostWakes = 200;    // of one thread
+constexpr std::uint32_t kAccessesPerTurn = 10'000;  // more: the thread polls for ever without a sleep
 
-// A word that threads reach for: by its place in a block, or by its address.
+// A word that threads access, identified by its offset in a block or by its address.
 struct Place {
   std::uint32_t block;  // 0: by address, else 1 + the block's number
   std::uint64_t at;
@@ -23,7 +23,7 @@ struct Place {
 
 struct Word {
   Place place;
-  std::uint64_t readers = 0;  // a bit a thread, over all runs of this exploration
+  std::uint64_t readers = 0;  // one bit per thread, over all runs of this exploration
   std::uint64_t writers = 0;
   std::uint32_t version = 0;  // writes in this run
   bool shared = false;
@@ -36,7 +36,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ (hash >> 31);
 }
 
-// Four bytes, or eight where eight may lie: what is read beyond the word belongs to the state as well or never changes.
+// Reads four bytes, or eight if aligned: bytes beyond the word also belong to the state, or never change.
 std::uint64_t value_at(const void* at) {
   if (reinterpret_cast<std::uint64_t>(at) % 8 != 0) return *static_cast<const std::uint32_t*>(at);
   return *static_cast<const std::uint64_t*>(at);
@@ -46,7 +46,7 @@ bool several(std::uint64_t bits) { return (bits & (bits - 1)) != 0; }
 
 }  // namespace
 
-// What outlives a run: the words known so far and the choices of the schedule that is being tried.
+// Outlives the runs: the words known so far and the choices of the current schedule.
 class Exploration {
  public:
   explicit Exploration(const Bounds& limits) : bounds(limits) {}
@@ -61,7 +61,7 @@ class Exploration {
 
   static constexpr std::uint32_t kNone = ~0u;
 
-  // One of `count` alternatives; kNone where the state is known and its schedules have been tried.
+  // Chooses one of `count` alternatives; kNone if the state's schedules have been tried.
   template <class StateHash>
   std::uint32_t choose(std::uint32_t count, std::uint32_t preemptions, const StateHash& state_hash) {
     if (count == 1) return 0;
@@ -76,7 +76,7 @@ class Exploration {
     return path_[depth_++].choice;
   }
 
-  // On to the next schedule; false when there is none.
+  // Advances to the next schedule; false if there is none.
   bool advance() {
     path_.resize(depth_);
     while (!path_.empty() && path_.back().choice + 1 == path_.back().count) path_.pop_back();
@@ -101,10 +101,10 @@ class Exploration {
   const Bounds bounds;
   StackPool stacks;
   std::vector<Word> words;
-  std::unordered_map<std::uint64_t, std::uint32_t> states;  // how many preemptions it took to come there
+  std::unordered_map<std::uint64_t, std::uint32_t> states;  // the preemptions that led there
   std::uint64_t turns = 0;
-  bool known_state = false;   // this run has come to one
-  bool found_shared = false;  // in this run: its schedules were drawn too coarsely
+  bool known_state = false;   // this run has reached one
+  bool found_shared = false;  // this run found a shared word, so its schedule had too few switches
 
  private:
   struct Step {
@@ -121,7 +121,7 @@ struct ExploredRun::World final : AccessRule {
     World& world;
     std::uint64_t now = 1;
     std::uint64_t now_ns() const override {
-      world.learn(now);  // the ticks; what readings add makes no difference in the end
+      world.learn(now);  // only the ticks: the time that readings add makes no difference in the end
       return now + (world.current < world.actors.size() ? ++world.actors[world.current].clock_reads : 0) * kClockReadNs;
     }
   };
@@ -133,8 +133,8 @@ struct ExploredRun::World final : AccessRule {
     Block* block;
     std::uint32_t index;
     std::vector<Seen> seen;  // since its last sleep
-    // Hashes of what it has learnt: all that counts but for the last two looks, and these; and of what those reached
-    // for.
+    // Hashes of what the thread has read: all except the last two looks, and these two; and of the words that these two
+    // accessed.
     std::uint64_t history = 0;
     std::uint64_t last_look = 0, look = 0;
     std::uint64_t last_reach = 0, reach = 0;
@@ -164,7 +164,7 @@ struct ExploredRun::World final : AccessRule {
   }
 
   bool ends_turn(Access, const void* at) override {
-    if (++accesses > kAccessesATurn) return true;
+    if (++accesses > kAccessesPerTurn) return true;
     if (preemptions == exploration.bounds.preemptions) return false;
     return exploration.words[exploration.word_of(place_of(at))].shared;
   }
@@ -183,7 +183,7 @@ struct ExploredRun::World final : AccessRule {
       word.readers |= std::uint64_t{1} << current;
       me.seen.push_back({index, word.version});
     } else {
-      for (Seen& seen : me.seen) {  // its own write is no news to it
+      for (Seen& seen : me.seen) {  // its own write is not news
         if (seen.word == index && seen.version + 1 == word.version) seen.version = word.version;
       }
     }
@@ -221,7 +221,7 @@ struct ExploredRun::World final : AccessRule {
     return std::any_of(actor.seen.begin(), actor.seen.end(),
                        [&](const Seen& seen) { return exploration.words[seen.word].version != seen.version; });
   }
-  // A sleeper whose next look can matter to it or to others.
+  // A sleeper whose next look can affect itself or others.
   bool may_wake(const Actor& actor) const {
     return news_for(actor) || actor.idle_looks < exploration.bounds.idle_looks;
   }
@@ -287,12 +287,12 @@ Result<> ExploredRun::run() {
   const auto count = static_cast<std::uint32_t>(world.actors.size());
   const auto failed = [&](const std::string& what) { return wicprof::unavailable(what + turns()); };
   std::size_t ticked = 0;
-  std::uint32_t forced = 0;  // wakes in turn since something ended or the clock went on
+  std::uint32_t forced = 0;  // wakes in turn since a thread ended or the clock advanced
   std::uint32_t next_forced = 0;
   std::vector<std::uint32_t> options;  // `count` stands for the clock
   for (;;) {
     if (world.actors[world.current].wakes > kMostWakes) return failed("hang: threads wake each other without end");
-    if (world.accesses > kAccessesATurn) return failed("a thread looks again and again without a sleep");
+    if (world.accesses > kAccessesPerTurn) return failed("a thread polls for ever without a sleep");
     options.clear();
     const bool could_go_on = world.ready(world.current) && !world.trace.empty();
     if (could_go_on) options.push_back(world.current);
@@ -315,8 +315,7 @@ Result<> ExploredRun::run() {
       }
       if (all_done) return wicprof::ok();
       if (!sleepers) return failed("deadlock: no thread can run and none sleeps");
-      if (++forced > kForcedRounds * count)
-        return failed("hang: every thread that is left looks and finds nothing new");
+      if (++forced > kForcedRounds * count) return failed("hang: every remaining thread looks and finds nothing new");
       do {
         next_forced = (next_forced + 1) % count;
       } while (world.state(next_forced) != Block::State::sleeping);

@@ -1,26 +1,26 @@
-// The CPU device under every schedule of a small program, within stated bounds: the program runs again and again from
-// its start, each time with another sequence of choices, until all sequences have been tried (the way of the CHESS
+// The CPU device under every schedule of a small program, within given bounds: runs the program repeatedly from its
+// start, each time with another sequence of choices, until all sequences have been tried (the method of the CHESS
 // checker).
 //
-// A turn may end before every access to a word that two threads use and one of them writes; which words those are is
-// found while exploring, and the exploration starts again whenever one is added. Accesses to other words change nothing
-// for anybody else, so a switch there would only repeat a schedule.
+// A turn may end before every access to a word that two threads use and one of them writes. The exploration finds these
+// words as it goes, and starts again whenever it finds a new one. Accesses to other words do not affect other threads,
+// so a switch there would only repeat a schedule.
 //
-// A sleep may be as short or as long as it likes: a sleeping thread is a choice again as soon as a word that it read
-// since its last sleep has been written by another thread, or a tick has come, and `idle_looks` times more after that,
-// for what it does with the news. Then its next look could show nothing new, and it is left asleep. When nothing else
-// is left, sleepers are woken in turn; a program that does not end by that hangs.
+// A sleep may have any length: a sleeping thread may be chosen again as soon as another thread has written a word that
+// it read since its last sleep, or a tick has come, and then `idle_looks` times more, for its reaction to the news.
+// After that its next look could show nothing new, and it stays asleep. When no other thread is left, the sleepers are
+// woken in turn; a program that still does not end hangs.
 //
-// The clock: each reading of it takes kClockReadNs, so that a thread soon sleeps between its looks, as all do that have
-// waited for long. Beyond that it goes on only by the ticks that the program asks for; when each of them comes is a
-// choice like any other.
+// The clock: each reading takes kClockReadNs, so that a thread soon sleeps between looks, as in every long wait.
+// Otherwise the clock advances only by the ticks that the program requests; the moment of each tick is a choice like
+// any other.
 //
-// A state that was reached before, with as many preemptions left or more, is not explored again. A thread's state is
-// what it has read so far, since nothing else can make it do one thing or another. Of looks in a row (from a sleep to
-// the next) that reach for the same words in the same order only the last counts: no strategy keeps more of them.
-// States are told apart by 64-bit hashes.
+// A state that was reached before, with at least as many preemptions left, is not explored again. A thread's state is
+// everything that it has read, since nothing else influences it. Of consecutive looks (from one sleep to the next) that
+// access the same words in the same order only the last counts: no strategy remembers more. 64-bit hashes identify
+// states.
 //
-// Memory is sequentially consistent here: what a GPU may reorder beyond that is not tried.
+// Memory is sequentially consistent: the exploration does not try a GPU's further reorderings.
 #pragma once
 
 #include <cstdint>
@@ -37,18 +37,18 @@ namespace wic::simt {
 inline constexpr std::uint64_t kClockReadNs = 250'000;
 
 struct Bounds {
-  std::uint32_t preemptions = 2;          ///< switches away from a thread that could have gone on
-  std::uint32_t idle_looks = 1;           ///< looks of a thread after one that had news, while there is no other news
-  std::uint64_t schedules = 100'000'000;  ///< give up after so many
+  std::uint32_t preemptions = 2;          ///< switches away from a runnable thread
+  std::uint32_t idle_looks = 1;           ///< further looks of a thread after one with news, while no other news come
+  std::uint64_t schedules = 100'000'000;  ///< gives up after so many
 };
 
 struct Explored {
   bool complete = false;        ///< every schedule within the bounds was tried
-  std::uint64_t schedules = 0;  ///< of the last start
-  std::uint64_t states = 0;     ///< different ones at which there was a choice
+  std::uint64_t schedules = 0;  ///< since the last restart
+  std::uint64_t states = 0;     ///< distinct states with a choice
   std::uint64_t turns = 0;
   std::size_t shared_words = 0;
-  std::string failure;  ///< of the first schedule that failed, with its turns; empty: none did
+  std::string failure;  ///< of the first failing schedule, with its turns; empty = none failed
 };
 
 class Exploration;
@@ -56,21 +56,21 @@ class Exploration;
 /// One run of the program under one schedule. One OS thread.
 class ExploredRun {
  public:
-  /// All blocks of the kernel become runnable, together with those of other launches. Blocks of fewer than 32 threads
-  /// will do, and keep the number of schedules small.
+  /// Makes all blocks of the kernel runnable, together with those of other launches. Blocks may have fewer than 32
+  /// threads, which keeps the number of schedules small.
   void launch(const LaunchShape& shape, const KernelRef& kernel);
-  /// At some moment the clock goes on to `now_ns`; ticks come in the order of the calls.
+  /// At some moment the clock advances to `now_ns`; ticks come in the order of the calls.
   void tick(std::uint64_t now_ns) { ticks_.push_back(now_ns); }
-  /// What the program keeps about its threads for its own checks: part of the state. At the same address in every run.
+  /// Adds the memory of the program's own checks to the state. At the same address in every run.
   void watch(const void* memory, std::size_t bytes) { watched_.push_back({memory, bytes}); }
-  /// A value by which the thread that has the turn will go on differently, learnt in another way than by an access.
+  /// Adds a value to the running thread's state that influences the thread without an access to memory.
   void learnt(std::uint64_t value);
-  /// Checked after every turn: empty, or what is wrong.
+  /// `check` runs after every turn and returns an error text, or an empty one.
   void always(std::function<std::string()> check) { always_ = std::move(check); }
-  /// Until everything has ended. Error: a deadlock, sleepers that look again and again and see nothing new, or
-  /// what always() was given.
+  /// Runs until every thread has ended. Errors: a deadlock; sleepers that look repeatedly and see nothing new; an error
+  /// of always().
   Result<> run();
-  /// Whose turns they were so far, threads in the order of their launch: z = then it slept, . = then it ended, @ = a
+  /// The turns so far, one character per thread in the order of launches; z = it then slept, . = it then ended, @ = a
   /// tick.
   std::string turns() const;
 
@@ -87,8 +87,8 @@ class ExploredRun {
   std::unique_ptr<World> world_;
 };
 
-/// Sets the program up in a run, runs it and says what was wrong (empty: nothing). Everything that its threads share
-/// lies at the same address in every run, and has the same value at its start.
+/// Sets up the program in a run, runs it and returns an error text (empty = none). All memory that its threads share
+/// must have the same address and the same initial value in every run.
 using ExploredProgram = std::function<std::string(ExploredRun& run)>;
 
 Explored explore(const Bounds& bounds, const ExploredProgram& program);

@@ -1,4 +1,4 @@
-// A fiber: a stack of its own that one OS thread runs until it suspends itself. Never moves to another OS thread.
+// A fiber: code with its own stack that an OS thread runs until it suspends itself. Never moves to another OS thread.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -25,10 +25,10 @@ class Fiber {
   /// `body` starts at the first resume().
   Fiber(StackPool& stacks, std::function<void()> body);
   Fiber(const Fiber&) = delete;
-  ~Fiber();  ///< the body must have ended, or never begun
+  ~Fiber();  ///< the body must have ended, or never have begun
 
   void resume();          ///< runs the body until it suspends or ends
-  static void suspend();  ///< called inside a body: returns to whoever resumed it
+  static void suspend();  ///< inside a body: returns to the caller of resume()
   bool done() const { return done_; }
 
  private:

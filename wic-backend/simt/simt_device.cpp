@@ -26,7 +26,7 @@ struct SimtEvent final : Event {
   }
 };
 
-// Work in order, done by a host thread of the stream's own.
+// Executes its work in order on its own host thread.
 class SimtStream final : public Stream {
  public:
   explicit SimtStream(SimtDevice& device) : device_(device), thread_([this] { work(); }) {}
@@ -41,7 +41,7 @@ class SimtStream final : public Stream {
 
   Result<> launch(const LaunchShape& shape, const KernelRef& ref) override {
     if (shape.blocks == 0 || shape.threads == 0 || shape.threads > 1024) {
-      return bad_input("a launch needs at least one block and 1 to 1,024 threads a block");
+      return bad_input("a launch needs at least one block and 1 to 1,024 threads per block");
     }
     if (shape.co_resident) {
       if (Result<> fits = check_co_resident(device_, std::array{PlannedLaunch{shape, ref}}); !fits) return fits;
@@ -103,7 +103,7 @@ class SimtStream final : public Stream {
 
 }  // namespace
 
-SimtDevice::SimtDevice(int ordinal, std::uint32_t sm_count) : room_(sm_count) {
+SimtDevice::SimtDevice(int ordinal, std::uint32_t sm_count) : free_(sm_count) {
   properties_.id = wicprof::simt_device(ordinal);
   properties_.kind = wicprof::DeviceKind::simt;
   properties_.name = "CPU device (simt)";
@@ -179,17 +179,17 @@ void SimtDevice::run(std::shared_ptr<const LaunchedKernel> kernel) {
   unfinished_.erase(key);
 }
 
-// Gives waiting blocks, oldest launch first, to the SM with the most room.
+// Gives pending blocks, oldest launch first, to the SM with the most free threads.
 void SimtDevice::dispatch() {
   while (!pending_.empty()) {
     Pending& next = pending_.front();
     const std::uint32_t threads = next.kernel->shape.threads;
-    const auto most = std::max_element(room_.begin(), room_.end(),
-                                       [](const Room& a, const Room& b) { return a.threads < b.threads; });
+    const auto most = std::max_element(free_.begin(), free_.end(),
+                                       [](const FreeSpace& a, const FreeSpace& b) { return a.threads < b.threads; });
     if (most->threads < threads || most->blocks == 0) return;
     most->threads -= threads;
     --most->blocks;
-    sms_[static_cast<std::size_t>(most - room_.begin())]->place(next.kernel, next.next_block);
+    sms_[static_cast<std::size_t>(most - free_.begin())]->place(next.kernel, next.next_block);
     if (++next.next_block == next.kernel->shape.blocks) pending_.pop_front();
   }
 }
@@ -197,9 +197,9 @@ void SimtDevice::dispatch() {
 void SimtDevice::block_ended(Sm& sm, const LaunchedKernel* kernel) {
   const std::lock_guard lock(mutex_);
   const auto at = std::find_if(sms_.begin(), sms_.end(), [&](const auto& each) { return each.get() == &sm; });
-  Room& room = room_[static_cast<std::size_t>(at - sms_.begin())];
-  room.threads += kernel->shape.threads;
-  ++room.blocks;
+  FreeSpace& space = free_[static_cast<std::size_t>(at - sms_.begin())];
+  space.threads += kernel->shape.threads;
+  ++space.blocks;
   if (--unfinished_[kernel] == 0) kernel_ended_.notify_all();
   dispatch();
 }

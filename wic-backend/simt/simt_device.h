@@ -1,4 +1,4 @@
-// The CPU device: runs the kernels' own source on OS threads, one an SM. Not a performance model of a GPU.
+// The CPU device: runs the same kernel source on OS threads, one per SM. Not a performance model of a GPU.
 #pragma once
 
 #include <condition_variable>
@@ -39,7 +39,7 @@ class SimtDevice final : public Device {
   struct HostClock final : Clock {
     std::uint64_t now_ns() const override { return static_cast<std::uint64_t>(wicprof::now_ns()); }
   };
-  struct Room {
+  struct FreeSpace {
     std::uint32_t threads = Sm::kMaxThreads;
     std::uint32_t blocks = Sm::kMaxBlocks;
   };
@@ -48,7 +48,7 @@ class SimtDevice final : public Device {
     std::uint32_t next_block;
   };
 
-  void dispatch();  // with mutex_ held
+  void dispatch();  // holding mutex_
   void block_ended(Sm& sm, const LaunchedKernel* kernel);
 
   HostClock clock_;
@@ -57,7 +57,7 @@ class SimtDevice final : public Device {
   std::condition_variable kernel_ended_;
   std::deque<Pending> pending_;                                // in launch order
   std::map<const LaunchedKernel*, std::uint32_t> unfinished_;  // blocks
-  std::vector<Room> room_;                                     // an SM
+  std::vector<FreeSpace> free_;                                // per SM
   std::vector<std::unique_ptr<Sm>> sms_;
 };
 

@@ -26,7 +26,7 @@ void Sm::place(std::shared_ptr<const LaunchedKernel> kernel, std::uint32_t block
   changed_.notify_one();
 }
 
-// Moves what has arrived into residence; when there is nothing to run, sleeps until something arrives or wakes.
+// Makes arrived blocks resident. With nothing to run, sleeps until a block arrives or a thread wakes.
 bool Sm::take_in(bool idle, std::uint64_t next_wake) {
   std::unique_lock lock(mutex_);
   if (idle) {

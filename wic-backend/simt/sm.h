@@ -1,4 +1,4 @@
-// One SM of the CPU device: an OS thread that gives the warps of its resident blocks turns, round and round.
+// One SM of the CPU device: an OS thread that gives the warps of its resident blocks turns, round robin.
 #pragma once
 
 #include <condition_variable>
@@ -18,11 +18,11 @@ class Sm {
   static constexpr std::uint32_t kMaxThreads = 2048;
   static constexpr std::uint32_t kMaxBlocks = 32;
 
-  /// `ended` is called on the SM's thread after each block that ends.
+  /// Calls `ended` on the SM's thread after each block.
   Sm(std::uint32_t index, const Clock& clock, std::function<void(Sm&, const LaunchedKernel*)> ended);
   ~Sm();  ///< no block may be resident
 
-  /// Any thread; the caller has seen to it that the SM has room.
+  /// Any thread. The caller ensures that the block fits.
   void place(std::shared_ptr<const LaunchedKernel> kernel, std::uint32_t block);
 
  private:
@@ -40,7 +40,7 @@ class Sm {
   std::condition_variable changed_;
   std::vector<Placed> inbox_;
   bool stop_ = false;
-  // The SM's own thread only:
+  // Only for the SM's own thread:
   StackPool stacks_;
   std::vector<std::unique_ptr<Block>> resident_;
   std::thread thread_;

@@ -3,7 +3,7 @@
 
 usage: check_model.py MODEL [MUTANT]
 
-With a mutant (see the model), ends with 0 only if the mistake is found. 77: spin or a C compiler is not there.
+With a mutant (see the model), exits with 0 only if Spin finds the mistake. 77: spin or a C compiler is missing.
 """
 import os
 import pathlib

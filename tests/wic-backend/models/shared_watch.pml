@@ -3,13 +3,14 @@
  * Waiter 0 waits for 2, the others for anything but 0; the word goes 0, 1, 0, 1, and to 2 once the others have left. Waiter
  * 1 may pass its deadline at every look; waiter 0 may leave once for another strategy and come back.
  *
- * Asserted: nobody is satisfied whose condition did not hold since it came; there is one watcher at most; the last to leave
- * leaves no watcher behind. `leaves` (under weak fairness): everybody leaves. A wait's own look at the word, about every half
- * second, is left out: nobody may need it.
+ * Assertions: a waiter is satisfied only if its condition held after its arrival; there is at most one watcher; after the
+ * last waiter has left there is no watcher. `leaves` (under weak fairness): every waiter leaves. The model omits a waiter's own
+ * look at the word, about every half second: no waiter may depend on it.
  *
- * What a GPU may reorder between two fences is free here: the watcher's reads of arrivals and word, and its stores to lines.
+ * The model leaves free what a GPU may reorder between two fences: the watcher's reads of arrivals and word, and its stores to
+ * lines.
  *
- * With one of these defined the model is wrong, and must be found so: TICKETS_IGNORED, TICKET_AT_ONCE, NOT_ANSWERED,
+ * Each of these defines puts a mistake into the model, which Spin must find: TICKETS_IGNORED, TICKET_AT_ONCE, NOT_ANSWERED,
  * ROLE_KEPT, LINES_NOT_TOLD, ROLE_FREED_FIRST, ROLE_BY_STORE.
  */
 #ifndef WAITERS
@@ -31,7 +32,7 @@ byte arrivals;
 Mirror master;
 Mirror lines[LINES];
 
-/* What only the assertions know. */
+/* Only for the assertions. */
 byte watchers;
 byte gone;
 bool held[WAITERS];
@@ -106,8 +107,8 @@ proctype waiter(byte me) {
               :: !master.live -> d_step { master.live = true; watching = true; watchers++ }
               fi;
 #else
-              /* The read and the compare_exchange in one: what can come between them makes the latter fail, which is the
-                 same as finding the master active. */
+              /* The read and the compare_exchange are one step: any store between them makes the latter fail, which
+                 equals finding the master active. */
               d_step {
                 if
                 :: !master.live -> master.live = true; watching = true; watchers++

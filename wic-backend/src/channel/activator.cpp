@@ -9,7 +9,7 @@ bool Activator::Sleeper::sleep(wicprof::TimeNs timeout) {
   return changed_.wait_for(lock, std::chrono::nanoseconds(timeout), [this] { return woken_; });
 }
 
-// Under the lock to the end: as soon as it is free the sleeper may be gone.
+// Notifies under the lock: as soon as the lock is free, the sleeper may be destroyed.
 void Activator::Sleeper::wake() {
   const std::lock_guard lock(mutex_);
   woken_ = true;
@@ -26,7 +26,7 @@ bool Activator::remove(RequestId id) {
   return sleepers_.erase(id) != 0;
 }
 
-// The lock is held while the sleeper is woken, so that one who removes itself does not leave while it is being woken.
+// Wakes the sleeper under the lock, so that a thread in remove() does not destroy its sleeper meanwhile.
 void Activator::wake(RequestId id) {
   const std::lock_guard lock(mutex_);
   const auto found = sleepers_.find(id);

@@ -1,4 +1,4 @@
-// Wakes the host threads whose requests are complete: each sleeps on a condition variable of its own and is woken once.
+// Wakes the host threads whose requests are complete, each once: every thread sleeps on its own condition variable.
 #pragma once
 
 #include <condition_variable>
@@ -13,10 +13,10 @@ namespace wic {
 /// Any thread.
 class Activator {
  public:
-  /// One thread's sleep; lives on its stack.
+  /// One sleeping thread; on that thread's stack.
   class Sleeper {
    public:
-    /// False when `timeout` passes first.
+    /// False if `timeout` passes first.
     bool sleep(wicprof::TimeNs timeout);
 
    private:
@@ -29,9 +29,9 @@ class Activator {
   };
 
   void add(RequestId id, Sleeper& sleeper);
-  /// False when the sleeper has been woken, or is being woken, already.
+  /// False if the sleeper has been woken already, or is being woken.
   bool remove(RequestId id);
-  /// Wakes the sleeper of that request, if there is one, and forgets it.
+  /// Wakes the sleeper of that request, if any, and removes it.
   void wake(RequestId id);
 
  private:

@@ -28,7 +28,7 @@ namespace {
 constexpr std::uint32_t kMostTags = 1u << 24;
 constexpr std::uint32_t kMostBytes = 1u << 30;
 
-/// What the trace has to know of a message at least: its size.
+/// Adds the message's size, the least that the trace needs.
 Payload sized(Payload payload, std::uint32_t bytes) {
   if (payload.bytes == 0) payload.bytes = bytes;
   return payload;
@@ -51,12 +51,12 @@ Result<> check(const Runtime& runtime, const ChannelSpec& spec) {
   if (spec.max_bytes == 0 || spec.max_bytes > kMostBytes) {
     return bad_input(channel + "a message can have 1 to 2^30 bytes");
   }
-  // The producer writes into the consumer's memory, the consumer what it has released into the producer's. Managed
-  // memory is everyone's.
   if (spec.sites_of != nullptr && (spec.way == Way::naive) != (spec.sites_of->spec().way == Way::naive)) {
     return bad_input(channel +
-                     "way naive polls by atomics, which other ways' words may not bear; give it sites of its own");
+                     "way naive polls by atomics, which lose flags in other ways' words; give it its own sites");
   }
+  // The producer writes messages into the consumer's memory, the consumer its releases into the producer's. Both reach
+  // managed memory.
   if (!spec.producer.is_cpu() && !spec.consumer.is_cpu() && spec.way != Way::naive) {
     const Device& producer = runtime.device(static_cast<std::size_t>(spec.producer.device));
     const Device& consumer = runtime.device(static_cast<std::size_t>(spec.consumer.device));
@@ -94,16 +94,16 @@ struct Channel::State {
 
   // CPU to device by a copy engine.
   std::mutex push_mutex;
-  std::unique_ptr<AvailabilityBitmap> there;  // what the consumer's bits are, or will be when the streams are done
+  std::unique_ptr<AvailabilityBitmap> there;  // the consumer's bits once the streams have finished
   std::array<std::unique_ptr<Stream>, 2> streams;
 
   std::unique_ptr<Monitor> monitor;
-  HostDoorbell* host_bell = nullptr;  // the monitor's, where the CPU is both ends
+  HostDoorbell* host_bell = nullptr;  // the monitor's, if the CPU is both ends
 };
 
 Result<> Channel::State::open() {
   const WordPlaces places = memory.word_places();
-  // Host threads each look for themselves, and parked ones sleep.
+  // Each host thread polls for itself, or sleeps.
   const auto pollers = [](End end) { return end.is_cpu() ? wicprof::Pollers::each_thread : wicprof::Pollers::leader; };
   const auto site_end = [](End end) {
     return end.is_cpu() ? wicprof::kHostEnd : static_cast<wicprof::SiteEnd>(wicprof::kFirstDeviceEnd + end.device);
@@ -166,7 +166,7 @@ Channel::Channel(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Channel::~Channel() {
   for (const std::unique_ptr<Stream>& stream : state_->streams) {
-    if (stream != nullptr) static_cast<void>(stream->synchronize());  // its copies read memory that goes now
+    if (stream != nullptr) static_cast<void>(stream->synchronize());  // its copies read memory that is freed next
   }
 }
 
@@ -245,7 +245,7 @@ Result<> Channel::State::check_cycle(Tag first, std::uint32_t count, Cycle cycle
   return wicprof::ok();
 }
 
-// By stores: the message lies where the consumer reads it.
+// By stores: the message is already in the memory that the consumer reads.
 void Channel::State::announce(Tag tag, Cycle cycle, std::uint32_t bytes, const Payload& payload) {
   *box.length(tag, cycle) = bytes;
   if (box.announce == Announce::count) {
@@ -258,9 +258,9 @@ void Channel::State::announce(Tag tag, Cycle cycle, std::uint32_t bytes, const P
   if (host_bell != nullptr) host_bell->ring();
 }
 
-// By the copy engine: the messages, and behind them in the same stream the word that tells of them. All that ever
-// writes one word of bits is one stream, so that no bit of a message is there before the message. With two streams a
-// word and what comes before it on the way hide behind the copies of the other cycle.
+// By the copy engine: the messages, and after them in the same stream the word that announces them. Only one stream
+// ever writes a given word of bits, so no bit arrives before its message. With two streams, the write of a word and the
+// gap before it overlap with the copies of the other cycle.
 Result<> Channel::State::push(Tag first, std::uint32_t count, Cycle cycle, std::uint32_t bytes, Payload payload) {
   for (Tag tag = first; tag < first + count; ++tag) {
     std::memcpy(memory.staging(tag, cycle) + box.slots.bytes_at, &bytes, sizeof bytes);
@@ -311,7 +311,7 @@ Result<> Channel::publish_range(Tag first, std::uint32_t count, Cycle cycle, std
     } else {
       s.announce(tag, cycle, bytes, payload_of_tag(tag));
     }
-    // Not before: what could not be pushed may be published again.
+    // Only now: a message that could not be pushed may be published again.
     for (; tag < next; ++tag) s.sent[tag].store(cycle, std::memory_order_relaxed);
   }
   return wicprof::ok();

@@ -28,7 +28,7 @@ std::uint32_t pages_of_batch(const ChannelSpec& spec, const SlotLayout& slots, s
   return static_cast<std::uint32_t>((tags * slots.stride + kPageBytes - 1) / kPageBytes);
 }
 
-// Pages that a channel had before still hold its messages, and the words that announced them.
+// Clears reused pages: they still hold an earlier channel's messages, and the words that announced them.
 Result<> clear(const MessagePages& pages, const MessagePages::Run& run, Device& owner) {
   std::byte* const begin = pages.data() + run.first * kPageBytes;
   const std::size_t bytes = run.pages * kPageBytes;
@@ -46,7 +46,7 @@ Result<> clear(const MessagePages& pages, const MessagePages::Run& run, Device& 
   return (*stream)->synchronize();
 }
 
-// Who holds the messages.
+// The device whose memory holds the messages.
 Device& owner_of(Runtime& runtime, const ChannelSpec& spec) {
   return device_of(runtime, spec.consumer.is_cpu() ? spec.producer : spec.consumer);
 }
@@ -87,7 +87,7 @@ ChannelMemory::~ChannelMemory() {
   for (const MessagePages::Run& run : runs_) pages_->give_back(run);
 }
 
-// One run for the slots of a batch, and one for their companions.
+// Takes one run for the odd and one for the even slots of each batch.
 Result<> ChannelMemory::take_pages(Device& owner, const ChannelSpec& spec, Memory where) {
   const std::uint32_t batches = box_.batches();
   pages_ = spec.pages;
@@ -100,9 +100,9 @@ Result<> ChannelMemory::take_pages(Device& owner, const ChannelSpec& spec, Memor
     pages_ = *std::move(made);
   } else if (pages_->where() != where ||
              (where == Memory::device && pages_->device().properties().id != owner.properties().id)) {
-    return bad_input("the pages given to channel '" + spec.name + "' lie in the wrong memory; it needs " +
-                     (where == Memory::device    ? "those of its consumer's device"
-                      : where == Memory::managed ? "managed ones"
+    return bad_input("the pages given to channel '" + spec.name + "' are in the wrong memory; it needs " +
+                     (where == Memory::device    ? "pages of its consumer's device"
+                      : where == Memory::managed ? "managed memory"
                                                  : "pinned host memory"));
   }
   table_.resize(2 * batches);
@@ -141,7 +141,7 @@ Result<> ChannelMemory::make_words(Runtime& runtime, const ChannelSpec& spec, De
       if (Result<> r = make_array(landing_, owner, 2 * tags * landing_stride_, Memory::device); !r) return r;
     }
   } else {
-    // A short message is its own announcement. Bit by bit a device cannot change host memory, nor every peer's.
+    // A short message announces itself. A device cannot change single bits in host memory, nor in every peer's memory.
     const bool bits = spec.way == Way::park && pages_->where() == Memory::device && !box_.slots.is_quad() &&
                       (!device_to_device || producer.peer_access(owner).atomics);
     box_.announce = bits ? Announce::bit : Announce::word;
@@ -177,7 +177,7 @@ Result<> ChannelMemory::upload_tables(Runtime& runtime, const ChannelSpec& spec)
 
 std::byte* ChannelMemory::staging(Tag tag, std::uint32_t cycle) const {
   const std::size_t odd = std::size_t{box_.batches()} * kBatchTags;
-  // The odd cycles come first, for the last batch may be short only once.
+  // Odd cycles first: the last batch may be shorter only at the very end.
   const std::size_t slot = (cycle & 1) != 0 ? tag : odd + tag;
   return staging_.data() + slot * box_.slots.stride;
 }

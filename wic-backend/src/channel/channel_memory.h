@@ -1,4 +1,4 @@
-// The memory of a channel: what lies where, for each pair of ends and each way.
+// The memory of a channel, for each pair of ends and each way.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@
 
 namespace wic {
 
-/// The path of a channel: what the spec asks for or, for CPU to device, its size.
+/// The path of a channel: CPU to device by the spec or by size, else Path::stores.
 Path path_of(const ChannelSpec& spec);
 
-/// What the words are in that consumers and producers poll, for the trace.
+/// The memory of the words that consumers and producers poll, for the trace.
 struct WordPlaces {
   wicprof::WordMemory data, room;
 };
@@ -27,7 +27,7 @@ class ChannelMemory {
   ChannelMemory(ChannelMemory&&) noexcept = default;
   ~ChannelMemory();
 
-  /// The channel as seen from an end, on which the table of pages lies.
+  /// The mailbox for one end, with the page table in that end's memory.
   Mailbox producer_box() const { return box_with(producer_table_.data()); }
   Mailbox consumer_box() const { return box_with(consumer_table_.data()); }
   Mailbox host_box() const { return box_with(table_.data()); }
@@ -37,7 +37,7 @@ class ChannelMemory {
   SenderLine* lines() const { return lines_.data(); }
   std::byte* landing() const { return landing_.data(); }
   std::uint32_t landing_stride() const { return landing_stride_; }
-  /// CPU to device by a copy engine: where the CPU puts a message. Slots of one batch and cycle lie side by side.
+  /// CPU to device by a copy engine: where the CPU writes a message. Slots of one batch and cycle are adjacent.
   std::byte* staging(Tag tag, std::uint32_t cycle) const;
   WordPlaces word_places() const { return places_; }
 

@@ -8,9 +8,9 @@ namespace wic {
 using wicprof::WaitStatus;
 
 namespace {
-// Between two looks when the doorbell has failed: then there is nothing that could wake the monitor.
+// Between two looks after the doorbell has failed, since nothing can wake the monitor then.
 constexpr auto kNap = std::chrono::microseconds(50);
-// That a producer is gone rings no bell, and a bell may fail.
+// A producer that is gone rings no bell, and a bell may fail.
 constexpr wicprof::TimeNs kLookAgain = 20 * wicprof::kMillisecond;
 }  // namespace
 
@@ -24,7 +24,7 @@ Monitor::~Monitor() {
     stop_ = true;
   }
   changed_.notify_all();
-  static_cast<void>(bell_->close());  // if that fails so does the wait
+  static_cast<void>(bell_->close());  // if close() fails, the wait fails too
   thread_.join();
 }
 
@@ -45,11 +45,11 @@ WaitStatus Monitor::wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof
   for (wicprof::TimeNs left = timeout; !lost && left > 0; left = end - wicprof::now_ns()) {
     if (sleeper.sleep(std::min(left, kLookAgain))) return WaitStatus::satisfied;
     lost = producer_lost();
-    // Before giving up too: what came in time, or before its producer was lost, is there.
+    // Also before it gives up: messages may have arrived in time, or before the producer was lost.
     const std::lock_guard look_again(mutex_);
     scan();
   }
-  if (!activator_.remove(id)) return WaitStatus::satisfied;  // woken at the last moment
+  if (!activator_.remove(id)) return WaitStatus::satisfied;  // woken just before the deadline
   lock.lock();
   queue_.cancel(id);
   return lost ? WaitStatus::producer_lost : WaitStatus::deadline_passed;
@@ -60,8 +60,8 @@ std::size_t Monitor::pending() const {
   return queue_.size();
 }
 
-// Brings the tag's bit up to date. Its word, not the bit, knows the cycle: so a bit that nobody looked at for some
-// cycles does not pass for that of a later one.
+// Updates the tag's bit from its word, which holds the cycle: a bit that nobody has read for some cycles could be taken
+// for that of a later cycle.
 void Monitor::look(Tag tag, std::uint32_t cycle) {
   if (const std::uint32_t last = arrived_(tag, cycle); last != 0) there_.set(tag, last);
 }
@@ -77,7 +77,7 @@ void Monitor::scan() {
     for (const RequestId id : queue_.tag_arrived(tag, cycle)) activator_.wake(id);
     at = lacking_.erase(at);
   }
-  if (queue_.size() == 0) lacking_.clear();  // left over by cancelled requests
+  if (queue_.size() == 0) lacking_.clear();  // left by cancelled requests
 }
 
 void Monitor::run() {
@@ -86,7 +86,7 @@ void Monitor::run() {
   for (;;) {
     changed_.wait(lock, [this] { return stop_ || queue_.size() != 0; });
     if (stop_) return;
-    // The bell was read before this look: what comes after the look rings it past `seen`.
+    // The bell was read before this scan: a message that arrives after the scan rings it past `seen`.
     scan();
     if (queue_.size() == 0) continue;
     lock.unlock();

@@ -1,5 +1,5 @@
-// Watches which messages have come for host threads that wait for several (DAB and PFQ on the host): a thread that
-// sleeps on the producer's doorbell while requests are pending, and on a condition variable while there are none.
+// Watches the arriving messages for host threads that wait for several (DAB and PFQ on the host). Its thread sleeps on
+// the producer's doorbell while requests are pending, and on a condition variable while none are.
 #pragma once
 
 #include <condition_variable>
@@ -22,15 +22,15 @@ namespace wic {
 /// Any thread.
 class Monitor {
  public:
-  /// `arrived(tag, cycle)`: the last cycle of the tag, of those with the parity of `cycle`, whose message has come; 0 =
-  /// none. Called by any thread. The bell is rung after each message has come.
+  /// `arrived(tag, cycle)`: the last cycle of the tag, among those with the parity of `cycle`, whose message has
+  /// arrived; 0 = none. Any thread calls it. The producer rings the bell after each message.
   Monitor(std::uint32_t tags, std::unique_ptr<Doorbell> bell,
           std::function<std::uint32_t(Tag, std::uint32_t cycle)> arrived);
   Monitor(const Monitor&) = delete;
-  ~Monitor();  ///< nobody may be waiting
+  ~Monitor();  ///< no thread may be waiting
 
-  /// Sleeps until the messages have come, `timeout` has passed, or the producer is lost, which is asked about once a
-  /// while. What is there already costs no sleep. A cycle may be asked for once the one two before it has come.
+  /// Sleeps until the messages have arrived, `timeout` has passed, or the producer is lost (checked every 20 ms). Does
+  /// not sleep if all have arrived already. The cycle two before the requested one must have arrived.
   wicprof::WaitStatus wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof::TimeNs timeout,
                            const std::function<bool()>& producer_lost);
 
@@ -50,7 +50,7 @@ class Monitor {
   std::condition_variable changed_;
   AvailabilityBitmap there_;
   PendingQueue queue_;
-  std::set<std::pair<Tag, std::uint32_t>> lacking_;  // what pending requests wait for: tag, cycle
+  std::set<std::pair<Tag, std::uint32_t>> lacking_;  // (tag, cycle) that pending requests wait for
   RequestId next_id_ = 1;
   bool stop_ = false;
   std::thread thread_;

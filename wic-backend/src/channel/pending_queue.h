@@ -1,4 +1,4 @@
-// Requests whose data is not there yet (PFQ), each with the tags that it still lacks, found by tag when one arrives.
+// Requests whose data has not all arrived (PFQ), with the missing tags of each; an arriving tag finds its requests.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +17,25 @@ using RequestId = std::uint64_t;
 class PendingQueue {
  public:
   enum class Outcome {
-    queued,     ///< it lacks a tag: tag_arrived() will name it once
-    complete,   ///< it lacks none and is not kept
-    duplicate,  ///< a request of that id is waiting already; the new one is dropped
+    queued,     ///< a tag is missing: tag_arrived() will return the request once
+    complete,   ///< no tag is missing; the request is not kept
+    duplicate,  ///< a request with that id is pending; the new one is dropped
   };
 
-  /// A request for all of `tags` of one cycle. A tag that is named twice counts once. An id is free again once its
-  /// request is complete or cancelled.
+  /// Adds a request for all of `tags` of one cycle. Repeated tags count once. An id is free again once its request is
+  /// complete or cancelled.
   Outcome add(RequestId id, std::span<const Tag> tags, std::uint32_t cycle, const AvailabilityBitmap& there);
 
-  /// The requests that lacked only this, in the order in which they were added; they are not kept. Costs what the
-  /// requests that lack this tag cost, however many others wait.
+  /// Removes and returns the requests that missed only this tag, in the order of their addition. The time depends only
+  /// on the requests that miss this tag.
   std::vector<RequestId> tag_arrived(Tag tag, std::uint32_t cycle);
 
-  /// Forgets a request. False when none of that id waits.
+  /// Removes a request. False if no request with that id is pending.
   bool cancel(RequestId id);
 
-  /// Requests that wait.
+  /// Pending requests.
   std::size_t size() const { return requests_.size(); }
-  /// What a request still lacks, in the order in which it asked; empty when none of that id waits.
+  /// The missing tags of a request, in the order of the request; empty if no request with that id is pending.
   std::vector<Tag> missing(RequestId id) const;
 
  private:
@@ -46,7 +46,8 @@ class PendingQueue {
   static std::uint64_t key(Tag tag, std::uint32_t cycle) { return std::uint64_t{cycle} << 32 | tag; }
 
   std::unordered_map<RequestId, Request> requests_;
-  std::unordered_map<std::uint64_t, std::vector<RequestId>> lacking_;  // by key, in the order of arrival; none is empty
+  std::unordered_map<std::uint64_t, std::vector<RequestId>>
+      lacking_;  // by key, in the order of addition; none is empty
 };
 
 }  // namespace wic

@@ -9,14 +9,14 @@ namespace {
 
 constexpr std::uint32_t kWord = 64;
 
-// The bits of pages first..end-1 that lie in the word.
+// The bits in the word of pages first..end-1.
 std::uint64_t bits_of(std::uint32_t word, std::uint32_t first, std::uint32_t end) {
   const std::uint32_t begin = word * kWord;
   const std::uint32_t low = std::max(first, begin) - begin, high = std::min(end, begin + kWord) - begin;
   return (~std::uint64_t{0} >> (kWord - (high - low))) << low;
 }
 
-// Calls with the position and length of every run of set bits, lowest first, until the call returns true.
+// Calls call(position, length) for every run of set bits, lowest first, until it returns true.
 template <class Call>
 void each_run(std::uint64_t word, Call call) {
   for (std::uint32_t at = 0; word != 0;) {
@@ -37,7 +37,7 @@ SegmentTree::SegmentTree(std::uint32_t pages)
       leaves_(std::bit_ceil(std::max((pages + kWord - 1) / kWord, 1u))),
       words_(leaves_),
       nodes_(std::size_t{2} * leaves_) {
-  if (pages_ != 0) set(0, pages_, true);  // what lies beyond the last page stays taken for ever
+  if (pages_ != 0) set(0, pages_, true);  // pages beyond the last stay taken
 }
 
 std::optional<std::uint32_t> SegmentTree::take(std::uint32_t run) {

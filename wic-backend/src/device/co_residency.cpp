@@ -2,9 +2,9 @@
 
 namespace wic {
 
-// A device spreads a kernel's blocks evenly over its SMs. On the fullest of them each kernel takes the share that its
-// blocks are of all that it could have there; where the shares come to no more than one, all find room, whatever they
-// need of each resource.
+// A device spreads a kernel's blocks evenly over its SMs. On the fullest SM each kernel takes a share: its blocks there
+// over the blocks that would fit there alone. If the shares add up to at most 1, all blocks fit, whatever resource
+// limits each kernel.
 Result<> check_co_resident(Device& device, std::span<const PlannedLaunch> launches) {
   const std::uint32_t sms = device.properties().sm_count;
   double share = 0;

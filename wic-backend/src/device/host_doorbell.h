@@ -1,4 +1,4 @@
-// A doorbell in host memory, rung by host threads and by the CPU device: the waiting thread sleeps on a futex.
+// A doorbell in host memory for host threads and the CPU device; the waiting thread sleeps on a futex.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ class HostDoorbell final : public Doorbell {
   std::uint32_t* word() const override { return &word_; }
   Result<std::uint32_t> wait(std::uint32_t seen) override;
   Result<> close() override;
-  /// From a host thread. Any thread.
+  /// Rings the bell from the host. Any thread.
   void ring();
 
  private:
@@ -21,7 +21,7 @@ class HostDoorbell final : public Doorbell {
   std::atomic<bool> closed_{false};
 };
 
-/// Where a device cannot wake a host thread: nobody rings, the waiting thread looks again after a nap.
+/// For devices that cannot wake a host thread: nobody rings, the waiting thread looks again after a nap.
 class NappingDoorbell final : public Doorbell {
  public:
   std::uint32_t* word() const override { return nullptr; }

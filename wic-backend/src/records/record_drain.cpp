@@ -34,7 +34,7 @@ RecordDrain::Slot RecordDrain::read(std::uint32_t sm, std::uint32_t sequence, De
   for (int q = 0; q < 4; ++q) {
     for (int w = 0; w < 3; ++w) record.quads[q].payload[w] = load(slot.quads[q].payload[w]);
   }
-  return tags();  // unchanged tags: nobody began to overwrite it meanwhile
+  return tags();  // unchanged tags: no writer has begun to overwrite the slot
 }
 
 std::size_t RecordDrain::drain_sm(std::uint32_t sm, const std::function<void(const DeviceRecord&)>& deliver) {
@@ -51,8 +51,8 @@ std::size_t RecordDrain::drain_sm(std::uint32_t sm, const std::function<void(con
         ++delivered;
         break;
       case Slot::overwritten: {
-        // The slot holds the record that comes (newest - expected) laps later; the oldest that can still be read is the
-        // one right after that, one lap earlier.
+        // The slot holds the record of (newest - expected) laps later; the oldest readable record is in the next slot,
+        // one lap earlier.
         const std::uint32_t laps = newest - (next_[sm] / capacity_ + 1);
         const std::uint32_t skipped = (laps - 1) * capacity_ + 1;
         lost_ += skipped;

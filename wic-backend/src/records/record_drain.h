@@ -1,5 +1,5 @@
-// Empties the record rings of one device: reads whole records in order, ring by ring, and counts what was overwritten
-// before it was read. Reads host memory only, so it works while kernels run.
+// Empties the record rings of one device: reads complete records in order, ring by ring, and counts records that were
+// overwritten before they were read. Reads only host memory, so it works while kernels run.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,14 @@ class RecordDrain {
   /// `records`: sm_count rings of ring_capacity records, zeroed before the first kernel.
   RecordDrain(DeviceRecord* records, std::uint32_t sm_count, std::uint32_t ring_capacity);
 
-  /// Calls deliver(record) for every whole record; returns how many. One thread.
+  /// Calls deliver(record) for every complete record; returns their number. One thread.
   std::size_t drain(const std::function<void(const DeviceRecord&)>& deliver);
 
-  /// Records overwritten or never finished, so far.
+  /// Records that were overwritten or never finished, so far.
   std::uint64_t lost() const { return lost_; }
 
-  /// After all kernels have ended: `claimed` = the sequence numbers given out on each SM; what is missing is lost.
+  /// Call after all kernels have ended. `claimed`: per SM, the sequence numbers handed out; missing records count as
+  /// lost.
   void close(const std::vector<std::uint32_t>& claimed);
 
  private:
@@ -32,7 +33,7 @@ class RecordDrain {
 
   DeviceRecord* records_;
   std::uint32_t capacity_;
-  std::vector<std::uint32_t> next_;  // an SM: the sequence number to read next
+  std::vector<std::uint32_t> next_;  // per SM: the sequence number to read next
   std::uint64_t lost_ = 0;
 };
 

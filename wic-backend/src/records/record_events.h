@@ -1,4 +1,4 @@
-// A device record as the event that it stands for.
+// Converts device records into events.
 #pragma once
 
 #include "protocol/events/signal.h"

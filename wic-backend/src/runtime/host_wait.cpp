@@ -18,12 +18,12 @@ constexpr TimeNs kLongestSleep =
 constexpr TimeNs kLongestNap = 50 * wicprof::kMicrosecond;
 constexpr TimeNs kShortestNap = 1 * wicprof::kMicrosecond;
 constexpr TimeNs kSpinFirst = 200 * wicprof::kMicrosecond;
-// A wait that is shorter than this is over sooner than a thread can fall asleep, wake up and be on time.
+// A thread cannot fall asleep and wake up in time for the end of a shorter wait.
 constexpr TimeNs kWorthSleeping = 500 * wicprof::kMicrosecond;
 constexpr unsigned long kTimerSlackNs = 1'000;
 
-// The system lets a thread's sleeps last 50 us longer than asked for, unless the thread says otherwise; as soon as it
-// sleeps, and until the wait is over, this one does.
+// By default the system lets a thread's sleeps last 50 us longer than requested. This lowers the slack from the first
+// sleep to the end of the wait.
 class SharpTimers {
  public:
   void begin() {

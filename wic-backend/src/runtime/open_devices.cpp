@@ -23,7 +23,7 @@ std::optional<int> number(std::string_view text) {
   return value;
 }
 
-// SMs of one CPU device: WIC_SIMT_SMS, else one for each core that is left beside the host's thread, two at least.
+// SMs of one CPU device: WIC_SIMT_SMS, else one per core apart from the host thread's; 2 to 8.
 std::uint32_t simt_sm_count() {
   if (const char* asked = std::getenv("WIC_SIMT_SMS"); asked != nullptr) {
     if (const std::optional<int> n = number(asked); n && *n > 0 && *n <= 256) return static_cast<std::uint32_t>(*n);

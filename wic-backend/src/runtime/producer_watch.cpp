@@ -90,7 +90,7 @@ void ProducerWatch::run() {
         processes_.erase(process);
       }
       ask = asking_;
-      asking_ = false;  // whoever wants it from here on is heard
+      asking_ = false;  // a later start_asking() sets it again
     }
     for (const auto& act : ended) act();
     if (ask && ask_devices_()) {

@@ -1,5 +1,5 @@
-// Notices that a producer is gone: a process that has ended, or a device that has failed. Event-driven for processes
-// (pidfd); devices are asked every 20 ms, and only where a site names one.
+// Notices that a producer is gone: a process has ended, or a device has failed. Processes by events (pidfd); devices
+// are queried every 20 ms, and only if a site names one.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,14 @@ namespace wic {
 
 class ProducerWatch {
  public:
-  /// `ask_devices` looks for failed devices and acts by itself; it says whether there is still something to ask for.
+  /// `ask_devices` looks for failed devices and acts on them; it returns whether to call it again.
   explicit ProducerWatch(std::function<bool()> ask_devices);
   ProducerWatch(const ProducerWatch&) = delete;
   ~ProducerWatch();
 
   /// Calls `ended` on the watch's thread once the process has ended. Error: no such process. Any thread.
   Result<> add_process(int pid, std::function<void()> ended);
-  /// From now on ask_devices is called. Any thread.
+  /// Starts the calls of ask_devices. Any thread.
   void start_asking();
 
  private:

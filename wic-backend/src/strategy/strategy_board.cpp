@@ -100,8 +100,8 @@ HotSites StrategyBoard::hot_sites() const {
   return hot;
 }
 
-// A GPU without host-native atomics carries out atomicAdd(flag, 0) on host memory as a read and a write: the old value
-// comes back over the producer's.
+// A GPU without host-native atomics executes atomicAdd(flag, 0) on host memory as a read and a write: the old value
+// overwrites the producer's.
 bool StrategyBoard::atomics_lose_the_flag(const Site& site) const {
   using wicprof::WordMemory;
   if (site.chooser.spec().word_memory != WordMemory::pinned_host &&
@@ -161,8 +161,8 @@ Result<> StrategyBoard::write(SiteId first, SiteId last) {
   for (SiteId id = first; id <= last; ++id) {
     words_[id].store(next_word(id), std::memory_order_release);
   }
-  Result<> result = wicprof::ok();  // one device's failure does not keep the others from their words
-  // An earlier write that lands late would undo what a steward brings from the page.
+  Result<> result = wicprof::ok();  // if one device fails, the others still get their words
+  // An earlier write that arrives late would undo a steward's copy of the page.
   for (const Target& target : targets_) {
     if (Result<> done = wait_for_own_write(target); !done) result = done;
   }
@@ -202,7 +202,7 @@ Result<> StrategyBoard::wait_for_own_write(const Target& target) {
   }
 }
 
-// By whichever comes first: a steward of the device, or the host's own write.
+// Either a steward of the device or the host's own write gets there first.
 Result<> StrategyBoard::wait_until_there(const Target& target) {
   const wicprof::TimeNs end = wicprof::now_ns() + kWriteTimeout;
   while (std::atomic_ref(target.page->applied).load(std::memory_order_acquire) != sequence_) {

@@ -1,4 +1,4 @@
-// Keeps what is wanted of each site, works out the strategy words and puts them into the devices' memory.
+// Keeps the requested strategy of each site, derives the strategy words and writes them to the devices' memory.
 #pragma once
 
 #include <array>
@@ -21,31 +21,33 @@ class StrategyBoard {
  public:
   explicit StrategyBoard(wicprof::WantedWait program);
 
-  /// `words`: kMaxSites strategy words in the device's memory; `page`: where its stewards look. Before the first site.
+  /// `words`: kMaxSites strategy words in the device's memory; `page`: read by its stewards. Call before the first
+  /// site.
   void add_device(Device& device, StrategyWord* words, ControlPage* page);
-  /// Site numbers count up from 1.
+  /// Sites are numbered from 1.
   Result<wicprof::SiteId> add_site(const SiteSpec& spec);
 
-  /// Why `wanted` cannot be had at the site; ok for site 0, where single sites get the next best.
+  /// Why `wanted` is impossible at the site. Always ok for site 0, where such sites use `poll` instead.
   Result<> refusal(wicprof::SiteId site, wicprof::WantedWait wanted) const;
-  /// Site 0: the program, which clears single sites' wishes. Returns once every device has the new words.
+  /// Site 0: the whole program, which clears the requests for single sites. Returns once every device has the new
+  /// words.
   Result<> want(wicprof::SiteId site, wicprof::WantedWait wanted);
 
-  /// Whether the site's producer is gone: its waiters are released then. Site 0: every site.
+  /// Sets whether the site's producer is gone; if so, its waiters are released. Site 0: every site.
   Result<> set_lost(wicprof::SiteId site, bool lost);
-  /// The sites whose producer is that device, and which are not lost yet.
+  /// The sites whose producer is that device, except lost ones.
   std::vector<wicprof::SiteId> sites_fed_by(wicprof::DeviceId device) const;
 
-  /// Sites that all wait on one word in memory that may be far from the device.
+  /// Sites with one shared word in memory that may be far from the device.
   HotSites hot_sites() const;
   wicprof::WantedWait wanted(wicprof::SiteId site) const;
 
-  /// Tells what was seen at the site. Where `auto` now stands for something else there, and the site is on `auto`,
-  /// waits until every device has the new word. Yields the choice when it is new and in force.
+  /// Passes an observation of the site to `auto`. If that changes the choice, and the site is on `auto`, waits until
+  /// every device has the new word. Returns the choice if it is new and in force.
   Result<std::optional<Choice>> see(wicprof::SiteId site, const SiteObservation& seen);
-  /// What `auto` stands for at the site, whether the site is on `auto` or not.
+  /// The choice of `auto` at the site, whether the site is on `auto` or not.
   Choice choice(wicprof::SiteId site) const;
-  /// How many sites there are: 1 to that.
+  /// The number of sites; they are 1 to that number.
   std::uint32_t site_count() const;
   /// Whether any site is on `auto`, or the program as a whole.
   bool any_automatic() const;
@@ -80,7 +82,7 @@ class StrategyBoard {
   std::vector<Target> targets_;
   AutomaticLimits limits_;
   std::uint32_t sequence_ = 0;                                 // of the control pages
-  std::array<std::atomic<std::uint32_t>, kMaxSites> words_{};  // what the devices hold, for host threads
+  std::array<std::atomic<std::uint32_t>, kMaxSites> words_{};  // the devices' strategy words, for host threads
 };
 
 }  // namespace wic
