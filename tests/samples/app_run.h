@@ -1,4 +1,4 @@
-// A whole application within a test: some steps and the check.
+// Runs a whole application within a test: some steps and the check.
 #pragma once
 
 #include "make_app.h"
@@ -7,7 +7,7 @@ namespace sample_test {
 
 inline constexpr std::uint64_t kTimeoutNs = 60'000'000'000;
 
-/// The error of the first thing that went wrong, or nothing.
+/// The first error, or an empty string.
 inline std::string run_app(const sample::AppInfo& info, std::uint32_t devices, const sample::AppOptions& options,
                            std::uint32_t steps) {
   const auto runtime = make_runtime(devices, options.way);

@@ -1,6 +1,6 @@
-// What holds for every application: right in all three ways of waiting, and also while somebody toggles. Compiled for
-// the CPU device, for one GPU that plays both ends, and for two (APPS_C_DEVICES and APPS_G_DEVICES: of the c_ and of
-// the g_ programs).
+// Properties of every application: correct in all three ways of waiting, also while the mode toggles. Compiled for the
+// CPU device, for one GPU that plays both ends, and for two GPUs (APPS_C_DEVICES for the c_ programs, APPS_G_DEVICES
+// for the g_ programs).
 #include "apps.h"
 
 #include <gtest/gtest.h>

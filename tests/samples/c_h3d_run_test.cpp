@@ -6,7 +6,7 @@
 namespace sample_test {
 namespace {
 
-TEST(CH3dTest, IsRightInEveryWayOnOneAndTwoDevices) {
+TEST(CH3dTest, IsCorrectInEveryWayOnOneAndTwoDevices) {
   for (const char* devices : {"simt:1", "simt:2"}) {
     for (const char* wait : {"naive", "poll", "park"}) {
       for (const char* size : {"1", "3", "7", "12"}) {
@@ -30,12 +30,12 @@ TEST(CH3dTest, CountsItsMessages) {
   EXPECT_NE(result.output.find("54 messages (0.8 KiB) per step"), std::string::npos) << result.output;
 }
 
-TEST(CH3dTest, ManyThreadsOfTheCpuDoTheSame) {
+TEST(CH3dTest, ManyCpuThreadsGiveTheSameResult) {
   const Outcome result = run(C_H3D_PROGRAM, "--size 5 --threads 5 --iterations 3 --check every --timeout 60");
   EXPECT_TRUE(result.ok()) << result.output;
 }
 
-TEST(CH3dTest, IteratesForAWhile) {
+TEST(CH3dTest, IteratesForAGivenTime) {
   const Outcome result = run(C_H3D_PROGRAM, "--size 4 --seconds 0.2 --timeout 60");
   EXPECT_TRUE(result.ok()) << result.output;
 }

@@ -1,4 +1,4 @@
-// The parts of c_h3d: geometry, messages, stencil, reference, and what happens when a neighbour keeps silent.
+// The parts of c_h3d: geometry, messages, stencil, reference, and the behaviour when a neighbour never sends.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kSizes[] = {1, 2, 3, 4, 7, 10};
 
-// Cubes, and some that are thinner or longer along x.
+// Cubes, and bricks that are thinner or longer along x.
 std::vector<Brick> bricks() {
   std::vector<Brick> all;
   for (const std::uint32_t n : kSizes) {
@@ -51,7 +51,7 @@ TEST(MessageTest, EveryGhostCellBelongsToOneDirection) {
   }
 }
 
-TEST(MessageTest, TheOppositeMessageGoesTheOppositeWay) {
+TEST(MessageTest, TheOppositeMessageHasTheOppositeDirection) {
   for (std::uint32_t m = 0; m < kMessages; ++m) {
     const Direction there = direction_of(m);
     const Direction back = direction_of(opposite_of(m));
@@ -73,7 +73,7 @@ TEST(MessageTest, ASideHasOneFaceFourEdgesAndFourCorners) {
   EXPECT_EQ(count[MessageClass::corner], 8);
 }
 
-TEST(MessageTest, ThePayloadIsWhereItsCellsLieInTheDomain) {
+TEST(MessageTest, ThePayloadDescribesTheCellsPositionsInTheDomain) {
   for (const std::uint32_t n : kSizes) {
     const Domain domain{3, n, n / 2 + 1};
     for (std::uint32_t rank = 0; rank < domain.ranks; ++rank) {
@@ -103,7 +103,7 @@ TEST(MessageTest, ThePayloadIsWhereItsCellsLieInTheDomain) {
   }
 }
 
-TEST(OutboxTest, EveryMessageHasTwoPlacesOfItsOwn) {
+TEST(OutboxTest, EveryMessageHasTwoSeparateSlots) {
   for (const std::uint32_t n : kSizes) {
     Outbox outbox{nullptr, nullptr, n};
     std::vector<Cell> cells(outbox.stored_cells());
@@ -136,7 +136,7 @@ TEST(OutboxTest, CountsTheCellsOfAllMessages) {
 TEST(ReferenceTest, OneCellSpreadsByTheWeights) {
   const Domain domain{2, 4};
   std::vector<Cell> field(domain.cells());
-  field[domain.index(0, 0, 3)] = kWeightSum;  // at the edge, so that it spreads around all three axes
+  field[domain.index(0, 0, 3)] = kWeightSum;  // at the border, so that it wraps around all three axes
   Reference reference(domain, field, 0);
   reference.advance_to(1);
   const auto at = [&](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
@@ -173,7 +173,7 @@ TEST(ReferenceTest, NamesTheFirstWrongCell) {
   EXPECT_EQ(comparison.first.substr(0, 44), "rank 1, cell (1, 2, 1) after iteration 7 is ");
 }
 
-// A ring of ranks without threads, devices or waits: the steps of an iteration by hand.
+// A ring of ranks without threads, devices or waits, which does the steps of an iteration by hand.
 class HandRing {
  public:
   HandRing(std::uint32_t ranks, std::uint32_t n, std::uint32_t first_nx) : domain_{ranks, n, first_nx} {
@@ -213,7 +213,7 @@ class HandRing {
       const Brick brick = domain_.brick(r);
       Cell* const field = fields_[r].data();
       for (std::uint32_t m = 0; m < kMessages; ++m) {
-        // In shares, as the threads of a block do it.
+        // In shares, like the threads of a block.
         for (std::uint32_t share = 0; share < 3; ++share) {
           unpack(brick, ghost_box(brick, direction_of(m)), of(r).incoming(m, iteration), field, share, 3, NoStep{});
         }
@@ -247,7 +247,7 @@ class HandRing {
   std::vector<Outbox> outboxes_;
 };
 
-TEST(ExchangeTest, RanksTogetherAreTheWholeDomain) {
+TEST(ExchangeTest, RanksTogetherMatchTheWholeDomain) {
   for (const std::uint32_t ranks : {2u, 3u, 4u}) {
     for (const std::uint32_t n : kSizes) {
       for (const std::uint32_t first_nx : {n, 1u, n / 2 + 1}) {
@@ -282,7 +282,7 @@ TEST(ExchangeTest, OneWrongWordInAnyMessageIsFound) {
     ring.receive_and_average(2);
     reference.advance_to(2);
     EXPECT_FALSE(reference.compare(ring.gather()).ok()) << "message " << m;
-    EXPECT_NE(total_of(ring.gather()), sum) << "it has faded, message " << m;
+    EXPECT_NE(total_of(ring.gather()), sum) << "the error must persist, message " << m;
   }
 }
 
@@ -292,7 +292,7 @@ TEST(ExchangeTest, AMessageOfTheWrongIterationIsFound) {
   ring.send(1);
   ring.receive_and_average(1);
   ring.send(2);
-  ring.receive_and_average(1);  // takes the stale ones
+  ring.receive_and_average(1);  // receives the stale messages
   reference.advance_to(2);
   EXPECT_FALSE(reference.compare(ring.gather()).ok());
 }
@@ -306,7 +306,7 @@ TEST(ReplayPlanTest, RepeatsAShortRunInFullAndTheExtraIterationsOfALongRun) {
   EXPECT_EQ(ReplayPlan::for_words(ReplayPlan::kMaxUpdates * 4).max_iterations, 1u);
 }
 
-TEST(HostTeamTest, EveryMemberDoesEveryPieceOfWork) {
+TEST(HostTeamTest, EveryMemberDoesItsPartOfEveryPieceOfWork) {
   HostTeam<> team(3);
   std::vector<int> done(3);
   for (int round = 0; round < 50; ++round) {
@@ -353,7 +353,7 @@ class SilenceTest : public ::testing::Test {
   std::vector<Flag> my_flags_, their_flags_;
 };
 
-TEST_F(SilenceTest, ADeviceGivesUpAtTheDeadlineAndSendsNoMore) {
+TEST_F(SilenceTest, ADeviceStopsSendingAfterAMissedDeadline) {
   const Neighbours around = neighbours();
   auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), around, Brick{kSize}, 1);
   ASSERT_TRUE(rank) << rank.error().message;
@@ -370,7 +370,7 @@ TEST_F(SilenceTest, ADeviceGivesUpAtTheDeadlineAndSendsNoMore) {
   }
 }
 
-TEST_F(SilenceTest, ADeviceCountsMessagesThatWereOverwritten) {
+TEST_F(SilenceTest, ADeviceCountsOverwrittenMessages) {
   const Neighbours around = neighbours();
   for (Flag& flag : their_flags_) flag.word = 3;
   auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), around, Brick{kSize}, 1);
@@ -382,13 +382,13 @@ TEST_F(SilenceTest, ADeviceCountsMessagesThatWereOverwritten) {
   EXPECT_EQ(failure->overruns, kMessages);
 }
 
-TEST_F(SilenceTest, TheCpuGivesUpAtTheDeadline) {
+TEST_F(SilenceTest, TheCpuReportsAMissedDeadline) {
   HostRank rank(*runtime_, neighbours(), Brick{kSize}, 2);
   EXPECT_FALSE(rank.iterate(1, static_cast<wicprof::TimeNs>(kTimeoutNs)));
   EXPECT_GE(rank.missed(), 1u);
 }
 
-TEST_F(SilenceTest, ADeviceWithoutRoomForAllWaitersIsRefused) {
+TEST_F(SilenceTest, ADeviceThatCannotHoldAllWaitersIsRefused) {
   const std::uint32_t too_many = 1000;
   const auto rank = DeviceRank::make(runtime_->device(0), runtime_->view(0), neighbours(), Brick{kSize}, too_many);
   ASSERT_FALSE(rank);
@@ -405,7 +405,7 @@ wicprof::Result<> run_ring(const AppOptions& options, std::uint32_t devices, std
   return (*program)->check();
 }
 
-TEST(HaloExchangeTest, AnyNumberOfThreadsComputesTheSame) {
+TEST(HaloExchangeTest, AnyNumberOfThreadsGivesTheSameResult) {
   for (const Way way : {Way::naive, Way::park}) {
     for (const auto& [blocks, threads] : {std::pair{1u, 32u}, {1u, 512u}, {5u, 96u}, {18u, 64u}, {19u, 64u}}) {
       AppOptions options = sample_test::options_of(c_h3d_info(), 9, way);
@@ -420,7 +420,7 @@ TEST(HaloExchangeTest, AnyNumberOfThreadsComputesTheSame) {
   EXPECT_FALSE(run_ring(options, 1, 1));
 }
 
-// All ranks take the same way in each iteration, and a flag that was skipped for a while is the right one afterwards.
+// All ranks wait in the same way in each iteration, and flags stay correct after iterations that did not use them.
 TEST(HaloExchangeTest, NaiveAndParkedIterationsMix) {
   const auto runtime = sample_test::make_runtime(2, Way::naive);
   AppOptions options = sample_test::options_of(c_h3d_info(), 5, Way::naive);
@@ -428,7 +428,7 @@ TEST(HaloExchangeTest, NaiveAndParkedIterationsMix) {
   auto program = HaloExchange::make(*runtime, options);
   ASSERT_TRUE(program) << program.error().message;
   std::uint32_t step = 0;
-  for (const std::uint32_t length : {1u, 1u, 2u, 3u, 1u, 4u, 2u, 1u}) {  // of each stay in a way
+  for (const std::uint32_t length : {1u, 1u, 2u, 3u, 1u, 4u, 2u, 1u}) {  // iterations between toggles
     for (std::uint32_t i = 0; i < length; ++i) {
       const auto done = (*program)->step(++step);
       ASSERT_TRUE(done) << "step " << step << ": " << done.error().message;
@@ -439,12 +439,12 @@ TEST(HaloExchangeTest, NaiveAndParkedIterationsMix) {
   }
 }
 
-TEST(HaloExchangeTest, TwoInOneRuntimeHaveSitesOfTheirOwn) {
+TEST(HaloExchangeTest, TwoInOneRuntimeHaveSeparateSites) {
   const auto runtime = sample_test::make_runtime(1, Way::naive);
   AppOptions options = sample_test::options_of(c_h3d_info(), 4, Way::naive);
   const auto first = HaloExchange::make(*runtime, options);
   ASSERT_TRUE(first) << first.error().message;
-  EXPECT_FALSE(HaloExchange::make(*runtime, options)) << "names that are taken";
+  EXPECT_FALSE(HaloExchange::make(*runtime, options)) << "site names already in use";
   options.prefix = "second.";
   const auto second = HaloExchange::make(*runtime, options);
   ASSERT_TRUE(second) << second.error().message;

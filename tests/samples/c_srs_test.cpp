@@ -1,4 +1,4 @@
-// The parts of c_srs: PNG files, the tile set, the arithmetic of the pictures, and whether a wrong message is found.
+// The parts of c_srs: PNG files, the tile set, the arithmetic of the pictures, and the detection of wrong messages.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -58,7 +58,7 @@ std::vector<std::byte> colour_png() {
   return {begin, begin + sizeof kPng};
 }
 
-TEST(SrsPng, GreyValuesComeBack) {
+TEST(SrsPng, GreyValuesSurviveARoundTrip) {
   for (const auto& [width, height] : {std::pair{1u, 1u}, {5u, 3u}, {64u, 64u}}) {
     const std::vector<Pixel> pixels = noise(std::size_t{width} * height);
     const auto png = encode_png(width, height, pixels);
@@ -83,7 +83,7 @@ TEST(SrsPng, ColoursBecomeTheirLuminance) {
   EXPECT_EQ(p[5], 65535);
 }
 
-TEST(SrsPng, WhatIsDamagedIsRefused) {
+TEST(SrsPng, DamagedFilesAreRefused) {
   const auto png = encode_png(8, 8, noise(64));
   ASSERT_TRUE(png);
   std::vector<std::byte> damaged = *png;
@@ -100,7 +100,7 @@ TEST(SrsPng, WhatIsDamagedIsRefused) {
   EXPECT_TRUE(decode_png_into(*png, 8, 8, room, "its size"));
 }
 
-TEST(SrsTileSet, LargeImagesAreCutAndFilledUp) {
+TEST(SrsTileSet, LargeImagesAreCutAndPadded) {
   const Folder folder;
   const std::vector<Pixel> pixels = noise(5 * 3);
   folder.write("b.png", *encode_png(5, 3, pixels));
@@ -118,7 +118,7 @@ TEST(SrsTileSet, LargeImagesAreCutAndFilledUp) {
   EXPECT_EQ(tile, std::vector<Pixel>(4, pixels[14]));
 }
 
-TEST(SrsTileSet, SaysWhatIsWrongWithAFolder) {
+TEST(SrsTileSet, NamesTheFaultOfAFolder) {
   const Folder folder;
   const auto none = TileSet::load(folder / "missing", 8);
   ASSERT_FALSE(none);
@@ -130,7 +130,7 @@ TEST(SrsTileSet, SaysWhatIsWrongWithAFolder) {
   EXPECT_NE(broken.error().message.find("broken.png"), std::string::npos);
 }
 
-TEST(SrsTileSet, MadeUpTilesAreTheSameEveryTimeAndDiffer) {
+TEST(SrsTileSet, GeneratedTilesAreReproducibleAndDiffer) {
   const auto set = TileSet::generate(4, 16), again = TileSet::generate(4, 16);
   ASSERT_TRUE(set) << set.error().message;
   ASSERT_TRUE(again);
@@ -146,8 +146,8 @@ TEST(SrsTileSet, MadeUpTilesAreTheSameEveryTimeAndDiffer) {
   EXPECT_EQ(different.size(), 4u);
 }
 
-// Batches whose messages lie in the same place, or lay there before, begin with another tile.
-TEST(SrsTileSet, ABatchIsNoneOfTheTwoBefore) {
+// Batches that use, or used before, the same message buffers start with different tiles.
+TEST(SrsTileSet, ABatchDiffersFromTheTwoBeforeIt) {
   for (std::uint32_t batch = 1; batch <= 100; ++batch) {
     const std::uint32_t count = tiles_for_batches_of(batch);
     EXPECT_NE(batch % count, 0u) << batch;
@@ -161,14 +161,14 @@ TEST(SrsRadiometry, ValuesStayInRangeAndColumnsDiffer) {
   calibration.correct(std::vector<Pixel>(200, 0), out.data());
   EXPECT_EQ(out, std::vector<Pixel>(200, 0));
   calibration.correct(std::vector<Pixel>(200, 30000), out.data());
-  EXPECT_TRUE(std::equal(out.begin(), out.begin() + 100, out.begin() + 100));  // both rows alike
+  EXPECT_TRUE(std::equal(out.begin(), out.begin() + 100, out.begin() + 100));  // both rows are equal
   EXPECT_GT(std::set<Pixel>(out.begin(), out.end()).size(), 50u);
   for (const Pixel value : out) EXPECT_NEAR(value, 30000, 30000 * 0.03 + 512 * 1.03);
   calibration.correct(std::vector<Pixel>(200, 65535), out.data());
   EXPECT_EQ(*std::max_element(out.begin(), out.end()), 65535);
 }
 
-// A single bright pixel spreads by the weights 1 4 6 4 1 both ways.
+// A single bright pixel spreads by the weights 1 4 6 4 1 along both axes.
 TEST(SrsFilter, AnImpulseSpreadsByTheWeights) {
   constexpr std::uint32_t kEdge = 7, kWeights[5] = {1, 4, 6, 4, 1};
   std::vector<Pixel> tile(kEdge * kEdge);
@@ -181,7 +181,7 @@ TEST(SrsFilter, AnImpulseSpreadsByTheWeights) {
   }
 }
 
-TEST(SrsFilter, TheKernelsFilterIsTheReferences) {
+TEST(SrsFilter, TheKernelsFilterMatchesTheReference) {
   for (const std::uint32_t edge : {1u, 2u, 3u, 4u, 9u, 32u}) {
     std::vector<Pixel> tile = noise(edge * edge);
     tile[0] = 65535;
@@ -196,7 +196,7 @@ TEST(SrsResample, SmallPicturesByHand) {
   const std::vector<Pixel> tile = {0,   300, 600,  //
                                    300, 600, 900,  //
                                    600, 900, 1200};
-  // Two pixels over three: their middles lie at a quarter and three quarters of the second and third pixel.
+  // Two pixels over three: their centres are at a quarter and three quarters between source pixels.
   const Target map{Resampling::bilinear, 2, 64};
   EXPECT_EQ(resampled(tile.data(), 3, map, 0, 0), 150u);
   EXPECT_EQ(resampled(tile.data(), 3, map, 1, 0), 600u);
@@ -221,13 +221,13 @@ TEST(SrsResample, AreasCoverEveryPixelOnce) {
   }
 }
 
-TEST(SrsProduct, TheStretchLeavesOutTheEnds) {
+TEST(SrsProduct, TheStretchExcludesTheEnds) {
   std::vector<std::uint32_t> histogram(kBins);
   histogram[0] = 1;
   histogram[10] = 49;
   histogram[20] = 49;
   histogram[255] = 1;
-  const Stretch range = stretch_of(histogram.data(), 100);  // two of a hundred may go at each end
+  const Stretch range = stretch_of(histogram.data(), 100);  // two of a hundred values may be cut at each end
   EXPECT_EQ(range.low, 10u * 256);
   EXPECT_EQ(range.high, 20u * 256 + 255);
   EXPECT_EQ(range.shade(0, 16), 0);
@@ -243,7 +243,7 @@ TEST(SrsProduct, TheStretchLeavesOutTheEnds) {
   EXPECT_EQ(stretch_of(histogram.data(), 4).high, 255u);
 }
 
-TEST(SrsProduct, PicturesLieOneBehindTheOther) {
+TEST(SrsProduct, PicturesAreConsecutive) {
   for (const std::uint32_t edge : {1u, 2u, 5u, 128u}) {
     const BatchShape shape{edge, 3};
     std::uint32_t begin = 0, rows = 0;
@@ -257,7 +257,7 @@ TEST(SrsProduct, PicturesLieOneBehindTheOther) {
   }
 }
 
-TEST(SrsProduct, TheDigestTellsPlacesAndShades) {
+TEST(SrsProduct, TheDigestDistinguishesPositionsAndShades) {
   std::set<std::uint64_t> seen;
   for (std::uint64_t place = 0; place < 64; ++place) {
     for (int shade = 0; shade < 256; ++shade) seen.insert(digest_of(place, static_cast<Shade>(shade)));
@@ -265,8 +265,8 @@ TEST(SrsProduct, TheDigestTellsPlacesAndShades) {
   EXPECT_EQ(seen.size(), 64u * 256);
 }
 
-// One tile of four pixels, all the same: after the correction the filter changes nothing where all columns are alike,
-// and every target's picture is of one shade, the brightest or the darkest.
+// One tile of four equal pixels: after the correction the filter changes nothing where all columns are equal, and every
+// target's picture has a single shade, the brightest or the darkest.
 TEST(SrsReference, ATinyBatchByHand) {
   const Folder folder;
   const std::vector<Pixel> dark(1, 2000), bright(1, 50000);
@@ -278,7 +278,7 @@ TEST(SrsReference, ATinyBatchByHand) {
   const auto shades = reference.products(0, 1);
   ASSERT_TRUE(shades);
   EXPECT_EQ(*shades, (std::vector<Shade>{0, 0, 0, 255, 63, 15}));
-  // Another station begins a batch later, which here is the same tiles again.
+  // Another station starts one batch later, which here contains the same tiles.
   EXPECT_EQ(*reference.digest(1, 1), *reference.digest(0, 1));
   std::vector<Shade> wrong = *shades;
   EXPECT_EQ(*reference.difference(0, 1, wrong), std::nullopt);
@@ -289,7 +289,7 @@ TEST(SrsReference, ATinyBatchByHand) {
   EXPECT_EQ(**difference, "tile 1 for target 1, pixel (0, 0) has shade 62, not 63");
 }
 
-// From here on the whole pipeline, on the CPU device.
+// The whole pipeline on the CPU device.
 
 PipelineOptions small(std::uint32_t edge, std::uint32_t tiles) {
   PipelineOptions options;
@@ -320,7 +320,7 @@ Running start(const PipelineOptions& options, const std::string& devices = "simt
   return running;
 }
 
-TEST(SrsPipeline, EveryWayGivesTheReferencesPictures) {
+TEST(SrsPipeline, EveryWayMatchesTheReference) {
   for (const wic::Way way : {wic::Way::naive, wic::Way::poll, wic::Way::park}) {
     PipelineOptions options = small(9, 3);
     options.way = way;
@@ -334,7 +334,7 @@ TEST(SrsPipeline, EveryWayGivesTheReferencesPictures) {
   }
 }
 
-TEST(SrsPipeline, SizesThatFitNothing) {
+TEST(SrsPipeline, AwkwardSizes) {
   struct Case {
     std::uint32_t edge, tiles, blocks, threads;
   };
@@ -350,8 +350,8 @@ TEST(SrsPipeline, SizesThatFitNothing) {
   }
 }
 
-// What tiles_for_batches_of() is for holds with several stations, too.
-TEST(SrsPipeline, SeveralStationsGetStreamsOfTheirOwn) {
+// The guarantee of tiles_for_batches_of() also holds with several stations.
+TEST(SrsPipeline, SeveralStationsGetSeparateStreams) {
   const Running running = start(small(8, 2), "simt:2");
   ASSERT_NE(running.pipeline, nullptr);
   EXPECT_NE(tile_in_stream(*running.tiles, {8, 2}, 0, 1, 0), tile_in_stream(*running.tiles, {8, 2}, 1, 1, 0));
@@ -361,7 +361,7 @@ TEST(SrsPipeline, SeveralStationsGetStreamsOfTheirOwn) {
   EXPECT_EQ(running.pipeline->traffic().messages, 12);
 }
 
-TEST(SrsPipeline, TheStreamGoesOnWithoutAGapUntilAPassIsOver) {
+TEST(SrsPipeline, TheStreamHasNoGapsWithinAPass) {
   const BatchShape shape{128, 256};
   std::uint64_t end = 0;
   std::uint32_t batch = 1;
@@ -371,10 +371,10 @@ TEST(SrsPipeline, TheStreamGoesOnWithoutAGapUntilAPassIsOver) {
   }
   EXPECT_EQ(place_in_pass(shape, batch, 0), 0u);
   EXPECT_EQ(end, std::uint64_t{8} << 30);
-  EXPECT_EQ(place_in_pass({1024, 65536}, 2, 0), 0u);  // a batch that is more than that
+  EXPECT_EQ(place_in_pass({1024, 65536}, 2, 0), 0u);  // a batch larger than a pass
 }
 
-TEST(SrsPipeline, CanGoOnAfterACheck) {
+TEST(SrsPipeline, CanContinueAfterACheck) {
   const Running running = start(small(8, 2));
   ASSERT_TRUE(running.pipeline->check());
   for (std::uint32_t step = 1; step <= 3; ++step) {
@@ -387,7 +387,7 @@ TEST(SrsPipeline, CanGoOnAfterACheck) {
 }
 
 TEST(SrsPipeline, AWrongMessageIsFound) {
-  for (const std::uint32_t batch : {1u, 2u, 6u}) {  // 6: the last one
+  for (const std::uint32_t batch : {1u, 2u, 6u}) {  // 6: the last batch
     PipelineOptions options = small(8, 4);
     options.corrupted = Ground::CorruptedTile{batch, 2};
     const Running running = start(options);
@@ -398,18 +398,18 @@ TEST(SrsPipeline, AWrongMessageIsFound) {
     EXPECT_NE(checked.error().message.find("batch " + std::to_string(batch)), std::string::npos)
         << checked.error().message;
     if (batch < 6) continue;
-    // Where the pictures of the last batch differ. All of them do: a wrong value changes the batch's range of shades.
+    // All pictures of the last batch differ, because a wrong value changes the batch's range of shades.
     EXPECT_NE(checked.error().message.find("has shade"), std::string::npos) << checked.error().message;
   }
 }
 
-TEST(SrsPipeline, ATileThatDoesNotComeIsMissedOnce) {
+TEST(SrsPipeline, AMissingTileIsReportedOnce) {
   const Running running = start(small(8, 2));
   auto lane = Lane::make(*running.runtime, {"other", wic::End::cpu(), wic::End::on(0), 2, 128});
   ASSERT_TRUE(lane);
   auto station = Station::make(running.runtime->device(0), {{8, 2}, 2, 32}, **lane);
   ASSERT_TRUE(station) << station.error().message;
-  // One block waits for both tiles. After the first deadline nobody waits any more, in later kernels either.
+  // One block waits for both tiles. After the first missed deadline no block waits, not even in later kernels.
   ASSERT_TRUE((*station)->launch(1, 1'000'000));
   ASSERT_TRUE((*station)->launch(2, 3'600'000'000'000));
   const auto failure = (*station)->settle();
@@ -419,7 +419,7 @@ TEST(SrsPipeline, ATileThatDoesNotComeIsMissedOnce) {
   EXPECT_EQ(failure->tile, 0u);
 }
 
-TEST(SrsPipeline, AStationThatTakesNothingInEndsTheSending) {
+TEST(SrsPipeline, AStationThatReceivesNothingEndsTheSending) {
   const Running running = start(small(8, 2));
   auto lane = Lane::make(*running.runtime, {"other", wic::End::cpu(), wic::End::on(0), 2, 128});
   ASSERT_TRUE(lane);

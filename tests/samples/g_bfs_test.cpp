@@ -1,4 +1,4 @@
-// G_BFS's parts on the CPU device, and the whole of it on graphs of awkward shapes.
+// The parts of g_bfs on the CPU device, and the whole program on graphs of awkward shapes.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using sample_test::kTimeoutNs;
 
-// A file that goes away with the test.
+// A temporary file; the destructor removes it.
 class GraphFile {
  public:
   explicit GraphFile(const std::string& text)
@@ -44,14 +44,14 @@ std::vector<std::size_t> degrees(const Graph& graph) {
   return all;
 }
 
-TEST(GraphTest, HasEachEdgeFromBothEndsAndNoLoops) {
+TEST(GraphTest, HasEachEdgeAtBothEndsAndNoLoops) {
   const std::vector<Edge> edges{{0, 2}, {1, 1}, {2, 3}, {0, 2}};
   const Graph graph = graph_of(5, edges);
   EXPECT_EQ(degrees(graph), (std::vector<std::size_t>{2, 0, 3, 1, 0}));
   EXPECT_EQ(graph.neighbours(3)[0], 2u);
 }
 
-TEST(GraphTest, RmatIsTheSameForTheSameSeedAndOfUnevenDegrees) {
+TEST(GraphTest, RmatIsReproducibleAndHasUnevenDegrees) {
   const Graph graph = rmat(8, 16, 1, false);
   EXPECT_EQ(graph.vertices(), 256u);
   EXPECT_LE(graph.to.size(), 2u * 16 * 256);
@@ -63,7 +63,7 @@ TEST(GraphTest, RmatIsTheSameForTheSameSeedAndOfUnevenDegrees) {
   EXPECT_GT(all[0], 4 * graph.to.size() / 256);
 }
 
-TEST(GraphTest, ShufflingRenumbersTheVerticesAndNothingElse) {
+TEST(GraphTest, ShufflingOnlyRenumbersTheVertices) {
   for (const std::uint32_t scale : {1u, 2u, 7u}) {
     auto before = degrees(rmat(scale, 8, 3, false)), after = degrees(rmat(scale, 8, 3, true));
     std::sort(before.begin(), before.end());
@@ -80,7 +80,7 @@ TEST(GraphTest, ReadsMatrixMarketFiles) {
   EXPECT_EQ(degrees(*graph), (std::vector<std::size_t>{2, 2, 1, 1}));
 }
 
-TEST(GraphTest, SaysWhatIsWrongWithAFileAndWhere) {
+TEST(GraphTest, NamesTheFaultOfAFileAndItsLine) {
   EXPECT_NE(read_matrix_market("no/such/file").error().message.find("no/such/file"), std::string::npos);
   EXPECT_NE(error_of("3 3 1\n1 2\n").find("line 1"), std::string::npos);
   EXPECT_NE(error_of("%%MatrixMarket matrix coordinate pattern symmetric\n% only this\n").find("size"),
@@ -125,7 +125,7 @@ TEST(PartTest, HasEveryEdgeOnceInRowsOfBoundedLength) {
   }
 }
 
-// 0 - 1 - 2, 3 - 4 and 5 alone.
+// The graph 0 - 1 - 2, 3 - 4, and 5 alone.
 Graph small_graph() {
   const std::vector<Edge> edges{{0, 1}, {1, 2}, {3, 4}};
   return graph_of(6, edges);
@@ -148,12 +148,12 @@ TEST(ReferenceTest, FindsWrongDistancesAndParents) {
   EXPECT_FALSE(right({0, 1, 3, kNo, kNo, kNo}, {0, 0, 1, 9, 9, 9}));
   EXPECT_FALSE(right({0, 1, kNo, kNo, kNo, kNo}, {0, 0, 1, 9, 9, 9}));
   EXPECT_FALSE(right({0, 1, 2, 4, kNo, kNo}, {0, 0, 1, 4, 9, 9}));
-  EXPECT_FALSE(right({0, 1, 2, kNo, kNo, kNo}, {0, 0, 0, 9, 9, 9})) << "no neighbour";
-  EXPECT_FALSE(right({0, 1, 2, kNo, kNo, kNo}, {0, 2, 1, 9, 9, 9})) << "not one nearer";
+  EXPECT_FALSE(right({0, 1, 2, kNo, kNo, kNo}, {0, 0, 0, 9, 9, 9})) << "not a neighbour";
+  EXPECT_FALSE(right({0, 1, 2, kNo, kNo, kNo}, {0, 2, 1, 9, 9, 9})) << "not one step nearer";
   EXPECT_FALSE(right({0, 1, 2, kNo, kNo, kNo}, {1, 0, 1, 9, 9, 9})) << "the source";
 }
 
-TEST(ProtocolTest, SendersAreThoseThatGoOnAndThoseThatAreWoken) {
+TEST(ProtocolTest, SendersContinueOrAreWoken) {
   const ChunkHead heads[3] = {{1, 0b010, 0, 0}, {1, 0b101, 1, 0}, {1, 0, 1, 0}};
   EXPECT_EQ(next_senders(0b001, heads, 3), 0b011u);
   EXPECT_EQ(next_senders(0b010, heads, 3), 0b101u) << "dry, but wakes others";
@@ -164,8 +164,8 @@ TEST(ProtocolTest, SendersAreThoseThatGoOnAndThoseThatAreWoken) {
   EXPECT_EQ(chunks_for(5, 4), 2u);
 }
 
-// Device 0 of two, with the test as device 1. Device 0 has vertices 0 and 1, device 1 has 2 and 3: the path 0 - 2 - 1
-// - 3.
+// Device 0 of two; the test plays device 1. Device 0 owns vertices 0 and 1, device 1 owns 2 and 3: the path 0 - 2 - 1 -
+// 3.
 class RankTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -192,7 +192,7 @@ class RankTest : public ::testing::Test {
     EXPECT_TRUE(queue_.close());
     return *queue_.finish();
   }
-  // What device 1 says in its first level: that it has reached vertex 1 from `parent`, or nothing where there is none.
+  // Device 1's message of its first level: vertex 1 reached from `parent`, or no vertex.
   void answer(std::vector<Reached> reached) {
     std::vector<std::byte> message(sizeof(ChunkHead) + reached.size() * sizeof(Reached));
     const ChunkHead head{1, reached.empty() ? 0u : 1u, 0, static_cast<std::uint32_t>(reached.size())};
@@ -202,7 +202,7 @@ class RankTest : public ::testing::Test {
         in_->turn(1).channel->send(0, 1, message.data(), static_cast<std::uint32_t>(message.size()), kTimeoutNs);
     ASSERT_TRUE(sent && sent->status == wicprof::WaitStatus::satisfied);
   }
-  // Two levels; then what device 0 has found, with the right answer for device 1's vertices.
+  // Runs two levels; then checks device 0's result, with the correct answer for device 1's vertices.
   wicprof::Result<> search_with(std::vector<Reached> reached) {
     Rank rank = make_rank(kTimeoutNs);
     EXPECT_TRUE(begin(rank));
@@ -226,7 +226,7 @@ class RankTest : public ::testing::Test {
   wicprof::SiteId start_ = 0;
 };
 
-TEST_F(RankTest, SendsWhatItReachesAndTakesInWhatComes) {
+TEST_F(RankTest, SendsReachedVerticesAndProcessesReceivedOnes) {
   const auto right = search_with({{1, 2}});
   EXPECT_TRUE(right) << right.error().message;
   const auto message = out_->turn(1).channel->receive(0, 1, kTimeoutNs);
@@ -244,21 +244,21 @@ TEST_F(RankTest, SendsWhatItReachesAndTakesInWhatComes) {
   const auto second = out_->turn(1).channel->receive(0, 2, kTimeoutNs);
   ASSERT_EQ(second.data.size(), sizeof(ChunkHead));
   std::memcpy(&head, second.data.data(), sizeof head);
-  EXPECT_EQ(head.dry, 1u) << "nothing was left to search from";
+  EXPECT_EQ(head.dry, 1u) << "the frontier is empty";
 }
 TEST_F(RankTest, AMessageWithAWrongParentIsFound) { EXPECT_FALSE(search_with({{1, 3}})); }
-TEST_F(RankTest, AMessageThatLacksAVertexIsFound) { EXPECT_FALSE(search_with({})); }
-TEST_F(RankTest, AMessageWithAVertexThatWasReachedChangesNothing) { EXPECT_TRUE(search_with({{0, 2}, {1, 2}})); }
+TEST_F(RankTest, AMessageWithAMissingVertexIsFound) { EXPECT_FALSE(search_with({})); }
+TEST_F(RankTest, AMessageWithAnAlreadyReachedVertexChangesNothing) { EXPECT_TRUE(search_with({{0, 2}, {1, 2}})); }
 
-TEST_F(RankTest, GivesUpAtTheDeadlineAndSendsNoMore) {
+TEST_F(RankTest, StopsSendingAfterAMissedDeadline) {
   Rank rank = make_rank(2'000'000);
   ASSERT_TRUE(begin(rank));
   for (std::uint32_t level = 1; level <= 3; ++level) ASSERT_TRUE(rank.queue_level({1, 1 + level}));
   ASSERT_TRUE(rank.queue_read());
   const Failure failure = finish();
-  EXPECT_EQ(failure.missed, 2u) << "the blocks that wait, one for the message and one for the first";
+  EXPECT_EQ(failure.missed, 2u) << "the waiting blocks: one for the message and one for block 0";
   EXPECT_EQ(failure.failed_at, 2u);
-  EXPECT_EQ(rank.state().levels, 2u) << "the third level was not begun";
+  EXPECT_EQ(rank.state().levels, 2u) << "the third level must not start";
 }
 
 std::string run_on(const std::string& graph, std::uint32_t devices, const std::string& chunk,
@@ -284,7 +284,7 @@ std::string star_graph(std::uint32_t vertices) {
   return text;
 }
 
-TEST(BreadthFirstTest, IsRightInEveryWay) {
+TEST(BreadthFirstTest, IsCorrectInEveryWay) {
   for (const wic::Way way : {wic::Way::naive, wic::Way::poll, wic::Way::park}) {
     AppOptions options = sample_test::options_of(g_bfs_info(), 0, way);
     options.size = 64;
@@ -295,11 +295,11 @@ TEST(BreadthFirstTest, IsRightInEveryWay) {
 }
 
 TEST(BreadthFirstTest, SearchesGraphsOfAwkwardShapes) {
-  EXPECT_EQ(run_on("1 1 0\n", 2, "4"), "") << "one vertex: the second device has none";
+  EXPECT_EQ(run_on("1 1 0\n", 2, "4"), "") << "one vertex: the second device owns none";
   EXPECT_EQ(run_on("5 5 0\n", 3, "4"), "") << "no edges";
-  EXPECT_EQ(run_on("7 7 2\n1 7\n2 3\n", 2, "1"), "") << "in pieces";
+  EXPECT_EQ(run_on("7 7 2\n1 7\n2 3\n", 2, "1"), "") << "disconnected";
   EXPECT_EQ(run_on(path_graph(19), 2, "4"), "") << "many levels";
-  EXPECT_EQ(run_on(star_graph(600), 2, "1"), "") << "a message a vertex, more blocks than have messages";
+  EXPECT_EQ(run_on(star_graph(600), 2, "1"), "") << "one vertex per message, more blocks than messages";
 }
 
 TEST(BreadthFirstTest, RunsOnThreeAndFourDevicesOnUnbalancedParts) {
@@ -315,7 +315,7 @@ TEST(BreadthFirstTest, RunsOnThreeAndFourDevicesOnUnbalancedParts) {
   }
 }
 
-TEST(BreadthFirstTest, SaysWhichFileItCannotRead) {
+TEST(BreadthFirstTest, NamesTheUnreadableFile) {
   AppOptions options = sample_test::options_of(g_bfs_info(), 0, wic::Way::park);
   options.more["graph"] = "no/such/file.mtx";
   EXPECT_NE(sample_test::run_app(g_bfs_info(), 2, options, 1).find("no/such/file.mtx"), std::string::npos);

@@ -1,4 +1,4 @@
-// G_BS's parts on the CPU device, and the whole of it at awkward sizes.
+// The parts of g_bs on the CPU device, and the whole program at awkward sizes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,14 +34,14 @@ TEST(BitonicLayoutTest, EveryKeyHasOnePlace) {
   }
 }
 
-TEST(BitonicLayoutTest, StepsBetweenDevicesAreThoseOfTheDevicesBits) {
+TEST(BitonicLayoutTest, StepsBetweenDevicesUseTheDeviceBits) {
   const Layout layout = layout_of(1024, 2, 4);
   for (std::uint32_t bit = 0; bit < layout.bits; ++bit) EXPECT_EQ(layout.is_remote(bit), bit == 4 || bit == 5) << bit;
   EXPECT_EQ(layout.global(0, 3) ^ layout.global(1, 3), 1u << 4);
   EXPECT_EQ(layout.global(1, 3) ^ layout.global(3, 3), 1u << 5);
 }
 
-TEST(BitonicLayoutTest, PartnersKeepOneEach) {
+TEST(BitonicLayoutTest, PartnersKeepOneKeyEach) {
   for (std::uint32_t g = 0; g < 64; ++g) {
     for (std::uint32_t phase = 1; phase <= 6; ++phase) {
       for (std::uint32_t bit = 0; bit < phase; ++bit) {
@@ -51,7 +51,7 @@ TEST(BitonicLayoutTest, PartnersKeepOneEach) {
   }
 }
 
-// The network that the kernels carry out, in one loop.
+// The kernels' network in one loop.
 TEST(BitonicLayoutTest, TheNetworkSorts) {
   const Layout layout = layout_of(200, 1, 3);
   std::vector<Record> records(std::size_t{1} << layout.bits);
@@ -81,26 +81,26 @@ class SortedTest : public ::testing::Test {
   std::vector<Record> sorted_;
 };
 
-TEST_F(SortedTest, TheSortedListIs) { EXPECT_TRUE(right()); }
-TEST_F(SortedTest, OneWithTwoExchangedIsNot) {
+TEST_F(SortedTest, AcceptsTheSortedList) { EXPECT_TRUE(right()); }
+TEST_F(SortedTest, RejectsTwoExchangedRecords) {
   std::swap(sorted_[3], sorted_[4]);
   EXPECT_FALSE(right());
 }
-TEST_F(SortedTest, OneWithAKeyTwiceIsNot) {
+TEST_F(SortedTest, RejectsARepeatedKey) {
   sorted_[3] = sorted_[4];
   EXPECT_FALSE(right());
 }
-TEST_F(SortedTest, OneWithAnotherKeyIsNot) {
+TEST_F(SortedTest, RejectsAWrongKey) {
   sorted_[3] ^= std::uint64_t{1} << 32;
   EXPECT_FALSE(right());
 }
-TEST_F(SortedTest, OneWithAnotherPlaceIsNot) {
+TEST_F(SortedTest, RejectsAWrongIndex) {
   sorted_[3] ^= 1;
   EXPECT_FALSE(right());
 }
 
-// The exchange of one device, with the test as its partner: pieces of two keys, by turns this device's and the
-// partner's.
+// The exchange of one device; the test plays its partner. Pieces of two keys alternate between the device and the
+// partner.
 class ExchangeTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -146,7 +146,7 @@ class ExchangeTest : public ::testing::Test {
   static constexpr std::uint32_t kBytes = 2 * sizeof(Record);
   const Layout layout_{8, 3, 1, 1};
   const Cut cut_{2, 2};
-  const std::vector<Record> mine_{1, 7, 8, 2};  // places 0, 1, 4, 5
+  const std::vector<Record> mine_{1, 7, 8, 2};  // indices 0, 1, 4, 5
   std::unique_ptr<wic::Runtime> runtime_;
   std::unique_ptr<Lane> out_, in_;
   wic::Array<Record> records_;
@@ -155,7 +155,7 @@ class ExchangeTest : public ::testing::Test {
 
 TEST_F(ExchangeTest, SendsItsPiecesAndKeepsTheSmallerKeys) {
   launch(1, kTimeoutNs);
-  send({5, 3, 4, 6});  // places 2, 3, 6, 7
+  send({5, 3, 4, 6});  // indices 2, 3, 6, 7
   EXPECT_EQ(finish().missed, 0u);
   EXPECT_EQ(*download(runtime_->device(0), queue_.stream(), records_, 0, 4), (std::vector<Record>{1, 3, 2, 4}));
   for (wic::Tag tag = 0; tag < 2; ++tag) {
@@ -172,7 +172,7 @@ TEST_F(ExchangeTest, AWrongMessageChangesTheResult) {
   EXPECT_EQ(*download(runtime_->device(0), queue_.stream(), records_, 0, 4), (std::vector<Record>{1, 3, 0, 2}));
 }
 
-TEST_F(ExchangeTest, GivesUpAtTheDeadlineAndSendsNoMore) {
+TEST_F(ExchangeTest, StopsSendingAfterAMissedDeadline) {
   launch(1, 2'000'000);
   const Failure failure = finish();
   EXPECT_EQ(failure.missed, 1u);
@@ -183,7 +183,7 @@ TEST_F(ExchangeTest, GivesUpAtTheDeadlineAndSendsNoMore) {
   EXPECT_EQ(out_->turn(2).channel->receive(0, 2, 1'000).wait.status, wicprof::WaitStatus::deadline_passed);
 }
 
-TEST(BitonicSortTest, IsRightInEveryWayAtAwkwardSizes) {
+TEST(BitonicSortTest, IsCorrectInEveryWayAtAwkwardSizes) {
   for (const wic::Way way : {wic::Way::naive, wic::Way::poll, wic::Way::park}) {
     for (const std::uint32_t size : {1u, 3u, 65u, 300u}) {
       AppOptions options = sample_test::options_of(g_bs_info(), 0, way);
@@ -206,7 +206,7 @@ TEST(BitonicSortTest, SortsOnFourAndEightDevicesWithAnyNumberOfMessages) {
   }
 }
 
-TEST(BitonicSortTest, RefusesDevicesAndPiecesThatAreNoPowersOfTwo) {
+TEST(BitonicSortTest, RefusesDevicesAndPiecesThatAreNotPowersOfTwo) {
   AppOptions options = sample_test::options_of(g_bs_info(), 0, wic::Way::park);
   EXPECT_NE(sample_test::run_app(g_bs_info(), 3, options, 1).find("2, 4 or 8"), std::string::npos);
   options.more["piece"] = "48";

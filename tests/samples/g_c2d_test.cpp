@@ -1,4 +1,4 @@
-// G_C2D: the filter, the reference, bands, and the program.
+// g_c2d: the filter, the reference, bands, and the program.
 #include <gtest/gtest.h>
 
 #include "g_c2d/app.h"
@@ -11,7 +11,7 @@ namespace {
 using sample_test::make_runtime;
 using sample_test::options_of;
 
-// Tap by tap, as the definition has it.
+// The filter by definition, tap by tap.
 Words filtered_slowly(const Words& image, std::uint32_t side) {
   constexpr std::uint32_t kWeight[5] = {1, 3, 5, 3, 1};
   const auto n = static_cast<std::int32_t>(side);
@@ -46,7 +46,7 @@ TEST(C2dReferenceTest, OnePixelSpreadsByTheWeights) {
   EXPECT_EQ(at(0, 3), 0u);
 }
 
-TEST(C2dReferenceTest, IsTheDefinitionAtEverySizeAndKeepsTheTotal) {
+TEST(C2dReferenceTest, MatchesTheDefinitionAtEverySizeAndKeepsTheTotal) {
   for (const std::uint32_t side : {4u, 5u, 9u, 16u}) {
     const Words begin = initial_image(side);
     Words image = begin;
@@ -56,7 +56,7 @@ TEST(C2dReferenceTest, IsTheDefinitionAtEverySizeAndKeepsTheTotal) {
   }
 }
 
-// One filtering in two bands by hand, as kernels do it: what needs no other band, then what does.
+// One filter pass over two bands by hand, like the kernels: first the rows that need no other band, then the others.
 Words filtered_in_bands(const Words& image, std::uint32_t side, std::uint32_t cut, Words above, Words below) {
   Words result(image.size());
   const auto columns = [&](const Band& band, std::uint32_t* to, std::uint32_t row, std::uint32_t count) {
@@ -75,7 +75,7 @@ Words filtered_in_bands(const Words& image, std::uint32_t side, std::uint32_t cu
   return result;
 }
 
-TEST(C2dBandTest, TogetherAreTheWholeImageAndAWrongWordOfAMessageIsFound) {
+TEST(C2dBandTest, TogetherMatchTheWholeImageAndAWrongWordOfAMessageIsFound) {
   for (const std::uint32_t side : {8u, 9u, 13u}) {
     for (const std::uint32_t cut : {4u, side - 4}) {
       const Words image = initial_image(side);
@@ -99,7 +99,7 @@ TEST(C2dBandTest, TogetherAreTheWholeImageAndAWrongWordOfAMessageIsFound) {
   }
 }
 
-TEST(C2dTest, IsRightInEveryWayAtEverySizeOnTwoToFourDevices) {
+TEST(C2dTest, IsCorrectInEveryWayAtEverySizeOnTwoToFourDevices) {
   for (const Way way : {Way::naive, Way::poll, Way::park}) {
     for (const auto& [devices, size] : {std::pair{2u, 8u}, {2u, 37u}, {3u, 13u}, {4u, 16u}, {4u, 67u}}) {
       const auto runtime = make_runtime(devices, way);
@@ -115,7 +115,7 @@ TEST(C2dTest, IsRightInEveryWayAtEverySizeOnTwoToFourDevices) {
   }
 }
 
-TEST(C2dTest, AnyNumberOfThreadsComputesTheSame) {
+TEST(C2dTest, AnyNumberOfThreadsGivesTheSameResult) {
   for (const auto& [blocks, threads] : {std::pair{1u, 32u}, {1u, 64u}, {2u, 96u}, {3u, 512u}, {200u, 32u}}) {
     const auto runtime = make_runtime(3, Way::park);
     AppOptions options = options_of(g_c2d_info(), 40, Way::park);
@@ -142,10 +142,10 @@ TEST(C2dTest, AWrongPixelIsFoundAndNamed) {
             std::string::npos)
       << checked.error().message;
   ASSERT_TRUE((*program)->step(2));
-  EXPECT_FALSE((*program)->check()) << "it has faded";
+  EXPECT_FALSE((*program)->check()) << "the error must persist";
 }
 
-TEST(C2dTest, SizesThatCannotBeAreRefused) {
+TEST(C2dTest, InvalidSizesAreRefused) {
   const auto runtime = make_runtime(4, Way::poll);
   for (const std::uint32_t size : {1u, 3u, 15u, 70'000u}) {
     const auto program = Convolution::make(*runtime, options_of(g_c2d_info(), size, Way::poll));
@@ -155,7 +155,7 @@ TEST(C2dTest, SizesThatCannotBeAreRefused) {
 }
 
 // A band whose neighbour never sends.
-TEST(C2dTest, ADeviceGivesUpAtTheDeadlineAndSendsNoMore) {
+TEST(C2dTest, ADeviceStopsSendingAfterAMissedDeadline) {
   const auto runtime = make_runtime(2, Way::park);
   constexpr std::uint32_t kSide = 8;
   const auto lane = [&](int from, int to) {

@@ -1,4 +1,4 @@
-// G_GEM: tiles, panels, the reference and its checks, and the program.
+// g_gem: tiles, panels, the reference and its checks, and the program.
 #include <gtest/gtest.h>
 
 #include "g_gem/app.h"
@@ -22,7 +22,7 @@ TEST(GemReferenceTest, ASmallProduct) {
   EXPECT_EQ(wrong.error().message, "1 wrong words in row 1 of C, the first in column 1: 51, should be 50");
 }
 
-TEST(GemReferenceTest, TheSumOfStepsIsThatOfEachStepsMatrix) {
+TEST(GemReferenceTest, TheClosedFormEqualsTheSumOfAllSteps) {
   Words b{0, 7, 0xffffffff}, sum(3);
   const Words begin = b;
   for (std::uint32_t step = 1; step <= 5; ++step) {
@@ -49,7 +49,7 @@ TEST(GemReferenceTest, RandomVectorsFindAnyWrongWord) {
   }
 }
 
-TEST(PanelsTest, TilesFollowEachOtherThroughTheBands) {
+TEST(PanelsTest, TilesCoverTheBandsInOrder) {
   for (const auto& [n, devices, panels, tiles] :
        {std::tuple{32u, 2u, 4u, 4u}, {37u, 2u, 3u, 5u}, {101u, 4u, 2u, 7u}, {9u, 3u, 1u, 1u}}) {
     const Panels p{n, devices, panels, tiles};
@@ -133,7 +133,7 @@ wicprof::Result<> run(std::uint32_t devices, const AppOptions& options) {
   return (*program)->check();
 }
 
-TEST(GemTest, IsRightInEveryWayAtEverySizeOnTwoToFourDevices) {
+TEST(GemTest, IsCorrectInEveryWayAtEverySizeOnTwoToFourDevices) {
   for (const Way way : {Way::naive, Way::poll, Way::park}) {
     for (const auto& [devices, size, panels, tiles] :
          {std::tuple{2u, 2u, "1", "1"}, {2u, 33u, "2", "3"}, {3u, 50u, "4", "4"}, {4u, 41u, "1", "5"}}) {
@@ -143,7 +143,7 @@ TEST(GemTest, IsRightInEveryWayAtEverySizeOnTwoToFourDevices) {
   }
 }
 
-TEST(GemTest, AnyNumberOfThreadsComputesTheSame) {
+TEST(GemTest, AnyNumberOfThreadsGivesTheSameResult) {
   for (const auto& [blocks, threads] : {std::pair{1u, 32u}, {2u, 96u}, {5u, 256u}, {50u, 32u}}) {
     AppOptions options = small(Way::park, 40, "2", "3");
     options.blocks = blocks;
@@ -153,7 +153,7 @@ TEST(GemTest, AnyNumberOfThreadsComputesTheSame) {
   }
 }
 
-// What a device sends is its band of B, so a wrong word there is a wrong message, and a wrong own factor.
+// A device sends its band of B, so a wrong word in the band is both a wrong message and a wrong local factor.
 TEST(GemTest, AWrongWordOfAMessageIsFound) {
   const auto runtime = make_runtime(2, Way::park);
   auto program = BlockedProduct::make(*runtime, small(Way::park, 32, "2", "2"));
@@ -169,7 +169,7 @@ TEST(GemTest, AWrongWordOfAMessageIsFound) {
       << checked.error().message;
 }
 
-TEST(GemTest, SizesThatCannotBeAreRefused) {
+TEST(GemTest, InvalidSizesAreRefused) {
   for (const auto& [devices, size] : {std::pair{2u, 31u}, {2u, 20'000u}, {4u, 60u}}) {
     const auto done = run(devices, small(Way::poll, size, "4", "4"));
     ASSERT_FALSE(done) << size << " on " << devices;

@@ -1,4 +1,4 @@
-// G_KMN's parts on the CPU device, and the whole of it at awkward sizes.
+// The parts of g_kmn on the CPU device, and the whole program at awkward sizes.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -38,7 +38,7 @@ TEST(KMeansReferenceTest, FourPointsAndTwoCentroidsByHand) {
   EXPECT_TRUE(next[1] == point_of(11, 12));
 }
 
-TEST(KMeansReferenceTest, TheFirstOfEqualCentroidsGetsThePointAndAnEmptyClusterStays) {
+TEST(KMeansReferenceTest, TheFirstOfEqualCentroidsGetsThePointAndAnEmptyClusterKeepsItsCentroid) {
   const Round round = gather({point_of(4, 4), point_of(4, 4)}, 1, [](std::uint64_t) { return point_of(5, 5); });
   EXPECT_EQ(round.sums[kDims], 1u);
   EXPECT_TRUE(next_centroids(round)[1] == point_of(4, 4));
@@ -72,7 +72,7 @@ TEST(KMeansCutTest, EveryPointIsInOneMessage) {
   }
 }
 
-TEST(KMeansCheckTest, FindsWhatDiffers) {
+TEST(KMeansCheckTest, FindsDifferences) {
   const Sequential reference{3, 100, 4};
   const Round right = reference.replay(3, 0, 1e9).front();
   EXPECT_TRUE(reference.compare(right, 3, 0, 1e9));
@@ -82,12 +82,12 @@ TEST(KMeansCheckTest, FindsWhatDiffers) {
   Round centroid = right;
   centroid.centroids[2].at[1] ^= 1;
   EXPECT_FALSE(reference.compare(centroid, 3, 0, 1e9));
-  EXPECT_FALSE(reference.compare(right, 3, 1, 1e9)) << "another start";
-  EXPECT_FALSE(reference.compare(sum, 3, 0, 0)) << "the last round alone";
+  EXPECT_FALSE(reference.compare(right, 3, 1, 1e9)) << "wrong start";
+  EXPECT_FALSE(reference.compare(sum, 3, 0, 0)) << "only the last round";
   EXPECT_TRUE(reference.compare(right, 3, 0, 0));
 }
 
-// The consumer's kernel, to which the test sends.
+// The consumer's kernel; the test plays the producer.
 class ConsumerTest : public ::testing::Test {
  protected:
   static constexpr std::uint32_t kClusters = 3, kPoints = 45;
@@ -119,7 +119,7 @@ class ConsumerTest : public ::testing::Test {
     ASSERT_TRUE(wic::launch(queue_.stream(), {2, 32, kernel.clusters.shared_bytes(), true}, kernel));
   }
 
-  // All points of a round; `wrong` is the number of one that is sent with another coordinate.
+  // Sends all points of a round; point number `wrong` gets a wrong coordinate.
   void send_round(std::uint32_t round, std::uint64_t wrong) {
     const Lane::Turn turn = lane_->turn(round);
     for (std::uint32_t tile = 0; tile < cut_.tiles(); ++tile) {
@@ -158,7 +158,7 @@ class ConsumerTest : public ::testing::Test {
   RankQueue queue_;
 };
 
-TEST_F(ConsumerTest, ComesToWhatTheReferenceDoes) {
+TEST_F(ConsumerTest, MatchesTheReference) {
   for (std::uint32_t round = 1; round <= 4; ++round) {
     launch(round, kTimeoutNs);
     send_round(round, kPoints);
@@ -177,7 +177,7 @@ TEST_F(ConsumerTest, AWrongMessageIsFound) {
   EXPECT_NE(wrong.error().message.find("dimension 7"), std::string::npos) << wrong.error().message;
 }
 
-TEST_F(ConsumerTest, GivesUpAtTheDeadlineAndLaterRoundsDoNothing) {
+TEST_F(ConsumerTest, LaterRoundsDoNothingAfterAMissedDeadline) {
   launch(1, 2'000'000);
   const Failure failure = finish();
   EXPECT_EQ(failure.missed, 2u) << "blocks";
@@ -187,7 +187,7 @@ TEST_F(ConsumerTest, GivesUpAtTheDeadlineAndLaterRoundsDoNothing) {
   EXPECT_EQ(finish().missed, 2u);
 }
 
-TEST(KMeansTest, IsRightInEveryWayAtAwkwardSizes) {
+TEST(KMeansTest, IsCorrectInEveryWayAtAwkwardSizes) {
   for (const wic::Way way : {wic::Way::naive, wic::Way::poll, wic::Way::park}) {
     for (const std::uint32_t size : {1u, 33u, 130u}) {
       AppOptions options = sample_test::options_of(g_kmn_info(), 0, way);
@@ -199,7 +199,7 @@ TEST(KMeansTest, IsRightInEveryWayAtAwkwardSizes) {
   }
 }
 
-TEST(KMeansTest, EachConsumerHasAStartOfItsOwnAndABlockCanHaveSeveralParts) {
+TEST(KMeansTest, EachConsumerHasItsOwnStartAndABlockCanHandleSeveralParts) {
   AppOptions options = sample_test::options_of(g_kmn_info(), 0, wic::Way::park);
   options.size = 300;
   options.blocks = 100;

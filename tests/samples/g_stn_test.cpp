@@ -1,4 +1,4 @@
-// G_STN: the stencil, the reference, slabs, and the program.
+// g_stn: the stencil, the reference, slabs, and the program.
 #include <gtest/gtest.h>
 
 #include "g_stn/app.h"
@@ -18,7 +18,7 @@ TEST(StnReferenceTest, OneCellSpreadsAndExchanges) {
     return cube[plane_at(kSide, z, field) + y * kSide + x];
   };
   at(0, 1, 2, 1) = 9;
-  at(1, 0, 0, 3) = 11;  // in a corner: three shares of it stay
+  at(1, 0, 0, 3) = 11;  // in a corner: three shares stay in the cell
   step_cube(cube, kSide, 1);
   EXPECT_EQ(at(0, 1, 2, 1), 3u - 9 * kExchange);
   EXPECT_EQ(at(1, 1, 2, 1), 9 * kExchange);
@@ -26,7 +26,7 @@ TEST(StnReferenceTest, OneCellSpreadsAndExchanges) {
   EXPECT_EQ(at(0, 1, 3, 1), 1u);
   EXPECT_EQ(at(0, 1, 2, 0), 1u);
   EXPECT_EQ(at(0, 1, 2, 2), 1u);
-  EXPECT_EQ(at(0, 2, 3, 1), 0u) << "no neighbour by an edge";
+  EXPECT_EQ(at(0, 2, 3, 1), 0u) << "cells that share only an edge are not neighbours";
   EXPECT_EQ(at(1, 0, 0, 3), 5u + 3 - 11 * kExchange);
   EXPECT_EQ(at(0, 0, 0, 3), 11 * kExchange);
   EXPECT_EQ(at(1, 0, 0, 2), 1u);
@@ -40,8 +40,8 @@ TEST(StnReferenceTest, KeepsTheTotalButNotTheCells) {
   EXPECT_FALSE(compare_words(cube, begin, 3, [](std::size_t) { return std::string(); }));
 }
 
-// One time step in two slabs by hand, as kernels do it; `messages` are the planes beyond: those of the upper slab's
-// lowest height, then those of the lower slab's highest.
+// One time step of two slabs by hand, like the kernels. `messages`: the planes beyond the border, first the upper
+// slab's lowest height, then the lower slab's highest height.
 Words stepped_in_slabs(const Words& cube, std::uint32_t n, std::uint32_t cut, const Words& messages) {
   Words result(cube.size());
   const std::size_t upper = plane_at(n, cut, 0), plane = std::size_t{n} * n;
@@ -59,7 +59,7 @@ Words stepped_in_slabs(const Words& cube, std::uint32_t n, std::uint32_t cut, co
   return result;
 }
 
-TEST(StnSlabTest, TogetherAreTheWholeCubeAndAWrongWordOfAMessageIsFound) {
+TEST(StnSlabTest, TogetherMatchTheWholeCubeAndAWrongWordOfAMessageIsFound) {
   for (const std::uint32_t n : {4u, 5u, 9u}) {
     for (const std::uint32_t cut : {2u, n - 2}) {
       const Words cube = initial_cube(n);
@@ -90,7 +90,7 @@ wicprof::Result<> run(std::uint32_t devices, const AppOptions& options) {
   return (*program)->check();
 }
 
-TEST(StnTest, IsRightInEveryWayAtEverySizeOnTwoToFourDevices) {
+TEST(StnTest, IsCorrectInEveryWayAtEverySizeOnTwoToFourDevices) {
   for (const Way way : {Way::naive, Way::poll, Way::park}) {
     for (const auto& [devices, size, tiles] : {std::tuple{2u, 4u, "1"}, {2u, 7u, "3"}, {3u, 11u, "4"}, {4u, 8u, "8"}}) {
       AppOptions options = options_of(g_stn_info(), size, way);
@@ -101,7 +101,7 @@ TEST(StnTest, IsRightInEveryWayAtEverySizeOnTwoToFourDevices) {
   }
 }
 
-TEST(StnTest, AnyNumberOfThreadsComputesTheSame) {
+TEST(StnTest, AnyNumberOfThreadsGivesTheSameResult) {
   for (const auto& [blocks, threads] : {std::pair{1u, 32u}, {2u, 96u}, {3u, 512u}, {100u, 32u}}) {
     AppOptions options = options_of(g_stn_info(), 12, Way::park);
     options.blocks = blocks;
@@ -125,7 +125,7 @@ TEST(StnTest, AWrongCellIsFoundAndNamed) {
       << checked.error().message;
 }
 
-TEST(StnTest, SizesThatCannotBeAreRefused) {
+TEST(StnTest, InvalidSizesAreRefused) {
   for (const auto& [devices, size, tiles] : {std::tuple{2u, 3u, "1"}, {2u, 2000u, "1"}, {4u, 7u, "1"}, {2u, 8u, "9"}}) {
     AppOptions options = options_of(g_stn_info(), size, Way::poll);
     options.more["tiles"] = tiles;

@@ -1,4 +1,4 @@
-// The parts that c_cg and c_fe share: sums, numbering, plans, the method, and that a wrong message is found.
+// The common parts of c_cg and c_fe: sums, numbering, plans, the method, and the detection of wrong messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ TEST(RandomTest, StaysBelowItsEndAndReachesEverything) {
   EXPECT_EQ(random.below(1), 0u);
 }
 
-TEST(NumberingTest, AFrontReachesEveryPlaceOnceNextToAnEarlierOne) {
+TEST(NumberingTest, AFrontReachesEveryPointOnceNextToAnEarlierPoint) {
   for (const Grid grid : {Grid{1, 1, 1}, Grid{1, 5, 2}, Grid{6, 7, 8}}) {
     Random random(5);
     const auto order = front_order(grid, random);
@@ -48,7 +48,7 @@ TEST(NumberingTest, AFrontReachesEveryPlaceOnceNextToAnEarlierOne) {
   }
 }
 
-TEST(NumberingTest, NumbersEveryPlaceOnce) {
+TEST(NumberingTest, NumbersEveryPointOnce) {
   for (const Grid grid : {Grid{1, 1, 1}, Grid{2, 2, 2}, Grid{1, 5, 2}, Grid{6, 17, 19}}) {
     auto order = unstructured_order(grid, 5);
     ASSERT_EQ(order.size(), grid.count());
@@ -58,38 +58,38 @@ TEST(NumberingTest, NumbersEveryPlaceOnce) {
   EXPECT_NE(unstructured_order({6, 7, 8}, 5), unstructured_order({6, 7, 8}, 6));
 }
 
-TEST(NumberingTest, FollowsNoRuleButKeepsNeighboursTogether) {
+TEST(NumberingTest, IsIrregularButKeepsNeighboursTogether) {
   const Grid grid{32, 32, 32};
   const auto order = unstructured_order(grid, 1);
   const auto number = inverse_of(order);
   int steps = 0, far = 0, pairs = 0;
   for (std::uint32_t i = 1; i < order.size(); ++i) steps += order[i] == order[i - 1] + 1 ? 1 : 0;
-  EXPECT_LT(steps, 200);  // about 1 in 500; a grid's own order has 31,744
+  EXPECT_LT(steps, 200);  // about 1 in 500; the grid's natural order has 31,744
   for (std::uint32_t i = 0; i < order.size(); ++i) {
     grid.around(order[i], [&](std::uint32_t other) {
       const std::uint32_t apart = number[other] > i ? number[other] - i : i - number[other];
-      far += apart > 512 ? 1 : 0;  // a patch has 512
+      far += apart > 512 ? 1 : 0;  // a patch has 512 points
       ++pairs;
     });
   }
   EXPECT_LT(far, pairs / 3);
 }
 
-TEST(SharesTest, AddUpAndLeaveNobodyWithNothing) {
+TEST(SharesTest, AddUpAndAreNeverEmpty) {
   EXPECT_EQ(shares_of(100, 2, 3), (std::vector<std::uint32_t>{0, 3, 100}));
   EXPECT_EQ(shares_of(100, 3, 50), (std::vector<std::uint32_t>{0, 50, 75, 100}));
   EXPECT_EQ(shares_of(4, 4, 99), (std::vector<std::uint32_t>{0, 1, 2, 3, 4}));
   EXPECT_EQ(shares_of(2, 2, 0.1), (std::vector<std::uint32_t>{0, 1, 2}));
 }
 
-// The chunks' sum of a rank as the CPU takes it and as a block of `threads` does.
+// A rank's sum over chunks, computed by the CPU and by a block of `threads` threads.
 struct FoldKernel {
   const Dots* chunks;
   std::uint32_t count;
   Dots* to;
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     auto& scratch = *static_cast<FoldScratch*>(thread.shared());
-    for (int round = 0; round < 2; ++round) {  // the scratch may be used again at once
+    for (int round = 0; round < 2; ++round) {  // the scratch may be reused at once
       for (std::uint32_t s = thread.index(); s < kSlots; s += thread.block_size()) {
         scratch.slots[s] = slot_of_chunks(chunks, count, s);
       }
@@ -99,7 +99,7 @@ struct FoldKernel {
   }
 };
 
-TEST(SumsTest, ABlockOfAnySizeAddsAsTheCpuDoes) {
+TEST(SumsTest, ABlockOfAnySizeMatchesTheCpu) {
   auto runtime = *wic::Runtime::create({});
   wic::Device& device = runtime->device(0);
   auto stream = *device.make_stream();
@@ -120,8 +120,8 @@ TEST(SumsTest, ABlockOfAnySizeAddsAsTheCpuDoes) {
   }
 }
 
-TEST(SellTest, HoldsWhatTheCsrHolds) {
-  const auto system = cg::stencil_system({3, 5, 4}, 2);  // 60 rows: two slices, the second one not full
+TEST(SellTest, MatchesTheCsr) {
+  const auto system = cg::stencil_system({3, 5, 4}, 2);  // 60 rows: two slices, the second incomplete
   const Sell sell = sell_of(system.matrix);
   const auto from = some_numbers(60);
   std::vector<double> to(60);
@@ -129,10 +129,10 @@ TEST(SellTest, HoldsWhatTheCsrHolds) {
   for (std::uint32_t row = 0; row < 60; ++row) EXPECT_NEAR(sell.view().product(row, from.data()), to[row], 1e-12);
 }
 
-TEST(SellTest, ReadsGhostsBehindTheOwnRows) {
+TEST(SellTest, ReadsGhostsAfterTheOwnRows) {
   Csr matrix;
   matrix.add(0, 2);
-  matrix.add(1, 5);  // one own row: this is ghost 0
+  matrix.add(1, 5);  // one own row, so column 1 is ghost 0
   matrix.end_row();
   const double own = 3, ghost = 7;
   EXPECT_EQ(sell_of(matrix).view().product(0, &own, &ghost), 41);
@@ -158,7 +158,7 @@ void expect_lists_to_agree(const std::vector<RankPlan>& plans) {
   }
 }
 
-TEST(HaloPlanTest, EveryRowBelongsToOneRankAndInteriorRowsNeedNobody) {
+TEST(HaloPlanTest, EveryRowBelongsToOneRankAndInteriorRowsNeedNoOtherRank) {
   for (const std::uint32_t ranks : {2u, 3u, 5u}) {
     const Grid grid{4, 5, 6};
     const auto system = cg::stencil_system(grid, 9);
@@ -181,7 +181,7 @@ TEST(HaloPlanTest, EveryRowBelongsToOneRankAndInteriorRowsNeedNobody) {
   }
 }
 
-TEST(HaloPlanTest, WhatIsSentIsAGatheredListAndNotARange) {
+TEST(HaloPlanTest, MessagesAreGatheredListsAndNotRanges) {
   const Grid grid{12, 12, 12};
   const auto plans = halo_plans(cg::stencil_system(grid, 1).matrix, shares_of(grid.count(), 2, 20));
   for (const RankPlan& plan : plans) {
@@ -235,7 +235,7 @@ TEST(SumPlanTest, EveryNodeIsCountedOnceAndSummedInOneOrder) {
   }
 }
 
-TEST(SumPlanTest, ThePartsAddUpToTheWhole) {
+TEST(SumPlanTest, ThePartsAddUpToTheWholeMatrix) {
   const fe::Mesh mesh = fe::make_mesh(4, 3);
   const Csr whole = fe::assemble(mesh, {0, mesh.elements.count()}).matrix;
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> sum;
@@ -254,7 +254,7 @@ TEST(SumPlanTest, ThePartsAddUpToTheWhole) {
   }
 }
 
-TEST(HexahedronTest, ACubesMatrixIsTheKnownOne) {
+TEST(HexahedronTest, ACubeHasTheKnownMatrix) {
   std::array<fe::Vec3, fe::kCorners> cube;
   for (std::uint32_t c = 0; c < fe::kCorners; ++c) cube[c] = {double(c & 1), double(c >> 1 & 1), double(c >> 2)};
   const fe::ElementMatrix matrix = fe::stiffness(cube);
@@ -268,7 +268,7 @@ TEST(HexahedronTest, ACubesMatrixIsTheKnownOne) {
   }
 }
 
-TEST(HexahedronTest, ConstantsCostNothingOnAnyShape) {
+TEST(HexahedronTest, ConstantsAreInTheKernelForAnyShape) {
   const fe::Mesh mesh = fe::make_mesh(3, 8);
   for (std::uint32_t e = 0; e < mesh.elements.count(); ++e) {
     std::array<fe::Vec3, fe::kCorners> places;
@@ -283,7 +283,7 @@ TEST(HexahedronTest, ConstantsCostNothingOnAnyShape) {
   }
 }
 
-// A system small enough to be solved by hand: diag(2, 1) and b = (2, 3).
+// A system small enough to solve by hand: diag(2, 1) and b = (2, 3).
 TEST(TextbookTest, SolvesATinySystem) {
   Csr matrix;
   matrix.add(0, 2);
@@ -301,7 +301,7 @@ TEST(TextbookTest, SolvesATinySystem) {
   EXPECT_EQ(residual_of(matrix, b, {0, 3}), 4);
 }
 
-TEST(CoefficientsTest, FirstLaterAndAtAResidualOfZero) {
+TEST(CoefficientsTest, FirstStepLaterStepAndZeroResidual) {
   const Coefficients first = coefficients_of({7, 7}, {6, 3}, true);
   EXPECT_EQ(first.alpha, 2);
   EXPECT_EQ(first.beta, 0);
@@ -312,7 +312,7 @@ TEST(CoefficientsTest, FirstLaterAndAtAResidualOfZero) {
   EXPECT_EQ(coefficients_of({0, 0}, {0, 0}, false).alpha, 0);
 }
 
-TEST(ScheduleTest, ASolveEndsWithAResidualFromXItself) {
+TEST(ScheduleTest, ASolveEndsWithAResidualComputedFromX) {
   Schedule schedule(1, 100);
   const auto expect = [&](Kind kind, bool first, double gamma) {
     EXPECT_EQ(schedule.kind(), kind);
@@ -325,9 +325,9 @@ TEST(ScheduleTest, ASolveEndsWithAResidualFromXItself) {
   expect(Kind::residual, true, 0);
   expect(Kind::image, true, 10);
   expect(Kind::step, true, 10);
-  expect(Kind::step, false, 0.5);  // it thinks that it is done
+  expect(Kind::step, false, 0.5);  // the recurrence claims convergence
   expect(Kind::residual, true, 0);
-  expect(Kind::image, true, 3);  // but is not
+  expect(Kind::image, true, 3);  // but the true residual is too large
   expect(Kind::step, true, 3);
   expect(Kind::step, false, 0.9);
   expect(Kind::residual, true, 0);
@@ -345,8 +345,8 @@ TEST(ScheduleTest, GivesUp) {
   EXPECT_EQ(broken.state(), Schedule::State::breakdown);
 }
 
-// Rank after rank, the pipelined method on shared rows does what the textbook's does on the whole.
-TEST(ReplayTest, SolvesWhatTheTextbookSolves) {
+// Rank after rank, the pipelined method on shared rows matches the textbook method on the whole matrix.
+TEST(ReplayTest, MatchesTheTextbook) {
   const fe::Mesh mesh = fe::make_mesh(7, 4);
   std::vector<double> fe_b(mesh.unknowns());
   const Csr fe_matrix = fe::assemble(mesh, {0, mesh.elements.count()}, &fe_b).matrix;
@@ -385,7 +385,7 @@ TEST(ReplayTest, SolvesWhatTheTextbookSolves) {
   }
 }
 
-TEST(HostTeamTest, EveryItemIsDoneOnceWhoeverDoesIt) {
+TEST(HostTeamTest, EveryItemIsDoneOnce) {
   for (const std::uint32_t members : {1u, 2u, 5u}) {
     HostTeam<SpinningGate> team(members);
     for (const std::uint32_t count : {0u, 1u, 4u, 103u}) {
@@ -419,9 +419,9 @@ class KrylovAppTest : public testing::Test {
     problem.plans = sum_plans(parts_of(mesh, ranks, 50), mesh.unknowns());
     return problem;
   }
-  static constexpr SolveOptions kSolve{1e-8, 200};  // it takes about 20
+  static constexpr SolveOptions kSolve{1e-8, 200};  // a solve takes about 20 iterations
 
-  // The answer of two solves and the check.
+  // Runs two solves and the check; returns "ok" or the error.
   static std::string run(Problem problem, std::uint32_t blocks = 0, std::uint32_t threads = 0) {
     wic::RuntimeOptions runtime_options;
     runtime_options.mode = wicprof::Mode::park;
@@ -441,7 +441,7 @@ class KrylovAppTest : public testing::Test {
   }
 };
 
-TEST_F(KrylovAppTest, IsRightWithAnyShapeOfTheKernels) {
+TEST_F(KrylovAppTest, IsCorrectWithAnyKernelShape) {
   EXPECT_EQ(run(cg_problem(2)), "ok");
   EXPECT_EQ(run(fe_problem(2)), "ok");
   EXPECT_EQ(run(cg_problem(2), 1, 32), "ok");  // one block sends, multiplies and waits
@@ -450,7 +450,7 @@ TEST_F(KrylovAppTest, IsRightWithAnyShapeOfTheKernels) {
   EXPECT_EQ(run(cg_problem(2), 9, 256), "ok");
 }
 
-// Two values of a message change places.
+// Exchanges two values of a message.
 void plant(Problem& problem, std::uint32_t rank) {
   std::vector<std::uint32_t>& from = problem.plans[rank].outgoing[0].from;
   ASSERT_GE(from.size(), 2u);
@@ -468,23 +468,23 @@ TEST_F(KrylovAppTest, AMessageWithTheWrongValuesIsFound) {
   }
 }
 
-TEST_F(KrylovAppTest, AMatrixThatIsNotTheOneThatWasSolvedIsFound) {
+TEST_F(KrylovAppTest, AWrongMatrixIsFound) {
   Problem problem = cg_problem(2);
-  problem.matrix.values[0] += 0.125;  // the references' alone
+  problem.matrix.values[0] += 0.125;  // only the references use this matrix
   EXPECT_NE(run(std::move(problem)).find("residual"), std::string::npos);
 }
 
-TEST_F(KrylovAppTest, WhatTheProgramKnowsOfTheSolutionIsAsked) {
+TEST_F(KrylovAppTest, TheProgramsAdditionalCheckIsCalled) {
   Problem problem = cg_problem(2);
   problem.check = [](const std::vector<double>& x) { return x.size() == 150 ? "I say no" : ""; };
   EXPECT_EQ(run(std::move(problem)), "I say no");
 }
 
-TEST_F(KrylovAppTest, RefusesBlocksThatAreTooLarge) {
+TEST_F(KrylovAppTest, RefusesTooLargeBlocks) {
   EXPECT_NE(run(cg_problem(2), 0, 1024).find("--block-size"), std::string::npos);
 }
 
-// A device whose peer never sends, and the CPU likewise.
+// A device whose peer never sends, and a CPU rank whose peer never sends.
 class SilenceTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -508,7 +508,7 @@ class SilenceTest : public testing::Test {
   std::unique_ptr<Lane> up_, down_;
 };
 
-TEST_F(SilenceTest, ADeviceGivesUpAtTheDeadlineAndSendsNoMore) {
+TEST_F(SilenceTest, ADeviceStopsSendingAfterAMissedDeadline) {
   auto rank = DeviceRank::make(runtime_->device(0), plans_[1], system_.b, 1, {{down_.get(), up_.get()}}, {}, 1);
   ASSERT_TRUE(rank) << rank.error().message;
   ASSERT_TRUE((*rank)->launch(Kind::residual, true, 1, kShortNs));
@@ -523,7 +523,7 @@ TEST_F(SilenceTest, ADeviceGivesUpAtTheDeadlineAndSendsNoMore) {
   EXPECT_EQ(second.channel->receive(0, second.cycle, kShortNs).wait.status, wicprof::WaitStatus::deadline_passed);
 }
 
-TEST_F(SilenceTest, TheCpuGivesUpAtTheDeadlineAndNamesTheWait) {
+TEST_F(SilenceTest, TheCpuNamesTheWaitThatMissedItsDeadline) {
   HostRank rank(plans_[0], system_.b, {{up_.get(), down_.get()}}, 2);
   const auto done = rank.iterate(Kind::residual, true, 1, static_cast<wicprof::TimeNs>(kShortNs));
   ASSERT_FALSE(done);

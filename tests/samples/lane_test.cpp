@@ -1,4 +1,4 @@
-// A lane carries every message whichever way each iteration takes, also while somebody toggles.
+// A lane carries every message in every way of waiting, also while the mode toggles.
 #include "common/lane.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using wicprof::StrategyId;
 
 constexpr std::uint64_t kTimeout = 30'000'000'000;
 
-// Adds up what each message holds.
+// Adds up the contents of each message.
 struct Sum {
   wic::Receiver receiver;
   wic::Cycle cycle;
@@ -56,7 +56,7 @@ OneLane make_lane(Way way) {
   return setup;
 }
 
-// Sends and receives one iteration; the sum over all that the device has received so far.
+// Sends and receives one iteration; returns the sum over everything the device has received so far.
 std::uint32_t iterate(OneLane& setup, std::uint32_t iteration) {
   const Lane::Turn turn = setup.lane->turn(iteration);
   EXPECT_TRUE(wic::launch(*setup.stream, {2, 64}, Sum{turn.receiver(), turn.cycle, kTags, setup.sums.data()}));
@@ -101,7 +101,7 @@ TEST_P(LaneInEveryWay, FollowsTheToggleBetweenIterations) {
   EXPECT_EQ(ways.size(), 2u);
 }
 
-TEST_P(LaneInEveryWay, GivesTheSameTurnToWhoAsksLater) {
+TEST_P(LaneInEveryWay, LaterCallersGetTheSameTurn) {
   OneLane setup = make_lane(GetParam());
   const Lane::Turn first = setup.lane->turn(1);
   ASSERT_TRUE(setup.runtime->set_wait(0, {Mode::park, StrategyId::automatic}));
@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, LaneInEveryWay, testing::Values(Way::naive, Way::
   return way.param == Way::naive ? "naive" : way.param == Way::poll ? "poll" : "park";
 });
 
-TEST(LaneOfNaiveWay, ComesBackToAtomicsAfterAToggle) {
+TEST(LaneOfNaiveWay, ReturnsToAtomicsAfterAToggle) {
   OneLane setup = make_lane(Way::naive);
   const auto strategy = [&] { return setup.runtime->strategy(setup.lane->turn(1).channel->data_site()); };
   EXPECT_EQ(strategy(), StrategyId::naive);

@@ -1,4 +1,4 @@
-// Applications inside a test, without their command lines.
+// Creates applications inside a test, without their command lines.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 namespace sample_test {
 
-/// The defaults of an application, on the CPU device, with a deadline that no busy machine reaches.
+/// The defaults of an application on the CPU device, with a deadline long enough for a busy machine.
 inline sample::AppOptions options_of(const sample::AppInfo& info, std::uint32_t size, sample::Way way) {
   sample::AppOptions options;
   options.way = way;

@@ -1,4 +1,4 @@
-// many_hosts: that it refuses what it cannot do, everywhere; that it is right, on a GPU.
+// many_hosts: bad usage is refused on every machine; the result is correct on a GPU.
 #include <gtest/gtest.h>
 
 #include "program.h"
@@ -6,7 +6,7 @@
 namespace sample_test {
 namespace {
 
-TEST(ManyHosts, IsRightWithSeveralProcessesAndThreads) {
+TEST(ManyHosts, IsCorrectWithSeveralProcessesAndThreads) {
   for (const char* arguments : {"--processes 1 --threads 1", "--processes 2 --threads 8", "--processes 5 --threads 3",
                                 "--processes 2 --threads 2 --elements 7 --kernels 24"}) {
     const Outcome result = run(MANY_HOSTS, std::string(arguments) + " --rounds 4 --timeout 40");
@@ -15,14 +15,14 @@ TEST(ManyHosts, IsRightWithSeveralProcessesAndThreads) {
   }
 }
 
-TEST(ManyHosts, EachRankSaysWhatItLacks) {
+TEST(ManyHosts, EachRankReportsMissingDevices) {
   const Outcome result = run(MANY_HOSTS, "--processes 2 --devices 64 --timeout 40");
   EXPECT_EQ(result.status, kMachineCannot) << result.output;
   EXPECT_NE(result.output.find("many_hosts: "), std::string::npos) << result.output;
   EXPECT_EQ(result.output.find("ok"), std::string::npos) << result.output;
 }
 
-TEST(ManyHosts, RefusesWhatIsNoNumber) {
+TEST(ManyHosts, RefusesInvalidNumbers) {
   for (const char* arguments : {"--processes 0", "--threads x", "--kernels 25", "--hope 1", "rest"}) {
     const Outcome result = run(MANY_HOSTS, arguments);
     EXPECT_EQ(result.status, 2) << arguments << "\n" << result.output;

@@ -1,4 +1,4 @@
-// Runs a sample as a user does.
+// Runs a sample from the command line.
 #pragma once
 
 #include <sys/wait.h>
@@ -8,7 +8,7 @@
 
 namespace sample_test {
 
-inline constexpr int kMachineCannot = 3;  ///< the exit status of what this machine lacks
+inline constexpr int kMachineCannot = 3;  ///< exit status if this machine cannot run the sample
 
 struct Outcome {
   int status;

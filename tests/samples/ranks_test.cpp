@@ -1,4 +1,4 @@
-// What the programs between devices share: parts, dealing, grids, failure, and how fields are checked.
+// Helpers for programs that span devices: parts, distribution of work, grids, failures, and checks of fields.
 #include "common/ranks.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace sample {
 namespace {
 
-TEST(PartsTest, FollowEachOtherAndDifferByOneAtMost) {
+TEST(PartsTest, AreConsecutiveAndDifferByAtMostOne) {
   for (const std::uint32_t count : {0u, 1u, 7u, 100u, 4'000'000'000u}) {
     for (const std::uint32_t parts : {1u, 2u, 3u, 7u, 64u}) {
       EXPECT_EQ(part_begin(count, parts, 0), 0u);
@@ -32,7 +32,7 @@ TEST(InverseTest, TimesTheNumberIsOne) {
 
 struct Deal {
   std::uint32_t waiting, chunks;
-  std::uint32_t* blocks_of;  // of each chunk: 1 + the block that had it, or 0xffff if several had
+  std::uint32_t* blocks_of;  // per chunk: 1 + the block that processed it, or 0xffff for several blocks
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     deal_chunks(thread, waiting, chunks, [&](std::uint32_t chunk) {
@@ -43,7 +43,7 @@ struct Deal {
   }
 };
 
-TEST(DealTest, EveryChunkGoesToOneBlockAndAWaitingOneHasOneAtMost) {
+TEST(DealTest, EveryChunkGoesToOneBlockAndAWaitingBlockGetsAtMostOne) {
   const auto runtime = sample_test::make_runtime(1, Way::poll);
   wic::Device& device = runtime->device(0);
   const auto stream = *device.make_stream();
@@ -71,7 +71,7 @@ struct Idle {
   WIC_DEVICE void operator()(const wic::Thread&) const {}
 };
 
-TEST(GridTest, HasRoomForAllWhoWaitOrIsRefused) {
+TEST(GridTest, FitsAllWaitingBlocksOrIsRefused) {
   const auto runtime = sample_test::make_runtime(1, Way::poll);
   wic::Device& device = runtime->device(0);
   const std::uint32_t room = *device.resident_blocks({1, 64}, wic::kernel_ref(Idle{}));
@@ -82,13 +82,13 @@ TEST(GridTest, HasRoomForAllWhoWaitOrIsRefused) {
   const AppOptions standard;
   EXPECT_EQ(blocks(standard, 3, 1, 1), 4u);
   EXPECT_EQ(blocks(standard, 3, 1'000'000, 1), 3 + device.properties().sm_count);
-  EXPECT_EQ(blocks(standard, room, 10, 1), 0u) << "no room for one that computes";
+  EXPECT_EQ(blocks(standard, room, 10, 1), 0u) << "no space for a computing block";
   EXPECT_EQ(blocks(standard, room / 2, 10, 2), 0u);
   AppOptions asked;
   asked.blocks = 1;
   EXPECT_EQ(blocks(asked, room, 10, 1), 1u) << "one block has all tasks";
   asked.blocks = 16'000;
-  EXPECT_EQ(blocks(asked, 2, 10, 1), 16'000u) << "those that do not wait need not be there together";
+  EXPECT_EQ(blocks(asked, 2, 10, 1), 16'000u) << "blocks that do not wait need not be resident together";
 }
 
 TEST(GridTest, ThreadsAreWholeWarps) {
@@ -111,7 +111,7 @@ struct Report {
   }
 };
 
-TEST(TroubleTest, TheFirstMissedDeadlineStopsWhatComesAfterIt) {
+TEST(FailureTest, TheFirstMissedDeadlineStopsLaterIterations) {
   const auto runtime = sample_test::make_runtime(2, Way::poll);
   std::vector<RankQueue> queues;
   for (std::uint32_t d = 0; d < 2; ++d) queues.push_back(*RankQueue::make(runtime->device(d)));
@@ -128,7 +128,7 @@ TEST(TroubleTest, TheFirstMissedDeadlineStopsWhatComesAfterIt) {
   EXPECT_EQ(queues[1].finish()->missed, 1u);
 }
 
-// A field whose iterations swap neighbours; it can do one of them wrongly.
+// A field whose iterations swap neighbours; it can make one iteration wrong.
 struct Swaps {
   Words field{1, 2, 3, 4};
   std::uint32_t done = 0;
@@ -150,7 +150,7 @@ struct Swaps {
   std::string where(std::size_t i) const { return "place " + std::to_string(i); }
 };
 
-TEST(ReplayTest, RepeatsAShortRunFromItsBeginning) {
+TEST(ReplayTest, RepeatsAShortRunFromTheStart) {
   Swaps swaps;
   ASSERT_TRUE(swaps.iterate(5));
   EXPECT_TRUE(check_by_replay(swaps));
@@ -161,21 +161,21 @@ TEST(ReplayTest, RepeatsAShortRunFromItsBeginning) {
   EXPECT_EQ(checked.error().message, "1 wrong words after iteration 5, the first at place 2: 4, should be 3");
 }
 
-TEST(ReplayTest, OfALongRunTheSumAndSomeIterationsMore) {
+TEST(ReplayTest, ChecksTheSumOfALongRunAndSomeExtraIterations) {
   const std::uint32_t many = static_cast<std::uint32_t>(ReplayPlan::kMaxUpdates / 4) + 1;
   Swaps swaps;
   swaps.done = many;
   EXPECT_TRUE(check_by_replay(swaps));
   EXPECT_EQ(swaps.done, many + ReplayPlan::kExtraIterations);
   swaps.wrong_at = swaps.done + 3;
-  EXPECT_FALSE(check_by_replay(swaps)) << "a wrong iteration among those that are added";
+  EXPECT_FALSE(check_by_replay(swaps)) << "a wrong iteration among the extra ones";
   swaps.field[3] ^= 1;
   const auto checked = check_by_replay(swaps);
   ASSERT_FALSE(checked);
   EXPECT_NE(checked.error().message.find("the sum of all words"), std::string::npos) << checked.error().message;
 }
 
-TEST(ReplayTest, ALargeFieldIsRepeatedForOneIterationAtLeast) {
+TEST(ReplayTest, RepeatsAtLeastOneIterationOfALargeField) {
   EXPECT_EQ(ReplayPlan::for_words(std::size_t{1} << 40).max_iterations, 1u);
   EXPECT_EQ(ReplayPlan::for_words(ReplayPlan::kMaxUpdates / 4).max_iterations, 4u);
   EXPECT_EQ(ReplayPlan{4}.extra_after(4), 0u);

@@ -6,14 +6,14 @@
 namespace sample_test {
 namespace {
 
-TEST(FlagHandoff, IsRightInBothModes) {
+TEST(FlagHandoff, IsCorrectInBothModes) {
   for (const char* wait : {"poll", "park"}) {
     const Outcome result = run(FLAG_HANDOFF, std::string("--iterations 20 --size 500 --wait ") + wait);
     EXPECT_TRUE(result.ok()) << result.output;
   }
 }
 
-TEST(HotFlag, IsRightInBothModesAndAlone) {
+TEST(HotFlag, IsCorrectInBothModesAndAlone) {
   for (const char* arguments :
        {"--wait poll", "--wait park", "--waiters 0", "--waiters 5 --streamers 3 --threads 96"}) {
     const Outcome result = run(HOT_FLAG, std::string("--iterations 5 --timeout 60 --size 1 ") + arguments);
@@ -21,14 +21,14 @@ TEST(HotFlag, IsRightInBothModesAndAlone) {
   }
 }
 
-TEST(HotFlag, ADeadlineThatPassesIsSaidAndFails) {
+TEST(HotFlag, AMissedDeadlineIsReportedAndFails) {
   // The host releases the flag only after the streaming, which takes longer than this.
   const Outcome result = run(HOT_FLAG, "--iterations 1 --timeout 0.001 --size 64");
   EXPECT_EQ(result.status, 1) << result.output;
   EXPECT_NE(result.output.find("missed deadlines"), std::string::npos) << result.output;
 }
 
-TEST(HotFlag, RefusesWhatWouldDeadlock) {
+TEST(HotFlag, RefusesADeadlock) {
   const Outcome result = run(HOT_FLAG, "--iterations 1 --waiters 100000");
   EXPECT_EQ(result.status, 2);
   EXPECT_NE(result.output.find("do not fit"), std::string::npos) << result.output;
