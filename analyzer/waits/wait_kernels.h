@@ -38,8 +38,8 @@ class WaitKernels {
   /// Kernels with the same name, grid and block are of one kind.
   std::uint32_t kind_of(std::size_t kernel) const { return kind_of_[kernel]; }
   const std::string& kind_name(std::uint32_t kind) const { return names_[kind]; }
-  /// Whether kernels of this kind certainly contain no waits. A wait during concurrent kernels belongs to a kind that
-  /// also waits when it runs alone; if there is none, all the concurrent kinds are unclear.
+  /// Whether kernels of this kind contain no waits, as far as the trace shows. A wait during concurrent kernels is
+  /// attributed to a kind that also waits when it runs alone; if there is none, all the concurrent kinds are unclear.
   bool waitless(std::uint32_t kind) const { return !waits_[kind] && !unclear_[kind]; }
   /// The times of the device's kernels in which some blocks never waited.
   std::vector<Interval> with_independent_blocks(const TraceModel& model, DeviceId device) const;

@@ -1,7 +1,7 @@
 // Samples program counters with the stall reasons of their warps, and fetches the samples while kernels run.
 //
-// Sampling starts within the creation of a context, because samples of modules loaded earlier carry no module number.
-// It never stops: stopping waits for all kernels of the context, and a kernel may be waiting for the program.
+// Sampling starts within the creation of a context, because samples cannot be attributed to modules loaded before it
+// starts. It never stops: stopping waits for all kernels of the context, and a kernel may be waiting for the program.
 #include <unistd.h>
 
 #include <algorithm>
