@@ -229,7 +229,7 @@ class Soak {
 
   void take_records(wic::RecordDrain& drain) {
     drain.drain([this](const wic::DeviceRecord& record) {
-      if (wic::record_kind(record) == wicprof::EventKind::wait) {
+      if (wic::record_kind(record) == wicprof::WaitEvent::kKind) {
         ++outcome_.wait_records;
         ++outcome_.by_strategy[wic::wait_event(record, 0).strategy];
       } else {

@@ -54,8 +54,6 @@ std::string why_incomplete(const TraceModel& model) {
   return "the trace does not say whether it was closed";
 }
 
-using store::sort_rows;
-
 }  // namespace
 
 std::string TraceModel::meta_value(const std::string& key) const {
@@ -115,21 +113,8 @@ void derive(TraceModel& model) {
 }  // namespace
 
 void settle(TraceModel& model) {
-  sort_rows(model.waits, [](const auto& row) { return row.arrived; });
-  sort_rows(model.signals, [](const auto& row) { return row.at; });
-  sort_rows(model.host_waits, [](const auto& row) { return row.begin; });
-  sort_rows(model.kernels, [](const auto& row) { return row.start; });
-  sort_rows(model.copies, [](const auto& row) { return row.start; });
-  sort_rows(model.calls, [](const auto& row) { return row.start; });
-  sort_rows(model.processes, [](const auto& row) { return row.seen; });
-  sort_rows(model.syncs, [](const auto& row) { return row.start; });
-  sort_rows(model.cuda_events, [](const auto& row) { return row.at.value_or(0); });
-  sort_rows(model.overheads, [](const auto& row) { return row.start; });
-  sort_rows(model.thread_samples, [](const auto& row) { return row.begin; });
-  sort_rows(model.nvtx, [](const auto& row) { return row.start; });
-  sort_rows(model.uvm, [](const auto& row) { return row.start; });
-  sort_rows(model.interventions, [](const auto& row) { return row.effective; });
-  sort_rows(model.choices, [](const auto& row) { return row.at; });
+  store::for_each_table<store::ReadTables>(
+      [&]<class Table>(store::Type<Table>) { store::sort_by_time<Table>(model.*Table::kRows); });
   derive(model);
 }
 
@@ -140,13 +125,10 @@ class Loading {
  public:
   Loading(const std::string& name, const LoadWatch& watch) : name_(name), watch_(watch) {}
 
-  template <class T>
-  void part(Result<T> (store::Reader::*read)() const, T& to) {
-    parts_.push_back([read, &to](const store::Reader& reader) { return take((reader.*read)(), to); });
-  }
-  template <class T>
-  void part(Result<T> (store::Reader::*read)(store::RowId) const, T& to) {
-    parts_.push_back([read, &to](const store::Reader& reader) { return take((reader.*read)(0), to); });
+  /// `read(reader)` gives a Result<T>.
+  template <class Read, class T>
+  void part(Read read, T& to) {
+    parts_.push_back([read, &to](const store::Reader& reader) { return take(std::invoke(read, reader), to); });
   }
 
   /// Returns when no part is left to begin with, or one has failed.
@@ -197,29 +179,14 @@ Result<TraceModel> load(const store::Reader& reader, std::string name, const Loa
   using store::Reader;
   TraceModel model;
   Loading loading(name, watch);
-  // Those that may be largest first, so that the threads end together.
-  loading.part(&Reader::waits, model.waits);
-  loading.part(&Reader::signals, model.signals);
-  loading.part(&Reader::calls, model.calls);
-  loading.part(&Reader::kernels, model.kernels);
-  loading.part(&Reader::host_waits, model.host_waits);
-  loading.part(&Reader::copies, model.copies);
+  // The parts that may take longest come first, so that the threads end together.
   loading.part(&Reader::pc_totals, model.pc_totals);
-  loading.part(&Reader::uvm, model.uvm);
-  loading.part(&Reader::nvtx, model.nvtx);
-  loading.part(&Reader::syncs, model.syncs);
-  loading.part(&Reader::cuda_events, model.cuda_events);
-  loading.part(&Reader::overheads, model.overheads);
-  loading.part(&Reader::thread_samples, model.thread_samples);
-  loading.part(&Reader::pc_intervals, model.pc_intervals);
+  store::for_each_table<store::ReadTables>([&]<class Table>(store::Type<Table>) {
+    loading.part([](const Reader& from) { return from.rows<Table>(); }, model.*Table::kRows);
+  });
   loading.part(&Reader::sass, model.sass);
-  loading.part(&Reader::interventions, model.interventions);
-  loading.part(&Reader::choices, model.choices);
   loading.part(&Reader::stats, model.stats);
   loading.part(&Reader::meta, model.meta);
-  loading.part(&Reader::processes, model.processes);
-  loading.part(&Reader::devices, model.devices);
-  loading.part(&Reader::sites, model.sites);
   {
     const std::optional<Reader> other = reader.another();
     std::future<void> helper;

@@ -13,28 +13,12 @@
 
 namespace wicprof::analyzer {
 
-struct TraceModel {
+/// The lists of events are members of store::Lists (`waits`, `signals`, ...: store/format/tables/), each ordered by
+/// time.
+struct TraceModel : store::Lists {
   std::string name;  ///< for people: the trace's file name
   std::map<std::string, std::string> meta;
-  std::vector<store::ProcessRow> processes;
-  std::vector<store::DeviceRow> devices;
-  std::vector<store::SiteRow> sites;
-  std::vector<store::WaitRow> waits;  ///< this and the lists below are ordered by time
-  std::vector<store::SignalRow> signals;
-  std::vector<store::HostWaitRow> host_waits;
-  std::vector<store::KernelRow> kernels;
-  std::vector<store::CopyRow> copies;
-  std::vector<store::CallRow> calls;
-  std::vector<store::SyncRow> syncs;
-  std::vector<store::CudaEventRow> cuda_events;
-  std::vector<store::OverheadRow> overheads;
-  std::vector<store::ThreadSampleRow> thread_samples;
-  std::vector<store::NvtxRow> nvtx;
-  std::vector<store::UvmRow> uvm;
-  std::vector<store::InterventionRow> interventions;
-  std::vector<store::ChoiceRow> choices;
   std::vector<store::PcTotalRow> pc_totals;
-  std::vector<store::PcIntervalRow> pc_intervals;
   std::vector<store::SassRow> sass;
   std::vector<store::StatRow> stats;
 

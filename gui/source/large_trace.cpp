@@ -36,10 +36,10 @@ Result<LargeTrace> LargeTrace::open(store::Reader reader, std::string name, cons
   analyzer::TraceModel& small = trace.small_;
   std::optional<Error> error;
   const store::Reader& from = trace.reader_;
-  const bool loaded = take(from.meta(), small.meta, error) && take(from.processes(), small.processes, error) &&
-                      take(from.devices(), small.devices, error) && take(from.sites(), small.sites, error) &&
-                      take(from.interventions(), small.interventions, error) &&
-                      take(from.choices(), small.choices, error) && take(from.stats(), small.stats, error);
+  bool loaded = take(from.meta(), small.meta, error) && take(from.stats(), small.stats, error);
+  store::for_each_table<store::DeclarationTables>([&]<class Table>(store::Type<Table>) {
+    loaded = loaded && take(from.rows<Table>(), small.*Table::kRows, error);
+  });
   if (!loaded) return *error;
   small.name = std::move(name);
   analyzer::settle(small);
@@ -71,12 +71,12 @@ Result<analyzer::TraceModel> LargeTrace::rows(TimeNs begin, TimeNs end) {
   reader_.within(*std::move(range));
   analyzer::TraceModel model = small_;
   std::optional<Error> error;
-  const bool loaded = take(reader_.waits(), model.waits, error) && take(reader_.signals(), model.signals, error) &&
-                      take(reader_.host_waits(), model.host_waits, error) &&
-                      take(reader_.kernels(), model.kernels, error) && take(reader_.copies(), model.copies, error) &&
-                      take(reader_.calls(), model.calls, error) &&
-                      take(reader_.thread_samples(), model.thread_samples, error) &&
-                      take(reader_.nvtx(), model.nvtx, error) && take(reader_.uvm(), model.uvm, error);
+  bool loaded = true;
+  store::for_each_table<store::GrowingTables>([&]<class Table>(store::Type<Table>) {
+    if constexpr (store::row_kind_of<typename Table::Row>()) {
+      loaded = loaded && take(reader_.rows<Table>(), model.*Table::kRows, error);
+    }
+  });
   reader_.within(std::nullopt);
   if (!loaded) return *error;
   analyzer::settle(model);

@@ -9,44 +9,12 @@ namespace wicprof::gui {
 
 using analyzer::TraceModel;
 
-namespace {
-
-/// Calls `visit(the list that grows, the model's list)` for each.
-template <class Visit>
-void for_each_pair(const Visit& visit) {
-  visit(&GrowingLists::waits, &TraceModel::waits);
-  visit(&GrowingLists::signals, &TraceModel::signals);
-  visit(&GrowingLists::host_waits, &TraceModel::host_waits);
-  visit(&GrowingLists::kernels, &TraceModel::kernels);
-  visit(&GrowingLists::copies, &TraceModel::copies);
-  visit(&GrowingLists::calls, &TraceModel::calls);
-  visit(&GrowingLists::nvtx, &TraceModel::nvtx);
-  visit(&GrowingLists::uvm, &TraceModel::uvm);
-  visit(&GrowingLists::thread_samples, &TraceModel::thread_samples);
-}
-
-}  // namespace
-
 TraceModel LiveMoment::model(std::size_t rows) const {
   TraceModel model = *small_;
-  for_each_pair([&](auto from, auto to) { model.*to = (lists_.*from).last(rows); });
+  lists_.for_each(
+      [&]<class Table>(store::Type<Table>, const auto& list, auto) { model.*Table::kRows = list.last(rows); });
   analyzer::settle(model);
   return model;
-}
-
-/// Calls `visit(list, the newest row that is known, how a reader reads newer ones)` for each.
-template <class Visit>
-void LiveModel::for_each_list(const Visit& visit) {
-  using store::Reader;
-  visit(&GrowingLists::waits, &Seen::waits, &Reader::waits);
-  visit(&GrowingLists::signals, &Seen::signals, &Reader::signals);
-  visit(&GrowingLists::host_waits, &Seen::host_waits, &Reader::host_waits);
-  visit(&GrowingLists::kernels, &Seen::kernels, &Reader::kernels);
-  visit(&GrowingLists::copies, &Seen::copies, &Reader::copies);
-  visit(&GrowingLists::calls, &Seen::calls, &Reader::calls);
-  visit(&GrowingLists::nvtx, &Seen::nvtx, &Reader::nvtx);
-  visit(&GrowingLists::uvm, &Seen::uvm, &Reader::uvm);
-  visit(&GrowingLists::thread_samples, &Seen::thread_samples, &Reader::thread_samples);
 }
 
 Result<bool> LiveModel::fetch(const store::Reader& reader) {
@@ -62,22 +30,19 @@ Result<bool> LiveModel::fetch(const store::Reader& reader) {
   auto small = std::make_shared<TraceModel>();
   take(small->meta, reader.meta());
   bool any = false;
-  for_each_list([&](auto list, auto seen, auto read) {
+  now_.lists_.for_each([&]<class Table>(store::Type<Table>, auto& list, store::RowId& newest) {
     if (error) return;
-    auto fresh = (reader.*read)(seen_.*seen);
+    auto fresh = reader.rows<Table>(newest);
     if (!fresh) {
       error = fresh.error();
       return;
     }
-    for (const auto& row : *fresh) seen_.*seen = std::max(seen_.*seen, row.id);
+    for (const auto& row : *fresh) newest = std::max(newest, row.id);
     any = any || !fresh->empty();
-    (now_.lists_.*list).add(*std::move(fresh));
+    list.add(*std::move(fresh));
   });
-  take(small->processes, reader.processes());
-  take(small->devices, reader.devices());
-  take(small->sites, reader.sites());
-  take(small->interventions, reader.interventions());
-  take(small->choices, reader.choices());
+  store::for_each_table<store::DeclarationTables>(
+      [&]<class Table>(store::Type<Table>) { take(*small.*Table::kRows, reader.rows<Table>()); });
   take(small->stats, reader.stats());
   if (error) return *error;
   any = any || small->interventions.size() != now_.small_->interventions.size();
@@ -87,13 +52,13 @@ Result<bool> LiveModel::fetch(const store::Reader& reader) {
 
 bool LiveModel::longer_than(std::size_t rows) const {
   bool longer = false;
-  for_each_list([&](auto list, auto, auto) { longer = longer || (now_.lists_.*list).size() > rows; });
+  now_.lists_.for_each([&](auto, const auto& list, auto) { longer = longer || list.size() > rows; });
   return longer;
 }
 
 void LiveModel::keep_recent(std::size_t rows) {
-  for_each_list([&](auto list, auto, auto) {
-    (now_.lists_.*list).keep_last(rows, [&](const auto& row) {
+  now_.lists_.for_each([&](auto, auto& list, auto) {
+    list.keep_last(rows, [&](const auto& row) {
       if constexpr (requires { row.resumed; }) {
         now_.known_from_ = std::max(now_.known_from_, row.resumed);
       } else if constexpr (std::is_same_v<decltype(row), const store::HostWaitRow&>) {

@@ -1,28 +1,45 @@
 // A trace that grows: rows are fetched as they come, and what is shown of it is its last part.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
+#include <tuple>
+#include <utility>
 
 #include "analyzer/trace/trace_model.h"
 #include "gui/source/growing_list.h"
 #include "protocol/result.h"
+#include "store/format/event_tables.h"
 #include "store/read/reader.h"
 
 namespace wicprof::gui {
 
-/// The lists of a trace that grow without bound, in the order in which rows came.
-struct GrowingLists {
-  GrowingList<store::WaitRow> waits;
-  GrowingList<store::SignalRow> signals;
-  GrowingList<store::HostWaitRow> host_waits;
-  GrowingList<store::KernelRow> kernels;
-  GrowingList<store::CopyRow> copies;
-  GrowingList<store::CallRow> calls;
-  GrowingList<store::NvtxRow> nvtx;
-  GrowingList<store::UvmRow> uvm;
-  GrowingList<store::ThreadSampleRow> thread_samples;
+template <class Tables>
+struct GrowingListsOf;
+template <class... Tables>
+struct GrowingListsOf<std::tuple<Tables...>> {
+  std::tuple<GrowingList<typename Tables::Row>...> lists;
+  std::array<store::RowId, sizeof...(Tables)> newest{};  ///< the id of each list's newest row
+
+  /// Calls `visit(Type<Table>(), list, newest)` for each.
+  template <class Visit>
+  void for_each(const Visit& visit) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (visit(store::Type<Tables>(), std::get<I>(lists), newest[I]), ...);
+    }
+    (std::index_sequence_for<Tables...>());
+  }
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (visit(store::Type<Tables>(), std::get<I>(lists), newest[I]), ...);
+    }
+    (std::index_sequence_for<Tables...>());
+  }
 };
+/// The lists of a trace that grow without bound, in the order in which their rows arrived.
+using GrowingLists = GrowingListsOf<store::GrowingTables>;
 
 /// What was there at some moment. To have one is cheap, since it shares its rows.
 class LiveMoment {
@@ -55,15 +72,7 @@ class LiveModel {
   bool complete() const { return now_.small_->meta_value("state") == "complete"; }
 
  private:
-  struct Seen {  // the newest row of each list
-    store::RowId waits = 0, signals = 0, host_waits = 0, kernels = 0, copies = 0, calls = 0, nvtx = 0, uvm = 0,
-                 thread_samples = 0;
-  };
-  template <class Visit>
-  static void for_each_list(const Visit& visit);
-
   LiveMoment now_;
-  Seen seen_;
 };
 
 }  // namespace wicprof::gui

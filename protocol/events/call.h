@@ -8,7 +8,7 @@ namespace wicprof {
 enum class CallApi : std::uint8_t { driver = 0, runtime = 1 };
 
 struct CallEvent {
-  static constexpr EventKind kKind = EventKind::call;
+  static constexpr EventKind kKind{11};
   EventHeader header;
   TextId name;
   std::uint32_t thread;

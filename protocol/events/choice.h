@@ -8,13 +8,13 @@ namespace wicprof {
 /// Host time. The figures are those that the choice was made from; `waits` 0: nothing had been seen there yet, and the
 /// site's declaration decided.
 struct ChoiceEvent {
-  static constexpr EventKind kKind = EventKind::choice;
+  static constexpr EventKind kKind{17};
   EventHeader header;
   SiteId site;
   std::uint32_t strategy;
   std::int64_t at_ns;
   TextId reason;
-  std::uint32_t waiters_a_word;  ///< the most that waited on one word at once; 0 = not known
+  std::uint32_t waiters_per_word;  ///< the most that waited on one word at once; 0 = not known
   std::uint32_t words;           ///< distinct words; 0 = not known
   std::uint32_t waits;
   std::int64_t median_wait_ns;  ///< -1 = not known

@@ -7,7 +7,7 @@ namespace wicprof {
 
 /// host_ns = the host time at which the device clock showed device_ns, right within +-error_ns.
 struct ClockEvent {
-  static constexpr EventKind kKind = EventKind::clock;
+  static constexpr EventKind kKind{3};
   EventHeader header;
   std::uint64_t device_ns;
   std::int64_t host_ns;

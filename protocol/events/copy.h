@@ -25,7 +25,7 @@ enum class CopyMemory : std::uint8_t {
 };
 
 struct CopyEvent {
-  static constexpr EventKind kKind = EventKind::copy;
+  static constexpr EventKind kKind{10};
   EventHeader header;
   DeviceId device;
   DeviceId peer_device;  ///< destination of a peer copy, else the same as device

@@ -6,7 +6,7 @@
 namespace wicprof {
 
 struct CudaEventEvent {
-  static constexpr EventKind kKind = EventKind::cuda_event;
+  static constexpr EventKind kKind{20};
   EventHeader header;
   DeviceId device;
   std::uint32_t event;

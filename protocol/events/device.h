@@ -8,7 +8,7 @@ namespace wicprof {
 enum class DeviceKind : std::uint8_t { host = 0, cuda = 1, simt = 2 };
 
 struct DeviceEvent {
-  static constexpr EventKind kKind = EventKind::device;
+  static constexpr EventKind kKind{2};
   EventHeader header;
   DeviceId device;
   TextId name;

@@ -7,7 +7,7 @@
 namespace wicprof {
 
 struct GraphEvent {
-  static constexpr EventKind kKind = EventKind::graph;
+  static constexpr EventKind kKind{21};
   EventHeader header;
   DeviceId device;
   std::uint32_t graph;

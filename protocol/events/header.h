@@ -6,34 +6,11 @@
 
 namespace wicprof {
 
-/// Add a kind at the end; never reuse or renumber one. Readers skip kinds that they do not know by EventHeader::size.
+/// What a record is. Each event's header gives its number as `kKind`; numbers are never reused or changed, and the store
+/// checks that no two are equal (store/format/event_tables.h). Readers skip kinds that they do not know by
+/// EventHeader::size.
 enum class EventKind : std::uint16_t {
   padding = 0,  ///< fills a ring up to its end; never delivered
-  text = 1,
-  device = 2,
-  clock = 3,
-  site = 4,
-  strategy = 5,
-  wait = 6,
-  signal = 7,
-  host_wait = 8,
-  kernel = 9,
-  copy = 10,
-  call = 11,
-  nvtx = 12,
-  intervention = 13,
-  loss = 14,
-  pc_sample = 15,
-  uvm = 16,
-  choice = 17,
-  process = 18,
-  sync = 19,
-  cuda_event = 20,
-  graph = 21,
-  overhead = 22,
-  pc_interval = 23,
-  thread_sample = 24,
-  nvtx_open = 25,
 };
 
 struct EventHeader {

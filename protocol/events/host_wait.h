@@ -8,7 +8,7 @@ namespace wicprof {
 
 /// Host times. `cpu_ns` beside the wall time tells spinning from sleeping.
 struct HostWaitEvent {
-  static constexpr EventKind kKind = EventKind::host_wait;
+  static constexpr EventKind kKind{8};
   EventHeader header;
   SiteId site;  ///< 0 for a call
   TextId call;  ///< 0 for a site

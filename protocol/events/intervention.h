@@ -7,7 +7,7 @@ namespace wicprof {
 
 /// Host times. effective_ns = when the new strategy word was seen to lie in the memory of every device.
 struct InterventionEvent {
-  static constexpr EventKind kKind = EventKind::intervention;
+  static constexpr EventKind kKind{13};
   EventHeader header;
   SiteId site;  ///< 0 = the whole program
   std::uint32_t sequence;

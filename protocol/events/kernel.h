@@ -6,7 +6,7 @@
 namespace wicprof {
 
 struct KernelEvent {
-  static constexpr EventKind kKind = EventKind::kernel;
+  static constexpr EventKind kKind{9};
   EventHeader header;
   DeviceId device;
   TextId name;

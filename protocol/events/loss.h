@@ -8,7 +8,7 @@ namespace wicprof {
 enum class LossSource : std::uint8_t { ring = 0, device_ring = 1, cupti = 2, clock = 3, store = 4, pc_sampling = 5 };
 
 struct LossEvent {
-  static constexpr EventKind kKind = EventKind::loss;
+  static constexpr EventKind kKind{14};
   EventHeader header;
   std::uint64_t count;
   std::int64_t at_ns;

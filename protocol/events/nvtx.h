@@ -8,7 +8,7 @@ namespace wicprof {
 enum class NvtxKind : std::uint8_t { range = 0, mark = 1 };
 
 struct NvtxEvent {
-  static constexpr EventKind kKind = EventKind::nvtx;
+  static constexpr EventKind kKind{12};
   EventHeader header;
   TextId name;
   TextId domain;  ///< 0 = the default domain
@@ -24,7 +24,7 @@ struct NvtxEvent {
 
 /// A range that has begun: for who must know before its end does. Makes no row.
 struct NvtxOpenEvent {
-  static constexpr EventKind kKind = EventKind::nvtx_open;
+  static constexpr EventKind kKind{25};
   EventHeader header;
   TextId name;
   TextId domain;

@@ -6,7 +6,7 @@
 namespace wicprof {
 
 struct OverheadEvent {
-  static constexpr EventKind kKind = EventKind::overhead;
+  static constexpr EventKind kKind{22};
   EventHeader header;
   TextId what;
   std::uint32_t thread;  ///< 0 = not a thread's

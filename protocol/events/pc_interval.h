@@ -6,7 +6,7 @@
 namespace wicprof {
 
 struct PcIntervalEvent {
-  static constexpr EventKind kKind = EventKind::pc_interval;
+  static constexpr EventKind kKind{23};
   EventHeader header;
   DeviceId device;
   std::uint32_t context;

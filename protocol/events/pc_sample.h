@@ -6,7 +6,7 @@
 namespace wicprof {
 
 struct PcSampleEvent {
-  static constexpr EventKind kKind = EventKind::pc_sample;
+  static constexpr EventKind kKind{15};
   EventHeader header;
   DeviceId device;
   TextId function;          ///< as people read it

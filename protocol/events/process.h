@@ -7,7 +7,7 @@ namespace wicprof {
 
 /// The pid is the process's id in the trace; all events of a ring belong to the process that owns the ring.
 struct ProcessEvent {
-  static constexpr EventKind kKind = EventKind::process;
+  static constexpr EventKind kKind{18};
   EventHeader header;
   std::uint32_t pid;
   std::uint32_t parent;

@@ -7,7 +7,7 @@ namespace wicprof {
 
 /// `at_ns` is read just before the store, on the clock of `device` (the host clock for kHostDevice).
 struct SignalEvent {
-  static constexpr EventKind kKind = EventKind::signal;
+  static constexpr EventKind kKind{7};
   EventHeader header;
   SiteId site;
   DeviceId device;

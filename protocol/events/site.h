@@ -26,7 +26,7 @@ using SiteEnd = std::uint8_t;
 inline constexpr SiteEnd kHostEnd = 1, kFirstDeviceEnd = 2;
 
 struct SiteEvent {
-  static constexpr EventKind kKind = EventKind::site;
+  static constexpr EventKind kKind{4};
   EventHeader header;
   SiteId site;
   TextId name;

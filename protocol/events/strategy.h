@@ -6,7 +6,7 @@
 namespace wicprof {
 
 struct StrategyEvent {
-  static constexpr EventKind kKind = EventKind::strategy;
+  static constexpr EventKind kKind{5};
   EventHeader header;
   std::uint32_t strategy;
   TextId name;

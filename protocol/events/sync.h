@@ -9,7 +9,7 @@ namespace wicprof {
 enum class SyncKind : std::uint8_t { unknown = 0, event = 1, stream_waits_for_event = 2, stream = 3, context = 4 };
 
 struct SyncEvent {
-  static constexpr EventKind kKind = EventKind::sync;
+  static constexpr EventKind kKind{19};
   EventHeader header;
   std::int64_t start_ns;
   std::int64_t end_ns;

@@ -7,7 +7,7 @@ namespace wicprof {
 
 /// Followed in the ring by `length` bytes (no terminating NUL) and zeros up to a multiple of 8.
 struct TextEvent {
-  static constexpr EventKind kKind = EventKind::text;
+  static constexpr EventKind kKind{1};
   EventHeader header;
   TextId id;  ///< unique within the ring that carries it
   std::uint32_t length;

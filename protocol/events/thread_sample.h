@@ -7,7 +7,7 @@
 namespace wicprof {
 
 struct ThreadSampleEvent {
-  static constexpr EventKind kKind = EventKind::thread_sample;
+  static constexpr EventKind kKind{24};
   EventHeader header;
   std::uint32_t pid;
   std::uint32_t thread;

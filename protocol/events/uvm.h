@@ -17,7 +17,7 @@ enum class UvmKind : std::uint8_t {
 };
 
 struct UvmEvent {
-  static constexpr EventKind kKind = EventKind::uvm;
+  static constexpr EventKind kKind{16};
   EventHeader header;
   std::uint64_t address;
   std::uint64_t bytes;

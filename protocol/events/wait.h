@@ -14,7 +14,7 @@ enum class WaitStatus : std::uint8_t {
 /// One record a waiting group (its leader writes it), or one a warp where every thread polls for itself.
 /// Times are on the clock of `device`.
 struct WaitEvent {
-  static constexpr EventKind kKind = EventKind::wait;
+  static constexpr EventKind kKind{6};
   EventHeader header;
   SiteId site;
   DeviceId device;

@@ -72,7 +72,7 @@ Json choice_value(const TraceModel& model, const store::ChoiceRow& choice) {
           {"strategy", strategy_name(choice.strategy)},
           {"reason", choice.reason},
           {"waits", choice.waits},
-          {"waiters_a_word", or_null(choice.waiters_a_word)},
+          {"waiters_a_word", or_null(choice.waiters_per_word)},
           {"words", or_null(choice.words)},
           {"median_wait_ns", or_null(choice.median_wait)},
           {"look_ns", or_null(choice.look)}};

@@ -1,7 +1,6 @@
 #include "store/format/schema.h"
 
 #include "protocol/bit_value.h"
-#include "store/format/tables.h"
 #include "store/summaries/level_of_detail.h"
 
 namespace wicprof::store {
@@ -13,16 +12,12 @@ void append_table(std::string& sql) {
   sql += std::string("CREATE TABLE ") + Table::kName + " (";
   if (!has_own_id<Table>()) sql += std::string("id ") + kId + ", " + kProcessColumn + " " + kInteger + ", ";
   const char* comma = "";
-  for (const auto& column : Table::kColumns) {
+  const auto append = [&](const auto& column) {
     sql += std::string(comma) + column.name + " " + column.type;
     comma = ", ";
-  }
+  };
+  Table::kColumns.for_each(append);
   sql += ") STRICT;\n";
-}
-
-template <class... Tables>
-void append_tables(std::string& sql, const std::tuple<Tables...>*) {
-  (append_table<Tables>(sql), ...);
 }
 
 }  // namespace
@@ -39,7 +34,7 @@ std::string create_tables_sql() {
       "CREATE TABLE sass (id INTEGER PRIMARY KEY, module INTEGER NOT NULL, symbol_id INTEGER NOT NULL, "
       "pc_offset INTEGER NOT NULL, text_id INTEGER NOT NULL, target_offset INTEGER, file_id INTEGER, line INTEGER) "
       "STRICT;\n";
-  append_tables(sql, static_cast<const EventTables*>(nullptr));
+  for_each_table<EventTables>([&]<class Table>(Type<Table>) { append_table<Table>(sql); });
   return sql + create_summary_tables_sql();
 }
 

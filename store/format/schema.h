@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <string>
 
-#include "store/format/tables.h"
+#include "store/format/event_tables.h"
 #include "store/sqlite/given_rows.h"
 
 namespace wicprof::store {
 
 inline constexpr std::int64_t kApplicationId = 0x57494350;  // "WICP"
-inline constexpr std::int64_t kSchemaVersion = 4;
 
 /// Every CREATE TABLE, and the marks by which a trace is known.
 std::string create_tables_sql();
@@ -28,7 +27,7 @@ std::string create_indexes_sql();
 /// The columns that a row is written with, in their order; the process first where rows have no id of their own.
 template <class Table>
 constexpr std::size_t written_columns() {
-  return Table::kColumns.size() + (has_own_id<Table>() ? 0 : 1);
+  return kColumnCount<Table> + (has_own_id<Table>() ? 0 : 1);
 }
 
 /// INSERT of many rows at once, from the table `given_rows`, where rows have no id of their own.
@@ -36,7 +35,7 @@ template <class Table>
 std::string insert_given_sql() {
   static_assert(written_columns<Table>() <= kMostGivenColumns);
   std::string names = kProcessColumn;
-  for (const auto& column : Table::kColumns) names += std::string(", ") + column.name;
+  Table::kColumns.for_each([&](const auto& column) { names += std::string(", ") + column.name; });
   return std::string("INSERT INTO ") + Table::kName + " (" + names + ") SELECT " +
          given_columns(written_columns<Table>()) + " FROM " + kGivenRows;
 }
@@ -52,10 +51,24 @@ std::string insert_sql() {
     known_again += (known_again.empty() ? "" : ", ") + name + " = ifnull(excluded." + name + ", " + name + ")";
   };
   if (!has_own_id<Table>()) add(kProcessColumn);
-  for (const auto& column : Table::kColumns) add(column.name);
+  Table::kColumns.for_each([&](const auto& column) { add(column.name); });
   std::string sql = std::string("INSERT INTO ") + Table::kName + " (" + names + ") VALUES (" + values + ")";
   if (has_own_id<Table>()) sql += " ON CONFLICT (id) DO UPDATE SET " + known_again;
   return sql;
+}
+
+/// SELECT of the columns that rows have, with id > ?, by id; the row's number and the process first where the columns
+/// do not have them.
+template <class Table>
+std::string select_sql() {
+  std::string names;
+  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
+  if (!has_own_id<Table>()) add("id");
+  if (has_process<Table>()) add(kProcessColumn);
+  Table::kColumns.for_each([&](const auto& column) {
+    if (column.kIsRead) add(column.name);
+  });
+  return "SELECT " + names + " FROM " + Table::kName + " WHERE id > ? ORDER BY id";
 }
 
 }  // namespace wicprof::store

@@ -143,9 +143,9 @@ Result<> check_trace(const std::string& path) {
                      " of the trace file, and this one reads up to " + std::to_string(kSchemaVersion) +
                      "; update wic-prof");
   }
-  if (version < kSchemaVersion) {
+  if (version < kOldestReadable) {
     return bad_input(path + " was made by an older wic-prof: version " + std::to_string(version) +
-                     " of the trace file, and this one reads from " + std::to_string(kSchemaVersion) +
+                     " of the trace file, and this one reads from " + std::to_string(kOldestReadable) +
                      "; record again, or read it with the wic-prof that made it");
   }
   // While a log is there the file may be behind it; SQLite then takes the missing pages from the log.

@@ -49,27 +49,13 @@ class Reader {
   /// From here on, lists of what is shown on lanes (waits, signals, host waits, kernels, copies, calls, NVTX, uvm,
   /// thread samples) hold only rows that reach into a stretch of time; nothing = all again.
   void within(std::optional<RowRange> range);
-  Result<std::vector<ProcessRow>> processes() const;
-  Result<std::vector<DeviceRow>> devices() const;
-  Result<std::vector<SiteRow>> sites() const;
-  /// Rows with id > after, for a live tail; 0 for all.
-  Result<std::vector<WaitRow>> waits(RowId after = 0) const;
-  Result<std::vector<SignalRow>> signals(RowId after = 0) const;
-  Result<std::vector<HostWaitRow>> host_waits(RowId after = 0) const;
-  Result<std::vector<KernelRow>> kernels(RowId after = 0) const;
-  Result<std::vector<CopyRow>> copies(RowId after = 0) const;
-  Result<std::vector<CallRow>> calls(RowId after = 0) const;
-  Result<std::vector<SyncRow>> syncs(RowId after = 0) const;
-  Result<std::vector<CudaEventRow>> cuda_events(RowId after = 0) const;
-  Result<std::vector<OverheadRow>> overheads(RowId after = 0) const;
-  Result<std::vector<ThreadSampleRow>> thread_samples(RowId after = 0) const;
-  Result<std::vector<NvtxRow>> nvtx(RowId after = 0) const;
-  Result<std::vector<UvmRow>> uvm(RowId after = 0) const;
-  Result<std::vector<InterventionRow>> interventions() const;
-  Result<std::vector<ChoiceRow>> choices() const;
+  /// The rows of a table of ReadTables (store/format/event_tables.h) with id > after, for a live tail; 0 for all.
+  /// Tables whose events carry their id are always read as a whole. Empty for a table that an older trace does not
+  /// have.
+  template <class Table>
+  Result<std::vector<typename Table::Row>> rows(RowId after = 0) const;
   /// Summed in the database: a long run has very many samples of few program counters. Ordered by function and offset.
   Result<std::vector<PcTotalRow>> pc_totals() const;
-  Result<std::vector<PcIntervalRow>> pc_intervals(RowId after = 0) const;
   /// Ordered by module, function and offset.
   Result<std::vector<SassRow>> sass() const;
   Result<std::vector<StatRow>> stats() const;

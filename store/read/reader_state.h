@@ -13,27 +13,12 @@
 #include "store/read/connection.h"
 #include "store/read/packed_trace.h"
 #include "store/read/reader.h"
-#include "store/read/row.h"
+#include "store/read/row_reader.h"
 #include "store/sqlite/sqlite.h"
 
 namespace wicprof::store {
 
 inline constexpr RowId kWorthTwo = 100'000;  // rows from which a second thread reads half of them
-
-// On which lanes rows of a type lie.
-template <class RowType>
-constexpr std::optional<RowKind> kind_of() {
-  if constexpr (std::is_same_v<RowType, WaitRow>) return RowKind::wait;
-  if constexpr (std::is_same_v<RowType, SignalRow>) return RowKind::signal;
-  if constexpr (std::is_same_v<RowType, HostWaitRow>) return RowKind::host_wait;
-  if constexpr (std::is_same_v<RowType, KernelRow>) return RowKind::kernel;
-  if constexpr (std::is_same_v<RowType, CopyRow>) return RowKind::copy;
-  if constexpr (std::is_same_v<RowType, CallRow>) return RowKind::call;
-  if constexpr (std::is_same_v<RowType, NvtxRow>) return RowKind::nvtx;
-  if constexpr (std::is_same_v<RowType, UvmRow>) return RowKind::migration;
-  if constexpr (std::is_same_v<RowType, ThreadSampleRow>) return RowKind::thread_sample;
-  return std::nullopt;
-}
 
 struct Reader::State {
   explicit State(std::string file) : path(std::move(file)) {}
@@ -74,7 +59,7 @@ struct Reader::State {
     if (by_id) {
       Texts texts(from);
       const int code = from.scan(select, after, [&](const Values& values) {
-        Row row(values, texts);
+        RowReader row(values, texts);
         take(row, rows.emplace_back());
       });
       return code != 0 ? code : texts.outcome();
@@ -82,7 +67,7 @@ struct Reader::State {
     int code = 0;
     Statement statement = from.prepare(select, code);
     while (code == 0 && statement.next(code)) {
-      Row row(statement);
+      RowReader row(statement);
       take(row, rows.emplace_back());
     }
     return code;
@@ -127,7 +112,7 @@ struct Reader::State {
   static int fill(Database& from, std::string_view select, RowId after, RowType* to, std::size_t& count, Take& take) {
     Texts texts(from);
     const int code = from.scan(select, after, [&](const Values& values) {
-      Row row(values, texts);
+      RowReader row(values, texts);
       take(row, to[count++]);
     });
     return code != 0 ? code : texts.outcome();
@@ -142,7 +127,7 @@ struct Reader::State {
   /// begins at most its length before the range, so that the index on time finds it; what is long is named by its id.
   template <class RowType>
   bool rows_within(std::string_view select, std::string& to) const {
-    constexpr std::optional<RowKind> kind = kind_of<RowType>();
+    constexpr std::optional<RowKind> kind = row_kind_of<RowType>();
     if constexpr (!kind) {
       return false;
     } else {
@@ -170,6 +155,16 @@ struct Reader::State {
     if (ids.last - ids.first < kWorthTwo) return std::nullopt;
     const bool dense = database.integer("SELECT count(*) FROM " + table) * 2 > ids.last - ids.first;
     return dense ? std::optional(ids) : std::nullopt;
+  }
+
+  /// Whether the file has this version of the schema or a newer one. True too where the version cannot be read: reading
+  /// the list then reports the error.
+  bool has_version(std::int64_t version) {
+    if (version <= kOldestReadable) return true;
+    if (!database && connect(path, database) != 0) return true;
+    const bool has = database.integer("PRAGMA user_version", version) >= version;
+    if (!complete) database.close();
+    return has;
   }
 
   Error failed(int code) {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/time.h"
+
 namespace wicprof::store {
 
 /// Stable. Rows that stand a few places from where they belong are moved there; where that would take long, keys are
@@ -45,6 +47,22 @@ void sort_rows(std::vector<Row>& rows, Key key) {
     rows[to] = std::move(first);
     order[to].second = to;
   }
+}
+
+/// The time by which a table's rows are sorted; an unknown one counts as 0.
+template <class Table>
+TimeNs sort_key(const typename Table::Row& row) {
+  if constexpr (requires { (row.*Table::kSortedBy).value_or(0); }) {
+    return (row.*Table::kSortedBy).value_or(0);
+  } else {
+    return row.*Table::kSortedBy;
+  }
+}
+
+/// Leaves rows of a table without a time in the order of their ids.
+template <class Table>
+void sort_by_time(std::vector<typename Table::Row>& rows) {
+  if constexpr (requires { Table::kSortedBy; }) sort_rows(rows, sort_key<Table>);
 }
 
 }  // namespace wicprof::store

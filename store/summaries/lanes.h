@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "protocol/strategy.h"
 #include "store/format/rows.h"
@@ -49,6 +50,21 @@ inline constexpr std::array<LaneTable, kRowKinds> kLaneTables{{{"wait", "arrived
                                                                {"uvm", "start_ns", "end_ns"},
                                                                {"thread_sample", "begin_ns", "end_ns"}}};
 constexpr const LaneTable& table_of(RowKind kind) { return kLaneTables[static_cast<std::size_t>(kind)]; }
+
+/// The kind of a type of rows; nothing for rows that lanes do not show.
+template <class Row>
+constexpr std::optional<RowKind> row_kind_of() {
+  if constexpr (std::is_same_v<Row, WaitRow>) return RowKind::wait;
+  if constexpr (std::is_same_v<Row, SignalRow>) return RowKind::signal;
+  if constexpr (std::is_same_v<Row, HostWaitRow>) return RowKind::host_wait;
+  if constexpr (std::is_same_v<Row, KernelRow>) return RowKind::kernel;
+  if constexpr (std::is_same_v<Row, CopyRow>) return RowKind::copy;
+  if constexpr (std::is_same_v<Row, CallRow>) return RowKind::call;
+  if constexpr (std::is_same_v<Row, NvtxRow>) return RowKind::nvtx;
+  if constexpr (std::is_same_v<Row, UvmRow>) return RowKind::migration;
+  if constexpr (std::is_same_v<Row, ThreadSampleRow>) return RowKind::thread_sample;
+  return std::nullopt;
+}
 
 enum class LaneKind : std::uint8_t {
   nvtx,     ///< of a process, a thread and a domain

@@ -7,15 +7,21 @@
 #include <vector>
 
 #include "protocol/events/header.h"
-#include "protocol/events/signal.h"
-#include "protocol/events/wait.h"
+#include "store/format/event_tables.h"
 #include "store/write/clock_converter.h"
 
 namespace wicprof::store {
 
+template <class Tables>
+struct EventOfAny;
+template <class... Tables>
+struct EventOfAny<std::tuple<Tables...>> {
+  using type = std::variant<typename Tables::Event...>;
+};
+
 struct HeldEvent {
   std::size_t ring;
-  std::variant<WaitEvent, SignalEvent> event;
+  EventOfAny<DeviceTimeTables>::type event;
 };
 
 struct DeviceClock {

@@ -152,14 +152,29 @@ struct Recorder::State {
   bool finished = false;
 
  private:
-  void add_text(std::size_t ring, const EventHeader& header);
-  void add_loss(std::size_t ring, const EventHeader& header);
-  void add_clock(std::size_t ring, const EventHeader& header);
+  template <class Event, class Take>
+  bool take_if(const EventHeader& header, Take&& take);
+  void take(std::size_t ring, const TextEvent& event);
+  void take(std::size_t ring, const LossEvent& event);
+  void take(std::size_t ring, const NvtxOpenEvent& event);
   template <class Table>
-  void add_timed(std::size_t ring, const EventHeader& header);
-  void add_plain(std::size_t ring, const EventHeader& header);
+  void take_row(std::size_t ring, const typename Table::Event& event);
   template <class Table>
-  bool add_if(std::size_t ring, const EventHeader& header);
+  void take_device_time(std::size_t ring, const typename Table::Event& event);
+
+  // What an event means besides its row.
+  template <class Event>
+  void note(std::size_t, const Event&) {}
+  void note(std::size_t ring, const DeviceEvent& event);
+  void note(std::size_t ring, const SiteEvent& event);
+  void note(std::size_t ring, const PcSampleEvent& event);
+  void note(std::size_t ring, const NvtxEvent& event);
+  void note(std::size_t ring, const ClockEvent& event);
+
+  std::string text(std::size_t ring, TextId id) const {
+    const TextTable::Entry* entry = texts.find(ring, id);
+    return entry == nullptr ? std::string() : entry->first;
+  }
 
   template <class Table>
   void insert(const typename Table::Event& event, std::size_t ring, DeviceClock* clock);
@@ -170,115 +185,100 @@ struct Recorder::State {
 };
 
 void Recorder::State::add(std::size_t ring, const EventHeader& header) {
-  if (finished) return;
-  switch (header.kind) {
-    case EventKind::padding:
-      return;
-    case EventKind::text:
-      return add_text(ring, header);
-    case EventKind::loss:
-      return add_loss(ring, header);
-    case EventKind::clock:
-      return add_clock(ring, header);
-    case EventKind::wait:
-      return add_timed<WaitTable>(ring, header);
-    case EventKind::signal:
-      return add_timed<SignalTable>(ring, header);
-    default:
-      return add_plain(ring, header);
-  }
-}
-
-void Recorder::State::add_text(std::size_t ring, const EventHeader& header) {
-  const TextEvent* event = event_cast<TextEvent>(header);
-  if (event == nullptr) return counters.add(Stat::damaged_records, "", 1);
-  if (!stopped.empty()) return;
-  bool is_new = false;
-  const TextTable::Entry& entry = texts.intern(valid_utf8(text_of(*event)), is_new);
-  texts.bind(ring, event->id, entry);
-  if (is_new && writer.insert_string(entry.second, entry.first) != 0) stop();
-}
-
-void Recorder::State::add_loss(std::size_t ring, const EventHeader& header) {
-  const LossEvent* event = event_cast<LossEvent>(header);
-  if (event == nullptr) return counters.add(Stat::damaged_records, "", 1);
-  std::string detail = device_detail(participants.device(ring, event->device));
-  if (const TextTable::Entry* reason = texts.find(ring, event->reason)) detail += ": " + reason->first;
-  counters.add(stat_of(event->source), detail, event->count);
-}
-
-void Recorder::State::add_clock(std::size_t ring, const EventHeader& header) {
-  const ClockEvent* event = event_cast<ClockEvent>(header);
-  if (event == nullptr) return counters.add(Stat::damaged_records, "", 1);
-  const DeviceId device = participants.device(ring, event->device);
-  DeviceClock& clock = clocks.of(device);
-  if (!clock.converter.add({event->device_ns, event->host_ns, TimeNs{event->error_ns}})) {
-    counters.add(Stat::clock_refused, device_detail(device), 1);
-  }
-  clock.error_changed = true;
-  insert<ClockTable>(*event, ring, nullptr);
-  const std::vector<HeldEvent> held = std::exchange(clock.held, {});
-  for (const auto& [from, timed] : held) {
-    if (const auto* wait = std::get_if<WaitEvent>(&timed)) insert<WaitTable>(*wait, from, &clock);
-    if (const auto* signal = std::get_if<SignalEvent>(&timed)) insert<SignalTable>(*signal, from, &clock);
-  }
-}
-
-template <class Table>
-void Recorder::State::add_timed(std::size_t ring, const EventHeader& header) {
-  const auto* event = event_cast<typename Table::Event>(header);
-  if (event == nullptr) return counters.add(Stat::damaged_records, "", 1);
-  if (event->device == kHostDevice) return insert<Table>(*event, ring, nullptr);
-  const DeviceId device = participants.device(ring, event->device);
-  DeviceClock& clock = clocks.of(device);
-  if (clock.converter.ready()) return insert<Table>(*event, ring, &clock);
-  if (!clock.hold({ring, *event})) counters.add(Stat::clock_lost, device_detail(device), 1);
-}
-
-void Recorder::State::add_plain(std::size_t ring, const EventHeader& header) {
-  const auto name = [&](TextId id) {
-    const TextTable::Entry* entry = texts.find(ring, id);
-    return entry == nullptr ? std::string() : entry->first;
+  if (finished || header.kind == EventKind::padding) return;
+  const auto row = [&]<class... Tables>(const std::tuple<Tables...>*) {
+    return (take_if<typename Tables::Event>(header, [&](const auto& event) { take_row<Tables>(ring, event); }) || ...);
   };
-  if (const auto* device = event_cast<DeviceEvent>(header)) {
-    participants.add_device(ring, device->device, name(device->uuid));
-    // The row may be new: what is known of its clock is to be written to it.
-    clocks.of(participants.device(ring, device->device)).error_changed = true;
-  }
-  if (const auto* site = event_cast<SiteEvent>(header)) participants.add_site(ring, site->site, name(site->name));
-  if (const auto* sample = event_cast<PcSampleEvent>(header)) {
-    if (const TextTable::Entry* symbol = texts.find(ring, sample->symbol)) sampled.insert({sample->module, symbol});
-  }
-  if (header.kind == EventKind::nvtx_open) {  // makes no row
-    if (const auto* open = event_cast<NvtxOpenEvent>(header)) {
-      retention.range_opened(ring, open->thread, name(open->name), name(open->domain), open->start_ns);
-    }
-    return;
-  }
-  if (const auto* range = event_cast<NvtxEvent>(header);
-      range != nullptr && range->kind == NvtxKind::range && !retention.plan().ranges.empty()) {
-    retention.range_ended(ring, range->thread, name(range->name), name(range->domain), range->start_ns, range->end_ns);
-  }
+  const auto rowless = [&]<class... Events>(const std::tuple<Events...>*) {
+    return (take_if<Events>(header, [&](const auto& event) { take(ring, event); }) || ...);
+  };
   const bool known =
-      add_if<DeviceTable>(ring, header) || add_if<SiteTable>(ring, header) || add_if<StrategyTable>(ring, header) ||
-      add_if<ProcessTable>(ring, header) || add_if<SyncTable>(ring, header) || add_if<CudaEventTable>(ring, header) ||
-      add_if<GraphTable>(ring, header) || add_if<OverheadTable>(ring, header) ||
-      add_if<PcIntervalTable>(ring, header) || add_if<ThreadSampleTable>(ring, header) ||
-      add_if<KernelTable>(ring, header) || add_if<CopyTable>(ring, header) || add_if<HostWaitTable>(ring, header) ||
-      add_if<CallTable>(ring, header) || add_if<PcSampleTable>(ring, header) || add_if<UvmTable>(ring, header) ||
-      add_if<NvtxTable>(ring, header) || add_if<InterventionTable>(ring, header) || add_if<ChoiceTable>(ring, header);
+      row(static_cast<const EventTables*>(nullptr)) || rowless(static_cast<const RowlessEvents*>(nullptr));
   if (!known) ++unknown;
 }
 
-template <class Table>
-bool Recorder::State::add_if(std::size_t ring, const EventHeader& header) {
-  if (header.kind != Table::Event::kKind) return false;
-  if (const auto* event = event_cast<typename Table::Event>(header)) {
-    insert<Table>(*event, ring, nullptr);
+// Whether the record is of that kind; one that is too short for its kind is only counted.
+template <class Event, class Take>
+bool Recorder::State::take_if(const EventHeader& header, Take&& take) {
+  if (header.kind != Event::kKind) return false;
+  if (const auto* event = event_cast<Event>(header)) {
+    take(*event);
   } else {
     counters.add(Stat::damaged_records, "", 1);
   }
   return true;
+}
+
+void Recorder::State::take(std::size_t ring, const TextEvent& event) {
+  if (!stopped.empty()) return;
+  bool is_new = false;
+  const TextTable::Entry& entry = texts.intern(valid_utf8(text_of(event)), is_new);
+  texts.bind(ring, event.id, entry);
+  if (is_new && writer.insert_string(entry.second, entry.first) != 0) stop();
+}
+
+void Recorder::State::take(std::size_t ring, const LossEvent& event) {
+  std::string detail = device_detail(participants.device(ring, event.device));
+  if (const TextTable::Entry* reason = texts.find(ring, event.reason)) detail += ": " + reason->first;
+  counters.add(stat_of(event.source), detail, event.count);
+}
+
+void Recorder::State::take(std::size_t ring, const NvtxOpenEvent& event) {
+  retention.range_opened(ring, event.thread, text(ring, event.name), text(ring, event.domain), event.start_ns);
+}
+
+template <class Table>
+void Recorder::State::take_row(std::size_t ring, const typename Table::Event& event) {
+  if constexpr (has_device_time<Table>()) {
+    take_device_time<Table>(ring, event);
+  } else {
+    note(ring, event);
+    insert<Table>(event, ring, nullptr);
+  }
+}
+
+template <class Table>
+void Recorder::State::take_device_time(std::size_t ring, const typename Table::Event& event) {
+  if (event.device == kHostDevice) return insert<Table>(event, ring, nullptr);
+  const DeviceId device = participants.device(ring, event.device);
+  DeviceClock& clock = clocks.of(device);
+  if (clock.converter.ready()) return insert<Table>(event, ring, &clock);
+  if (!clock.hold({ring, event})) counters.add(Stat::clock_lost, device_detail(device), 1);
+}
+
+void Recorder::State::note(std::size_t ring, const DeviceEvent& event) {
+  participants.add_device(ring, event.device, text(ring, event.uuid));
+  // The row may be new: what is known about its clock has yet to be written to it.
+  clocks.of(participants.device(ring, event.device)).error_changed = true;
+}
+
+void Recorder::State::note(std::size_t ring, const SiteEvent& event) {
+  participants.add_site(ring, event.site, text(ring, event.name));
+}
+
+void Recorder::State::note(std::size_t ring, const PcSampleEvent& event) {
+  if (const TextTable::Entry* symbol = texts.find(ring, event.symbol)) sampled.insert({event.module, symbol});
+}
+
+void Recorder::State::note(std::size_t ring, const NvtxEvent& event) {
+  if (event.kind != NvtxKind::range || retention.plan().ranges.empty()) return;
+  retention.range_ended(ring, event.thread, text(ring, event.name), text(ring, event.domain), event.start_ns,
+                        event.end_ns);
+}
+
+void Recorder::State::note(std::size_t ring, const ClockEvent& event) {
+  const DeviceId device = participants.device(ring, event.device);
+  DeviceClock& clock = clocks.of(device);
+  if (!clock.converter.add({event.device_ns, event.host_ns, TimeNs{event.error_ns}})) {
+    counters.add(Stat::clock_refused, device_detail(device), 1);
+  }
+  clock.error_changed = true;
+  const std::vector<HeldEvent> held = std::exchange(clock.held, {});
+  for (const HeldEvent& one : held) {
+    for_each_table<DeviceTimeTables>([&]<class Table>(Type<Table>) {
+      if (const auto* timed = std::get_if<typename Table::Event>(&one.event)) insert<Table>(*timed, one.ring, &clock);
+    });
+  }
 }
 
 template <class Table>

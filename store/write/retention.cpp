@@ -9,25 +9,20 @@ namespace {
 
 constexpr TimeNs kInterval = kSecond;
 
-template <class Fn, class... Tables>
-int each(const std::tuple<Tables...>*, Fn&& fn) {
+/// fn(index in EventTables, table, begin column, end column) -> SQLite's code, for each table that can be cut. Stops at
+/// the first failure, and returns it.
+template <class Fn>
+int each_table(Fn&& fn) {
   std::size_t index = 0;
   int code = 0;
-  const auto one = [&]<class Table>(const Table*) {
+  for_each_table<EventTables>([&]<class Table>(Type<Table>) {
     const std::size_t i = index++;
     if constexpr (has_time<Table>()) {
       if (code == 0)
         code = fn(i, std::string(Table::kName), std::string(Table::kTime.begin), std::string(Table::kTime.end));
     }
-  };
-  (one(static_cast<const Tables*>(nullptr)), ...);
+  });
   return code;
-}
-
-/// fn(index in EventTables, table, begin column, end column) -> SQLite's code, for each table that can be cut.
-template <class Fn>
-int each_table(Fn&& fn) {
-  return each(static_cast<const EventTables*>(nullptr), std::forward<Fn>(fn));
 }
 
 // That a row reaches into none of the windows in capture_window, which do not overlap each other. Unknown times are

@@ -8,7 +8,7 @@
 //
 // Rows are removed by id from the oldest on, by when they came: a row's thing is over when its row comes, so what came
 // before a window began is outside of it. The last look, when the trace is completed, goes by the rows' own times.
-// Declarations stay (tables without kTime, store/format/tables.h).
+// Declarations stay (tables without kTime, store/format/column.h).
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "protocol/time.h"
-#include "store/format/tables.h"
+#include "store/format/event_tables.h"
 #include "store/write/writer.h"
 
 namespace wicprof::store {
@@ -63,8 +63,8 @@ class Retention {
     if constexpr (has_time<Table>()) {
       constexpr std::size_t kBegin = column_index<Table>(Table::kTime.begin),
                             kEnd = column_index<Table>(Table::kTime.end);
-      const Value begin = Table::kColumns[kBegin].of(event, lookup);
-      const Value end = kEnd == kBegin ? begin : Table::kColumns[kEnd].of(event, lookup);
+      const Value begin = column_at<kBegin>(Table::kColumns).write(event, lookup);
+      const Value end = kEnd == kBegin ? begin : column_at<kEnd>(Table::kColumns).write(event, lookup);
       return (end.known && end.integer < plan_.from) || (begin.known && begin.integer > plan_.until);
     } else {
       return false;

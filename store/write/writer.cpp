@@ -11,26 +11,6 @@ namespace wicprof::store {
 
 namespace {
 constexpr int kBusyMilliseconds = 5000;  // readers hold a trace for no longer than one list takes
-
-struct InsertText {
-  std::string sql;
-  std::size_t columns;
-  bool many;
-};
-
-template <class Table>
-InsertText insert_text() {
-  if constexpr (has_own_id<Table>()) {
-    return {insert_sql<Table>(), written_columns<Table>(), false};
-  } else {
-    return {insert_given_sql<Table>(), written_columns<Table>(), true};
-  }
-}
-
-template <class... Tables>
-std::array<InsertText, sizeof...(Tables)> insert_texts(const std::tuple<Tables...>*) {
-  return {insert_text<Tables>()...};
-}
 }  // namespace
 
 Result<Writer> Writer::open(const std::string& path, bool overwrite) {
@@ -52,13 +32,15 @@ int Writer::prepare() {
     if (code != 0) failed = code;
   };
   if (const int provided = database_.provide(*given_); provided != 0) return provided;
-  const auto inserts = insert_texts(static_cast<const EventTables*>(nullptr));
-  for (std::size_t i = 0; i < inserts.size(); ++i) {
-    make(inserts_[i].statement, inserts[i].sql);
-    inserts_[i].columns = inserts[i].columns;
-    inserts_[i].many = inserts[i].many;
-    waiting_[i].values.resize((inserts[i].many ? kRowsAtOnce : 1) * inserts[i].columns);
-  }
+  for_each_table<EventTables>([&]<class Table>(Type<Table>) {
+    constexpr std::size_t kTable = Index<Table>::value;
+    constexpr bool kMany = !has_own_id<Table>();
+    Insert& insert = inserts_[kTable];
+    make(insert.statement, kMany ? insert_given_sql<Table>() : insert_sql<Table>());
+    insert.columns = written_columns<Table>();
+    insert.many = kMany;
+    waiting_[kTable].values.resize((kMany ? kRowsAtOnce : 1) * insert.columns);
+  });
   make(begin_, "BEGIN IMMEDIATE");
   make(commit_, "COMMIT");
   make(roll_back_, "ROLLBACK");

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "protocol/result.h"
+#include "store/format/event_tables.h"
 #include "store/format/schema.h"
-#include "store/format/tables.h"
 #include "store/sqlite/given_rows.h"
 #include "store/sqlite/sqlite.h"
 
@@ -43,7 +43,7 @@ class Writer {
     Waiting& waiting = waiting_[kTable];
     Value* to = waiting.values.data() + waiting.rows++ * written_columns<Table>();
     if constexpr (!has_own_id<Table>()) *to++ = process_of(event, lookup);
-    put_columns<Table>(to, event, lookup, std::make_index_sequence<Table::kColumns.size()>());
+    put_columns<Table>(to, event, lookup, std::make_index_sequence<kColumnCount<Table>>());
     if (!has_own_id<Table>() && waiting.rows < kRowsAtOnce) return 0;
     return write_waiting(kTable);
   }
@@ -108,7 +108,7 @@ class Writer {
   template <class Table, std::size_t... I>
   static void put_columns(Value* to, const typename Table::Event& event, const Lookup& lookup,
                           std::index_sequence<I...>) {
-    ((to[I] = Table::kColumns[I].of(event, lookup)), ...);
+    ((to[I] = column_at<I>(Table::kColumns).write(event, lookup)), ...);
   }
   static void bind_value(Statement& statement, int parameter, Value value) {
     if (value.known) {

@@ -36,7 +36,7 @@ KernelRecord kernel() {
 TEST(Translate, Kernel) {
   const auto event = translate(kernel(), 17);
   ASSERT_TRUE(event);
-  EXPECT_EQ(event->header.kind, EventKind::kernel);
+  EXPECT_EQ(event->header.kind, KernelEvent::kKind);
   EXPECT_EQ(event->header.size, sizeof(KernelEvent));
   EXPECT_EQ(event->name, 17u);
   EXPECT_EQ(event->device, 2);

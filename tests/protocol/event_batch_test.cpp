@@ -97,7 +97,7 @@ TEST(EventBatch, WithPatienceAFullRingIsWaitedFor) {
     for (bool last = false;;) {
       ring.read([&](const EventHeader& header) {
         if (const auto* event = event_cast<CallEvent>(header)) seen.push_back(event->correlation);
-        if (header.kind == EventKind::text) ++texts;
+        if (header.kind == TextEvent::kKind) ++texts;
       });
       if (last) return;
       last = done.load();

@@ -49,7 +49,7 @@ TraceModel rich_program() {
   choice.at = model.begin;
   choice.reason = "8 wait at once on one word";
   choice.waits = 64;
-  choice.waiters_a_word = 8;
+  choice.waiters_per_word = 8;
   model.choices.push_back(choice);
   settle(model);
   return model;

@@ -50,7 +50,7 @@ class ActivityRows : public testing::Test {
 };
 
 TEST_F(ActivityRows, Process) {
-  const auto rows = finish().processes();
+  const auto rows = finish().rows<ProcessTable>();
   ASSERT_TRUE(rows) << rows.error().message;
   ASSERT_EQ(rows->size(), 1u);
   const ProcessRow& r = rows->front();
@@ -76,7 +76,7 @@ TEST_F(ActivityRows, DeviceLimits) {
   e.reserved_shared_bytes_per_block = 1024;
   e.clock_khz = 1'980'000;
   add(e);
-  const auto rows = finish().devices();
+  const auto rows = finish().rows<DeviceTable>();
   ASSERT_TRUE(rows) << rows.error().message;
   ASSERT_EQ(rows->size(), 1u);
   const DeviceRow& r = rows->front();
@@ -117,7 +117,7 @@ TEST_F(ActivityRows, KernelAndCopy) {
   c.graph_node = 11;
   add(c);
   const Reader reader = finish();
-  const auto kernels = reader.kernels();
+  const auto kernels = reader.rows<KernelTable>();
   ASSERT_TRUE(kernels) << kernels.error().message;
   ASSERT_EQ(kernels->size(), 2u);
   const KernelRow& r = (*kernels)[0];
@@ -132,7 +132,7 @@ TEST_F(ActivityRows, KernelAndCopy) {
   EXPECT_EQ((*kernels)[1].cluster[0], 0u);
   EXPECT_EQ((*kernels)[1].graph, 0u);
   EXPECT_EQ((*kernels)[1].shared_executed_bytes, std::nullopt);
-  const auto copies = reader.copies();
+  const auto copies = reader.rows<CopyTable>();
   ASSERT_TRUE(copies) << copies.error().message;
   ASSERT_EQ(copies->size(), 1u);
   EXPECT_EQ(copies->front().source, CopyMemory::pageable);
@@ -172,7 +172,7 @@ TEST_F(ActivityRows, SyncAndCudaEvent) {
   CudaEventEvent untimed = make_event<CudaEventEvent>();
   add(untimed);
   const Reader reader = finish();
-  const auto syncs = reader.syncs();
+  const auto syncs = reader.rows<SyncTable>();
   ASSERT_TRUE(syncs) << syncs.error().message;
   ASSERT_EQ(syncs->size(), 2u);
   const SyncRow& r = (*syncs)[0];
@@ -188,8 +188,8 @@ TEST_F(ActivityRows, SyncAndCudaEvent) {
   EXPECT_EQ(r.process, 4000u);
   EXPECT_EQ((*syncs)[1].stream, std::nullopt);
   EXPECT_EQ((*syncs)[1].event_sync, std::nullopt);
-  EXPECT_EQ(reader.syncs(1)->size(), 1u);
-  const auto events = reader.cuda_events();
+  EXPECT_EQ(reader.rows<SyncTable>(1)->size(), 1u);
+  const auto events = reader.rows<CudaEventTable>();
   ASSERT_TRUE(events) << events.error().message;
   ASSERT_EQ(events->size(), 2u);
   EXPECT_EQ((*events)[0].at, std::nullopt);
@@ -234,7 +234,7 @@ TEST_F(ActivityRows, ThreadsAndOverheads) {
   wait.run_delay_ns = 500;
   add(wait);
   const Reader reader = finish();
-  const auto samples = reader.thread_samples();
+  const auto samples = reader.rows<ThreadSampleTable>();
   ASSERT_TRUE(samples) << samples.error().message;
   ASSERT_EQ(samples->size(), 2u);
   const ThreadSampleRow& r = (*samples)[0];
@@ -248,7 +248,7 @@ TEST_F(ActivityRows, ThreadsAndOverheads) {
   EXPECT_EQ(r.voluntary_switches, 2u);
   EXPECT_EQ(r.involuntary_switches, 3u);
   EXPECT_EQ((*samples)[1].run_delay, std::nullopt);
-  const auto overheads = reader.overheads();
+  const auto overheads = reader.rows<OverheadTable>();
   ASSERT_TRUE(overheads) << overheads.error().message;
   ASSERT_EQ(overheads->size(), 1u);
   EXPECT_EQ(overheads->front().what, "name");
@@ -257,10 +257,10 @@ TEST_F(ActivityRows, ThreadsAndOverheads) {
   EXPECT_EQ(overheads->front().end, 14);
   EXPECT_EQ(overheads->front().correlation, std::nullopt);
   EXPECT_EQ(overheads->front().process, 4000u);
-  const auto calls = reader.calls();
+  const auto calls = reader.rows<CallTable>();
   ASSERT_TRUE(calls);
   EXPECT_EQ(calls->at(0).process, 4000u);
-  const auto waits = reader.host_waits();
+  const auto waits = reader.rows<HostWaitTable>();
   ASSERT_TRUE(waits);
   EXPECT_EQ(waits->at(0).involuntary_switches, 4u);
   EXPECT_EQ(waits->at(0).run_delay, 500);
@@ -282,7 +282,7 @@ TEST_F(ActivityRows, ManagedMemory) {
   event.start_ns = 100;
   event.cause = 0;
   add(event);
-  const auto rows = finish().uvm();
+  const auto rows = finish().rows<UvmTable>();
   ASSERT_TRUE(rows) << rows.error().message;
   ASSERT_EQ(rows->size(), 2u);
   EXPECT_EQ(rows->at(0).start, 100) << "in order of time";

@@ -52,7 +52,7 @@ void expect_readable(const std::string& path, Recorder& recorder, std::uint32_t 
 
   const Result<Reader> reader = Reader::open(path);
   ASSERT_TRUE(reader) << reader.error().message;
-  const auto waits = reader->waits();
+  const auto waits = reader->rows<WaitTable>();
   ASSERT_TRUE(waits) << waits.error().message;
   EXPECT_EQ(waits->size(), progress.waits);
   EXPECT_GT(waits->size(), 1000u);
@@ -130,7 +130,7 @@ TEST(DiskFull, NoRoomForTheIndexes) {
   ASSERT_TRUE(done) << done.error().message;
   const Result<Reader> reader = Reader::open(path);
   ASSERT_TRUE(reader) << reader.error().message;
-  EXPECT_EQ(reader->waits()->size(), kWaits);
+  EXPECT_EQ(reader->rows<WaitTable>()->size(), kWaits);
   EXPECT_EQ(reader->meta()->at("state"), "complete");
   EXPECT_EQ(stat_value(*reader, "not_indexed"), 1);
 }

@@ -44,7 +44,7 @@ TEST(KillTest, WhatWasCommittedSurvives) {
       const Result<Reader> reader = Reader::open(path);
       ASSERT_TRUE(reader) << reader.error().message;
       EXPECT_EQ(reader->meta()->at("state"), "recording");
-      const auto waits = reader->waits();
+      const auto waits = reader->rows<WaitTable>();
       ASSERT_TRUE(waits) << waits.error().message;
       // The report comes when a batch is full, one row before or at its commit.
       ASSERT_GE(waits->size() + 20'000, reported);
@@ -75,7 +75,7 @@ TEST(KillTest, ALivingRecordersTraceIsLeftAlone) {
     ASSERT_EQ(read(pipe_ends[0], &reported, sizeof reported), 4);
     const Result<Reader> reader = Reader::open(path);
     ASSERT_TRUE(reader) << reader.error().message;
-    const auto waits = reader->waits();
+    const auto waits = reader->rows<WaitTable>();
     ASSERT_TRUE(waits) << waits.error().message;
     EXPECT_GE(waits->size(), last);
     last = waits->size();

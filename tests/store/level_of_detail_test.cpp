@@ -40,12 +40,12 @@ void put_in_rows(Things& to, const TrackKey& key, std::vector<Thing> things) {
 /// it.
 std::vector<std::int64_t> behind(const Reader& reader, const std::vector<WaitRow>& waits) {
   std::map<SiteId, Pollers> pollers;
-  for (const SiteRow& site : *reader.sites()) pollers[site.id] = site.pollers;
+  for (const SiteRow& site : *reader.rows<SiteTable>()) pollers[site.id] = site.pollers;
   std::set<std::tuple<DeviceId, std::uint32_t, std::uint32_t>> leaders;
   for (const WaitRow& wait : waits) {
     if (pollers[wait.site] == Pollers::leader) leaders.insert({wait.device, wait.block, wait.warp});
   }
-  const std::vector<KernelRow> kernels = *reader.kernels();
+  const std::vector<KernelRow> kernels = *reader.rows<KernelTable>();
   std::vector<std::int64_t> counts;
   for (const WaitRow& wait : waits) {
     std::set<std::uint32_t> shapes;
@@ -69,7 +69,7 @@ Things things_of(const Reader& reader) {
   Things all;
   std::map<std::tuple<std::uint32_t, std::uint32_t>, WaitRow> last;
   std::map<std::tuple<std::uint32_t, std::uint32_t>, TimeNs> until;
-  const std::vector<WaitRow> waits = *reader.waits();
+  const std::vector<WaitRow> waits = *reader.rows<WaitTable>();
   const std::vector<std::int64_t> others = behind(reader, waits);
   for (std::size_t i = 0; i < waits.size(); ++i) {
     const WaitRow& wait = waits[i];
@@ -95,25 +95,25 @@ Things things_of(const Reader& reader) {
     until[who] = last.contains(who) ? std::max(until[who], wait.resumed) : wait.resumed;
     last.insert_or_assign(who, wait);
   }
-  for (const SignalRow& signal : *reader.signals())
+  for (const SignalRow& signal : *reader.rows<SignalTable>())
     all[{{LaneKind::signals, 0, 0, 0, signal.site}, 0}].push_back({signal.at, signal.at, State::signalling});
   std::map<TrackKey, std::vector<Thing>> spans;
-  for (const HostWaitRow& row : *reader.host_waits())
+  for (const HostWaitRow& row : *reader.rows<HostWaitTable>())
     spans[{LaneKind::thread, row.process, 0, 0, row.thread}].push_back(
         {row.begin, row.end, state_of_host_wait(row.begin, row.end, row.cpu.value_or(-1))});
-  for (const CallRow& row : *reader.calls())
+  for (const CallRow& row : *reader.rows<CallTable>())
     spans[{LaneKind::thread, row.process, 0, 0, row.thread}].push_back({row.start, row.end, State::calling});
-  for (const KernelRow& row : *reader.kernels())
+  for (const KernelRow& row : *reader.rows<KernelTable>())
     spans[{LaneKind::stream, row.process, row.device, row.context, row.stream}].push_back(
         {row.start, row.end, State::computing});
-  for (const CopyRow& row : *reader.copies())
+  for (const CopyRow& row : *reader.rows<CopyTable>())
     spans[{LaneKind::stream, row.process, row.device, row.context, row.stream}].push_back(
         {row.start, row.end, State::transferring});
-  for (const NvtxRow& row : *reader.nvtx())
+  for (const NvtxRow& row : *reader.rows<NvtxTable>())
     spans[{LaneKind::nvtx, row.process, 0, 0, row.thread, row.domain}].push_back({row.start, row.end, State::range});
-  for (const UvmRow& row : *reader.uvm())
+  for (const UvmRow& row : *reader.rows<UvmTable>())
     spans[{LaneKind::managed, 0, row.device}].push_back({row.start, row.end, state_of_migration(row.kind)});
-  for (const ThreadSampleRow& row : *reader.thread_samples()) {
+  for (const ThreadSampleRow& row : *reader.rows<ThreadSampleTable>()) {
     if (const auto delay = noticeable_delay(row.begin, row.end, row.run_delay))
       spans[{LaneKind::delay, row.process, 0, 0, row.thread}].push_back(
           {row.end - *delay, row.end, State::descheduled});
@@ -216,8 +216,9 @@ TEST(LevelOfDetail, KnowsTheTracedTimeAndTheRows) {
   ASSERT_TRUE(overview);
   EXPECT_EQ(overview->rows(RowKind::wait), 400u);
   EXPECT_EQ(overview->rows(RowKind::kernel), 100u);
-  EXPECT_EQ(overview->begin(), std::min({reader->waits()->front().arrived, reader->signals()->front().at,
-                                         reader->kernels()->front().start, reader->copies()->front().start}));
+  EXPECT_EQ(overview->begin(),
+            std::min({reader->rows<WaitTable>()->front().arrived, reader->rows<SignalTable>()->front().at,
+                      reader->rows<KernelTable>()->front().start, reader->rows<CopyTable>()->front().start}));
 }
 
 TEST(LevelOfDetail, AnUnfinishedTraceHasNoneAndGetsThemBesideIt) {
@@ -354,8 +355,8 @@ TEST(RowsWithin, AreThoseThatReachIntoTheStretch) {
   auto reader = Reader::open(folder / "t");
   const auto overview = reader->overview();
   ASSERT_TRUE(overview);
-  const auto waits = *reader->waits();
-  const auto kernels = *reader->kernels();
+  const auto waits = *reader->rows<WaitTable>();
+  const auto kernels = *reader->rows<KernelTable>();
   std::mt19937_64 random(12);
   for (int i = 0; i < 50; ++i) {
     const TimeNs begin = overview->begin() + static_cast<TimeNs>(random() % 3'000'000),
@@ -371,13 +372,13 @@ TEST(RowsWithin, AreThoseThatReachIntoTheStretch) {
       return list;
     };
     const auto all = [](const auto&) { return true; };
-    EXPECT_EQ(ids(*reader->waits(), all),
+    EXPECT_EQ(ids(*reader->rows<WaitTable>(), all),
               ids(waits, [&](const WaitRow& w) { return w.arrived < end && w.resumed >= begin; }));
-    EXPECT_EQ(ids(*reader->kernels(), all),
+    EXPECT_EQ(ids(*reader->rows<KernelTable>(), all),
               ids(kernels, [&](const KernelRow& k) { return k.start < end && k.end >= begin; }));
     reader->within(std::nullopt);
   }
-  EXPECT_EQ(reader->waits()->size(), waits.size());
+  EXPECT_EQ(reader->rows<WaitTable>()->size(), waits.size());
 }
 
 TEST(NamedRows, AreFoundByTheirSiteAndTheirName) {
@@ -390,9 +391,9 @@ TEST(NamedRows, AreFoundByTheirSiteAndTheirName) {
       },
       20);
   ASSERT_TRUE(found) << found.error().message;
-  std::uint64_t expected = reader->kernels()->size();
-  for (const WaitRow& wait : *reader->waits()) expected += wait.site == 1;
-  for (const SignalRow& signal : *reader->signals()) expected += signal.site == 1;
+  std::uint64_t expected = reader->rows<KernelTable>()->size();
+  for (const WaitRow& wait : *reader->rows<WaitTable>()) expected += wait.site == 1;
+  for (const SignalRow& signal : *reader->rows<SignalTable>()) expected += signal.site == 1;
   EXPECT_EQ(found->total, expected);
   ASSERT_EQ(found->rows.size(), 20u);
   EXPECT_TRUE(std::is_sorted(found->rows.begin(), found->rows.end(),

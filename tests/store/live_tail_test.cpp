@@ -31,7 +31,7 @@ TEST(LiveTail, SeesEveryRowOnceAndTheRecorderCanStillFinish) {
   std::vector<std::uint32_t> seen;
   RowId last = 0;
   const auto look = [&] {
-    const auto rows = reader->waits(last);
+    const auto rows = reader->rows<WaitTable>(last);
     ASSERT_TRUE(rows) << rows.error().message;
     for (const WaitRow& row : *rows) {
       ASSERT_GT(row.id, last);
@@ -55,10 +55,10 @@ TEST(LiveTail, TickShowsABatchOnceItIsOld) {
   const Result<Reader> reader = Reader::open(folder / "trace.wicprof");
   ASSERT_TRUE(reader) << reader.error().message;
   recorder->add(0, wait_event(1).header);
-  EXPECT_TRUE(reader->waits()->empty());
+  EXPECT_TRUE(reader->rows<WaitTable>()->empty());
   const TimeNs end = now_ns() + 20 * kSecond;
-  while (reader->waits()->empty() && now_ns() < end) recorder->tick();
-  EXPECT_EQ(reader->waits()->size(), 1u);
+  while (reader->rows<WaitTable>()->empty() && now_ns() < end) recorder->tick();
+  EXPECT_EQ(reader->rows<WaitTable>()->size(), 1u);
   EXPECT_EQ(stat_value(*reader, "waits"), 1);
 }
 

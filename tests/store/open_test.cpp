@@ -53,13 +53,13 @@ TEST_F(OpenTest, SqliteButNoTrace) {
 
 TEST_F(OpenTest, ANewerAndAnOlderVersion) {
   record_waits(path_, 1);
-  const auto set_version = [&](int version) {
+  const auto set_version = [&](std::int64_t version) {
     Database database;
     ASSERT_EQ(database.open(path_, OpenMode::read_write), 0);
     ASSERT_EQ(database.execute("PRAGMA user_version = " + std::to_string(version)), 0);
   };
-  set_version(7);
-  expect_refused(path_, "newer wic-prof: version 7");
+  set_version(kSchemaVersion + 1);
+  expect_refused(path_, "newer wic-prof: version " + std::to_string(kSchemaVersion + 1));
   expect_refused(path_, "reads up to " + std::to_string(kSchemaVersion));
   expect_refused(path_, "update wic-prof");
   set_version(0);
@@ -87,7 +87,7 @@ TEST_F(OpenTest, APackedTraceReadsAsTheTraceAndLeavesNothingBehind) {
   {
     const Result<Reader> reader = Reader::open(packed), plain = Reader::open(path_);
     ASSERT_TRUE(reader) << reader.error().message;
-    EXPECT_EQ(reader->waits()->size(), 500u);
+    EXPECT_EQ(reader->rows<WaitTable>()->size(), 500u);
     EXPECT_EQ(*reader->meta(), *plain->meta());
     EXPECT_FALSE(std::filesystem::is_empty(temporary.path()));
   }
@@ -136,7 +136,7 @@ TEST_F(OpenTest, TruncatedAtManyLengths) {
     }
   }
   write_contents(cut, whole);
-  EXPECT_EQ(Reader::open(cut)->waits()->size(), 5000u);
+  EXPECT_EQ(Reader::open(cut)->rows<WaitTable>()->size(), 5000u);
 }
 
 TEST_F(OpenTest, DamageInsideIsReportedNotFollowed) {
@@ -149,13 +149,13 @@ TEST_F(OpenTest, DamageInsideIsReportedNotFollowed) {
     std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(page * 4096), 4096, '\x5a');
     write_contents(damaged, bytes);
     const Result<Reader> reader = Reader::open(damaged);
-    const bool all_read = reader && reader->waits() && reader->stats() && reader->kernels();
+    const bool all_read = reader && reader->rows<WaitTable>() && reader->stats() && reader->rows<KernelTable>();
     if (all_read) continue;  // an index, which reading does not need
     ++failures;
-    const Error error = !reader            ? reader.error()
-                        : !reader->waits() ? reader->waits().error()
-                        : !reader->stats() ? reader->stats().error()
-                                           : reader->kernels().error();
+    const Error error = !reader                      ? reader.error()
+                        : !reader->rows<WaitTable>() ? reader->rows<WaitTable>().error()
+                        : !reader->stats()           ? reader->stats().error()
+                                                     : reader->rows<KernelTable>().error();
     ASSERT_NE(error.message.find(damaged), std::string::npos);
     ASSERT_NE(error.message.find("damaged ("), std::string::npos) << error.message;
   }
@@ -170,7 +170,7 @@ int waits_seen_by_others(const std::string& path) {
     if (geteuid() == 0 && setuid(65534) != 0) _exit(254);
     const Result<Reader> reader = Reader::open(path);
     if (!reader) _exit(255);
-    const auto waits = reader->waits();
+    const auto waits = reader->rows<WaitTable>();
     _exit(waits ? static_cast<int>(waits->size()) : 255);
   }
   int status = 0;
@@ -203,7 +203,7 @@ TEST_F(OpenTest, NamesWithOddCharacters) {
     record_waits(path, 2);
     const Result<Reader> reader = Reader::open(path);
     ASSERT_TRUE(reader) << reader.error().message;
-    EXPECT_EQ(reader->waits()->size(), 2u) << name;
+    EXPECT_EQ(reader->rows<WaitTable>()->size(), 2u) << name;
   }
 }
 

@@ -47,14 +47,14 @@ TEST_F(RecorderTest, ConvertsDeviceTimesByTheReadings) {
   DeviceEvent device = make_event<DeviceEvent>();
   recorder.add(0, device.header);
   const Reader reader = read(recorder);
-  const auto waits = reader.waits();
+  const auto waits = reader.rows<WaitTable>();
   ASSERT_TRUE(waits);
   ASSERT_EQ(waits->size(), 1u);
   EXPECT_EQ(waits->front().arrived, 51'500'000);
   EXPECT_EQ(waits->front().resumed, 51'600'000);
   EXPECT_EQ(waits->front().switched, 51'550'000);
-  EXPECT_EQ(reader.signals()->at(0).at, 51'550'000);
-  EXPECT_EQ(reader.devices()->at(0).clock_error_ns, 400 + 120);  // 200 ppm of 0.6 ms
+  EXPECT_EQ(reader.rows<SignalTable>()->at(0).at, 51'550'000);
+  EXPECT_EQ(reader.rows<DeviceTable>()->at(0).clock_error_ns, 400 + 120);  // 200 ppm of 0.6 ms
 }
 
 TEST_F(RecorderTest, EventsBeforeTheFirstReadingWaitForIt) {
@@ -67,8 +67,8 @@ TEST_F(RecorderTest, EventsBeforeTheFirstReadingWaitForIt) {
   recorder.add(0, clock_event(0, 2'000'000, 3'000'000, 10).header);
   EXPECT_EQ(recorder.progress().waits, 1u);
   const Reader reader = read(recorder);
-  EXPECT_EQ(reader.waits()->at(0).arrived, 2'001'000);
-  EXPECT_EQ(reader.signals()->at(0).at, 2'001'500);
+  EXPECT_EQ(reader.rows<WaitTable>()->at(0).arrived, 2'001'000);
+  EXPECT_EQ(reader.rows<SignalTable>()->at(0).at, 2'001'500);
   EXPECT_EQ(stat_value(reader, "clock_lost"), 0);
 }
 
@@ -76,7 +76,7 @@ TEST_F(RecorderTest, EventsWhoseClockIsNeverReadAreCounted) {
   Recorder recorder = make();
   for (std::uint32_t i = 0; i < 3; ++i) recorder.add(0, wait_event(i, 4).header);
   const Reader reader = read(recorder);
-  EXPECT_TRUE(reader.waits()->empty());
+  EXPECT_TRUE(reader.rows<WaitTable>()->empty());
   EXPECT_EQ(stat_value(reader, "clock_lost", "device 4"), 3);
   EXPECT_EQ(recorder.progress().lost, 3u);
 }
@@ -88,7 +88,7 @@ TEST_F(RecorderTest, HoldsBackOnlySoMany) {
   EXPECT_EQ(recorder.progress().lost, kMore);
   recorder.add(0, clock_event(0, 1, 1'000, 10).header);
   const Reader reader = read(recorder);
-  EXPECT_EQ(reader.waits()->size(), kHeld);
+  EXPECT_EQ(reader.rows<WaitTable>()->size(), kHeld);
   EXPECT_EQ(stat_value(reader, "clock_lost", "device 0"), kMore);
 }
 
@@ -109,7 +109,7 @@ TEST_F(RecorderTest, TextsAreThoseOfTheirRing) {
   recorder.add(0, kernel.header);
   kernel.start_ns = 2;
   recorder.add(1, kernel.header);
-  const auto kernels = read(recorder).kernels();
+  const auto kernels = read(recorder).rows<KernelTable>();
   ASSERT_EQ(kernels->size(), 2u);
   EXPECT_EQ(kernels->at(0).name, "first");
   EXPECT_EQ(kernels->at(1).name, "second");
@@ -121,8 +121,8 @@ TEST_F(RecorderTest, ADroppedTextIsNoError) {
   kernel.name = 5;
   recorder.add(0, kernel.header);
   const Reader reader = read(recorder);
-  ASSERT_EQ(reader.kernels()->size(), 1u);
-  EXPECT_EQ(reader.kernels()->at(0).name, "");
+  ASSERT_EQ(reader.rows<KernelTable>()->size(), 1u);
+  EXPECT_EQ(reader.rows<KernelTable>()->at(0).name, "");
   EXPECT_EQ(stat_value(reader, "missing_texts"), 1);
   EXPECT_EQ(stat_value(reader, "events"), 1);
 }
@@ -141,7 +141,7 @@ TEST_F(RecorderTest, UnknownAndDamagedRecordsAreSkippedAndCounted) {
   recorder.add(0, wait_event(2).header);
   EXPECT_EQ(recorder.progress().unknown, 1u);
   const Reader reader = read(recorder);
-  EXPECT_EQ(reader.waits()->size(), 1u);
+  EXPECT_EQ(reader.rows<WaitTable>()->size(), 1u);
   EXPECT_EQ(stat_value(reader, "unknown_records"), 1);
   EXPECT_EQ(stat_value(reader, "damaged_records"), 2);
 }
@@ -154,7 +154,7 @@ TEST_F(RecorderTest, ANewerLongerRecordIsReadAsFarAsItIsKnown) {
   longer.known.header.size = sizeof longer;
   Recorder recorder = make();
   recorder.add(0, longer.known.header);
-  EXPECT_EQ(read(recorder).waits()->at(0).iteration, 3u);
+  EXPECT_EQ(read(recorder).rows<WaitTable>()->at(0).iteration, 3u);
 }
 
 TEST_F(RecorderTest, LossIsSummedBySourceDeviceAndReason) {
@@ -207,7 +207,7 @@ TEST_F(RecorderTest, ReadyIsTheLatestSignalThatReachesTheValue) {
   signal(10, 11, 1'010'900);     // too late to have ended the wait
   signal(9, 11, 1'010'500);      // another iteration
   signal(10, 11, 1'010'600, 2);  // another site
-  EXPECT_EQ(read(recorder).waits()->at(0).ready, 1'010'400);
+  EXPECT_EQ(read(recorder).rows<WaitTable>()->at(0).ready, 1'010'400);
 }
 
 TEST_F(RecorderTest, ValuesWrapAround) {
@@ -218,7 +218,7 @@ TEST_F(RecorderTest, ValuesWrapAround) {
   SignalEvent signal = signal_event(10, 1'010'300);
   signal.value = 2;  // four after it
   recorder.add(0, signal.header);
-  EXPECT_EQ(read(recorder).waits()->at(0).ready, 1'010'300);
+  EXPECT_EQ(read(recorder).rows<WaitTable>()->at(0).ready, 1'010'300);
 }
 
 // Two waiters with a word each, whose releases take turns: each is ready when its own word was signalled.
@@ -236,7 +236,7 @@ TEST_F(RecorderTest, WordsOfASiteAreToldApart) {
   add(2, 2, 1'010'400);
   add(3, 0, 1'010'200);  // no signal is known to be of this word: one of an unknown word may be
   add(0, 4, 1'010'450);  // this wait's word is not known: any signal may be its
-  const auto waits = read(recorder).waits();
+  const auto waits = read(recorder).rows<WaitTable>();
   ASSERT_EQ(waits->size(), 4u);
   for (const WaitRow& wait : *waits) {
     const std::int64_t ready[] = {1'010'450, 1'010'100, 1'010'400, 1'010'200};
@@ -254,7 +254,7 @@ TEST_F(RecorderTest, WhereTheSidesSeeWordsAtOtherAddressesTagsTellNothing) {
     signal.word_tag = static_cast<WordTag>(word + 2);  // one of three is the same by chance
     recorder.add(0, signal.header);
   }
-  for (const WaitRow& wait : *read(recorder).waits()) EXPECT_EQ(wait.ready, 1'010'103);
+  for (const WaitRow& wait : *read(recorder).rows<WaitTable>()) EXPECT_EQ(wait.ready, 1'010'103);
 }
 
 TEST_F(RecorderTest, NoReadyWithoutASignalOrAfterADeadline) {
@@ -264,14 +264,14 @@ TEST_F(RecorderTest, NoReadyWithoutASignalOrAfterADeadline) {
   late.status = WaitStatus::deadline_passed;
   recorder.add(0, late.header);
   recorder.add(0, signal_event(11, 1'011'100).header);
-  for (const WaitRow& row : *read(recorder).waits()) EXPECT_EQ(row.ready, std::nullopt);
+  for (const WaitRow& row : *read(recorder).rows<WaitTable>()) EXPECT_EQ(row.ready, std::nullopt);
 }
 
 TEST_F(RecorderTest, ListsAreOrderedByTime) {
   Recorder recorder = make();
   for (const std::uint32_t i : {5u, 1u, 9u, 3u}) recorder.add(0, wait_event(i).header);
   std::vector<std::uint32_t> iterations;
-  for (const WaitRow& row : *read(recorder).waits()) iterations.push_back(row.iteration);
+  for (const WaitRow& row : *read(recorder).rows<WaitTable>()) iterations.push_back(row.iteration);
   EXPECT_EQ(iterations, (std::vector<std::uint32_t>{1, 3, 5, 9}));
 }
 
@@ -281,7 +281,7 @@ TEST_F(RecorderTest, FinishingTwiceAndAddingAfterwardsChangesNothing) {
   const Reader reader = read(recorder);
   recorder.add(0, wait_event(2).header);
   EXPECT_TRUE(recorder.finish());
-  EXPECT_EQ(reader.waits()->size(), 1u);
+  EXPECT_EQ(reader.rows<WaitTable>()->size(), 1u);
 }
 
 TEST_F(RecorderTest, WithoutFinishTheTraceSaysThatItIsNotComplete) {
@@ -292,7 +292,7 @@ TEST_F(RecorderTest, WithoutFinishTheTraceSaysThatItIsNotComplete) {
   const Result<Reader> reader = Reader::open(path_);
   ASSERT_TRUE(reader) << reader.error().message;
   EXPECT_EQ(reader->meta()->at("state"), "recording");
-  EXPECT_EQ(reader->waits()->size(), 1u);
+  EXPECT_EQ(reader->rows<WaitTable>()->size(), 1u);
 }
 
 TEST_F(RecorderTest, RefusesToOverwriteUnlessTold) {
@@ -302,14 +302,14 @@ TEST_F(RecorderTest, RefusesToOverwriteUnlessTold) {
   EXPECT_EQ(refused.error().kind, ErrorKind::bad_input);
   EXPECT_NE(refused.error().message.find(path_), std::string::npos);
   EXPECT_NE(refused.error().message.find("-f"), std::string::npos);
-  EXPECT_EQ(Reader::open(path_)->waits()->size(), 3u);
+  EXPECT_EQ(Reader::open(path_)->rows<WaitTable>()->size(), 3u);
 
   RecorderOptions options = options_for(path_);
   options.overwrite = true;
   Result<Recorder> replaced = Recorder::create(options);
   ASSERT_TRUE(replaced) << replaced.error().message;
   ASSERT_TRUE(replaced->finish());
-  EXPECT_TRUE(Reader::open(path_)->waits()->empty());
+  EXPECT_TRUE(Reader::open(path_)->rows<WaitTable>()->empty());
 }
 
 TEST_F(RecorderTest, SaysWhyATraceCannotBeMade) {

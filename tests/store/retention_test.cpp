@@ -45,7 +45,7 @@ class RetentionTest : public testing::Test {
     std::vector<std::int64_t> all;
     const Result<Reader> reader = Reader::open(path());
     if (!reader) return all;
-    for (const KernelRow& row : *reader->kernels()) all.push_back(row.start);
+    for (const KernelRow& row : *reader->rows<KernelTable>()) all.push_back(row.start);
     return all;
   }
   std::int64_t left_out() const { return stat_value(*Reader::open(path()), "rows_left_out"); }
@@ -124,7 +124,7 @@ TEST_F(RetentionTest, RangesByNameAndDomain) {
   const Result<Reader> reader = Reader::open(path());
   ASSERT_TRUE(reader);
   EXPECT_EQ((*reader->meta())["capture_windows"], "3");
-  EXPECT_EQ(reader->nvtx()->size(), 5u);  // those ranges, and what goes on around them
+  EXPECT_EQ(reader->rows<NvtxTable>()->size(), 5u);  // those ranges, and what goes on around them
 }
 
 TEST_F(RetentionTest, ARangeThatNeverEndsReachesToTheEnd) {
@@ -308,7 +308,7 @@ TEST_F(RetentionTest, ARingsNextProducerHasTextsAndDropsOfItsOwn) {
   ASSERT_TRUE(recorder.finish());
   const Result<Reader> reader = Reader::open(path());
   ASSERT_TRUE(reader);
-  const auto rows = *reader->kernels();
+  const auto rows = *reader->rows<KernelTable>();
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].name, "first");
   EXPECT_EQ(rows[1].name, "");

@@ -83,7 +83,7 @@ TEST_F(RoundTrip, Device) {
   e.reserved_shared_bytes_per_block = 1'024;
   e.clock_khz = 1'980'000;
   add(e);
-  const auto rows = finish().devices();
+  const auto rows = finish().rows<DeviceTable>();
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 1u);
   const DeviceRow& r = rows->front();
@@ -109,7 +109,7 @@ TEST_F(RoundTrip, ADeviceDeclaredTwiceIsOneAndKeepsItsClockError) {
   add(wait_event(0, 0));
   e.sm_count = 132;
   add(e);
-  const auto rows = finish().devices();
+  const auto rows = finish().rows<DeviceTable>();
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 1u);
   EXPECT_EQ(rows->front().sm_count, 132u);
@@ -129,7 +129,7 @@ TEST_F(RoundTrip, Site) {
   e.releasing = kFirstDeviceEnd + 1;
   e.waiting = kHostEnd;
   add(e);
-  const auto rows = finish().sites();
+  const auto rows = finish().rows<SiteTable>();
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 1u);
   const SiteRow& r = rows->front();
@@ -171,7 +171,7 @@ TEST_F(RoundTrip, Wait) {
   e.status = WaitStatus::deadline_passed;
   e.word_tag = 65'535;
   add(e);
-  const auto rows = finish().waits();
+  const auto rows = finish().rows<WaitTable>();
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 1u);
   const WaitRow& r = rows->front();
@@ -195,7 +195,7 @@ TEST_F(RoundTrip, Wait) {
 
 TEST_F(RoundTrip, AWaitWithoutASwitchHasNone) {
   add(wait_event(7));
-  const auto rows = finish().waits();
+  const auto rows = finish().rows<WaitTable>();
   ASSERT_TRUE(rows);
   EXPECT_EQ(rows->at(0).switched, std::nullopt);
   EXPECT_EQ(rows->at(0).word, std::nullopt);
@@ -213,7 +213,7 @@ TEST_F(RoundTrip, Signal) {
   e.at_ns = 16;
   e.word_tag = 17;
   add(e);
-  const auto rows = finish().signals();
+  const auto rows = finish().rows<SignalTable>();
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 1u);
   const SignalRow& r = rows->front();
@@ -253,7 +253,7 @@ TEST_F(RoundTrip, HostWaitAtASiteAndInACall) {
   call.involuntary_switches = HostWaitEvent::kUnknownSwitches;
   call.run_delay_ns = -1;
   add(call);
-  const auto rows = finish().host_waits();
+  const auto rows = finish().rows<HostWaitTable>();
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 2u);
   const HostWaitRow& site = rows->at(0);
@@ -298,7 +298,7 @@ TEST_F(RoundTrip, Kernel) {
   e.graph = 12;
   e.graph_node = 0x1'0000'0007;
   add(e);
-  const auto rows = finish().kernels();
+  const auto rows = finish().rows<KernelTable>();
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 1u);
   const KernelRow& r = rows->front();
@@ -350,7 +350,7 @@ TEST_F(RoundTrip, Copy) {
   e.graph = 8;
   e.graph_node = 9;
   add(e);
-  const auto rows = finish().copies();
+  const auto rows = finish().rows<CopyTable>();
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 1u);
   const CopyRow& r = rows->front();
@@ -378,7 +378,7 @@ TEST_F(RoundTrip, Call) {
   e.correlation = 6;
   e.result = -7;
   add(e);
-  const auto rows = finish().calls();
+  const auto rows = finish().rows<CallTable>();
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 1u);
   const CallRow& r = rows->front();
@@ -405,7 +405,7 @@ TEST_F(RoundTrip, Nvtx) {
   e.colour = 0xff336699;
   e.category = 6;
   add(e);
-  const auto rows = finish().nvtx();
+  const auto rows = finish().rows<NvtxTable>();
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 1u);
   const NvtxRow& r = rows->front();
@@ -600,7 +600,7 @@ TEST_F(RoundTrip, Intervention) {
   e.effective_ns = 150;
   add(e);
   const Reader reader = finish();
-  const auto rows = reader.interventions();
+  const auto rows = reader.rows<InterventionTable>();
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 1u);
   const InterventionRow& r = rows->front();
@@ -622,22 +622,22 @@ TEST_F(RoundTrip, Choice) {
   e.at_ns = 150;
   e.reason = 1;
   e.waits = 600;
-  e.waiters_a_word = 528;
+  e.waiters_per_word = 528;
   e.words = 2;
   e.median_wait_ns = 0;
   e.look_ns = 500'000;
   add(e);
   e.at_ns = 100;
-  e.waits = e.waiters_a_word = e.words = 0;
+  e.waits = e.waiters_per_word = e.words = 0;
   e.median_wait_ns = e.look_ns = -1;
   add(e);
-  const auto rows = finish().choices();
+  const auto rows = finish().rows<ChoiceTable>();
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 2u);
   const ChoiceRow& first = rows->at(0);  // by time
   EXPECT_EQ(first.at, 100);
   EXPECT_EQ(first.waits, 0u);
-  EXPECT_EQ(first.waiters_a_word, std::nullopt);
+  EXPECT_EQ(first.waiters_per_word, std::nullopt);
   EXPECT_EQ(first.words, std::nullopt);
   EXPECT_EQ(first.median_wait, std::nullopt);
   EXPECT_EQ(first.look, std::nullopt);
@@ -647,7 +647,7 @@ TEST_F(RoundTrip, Choice) {
   EXPECT_EQ(r.at, 150);
   EXPECT_EQ(r.reason, "528 wait on one word");
   EXPECT_EQ(r.waits, 600u);
-  EXPECT_EQ(r.waiters_a_word, 528u);
+  EXPECT_EQ(r.waiters_per_word, 528u);
   EXPECT_EQ(r.words, 2u);
   EXPECT_EQ(r.median_wait, 0);
   EXPECT_EQ(r.look, 500'000);
@@ -731,7 +731,7 @@ TEST_F(RoundTrip, SampledFunctionsAndTheirInstructions) {
   EXPECT_EQ(waits.offset, 0x30u);
   EXPECT_EQ(waits.begin, 0);
   EXPECT_EQ(waits.end, 30);
-  const auto intervals = reader.pc_intervals();
+  const auto intervals = reader.rows<PcIntervalTable>();
   ASSERT_TRUE(intervals) << intervals.error().message;
   ASSERT_EQ(intervals->size(), 1u);
   EXPECT_EQ(intervals->front().samples, 2'000u);

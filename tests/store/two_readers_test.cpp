@@ -12,10 +12,10 @@ TEST(TwoReaders, AnswerLikeOne) {
   record_waits(path, kWaits);
   const Result<Reader> reader = Reader::open(path);
   ASSERT_TRUE(reader) << reader.error().message;
-  const auto all = reader->waits();
+  const auto all = reader->rows<WaitTable>();
   ASSERT_TRUE(all) << all.error().message;
   ASSERT_EQ(all->size(), kWaits);
-  const auto tail = reader->waits(1);  // a live tail's question, which one thread answers
+  const auto tail = reader->rows<WaitTable>(1);  // a live tail's question, which one thread answers
   ASSERT_TRUE(tail) << tail.error().message;
   ASSERT_EQ(tail->size(), kWaits - 1);
   for (std::uint32_t i = 0; i < kWaits; ++i) {
@@ -47,7 +47,7 @@ TEST(TwoReaders, KeepTheNamesOfBothHalves) {
   ASSERT_TRUE(done) << done.error().message;
   const Result<Reader> reader = Reader::open(path);
   ASSERT_TRUE(reader) << reader.error().message;
-  const auto calls = reader->calls();
+  const auto calls = reader->rows<CallTable>();
   ASSERT_TRUE(calls) << calls.error().message;
   ASSERT_EQ(calls->size(), kCalls);
   const Name names[] = {{}, "cudaLaunchKernel", "cudaMemcpyAsync"};
@@ -65,7 +65,7 @@ TEST(TwoReaders, SayWhatIsDamaged) {
   write_contents(path, bytes);
   const Result<Reader> reader = Reader::open(path);
   if (!reader) return;  // refused at once is as good
-  const auto all = reader->waits();
+  const auto all = reader->rows<WaitTable>();
   ASSERT_FALSE(all);
   EXPECT_NE(all.error().message.find(path), std::string::npos);
   EXPECT_NE(all.error().message.find("damaged"), std::string::npos) << all.error().message;

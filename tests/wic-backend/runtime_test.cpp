@@ -251,7 +251,7 @@ TEST_F(RuntimeInSession, AutoFollowsObservationsAndTellsTheTraceWhy) {
   EXPECT_NE(got.text(choices[0].reason).find("declared"), std::string::npos);
   EXPECT_EQ(choices[1].strategy, static_cast<std::uint32_t>(StrategyId::shared_watch));
   EXPECT_GE(choices[1].waits, 64u);
-  EXPECT_GE(choices[1].waiters_a_word, 32u);
+  EXPECT_GE(choices[1].waiters_per_word, 32u);
   EXPECT_EQ(choices[1].words, 1u);
   EXPECT_GT(choices[1].median_wait_ns, 0);
   EXPECT_NE(got.text(choices[1].reason).find("one watcher"), std::string::npos);

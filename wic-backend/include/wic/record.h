@@ -4,6 +4,8 @@
 #pragma once
 
 #include "protocol/events/header.h"
+#include "protocol/events/signal.h"
+#include "protocol/events/wait.h"
 #include "wic/device_state.h"
 #include "wic/payload.h"
 #include "wic/thread.h"
@@ -37,7 +39,7 @@ WIC_DEVICE inline RecordPayload signal_record(SiteId site, std::uint32_t iterati
   const std::uint64_t words = (payload.offset + payload.span + 3) / 4 - first;
   const bool fits = ((first | words) >> 32) == 0;
   const std::uint32_t pieces = fits ? payload.pieces & 0x7fffffffu : 0;
-  return {wicprof::EventKind::signal,
+  return {wicprof::SignalEvent::kKind,
           0,
           WaitStatus::satisfied,
           site,
@@ -69,7 +71,7 @@ WIC_DEVICE inline std::uint32_t high_word(std::uint64_t v) { return static_cast<
 WIC_DEVICE inline void write_record(const Thread& thread, const DeviceView& view, const RecordPayload& r) {
   if (view.records == nullptr) return;
   if (view.record_sample_mask != 0 &&
-      (r.kind != wicprof::EventKind::wait || !in_sample(sample_key(r.iteration, r.end_ns), view.record_sample_mask))) {
+      (r.kind != wicprof::WaitEvent::kKind || !in_sample(sample_key(r.iteration, r.end_ns), view.record_sample_mask))) {
     return;
   }
   const std::uint32_t sm = thread.sm() % view.sm_count;

@@ -304,7 +304,7 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
   const auto& [result, tally] = done;
   if (one_polls ? group.is_leader(thread) : thread.lane() == 0) {
     write_record(thread, view,
-                 {wicprof::EventKind::wait, tally.strategy, result.status, site, iteration, tally.polls, arrived,
+                 {wicprof::WaitEvent::kKind, tally.strategy, result.status, site, iteration, tally.polls, arrived,
                   thread.clock_ns(), tally.switched_after_ns, recorded_value(condition, result.value), word_tag(word),
                   static_cast<std::uint8_t>(group.threads / kWarpSize), group.pollers, tally.waited});
   }

@@ -76,8 +76,8 @@ void DrainLoop::drain(Records& records) {
 void DrainLoop::drain(Ring& ring, SiteCensus& census, TimeNs now) {
   const DeviceId device = ring.memory->properties().id;
   ring.records.drain([&](const DeviceRecord& record) {
-    if (record_kind(record) == wicprof::EventKind::signal) trace_.write(signal_event(record, device));
-    if (record_kind(record) != wicprof::EventKind::wait) return;
+    if (record_kind(record) == wicprof::SignalEvent::kKind) trace_.write(signal_event(record, device));
+    if (record_kind(record) != wicprof::WaitEvent::kKind) return;
     const wicprof::WaitEvent wait = wait_event(record, device);
     trace_.write(wait);
     if (observing_) census.add(wait, now);

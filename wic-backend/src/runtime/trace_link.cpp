@@ -97,7 +97,7 @@ void TraceLink::write_choice(SiteId site, const Choice& choice) {
   e.strategy = static_cast<std::uint32_t>(choice.strategy);
   e.at_ns = now_ns();
   e.reason = sink_->text(choice.reason);
-  e.waiters_a_word = choice.seen.waiters_per_word;
+  e.waiters_per_word = choice.seen.waiters_per_word;
   e.words = choice.seen.words;
   e.waits = choice.seen.waits;
   e.median_wait_ns = choice.seen.waits == 0 ? -1 : choice.seen.median_ns;

@@ -1,4 +1,4 @@
-// One row of a query, column by column, with the texts that it names by number.
+// One row of a query, column by column, with the texts that the row refers to by number.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace wicprof::store {
 
-/// The texts that rows name by number: each is asked for once.
+/// The texts that rows refer to by number: each is looked up once.
 class Texts {
  public:
   explicit Texts(Database& database) : database_(database) {}
@@ -25,7 +25,7 @@ class Texts {
     return last_ = at->second;
   }
 
-  /// What went wrong, if anything has. The connection then has words for it.
+  /// SQLite's code of the first failure, 0 without one. The connection then has the message that belongs to it.
   int outcome() {
     if (code_ != 0) look_up(failed_);
     return code_;
@@ -57,31 +57,31 @@ class Texts {
   std::int64_t failed_ = 0;
 };
 
-// Reads a row column by column, in the order of the SELECT.
-class Row {
+/// Reads a row column by column, in the order of the SELECT.
+class RowReader {
  public:
-  explicit Row(const Statement& statement) : statement_(&statement) {}
-  Row(const Values& values, Texts& texts) : values_(&values), texts_(&texts) {}
+  explicit RowReader(const Statement& statement) : statement_(&statement) {}
+  RowReader(const Values& values, Texts& texts) : values_(&values), texts_(&texts) {}
 
   template <class Number>
-  Row& operator>>(Number& to) {
+  RowReader& operator>>(Number& to) {
     to = static_cast<Number>(values_ != nullptr ? values_->integer(column_) : statement_->integer(column_));
     ++column_;
     return *this;
   }
-  Row& operator>>(std::string& to) {
+  RowReader& operator>>(std::string& to) {
     to = values_ != nullptr ? values_->text(column_) : statement_->text(column_);
     ++column_;
     return *this;
   }
-  /// The column has the text's number. In queries by id.
-  Row& operator>>(Name& to) {
+  /// The text whose number the column has. Only for rows of Database::scan().
+  template <class Text>
+  void text(Text& to) {
     to = is_null() ? Name() : texts_->name(values_->integer(column_));
     ++column_;
-    return *this;
   }
   template <class Number>
-  Row& operator>>(std::optional<Number>& to) {
+  RowReader& operator>>(std::optional<Number>& to) {
     if (is_null()) {
       to.reset();
       ++column_;
@@ -90,7 +90,7 @@ class Row {
     }
     return *this;
   }
-  Row& operator>>(OptionalTime& to) {
+  RowReader& operator>>(OptionalTime& to) {
     if (is_null()) {
       to.reset();
       ++column_;
@@ -103,7 +103,7 @@ class Row {
  private:
   bool is_null() const { return values_ != nullptr ? values_->is_null(column_) : statement_->is_null(column_); }
 
-  const Statement* statement_ = nullptr;  // one of the two
+  const Statement* statement_ = nullptr;  // either this or values_
   const Values* values_ = nullptr;
   Texts* texts_ = nullptr;
   int column_ = 0;

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "protocol/events/call.h"
+#include "store/format/column.h"
+
+namespace wicprof::store {
+
+struct CallRow {
+  RowId id;
+  Name name;
+  std::uint8_t api;  ///< CallApi
+  std::uint32_t thread, correlation;
+  std::int32_t result;
+  TimeNs start, end;
+  ProcessId process = 0;
+};
+
+struct CallTable {
+  using Event = CallEvent;
+  using Row = CallRow;
+  struct List {
+    std::vector<Row> calls;
+  };
+  static constexpr auto kRows = &List::calls;
+  static constexpr auto kSortedBy = &Row::start;
+  static constexpr const char* kName = "call";
+  static constexpr RowTime kTime{"start_ns", "end_ns"};
+  static constexpr Columns kColumns{
+      column::text("name_id", &Event::name, &Row::name),
+      column::known("api", &Event::api, &Row::api),
+      column::known("thread", &Event::thread, &Row::thread),
+      column::known("start_ns", &Event::start_ns, &Row::start),
+      column::known("end_ns", &Event::end_ns, &Row::end),
+      column::known("correlation", &Event::correlation, &Row::correlation),
+      column::known("result", &Event::result, &Row::result),
+  };
+};
+
+}  // namespace wicprof::store

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "protocol/events/host_wait.h"
+#include "store/format/column.h"
+
+namespace wicprof::store {
+
+struct HostWaitRow {
+  RowId id;
+  SiteId site;  ///< 0 for a call
+  Name call;    ///< empty for a site
+  std::uint32_t thread, iteration;
+  TimeNs begin, end;
+  std::optional<TimeNs> cpu;
+  std::optional<std::uint32_t> polls;
+  std::optional<std::uint32_t> correlation;
+  WaitStatus status;
+  std::optional<WordTag> word;                             ///< nothing for a call
+  std::optional<std::uint32_t> involuntary_switches = {};  ///< times that the thread was preempted during the wait
+  std::optional<TimeNs> run_delay = {};                    ///< time during the wait that the thread was ready to run
+  ProcessId process = 0;
+};
+
+struct HostWaitTable {
+  using Event = HostWaitEvent;
+  using Row = HostWaitRow;
+  struct List {
+    std::vector<Row> host_waits;
+  };
+  static constexpr auto kRows = &List::host_waits;
+  static constexpr auto kSortedBy = &Row::begin;
+  static constexpr const char* kName = "host_wait";
+  static constexpr RowTime kTime{"begin_ns", "end_ns"};
+  static constexpr Columns kColumns{
+
+      column::site("site_id", &Event::site, &Row::site),
+      column::text("call_id", &Event::call, &Row::call),
+      column::known("thread", &Event::thread, &Row::thread),
+      column::known("iteration", &Event::iteration, &Row::iteration),
+      column::known("begin_ns", &Event::begin_ns, &Row::begin),
+      column::known("end_ns", &Event::end_ns, &Row::end),
+      column::unless_negative("cpu_ns", &Event::cpu_ns, &Row::cpu),
+      column::nullable("polls", &Event::polls, &Row::polls),
+      column::nullable("correlation", &Event::correlation, &Row::correlation),
+      column::known("status", &Event::status, &Row::status),
+      column::nullable("word_tag", &Event::word_tag, &Row::word),
+      column::nullable<Event::kUnknownSwitches>("involuntary_switches", &Event::involuntary_switches,
+                                                &Row::involuntary_switches),
+      column::unless_negative("run_delay_ns", &Event::run_delay_ns, &Row::run_delay),
+  };
+};
+
+}  // namespace wicprof::store
