@@ -24,6 +24,7 @@
 #include "store/format/tables/host_wait.h"
 #include "store/format/tables/intervention.h"
 #include "store/format/tables/kernel.h"
+#include "store/format/tables/notice.h"
 #include "store/format/tables/nvtx.h"
 #include "store/format/tables/overhead.h"
 #include "store/format/tables/pc_interval.h"
@@ -59,6 +60,7 @@ using EventTables = std::tuple<  //
     ClockTable,                  //
     InterventionTable,           //
     ChoiceTable,                 //
+    NoticeTable,                 //
     StrategyTable,               //
     ProcessTable,                //
     DeviceTable,                 //
