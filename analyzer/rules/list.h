@@ -9,6 +9,7 @@
 namespace wicprof::analyzer {
 
 inline constexpr Rule kRules[] = {
+    {"notices", "what the runtime and the collector reported while recording", apply<struct Notices>},
     {"data_lost", "records were lost, so results are uncertain", apply<struct DataLost>},
     {"deadline_missed", "waits gave up before they were released", apply<struct DeadlineMissed>},
     {"hot_word", "many waiters poll one word at once", apply<struct HotWord>},

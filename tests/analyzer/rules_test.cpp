@@ -168,6 +168,34 @@ TEST(DataLost, CountsAndWarns) {
   EXPECT_EQ(analysis.loss[0].count, 400);
 }
 
+store::NoticeRow notice(NoticeSeverity severity, std::string text, TimeNs at) {
+  store::NoticeRow row;
+  row.severity = severity;
+  row.text = std::move(text);
+  row.at = at;
+  return row;
+}
+
+TEST(Notices, BecomeOneFindingPerText) {
+  TraceModel model = empty_program();
+  add_handoff(model, {});
+  model.notices = {notice(NoticeSeverity::warning, "a toggle failed: no memory", 30),
+                   notice(NoticeSeverity::error, "the waiters of site 1 were released", 20),
+                   notice(NoticeSeverity::info, "a toggle failed: no memory", 10)};
+  settle(model);
+  const Analysis analysis = analyze(model);
+  std::vector<const Finding*> notices;
+  for (const Finding& finding : analysis.findings) {
+    if (finding.rule == "notices") notices.push_back(&finding);
+  }
+  ASSERT_EQ(notices.size(), 2u);
+  EXPECT_EQ(notices[0]->text, "the waiters of site 1 were released");
+  EXPECT_EQ(notices[0]->severity, Severity::critical);
+  EXPECT_EQ(notices[1]->text, "a toggle failed: no memory");
+  EXPECT_EQ(notices[1]->severity, Severity::warning);
+  EXPECT_NE(notices[1]->evidence.find("2 times"), std::string::npos) << notices[1]->evidence;
+}
+
 TEST(DataLost, SamplesCountAmongWhatArrived) {
   TraceModel model = empty_program();
   store::PcIntervalRow interval{};

@@ -68,6 +68,21 @@ TEST_F(OpenTest, ANewerAndAnOlderVersion) {
   EXPECT_TRUE(Reader::open(path_));
 }
 
+TEST_F(OpenTest, ATableThatAnOlderTraceLacksIsEmpty) {
+  record_waits(path_, 3);
+  {
+    Database database;
+    ASSERT_EQ(database.open(path_, OpenMode::read_write), 0);
+    ASSERT_EQ(database.execute("DROP TABLE notice; PRAGMA user_version = " + std::to_string(kOldestReadable)), 0);
+  }
+  const Result<Reader> reader = Reader::open(path_);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto notices = reader->rows<NoticeTable>();
+  ASSERT_TRUE(notices) << notices.error().message;
+  EXPECT_TRUE(notices->empty());
+  EXPECT_EQ(reader->rows<WaitTable>()->size(), 3u);
+}
+
 // What gzip makes of a file.
 void pack(const std::string& from, const std::string& to) {
   const std::string data = contents(from);

@@ -653,6 +653,21 @@ TEST_F(RoundTrip, Choice) {
   EXPECT_EQ(r.look, 500'000);
 }
 
+TEST_F(RoundTrip, Notice) {
+  text(1, "a toggle failed");
+  NoticeEvent e = make_event<NoticeEvent>();
+  e.at_ns = 70;
+  e.text = 1;
+  e.severity = NoticeSeverity::warning;
+  add(e);
+  const auto rows = finish().rows<NoticeTable>();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1u);
+  EXPECT_EQ(rows->front().severity, NoticeSeverity::warning);
+  EXPECT_EQ(rows->front().text, "a toggle failed");
+  EXPECT_EQ(rows->front().at, 70);
+}
+
 TEST_F(RoundTrip, Clock) {
   add(clock_event(1, 1'700'000'000'000'000'000, 5'000, 300));
   finish();
