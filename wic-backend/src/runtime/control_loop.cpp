@@ -102,7 +102,7 @@ void ControlLoop::change(SiteId site, std::uint32_t word, std::uint32_t sequence
   const WantedWait old = board_.wanted(site);
   const WantedWait wanted = WantedWait::unpack(word);
   if (Result<> done = board_.want(site, wanted); !done) {
-    trace_.write_loss(0, "a toggle failed: " + done.error().message);
+    trace_.write_notice(wicprof::NoticeSeverity::error, "a toggle failed: " + done.error().message);
     return;
   }
   if (site != 0 && old.pack() == wanted.pack()) return;  // the site was declared after the request, and has it already

@@ -96,7 +96,8 @@ void DrainLoop::choose(SiteCensus& census) {
     if (!seen) continue;
     const Result<std::optional<Choice>> choice = board_.see(site, *seen);
     if (choice && *choice) trace_.write_choice(site, **choice);
-    if (!choice) trace_.write_loss(0, "a choice of auto failed: " + choice.error().message);
+    if (!choice)
+      trace_.write_notice(wicprof::NoticeSeverity::warning, "a choice of auto failed: " + choice.error().message);
   }
 }
 

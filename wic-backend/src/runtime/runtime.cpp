@@ -131,9 +131,9 @@ DeviceView Runtime::State::view(std::size_t index) const {
 
 void Runtime::State::release_waiters(SiteId site, const std::string& why) {
   const Result<> released = board.set_lost(site, true);
-  trace.write_loss(0, "the waiters of site " + std::to_string(site) +
-                          " were released because their producer is gone: " + why +
-                          (released ? "" : "; " + released.error().message));
+  trace.write_notice(wicprof::NoticeSeverity::error, "the waiters of site " + std::to_string(site) +
+                                                         " were released because their producer is gone: " + why +
+                                                         (released ? "" : "; " + released.error().message));
 }
 
 bool Runtime::State::look_for_failed_devices() {

@@ -146,4 +146,13 @@ void TraceLink::write_loss(std::uint64_t count, const std::string& reason, Devic
   if (attached()) sink_->loss(wicprof::LossSource::device_ring, count, reason, device);
 }
 
+void TraceLink::write_notice(wicprof::NoticeSeverity severity, const std::string& text) {
+  if (!attached()) return;
+  auto e = make_event<wicprof::NoticeEvent>();
+  e.at_ns = wicprof::now_ns();
+  e.text = sink_->text(text);
+  e.severity = severity;
+  sink_->write(e);
+}
+
 }  // namespace wic

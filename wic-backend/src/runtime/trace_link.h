@@ -7,6 +7,7 @@
 
 #include "protocol/event_sink.h"
 #include "protocol/events/intervention.h"
+#include "protocol/events/notice.h"
 #include "protocol/session.h"
 #include "src/strategy/automatic.h"
 #include "wic/device.h"
@@ -37,8 +38,10 @@ class TraceLink {
                        TimeNs cpu_ns, std::uint32_t polls, WaitStatus status);
   void write_host_signal(SiteId site, std::uint32_t iteration, const std::uint32_t* word, TimeNs at,
                          std::uint32_t value, const Payload& payload);
-  /// `count` records are missing from the trace, or, with 0, something else went wrong.
+  /// `count` records are missing from the trace.
   void write_loss(std::uint64_t count, const std::string& reason, DeviceId device = wicprof::kHostDevice);
+  /// Something that the user should know and that is not a loss of data.
+  void write_notice(wicprof::NoticeSeverity severity, const std::string& text);
 
  private:
   wicprof::SessionMap session_;
