@@ -18,9 +18,9 @@ using Tags = std::vector<Tag>;
 
 class Pending : public testing::Test {
  protected:
-  Outcome add(RequestId id, const Tags& tags, std::uint32_t cycle = 1) { return queue.add(id, tags, cycle, there); }
+  Outcome add(RequestId id, const Tags& tags, std::uint32_t cycle = 1) { return queue.add(id, tags, cycle, arrived); }
 
-  AvailabilityBitmap there{100};
+  AvailabilityBitmap arrived{100};
   PendingQueue queue;
 };
 
@@ -36,7 +36,7 @@ TEST_F(Pending, ARequestIsCompleteWithItsLastTag) {
 }
 
 TEST_F(Pending, AvailableTagsAreNotMissing) {
-  there.set(3, 1);
+  arrived.set(3, 1);
   EXPECT_EQ(add(1, {3}), Outcome::complete);
   EXPECT_EQ(add(2, {}), Outcome::complete);
   EXPECT_EQ(queue.size(), 0u);
@@ -89,12 +89,12 @@ TEST_F(Pending, ACancelledRequestIsForgotten) {
 class RequestList {
  public:
   Outcome add(RequestId id, const Tags& tags, std::uint32_t cycle,
-              const std::set<std::pair<Tag, std::uint32_t>>& there) {
+              const std::set<std::pair<Tag, std::uint32_t>>& arrived) {
     if (find(id) != requests_.end()) return Outcome::duplicate;
     Entry entry{id, cycle, {}};
     for (const Tag tag : tags) {
       const bool named = std::find(entry.missing.begin(), entry.missing.end(), tag) != entry.missing.end();
-      if (!named && !there.contains({tag, cycle})) entry.missing.push_back(tag);
+      if (!named && !arrived.contains({tag, cycle})) entry.missing.push_back(tag);
     }
     if (entry.missing.empty()) return Outcome::complete;
     requests_.push_back(entry);
@@ -138,7 +138,7 @@ TEST(PendingQueue, AgreesWithAScannedList) {
   for (std::uint32_t seed = 0; seed < 30; ++seed) {
     std::mt19937 random(seed);
     AvailabilityBitmap bitmap(kTags);
-    std::set<std::pair<Tag, std::uint32_t>> there;
+    std::set<std::pair<Tag, std::uint32_t>> arrived;
     PendingQueue queue;
     RequestList list;
     std::uint32_t cycle = 1;
@@ -155,7 +155,7 @@ TEST(PendingQueue, AgreesWithAScannedList) {
         case 0: {
           const Tag tag = to_come.back();
           to_come.pop_back();
-          there.insert({tag, cycle});
+          arrived.insert({tag, cycle});
           bitmap.set(tag, cycle);
           const Ids complete = queue.tag_arrived(tag, cycle);
           ASSERT_EQ(complete, list.tag_arrived(tag, cycle)) << "seed " << seed << ", operation " << i;
@@ -169,7 +169,7 @@ TEST(PendingQueue, AgreesWithAScannedList) {
           Tags tags(random() % 6);
           for (Tag& tag : tags) tag = random() % kTags;
           const Outcome outcome = queue.add(id, tags, cycle, bitmap);
-          ASSERT_EQ(outcome, list.add(id, tags, cycle, there)) << "seed " << seed << ", operation " << i;
+          ASSERT_EQ(outcome, list.add(id, tags, cycle, arrived)) << "seed " << seed << ", operation " << i;
           ++outcomes[outcome];
         }
       }

@@ -95,7 +95,7 @@ inline void wait_for(const Thread& thread, World& world, std::uint32_t word, std
                      std::uint64_t until_ns = kFar) {
   const std::uint64_t now = thread.clock_ns();
   const std::uint32_t came_at = world.words[word].changes;
-  world.run->learnt(came_at);
+  world.run->add_to_state(came_at);
   const WaitResult wait = wait_until(thread, world.view(thread), block_group(thread), kSite, 1,
                                      &world.words[word].value, Is{wanted}, now < until_ns ? until_ns - now : 0);
   if (wait.status == wicprof::WaitStatus::satisfied) {

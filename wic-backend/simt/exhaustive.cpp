@@ -121,7 +121,7 @@ struct ExploredRun::World final : AccessRule {
     World& world;
     std::uint64_t now = 1;
     std::uint64_t now_ns() const override {
-      world.learn(now);  // only the ticks: the time that readings add makes no difference in the end
+      world.add_to_state(now);  // only the ticks: the time that readings add makes no difference in the end
       return now + (world.current < world.actors.size() ? ++world.actors[world.current].clock_reads : 0) * kClockReadNs;
     }
   };
@@ -179,7 +179,7 @@ struct ExploredRun::World final : AccessRule {
       ++word.version;
     }
     if (access != Access::store) {
-      learn(value_at(at));
+      add_to_state(value_at(at));
       word.readers |= std::uint64_t{1} << current;
       me.seen.push_back({index, word.version});
     } else {
@@ -193,7 +193,7 @@ struct ExploredRun::World final : AccessRule {
     }
   }
 
-  void learn(std::uint64_t value) {
+  void add_to_state(std::uint64_t value) {
     if (current < actors.size()) actors[current].look = mix(actors[current].look, value);
   }
 
@@ -278,7 +278,7 @@ void ExploredRun::launch(const LaunchShape& shape, const KernelRef& ref) {
   }
 }
 
-void ExploredRun::learnt(std::uint64_t value) { world_->learn(value); }
+void ExploredRun::add_to_state(std::uint64_t value) { world_->add_to_state(value); }
 std::string ExploredRun::turns() const { return "; turns:" + world_->trace; }
 
 Result<> ExploredRun::run() {

@@ -64,7 +64,7 @@ class ExploredRun {
   /// Adds the memory of the program's own checks to the state. At the same address in every run.
   void watch(const void* memory, std::size_t bytes) { watched_.push_back({memory, bytes}); }
   /// Adds a value to the running thread's state that influences the thread without an access to memory.
-  void learnt(std::uint64_t value);
+  void add_to_state(std::uint64_t value);
   /// `check` runs after every turn and returns an error text, or an empty one.
   void always(std::function<std::string()> check) { always_ = std::move(check); }
   /// Runs until every thread has ended. Errors: a deadlock; sleepers that look repeatedly and see nothing new; an error

@@ -90,12 +90,12 @@ struct Mailbox {
 
 /// The word of availability bits when the messages of all its tags have arrived: all ones in cycles 1, 2, 5, 6, ...,
 /// zero in cycles 3, 4, 7, 8, ... Words start at zero.
-WIC_DEVICE constexpr std::uint32_t all_there(std::uint32_t cycle) { return ((cycle - 1) >> 1 & 1) == 0 ? ~0u : 0u; }
+WIC_DEVICE constexpr std::uint32_t all_arrived(std::uint32_t cycle) { return ((cycle - 1) >> 1 & 1) == 0 ? ~0u : 0u; }
 
 /// The condition of a wait for one or several tags of one word of availability bits.
-struct BitsThere {
+struct BitsArrived {
   std::uint32_t mask;
-  std::uint32_t all;  ///< all_there(cycle)
+  std::uint32_t all;  ///< all_arrived(cycle)
   Tag tag;            ///< one of the tags
   WIC_DEVICE bool operator()(std::uint32_t value) const { return ((value ^ all) & mask) == 0; }
   /// For a wait for one tag: the value recorded for the signal that ended the wait.

@@ -119,7 +119,7 @@ struct Receiver {
   WIC_DEVICE WaitResult wait_for_bits(const Thread& thread, const Group& group, Tag tag, std::uint32_t mask,
                                       Cycle cycle, std::uint64_t timeout_ns) const {
     return wait_until(thread, view, group, data_site, cycle.iteration, box.word(tag, cycle),
-                      BitsThere{mask, all_there(cycle), tag}, timeout_ns);
+                      BitsArrived{mask, all_arrived(cycle), tag}, timeout_ns);
   }
 
   // Algorithm 1: one thread adds 0 to the flag until the message has arrived (the site's strategy is `naive`) and

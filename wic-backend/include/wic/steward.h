@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kGroupFinished =
     0x646e6521;  ///< in GroupScratch::finished once the leader's wait is over
 
 /// The part of the device's view that a steward needs.
-struct StewardPost {
+struct StewardView {
   ControlPage* control;
   StrategyWord* strategies;
   StewardLine* steward;
@@ -32,22 +32,22 @@ namespace detail {
 
 // Copies the page's words if its sequence is new. One look is one read, which includes the words of the first two
 // sites: beside hundreds of pollers every further read is slow, and many reads of one host line slow everybody.
-WIC_DEVICE inline bool bring_changes(const Thread& thread, const StewardPost& post, std::uint32_t& seen) {
+WIC_DEVICE inline bool copy_changes(const Thread& thread, const StewardView& view, std::uint32_t& seen) {
   std::uint32_t page[4];  // sequence, site_count, words[1], words[2]
-  thread.load_quad(&post.control->sequence, page);
+  thread.load_quad(&view.control->sequence, page);
   if (page[0] == seen) return false;
   seen = page[0];
   const std::uint32_t sites = page[1];
   for (std::uint32_t site = 1; site <= sites && site <= 2; ++site) {
-    thread.store(&post.strategies[site].word, page[1 + site]);
+    thread.store(&view.strategies[site].word, page[1 + site]);
   }
   // The first words may be older than the sequence; after this fence every load sees the words of the sequence or
   // later.
   thread.fence_acquire();
   for (std::uint32_t site = 1; site <= sites && site < kMaxSites; ++site) {
-    thread.store(&post.strategies[site].word, thread.load(&post.control->words[site - 1]));
+    thread.store(&view.strategies[site].word, thread.load(&view.control->words[site - 1]));
   }
-  thread.store_release(&post.control->applied, seen);
+  thread.store_release(&view.control->applied, seen);
   return true;
 }
 
@@ -59,18 +59,18 @@ WIC_DEVICE inline bool finished(const Thread& thread, GroupScratch& scratch) {
 
 /// Called by the one thread of a waiting group that may be steward. Returns at once where the device has a steward
 /// already, else when the group's leader has finished.
-WIC_DEVICE inline void serve_as_steward(Thread thread, StewardPost post, GroupScratch& scratch) {
+WIC_DEVICE inline void serve_as_steward(Thread thread, StewardView view, GroupScratch& scratch) {
   std::uint64_t now = thread.clock_ns();
   for (const std::uint64_t soon = now + kShortWaitNs; now < soon; now = thread.clock_ns()) {
     if (detail::finished(thread, scratch)) return;
     thread.sleep_ns(32);
   }
-  std::uint64_t lease = thread.load(&post.steward->lease_until_ns);
+  std::uint64_t lease = thread.load(&view.steward->lease_until_ns);
   if (now < lease) return;
   std::uint64_t mine = now + kStewardLeaseNs;
-  if (!thread.compare_exchange(&post.steward->lease_until_ns, lease, mine)) return;
-  std::uint32_t seen = thread.load(&post.control->applied);
-  bool brought = false;
+  if (!thread.compare_exchange(&view.steward->lease_until_ns, lease, mine)) return;
+  std::uint32_t seen = thread.load(&view.control->applied);
+  bool copied = false;
   // Sleeps only briefly at a time, so that its own group does not wait for it.
   for (std::uint32_t slept = 0; !detail::finished(thread, scratch);) {
     thread.sleep_ns(kStewardNapNs);
@@ -78,14 +78,14 @@ WIC_DEVICE inline void serve_as_steward(Thread thread, StewardPost post, GroupSc
     now = thread.clock_ns();
     if (now + kStewardLeaseNs / 2 > mine) {
       std::uint64_t held = mine;
-      if (!thread.compare_exchange(&post.steward->lease_until_ns, held, now + kStewardLeaseNs)) break;
+      if (!thread.compare_exchange(&view.steward->lease_until_ns, held, now + kStewardLeaseNs)) break;
       mine = now + kStewardLeaseNs;
     }
-    brought = detail::bring_changes(thread, post, seen) || brought;
+    copied = detail::copy_changes(thread, view, seen) || copied;
   }
   // A copied word may have replaced a newer one that the host wrote itself in the meantime.
-  while (brought) brought = detail::bring_changes(thread, post, seen);
-  thread.compare_exchange(&post.steward->lease_until_ns, mine, 0);
+  while (copied) copied = detail::copy_changes(thread, view, seen);
+  thread.compare_exchange(&view.steward->lease_until_ns, mine, 0);
 }
 
 }  // namespace wic

@@ -141,7 +141,8 @@ WIC_DEVICE LoopResult poll_once(const Thread& thread, const WaitContext& wait, c
 // Moves the site's averages a quarter of the way to this wait. Waiters of one word leave together and should count
 // once: a waiter that arrived before the last update belongs to that update. A difference under an eighth is not stored
 // either: hundreds of stores to one line would delay the waiters.
-WIC_DEVICE inline void learn(const Thread& thread, SiteMemory& site, std::uint64_t arrived, std::uint64_t now) {
+WIC_DEVICE inline void update_averages(const Thread& thread, SiteMemory& site, std::uint64_t arrived,
+                                       std::uint64_t now) {
   std::uint32_t known[4];
   thread.load_quad(site.quad, known);
   if (arrived < ((std::uint64_t{known[3]} << 32) | known[2])) return;
@@ -220,7 +221,7 @@ WIC_DEVICE WaitResult leader_wait(const Thread& thread, const DeviceView& view, 
 
 // Where the threads of a group wait for their leader, if not at the group's barrier. Not for the leader's own warp: its
 // other lanes would take turns from it, so they wait at the reconvergence.
-WIC_DEVICE inline void stand_at_mbarrier(const Thread& thread, GroupScratch& scratch, Parking parking) {
+WIC_DEVICE inline void wait_at_mbarrier(const Thread& thread, GroupScratch& scratch, Parking parking) {
   if (parking == Parking::mbarrier) {
     while (!thread.mbarrier_try_wait(&scratch.parked)) {
     }
@@ -266,7 +267,7 @@ WIC_DEVICE GroupWait each_thread_wait(Thread thread, Group group, WaitContext wa
       if (result.end == LoopEnd::strategy_changed) thread.store(&scratch.unfinished, 1);
       if (group.is_leader(thread)) scratch.waited = tally.waited;
     } else if (parking != Parking::barrier && thread.index() >= group.first + kWarpSize) {
-      stand_at_mbarrier(thread, scratch, parking);
+      wait_at_mbarrier(thread, scratch, parking);
     }
     thread.sync_warp();
     thread.barrier(group.barrier, group.threads);
@@ -311,7 +312,7 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
   // Preferably not the leader: it has done the polling already.
   if (tally.waited && result.status == WaitStatus::satisfied &&
       thread.index() == group.first + (group.threads > kWarpSize ? kWarpSize : 0)) {
-    detail::learn(thread, view.sites[site], arrived, thread.clock_ns());
+    detail::update_averages(thread, view.sites[site], arrived, thread.clock_ns());
   }
   return result;
 }

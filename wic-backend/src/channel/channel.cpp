@@ -20,8 +20,8 @@ using wicprof::StrategyId;
 using wicprof::TimeNs;
 using wicprof::WaitStatus;
 
-static_assert(AvailabilityBitmap::full(1) == all_there(1) && AvailabilityBitmap::full(2) == all_there(2) &&
-              AvailabilityBitmap::full(3) == all_there(3) && AvailabilityBitmap::full(4) == all_there(4));
+static_assert(AvailabilityBitmap::full(1) == all_arrived(1) && AvailabilityBitmap::full(2) == all_arrived(2) &&
+              AvailabilityBitmap::full(3) == all_arrived(3) && AvailabilityBitmap::full(4) == all_arrived(4));
 
 namespace {
 
@@ -94,7 +94,7 @@ struct Channel::State {
 
   // CPU to device by a copy engine.
   std::mutex push_mutex;
-  std::unique_ptr<AvailabilityBitmap> there;  // the consumer's bits once the streams have finished
+  std::unique_ptr<AvailabilityBitmap> arrived;  // the consumer's bits once the streams have finished
   std::array<std::unique_ptr<Stream>, 2> streams;
 
   std::unique_ptr<Monitor> monitor;
@@ -136,7 +136,7 @@ Result<> Channel::State::open() {
     room_site = *room;
   }
   if (path_of(spec) == Path::engine) {
-    there = std::make_unique<AvailabilityBitmap>(spec.tags);
+    arrived = std::make_unique<AvailabilityBitmap>(spec.tags);
     for (std::unique_ptr<Stream>& stream : streams) {
       auto made = runtime.device(static_cast<std::size_t>(spec.consumer.device)).make_stream();
       if (!made) return made.error();
@@ -274,7 +274,7 @@ Result<> Channel::State::push(Tag first, std::uint32_t count, Cycle cycle, std::
   if (Result<> r = stream.copy(box.slot(first, cycle) + from, memory.staging(first, cycle) + from, size); !r) return r;
   std::uint32_t word = cycle;
   if (bits) {
-    for (Tag tag = first; tag < first + count; ++tag) word = there->set(tag, cycle);
+    for (Tag tag = first; tag < first + count; ++tag) word = arrived->set(tag, cycle);
   }
   if (Result<> r = stream.write(box.word(first, cycle), word); !r) return r;
   for (Tag tag = first; tag < first + count; ++tag) {

@@ -16,7 +16,7 @@ constexpr wicprof::TimeNs kLookAgain = 20 * wicprof::kMillisecond;
 
 Monitor::Monitor(std::uint32_t tags, std::unique_ptr<Doorbell> bell,
                  std::function<std::uint32_t(Tag, std::uint32_t)> arrived)
-    : bell_(std::move(bell)), arrived_(std::move(arrived)), there_(tags), thread_([this] { run(); }) {}
+    : bell_(std::move(bell)), arrived_(std::move(arrived)), available_(tags), thread_([this] { run(); }) {}
 
 Monitor::~Monitor() {
   {
@@ -35,7 +35,7 @@ WaitStatus Monitor::wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof
   std::unique_lock lock(mutex_);
   for (const Tag tag : tags) look(tag, cycle);
   const RequestId id = next_id_++;
-  if (queue_.add(id, tags, cycle, there_) != PendingQueue::Outcome::queued) return WaitStatus::satisfied;
+  if (queue_.add(id, tags, cycle, available_) != PendingQueue::Outcome::queued) return WaitStatus::satisfied;
   for (const Tag tag : queue_.missing(id)) lacking_.emplace(tag, cycle);
   activator_.add(id, sleeper);
   lock.unlock();
@@ -63,7 +63,7 @@ std::size_t Monitor::pending() const {
 // Updates the tag's bit from its word, which holds the cycle: a bit that nobody has read for some cycles could be taken
 // for that of a later cycle.
 void Monitor::look(Tag tag, std::uint32_t cycle) {
-  if (const std::uint32_t last = arrived_(tag, cycle); last != 0) there_.set(tag, last);
+  if (const std::uint32_t last = arrived_(tag, cycle); last != 0) available_.set(tag, last);
 }
 
 void Monitor::scan() {

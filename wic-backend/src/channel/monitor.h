@@ -48,7 +48,7 @@ class Monitor {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  AvailabilityBitmap there_;
+  AvailabilityBitmap available_;
   PendingQueue queue_;
   std::set<std::pair<Tag, std::uint32_t>> lacking_;  // (tag, cycle) that pending requests wait for
   RequestId next_id_ = 1;

@@ -6,12 +6,12 @@
 namespace wic {
 
 PendingQueue::Outcome PendingQueue::add(RequestId id, std::span<const Tag> tags, std::uint32_t cycle,
-                                        const AvailabilityBitmap& there) {
+                                        const AvailabilityBitmap& arrived) {
   if (requests_.contains(id)) return Outcome::duplicate;
   Request request{cycle, {}};
   std::unordered_set<Tag> seen;
   for (const Tag tag : tags) {
-    if (!there.available(tag, cycle) && seen.insert(tag).second) request.missing.push_back(tag);
+    if (!arrived.available(tag, cycle) && seen.insert(tag).second) request.missing.push_back(tag);
   }
   if (request.missing.empty()) return Outcome::complete;
   for (const Tag tag : request.missing) lacking_[key(tag, cycle)].push_back(id);

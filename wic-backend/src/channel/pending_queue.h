@@ -24,7 +24,7 @@ class PendingQueue {
 
   /// Adds a request for all of `tags` of one cycle. Repeated tags count once. An id is free again once its request is
   /// complete or cancelled.
-  Outcome add(RequestId id, std::span<const Tag> tags, std::uint32_t cycle, const AvailabilityBitmap& there);
+  Outcome add(RequestId id, std::span<const Tag> tags, std::uint32_t cycle, const AvailabilityBitmap& arrived);
 
   /// Removes and returns the requests that missed only this tag, in the order of their addition. The time depends only
   /// on the requests that miss this tag.

@@ -48,7 +48,7 @@ Result<> StrategyBoard::refusal(SiteId site, WantedWait wanted) const {
   if (!atomics_lose_the_flag(sites_[site])) return wicprof::ok();
   return bad_input(
       "polling by atomics at '" + sites_[site].chooser.spec().name +
-      "' would lose its flag: the word may lie in host memory, and a GPU here has no host-native atomics. "
+      "' would lose its flag: the word may be in host memory, and a GPU here has no host-native atomics. "
       "Put the word into managed or device memory and say so in SiteSpec::word_memory, or poll with `poll`");
 }
 
@@ -177,7 +177,7 @@ Result<> StrategyBoard::write(SiteId first, SiteId last) {
     if (Result<> started = target.device->start_live_write(live); !started) result = started;
   }
   for (const Target& target : targets_) {
-    if (Result<> there = wait_until_there(target); !there) result = there;
+    if (Result<> written = wait_until_written(target); !written) result = written;
   }
   return result;
 }
@@ -203,7 +203,7 @@ Result<> StrategyBoard::wait_for_own_write(const Target& target) {
 }
 
 // Either a steward of the device or the host's own write gets there first.
-Result<> StrategyBoard::wait_until_there(const Target& target) {
+Result<> StrategyBoard::wait_until_written(const Target& target) {
   const wicprof::TimeNs end = wicprof::now_ns() + kWriteTimeout;
   while (std::atomic_ref(target.page->applied).load(std::memory_order_acquire) != sequence_) {
     const Result<bool> done = target.device->live_write_done();

@@ -74,7 +74,7 @@ class StrategyBoard {
   Result<> write(wicprof::SiteId first, wicprof::SiteId last);
   void publish(ControlPage& page);
   static Result<> wait_for_own_write(const Target& target);
-  Result<> wait_until_there(const Target& target);
+  Result<> wait_until_written(const Target& target);
 
   mutable std::mutex mutex_;
   wicprof::WantedWait program_;
