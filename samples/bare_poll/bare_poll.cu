@@ -114,11 +114,11 @@ int run(const Options& options) {
   check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
   const int waiters = options.waiters > 0 ? options.waiters : device.multiProcessorCount;
   // All waiting blocks and one computing block per SM must be resident at once.
-  const int most =
+  const int max_waiters =
       device.multiProcessorCount * std::min(16, (device.maxThreadsPerMultiProcessor - kComputeThreads) / kThreads);
-  if (waiters > most) {
+  if (waiters > max_waiters) {
     std::fprintf(stderr, "bare_poll: %d waiters do not fit this GPU together with the computing blocks; at most %d\n",
-                 waiters, most);
+                 waiters, max_waiters);
     return 3;
   }
   const int values = device.multiProcessorCount * kComputeThreads;

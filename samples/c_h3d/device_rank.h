@@ -105,9 +105,9 @@ class DeviceRank {
     }
     // On the CPU device more blocks than SMs give no speed-up.
     const std::uint32_t computing = std::max(resident - waiting, 1u);
-    const std::uint32_t most = gpu ? computing : device.properties().sm_count;
+    const std::uint32_t max_blocks = gpu ? computing : device.properties().sm_count;
     const auto enough = [&](std::uint32_t work) {
-      return std::clamp((work + threads - 1) / threads, 1u, std::min(most, computing));
+      return std::clamp((work + threads - 1) / threads, 1u, std::min(max_blocks, computing));
     };
     const std::uint32_t n = exchange_.brick.n;
     exchange_shape_ = {kMessages + enough(std::max(exchange_.lines(), n * n)), threads};

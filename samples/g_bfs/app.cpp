@@ -112,13 +112,13 @@ Result<Shapes> BreadthFirst::choose_shapes(const AppOptions& options) {
   Shapes shapes;
   shapes.threads = options.block_size != 0 ? options.block_size : options.on_gpu ? 256 : 32;
   shapes.blocks = 1;
-  std::uint32_t most = ~0u;
+  std::uint32_t max_blocks = ~0u;
   for (std::uint32_t d = 0; d < devices(); ++d) {
     const auto fits = max_waiting_blocks(runtime_, runtime_.device(d), shapes.level(), wic::kernel_ref(Level{}));
     if (!fits) return fits.error();
-    most = std::min(most, *fits);
+    max_blocks = std::min(max_blocks, *fits);
   }
-  shapes.blocks = std::min(most, options.blocks != 0 ? options.blocks : options.on_gpu ? most : 4);
+  shapes.blocks = std::min(max_blocks, options.blocks != 0 ? options.blocks : options.on_gpu ? max_blocks : 4);
   const std::uint32_t waiting = options.number("waiting");
   shapes.waiting = std::min(shapes.blocks, waiting != 0 ? waiting : (shapes.blocks + 1) / 2);
   return shapes;

@@ -107,18 +107,20 @@ Result<> BitonicSort::choose_shapes(const AppOptions& options) {
   const std::uint32_t shared = layout_.piece_keys() * static_cast<std::uint32_t>(sizeof(Record));
   exchange_shape_ = {1, threads, shared, true};
   sort_shape_ = {1, threads, shared, false};
-  std::uint32_t most = ~0u;
+  std::uint32_t max_blocks = ~0u;
   for (std::size_t d = 0; d < runtime_.device_count(); ++d) {
     const auto fits = max_waiting_blocks(runtime_, runtime_.device(d), exchange_shape_, wic::kernel_ref(Exchange{}));
     if (!fits) return fits.error();
-    most = std::min(most, *fits);
+    max_blocks = std::min(max_blocks, *fits);
   }
-  const std::uint32_t blocks = options.blocks != 0 ? options.blocks : options.on_gpu ? most : std::min(most, 4u);
+  const std::uint32_t blocks = options.blocks != 0 ? options.blocks
+                               : options.on_gpu    ? max_blocks
+                                                   : std::min(max_blocks, 4u);
   cut_.pieces = layout_.pieces();
   cut_.tags = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(std::uint64_t{blocks} * options.number("messages"), cut_.pieces));
-  exchange_shape_.blocks = std::min({blocks, most, cut_.tags});
-  sort_shape_.blocks = std::min(most, cut_.pieces);
+  exchange_shape_.blocks = std::min({blocks, max_blocks, cut_.tags});
+  sort_shape_.blocks = std::min(max_blocks, cut_.pieces);
   return wic::ok();
 }
 

@@ -60,8 +60,8 @@ WIC_DEVICE constexpr bool keeps_smaller(std::uint32_t g, std::uint32_t phase, st
 constexpr Layout layout_of(std::uint32_t keys, std::uint32_t device_bits, std::uint32_t piece_bits) {
   std::uint32_t bits = device_bits + 2;
   while (bits < 31 && (1u << bits) < keys) ++bits;
-  const std::uint32_t most = bits - device_bits - 1;
-  return {keys, bits, device_bits, piece_bits < most ? piece_bits : most};
+  const std::uint32_t max_piece_bits = bits - device_bits - 1;
+  return {keys, bits, device_bits, piece_bits < max_piece_bits ? piece_bits : max_piece_bits};
 }
 
 /// The assignment of a device's pieces to messages: message t has pieces t, t + tags, t + 2 * tags and so on.

@@ -213,8 +213,8 @@ class BlockedProduct : public App {
   }
 
   wic::Result<> write_matrices() {
-    const std::size_t most = std::size_t{(panels_.n + panels_.devices - 1) / panels_.devices} * panels_.n;
-    auto staging = wic::Array<Word>::make(runtime_.device(0), most, wic::Memory::pinned_host);
+    const std::size_t band_words = std::size_t{(panels_.n + panels_.devices - 1) / panels_.devices} * panels_.n;
+    auto staging = wic::Array<Word>::make(runtime_.device(0), band_words, wic::Memory::pinned_host);
     if (!staging) return staging.error();
     staging_ = *std::move(staging);
     for (std::uint32_t which = 0; which < 2; ++which) {

@@ -100,25 +100,25 @@ Result<> KMeans::choose_shapes(const AppOptions& options) {
   const std::uint32_t threads = options.block_size != 0 ? options.block_size : options.on_gpu ? 256 : 64;
   consume_shape_ = {1, threads, Clusters{clusters_, nullptr, nullptr, nullptr}.shared_bytes(), true};
   produce_shape_ = {1, threads, 0, true};
-  std::uint32_t most = ~0u;
+  std::uint32_t max_blocks = ~0u;
   for (std::size_t d = 1; d < runtime_.device_count(); ++d) {
     const auto fits = max_waiting_blocks(runtime_, runtime_.device(d), consume_shape_, wic::kernel_ref(Consume{}));
     if (!fits) return fits.error();
-    most = std::min(most, *fits);
+    max_blocks = std::min(max_blocks, *fits);
   }
   const auto producers = max_waiting_blocks(runtime_, runtime_.device(0), produce_shape_, wic::kernel_ref(Produce{}));
   if (!producers) return producers.error();
   // Cut few points into smaller parts: a round with a single tile would not stream and would leave no work to overlap.
   const auto fine =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(cut_.points / (std::uint64_t{8} * most), 2 * threads));
-  const std::uint32_t standard_part = options.on_gpu ? std::max(fine, wic::kWarpSize) : threads;
-  cut_.part = options.number("part") != 0 ? options.number("part") : standard_part;
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(cut_.points / (std::uint64_t{8} * max_blocks), 2 * threads));
+  const std::uint32_t default_part = options.on_gpu ? std::max(fine, wic::kWarpSize) : threads;
+  cut_.part = options.number("part") != 0 ? options.number("part") : default_part;
   const std::uint64_t parts = (cut_.points + cut_.part - 1) / cut_.part;
   // A few blocks suffice on the CPU device.
-  const std::uint32_t standard = options.on_gpu ? most : std::min(most, 4u);
+  const std::uint32_t default_blocks = options.on_gpu ? max_blocks : std::min(max_blocks, 4u);
   cut_.tags =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(options.blocks != 0 ? options.blocks : standard, parts));
-  consume_shape_.blocks = std::min(cut_.tags, most);
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(options.blocks != 0 ? options.blocks : default_blocks, parts));
+  consume_shape_.blocks = std::min(cut_.tags, max_blocks);
   produce_shape_.blocks = std::min(cut_.tags, *producers);
   return wic::ok();
 }

@@ -28,8 +28,8 @@ WIC_DEVICE constexpr Point make_point(std::uint64_t seed, std::uint64_t number) 
     std::int32_t sum = -510;
     for (std::uint32_t b = 0; b < 4; ++b) sum += static_cast<std::int32_t>((noise >> (8 * b)) & 0xff);
     const std::int32_t value = middle + sum;
-    const auto most = static_cast<std::int32_t>(kMaxCoordinate);
-    point.at[d] = static_cast<std::uint16_t>(value < 0 ? 0 : value > most ? most : value);
+    const auto max_value = static_cast<std::int32_t>(kMaxCoordinate);
+    point.at[d] = static_cast<std::uint16_t>(value < 0 ? 0 : value > max_value ? max_value : value);
   }
   return point;
 }

@@ -100,9 +100,9 @@ class DeviceRank {
   template <class T>
   wic::Result<> upload(wic::Array<T>& array, const std::vector<T>& values) {
     if (auto r = make_array(array, values.size()); !r) return r;
-    const std::size_t most = staging_.bytes() / sizeof(T);
-    for (std::size_t done = 0; done < values.size(); done += most) {
-      const std::size_t count = std::min(most, values.size() - done);
+    const std::size_t chunk = staging_.bytes() / sizeof(T);
+    for (std::size_t done = 0; done < values.size(); done += chunk) {
+      const std::size_t count = std::min(chunk, values.size() - done);
       std::memcpy(staging_.data(), &values[done], count * sizeof(T));
       if (auto r = stream_->copy(array.data() + done, staging_.data(), count * sizeof(T)); !r) return r;
       if (auto r = stream_->synchronize(); !r) return r;
@@ -224,9 +224,9 @@ class DeviceRank {
                             " waiting blocks and one computing block are needed; put fewer ranks on it" +
                             (gpu ? "" : ", or give it more SMs with WIC_SIMT_SMS"));
     }
-    const std::uint32_t most = gpu ? *resident - waiting : device_.properties().sm_count;
+    const std::uint32_t max_blocks = gpu ? *resident - waiting : device_.properties().sm_count;
     const auto enough = [&](std::uint32_t work, std::uint32_t per_block) {
-      return std::clamp((work + per_block - 1) / per_block, 1u, std::max(most, 1u));
+      return std::clamp((work + per_block - 1) / per_block, 1u, std::max(max_blocks, 1u));
     };
     exchange_shape_.blocks = wish.blocks != 0 ? wish.blocks : peers + enough(view_.interior, threads);
     finish_shape_ = {wish.blocks != 0 ? wish.blocks : enough(chunks_of(view_.rows), 1), threads, sizeof(FoldScratch)};

@@ -168,11 +168,11 @@ int run_parent(const Options& options, char** argv) {
   std::exit(status);
 }
 
-int number(const char* option, const char* text, int most) {
+int number(const char* option, const char* text, int max) {
   char* end = nullptr;
   const long value = std::strtol(text, &end, 10);
-  if (end != text && *end == '\0' && value >= 1 && value <= most) return static_cast<int>(value);
-  std::fprintf(stderr, "many_hosts: --%s takes a number from 1 to %d, not '%s'\n", option, most, text);
+  if (end != text && *end == '\0' && value >= 1 && value <= max) return static_cast<int>(value);
+  std::fprintf(stderr, "many_hosts: --%s takes a number from 1 to %d, not '%s'\n", option, max, text);
   std::exit(2);
 }
 
@@ -181,7 +181,7 @@ Options read_options(int argc, char** argv) {
   struct Number {
     const char* name;
     int* value;
-    int most;
+    int max;
   };
   const Number number_options[] = {{"processes", &options.processes, 64}, {"threads", &options.threads, 64},
                                    {"devices", &options.devices, 64},     {"rounds", &options.rounds, 100'000},
@@ -194,7 +194,7 @@ Options read_options(int argc, char** argv) {
   int index = 0;
   for (int c; (c = getopt_long(argc, argv, "h", known.data(), &index)) != -1;) {
     if (c == 1) {
-      *number_options[index].value = number(number_options[index].name, optarg, number_options[index].most);
+      *number_options[index].value = number(number_options[index].name, optarg, number_options[index].max);
     } else {
       usage(c == 'h' ? 0 : 2);
     }

@@ -133,11 +133,11 @@ long run(const Options& options, int thread) {
   std::exit(status);
 }
 
-int number(const char* option, const char* text, int most) {
+int number(const char* option, const char* text, int max) {
   char* end = nullptr;
   const long value = std::strtol(text, &end, 10);
-  if (end != text && *end == '\0' && value >= 1 && value <= most) return static_cast<int>(value);
-  std::fprintf(stderr, "plain_cuda: --%s takes a number from 1 to %d, not '%s'\n", option, most, text);
+  if (end != text && *end == '\0' && value >= 1 && value <= max) return static_cast<int>(value);
+  std::fprintf(stderr, "plain_cuda: --%s takes a number from 1 to %d, not '%s'\n", option, max, text);
   std::exit(2);
 }
 

@@ -24,7 +24,7 @@ const char* way_name(Way way) { return way == Way::naive ? "naive" : way == Way:
 #ifdef APPS_C_DEVICES
 constexpr bool kOnGpu = true;
 std::string devices_of(const AppInfo& info) { return info.min_devices > 1 ? APPS_G_DEVICES : APPS_C_DEVICES; }
-// The standard sizes on GPUs take seconds to set up and to check.
+// Sizes for this test; the default sizes on GPUs take seconds to set up and to check.
 std::uint32_t size_of(const AppInfo& info) {
   static const std::map<std::string, std::uint32_t> sizes{
       {"c_srs", 64},      {"c_cg", 24},   {"c_fe", 16},  {"c_h3d", 48},  {"g_bfs", 1u << 16},
@@ -70,7 +70,7 @@ class EveryApplication : public testing::TestWithParam<Case> {
   std::unique_ptr<wic::Runtime> runtime_;
 };
 
-TEST_P(EveryApplication, IsRight) {
+TEST_P(EveryApplication, IsCorrect) {
   auto app = GetParam().info->make(*runtime_, options_of(GetParam()));
   ASSERT_TRUE(app) << app.error().message;
   for (std::uint32_t step = 1; step <= 5; ++step) {
@@ -84,7 +84,7 @@ TEST_P(EveryApplication, IsRight) {
   EXPECT_FALSE((*app)->shape().empty());
 }
 
-TEST_P(EveryApplication, IsRightAfterAThousandToggles) {
+TEST_P(EveryApplication, IsCorrectAfterAThousandToggles) {
   auto app = GetParam().info->make(*runtime_, options_of(GetParam()));
   ASSERT_TRUE(app) << app.error().message;
   std::atomic<std::uint32_t> toggles{0};
@@ -106,15 +106,15 @@ TEST_P(EveryApplication, IsRightAfterAThousandToggles) {
   EXPECT_TRUE(right) << right.error().message;
 }
 
-// Deadlines that no wait can keep: the application ends with a word on it, or got by without a wait; it does not hang.
-TEST_P(EveryApplication, SaysThatADeadlinePassed) {
+// With an impossible deadline the application ends with an error, or never has to wait; it does not hang.
+TEST_P(EveryApplication, ReportsAMissedDeadline) {
   AppOptions options = options_of(GetParam());
   options.timeout_ns = 1;
   auto app = GetParam().info->make(*runtime_, options);
   ASSERT_TRUE(app) << app.error().message;
   wicprof::Result<> done = wicprof::ok();
   for (std::uint32_t step = 1; done && step <= 20; ++step) done = (*app)->step(step);
-  if (done) GTEST_SKIP() << "no wait of 20 steps found its word missing";
+  if (done) GTEST_SKIP() << "no wait in 20 steps found its word unset";
   EXPECT_EQ(done.error().kind, wicprof::ErrorKind::failed);
   EXPECT_NE(done.error().message.find("deadline"), std::string::npos) << done.error().message;
 }
