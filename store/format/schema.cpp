@@ -1,7 +1,6 @@
 #include "store/format/schema.h"
 
 #include "protocol/bit_value.h"
-#include "store/summaries/level_of_detail.h"
 
 namespace wicprof::store {
 
@@ -35,7 +34,7 @@ std::string create_tables_sql() {
       "pc_offset INTEGER NOT NULL, text_id INTEGER NOT NULL, target_offset INTEGER, file_id INTEGER, line INTEGER) "
       "STRICT;\n";
   for_each_table<EventTables>([&]<class Table>(Type<Table>) { append_table<Table>(sql); });
-  return sql + create_summary_tables_sql();
+  return sql;
 }
 
 std::string create_signal_index_sql() {

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "store/format/event_tables.h"
-#include "store/sqlite/given_rows.h"
+#include "store/sqlite/row_batch.h"
 
 namespace wicprof::store {
 
 inline constexpr std::int64_t kApplicationId = 0x57494350;  // "WICP"
 
-/// Every CREATE TABLE, and the marks by which a trace is known.
+/// CREATE TABLE of every table but the summaries, and the marks that identify a trace.
 std::string create_tables_sql();
 
 /// The indexes that matching waits with signals needs.
@@ -30,14 +30,14 @@ constexpr std::size_t written_columns() {
   return kColumnCount<Table> + (has_own_id<Table>() ? 0 : 1);
 }
 
-/// INSERT of many rows at once, from the table `given_rows`, where rows have no id of their own.
+/// INSERT of many rows at once, from the table `row_batch`, where rows have no id of their own.
 template <class Table>
-std::string insert_given_sql() {
-  static_assert(written_columns<Table>() <= kMostGivenColumns);
+std::string insert_batch_sql() {
+  static_assert(written_columns<Table>() <= kMaxBatchColumns);
   std::string names = kProcessColumn;
   Table::kColumns.for_each([&](const auto& column) { names += std::string(", ") + column.name; });
   return std::string("INSERT INTO ") + Table::kName + " (" + names + ") SELECT " +
-         given_columns(written_columns<Table>()) + " FROM " + kGivenRows;
+         batch_columns(written_columns<Table>()) + " FROM " + kRowBatch;
 }
 
 /// INSERT with one parameter for each of these columns. A second declaration of the same id replaces what it knows, and

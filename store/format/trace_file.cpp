@@ -82,7 +82,7 @@ void remove_log(const std::string& path) {
   unlink((path + "-shm").c_str());
 }
 
-Result<Database> make_trace(const std::string& path, bool overwrite) {
+Result<Database> make_trace(const std::string& path, bool overwrite, const std::string& more_tables) {
   if (path.empty()) return bad_input("the trace has no file name; name one with -o");
   if (overwrite) {
     if (Result<> removed = remove_old(path); !removed) return removed.error();
@@ -90,16 +90,17 @@ Result<Database> make_trace(const std::string& path, bool overwrite) {
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (file < 0) return cannot_make(path, errno);
   ::close(file);
-  // The log of another trace of that name, killed and then deleted, would be read as this one's.
+  // The log of an earlier trace with this name, whose recorder was killed, would be read as this trace's.
   unlink(wal_of(path).c_str());
 
   Database database;
   int code = database.open(path, OpenMode::read_write);
-  // The schema is in the file itself before the log begins, so that the file is known as a trace from then on. The
-  // system brings it to the disk when it likes until the trace is folded: to wait for that costs the recorder a tenth
-  // of a second now and then.
-  if (code == 0) code = database.execute("PRAGMA synchronous = OFF; BEGIN;" + create_tables_sql() + "COMMIT;");
-  // Where the file system cannot share memory, SQLite stays with its rollback journal: slower, but as safe.
+  // The schema goes to the file itself before the log begins, so that the file is recognised as a trace from then on.
+  // Until the trace is folded, the system decides when to write to the disk: waiting for that costs the recorder a
+  // tenth of a second now and then.
+  if (code == 0)
+    code = database.execute("PRAGMA synchronous = OFF; BEGIN;" + create_tables_sql() + more_tables + "COMMIT;");
+  // Where the file system cannot share memory, SQLite keeps its rollback journal: slower, but as safe.
   if (code == 0) code = database.execute("PRAGMA journal_mode = WAL");
   if (code == 0) return database;
 
@@ -148,7 +149,7 @@ Result<> check_trace(const std::string& path) {
                      " of the trace file, and this one reads from " + std::to_string(kOldestReadable) +
                      "; record again, or read it with the wic-prof that made it");
   }
-  // While a log is there the file may be behind it; SQLite then takes the missing pages from the log.
+  // The file may lack pages that its log has; SQLite then reads them from the log.
   const std::uint64_t page_size = big_endian(header, kPageSizeAt, 2);
   const std::uint64_t wanted = big_endian(header, kPageCountAt, 4) * (page_size == 1 ? 65536 : page_size);
   if (static_cast<std::uint64_t>(info.st_size) < wanted && !has_wal(path)) {

@@ -2,7 +2,7 @@
 
 #include <sqlite3.h>
 
-#include "store/sqlite/given_rows.h"
+#include "store/sqlite/row_batch.h"
 #include "store/sqlite/text_table.h"
 
 namespace wicprof::store {
@@ -187,7 +187,7 @@ int Database::scan(std::string_view select, std::int64_t after, void (*show)(voi
   return code;
 }
 
-int Database::provide(const GivenRows& rows) { return make_given_rows(database_, rows); }
+int Database::provide(const RowBatch& rows) { return make_row_batch(database_, rows); }
 
 std::int64_t Database::integer(std::string_view sql, std::int64_t otherwise) {
   int code = 0;

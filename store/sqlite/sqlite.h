@@ -13,7 +13,7 @@ struct sqlite3_value;
 
 namespace wicprof::store {
 
-struct GivenRows;
+struct RowBatch;
 
 /// What a failed call means for us; everything else about a code is in its text.
 enum class Fault { none, no_room, input_output, corrupt, busy, cannot_open, other };
@@ -108,8 +108,8 @@ class Database {
         [](void* to, const Values& values) { (*static_cast<std::remove_reference_t<Take>*>(to))(values); }, &take);
   }
 
-  /// Statements may take rows from the table `given_rows` (store/sqlite/given_rows.h). 0 when it succeeded.
-  int provide(const GivenRows& rows);
+  /// Statements may take rows from the table `row_batch` (store/sqlite/row_batch.h). 0 when it succeeded.
+  int provide(const RowBatch& rows);
 
   /// The first column of the first row; `otherwise` when there is none or it fails.
   std::int64_t integer(std::string_view sql, std::int64_t otherwise = 0);

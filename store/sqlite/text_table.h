@@ -1,4 +1,4 @@
-// The texts of a trace: each is stored once, and known by the ring and number under which it travelled.
+// The texts of a trace: each is stored once, and found by the ring and number that it was sent with.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace wicprof::store {
 
-/// The text with whatever is not UTF-8 (a name cut in the middle of a letter, say) replaced by U+FFFD.
+/// The text with each invalid sequence (a name cut inside a character, say) and each NUL replaced by U+FFFD.
 std::string valid_utf8(std::string_view text);
 
 class TextTable {
@@ -21,27 +21,27 @@ class TextTable {
   /// A text and the id of its row.
   using Entry = std::pair<const std::string, std::int64_t>;
 
-  /// The entry of a text, the same for equal texts. `is_new`: its row is still to be written.
+  /// The entry of a text, the same for equal texts. `is_new`: the caller has yet to write its row.
   const Entry& intern(const std::string& text, bool& is_new);
 
-  /// From now on `number` in `ring` stands for that text.
+  /// From now on `number` in `ring` refers to this text.
   void bind(std::size_t ring, TextId number, const Entry& entry) {
     if (ring >= by_number_.size()) by_number_.resize(ring + 1);
     by_number_[ring][number] = &entry;
   }
-  /// nullptr when that number was never bound: its text was lost.
+  /// nullptr when the number was never bound because its text was lost.
   const Entry* find(std::size_t ring, TextId number) const;
 
-  /// Numbers start anew in that ring: it has got another producer.
+  /// The ring has a new producer, which numbers its texts from the start.
   void forget_ring(std::size_t ring) {
     if (ring < by_number_.size()) by_number_[ring].clear();
   }
 
-  /// Forgets the texts (their rows were lost), going on with ids from `next`.
+  /// Forgets the texts, whose rows were lost; new ids start at `next`.
   void clear(std::int64_t next);
 
  private:
-  std::unordered_map<std::string, std::int64_t> by_text_;            // entries stay where they are while it grows
+  std::unordered_map<std::string, std::int64_t> by_text_;            // growing moves no entry
   std::vector<std::unordered_map<TextId, const Entry*>> by_number_;  // by ring
   std::int64_t next_ = 1;
 };

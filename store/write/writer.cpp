@@ -14,7 +14,7 @@ constexpr int kBusyMilliseconds = 5000;  // readers hold a trace for no longer t
 }  // namespace
 
 Result<Writer> Writer::open(const std::string& path, bool overwrite) {
-  Result<Database> database = make_trace(path, overwrite);
+  Result<Database> database = make_trace(path, overwrite, create_summary_tables_sql());
   if (!database) return database.error();
   Writer writer;
   writer.database_ = std::move(*database);
@@ -31,12 +31,12 @@ int Writer::prepare() {
     statement = database_.prepare(sql, code, true);
     if (code != 0) failed = code;
   };
-  if (const int provided = database_.provide(*given_); provided != 0) return provided;
+  if (const int provided = database_.provide(*batch_); provided != 0) return provided;
   for_each_table<EventTables>([&]<class Table>(Type<Table>) {
     constexpr std::size_t kTable = Index<Table>::value;
     constexpr bool kMany = !has_own_id<Table>();
     Insert& insert = inserts_[kTable];
-    make(insert.statement, kMany ? insert_given_sql<Table>() : insert_sql<Table>());
+    make(insert.statement, kMany ? insert_batch_sql<Table>() : insert_sql<Table>());
     insert.columns = written_columns<Table>();
     insert.many = kMany;
     waiting_[kTable].values.resize((kMany ? kRowsAtOnce : 1) * insert.columns);
@@ -82,7 +82,7 @@ int Writer::write_waiting(std::size_t table) {
   if (waiting.rows == 0) return 0;
   Insert& insert = inserts_[table];
   if (insert.many) {
-    *given_ = {waiting.values.data(), insert.columns, waiting.rows};
+    *batch_ = {waiting.values.data(), insert.columns, waiting.rows};
   } else {
     for (std::size_t i = 0; i < insert.columns; ++i)
       bind_value(insert.statement, static_cast<int>(i) + 1, waiting.values[i]);

@@ -14,7 +14,7 @@
 #include "protocol/result.h"
 #include "store/format/event_tables.h"
 #include "store/format/schema.h"
-#include "store/sqlite/given_rows.h"
+#include "store/sqlite/row_batch.h"
 #include "store/sqlite/sqlite.h"
 
 namespace wicprof::store {
@@ -122,7 +122,7 @@ class Writer {
   int write_waiting(std::size_t table);
   int write_all_waiting();
 
-  std::unique_ptr<GivenRows> given_ = std::make_unique<GivenRows>();  // stays where it is; outlives the database
+  std::unique_ptr<RowBatch> batch_ = std::make_unique<RowBatch>();  // stays where it is; outlives the database
   Database database_;
   struct Insert {
     Statement statement;

@@ -16,7 +16,7 @@ TEST(TextTable, EqualTextsShareARow) {
   EXPECT_TRUE(is_new);
 }
 
-TEST(TextTable, ANumberMeansSomethingOnlyWithinItsRing) {
+TEST(TextTable, NumbersBelongToTheirRing) {
   TextTable texts;
   bool is_new = false;
   texts.bind(0, 7, texts.intern("zero", is_new));
@@ -30,7 +30,7 @@ TEST(TextTable, ANumberMeansSomethingOnlyWithinItsRing) {
   EXPECT_EQ(texts.find(0, 8), nullptr);
 }
 
-TEST(TextTable, ClearingGoesOnWithFreshIds) {
+TEST(TextTable, ClearingContinuesWithNewIds) {
   TextTable texts;
   bool is_new = false;
   texts.bind(0, 1, texts.intern("lost", is_new));
@@ -40,21 +40,21 @@ TEST(TextTable, ClearingGoesOnWithFreshIds) {
   EXPECT_TRUE(is_new);
 }
 
-TEST(ValidUtf8, KeepsWhatIsWellFormed) {
+TEST(ValidUtf8, KeepsValidText) {
   for (const char* text : {"", "plain", "\xc3\xa9t\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x94\xa7"}) {
     EXPECT_EQ(valid_utf8(text), text);
   }
 }
 
-TEST(ValidUtf8, ReplacesWhatIsNot) {
+TEST(ValidUtf8, ReplacesEachInvalidSequence) {
   const std::string mark = "\xef\xbf\xbd";
-  EXPECT_EQ(valid_utf8("a\xc3"), "a" + mark);  // cut in the middle of a letter
-  EXPECT_EQ(valid_utf8("\xff"
-                       "b"),
-            mark + "b");                                              // never a byte of UTF-8
-  EXPECT_EQ(valid_utf8("\xc0\xaf"), mark + mark);                     // overlong
-  EXPECT_EQ(valid_utf8("\xed\xa0\x80"), mark + mark + mark);          // a surrogate
-  EXPECT_EQ(valid_utf8("\xf4\x90\x80\x80").size(), 4 * mark.size());  // beyond Unicode
+  EXPECT_EQ(valid_utf8("a\xc3"), "a" + mark);                        // cut inside a character
+  EXPECT_EQ(valid_utf8("a\xe2\x82"), "a" + mark);                    // cut inside a character
+  EXPECT_EQ(valid_utf8(std::string("\xff") + "b"), mark + "b");      // never a byte of UTF-8
+  EXPECT_EQ(valid_utf8("\xc0\xaf"), mark);                           // overlong
+  EXPECT_EQ(valid_utf8("\xed\xa0\x80"), mark);                       // a surrogate
+  EXPECT_EQ(valid_utf8("\xf4\x90\x80\x80"), mark);                   // beyond Unicode
+  EXPECT_EQ(valid_utf8(std::string("\xe2\x82") + "b"), mark + "b");  // interrupted
   EXPECT_EQ(valid_utf8(std::string_view("a\0b", 3)), "a" + mark + "b");
 }
 

@@ -1,4 +1,4 @@
-// Rows that a statement takes as if from a table: "INSERT INTO wait (...) SELECT c0, c1, ... FROM given_rows". SQLite
+// Rows that a statement takes as if from a table: "INSERT INTO wait (...) SELECT c0, c1, ... FROM row_batch". SQLite
 // takes many rows so in little more than half the time that one statement a row takes.
 #pragma once
 
@@ -11,20 +11,20 @@ struct sqlite3;
 
 namespace wicprof::store {
 
-inline constexpr const char* kGivenRows = "given_rows";
-inline constexpr std::size_t kMostGivenColumns = 32;
+inline constexpr const char* kRowBatch = "row_batch";
+inline constexpr std::size_t kMaxBatchColumns = 32;
 
 /// The rows lie one behind the other.
-struct GivenRows {
+struct RowBatch {
   const Value* values = nullptr;
   std::size_t columns = 0, rows = 0;
 };
 
 /// Makes the table for a connection's statements: they find what `rows` says while they run. It must outlive the
 /// connection. SQLite's result code, 0 when it succeeded.
-int make_given_rows(sqlite3* database, const GivenRows& rows);
+int make_row_batch(sqlite3* database, const RowBatch& rows);
 
 /// "c0, c1, ...", so many.
-std::string given_columns(std::size_t count);
+std::string batch_columns(std::size_t count);
 
 }  // namespace wicprof::store

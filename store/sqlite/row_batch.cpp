@@ -1,4 +1,4 @@
-#include "store/sqlite/given_rows.h"
+#include "store/sqlite/row_batch.h"
 
 #include <sqlite3.h>
 
@@ -12,7 +12,7 @@ namespace {
 // so nothing here may throw.
 struct Table {
   sqlite3_vtab base{};  // first: SQLite knows the rest by it
-  const GivenRows* rows = nullptr;
+  const RowBatch* rows = nullptr;
 };
 
 struct Cursor {
@@ -24,11 +24,11 @@ struct Cursor {
 
 int connect(sqlite3* database, void* rows, int, const char* const*, sqlite3_vtab** made, char**) {
   const int code =
-      sqlite3_declare_vtab(database, ("CREATE TABLE given (" + given_columns(kMostGivenColumns) + ")").c_str());
+      sqlite3_declare_vtab(database, ("CREATE TABLE given (" + batch_columns(kMaxBatchColumns) + ")").c_str());
   if (code != SQLITE_OK) return code;
   auto* table = new (std::nothrow) Table;
   if (table == nullptr) return SQLITE_NOMEM;
-  table->rows = static_cast<const GivenRows*>(rows);
+  table->rows = static_cast<const RowBatch*>(rows);
   *made = &table->base;
   return SQLITE_OK;
 }
@@ -54,7 +54,7 @@ int close(sqlite3_vtab_cursor* cursor) {
 
 int first(sqlite3_vtab_cursor* base, int, const char*, int, sqlite3_value**) {
   auto* cursor = reinterpret_cast<Cursor*>(base);
-  const GivenRows& rows = *reinterpret_cast<Table*>(base->pVtab)->rows;
+  const RowBatch& rows = *reinterpret_cast<Table*>(base->pVtab)->rows;
   cursor->row = rows.values;
   cursor->end = rows.values + rows.rows * rows.columns;
   cursor->columns = rows.columns;
@@ -102,15 +102,15 @@ sqlite3_module make_module() {
 
 }  // namespace
 
-std::string given_columns(std::size_t count) {
+std::string batch_columns(std::size_t count) {
   std::string names;
   for (std::size_t i = 0; i < count; ++i) names += (i == 0 ? "c" : ", c") + std::to_string(i);
   return names;
 }
 
-int make_given_rows(sqlite3* database, const GivenRows& rows) {
+int make_row_batch(sqlite3* database, const RowBatch& rows) {
   static const sqlite3_module kModule = make_module();
-  return sqlite3_create_module_v2(database, kGivenRows, &kModule, const_cast<GivenRows*>(&rows), nullptr);
+  return sqlite3_create_module_v2(database, kRowBatch, &kModule, const_cast<RowBatch*>(&rows), nullptr);
 }
 
 }  // namespace wicprof::store
