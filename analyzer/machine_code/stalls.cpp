@@ -134,7 +134,7 @@ Stalls gather_stalls(const TraceModel& model) {
   for (const store::PcIntervalRow& interval : model.pc_intervals) {
     DeviceSamples& device = devices[interval.device];
     device.dropped += interval.dropped;
-    device.foreign += interval.foreign;
+    device.foreign += interval.foreign_samples;
   }
   for (auto& [id, device] : devices) {
     device.device = id;

@@ -417,7 +417,7 @@ class PcSampling final : public Source {
       interval.end_ns = now;
       interval.samples = tally.samples;
       interval.dropped = tally.dropped;
-      interval.foreign = tally.foreign;
+      interval.foreign_samples = tally.foreign;
       interval.period_cycles = std::uint64_t{1} << context.period;
       batch.write(interval);
       if (tally.dropped > 0)

@@ -12,10 +12,10 @@ struct PcIntervalEvent {
   std::uint32_t context;
   std::int64_t begin_ns;
   std::int64_t end_ns;
-  std::uint64_t samples;        ///< all that were taken, those of other programs' kernels included
-  std::uint64_t dropped;        ///< of these, for want of room in a buffer
-  std::uint64_t foreign;        ///< of these, in kernels that are not the program's
-  std::uint64_t period_cycles;  ///< of the SM between two samples of one of its schedulers
+  std::uint64_t samples;          ///< all that were taken, those of other programs' kernels included
+  std::uint64_t dropped;          ///< of these, for want of room in a buffer
+  std::uint64_t foreign_samples;  ///< of these, in kernels of other programs
+  std::uint64_t period_cycles;    ///< of the SM between two samples of one of its schedulers
 };
 
 }  // namespace wicprof

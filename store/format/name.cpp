@@ -17,7 +17,7 @@ struct HashOfText {
 
 const std::string* Name::kept(std::string_view text) {
   static std::mutex mutex;
-  // Never taken down: names may be looked at until the process ends.
+  // Never destroyed: names may be read until the process ends.
   static auto& texts = *new std::unordered_set<std::string, HashOfText, std::equal_to<>>;
   const std::lock_guard lock(mutex);
   const auto found = texts.find(text);

@@ -1,4 +1,4 @@
-// A text that very many rows share, such as a kernel's name: kept once, however many rows have it.
+// A text that very many rows share, such as a kernel's name, stored once.
 #pragma once
 
 #include <concepts>
@@ -7,8 +7,8 @@
 
 namespace wicprof::store {
 
-/// In the room of a pointer; otherwise as a constant std::string. Texts stay for as long as the process does: they are
-/// few. May be made and read by any thread.
+/// Has the size of a pointer and otherwise behaves as a constant std::string. Texts live until the process ends: they
+/// are few. Any thread may create and read names.
 class Name {
  public:
   Name() = default;
@@ -31,7 +31,7 @@ class Name {
   static const std::string* kept(std::string_view text);
   static const std::string& nothing();
 
-  const std::string* text_ = nullptr;  // nullptr = empty, so that one text has one pointer
+  const std::string* text_ = nullptr;  // nullptr = empty: equal texts have equal pointers
 };
 
 }  // namespace wicprof::store

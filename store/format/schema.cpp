@@ -24,7 +24,7 @@ void append_table(std::string& sql) {
 std::string create_tables_sql() {
   std::string sql = "PRAGMA application_id = " + std::to_string(kApplicationId) +
                     ";\nPRAGMA user_version = " + std::to_string(kSchemaVersion) + ";\n";
-  // The tables that no single event makes.
+  // Tables whose rows do not come from one event each.
   sql +=
       "CREATE TABLE meta (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL) STRICT;\n"
       "CREATE TABLE string (id INTEGER PRIMARY KEY, value TEXT NOT NULL) STRICT;\n"
@@ -44,9 +44,9 @@ std::string create_signal_index_sql() {
 
 namespace {
 
-// The latest signal of the same site and iteration whose value reaches the one that the wait ended with (32-bit numbers
-// wrap: it reaches it when the distance is below 2^31; a bit is reached by itself alone), and that came no later than
-// the wait resumed, as far as the clocks can tell.
+// The latest signal of the same site and iteration whose value reaches the value that ended the wait, no later than the
+// wait resumed within the clocks' error. 32-bit numbers wrap: a value reaches another when the distance is below 2^31;
+// only the same bit reaches a bit.
 std::string latest_signal_sql(const std::string& of_the_word) {
   const std::string is_bit = "(wait.value & " + std::to_string(kBitValueMask) + ") = " + std::to_string(kBitValue);
   return "(SELECT s.at_ns FROM signal s WHERE s.site_id = wait.site_id AND s.iteration = wait.iteration" + of_the_word +
@@ -60,8 +60,8 @@ std::string latest_signal_sql(const std::string& of_the_word) {
 }  // namespace
 
 std::string match_signals_sql() {
-  // Tags tell a site's words apart where both sides see them at one address: there at least half of the words that are
-  // waited on are signalled, too (by chance, a few in a hundred would be).
+  // Tags identify a site's words where both sides see a word at one address: there, at least half of the words waited
+  // on are also signalled (by chance, a few in a hundred would be).
   return "WITH tagged(site_id) AS MATERIALIZED (SELECT w.site_id"
          " FROM (SELECT DISTINCT site_id, word_tag FROM wait WHERE word_tag IS NOT NULL) w"
          " LEFT JOIN (SELECT DISTINCT site_id, word_tag FROM signal WHERE word_tag IS NOT NULL) s"

@@ -1,4 +1,4 @@
-// The schema of a trace file, as SQL. What it means: docs/schema.md.
+// The schema of a trace file, as SQL. docs/schema.md describes its meaning.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@ std::string create_signal_index_sql();
 /// Fills wait.ready_ns from the signals.
 std::string match_signals_sql();
 
-/// The other indexes, on time and on site. They are made when the trace is completed: kept up row by row they would
-/// cost more than the rows.
+/// The other indexes, on time and on site, created at completion: updating them row by row would cost more than the
+/// rows.
 std::string create_indexes_sql();
 
-/// The columns that a row is written with, in their order; the process first where rows have no id of their own.
+/// The number of columns that a row is written with, including the process where events do not carry their id.
 template <class Table>
 constexpr std::size_t written_columns() {
   return kColumnCount<Table> + (has_own_id<Table>() ? 0 : 1);
 }
 
-/// INSERT of many rows at once, from the table `row_batch`, where rows have no id of their own.
+/// INSERT of a batch of rows from the table `row_batch`, for events that do not carry their id.
 template <class Table>
 std::string insert_batch_sql() {
   static_assert(written_columns<Table>() <= kMaxBatchColumns);
@@ -40,8 +40,8 @@ std::string insert_batch_sql() {
          batch_columns(written_columns<Table>()) + " FROM " + kRowBatch;
 }
 
-/// INSERT with one parameter for each of these columns. A second declaration of the same id replaces what it knows, and
-/// leaves what it does not.
+/// INSERT with one parameter per written column. A second declaration of an id replaces the values that it knows, and
+/// leaves the others.
 template <class Table>
 std::string insert_sql() {
   std::string names, values, known_again;

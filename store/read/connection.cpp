@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kBusyMilliseconds = 5000;
 
-// 0 when the connection can read the trace's tables.
+// 0 if the connection can read the trace's tables.
 int try_reading(Database& database) {
   int code = 0;
   Statement statement = database.prepare("SELECT count(*) FROM meta", code);
@@ -21,9 +21,9 @@ int try_reading(Database& database) {
 void fold_abandoned_log(const std::string& path) {
   Database database;
   if (database.open(path, OpenMode::read_write) != 0) return;
-  if (database.text("PRAGMA journal_mode = DELETE") != "delete") return;  // that it cannot is no error
+  if (database.text("PRAGMA journal_mode = DELETE") != "delete") return;  // failing is no error
   database.close();
-  // The trace is the one file now. A reader that came just then may have made an empty log again, which means nothing.
+  // The trace is one file now. A reader that opened it just then may have created an empty log, which is harmless.
   if (has_wal_file(path) && !has_wal(path)) remove_log(path);
 }
 
@@ -36,10 +36,10 @@ int connect(const std::string& path, Database& database) {
   const Fault fault = fault_of(code);
   if (fault != Fault::cannot_open && fault != Fault::input_output) return code;
   if (!has_wal(path)) {
-    // Left in WAL mode, in a folder where SQLite cannot make the log that it asks for.
+    // Left in WAL mode, in a folder where SQLite cannot create its log.
     if (database.open(path, OpenMode::immutable) == 0 && try_reading(database) == 0) return 0;
   } else if (database.open(path, OpenMode::read_write) == 0) {
-    // No room to share the log's index: alone, SQLite keeps that in memory.
+    // No space for the log's shared index: with exclusive locking, SQLite keeps the index in memory.
     database.execute("PRAGMA locking_mode = EXCLUSIVE");
     if (try_reading(database) == 0) return 0;
   }

@@ -1,4 +1,4 @@
-// A trace file opened for reading, whatever state its recorder left it in.
+// Opens a trace file for reading, in whatever state its recorder left the file.
 #pragma once
 
 #include <string>
@@ -8,18 +8,17 @@
 
 namespace wicprof::store {
 
-/// Connects to a trace, complete or not, also where nothing can be written. 0, or SQLite's code.
+/// Connects to a trace, complete or not, even without write permission. Returns 0 or SQLite's code.
 int connect(const std::string& path, Database& database);
 
-/// Folds the log into the file that a killed recorder has left, or one that could not take it away because a reader was
-/// always there. A recorder that lives holds a lock that prevents this, and where nothing can be written the log stays
-/// and is read as it is.
+/// Folds a log into its file where the recorder was killed, or could not remove the log because readers kept the trace
+/// open. A live recorder's lock prevents this. Without write permission the log stays, and readers use it.
 void fold_abandoned_log(const std::string& path);
 
-/// What to tell a user of such a code.
+/// The user's message for SQLite's code.
 Error cannot_read(const std::string& path, int code, const std::string& reason);
 
-/// What is wrong with the copy, which is unpacked, is wrong with the packed file.
+/// The error about an unpacked copy, restated for the packed file.
 Error said_of(const std::string& packed, const std::string& copy, Error error);
 
 }  // namespace wicprof::store

@@ -58,7 +58,7 @@ Result<UnpackedTrace> UnpackedTrace::make(const std::string& packed) {
   std::string name = (folder / "wic-prof.XXXXXX").string();
   const int to = error ? -1 : mkstemp(name.data());
   if (to < 0) return no_copy(packed, folder.string());
-  UnpackedTrace trace(name);  // removes the file, whatever comes
+  UnpackedTrace trace(name);  // removes the file on every path
 
   std::vector<char> piece(kPieceBytes);
   std::uint64_t bytes = 0;

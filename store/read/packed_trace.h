@@ -1,5 +1,4 @@
-// Traces that were packed with gzip to be kept or sent: a tenth of the size. They are read from a copy that is unpacked
-// for as long as it is read.
+// Traces packed with gzip, at a tenth of the size. They are read from an unpacked copy, which exists while it is read.
 #pragma once
 
 #include <string>
@@ -9,13 +8,13 @@
 
 namespace wicprof::store {
 
-/// Whether the file begins as gzip's do.
+/// Whether the file begins with gzip's magic number.
 bool is_packed(const std::string& path);
 
-/// A trace unpacked to a file among the temporary ones ($TMPDIR), which goes with this. Move-only.
+/// A trace unpacked to a temporary file (in $TMPDIR), which the destructor removes. Move-only.
 class UnpackedTrace {
  public:
-  /// Errors: it cannot be opened, is damaged or truncated, unpacks to more than 16 GiB; no room for the copy.
+  /// Errors: the file cannot be opened, is damaged or truncated, or unpacks to more than 16 GiB; no space for the copy.
   static Result<UnpackedTrace> make(const std::string& packed);
   UnpackedTrace(UnpackedTrace&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   UnpackedTrace& operator=(UnpackedTrace&& other) noexcept {

@@ -55,7 +55,7 @@ Result<std::map<std::string, std::string>> Reader::meta() const {
   if (!rows) return rows.error();
   std::map<std::string, std::string> meta;
   for (Pair& pair : *rows) meta.insert(std::move(pair));
-  // Readers that were always there may have kept the recorder from emptying its log, too.
+  // Readers that kept the trace open may also have kept the recorder from emptying its log.
   const auto state = meta.find("state");
   const bool complete = state != meta.end() && state->second == "complete";
   if (!state_->complete && complete && has_wal_file(state_->path)) fold_abandoned_log(state_->path);

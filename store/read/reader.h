@@ -1,4 +1,4 @@
-// Reads a trace, finished or still being written. Sole way for the other layers to see what a trace holds.
+// Reads a trace, finished or still being written. The only access of the other layers to a trace.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace wicprof::store {
 
-/// Rows that were asked for by name.
+/// Rows found by name.
 struct NamedRows {
   struct One {
     RowKind kind = RowKind::wait;
@@ -26,28 +26,31 @@ struct NamedRows {
   std::uint64_t total = 0;
 };
 
-/// One thread at a time. A trace that is still being recorded is held open only during each call, so that its recorder
-/// can complete it; one whose recorder was killed is put in order when it is opened, where its folder allows. A file
-/// that turns out damaged makes the call that finds it fail, by name. Every list is ordered by time (then id).
+/// One thread at a time. A trace that is still being recorded is open only during each call, so that its recorder can
+/// complete it. A trace whose recorder was killed is repaired at opening, if its folder is writable. The call that
+/// meets damage fails and names the file. Every list is ordered by time, then by id.
 class Reader {
  public:
-  /// Packed with gzip, too. Errors (file and cure named): no such file, no trace, truncated, a newer or older version.
+  /// Also opens traces packed with gzip. Errors (which name file and remedy): no such file, not a trace, truncated, an
+  /// unsupported version.
   static Result<Reader> open(const std::string& path);
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
   ~Reader();
 
-  /// Of the same trace, for another thread, while this one is there. Nothing of a trace that may still change.
+  /// A reader of the same trace for another thread; must not outlive this one. Nothing for a trace that may still
+  /// change.
   std::optional<Reader> another() const;
 
   /// Meta keys: app, command, session, pid, host, started_ns, started_utc, ended_ns, state ("recording" or "complete"),
   /// app_status, app_signal, mode, schedule, wic_prof_version, trace, sass_missing, and capture_* where only a part was
   /// captured.
   Result<std::map<std::string, std::string>> meta() const;
-  /// The trace's summaries. Where it has none they are made now, beside the file; `watch` hears how far that is.
+  /// The trace's summaries. Where the trace has none, they are computed now, outside the file; `watch` gets the
+  /// progress.
   Result<Overview> overview(const SummaryWatch& watch = {}) const;
-  /// From here on, lists of what is shown on lanes (waits, signals, host waits, kernels, copies, calls, NVTX, uvm,
-  /// thread samples) hold only rows that reach into a stretch of time; nothing = all again.
+  /// From here on, lists of rows that lanes show (waits, signals, host waits, kernels, copies, calls, NVTX, uvm, thread
+  /// samples) have only rows that overlap `range`; nothing = all again.
   void within(std::optional<RowRange> range);
   /// The rows of a table of ReadTables (store/format/event_tables.h) with id > after, for a live tail; 0 for all.
   /// Tables whose events carry their id are always read as a whole. Empty for a table that an older trace does not
@@ -59,8 +62,8 @@ class Reader {
   /// Ordered by module, function and offset.
   Result<std::vector<SassRow>> sass() const;
   Result<std::vector<StatRow>> stats() const;
-  /// Kernels, calls, NVTX ranges, and waits and signals by their site; the first of them, and how many there are in
-  /// all. Each name is asked about once.
+  /// Finds kernels, calls and NVTX ranges by name, and waits and signals by their site's name: the first `most` rows,
+  /// and their total. Calls `wanted` once per name.
   using NameFilter = std::function<bool(RowKind kind, std::string_view name)>;
   Result<NamedRows> named(const NameFilter& wanted, std::size_t most) const;
 

@@ -1,4 +1,4 @@
-// How a reader reads: as a whole or in part, by one thread or two, and again where the recorder has just ended.
+// How a reader reads: all or part of a table, with one thread or two, and again after the recorder has ended.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@
 
 namespace wicprof::store {
 
-inline constexpr RowId kWorthTwo = 100'000;  // rows from which a second thread reads half of them
+inline constexpr RowId kWorthTwo = 100'000;  // from this many rows on, a second thread reads half
 
 struct Reader::State {
   explicit State(std::string file) : path(std::move(file)) {}
@@ -27,7 +27,7 @@ struct Reader::State {
     RowId first = 0, last = -1;
   };
 
-  /// Runs `select` (its only parameter, if any, being `after`), and gives each row to `take`.
+  /// Runs `select`, whose only parameter, if any, is `after`, and passes each row to `take`.
   template <class RowType, class Take>
   Result<std::vector<RowType>> list(std::string_view select, RowId after, Take&& take) {
     if (!database) {
@@ -73,8 +73,8 @@ struct Reader::State {
     return code;
   }
 
-  /// A large table of a finished trace, by two threads with a connection each: both write where their rows belong, so
-  /// that no row is held twice.
+  /// Reads a large table of a finished trace with two threads, a connection each. Both write to the final place of
+  /// their rows, so that no row exists twice.
   template <class RowType, class Take>
   int read_halves(std::string_view select, const Ids& ids, std::vector<RowType>& rows, Take& take) {
     const RowId middle = ids.first + (ids.last - ids.first) / 2;
@@ -88,18 +88,18 @@ struct Reader::State {
           Database other;
           upper_code = connect(path, other);
           if (upper_code == 0) upper_code = fill(other, select, middle, rows.data() + lower_room, upper, take);
-        } catch (...) {  // no memory: said by the one that asked
+        } catch (...) {  // out of memory: the caller reports it
           upper_code = -1;
         }
       });
       code = fill(database, up_to(select, middle), ids.first - 1, rows.data(), lower, take);
     }
     if (code == 0 && upper_code != 0) {
-      // The same again by this connection, which then has the words for what is wrong.
+      // Reads again with this connection, which then has the message of the failure.
       rows.clear();
       return read(database, select, true, 0, rows, take);
     }
-    if (lower < lower_room) {  // else they are where they belong, and a row moved to itself may lose what it holds
+    if (lower < lower_room) {  // else the rows are in place, and a row moved to itself may lose its contents
       const auto from = rows.begin() + static_cast<std::ptrdiff_t>(lower_room);
       std::move(from, from + static_cast<std::ptrdiff_t>(upper), rows.begin() + static_cast<std::ptrdiff_t>(lower));
     }
@@ -107,7 +107,7 @@ struct Reader::State {
     return code;
   }
 
-  /// There is room for every id that can come.
+  /// `to` has space for every id of the range.
   template <class RowType, class Take>
   static int fill(Database& from, std::string_view select, RowId after, RowType* to, std::size_t& count, Take& take) {
     Texts texts(from);
@@ -123,8 +123,8 @@ struct Reader::State {
     return std::string(select).insert(select.find("id > ?") + 6, " AND id <= " + std::to_string(last));
   }
 
-  /// `select` for rows that reach into the range; false where this kind of row does not lie on a lane. What is short
-  /// begins at most its length before the range, so that the index on time finds it; what is long is named by its id.
+  /// `select` for rows that overlap the range; false for rows that no lane shows. A short row begins at most short_ns
+  /// before the range, so that the index on time finds it; the range names each long row by id.
   template <class RowType>
   bool rows_within(std::string_view select, std::string& to) const {
     constexpr std::optional<RowKind> kind = row_kind_of<RowType>();
@@ -146,7 +146,7 @@ struct Reader::State {
     }
   }
 
-  /// Of the table that `select` reads, if it is large and most ids in between are there.
+  /// The first and last id of the table that `select` reads, if the table is large and has most ids in between.
   std::optional<Ids> many_ids(std::string_view select) {
     const std::size_t from = select.find(" FROM ") + 6;
     const std::string table(select.substr(from, select.find(' ', from) - from));
@@ -173,8 +173,8 @@ struct Reader::State {
     return packed.empty() ? error : said_of(packed, path, std::move(error));
   }
 
-  std::string packed;                     // the file that `path` is a copy of, if so
-  std::optional<UnpackedTrace> unpacked;  // before the database, which must be closed first
+  std::string packed;                     // the file of which `path` is a copy; empty if it is none
+  std::optional<UnpackedTrace> unpacked;  // destroyed after the database, which must be closed first
   std::string path;
   Database database;
   bool complete = false;

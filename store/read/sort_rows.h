@@ -1,4 +1,4 @@
-// Puts rows in order by a time. They come nearly in order, and there may be very many of them.
+// Sorts rows by a time. The rows are nearly in order, and may be very many.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace wicprof::store {
 
-/// Stable. Rows that stand a few places from where they belong are moved there; where that would take long, keys are
-/// sorted instead of rows, so that next to no memory is needed beside them.
+/// Stable. Moves rows that are a few places out of order; where that would take long, sorts keys instead of rows, so
+/// that little additional memory is needed.
 template <class Row, class Key>
 void sort_rows(std::vector<Row>& rows, Key key) {
   std::size_t moves = 0;
@@ -34,7 +34,7 @@ void sort_rows(std::vector<Row>& rows, Key key) {
   for (std::size_t from = 0; from < rows.size(); ++from)
     order.emplace_back(static_cast<std::int64_t>(key(rows[from])), from);
   std::sort(order.begin(), order.end());
-  // Each cycle of the permutation moves its rows one on; a place that is done points at itself.
+  // Each cycle of the permutation moves its rows by one; a finished place points at itself.
   for (std::size_t start = 0; start < rows.size(); ++start) {
     if (order[start].second == start) continue;
     Row first = std::move(rows[start]);

@@ -8,10 +8,10 @@ namespace wicprof::store {
 
 namespace {
 
-// What SQLite calls an eponymous virtual table: it is there without having been created. SQLite allocates through us,
-// so nothing here may throw.
+// An eponymous virtual table in SQLite's terms: it exists without CREATE. SQLite calls these functions from C, so none
+// may throw.
 struct Table {
-  sqlite3_vtab base{};  // first: SQLite knows the rest by it
+  sqlite3_vtab base{};  // must be first: SQLite holds a pointer to it
   const RowBatch* rows = nullptr;
 };
 
@@ -38,7 +38,7 @@ int disconnect(sqlite3_vtab* table) {
   return SQLITE_OK;
 }
 
-int plan(sqlite3_vtab*, sqlite3_index_info*) { return SQLITE_OK; }  // from the first to the last is the only way
+int plan(sqlite3_vtab*, sqlite3_index_info*) { return SQLITE_OK; }  // only full scans
 
 int open(sqlite3_vtab*, sqlite3_vtab_cursor** made) {
   auto* cursor = new (std::nothrow) Cursor;
@@ -74,7 +74,7 @@ int at_end(sqlite3_vtab_cursor* base) {
 
 int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
   const auto* cursor = reinterpret_cast<Cursor*>(base);
-  const Value& value = cursor->row[number];  // NULL unless told otherwise
+  const Value& value = cursor->row[number];  // the result stays NULL unless set
   if (value.known) sqlite3_result_int64(context, value.integer);
   return SQLITE_OK;
 }

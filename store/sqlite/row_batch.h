@@ -1,5 +1,5 @@
-// Rows that a statement takes as if from a table: "INSERT INTO wait (...) SELECT c0, c1, ... FROM row_batch". SQLite
-// takes many rows so in little more than half the time that one statement a row takes.
+// Rows in memory that a statement reads as a table: "INSERT INTO wait (...) SELECT c0, c1, ... FROM row_batch". SQLite
+// inserts many rows this way in little more than half the time of one statement per row.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ namespace wicprof::store {
 inline constexpr const char* kRowBatch = "row_batch";
 inline constexpr std::size_t kMaxBatchColumns = 32;
 
-/// The rows lie one behind the other.
+/// The rows are contiguous.
 struct RowBatch {
   const Value* values = nullptr;
   std::size_t columns = 0, rows = 0;
 };
 
-/// Makes the table for a connection's statements: they find what `rows` says while they run. It must outlive the
-/// connection. SQLite's result code, 0 when it succeeded.
+/// Adds the table to a connection; statements read what `rows` holds while they run. `rows` must outlive the
+/// connection. Returns SQLite's result code, 0 for success.
 int make_row_batch(sqlite3* database, const RowBatch& rows);
 
-/// "c0, c1, ...", so many.
+/// "c0, c1, ...": `count` names.
 std::string batch_columns(std::size_t count);
 
 }  // namespace wicprof::store

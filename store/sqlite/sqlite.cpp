@@ -83,7 +83,7 @@ std::string_view Statement::bytes(int column) const {
 }
 
 namespace {
-// A file name as a URI, for the parameters that only URIs carry.
+// A file name as a URI, because some parameters exist only in URIs.
 std::string immutable_uri(const std::string& path) {
   constexpr char kHex[] = "0123456789ABCDEF";
   std::string uri = "file:";
@@ -100,8 +100,8 @@ std::string immutable_uri(const std::string& path) {
 }  // namespace
 
 int Database::open(const std::string& path, OpenMode mode) {
-  // SQLite counts every allocation under a lock unless told not to, before it is first used: a fifth of the time of a
-  // row.
+  // SQLite counts every allocation under a lock, which takes a fifth of the time of a row, unless configured otherwise
+  // before its first use.
   [[maybe_unused]] static const int kUncounted = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   close();
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
@@ -151,19 +151,19 @@ std::string_view Values::text(int column) const {
 
 namespace {
 
-// What is shown to whom in a scan.
+// The receiver of a scan's rows.
 struct Showing {
   void (*show)(void*, const Values&);
   void* to;
 };
 
-// A function of SQL that takes a row and wants none of them in the result. Not for views that a file may bring along.
+// An SQL function that passes a row on and leaves the result empty. Views in a file may not call it.
 void show_row(sqlite3_context* context, int, sqlite3_value** values) {
   const auto& showing = *static_cast<const Showing*>(sqlite3_user_data(context));
   try {
     showing.show(showing.to, Values(values));
     sqlite3_result_int(context, 0);
-  } catch (...) {  // no room for it; SQLite knows no exceptions
+  } catch (...) {  // out of memory; exceptions may not pass through SQLite
     sqlite3_result_error_nomem(context);
   }
 }
@@ -207,7 +207,7 @@ bool Database::in_transaction() const { return sqlite3_get_autocommit(database_)
 
 void Database::set_busy_timeout(int milliseconds) { sqlite3_busy_timeout(database_, milliseconds); }
 
-// Of a damaged file it quotes whatever bytes are there.
+// For a damaged file SQLite quotes the file's bytes, whatever they are.
 std::string Database::message() const { return valid_utf8(sqlite3_errmsg(database_)); }
 
 }  // namespace wicprof::store

@@ -1,4 +1,4 @@
-// Thin RAII over SQLite. Codes are SQLite's own result codes; 0 is success. No SQLite header is needed to use this one.
+// Thin RAII over SQLite. Codes are SQLite's result codes; 0 is success. Users of this header need no SQLite header.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace wicprof::store {
 
 struct RowBatch;
 
-/// What a failed call means for us; everything else about a code is in its text.
+/// What a failure means to the caller; Database::message() has the details.
 enum class Fault { none, no_room, input_output, corrupt, busy, cannot_open, other };
 Fault fault_of(int code);
 
@@ -35,15 +35,15 @@ class Statement {
 
   void bind(int parameter, std::int64_t value);
   void bind_null(int parameter);
-  /// The text must stay where it is until the statement has run.
+  /// The text must stay valid until the statement has run.
   void bind(int parameter, std::string_view text);
-  /// Likewise, as bytes.
+  /// The same for bytes.
   void bind_bytes(int parameter, std::string_view bytes);
 
-  /// Runs a statement that returns no rows, and makes it ready to run again. 0 when it succeeded.
+  /// Runs a statement that returns no rows, and resets it. Returns 0 for success.
   int run();
 
-  /// Moves to the next row: true while there is one. At the end `code` is 0, or the failure.
+  /// Moves to the next row; false after the last row or on failure. `code` is then 0 or the failure.
   bool next(int& code);
   void reset();
 
@@ -56,23 +56,23 @@ class Statement {
   sqlite3_stmt* statement_ = nullptr;
 };
 
-/// The values of one row while Database::scan() shows it. Columns count from 0.
+/// The values of one row during Database::scan(). Columns count from 0.
 class Values {
  public:
   explicit Values(sqlite3_value** values) : values_(values) {}
   std::int64_t integer(int column) const;
   bool is_null(int column) const;
-  std::string_view text(int column) const;  ///< valid as long as this is
+  std::string_view text(int column) const;  ///< valid as long as this object
 
  private:
   sqlite3_value** values_;
 };
 
 enum class OpenMode {
-  create,  ///< read and write, made when missing
+  create,  ///< read and write; creates the file if missing
   read_write,
   read_only,
-  immutable,  ///< read only, and nobody writes: works in a folder that cannot be written to
+  immutable,  ///< read only, with no writer: works in a folder without write permission
 };
 
 /// One connection. One thread at a time.
@@ -88,19 +88,19 @@ class Database {
 
   explicit operator bool() const { return database_ != nullptr; }
 
-  /// 0 when it succeeded. SQLite looks at the file only when it is first used.
+  /// Returns 0 for success. SQLite reads the file only at the first statement.
   int open(const std::string& path, OpenMode mode);
   void close();
 
-  /// Runs statements that return nothing of interest.
+  /// Runs statements and discards their results.
   int execute(const char* sql);
   int execute(const std::string& sql) { return execute(sql.c_str()); }
 
-  /// An empty Statement when the SQL does not fit the file; `code` then says why.
+  /// An empty Statement when the SQL does not match the file's schema; `code` then has the failure.
   Statement prepare(std::string_view sql, int& code, bool persistent = false);
 
-  /// Shows `take` every row with id > after of a query that ends with "WHERE ... ORDER BY id", its only parameter being
-  /// `after`. SQLite hands whole rows to a function in half the time that it takes to be asked for each column.
+  /// Calls `take` for every row with id > after of a query that ends with "WHERE ... ORDER BY id" and whose only
+  /// parameter is `after`. SQLite passes whole rows to a function in half the time of column-by-column access.
   template <class Take>
   int scan(std::string_view select, std::int64_t after, Take&& take) {
     return scan(
@@ -108,20 +108,20 @@ class Database {
         [](void* to, const Values& values) { (*static_cast<std::remove_reference_t<Take>*>(to))(values); }, &take);
   }
 
-  /// Statements may take rows from the table `row_batch` (store/sqlite/row_batch.h). 0 when it succeeded.
+  /// Lets statements read the table `row_batch` (store/sqlite/row_batch.h). Returns 0 for success.
   int provide(const RowBatch& rows);
 
-  /// The first column of the first row; `otherwise` when there is none or it fails.
+  /// The first column of the first row; `otherwise` without a row or on failure.
   std::int64_t integer(std::string_view sql, std::int64_t otherwise = 0);
   std::string text(std::string_view sql);
 
-  /// How many rows the last INSERT, UPDATE or DELETE changed.
+  /// Rows changed by the last INSERT, UPDATE or DELETE.
   std::int64_t changes() const;
 
   bool in_transaction() const;
   void set_busy_timeout(int milliseconds);
 
-  /// SQLite's words for the last failure.
+  /// SQLite's message for the last failure.
   std::string message() const;
 
  private:

@@ -5,7 +5,7 @@
 namespace wicprof::store {
 
 namespace {
-// A program that names ever new reasons may not fill the trace with them.
+// Keeps a program with ever new reasons from filling the trace.
 constexpr std::size_t kMostDetails = 1000;
 }  // namespace
 

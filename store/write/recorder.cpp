@@ -25,8 +25,8 @@ namespace {
 
 constexpr TimeNs kBatchAge = 20 * kMillisecond;
 constexpr std::uint64_t kBatchRows = 20'000;
-constexpr std::uint64_t kRowBytes = 80;              // a wait, with its share of the page
-constexpr std::uint64_t kLastRowsBytes = 256 << 10;  // room for the counters beyond a limit on the trace's size
+constexpr std::uint64_t kRowBytes = 80;              // a wait, including its share of the page
+constexpr std::uint64_t kLastRowsBytes = 256 << 10;  // space for the counters beyond a limit on the trace's size
 
 std::string host_name() {
   char name[256] = {};
@@ -56,7 +56,7 @@ std::string device_detail(DeviceId device) {
   return device == kHostDevice ? "host" : "device " + std::to_string(device);
 }
 
-// What the columns of one event need: its ring's texts and its device's clock.
+// What the columns of one event need: the texts of its ring and the clock of its device.
 class RowLookup final : public Lookup {
  public:
   RowLookup(const TextTable& texts, Participants& participants, std::size_t ring, const ClockConverter* clock)
@@ -104,8 +104,8 @@ struct Recorder::State {
         writer(std::move(open_writer)),
         ballast(std::move(held_ballast)),
         retention(options.retention) {
-    // The log and the open batch fit into what the ballast gives back, so that the log can be folded even on a full
-    // disk.
+    // The log and the open batch fit into the space that the ballast frees, so that the log can be folded even on a
+    // full disk.
     writer.set_log_bytes(ballast.bytes() / 2);
     batch_limit = std::min(kBatchRows, ballast.bytes() / 4 / kRowBytes);
     if (max_bytes != 0) writer.set_max_bytes(max_bytes);
@@ -139,12 +139,12 @@ struct Recorder::State {
   std::set<std::string> changed_meta;
   struct RingCounts {
     std::uint64_t dropped = 0, corrupt = 0;                  // as last seen
-    std::uint64_t earlier_dropped = 0, earlier_corrupt = 0;  // of producers that the ring had before
+    std::uint64_t earlier_dropped = 0, earlier_corrupt = 0;  // of the ring's earlier producers
   };
   std::vector<RingCounts> rings;
   std::set<std::pair<std::uint64_t, const TextTable::Entry*>> sampled;  // modules and symbols
 
-  std::uint64_t events = 0, waits = 0;  // rows written, those of the open batch included
+  std::uint64_t events = 0, waits = 0;  // rows written, including the open batch
   std::uint64_t unknown = 0;
   std::uint64_t batch_events = 0, batch_waits = 0, batch_limit = kBatchRows;
   TimeNs batch_begin = 0;
@@ -329,7 +329,7 @@ int Recorder::State::intern(const std::string& text, std::int64_t& id) {
   return is_new ? writer.insert_string(id, text) : 0;
 }
 
-// Everything but the events' rows, and the end of the transaction that holds them.
+// Writes everything but the events' rows, and commits.
 int Recorder::State::write_state() {
   counters.set(Stat::events, "", events);
   counters.set(Stat::waits, "", waits);
@@ -385,25 +385,25 @@ void Recorder::State::forget_ring(std::size_t ring) {
     counts.earlier_dropped += std::exchange(counts.dropped, 0);
     counts.earlier_corrupt += std::exchange(counts.corrupt, 0);
   }
-  // Whose they are is no longer known once the ring is another's.
+  // The held events' process is unknown once the ring has another producer.
   for (auto& [device, clock] : clocks.all()) {
     const auto of_it = [ring](const HeldEvent& held) { return held.ring == ring; };
     counters.add(Stat::clock_lost, device_detail(device), std::erase_if(clock.held, of_it));
   }
 }
 
-// Nothing more can be written, as a rule because the disk is full: the open batch is lost, and so is all that follows.
-// The space held back for this moment takes the counters.
+// Writing has failed, usually because the disk is full: the open batch and every later event are lost. The ballast's
+// space takes the counters.
 void Recorder::State::stop() {
   const bool first = stopped.empty();
   const std::string reason = writer.message();
   writer.roll_back();
   texts.clear(writer.next_string_id());
-  sampled.clear();  // what it points to went with the texts
+  sampled.clear();  // its pointers went with the texts
   counters.mark_all_changed();
   for (const auto& [key, value] : meta) changed_meta.insert(key);
   for (auto& [device, clock] : clocks.all()) clock.error_changed = true;
-  if (!first) return;  // the counters, too, found no room; finish() tries once more
+  if (!first) return;  // the counters did not fit either; finish() tries once more
 
   stopped = "writing to " + path + " stopped (" + reason + "); ";
   stopped += max_bytes == 0 ? "free some room, or write the trace elsewhere with -o"
@@ -445,7 +445,7 @@ Result<> Recorder::State::finish() {
   if (!meta.contains("ended_ns")) set_meta("ended_ns", std::to_string(now_ns()));
   set_meta("state", "complete");
   if (write_state() != 0) {
-    stop();  // gives up the ballast and tries again
+    stop();  // frees the ballast and tries again
     if (!changed_meta.empty() && write_state() != 0) writer.roll_back();
   }
   const bool written = changed_meta.empty();
@@ -492,7 +492,7 @@ Recorder::Recorder(Recorder&&) noexcept = default;
 Recorder& Recorder::operator=(Recorder&&) noexcept = default;
 
 Recorder::~Recorder() {
-  // Without finish() the trace keeps what was recorded, and says that it is not complete.
+  // Without finish() the trace keeps its rows and stays marked as incomplete.
   if (state_ != nullptr && !state_->finished && state_->stopped.empty()) state_->commit();
 }
 

@@ -25,8 +25,8 @@ int each_table(Fn&& fn) {
   return code;
 }
 
-// That a row reaches into none of the windows in capture_window, which do not overlap each other. Unknown times are
-// inside.
+// SQL that is true for a row that overlaps no window of capture_window; the windows are disjoint. Unknown times count
+// as inside.
 std::string in_no_window(const std::string& table, const std::string& begin, const std::string& end) {
   return table + "." + begin + " IS NOT NULL AND " + table + "." + end +
          " IS NOT NULL AND NOT ifnull((SELECT w.end_ns FROM temp.capture_window w WHERE w.begin_ns <= " + table + "." +
@@ -70,7 +70,7 @@ void Retention::add_window(TimeNs start, TimeNs end) {
   merge_at_ = std::max(kMostLoose, 2 * windows_.size());
 }
 
-// Oldest first, none touching another.
+// Oldest first and disjoint.
 std::vector<Retention::Window> Retention::merge(std::vector<Window> all) {
   std::sort(all.begin(), all.end());
   std::vector<Window> result;
@@ -84,14 +84,14 @@ std::vector<Retention::Window> Retention::merge(std::vector<Window> all) {
   return result;
 }
 
-// The ranges' windows, oldest first, none touching another; one that is still open has no end yet.
+// The ranges' windows, oldest first and disjoint; an open range has no end yet.
 std::vector<Retention::Window> Retention::merged() const {
   std::vector<Window> all = windows_;
   for (const auto& [range, count] : open_) all.emplace_back(range.second, std::numeric_limits<TimeNs>::max());
   return merge(std::move(all));
 }
 
-// Tells the database of the windows that matter to the rows after looked_at_ and up to `last`.
+// Writes the windows that can overlap rows after looked_at_ and up to `last` to the database.
 int Retention::put_windows(Writer& writer, const Ids& last) const {
   TimeNs first = std::numeric_limits<TimeNs>::max();
   const std::string never = std::to_string(first);
@@ -122,7 +122,7 @@ int Retention::remove_some(Writer& writer, TimeNs now, std::uint64_t& removed) {
   });
   came_.emplace_back(now, newest);
 
-  // What had come by then; nothing where that is longer ago than we have looked.
+  // The ids recorded by that time; nullptr for times before the first entry.
   const auto by = [&](TimeNs time) -> const Ids* {
     const Ids* found = nullptr;
     for (const auto& [at, ids] : came_) {
@@ -130,7 +130,7 @@ int Retention::remove_some(Writer& writer, TimeNs now, std::uint64_t& removed) {
     }
     return found;
   };
-  // The newest row of a table stays in any case: ids would begin anew.
+  // The newest row of a table always stays: otherwise ids would restart.
   if (const Ids* old = plan_.keep_last != 0 ? by(now - plan_.keep_last) : nullptr; old != nullptr && code == 0) {
     code = each_table([&](std::size_t i, const std::string& table, const auto&, const auto&) {
       if ((*old)[i] == 0) return 0;
@@ -153,7 +153,7 @@ int Retention::remove_some(Writer& writer, TimeNs now, std::uint64_t& removed) {
       });
     }
   }
-  // Only the latest of those that are old enough for both is asked for again.
+  // Only the latest entry that is old enough for both rules is needed again.
   const TimeNs oldest = now - std::max(plan_.keep_last, plan_.ranges.empty() ? 0 : plan_.range_patience);
   while (came_.size() > 1 && came_[1].first <= oldest) came_.pop_front();
   return code;

@@ -1,13 +1,12 @@
-// Which rows a trace keeps when only a part of a run is to be captured: those that reach into its windows of time.
+// Which rows a trace keeps when only a part of a run is captured: the rows that overlap its time windows.
 //
-//   a fixed window (--delay, --duration)     known before its rows come: others are not even written
-//   the last N seconds (--keep-last)         every second the rows that came before then are removed
-//   NVTX ranges (--capture-range)            a range is known once it has begun; rows that came a while ago, and reach
-//   into
-//                                            no range known by then, are removed
+//   a fixed window (--delay, --duration)     known in advance: rows outside are not written
+//   the last N seconds (--keep-last)         every second, rows recorded before the window are removed
+//   NVTX ranges (--capture-range)            a range is known from its begin on: rows recorded some time ago that
+//                                            overlap no known range are removed
 //
-// Rows are removed by id from the oldest on, by when they came: a row's thing is over when its row comes, so what came
-// before a window began is outside of it. The last look, when the trace is completed, goes by the rows' own times.
+// Rows are removed by id, oldest first, by the time they were recorded: an event has ended when its row is recorded, so
+// a row recorded before a window began is outside the window. The last pass, at completion, uses the rows' own times.
 // Declarations stay (tables without kTime, store/format/column.h).
 #pragma once
 
@@ -27,7 +26,7 @@
 
 namespace wicprof::store {
 
-/// An NVTX range by its name; without a domain: in any.
+/// An NVTX range by name; without a domain, in any domain.
 struct RangeName {
   std::string name;
   std::optional<std::string> domain;  ///< "" = the default domain
@@ -38,7 +37,7 @@ struct RetentionPlan {
   TimeNs until = std::numeric_limits<TimeNs>::max();
   TimeNs keep_last = 0;                 ///< 0 = from the start
   std::vector<RangeName> ranges;        ///< empty = not by ranges
-  TimeNs range_patience = 5 * kSecond;  ///< so late the news of a range may come
+  TimeNs range_patience = 5 * kSecond;  ///< how late a range may be reported
 
   bool fixed() const {
     return from != std::numeric_limits<TimeNs>::min() || until != std::numeric_limits<TimeNs>::max();
@@ -57,7 +56,7 @@ class Retention {
   }
   const RetentionPlan& plan() const { return plan_; }
 
-  /// Whether something of that time is outside of the fixed window. Unknown times are inside.
+  /// Whether an event is outside the fixed window. Unknown times are inside.
   template <class Table>
   bool outside(const typename Table::Event& event, const Lookup& lookup) const {
     if constexpr (has_time<Table>()) {
@@ -71,26 +70,26 @@ class Retention {
     }
   }
 
-  /// A range has begun, or is over; of any name. `producer`: whose numbers and threads they are.
+  /// A range of any name has begun or ended. `producer` is the one that numbers the threads.
   void range_opened(std::size_t producer, std::uint32_t thread, const std::string& name, const std::string& domain,
                     TimeNs start);
   void range_ended(std::size_t producer, std::uint32_t thread, const std::string& name, const std::string& domain,
                    TimeNs start, TimeNs end);
 
-  /// The producer is gone: what it left open ended now.
+  /// The producer is gone: its open ranges end now.
   void forget_producer(std::size_t producer, TimeNs now);
 
-  /// Whether remove_some() has something to do.
+  /// Whether it is time for remove_some().
   bool due(TimeNs now) const { return plan_.removes() && now >= next_; }
 
-  /// Removes what is known to be outside by now, in the writer's transaction. SQLite's result code, 0 when it
-  /// succeeded; `removed` grows by the number of rows.
+  /// Removes rows that are known to be outside by now, in the writer's transaction. Returns SQLite's result code, 0 for
+  /// success; adds the number of rows to `removed`.
   int remove_some(Writer& writer, TimeNs now, std::uint64_t& removed);
 
-  /// The last time: by the rows' own times, with all ranges known. `end`: when recording ended.
+  /// The last pass: by the rows' own times, with all ranges known. `end`: when recording ended.
   int remove_rest(Writer& writer, TimeNs end, std::uint64_t& removed);
 
-  /// How many separate windows the ranges made so far.
+  /// Number of disjoint windows that the ranges cover so far.
   std::size_t windows() const { return merged().size(); }
 
  private:
@@ -103,7 +102,7 @@ class Retention {
   using Window = std::pair<TimeNs, TimeNs>;
   using Ids = std::array<std::int64_t, std::tuple_size_v<EventTables>>;
 
-  static constexpr std::size_t kMostLoose = 4096;  // windows that are not merged yet
+  static constexpr std::size_t kMostLoose = 4096;  // windows not merged yet
 
   bool wanted(const std::string& name, const std::string& domain) const;
   void add_window(TimeNs start, TimeNs end);
@@ -113,10 +112,10 @@ class Retention {
 
   RetentionPlan plan_;
   TimeNs next_ = 0;
-  std::deque<std::pair<TimeNs, Ids>> came_;  // the highest ids of every table at some times
-  Ids looked_at_{};                          // by ranges: rows up to these were decided on
+  std::deque<std::pair<TimeNs, Ids>> came_;  // the highest ids of every table, by time
+  Ids looked_at_{};                          // by ranges: rows up to these are decided
   std::map<std::pair<Range, TimeNs>, int> open_;
-  std::vector<Window> windows_;  // of ranges that have ended; merged when there are merge_at_
+  std::vector<Window> windows_;  // of ranges that have ended; merged at merge_at_ windows
   std::size_t merge_at_ = kMostLoose;
 };
 

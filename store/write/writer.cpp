@@ -10,7 +10,7 @@
 namespace wicprof::store {
 
 namespace {
-constexpr int kBusyMilliseconds = 5000;  // readers hold a trace for no longer than one list takes
+constexpr int kBusyMilliseconds = 5000;  // readers hold a trace at most for one list
 }  // namespace
 
 Result<Writer> Writer::open(const std::string& path, bool overwrite) {
@@ -151,7 +151,7 @@ int Writer::commit() {
 }
 
 void Writer::roll_back() {
-  // SQLite has already rolled back after some failures.
+  // After some failures SQLite has already rolled back.
   if (database_.in_transaction()) roll_back_.run();
   for (Waiting& waiting : waiting_) waiting.rows = 0;
   open_ = false;
@@ -176,10 +176,10 @@ int Writer::make_summaries() {
 int Writer::empty_log() { return database_.execute("PRAGMA wal_checkpoint(TRUNCATE)"); }
 
 int Writer::fold() {
-  // From here on it lasts, even if the machine goes down.
+  // From here on the trace survives a crash of the machine.
   if (const int code = database_.execute("PRAGMA synchronous = NORMAL"); code != 0) return code;
   if (const int code = empty_log(); code != 0) return code;
-  // SQLite does not wait here for a reader that has the trace open just now.
+  // The busy timeout does not apply here when a reader has the trace open.
   constexpr int kTries = 100;
   for (int i = 0;; ++i) {
     const int code = database_.execute("PRAGMA journal_mode = DELETE");

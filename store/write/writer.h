@@ -1,4 +1,4 @@
-// Writes rows to a trace: prepared statements, one open transaction at a time. Knows nothing of events' meaning.
+// Writes rows to a trace: prepared statements, one open transaction at a time. Independent of what events mean.
 #pragma once
 
 #include <array>
@@ -25,15 +25,15 @@ struct SassValues {
   Value target, file, line;
 };
 
-/// Each call gives SQLite's result code, 0 when it succeeded. After a failure: roll_back(). Rows of events are given to
-/// SQLite many at a time: a failure may be that of an earlier row of the open transaction.
+/// Each call returns SQLite's result code, 0 for success. After a failure call roll_back(). SQLite gets rows of events
+/// in batches: a failure may belong to an earlier row of the open transaction.
 class Writer {
  public:
   static Result<Writer> open(const std::string& path, bool overwrite);
 
-  /// How far the log grows before it is folded into the file.
+  /// Size of the log at which SQLite folds it into the file.
   void set_log_bytes(std::uint64_t bytes);
-  /// The largest the file may become; 0 = as large as the disk allows. Beyond it writing fails as on a full disk.
+  /// Size limit of the file, 0 = the disk's. Beyond the limit writing fails as on a full disk.
   void set_max_bytes(std::uint64_t bytes);
 
   template <class Table>
@@ -55,39 +55,39 @@ class Writer {
   int put_clock_error(DeviceId device, TimeNs error);
   int put_sass(const SassValues& row);
 
-  /// For store/write/retention.h. begin() first.
+  /// For store/write/retention.h. Requires begin().
   int run(const std::string& sql) { return database_.execute(sql); }
   std::int64_t integer(const std::string& sql, std::int64_t otherwise = 0) { return database_.integer(sql, otherwise); }
-  /// Runs a DELETE; `removed` grows by its rows.
+  /// Runs a DELETE and adds the number of its rows to `removed`.
   int remove(const std::string& sql, std::uint64_t& removed) {
     const int code = database_.execute(sql);
     if (code == 0) removed += static_cast<std::uint64_t>(database_.changes());
     return code;
   }
 
-  /// Opens a transaction unless one is open; everything that writes does so by itself.
+  /// Opens a transaction unless one is open; every call that writes does this itself.
   int begin();
   int commit();
   void roll_back();
   std::int64_t next_string_id();
 
-  /// Runs SQL in a transaction of its own; nothing of it stays when it fails.
+  /// Runs SQL in a separate transaction, which leaves nothing behind on failure.
   int in_transaction(const std::string& sql);
 
-  /// Fills the tables of summaries, in a transaction of its own; nothing of it stays when it fails.
+  /// Fills the tables of summaries in a separate transaction, which leaves nothing behind on failure.
   int make_summaries();
 
-  /// Makes the file as small as its rows, where most of it is free. Only without an open transaction. It may fail: the
-  /// file then stays as it is.
+  /// Shrinks a file that is mostly free pages to the size of its rows. Requires that no transaction is open. On failure
+  /// the file keeps its size.
   void give_free_pages_back() {
     const std::int64_t pages = database_.integer("PRAGMA page_count"),
                        free = database_.integer("PRAGMA freelist_count");
     if (free > pages / 2) database_.execute("VACUUM");
   }
 
-  /// Folds the log into the file and gives its room back. Only without an open transaction.
+  /// Folds the log into the file and frees the log's space. Requires that no transaction is open.
   int empty_log();
-  /// The same, and leaves the WAL mode, so that the trace is the one file. Only without an open transaction.
+  /// Does the same and leaves WAL mode, so that the trace is one file. Requires that no transaction is open.
   int fold();
   void close();
 
@@ -122,19 +122,19 @@ class Writer {
   int write_waiting(std::size_t table);
   int write_all_waiting();
 
-  std::unique_ptr<RowBatch> batch_ = std::make_unique<RowBatch>();  // stays where it is; outlives the database
+  std::unique_ptr<RowBatch> batch_ = std::make_unique<RowBatch>();  // at a fixed address; outlives the database
   Database database_;
   struct Insert {
     Statement statement;
     std::size_t columns = 0;
-    bool many = false;  // takes given rows; otherwise one row, by its parameters
+    bool many = false;  // reads a batch of rows; otherwise one row from parameters
   };
   std::array<Insert, kTables> inserts_;
   struct Waiting {
-    std::vector<Value> values;  // room for as many rows as are written at once
+    std::vector<Value> values;  // capacity: the rows of one batch
     std::size_t rows = 0;
   };
-  std::array<Waiting, kTables> waiting_;  // rows of the open transaction that SQLite does not have yet
+  std::array<Waiting, kTables> waiting_;  // rows of the open transaction that are not yet in SQLite
   Statement begin_, commit_, roll_back_, insert_string_, put_meta_, put_stat_, put_clock_error_, put_sass_;
   bool open_ = false;  // a transaction
 };

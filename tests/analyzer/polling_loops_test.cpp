@@ -62,7 +62,7 @@ TEST(Stalls, OtherProgramsCountForTheDevice) {
   interval.device = 0;
   interval.samples = 160;
   interval.dropped = 10;
-  interval.foreign = 150;
+  interval.foreign_samples = 150;
   model.pc_intervals.push_back(interval);
   const Stalls stalls = gather_stalls(model);
   EXPECT_EQ(stalls.devices[0].samples, 200u);

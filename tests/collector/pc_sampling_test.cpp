@@ -203,7 +203,7 @@ TEST_F(PcSamplingTest, SamplesHaveTheirFunctionReasonLineAndInterval) {
   const auto intervals = got.all<PcIntervalEvent>();
   ASSERT_EQ(intervals.size(), 1u);
   EXPECT_EQ(intervals[0].samples, 47u);
-  EXPECT_EQ(intervals[0].foreign, 3u);
+  EXPECT_EQ(intervals[0].foreign_samples, 3u);
   EXPECT_EQ(intervals[0].dropped, 0u);
   EXPECT_EQ(intervals[0].context, 5u);
   EXPECT_EQ(intervals[0].period_cycles, std::uint64_t{1} << fake.period);

@@ -578,7 +578,7 @@ TEST_F(RoundTrip, PcInterval) {
   e.end_ns = 20;
   e.samples = 1ull << 40;
   e.dropped = 4;
-  e.foreign = 5;
+  e.foreign_samples = 5;
   e.period_cycles = 4'096;
   add(e);
   finish();
@@ -726,7 +726,7 @@ TEST_F(RoundTrip, SampledFunctionsAndTheirInstructions) {
   interval.end_ns = 30;
   interval.samples = 2'000;
   interval.dropped = 3;
-  interval.foreign = 4;
+  interval.foreign_samples = 4;
   interval.period_cycles = 1 << 15;
   add(interval);
   EXPECT_EQ(recorder_->sampled_functions(), (SampledFunctions{{0xfeed'0000'0000'0001, {"_Z4spinPi"}}}));
@@ -751,7 +751,7 @@ TEST_F(RoundTrip, SampledFunctionsAndTheirInstructions) {
   ASSERT_EQ(intervals->size(), 1u);
   EXPECT_EQ(intervals->front().samples, 2'000u);
   EXPECT_EQ(intervals->front().dropped, 3u);
-  EXPECT_EQ(intervals->front().foreign, 4u);
+  EXPECT_EQ(intervals->front().foreign_samples, 4u);
   EXPECT_EQ(intervals->front().period_cycles, 1u << 15);
   const auto sass = reader.sass();
   ASSERT_TRUE(sass) << sass.error().message;

@@ -10,7 +10,7 @@ struct PcIntervalRow {
   RowId id;
   DeviceId device;
   TimeNs begin, end;
-  std::uint64_t samples, dropped, foreign, period_cycles;
+  std::uint64_t samples, dropped, foreign_samples, period_cycles;
 };
 
 struct PcIntervalTable {
@@ -32,7 +32,7 @@ struct PcIntervalTable {
       column::known("end_ns", &Event::end_ns, &Row::end),
       column::known("samples", &Event::samples, &Row::samples),
       column::known("dropped", &Event::dropped, &Row::dropped),
-      column::known("foreign_samples", &Event::foreign, &Row::foreign),
+      column::known("foreign_samples", &Event::foreign_samples, &Row::foreign_samples),
       column::known("period_cycles", &Event::period_cycles, &Row::period_cycles),
   };
 };
