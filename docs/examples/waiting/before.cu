@@ -1,5 +1,5 @@
-// Polling loops as programs have them: the "before" of docs/waiting.md. None of them has a deadline, which is one of
-// the things that are wrong with them; they are compiled, never run.
+// Typical polling loops of programs: the "before" of docs/waiting.md. The tests compile them and never run them: none
+// of them has a deadline, which is one of their faults.
 
 // [consume]
 __global__ void consume(const volatile unsigned* flag, unsigned round, const float* data, float* out) {

@@ -1,4 +1,4 @@
-// Host threads that poll and release, as programs have them: the "before" of docs/waiting.md.
+// Typical host threads that poll and release: the "before" of docs/waiting.md.
 #pragma once
 
 #include <atomic>

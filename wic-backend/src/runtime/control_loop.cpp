@@ -42,7 +42,7 @@ void ControlLoop::add_site(SiteId site, const std::string& name) {
   // Several processes may name the same sites: the control block knows sites by name, and numbers them by itself.
   const std::uint32_t number = wicprof::register_site(control(), name.c_str());
   numbers_.with([&](SiteWords& numbers) { numbers[site] = number; });
-  // Another process may have declared the site before, and a toggle may have asked for a strategy there.
+  // Another process may have declared the site before, and a toggle may have requested a strategy there.
   const std::uint32_t wanted = wanted_word(control(), number);
   if (wanted != WantedWait::kNothing) (void)board_.want(site, WantedWait::unpack(wanted));
 }

@@ -1,4 +1,4 @@
-// Brings the runtime to the state that the session's control block asks for, and tells the trace about each change.
+// Brings the runtime to the state that the session's control block requests, and writes each change to the trace.
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ class ControlLoop {
   ControlLoop(const ControlLoop&) = delete;
   ~ControlLoop();  ///< ends the thread; the session then no longer counts this runtime
 
-  /// Takes over what the session wants already, joins the session, starts the thread. Returns a warning where the
-  /// session has no place for this runtime, else an empty text. Error: the devices did not take the strategy.
+  /// Applies the strategy that the session requests already, joins the session, starts the thread. Returns a warning
+  /// where the session has no place for this runtime, else an empty text. Error: the devices did not take the strategy.
   Result<std::string> start();
 
-  /// Registers a site of the board by its name, and takes over what the session wants there. Any thread.
+  /// Registers a site of the board by its name, and applies the strategy that the session requests there. Any thread.
   void add_site(SiteId site, const std::string& name);
-  /// Asks for `wanted` through the control block, as `wic-prof toggle` does, and waits until this runtime has applied
+  /// Requests `wanted` through the control block, as `wic-prof toggle` does, and waits until this runtime has applied
   /// it. Site 0 is all sites. Any thread but the loop's own.
   Result<> request(SiteId site, WantedWait wanted);
 

@@ -22,7 +22,7 @@ class DeviceMemory {
   DeviceRecord* records() const { return records_.data(); }  ///< nullptr = no rings
   std::uint32_t records_per_sm() const { return records_per_sm_; }
 
-  /// For kernels of this device. Without records, and without hot sites: the caller knows both.
+  /// For kernels of this device. The caller adds the records and the hot sites.
   DeviceView view() const;
   /// How many records each SM's ring has handed out since its start. Kernels may run meanwhile.
   Result<std::vector<std::uint32_t>> claimed_records() const;

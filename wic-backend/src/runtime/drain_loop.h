@@ -25,12 +25,12 @@ class DrainLoop {
   DrainLoop(const std::vector<DeviceMemory>& devices, StrategyBoard& board, TraceLink& trace,
             std::uint32_t observe_one_in);
   DrainLoop(const DrainLoop&) = delete;
-  /// Ends the thread. The trace gets the last records, and an account of those that were never finished.
+  /// Ends the thread. Writes the last records to the trace, and a loss for records that were never finished.
   ~DrainLoop();
 
-  /// Where there is a trace: starts the thread, which also takes the clock readings.
+  /// With a trace: starts the thread, which also takes the clock readings.
   void start(ClockReadings clocks);
-  /// Where there is none: starts the thread once any site is on `auto`; it then stays.
+  /// Without a trace: starts the thread once any site is on `auto`. The thread then stays.
   void observe_if_automatic();
 
   /// Moves all records that kernels have written so far.

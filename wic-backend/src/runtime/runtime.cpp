@@ -203,7 +203,7 @@ WaitResult Runtime::wait_until(SiteId site, std::uint32_t iteration, const std::
   const TimeNs cpu_begin = thread_cpu_ns();
   const HostWaitResult wait = host_wait(word, condition, timeout, known, [&] { return state_->board.strategy(site); });
   const TimeNs end = now_ns();
-  if (wait.result) {  // a passed deadline says nothing about the next wait
+  if (wait.result) {  // a passed deadline does not predict the next wait
     predicted.store(known == 0 ? end - begin : known + (end - begin - known) / 4, std::memory_order_relaxed);
   }
   if (recording()) {

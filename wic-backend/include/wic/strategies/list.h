@@ -1,4 +1,4 @@
-// The strategies that kernels know. One case each.
+// The strategies that kernels know: one case per strategy.
 #pragma once
 
 #include "wic/strategies/backoff.h"

@@ -81,8 +81,7 @@ class SharedWatch {
  private:
   enum class Role : std::uint8_t { none, watcher, waiter, alone };
 
-  static constexpr std::uint64_t kWatcherPatienceNs =
-      200'000;  // it polls without sleeping for so long: one thread only
+  static constexpr std::uint64_t kWatcherPatienceNs = 200'000;  // it polls this long without sleeping: one thread only
   static constexpr std::uint32_t kPredictedStepNs = 1'000;
   static constexpr std::uint32_t kLooksBetweenOwn = 1u << 13;  // rounds: about a second in a long wait
   static constexpr std::uint32_t kProbes = 4;

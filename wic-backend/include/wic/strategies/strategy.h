@@ -48,7 +48,7 @@ struct DirectObservation {
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 };
 
-inline constexpr std::uint64_t kImpatientNs = 50'000;        ///< a leader polls without sleeping for so long
+inline constexpr std::uint64_t kImpatientNs = 50'000;        ///< a leader polls this long without sleeping
 inline constexpr std::uint32_t kMostPatientSleepNs = 8'000;  ///< a sleep lasts up to twice as long
 
 /// How long to sleep between two looks, by the wait's length so far: a long wait is likely to go on, and sleeping may
