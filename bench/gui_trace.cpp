@@ -23,10 +23,10 @@
 
 #include "bench/claim.h"
 #include "bench/made_trace.h"
-#include "gui/app.h"
+#include "gui/app/app.h"
+#include "gui/shell.h"
 #include "gui/source/facts.h"
 #include "gui/window/fonts.h"
-#include "gui/window/shell.h"
 #include "gui/window/theme.h"
 #include "protocol/events/kernel.h"
 #include "protocol/ring.h"
@@ -89,7 +89,7 @@ class Frames {
     app.update();
     ImGui::GetIO().DeltaTime = 1.0f / 60;
     ImGui::NewFrame();
-    gui::draw_shell(app, ui_);
+    shell_.draw(app, ui_);
     ImGui::Render();
     cpu_ms_ = milliseconds(thread_cpu() - cpu);
     blocked_ = times_given_up() != given_up;
@@ -110,6 +110,7 @@ class Frames {
   double cpu_ms_ = 0;
   bool blocked_ = false;
   gui::Ui ui_;
+  gui::Shell shell_;
 };
 
 /// Builds frames until a condition holds; false if it never does.

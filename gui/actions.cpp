@@ -1,6 +1,8 @@
 #include "gui/actions.h"
 
-#include <array>
+#include <vector>
+
+#include "gui/panels/list.h"
 
 namespace wicprof::gui {
 
@@ -22,57 +24,62 @@ void escape(App& app) {
 
 void fold(App& app) {
   if (!app.selected_track) {
-    app.notice = "select a track first: click on its name";
+    app.notice = "select a track first: click its name";
     return;
   }
   if (app.opened.erase(*app.selected_track) == 0) app.opened.insert(*app.selected_track);
 }
 
-constexpr std::array kActions{
-    Action{"Zoom in", "w up", "Moving", [](App& app) { zoom(app, 1.5); }},
-    Action{"Zoom out", "s down", "Moving", [](App& app) { zoom(app, 1 / 1.5); }},
-    Action{"Move left", "a left", "Moving", [](App& app) { pan(app, -0.15); }},
-    Action{"Move right", "d right", "Moving", [](App& app) { pan(app, 0.15); }},
-    Action{"Focus on the selection", "f", "Moving", [](App& app) { app.focus_selection(); }},
-    Action{"Show everything", "0 home", "Moving",
-           [](App& app) {
-             app.window.follow(false);
-             app.window.show_all();
-           }},
-    Action{"Follow the end", "g end", "Moving", [](App& app) { app.window.follow(!app.window.follows()); }},
-    Action{"Back along a wake edge", "[", "Selecting", [](App& app) { app.walk(true); }},
-    Action{"On along a wake edge", "]", "Selecting", [](App& app) { app.walk(false); }},
-    Action{"Next in its row", ".", "Selecting", [](App& app) { app.step(1); }},
-    Action{"Previous in its row", ",", "Selecting", [](App& app) { app.step(-1); }},
-    Action{"Show all wake edges, or only the selection's", "e", "Selecting",
-           [](App& app) { app.all_edges = !app.all_edges; }},
-    Action{"Search", "/", "Selecting", [](App& app) { app.searching = true; }},
-    Action{"Next hit", "n f3", "Selecting", [](App& app) { app.next_hit(1); }},
-    Action{"Previous hit", "N", "Selecting", [](App& app) { app.next_hit(-1); }},
-    Action{"Clear the selection", "escape", "Selecting", escape},
-    Action{"Set or remove a mark", "m", "Arranging", [](App& app) { app.add_mark(); }},
-    Action{"Pin the track, or let it go", "p", "Arranging", [](App& app) { app.pin_selected_track(); }},
-    Action{"Open or close the track", "o", "Arranging", fold},
-    Action{"Light or dark", "l", "Arranging", [](App& app) { app.set_dark(!app.annotations.dark); }},
-    Action{"Timeline", "1", "Views", [](App& app) { app.show(View::timeline); }},
-    Action{"Wait sites", "2", "Views", [](App& app) { app.show(View::sites); }},
-    Action{"Findings", "3", "Views", [](App& app) { app.show(View::findings); }},
-    Action{"Stalls", "4", "Views", [](App& app) { app.show(View::stalls); }},
-    Action{"Figures", "5", "Views", [](App& app) { app.show(View::figures); }},
-    Action{"Compare", "6", "Views", [](App& app) { app.show(View::compare); }},
-    Action{"Live", "7", "Views", [](App& app) { app.show(View::live); }},
-    Action{"Toggle: poll", "P", "The running program",
-           [](App& app) { app.toggle(Mode::poll, StrategyId::poll, app.toggle_site); }},
-    Action{"Toggle: park", "K", "The running program",
-           [](App& app) { app.toggle(Mode::park, app.toggle_strategy, app.toggle_site); }},
-    Action{"Keys", "?", "Help", [](App& app) { app.help = !app.help; }},
-    Action{"Command palette", "ctrl+p :", "Help",
-           [](App& app) {
-             app.palette = true;
-             app.palette_text.clear();
-           }},
-    Action{"Quit", "ctrl+q", "Help", [](App& app) { app.quit = true; }},
-};
+/// Panel number `index` opens with the key of its number.
+Action panel_action(std::size_t index) {
+  static constexpr std::string_view kDigits = "123456789";
+  const PanelKind& panel = kPanels[index];
+  return {panel.title, index < kDigits.size() ? kDigits.substr(index, 1) : "", "Views",
+          [name = panel.name](App& app) { app.show(name); }};
+}
+
+/// To add an action, add its line here. The actions of the panels follow from their list.
+std::vector<Action> all_actions() {
+  std::vector<Action> list{
+      {"Zoom in", "w up", "Move", [](App& app) { zoom(app, 1.5); }},
+      {"Zoom out", "s down", "Move", [](App& app) { zoom(app, 1 / 1.5); }},
+      {"Move left", "a left", "Move", [](App& app) { pan(app, -0.15); }},
+      {"Move right", "d right", "Move", [](App& app) { pan(app, 0.15); }},
+      {"Zoom to the selection", "f", "Move", [](App& app) { app.focus_selection(); }},
+      {"Show everything", "0 home", "Move",
+       [](App& app) {
+         app.window.follow(false);
+         app.window.show_all();
+       }},
+      {"Follow the end", "g end", "Move", [](App& app) { app.window.follow(!app.window.follows()); }},
+      {"Back along the wake edge", "[", "Select", [](App& app) { app.walk(true); }},
+      {"Forward along the wake edge", "]", "Select", [](App& app) { app.walk(false); }},
+      {"Next in the row", ".", "Select", [](App& app) { app.step(1); }},
+      {"Previous in the row", ",", "Select", [](App& app) { app.step(-1); }},
+      {"All wake edges, or the selection's", "e", "Select", [](App& app) { app.all_edges = !app.all_edges; }},
+      {"Search", "/", "Select", [](App& app) { app.searching = true; }},
+      {"Next hit", "n f3", "Select", [](App& app) { app.next_hit(1); }},
+      {"Previous hit", "N", "Select", [](App& app) { app.next_hit(-1); }},
+      {"Clear the selection", "escape", "Select", escape},
+      {"Add or remove a mark", "m", "Arrange", [](App& app) { app.add_mark(); }},
+      {"Pin or unpin the track", "p", "Arrange", [](App& app) { app.pin_selected_track(); }},
+      {"Open or close the track", "o", "Arrange", fold},
+      {"Light or dark theme", "l", "Arrange", [](App& app) { app.set_dark(!app.annotations.dark); }},
+      {"Toggle: poll", "P", "Running program",
+       [](App& app) { app.toggle(Mode::poll, StrategyId::poll, app.toggle_site); }},
+      {"Toggle: park", "K", "Running program",
+       [](App& app) { app.toggle(Mode::park, app.toggle_strategy, app.toggle_site); }},
+      {"Keys", "?", "Help", [](App& app) { app.help = !app.help; }},
+      {"Command palette", "ctrl+p :", "Help",
+       [](App& app) {
+         app.palette = true;
+         app.palette_text.clear();
+       }},
+      {"Quit", "ctrl+q", "Help", [](App& app) { app.quit = true; }},
+  };
+  for (std::size_t i = 0; i < std::size(kPanels); ++i) list.push_back(panel_action(i));
+  return list;
+}
 
 bool has_key(std::string_view keys, std::string_view key) {
   while (!keys.empty()) {
@@ -86,10 +93,13 @@ bool has_key(std::string_view keys, std::string_view key) {
 
 }  // namespace
 
-std::span<const Action> actions() { return kActions; }
+std::span<const Action> actions() {
+  static const std::vector<Action> kActions = all_actions();
+  return kActions;
+}
 
 bool press(App& app, std::string_view key) {
-  for (const Action& action : kActions) {
+  for (const Action& action : actions()) {
     if (!has_key(action.keys, key)) continue;
     action.run(app);
     return true;

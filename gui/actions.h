@@ -1,23 +1,25 @@
-// What keys, the help and the command palette offer: one list.
+// The actions that keys, the help and the command palette offer: one list for all three.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string_view>
 
-#include "gui/app.h"
+#include "gui/app/app.h"
 
 namespace wicprof::gui {
 
 struct Action {
   std::string_view name;  ///< for the palette
-  std::string_view keys;  ///< separated by blanks: "w", "up"; "" = only through the palette
+  std::string_view keys;  ///< separated by spaces: "w up"; "" = palette only
   std::string_view group;
-  void (*run)(App& app);
+  std::function<void(App& app)> run;
 };
+/// The list in actions.cpp, and one action per panel.
 std::span<const Action> actions();
 
-/// A key by its character, or its name: "left", "right", "up", "down", "home", "escape", "enter", "f3", "ctrl+p".
-/// False: it means nothing.
+/// Runs the action of a key, named by its character or by "left", "right", "up", "down", "home", "end", "escape", "f3"
+/// or "ctrl+p". Returns false when no action has this key.
 bool press(App& app, std::string_view key);
 
 }  // namespace wicprof::gui

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "gui/actions.h"
+#include "gui/gui.h"
 #include "gui/state_json.h"
 
 namespace wicprof::gui {
@@ -128,7 +129,7 @@ Result<> Script::begin(App& app, Window& window, const std::string& line) {
   const std::string& verb = words[0];
   const auto value = [&](std::size_t i) { return i < words.size() ? number(words[i]).value_or(0) : 0.0; };
   if (verb == "view" && words.size() == 2) {
-    const std::optional<View> view = view_from_name(words[1]);
+    const std::optional<ViewName> view = view_from_name(words[1]);
     if (!view) return failed("there is no such view");
     app.show(*view);
     return ok();
@@ -150,7 +151,7 @@ Result<> Script::begin(App& app, Window& window, const std::string& line) {
 #endif
     return ok();
   }
-  if (verb == "dump" && words.size() == 2) return write_state(app, words[1]);
+  if (verb == "dump" && words.size() == 2) return write_state(app, window.ui().items, words[1]);
   if (verb == "shot" && words.size() == 2) return window.save_png(words[1]);
   if (verb == "frames" && words.size() == 2) {
     pending_.assign(static_cast<std::size_t>(value(1)), mouse_);
@@ -170,8 +171,9 @@ Result<> Script::begin(App& app, Window& window, const std::string& line) {
   if (words.size() < 2 + figures) return failed("there is no such step, or something is missing in it");
   std::string name = rest_of(line);
   for (std::size_t i = 0; i < figures; ++i) name.erase(name.find_last_of(' '));
-  const auto item = app.items.find(name);
-  if (item == app.items.end()) return failed("there is no '" + name + "' to be seen now");
+  const ItemRects& items = window.ui().items;
+  const auto item = items.find(name);
+  if (item == items.end()) return failed("there is no '" + name + "' to be seen now");
   const Rect rect = item->second;
   const auto figure = [&](std::size_t i) { return static_cast<float>(value(words.size() - figures + i)); };
   const auto at = [&](float x, float y, bool down) {

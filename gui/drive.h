@@ -1,16 +1,18 @@
-// A script in place of the user, for tests and documentation: one step a line.
+// A script that acts in place of the user, for tests and documentation: one step per line.
 //
 //   wait loaded|facts|idle|error|complete|attached|toggled|before_after|waits N|events N|interventions N|segments N
-//        until that is so; for 20 s, or as many as follow
+//        until the condition holds; for at most 20 s, or the number of seconds that follows
 //   view NAME          key NAME         type TEXT        enter
-//   click ITEM         press_at ITEM X Y      drag ITEM X0 Y0 X1 Y1    wheel ITEM X Y STEPS    (X, Y: parts of the
-//   item) dump FILE          shot FILE.png    frames N          resize W H        quit
+//   click ITEM         press_at ITEM X Y      drag ITEM X0 Y0 X1 Y1    wheel ITEM X Y STEPS
+//        X, Y: parts of the item's width and height, from 0 to 1
+//   dump FILE          shot FILE.png    frames N          resize W H        quit
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "gui/app/app.h"
 #include "gui/window/window.h"
 #include "protocol/result.h"
 
@@ -21,7 +23,7 @@ class Script {
   /// Error: no such file.
   static Result<Script> read(const std::string& path);
 
-  /// Before each frame. Error: a step that cannot be done, or whose condition did not come about.
+  /// Call before each frame. Error: an impossible step, or a condition that did not hold in time.
   Result<> step(App& app, Window& window);
   bool done() const { return next_ >= lines_.size() && pending_.empty(); }
   const FakeMouse& mouse() const { return mouse_; }
@@ -34,7 +36,7 @@ class Script {
   std::string path_;
   std::vector<std::string> lines_;
   std::size_t next_ = 0;
-  std::vector<FakeMouse> pending_;  // one a frame
+  std::vector<FakeMouse> pending_;  // one per frame
   std::string typing_;
   FakeMouse mouse_ = FakeMouse::away();
   std::optional<TimeNs> waiting_since_;

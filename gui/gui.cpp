@@ -4,17 +4,18 @@
 
 #include "gui/actions.h"
 #include "gui/drive.h"
-#include "gui/window/shell.h"
+#include "gui/panels/list.h"
+#include "gui/shell.h"
 #include "gui/window/window.h"
 
 namespace wicprof::gui {
 
 namespace {
 
-// Without input: often enough for what comes in while it loads or records, and seldom for a picture that stays.
-constexpr double kBusy = 0.03, kIdle = 0.25;
+// Seconds between frames without input: while a trace loads or records, while nothing changes, and under a script.
+constexpr double kBusy = 0.03, kIdle = 0.25, kScripted = 0.002;
 constexpr TimeNs kScreenshotPatience = 60 * kSecond;
-constexpr int kSettlingFrames = 3;  // ImGui knows the size of a table only after its first frame
+constexpr int kSettlingFrames = 3;  // ImGui lays a table out in its first frame
 
 bool ready(const App& app) {
   const auto settled = [](const Snapshot& snapshot) { return snapshot.model != nullptr && snapshot.facts != nullptr; };
@@ -24,6 +25,13 @@ bool ready(const App& app) {
 }  // namespace
 
 Result<> check_display() { return Window::check(); }
+
+std::optional<ViewName> view_from_name(std::string_view name) {
+  for (const PanelKind& panel : kPanels) {
+    if (panel.name == name) return panel.name;
+  }
+  return std::nullopt;
+}
 
 Result<> run_gui(const GuiPlan& plan) {
   std::optional<Script> script;
@@ -37,12 +45,13 @@ Result<> run_gui(const GuiPlan& plan) {
   Result<Window> window = Window::open(plan.width, plan.height, plan.app.scale, title);
   if (!window) return window.error();
   App app(plan.app);
+  Shell shell;
   const TimeNs started = now_ns();
   int settling = 0;
   while (!window->closed() && !app.quit) {
-    const bool busy = script || !plan.screenshot.empty();
-    const bool coming = app.snapshot().recording || !app.progress().doing.empty();
-    window->take_input(busy ? 0.002 : coming ? kBusy : kIdle);
+    const bool unattended = script || !plan.screenshot.empty();
+    const bool loading = app.snapshot().recording || !app.progress().doing.empty();
+    window->take_input(unattended ? kScripted : loading ? kBusy : kIdle);
     for (const std::string& key : window->keys()) press(app, key);
     app.update();
     if (script) {
@@ -52,7 +61,7 @@ Result<> run_gui(const GuiPlan& plan) {
     const FakeMouse mouse = script ? script->mouse() : plan.screenshot.empty() ? FakeMouse{} : FakeMouse::away();
     window->begin_frame(app.annotations.dark, mouse);
     const auto begun = std::chrono::steady_clock::now();
-    draw_shell(app, window->ui());
+    shell.draw(app, window->ui());
     app.build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
     window->end_frame();
     if (plan.screenshot.empty()) continue;
@@ -62,8 +71,7 @@ Result<> run_gui(const GuiPlan& plan) {
     }
     if (ready(app) && ++settling > kSettlingFrames) return window->save_png(plan.screenshot);
     if (now_ns() - started > kScreenshotPatience)
-      return unavailable(
-          "the trace was not ready to be shown within 60 s; close what else is running, or show a shorter one");
+      return unavailable("the trace did not load within 60 s; close other programs, or use a shorter trace");
   }
   return ok();
 }

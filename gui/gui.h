@@ -1,11 +1,11 @@
-// The window's front: opens it, and stays until the user closes it.
+// The window's entry points.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include "gui/app.h"
+#include "gui/app/app.h"
 #include "protocol/result.h"
 
 namespace wicprof::gui {
@@ -13,15 +13,18 @@ namespace wicprof::gui {
 struct GuiPlan {
   AppOptions app;
   int width = 1440, height = 900;  ///< at 100 %
-  std::string screenshot;          ///< a PNG; then nobody is waited for
-  std::string script;              ///< a file of what a user would do (drive.h); empty = a user does it
+  std::string screenshot;          ///< write this PNG and return, instead of waiting for a user
+  std::string script;              ///< a file with user actions (drive.h); "" = a user acts
 };
 
-/// Errors: no display, no OpenGL 3, an image that cannot be written, a script's step that came to nothing. With a
-/// screenshot also: a trace that cannot be shown.
+/// Opens the window and returns when it closes. Main thread only. Errors: no display, no OpenGL 3, an image that cannot
+/// be written, a script step that failed. With a screenshot also: a trace that cannot be shown.
 Result<> run_gui(const GuiPlan& plan);
 
-/// Whether there is a display to open a window on. Error: there is none.
+/// Error: no display to open a window on.
 Result<> check_display();
+
+/// The view of that name, such as "timeline"; nothing for other names.
+std::optional<ViewName> view_from_name(std::string_view name);
 
 }  // namespace wicprof::gui

@@ -143,9 +143,9 @@ Json session_json(const App& app) {
           {"toggles", toggles}};
 }
 
-Json state(const App& app) {
+Json state(const App& app, const ItemRects& rects) {
   const LoadProgress progress = app.progress();
-  Json json{{"view", kViewNames[static_cast<std::size_t>(app.view)]},
+  Json json{{"view", app.view},
             {"file", app.path()},
             {"loading", progress.doing},
             {"error", progress.error ? Json(progress.error->message) : Json(nullptr)},
@@ -190,21 +190,21 @@ Json state(const App& app) {
     json["figures"] = figures_json(facts->figures);
   }
   Json items;
-  for (const auto& [name, rect] : app.items) items[name] = {rect.x, rect.y, rect.width, rect.height};
+  for (const auto& [name, rect] : rects) items[name] = {rect.x, rect.y, rect.width, rect.height};
   json["items"] = items;
   return json;
 }
 
 }  // namespace
 
-Result<> write_state(const App& app, const std::string& path) {
-  const std::string fresh = path + ".new";
-  std::ofstream file(fresh, std::ios::trunc);
-  file << state(app).dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+Result<> write_state(const App& app, const ItemRects& items, const std::string& path) {
+  const std::string unfinished = path + ".new";
+  std::ofstream file(unfinished, std::ios::trunc);
+  file << state(app, items).dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
   file.close();
   std::error_code error;
-  if (file) std::filesystem::rename(fresh, path, error);
-  if (!file || error) return bad_input("cannot write " + path + "; name a folder that can be written to");
+  if (file) std::filesystem::rename(unfinished, path, error);
+  if (!file || error) return bad_input("cannot write " + path + "; choose a writable folder");
   return ok();
 }
 

@@ -1,14 +1,15 @@
-// What the window shows, as JSON: the values that its panels hold, for tests.
+// The window's state as JSON: the values in its panels, for tests.
 #pragma once
 
 #include <string>
 
-#include "gui/app.h"
+#include "gui/app/app.h"
+#include "gui/window/ui.h"
 #include "protocol/result.h"
 
 namespace wicprof::gui {
 
-/// One document, whole or not at all. Error: the file cannot be written.
-Result<> write_state(const App& app, const std::string& path);
+/// Writes one JSON document, completely or not at all. Error: the file cannot be written.
+Result<> write_state(const App& app, const ItemRects& items, const std::string& path);
 
 }  // namespace wicprof::gui

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
-#include "gui/panels/list.h"
+#include "gui/panels/parts.h"
 
 namespace wicprof::gui {
 
@@ -49,11 +49,11 @@ void side(const Ui& ui, Rect where, const char* title, const SegmentLine& line) 
 
 }  // namespace
 
-void draw_before_after(App& app, const Ui& ui, const BeforeAfter& values) {
+void draw_before_after(const Ui& ui, const BeforeAfter& values) {
   const Theme& theme = ui.theme();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = ui.px(112), gap = ui.px(10);
-  note_rect(app, "before_after", {at.x, at.y, width, height});
+  note_rect(ui, "before_after", {at.x, at.y, width, height});
   // Side by side where there is room, else one below the other.
   const int tiles = values.before && values.after ? 3 : 1;
   const bool beside = width > ui.px(560);

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "analyzer/words/format.h"
-#include "gui/panels/list.h"
+#include "gui/panels/parts.h"
 #include "reports/html/svg_axis.h"
 
 namespace wicprof::gui {
@@ -243,7 +243,7 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   ImGui::InvisibleButton("sides", ImVec2(std::max(size.x, 1.0f), std::max(size.y, 1.0f)));
-  note_item(app, "compare.sides");
+  note_item(ui, "compare.sides");
   const ImGuiIO& io = ImGui::GetIO();
   const float half = (size.x - ui.px(24)) / 2;
   if (ImGui::IsItemHovered() && io.MouseWheel != 0) {
@@ -274,12 +274,12 @@ std::size_t segment_choice(App& app, const Ui& ui, const char* name, std::size_t
   };
   ImGui::SetNextItemWidth(ui.px(230));
   if (!ImGui::BeginCombo(name, label(which).c_str())) {
-    note_item(app, fmt::format("compare.{}", name));
+    note_item(ui, fmt::format("compare.{}", name));
     return which;
   }
   for (std::size_t i = 0; i < segments.size(); ++i) {
     if (ImGui::Selectable(label(i).c_str(), i == which)) which = i;
-    note_item(app, fmt::format("compare.{}.{}", name, i));
+    note_item(ui, fmt::format("compare.{}.{}", name, i));
   }
   ImGui::EndCombo();
   return which;
@@ -316,9 +316,34 @@ void difference_table(App& app, const Ui& ui) {
   ImGui::EndTable();
 }
 
+/// The comparison of two traces, repeated only when the facts of one of them change.
+struct ComparedTraces {
+  std::shared_ptr<const Facts> facts[2];
+  analyzer::Comparison comparison;
+
+  const analyzer::Comparison& of(const App& app) {
+    if (facts[0] != app.snapshot().facts || facts[1] != app.second().facts) {
+      comparison = analyzer::compare(*app.model(), *app.second().model);
+      facts[0] = app.snapshot().facts;
+      facts[1] = app.second().facts;
+    }
+    return comparison;
+  }
+};
+
 }  // namespace
 
-void draw_compare_panel(App& app, const Ui& ui) {
+class ComparePanel final : public Panel {
+  void draw(App& app, const Ui& ui) override;
+  ComparedTraces compared_traces_;
+};
+
+template <>
+std::unique_ptr<Panel> make_panel<ComparePanel>() {
+  return std::make_unique<ComparePanel>();
+}
+
+void ComparePanel::draw(App& app, const Ui& ui) {
   if (draw_not_ready(app, ui, true)) return;
   const ImVec2 size = ImGui::GetContentRegionAvail();
   const auto& segments = app.facts()->before_after.segments;
@@ -356,18 +381,12 @@ void draw_compare_panel(App& app, const Ui& ui) {
       paragraph(ui, fmt::format("wic-prof compare {} {}", app.path(), app.path(1)));
       ImGui::PopFont();
     } else {
-      static std::shared_ptr<const Facts> of[2];
-      static analyzer::Comparison comparison;
-      if (of[0] != app.snapshot().facts || of[1] != app.second().facts) {
-        comparison = analyzer::compare(*app.model(), *app.second().model);
-        of[0] = app.snapshot().facts;
-        of[1] = app.second().facts;
-      }
+      const analyzer::Comparison& comparison = compared_traces_.of(app);
       BeforeAfter values;
       values.verdict = comparison.verdict;
       values.speedup = comparison.speedup;
       values.reason = comparison.reason;
-      draw_before_after(app, ui, values);
+      draw_before_after(ui, values);
     }
   } else {
     const std::size_t chosen_before = segment_choice(app, ui, "before", app.segment_before);
@@ -376,7 +395,7 @@ void draw_compare_panel(App& app, const Ui& ui) {
     if (chosen_before != app.segment_before || chosen_after != app.segment_after)
       app.choose_segments(chosen_before, chosen_after);
     ImGui::Dummy(ImVec2(0, ui.px(4)));
-    draw_before_after(app, ui, app.pair);
+    draw_before_after(ui, app.pair);
   }
   end_card();
   const float lower = std::min(size.y * 0.34f, ui.px(50) + static_cast<float>(app.differences.size()) * ui.px(28));

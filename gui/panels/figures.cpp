@@ -7,7 +7,7 @@
 
 #include "analyzer/measure/statistics.h"
 #include "analyzer/words/format.h"
-#include "gui/panels/list.h"
+#include "gui/panels/parts.h"
 #include "gui/panels/plot.h"
 #include "gui/view/mark_labels.h"
 #include "reports/html/svg_axis.h"
@@ -171,14 +171,14 @@ float height_of(const Ui& ui, const PaperFigure& one, float width) {
   return height + ui.px(14);
 }
 
-void paper_figure(App& app, const Ui& ui, const PaperFigure& one) {
+void paper_figure(const Ui& ui, const PaperFigure& one) {
   const std::string title = fmt::format("Figure {}. {}", one.figure->number, one.figure->title);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   draw_text(ImGui::GetWindowDrawList(), ui.bold, {at.x, at.y, width, ui.px(20)}, ink(ui.theme().text), title);
   ImGui::Dummy(ImVec2(width, ui.px(kTitle) - ImGui::GetStyle().ItemSpacing.y));
   draw_plot(ui, one.plot);
-  note_item(app, fmt::format("figure.{}", one.figure->number));
+  note_item(ui, fmt::format("figure.{}", one.figure->number));
   ImGui::Dummy(ImVec2(0, ui.px(kBelow) - 2 * ImGui::GetStyle().ItemSpacing.y));
   ImGui::PushFont(ui.small);
   faint(ui, one.figure->formula);
@@ -197,7 +197,16 @@ void missing_figures(const Ui& ui, const std::vector<const analyzer::Figure*>& m
 
 }  // namespace
 
-void draw_figures_panel(App& app, const Ui& ui) {
+class FiguresPanel final : public Panel {
+  void draw(App& app, const Ui& ui) override;
+};
+
+template <>
+std::unique_ptr<Panel> make_panel<FiguresPanel>() {
+  return std::make_unique<FiguresPanel>();
+}
+
+void FiguresPanel::draw(App& app, const Ui& ui) {
   if (draw_not_ready(app, ui, true)) return;
   std::vector<PaperFigure> shown;
   std::vector<const analyzer::Figure*> missing;
@@ -231,7 +240,7 @@ void draw_figures_panel(App& app, const Ui& ui) {
   card("waiting", over_time, [&] { waiting(app, ui, ui.px(kOverTime)); });
   for (const PaperFigure& one : shown)
     card(fmt::format("figure{}", one.figure->number).c_str(), height_of(ui, one, width),
-         [&] { paper_figure(app, ui, one); });
+         [&] { paper_figure(ui, one); });
   if (!missing.empty()) {
     float height = ui.px(60);
     for (const analyzer::Figure* figure : missing)

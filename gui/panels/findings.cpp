@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/words/format.h"
-#include "gui/panels/list.h"
+#include "gui/panels/parts.h"
 
 namespace wicprof::gui {
 
@@ -22,7 +22,7 @@ void severity_badge(const Ui& ui, analyzer::Severity severity) {
 
 /// To the longest wait at the finding's site: what there is to see of it.
 void jump(App& app, const analyzer::Finding& finding) {
-  app.show(View::timeline);
+  app.show(kTimelineView);
   const std::optional<SiteDetail> detail = app.facts()->detail_of(finding.site);
   if (!detail || !detail->longest) {
     app.notice = "this finding is about the whole program: there is no one place to show";
@@ -49,7 +49,7 @@ void one_finding(App& app, const Ui& ui, const analyzer::Finding& finding, std::
   if (!facts.empty()) fact_table(ui, "facts", facts);
   if (finding.site != 0) {
     if (ImGui::Button("Show on the timeline")) jump(app, finding);
-    note_item(app, fmt::format("finding.{}.jump", index));
+    note_item(ui, fmt::format("finding.{}.jump", index));
     ImGui::SameLine(0, ui.px(8));
   }
   const std::string command = fmt::format("wic-prof analyze {}", app.path());
@@ -57,7 +57,7 @@ void one_finding(App& app, const Ui& ui, const analyzer::Finding& finding, std::
     ImGui::SetClipboardText(command.c_str());
     app.notice = "copied: " + command;
   }
-  note_item(app, fmt::format("finding.{}.copy", index));
+  note_item(ui, fmt::format("finding.{}.copy", index));
   ImGui::SameLine(0, ui.px(10));
   ImGui::AlignTextToFramePadding();
   ImGui::PushFont(ui.mono);
@@ -84,7 +84,16 @@ void classification(const Ui& ui, const analyzer::Classification& found) {
 
 }  // namespace
 
-void draw_findings_panel(App& app, const Ui& ui) {
+class FindingsPanel final : public Panel {
+  void draw(App& app, const Ui& ui) override;
+};
+
+template <>
+std::unique_ptr<Panel> make_panel<FindingsPanel>() {
+  return std::make_unique<FindingsPanel>();
+}
+
+void FindingsPanel::draw(App& app, const Ui& ui) {
   if (draw_not_ready(app, ui, true)) return;
   const analyzer::Analysis& analysis = app.facts()->analysis;
   const ImVec2 size = ImGui::GetContentRegionAvail();

@@ -1,28 +1,21 @@
-// The panels, one a view, in the order of View. A new one: its file in this folder, its line in list.cpp, its View.
+// All panels, in the order of their tabs; keys 1, 2, ... open them.
+//
+// To add a panel, write its file in this folder and add one line below. The file defines
+// `template <> std::unique_ptr<Panel> make_panel<class NewPanel>()`.
 #pragma once
 
-#include <span>
-
-#include "gui/window/ui.h"
+#include "gui/panels/panel.h"
 
 namespace wicprof::gui {
 
-/// Draws into the ImGui window that is open, which is the view's whole area.
-using DrawPanel = void (*)(App& app, const Ui& ui);
-std::span<const DrawPanel> panels();
-
-void draw_timeline_panel(App& app, const Ui& ui);
-void draw_sites_panel(App& app, const Ui& ui);
-void draw_findings_panel(App& app, const Ui& ui);
-void draw_stalls_panel(App& app, const Ui& ui);
-void draw_figures_panel(App& app, const Ui& ui);
-void draw_compare_panel(App& app, const Ui& ui);
-void draw_live_panel(App& app, const Ui& ui);
-
-/// Parts that more than one panel shows.
-void draw_timeline(App& app, const Ui& ui, Rect where);
-void draw_before_after(App& app, const Ui& ui, const BeforeAfter& values);
-/// Something in place of a panel whose values are not there; true when it was drawn.
-bool draw_not_ready(App& app, const Ui& ui, bool needs_facts);
+inline constexpr PanelKind kPanels[] = {
+    {kTimelineView, "Timeline", make_panel<class TimelinePanel>},
+    {kSitesView, "Wait sites", make_panel<class SitesPanel>},
+    {"findings", "Findings", make_panel<class FindingsPanel>},
+    {"stalls", "Stalls", make_panel<class StallsPanel>},
+    {"figures", "Figures", make_panel<class FiguresPanel>},
+    {kCompareView, "Compare", make_panel<class ComparePanel>},
+    {kLiveView, "Live", make_panel<class LivePanel>},
+};
 
 }  // namespace wicprof::gui

@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
-#include "gui/panels/list.h"
+#include "gui/panels/parts.h"
+#include "gui/panels/timeline_canvas.h"
 
 namespace wicprof::gui {
 
@@ -16,14 +17,14 @@ void where_to_toggle(App& app, const Ui& ui, const SessionStatus& status) {
   ImGui::SetNextItemWidth(-1);
   if (ImGui::BeginCombo("##where", app.toggle_site.empty() ? "the whole program" : app.toggle_site.c_str())) {
     if (ImGui::Selectable("the whole program", app.toggle_site.empty())) app.toggle_site.clear();
-    note_item(app, "toggle.where.all");
+    note_item(ui, "toggle.where.all");
     for (const std::string& site : status.sites) {
       if (ImGui::Selectable(site.c_str(), app.toggle_site == site)) app.toggle_site = site;
-      note_item(app, "toggle.where." + site);
+      note_item(ui, "toggle.where." + site);
     }
     ImGui::EndCombo();
   } else {
-    note_item(app, "toggle.where");
+    note_item(ui, "toggle.where");
   }
   faint(ui, "what park does");
   ImGui::SetNextItemWidth(-1);
@@ -32,11 +33,11 @@ void where_to_toggle(App& app, const Ui& ui, const SessionStatus& status) {
       if (strategy.id == StrategyId::poll) continue;
       if (ImGui::Selectable(std::string(strategy.name).c_str(), app.toggle_strategy == strategy.id))
         app.toggle_strategy = strategy.id;
-      note_item(app, "toggle.strategy." + std::string(strategy.name));
+      note_item(ui, "toggle.strategy." + std::string(strategy.name));
     }
     ImGui::EndCombo();
   } else {
-    note_item(app, "toggle.strategy");
+    note_item(ui, "toggle.strategy");
   }
 }
 
@@ -93,10 +94,10 @@ void controls(App& app, const Ui& ui) {
     return;
   }
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(34), ui.px(9)));
-  if (segment_button(app, ui, "toggle.poll", "poll", status.mode == Mode::poll, colour_of(ui, State::polling)))
+  if (segment_button(ui, "toggle.poll", "poll", status.mode == Mode::poll, colour_of(ui, State::polling)))
     app.toggle(Mode::poll, StrategyId::poll, app.toggle_site);
   ImGui::SameLine(0, ui.px(2));
-  if (segment_button(app, ui, "toggle.park", "park", status.mode == Mode::park, colour_of(ui, State::parked)))
+  if (segment_button(ui, "toggle.park", "park", status.mode == Mode::park, colour_of(ui, State::parked)))
     app.toggle(Mode::park, app.toggle_strategy, app.toggle_site);
   ImGui::PopStyleVar();
   where_to_toggle(app, ui, status);
@@ -106,12 +107,22 @@ void controls(App& app, const Ui& ui) {
 
 }  // namespace
 
-void draw_live_panel(App& app, const Ui& ui) {
+class LivePanel final : public Panel {
+  void draw(App& app, const Ui& ui) override;
+  TimelineState timeline_;
+};
+
+template <>
+std::unique_ptr<Panel> make_panel<LivePanel>() {
+  return std::make_unique<LivePanel>();
+}
+
+void LivePanel::draw(App& app, const Ui& ui) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   const float right = std::min(ui.px(330), size.x * 0.4f), gap = ui.px(10);
   if (app.model() != nullptr) {
-    draw_timeline(app, ui, {at.x, at.y, size.x - right - gap, size.y});
+    draw_timeline(app, ui, {at.x, at.y, size.x - right - gap, size.y}, timeline_);
   } else {
     ImGui::BeginChild("waiting", ImVec2(size.x - right - gap, size.y));
     draw_not_ready(app, ui, false);
@@ -125,7 +136,7 @@ void draw_live_panel(App& app, const Ui& ui) {
   begin_card(ui, "change", right, 0);
   heading(ui, "Before and after the last change");
   if (app.facts() != nullptr && app.facts()->before_after.before) {
-    draw_before_after(app, ui, app.facts()->before_after);
+    draw_before_after(ui, app.facts()->before_after);
   } else {
     faint(ui, "fills by itself when the way of waiting has changed");
   }

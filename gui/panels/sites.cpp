@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
-#include "gui/panels/list.h"
+#include "gui/panels/parts.h"
 
 namespace wicprof::gui {
 
@@ -45,7 +45,7 @@ void table(App& app, const Ui& ui) {
     ImGui::PushID(static_cast<int>(i));
     if (ImGui::InvisibleButton("header", ImVec2(std::max(width, 1.0f), height))) app.sort_sites(column);
     ImGui::PopID();
-    note_item(app, fmt::format("sites.sort.{}", look.key));
+    note_item(ui, fmt::format("sites.sort.{}", look.key));
     const bool sorted = app.sort_by == column;
     const std::string title =
         sorted ? fmt::format("{} {}", look.title, app.sort_descending ? "\u25be" : "\u25b4") : look.title;
@@ -62,7 +62,7 @@ void table(App& app, const Ui& ui) {
         if (ImGui::Selectable(line.cells[i].c_str(), chosen, ImGuiSelectableFlags_SpanAllColumns))
           app.open_site(line.site);
         ImGui::PopID();
-        note_item(app, "site." + line.cells[i]);
+        note_item(ui, "site." + line.cells[i]);
       } else if (look_of(static_cast<SiteColumn>(i)).numeric) {
         right_aligned(line.cells[i]);
       } else {
@@ -146,7 +146,16 @@ void detail(App& app, const Ui& ui) {
 
 }  // namespace
 
-void draw_sites_panel(App& app, const Ui& ui) {
+class SitesPanel final : public Panel {
+  void draw(App& app, const Ui& ui) override;
+};
+
+template <>
+std::unique_ptr<Panel> make_panel<SitesPanel>() {
+  return std::make_unique<SitesPanel>();
+}
+
+void SitesPanel::draw(App& app, const Ui& ui) {
   if (draw_not_ready(app, ui, true)) return;
   const ImVec2 size = ImGui::GetContentRegionAvail();
   const float rows = ui.px(70) + static_cast<float>(app.sites.size()) * ui.px(27);

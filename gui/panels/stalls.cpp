@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
-#include "gui/panels/list.h"
+#include "gui/panels/parts.h"
 
 namespace wicprof::gui {
 
@@ -59,7 +59,16 @@ void code(const Ui& ui, const analyzer::PollingLoop& loop) {
 
 }  // namespace
 
-void draw_stalls_panel(App& app, const Ui& ui) {
+class StallsPanel final : public Panel {
+  void draw(App& app, const Ui& ui) override;
+};
+
+template <>
+std::unique_ptr<Panel> make_panel<StallsPanel>() {
+  return std::make_unique<StallsPanel>();
+}
+
+void StallsPanel::draw(App& app, const Ui& ui) {
   if (draw_not_ready(app, ui, true)) return;
   const analyzer::Analysis& analysis = app.facts()->analysis;
   const ImVec2 size = ImGui::GetContentRegionAvail();

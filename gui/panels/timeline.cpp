@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
-#include "gui/panels/list.h"
+#include "gui/panels/parts.h"
+#include "gui/panels/timeline_canvas.h"
 
 namespace wicprof::gui {
 
@@ -63,16 +64,23 @@ std::vector<Fact> all_facts(const App& app, EventRef ref) {
   return facts;
 }
 
-void selected_facts(App& app, const Ui& ui) {
-  // Looked up once for each selection: a long trace has many edges.
-  static std::vector<Fact> facts;
-  static std::optional<EventRef> of;
-  static std::uint64_t version = 0;
-  if (of != app.selected || version != app.snapshot().version) {
-    facts = all_facts(app, *app.selected);
-    of = app.selected;
-    version = app.snapshot().version;
+/// The facts of the selected event, looked up once per selection: a long trace has many edges to search.
+struct SelectedFacts {
+  std::vector<Fact> facts;
+  std::optional<EventRef> event;
+  std::uint64_t version = 0;  ///< of the snapshot
+
+  const std::vector<Fact>& of(const App& app) {
+    if (event != app.selected || version != app.snapshot().version) {
+      facts = all_facts(app, *app.selected);
+      event = app.selected;
+      version = app.snapshot().version;
+    }
+    return facts;
   }
+};
+
+void selected_facts(App& app, const Ui& ui, const std::vector<Fact>& facts) {
   heading(ui, title_of(*app.model(), *app.selected));
   // In columns, so that a low panel shows them all.
   constexpr int kColumns = 3;
@@ -93,19 +101,30 @@ void selected_facts(App& app, const Ui& ui) {
 
 }  // namespace
 
-void draw_timeline_panel(App& app, const Ui& ui) {
+class TimelinePanel final : public Panel {
+  void draw(App& app, const Ui& ui) override;
+  TimelineState timeline_;
+  SelectedFacts selected_facts_;
+};
+
+template <>
+std::unique_ptr<Panel> make_panel<TimelinePanel>() {
+  return std::make_unique<TimelinePanel>();
+}
+
+void TimelinePanel::draw(App& app, const Ui& ui) {
   if (draw_not_ready(app, ui, false)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   const float details = ui.px(168);
-  draw_timeline(app, ui, {at.x, at.y, size.x, size.y - details});
+  draw_timeline(app, ui, {at.x, at.y, size.x, size.y - details}, timeline_);
   ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + size.y - details));
   begin_card(ui, "details", size.x, details);
-  note_rect(app, "details", {at.x, at.y + size.y - details, size.x, details});
+  note_rect(ui, "details", {at.x, at.y + size.y - details, size.x, details});
   if (app.area) {
     area_sums(app, ui);
   } else if (app.selected) {
-    selected_facts(app, ui);
+    selected_facts(app, ui, selected_facts_.of(app));
   } else {
     faint(ui, "Click on something to see all that is known of it; drag over tracks to add up what happens there.");
     faint(ui,

@@ -1,11 +1,11 @@
-// The timeline itself: overview, ruler, tracks, arrows, marks; and what the mouse does to them.
+#include "gui/panels/timeline_canvas.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "analyzer/words/format.h"
-#include "gui/panels/list.h"
 #include "gui/view/mark_labels.h"
 #include "reports/html/svg_axis.h"
 
@@ -17,33 +17,22 @@ constexpr float kLabels = 210, kOverview = 30, kRuler = 26;
 constexpr std::size_t kMostArrows = 300;
 constexpr std::size_t kMostFlags = 64;  // more have neither dashes nor labels
 
-/// What was worked out for a row stays until the window, the trace or the width changes.
-struct Cache {
-  std::uint64_t version = 0;
-  TimeNs begin = 0, end = 0;
-  std::uint32_t columns = 0;
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<DrawnSpan>> rows;
-  std::map<std::size_t, std::vector<DensityColumn>> strips;
-  std::vector<EdgeArrow> arrows;
-  bool has_arrows = false;
-};
-
 class Canvas {
  public:
-  Canvas(App& app, const Ui& ui, Rect where)
+  Canvas(App& app, const Ui& ui, Rect where, TimelineState& state)
       : app_(app),
         ui_(ui),
         timeline_(*app.timeline()),
         model_(*app.model()),
         list_(ImGui::GetWindowDrawList()),
+        state_(state),
         all_(where) {
     labels_ = ui.px(kLabels);
     left_ = where.x + labels_;
     width_ = std::max(where.width - labels_ - ui.px(10), 50.0f);
     tracks_top_ = where.y + ui.px(kOverview) + ui.px(kRuler);
     tracks_height_ = where.y + where.height - tracks_top_;
-    static Cache cache;
-    cache_ = &cache;
+    TimelineState::Cache& cache = state_.cache;
     const auto columns = static_cast<std::uint32_t>(width_ / std::max(1.0f, ui.scale));
     if (cache.version != app.snapshot().version || cache.begin != app.window.begin() || cache.end != app.window.end() ||
         cache.columns != columns) {
@@ -85,8 +74,8 @@ class Canvas {
         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle | ImGuiButtonFlags_MouseButtonRight);
     hovered_ = ImGui::IsItemHovered();
     active_ = ImGui::IsItemActive();
-    note_rect(app_, "timeline", {left_, tracks_top_, width_, tracks_height_});
-    note_rect(app_, "timeline.overview", {left_, all_.y, width_, ui_.px(kOverview)});
+    note_rect(ui_, "timeline", {left_, tracks_top_, width_, tracks_height_});
+    note_rect(ui_, "timeline.overview", {left_, all_.y, width_, ui_.px(kOverview)});
     place_flags();
     overview();
     ruler();
@@ -190,7 +179,7 @@ class Canvas {
     const bool closed = app_.closed_groups.count(place.heading) != 0;
     draw_text(list_, ui_.bold, {all_.x + ui_.px(12), y + ui_.px(4), labels_, place.height - ui_.px(4)}, ink(theme.text),
               place.pinned ? place.heading : fmt::format("{} {}", closed ? "\u25b8" : "\u25be", place.heading));
-    if (!place.pinned) note_rect(app_, "group." + place.heading, {all_.x, y, labels_, place.height});
+    if (!place.pinned) note_rect(ui_, "group." + place.heading, {all_.x, y, labels_, place.height});
   }
 
   void track(const PlacedTrack& place, float y, float top, float height) {
@@ -202,7 +191,7 @@ class Canvas {
     const std::string fold = track.has_strip() ? (place.opened ? "\u25be " : "\u25b8 ") : "";
     draw_text(list_, chosen ? ui_.bold : ui_.regular, {all_.x + ui_.px(24), y, labels_ - ui_.px(34), label_height},
               ink(chosen ? theme.text : theme.faint), fold + track.name);
-    note_rect(app_, "track." + track.key, {all_.x, y, labels_, label_height});
+    note_rect(ui_, "track." + track.key, {all_.x, y, labels_, label_height});
     list_->PushClipRect(ImVec2(left_, std::max(y, top)),
                         ImVec2(left_ + width_, std::min(y + place.height, top + height)), true);
     if (track.has_strip()) strip(place, track, y);
@@ -217,16 +206,16 @@ class Canvas {
   void strip(const PlacedTrack& place, const Track& track, float y) {
     const float h = strip_;
     rect(left_, y, width_, h, ink(ui_.theme().lane));
-    auto [found, fresh] = cache_->strips.try_emplace(place.track);
-    if (fresh) found->second = track.density.draw(app_.window.begin(), app_.window.end(), cache_->columns);
+    auto [found, fresh] = state_.cache.strips.try_emplace(place.track);
+    if (fresh) found->second = track.density.draw(app_.window.begin(), app_.window.end(), state_.cache.columns);
     const float most = static_cast<float>(std::max(1u, track.density.most()));
-    const float step = width_ / static_cast<float>(cache_->columns);
+    const float step = width_ / static_cast<float>(state_.cache.columns);
     // Neighbours of the same heights become one rectangle.
     for (const State state : kWarpStates) {
       float start = left_, base = 0, tall = 0;
-      for (std::uint32_t i = 0; i <= cache_->columns; ++i) {
+      for (std::uint32_t i = 0; i <= state_.cache.columns; ++i) {
         float now_base = -1, now_tall = -1;
-        if (i < cache_->columns) {
+        if (i < state_.cache.columns) {
           const float* count = found->second[i].count;
           float below = 0;
           for (const State other : kWarpStates) {
@@ -254,8 +243,8 @@ class Canvas {
     const Theme& theme = ui_.theme();
     const float h = place.row_height - ui_.px(track.has_strip() ? 1 : 2);
     rect(left_, y, width_, h, ink(theme.lane, 0.55f));
-    auto [found, fresh] = cache_->rows.try_emplace({place.track, index});
-    if (fresh) found->second = track.rows[index].draw(app_.window.begin(), app_.window.end(), cache_->columns);
+    auto [found, fresh] = state_.cache.rows.try_emplace({place.track, index});
+    if (fresh) found->second = track.rows[index].draw(app_.window.begin(), app_.window.end(), state_.cache.columns);
     for (const DrawnSpan& span : found->second) {
       const float from = clip_x(span.begin), to = clip_x(span.end);
       const bool chosen = app_.selected && *app_.selected == span.ref && span.count == 1;
@@ -325,19 +314,20 @@ class Canvas {
   void arrows(float room) {
     list_->PushClipRect(ImVec2(left_, tracks_top_), ImVec2(left_ + width_, tracks_top_ + tracks_height_), true);
     if (app_.all_edges) {
-      if (!cache_->has_arrows) {
-        cache_->arrows = timeline_.arrows(model_, app_.window.begin(), app_.window.end(), cache_->columns, kMostArrows);
-        cache_->has_arrows = true;
+      if (!state_.cache.has_arrows) {
+        state_.cache.arrows =
+            timeline_.arrows(model_, app_.window.begin(), app_.window.end(), state_.cache.columns, kMostArrows);
+        state_.cache.has_arrows = true;
       }
-      for (const EdgeArrow& edge : cache_->arrows) arrow(edge, room, false);
+      for (const EdgeArrow& edge : state_.cache.arrows) arrow(edge, room, false);
     }
     if (app_.selected) {
-      if (selected_edges_of_ != app_.selected || selected_version_ != app_.snapshot().version) {
-        selected_edges_ = timeline_.edges_of(model_, *app_.selected, kMostArrows);
-        selected_edges_of_ = app_.selected;
-        selected_version_ = app_.snapshot().version;
+      if (state_.selected_edges_of != app_.selected || state_.selected_version != app_.snapshot().version) {
+        state_.selected_edges = timeline_.edges_of(model_, *app_.selected, kMostArrows);
+        state_.selected_edges_of = app_.selected;
+        state_.selected_version = app_.snapshot().version;
       }
-      for (const EdgeArrow& edge : selected_edges_) arrow(edge, room, true);
+      for (const EdgeArrow& edge : state_.selected_edges) arrow(edge, room, true);
     }
     list_->PopClipRect();
   }
@@ -394,8 +384,8 @@ class Canvas {
   void area() {
     TimeNs from = 0, to = 0;
     if (dragging_area()) {
-      from = time_of_x(std::min(drag_from_.x, ImGui::GetIO().MousePos.x));
-      to = time_of_x(std::max(drag_from_.x, ImGui::GetIO().MousePos.x));
+      from = time_of_x(std::min(state_.drag.from.x, ImGui::GetIO().MousePos.x));
+      to = time_of_x(std::max(state_.drag.from.x, ImGui::GetIO().MousePos.x));
     } else if (app_.area) {
       from = app_.area->begin;
       to = app_.area->end;
@@ -411,8 +401,8 @@ class Canvas {
   }
 
   bool dragging_area() const {
-    return active_ && drag_button_ == 0 && moved_ && drag_from_.x >= left_ &&
-           drag_from_.y >= all_.y + ui_.px(kOverview);
+    return active_ && state_.drag.button == 0 && state_.drag.moved && state_.drag.from.x >= left_ &&
+           state_.drag.from.y >= all_.y + ui_.px(kOverview);
   }
 
   const PlacedTrack* placed_at(float y) const {
@@ -455,45 +445,46 @@ class Canvas {
     if (hovered_ && at.y > tracks_top_) app_.hovered = event_at(at);
     for (const int button : {0, 1, 2}) {
       if (hovered_ && ImGui::IsMouseClicked(button)) {
-        drag_from_ = last_ = at;
-        drag_button_ = button;
-        moved_ = false;
+        state_.drag.from = state_.drag.last = at;
+        state_.drag.button = button;
+        state_.drag.moved = false;
       }
     }
     if (!active_) {
-      if (was_active_) released(at);
-      was_active_ = false;
+      if (state_.drag.was_active) released(at);
+      state_.drag.was_active = false;
       return;
     }
-    was_active_ = true;
-    if (std::abs(at.x - drag_from_.x) > ui_.px(4) || std::abs(at.y - drag_from_.y) > ui_.px(4)) moved_ = true;
-    const bool in_overview = drag_from_.y < all_.y + ui_.px(kOverview);
+    state_.drag.was_active = true;
+    if (std::abs(at.x - state_.drag.from.x) > ui_.px(4) || std::abs(at.y - state_.drag.from.y) > ui_.px(4))
+      state_.drag.moved = true;
+    const bool in_overview = state_.drag.from.y < all_.y + ui_.px(kOverview);
     if (in_overview) {
       app_.window.follow(false);
       const double part = std::clamp((at.x - left_) / width_, 0.0f, 1.0f);
       const TimeNs middle =
           timeline_.begin + static_cast<TimeNs>(part * static_cast<double>(timeline_.end - timeline_.begin));
       app_.window.show(middle - app_.window.width() / 2, middle - app_.window.width() / 2 + app_.window.width());
-    } else if (drag_button_ != 0 && at.x != last_.x) {
+    } else if (state_.drag.button != 0 && at.x != state_.drag.last.x) {
       app_.window.follow(false);
-      app_.window.pan((last_.x - at.x) / width_);
+      app_.window.pan((state_.drag.last.x - at.x) / width_);
     }
-    last_ = at;
+    state_.drag.last = at;
   }
 
   void released(ImVec2 at) {
-    if (drag_button_ != 0 || drag_from_.y < all_.y + ui_.px(kOverview)) return;
-    if (moved_ && drag_from_.x >= left_) {
-      const float top = std::min(drag_from_.y, at.y), bottom = std::max(drag_from_.y, at.y);
+    if (state_.drag.button != 0 || state_.drag.from.y < all_.y + ui_.px(kOverview)) return;
+    if (state_.drag.moved && state_.drag.from.x >= left_) {
+      const float top = std::min(state_.drag.from.y, at.y), bottom = std::max(state_.drag.from.y, at.y);
       std::vector<std::size_t> which;
-      const bool on_ruler = drag_from_.y < tracks_top_;
+      const bool on_ruler = state_.drag.from.y < tracks_top_;
       for (const PlacedTrack& place : app_.layout.list) {
         if (!place.heading.empty()) continue;
         const float y = y_of(place);
         if (on_ruler || (y < bottom && y + place.height > top)) which.push_back(place.track);
       }
-      app_.set_area(time_of_x(std::clamp(std::min(drag_from_.x, at.x), left_, left_ + width_)),
-                    time_of_x(std::clamp(std::max(drag_from_.x, at.x), left_, left_ + width_)), std::move(which));
+      app_.set_area(time_of_x(std::clamp(std::min(state_.drag.from.x, at.x), left_, left_ + width_)),
+                    time_of_x(std::clamp(std::max(state_.drag.from.x, at.x), left_, left_ + width_)), std::move(which));
       return;
     }
     const PlacedTrack* place = placed_at(at.y);
@@ -555,22 +546,15 @@ class Canvas {
   const Timeline& timeline_;
   const analyzer::TraceModel& model_;
   ImDrawList* list_;
+  TimelineState& state_;
   Rect all_;
   float labels_ = 0, left_ = 0, strip_ = 0, width_ = 0, tracks_top_ = 0, tracks_height_ = 0;
   bool hovered_ = false, active_ = false;
-  Cache* cache_;
   std::vector<Flag> flags_;
-  // From one frame to the next; there is one window.
-  static inline ImVec2 drag_from_{}, last_{};
-  static inline int drag_button_ = 0;
-  static inline bool moved_ = false, was_active_ = false;
-  static inline std::vector<EdgeArrow> selected_edges_{};
-  static inline std::optional<EventRef> selected_edges_of_{};
-  static inline std::uint64_t selected_version_ = 0;
 };
 
 }  // namespace
 
-void draw_timeline(App& app, const Ui& ui, Rect where) { Canvas(app, ui, where).draw(); }
+void draw_timeline(App& app, const Ui& ui, Rect where, TimelineState& state) { Canvas(app, ui, where, state).draw(); }
 
 }  // namespace wicprof::gui

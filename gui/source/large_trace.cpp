@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "gui/tracks/list.h"
+
 namespace wicprof::gui {
 
 namespace {
@@ -58,7 +60,7 @@ Result<LargeTrace> LargeTrace::open(store::Reader reader, std::string name, cons
 Picture LargeTrace::whole() const {
   Picture picture;
   picture.model = std::make_shared<const analyzer::TraceModel>(small_);
-  picture.timeline = std::make_shared<const Timeline>(build_timeline(small_, lanes_, 0, 0));
+  picture.timeline = std::make_shared<const Timeline>(build_timeline(small_, kTrackKinds, lanes_, 0, 0));
   picture.begin = small_.begin;
   picture.end = std::max(small_.end, small_.begin + 1);
   picture.shown = picture.end - picture.begin;
@@ -109,13 +111,13 @@ Result<Picture> LargeTrace::picture(TimeNs begin, TimeNs end) {
   }
   if (things > kFineRows) {
     picture.model = std::make_shared<const analyzer::TraceModel>(small_);
-    picture.timeline = std::make_shared<const Timeline>(build_timeline(small_, lanes, 0, 0));
+    picture.timeline = std::make_shared<const Timeline>(build_timeline(small_, kTrackKinds, lanes, 0, 0));
     return picture;
   }
   Result<analyzer::TraceModel> model = rows(picture.begin, picture.end);
   if (!model) return model.error();
   auto shared = std::make_shared<const analyzer::TraceModel>(*std::move(model));
-  Timeline timeline = build_timeline(*shared, lanes, picture.begin, picture.end);
+  Timeline timeline = build_timeline(*shared, kTrackKinds, lanes, picture.begin, picture.end);
   add_edges(timeline, *shared, analyzer::match(*shared));
   picture.model = std::move(shared);
   picture.timeline = std::make_shared<const Timeline>(std::move(timeline));

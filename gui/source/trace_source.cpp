@@ -17,6 +17,7 @@
 #include "gui/source/large_trace.h"
 #include "gui/source/live_model.h"
 #include "gui/source/segment_memory.h"
+#include "gui/tracks/list.h"
 #include "protocol/session.h"
 #include "store/read/reader.h"
 
@@ -259,7 +260,7 @@ struct TraceSource::State {
   }
 
   void publish(std::shared_ptr<const analyzer::TraceModel> model, bool recording, bool cut) {
-    auto timeline = std::make_shared<const Timeline>(build_timeline(*model));
+    auto timeline = std::make_shared<const Timeline>(build_timeline(*model, kTrackKinds));
     const Contents contents = contents_of(*model);
     auto next = std::make_shared<Snapshot>();
     const std::lock_guard lock(mutex);

@@ -1,28 +1,26 @@
-// Host threads: their calls, how they wait within them, and when the scheduler kept them from a CPU.
+// Host threads: their calls and waits, and below those the times when the scheduler kept them off the CPU.
 #include <fmt/format.h>
 
 #include <map>
 #include <ranges>
 
-#include "gui/tracks/list.h"
+#include "gui/view/track_kind.h"
 
 namespace wicprof::gui {
 
-Track host_thread_track(const analyzer::TraceModel&, const store::TrackKey& key, const Crowd& crowd) {
+template <>
+Track empty_track<struct HostThreads>(const analyzer::TraceModel&, const store::TrackKey& key, const TrackScope& scope,
+                                      std::string_view thread_name) {
   Track track;
   track.key = fmt::format("thread/{}/{}", key.process, key.number);
-  track.name = fmt::format("thread {}", key.number);
-  if (crowd.processes) track.name += fmt::format(", process {}", key.process);
+  track.name = fmt::format("{} {}", thread_name.empty() ? "thread" : thread_name, key.number);
+  if (scope.several_processes) track.name += fmt::format(", process {}", key.process);
   track.note = fmt::format("thread {} of process {}", key.number, key.process);
   return track;
 }
 
-void name_thread(Track& track, const std::string& name) {
-  constexpr std::string_view kUnnamed = "thread ";
-  if (!name.empty() && track.name.starts_with(kUnnamed)) track.name.replace(0, kUnnamed.size(), name + " ");
-}
-
-std::vector<Track> host_thread_tracks(const analyzer::TraceModel& model) {
+template <>
+std::vector<Track> build_tracks<struct HostThreads>(const analyzer::TraceModel& model) {
   std::map<store::TrackKey, std::vector<Span>> threads, delays;
   std::map<store::TrackKey, std::string> names;
   const auto key_of = [](const auto& row) {
@@ -48,11 +46,10 @@ std::vector<Track> host_thread_tracks(const analyzer::TraceModel& model) {
           {row.end - *length, row.end, {EventKind::thread_sample, static_cast<std::uint32_t>(i)}, State::descheduled});
     }
   }
-  const Crowd crowd = crowd_of(std::views::keys(threads));
+  const TrackScope scope = scope_of(std::views::keys(threads));
   std::vector<Track> list;
   for (auto& [key, spans] : threads) {
-    Track track = host_thread_track(model, key, crowd);
-    name_thread(track, names[key]);
+    Track track = empty_track<HostThreads>(model, key, scope, names[key]);
     track.rows = pack(std::move(spans));
     if (const auto delay = delays.find(key); delay != delays.end()) {
       for (SpanRow& row : pack(std::move(delay->second))) track.rows.push_back(std::move(row));

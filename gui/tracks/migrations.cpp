@@ -1,13 +1,15 @@
-// What happened to managed memory: page faults, and pages that travelled.
+// Managed memory: page faults and page migrations, per device.
 #include <fmt/format.h>
 
 #include <map>
 
-#include "gui/tracks/list.h"
+#include "gui/view/track_kind.h"
 
 namespace wicprof::gui {
 
-Track migration_track(const analyzer::TraceModel& model, const store::TrackKey& key, const Crowd&) {
+template <>
+Track empty_track<struct Migrations>(const analyzer::TraceModel& model, const store::TrackKey& key, const TrackScope&,
+                                     std::string_view) {
   Track track;
   track.key = fmt::format("managed/{}", key.device);
   track.name = model.device_key(key.device);
@@ -15,7 +17,8 @@ Track migration_track(const analyzer::TraceModel& model, const store::TrackKey& 
   return track;
 }
 
-std::vector<Track> migration_tracks(const analyzer::TraceModel& model) {
+template <>
+std::vector<Track> build_tracks<struct Migrations>(const analyzer::TraceModel& model) {
   std::map<store::TrackKey, std::vector<Span>> by_device;
   for (std::size_t i = 0; i < model.uvm.size(); ++i) {
     const store::UvmRow& row = model.uvm[i];
@@ -27,7 +30,7 @@ std::vector<Track> migration_tracks(const analyzer::TraceModel& model) {
   }
   std::vector<Track> list;
   for (auto& [key, spans] : by_device) {
-    Track track = migration_track(model, key, {});
+    Track track = empty_track<Migrations>(model, key, {}, "");
     track.rows = pack(std::move(spans));
     list.push_back(std::move(track));
   }

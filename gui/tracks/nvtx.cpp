@@ -1,13 +1,15 @@
-// NVTX ranges and marks by thread and domain.
+// NVTX ranges and marks, per thread and domain.
 #include <fmt/format.h>
 
 #include <map>
 
-#include "gui/tracks/list.h"
+#include "gui/view/track_kind.h"
 
 namespace wicprof::gui {
 
-Track nvtx_track(const analyzer::TraceModel&, const store::TrackKey& key, const Crowd&) {
+template <>
+Track empty_track<struct Nvtx>(const analyzer::TraceModel&, const store::TrackKey& key, const TrackScope&,
+                               std::string_view) {
   Track track;
   track.key = fmt::format("nvtx/{}/{}/{}", key.process, key.number, key.domain);
   track.name =
@@ -16,7 +18,8 @@ Track nvtx_track(const analyzer::TraceModel&, const store::TrackKey& key, const 
   return track;
 }
 
-std::vector<Track> nvtx_tracks(const analyzer::TraceModel& model) {
+template <>
+std::vector<Track> build_tracks<struct Nvtx>(const analyzer::TraceModel& model) {
   std::map<store::TrackKey, std::vector<Span>> by_thread;
   for (std::size_t i = 0; i < model.nvtx.size(); ++i) {
     const store::NvtxRow& row = model.nvtx[i];
@@ -25,7 +28,7 @@ std::vector<Track> nvtx_tracks(const analyzer::TraceModel& model) {
   }
   std::vector<Track> list;
   for (auto& [key, spans] : by_thread) {
-    Track track = nvtx_track(model, key, {});
+    Track track = empty_track<Nvtx>(model, key, {}, "");
     track.rows = pack(std::move(spans));
     list.push_back(std::move(track));
   }

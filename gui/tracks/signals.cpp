@@ -1,13 +1,15 @@
-// The signals to each wait site, whoever sent them.
+// Signals to each wait site, from any sender.
 #include <fmt/format.h>
 
 #include <map>
 
-#include "gui/tracks/list.h"
+#include "gui/view/track_kind.h"
 
 namespace wicprof::gui {
 
-Track signal_track(const analyzer::TraceModel& model, const store::TrackKey& key, const Crowd&) {
+template <>
+Track empty_track<struct Signals>(const analyzer::TraceModel& model, const store::TrackKey& key, const TrackScope&,
+                                  std::string_view) {
   Track track;
   track.name = model.site_name(key.number);
   track.key = "signals/" + track.name;
@@ -15,7 +17,8 @@ Track signal_track(const analyzer::TraceModel& model, const store::TrackKey& key
   return track;
 }
 
-std::vector<Track> signal_tracks(const analyzer::TraceModel& model) {
+template <>
+std::vector<Track> build_tracks<struct Signals>(const analyzer::TraceModel& model) {
   std::map<store::TrackKey, std::vector<Span>> by_site;
   for (std::size_t i = 0; i < model.signals.size(); ++i) {
     const store::SignalRow& signal = model.signals[i];
@@ -24,8 +27,8 @@ std::vector<Track> signal_tracks(const analyzer::TraceModel& model) {
   }
   std::vector<Track> list;
   for (auto& [key, spans] : by_site) {
-    Track track = signal_track(model, key, {});
-    SpanRow row;  // signals at the very same time share a place
+    Track track = empty_track<Signals>(model, key, {}, "");
+    SpanRow row;  // one row: simultaneous signals overlap
     for (const Span& span : spans) row.add(span);
     row.finish();
     track.rows.push_back(std::move(row));

@@ -1,5 +1,5 @@
-// The warps of each SM that wait at all: a strip of how many compute, poll, are parked and stand at a barrier, which
-// opens into their waits.
+// The SMs with waiting warps: a strip of how many warps compute, poll, park or stand at a barrier, which opens into
+// their waits.
 #include <fmt/format.h>
 
 #include <map>
@@ -8,20 +8,23 @@
 
 #include "analyzer/waits/wait_state_table.h"
 #include "analyzer/words/format.h"
-#include "gui/tracks/list.h"
+#include "gui/view/track_kind.h"
 
 namespace wicprof::gui {
 
-Track sm_track(const analyzer::TraceModel& model, const store::TrackKey& key, const Crowd& crowd) {
+template <>
+Track empty_track<struct Sms>(const analyzer::TraceModel& model, const store::TrackKey& key, const TrackScope& scope,
+                              std::string_view) {
   Track track;
   track.key = fmt::format("sm/{}/{}", key.device, key.number);
-  track.name = crowd.devices ? fmt::format("{} SM {}", model.device_key(key.device), key.number)
-                             : fmt::format("SM {}", key.number);
+  track.name = scope.several_devices ? fmt::format("{} SM {}", model.device_key(key.device), key.number)
+                                     : fmt::format("SM {}", key.number);
   track.note = model.device_name(key.device);
   return track;
 }
 
-std::vector<Track> sm_tracks(const analyzer::TraceModel& model) {
+template <>
+std::vector<Track> build_tracks<struct Sms>(const analyzer::TraceModel& model) {
   struct Sm {
     Density density;
     std::vector<Span> spans;
@@ -44,10 +47,10 @@ std::vector<Track> sm_tracks(const analyzer::TraceModel& model) {
       sm.density.add(State::computing, *since, wait.arrived, 1 + others);
     stay.add(wait.sm, wait.iteration, wait.resumed);
   }
-  const Crowd crowd = crowd_of(std::views::keys(sms));
+  const TrackScope scope = scope_of(std::views::keys(sms));
   std::vector<Track> list;
   for (auto& [key, sm] : sms) {
-    Track track = sm_track(model, key, crowd);
+    Track track = empty_track<Sms>(model, key, scope, "");
     track.density = std::move(sm.density);
     track.density.finish();
     track.rows = pack(std::move(sm.spans));

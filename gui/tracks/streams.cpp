@@ -1,34 +1,37 @@
-// Kernels and copies by stream.
+// Kernels and copies, per stream.
 #include <fmt/format.h>
 
 #include <map>
 #include <ranges>
 
-#include "gui/tracks/list.h"
+#include "gui/view/track_kind.h"
 
 namespace wicprof::gui {
 
-Track stream_track(const analyzer::TraceModel& model, const store::TrackKey& key, const Crowd& crowd) {
+template <>
+Track empty_track<struct Streams>(const analyzer::TraceModel& model, const store::TrackKey& key,
+                                  const TrackScope& scope, std::string_view) {
   Track track;
   track.key = fmt::format("stream/{}/{}/{}/{}", key.process, key.device, key.context, key.number);
   track.name = fmt::format("{} stream {}", model.device_key(key.device), key.number);
-  if (crowd.processes) track.name += fmt::format(", process {}", key.process);
+  if (scope.several_processes) track.name += fmt::format(", process {}", key.process);
   track.note = fmt::format("{}, context {}", model.device_name(key.device), key.context);
   return track;
 }
 
-std::vector<Track> stream_tracks(const analyzer::TraceModel& model) {
+template <>
+std::vector<Track> build_tracks<struct Streams>(const analyzer::TraceModel& model) {
   std::map<store::TrackKey, std::vector<Span>> streams;
-  const auto put = [&](const auto& row, EventKind kind, std::size_t index, State state) {
+  const auto add = [&](const auto& row, EventKind kind, std::size_t index, State state) {
     streams[{store::LaneKind::stream, row.process, row.device, row.context, row.stream}].push_back(
         {row.start, row.end, {kind, static_cast<std::uint32_t>(index)}, state});
   };
-  for (std::size_t i = 0; i < model.kernels.size(); ++i) put(model.kernels[i], EventKind::kernel, i, State::computing);
-  for (std::size_t i = 0; i < model.copies.size(); ++i) put(model.copies[i], EventKind::copy, i, State::transferring);
-  const Crowd crowd = crowd_of(std::views::keys(streams));
+  for (std::size_t i = 0; i < model.kernels.size(); ++i) add(model.kernels[i], EventKind::kernel, i, State::computing);
+  for (std::size_t i = 0; i < model.copies.size(); ++i) add(model.copies[i], EventKind::copy, i, State::transferring);
+  const TrackScope scope = scope_of(std::views::keys(streams));
   std::vector<Track> list;
   for (auto& [key, spans] : streams) {
-    Track track = stream_track(model, key, crowd);
+    Track track = empty_track<Streams>(model, key, scope, "");
     track.rows = pack(std::move(spans));
     list.push_back(std::move(track));
   }

@@ -6,11 +6,13 @@
 #include <map>
 
 #include "analyzer/words/format.h"
-#include "gui/tracks/list.h"
 
 namespace wicprof::gui {
 
 namespace {
+
+/// Edges examined per arrow drawn: enough for merging without a pass over all edges. Not calibrated.
+constexpr std::size_t kEdgesPerArrow = 16;
 
 EventRef waiter_of(const analyzer::WakeEdge& edge) {
   return {edge.host ? EventKind::host_wait : EventKind::wait, static_cast<std::uint32_t>(edge.wait)};
@@ -20,7 +22,7 @@ TimeNs end_of(const analyzer::TraceModel& model, const analyzer::WakeEdge& edge)
   return edge.host ? model.host_waits[edge.wait].end : model.waits[edge.wait].resumed;
 }
 
-void note_places(Timeline& timeline) {
+void index_places(Timeline& timeline) {
   for (std::uint32_t t = 0; t < timeline.tracks.size(); ++t) {
     const std::vector<SpanRow>& rows = timeline.tracks[t].rows;
     for (std::uint32_t r = 0; r < rows.size(); ++r) {
@@ -33,7 +35,7 @@ void note_places(Timeline& timeline) {
   }
 }
 
-void sum_up_strips(Timeline& timeline) {
+void fill_overview(Timeline& timeline) {
   timeline.overview.assign(Timeline::kOverviewColumns, {});
   double most = 0;
   for (const Track& track : timeline.tracks) {
@@ -49,104 +51,112 @@ void sum_up_strips(Timeline& timeline) {
   }
 }
 
-void note_interventions(Timeline& timeline, const analyzer::TraceModel& model) {
+void add_interventions(Timeline& timeline, const analyzer::TraceModel& model) {
   for (const store::InterventionRow& row : model.interventions) {
-    const std::string way = analyzer::way_name(row.new_mode, row.new_strategy);
+    const std::string strategy = analyzer::way_name(row.new_mode, row.new_strategy);
     timeline.interventions.push_back(
-        {row.effective, row.site == 0 ? way : fmt::format("{}: {}", model.site_name(row.site), way), row.new_mode});
+        {row.effective, row.site == 0 ? strategy : fmt::format("{}: {}", model.site_name(row.site), strategy),
+         row.new_mode});
   }
 }
 
-bool delayed(const SpanRow& row) {
-  return !row.spans().empty() && row.spans().front().ref.kind == EventKind::thread_sample;
-}
+bool holds(const SpanRow& row, EventKind kind) { return !row.spans().empty() && row.spans().front().ref.kind == kind; }
 
-/// Takes over the lanes of one track, from `at` on; whichever rows the model has are in `track`.
-void add_lanes(Track& track, const TrackKind& kind, const std::vector<CoarseLane>& lanes, std::size_t& at, TimeNs begin,
-               TimeNs end) {
+bool is_lane_of(const CoarseLane& lane, const store::TrackKey& key) { return lane.lane->track == key; }
+
+/// Gives `track` the summaries of its lanes, starting at lanes[at], beside the rows that it has from the model. `at`
+/// ends up behind the last lane of this track.
+void add_lanes(Track& track, store::LaneKind kind, EventKind events, const std::vector<CoarseLane>& lanes,
+               std::size_t& at, TimeNs begin, TimeNs end) {
   const store::TrackKey& key = lanes[at].lane->track;
-  if (kind.lane == store::LaneKind::sm) {
-    for (SpanRow& row : track.rows) row.set_coarse(nullptr, kind.events, begin, end);
+  if (kind == store::LaneKind::sm) {
+    for (SpanRow& row : track.rows) row.set_coarse(nullptr, events, begin, end);
     track.density.set_coarse(lanes[at].columns, begin, end);
     track.note += fmt::format("; at most {} at once", analyzer::count_of(track.density.most(), "waiter"));
     ++at;
     return;
   }
   std::size_t row = 0;
-  for (; at < lanes.size() && lanes[at].lane->track == key; ++at, ++row) {
+  for (; at < lanes.size() && is_lane_of(lanes[at], key); ++at, ++row) {
     if (row >= track.rows.size()) track.rows.emplace_back();
-    track.rows[row].set_coarse(lanes[at].columns, kind.events, begin, end);
+    track.rows[row].set_coarse(lanes[at].columns, events, begin, end);
   }
-  // Nested deeper here than where all rows were put in order: seen from near only.
-  for (; row < track.rows.size(); ++row) track.rows[row].set_coarse(nullptr, kind.events, begin, end);
+  // The rows of a part may nest deeper than the lanes of the whole: such rows show at close zoom only.
+  for (; row < track.rows.size(); ++row) track.rows[row].set_coarse(nullptr, events, begin, end);
+}
+
+/// Adds the rows below the main ones, if the trace has lanes for them.
+void add_lower_rows(Track& track, const TrackKind::LowerRows& lower, std::vector<SpanRow> rows, store::TrackKey key,
+                    const std::vector<CoarseLane>& lanes, TimeNs begin, TimeNs end) {
+  key.kind = lower.lane;
+  const auto first = std::find_if(lanes.begin(), lanes.end(), [&](const auto& lane) { return is_lane_of(lane, key); });
+  if (first == lanes.end()) return;
+  Track below;
+  below.rows = std::move(rows);
+  auto at = static_cast<std::size_t>(first - lanes.begin());
+  add_lanes(below, lower.lane, lower.events, lanes, at, begin, end);
+  for (SpanRow& row : below.rows) track.rows.push_back(std::move(row));
+}
+
+/// The tracks of one kind, from the summaries' lanes and the rows that the model has.
+std::vector<Track> tracks_from_lanes(const TrackKind& kind, const analyzer::TraceModel& model,
+                                     const std::vector<CoarseLane>& lanes, TimeNs fine_begin, TimeNs fine_end) {
+  std::map<std::string, Track> fine;
+  for (Track& track : kind.build(model)) fine.emplace(track.key, std::move(track));
+  std::vector<store::TrackKey> keys;
+  for (const CoarseLane& lane : lanes) {
+    if (lane.lane->track.kind == kind.lane) keys.push_back(lane.lane->track);
+  }
+  const TrackScope scope = scope_of(keys);
+  std::vector<Track> tracks;
+  for (std::size_t at = 0; at < lanes.size();) {
+    const store::Lane& lane = *lanes[at].lane;
+    if (lane.track.kind != kind.lane) {
+      ++at;
+      continue;
+    }
+    Track track = kind.make_empty(model, lane.track, scope, lane.name);
+    std::vector<SpanRow> lower_rows;
+    if (const auto known = fine.find(track.key); known != fine.end()) {
+      track.density = std::move(known->second.density);
+      for (SpanRow& row : known->second.rows)
+        (kind.lower && holds(row, kind.lower->events) ? lower_rows : track.rows).push_back(std::move(row));
+    }
+    add_lanes(track, kind.lane, kind.main_events, lanes, at, fine_begin, fine_end);
+    if (kind.lower) add_lower_rows(track, *kind.lower, std::move(lower_rows), lane.track, lanes, fine_begin, fine_end);
+    tracks.push_back(std::move(track));
+  }
+  return tracks;
+}
+
+/// `tracks_of(kind)`: the tracks of one kind.
+template <class TracksOf>
+Timeline assemble(const analyzer::TraceModel& model, std::span<const TrackKind> kinds, TracksOf tracks_of) {
+  Timeline timeline;
+  timeline.begin = model.begin;
+  timeline.end = std::max(model.end, model.begin + 1);
+  for (const TrackKind& kind : kinds) {
+    for (Track& track : tracks_of(kind)) {
+      track.group = kind.group;
+      timeline.tracks.push_back(std::move(track));
+    }
+  }
+  index_places(timeline);
+  add_interventions(timeline, model);
+  fill_overview(timeline);
+  return timeline;
 }
 
 }  // namespace
 
-Timeline build_timeline(const analyzer::TraceModel& model) {
-  Timeline timeline;
-  timeline.begin = model.begin;
-  timeline.end = std::max(model.end, model.begin + 1);
-  for (const TrackKind& kind : track_kinds()) {
-    for (Track& track : kind.build(model)) {
-      track.group = kind.group;
-      timeline.tracks.push_back(std::move(track));
-    }
-  }
-  note_places(timeline);
-  note_interventions(timeline, model);
-  sum_up_strips(timeline);
-  return timeline;
+Timeline build_timeline(const analyzer::TraceModel& model, std::span<const TrackKind> kinds) {
+  return assemble(model, kinds, [&](const TrackKind& kind) { return kind.build(model); });
 }
 
-Timeline build_timeline(const analyzer::TraceModel& model, const std::vector<CoarseLane>& lanes, TimeNs fine_begin,
-                        TimeNs fine_end) {
-  Timeline timeline;
-  timeline.begin = model.begin;
-  timeline.end = std::max(model.end, model.begin + 1);
-  for (const TrackKind& kind : track_kinds()) {
-    std::map<std::string, Track> fine;
-    for (Track& track : kind.build(model)) fine.emplace(track.key, std::move(track));
-    std::vector<store::TrackKey> keys;
-    for (const CoarseLane& lane : lanes) {
-      if (lane.lane->track.kind == kind.lane) keys.push_back(lane.lane->track);
-    }
-    const Crowd crowd = crowd_of(keys);
-    for (std::size_t at = 0; at < lanes.size();) {
-      const store::Lane& lane = *lanes[at].lane;
-      if (lane.track.kind != kind.lane) {
-        ++at;
-        continue;
-      }
-      Track track = kind.named(model, lane.track, crowd);
-      track.group = kind.group;
-      if (kind.lane == store::LaneKind::thread) name_thread(track, lane.name);
-      std::vector<SpanRow> delays;
-      if (const auto known = fine.find(track.key); known != fine.end()) {
-        track.density = std::move(known->second.density);
-        for (SpanRow& row : known->second.rows) (delayed(row) ? delays : track.rows).push_back(std::move(row));
-      }
-      store::TrackKey delay_key = lane.track;
-      delay_key.kind = store::LaneKind::delay;
-      add_lanes(track, kind, lanes, at, fine_begin, fine_end);
-      if (kind.lane == store::LaneKind::thread) {
-        const auto first =
-            std::find_if(lanes.begin(), lanes.end(), [&](const CoarseLane& l) { return l.lane->track == delay_key; });
-        if (first != lanes.end()) {
-          Track below;
-          below.rows = std::move(delays);
-          auto delay_at = static_cast<std::size_t>(first - lanes.begin());
-          add_lanes(below, kind, lanes, delay_at, fine_begin, fine_end);
-          for (SpanRow& row : below.rows) track.rows.push_back(std::move(row));
-        }
-      }
-      timeline.tracks.push_back(std::move(track));
-    }
-  }
-  note_places(timeline);
-  note_interventions(timeline, model);
-  sum_up_strips(timeline);
-  return timeline;
+Timeline build_timeline(const analyzer::TraceModel& model, std::span<const TrackKind> kinds,
+                        const std::vector<CoarseLane>& lanes, TimeNs fine_begin, TimeNs fine_end) {
+  return assemble(model, kinds,
+                  [&](const TrackKind& kind) { return tracks_from_lanes(kind, model, lanes, fine_begin, fine_end); });
 }
 
 void add_edges(Timeline& timeline, const analyzer::TraceModel& model, const analyzer::Matching& matching) {
@@ -162,12 +172,12 @@ std::vector<EdgeArrow> Timeline::arrows(const analyzer::TraceModel& model, TimeN
   const auto by_end = [&](const analyzer::WakeEdge& edge, TimeNs time) { return end_of(model, edge) < time; };
   const auto first = std::lower_bound(edges.begin(), edges.end(), from, by_end);
   const auto last = std::lower_bound(first, edges.end(), to, by_end);
-  // So many edges are looked at, spread evenly over the window.
+  // Bounds the work: looks at this many edges, spread evenly over the window.
   const auto total = static_cast<std::size_t>(last - first);
-  const std::size_t looked_at = std::min(total, limit * 16);
+  const std::size_t examined = std::min(total, limit * kEdgesPerArrow);
   const double width = static_cast<double>(to - from) / columns;
-  for (std::size_t i = 0; i < looked_at; ++i) {
-    const analyzer::WakeEdge& edge = first[static_cast<std::ptrdiff_t>(i * total / looked_at)];
+  for (std::size_t i = 0; i < examined; ++i) {
+    const analyzer::WakeEdge& edge = first[static_cast<std::ptrdiff_t>(i * total / examined)];
     const TimeNs woken = end_of(model, edge);
     const EdgeArrow arrow{{EventKind::signal, static_cast<std::uint32_t>(edge.signal)},
                           waiter_of(edge),
@@ -182,7 +192,7 @@ std::vector<EdgeArrow> Timeline::arrows(const analyzer::TraceModel& model, TimeN
     }
     list.push_back(arrow);
   }
-  if (list.size() > limit) {  // of too many, evenly spread ones
+  if (list.size() > limit) {  // keeps evenly spread ones
     for (std::size_t i = 0; i < limit; ++i) list[i] = list[i * list.size() / limit];
     list.resize(limit);
   }
@@ -192,8 +202,8 @@ std::vector<EdgeArrow> Timeline::arrows(const analyzer::TraceModel& model, TimeN
 std::vector<EdgeArrow> Timeline::edges_of(const analyzer::TraceModel& model, EventRef ref, std::size_t limit) const {
   std::vector<EdgeArrow> list;
   for (const analyzer::WakeEdge& edge : edges) {
-    const bool its = ref.kind == EventKind::signal ? edge.signal == ref.index : waiter_of(edge) == ref;
-    if (!its) continue;
+    const bool touches = ref.kind == EventKind::signal ? edge.signal == ref.index : waiter_of(edge) == ref;
+    if (!touches) continue;
     list.push_back({{EventKind::signal, static_cast<std::uint32_t>(edge.signal)},
                     waiter_of(edge),
                     model.signals[edge.signal].at,

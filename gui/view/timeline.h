@@ -1,19 +1,20 @@
-// The timeline of a trace: its tracks, the changes of how the program waited, and who woke whom.
+// The timeline of a trace: its tracks, the changes of how the program waits, and the wake edges.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "analyzer/trace/trace_model.h"
 #include "analyzer/waits/matching.h"
-#include "gui/view/track.h"
+#include "gui/view/track_kind.h"
 
 namespace wicprof::gui {
 
-/// A change of how the program waits, across all tracks.
+/// A change of how the program waits, drawn across all tracks.
 struct InterventionMark {
   TimeNs at = 0;
   std::string label;  ///< "park (auto)", or "left: park (backoff)" for one site
@@ -24,46 +25,46 @@ struct InterventionMark {
 struct EdgeArrow {
   EventRef from, to;
   TimeNs from_ns = 0, to_ns = 0;
-  std::uint32_t count = 1;  ///< edges that it stands for
+  std::uint32_t count = 1;  ///< edges that the arrow represents
 };
 
+/// Immutable after building; any thread may read it.
 struct Timeline {
-  TimeNs begin = 0, end = 0;  ///< what there is to see
+  TimeNs begin = 0, end = 0;
   std::vector<Track> tracks;
   std::vector<InterventionMark> interventions;
   static constexpr std::uint32_t kOverviewColumns = 512;
-  std::vector<DensityColumn> overview;    ///< all strips together from begin to end; of 1, the most that can be
-  std::vector<analyzer::WakeEdge> edges;  ///< in order of their wait's end
+  std::vector<DensityColumn> overview;    ///< all strips summed, from begin to end, as parts of their joint maximum
+  std::vector<analyzer::WakeEdge> edges;  ///< ordered by the end of their wait
 
-  /// Arrows that end in [from, to), at most about `limit`: of the edges of one signal and one column, one stands for
-  /// all.
+  /// Arrows that end in [from, to), at most `limit`. One arrow represents all edges from one signal to one SM within
+  /// one column.
   std::vector<EdgeArrow> arrows(const analyzer::TraceModel& model, TimeNs from, TimeNs to, std::uint32_t columns,
                                 std::size_t limit) const;
-  /// All edges of one event: those of a signal to the waits that it ended, at most `limit`, or the one that ended a
-  /// wait.
+  /// All edges of one event: from a signal to the waits that it ended (at most `limit`), or the one that ended a wait.
   std::vector<EdgeArrow> edges_of(const analyzer::TraceModel& model, EventRef ref, std::size_t limit) const;
-  /// The edge that ended this wait, or the first that this signal sent; nullptr when none is known.
+  /// The edge that ended this wait, or the first edge from this signal; nullptr when none is known.
   const analyzer::WakeEdge* edge_of(EventRef ref) const;
-  /// Where an event is shown; nothing when it is not.
+  /// The row that shows an event; nothing when no row does.
   struct Place {
     std::uint32_t track = 0, row = 0;
   };
   std::optional<Place> place_of(EventRef ref) const;
-  std::vector<Place> places[kEventKinds];  ///< by the event's index; a track beyond all others: nowhere
+  std::vector<Place> places[kEventKinds];  ///< by the event's index; events without a row have track UINT32_MAX
 };
 
-/// All of it is worked out here; reading a Timeline never changes it. Any thread.
-Timeline build_timeline(const analyzer::TraceModel& model);
-/// A lane of a large trace: what its summaries tell.
+/// `kinds`: the kinds of tracks, from top to bottom.
+Timeline build_timeline(const analyzer::TraceModel& model, std::span<const TrackKind> kinds);
+/// A lane of a large trace, as its summaries describe it.
 struct CoarseLane {
   const store::Lane* lane = nullptr;
   std::shared_ptr<const Coarse> columns;
 };
-/// Of a trace of which the model has the rows of [fine_begin, fine_end) only, and of the rest what summaries tell; its
-/// begin and end are those of the whole. Lanes in the summaries' order.
-Timeline build_timeline(const analyzer::TraceModel& model, const std::vector<CoarseLane>& lanes, TimeNs fine_begin,
-                        TimeNs fine_end);
-/// The edges come later, since matching takes longer than the picture may.
+/// The timeline of a large trace. The model has event rows of [fine_begin, fine_end) only, but begin and end of the
+/// whole trace; `lanes`, in the summaries' order, cover the rest.
+Timeline build_timeline(const analyzer::TraceModel& model, std::span<const TrackKind> kinds,
+                        const std::vector<CoarseLane>& lanes, TimeNs fine_begin, TimeNs fine_end);
+/// Adds the wake edges. A separate step, because matching takes too long for the first picture.
 void add_edges(Timeline& timeline, const analyzer::TraceModel& model, const analyzer::Matching& matching);
 
 }  // namespace wicprof::gui

@@ -23,10 +23,10 @@ void draw_text(ImDrawList* list, ImFont* font, Rect where, ImU32 colour, std::st
   const char* end = text.data() + text.size();
   bool cut = false;
   if (width > where.width) {
-    const float room = where.width - text_width(font, kEllipsis);
-    if (room <= 0) return;
+    const float available = where.width - text_width(font, kEllipsis);
+    if (available <= 0) return;
     const char* fits = text.data();
-    width = font->CalcTextSizeA(size_of(font), room, 0, text.data(), end, &fits).x;
+    width = font->CalcTextSizeA(size_of(font), available, 0, text.data(), end, &fits).x;
     end = fits;
     cut = true;
   }
@@ -40,11 +40,11 @@ void draw_text(ImDrawList* list, ImFont* font, Rect where, ImU32 colour, std::st
                   kEllipsis.data() + kEllipsis.size());
 }
 
-void note_rect(App& app, const std::string& name, Rect rect) { app.items[name] = rect; }
+void note_rect(const Ui& ui, const std::string& name, Rect rect) { ui.items[name] = rect; }
 
-void note_item(App& app, const std::string& name) {
+void note_item(const Ui& ui, const std::string& name) {
   const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
-  note_rect(app, name, {from.x, from.y, to.x - from.x, to.y - from.y});
+  note_rect(ui, name, {from.x, from.y, to.x - from.x, to.y - from.y});
 }
 
 void heading(const Ui& ui, std::string_view text) {
@@ -96,7 +96,7 @@ void legend(const Ui& ui, std::initializer_list<State> states) {
   }
 }
 
-bool segment_button(App& app, const Ui& ui, const std::string& name, const char* label, bool chosen, Colour colour) {
+bool segment_button(const Ui& ui, const std::string& name, const char* label, bool chosen, Colour colour) {
   const Theme& theme = ui.theme();
   const Colour fill = chosen ? colour : theme.lane;
   ImGui::PushStyleColor(ImGuiCol_Button, ink(fill));
@@ -107,7 +107,7 @@ bool segment_button(App& app, const Ui& ui, const std::string& name, const char*
   const bool pressed = ImGui::Button((std::string(label) + "##" + name).c_str());
   ImGui::PopFont();
   ImGui::PopStyleColor(4);
-  note_item(app, name);
+  note_item(ui, name);
   return pressed;
 }
 

@@ -1,24 +1,35 @@
-// What panels draw with: sizes at the window's scale, colours of the theme, fonts, and text that fits where it goes.
+// Drawing tools for panels: sizes at the window's scale, theme colours, fonts, text that fits its box, shared widgets.
 #pragma once
 
 #include <imgui.h>
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "gui/app.h"
 #include "gui/view/colours.h"
 
 namespace wicprof::gui {
+
+/// In pixels, from the window's top left corner.
+struct Rect {
+  float x = 0, y = 0, width = 0, height = 0;
+};
+
+/// Where clickable items are, by name: scripts and tests find items through this map.
+using ItemRects = std::map<std::string, Rect>;
 
 struct Ui {
   float scale = 1;
   bool dark = false;
   ImFont* regular = nullptr;
   ImFont* bold = nullptr;
-  ImFont* large = nullptr;  ///< headings and figures in tiles
+  ImFont* large = nullptr;  ///< headings and numbers in tiles
   ImFont* small = nullptr;
-  ImFont* mono = nullptr;  ///< code
+  ImFont* mono = nullptr;   ///< code
+  mutable ItemRects items;  ///< filled again by each frame (note_item, note_rect)
 
   const Theme& theme() const { return analyzer::theme_of(dark); }
   float px(float at_100_percent) const { return static_cast<float>(static_cast<int>(at_100_percent * scale + 0.5f)); }
@@ -29,7 +40,7 @@ inline ImVec4 ink4(Colour colour, float alpha = 1) { return ImGui::ColorConvertU
 Colour colour_of(const Ui& ui, State state);
 ImU32 state_ink(const Ui& ui, State state, float alpha = 1);
 
-/// In pixels: the size that the font was loaded at.
+/// The size at which the font was loaded, in pixels.
 inline float size_of(const ImFont* font) {
 #if IMGUI_VERSION_NUM >= 19200
   return font->LegacySize;
@@ -39,27 +50,27 @@ inline float size_of(const ImFont* font) {
 }
 
 enum class Align { left, right, centre };
-/// In one line, cut with an ellipsis to `width`; vertically in the middle of [top, top + height).
+/// Draws one line of text, vertically centred in `where` and cut with an ellipsis at its width.
 void draw_text(ImDrawList* list, ImFont* font, Rect where, ImU32 colour, std::string_view text,
                Align align = Align::left);
 float text_width(ImFont* font, std::string_view text);
 
-/// Notes where a thing that can be clicked is.
-void note_item(App& app, const std::string& name);  // the last ImGui item
-void note_rect(App& app, const std::string& name, Rect rect);
+/// Records the rectangle of a clickable item in `ui.items`; note_item() records the last ImGui item.
+void note_item(const Ui& ui, const std::string& name);
+void note_rect(const Ui& ui, const std::string& name, Rect rect);
 
-/// Widgets that several panels have.
+/// Widgets that several panels share.
 void heading(const Ui& ui, std::string_view text);
 void faint(const Ui& ui, std::string_view text);      ///< wrapped
 void paragraph(const Ui& ui, std::string_view text);  ///< wrapped
 void badge(const Ui& ui, std::string_view text, Colour text_colour, Colour fill);
 void legend(const Ui& ui, std::initializer_list<State> states);
-/// A choice of several, side by side; the chosen one is filled with `colour`.
-bool segment_button(App& app, const Ui& ui, const std::string& name, const char* label, bool chosen, Colour colour);
-/// A box with a title, one below the other; close with end_card().
+/// One choice of several side by side; fills the chosen one with `colour`. Returns true when pressed.
+bool segment_button(const Ui& ui, const std::string& name, const char* label, bool chosen, Colour colour);
+/// A box for content below the previous one; close it with end_card(). Height 0 fills the rest.
 void begin_card(const Ui& ui, const char* id, float width, float height);
 void end_card();
-/// Two columns, names faint.
+/// Two columns: faint names, values.
 void fact_table(const Ui& ui, const char* id, const std::vector<std::pair<std::string, std::string>>& facts);
 
 }  // namespace wicprof::gui

@@ -9,6 +9,7 @@
 
 #include "gui/source/facts.h"
 #include "gui/source/trace_source.h"
+#include "gui/tracks/list.h"
 #include "reports/json/answers.h"
 #include "tests/store/random_trace.h"
 
@@ -22,7 +23,7 @@ class LargeTraces : public testing::Test {
     Result<store::Reader> reader = store::Reader::open(path_);
     ASSERT_TRUE(reader) << reader.error().message;
     model_ = *analyzer::load(*reader, "t");
-    exact_ = build_timeline(model_);
+    exact_ = build_timeline(model_, kTrackKinds);
     for (const Track& track : exact_.tracks) by_key_[track.key] = &track;
     Result<LargeTrace> large = LargeTrace::open(*std::move(reader), "t", {});
     ASSERT_TRUE(large) << large.error().message;

@@ -6,7 +6,8 @@
 #include <future>
 #include <thread>
 
-#include "gui/reclaimer.h"
+#include "gui/app/reclaimer.h"
+#include "gui/tracks/list.h"
 #include "gui/view/annotations.h"
 #include "gui/view/area.h"
 #include "gui/view/density.h"
@@ -47,7 +48,7 @@ TraceModel handoffs() {
 }
 
 Timeline with_edges(const TraceModel& model) {
-  Timeline timeline = build_timeline(model);
+  Timeline timeline = build_timeline(model, kTrackKinds);
   add_edges(timeline, model, analyzer::match(model));
   return timeline;
 }
@@ -206,7 +207,7 @@ TEST(Timelines, HasATrackForEachSmAndFindsEveryWait) {
 
 TEST(Timelines, AStripsTimeIsThatOfItsWaits) {
   const TraceModel model = handoffs();
-  const Timeline timeline = build_timeline(model);
+  const Timeline timeline = build_timeline(model, kTrackKinds);
   double polled = 0, waited = 0;
   for (const Track& track : timeline.tracks) polled += track.density.time_in(State::polling, model.begin, model.end);
   for (const store::WaitRow& wait : model.waits) waited += static_cast<double>(wait.resumed - wait.arrived);
@@ -239,7 +240,7 @@ TEST(EdgeWalks, GoesFromAWaitToItsSignalAndBack) {
 
 TEST(EdgeWalks, NeighboursAreInTheSameRow) {
   const TraceModel model = handoffs();
-  const Timeline timeline = build_timeline(model);
+  const Timeline timeline = build_timeline(model, kTrackKinds);
   const EventRef wait{EventKind::wait, 0};
   const auto next = neighbour(timeline, wait, 1);
   ASSERT_TRUE(next);
@@ -251,7 +252,7 @@ TEST(EdgeWalks, NeighboursAreInTheSameRow) {
 
 TEST(Layouts, PinnedTracksComeFirstAndClosedGroupsShowTheirHeadingOnly) {
   const TraceModel model = handoffs();
-  const Timeline timeline = build_timeline(model);
+  const Timeline timeline = build_timeline(model, kTrackKinds);
   const Layout plain = lay_out(timeline, {}, {}, {}, {});
   EXPECT_EQ(plain.pinned_height, 0);
   const std::string key = timeline.tracks.back().key;
@@ -287,7 +288,7 @@ TEST(Searches, FindsByNameWhateverTheCase) {
 
 TEST(Areas, AddsUpWhatIsInside) {
   const TraceModel model = handoffs();
-  const Timeline timeline = build_timeline(model);
+  const Timeline timeline = build_timeline(model, kTrackKinds);
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < timeline.tracks.size(); ++i) all.push_back(i);
   const Area area = sum_up(timeline, model.begin, model.end + 1, all);

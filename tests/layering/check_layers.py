@@ -43,7 +43,7 @@ ROOMS = {
     "store": ["sqlite", "format", "summaries", "write", "read"],
     "wic-backend": ["src/device", "simt", "cuda", "src/records", "src/strategy", "src/channel", "src/runtime"],
     "collector": ["program", "cupti", "translate", "sources", "."],
-    "gui": ["window", "source", "view", "tracks", ".", "panels"],
+    "gui": ["view", "tracks", "source", "app", "window", "panels", "."],
     "cli": [".", "checks", "record", "ci", "commands"],
 }
 

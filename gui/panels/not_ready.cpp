@@ -1,16 +1,11 @@
-#include "gui/panels/list.h"
-
+// What a panel shows while its values are missing: progress, or the error.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "gui/panels/parts.h"
+
 namespace wicprof::gui {
-
-namespace {
-constexpr std::array<DrawPanel, kViewNames.size()> kPanels{draw_timeline_panel, draw_sites_panel,   draw_findings_panel,
-                                                           draw_stalls_panel,   draw_figures_panel, draw_compare_panel,
-                                                           draw_live_panel};
-}  // namespace
-
-std::span<const DrawPanel> panels() { return kPanels; }
 
 bool draw_not_ready(App& app, const Ui& ui, bool needs_facts) {
   if (app.model() != nullptr && (!needs_facts || app.facts() != nullptr)) return false;

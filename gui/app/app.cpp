@@ -1,4 +1,4 @@
-#include "gui/app.h"
+#include "gui/app/app.h"
 
 #include <fmt/format.h>
 
@@ -8,21 +8,14 @@
 
 namespace wicprof::gui {
 
-std::optional<View> view_from_name(std::string_view name) {
-  for (std::size_t i = 0; i < kViewNames.size(); ++i) {
-    if (name == kViewNames[i]) return static_cast<View>(i);
-  }
-  return std::nullopt;
-}
-
 App::App(AppOptions options) : options_(std::move(options)) {
   for (auto& snapshot : snapshots_) snapshot = std::make_shared<const Snapshot>();
   for (std::size_t i = 0; i < std::min<std::size_t>(options_.files.size(), 2); ++i)
     sources_[i] = std::make_unique<TraceSource>(options_.files[i], options_.session.has_value(), options_.analyst);
   if (options_.session) link_ = std::make_unique<SessionLink>(*options_.session);
-  view = options_.view.value_or(options_.session             ? View::live
-                                : options_.files.size() == 2 ? View::compare
-                                                             : View::timeline);
+  view = options_.view.value_or(options_.session             ? kLiveView
+                                : options_.files.size() == 2 ? kCompareView
+                                                             : kTimelineView);
   window.follow(options_.session.has_value());
   if (!options_.files.empty()) {
     Result<Annotations> kept = load_annotations(annotations_path(options_.files[0]));
@@ -76,17 +69,17 @@ void App::take_over(const Snapshot& before) {
   if (snapshot().found && snapshot().found != before.found) take_hits(*snapshot().found);
 }
 
-// Indices into a model hold for that model only; the trace's rows stay.
+// Indices are valid for one model only; row ids stay valid, so those carry the selection over.
 void App::keep_selection(const Snapshot& before, const Snapshot& now) {
   const std::optional<EventRow> was =
-      selected && before.model ? std::optional(row_of(*before.model, *selected)) : out_of_sight_;
+      selected && before.model ? std::optional(row_of(*before.model, *selected)) : unloaded_selection_;
   selected = was ? find_row(*now.model, *was) : std::nullopt;
-  out_of_sight_ = selected ? std::nullopt : was;
-  if (coming_) {
-    if (const auto here = find_row(*now.model, *coming_)) select(*here, false);
+  unloaded_selection_ = selected ? std::nullopt : was;
+  if (pending_selection_) {
+    if (const auto found = find_row(*now.model, *pending_selection_)) select(*found, false);
   }
   hovered.reset();
-  if (now.large) return;  // its areas and hits are about the whole, whichever rows are here
+  if (now.large) return;  // areas and hits of a large trace cover the whole trace, not only the loaded rows
   area.reset();
   area_tracks.clear();
   if (!hits.text.empty()) {
@@ -105,8 +98,8 @@ void App::refresh_tables() {
   const analyzer::Analysis& analysis = facts()->analysis;
   if (first) {
     sites = site_table(analysis, sort_by, sort_descending);
-    detail_due_ = true;
-    // A pair that the user chose stays while more segments come.
+    detail_outdated_ = true;
+    // Keeps a pair that the user chose while more segments arrive.
     if (!pair_chosen_) choose_last_change();
   }
   differences.clear();
@@ -118,9 +111,9 @@ void App::refresh_tables() {
   }
 }
 
-// For those only who look at it: of many waits it takes longer than a frame may.
+// Only while the sites view shows: with many waits this takes longer than one frame.
 void App::refresh_detail() {
-  if (!detail_due_ || view != View::sites) return;
+  if (!detail_outdated_ || view != kSitesView) return;
   open_site(detail ? detail->site : sites.empty() ? 0 : sites.front().site);
 }
 
@@ -155,7 +148,7 @@ void App::compare_segments() {
   differences = gui::differences(*pair.before, *pair.after, facts()->comparison.options.tolerance);
 }
 
-void App::show(View wanted) {
+void App::show(ViewName wanted) {
   view = wanted;
   notice.clear();
   refresh_detail();
@@ -164,8 +157,8 @@ void App::show(View wanted) {
 void App::select(EventRef ref, bool reveal) {
   if (model() == nullptr || !is_in(*model(), ref)) return;
   selected = ref;
-  coming_.reset();
-  out_of_sight_.reset();
+  pending_selection_.reset();
+  unloaded_selection_.reset();
   area.reset();
   notice.clear();
   const auto place = timeline()->place_of(ref);
@@ -193,14 +186,14 @@ void App::select(EventRef ref, bool reveal) {
 
 void App::go_to(const SearchHit& wanted) {
   if (model() == nullptr) return;
-  if (const auto here = find_row(*model(), wanted.row)) return select(*here, true);
+  if (const auto found = find_row(*model(), wanted.row)) return select(*found, true);
   selected.reset();
-  out_of_sight_.reset();
+  unloaded_selection_.reset();
   area.reset();
   notice.clear();
-  coming_ = wanted.row;
+  pending_selection_ = wanted.row;
   window.follow(false);
-  // So near that single rows are read; sometimes nearer than before, never farther.
+  // Zooms in, never out, until single rows are read.
   const TimeNs around = std::max(8 * (wanted.end - wanted.begin), timeline()->end / 4096 - timeline()->begin / 4096);
   if (window.width() > around || wanted.begin < window.begin() || wanted.end > window.end()) {
     const TimeNs width = std::min(window.width(), around), middle = wanted.begin + (wanted.end - wanted.begin) / 2;
@@ -209,8 +202,8 @@ void App::go_to(const SearchHit& wanted) {
 }
 
 void App::clear_selection() {
-  coming_.reset();
-  out_of_sight_.reset();
+  pending_selection_.reset();
+  unloaded_selection_.reset();
   selected.reset();
   selected_track.reset();
   area.reset();
@@ -226,7 +219,7 @@ void App::focus_selection() {
     const auto [begin, end] = time_of(*model(), *selected);
     window.focus(begin, end);
   } else {
-    notice = "select something first: a click, or / to search";
+    notice = "select something first: click it, or press / to search";
   }
 }
 
@@ -236,8 +229,8 @@ void App::walk(bool back) {
     return;
   }
   if (timeline()->edges.empty()) {
-    notice = progress().doing.empty() ? "the trace has no wake edges: no signal is known that ended a wait"
-                                      : "wake edges are being worked out";
+    notice = progress().doing.empty() ? "the trace has no wake edges: no known signal ended a wait"
+                                      : "wake edges are still being matched";
     return;
   }
   const std::optional<EventRef> next =
@@ -245,7 +238,7 @@ void App::walk(bool back) {
   if (next) {
     select(*next, true);
   } else {
-    notice = back ? "nothing is known that released this" : "nothing is known that this released";
+    notice = back ? "no known event released this one" : "no known event was released by this one";
   }
 }
 
@@ -257,14 +250,14 @@ void App::step(int direction) {
   if (const std::optional<EventRef> next = neighbour(*timeline(), *selected, direction)) {
     select(*next, true);
   } else {
-    notice = direction > 0 ? "the last one in its row" : "the first one in its row";
+    notice = direction > 0 ? "this is the last one in its row" : "this is the first one in its row";
   }
 }
 
 void App::search_for(const std::string& text) {
   if (model() == nullptr) return;
   if (snapshot().large && !text.empty()) {
-    notice = "looking for '" + text + "'";
+    notice = "searching for '" + text + "'";
     sources_[0]->search(text);
     return;
   }
@@ -276,10 +269,10 @@ void App::take_hits(SearchHits found) {
   hits = std::move(found);
   hit = 0;
   if (hits.hits.empty()) {
-    notice = text.empty() ? "" : "nothing is called '" + text + "'";
+    notice = text.empty() ? "" : "no event is named '" + text + "'";
     return;
   }
-  // The first from the window's beginning on.
+  // Starts at the first hit from the left edge of the window.
   const auto first = std::find_if(hits.hits.begin(), hits.hits.end(),
                                   [&](const SearchHit& one) { return one.begin >= window.begin(); });
   if (first != hits.hits.end() && !window.shows_all()) hit = static_cast<std::size_t>(first - hits.hits.begin());
@@ -315,7 +308,7 @@ void App::remove_mark(std::size_t index) {
 
 void App::pin_selected_track() {
   if (!selected_track) {
-    notice = "select a track first: click on its name, or on something in it";
+    notice = "select a track first: click its name or one of its events";
     return;
   }
   set_pinned(*selected_track, annotations.pinned.count(*selected_track) == 0);
@@ -340,7 +333,7 @@ void App::set_area(TimeNs begin, TimeNs end, std::vector<std::size_t> tracks) {
 void App::open_site(SiteId site) {
   if (facts() == nullptr) return;
   detail = facts()->detail_of(site);
-  detail_due_ = false;
+  detail_outdated_ = false;
 }
 
 void App::sort_sites(SiteColumn column) {
@@ -351,7 +344,7 @@ void App::sort_sites(SiteColumn column) {
 
 void App::toggle(Mode mode, StrategyId strategy, const std::string& site) {
   if (!can_toggle()) {
-    notice = "no running program to change: open one with wic-prof gui --session NAME, or wic-prof run --gui";
+    notice = "no running program to toggle: open one with wic-prof gui --session NAME or wic-prof run --gui";
     return;
   }
   link_->toggle({mode, mode == Mode::poll ? StrategyId::poll : strategy, site});

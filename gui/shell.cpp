@@ -1,4 +1,4 @@
-#include "gui/window/shell.h"
+#include "gui/shell.h"
 
 #include <fmt/format.h>
 
@@ -31,36 +31,35 @@ void header(App& app, const Ui& ui, float width) {
   const float title_width = std::min(text_width(ui.bold, name) + 2, ui.px(260));
   draw_text(list, ui.bold, {ui.px(14), 0, title_width, h}, ink(theme.text), name);
   float x = ui.px(14) + title_width + ui.px(18);
-  for (std::size_t i = 0; i < kViewNames.size(); ++i) {
-    const bool chosen = app.view == static_cast<View>(i);
+  for (const PanelKind& panel : kPanels) {
+    const bool chosen = app.view == panel.name;
     ImFont* font = chosen ? ui.bold : ui.regular;
-    const float tab = text_width(ui.bold, kViewTitles[i]) + ui.px(20);
+    const float tab = text_width(ui.bold, panel.title) + ui.px(20);
     ImGui::SetCursorScreenPos(ImVec2(x, 0));
-    ImGui::PushID(static_cast<int>(i));
-    if (ImGui::InvisibleButton("tab", ImVec2(tab, h))) app.show(static_cast<View>(i));
-    ImGui::PopID();
-    note_item(app, fmt::format("tab.{}", kViewNames[i]));
+    const std::string item = fmt::format("tab.{}", panel.name);
+    if (ImGui::InvisibleButton(item.c_str(), ImVec2(tab, h))) app.show(panel.name);
+    note_item(ui, item);
     const bool hovered = ImGui::IsItemHovered();
-    draw_text(list, font, {x, 0, tab, h}, ink(chosen || hovered ? theme.text : theme.faint), kViewTitles[i],
+    draw_text(list, font, {x, 0, tab, h}, ink(chosen || hovered ? theme.text : theme.faint), panel.title,
               Align::centre);
     if (chosen)
       list->AddRectFilled(ImVec2(x + ui.px(6), h - ui.px(3)), ImVec2(x + tab - ui.px(6), h), ink(theme.accent));
     x += tab;
   }
-  // Right to left: keys, theme, what is live.
+  // From right to left: help, theme, search, recording.
   float right = width - ui.px(14);
   const auto button = [&](const char* label, const char* item, const char* tip) {
     const float w = text_width(ui.regular, label) + ui.px(18), size = ui.px(28);
     right -= w;
     ImGui::SetCursorScreenPos(ImVec2(right, (h - size) / 2));
     const bool pressed = ImGui::Button(label, ImVec2(w, size));
-    note_item(app, item);
+    note_item(ui, item);
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", tip);
     right -= ui.px(8);
     return pressed;
   };
   if (button("?", "help", "all keys  (?)")) app.help = !app.help;
-  if (button(ui.dark ? "Light" : "Dark", "theme", "light or dark  (l)")) app.set_dark(!ui.dark);
+  if (button(ui.dark ? "Light" : "Dark", "theme", "light or dark theme  (l)")) app.set_dark(!ui.dark);
   if (button("Search", "search", "search  (/)")) app.searching = true;
   if (app.snapshot().recording && right - x > ui.px(90)) {
     const float w = ui.px(84);
@@ -94,7 +93,7 @@ void status_bar(App& app, const Ui& ui, float width, float height) {
   if (app.model() != nullptr) {
     const float from = x;
     part(status.loss, lossy ? theme.bad : theme.good, lossy ? ui.bold : ui.small);
-    note_rect(app, "status.loss", {from, y, x - from, h});
+    note_rect(ui, "status.loss", {from, y, x - from, h});
     if (lossy && ImGui::IsMouseHoveringRect(ImVec2(from, y), ImVec2(x, y + h))) {
       ImGui::BeginTooltip();
       ImGui::PushTextWrapPos(ui.px(520));
@@ -104,7 +103,7 @@ void status_bar(App& app, const Ui& ui, float width, float height) {
     }
     part(status.overhead, theme.faint, ui.small);
     part(status.contents, theme.faint, ui.small);
-    if (app.snapshot().cut) part("the last part only, until recording ends", theme.warn, ui.small);
+    if (app.snapshot().cut) part("only the last part, until recording ends", theme.warn, ui.small);
   }
   const LoadProgress progress = app.progress();
   if (progress.error && app.model() != nullptr) part(progress.error->message, theme.bad, ui.small);
@@ -116,7 +115,7 @@ void status_bar(App& app, const Ui& ui, float width, float height) {
   ImGui::PopStyleColor();
 }
 
-/// A line of text; true when Enter ended it.
+/// A line of text; returns true when Enter ends the input.
 bool input_line(const char* id, const char* hint, std::string& text) {
   char buffer[256] = {};
   text.copy(buffer, sizeof buffer - 1);
@@ -144,8 +143,8 @@ void end_overlay() {
   ImGui::PopStyleColor();
 }
 
-void search_box(App& app, const Ui& ui) {
-  static bool was_open = false;
+/// `was_open`: whether the box showed in the last frame; updated.
+void search_box(App& app, const Ui& ui, bool& was_open) {
   if (!app.searching) {
     was_open = false;
     return;
@@ -154,12 +153,12 @@ void search_box(App& app, const Ui& ui) {
   if (!was_open) ImGui::SetKeyboardFocusHere();
   was_open = true;
   ImGui::SetNextItemWidth(-1);
-  if (input_line("##search", "a kernel, a call, a wait site, an NVTX range", app.search_text)) {
+  if (input_line("##search", "kernel, call, wait site or NVTX range", app.search_text)) {
     app.searching = false;
-    if (app.view != View::live) app.show(View::timeline);
+    if (app.view != kLiveView) app.show(kTimelineView);
     app.search_for(app.search_text);
   }
-  note_item(app, "search.text");
+  note_item(ui, "search.text");
   end_overlay();
 }
 
@@ -193,9 +192,8 @@ void help(App& app, const Ui& ui) {
   }
   ImGui::Dummy(ImVec2(0, ui.px(6)));
   faint(ui,
-        "Mouse: wheel scrolls, Ctrl and wheel zooms, Shift and wheel moves; drag selects an area, right or middle "
-        "button moves; "
-        "a click on a strip's name opens it, a double click focuses.");
+        "Mouse: the wheel scrolls, Ctrl and wheel zoom, Shift and wheel move. Drag to select an area; drag with the "
+        "right or middle button to move. Click a strip's name to open it; double-click an event to zoom to it.");
   end_overlay();
 }
 
@@ -205,39 +203,40 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-void palette(App& app, const Ui& ui) {
+/// `was_open`: whether the palette showed in the last frame; updated.
+void palette(App& app, const Ui& ui, bool& was_open) {
   if (!app.palette) {
-    app.palette_opened = false;
+    was_open = false;
     return;
   }
   begin_overlay(ui, "palette", ui.px(520), ui.px(60));
-  if (!app.palette_opened) ImGui::SetKeyboardFocusHere();
-  app.palette_opened = true;
+  if (!was_open) ImGui::SetKeyboardFocusHere();
+  was_open = true;
   ImGui::SetNextItemWidth(-1);
-  const bool entered = input_line("##palette", "what to do", app.palette_text);
+  const bool entered = input_line("##palette", "search for a command", app.palette_text);
   const std::string wanted = lower(app.palette_text);
   const Action* chosen = nullptr;
-  // What begins so comes before what only has it somewhere.
-  std::vector<const Action*> fitting;
+  // Names that begin with the text come first, then names that contain it.
+  std::vector<const Action*> matches;
   for (const bool begins : {true, false}) {
     for (const Action& action : actions()) {
       const std::size_t at = lower(action.name).find(wanted);
-      if (at != std::string::npos && (at == 0) == begins) fitting.push_back(&action);
+      if (at != std::string::npos && (at == 0) == begins) matches.push_back(&action);
     }
   }
   bool first = true;
-  for (const Action* fits : fitting) {
-    const Action& action = *fits;
+  for (const Action* match : matches) {
+    const Action& action = *match;
     if (entered && first) chosen = &action;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
     if (ImGui::Selectable(std::string(action.name).c_str(), first)) chosen = &action;
-    note_item(app, "palette." + std::string(action.name));
+    note_item(ui, "palette." + std::string(action.name));
     draw_text(ImGui::GetWindowDrawList(), ui.mono, {at.x, at.y, width, size_of(ui.regular)}, ink(ui.theme().faint),
               action.keys, Align::right);
     first = false;
   }
-  if (first) faint(ui, "nothing is called so");
+  if (first) faint(ui, "no command has this name");
   end_overlay();
   if (chosen == nullptr) return;
   app.palette = false;
@@ -246,23 +245,29 @@ void palette(App& app, const Ui& ui) {
 
 }  // namespace
 
-void draw_shell(App& app, const Ui& ui) {
-  app.items.clear();
+Shell::Shell() {
+  for (const PanelKind& panel : kPanels) panels_.push_back(panel.make());
+}
+
+void Shell::draw(App& app, const Ui& ui) {
+  ui.items.clear();
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   header(app, ui, display.x);
   const float top = ui.px(kHeader), bottom = ui.px(kStatus), pad = ui.px(10);
-  const bool edge = app.view == View::timeline;
+  const bool edge = app.view == kTimelineView;
   ImGui::SetNextWindowPos(ImVec2(0, top));
   ImGui::SetNextWindowSize(ImVec2(display.x, display.y - top - bottom));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(edge ? 0 : pad, edge ? 0 : pad));
   ImGui::Begin("panel", nullptr, kFixed | ImGuiWindowFlags_NoScrollWithMouse);
-  panels()[static_cast<std::size_t>(app.view)](app, ui);
+  for (std::size_t i = 0; i < panels_.size(); ++i) {
+    if (kPanels[i].name == app.view) panels_[i]->draw(app, ui);
+  }
   ImGui::End();
   ImGui::PopStyleVar();
   status_bar(app, ui, display.x, display.y);
-  search_box(app, ui);
+  search_box(app, ui, search_was_open_);
   help(app, ui);
-  palette(app, ui);
+  palette(app, ui, palette_was_open_);
 }
 
 }  // namespace wicprof::gui

@@ -1,4 +1,4 @@
-#include "gui/reclaimer.h"
+#include "gui/app/reclaimer.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-// The window's state, and what the user can do with it. Panels read and change it; nothing here draws.
+// The window's state and the user's actions on it. Panels read and change the state; nothing here draws.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gui/reclaimer.h"
+#include "gui/app/reclaimer.h"
 #include "gui/source/session_link.h"
 #include "gui/source/trace_source.h"
 #include "gui/view/annotations.h"
@@ -21,38 +21,35 @@
 
 namespace wicprof::gui {
 
-enum class View { timeline, sites, findings, stalls, figures, compare, live };
-inline constexpr std::array kViewNames{"timeline", "sites", "findings", "stalls", "figures", "compare", "live"};
-inline constexpr std::array kViewTitles{"Timeline", "Wait sites", "Findings", "Stalls", "Figures", "Compare", "Live"};
-std::optional<View> view_from_name(std::string_view name);
+/// A view by its name, which panels/list.h defines: "timeline". Points to static storage.
+using ViewName = std::string_view;
+/// The views that actions and links open.
+inline constexpr ViewName kTimelineView = "timeline", kSitesView = "sites", kCompareView = "compare",
+                          kLiveView = "live";
 
-struct Rect {
-  float x = 0, y = 0, width = 0, height = 0;
-};
-
-/// What the compare view shows of both sides: each begins at the same iteration, and they are equally wide.
+/// The part of both sides that the compare view shows: both start at the same iteration and have the same width.
 struct ComparedWindow {
-  double iteration = 0;  ///< 2.5: the middle of the third
-  TimeNs offset = 0;     ///< from its begin on, of a side without iterations
+  double iteration = 0;  ///< from 0; 2.5 is the middle of the third iteration
+  TimeNs offset = 0;     ///< from the side's begin; for sides without iterations
   TimeNs width = 0;      ///< 0: not chosen yet
 };
 
 struct AppOptions {
-  std::vector<std::string> files;      ///< one, or two to compare; none with a session alone
-  std::optional<SessionInfo> session;  ///< to change how its program waits
-  std::optional<View> view;            ///< what shows first
-  float scale = 0;                     ///< 0 = as the display asks for
-  std::optional<bool> dark;            ///< nothing = as it was last time
-  std::vector<std::string> analyst;    ///< the program that analyses large traces (source/analyst.h)
+  std::vector<std::string> files;      ///< one trace, or two to compare; none when only a session is named
+  std::optional<SessionInfo> session;  ///< the running program to toggle
+  std::optional<ViewName> view;        ///< the first view; by default the one that fits files and session
+  float scale = 0;                     ///< 1 = 100 %; 0 = the display's own
+  std::optional<bool> dark;            ///< by default as last time
+  std::vector<std::string> analyst;    ///< the command that analyses large traces (source/analyst.h)
 };
 
-/// The user's thread only, all of it.
+/// All members: the user interface's thread only.
 class App {
  public:
   explicit App(AppOptions options);
   ~App();
 
-  /// Takes over what the reading threads have made since. Once a frame, before drawing.
+  /// Takes over what the reading threads have published. Call once per frame, before drawing.
   void update();
 
   const Snapshot& snapshot() const { return *snapshots_[0]; }
@@ -67,10 +64,10 @@ class App {
   const SessionView& session() const { return session_; }
   const std::string& path(std::size_t which = 0) const;
 
-  // What actions do. Each is one key, one button or one entry of the palette.
-  void show(View view);
+  // Actions: keys, buttons and the command palette call these.
+  void show(ViewName view);
   void select(EventRef ref, bool reveal);
-  /// Also what a large trace's model does not have yet: it is selected when it has come.
+  /// Also accepts rows that the model of a large trace lacks: selects them once the model has them.
   void go_to(const SearchHit& hit);
   void clear_selection();
   void focus_selection();
@@ -90,7 +87,7 @@ class App {
   void set_dark(bool dark);
 
   // State that panels show and change.
-  View view = View::timeline;
+  ViewName view = kTimelineView;
   Viewport window;
   std::set<std::string> opened, closed_groups;
   Annotations annotations;
@@ -99,29 +96,26 @@ class App {
   bool all_edges = false;
   std::optional<Area> area;
   std::vector<std::size_t> area_tracks;
-  bool searching = false, help = false, palette = false, palette_opened = false, quit = false;
+  bool searching = false, help = false, palette = false, quit = false;
   std::string search_text, palette_text;
   SearchHits hits;
   std::size_t hit = 0;
   SiteColumn sort_by = SiteColumn::total;
   bool sort_descending = true;
-  std::vector<SiteLine> sites;          ///< as shown
-  std::optional<SiteDetail> detail;     ///< of the view of wait sites, once it is shown
+  std::vector<SiteLine> sites;          ///< sorted as shown
+  std::optional<SiteDetail> detail;     ///< of the sites view; filled when that view is shown
   std::vector<Difference> differences;  ///< of the compare view
   BeforeAfter pair;                     ///< of the compare view: the segments chosen there
   std::size_t segment_before = 0, segment_after = 1;
   ComparedWindow compared;
-  std::string toggle_site;  ///< of the live panel; empty = the whole program
+  std::string toggle_site;  ///< of the live view; empty = the whole program
   StrategyId toggle_strategy = StrategyId::automatic;
-  std::string notice;  ///< what to tell the user, until the next action
+  std::string notice;  ///< a message in the status bar, until the next action
   float scroll = 0;
   std::optional<float> scroll_wanted;
   Layout layout;
-  double build_ms = 0;    ///< the last frame, without rasterising
-  std::size_t drawn = 0;  ///< rectangles of the last timeline
-
-  /// Where things that can be clicked are, by name; filled anew with each frame.
-  std::map<std::string, Rect> items;
+  double build_ms = 0;    ///< time to build the last frame, without rasterising
+  std::size_t drawn = 0;  ///< rectangles in the last timeline
 
  private:
   void take_over(const Snapshot& before);
@@ -140,10 +134,10 @@ class App {
   std::shared_ptr<const Snapshot> snapshots_[2];
   SessionView session_;
   bool first_model_ = true;
-  std::optional<EventRow> coming_;        // to be selected once the model has it
-  std::optional<EventRow> out_of_sight_;  // selected, but of another stretch of a large trace than the model's
+  std::optional<EventRow> pending_selection_;   // to select once a large trace's model has it
+  std::optional<EventRow> unloaded_selection_;  // selected, but outside the stretch that a large trace's model holds
   bool pair_chosen_ = false;
-  bool detail_due_ = false;  // there are newer facts than the detail's
+  bool detail_outdated_ = false;  // newer facts than `detail` exist
   std::shared_ptr<const Facts> tables_of_[2];
 };
 
