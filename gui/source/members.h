@@ -1,105 +1,83 @@
-// The members of a struct as a tuple of references: what serialisation needs to know of it.
+// The members of a struct as a tuple of references: what serialisation needs to know about it.
 #pragma once
 
+#include <cstddef>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 
 namespace wicprof::gui {
 
-/// `kCount`: how many members it has. Another number does not compile, so a member that comes later cannot be
-/// forgotten.
-template <int kCount, class Struct>
-auto members(Struct& value) {
-  if constexpr (kCount == 1) {
-    auto& [a] = value;
-    return std::tie(a);
-  } else if constexpr (kCount == 2) {
-    auto& [a, b] = value;
-    return std::tie(a, b);
-  } else if constexpr (kCount == 3) {
-    auto& [a, b, c] = value;
-    return std::tie(a, b, c);
-  } else if constexpr (kCount == 4) {
-    auto& [a, b, c, d] = value;
-    return std::tie(a, b, c, d);
-  } else if constexpr (kCount == 5) {
-    auto& [a, b, c, d, e] = value;
-    return std::tie(a, b, c, d, e);
-  } else if constexpr (kCount == 6) {
-    auto& [a, b, c, d, e, f] = value;
-    return std::tie(a, b, c, d, e, f);
-  } else if constexpr (kCount == 7) {
-    auto& [a, b, c, d, e, f, g] = value;
-    return std::tie(a, b, c, d, e, f, g);
-  } else if constexpr (kCount == 8) {
-    auto& [a, b, c, d, e, f, g, h] = value;
-    return std::tie(a, b, c, d, e, f, g, h);
-  } else if constexpr (kCount == 9) {
-    auto& [a, b, c, d, e, f, g, h, i] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i);
-  } else if constexpr (kCount == 10) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j);
-  } else if constexpr (kCount == 11) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k);
-  } else if constexpr (kCount == 12) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
-  } else if constexpr (kCount == 13) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
-  } else if constexpr (kCount == 14) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
-  } else if constexpr (kCount == 15) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
-  } else if constexpr (kCount == 16) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
-  } else if constexpr (kCount == 17) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
-  } else if constexpr (kCount == 18) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
-  } else if constexpr (kCount == 19) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
-  } else if constexpr (kCount == 20) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
-  } else if constexpr (kCount == 21) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
-  } else if constexpr (kCount == 22) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v);
-  } else if constexpr (kCount == 23) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w);
-  } else if constexpr (kCount == 24) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x);
-  } else if constexpr (kCount == 25) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y);
-  } else if constexpr (kCount == 26) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z);
-  } else if constexpr (kCount == 27) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa);
-  } else if constexpr (kCount == 28) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab);
-  } else if constexpr (kCount == 29) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac);
-  } else if constexpr (kCount == 30) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad);
+/// Converts to every type, in unevaluated expressions only.
+struct AnyMember {
+  template <class T>
+  operator T() const;
+};
+
+template <class Struct, std::size_t... kIndex>
+consteval bool takes(std::index_sequence<kIndex...>) {
+  return requires { Struct{(static_cast<void>(kIndex), AnyMember{})...}; };
+}
+
+/// How many members an aggregate has, found by trying initialisers. Over-counts structs with C arrays or a base class;
+/// members() then does not compile.
+template <class Struct, std::size_t kCount = 33>
+consteval std::size_t member_count() {
+  if constexpr (takes<Struct>(std::make_index_sequence<kCount>())) {
+    return kCount;
+  } else {
+    return member_count<Struct, kCount - 1>();
   }
+}
+
+/// References to the members of an aggregate without a base class and with at most 32 members.
+template <class Struct>
+auto members(Struct& value) {
+  static_assert(std::is_aggregate_v<Struct>);
+  constexpr std::size_t kCount = member_count<Struct>();
+#define WICPROF_TIE(count, ...)      \
+  if constexpr (kCount == (count)) { \
+    auto& [__VA_ARGS__] = value;     \
+    return std::tie(__VA_ARGS__);    \
+  } else
+  // clang-format off
+  WICPROF_TIE(1, a)
+  WICPROF_TIE(2, a, b)
+  WICPROF_TIE(3, a, b, c)
+  WICPROF_TIE(4, a, b, c, d)
+  WICPROF_TIE(5, a, b, c, d, e)
+  WICPROF_TIE(6, a, b, c, d, e, f)
+  WICPROF_TIE(7, a, b, c, d, e, f, g)
+  WICPROF_TIE(8, a, b, c, d, e, f, g, h)
+  WICPROF_TIE(9, a, b, c, d, e, f, g, h, i)
+  WICPROF_TIE(10, a, b, c, d, e, f, g, h, i, j)
+  WICPROF_TIE(11, a, b, c, d, e, f, g, h, i, j, k)
+  WICPROF_TIE(12, a, b, c, d, e, f, g, h, i, j, k, l)
+  WICPROF_TIE(13, a, b, c, d, e, f, g, h, i, j, k, l, m)
+  WICPROF_TIE(14, a, b, c, d, e, f, g, h, i, j, k, l, m, n)
+  WICPROF_TIE(15, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o)
+  WICPROF_TIE(16, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
+  WICPROF_TIE(17, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q)
+  WICPROF_TIE(18, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r)
+  WICPROF_TIE(19, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s)
+  WICPROF_TIE(20, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t)
+  WICPROF_TIE(21, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u)
+  WICPROF_TIE(22, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v)
+  WICPROF_TIE(23, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w)
+  WICPROF_TIE(24, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x)
+  WICPROF_TIE(25, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y)
+  WICPROF_TIE(26, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z)
+  WICPROF_TIE(27, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa)
+  WICPROF_TIE(28, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab)
+  WICPROF_TIE(29, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac)
+  WICPROF_TIE(30, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad)
+  WICPROF_TIE(31, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae)
+  WICPROF_TIE(32, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af)
+  // clang-format on
+  {
+    static_assert(kCount <= 32, "add a line above");
+  }
+#undef WICPROF_TIE
 }
 
 }  // namespace wicprof::gui
