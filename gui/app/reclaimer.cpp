@@ -15,10 +15,10 @@ Reclaimer::~Reclaimer() {
   thread_.join();
 }
 
-void Reclaimer::take(std::shared_ptr<const void> what) {
+void Reclaimer::take(std::shared_ptr<const void> object) {
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(what));
+    waiting_.push_back(std::move(object));
   }
   wake_.notify_all();
 }

@@ -1,4 +1,4 @@
-// Frees what a frame lets go of, on a thread of its own: the rows of a stretch of time take milliseconds to free.
+// Frees objects on a separate thread: freeing the rows of a stretch of time takes milliseconds, too long for a frame.
 #pragma once
 
 #include <condition_variable>
@@ -9,14 +9,14 @@
 
 namespace wicprof::gui {
 
-/// Any thread.
+/// All members: any thread.
 class Reclaimer {
  public:
   Reclaimer();
-  ~Reclaimer();  ///< frees what is left
+  ~Reclaimer();  ///< frees everything left
 
-  /// Lets go of `what`, later.
-  void take(std::shared_ptr<const void> what);
+  /// Releases this reference later.
+  void take(std::shared_ptr<const void> object);
 
  private:
   void work();
@@ -25,7 +25,7 @@ class Reclaimer {
   std::condition_variable wake_;
   std::vector<std::shared_ptr<const void>> waiting_;
   bool stop_ = false;
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last, because it uses all members above
 };
 
 }  // namespace wicprof::gui

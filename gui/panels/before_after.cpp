@@ -40,11 +40,11 @@ void tile(const Ui& ui, Rect where, Colour top, std::string_view title, std::str
 
 void side(const Ui& ui, Rect where, const char* title, const SegmentLine& line) {
   tile(ui, where, colour_of(ui, state_of_mode(line.mode)), fmt::format("{}: {}", title, line.way),
-       line.iteration_p50 ? analyzer::format_duration(*line.iteration_p50) + " an iteration" : "no iterations",
+       line.iteration_p50 ? analyzer::format_duration(*line.iteration_p50) + " per iteration" : "no iterations",
        {fmt::format("{}, {} of the time waiting", analyzer::count_of(line.iterations, "iteration"),
                     analyzer::format_percent(line.wait_share)),
-        line.polls_a_wait ? analyzer::format_number(*line.polls_a_wait) + " polls a wait"
-                          : std::string("no waits inside kernels")});
+        line.polls_per_wait ? analyzer::format_number(*line.polls_per_wait) + " polls per wait"
+                            : std::string("no waits inside kernels")});
 }
 
 }  // namespace

@@ -40,12 +40,12 @@ Result<Facts> Analyst::analyse(const std::string& path) {
     if (stop_) kill(pid, SIGKILL);
   }
   std::string bytes;
-  std::vector<char> room(std::size_t{1} << 16);
+  std::vector<char> buffer(std::size_t{1} << 16);
   for (;;) {
-    const ssize_t got = read(ends[0], room.data(), room.size());
+    const ssize_t got = read(ends[0], buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
-    bytes.append(room.data(), static_cast<std::size_t>(got));
+    bytes.append(buffer.data(), static_cast<std::size_t>(got));
   }
   close(ends[0]);
   siginfo_t ended{};
@@ -59,14 +59,15 @@ Result<Facts> Analyst::analyse(const std::string& path) {
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return unavailable("the analysis of " + path + " ended early; wic-prof analyze says why, or free some memory");
+    return unavailable("the analysis of " + path +
+                       " ended early; run wic-prof analyze to see why, or free some memory");
   }
   std::optional<Facts> facts = unpack_facts(bytes);
-  if (!facts) return unavailable("the analysis of " + path + " did not come whole; start the window again");
+  if (!facts) return unavailable("the analysis of " + path + " returned incomplete data; start the window again");
   return *std::move(facts);
 }
 
-void Analyst::give_up() {
+void Analyst::cancel() {
   const std::lock_guard lock(mutex_);
   stop_ = true;
   if (child_ != 0) kill(child_, SIGKILL);

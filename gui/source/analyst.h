@@ -1,4 +1,4 @@
-// The analysis of a large trace, in a process of its own: its memory is gone when it is done.
+// The analysis of a large trace in a separate process, whose memory goes back to the system when it ends.
 #pragma once
 
 #include <sys/types.h>
@@ -15,19 +15,19 @@ namespace wicprof::gui {
 /// One analysis at a time.
 class Analyst {
  public:
-  /// `command`: the program that does it and its first words; the trace's path comes behind them. It writes packed
-  /// facts to its standard output (write_facts()).
+  /// `command`: the program and its first arguments; the trace's path follows as the last one. The program writes
+  /// packed facts to standard output (write_facts()).
   explicit Analyst(std::vector<std::string> command) : command_(std::move(command)) {}
 
-  /// Returns when it is done. Error: it could not be started, or failed; what it said went to standard error.
+  /// Blocks until the analysis ends. Error: the process did not start, or failed; its messages go to standard error.
   Result<Facts> analyse(const std::string& path);
-  /// Any thread: an analysis that goes on ends now, as failed.
-  void give_up();
+  /// Ends a running analysis, which then fails, and all later ones. Any thread.
+  void cancel();
 
  private:
   std::vector<std::string> command_;
   std::mutex mutex_;
-  pid_t child_ = 0;  // while it may be sent a signal: it is not reaped before this is 0
+  pid_t child_ = 0;  // 0 before the process is reaped, so that cancel() never signals a reused pid
   bool stop_ = false;
 };
 

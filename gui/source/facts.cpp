@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostIterations = 20'000;
 
-void thin(std::vector<analyzer::Iteration>& list) {
+void keep_evenly(std::vector<analyzer::Iteration>& list) {
   if (list.size() <= kMostIterations) return;
   for (std::size_t i = 0; i < kMostIterations; ++i) list[i] = list[i * list.size() / kMostIterations];
   list.resize(kMostIterations);
@@ -41,20 +41,20 @@ Facts make_facts(std::shared_ptr<const analyzer::TraceModel> model, TimeNs known
   return facts;
 }
 
-Facts make_facts_apart(std::shared_ptr<const analyzer::TraceModel> model) {
+Facts make_portable_facts(std::shared_ptr<const analyzer::TraceModel> model) {
   Facts facts = make_facts(std::move(model));
   for (const analyzer::SiteStats& site : facts.analysis.sites) {
     if (auto detail = facts.detail_of(site.site)) facts.details.push_back(*std::move(detail));
   }
-  for (analyzer::Segment& segment : facts.comparison.segments) thin(segment.iterations);
-  if (facts.analysis.iterations) thin(facts.analysis.iterations->list);
+  for (analyzer::Segment& segment : facts.comparison.segments) keep_evenly(segment.iterations);
+  if (facts.analysis.iterations) keep_evenly(facts.analysis.iterations->list);
   facts.analysis.path.segments.clear();
   facts.model.reset();
   return facts;
 }
 
 Result<> write_facts(const std::string& path) {
-  [[maybe_unused]] const int other = nice(10);  // the window that waits for it comes first
+  [[maybe_unused]] const int other = nice(10);  // the waiting window has priority
   const Result<store::Reader> reader = store::Reader::open(path);
   if (!reader) return reader.error();
   const std::size_t slash = path.rfind('/');
@@ -62,10 +62,10 @@ Result<> write_facts(const std::string& path) {
       analyzer::load(*reader, slash == std::string::npos ? path : path.substr(slash + 1));
   if (!model) return model.error();
   const std::string bytes =
-      pack_facts(make_facts_apart(std::make_shared<const analyzer::TraceModel>(*std::move(model))));
+      pack_facts(make_portable_facts(std::make_shared<const analyzer::TraceModel>(*std::move(model))));
   for (std::size_t at = 0; at < bytes.size();) {
     const ssize_t put = write(STDOUT_FILENO, bytes.data() + at, bytes.size() - at);
-    if (put <= 0) return unavailable("nobody reads what was found in " + path);
+    if (put <= 0) return unavailable("nobody reads the results of " + path);
     at += static_cast<std::size_t>(put);
   }
   return ok();

@@ -1,5 +1,5 @@
-// What takes longer to work out than a picture may wait, and how it comes from a process of its own: the analyzer needs
-// all rows of a trace in memory, which of a large one is more than the window should hold.
+// Results that take longer than a picture may wait, and their transfer from a separate process: the analyzer needs all
+// rows of a trace in memory, and for a large trace that is more than the window should hold.
 #pragma once
 
 #include <memory>
@@ -16,29 +16,28 @@
 namespace wicprof::gui {
 
 struct Facts {
-  /// The whole trace, as far as it was known then; nullptr: it was analysed elsewhere, and `details` has what needs it.
+  /// The analysed trace, as far as it was known; nullptr: another process analysed it, and `details` is filled instead.
   std::shared_ptr<const analyzer::TraceModel> model;
   std::vector<SiteDetail> details;
   analyzer::Analysis analysis;
   analyzer::Comparison comparison;
   BeforeAfter before_after;
-  std::vector<analyzer::Figure> figures;  ///< of the paper, in the order of their list
+  std::vector<analyzer::Figure> figures;  ///< figures of the WIC paper, in the order of analyzer::figures()
 
   std::optional<SiteDetail> detail_of(SiteId site) const;
 };
 
-/// Without what needs edges; the model goes on being used. `known_from`: waits that ended before may be missing from
-/// it.
+/// Analyses a model and keeps it. `known_from`: the model may lack waits that ended before this time.
 Facts make_facts(std::shared_ptr<const analyzer::TraceModel> model, TimeNs known_from = 0);
-/// The same of a large trace, for others who do not have its rows. Iterations beyond 20,000 of a segment are left out
-/// evenly, and so is the critical path's course (its shares stay).
-Facts make_facts_apart(std::shared_ptr<const analyzer::TraceModel> model);
+/// The same without the model, for a process that lacks the rows. Keeps at most 20,000 iterations per segment, evenly
+/// spread, and the critical path's shares but not its segments.
+Facts make_portable_facts(std::shared_ptr<const analyzer::TraceModel> model);
 
-/// Facts as bytes, but for the model; only the same wic-prof reads them.
+/// Facts as bytes, without the model. Only the same build of wic-prof can unpack them.
 std::string pack_facts(const Facts& facts);
 std::optional<Facts> unpack_facts(std::string_view bytes);
 
-/// In the process that does the work: analyses the trace and writes the facts to standard output.
+/// For the separate process: analyses the trace and writes the packed facts to standard output.
 Result<> write_facts(const std::string& path);
 
 }  // namespace wicprof::gui

@@ -1,4 +1,4 @@
-// Work that takes only what no other thread of the machine wants.
+// Work that uses only CPU time that no other thread of the machine wants.
 #pragma once
 
 #include <pthread.h>
@@ -8,13 +8,13 @@
 
 namespace wicprof::gui {
 
-/// Does `work` on cores that would be idle, with the threads that it makes, and returns when it is done; throws what it
-/// throws. On a thread of its own: only a privileged one can come back from there.
+/// Runs `work`, and the threads that it creates, on otherwise idle cores; returns when it is done and passes its
+/// exceptions on. Uses a new thread, because only a privileged thread can leave SCHED_IDLE again.
 template <class Work>
 void in_idle_time(const Work& work) {
   const auto idle = [&] {
     const sched_param none{};
-    pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);  // where that is refused the work is done all the same
+    pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);  // on refusal, works at normal priority
     work();
   };
   std::async(std::launch::async, idle).get();

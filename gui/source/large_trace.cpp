@@ -10,13 +10,13 @@ namespace wicprof::gui {
 
 namespace {
 
-// Rows of a stretch that are read one by one: some tenths of a second's work.
+// Stretches with at most this many rows are read row by row, which takes some tenths of a second.
 constexpr double kFineRows = 60'000;
-// A picture reaches this part of its width further on both sides, so that moving a little needs no other.
-constexpr TimeNs kMargin = 4;
+// A picture extends beyond the window by 1/kMarginPart of its width on both sides, so that small moves need no new one.
+constexpr TimeNs kMarginPart = 4;
 
 template <class T>
-bool take(Result<T> from, T& to, std::optional<Error>& error) {
+bool assign(Result<T> from, T& to, std::optional<Error>& error) {
   if (!from) {
     error = from.error();
     return false;
@@ -38,9 +38,9 @@ Result<LargeTrace> LargeTrace::open(store::Reader reader, std::string name, cons
   analyzer::TraceModel& small = trace.small_;
   std::optional<Error> error;
   const store::Reader& from = trace.reader_;
-  bool loaded = take(from.meta(), small.meta, error) && take(from.stats(), small.stats, error);
+  bool loaded = assign(from.meta(), small.meta, error) && assign(from.stats(), small.stats, error);
   store::for_each_table<store::DeclarationTables>([&]<class Table>(store::Type<Table>) {
-    loaded = loaded && take(from.rows<Table>(), small.*Table::kRows, error);
+    loaded = loaded && assign(from.rows<Table>(), small.*Table::kRows, error);
   });
   if (!loaded) return *error;
   small.name = std::move(name);
@@ -76,7 +76,7 @@ Result<analyzer::TraceModel> LargeTrace::rows(TimeNs begin, TimeNs end) {
   bool loaded = true;
   store::for_each_table<store::GrowingTables>([&]<class Table>(store::Type<Table>) {
     if constexpr (store::row_kind_of<typename Table::Row>()) {
-      loaded = loaded && take(reader_.rows<Table>(), model.*Table::kRows, error);
+      loaded = loaded && assign(reader_.rows<Table>(), model.*Table::kRows, error);
     }
   });
   reader_.within(std::nullopt);
@@ -90,12 +90,12 @@ Result<analyzer::TraceModel> LargeTrace::rows(TimeNs begin, TimeNs end) {
 Result<Picture> LargeTrace::picture(TimeNs begin, TimeNs end) {
   const TimeNs width = std::max<TimeNs>(end - begin, 1);
   Picture picture;
-  picture.begin = begin - width / kMargin;
-  picture.end = end + width / kMargin;
+  picture.begin = begin - width / kMarginPart;
+  picture.end = end + width / kMarginPart;
   picture.shown = width;
-  double things = 0;
-  for (const CoarseLane& lane : lanes_) things += lane.columns->between(picture.begin, picture.end).begun;
-  int level = 0;  // columns as narrow as those of a screen
+  double events = 0;
+  for (const CoarseLane& lane : lanes_) events += lane.columns->between(picture.begin, picture.end).begun;
+  int level = 0;  // the coarsest whose blocks are at most as wide as the window
   while (level < overview_.top_level() && store::block_width(level + 1) <= width) ++level;
   std::vector<CoarseLane> lanes = lanes_;
   for (CoarseLane& lane : lanes) {
@@ -104,12 +104,12 @@ Result<Picture> LargeTrace::picture(TimeNs begin, TimeNs end) {
     if (!finer) return finer.error();
     lane.columns = std::make_shared<const Coarse>(*lane.columns, *finer);
   }
-  // The coarsest columns say of a narrow stretch only how much there may be; the finer ones know better.
-  if (things > kFineRows) {
-    things = 0;
-    for (const CoarseLane& lane : lanes) things += lane.columns->between(picture.begin, picture.end).begun;
+  // The coarsest columns only estimate the count of a narrow stretch; counts again with the finer ones.
+  if (events > kFineRows) {
+    events = 0;
+    for (const CoarseLane& lane : lanes) events += lane.columns->between(picture.begin, picture.end).begun;
   }
-  if (things > kFineRows) {
+  if (events > kFineRows) {
     picture.model = std::make_shared<const analyzer::TraceModel>(small_);
     picture.timeline = std::make_shared<const Timeline>(build_timeline(small_, kTrackKinds, lanes, 0, 0));
     return picture;
@@ -128,7 +128,7 @@ Result<Picture> LargeTrace::picture(TimeNs begin, TimeNs end) {
 Result<SearchHits> LargeTrace::search(const std::string& text) const {
   const NameFinder finder(text);
   Result<store::NamedRows> found =
-      reader_.named([&](store::RowKind kind, std::string_view name) { return finder.wants(kind, name); }, kMostHits);
+      reader_.named([&](store::RowKind kind, std::string_view name) { return finder.matches(kind, name); }, kMostHits);
   if (!found) return found.error();
   SearchHits hits{text, {}, found->total};
   for (const store::NamedRows::One& one : found->rows) hits.hits.push_back({{one.kind, one.id}, one.begin, one.end});

@@ -1,5 +1,5 @@
-// A trace whose rows are too many to be held: pictures of it are made from its summaries, and from the rows of the
-// stretch of time that is looked at where these are few.
+// A trace with too many rows to hold in memory. Pictures come from its summaries, and from the rows of the visible
+// stretch when those are few.
 #pragma once
 
 #include <memory>
@@ -14,18 +14,18 @@
 
 namespace wicprof::gui {
 
-/// Traces with more rows are large.
+/// Traces with more rows count as large. Not calibrated; see bench/gui_trace.
 inline constexpr std::uint64_t kLargeTrace = 400'000;
 
-/// What there is to draw of a stretch of time, and around it.
+/// Everything to draw for a stretch of time and its surroundings.
 struct Picture {
-  std::shared_ptr<const analyzer::TraceModel> model;  ///< rows of [begin, end) where `fine`, and all that is small
+  std::shared_ptr<const analyzer::TraceModel> model;  ///< with rows of [begin, end) if `fine`
   std::shared_ptr<const Timeline> timeline;
   TimeNs begin = 0, end = 0;
-  TimeNs shown = 0;   ///< the width that it was made for
-  bool fine = false;  ///< single rows are known
+  TimeNs shown = 0;   ///< the width of the window it was made for
+  bool fine = false;  ///< has single rows
 
-  /// Whether another window of time is better served by another picture.
+  /// Whether this picture is good enough for the window [from, to).
   bool serves(TimeNs from, TimeNs to) const;
 };
 
@@ -37,7 +37,7 @@ class LargeTrace {
   TimeNs begin() const { return overview_.begin(); }
   TimeNs end() const { return overview_.end(); }
   const store::Overview& overview() const { return overview_; }
-  /// All there is to see, from the coarsest columns alone.
+  /// The whole trace, from the coarsest columns only.
   Picture whole() const;
   Result<Picture> picture(TimeNs begin, TimeNs end);
   Result<SearchHits> search(const std::string& text) const;
@@ -49,7 +49,7 @@ class LargeTrace {
 
   store::Reader reader_;
   store::Overview overview_;
-  analyzer::TraceModel small_;  // what does not grow with the trace
+  analyzer::TraceModel small_;  // the tables that do not grow with the trace
   std::vector<CoarseLane> lanes_;
 };
 

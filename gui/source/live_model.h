@@ -1,4 +1,4 @@
-// A trace that grows: rows are fetched as they come, and what is shown of it is its last part.
+// A growing trace: fetches rows as they arrive, and shows the last part.
 #pragma once
 
 #include <array>
@@ -41,12 +41,12 @@ struct GrowingListsOf<std::tuple<Tables...>> {
 /// The lists of a trace that grow without bound, in the order in which their rows arrived.
 using GrowingLists = GrowingListsOf<store::GrowingTables>;
 
-/// What was there at some moment. To have one is cheap, since it shares its rows.
+/// The contents at one moment. Cheap to copy, because copies share rows.
 class LiveMoment {
  public:
-  /// The last `rows` rows of each list, or all, in order of time. Takes time with their number; any thread.
+  /// A model of the last `rows` rows of each list, or all, ordered by time. O(rows log rows). Any thread.
   analyzer::TraceModel model(std::size_t rows = ~std::size_t{0}) const;
-  /// Waits that ended before are missing, since they were let go of; 0: none are.
+  /// Waits that ended before this time were dropped; 0: none were.
   TimeNs known_from() const { return known_from_; }
 
  private:
@@ -60,14 +60,13 @@ class LiveMoment {
 /// One thread at a time.
 class LiveModel {
  public:
-  /// Fetches what has come since. True: there was something.
+  /// Fetches new rows. True: there were some.
   Result<bool> fetch(const store::Reader& reader);
   const LiveMoment& now() const { return now_; }
   bool longer_than(std::size_t rows) const;
-  /// Lets go of all but about the last `rows` rows of each list, so that memory and the time that an analysis takes
-  /// stay bounded.
+  /// Drops all but about the last `rows` rows of each list, which bounds memory and the time of an analysis.
   void keep_recent(std::size_t rows);
-  /// How often the way of waiting has changed.
+  /// The number of changes of how the program waits.
   std::size_t interventions() const { return now_.small_->interventions.size(); }
   bool complete() const { return now_.small_->meta_value("state") == "complete"; }
 

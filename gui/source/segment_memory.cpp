@@ -13,7 +13,7 @@ using analyzer::Segment;
 
 namespace {
 
-constexpr std::size_t kMostIterations = 4'096;  // of a segment, at one place
+constexpr std::size_t kMostIterations = 4'096;  // per segment and place
 constexpr std::size_t kMostSegments = 100;
 
 TimeNs length_seen(const SegmentLine& line) { return line.seen_end - line.seen_begin; }
@@ -44,13 +44,13 @@ const SegmentMemory::Seen* SegmentMemory::find(const std::vector<Segment>& segme
   return found == segments_.end() ? nullptr : &found->second;
 }
 
-void SegmentMemory::look(const analyzer::TraceModel& model, TimeNs known_from) {
+void SegmentMemory::observe(const analyzer::TraceModel& model, TimeNs known_from) {
   std::vector<std::string> notes;
   const std::vector<Segment> segments = analyzer::find_segments(model, notes);
   const std::vector<analyzer::Iterations> units = analyzer::find_units(model, {});
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const Segment& segment = segments[i];
-    if (segment.end_ns <= known_from) continue;  // nothing of it is left to be seen
+    if (segment.end_ns <= known_from) continue;  // none of its rows are left
     Seen& seen = segments_[key_of(segments, i)];
     SegmentLine line = line_of(model, segment, known_from);
     const TimeNs begin = seen.line.end == 0 ? line.begin : std::min(seen.line.begin, line.begin);
@@ -61,7 +61,7 @@ void SegmentMemory::look(const analyzer::TraceModel& model, TimeNs known_from) {
       to.place = analyzer::place_of(model, unit);
       const TimeNs from = std::max({segment.begin_ns, known_from, to.end});
       for (const Iteration& iteration : unit.list) {
-        // Of the first that is known, earlier arrivals may be missing, so that it seems shorter than it was.
+        // Skips the first known iteration: earlier arrivals may be missing, so it may seem too short.
         if (known_from > 0 && &iteration == &unit.list.front() && iteration.begin != to.end) continue;
         if (iteration.begin >= from && iteration.end <= segment.end_ns) to.add(iteration);
       }
@@ -89,7 +89,7 @@ std::optional<SegmentMemory::Place> SegmentMemory::best_place(const std::vector<
   return best == all.end() ? std::nullopt : std::optional(best->first);
 }
 
-void SegmentMemory::recall(analyzer::Comparison& comparison, BeforeAfter& values) const {
+void SegmentMemory::complete(analyzer::Comparison& comparison, BeforeAfter& values) const {
   const std::optional<Place> place = best_place(comparison.segments);
   if (!place) return;
   for (std::size_t i = 0; i < comparison.segments.size(); ++i) {
@@ -100,9 +100,9 @@ void SegmentMemory::recall(analyzer::Comparison& comparison, BeforeAfter& values
     const Seen* seen = find(comparison.segments, i);
     if (seen != nullptr) {
       segment.begin_ns = seen->line.begin;
-      if (const auto there = seen->places.find(*place); there != seen->places.end()) {
-        comparison.measured_at = there->second.place;
-        analyzer::fill(segment, there->second.list);
+      if (const auto found = seen->places.find(*place); found != seen->places.end()) {
+        comparison.measured_at = found->second.place;
+        analyzer::fill(segment, found->second.list);
       }
       const TimeNs end = line.end;
       line = seen->line;

@@ -1,5 +1,5 @@
-// What was seen of each segment of a growing trace while its rows were there. Those of a program that waits often are
-// let go of within fractions of a second; what the last change did is to be seen for as long as the program runs.
+// Remembers each segment of a growing trace after its rows are dropped. A program that waits often loses rows within
+// fractions of a second, but the effect of its last change stays visible for as long as the program runs.
 #pragma once
 
 #include <cstddef>
@@ -12,41 +12,40 @@
 
 namespace wicprof::gui {
 
-/// One thread at a time. Bounded: iterations beyond some thousands of a segment are left out evenly, and old segments
-/// forgotten.
+/// One thread at a time. Bounded: keeps some thousand evenly spread iterations per segment, and forgets old segments.
 class SegmentMemory {
  public:
-  /// Adds what the model shows. `known_from`: waits that ended before may be missing from it.
-  void look(const analyzer::TraceModel& model, TimeNs known_from);
-  /// Makes the segments what has been seen of them in all, and compares the last two again. Both are of the model that
-  /// was looked at last.
-  void recall(analyzer::Comparison& comparison, BeforeAfter& values) const;
+  /// Adds the segments and iterations of the model. `known_from`: the model may lack waits that ended before this time.
+  void observe(const analyzer::TraceModel& model, TimeNs known_from);
+  /// Completes the segments with everything observed, and compares the last two again. Both arguments must come from
+  /// the model that was observed last.
+  void complete(analyzer::Comparison& comparison, BeforeAfter& values) const;
 
  private:
   using Place = std::pair<SiteId, DeviceId>;
 
-  /// Iterations seen at one place, in order of time.
+  /// Iterations observed at one place, ordered by time.
   struct Iterations {
-    std::string place;  ///< for people
+    std::string place;  ///< for display
     std::size_t seen = 0;
-    std::size_t step = 1;  ///< each step-th is kept
-    TimeNs end = 0;        ///< of the last that was seen
+    std::size_t step = 1;  ///< keeps every step-th iteration
+    TimeNs end = 0;        ///< end of the last observed iteration
     std::vector<analyzer::Iteration> list;
 
     void add(const analyzer::Iteration& iteration);
   };
   struct Seen {
-    SegmentLine line;  ///< waits: of the longest stretch that was seen at once
+    SegmentLine line;  ///< its wait figures come from the longest stretch observed at once
     std::map<Place, Iterations> places;
     std::size_t at(Place place) const;
   };
 
   static TimeNs key_of(const std::vector<analyzer::Segment>& segments, std::size_t index);
   const Seen* find(const std::vector<analyzer::Segment>& segments, std::size_t index) const;
-  /// Where the last two segments have most, and of those that are alike where all have most.
+  /// The place with the most iterations in the last two segments; on a tie, in all segments.
   std::optional<Place> best_place(const std::vector<analyzer::Segment>& segments) const;
 
-  std::map<TimeNs, Seen> segments_;  // by when they begin; the first by 0, since a model may begin later
+  std::map<TimeNs, Seen> segments_;  // by begin; the first segment has key 0, because later models may begin later
 };
 
 }  // namespace wicprof::gui

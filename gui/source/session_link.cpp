@@ -10,7 +10,7 @@ namespace wicprof::gui {
 
 namespace {
 constexpr std::chrono::milliseconds kStatusTick{200};
-constexpr int kMostFailures = 3;  // in a row, until the session counts as ended
+constexpr int kMostFailures = 3;  // consecutive failures until the session counts as ended
 }  // namespace
 
 struct SessionLink::State {
@@ -52,13 +52,13 @@ struct SessionLink::State {
         failures = 0;
       } else if (++failures >= kMostFailures) {
         view.ended = true;
-        return refuse_the_rest();
+        return fail_open_requests();
       }
       wake.wait_for(lock, kStatusTick, [this] { return stop || asked < view.toggles.size(); });
     }
   }
 
-  void refuse_the_rest() {
+  void fail_open_requests() {
     for (; asked < view.toggles.size(); ++asked)
       view.toggles[asked].error = bad_input("session '" + session.name + "' has ended");
   }
@@ -69,7 +69,7 @@ struct SessionLink::State {
   SessionView view;
   std::size_t asked = 0;
   bool stop = false;
-  std::thread thread;  // last: it uses all of the above
+  std::thread thread;  // last, because it uses all members above
 };
 
 SessionLink::SessionLink(SessionInfo session) : state_(std::make_unique<State>(std::move(session))) {}

@@ -1,5 +1,5 @@
-// A running session as the window sees it: how it stands, and changing how its program waits. A thread of its own talks
-// to the control socket, so that the window never waits for an answer.
+// The link to a running session: its status, and toggles. A separate thread talks to the control socket, so the window
+// never waits for a reply.
 #pragma once
 
 #include <memory>
@@ -13,18 +13,18 @@
 
 namespace wicprof::gui {
 
-/// A change that was asked for.
+/// A requested toggle.
 struct ToggleOutcome {
   ToggleRequest request;
-  std::optional<ToggleReply> reply;  ///< nothing yet, or an error
+  std::optional<ToggleReply> reply;  ///< nothing until the reply arrives
   std::optional<Error> error;
 };
 
 struct SessionView {
   std::string name;
-  std::optional<SessionStatus> status;  ///< the last one that came
-  bool ended = false;                   ///< it does not answer any more
-  std::vector<ToggleOutcome> toggles;   ///< in the order in which they were asked for
+  std::optional<SessionStatus> status;  ///< the latest
+  bool ended = false;                   ///< the session no longer replies
+  std::vector<ToggleOutcome> toggles;   ///< in the order of the requests
 };
 
 class SessionLink {

@@ -1,4 +1,4 @@
-// What the window knows of a trace at one moment. Parts come as they are ready; each is never changed once it is there.
+// What the window knows about a trace at one moment. Parts arrive as they become ready; each part is immutable.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@
 namespace wicprof::gui {
 
 struct Snapshot {
-  std::uint64_t version = 0;                          ///< another number for another snapshot
-  std::shared_ptr<const analyzer::TraceModel> model;  ///< nullptr: nothing read yet
-  std::shared_ptr<const Timeline> timeline;           ///< of `model`
-  std::shared_ptr<const Facts> facts;                 ///< may be of an earlier model; nullptr: not worked out yet
+  std::uint64_t version = 0;                          ///< different for each snapshot
+  std::shared_ptr<const analyzer::TraceModel> model;  ///< nullptr: not read yet
+  std::shared_ptr<const Timeline> timeline;           ///< built from `model`
+  std::shared_ptr<const Facts> facts;                 ///< may belong to an earlier model; nullptr: not ready yet
   StatusLine status;
-  bool recording = false;  ///< the trace is being written, and more will come
-  bool cut = false;        ///< `model` holds the last part of the trace only
-  bool large = false;      ///< `model` has rows of a stretch of time at most; of the rest the timeline has summaries
-  std::shared_ptr<const SearchHits> found;  ///< of a large trace, what was asked for last
-  TimeNs published = 0;                     ///< when, on now_ns()'s clock
+  bool recording = false;  ///< the trace is still growing
+  bool cut = false;        ///< `model` holds only the last part of the trace
+  bool large = false;      ///< `model` has rows of one stretch at most; the timeline shows summaries of the rest
+  std::shared_ptr<const SearchHits> found;  ///< the last search result, for large traces
+  TimeNs published = 0;                     ///< on the clock of now_ns()
 };
 
 struct LoadProgress {
-  std::string doing;           ///< "reading", "arranging", "analysing"; empty = done
+  std::string doing;           ///< "reading", "arranging", "analysing"; "" = done
   double part = 0;             ///< 0 to 1
-  std::optional<Error> error;  ///< why there is nothing to show, or nothing more
+  std::optional<Error> error;  ///< why reading stopped
 };
 
 }  // namespace wicprof::gui

@@ -25,19 +25,19 @@ namespace wicprof::gui {
 
 namespace {
 
-constexpr TimeNs kTick = 20 * kMillisecond;          // between two looks at a trace that is written
-constexpr TimeNs kFactsTick = 300 * kMillisecond;    // between two analyses of one, at least
-constexpr TimeNs kPatience = 10 * kSecond;           // until the recorder has made the file
-constexpr TimeNs kSessionTick = 500 * kMillisecond;  // between two looks whether the recorder lives
-constexpr std::size_t kRecentRows =
-    100'000;  // of each list, kept and analysed of a trace that is being written, and shown;
-constexpr std::size_t kFewestRows = 20'000;         // fewer are shown where that takes longer than
-constexpr TimeNs kPictureTime = 20 * kMillisecond;  // this
-constexpr std::size_t kMostEnded = 4;               // changes of the way of waiting whose rows wait to be looked at
+// For growing traces. Not calibrated; bench/gui_trace measures how far the window is behind the newest event.
+constexpr TimeNs kTick = 20 * kMillisecond;          // least time between two reads
+constexpr TimeNs kFactsTick = 300 * kMillisecond;    // least time between two analyses
+constexpr TimeNs kPatience = 10 * kSecond;           // how long to wait until the recorder creates the file
+constexpr TimeNs kSessionTick = 500 * kMillisecond;  // time between two checks that the recorder is alive
+constexpr std::size_t kRecentRows = 100'000;         // rows kept and analysed per list; also shown, except that
+constexpr std::size_t kFewestRows = 20'000;          // down to this many are shown when a picture takes longer than
+constexpr TimeNs kPictureTime = 20 * kMillisecond;   // this
+constexpr std::size_t kMostEnded = 4;                // changes whose rows are held until an analysis observes them
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
-/// Whether somebody records under this name now. Where sessions cannot be listed: no.
+/// Whether a session of this name is recording now; false if sessions cannot be listed.
 bool session_runs(const std::string& name) {
   const Result<std::vector<SessionInfo>> sessions = list_sessions();
   return sessions && std::any_of(sessions->begin(), sessions->end(), [&](const auto& s) { return s.name == name; });
@@ -47,7 +47,7 @@ bool session_runs(const std::string& name) {
 
 struct TraceSource::State {
   State(std::string file, bool is_live, std::vector<std::string> program)
-      : path(std::move(file)), live(is_live), can_analyse_apart(!program.empty()), analyst(std::move(program)) {
+      : path(std::move(file)), live(is_live), has_analyst(!program.empty()), analyst(std::move(program)) {
     reading = std::thread([this] { read(); });
     analysing = std::thread([this] { analyse(); });
   }
@@ -57,19 +57,19 @@ struct TraceSource::State {
       stop = true;
     }
     wake.notify_all();
-    analyst.give_up();
+    analyst.cancel();
     reading.join();
     analysing.join();
   }
 
-  // The reading thread.
+  // Reading thread.
 
   void read() {
     std::optional<store::Reader> reader = open();
     if (!reader) return;
     Result<std::map<std::string, std::string>> meta = reader->meta();
-    // A recorder that has just begun has made the tables and said nothing of itself yet. Opened anew, since without a
-    // log SQLite takes the file for one that nobody writes.
+    // A new recorder creates the tables before it writes its state. Reopens the file each time: while there is no
+    // write-ahead log, SQLite assumes that nobody writes.
     for (const TimeNs give_up = now_ns() + kPatience; live && meta && !meta->contains("state") && now_ns() < give_up;) {
       if (!pause(kTick)) return;
       reader = open();
@@ -79,7 +79,7 @@ struct TraceSource::State {
     if (!meta) return fail(meta.error());
     if ((*meta)["state"] == "recording" && (live || session_runs((*meta)["session"]))) {
       if (!tail(*reader, (*meta)["session"])) return;
-      // Once more as a whole: what is sorted and matched at the end is then in its place.
+      // Reads the finished trace once more: the recorder sorts and matches rows at the end.
       Result<store::Reader> again = store::Reader::open(path);
       if (!again) return fail(again.error());
       reader.emplace(*std::move(again));
@@ -93,7 +93,7 @@ struct TraceSource::State {
 
   static bool is_large(const store::Reader& reader) {
     const Result<std::vector<store::StatRow>> stats = reader.stats();
-    if (!stats) return false;  // whoever reads the trace will say why
+    if (!stats) return false;  // reading the trace reports the error
     return std::any_of(stats->begin(), stats->end(), [](const store::StatRow& stat) {
       return stat.name == "events" && stat.value > static_cast<std::int64_t>(kLargeTrace);
     });
@@ -112,40 +112,40 @@ struct TraceSource::State {
   }
 
   void read_whole(const store::Reader& reader) {
-    say("reading", 0);
+    report("reading", 0);
     Result<analyzer::TraceModel> model =
         analyzer::load(reader, file_name(path), [this](std::size_t done, std::size_t of) {
-          say("reading", 0.7 * static_cast<double>(done) / static_cast<double>(of));
+          report("reading", 0.7 * static_cast<double>(done) / static_cast<double>(of));
           return !stop;
         });
     if (!model) return fail(model.error());
     auto shared = std::make_shared<const analyzer::TraceModel>(std::move(*model));
-    say("arranging", 0.7);
+    report("arranging", 0.7);
     publish(shared, false, false);
-    say("analysing", 0.85);
-    ask_for_facts({shared, std::nullopt, {}, false});
+    report("analysing", 0.85);
+    request_facts({shared, std::nullopt, {}, false});
   }
 
-  /// Pictures of what the window shows, until told to stop.
+  /// Publishes pictures of the stretch that the window shows, until told to stop.
   void read_large(store::Reader reader) {
-    say("reading", 0);
+    report("reading", 0);
     Result<LargeTrace> trace = LargeTrace::open(std::move(reader), file_name(path), [this](double part) {
-      say("summing up", part);
+      report("summing up", part);
       return !stop;
     });
     if (!trace) return fail(trace.error());
     Picture picture = trace->whole();
-    {  // until somebody asks for another stretch, this is the one
+    {  // the stretch until the window requests another one
       const std::lock_guard lock(mutex);
       wanted_begin = picture.begin;
       wanted_end = picture.end;
     }
     publish_large(*trace, picture);
-    if (can_analyse_apart) {
-      say("analysing", 0.5);
-      ask_for_facts({nullptr, std::nullopt, {}, true});
+    if (has_analyst) {
+      report("analysing", 0.5);
+      request_facts({nullptr, std::nullopt, {}, true});
     } else {
-      say("", 1);
+      report("", 1);
     }
     std::string searched;
     for (;;) {
@@ -197,14 +197,14 @@ struct TraceSource::State {
     current = std::move(next);
   }
 
-  /// Pictures of a growing trace are about as large each time. Memory that goes back to the system between two of them
-  /// costs a page fault for each of its pages, and all threads of the process wait for each other in those.
+  /// Successive pictures of a growing trace have about the same size. Returning their memory to the system in between
+  /// costs one page fault per page, and page faults serialise the threads of the process.
   static void keep_freed_memory() {
     mallopt(M_MMAP_THRESHOLD, 64 << 20);
     mallopt(M_TRIM_THRESHOLD, 16 << 20);
   }
 
-  /// False: told to stop, or the trace cannot be read.
+  /// Returns true when recording ends, false when told to stop or when the trace cannot be read.
   bool tail(const store::Reader& reader, const std::string& session) {
     keep_freed_memory();
     LiveModel model;
@@ -229,27 +229,27 @@ struct TraceSource::State {
         const TimeNs took = now_ns() - fetched;
         if (took > kPictureTime) shown = std::max(kFewestRows, shown / 2);
         if (took < kPictureTime / 4) shown = std::min(kRecentRows, shown * 2);
-        // As much time as the picture took is left to others.
+        // Leaves other threads as much time as the picture took.
         pause_ns = std::max(kTick, took);
       }
       if (model.complete()) return true;
-      // The rows before a change are still there now, and may be no more when the analysis has time. Of too many the
-      // last counts.
+      // Holds the rows before a change: they may be dropped before the analysis gets to them. Of too many changes, the
+      // newest replaces the last.
       if (model.interventions() != std::exchange(interventions, model.interventions())) {
         if (ended.size() == kMostEnded) ended.pop_back();
         ended.push_back(model.now());
       }
       model.keep_recent(kRecentRows);
       if (now_ns() >= next_facts && facts_idle()) {
-        ask_for_facts({nullptr, model.now(), std::exchange(ended, {}), false});
+        request_facts({nullptr, model.now(), std::exchange(ended, {}), false});
         next_facts = now_ns() + std::max(kFactsTick, 4 * facts_cost.load());
       }
       if (now_ns() >= look_at_session) {
-        // Its recorder is gone without a word: what there is is all there will be.
+        // The recorder ended without closing the trace: no more rows will come.
         if (!*fresh && !session_runs(session)) return true;
         look_at_session = now_ns() + kSessionTick;
       }
-      say("", 1);
+      report("", 1);
       if (!pause(pause_ns)) return false;
     }
   }
@@ -275,19 +275,19 @@ struct TraceSource::State {
     current = std::move(next);
   }
 
-  // The analysing thread.
+  // Analysing thread.
 
-  struct Ask {
-    std::shared_ptr<const analyzer::TraceModel> model;  // of a trace that is read as a whole
-    std::optional<LiveMoment> moment;                   // of one that is being written,
-    std::vector<LiveMoment> ended;                      // and those when its way of waiting had just changed
-    bool apart = false;                                 // of one that is too large
+  struct FactsRequest {
+    std::shared_ptr<const analyzer::TraceModel> model;  // of a finished trace
+    std::optional<LiveMoment> moment;                   // of a growing trace: now,
+    std::vector<LiveMoment> ended;                      // and just after each change since the last request
+    bool in_process = false;                            // of a large trace: use the separate process
   };
 
-  void ask_for_facts(Ask ask) {
+  void request_facts(FactsRequest request) {
     {
       const std::lock_guard lock(mutex);
-      wanted = std::move(ask);
+      wanted = std::move(request);
     }
     wake.notify_all();
   }
@@ -301,39 +301,39 @@ struct TraceSource::State {
     for (;;) {
       wake.wait(lock, [this] { return stop || wanted; });
       if (stop) return;
-      std::optional<Ask> ask = std::exchange(wanted, std::nullopt);
+      std::optional<FactsRequest> request = std::exchange(wanted, std::nullopt);
       busy = true;
       lock.unlock();
-      if (ask->apart) {
-        facts_from_apart();
+      if (request->in_process) {
+        facts_from_process();
       } else {
-        facts_of(*ask);
+        facts_of(*request);
       }
-      ask.reset();  // what it holds takes time to be freed
+      request.reset();  // freeing its rows takes time
       lock.lock();
       busy = false;
     }
   }
 
-  void facts_of(const Ask& ask) {
+  void facts_of(const FactsRequest& request) {
     const TimeNs begun = now_ns();
-    std::shared_ptr<const analyzer::TraceModel> model = ask.model;
+    std::shared_ptr<const analyzer::TraceModel> model = request.model;
     std::shared_ptr<const Facts> facts;
     analyzer::Matching matching;
     const auto work = [&] {
-      if (ask.moment) model = named(ask.moment->model());
-      const TimeNs known_from = ask.moment ? ask.moment->known_from() : 0;
+      if (request.moment) model = named(request.moment->model());
+      const TimeNs known_from = request.moment ? request.moment->known_from() : 0;
       Facts made = make_facts(model, known_from);
-      if (ask.moment) {
-        for (const LiveMoment& moment : ask.ended) memory.look(moment.model(), moment.known_from());
-        memory.look(*model, known_from);
-        if (known_from > 0) memory.recall(made.comparison, made.before_after);
+      if (request.moment) {
+        for (const LiveMoment& moment : request.ended) memory.observe(moment.model(), moment.known_from());
+        memory.observe(*model, known_from);
+        if (known_from > 0) memory.complete(made.comparison, made.before_after);
       }
       facts = std::make_shared<const Facts>(std::move(made));
       matching = analyzer::match(*model);
     };
-    if (ask.moment) {
-      in_idle_time(work);  // the program that is watched, and its recorder, go first
+    if (request.moment) {
+      in_idle_time(work);  // the recorded program and its recorder have priority
     } else {
       work();
     }
@@ -347,7 +347,7 @@ struct TraceSource::State {
     publish_facts(std::move(facts), model, std::move(with_edges));
   }
 
-  void facts_from_apart() {
+  void facts_from_process() {
     Result<Facts> facts = analyst.analyse(path);
     if (stop) return;
     if (!facts) return fail(facts.error());
@@ -373,7 +373,7 @@ struct TraceSource::State {
     const std::lock_guard lock(mutex);
     return current;
   }
-  void say(std::string doing, double part) {
+  void report(std::string doing, double part) {
     const std::lock_guard lock(mutex);
     progress = {std::move(doing), part, std::nullopt};
   }
@@ -381,7 +381,7 @@ struct TraceSource::State {
     const std::lock_guard lock(mutex);
     progress = {"", 1, error};
   }
-  /// False: told to stop.
+  /// Returns false when told to stop.
   bool pause(TimeNs ns) {
     std::unique_lock lock(mutex);
     return !wake.wait_for(lock, std::chrono::nanoseconds(ns), [this] { return stop.load(); });
@@ -406,7 +406,7 @@ struct TraceSource::State {
 
   const std::string path;
   const bool live;
-  const bool can_analyse_apart;
+  const bool has_analyst;
   Analyst analyst;
   mutable std::mutex mutex;
   std::condition_variable wake;
@@ -414,12 +414,12 @@ struct TraceSource::State {
   std::atomic<TimeNs> facts_cost{0};
   std::shared_ptr<const Snapshot> current = std::make_shared<const Snapshot>();
   LoadProgress progress{"opening", 0, std::nullopt};
-  std::optional<Ask> wanted;                // of the analysing thread
-  TimeNs wanted_begin = 0, wanted_end = 1;  // of a large trace
+  std::optional<FactsRequest> wanted;       // for the analysing thread
+  TimeNs wanted_begin = 0, wanted_end = 1;  // visible stretch of a large trace
   std::string text_wanted;
-  SegmentMemory memory;  // of the analysing thread
+  SegmentMemory memory;  // analysing thread only
   bool busy = false;
-  std::thread reading, analysing;  // last: they use all of the above
+  std::thread reading, analysing;  // last, because they use all members above
 };
 
 TraceSource::TraceSource(std::string path, bool live, std::vector<std::string> analyst)

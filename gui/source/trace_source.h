@@ -1,5 +1,5 @@
-// Reads a trace on threads of its own, so that the window never waits: once for a finished trace, again and again for
-// one that is being written.
+// Reads a trace on two background threads, so that the window never waits: once for a finished trace, repeatedly for a
+// growing one.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@ namespace wicprof::gui {
 
 class TraceSource {
  public:
-  /// Begins at once. `live`: the trace is being written, by a session whose recorder makes the file when it is ready.
-  /// `analyst`: the program that analyses large traces, with its first words (analyst.h); none = they are not analysed.
+  /// Starts reading at once. `live`: a session is recording the trace; its recorder creates the file when it is ready.
+  /// `analyst`: the command that analyses large traces (analyst.h); empty = large traces are not analysed.
   TraceSource(std::string path, bool live, std::vector<std::string> analyst = {});
-  /// Ends its threads; waits for the table that is being read.
+  /// Stops its threads after the table that is being read.
   ~TraceSource();
   TraceSource(const TraceSource&) = delete;
 
@@ -25,9 +25,9 @@ class TraceSource {
   LoadProgress progress() const;
   const std::string& path() const;
 
-  /// What the window shows of a large trace: a picture of it comes with a later snapshot. Returns at once.
+  /// Requests a picture of this stretch of a large trace; a later snapshot has it. Returns at once.
   void show(TimeNs begin, TimeNs end);
-  /// Looks for events of a large trace by name; what it finds comes with a later snapshot. Returns at once.
+  /// Searches a large trace for events by name; a later snapshot has the result. Returns at once.
   void search(const std::string& text);
 
  private:

@@ -16,7 +16,7 @@ Result<Annotations> load_annotations(const std::string& path) {
   if (!file) return annotations;
   const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
   const auto refuse = [&] {
-    return bad_input(path + " is no file of settings and annotations; move it away, or delete it to start anew");
+    return bad_input(path + " is not a file of settings and annotations; move or delete it to start with new ones");
   };
   if (!json.is_object()) return refuse();
   try {
@@ -37,17 +37,17 @@ Result<> save_annotations(const std::string& path, const Annotations& annotation
   nlohmann::ordered_json json{
       {"marks", nlohmann::ordered_json::array()}, {"pinned", annotations.pinned}, {"dark", annotations.dark}};
   for (const Bookmark& mark : annotations.marks) json["marks"].push_back({{"at_ns", mark.at}, {"text", mark.text}});
-  const std::string fresh = path + ".new";
-  std::ofstream file(fresh, std::ios::trunc);
+  const std::string unfinished = path + ".new";
+  std::ofstream file(unfinished, std::ios::trunc);
   file << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
   file.close();
   std::error_code error;
-  if (file) std::filesystem::rename(fresh, path, error);
+  if (file) std::filesystem::rename(unfinished, path, error);
   if (!file || error) {
     std::error_code ignored;
-    std::filesystem::remove(fresh, ignored);
+    std::filesystem::remove(unfinished, ignored);
     return unavailable("cannot write " + path +
-                       "; marks and pins of this trace are not kept: make its folder writable");
+                       "; marks and pins of this trace are lost unless its folder is writable");
   }
   return ok();
 }

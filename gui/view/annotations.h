@@ -1,4 +1,4 @@
-// Settings and annotations of one trace, kept in a file beside it and never in it.
+// Settings and annotations of one trace, stored in a file beside the trace, never inside it.
 #pragma once
 
 #include <set>
@@ -10,24 +10,24 @@
 
 namespace wicprof::gui {
 
-/// A place that the user marked; times count from the trace's beginning.
+/// A moment that the user marked.
 struct Bookmark {
-  TimeNs at = 0;
+  TimeNs at = 0;  ///< since the trace's begin
   std::string text;
 };
 
 struct Annotations {
-  std::vector<Bookmark> marks;   ///< in order of time
-  std::set<std::string> pinned;  ///< tracks by key
+  std::vector<Bookmark> marks;   ///< ordered by time
+  std::set<std::string> pinned;  ///< keys of tracks
   bool dark = false;
 };
 
 /// "run.wicprof" -> "run.wicprof.gui.json".
 std::string annotations_path(const std::string& trace);
 
-/// No file gives empty ones. Error: it is there and is no such file; it is then left alone.
+/// A missing file gives empty annotations. Error: the file has other content; it stays as it is.
 Result<Annotations> load_annotations(const std::string& path);
-/// Whole or not at all. Error: the folder cannot be written to.
+/// Writes the file completely or not at all. Error: the folder is not writable.
 Result<> save_annotations(const std::string& path, const Annotations& annotations);
 
 }  // namespace wicprof::gui

@@ -4,12 +4,12 @@
 
 namespace wicprof::gui {
 
-/// Sums up to each column's begin, and of all at the end.
+/// Prefix sums: element i covers the columns before i, the last element all columns.
 struct CoarseBlock {
   TimeNs begin = 0, end = 0;
   int level = 0;
   std::vector<double> begun;
-  std::array<std::vector<double>, kStates> time;  // empty = never in that state
+  std::array<std::vector<double>, kStates> time;  // empty = the state does not occur
 };
 
 namespace {
@@ -53,7 +53,7 @@ Coarse::Coarse(const Coarse& whole, const std::vector<store::LaneBlock>& finer) 
 Coarse::Cursor::Cursor(const Coarse& lane, TimeNs begin, TimeNs end) : lane_(lane), blocks_(&lane.whole_) {
   const auto& finer = lane.finer_;
   if (finer.empty() || lane.whole_.empty()) return;
-  // What lies beside the lane's own time is empty in both.
+  // Outside the lane's own time both are empty.
   const TimeNs from = std::max(begin, lane.whole_.front()->begin), to = std::min(end, lane.whole_.back()->end);
   if (finer.front()->begin <= from && finer.back()->end >= to) blocks_ = &finer;
 }

@@ -1,6 +1,5 @@
-// A lane as its trace's summaries tell of it: how much time was spent in each state, and how many things began, up to
-// any moment. Exact at the columns' edges, in proportion within a column. In place of the rows where these are too
-// many.
+// A lane of a large trace, from its summaries instead of its rows: the time spent in each state and the number of
+// events begun, up to any moment. Exact at the edges of the summaries' columns, interpolated linearly inside them.
 #pragma once
 
 #include <array>
@@ -13,28 +12,28 @@
 
 namespace wicprof::gui {
 
-/// Never changed once made; any thread.
+/// Immutable; any thread.
 class Coarse {
  public:
   Coarse(const store::Lane& lane, TimeNs origin, const std::vector<store::LaneBlock>& whole);
-  /// The same lane with finer columns in a stretch: blocks side by side. Outside of it, those of the whole.
+  /// The same lane with finer columns in one stretch (contiguous blocks); elsewhere the columns of `whole`.
   Coarse(const Coarse& whole, const std::vector<store::LaneBlock>& finer);
 
   std::uint64_t events() const { return events_; }
   std::uint32_t most() const { return most_; }
-  /// The states that anything is ever in.
+  /// The states that occur in the lane.
   const std::vector<std::uint8_t>& states() const { return states_; }
 
-  /// From left to right over the lane; the next moment may not lie before the last.
+  /// Moves over the lane from left to right; each time must be at or after the previous one.
   class Cursor {
    public:
-    /// `begin`, `end`: all that will be asked for.
+    /// `begin`, `end`: the range of all queries.
     Cursor(const Coarse& lane, TimeNs begin, TimeNs end);
     struct Sums {
-      std::array<double, kStates> time{};  ///< ns times things
-      double begun = 0;                    ///< things; a part of one, where a column is cut
+      std::array<double, kStates> time{};  ///< ns, summed over events
+      double begun = 0;                    ///< events; fractional inside a column
     };
-    /// From some moment before `begin` up to `time`.
+    /// Sums from a fixed moment before `begin` up to `time`; use differences.
     Sums up_to(TimeNs time);
 
    private:

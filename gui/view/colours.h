@@ -1,4 +1,4 @@
-// The window's colours are those of all pictures: analyzer/words/colours.h.
+// The window uses the colours of all pictures: analyzer/words/colours.h.
 #pragma once
 
 #include "analyzer/words/colours.h"
@@ -20,7 +20,7 @@ using analyzer::StateLook;
 using analyzer::text_on;
 using analyzer::Theme;
 
-/// The state that a way of waiting stands for, where one colour has to stand for it.
+/// The state whose colour represents a mode.
 constexpr State state_of_mode(Mode mode) { return mode == Mode::park ? State::parked : State::polling; }
 
 }  // namespace wicprof::gui

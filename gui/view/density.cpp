@@ -5,9 +5,9 @@
 
 namespace wicprof::gui {
 
-// A warp computes between two waits, which may both lie outside of a stretch whose rows are known: of that only
-// summaries know.
-constexpr State kBetween = State::computing;
+// A warp computes between two waits. Both may be outside the stretch whose rows are loaded, so this state always comes
+// from the summaries.
+constexpr State kFromSummaries = State::computing;
 
 float DensityColumn::total() const {
   float sum = 0;
@@ -48,7 +48,7 @@ void Density::finish() {
     lines_.push_back(std::move(line));
     std::vector<Change>().swap(changes);
   }
-  std::sort(all.begin(), all.end());  // at one time those that leave come first
+  std::sort(all.begin(), all.end());  // at equal times, leaving warps come first
   std::int32_t now = 0;
   for (const auto& [at, by] : all) {
     now += by;
@@ -57,7 +57,7 @@ void Density::finish() {
 }
 
 double Density::Line::up_to(TimeNs time, std::size_t& hint) const {
-  // Columns are asked for from left to right, so the place is near the last one.
+  // Queries move from left to right, so the search starts at the previous place.
   std::size_t low = hint, step = 1;
   if (low >= at.size() || at[low] > time) low = 0;
   if (at[low] > time) return 0;
@@ -94,18 +94,18 @@ std::vector<DensityColumn> Density::draw(TimeNs begin, TimeNs end, std::uint32_t
     if (!fine_in(begin, end)) return drawn;
     for (DensityColumn& column : drawn) {
       for (std::size_t s = 0; s < kStates; ++s) {
-        if (static_cast<State>(s) != kBetween) column.count[s] = 0;
+        if (static_cast<State>(s) != kFromSummaries) column.count[s] = 0;
       }
     }
   }
   for (const Line& line : lines_) {
-    if (coarse_ && line.state == kBetween) continue;
+    if (coarse_ && line.state == kFromSummaries) continue;
     std::size_t hint = 0;
     TimeNs from = begin;
     double last = line.up_to(from, hint);
     for (std::uint32_t i = 0; i < columns; ++i) {
       const TimeNs to = begin + static_cast<TimeNs>(static_cast<double>(i + 1) * width);
-      if (to <= from) {  // narrower than a nanosecond: as the column before
+      if (to <= from) {  // narrower than a nanosecond: repeats the previous column
         if (i > 0) drawn[i].count[index_of(line.state)] = drawn[i - 1].count[index_of(line.state)];
         continue;
       }
@@ -125,7 +125,8 @@ void Density::set_coarse(std::shared_ptr<const Coarse> coarse, TimeNs begin, Tim
 }
 
 double Density::time_in(State state, TimeNs begin, TimeNs end) const {
-  if (coarse_ && (state == kBetween || !fine_in(begin, end))) return coarse_->between(begin, end).time[index_of(state)];
+  if (coarse_ && (state == kFromSummaries || !fine_in(begin, end)))
+    return coarse_->between(begin, end).time[index_of(state)];
   for (const Line& line : lines_) {
     if (line.state != state) continue;
     std::size_t hint = 0;

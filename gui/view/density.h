@@ -1,5 +1,5 @@
-// How many of a track's warps are in each state over time, exact at every zoom: for each state the integral of their
-// number over time is kept at every change, so that a column of any width is a difference of two.
+// How many of a track's warps are in each state over time, exact at every zoom. Each state stores the integral of its
+// warp count at every change, so a column of any width is the difference of two integrals.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@ struct DensityColumn {
   float total() const;
 };
 
-/// Any thread once it is finished.
+/// Immutable after finish(); then any thread.
 class Density {
  public:
   void add(State state, TimeNs begin, TimeNs end, std::uint32_t warps = 1);
-  /// When all are in.
+  /// Call after the last add().
   void finish();
-  /// The whole from summaries; what was added are all waits in [begin, end), and stands for that.
+  /// Takes the rest from summaries. The added waits are complete in [begin, end) and replace the summaries there.
   void set_coarse(std::shared_ptr<const Coarse> coarse, TimeNs begin, TimeNs end);
 
   /// [begin, end) in `columns` columns. O(columns x log changes).
   std::vector<DensityColumn> draw(TimeNs begin, TimeNs end, std::uint32_t columns) const;
-  /// Warp time: the integral of the number of warps in a state over [begin, end), in ns.
+  /// Warp time: the integral of the number of warps in `state` over [begin, end), in ns.
   double time_in(State state, TimeNs begin, TimeNs end) const;
-  /// The most warps at once, all states together; what a strip's full height stands for.
+  /// The most warps at once, all states together: the full height of a strip.
   std::uint32_t most() const { return coarse_ && coarse_->most() > most_ ? coarse_->most() : most_; }
   bool empty() const { return lines_.empty() && !coarse_; }
 
@@ -40,12 +40,12 @@ class Density {
     TimeNs at;
     std::int32_t by;
   };
-  // The number of warps in one state: a step function, with its integral from the beginning up to each step.
+  // The number of warps in one state: a step function with its integral from the first step to each step.
   struct Line {
     State state;
     std::vector<TimeNs> at;
-    std::vector<std::int32_t> level;  // from at[i] on
-    std::vector<double> before;       // warp ns before at[i]
+    std::vector<std::int32_t> level;  // from at[i] until at[i + 1]
+    std::vector<double> before;       // integral up to at[i], in warp ns
     double up_to(TimeNs time, std::size_t& hint) const;
   };
   std::vector<Change> changes_[kStates];

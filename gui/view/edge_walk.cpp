@@ -12,7 +12,7 @@ bool same_warp(const store::WaitRow& wait, const store::SignalRow& signal) {
 
 EventRef ref(EventKind kind, std::size_t index) { return {kind, static_cast<std::uint32_t>(index)}; }
 
-/// Of the waits that had ended by `time`, the one that ended last.
+/// The wait that ended last, at or before `time`.
 template <class List, class Match>
 std::optional<std::size_t> last_ended(const List& list, TimeNs time, Match match, TimeNs List::value_type::*end) {
   std::optional<std::size_t> best;
@@ -24,7 +24,7 @@ std::optional<std::size_t> last_ended(const List& list, TimeNs time, Match match
 }
 
 std::optional<EventRef> before_signal(const analyzer::TraceModel& model, const store::SignalRow& signal) {
-  if (signal.device == kHostDevice) {  // the trace does not say which thread
+  if (signal.device == kHostDevice) {  // the trace does not record which thread
     const auto found = last_ended(
         model.host_waits, signal.at, [](const auto& w) { return w.site != 0; }, &store::HostWaitRow::end);
     return found ? std::optional(ref(EventKind::host_wait, *found)) : std::nullopt;

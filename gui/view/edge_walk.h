@@ -1,5 +1,5 @@
-// Walking along who woke whom: from a wait to the signal that ended it, from there to what the signaller had waited
-// for, and the same way back.
+// Steps along wake edges: from a wait to the signal that ended it, from a signal to the last wait of its sender, and
+// in the other direction.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace wicprof::gui {
 
-/// One step back: of a wait, the signal that ended it; of a signal, the last wait that its sender had behind it.
+/// From a wait: the signal that ended it. From a signal: the last wait that its sender completed before.
 std::optional<EventRef> step_back(const analyzer::TraceModel& model, const Timeline& timeline, EventRef from);
-/// One step on: of a signal, the first wait that it ended; of a wait, the next signal that the waiter sent.
+/// From a signal: the first wait that it ended. From a wait: the next signal that the waiter sent.
 std::optional<EventRef> step_on(const analyzer::TraceModel& model, const Timeline& timeline, EventRef from);
 
-/// The next and the previous one in the event's row.
+/// The next (`direction` 1) or previous (-1) event in the same row.
 std::optional<EventRef> neighbour(const Timeline& timeline, EventRef from, int direction);
 
 }  // namespace wicprof::gui

@@ -15,7 +15,7 @@ using analyzer::TraceModel;
 
 namespace {
 
-/// Calls `body` with the list that holds events of this kind.
+/// Calls `body` with the model's list of this kind.
 template <class Body>
 auto with_list(const TraceModel& model, EventKind kind, Body&& body) {
   switch (kind) {
@@ -68,11 +68,11 @@ std::string_view status_name(WaitStatus status) {
     case WaitStatus::satisfied:
       return "satisfied";
     case WaitStatus::deadline_passed:
-      return "its deadline passed";
+      return "deadline passed";
     case WaitStatus::producer_lost:
       break;
   }
-  return "its producer was lost";
+  return "producer lost";
 }
 
 class Facts {
@@ -92,7 +92,7 @@ class Facts {
   std::vector<Fact> list_;
 };
 
-void say(Facts& facts, const TraceModel& model, const store::WaitRow& row) {
+void add_facts(Facts& facts, const TraceModel& model, const store::WaitRow& row) {
   facts.add("site", model.site_name(row.site));
   facts.add("device", model.device_key(row.device) + " " + model.device_name(row.device));
   facts.add("waiter", fmt::format("block {}, warp {}, SM {}", row.block, row.warp, row.sm));
@@ -101,16 +101,16 @@ void say(Facts& facts, const TraceModel& model, const store::WaitRow& row) {
   if (row.ready) {
     facts.add("woken", row.resumed >= *row.ready && *row.ready >= row.arrived
                            ? format_duration(row.resumed - *row.ready) + " after the signal"
-                           : std::string("signalled before it arrived"));
+                           : std::string("already signalled on arrival"));
   }
   facts.add("polls", analyzer::format_count(row.polls));
   facts.add("strategy", std::string(strategy_name(row.strategy)));
-  if (row.switched) facts.add("changed", format_duration(*row.switched - row.arrived) + " after it arrived");
+  if (row.switched) facts.add("changed", format_duration(*row.switched - row.arrived) + " after arrival");
   facts.add("ended", std::string(status_name(row.status)));
   facts.number("value", row.value);
 }
 
-void say(Facts& facts, const TraceModel& model, const store::SignalRow& row) {
+void add_facts(Facts& facts, const TraceModel& model, const store::SignalRow& row) {
   facts.add("site", model.site_name(row.site));
   facts.add("from", row.device == kHostDevice ? std::string("a host thread")
                                               : fmt::format("{} block {}, warp {}, SM {}", model.device_key(row.device),
@@ -120,17 +120,17 @@ void say(Facts& facts, const TraceModel& model, const store::SignalRow& row) {
   facts.times(model, row.at, row.at);
 }
 
-void say(Facts& facts, const TraceModel& model, const store::HostWaitRow& row) {
+void add_facts(Facts& facts, const TraceModel& model, const store::HostWaitRow& row) {
   facts.add(row.site != 0 ? "site" : "call", row.site != 0 ? model.site_name(row.site) : row.call.text());
   facts.add("thread", fmt::format("{} of process {}", row.thread, row.process));
   facts.times(model, row.begin, row.end);
   if (row.cpu) facts.add("CPU time", format_duration(*row.cpu));
-  if (row.run_delay) facts.add("on no CPU", format_duration(*row.run_delay));
+  if (row.run_delay) facts.add("off CPU", format_duration(*row.run_delay));
   if (row.polls) facts.add("polls", analyzer::format_count(*row.polls));
   facts.add("ended", std::string(status_name(row.status)));
 }
 
-void say(Facts& facts, const TraceModel& model, const store::KernelRow& row) {
+void add_facts(Facts& facts, const TraceModel& model, const store::KernelRow& row) {
   facts.add("kernel", row.name);
   facts.add("device", model.device_key(row.device) + " " + model.device_name(row.device));
   facts.number("stream", row.stream);
@@ -141,7 +141,7 @@ void say(Facts& facts, const TraceModel& model, const store::KernelRow& row) {
   facts.add("shared memory", analyzer::format_bytes(row.static_shared_bytes + row.dynamic_shared_bytes));
 }
 
-void say(Facts& facts, const TraceModel& model, const store::CopyRow& row) {
+void add_facts(Facts& facts, const TraceModel& model, const store::CopyRow& row) {
   facts.add("what", std::string(analyzer::copy_kind_name(row.kind)));
   facts.number("stream", row.stream);
   facts.times(model, row.start, row.end);
@@ -152,7 +152,7 @@ void say(Facts& facts, const TraceModel& model, const store::CopyRow& row) {
   }
 }
 
-void say(Facts& facts, const TraceModel& model, const store::CallRow& row) {
+void add_facts(Facts& facts, const TraceModel& model, const store::CallRow& row) {
   facts.add("call", row.name);
   facts.add("thread", fmt::format("{} of process {}", row.thread, row.process));
   facts.times(model, row.start, row.end);
@@ -160,14 +160,14 @@ void say(Facts& facts, const TraceModel& model, const store::CallRow& row) {
   facts.number("correlation", row.correlation);
 }
 
-void say(Facts& facts, const TraceModel& model, const store::NvtxRow& row) {
+void add_facts(Facts& facts, const TraceModel& model, const store::NvtxRow& row) {
   facts.add("name", row.name);
   if (!row.domain.empty()) facts.add("domain", row.domain);
   facts.add("thread", fmt::format("{} of process {}", row.thread, row.process));
   facts.times(model, row.start, row.end);
 }
 
-void say(Facts& facts, const TraceModel& model, const store::UvmRow& row) {
+void add_facts(Facts& facts, const TraceModel& model, const store::UvmRow& row) {
   facts.add("what", std::string(migration_name(row.kind)));
   facts.times(model, row.start, row.end);
   facts.add("address", fmt::format("0x{:x}", row.address));
@@ -176,12 +176,12 @@ void say(Facts& facts, const TraceModel& model, const store::UvmRow& row) {
   if (!row.cause.empty()) facts.add("cause", row.cause);
 }
 
-void say(Facts& facts, const TraceModel& model, const store::ThreadSampleRow& row) {
+void add_facts(Facts& facts, const TraceModel& model, const store::ThreadSampleRow& row) {
   facts.add("thread", fmt::format("{} {}", row.thread, row.name));
   facts.times(model, row.begin, row.end);
-  facts.add("on a CPU", format_duration(row.cpu));
-  if (row.run_delay) facts.add("on no CPU", format_duration(*row.run_delay));
-  facts.add("switches", fmt::format("{} voluntary, {} not", row.voluntary_switches, row.involuntary_switches));
+  facts.add("on CPU", format_duration(row.cpu));
+  if (row.run_delay) facts.add("off CPU", format_duration(*row.run_delay));
+  facts.add("switches", fmt::format("{} voluntary, {} involuntary", row.voluntary_switches, row.involuntary_switches));
 }
 
 std::pair<TimeNs, TimeNs> times(const store::WaitRow& row) { return {row.arrived, row.resumed}; }
@@ -268,7 +268,7 @@ std::string title_of(const TraceModel& model, EventRef ref) {
 
 std::vector<Fact> facts_of(const TraceModel& model, EventRef ref) {
   Facts facts;
-  with_list(model, ref.kind, [&](const auto& list) { say(facts, model, list[ref.index]); });
+  with_list(model, ref.kind, [&](const auto& list) { add_facts(facts, model, list[ref.index]); });
   return facts.take();
 }
 

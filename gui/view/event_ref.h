@@ -1,4 +1,4 @@
-// Names one event of a trace, and tells people about it.
+// References to single events of a trace, and their description for users.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace wicprof::gui {
 using EventKind = store::RowKind;
 inline constexpr std::size_t kEventKinds = store::kRowKinds;
 
-/// An index into the model's list of that kind; holds for that model only.
+/// An index into the model's list of this kind; valid for one model only.
 struct EventRef {
   EventKind kind = EventKind::wait;
   std::uint32_t index = 0;
   bool operator==(const EventRef&) const = default;
 };
 
-/// What stays the same when the model grows: the row of the trace.
+/// The event's row in the trace file: stays valid when the model changes.
 struct EventRow {
   EventKind kind = EventKind::wait;
   store::RowId row = 0;
@@ -32,20 +32,20 @@ struct EventRow {
 /// "wait", "kernel", ...
 std::string_view kind_name(EventKind kind);
 
-/// Whether the reference is one into this model at all.
+/// Whether the reference is within this model's lists.
 bool is_in(const analyzer::TraceModel& model, EventRef ref);
 EventRow row_of(const analyzer::TraceModel& model, EventRef ref);
 std::optional<EventRef> find_row(const analyzer::TraceModel& model, EventRow row);
 
-/// Begin and end; the same for what has no length.
+/// Begin and end; equal for events without length.
 std::pair<TimeNs, TimeNs> time_of(const analyzer::TraceModel& model, EventRef ref);
-/// In a few words: the kernel's name, "wait at hot.flag".
+/// A short title: the kernel's name, or "wait at hot.flag".
 std::string title_of(const analyzer::TraceModel& model, EventRef ref);
 
 struct Fact {
   std::string name, value;
 };
-/// All that the trace says of it.
+/// Everything that the trace records about the event.
 std::vector<Fact> facts_of(const analyzer::TraceModel& model, EventRef ref);
 
 }  // namespace wicprof::gui

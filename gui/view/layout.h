@@ -1,4 +1,4 @@
-// Where tracks stand below each other: pinned ones first, then group by group.
+// The vertical arrangement of tracks: pinned tracks first, then group by group.
 #pragma once
 
 #include <set>
@@ -15,23 +15,23 @@ struct TrackSizes {
 };
 
 struct PlacedTrack {
-  std::string heading;  ///< of a group; empty = a track
+  std::string heading;  ///< a group's heading; empty = a track
   std::size_t track = 0;
   float top = 0, height = 0;
   bool pinned = false;
-  bool opened = false;   ///< a strip whose rows show
-  std::size_t rows = 0;  ///< that show
-  float rows_top = 0;    ///< of the first one
+  bool opened = false;   ///< a strip that shows its rows
+  std::size_t rows = 0;  ///< visible rows
+  float rows_top = 0;    ///< top of the first row
   float row_height = 0;
 };
 
 struct Layout {
   std::vector<PlacedTrack> list;
-  float pinned_height = 0;  ///< of the part that does not scroll
-  float height = 0;         ///< of all, the pinned part included
+  float pinned_height = 0;  ///< the part that does not scroll
+  float height = 0;         ///< total, including the pinned part
 };
 
-/// Groups in `closed` show their heading only.
+/// Groups in `closed` show only their heading. `opened`, `pinned`: keys of tracks.
 Layout lay_out(const Timeline& timeline, const std::set<std::string>& opened, const std::set<std::string>& pinned,
                const std::set<std::string>& closed, const TrackSizes& sizes);
 

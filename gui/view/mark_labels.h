@@ -1,4 +1,4 @@
-// Where the labels of marks along an axis go, so that they neither lie upon each other nor under another mark's line.
+// Positions for the labels of marks along an axis, so that no label overlaps another label or mark.
 #pragma once
 
 #include <optional>
@@ -7,12 +7,12 @@
 namespace wicprof::gui {
 
 struct MarkLabel {
-  float mark = 0;   ///< where its line is
-  float width = 0;  ///< of the label
+  float mark = 0;   ///< position of the line
+  float width = 0;  ///< width of the label
 };
 
-/// The left end of each label, of marks in order: right of its mark, left of it where the next mark is too near, or
-/// nothing where there is no room between `from` and `to`.
+/// The left end of each label, for marks in order: right of the mark, else left of it when the next mark is too near,
+/// else nothing. Labels stay between `from` and `to`.
 std::vector<std::optional<float>> place_labels(const std::vector<MarkLabel>& labels, float from, float to);
 
 }  // namespace wicprof::gui

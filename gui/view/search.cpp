@@ -20,7 +20,7 @@ class Finder {
  public:
   Finder(const analyzer::TraceModel& model, std::string_view text) : model_(model), wanted_(lower(text)) {}
 
-  /// Events of a list with a few different names: each name is looked at once.
+  /// Searches a list with few distinct names: tests each name once.
   template <class List, class Key>
   void look(EventKind kind, const List& list, Key key) {
     std::map<decltype(key(list[0])), bool> known;
@@ -56,7 +56,7 @@ class Finder {
 
 NameFinder::NameFinder(std::string_view text) : wanted_(lower(text)) {}
 
-bool NameFinder::wants(EventKind kind, std::string_view name) const {
+bool NameFinder::matches(EventKind kind, std::string_view name) const {
   if (wanted_.empty()) return false;
   std::string title(name);
   if (kind == EventKind::kernel) title = analyzer::function_name(title);

@@ -29,10 +29,10 @@ void add_waits(const analyzer::TraceModel& model, SegmentLine& line) {
   if (!waiters.empty() && line.seen_end > line.seen_begin)
     line.wait_share =
         waited / static_cast<double>(line.seen_end - line.seen_begin) / static_cast<double>(waiters.size());
-  if (waits > 0) line.polls_a_wait = static_cast<double>(polls) / static_cast<double>(waits);
+  if (waits > 0) line.polls_per_wait = static_cast<double>(polls) / static_cast<double>(waits);
 }
 
-/// Smaller is better in all that is compared here.
+/// All compared quantities are better when smaller.
 Difference smaller_is_better(std::string what, std::optional<double> before, std::optional<double> after,
                              double tolerance, std::string (*text)(double)) {
   Difference d;
@@ -110,7 +110,7 @@ std::vector<Difference> differences(const SegmentLine& before, const SegmentLine
   };
   return {smaller_is_better("iteration, median", iteration(before), iteration(after), tolerance, duration_text),
           smaller_is_better("waiting inside kernels", before.wait_share, after.wait_share, tolerance, percent_text),
-          smaller_is_better("polls a wait", before.polls_a_wait, after.polls_a_wait, tolerance, number_text)};
+          smaller_is_better("polls per wait", before.polls_per_wait, after.polls_per_wait, tolerance, number_text)};
 }
 
 std::vector<Difference> differences(const analyzer::Analysis& before, const analyzer::Analysis& after,
@@ -140,7 +140,7 @@ std::vector<Difference> differences(const analyzer::Analysis& before, const anal
     list.push_back(smaller_is_better(shown + ", p99", value(a, [](const auto& s) { return s.p99_ns; }),
                                      value(b, [](const auto& s) { return s.p99_ns; }), tolerance, duration_text));
     list.push_back(smaller_is_better(
-        shown + ", polls a wait", value(a, [](const auto& s) { return s.polls_per_wait.value_or(0); }),
+        shown + ", polls per wait", value(a, [](const auto& s) { return s.polls_per_wait.value_or(0); }),
         value(b, [](const auto& s) { return s.polls_per_wait.value_or(0); }), tolerance, number_text));
   }
   return list;

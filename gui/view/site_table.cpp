@@ -24,9 +24,9 @@ constexpr std::array<SiteColumnLook, kSiteColumns> kLooks{{{"name", "wait site",
                                                            {"share", "share", true},
                                                            {"p50", "p50", true},
                                                            {"p99", "p99", true},
-                                                           {"polls", "polls a wait", true},
+                                                           {"polls", "polls per wait", true},
                                                            {"wake", "wake p50", true},
-                                                           {"waiters", "waiters a word", true},
+                                                           {"waiters", "waiters per word", true},
                                                            {"gain", "predicted gain", true},
                                                            {"strategy", "strategy", false}}};
 
@@ -63,13 +63,13 @@ SiteLine line_of(const analyzer::SiteStats& site, const analyzer::WakeStats* wak
   return line;
 }
 
-constexpr double kBinsADecade = 8;
+constexpr double kBinsPerDecade = 8;
 constexpr double kShortest = 10;  // ns
 
 int bin_of(TimeNs duration) {
-  return static_cast<int>(std::floor(std::log10(static_cast<double>(duration) / kShortest) * kBinsADecade));
+  return static_cast<int>(std::floor(std::log10(static_cast<double>(duration) / kShortest) * kBinsPerDecade));
 }
-TimeNs bin_begin(int bin) { return static_cast<TimeNs>(std::lround(kShortest * std::pow(10.0, bin / kBinsADecade))); }
+TimeNs bin_begin(int bin) { return static_cast<TimeNs>(std::lround(kShortest * std::pow(10.0, bin / kBinsPerDecade))); }
 
 }  // namespace
 
@@ -99,7 +99,7 @@ Histogram wait_histogram(const analyzer::TraceModel& model, SiteId site) {
       return;
     }
     int bin = bin_of(duration);
-    if (duration >= bin_begin(bin + 1)) ++bin;  // edges are whole nanoseconds
+    if (duration >= bin_begin(bin + 1)) ++bin;  // bin edges are rounded to whole nanoseconds
     if (duration < bin_begin(bin)) --bin;
     ++(bins[bin].*member);
   };
@@ -139,7 +139,7 @@ std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const a
     fact("word", std::string(analyzer::memory_name(site.word_memory)));
     fact("words", reports::words_text(site));
   }
-  fact("waiting", fmt::format("{} of a waiter's time; somebody waits {} of the time",
+  fact("waiting", fmt::format("{} of a waiter's time; at least one waiter waits {} of the time",
                               analyzer::format_percent(site.share), analyzer::format_percent(site.any_share)));
   const auto wake =
       std::find_if(analysis.wakes.begin(), analysis.wakes.end(), [&](const auto& w) { return w.site == id; });
@@ -151,11 +151,11 @@ std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const a
   }
   for (const analyzer::StrategyStats& s : site.strategies) {
     fact(std::string(strategy_name(s.strategy)).c_str(),
-         fmt::format("{} waits, p50 {}, p99 {}, {} polls a wait", format_count(s.count), format_duration(s.p50_ns),
+         fmt::format("{} waits, p50 {}, p99 {}, {} polls per wait", format_count(s.count), format_duration(s.p50_ns),
                      format_duration(s.p99_ns), analyzer::format_number(s.polls_per_wait)));
   }
   if (site.choice) fact("auto chose", reports::choice_text(site));
-  if (site.deadline_missed > 0) fact("deadlines", analyzer::count_of(site.deadline_missed, "wait") + " passed theirs");
+  if (site.deadline_missed > 0) fact("deadlines", analyzer::count_of(site.deadline_missed, "wait") + " missed");
   std::vector<TimeNs> durations;
   const auto add = [&](EventKind kind, store::RowId row, TimeNs begin, TimeNs end) {
     durations.push_back(end - begin);
@@ -171,7 +171,7 @@ std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const a
   std::sort(durations.begin(), durations.end());
   for (const double percent : {10.0, 50.0, 90.0, 99.0, 99.9, 100.0}) {
     if (durations.empty()) break;
-    // Nearest rank, as analyzer::percentile has it, without sorting once for each.
+    // Nearest rank, like analyzer::percentile, but with one sort for all percentiles.
     const auto rank = static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(durations.size())));
     detail.percentiles.emplace_back(percent == 100 ? "max" : fmt::format("p{:g}", percent),
                                     durations[std::max<std::size_t>(rank, 1) - 1]);

@@ -1,4 +1,4 @@
-// The table of wait sites as it is shown, and what is shown of one site.
+// The table of wait sites, and the details of one site.
 #pragma once
 
 #include <optional>
@@ -21,23 +21,23 @@ const SiteColumnLook& look_of(SiteColumn column);
 
 struct SiteLine {
   SiteId site = 0;
-  std::string cells[kSiteColumns];   ///< as people read them
-  double values[kSiteColumns] = {};  ///< to sort by; of texts not used
+  std::string cells[kSiteColumns];   ///< formatted
+  double values[kSiteColumns] = {};  ///< sort keys of numeric columns
 };
 
-/// One line a site, sorted; equal ones keep the order of most waiting time.
+/// One line per site. Sites that compare equal stay in order of waiting time.
 std::vector<SiteLine> site_table(const analyzer::Analysis& analysis, SiteColumn by, bool descending);
 
-/// How long waits took: bins of equal width on a logarithmic scale, eight to a decade.
+/// Durations of waits: bins of equal width on a logarithmic scale, eight per decade.
 struct Histogram {
   struct Bin {
     TimeNs begin = 0, end = 0;
     std::uint64_t polling = 0, parked = 0, host = 0;
     std::uint64_t count() const { return polling + parked + host; }
   };
-  std::vector<Bin> bins;      ///< without gaps, from the first that holds a wait to the last
-  std::uint64_t most = 0;     ///< the fullest bin's count
-  std::uint64_t instant = 0;  ///< waits shorter than the first bin can show (under 10 ns)
+  std::vector<Bin> bins;      ///< contiguous, from the first bin with a wait to the last
+  std::uint64_t most = 0;     ///< count of the fullest bin
+  std::uint64_t instant = 0;  ///< waits shorter than 10 ns, which no bin holds
 };
 Histogram wait_histogram(const analyzer::TraceModel& model, SiteId site);
 
@@ -47,7 +47,7 @@ struct SiteDetail {
   std::vector<std::pair<std::string, std::string>> facts;
   std::vector<std::pair<std::string, TimeNs>> percentiles;  ///< "p10" ...
   Histogram histogram;
-  std::optional<SearchHit> longest;  ///< of its waits
+  std::optional<SearchHit> longest;  ///< its longest wait
 };
 std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
                                       SiteId site);

@@ -31,7 +31,7 @@ std::size_t SpanRow::first_ending_after(TimeNs time) const {
 }
 
 std::size_t SpanRow::first_beginning_at(TimeNs time, std::size_t from) const {
-  // Mostly a few steps away: doubling steps, then bisection between the last two.
+  // The result is usually near: doubling steps, then bisection between the last two.
   std::size_t step = 1, low = from;
   while (low + step < spans_.size() && spans_[low + step].begin < time) {
     low += step;
@@ -59,7 +59,7 @@ std::vector<DrawnSpan> SpanRow::draw(TimeNs begin, TimeNs end, std::uint32_t col
     const auto column = static_cast<TimeNs>(static_cast<double>(std::max(span.begin, begin) - begin) / width);
     const TimeNs from = begin + static_cast<TimeNs>(static_cast<double>(column) * width);
     const TimeNs to = std::max(begin + static_cast<TimeNs>(static_cast<double>(column + 1) * width), span.begin + 1);
-    // The last of them may be a long one, which is then drawn by itself.
+    // The last span may be longer than a column; it is drawn separately.
     std::size_t next = first_beginning_at(to, i);
     if (next > i + 1 && static_cast<double>(spans_[next - 1].end - spans_[next - 1].begin) >= width) --next;
     DrawnSpan sum{from, to, span.state, span.ref, static_cast<std::uint32_t>(next - i), 0};
@@ -114,7 +114,7 @@ std::vector<DrawnSpan> SpanRow::draw_coarse(TimeNs begin, TimeNs end, std::uint3
     last = sums;
     from = to;
     if (total <= 0 && !begun) continue;
-    // A thing that goes on over several columns stays in one piece.
+    // Merges the columns of a span that fills several of them.
     constexpr float kFull = 0.9999f;
     if (!drawn.empty() && !begun && one.fill > kFull && drawn.back().fill > kFull && drawn.back().state == one.state &&
         drawn.back().end == one.begin) {
@@ -129,7 +129,7 @@ std::vector<DrawnSpan> SpanRow::draw_coarse(TimeNs begin, TimeNs end, std::uint3
 const Span* SpanRow::at(TimeNs time, TimeNs near) const {
   const std::size_t i = first_ending_after(time - near);
   if (i == spans_.size() || spans_[i].begin > time + near) return nullptr;
-  // Of those within reach, the one that holds the time, else the nearest.
+  // Prefers the span that contains the time, then the nearest; looks at 64 spans at most.
   const Span* best = &spans_[i];
   for (std::size_t j = i; j < spans_.size() && spans_[j].begin <= time + near && j < i + 64; ++j) {
     if (spans_[j].begin <= time && time < std::max(spans_[j].end, spans_[j].begin + 1)) return &spans_[j];
@@ -167,7 +167,7 @@ std::vector<SpanRow> pack(std::vector<Span> spans) {
                    [](const Span& a, const Span& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
   std::vector<SpanRow> rows;
   for (const Span& span : spans) {
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const SpanRow& r) { return r.has_room(span.begin); });
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const SpanRow& r) { return r.can_add(span.begin); });
     if (row != rows.end()) {
       row->add(span);
     } else {

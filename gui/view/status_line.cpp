@@ -21,7 +21,7 @@ StatusLine status_line(const analyzer::TraceModel& model, const analyzer::Analys
   for (const analyzer::Loss& loss : analyzer::losses(model)) {
     if (!recording || loss.name != "incomplete") line.losses.push_back(loss.text);
   }
-  line.loss = line.losses.empty() ? "nothing known to be lost" : analyzer::count_of(line.losses.size(), "loss");
+  line.loss = line.losses.empty() ? "no known losses" : analyzer::count_of(line.losses.size(), "loss");
   if (line.losses.size() > 1) line.loss = fmt::format("{} losses", line.losses.size());
   if (analysis != nullptr) line.overhead = overhead_words(*analysis);
   const auto part = [&](std::uint64_t count, std::string_view noun) {

@@ -1,4 +1,4 @@
-// A track of the timeline: a line of the picture with a name, rows of spans or a heat strip, or both.
+// A track of the timeline: a name with rows of spans, a density strip, or both.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 namespace wicprof::gui {
 
 struct Track {
-  std::string key;    ///< stays the same from one picture of a program to the next: "sm/0/3"
-  std::string group;  ///< tracks of a kind, in the order of tracks/list.h
+  std::string key;    ///< identifies the track across models: "sm/0/3"
+  std::string group;  ///< heading of its kind
   std::string name;
-  std::string note;           ///< more about it, in one line
-  Density density;            ///< empty where there is nothing to sum up
-  std::vector<SpanRow> rows;  ///< shown always, or when a strip is opened
+  std::string note;           ///< one line of detail
+  Density density;            ///< empty = no strip
+  std::vector<SpanRow> rows;  ///< always visible, or below an opened strip
   bool has_strip() const { return !density.empty(); }
 };
 

@@ -56,7 +56,7 @@ void Viewport::reveal(TimeNs time) {
   show(time - half, time - half + width());
 }
 
-// A window is never wider than what there is, and never beside it.
+// Keeps the window inside the extent.
 void Viewport::clamp() {
   const TimeNs width_now = std::min(width(), last_ - first_);
   begin_ = std::clamp(begin_, first_, last_ - width_now);

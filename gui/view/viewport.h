@@ -7,19 +7,19 @@ namespace wicprof::gui {
 
 class Viewport {
  public:
-  /// All there is to see. A window that showed all of it before goes on doing so, unless it follows the end.
+  /// Sets the extent of the trace. A window that showed all of the old extent shows all of the new one.
   void set_extent(TimeNs begin, TimeNs end);
   void show_all();
   void show(TimeNs begin, TimeNs end);
-  /// Closer by `factor` above 1, away below; what stands at `at` (0 left to 1 right) stays there.
+  /// Zooms in for factors above 1, else out. The time at `at` (0 = left edge, 1 = right edge) keeps its place.
   void zoom(double factor, double at = 0.5);
-  /// By a part of the width; to the right above 0.
+  /// Moves by a part of the width; positive values move right.
   void pan(double part);
-  /// The window with [from, to) in its middle, and some space around it. A point gets a hundredth of the present width.
+  /// Centres [from, to) in a window three times as wide. A point counts as 1/100 of the current width.
   void focus(TimeNs from, TimeNs to);
-  /// Moves, without zooming, so that `time` shows.
+  /// Moves, without zooming, until `time` is visible.
   void reveal(TimeNs time);
-  /// While it follows, the window's end is the end of what there is.
+  /// While on, the window stays at the end of a growing trace.
   void follow(bool on) { follows_ = on; }
   bool follows() const { return follows_; }
 

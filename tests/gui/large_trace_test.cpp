@@ -163,7 +163,7 @@ TEST_F(LargeTraces, AreSearchedLikeOthers) {
 
 TEST_F(LargeTraces, FactsComeFromElsewhereAsTheyWere) {
   const auto model = std::make_shared<const analyzer::TraceModel>(model_);
-  const Facts facts = make_facts_apart(model);
+  const Facts facts = make_portable_facts(model);
   const std::string bytes = pack_facts(facts);
   const std::optional<Facts> back = unpack_facts(bytes);
   ASSERT_TRUE(back);

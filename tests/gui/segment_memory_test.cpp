@@ -46,10 +46,10 @@ Answer answer_of(const TraceModel& whole, TimeNs reach, TimeNs pace, SegmentMemo
   for (TimeNs now = whole.begin + pace; now < whole.end + pace; now += pace) {
     const TimeNs from = now - reach > whole.begin ? now - reach : 0;
     const TraceModel part = part_of(whole, from, now);
-    memory.look(part, from);
+    memory.observe(part, from);
     answer.comparison = analyzer::compare(part);
     answer.values = before_after(part, answer.comparison, from);
-    if (from > 0) memory.recall(answer.comparison, answer.values);
+    if (from > 0) memory.complete(answer.comparison, answer.values);
   }
   return answer;
 }
@@ -67,7 +67,7 @@ TEST(SegmentMemory, HasAllIterationsThatWereSeen) {
   EXPECT_EQ(values.before->iterations, all.before->iterations);
   EXPECT_EQ(values.before->iteration_p50, all.before->iteration_p50);
   EXPECT_NEAR(values.before->wait_share, all.before->wait_share, 0.05);
-  EXPECT_EQ(values.before->polls_a_wait, all.before->polls_a_wait);
+  EXPECT_EQ(values.before->polls_per_wait, all.before->polls_per_wait);
   EXPECT_EQ(values.after->iterations, all.after->iterations);
   EXPECT_EQ(values.after->iteration_p50, all.after->iteration_p50);
   EXPECT_EQ(values.verdict, analyzer::Verdict::improvement);
@@ -98,14 +98,14 @@ TEST(SegmentMemory, ASegmentThatEndedBeforeTheLookIsNotForgotten) {
   const TraceModel whole = program(2, 100);
   const TimeNs change = whole.interventions.front().effective;
   SegmentMemory memory;
-  memory.look(part_of(whole, change - 20 * kMillisecond, change + kMillisecond), change - 20 * kMillisecond);
+  memory.observe(part_of(whole, change - 20 * kMillisecond, change + kMillisecond), change - 20 * kMillisecond);
   const TimeNs from = change + 10 * kMillisecond;
   const TraceModel last = part_of(whole, from, whole.end);
-  memory.look(last, from);
+  memory.observe(last, from);
   analyzer::Comparison comparison = analyzer::compare(last);
   BeforeAfter values = before_after(last, comparison, from);
   EXPECT_FALSE(values.speedup) << "the rows alone do not tell";
-  memory.recall(comparison, values);
+  memory.complete(comparison, values);
   ASSERT_TRUE(values.speedup);
   EXPECT_NEAR(values.speedup->value, 4, 0.01);
   EXPECT_LE(values.before->iterations, 20u);
@@ -115,12 +115,12 @@ TEST(SegmentMemory, IsBounded) {
   const TraceModel whole = program(1, 30'000);
   SegmentMemory memory;
   for (TimeNs from = whole.begin; from < whole.end; from += kSecond)
-    memory.look(part_of(whole, from, from + 2 * kSecond), from);
+    memory.observe(part_of(whole, from, from + 2 * kSecond), from);
   analyzer::Comparison comparison = analyzer::compare(whole);
   std::vector<std::string> notes;
   comparison.segments = analyzer::find_segments(whole, notes);
   BeforeAfter values = before_after(whole, comparison);
-  memory.recall(comparison, values);
+  memory.complete(comparison, values);
   ASSERT_EQ(values.segments.size(), 1u);
   EXPECT_GT(values.segments[0].iterations, 29'000u);
   EXPECT_LT(comparison.segments[0].iterations.size(), 5'000u);
