@@ -21,7 +21,7 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-/// What follows the first word, blanks and all.
+/// Everything after the first word, including spaces.
 std::string rest_of(const std::string& line) {
   const std::size_t space = line.find(' ');
   return space == std::string::npos ? std::string() : line.substr(space + 1);
@@ -70,13 +70,13 @@ Result<bool> Script::holds(const App& app, const std::vector<std::string>& words
       return app.session().status && static_cast<double>(app.session().status->events) >= *count;
     const analyzer::TraceModel* model = app.model();
     const std::size_t segments = app.facts() == nullptr ? 0 : app.facts()->before_after.segments.size();
-    const std::size_t there = model == nullptr     ? 0
-                              : what == "waits"    ? model->waits.size()
-                              : what == "segments" ? segments
-                                                   : model->interventions.size();
-    if (count) return static_cast<double>(there) >= *count;
+    const std::size_t reached = model == nullptr     ? 0
+                                : what == "waits"    ? model->waits.size()
+                                : what == "segments" ? segments
+                                                     : model->interventions.size();
+    if (count) return static_cast<double>(reached) >= *count;
   }
-  return failed("there is no such condition");
+  return failed("unknown condition");
 }
 
 Result<> Script::step(App& app, Window& window) {
@@ -87,7 +87,7 @@ Result<> Script::step(App& app, Window& window) {
     pending_.erase(pending_.begin());
     return ok();
   }
-  if (!typing_.empty()) {  // a character a frame, as it would come from a keyboard
+  if (!typing_.empty()) {  // one character per frame, as from a keyboard
     ImGui::GetIO().AddInputCharacter(static_cast<unsigned char>(typing_.front()));
     typing_.erase(typing_.begin());
     return ok();
@@ -105,14 +105,14 @@ Result<> Script::step(App& app, Window& window) {
       idle_frames_ = 0;
     }
     std::size_t used = 0;
-    const Result<bool> so = holds(app, words, used);
-    if (!so) return so.error();
+    const Result<bool> held = holds(app, words, used);
+    if (!held) return held.error();
     const double seconds =
         words.size() > used ? number(words[used]).value_or(20) : static_cast<double>(kPatience) / kSecond;
-    if (!*so) {
+    if (!*held) {
       if (now_ns() - *waiting_since_ < static_cast<TimeNs>(seconds * kSecond)) return ok();
       const LoadProgress progress = app.progress();
-      return failed("that did not come about in time" +
+      return failed("the condition did not hold in time" +
                     (progress.error ? "; " + progress.error->message : std::string()));
     }
     waiting_since_.reset();
@@ -130,11 +130,12 @@ Result<> Script::begin(App& app, Window& window, const std::string& line) {
   const auto value = [&](std::size_t i) { return i < words.size() ? number(words[i]).value_or(0) : 0.0; };
   if (verb == "view" && words.size() == 2) {
     const std::optional<ViewName> view = view_from_name(words[1]);
-    if (!view) return failed("there is no such view");
+    if (!view) return failed("unknown view");
     app.show(*view);
     return ok();
   }
-  if (verb == "key" && words.size() == 2) return press(app, words[1]) ? ok() : Result<>(failed("no such key"));
+  if (verb == "key" && words.size() == 2)
+    return press(app, words[1]) ? ok() : Result<>(failed("no action has this key"));
   if (verb == "type") {
     typing_ = rest_of(line);
     return ok();
@@ -144,7 +145,7 @@ Result<> Script::begin(App& app, Window& window, const std::string& line) {
     ImGui::GetIO().AddKeyEvent(ImGuiKey_Enter, true);
     ImGui::GetIO().AddKeyEvent(ImGuiKey_Enter, false);
 #else
-    // The back end's own number for the key; it is let go again with the next frame's input.
+    // Old ImGui: sets the backend's key state; a second "enter" line releases the key in the next frame.
     const int key = ImGui::GetIO().KeyMap[ImGuiKey_Enter];
     ImGui::GetIO().KeysDown[key] = !ImGui::GetIO().KeysDown[key];
     if (ImGui::GetIO().KeysDown[key]) lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(next_) + 1, "enter");
@@ -166,16 +167,20 @@ Result<> Script::begin(App& app, Window& window, const std::string& line) {
     app.quit = true;
     return ok();
   }
-  // What the mouse does. An item's name may have blanks in it: what follows it are figures.
-  std::size_t figures = verb == "click" ? 0 : verb == "press_at" ? 2 : verb == "wheel" ? 3 : verb == "drag" ? 4 : 99;
-  if (words.size() < 2 + figures) return failed("there is no such step, or something is missing in it");
+  // Mouse steps. An item's name may contain spaces; the numbers follow it.
+  const std::size_t numbers = verb == "click"      ? 0
+                              : verb == "press_at" ? 2
+                              : verb == "wheel"    ? 3
+                              : verb == "drag"     ? 4
+                                                   : 99;
+  if (words.size() < 2 + numbers) return failed("unknown step, or missing arguments");
   std::string name = rest_of(line);
-  for (std::size_t i = 0; i < figures; ++i) name.erase(name.find_last_of(' '));
+  for (std::size_t i = 0; i < numbers; ++i) name.erase(name.find_last_of(' '));
   const ItemRects& items = window.ui().items;
   const auto item = items.find(name);
-  if (item == items.end()) return failed("there is no '" + name + "' to be seen now");
+  if (item == items.end()) return failed("no item '" + name + "' is visible");
   const Rect rect = item->second;
-  const auto figure = [&](std::size_t i) { return static_cast<float>(value(words.size() - figures + i)); };
+  const auto argument = [&](std::size_t i) { return static_cast<float>(value(words.size() - numbers + i)); };
   const auto at = [&](float x, float y, bool down) {
     FakeMouse mouse;
     mouse.active = true;
@@ -185,24 +190,24 @@ Result<> Script::begin(App& app, Window& window, const std::string& line) {
     return mouse;
   };
   if (verb == "wheel") {
-    FakeMouse turn = at(figure(0), figure(1), false);
+    FakeMouse turn = at(argument(0), argument(1), false);
     pending_ = {turn, turn};
     turn.ctrl = true;
-    turn.wheel = figure(2);
+    turn.wheel = argument(2);
     pending_.push_back(turn);
-    pending_.push_back(at(figure(0), figure(1), false));
+    pending_.push_back(at(argument(0), argument(1), false));
     return ok();
   }
   if (verb == "drag") {
-    pending_ = {at(figure(0), figure(1), false), at(figure(0), figure(1), true)};
+    pending_ = {at(argument(0), argument(1), false), at(argument(0), argument(1), true)};
     for (const float part : {0.3f, 0.6f, 1.0f})
       pending_.push_back(
-          at(figure(0) + part * (figure(2) - figure(0)), figure(1) + part * (figure(3) - figure(1)), true));
-    pending_.push_back(at(figure(2), figure(3), false));
+          at(argument(0) + part * (argument(2) - argument(0)), argument(1) + part * (argument(3) - argument(1)), true));
+    pending_.push_back(at(argument(2), argument(3), false));
     pending_.push_back(pending_.back());
     return ok();
   }
-  const float x = verb == "click" ? 0.5f : figure(0), y = verb == "click" ? 0.5f : figure(1);
+  const float x = verb == "click" ? 0.5f : argument(0), y = verb == "click" ? 0.5f : argument(1);
   pending_ = {at(x, y, false), at(x, y, false), at(x, y, true), at(x, y, true), at(x, y, false), at(x, y, false)};
   return ok();
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Takes the pictures of every view of the window, of recorded traces and of a running program: the real window, without a user.
+# Takes pictures of every view of the real window, on recorded traces and on a running program, without a user.
 #
 #   docs/images/make.sh [--live "APP ARGS..."] [TRACE...]      default: samples/traces/*.wicprof.gz
 #
-# Writes docs/images/NAME/VIEW.png and VIEW@2x.png (100 % and 200 %) for each trace, and docs/images/live/ for a program that
-# runs meanwhile (--live; without it hot_flag, on a GPU where there is one). Needs a built tree (`make`), and Xvfb where there
-# is no display. WICPROF names another wic-prof than build/bin/wic-prof, OUT another folder.
+# Writes docs/images/NAME/VIEW.png and VIEW@2x.png (100 % and 200 %) for each trace, and docs/images/live/ for a running
+# program (--live; by default hot_flag, on a GPU if there is one). Needs a built tree (`make`), and Xvfb if there is no
+# display. WICPROF replaces build/bin/wic-prof, OUT replaces docs/images.
 set -euo pipefail
 
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
@@ -24,7 +24,7 @@ if [ $# -eq 0 ]; then
 fi
 traces=()
 for trace in "$@"; do traces+=("$(realpath "$trace")"); done
-[ -x "$wicprof" ] || { echo "make.sh: no $wicprof; build first: make" >&2; exit 2; }
+[ -x "$wicprof" ] || { echo "make.sh: no $wicprof; run make first" >&2; exit 2; }
 
 if [ -z "${DISPLAY:-}" ]; then
   command -v xvfb-run > /dev/null || { echo "make.sh: no display, and no xvfb-run; install xvfb" >&2; exit 3; }
@@ -37,10 +37,11 @@ trap '[ -z "$running" ] || kill "$running" 2> /dev/null || true; rm -rf "$work"'
 
 suffix() { [ "$1" = 100 ] || echo "@$(($1 / 100))x"; }
 
-# Windows are as high as what they show. Names without a path, since findings show them.
+# The figures view needs a taller window.
 size_of() { [ "$1" = figures ] && echo 1440x1900 || echo 1440x900; }
 
-# Files beside a trace (marks, a theme) must not show in its pictures, nor may the pictures leave any.
+# Works on copies: files beside a trace (marks, theme) must not affect pictures, and pictures must not create any. Runs
+# in the folder of the copy, because findings show the name of the trace.
 for trace in "${traces[@]}"; do
   name=$(basename "$trace")
   name=${name%.gz}
@@ -54,7 +55,7 @@ for trace in "${traces[@]}"; do
     for view in $views; do
       "$wicprof" gui "$file" --light --scale $scale --size "$(size_of $view)" --view $view --screenshot "$out/$name/$view$at.png"
     done
-    # A kernel from near, with the wake edges around it; and the same on a dark page with an SM opened into its waits.
+    # A kernel zoomed in, with the wake edges around it; then the whole timeline in the dark theme.
     { echo "wait facts 60"; echo "frames 2"; echo "key e"; echo "key /"; echo "frames 2"; echo "type gpu_entry"; echo "frames 20"
       echo "enter"; echo "frames 10"; for _ in $(seq 8); do echo "key ."; done; echo "frames 3"; echo "key f"
       echo "frames 12"
@@ -65,7 +66,7 @@ for trace in "${traces[@]}"; do
   echo "make.sh: $out/$name"
 done
 
-# A program that runs: a change of how it waits, seen live.
+# A running program and a toggle.
 if [ -z "$live" ]; then
   bin=$(dirname "$wicprof")
   device=simt:1

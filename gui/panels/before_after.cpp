@@ -1,4 +1,4 @@
-// Before and after, as tiles: the iteration, waiting, polls, the ratio with its interval, and the verdict.
+// Before and after as tiles: iteration time, waiting, polls, the ratio with its interval, and the verdict.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void tile(const Ui& ui, Rect where, Colour top, std::string_view title, std::str
   draw_text(list, ui.large, {x, y, width, ui.px(28)}, ink(theme.text), value);
   y += ui.px(28);
   for (const std::string& line : lines) {
-    // Wrapped, as long as there is room; the last row is cut.
+    // Wraps to the tile's height; cuts the last row.
     for (std::string_view rest = line; !rest.empty() && y + ui.px(16) <= where.y + where.height;) {
       const bool last = y + ui.px(32) > where.y + where.height;
       const char* cut =
@@ -54,7 +54,7 @@ void draw_before_after(const Ui& ui, const BeforeAfter& values) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = ui.px(112), gap = ui.px(10);
   note_rect(ui, "before_after", {at.x, at.y, width, height});
-  // Side by side where there is room, else one below the other.
+  // Side by side if the width allows, else one below the other.
   const int tiles = values.before && values.after ? 3 : 1;
   const bool beside = width > ui.px(560);
   const float one = beside ? (width - gap * static_cast<float>(tiles - 1)) / static_cast<float>(tiles) : width;

@@ -1,5 +1,5 @@
-// Two segments of one trace, or two traces, side by side: both from the same iteration on, with one zoom for both, the
-// iterations that differ coloured, and what differs as a list.
+// Two segments of one trace, or two traces, side by side: same first iteration and same zoom, differing iterations
+// coloured, and a list of differences.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,17 +13,17 @@ namespace wicprof::gui {
 
 namespace {
 
-/// One side: a trace, and the time of it that is compared.
+/// One side: a trace and the compared stretch.
 struct Side {
   std::string title;
   const Timeline* timeline = nullptr;
   TimeNs begin = 0, end = 0;
-  const std::vector<analyzer::Iteration>* iterations = nullptr;  ///< within that time; may be none
+  const std::vector<analyzer::Iteration>* iterations = nullptr;  ///< within the stretch; may be empty
 };
 
 const std::vector<analyzer::Iteration> kNoIterations;
 
-/// Before the first iteration of a segment the program still starts, or still waits in the other way.
+/// Skips the time before the first iteration, when the program still starts or still waits in the previous mode.
 void begin_at_first_iteration(Side& side) {
   if (side.iterations->empty()) return;
   side.begin = side.iterations->front().begin;
@@ -46,12 +46,12 @@ Side side_of_trace(const Snapshot& snapshot) {
   return side;
 }
 
-/// The first iteration in which all take part: of those that take part at all in the first few, some start later.
+/// The first iteration in which all SMs take part that take part in any of the first few: some start later.
 std::size_t first_whole_iteration(const Side& side) {
   constexpr std::size_t kFew = 8;
   const auto& list = *side.iterations;
   if (list.empty()) return 0;
-  const auto taking_part = [&](TimeNs until) {
+  const auto active_tracks = [&](TimeNs until) {
     return std::count_if(side.timeline->tracks.begin(), side.timeline->tracks.end(), [&](const Track& track) {
       return std::any_of(kWarpStates.begin(), kWarpStates.end(),
                          [&](State state) { return track.density.time_in(state, side.timeline->begin, until) > 0; });
@@ -59,7 +59,7 @@ std::size_t first_whole_iteration(const Side& side) {
   };
   const std::size_t last = std::min(kFew, list.size() - 1);
   std::size_t first = 0;
-  while (first < last && taking_part(list[first].begin) < taking_part(list[last].begin)) ++first;
+  while (first < last && active_tracks(list[first].begin) < active_tracks(list[last].begin)) ++first;
   return first;
 }
 
@@ -71,7 +71,7 @@ TimeNs first_time(const Side& side, const ComparedWindow& window) {
   return list[whole].begin + static_cast<TimeNs>(part * static_cast<double>(list[whole].duration()));
 }
 
-/// What an iteration's partner on the other side took; nothing where it has none.
+/// Duration relative to the iteration of the same index on the other side; nothing if there is none.
 std::optional<double> ratio_to_partner(const Side& side, const Side& other, std::size_t index) {
   if (index >= other.iterations->size() || (*other.iterations)[index].duration() <= 0) return std::nullopt;
   return static_cast<double>((*side.iterations)[index].duration()) /
@@ -88,14 +88,14 @@ class Picture {
     width_ = where.width - ui.px(82);
   }
 
-  /// `tells`: whether its iterations are coloured by how they compare with the other side's.
-  void draw(bool tells) {
+  /// `colour`: whether to colour iterations by their comparison with the other side.
+  void draw(bool colour) {
     const Theme& theme = ui_.theme();
     draw_text(list_, ui_.bold, {where_.x, where_.y, where_.width, ui_.px(22)}, ink(theme.text), side_.title);
     float y = where_.y + ui_.px(26);
     const float top = y;
     if (!side_.iterations->empty()) {
-      iterations(y, tells);
+      iterations(y, colour);
       y += ui_.px(26);
     }
     const float bottom = strips(y);
@@ -117,7 +117,7 @@ class Picture {
     return left_ + width_ * static_cast<float>(static_cast<double>(time - from_) / static_cast<double>(to_ - from_));
   }
 
-  void iterations(float y, bool tells) {
+  void iterations(float y, bool colour) {
     const Theme& theme = ui_.theme();
     const float tall = ui_.px(20);
     draw_text(list_, ui_.small, {where_.x, y, ui_.px(76), tall}, ink(theme.faint), "iterations");
@@ -127,9 +127,9 @@ class Picture {
     float drawn_to = left_ - 1;
     for (auto one = first; one != list.end() && one->begin < to_; ++one) {
       const float a = std::max(x(one->begin), left_), b = std::min(x(one->end), left_ + width_);
-      if (b < drawn_to + 1) continue;  // of many that share a pixel, one
+      if (b < drawn_to + 1) continue;  // draws one iteration per pixel
       const auto index = static_cast<std::size_t>(one - list.begin());
-      const std::optional<double> ratio = tells ? ratio_to_partner(side_, other_, index) : std::nullopt;
+      const std::optional<double> ratio = colour ? ratio_to_partner(side_, other_, index) : std::nullopt;
       const bool less = ratio && *ratio < 1 - kTolerance, more = ratio && *ratio > 1 + kTolerance;
       list_->AddRectFilled(ImVec2(a, y), ImVec2(b, y + tall),
                            ink(less   ? theme.good_soft
@@ -141,27 +141,27 @@ class Picture {
                                       : theme.faint));
       drawn_to = b;
       const std::string text = fmt::format("{}: {}", one->number, analyzer::format_duration(one->duration()));
-      const float room = b - a - ui_.px(8);
-      if (text_width(ui_.small, text) <= room)
-        draw_text(list_, ui_.small, {a + ui_.px(5), y, room, tall - ui_.px(3)},
+      const float available = b - a - ui_.px(8);
+      if (text_width(ui_.small, text) <= available)
+        draw_text(list_, ui_.small, {a + ui_.px(5), y, available, tall - ui_.px(3)},
                   ink(less   ? theme.good
                       : more ? theme.bad
                              : theme.text),
                   text);
       if (ImGui::IsMouseHoveringRect(ImVec2(a, y), ImVec2(b, y + tall)))
         ImGui::SetTooltip("iteration %s%s", text.c_str(),
-                          ratio ? fmt::format(", {:.3g} of what it takes on the other side", *ratio).c_str() : "");
+                          ratio ? fmt::format(", {:.3g} times the duration on the other side", *ratio).c_str() : "");
     }
   }
 
-  /// Returns where they end.
+  /// Returns the bottom edge.
   float strips(float y) {
     const Theme& theme = ui_.theme();
     const auto columns = static_cast<std::uint32_t>(std::max(width_ / std::max(1.0f, ui_.scale), 1.0f));
     const auto count = std::count_if(side_.timeline->tracks.begin(), side_.timeline->tracks.end(),
                                      [](const Track& t) { return t.has_strip(); });
-    const float gap = ui_.px(4), room = where_.y + where_.height - y - ui_.px(20);
-    const float tall = std::clamp(std::floor(room / static_cast<float>(std::max<std::ptrdiff_t>(count, 1))) - gap,
+    const float gap = ui_.px(4), available = where_.y + where_.height - y - ui_.px(20);
+    const float tall = std::clamp(std::floor(available / static_cast<float>(std::max<std::ptrdiff_t>(count, 1))) - gap,
                                   ui_.px(14), ui_.px(104));
     std::ptrdiff_t shown = 0;
     for (const Track& track : side_.timeline->tracks) {
@@ -197,7 +197,7 @@ class Picture {
     }
   }
 
-  static constexpr double kTolerance = 0.02;  // as verdicts have it
+  static constexpr double kTolerance = 0.02;  // as for verdicts
   const Ui& ui_;
   const Side& side_;
   const Side& other_;
@@ -208,7 +208,7 @@ class Picture {
   float left_ = 0, width_ = 0;
 };
 
-/// The place, as iterations and their parts, of a time on a side.
+/// A time as a fractional iteration index.
 double iteration_at(const Side& side, TimeNs time) {
   const auto& list = *side.iterations;
   const auto next = std::partition_point(list.begin(), list.end(), [&](const auto& one) { return one.begin <= time; });
@@ -221,7 +221,7 @@ double iteration_at(const Side& side, TimeNs time) {
 void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
   ComparedWindow& window = app.compared;
   const TimeNs longest = std::max({before.end - before.begin, after.end - after.begin, TimeNs{1'000}});
-  if (window.width == 0) {  // another pair: a few iterations of it
+  if (window.width == 0) {  // a new pair: shows its first few iterations
     const std::size_t first = std::max(first_whole_iteration(before), first_whole_iteration(after));
     constexpr std::size_t kSome = 6;
     TimeNs some = longest;
@@ -236,9 +236,9 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
   ImGui::PushFont(ui.small);
   const std::string from =
       before.iterations->empty() || after.iterations->empty()
-          ? std::string("The trace has no iterations to align the sides on.")
+          ? std::string("The sides are not aligned: the trace has no iterations.")
           : fmt::format("Each side begins at its iteration {}.", static_cast<int>(window.iteration) + 1);
-  faint(ui, from + " Drag to move, turn the wheel to zoom.");
+  faint(ui, from + " Drag to move; use the wheel to zoom.");
   ImGui::PopFont();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
@@ -251,7 +251,7 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
     window.width = std::clamp(static_cast<TimeNs>(static_cast<double>(window.width) / factor), TimeNs{1'000}, longest);
   }
   if (ImGui::IsItemActive() && io.MouseDelta.x != 0) {
-    // By time on the side that is held; the other goes along to the same iteration.
+    // Moves the dragged side by time; the other side follows to the same iteration.
     const bool right = io.MousePos.x > at.x + half && !after.iterations->empty();
     const Side& held = right || before.iterations->empty() ? after : before;
     const auto by = static_cast<TimeNs>(static_cast<double>(io.MouseDelta.x) / static_cast<double>(half) *
@@ -266,7 +266,7 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
   Picture(ui, after, before, window, {at.x + half + ui.px(24), at.y, half, size.y}).draw(true);
 }
 
-/// Returns the chosen one.
+/// Returns the chosen index.
 std::size_t segment_choice(App& app, const Ui& ui, const char* name, std::size_t which) {
   const auto& segments = app.facts()->before_after.segments;
   const auto label = [&](std::size_t i) {
@@ -362,7 +362,7 @@ void ComparePanel::draw(App& app, const Ui& ui) {
   if (!app.has_second() && segments.size() < 2) {
     begin_card(ui, "nothing", size.x, 0);
     heading(ui, "Nothing to compare");
-    faint(ui, "This trace has no change of how the program waits. Open two traces, or record with a schedule:");
+    faint(ui, "The way the program waits never changes in this trace. Open two traces, or record with a schedule:");
     ImGui::PushFont(ui.mono);
     paragraph(ui, "wic-prof gui before.wicprof after.wicprof\nwic-prof run --schedule poll:2s,park:2s -- APP");
     ImGui::PopFont();
@@ -374,9 +374,8 @@ void ComparePanel::draw(App& app, const Ui& ui) {
     heading(ui, fmt::format("{} against {}", app.snapshot().model->name, app.second().model->name));
     if (app.snapshot().large || app.second().large) {
       faint(ui,
-            "These traces are too large for the window to compare them; their pictures and what differs between their "
-            "sites are "
-            "below. For the verdict:");
+            "These traces are too large for a verdict in the window; below are their pictures and the differences "
+            "between their sites. For the verdict, run:");
       ImGui::PushFont(ui.mono);
       paragraph(ui, fmt::format("wic-prof compare {} {}", app.path(), app.path(1)));
       ImGui::PopFont();

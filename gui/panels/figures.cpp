@@ -1,4 +1,4 @@
-// Figures: iteration times and how many warps wait over time, with the changes of how the program waits; then those of
+// Figures: iteration times and waiting warps over time, with the changes of how the program waits; then the figures of
 // the WIC paper.
 #include <fmt/format.h>
 
@@ -92,7 +92,7 @@ void iterations(App& app, const Ui& ui, float height) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   for (const analyzer::Segment& segment : comparison.segments) {
     const State state = segment.mode == Mode::park ? State::parked : State::polling;
-    // At most one point a column and pixel row: of a long run, those that lie upon each other add nothing.
+    // At most one point per pixel: in long runs many points coincide.
     float last_x = -1, last_y = -1;
     for (const analyzer::Iteration& iteration : segment.iterations) {
       const float x = plot.x(iteration.begin), y = plot.y(static_cast<double>(iteration.duration()));
@@ -110,13 +110,13 @@ void iterations(App& app, const Ui& ui, float height) {
   }
   changes(ui, *app.timeline(), plot);
   ImGui::PushFont(ui.small);
-  faint(ui, "A point: an iteration; a line: the median while the program waited in one way. Measured at " +
+  faint(ui, "Points are iterations; lines are medians between two changes of how the program waits. Measured at " +
                 comparison.measured_at + ".");
   ImGui::PopFont();
 }
 
 void waiting(App& app, const Ui& ui, float height) {
-  heading(ui, "Warps that wait");
+  heading(ui, "Waiting warps");
   std::vector<DensityColumn> sums(kColumns);
   for (const Track& track : app.timeline()->tracks) {
     if (!track.has_strip()) continue;
@@ -138,7 +138,7 @@ void waiting(App& app, const Ui& ui, float height) {
     double base = 0;
     for (const State state : kWarpStates) {
       const double value = sums[i].count[index_of(state)];
-      // Whole pixels, so that neighbours neither overlap nor leave a gap.
+      // Rounds to whole pixels, so that columns neither overlap nor leave gaps.
       const float x = std::round(plot.area.x + static_cast<float>(i) * step),
                   end = std::round(plot.area.x + static_cast<float>(i + 1) * step);
       if (value > 0)
@@ -150,7 +150,7 @@ void waiting(App& app, const Ui& ui, float height) {
   legend(ui, {State::polling, State::parked, State::at_barrier, State::computing});
 }
 
-/// A figure of the paper: its title, the plot, and what its values are.
+/// A figure of the paper and its plot.
 struct PaperFigure {
   const analyzer::Figure* figure;
   analyzer::FigurePlot plot;
@@ -187,7 +187,7 @@ void paper_figure(const Ui& ui, const PaperFigure& one) {
 }
 
 void missing_figures(const Ui& ui, const std::vector<const analyzer::Figure*>& missing) {
-  heading(ui, "Figures that this trace does not hold");
+  heading(ui, "Figures without data in this trace");
   for (const analyzer::Figure* figure : missing) {
     paragraph(ui, fmt::format("Figure {}. {}", figure->number, figure->title));
     faint(ui, figure->missing.empty() ? "nothing to draw" : figure->missing);
@@ -224,7 +224,7 @@ void FiguresPanel::draw(App& app, const Ui& ui) {
   const bool beside = size.x > ui.px(900);
   const float width = beside ? std::floor((size.x - gap) / 2) : size.x;
   const ImVec2 origin = ImGui::GetCursorPos();
-  // The next card goes into the shorter of the columns.
+  // The next card goes into the shorter column.
   float bottom[2] = {origin.y, origin.y};
   const auto card = [&](const char* id, float height, auto draw) {
     const int column = beside && bottom[1] < bottom[0] ? 1 : 0;

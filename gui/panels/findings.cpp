@@ -1,4 +1,4 @@
-// Findings with their evidence and remedy, the classification, and what could not be looked at.
+// Findings with evidence and remedy, the classification, and the rules that could not check the trace.
 #include <fmt/format.h>
 
 #include "analyzer/words/format.h"
@@ -20,12 +20,12 @@ void severity_badge(const Ui& ui, analyzer::Severity severity) {
   }
 }
 
-/// To the longest wait at the finding's site: what there is to see of it.
-void jump(App& app, const analyzer::Finding& finding) {
+/// Shows the longest wait at the finding's site on the timeline.
+void show_on_timeline(App& app, const analyzer::Finding& finding) {
   app.show(kTimelineView);
   const std::optional<SiteDetail> detail = app.facts()->detail_of(finding.site);
   if (!detail || !detail->longest) {
-    app.notice = "this finding is about the whole program: there is no one place to show";
+    app.notice = "this finding concerns the whole program, not one place";
     return;
   }
   app.go_to(*detail->longest);
@@ -48,7 +48,7 @@ void one_finding(App& app, const Ui& ui, const analyzer::Finding& finding, std::
   if (!finding.remedy.empty()) facts.emplace_back("remedy", finding.remedy);
   if (!facts.empty()) fact_table(ui, "facts", facts);
   if (finding.site != 0) {
-    if (ImGui::Button("Show on the timeline")) jump(app, finding);
+    if (ImGui::Button("Show on the timeline")) show_on_timeline(app, finding);
     note_item(ui, fmt::format("finding.{}.jump", index));
     ImGui::SameLine(0, ui.px(8));
   }
@@ -100,7 +100,7 @@ void FindingsPanel::draw(App& app, const Ui& ui) {
   const float right = std::min(size.x * 0.4f, ui.px(430)), gap = ui.px(10);
   begin_card(ui, "findings", size.x - right - gap, 0);
   heading(ui, analysis.findings.empty() ? "No findings" : analyzer::count_of(analysis.findings.size(), "finding"));
-  if (analysis.findings.empty()) faint(ui, "No rule found anything to say about this trace.");
+  if (analysis.findings.empty()) faint(ui, "No rule reported anything for this trace.");
   ImGui::Dummy(ImVec2(0, ui.px(4)));
   for (std::size_t i = 0; i < analysis.findings.size(); ++i) {
     if (i > 0) {
@@ -117,7 +117,7 @@ void FindingsPanel::draw(App& app, const Ui& ui) {
   classification(ui, analysis.classification);
   end_card();
   begin_card(ui, "refusals", right, 0);
-  heading(ui, analyzer::count_of(analysis.refusals.size(), "rule") + " could not look");
+  heading(ui, analyzer::count_of(analysis.refusals.size(), "rule") + " could not check this trace");
   for (const analyzer::Refusal& refusal : analysis.refusals) {
     ImGui::TextUnformatted(refusal.rule.c_str());
     faint(ui, refusal.reason);

@@ -1,4 +1,4 @@
-// A running program: its timeline as it comes, the toggle, and what the last change did.
+// A running program: its growing timeline, the toggle, and the effect of the last change.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace wicprof::gui {
 
 namespace {
 
-void where_to_toggle(App& app, const Ui& ui, const SessionStatus& status) {
+void toggle_options(App& app, const Ui& ui, const SessionStatus& status) {
   ImGui::SetNextItemWidth(-1);
   faint(ui, "where");
   ImGui::SetNextItemWidth(-1);
@@ -26,7 +26,7 @@ void where_to_toggle(App& app, const Ui& ui, const SessionStatus& status) {
   } else {
     note_item(ui, "toggle.where");
   }
-  faint(ui, "what park does");
+  faint(ui, "strategy of park");
   ImGui::SetNextItemWidth(-1);
   if (ImGui::BeginCombo("##strategy", std::string(strategy_name(app.toggle_strategy)).c_str())) {
     for (const StrategyName& strategy : kStrategies) {
@@ -51,10 +51,10 @@ void last_toggle(App& app, const Ui& ui) {
     paragraph(ui, what + ": " + last.error->message);
     ImGui::PopStyleColor();
   } else if (last.reply) {
-    faint(ui, fmt::format("{}: in effect {} after it was asked for", what,
+    faint(ui, fmt::format("{}: in effect {} after the request", what,
                           analyzer::format_duration(last.reply->effective - last.reply->requested)));
   } else {
-    faint(ui, what + ": asked for");
+    faint(ui, what + ": requested");
   }
 }
 
@@ -70,7 +70,7 @@ void controls(App& app, const Ui& ui) {
   }
   heading(ui, fmt::format("Session {}", session.name));
   if (!session.status) {
-    faint(ui, session.ended ? "it does not answer any more" : "waiting for its answer");
+    faint(ui, session.ended ? "the session no longer replies" : "waiting for the session");
     return;
   }
   const SessionStatus& status = *session.status;
@@ -90,7 +90,7 @@ void controls(App& app, const Ui& ui) {
   }
   ImGui::Dummy(ImVec2(0, ui.px(4)));
   if (!status.runtime_attached) {
-    faint(ui, "the program has no wic runtime (yet): there is nothing to toggle");
+    faint(ui, "the program has no wic runtime yet, so there is nothing to toggle");
     return;
   }
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(34), ui.px(9)));
@@ -100,7 +100,7 @@ void controls(App& app, const Ui& ui) {
   if (segment_button(ui, "toggle.park", "park", status.mode == Mode::park, colour_of(ui, State::parked)))
     app.toggle(Mode::park, app.toggle_strategy, app.toggle_site);
   ImGui::PopStyleVar();
-  where_to_toggle(app, ui, status);
+  toggle_options(app, ui, status);
   ImGui::Dummy(ImVec2(0, ui.px(4)));
   last_toggle(app, ui);
 }
@@ -138,7 +138,7 @@ void LivePanel::draw(App& app, const Ui& ui) {
   if (app.facts() != nullptr && app.facts()->before_after.before) {
     draw_before_after(ui, app.facts()->before_after);
   } else {
-    faint(ui, "fills by itself when the way of waiting has changed");
+    faint(ui, "appears after the first change of how the program waits");
   }
   end_card();
 }

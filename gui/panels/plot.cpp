@@ -13,7 +13,8 @@ using analyzer::FigurePlot;
 using analyzer::FigureSeries;
 
 constexpr float kBarStep = 24, kBarTall = 15, kLines = 170, kAxis = 38, kLegendRow = 20;
-/// Lines of one state are told apart by their dashes: on, off; at 100 %.
+constexpr float kMostLabelWidth = 0.42f;
+/// Dash patterns (on, off, in pixels at 100 %) that distinguish lines of the same state.
 constexpr float kStrokes[analyzer::kDashes][2] = {{0, 0}, {8, 5}, {2, 4}, {14, 4}};
 
 Colour colour_of_series(const Ui& ui, const FigurePlot& plot, std::size_t place) {
@@ -28,19 +29,19 @@ void stroke(ImDrawList* list, const std::vector<ImVec2>& points, ImU32 colour, f
     list->AddPolyline(points.data(), static_cast<int>(points.size()), colour, 0, thick);
     return;
   }
-  // `left`: what is left of the dash, or of the gap, that the last piece ended in.
+  // `left`: the rest of the dash or gap at the current point.
   bool on = true;
   float left = dash[0] * scale;
   for (std::size_t i = 1; i < points.size(); ++i) {
     ImVec2 at = points[i - 1];
     const ImVec2 to = points[i];
-    float way = std::hypot(to.x - at.x, to.y - at.y);
-    while (way > 0) {
-      const float step = std::min(left, way);
-      const ImVec2 next(at.x + (to.x - at.x) * step / way, at.y + (to.y - at.y) * step / way);
+    float distance = std::hypot(to.x - at.x, to.y - at.y);
+    while (distance > 0) {
+      const float step = std::min(left, distance);
+      const ImVec2 next(at.x + (to.x - at.x) * step / distance, at.y + (to.y - at.y) * step / distance);
       if (on) list->AddLine(at, next, colour, thick);
       at = next;
-      way -= step;
+      distance -= step;
       left -= step;
       if (left > 0) continue;
       on = !on;
@@ -49,11 +50,11 @@ void stroke(ImDrawList* list, const std::vector<ImVec2>& points, ImU32 colour, f
   }
 }
 
-/// Short bars may have long names: these get at most two fifths of the width.
+/// Width of the labels: at most 42 % of the plot, so that bars stay visible beside long names.
 float label_width(const Ui& ui, const FigurePlot& plot, float width) {
   float widest = 0;
   for (const FigureSeries& series : plot.series) widest = std::max(widest, text_width(ui.small, series.label));
-  return std::min(widest + 2, width * 0.42f);
+  return std::min(widest + 2, width * kMostLabelWidth);
 }
 
 void draw_bars(const Ui& ui, const FigurePlot& plot) {
@@ -93,7 +94,7 @@ void draw_bars(const Ui& ui, const FigurePlot& plot) {
     }
     y += ui.px(kBarStep);
   }
-  // What the full width stands for.
+  // The scale of the bars.
   draw_text(list, ui.small, {left, y, room, ui.px(16)}, ink(theme.faint), plot.value_text(plot.y_least));
   draw_text(list, ui.small, {left, y, room, ui.px(16)}, ink(theme.faint), plot.value_text(plot.y_most), Align::right);
   draw_text(list, ui.small, {left, y, room, ui.px(16)}, ink(theme.faint),
@@ -114,7 +115,7 @@ void draw_lines(const Ui& ui, const FigurePlot& plot) {
     draw_text(list, ui.small, {at.x, y(value) - ui.px(8), ui.px(46), ui.px(16)}, ink(theme.faint),
               plot.value_text(value), Align::right);
   }
-  // Under a logarithm the ends alone, else quarters, too.
+  // Ticks at both ends, and on linear axes also at the quarters.
   const int ticks = plot.logarithmic ? 1 : 4;
   for (int tick = 0; tick <= ticks; ++tick) {
     const double value = plot.x_least + (plot.x_most - plot.x_least) * tick / ticks;

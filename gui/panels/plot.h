@@ -1,4 +1,4 @@
-// A figure as a plot: bars that lie, or lines over an axis, with its legend below.
+// Draws a figure: horizontal bars, or lines over an axis with a legend below.
 #pragma once
 
 #include "analyzer/figures/plot.h"
@@ -6,9 +6,9 @@
 
 namespace wicprof::gui {
 
-/// How high it is.
+/// Height of the plot, in pixels.
 float plot_height(const Ui& ui, const analyzer::FigurePlot& plot);
-/// At ImGui's cursor, as wide as there is room. The plot must have series.
+/// Draws at ImGui's cursor, over the available width. The plot must have at least one series.
 void draw_plot(const Ui& ui, const analyzer::FigurePlot& plot);
 
 }  // namespace wicprof::gui

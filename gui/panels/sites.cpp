@@ -1,4 +1,4 @@
-// Wait sites: the table, and the one that is chosen.
+// Wait sites: the table, and the details of the selected site.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,16 +11,16 @@ namespace wicprof::gui {
 namespace {
 
 void right_aligned(const std::string& text) {
-  const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x;
-  if (room > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room);
+  const float spare = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x;
+  if (spare > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + spare);
   ImGui::TextUnformatted(text.c_str());
 }
 
 void table(App& app, const Ui& ui) {
   const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersInnerH |
                                 ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollX;
-  // What is chosen fills its row: a row is as high as its text and the spacing, half of which a Selectable reaches to
-  // either side.
+  // Makes the highlight fill its row: a row is as high as its text plus the item spacing, and a Selectable extends by
+  // half of that spacing on both sides.
   const ImVec2 spacing = ImGui::GetStyle().ItemSpacing;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(spacing.x, ui.px(10)));
   ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, ImVec2(ImGui::GetStyle().CellPadding.x, ui.px(5)));
@@ -126,7 +126,7 @@ void detail(App& app, const Ui& ui) {
     ImGui::TableNextColumn();
     fact_table(ui, "facts", site.facts);
     ImGui::TableNextColumn();
-    faint(ui, "How long waits took");
+    faint(ui, "Durations of waits");
     ImGui::Dummy(ImVec2(0, ui.px(8)));
     histogram(ui, site.histogram);
     legend(ui, {State::polling, State::parked, State::host_waiting});
@@ -164,9 +164,7 @@ void SitesPanel::draw(App& app, const Ui& ui) {
   if (app.sites.empty()) {
     heading(ui, "No wait sites");
     faint(ui,
-          "The trace has no waits that the program declared. Loops that poll are under Stalls, when the program was "
-          "recorded with "
-          "--trace pcsampling.");
+          "The program declared no waits. If it was recorded with --trace pcsampling, polling loops are under Stalls.");
   } else {
     table(app, ui);
   }

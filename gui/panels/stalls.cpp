@@ -1,4 +1,4 @@
-// Where the warps of sampled functions stood, and the loops in them that wait, with their instructions.
+// Stall reasons of sampled functions, and their polling loops with instructions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,12 +18,13 @@ void bar(const Ui& ui, std::string_view name, double share, State state) {
   const float width = ImGui::GetContentRegionAvail().x, height = size_of(ui.regular) + ui.px(3);
   const float left = ui.px(170), right = ui.px(56);
   draw_text(list, ui.regular, {at.x, at.y, left - ui.px(8), height}, ink(ui.theme().faint), name);
-  const float room = std::max(width - left - right, 1.0f);
-  list->AddRectFilled(ImVec2(at.x + left, at.y + ui.px(3)), ImVec2(at.x + left + room, at.y + height - ui.px(3)),
+  const float longest = std::max(width - left - right, 1.0f);
+  list->AddRectFilled(ImVec2(at.x + left, at.y + ui.px(3)), ImVec2(at.x + left + longest, at.y + height - ui.px(3)),
                       ink(ui.theme().lane));
-  list->AddRectFilled(ImVec2(at.x + left, at.y + ui.px(3)),
-                      ImVec2(at.x + left + room * static_cast<float>(std::min(share, 1.0)), at.y + height - ui.px(3)),
-                      state_ink(ui, state));
+  list->AddRectFilled(
+      ImVec2(at.x + left, at.y + ui.px(3)),
+      ImVec2(at.x + left + longest * static_cast<float>(std::min(share, 1.0)), at.y + height - ui.px(3)),
+      state_ink(ui, state));
   draw_text(list, ui.regular, {at.x + width - right, at.y, right, height}, ink(ui.theme().text),
             analyzer::format_percent(share), Align::right);
   ImGui::Dummy(ImVec2(width, height));
@@ -35,7 +36,7 @@ void reasons(const Ui& ui, const std::vector<analyzer::StallShare>& list, std::u
         State::computing);
 }
 
-/// The loop's instructions, each with its source line where that changes; the line that looks at the word stands out.
+/// The loop's instructions, with source line numbers where they change; highlights the line that reads the word.
 void code(const Ui& ui, const analyzer::PollingLoop& loop) {
   const bool lines =
       std::any_of(loop.code_lines.begin(), loop.code_lines.end(), [](std::uint32_t line) { return line != 0; });
@@ -74,8 +75,8 @@ void StallsPanel::draw(App& app, const Ui& ui) {
   const ImVec2 size = ImGui::GetContentRegionAvail();
   if (analysis.stalls.functions.empty()) {
     begin_card(ui, "none", size.x, 0);
-    heading(ui, "No samples of program counters");
-    faint(ui, "Stall reasons and polling loops are read from samples. Record with:");
+    heading(ui, "No program counter samples");
+    faint(ui, "Stall reasons and polling loops come from samples. Record with:");
     ImGui::PushFont(ui.mono);
     paragraph(ui, "wic-prof run --trace cuda,pcsampling -- APP");
     ImGui::PopFont();
@@ -90,7 +91,7 @@ void StallsPanel::draw(App& app, const Ui& ui) {
     ImGui::PushFont(ui.bold);
     paragraph(ui, analyzer::function_name(function.function));
     ImGui::PopFont();
-    faint(ui, fmt::format("{}, {} of its device", analyzer::count_of(function.samples, "sample"),
+    faint(ui, fmt::format("{}, {} of its device's samples", analyzer::count_of(function.samples, "sample"),
                           analyzer::format_percent(function.share)));
     reasons(ui, function.reasons, function.samples);
     ImGui::Dummy(ImVec2(0, ui.px(8)));
@@ -98,7 +99,7 @@ void StallsPanel::draw(App& app, const Ui& ui) {
   end_card();
   ImGui::SameLine(0, ui.px(10));
   begin_card(ui, "loops", half, 0);
-  heading(ui, analysis.polling_loops.empty() ? "No loop that waits"
+  heading(ui, analysis.polling_loops.empty() ? "No polling loops"
                                              : analyzer::count_of(analysis.polling_loops.size(), "loop") +
                                                    (analysis.polling_loops.size() == 1 ? " that waits" : " that wait"));
   for (const analyzer::PollingLoop& loop : analysis.polling_loops) {

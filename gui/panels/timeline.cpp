@@ -1,4 +1,4 @@
-// The timeline, and below it what is known of the selection.
+// The timeline, and below it the details of the selection.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,11 +15,11 @@ void area_sums(App& app, const Ui& ui) {
   const Area& area = *app.area;
   heading(ui, fmt::format("{} on {}", analyzer::format_duration(area.end - area.begin),
                           analyzer::count_of(area.tracks, "track")));
-  faint(ui, fmt::format("from {:.6f} s; {} reach into it",
+  faint(ui, fmt::format("from {:.6f} s; {} in this stretch",
                         static_cast<double>(area.begin - app.timeline()->begin) / kSecond,
                         analyzer::count_of(area.events, "event")));
   if (area.sums.empty()) {
-    faint(ui, "nothing happened there");
+    faint(ui, "no events here");
     return;
   }
   if (!ImGui::BeginTable("area", 4, ImGuiTableFlags_SizingFixedFit)) return;
@@ -57,7 +57,7 @@ std::vector<Fact> all_facts(const App& app, EventRef ref) {
   if (ref.kind == EventKind::signal) {
     const std::size_t woken = app.timeline()->edges_of(*app.model(), ref, 100'000).size();
     facts.push_back(
-        {"ended", app.timeline()->edges.empty() ? "not worked out yet" : analyzer::count_of(woken, "wait")});
+        {"ended", app.timeline()->edges.empty() ? "still being matched" : analyzer::count_of(woken, "wait")});
   } else if (edge != nullptr) {
     facts.push_back({"wake latency", analyzer::format_duration(analyzer::wake_latency(*app.model(), *edge))});
   }
@@ -82,7 +82,7 @@ struct SelectedFacts {
 
 void selected_facts(App& app, const Ui& ui, const std::vector<Fact>& facts) {
   heading(ui, title_of(*app.model(), *app.selected));
-  // In columns, so that a low panel shows them all.
+  // In columns, so that all facts fit a low panel.
   constexpr int kColumns = 3;
   const std::size_t each = (facts.size() + kColumns - 1) / kColumns;
   if (!ImGui::BeginTable("facts", kColumns, ImGuiTableFlags_SizingStretchSame)) return;
@@ -126,15 +126,17 @@ void TimelinePanel::draw(App& app, const Ui& ui) {
   } else if (app.selected) {
     selected_facts(app, ui, selected_facts_.of(app));
   } else {
-    faint(ui, "Click on something to see all that is known of it; drag over tracks to add up what happens there.");
+    faint(ui, "Click an event to see its details; drag over tracks to sum up a stretch of time.");
     faint(ui,
-          "W S zoom, A D move, F focus, [ ] along wake edges, . , next and previous, / search, M mark, ? all keys.");
+          "W S zoom, A D move, F zoom to selection, [ ] along wake edges, . , next and previous, / search, M mark, ? "
+          "all keys.");
     ImGui::Dummy(ImVec2(0, ui.px(6)));
     legend(ui, {State::computing, State::polling, State::parked, State::at_barrier, State::transferring,
                 State::host_waiting, State::descheduled, State::calling, State::range});
     faint(ui,
-          "A strip is as high as the warps of an SM that wait at all; a wait that is cut by a change of strategy shows "
-          "both.");
+          "The height of a strip is the number of warps of an SM that ever wait. A wait during a change of strategy "
+          "shows "
+          "both states.");
   }
   end_card();
 }

@@ -15,7 +15,8 @@ namespace {
 
 constexpr float kLabels = 210, kOverview = 30, kRuler = 26;
 constexpr std::size_t kMostArrows = 300;
-constexpr std::size_t kMostFlags = 64;  // more have neither dashes nor labels
+constexpr float kFaintest = 0.35f;      // opacity of a nearly empty column; not calibrated
+constexpr std::size_t kMostFlags = 64;  // with more, marks lose dashes and labels
 
 class Canvas {
  public:
@@ -49,7 +50,7 @@ class Canvas {
     TrackSizes sizes{ui_.px(base.heading), ui_.px(base.strip), ui_.px(base.row), ui_.px(base.opened_row),
                      ui_.px(base.gap)};
     app_.layout = lay_out(timeline_, app_.opened, app_.annotations.pinned, app_.closed_groups, sizes);
-    // Where there is room, strips are taller: their heights tell more.
+    // Taller strips show more detail, so spare height goes to them.
     const auto strips = std::count_if(app_.layout.list.begin(), app_.layout.list.end(), [&](const PlacedTrack& place) {
       return place.heading.empty() && timeline_.tracks[place.track].has_strip();
     });
@@ -60,13 +61,14 @@ class Canvas {
     }
     strip_ = sizes.strip;
     const float scrolled_height = app_.layout.height - app_.layout.pinned_height;
-    const float room = tracks_height_ - app_.layout.pinned_height;
+    const float scroll_height = tracks_height_ - app_.layout.pinned_height;
     if (app_.scroll_wanted) {
       const float wanted = *app_.scroll_wanted;
-      if (wanted < app_.scroll || wanted > app_.scroll + room - ui_.px(60)) app_.scroll = wanted - room / 3;
+      if (wanted < app_.scroll || wanted > app_.scroll + scroll_height - ui_.px(60))
+        app_.scroll = wanted - scroll_height / 3;
       app_.scroll_wanted.reset();
     }
-    app_.scroll = std::clamp(app_.scroll, 0.0f, std::max(0.0f, scrolled_height - room + ui_.px(12)));
+    app_.scroll = std::clamp(app_.scroll, 0.0f, std::max(0.0f, scrolled_height - scroll_height + ui_.px(12)));
     app_.drawn = 0;
     ImGui::SetCursorScreenPos(ImVec2(all_.x, all_.y));
     ImGui::InvisibleButton(
@@ -80,13 +82,13 @@ class Canvas {
     overview();
     ruler();
     app_.hovered.reset();
-    tracks(false, tracks_top_ + app_.layout.pinned_height, room);
+    tracks(false, tracks_top_ + app_.layout.pinned_height, scroll_height);
     tracks(true, tracks_top_, app_.layout.pinned_height);
-    scroll_bar(scrolled_height, room);
-    arrows(room);
+    scroll_bar(scrolled_height, scroll_height);
+    arrows(scroll_height);
     marks();
     area();
-    mouse(room, scrolled_height);
+    mouse(scroll_height, scrolled_height);
     tooltip();
   }
 
@@ -110,7 +112,7 @@ class Canvas {
       for (const State state : {State::polling, State::parked, State::at_barrier}) {
         const float count = timeline_.overview[i].count[index_of(state)];
         if (count <= 0) continue;
-        const float part = std::max(std::min(1.0f, count) * h, ui_.px(2));  // few among many SMs are still seen
+        const float part = std::max(std::min(1.0f, count) * h, ui_.px(2));  // keeps a few warps among many SMs visible
         rect(left_ + static_cast<float>(i) * step, base - part, step + 0.5f, part, state_ink(ui_, state, 0.85f));
         base -= part;
       }
@@ -125,7 +127,7 @@ class Canvas {
     list_->AddRect(ImVec2(from, y), ImVec2(std::max(to, from + ui_.px(3)), y + h), ink(theme.text, 0.55f), 0, 0,
                    ui_.px(1));
     draw_text(list_, ui_.small, {all_.x + ui_.px(12), y, labels_ - ui_.px(24), h}, ink(theme.faint),
-              app_.window.shows_all() ? "all of it" : analyzer::format_duration(app_.window.width()));
+              app_.window.shows_all() ? "whole trace" : analyzer::format_duration(app_.window.width()));
   }
 
   void ruler() {
@@ -137,15 +139,15 @@ class Canvas {
       if (time + zero < app_.window.begin()) continue;
       const float x = x_of(time + zero);
       list_->AddLine(ImVec2(x, y + h - ui_.px(6)), ImVec2(x, tracks_top_ + tracks_height_), ink(theme.line, 0.7f), 1);
-      const float room = left_ + width_ - x;
-      if (room < ui_.px(40) || under_a_flag(x)) continue;
-      draw_text(list_, ui_.small, {x + ui_.px(4), y, room, h - ui_.px(4)}, ink(theme.faint),
+      const float available = left_ + width_ - x;
+      if (available < ui_.px(40) || under_a_flag(x)) continue;
+      draw_text(list_, ui_.small, {x + ui_.px(4), y, available, h - ui_.px(4)}, ink(theme.faint),
                 reports::tick_label(time, step, app_.window.end() - zero));
     }
     list_->AddLine(ImVec2(all_.x, y + h - 1), ImVec2(all_.x + all_.width, y + h - 1), ink(theme.line), 1);
   }
 
-  /// Whether a tick's label at `x` would lie under a mark's.
+  /// Whether a mark's label would cover a tick's label at `x`.
   bool under_a_flag(float x) const {
     return std::any_of(flags_.begin(), flags_.end(), [&](const Flag& flag) {
       return flag.label && x + ui_.px(60) > *flag.label && x < *flag.label + flag.width;
@@ -256,8 +258,8 @@ class Canvas {
         continue;
       }
       const float w = std::max(to - from, 1.0f);
-      // Several that share a column are as strong as they fill it.
-      const float alpha = span.count == 1 ? 1.0f : 0.35f + 0.65f * span.fill;
+      // Spans that share a column are drawn as opaque as they fill it.
+      const float alpha = span.count == 1 ? 1.0f : kFaintest + (1 - kFaintest) * span.fill;
       rect(from, y, w, h, state_ink(ui_, span.state, alpha));
       if (span.count == 1 && w > 3)
         list_->AddRectFilled(ImVec2(from + w - 1, y), ImVec2(from + w, y + h), ink(theme.page, 0.5f));
@@ -271,15 +273,15 @@ class Canvas {
     }
   }
 
-  void scroll_bar(float content, float room) {
-    if (content <= room || room <= 0) return;
+  void scroll_bar(float content, float scroll_height) {
+    if (content <= scroll_height || scroll_height <= 0) return;
     const float x = left_ + width_ + ui_.px(3), y = tracks_top_ + app_.layout.pinned_height;
-    const float size = std::max(room * room / content, ui_.px(24));
-    const float at = y + (room - size) * app_.scroll / std::max(1.0f, content - room + ui_.px(12));
+    const float size = std::max(scroll_height * scroll_height / content, ui_.px(24));
+    const float at = y + (scroll_height - size) * app_.scroll / std::max(1.0f, content - scroll_height + ui_.px(12));
     list_->AddRectFilled(ImVec2(x, at), ImVec2(x + ui_.px(5), at + size), ink(ui_.theme().faint, 0.5f), ui_.px(2));
   }
 
-  std::optional<float> y_of_event(EventRef ref, float room) const {
+  std::optional<float> y_of_event(EventRef ref, float scroll_height) const {
     const auto place = timeline_.place_of(ref);
     if (!place) return std::nullopt;
     for (const PlacedTrack& placed : app_.layout.list) {
@@ -290,13 +292,13 @@ class Canvas {
                                  : top + (placed.rows_top - placed.top) +
                                        (static_cast<float>(place->row) + 0.5f) * placed.row_height;
       const float first = tracks_top_ + (placed.pinned ? 0 : app_.layout.pinned_height);
-      return std::clamp(y, first, first + (placed.pinned ? app_.layout.pinned_height : room));
+      return std::clamp(y, first, first + (placed.pinned ? app_.layout.pinned_height : scroll_height));
     }
     return std::nullopt;
   }
 
-  void arrow(const EdgeArrow& edge, float room, bool strong) {
-    const auto from_y = y_of_event(edge.from, room), to_y = y_of_event(edge.to, room);
+  void arrow(const EdgeArrow& edge, float scroll_height, bool strong) {
+    const auto from_y = y_of_event(edge.from, scroll_height), to_y = y_of_event(edge.to, scroll_height);
     if (!from_y || !to_y) return;
     const ImVec2 from(clip_x(edge.from_ns), *from_y), to(clip_x(edge.to_ns), *to_y);
     const ImU32 colour = ink(ui_.theme().text, strong ? 0.95f : 0.35f);
@@ -311,7 +313,7 @@ class Canvas {
     ++app_.drawn;
   }
 
-  void arrows(float room) {
+  void arrows(float scroll_height) {
     list_->PushClipRect(ImVec2(left_, tracks_top_), ImVec2(left_ + width_, tracks_top_ + tracks_height_), true);
     if (app_.all_edges) {
       if (!state_.cache.has_arrows) {
@@ -319,7 +321,7 @@ class Canvas {
             timeline_.arrows(model_, app_.window.begin(), app_.window.end(), state_.cache.columns, kMostArrows);
         state_.cache.has_arrows = true;
       }
-      for (const EdgeArrow& edge : state_.cache.arrows) arrow(edge, room, false);
+      for (const EdgeArrow& edge : state_.cache.arrows) arrow(edge, scroll_height, false);
     }
     if (app_.selected) {
       if (state_.selected_edges_of != app_.selected || state_.selected_version != app_.snapshot().version) {
@@ -327,18 +329,18 @@ class Canvas {
         state_.selected_edges_of = app_.selected;
         state_.selected_version = app_.snapshot().version;
       }
-      for (const EdgeArrow& edge : state_.selected_edges) arrow(edge, room, true);
+      for (const EdgeArrow& edge : state_.selected_edges) arrow(edge, scroll_height, true);
     }
     list_->PopClipRect();
   }
 
-  /// A line across all tracks: a change of how the program waits, or what the user marked.
+  /// A line across all tracks: a change of how the program waits, or a user's mark.
   struct Flag {
-    float x = 0, width = 0;  ///< of the line, and of the label
+    float x = 0, width = 0;  ///< position of the line, width of the label
     std::string_view text;
     Colour colour = 0;
     bool dashed = false;
-    std::optional<float> label{};  ///< its left end; nothing: no room
+    std::optional<float> label{};  ///< left end of the label; nothing: no label
   };
 
   void place_flags() {
@@ -351,7 +353,7 @@ class Canvas {
     for (const Bookmark& mark : app_.annotations.marks)
       add(timeline_.begin + mark.at, mark.text, ui_.theme().good, false);
     std::stable_sort(flags_.begin(), flags_.end(), [](const Flag& a, const Flag& b) { return a.x < b.x; });
-    // Of many on a pixel, one is seen.
+    // Keeps one flag per pixel.
     flags_.erase(std::unique(flags_.begin(), flags_.end(), [](const Flag& a, const Flag& b) { return b.x - a.x < 1; }),
                  flags_.end());
     if (flags_.size() > kMostFlags) return;
@@ -414,7 +416,7 @@ class Canvas {
     return nullptr;
   }
 
-  /// What the mouse points at; nothing where several share a column and none is near.
+  /// The event under the mouse; nothing if several share a column and none is near.
   std::optional<EventRef> event_at(ImVec2 at) const {
     const PlacedTrack* place = placed_at(at.y);
     if (place == nullptr || !place->heading.empty() || at.x < left_) return std::nullopt;
@@ -427,7 +429,7 @@ class Canvas {
     return span == nullptr ? std::nullopt : std::optional(span->ref);
   }
 
-  void mouse(float room, float content) {
+  void mouse(float scroll_height, float content) {
     ImGuiIO& io = ImGui::GetIO();
     const ImVec2 at = io.MousePos;
     if (hovered_ && io.MouseWheel != 0) {
@@ -437,8 +439,8 @@ class Canvas {
         app_.window.follow(false);
         app_.window.pan(-0.1 * io.MouseWheel);
       } else {
-        app_.scroll =
-            std::clamp(app_.scroll - io.MouseWheel * ui_.px(60), 0.0f, std::max(0.0f, content - room + ui_.px(12)));
+        app_.scroll = std::clamp(app_.scroll - io.MouseWheel * ui_.px(60), 0.0f,
+                                 std::max(0.0f, content - scroll_height + ui_.px(12)));
       }
     }
     if (hovered_ && io.MouseWheelH != 0) app_.window.pan(0.1 * io.MouseWheelH);
@@ -503,7 +505,7 @@ class Canvas {
     if (on_strip && (at.x < left_ || !place->opened)) {
       if (app_.opened.erase(track.key) == 0) {
         app_.opened.insert(track.key);
-        if (track.rows.empty()) app_.notice = "zoom in to see its waits one by one";
+        if (track.rows.empty()) app_.notice = "zoom in to see single waits";
       }
       return;
     }

@@ -9,7 +9,7 @@ namespace wicprof::gui {
 namespace {
 
 constexpr const char* kFolder = "/usr/share/fonts/";
-// Regular and bold of one family; figures of equal width make columns line up, which DejaVu and Roboto have.
+// Regular and bold of each family; Roboto and DejaVu have digits of equal width, which align in columns.
 constexpr std::array<std::array<const char*, 2>, 4> kText{{
     {"truetype/roboto/unhinted/RobotoTTF/Roboto-Regular.ttf", "truetype/roboto/unhinted/RobotoTTF/Roboto-Bold.ttf"},
     {"truetype/dejavu/DejaVuSans.ttf", "truetype/dejavu/DejaVuSans-Bold.ttf"},
@@ -19,11 +19,11 @@ constexpr std::array<std::array<const char*, 2>, 4> kText{{
 constexpr std::array kMono{"truetype/dejavu/DejaVuSansMono.ttf", "truetype/liberation/LiberationMono-Regular.ttf"};
 constexpr const char* kSymbols = "truetype/dejavu/DejaVuSans.ttf";
 
-// Latin with its extensions, Greek, general punctuation; and of the symbols arrows and triangles.
+// Latin with extensions, Greek, punctuation; and the symbols: arrows, mathematical operators, triangles.
 constexpr ImWchar kTextRange[] = {0x20, 0x24f, 0x370, 0x3ff, 0x2010, 0x2027, 0};
 constexpr ImWchar kSymbolRange[] = {0x2190, 0x21ff, 0x2200, 0x22ff, 0x25a0, 0x25ff, 0};
 
-bool there(const char* name) {
+bool installed(const char* name) {
   std::error_code error;
   return std::filesystem::is_regular_file(std::string(kFolder) + name, error);
 }
@@ -38,7 +38,7 @@ ImFont* load(const char* name, float size, bool symbols) {
     return atlas->AddFontDefault(&config);
   }
   ImFont* font = atlas->AddFontFromFileTTF((std::string(kFolder) + name).c_str(), size, &config, kTextRange);
-  if (symbols && there(kSymbols)) {
+  if (symbols && installed(kSymbols)) {
     ImFontConfig merge;
     merge.MergeMode = true;
     atlas->AddFontFromFileTTF((std::string(kFolder) + kSymbols).c_str(), size, &merge, kSymbolRange);
@@ -53,14 +53,14 @@ void load_fonts(Ui& ui) {
   const char* regular = nullptr;
   const char* bold = nullptr;
   for (const auto& [text, strong] : kText) {
-    if (!there(text) || !there(strong)) continue;
+    if (!installed(text) || !installed(strong)) continue;
     regular = text;
     bold = strong;
     break;
   }
   const char* mono = nullptr;
   for (const char* name : kMono) {
-    if (mono == nullptr && there(name)) mono = name;
+    if (mono == nullptr && installed(name)) mono = name;
   }
   ui.regular = load(regular, ui.px(15), true);
   ui.bold = load(bold, ui.px(15), true);

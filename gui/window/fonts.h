@@ -1,11 +1,11 @@
-// The fonts: of those that the machine has, the first of a list; ImGui's own where it has none.
+// Fonts: the first installed one of a list, else ImGui's own.
 #pragma once
 
 #include "gui/window/ui.h"
 
 namespace wicprof::gui {
 
-/// Fills in the fonts of `ui` for its scale.
+/// Loads the fonts of `ui` at its scale.
 void load_fonts(Ui& ui);
 
 }  // namespace wicprof::gui

@@ -1,4 +1,4 @@
-// Pictures as PNG files.
+// PNG files.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace wicprof::gui {
 
-/// RGB, 3 bytes a pixel, the lowest row first as OpenGL has it. Error: the file cannot be written.
+/// `pixels`: RGB, 3 bytes per pixel, bottom row first as in OpenGL. Error: the file cannot be written.
 Result<> write_png(const std::string& path, int width, int height, const std::vector<unsigned char>& pixels);
 
 }  // namespace wicprof::gui

@@ -6,7 +6,7 @@ void apply_style(const Ui& ui) {
   const Theme& theme = ui.theme();
   ImGuiStyle style;
   style.WindowPadding = ImVec2(10, 8);
-  style.WindowRounding = 0;  // the fixed ones; overlays have round corners
+  style.WindowRounding = 0;  // fixed windows; overlays set their own rounding
   style.WindowBorderSize = 0;
   style.WindowMinSize = ImVec2(8, 8);
   style.ChildRounding = 6;

@@ -1,11 +1,11 @@
-// ImGui's own colours and sizes, from the colours of all pictures (analyzer/words/colours.h).
+// ImGui's colours, from the shared palette (analyzer/words/colours.h), and its sizes.
 #pragma once
 
 #include "gui/window/ui.h"
 
 namespace wicprof::gui {
 
-/// For the scale and the theme of `ui`.
+/// Applies the scale and the theme of `ui`.
 void apply_style(const Ui& ui);
 
 }  // namespace wicprof::gui

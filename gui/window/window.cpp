@@ -28,7 +28,7 @@ std::string glfw_reason() {
 
 Error no_display() {
   return unavailable("no display to open a window on (" + glfw_reason() +
-                     "); log in to a desktop, use ssh -X, or start it under xvfb-run");
+                     "); log in to a desktop, use ssh -X, or run under xvfb-run");
 }
 
 std::string utf8_of(unsigned int c) {
@@ -42,7 +42,7 @@ std::string utf8_of(unsigned int c) {
   return text;
 }
 
-// Keys that make no character, and Ctrl with a letter.
+// Names of keys without a character, and of Ctrl with a letter; "" for others.
 std::string name_of(int key, int mods) {
   static const std::map<int, std::string> kNames{
       {GLFW_KEY_LEFT, "left"}, {GLFW_KEY_RIGHT, "right"}, {GLFW_KEY_UP, "up"},         {GLFW_KEY_DOWN, "down"},
@@ -99,14 +99,14 @@ Result<Window> Window::open(int width, int height, float scale, const std::strin
                        static_cast<int>(static_cast<float>(height) * scale), title.c_str(), nullptr, nullptr);
   if (state->window == nullptr) {
     return unavailable("no OpenGL 3 window on this display (" + glfw_reason() +
-                       "); install its driver, on Debian libgl1-mesa-dri");
+                       "); install an OpenGL driver, on Debian libgl1-mesa-dri");
   }
   glfwMakeContextCurrent(state->window);
   glfwSwapInterval(1);
   IMGUI_CHECKVERSION();
   state->context = ImGui::CreateContext();
   ImGui::GetIO().IniFilename = nullptr;
-  // Ours come first; ImGui's call on to them.
+  // Installed before ImGui's callbacks, which call them in turn.
   glfwSetWindowUserPointer(state->window, state.get());
   glfwSetCharCallback(state->window, [](GLFWwindow* window, unsigned int c) {
     if (!ImGui::GetIO().WantTextInput && c > ' ')
@@ -180,7 +180,7 @@ void Window::end_frame() {
 }
 
 Result<> Window::save_png(const std::string& path) {
-  // Drawn once more: after a swap the back buffer holds nothing certain.
+  // Draws the frame again: after a swap the back buffer is undefined.
   int width = 0, height = 0;
   glfwGetFramebufferSize(state_->window, &width, &height);
   const ImVec4 page = ink4(state_->ui.theme().page);

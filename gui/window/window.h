@@ -1,4 +1,4 @@
-// A window of the desktop with OpenGL and ImGui in it. Of the main thread.
+// A desktop window with OpenGL and ImGui. Main thread only.
 #pragma once
 
 #include <memory>
@@ -10,36 +10,36 @@
 
 namespace wicprof::gui {
 
-/// What a script does in place of the mouse.
+/// Mouse input from a script.
 struct FakeMouse {
   bool active = false;
   float x = 0, y = 0, wheel = 0;
   bool down = false, ctrl = false;
-  /// Points at nothing: wherever the display's pointer is, it hovers over nothing.
+  /// Outside the window, so that nothing is hovered, wherever the display's pointer is.
   static FakeMouse away() { return {true, -1000, -1000, 0, false, false}; }
 };
 
 class Window {
  public:
-  /// `scale` 0: as the display asks for. Sizes are at 100 %.
+  /// `width`, `height` in pixels at 100 %. `scale`: 1 = 100 %; 0 = the display's own. Error: no display or no OpenGL 3.
   static Result<Window> open(int width, int height, float scale, const std::string& title);
   Window(Window&&) noexcept;
   Window& operator=(Window&&) = delete;
   ~Window();
 
-  /// Whether open() would find a display.
+  /// Error: open() would find no display.
   static Result<> check();
 
   bool closed() const;
-  /// Handles what has come in, waiting at most `seconds` for something; 0 = not at all.
+  /// Handles pending input; waits for input for at most `seconds`.
   void take_input(double seconds);
-  /// Keys since the last call, by name (actions.h); none while text is typed into a field, but for "escape".
+  /// Keys since the last call, by name (actions.h). While a text field has the focus, only "escape".
   std::vector<std::string> keys();
   void begin_frame(bool dark, const FakeMouse& mouse);
   const Ui& ui() const;
-  /// Everything up to the picture on the screen.
+  /// Renders and shows the frame.
   void end_frame();
-  /// The last picture as a PNG, whole or not at all.
+  /// Writes the last frame as a PNG, completely or not at all.
   Result<> save_png(const std::string& path);
   void resize(int width, int height);
 

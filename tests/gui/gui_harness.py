@@ -1,4 +1,4 @@
-"""What the window's tests share: an X server of their own, a script in place of the user, and what the window then shows."""
+"""What the window's tests share: their own X server, scripts for the user, and the window's state."""
 
 import json
 import os
@@ -18,7 +18,7 @@ MAKE_TRACE = os.environ["WICPROF_MAKE_TRACE"]
 
 
 class Display:
-    """One X server for all tests of a file; it chooses a number that is free."""
+    """One X server for all tests of a file, on a free display number."""
 
     process = None
     name = None
@@ -30,8 +30,9 @@ class Display:
             if xvfb is None:
                 raise unittest.SkipTest("no Xvfb: install xvfb")
             read, write = os.pipe()
-            # Without -noreset it begins anew when its last client ends, and turns away who comes just then.
-            cls.process = subprocess.Popen([xvfb, "-displayfd", str(write), "-screen", "0", "3200x2000x24", "-nolisten", "tcp", "-noreset"],
+            # Without -noreset the server restarts when its last client ends, and refuses clients meanwhile.
+            cls.process = subprocess.Popen([xvfb, "-displayfd", str(write), "-screen", "0", "3200x2000x24",
+                                            "-nolisten", "tcp", "-noreset"],
                                            pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             os.close(write)
             with os.fdopen(read) as numbers:
@@ -65,7 +66,7 @@ class Case(harness.Case):
         return self.wic_prof("gui", "--size", "1200x800", "--scale", "100", *words, env=env)
 
     def drive(self, files, *lines, options=()):
-        """Runs the script and returns what the window showed at each `dump NAME` in it, in order."""
+        """Runs the script and returns the window's state at each `dump NAME`, in order; for one dump, one state."""
         names = [line.split(" ", 1)[1] for line in lines if line.startswith("dump ")]
         result = self.gui(*files, *options, "--drive", self.script(*lines))
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -74,7 +75,7 @@ class Case(harness.Case):
 
 
 def read_png(path):
-    """Width, height and rows of RGB bytes."""
+    """Returns width, height and rows of RGB bytes."""
     data = path.read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     at, pixels = 8, b""
@@ -102,7 +103,8 @@ def read_png(path):
                 line[x] = (line[x] + (left + up) // 2) & 255
             elif method == 4:
                 guess = left + up - corner
-                nearest = min((abs(guess - left), 0, left), (abs(guess - up), 1, up), (abs(guess - corner), 2, corner))[2]
+                choices = [left, up, corner]
+                nearest = min(choices, key=lambda value: abs(guess - value))
                 line[x] = (line[x] + nearest) & 255
         rows.append(bytes(line))
         previous = line
@@ -110,7 +112,7 @@ def read_png(path):
 
 
 def colours_of(path):
-    """Colour -> how many pixels have it."""
+    """Returns a dict from colour to its number of pixels."""
     _, _, rows = read_png(path)
     counts = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""The window beside a running program: events as they come, the toggle, and what it did."""
+"""The window on a running program: arriving events, the toggle and its effect."""
 
 import json
 import os
@@ -14,9 +14,10 @@ class Live(gui_harness.Case):
     def driven(self, process, name, *lines):
         return self.drive([], *lines, options=("--session", name))
 
-    def test_events_come_while_it_runs(self):
+    def test_events_arrive_while_the_program_runs(self):
         process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
-        first, later = self.driven(process, "s", "wait loaded", "wait waits 1", "frames 2", "dump a", "wait waits 200", "frames 2", "dump b")
+        first, later = self.driven(process, "s", "wait loaded", "wait waits 1", "frames 2", "dump a", "wait waits 200",
+                                   "frames 2", "dump b")
         self.assertEqual((first["view"], first["recording"]), ("live", True))
         self.assertGreater(later["timeline"]["span_ns"], first["timeline"]["span_ns"])
         self.assertEqual(first["session"]["sites"], ["left", "right"])
@@ -24,26 +25,31 @@ class Live(gui_harness.Case):
 
     def test_the_toggle_is_one_click(self):
         process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
-        parked, polled = self.driven(process, "s", "wait waits 50", "wait attached", "frames 3", "click toggle.park", "wait toggled", "wait interventions 1",
-                                     "frames 3", "dump a", "click toggle.poll", "wait interventions 2", "wait segments 3", "wait before_after", "frames 3", "dump b")
+        parked, polled = self.driven(process, "s", "wait waits 50", "wait attached", "frames 3", "click toggle.park",
+                                     "wait toggled", "wait interventions 1",
+                                     "frames 3", "dump a", "click toggle.poll", "wait interventions 2",
+                                     "wait segments 3", "wait before_after", "frames 3", "dump b")
         toggle = parked["session"]["toggles"][0]
-        self.assertEqual((toggle["mode"], toggle["site"], toggle["in_effect"], toggle["error"]), ("park", "", True, None))
+        self.assertEqual((toggle["mode"], toggle["site"], toggle["in_effect"], toggle["error"]),
+                         ("park", "", True, None))
         self.assertEqual(len(parked["timeline"]["interventions"]), 1)
         self.assertEqual(polled["before_after"]["before"]["way"].split()[0], "park")
         self.assertEqual(polled["before_after"]["after"]["way"], "poll")
         self.assertIsNotNone(polled["before_after"]["speedup"])
         self.interrupt(process)
         ways = [row[0] for row in self.query("t.wicprof", "SELECT new_mode FROM intervention ORDER BY id")]
-        self.assertEqual(ways, [1, 0], "the trace has both")
+        self.assertEqual(ways, [1, 0], "the trace has both interventions")
 
-    def test_before_stays_when_its_rows_are_let_go_of(self):
-        """Parked, this program waits so often that the rows before the toggle are gone within a second."""
+    def test_before_stays_when_its_rows_are_dropped(self):
+        """Parked, this program waits so often that the rows before the toggle are dropped within a second."""
         process = self.start_app("--parked-rate", "100", run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
-        early, late = self.driven(process, "s", "wait waits 200", "wait attached", "frames 3", "click toggle.park", "wait interventions 1", "wait before_after", "dump a",
+        early, late = self.driven(process, "s", "wait waits 200", "wait attached", "frames 3", "click toggle.park",
+                                  "wait interventions 1", "wait before_after", "dump a",
                                   "wait events 1500000 60", "frames 10", "dump b")
         self.assertTrue(late["cut"])
         self.assertGreaterEqual(early["before_after"]["before"]["iterations"], 100)
-        self.assertGreaterEqual(late["before_after"]["before"]["iterations"], early["before_after"]["before"]["iterations"])
+        self.assertGreaterEqual(late["before_after"]["before"]["iterations"],
+                                early["before_after"]["before"]["iterations"])
         self.assertEqual([s["way"].split()[0] for s in late["before_after"]["segments"]], ["poll", "park"])
         self.assertGreater(late["before_after"]["before"]["iteration_ns_p50"], 1_000_000)
         self.assertEqual(late["before_after"]["verdict"], "improvement")
@@ -51,15 +57,18 @@ class Live(gui_harness.Case):
 
     def test_a_site_and_a_strategy(self):
         process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
-        state = self.driven(process, "s", "wait waits 10", "wait attached", "frames 3", "click toggle.where", "frames 3", "click toggle.where.right", "frames 3",
-                            "click toggle.strategy", "frames 3", "click toggle.strategy.backoff", "frames 3", "click toggle.park", "wait toggled", "dump s")
+        state = self.driven(process, "s", "wait waits 10", "wait attached", "frames 3", "click toggle.where",
+                            "frames 3", "click toggle.where.right", "frames 3",
+                            "click toggle.strategy", "frames 3", "click toggle.strategy.backoff", "frames 3",
+                            "click toggle.park", "wait toggled", "dump s")
         toggle = state["session"]["toggles"][-1]
         self.assertEqual((toggle["site"], toggle["strategy"], toggle["in_effect"]), ("right", "backoff", True))
         self.interrupt(process)
 
-    def test_stays_when_the_program_ends(self):
+    def test_the_window_stays_when_the_program_ends(self):
         process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
-        gui = self.start("gui", "--session", "s", "--drive", self.script("wait waits 1", "dump a", "wait complete 40", "wait facts", "frames 3", "dump b"))
+        gui = self.start("gui", "--session", "s", "--drive",
+                         self.script("wait waits 1", "dump a", "wait complete 40", "wait facts", "frames 3", "dump b"))
         self.until(lambda: (self.work / "a").exists(), "the window")
         self.interrupt(process)
         result = self.finish(gui)
@@ -68,19 +77,20 @@ class Live(gui_harness.Case):
         self.assertEqual((state["recording"], state["error"]), (False, None))
         self.assertEqual(state["status"]["losses"], [])
 
-    def test_a_trace_that_is_being_written(self):
-        """Opened as a file: it is seen that it grows."""
+    def test_a_growing_trace(self):
+        """Opened as a file: the window notices that the file grows."""
         process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
         self.until(lambda: self.sessions()[0]["waits"] > 0, "waits")
         state = self.drive(["t.wicprof"], "wait waits 100", "frames 2", "dump s")
         self.assertTrue(state["recording"])
-        self.assertEqual(state["status"]["losses"], [])  # that it has no end yet is no loss
+        self.assertEqual(state["status"]["losses"], [])  # a missing end is no loss yet
         self.interrupt(process)
 
-    def test_a_recorder_that_is_killed(self):
+    def test_a_killed_recorder(self):
         process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
         self.until(lambda: self.sessions()[0]["waits"] > 0, "waits")
-        gui = self.start("gui", "--session", "s", "--drive", self.script("wait waits 1", "dump a", "wait complete 40", "frames 2", "dump b"))
+        gui = self.start("gui", "--session", "s", "--drive",
+                         self.script("wait waits 1", "dump a", "wait complete 40", "frames 2", "dump b"))
         self.until(lambda: (self.work / "a").exists(), "the window")
         process.kill()
         process.wait(timeout=gui_harness.harness.PATIENCE)
@@ -92,13 +102,15 @@ class Live(gui_harness.Case):
         for pid, _ in self.processes():
             os.kill(pid, signal.SIGKILL)
         self.until(lambda: not self.processes(), "the program to end")
-        self.sessions()  # clears what the recorder left
+        self.sessions()  # removes the stale session
 
 
 class RunWithAWindow(gui_harness.Case):
     def test_run_gui(self):
-        script = self.script("wait waits 20", "wait attached", "frames 3", "click toggle.park", "wait toggled", "dump s")
-        process = self.start("run", "--gui", "--gui-drive", script, "-o", "t.wicprof", "--", gui_harness.harness.TRACED_APP, "--seconds", str(LONG))
+        script = self.script("wait waits 20", "wait attached", "frames 3", "click toggle.park", "wait toggled",
+                             "dump s")
+        process = self.start("run", "--gui", "--gui-drive", script, "-o", "t.wicprof", "--",
+                             gui_harness.harness.TRACED_APP, "--seconds", str(LONG))
         self.until(lambda: (self.work / "s").exists(), "the window")
         state = json.loads((self.work / "s").read_text())
         self.assertTrue(state["session"]["toggles"][0]["in_effect"])

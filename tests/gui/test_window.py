@@ -1,4 +1,4 @@
-"""The real window: what it shows of a trace, and what keys and clicks do to it."""
+"""The real window: what it shows of a trace, and the effect of keys and clicks."""
 
 import json
 import shutil
@@ -23,9 +23,9 @@ class Screenshots(gui_harness.Case):
             width, height, rows = read_png(self.work / f"{view}.png")
             self.assertEqual((width, height), (1200, 800))
             pictures[view] = rows
-        self.assertEqual(len({b"".join(rows) for rows in pictures.values()}), len(VIEWS), "all different")
+        self.assertEqual(len({b"".join(rows) for rows in pictures.values()}), len(VIEWS), "all views differ")
 
-    def test_the_timeline_has_both_ways_of_waiting(self):
+    def test_the_timeline_shows_polling_and_parking(self):
         self.gui(self.make_trace("t.wicprof"), "--light", "--screenshot", "t.png")
         colours = colours_of(self.work / "t.png")
         self.assertGreater(colours.get(POLLING, 0), 1000)
@@ -41,11 +41,12 @@ class Screenshots(gui_harness.Case):
         self.assertEqual(read_png(self.work / "t.png")[:2], (1600, 1200))
 
     def test_two_traces(self):
-        result = self.gui(self.make_trace("a.wicprof", mode="poll"), self.make_trace("b.wicprof", mode="park"), "--screenshot", "c.png")
+        result = self.gui(self.make_trace("a.wicprof", mode="poll"), self.make_trace("b.wicprof", mode="park"),
+                          "--screenshot", "c.png")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertTrue((self.work / "c.png").exists())
 
-    def test_into_no_folder(self):
+    def test_into_a_missing_folder(self):
         self.assert_refused(self.gui(self.make_trace("t.wicprof"), "--screenshot", "none/t.png"), 2, "none/t.png")
 
 
@@ -64,7 +65,7 @@ class Refusals(gui_harness.Case):
         self.assert_refused(self.wic_prof("gui", self.make_trace("t.wicprof"), "--size", "big"), 2, "big", "1440x900")
 
     def test_a_broken_trace(self):
-        """As a picture: an error. As a window: it says why, and stays."""
+        """For a picture: an error. For a window: an error message in the window, which stays open."""
         trace = self.make_trace("t.wicprof")
         data = bytearray(trace.read_bytes())
         data[4096:] = b"\xa5" * (len(data) - 4096)
@@ -74,7 +75,7 @@ class Refusals(gui_harness.Case):
         self.assertIn("t.wicprof", state["error"])
         self.assertNotIn("timeline", state)
 
-    def test_a_file_that_is_no_trace(self):
+    def test_a_file_of_another_kind(self):
         (self.work / "x").write_text("hello " * 1000)
         self.assert_refused(self.gui("x", "--screenshot", "t.png"), 2, "x")
 
@@ -106,7 +107,8 @@ class Timeline(gui_harness.Case):
 
     def test_keys_zoom_and_move(self):
         steps = ("w", "d", "a", "s", "s", "0")
-        states = self.drive([self.trace], "wait facts", "frames 2", "dump start", *[x for i, k in enumerate(steps) for x in (f"key {k}", "frames 2", f"dump {i}{k}")])
+        keys = [line for i, key in enumerate(steps) for line in (f"key {key}", "frames 2", f"dump {i}{key}")]
+        states = self.drive([self.trace], "wait facts", "frames 2", "dump start", *keys)
         windows = [(s["timeline"]["begin_ns"], s["timeline"]["end_ns"]) for s in states]
         start, zoomed, right, left, out, all_of_it, home = windows
         span = states[0]["timeline"]["span_ns"]
@@ -117,21 +119,25 @@ class Timeline(gui_harness.Case):
         self.assertEqual(home, (0, span))
 
     def test_search_selects_and_focus_zooms(self):
-        states = self.drive([self.trace], "wait facts", "frames 2", "key /", "frames 2", "type reduce", "frames 4", "enter", "frames 4", "dump found",
-                            "key f", "frames 2", "dump focused", "key n", "frames 2", "dump next", "key escape", "frames 2", "dump cleared")
+        states = self.drive([self.trace], "wait facts", "frames 2", "key /", "frames 2", "type reduce", "frames 4",
+                            "enter", "frames 4", "dump found",
+                            "key f", "frames 2", "dump focused", "key n", "frames 2", "dump next", "key escape",
+                            "frames 2", "dump cleared")
         found, focused, following, cleared = states
         self.assertEqual((found["search"]["text"], found["search"]["hits"]), ("reduce", 120))
         self.assertFalse(found["searching"])
         self.assertEqual((found["selected"]["kind"], found["selected"]["title"]), ("kernel", "reduce_norm"))
         self.assertLessEqual(focused["timeline"]["begin_ns"], found["selected"]["begin_ns"])
         self.assertGreaterEqual(focused["timeline"]["end_ns"], found["selected"]["end_ns"])
-        self.assertLess(focused["timeline"]["end_ns"] - focused["timeline"]["begin_ns"], found["timeline"]["span_ns"] / 10)
+        self.assertLess(focused["timeline"]["end_ns"] - focused["timeline"]["begin_ns"],
+                        found["timeline"]["span_ns"] / 10)
         self.assertGreater(following["selected"]["begin_ns"], found["selected"]["begin_ns"])
         self.assertIsNone(cleared["selected"])
 
-    def test_along_wake_edges_and_rows(self):
+    def test_steps_along_wake_edges_and_rows(self):
         steps = ["[", "]", "]", ".", ","]
-        lines = ["wait facts", "frames 2", "key /", "frames 2", "type halo.ready", "frames 12", "enter", "frames 4", "dump start"]
+        lines = ["wait facts", "frames 2", "key /", "frames 2", "type halo.ready", "frames 12", "enter", "frames 4",
+                 "dump start"]
         for i, key in enumerate(steps):
             lines += [f"key {key}", "frames 2", f"dump w{i}"]
         start, signal, woken, _, _, _ = self.drive([self.trace], *lines)
@@ -140,8 +146,9 @@ class Timeline(gui_harness.Case):
         self.assertLessEqual(signal["selected"]["begin_ns"], start["selected"]["end_ns"])
         self.assertEqual(woken["selected"]["kind"], "wait")
 
-    def test_a_drag_adds_up(self):
-        dragged, zoomed = self.drive([self.trace], "wait facts", "frames 3", "drag timeline 0.4 0.1 0.8 0.95", "frames 3", "dump area",
+    def test_a_drag_sums_up_a_stretch(self):
+        dragged, zoomed = self.drive([self.trace], "wait facts", "frames 3", "drag timeline 0.4 0.1 0.8 0.95",
+                                     "frames 3", "dump area",
                                      "key f", "frames 2", "dump zoomed")
         area, span = dragged["area"], dragged["timeline"]["span_ns"]
         self.assertAlmostEqual(area["begin_ns"] / span, 0.4, delta=0.02)
@@ -154,7 +161,8 @@ class Timeline(gui_harness.Case):
     def test_opening_and_pinning(self):
         first = self.drive([self.trace], "wait facts", "frames 3", "dump s")
         key = next(t["key"] for t in first["timeline"]["tracks"] if t["strip"])
-        states = self.drive([self.trace], "wait facts", "frames 3", f"click track.{key}", "frames 3", "key p", "frames 2", "dump s", "key p", "key o", "frames 2", "dump t")
+        states = self.drive([self.trace], "wait facts", "frames 3", f"click track.{key}", "frames 3", "key p",
+                            "frames 2", "dump s", "key p", "key o", "frames 2", "dump t")
         track = lambda state: next(t for t in state["timeline"]["tracks"] if t["key"] == key)
         self.assertEqual((track(states[0])["opened"], track(states[0])["pinned"]), (True, True))
         self.assertEqual((track(states[1])["opened"], track(states[1])["pinned"]), (False, False))
@@ -162,10 +170,11 @@ class Timeline(gui_harness.Case):
     def test_marks_are_kept_beside_the_trace(self):
         before = self.trace.read_bytes()
         self.drive([self.trace], "wait facts", "frames 2", "key w", "key m", "key l", "frames 2", "dump s")
-        self.assertEqual(self.trace.read_bytes(), before, "never in it")
+        self.assertEqual(self.trace.read_bytes(), before, "never inside the trace")
         kept = json.loads((self.work / "t.wicprof.gui.json").read_text())
         self.assertEqual((len(kept["marks"]), kept["dark"]), (1, True))
-        again = self.drive([self.trace], "wait facts", "frames 2", "dump again", "key w", "key m", "frames 2", "dump removed")
+        again = self.drive([self.trace], "wait facts", "frames 2", "dump again", "key w", "key m", "frames 2",
+                           "dump removed")
         self.assertEqual((len(again[0]["marks"]), again[0]["dark"]), (1, True))
         self.assertEqual(again[1]["marks"], [])
 
@@ -175,24 +184,28 @@ class Timeline(gui_harness.Case):
         self.assertLess(state["timeline"]["end_ns"], state["timeline"]["span_ns"] * 0.9)
 
     def test_real_keys(self):
-        """Through the X server, as a keyboard's: the window's own handling of keys, not the script's."""
+        """Keys through the X server: tests the window's own key handling instead of the script's."""
         xdotool = shutil.which("xdotool")
         if xdotool is None:
             self.skipTest("no xdotool")
         process = self.start("gui", "--size", "1200x800", self.trace)
-        find = lambda: subprocess.run([xdotool, "search", "--name", "wic-prof"], env=self.env, capture_output=True, text=True, timeout=20).stdout.split()
+
+        def find():
+            search = [xdotool, "search", "--name", "wic-prof"]
+            return subprocess.run(search, env=self.env, capture_output=True, text=True, timeout=20).stdout.split()
+
         self.until(find, "the window")
         subprocess.run([xdotool, "windowfocus", find()[0]], env=self.env, timeout=20, check=False)
         kept = self.work / "t.wicprof.gui.json"
 
-        def pressed_until(key, so):
+        def press_until(key, condition):
             end = time.monotonic() + gui_harness.harness.PATIENCE
-            while not so():
-                self.assertLess(time.monotonic(), end, f"{key} did nothing")
+            while not condition():
+                self.assertLess(time.monotonic(), end, f"{key} had no effect")
                 subprocess.run([xdotool, "key", key], env=self.env, timeout=20, check=True)
                 time.sleep(0.3)
-        pressed_until("m", lambda: kept.exists() and json.loads(kept.read_text())["marks"])
-        pressed_until("ctrl+q", lambda: process.poll() is not None)
+        press_until("m", lambda: kept.exists() and json.loads(kept.read_text())["marks"])
+        press_until("ctrl+q", lambda: process.poll() is not None)
         self.assertEqual(self.finish(process).returncode, 0)
 
 
@@ -211,9 +224,11 @@ class Panels(gui_harness.Case):
         self.assertEqual(sum(b["polling"] for b in bins), 60 * 32)
         self.assertEqual(sum(b["parked"] for b in bins), 60 * 32)
 
-    def test_sorting_by_a_click(self):
-        states = self.drive([self.trace], "view sites", "wait facts", "frames 3", "click sites.sort.p99", "frames 2", "dump a", "click sites.sort.p99", "frames 2", "dump b")
-        self.assertEqual([(s["sites"]["sort"], s["sites"]["descending"]) for s in states], [("p99", True), ("p99", False)])
+    def test_a_click_sorts_the_sites(self):
+        states = self.drive([self.trace], "view sites", "wait facts", "frames 3", "click sites.sort.p99", "frames 2",
+                            "dump a", "click sites.sort.p99", "frames 2", "dump b")
+        self.assertEqual([(s["sites"]["sort"], s["sites"]["descending"]) for s in states],
+                         [("p99", True), ("p99", False)])
 
     def test_the_panels_agree_with_analyze(self):
         answer = json.loads(self.wic_prof("analyze", self.trace, "--format=json").stdout)
@@ -222,13 +237,15 @@ class Panels(gui_harness.Case):
         self.assertEqual(state["classification"]["model"], answer["classification"]["model"])
         gain = answer["sites"][0]["predicted_gain"]
         shown = state["sites"]["lines"][0]["gain"]
-        self.assertTrue((shown == "-") if gain is None else shown.split(" ")[0] == f"{gain['value']:.3g}", (gain, shown))
+        self.assertTrue((shown == "-") if gain is None else shown.split(" ")[0] == f"{gain['value']:.3g}",
+                        (gain, shown))
         compared = json.loads(self.wic_prof("compare", self.trace, "--format=json").stdout)
         self.assertEqual(state["before_after"]["verdict"], compared["verdict"])
         self.assertAlmostEqual(state["before_after"]["speedup"]["value"], compared["speedup"]["value"], places=6)
 
-    def test_a_finding_jumps_to_its_evidence(self):
-        state = self.drive([self.trace], "view findings", "wait facts", "frames 4", "click finding.0.jump", "frames 3", "dump s")
+    def test_a_finding_links_to_its_evidence(self):
+        state = self.drive([self.trace], "view findings", "wait facts", "frames 4", "click finding.0.jump", "frames 3",
+                           "dump s")
         self.assertEqual(state["view"], "timeline")
         self.assertIn("halo.ready", state["selected"]["title"])
         self.assertLessEqual(state["timeline"]["begin_ns"], state["selected"]["begin_ns"])
@@ -239,10 +256,11 @@ class Panels(gui_harness.Case):
         self.assertEqual((first["what"], first["better"], first["worse"]), ("iteration, median", True, False))
         self.assertEqual([s["way"] for s in state["before_after"]["segments"]], ["poll", "park (shared_watch)"])
 
-    def test_both_sides_of_a_comparison_move_as_one(self):
-        begun, moved, zoomed = self.drive([self.trace], "view compare", "wait facts", "frames 3", "dump a", "drag compare.sides 0.45 0.5 0.1 0.5",
+    def test_both_sides_of_a_comparison_move_together(self):
+        begun, moved, zoomed = self.drive([self.trace], "view compare", "wait facts", "frames 3", "dump a",
+                                          "drag compare.sides 0.45 0.5 0.1 0.5",
                                           "frames 2", "dump b", "wheel compare.sides 0.3 0.5 1", "frames 2", "dump c")
-        self.assertEqual(begun["compared"]["iteration"], 1, "the first before which all SMs have begun")
+        self.assertEqual(begun["compared"]["iteration"], 1, "the first iteration in which all SMs take part")
         self.assertGreater(moved["compared"]["iteration"], 2)
         self.assertEqual(moved["compared"]["width_ns"], begun["compared"]["width_ns"])
         self.assertAlmostEqual(zoomed["compared"]["width_ns"] * 1.3, moved["compared"]["width_ns"], delta=10)
@@ -252,19 +270,22 @@ class Panels(gui_harness.Case):
         state = self.drive([self.trace], "view figures", "wait facts", "frames 3", "dump s")
         self.assertEqual([f["number"] for f in state["figures"]], [2, 4, 5, 6, 7, 12, 13, 14, 15, 16])
         for figure in state["figures"]:
-            self.assertEqual(f"figure.{figure['number']}" in state["items"], bool(figure["series"]), "a plot where there is something to draw")
-            self.assertTrue(figure["series"] or figure["missing"], "else why there is not")
+            self.assertEqual(f"figure.{figure['number']}" in state["items"], bool(figure["series"]),
+                             "a plot if there is data")
+            self.assertTrue(figure["series"] or figure["missing"], "else a reason")
         second = state["figures"][0]["series"]
         answer = json.loads(self.wic_prof("analyze", self.trace, "--figure", "2", "--format=json").stdout)
         shares = [row["consumer_share"] for row in answer["rows"]]
         self.assertEqual([s["points"][0][1] for s in second], [share for share in shares if share is not None])
         self.assertEqual({s["state"] for s in second}, {"polling", "parked"}, "one colour language")
 
-    def test_who_stands_at_the_barrier(self):
-        state = self.drive([self.trace], "wait facts", "frames 3", "drag timeline 0.0 0.05 1.0 0.97", "frames 3", "dump s")
+    def test_warps_at_the_barrier(self):
+        state = self.drive([self.trace], "wait facts", "frames 3", "drag timeline 0.0 0.05 1.0 0.97", "frames 3",
+                           "dump s")
         times = {one["state"]: one["time_ns"] for one in state["area"]["sums"]}
-        # Of the 32 blocks the first shares its number with the other kernel's only one, so that it is not clear whose it is.
-        self.assertAlmostEqual(times["waiting on a barrier"] / (times["polling"] + times["parked"]), 3 * 31 / 32, delta=0.05)
+        # Of the 32 blocks, the first has the same number as the other kernel's only block, so its kernel is unclear.
+        self.assertAlmostEqual(times["waiting on a barrier"] / (times["polling"] + times["parked"]), 3 * 31 / 32,
+                               delta=0.05)
 
     def test_compare_two_traces(self):
         state = self.drive([self.make_trace("a.wicprof", mode="park"), self.make_trace("b.wicprof", mode="poll")],
@@ -278,13 +299,14 @@ class Panels(gui_harness.Case):
             lines += [f"click tab.{view}", "frames 2", f"dump {view}"]
         for view, state in zip(VIEWS, self.drive([self.trace], *lines)):
             self.assertEqual(state["view"], view)
-        states = self.drive([self.trace], "wait facts", "frames 2", "key ?", "frames 3", "dump help", "key escape", "key :", "frames 3", "type Find",
+        states = self.drive([self.trace], "wait facts", "frames 2", "key ?", "frames 3", "dump help", "key escape",
+                            "key :", "frames 3", "type Find",
                             "frames 8", "dump open", "enter", "frames 4", "dump done")
         self.assertTrue(states[0]["help"])
         self.assertEqual((states[1]["help"], states[1]["palette"]), (False, True))
         self.assertEqual((states[2]["palette"], states[2]["view"]), (False, "findings"))
 
-    def test_a_script_that_asks_for_what_is_not_there(self):
+    def test_a_script_that_names_a_missing_item(self):
         result = self.gui(self.trace, "--drive", self.script("wait loaded", "click no such thing"))
         self.assert_refused(result, 2, "no such thing")
 
