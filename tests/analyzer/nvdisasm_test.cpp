@@ -74,7 +74,8 @@ TEST(Nvdisasm, AFolderThatStartsLikeTheToolkitsIsTheUsers) {
   EXPECT_EQ(file_of_inlined("/usr/local/cuda-13.0/targets/sbsa-linux/include/cuda/atomic", user), user + ":9");
   EXPECT_EQ(file_of_inlined("/opt/cuda-12/include/x.h", user), user + ":9");
   EXPECT_EQ(file_of_inlined("/home/user/cuda-samples/spin.cuh", user), "/home/user/cuda-samples/spin.cuh:5");
-  EXPECT_EQ(file_of_inlined("/home/user/cuda-samples/include/spin.cuh", user), "/home/user/cuda-samples/include/spin.cuh:5");
+  EXPECT_EQ(file_of_inlined("/home/user/cuda-samples/include/spin.cuh", user),
+            "/home/user/cuda-samples/include/spin.cuh:5");
 }
 
 TEST(Nvdisasm, ReadsInlinedCodeInOneComment) {
