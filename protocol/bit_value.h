@@ -1,12 +1,12 @@
-// What the trace has as the value of a signal, or of a wait, that is about one bit of a word: other bits are other
-// messages, so the word's value would tell nothing about this one.
+// The value that the trace stores for a signal or wait on one bit of a word. Other bits are other messages, so the
+// word's value would not identify this one.
 #pragma once
 
 #include <cstdint>
 
 namespace wicprof {
 
-/// The bit's number, 0 to 31, is added to it.
+/// Plus the bit's number, 0 to 31.
 inline constexpr std::uint32_t kBitValue = 0xa5a5a580u;
 inline constexpr std::uint32_t kBitValueMask = 0xffffffe0u;
 

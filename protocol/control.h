@@ -1,4 +1,4 @@
-// The control block of a session: what the tool wants of the running program, and what the program has done about it.
+// The control block of a session: what the tool requests of the running program, and what the program has applied.
 //
 // It holds state, not messages: the tool writes the wanted state, bumps `sequence` and wakes it as a futex; the control
 // thread of each runtime applies the whole state and stores the sequence that it applied in the runtime's own place. A
@@ -33,77 +33,78 @@ struct WantedWait {
 };
 
 struct SiteControl {
-  std::atomic<std::uint32_t> wanted;  ///< WantedWait::pack(), or kNothing to follow the program's
-  std::atomic<std::uint32_t> naming;  ///< 0 = free, kNamed = the name stands, else twice the pid of who writes it now
+  std::atomic<std::uint32_t> wanted;  ///< WantedWait::pack(), or kNothing to follow the whole program's
+  std::atomic<std::uint32_t> naming;  ///< 0 = free, kNamed = the name is complete, else twice the pid of its writer
   char name[kMaxSiteName];            ///< NUL-terminated
 
   static constexpr std::uint32_t kNamed = 1;
 };
 
-/// One wic runtime's place: a session may have several, in one process or in many.
+/// One wic runtime's place. A session may have several runtimes, in one process or many.
 struct RuntimeControl {
   alignas(64) Owner owner;
   std::atomic<std::uint32_t> applied_sequence;
-  std::atomic<std::int64_t> effective_ns;  ///< when its new words were seen to lie in every device's memory
+  std::atomic<std::int64_t> effective_ns;  ///< when its new words were confirmed in every device's memory
 };
-inline constexpr std::uint32_t kMaxRuntimes = 16;  ///< each needs a ring of its own, too
+inline constexpr std::uint32_t kMaxRuntimes = 16;  ///< each also needs its own ring
 
 struct ControlBlock {
   // Written by the tool.
   alignas(64) std::atomic<std::uint32_t> sequence;  ///< a futex: bumped after every change of what is wanted
   std::atomic<std::uint32_t> wanted;                ///< for the whole program
-  std::atomic<std::int64_t> requested_ns;           ///< when the last change was asked for
-  std::atomic<std::uint32_t> capturing{1};          ///< a futex. 0: collectors are to record nothing now
+  std::atomic<std::int64_t> requested_ns;           ///< when the last change was requested
+  std::atomic<std::uint32_t> capturing{1};          ///< a futex. 0: collectors record nothing now
   std::atomic<std::uint32_t> capture_changes;       ///< 1: the tool will change `capturing` while the program runs
 
   // Written by the runtimes.
   alignas(64) std::atomic<std::uint32_t> applications;  ///< a futex: bumped whenever a runtime has applied something
-  std::atomic<std::uint32_t> own;                       ///< how a runtime waits by itself, of which nothing is wanted
-  std::atomic<std::uint32_t> site_count;                ///< the names are among sites 1..site_count
+  std::atomic<std::uint32_t> own;                       ///< how a runtime waits while nothing is requested
+  std::atomic<std::uint32_t> site_count;                ///< sites 1..site_count may have names
 
   RuntimeControl runtimes[kMaxRuntimes];
   alignas(64) SiteControl sites[kMaxSites];
 };
 
-/// Waits while *word == expected, until it is woken or `timeout` has passed. Works across processes.
+/// Waits while *word == expected, until woken or until `timeout` has passed. Works across processes.
 void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, TimeNs timeout);
 void futex_wake_all(const std::atomic<std::uint32_t>& word);
 
-/// The site of that name, or 0. Any thread of any process.
+/// The site with that name, or 0. Any thread of any process.
 std::uint32_t find_site(const ControlBlock& control, const char* name);
 
-/// The site of that name, which is made when there is none: two processes that name one site mean the same. 0: no room
-/// for another one. Any thread of any process; one that dies meanwhile does not hold the others up for long.
+/// The site with that name, added if missing: two processes that use one name share the site. 0: the table is full. Any
+/// thread of any process; a process that dies during the call delays the others only briefly.
 std::uint32_t register_site(ControlBlock& control, const char* name);
 
-/// A place for a runtime of the calling process, which has the session mapped at `session` and has applied `sequence`.
-/// nullptr: all are taken. It leaves by leave_runtime(); when its process ends first, the tool takes the place back.
+/// Claims a place for a runtime of the calling process, which has the session mapped at `session` and has applied
+/// `sequence`. nullptr: all places are taken. leave_runtime() frees the place; if the process ends first, the tool
+/// does.
 RuntimeControl* join_runtime(ControlBlock& control, const void* session, std::uint32_t sequence);
 void leave_runtime(ControlBlock& control, RuntimeControl& runtime);
-/// For the tool: what leave_runtime() was not called for. `gone`: from gone_owner().
+/// For the tool: frees the place of a runtime that ended without leave_runtime(). `gone`: from gone_owner().
 void drop_runtime(ControlBlock& control, RuntimeControl& runtime, std::uint32_t gone);
 
-/// How many runtimes live in the program now.
+/// Number of runtimes in the program now.
 std::uint32_t attached_runtimes(const ControlBlock& control);
 
-/// A runtime has brought itself to the state of `sequence`, just now.
+/// A runtime has just applied the state of `sequence`.
 void tell_applied(ControlBlock& control, RuntimeControl& runtime, std::uint32_t sequence);
 
-/// How the program waits as a whole: what is wanted, else what a runtime said of itself.
+/// How the whole program waits: the requested way, else the way that a runtime reported.
 WantedWait program_wait(const ControlBlock& control);
 
-/// Writes what is wanted (for `site`, or the whole program when 0; that clears single sites' wishes) and wakes the
-/// program. Returns the new sequence. One caller at a time.
+/// Requests a way of waiting for `site`, or for the whole program if 0, which clears the requests for single sites;
+/// wakes the program. Returns the new sequence. One caller at a time.
 std::uint32_t request_wait(ControlBlock& control, std::uint32_t site, WantedWait wanted);
 
-/// Waits until every runtime of the session has applied `sequence`; false when `timeout` passes first, or while there
-/// is no runtime. One whose process has ended is not waited for.
+/// Waits until every runtime of the session has applied `sequence`. False: `timeout` passed first, or the session has
+/// no runtime. Does not wait for a runtime whose process has ended.
 bool wait_applied(const ControlBlock& control, std::uint32_t sequence, TimeNs timeout);
-/// The same for one runtime alone.
+/// The same for one runtime.
 bool wait_applied_by(const ControlBlock& control, const RuntimeControl& runtime, std::uint32_t sequence,
                      TimeNs timeout);
 
-/// When the last of the runtimes had its words in place.
+/// When the last runtime had its words in place.
 TimeNs last_effective(const ControlBlock& control);
 
 }  // namespace wicprof

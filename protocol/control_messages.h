@@ -1,4 +1,4 @@
-// What is said over the control socket: requests and answers as values. On the wire each is one line of JSON.
+// Requests and answers of the control socket, as values. Each is one line of JSON on the wire.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace wicprof {
 
-/// How a running session stands.
+/// The state of a running session.
 struct SessionStatus {
   std::string name;
   std::string app;
@@ -42,7 +42,7 @@ struct ToggleReply {
   StrategyId strategy = StrategyId::automatic;
   std::string site;
   TimeNs requested = 0;
-  TimeNs effective = 0;  ///< when the program had the new way in every device's memory
+  TimeNs effective = 0;  ///< when the new way was in every device's memory
 };
 
 /// Client side: each asks the session behind the socket and waits for its answer.

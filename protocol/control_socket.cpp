@@ -19,10 +19,10 @@ namespace wicprof {
 
 namespace {
 
-// A client that says nothing must not keep the others waiting for long.
+// A silent client must not delay the others for long.
 constexpr TimeNs kClientPatience = kSecond;
 
-// A file descriptor that closes itself.
+// A file descriptor, closed by the destructor.
 class Fd {
  public:
   explicit Fd(int fd = -1) : fd_(fd) {}

@@ -13,10 +13,10 @@ namespace wicprof {
 
 inline constexpr std::size_t kMaxControlLine = 64 * 1024;
 
-/// Serves one client at a time on a thread of its own, from start() until it goes.
+/// Serves one client at a time on its own thread, from start() until destruction.
 class ControlServer {
  public:
-  /// Gets a line without its newline, returns the answer likewise. Called on the server's thread.
+  /// Receives a line and returns the answer, both without newline. Called on the server's thread.
   using Handler = std::function<std::string(const std::string& line)>;
 
   /// Replaces a socket left behind at `path` (the caller owns the session, so nobody listens there).

@@ -1,5 +1,5 @@
-// Records gathered by one thread and handed to the sink together: one lock for many, and a ring that is full can be
-// waited for.
+// Records gathered by one thread and passed to the sink together: one lock for many records, with an optional wait for
+// a full ring.
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@
 
 namespace wicprof {
 
-/// One thread at a time. What it still holds goes to the sink when it ends.
+/// One thread at a time. The destructor passes the remaining records to the sink.
 class EventBatch {
  public:
-  /// `patience`: how long all of the batch may wait for room in a ring that is full; 0 on threads of the program.
+  /// `patience`: how long the whole batch may wait for space in a full ring; 0 on threads of the program.
   explicit EventBatch(EventSink& sink, TimeNs patience = 0) : sink_(sink), patience_(patience) {}
   EventBatch(const EventBatch&) = delete;
   EventBatch& operator=(const EventBatch&) = delete;
@@ -51,7 +51,7 @@ class EventBatch {
   }
 
  private:
-  // Some forty records: copied under the lock in a microsecond or so.
+  // About forty records: copied under the lock in about a microsecond.
   static constexpr std::size_t kBytes = 4096;
 
   EventSink& sink_;

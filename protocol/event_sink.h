@@ -20,12 +20,12 @@
 
 namespace wicprof {
 
-/// Any thread. Holds its lock for one record, or for a batch (protocol/event_batch.h) of some thousand bytes. What
-/// finds no room in the ring is counted by the ring.
+/// Any thread. Holds its lock for one record, or for a batch (protocol/event_batch.h) of a few thousand bytes. The ring
+/// counts the records that it has no space for.
 class EventSink {
  public:
-  /// Beyond `max_texts` it forgets all of them and goes on with new numbers: programs that name every iteration must
-  /// not fill their own memory with it.
+  /// Beyond `max_texts` the sink forgets all texts and continues with new numbers, so that a program that names every
+  /// iteration does not fill its own memory.
   explicit EventSink(RingHeader* ring, std::size_t max_texts = 65'536) : writer_(ring), max_texts_(max_texts) {}
   EventSink(const EventSink&) = delete;
   EventSink& operator=(const EventSink&) = delete;
@@ -52,8 +52,8 @@ class EventSink {
     return writer_.write(event);
   }
 
-  /// For a thread that must not wait, and whose events are few: one that finds no room is kept, up to kMostHeld bytes
-  /// of them, and goes out with the next write_all() or send_held(). False: dropped, and counted.
+  /// For a thread that must not wait and has few events: keeps an event that does not fit the ring, up to kMostHeld
+  /// bytes, and sends it with the next write_all() or send_held(). False: dropped and counted.
   template <class Event>
   bool write_or_hold(const Event& event) {
     static_assert(sizeof(Event) % 8 == 0);
@@ -69,7 +69,7 @@ class EventSink {
     return true;
   }
 
-  /// What is still held; waits for room as write_all() does, and what is then left is dropped.
+  /// Sends the held events; waits for space as write_all() does, and drops the rest.
   void send_held(TimeNs patience) {
     std::vector<std::byte> held;
     {
@@ -79,8 +79,8 @@ class EventSink {
     write_all(held, patience);
   }
 
-  /// The same for records that lie one behind the other. Where the ring is full it waits for room, without the lock,
-  /// but no longer than `patience`; what is then left is dropped. Returns what is left of `patience`.
+  /// Writes contiguous records. While the ring is full, waits without the lock for at most `patience`, then drops the
+  /// rest. Returns the remaining patience.
   TimeNs write_all(std::span<const std::byte> records, TimeNs patience) {
     for (;;) {
       {
@@ -94,8 +94,8 @@ class EventSink {
     }
   }
 
-  /// Until the ring's consumer has read on. Returns what is left of `patience`: 0 when it has not. Such a consumer is
-  /// taken for gone, and is not waited for again until it moves.
+  /// Waits until the ring's consumer makes progress. Returns the remaining patience, 0 if the consumer made none: it
+  /// then counts as gone, and nobody waits for it again until it makes progress.
   TimeNs wait_for_consumer(TimeNs patience) {
     const std::uint64_t consumed = writer_.consumed();
     if (gone_at_.load(std::memory_order_relaxed) == consumed) return 0;
@@ -109,7 +109,7 @@ class EventSink {
     return 0;
   }
 
-  /// Tells the trace that `count` things are missing from it, and why.
+  /// Reports to the trace that `count` events are missing from it, and why.
   void loss(LossSource source, std::uint64_t count, std::string_view reason, DeviceId device = kHostDevice) {
     auto event = make_event<LossEvent>();
     event.source = source;
@@ -149,7 +149,7 @@ class EventSink {
   }
 
   std::mutex mutex_;
-  std::atomic<std::uint64_t> gone_at_{UINT64_MAX};  // how far the consumer had come when it was last taken for gone
+  std::atomic<std::uint64_t> gone_at_{UINT64_MAX};  // the consumer's position when it was last considered gone
   RingWriter writer_;
   std::vector<std::byte> held_;
   std::size_t max_texts_;

@@ -29,7 +29,7 @@ struct Owner {
   /// For the calling process, which has the session mapped at `session`. False: it is held. Any thread.
   bool claim(const void* session);
 
-  /// What was held is as new. By the holder.
+  /// Called by the holder, which has reset the part.
   void give_back();
 
   /// By the holder's process: it will not use any more what it holds by its mapping at `session`. The tool takes it
@@ -41,10 +41,10 @@ struct Owner {
   bool take_back(std::uint32_t gone);
 };
 
-/// What it takes to look at an owner.
+/// How much effort a check of an owner takes.
 enum class OwnerLook {
-  quick,     ///< whether the process is there at all
-  thorough,  ///< also whether it still has the session in its memory: reads a list that is long in some programs
+  quick,     ///< whether the process exists
+  thorough,  ///< also whether the process still maps the session: reads /proc/PID/maps, which is long for some programs
 };
 
 /// The holder's pid if it cannot use what it holds any more, else 0; so, too, in doubt: a holder within another pid

@@ -1,4 +1,4 @@
-// What a producer says of the process that it lives in, before anything else.
+// What a producer reports first: its process.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace wicprof {
 
-/// The arguments of a process as one line, as a shell takes them; empty when they cannot be read.
+/// The arguments of a process as one line in shell syntax; empty when they cannot be read.
 std::string command_line_of(std::uint32_t pid);
 
 /// The file name of a process's executable; its thread's name where that cannot be read.

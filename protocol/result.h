@@ -1,4 +1,4 @@
-// Errors are values: Result<T> holds either a T or an Error that names the thing and the cure.
+// Errors are values: Result<T> holds either a T or an Error that names the object and the remedy.
 #pragma once
 
 #include <string>

@@ -308,7 +308,7 @@ class Gatherer {
     for (std::size_t i = 0; i < facts_.size(); ++i) {
       SiteFacts& site = facts_[i];
       const SitePurpose purpose = declared_[i] == nullptr ? SitePurpose::unknown : declared_[i]->purpose;
-      if (purpose == SitePurpose::room) site.room = true;
+      if (purpose == SitePurpose::acknowledgement) site.room = true;
       if (purpose != SitePurpose::unknown) continue;
       if (!site.one_way || site.announcing > 0 || site.edges == 0 || site.to == kNone) continue;
       if (10 * site.behind < 9 * site.edges || 10 * site.at_once < 8 * site.edges) continue;

@@ -1,4 +1,4 @@
-// What `auto` stands for at a site from a moment on, and why. No intervention: the program goes on waiting by `auto`.
+// Which strategy `auto` stands for at a site from a time on, and why. Not an intervention: the site stays on `auto`.
 #pragma once
 
 #include "protocol/events/header.h"
@@ -15,10 +15,10 @@ struct ChoiceEvent {
   std::int64_t at_ns;
   TextId reason;
   std::uint32_t waiters_per_word;  ///< the most that waited on one word at once; 0 = not known
-  std::uint32_t words;           ///< distinct words; 0 = not known
+  std::uint32_t words;             ///< distinct words; 0 = not known
   std::uint32_t waits;
   std::int64_t median_wait_ns;  ///< -1 = not known
-  std::int64_t look_ns;         ///< one look at the word by a waiter that polls; -1 = not known
+  std::int64_t look_ns;         ///< duration of one poll of the word; -1 = not known
 };
 
 }  // namespace wicprof

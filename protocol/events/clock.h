@@ -1,11 +1,11 @@
-// One reading of a device clock beside the host clock; the recorder maps device times by the readings around them.
+// One pair of readings of a device's clock and the host's; the recorder converts device times by the pairs around them.
 #pragma once
 
 #include "protocol/events/header.h"
 
 namespace wicprof {
 
-/// host_ns = the host time at which the device clock showed device_ns, right within +-error_ns.
+/// host_ns = the host time at which the device clock showed device_ns, within +-error_ns.
 struct ClockEvent {
   static constexpr EventKind kKind{3};
   EventHeader header;

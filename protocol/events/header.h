@@ -6,8 +6,8 @@
 
 namespace wicprof {
 
-/// What a record is. Each event's header gives its number as `kKind`; numbers are never reused or changed, and the store
-/// checks that no two are equal (store/format/event_tables.h). Readers skip kinds that they do not know by
+/// What a record is. Each event's header gives its number as `kKind`; numbers are never reused or changed, and the
+/// store checks that no two are equal (store/format/event_tables.h). Readers skip kinds that they do not know by
 /// EventHeader::size.
 enum class EventKind : std::uint16_t {
   padding = 0,  ///< fills a ring up to its end; never delivered

@@ -6,7 +6,7 @@
 
 namespace wicprof {
 
-/// Host times. `cpu_ns` beside the wall time tells spinning from sleeping.
+/// Host times. Comparing `cpu_ns` with the wall time distinguishes spinning from sleeping.
 struct HostWaitEvent {
   static constexpr EventKind kKind{8};
   EventHeader header;
@@ -23,8 +23,8 @@ struct HostWaitEvent {
   std::uint8_t reserved;
   WordTag word_tag;  ///< 0 for a call
   std::uint32_t
-      involuntary_switches;   ///< times that the thread was taken off its CPU meanwhile; kUnknownSwitches = not known
-  std::int64_t run_delay_ns;  ///< ready to run meanwhile, but on no CPU; -1 = not known
+      involuntary_switches;   ///< times that the thread was preempted during the wait; kUnknownSwitches = not known
+  std::int64_t run_delay_ns;  ///< ready to run without a CPU during the wait; -1 = not known
 
   static constexpr std::uint32_t kUnknownSwitches = 0xffffffffu;
 };

@@ -5,7 +5,7 @@
 
 namespace wicprof {
 
-/// Host times. effective_ns = when the new strategy word was seen to lie in the memory of every device.
+/// Host times. effective_ns = when the new strategy word was confirmed in the memory of every device.
 struct InterventionEvent {
   static constexpr EventKind kKind{13};
   EventHeader header;

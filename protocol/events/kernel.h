@@ -20,7 +20,7 @@ struct KernelEvent {
   std::uint32_t registers_per_thread;
   std::uint32_t static_shared_bytes;
   std::uint32_t dynamic_shared_bytes;
-  std::uint32_t shared_executed_bytes;  ///< shared memory an SM was set up with; 0 = not known
+  std::uint32_t shared_executed_bytes;  ///< shared memory that its SMs were configured with; 0 = not known
   std::uint32_t local_bytes_per_thread;
   std::uint32_t cluster[3];  ///< 0 = no clusters
   std::uint32_t graph;       ///< 0 = not part of a graph

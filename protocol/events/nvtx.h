@@ -22,7 +22,7 @@ struct NvtxEvent {
   std::uint32_t category;  ///< 0 = none
 };
 
-/// A range that has begun: for who must know before its end does. Makes no row.
+/// A range that has begun, for a recorder that must know about it before it ends. Makes no row.
 struct NvtxOpenEvent {
   static constexpr EventKind kKind{25};
   EventHeader header;

@@ -1,4 +1,4 @@
-// Time that tools take: CUPTI's and the driver's own overheads, on the thread where they fell (host times).
+// Time that CUPTI and the driver spent on profiling, on the thread that spent it (host times).
 #pragma once
 
 #include "protocol/events/header.h"

@@ -1,4 +1,4 @@
-// What the samples of one interval are a part of (host times).
+// Totals of the samples of one interval (host times).
 #pragma once
 
 #include "protocol/events/header.h"
@@ -12,10 +12,10 @@ struct PcIntervalEvent {
   std::uint32_t context;
   std::int64_t begin_ns;
   std::int64_t end_ns;
-  std::uint64_t samples;          ///< all that were taken, those of other programs' kernels included
-  std::uint64_t dropped;          ///< of these, for want of room in a buffer
+  std::uint64_t samples;          ///< all samples taken, including other programs' kernels
+  std::uint64_t dropped;          ///< of these, dropped because a buffer was full
   std::uint64_t foreign_samples;  ///< of these, in kernels of other programs
-  std::uint64_t period_cycles;    ///< of the SM between two samples of one of its schedulers
+  std::uint64_t period_cycles;    ///< SM cycles between two samples of one scheduler
 };
 
 }  // namespace wicprof

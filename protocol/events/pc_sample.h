@@ -9,7 +9,7 @@ struct PcSampleEvent {
   static constexpr EventKind kKind{15};
   EventHeader header;
   DeviceId device;
-  TextId function;          ///< as people read it
+  TextId function;          ///< demangled
   TextId symbol;            ///< as the module has it
   TextId stall_reason;      ///< CUPTI's name without its prefix: "long_scoreboard", "membar"
   std::uint64_t module;     ///< CRC of the cubin

@@ -1,4 +1,4 @@
-// A store that releases waiters, and what it tells them to be ready.
+// A store that releases waiters, and the data that it announces.
 #pragma once
 
 #include "protocol/events/header.h"
@@ -15,15 +15,15 @@ struct SignalEvent {
   std::uint16_t warp;
   std::uint16_t sm;
   std::uint32_t iteration;
-  std::uint32_t value;  ///< that the word was given, or what stands for a bit of it (bit_value.h)
+  std::uint32_t value;  ///< value stored, or the code of one bit of the word (bit_value.h)
   std::uint64_t at_ns;
   WordTag word_tag;
-  std::uint8_t regular;  ///< 1: the pieces are of one length and equally far apart
+  std::uint8_t regular;  ///< 1: the pieces have one length and one distance
   std::uint8_t reserved[5];
-  std::uint64_t offset;  ///< of the first byte that it announces, in the datum that the site is about
-  std::uint64_t span;    ///< bytes from there to behind the last
-  std::uint32_t bytes;   ///< that it announces; 0 = not known
-  std::uint32_t pieces;  ///< runs of adjoining bytes that they lie in; 0 = where they lie is not known
+  std::uint64_t offset;  ///< of the first announced byte, in the site's data
+  std::uint64_t span;    ///< bytes from there to the end of the last piece
+  std::uint32_t bytes;   ///< size of the announced data; 0 = not known
+  std::uint32_t pieces;  ///< contiguous runs that hold the data; 0 = the location is not known
 };
 
 }  // namespace wicprof

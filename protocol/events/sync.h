@@ -13,9 +13,9 @@ struct SyncEvent {
   EventHeader header;
   std::int64_t start_ns;
   std::int64_t end_ns;
-  std::uint64_t event_sync;  ///< joins with CudaEventEvent: event handles are used again, this is not; 0 = none
+  std::uint64_t event_sync;  ///< joins with CudaEventEvent; unlike event handles never reused; 0 = none
   std::uint32_t context;
-  std::uint32_t stream;  ///< kNoStream where it is not about one
+  std::uint32_t stream;  ///< kNoStream where no stream is involved
   std::uint32_t event;   ///< the event's id; 0 = none
   std::uint32_t correlation;
   std::int32_t result;  ///< of the call that synchronized; 0 = success

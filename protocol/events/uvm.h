@@ -23,10 +23,10 @@ struct UvmEvent {
   std::uint64_t bytes;
   std::int64_t start_ns;
   std::int64_t end_ns;
-  DeviceId device;       ///< who faulted, or where a migration went to; the host for CPU faults
-  DeviceId peer_device;  ///< where a migration came from; else the same as device
+  DeviceId device;       ///< device that faulted, or destination of a migration; the host for CPU faults
+  DeviceId peer_device;  ///< source of a migration; else the same as device
   std::uint64_t count;   ///< faults of a group of GPU faults; else 1
-  TextId cause;          ///< of a migration, or how a fault touched the page; 0 = not known
+  TextId cause;          ///< cause of a migration, or access type of a fault; 0 = not known
   UvmKind kind;
   std::uint8_t reserved[3];
 };

@@ -1,6 +1,6 @@
-// Adds up what happens on each lane, column by column, and makes its blocks of it. Told of everything twice: first to
-// count, so that it is known which stretches have fine columns, then to add up. Only the finest columns of a stretch
-// are added to, two numbers for each thing however long; coarser columns are sums of finer ones.
+// Sums up the events of each lane, column by column, into blocks. Receives every event twice: first to count, which
+// decides which intervals have fine columns, then to sum. Only the finest columns of an interval are updated, two
+// numbers per event of any length; coarser columns are sums of finer ones.
 #pragma once
 
 #include <array>
@@ -19,9 +19,8 @@
 
 namespace wicprof::store {
 
-inline constexpr std::uint64_t kSplitFrom =
-    4 * kBlockColumns;                     ///< things that begin in a block which is not yet one of the finest
-inline constexpr int kFinestBelowTop = 6;  ///< levels: 4,096 blocks side by side at most
+inline constexpr std::uint64_t kSplitFrom = 4 * kBlockColumns;  ///< events that begin in a block before it is split
+inline constexpr int kFinestBelowTop = 6;                       ///< levels: at most 4,096 adjacent blocks
 
 /// Of one row of a track: columns at the finest level of each stretch.
 struct FineLane {
@@ -54,7 +53,7 @@ struct FineTrack {
 /// One thread.
 class LaneBuilder {
  public:
-  /// All that it will be told of lies in [first, last].
+  /// Every event that follows is in [first, last].
   LaneBuilder(TimeNs first, TimeNs last);
   int top() const { return top_; }
 
@@ -62,18 +61,19 @@ class LaneBuilder {
 
   void count(FineTrack& track, TimeNs begin) { ++track.begins[slot(begin)]; }
 
-  /// Between the two: which stretches have fine columns.
+  /// Between the passes: decides which intervals have fine columns.
   void split();
 
-  /// The row of a track in which there is room, from the first on. In order of begin.
+  /// The first row of a track with free space. Call in order of begin.
   FineLane& row_with_room(FineTrack& track, TimeNs begin, TimeNs end);
   FineLane& lane(FineTrack& track, std::size_t row);
 
   void add_begin(FineTrack& track, FineLane& lane, TimeNs begin);
-  /// `things`: so many of them at once.
+  /// `things`: how many events at once.
   void add_time(FineTrack& track, FineLane& lane, State state, TimeNs begin, TimeNs end, std::uint32_t things = 1);
 
-  /// Hands out every lane with its blocks, the finest first, until `take` returns something but 0: then that.
+  /// Passes every lane with its blocks, the finest first, to `take`; stops at the first result other than 0 and returns
+  /// it.
   int finish(const std::function<int(const Lane&, const std::vector<LaneBlock>&)>& take);
 
  private:

@@ -1,5 +1,5 @@
-// What a trace's rows are shown on and as what: a lane is a row of a picture, with a time axis. One definition for the
-// summaries that a trace keeps (lane_block.h) and for pictures that are made from the rows themselves.
+// Which lane shows a trace's row, and in which state: a lane is a row of a picture with a time axis. Shared by the
+// summaries in a trace (lane_block.h) and by pictures drawn from the rows themselves.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ namespace wicprof::store {
 /// What a warp, a thread or a stream is doing.
 enum class State : std::uint8_t {
   computing,     ///< a kernel runs; a warp between its waits
-  polling,       ///< waits and reads the word itself, again and again
-  parked,        ///< waits and leaves its turns to others
+  polling,       ///< waits and reads the word repeatedly
+  parked,        ///< waits without competing for issue slots
   host_waiting,  ///< a host thread waits; whether it spins or sleeps is not known
   transferring,  ///< data travels: a copy, a migration
-  descheduled,   ///< ready to run, but on no CPU
+  descheduled,   ///< ready to run without a CPU
   calling,       ///< a host thread is within a call
   range,         ///< an NVTX range
   signalling,    ///< a signal, a message
@@ -30,11 +30,11 @@ enum class State : std::uint8_t {
 inline constexpr std::size_t kStates = 10;
 constexpr std::size_t index_of(State state) { return static_cast<std::size_t>(state); }
 
-/// The tables whose rows are shown.
+/// The tables whose rows lanes show.
 enum class RowKind : std::uint8_t { wait, signal, host_wait, kernel, copy, call, nvtx, migration, thread_sample };
 inline constexpr std::size_t kRowKinds = 9;
 
-/// Where the rows of a kind are, and between which columns' times they lie.
+/// The table of a kind, and its columns for begin and end.
 struct LaneTable {
   const char* name;
   const char* begin;
@@ -69,14 +69,14 @@ constexpr std::optional<RowKind> row_kind_of() {
 enum class LaneKind : std::uint8_t {
   nvtx,     ///< of a process, a thread and a domain
   thread,   ///< of a process and a thread: calls and waits
-  delay,    ///< the same: when it was kept from a CPU
+  delay,    ///< the same: times when it was ready without a CPU
   stream,   ///< of a process, a device, a context and a stream
   managed,  ///< of a device
   signals,  ///< of a site
   sm,       ///< of a device and an SM: how many warps are in each state; one lane, however many warps
 };
 
-/// Whose things share a track; what has no meaning for the kind is 0.
+/// Identifies a track; members that do not apply to the kind are 0.
 struct TrackKey {
   LaneKind kind = LaneKind::sm;
   ProcessId process = 0;
@@ -87,18 +87,18 @@ struct TrackKey {
   auto operator<=>(const TrackKey&) const = default;
 };
 
-/// Under others at most one thread of many reads the word. predicted_sleep polls only at its end; measured on an H200
-/// it costs other work nothing even on a host word.
+/// Under the other strategies at most one thread of many reads the word. predicted_sleep polls only at its end;
+/// measured on an H200, it costs other work nothing even on a host word.
 constexpr bool every_waiter_polls(StrategyId strategy) {
   return strategy == StrategyId::poll || strategy == StrategyId::backoff;
 }
-/// The state of a warp that waits and looks at the word itself.
+/// The state of a warp that waits and reads the word itself.
 constexpr State state_under(StrategyId strategy) {
   return every_waiter_polls(strategy) || strategy == StrategyId::naive ? State::polling : State::parked;
 }
 constexpr State other_way(State state) { return state == State::polling ? State::parked : State::polling; }
 
-/// By CPU time beside wall time: from four fifths on it spins, up to one fifth it sleeps. Below 0: not known.
+/// By CPU time over wall time: spins from four fifths on, sleeps up to one fifth. `cpu` below 0: not known.
 constexpr State state_of_host_wait(TimeNs begin, TimeNs end, TimeNs cpu) {
   if (cpu < 0 || end <= begin) return State::host_waiting;
   const double share = static_cast<double>(cpu) / static_cast<double>(end - begin);
@@ -113,8 +113,8 @@ constexpr State state_of_migration(UvmKind kind) {
   return travels ? State::transferring : State::host_waiting;
 }
 
-/// How long a thread was kept from a CPU in an interval; nothing where that is under a twentieth of it. The sample says
-/// how long, not when: the stretch stands at the interval's end.
+/// How long a thread was ready without a CPU in an interval; nothing below a twentieth of the interval. The sample says
+/// how long, not when: pictures place that time at the interval's end.
 inline std::optional<TimeNs> noticeable_delay(TimeNs begin, TimeNs end, std::optional<TimeNs> run_delay) {
   constexpr double kNoticeable = 0.05;
   if (!run_delay || static_cast<double>(*run_delay) < kNoticeable * static_cast<double>(end - begin))
@@ -122,14 +122,14 @@ inline std::optional<TimeNs> noticeable_delay(TimeNs begin, TimeNs end, std::opt
   return *run_delay < end - begin ? *run_delay : end - begin;
 }
 
-/// Between two waits of one launch a warp computes; where its iterations start again, or on another SM, another launch
-/// has begun. One of these a warp; waits in order of their arrival.
+/// A warp computes between two waits of one launch; a new launch begins where its iterations restart or its SM changes.
+/// One object per warp; waits in order of arrival.
 struct Stay {
   std::uint32_t sm = 0, iteration = 0;
   TimeNs last = 0;
   bool known = false;
 
-  /// The time that it computed before this wait.
+  /// The time that the warp computed before this wait.
   std::optional<TimeNs> computed_since(std::uint32_t on_sm, std::uint32_t in_iteration) const {
     if (!known || sm != on_sm || in_iteration < iteration) return std::nullopt;
     return last;

@@ -1,8 +1,8 @@
-// Makes the summaries of a trace, from which a picture at any zoom is made of a bounded number of rows. Of every lane
-// (store/summaries/lanes.h), for columns of a power of four of nanoseconds: how many things begin in each, and how much
-// time is spent in each state. 1,024 columns are a block; a block is split in four where more than 4,096 things begin
-// in it, so that busy stretches have fine columns and quiet ones cost nothing. docs/architecture.md, "Large traces",
-// says why it is so.
+// Computes the summaries of a trace, from which a picture at any zoom needs a bounded number of rows. They hold, for
+// every lane (store/summaries/lanes.h) and for columns of a power of four of nanoseconds, how many events begin in each
+// column and how much time is spent in each state. 1,024 columns form a block; a block in which more than 4,096 events
+// begin is split in four, so that busy intervals have fine columns and quiet intervals cost nothing.
+// docs/architecture.md, "Large traces", has the reasons.
 #pragma once
 
 #include <functional>
@@ -12,15 +12,14 @@
 
 namespace wicprof::store {
 
-/// Of what the tables hold: summaries of another version are made anew by whoever reads them.
+/// Version of the tables' contents: readers recompute summaries of another version.
 inline constexpr int kSummaryVersion = 2;
 
-/// CREATE TABLE of what the summaries lie in; `temporary`: beside the trace instead of in it.
+/// CREATE TABLE of the summaries; `temporary`: outside the trace instead of in it.
 std::string create_summary_tables_sql(bool temporary = false);
 
-/// Makes all summaries in the database's tables of that name, which are there and empty. In the caller's transaction.
-/// SQLite's result code; 0 when it succeeded. `watch`: how much is done, 0 to 1; false = no further, which is a
-/// failure, too.
+/// Fills the database's empty summary tables, in the caller's transaction. Returns SQLite's result code, 0 for success.
+/// `watch` gets the progress, 0 to 1; false = stop, which counts as a failure.
 using SummaryWatch = std::function<bool(double part)>;
 int summarise(Database& database, const SummaryWatch& watch = {});
 

@@ -1,4 +1,4 @@
-// The summaries of a trace (level_of_detail.h), as they are read.
+// Reads the summaries of a trace (level_of_detail.h).
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@
 
 namespace wicprof::store {
 
-/// Rows of all kinds that reach into [begin, end), for Reader::within(). Rows that are longer than most of their kind
-/// are named one by one, so that others are found by when they begin.
+/// Selects rows of all kinds that overlap [begin, end), for Reader::within(). Rows that are longer than most of their
+/// kind are listed by id, so that the others can be found by their begin.
 struct RowRange {
   TimeNs begin = 0, end = 0;
   struct Kind {
-    TimeNs short_ns = 0;  ///< what is not named is no longer than this
+    TimeNs short_ns = 0;  ///< rows that are not named are no longer than this
     std::vector<RowId> named;
   };
   std::array<Kind, kRowKinds> kinds;
@@ -31,8 +31,9 @@ struct RowRange {
 /// The summaries of a trace. One thread at a time.
 class Overview {
  public:
-  /// `database` has been opened for reading. A trace without summaries (an older one, one that was not completed) gets
-  /// them now, in temporary tables: the file stays as it is. Error: they are damaged; `watch` has said false.
+  /// `database` is open for reading. For a trace without summaries (an older trace, one that was not completed),
+  /// computes them now in temporary tables and leaves the file unchanged. Errors: damaged summaries; `watch` returned
+  /// false.
   static Result<Overview> open(Database database, const std::string& path, const SummaryWatch& watch = {});
   Overview(Overview&&) noexcept = default;
   Overview& operator=(Overview&&) noexcept = default;
@@ -46,11 +47,11 @@ class Overview {
   TimeNs end() const { return end_; }
   std::uint64_t rows(RowKind kind) const { return kinds_[static_cast<std::size_t>(kind)].rows; }
   std::uint64_t rows() const;
-  /// Whether the trace itself has them.
+  /// Whether the trace file has summaries.
   bool kept() const { return kept_; }
 
-  /// Blocks of a lane side by side, in order of time, that cover [begin, end): of `level`, and coarser where there are
-  /// none.
+  /// Adjacent blocks of a lane, in order of time, that cover [begin, end): of `level`, and coarser where that level has
+  /// no blocks.
   Result<std::vector<LaneBlock>> cover(std::uint32_t lane, TimeNs begin, TimeNs end, int level) const;
   Result<RowRange> range(TimeNs begin, TimeNs end) const;
 

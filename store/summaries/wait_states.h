@@ -1,15 +1,13 @@
-// What the warps behind a wait do while it lasts: the trace has one row for a waiting group, of which one thread looks
-// at the word, or one row a warp.
+// What the warps of a wait do during the wait: the trace has one row per waiting group, of which one thread polls, or
+// one row per warp.
 //
 // * Where one thread waits for its group (a site whose `pollers` is the leader, whatever the strategy), the group's
-// other
-//   warps stand at its barrier. How many they are is not in the row. They are taken to be the warps of the block from
-//   the leader's on, up to the next leader seen in that block; the block's warps come from the kernel that ran on the
-//   device when the wait began. Where none is recorded, or several of different shapes could be meant: none are
-//   counted.
-// * Where every thread waits for itself in the program's own way, there is a row a warp. Under a strategy with a leader
-//   (leader_bar_sync, leader_mbarrier, shared_watch, naive) all but one of them never look at the word: no polls means
-//   at the barrier.
+//   other warps wait at its barrier. The row does not have their number. They are assumed to be the block's warps from
+//   the leader's to the next leader seen in that block; the block's size comes from the kernel that ran on the device
+//   when the wait began. Without a recorded kernel, or with several of different shapes, no warps are counted.
+// * Where every thread waits for itself in the program's own code, each warp has a row. Under a strategy with a leader
+//   (leader_bar_sync, leader_mbarrier, shared_watch, naive) only one of these warps polls: no polls means at the
+//   barrier.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +20,10 @@
 
 namespace wicprof::store {
 
-/// Whether one thread of a group waits for all of it, even at sites where every thread polls in the program's own way.
+/// Whether one thread waits for its whole group, even at sites where every thread polls in the program's own code.
 bool has_leader(StrategyId strategy);
 
-/// As much of a kernel as tells how many warps its blocks have.
+/// The part of a kernel that determines how many warps its blocks have.
 struct KernelShape {
   DeviceId device = 0;
   TimeNs start = 0, end = 0;
@@ -34,8 +32,8 @@ struct KernelShape {
 };
 KernelShape shape_of(const KernelRow& kernel);
 
-/// Told of every site and, in any order, of every wait; then of kernels and asked about waits, both in order of time.
-/// One thread.
+/// Add every site and every wait first, in any order; then add kernels and query waits, both in order of time. One
+/// thread.
 class WaitStates {
  public:
   void add_site(SiteId site, Pollers pollers) { pollers_[site] = pollers; }
@@ -43,11 +41,11 @@ class WaitStates {
 
   /// Kernels that began up to the next wait's arrival.
   void begin_kernel(const KernelShape& kernel) { running_[kernel.device].push_back(kernel); }
-  /// How many warps beside the row's own stand at the barrier all along.
+  /// How many warps besides the row's own wait at the barrier for the whole wait.
   std::uint32_t others(const WaitRow& wait);
 
-  /// What the row's own warp does: `first` until `change`, `last` from then on. Without a change of strategy: `last`
-  /// all along.
+  /// What the row's own warp does: `first` until `change`, `last` from then on; only `last` without a change of
+  /// strategy.
   struct Own {
     State first, last;
     TimeNs change;

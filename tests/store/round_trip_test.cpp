@@ -125,7 +125,7 @@ TEST_F(RoundTrip, Site) {
   e.word_memory = WordMemory::pinned_host;
   e.pollers = Pollers::each_thread;
   e.words = 1;
-  e.purpose = SitePurpose::room;
+  e.purpose = SitePurpose::acknowledgement;
   e.releasing = kFirstDeviceEnd + 1;
   e.waiting = kHostEnd;
   add(e);
@@ -138,7 +138,7 @@ TEST_F(RoundTrip, Site) {
   EXPECT_EQ(r.word_memory, WordMemory::pinned_host);
   EXPECT_EQ(r.pollers, Pollers::each_thread);
   EXPECT_EQ(r.words, 1u);
-  EXPECT_EQ(r.purpose, SitePurpose::room);
+  EXPECT_EQ(r.purpose, SitePurpose::acknowledgement);
   EXPECT_EQ(r.releasing, kFirstDeviceEnd + 1);
   EXPECT_EQ(r.waiting, kHostEnd);
 }

@@ -130,8 +130,8 @@ Result<> Channel::State::open() {
                           by_atomics ? StrategyId::naive : StrategyId::poll, wicprof::SitePurpose::data);
     if (!data) return data.error();
     data_site = *data;
-    const auto room =
-        add(".room", places.room, spec.producer, spec.consumer, StrategyId::poll, wicprof::SitePurpose::room);
+    const auto room = add(".room", places.room, spec.producer, spec.consumer, StrategyId::poll,
+                          wicprof::SitePurpose::acknowledgement);
     if (!room) return room.error();
     room_site = *room;
   }
