@@ -12,7 +12,7 @@
 #include "analyzer/analysis.h"
 #include "bench/claim.h"
 #include "bench/made_trace.h"
-#include "cli/process_memory.h"
+#include "cli/files/process_memory.h"
 #include "protocol/time.h"
 #include "reports/json/answers.h"
 

@@ -4,26 +4,28 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "cli/commands/list.h"
-#include "cli/exit_status.h"
-#include "cli/help_format.h"
-#include "cli/messages.h"
+#include "cli/terminal/exit_status.h"
+#include "cli/terminal/help_format.h"
+#include "cli/terminal/messages.h"
 
 namespace wicprof::cli {
 
 namespace {
 
 const Command* find_command(const std::string& name) {
-  const auto it = std::find_if(kCommands.begin(), kCommands.end(), [&](const Command& c) { return name == c.name; });
-  return it == kCommands.end() ? nullptr : &*it;
+  const auto found =
+      std::find_if(std::begin(kCommands), std::end(kCommands), [&](const Command& c) { return name == c.name; });
+  return found == std::end(kCommands) ? nullptr : &*found;
 }
 
-// CLI11 knows many kinds of usage errors; for us they are one.
+// CLI11 distinguishes many kinds of usage errors; wic-prof has one.
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   std::string verb = "wic-prof";
   for (const CLI::App* sub : app.get_subcommands()) verb += " " + sub->get_name();
@@ -38,7 +40,7 @@ int main_of(int argc, char** argv) {
     return fail(bad_input(fmt::format("there is no verb '{}'; the verbs are {}", words[0], verbs)));
   }
 
-  // What follows `--` belongs to the program that run and ci start; CLI11 shall not look into it.
+  // What follows `--` belongs to the program that run and ci start; CLI11 must not parse it.
   ProgramWords program;
   if (!words.empty() && (words[0] == "run" || words[0] == "ci")) {
     const auto mark = std::find(words.begin(), words.end(), "--");
@@ -65,7 +67,7 @@ int main_of(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return usage_error(app, error);
   }
-  for (std::size_t i = 0; i < kCommands.size(); ++i) {
+  for (std::size_t i = 0; i < std::size(kCommands); ++i) {
     if (app.got_subcommand(kCommands[i].name)) return bodies[i]();
   }
   return kBadInput;

@@ -1,22 +1,36 @@
-// One line of `wic-prof doctor`.
+// What one check of `wic-prof doctor` looks at and reports.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "cli/checks/cuda_driver.h"
+#include "protocol/result.h"
 
 namespace wicprof::cli {
 
 enum class CheckState { ok, missing, not_applicable };
 
+/// One line of the answer.
 struct Check {
   std::string name;
   CheckState state = CheckState::ok;
-  std::string detail;      ///< what was found
-  std::string cure;        ///< what to do about a lack; empty otherwise
-  bool essential = false;  ///< without it wic-prof cannot do its main job here, not even on the CPU device
+  std::string detail;      ///< what the check found
+  std::string cure;        ///< how to fix what is missing; otherwise empty
+  bool essential = false;  ///< without this, wic-prof cannot do its main job here, not even on the CPU device
 };
 
-std::vector<Check> host_checks();
-std::vector<Check> gpu_checks();
+/// What several checks need, probed once.
+struct Machine {
+  Result<std::string> session_folder;
+  Result<CudaDriver> driver;
+  std::optional<std::string> collector;  ///< path of the collector's library
+};
+
+/// Runs one check; returns its lines, none if the check does not apply. Declared only: each check's file specializes it
+/// for the check's tag, which list.h names.
+template <class Tag>
+std::vector<Check> run_check(const Machine& machine);
 
 }  // namespace wicprof::cli

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "cli/input_trace.h"
-#include "cli/messages.h"
+#include "cli/files/input_trace.h"
 #include "cli/record/run_app.h"
+#include "cli/terminal/messages.h"
 
 namespace wicprof::cli {
 

@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "analyzer/figures/list.h"
-#include "cli/commands/list.h"
+#include "cli/commands/command.h"
 #include "cli/commands/options.h"
-#include "cli/exit_status.h"
-#include "cli/input_trace.h"
-#include "cli/messages.h"
+#include "cli/files/input_trace.h"
+#include "cli/terminal/exit_status.h"
+#include "cli/terminal/messages.h"
 #include "reports/csv/figure_csv.h"
 #include "reports/json/answers.h"
 #include "reports/json/figure_json.h"
@@ -72,7 +72,8 @@ Result<std::string> analysis_of(const AnalyzeOptions& options) {
 
 }  // namespace
 
-VerbBody declare_analyze(CLI::App& verb, const ProgramWords&) {
+template <>
+VerbBody declare<struct AnalyzeVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<AnalyzeOptions>();
   verb.add_option("FILE", options->files, "a trace (.wicprof); with --figure also several, to be set side by side")
       ->required();

@@ -6,11 +6,11 @@
 
 #include "cli/ci/config.h"
 #include "cli/ci/measure.h"
-#include "cli/commands/list.h"
+#include "cli/commands/command.h"
 #include "cli/commands/options.h"
-#include "cli/exit_status.h"
-#include "cli/input_trace.h"
-#include "cli/messages.h"
+#include "cli/files/input_trace.h"
+#include "cli/terminal/exit_status.h"
+#include "cli/terminal/messages.h"
 #include "protocol/shell_words.h"
 #include "protocol/time.h"
 #include "protocol/utc_time.h"
@@ -113,7 +113,8 @@ int ci(const CiOptions& options, const ProgramWords& program) {
 
 }  // namespace
 
-VerbBody declare_ci(CLI::App& verb, const ProgramWords& program) {
+template <>
+VerbBody declare<struct CiVerb>(CLI::App& verb, const ProgramWords& program) {
   const auto options = std::make_shared<CiOptions>();
   verb.add_option("-c,--config", options->config, "what to run and what it has to keep to: TOML, see docs/ci.md")
       ->type_name("FILE")

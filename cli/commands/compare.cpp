@@ -1,11 +1,11 @@
 // wic-prof compare: before and after.
 #include <memory>
 
-#include "cli/commands/list.h"
+#include "cli/commands/command.h"
 #include "cli/commands/options.h"
-#include "cli/exit_status.h"
-#include "cli/input_trace.h"
-#include "cli/messages.h"
+#include "cli/files/input_trace.h"
+#include "cli/terminal/exit_status.h"
+#include "cli/terminal/messages.h"
 #include "reports/json/answers.h"
 #include "reports/text/answers.h"
 
@@ -31,7 +31,8 @@ Result<analyzer::Comparison> compare_files(const CompareOptions& options) {
 
 }  // namespace
 
-VerbBody declare_compare(CLI::App& verb, const ProgramWords&) {
+template <>
+VerbBody declare<struct CompareVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<CompareOptions>();
   verb.add_option("FILE", options->file, "a trace: compared around its own changes of mode, or as the one before")
       ->required();

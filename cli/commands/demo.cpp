@@ -6,14 +6,14 @@
 #include <memory>
 
 #include "cli/checks/cuda_driver.h"
-#include "cli/commands/list.h"
+#include "cli/commands/command.h"
 #include "cli/commands/options.h"
-#include "cli/exe_path.h"
-#include "cli/exit_status.h"
-#include "cli/input_trace.h"
-#include "cli/messages.h"
+#include "cli/files/exe_path.h"
+#include "cli/files/input_trace.h"
+#include "cli/files/recorded.h"
 #include "cli/record/run_app.h"
-#include "cli/recorded.h"
+#include "cli/terminal/exit_status.h"
+#include "cli/terminal/messages.h"
 #include "reports/render.h"
 #include "reports/text/answers.h"
 
@@ -95,7 +95,8 @@ int show_recorded(const std::string& name) {
 
 }  // namespace
 
-VerbBody declare_demo(CLI::App& verb, const ProgramWords&) {
+template <>
+VerbBody declare<struct DemoVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<DemoOptions>();
   CLI::Option* const output =
       verb.add_option("-o,--output", options->folder, "the folder for demo.wicprof and report.html")

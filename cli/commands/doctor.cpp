@@ -6,10 +6,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/checks/check.h"
-#include "cli/commands/list.h"
+#include "cli/checks/list.h"
+#include "cli/commands/command.h"
 #include "cli/commands/options.h"
-#include "cli/exit_status.h"
+#include "cli/files/exe_path.h"
+#include "cli/terminal/exit_status.h"
+#include "protocol/environment.h"
+#include "protocol/session.h"
 
 namespace wicprof::cli {
 
@@ -55,14 +58,18 @@ void print_json(const std::vector<Check>& checks, bool able) {
 
 }  // namespace
 
-VerbBody declare_doctor(CLI::App& verb, const ProgramWords&) {
+template <>
+VerbBody declare<struct DoctorVerb>(CLI::App& verb, const ProgramWords&) {
   const auto format = std::make_shared<std::string>("text");
   add_format(verb, *format);
   add_example(verb, "wic-prof doctor");
   return [format]() -> int {
-    std::vector<Check> checks = host_checks();
-    const std::vector<Check> gpu = gpu_checks();
-    checks.insert(checks.end(), gpu.begin(), gpu.end());
+    const Machine machine{session_directory(), probe_cuda_driver(),
+                          beside_binary(std::string("../lib/") + kInjectionLibrary)};
+    std::vector<Check> checks;
+    for (const auto& run : kChecks) {
+      for (Check& check : run(machine)) checks.push_back(std::move(check));
+    }
     const bool able = std::none_of(checks.begin(), checks.end(),
                                    [](const Check& c) { return c.essential && c.state == CheckState::missing; });
     *format == "json" ? print_json(checks, able) : print_text(checks, able);

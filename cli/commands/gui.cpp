@@ -1,15 +1,16 @@
 // wic-prof gui: starts the window, which is a program of its own.
 #include <memory>
 
-#include "cli/commands/list.h"
+#include "cli/commands/command.h"
 #include "cli/commands/options.h"
-#include "cli/messages.h"
+#include "cli/terminal/messages.h"
 #include "cli/window/program.h"
 #include "cli/window/request.h"
 
 namespace wicprof::cli {
 
-VerbBody declare_gui(CLI::App& verb, const ProgramWords&) {
+template <>
+VerbBody declare<struct GuiVerb>(CLI::App& verb, const ProgramWords&) {
   const auto request = std::make_shared<GuiRequest>();
   add_gui_options(verb, *request);
   add_example(verb, "wic-prof gui halo.wicprof");

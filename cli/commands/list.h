@@ -1,34 +1,24 @@
-// The verbs, in the order of the help text. A new one: its file in this folder, and its line here.
+// The verbs, in the order of the help text.
+//
+// To add a verb, write its file beside this one and add one line below. The file defines
+// `template <> VerbBody declare<struct NewVerb>(CLI::App& verb, const ProgramWords& program)`.
 #pragma once
-
-#include <array>
 
 #include "cli/commands/command.h"
 
 namespace wicprof::cli {
 
-VerbBody declare_run(CLI::App& verb, const ProgramWords& program);
-VerbBody declare_sessions(CLI::App& verb, const ProgramWords& program);
-VerbBody declare_toggle(CLI::App& verb, const ProgramWords& program);
-VerbBody declare_analyze(CLI::App& verb, const ProgramWords& program);
-VerbBody declare_compare(CLI::App& verb, const ProgramWords& program);
-VerbBody declare_report(CLI::App& verb, const ProgramWords& program);
-VerbBody declare_gui(CLI::App& verb, const ProgramWords& program);
-VerbBody declare_ci(CLI::App& verb, const ProgramWords& program);
-VerbBody declare_doctor(CLI::App& verb, const ProgramWords& program);
-VerbBody declare_demo(CLI::App& verb, const ProgramWords& program);
-
-inline constexpr std::array kCommands{
-    Command{"run", "launch a program, record it, sum it up", declare_run},
-    Command{"sessions", "list the running sessions", declare_sessions},
-    Command{"toggle", "change how a running program waits", declare_toggle},
-    Command{"analyze", "waits, classification and findings of a trace", declare_analyze},
-    Command{"compare", "before and after, inside one trace or between two", declare_compare},
-    Command{"report", "write a report about a trace", declare_report},
-    Command{"gui", "browse traces, live or recorded, and flip the toggle", declare_gui},
-    Command{"ci", "repeated runs against limits, for build services", declare_ci},
-    Command{"doctor", "what this machine can and cannot do", declare_doctor},
-    Command{"demo", "poll against park on a bundled sample", declare_demo},
+inline constexpr Command kCommands[] = {
+    {"run", "launch a program, record it, summarize the result", declare<struct RunVerb>},
+    {"sessions", "list the running sessions", declare<struct SessionsVerb>},
+    {"toggle", "change how a running program waits", declare<struct ToggleVerb>},
+    {"analyze", "waits, classification and findings of a trace", declare<struct AnalyzeVerb>},
+    {"compare", "before and after, inside one trace or between two", declare<struct CompareVerb>},
+    {"report", "write a report about a trace", declare<struct ReportVerb>},
+    {"gui", "browse traces, live or recorded, and toggle the mode", declare<struct GuiVerb>},
+    {"ci", "repeated runs against limits, for build services", declare<struct CiVerb>},
+    {"doctor", "what this machine can and cannot do", declare<struct DoctorVerb>},
+    {"demo", "poll against park on a bundled sample", declare<struct DemoVerb>},
 };
 
 }  // namespace wicprof::cli

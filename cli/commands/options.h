@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "cli/output_file.h"
+#include "cli/files/output_file.h"
 
 namespace wicprof::cli {
 

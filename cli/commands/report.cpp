@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "cli/commands/list.h"
+#include "cli/commands/command.h"
 #include "cli/commands/options.h"
-#include "cli/exit_status.h"
-#include "cli/input_trace.h"
-#include "cli/messages.h"
+#include "cli/files/input_trace.h"
+#include "cli/terminal/exit_status.h"
+#include "cli/terminal/messages.h"
 #include "reports/render.h"
 
 namespace wicprof::cli {
@@ -56,7 +56,8 @@ std::vector<std::string> format_names() {
 
 }  // namespace
 
-VerbBody declare_report(CLI::App& verb, const ProgramWords&) {
+template <>
+VerbBody declare<struct ReportVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<ReportOptions>();
   verb.add_option("FILE", options->files, "a trace, or two: the one before and the one that the report is about")
       ->required()

@@ -5,14 +5,14 @@
 #include <memory>
 #include <optional>
 
-#include "cli/commands/list.h"
+#include "cli/commands/command.h"
 #include "cli/commands/options.h"
-#include "cli/exit_status.h"
-#include "cli/input_trace.h"
-#include "cli/messages.h"
+#include "cli/files/input_trace.h"
 #include "cli/record/capture.h"
 #include "cli/record/run_app.h"
 #include "cli/record/wait_options.h"
+#include "cli/terminal/exit_status.h"
+#include "cli/terminal/messages.h"
 #include "cli/window/program.h"
 #include "protocol/trace_words.h"
 #include "reports/text/answers.h"
@@ -89,7 +89,8 @@ void sum_up(const std::string& trace) {
 
 }  // namespace
 
-VerbBody declare_run(CLI::App& verb, const ProgramWords& program) {
+template <>
+VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
   const auto options = std::make_shared<RunOptions>();
   verb.prefix_command();  // what follows the program's name is the program's
   verb.add_option("-o,--output", options->plan.output,

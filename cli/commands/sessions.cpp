@@ -5,11 +5,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/list.h"
+#include "cli/commands/command.h"
 #include "cli/commands/options.h"
-#include "cli/exit_status.h"
-#include "cli/messages.h"
-#include "cli/running_sessions.h"
+#include "cli/sessions/running_sessions.h"
+#include "cli/terminal/exit_status.h"
+#include "cli/terminal/messages.h"
 #include "protocol/control_messages.h"
 
 namespace wicprof::cli {
@@ -69,7 +69,8 @@ std::string to_text(const std::vector<Asked>& all) {
 
 }  // namespace
 
-VerbBody declare_sessions(CLI::App& verb, const ProgramWords&) {
+template <>
+VerbBody declare<struct SessionsVerb>(CLI::App& verb, const ProgramWords&) {
   const auto format = std::make_shared<std::string>("text");
   add_format(verb, *format);
   add_example(verb, "wic-prof sessions --format=json");

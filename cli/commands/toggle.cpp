@@ -5,12 +5,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/list.h"
+#include "cli/commands/command.h"
 #include "cli/commands/options.h"
-#include "cli/exit_status.h"
-#include "cli/messages.h"
 #include "cli/record/wait_options.h"
-#include "cli/running_sessions.h"
+#include "cli/sessions/running_sessions.h"
+#include "cli/terminal/exit_status.h"
+#include "cli/terminal/messages.h"
 #include "protocol/control_messages.h"
 
 namespace wicprof::cli {
@@ -55,7 +55,8 @@ int toggle(const ToggleOptions& options) {
 
 }  // namespace
 
-VerbBody declare_toggle(CLI::App& verb, const ProgramWords&) {
+template <>
+VerbBody declare<struct ToggleVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<ToggleOptions>();
   verb.add_option("MODE", options->mode, "poll (the program's own way) or park")
       ->required()

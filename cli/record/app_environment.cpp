@@ -8,8 +8,8 @@
 #include <map>
 #include <optional>
 
-#include "cli/exe_path.h"
-#include "cli/messages.h"
+#include "cli/files/exe_path.h"
+#include "cli/terminal/messages.h"
 #include "protocol/environment.h"
 #include "protocol/session.h"
 

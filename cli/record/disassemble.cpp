@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "analyzer/machine_code/nvdisasm.h"
-#include "cli/messages.h"
 #include "cli/record/find_program.h"
+#include "cli/terminal/messages.h"
 #include "protocol/time.h"
 
 namespace wicprof::cli {

@@ -12,8 +12,7 @@
 #include <map>
 #include <memory>
 
-#include "cli/messages.h"
-#include "cli/output_name.h"
+#include "cli/files/output_name.h"
 #include "cli/record/app_environment.h"
 #include "cli/record/disassemble.h"
 #include "cli/record/drain.h"
@@ -23,6 +22,7 @@
 #include "cli/record/progress.h"
 #include "cli/record/switchboard.h"
 #include "cli/record/terminal_signals.h"
+#include "cli/terminal/messages.h"
 #include "protocol/control_socket.h"
 #include "protocol/session.h"
 #include "protocol/shell_words.h"

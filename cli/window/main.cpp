@@ -5,9 +5,9 @@
 #include <new>
 #include <string>
 
-#include "cli/exit_status.h"
-#include "cli/help_format.h"
-#include "cli/messages.h"
+#include "cli/terminal/exit_status.h"
+#include "cli/terminal/help_format.h"
+#include "cli/terminal/messages.h"
 #include "cli/window/open.h"
 #include "cli/window/request.h"
 

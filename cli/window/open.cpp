@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "cli/running_sessions.h"
+#include "cli/sessions/running_sessions.h"
 #include "gui/gui.h"
 #include "gui/source/facts.h"
 #include "protocol/control_messages.h"

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/exe_path.h"
+#include "cli/files/exe_path.h"
 
 extern char** environ;
 

@@ -44,7 +44,7 @@ ROOMS = {
     "wic-backend": ["src/device", "simt", "cuda", "src/records", "src/strategy", "src/channel", "src/runtime"],
     "collector": ["program", "cupti", "translate", "sources", "."],
     "gui": ["view", "tracks", "source", "app", "window", "panels", "."],
-    "cli": [".", "checks", "record", "ci", "commands"],
+    "cli": ["terminal", "files", "sessions", "window", "record", "checks", "ci", "commands", "."],
 }
 
 # External headers -> the parts that may include them.

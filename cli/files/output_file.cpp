@@ -1,4 +1,4 @@
-#include "cli/output_file.h"
+#include "cli/files/output_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cli/output_name.h"
+#include "cli/files/output_name.h"
 
 namespace wicprof::cli {
 

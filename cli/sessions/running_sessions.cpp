@@ -1,4 +1,4 @@
-#include "cli/running_sessions.h"
+#include "cli/sessions/running_sessions.h"
 
 #include <fmt/format.h>
 

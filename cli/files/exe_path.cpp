@@ -1,4 +1,4 @@
-#include "cli/exe_path.h"
+#include "cli/files/exe_path.h"
 
 #include <filesystem>
 #include <system_error>

@@ -1,12 +1,12 @@
-#include "cli/input_trace.h"
+#include "cli/files/input_trace.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/messages.h"
-#include "cli/process_memory.h"
+#include "cli/files/process_memory.h"
+#include "cli/terminal/messages.h"
 #include "protocol/session.h"
 #include "store/read/reader.h"
 

@@ -1,4 +1,4 @@
-#include "cli/recorded.h"
+#include "cli/files/recorded.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,8 +12,8 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/words/format.h"
-#include "cli/exe_path.h"
-#include "cli/input_trace.h"
+#include "cli/files/exe_path.h"
+#include "cli/files/input_trace.h"
 #include "reports/text/answers.h"
 
 namespace wicprof::cli {

@@ -1,11 +1,11 @@
-#include "cli/messages.h"
+#include "cli/terminal/messages.h"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <string>
 
-#include "cli/exit_status.h"
+#include "cli/terminal/exit_status.h"
 
 namespace wicprof::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/output_name.h"
+#include "cli/files/output_name.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
