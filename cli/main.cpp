@@ -1,4 +1,4 @@
-// wic-prof: reads the command line and hands over to the verb.
+// wic-prof: reads the command line and runs the verb.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ int main_of(int argc, char** argv) {
   if (!words.empty() && !words[0].starts_with('-') && find_command(words[0]) == nullptr) {
     std::string verbs;
     for (const Command& c : kCommands) verbs += fmt::format("{}{}", verbs.empty() ? "" : ", ", c.name);
-    return fail(bad_input(fmt::format("there is no verb '{}'; the verbs are {}", words[0], verbs)));
+    return fail(bad_input(fmt::format("unknown verb '{}'; the verbs are {}", words[0], verbs)));
   }
 
   // What follows `--` belongs to the program that run and ci start; CLI11 must not parse it.

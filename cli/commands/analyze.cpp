@@ -1,4 +1,4 @@
-// wic-prof analyze: what a trace says, or one of the paper's figures about it.
+// wic-prof analyze: prints the analysis of a trace, or one of the paper's figures about it.
 #include <fmt/format.h>
 
 #include <memory>
@@ -22,7 +22,7 @@ namespace {
 struct AnalyzeOptions {
   std::vector<std::string> files;
   std::string format = "text";
-  int figure = 0;  // 0: the whole analysis
+  int figure = 0;  ///< 0 = the whole analysis
   Output output;
 };
 
@@ -35,13 +35,13 @@ std::string figure_numbers() {
 
 Result<> check(const AnalyzeOptions& options) {
   if (options.figure != 0 && analyzer::figure_by_number(options.figure) == nullptr) {
-    return bad_input(fmt::format("there is no figure {}; the figures are {}", options.figure, figure_numbers()));
+    return bad_input(fmt::format("figure {} does not exist; the figures are {}", options.figure, figure_numbers()));
   }
   if (options.figure == 0 && options.files.size() > 1) {
-    return bad_input("several traces are for --figure; name one, or use wic-prof compare");
+    return bad_input("only --figure takes several traces; name one, or use wic-prof compare");
   }
   if (options.figure == 0 && options.format == "csv") {
-    return bad_input("csv is for --figure; the whole analysis is text or json");
+    return bad_input("only --figure has a csv; the whole analysis is text or json");
   }
   return ok();
 }
@@ -75,12 +75,13 @@ Result<std::string> analysis_of(const AnalyzeOptions& options) {
 template <>
 VerbBody declare<struct AnalyzeVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<AnalyzeOptions>();
-  verb.add_option("FILE", options->files, "a trace (.wicprof); with --figure also several, to be set side by side")
+  verb.add_option("FILE", options->files,
+                  "a trace (.wicprof); with --figure also several, which are shown side by side")
       ->required();
-  verb.add_option("--figure", options->figure, "one of the WIC paper's figures instead: " + figure_numbers())
+  verb.add_option("--figure", options->figure, "print one of the WIC paper's figures instead: " + figure_numbers())
       ->type_name("N");
   verb.add_option("--format", options->format,
-                  "text for people, json for machines (one document on stdout), csv of a figure")
+                  "text for people, json for machines (one document on stdout), csv for a figure")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();

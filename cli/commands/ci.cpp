@@ -1,4 +1,4 @@
-// wic-prof ci: repeated runs against limits, for services that run without anybody watching.
+// wic-prof ci: checks repeated runs against limits, unattended.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -31,13 +31,13 @@ std::string in_folder(const CiOptions& options, std::string_view name) {
   return (std::filesystem::path(options.folder) / name).lexically_normal().string();
 }
 
-/// The folder for traces and reports, which may be there already.
+/// Creates the folder for traces and reports, unless it exists.
 Result<> prepare_folder(const CiOptions& options) {
   std::error_code failed;
   std::filesystem::create_directories(options.folder, failed);
   if (failed || !std::filesystem::is_directory(options.folder)) {
-    return bad_input(fmt::format("cannot make the folder {}: {}; name another one with -o", options.folder,
-                                 failed ? failed.message() : "there is a file of that name"));
+    return bad_input(fmt::format("cannot create the folder {}: {}; name another one with -o", options.folder,
+                                 failed ? failed.message() : "a file has that name"));
   }
   for (const reports::GateReport& report : reports::kGateReports) {
     const Result<Output> output = prepare_output({in_folder(options, report.file), options.overwrite});
@@ -116,13 +116,13 @@ int ci(const CiOptions& options, const ProgramWords& program) {
 template <>
 VerbBody declare<struct CiVerb>(CLI::App& verb, const ProgramWords& program) {
   const auto options = std::make_shared<CiOptions>();
-  verb.add_option("-c,--config", options->config, "what to run and what it has to keep to: TOML, see docs/ci.md")
+  verb.add_option("-c,--config", options->config, "the runs and their limits, in TOML; see docs/ci.md")
       ->type_name("FILE")
       ->required();
   verb.add_option("-o,--output", options->folder, "the folder for traces, junit.xml, result.json and summary.md")
       ->type_name("FOLDER")
       ->capture_default_str();
-  verb.add_flag("-f,--force-overwrite", options->overwrite, "overwrite them when they exist");
+  verb.add_flag("-f,--force-overwrite", options->overwrite, "overwrite existing files");
   add_format(verb, options->format);
   add_example(verb, "wic-prof ci --config wic-prof.toml -- ./halo --size 256");
   return [options, &program] { return ci(*options, program); };

@@ -1,4 +1,4 @@
-// wic-prof compare: before and after.
+// wic-prof compare: compares two modes of one trace, or two traces.
 #include <memory>
 
 #include "cli/commands/command.h"
@@ -34,13 +34,14 @@ Result<analyzer::Comparison> compare_files(const CompareOptions& options) {
 template <>
 VerbBody declare<struct CompareVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<CompareOptions>();
-  verb.add_option("FILE", options->file, "a trace: compared around its own changes of mode, or as the one before")
+  verb.add_option("FILE", options->file,
+                  "a trace: with FILE2 the trace before, else compared around its own changes of mode")
       ->required();
   verb.add_option("FILE2", options->file2, "the trace after");
   verb.add_option("--nvtx", options->how.nvtx,
-                  "time NVTX ranges of that name instead of the iterations that wait sites saw")
+                  "time NVTX ranges of this name instead of the iterations found at wait sites")
       ->type_name("NAME[@DOMAIN]");
-  verb.add_option("--tolerance", options->how.tolerance, "a change smaller than this share is no change")
+  verb.add_option("--tolerance", options->how.tolerance, "ignore a change smaller than this share")
       ->type_name("SHARE")
       ->check(CLI::Range(0.0, 0.99))
       ->capture_default_str();

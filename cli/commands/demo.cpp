@@ -1,4 +1,4 @@
-// wic-prof demo: the main job on a bundled sample, from the recording to the report.
+// wic-prof demo: records a bundled sample, analyzes it and writes a report.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -27,7 +27,7 @@ constexpr char kSeconds[] = "4";
 struct DemoOptions {
   std::string folder = ".";
   bool overwrite = false;
-  std::string recorded;  ///< an application; empty = all
+  std::string recorded;  ///< the name of an application; empty = all
 };
 
 std::string in_folder(const std::string& folder, const char* file) {
@@ -43,15 +43,14 @@ std::string demo_device() {
     }
   }
   note(
-      "demo on the CPU device (simt:1), since there is no GPU that this build can use: it shows how the tool works, "
-      "its "
-      "figures say nothing about a GPU");
+      "demo on the CPU device (simt:1), since this build can use no GPU here: the demo shows how the tool works, "
+      "but its figures say nothing about a GPU");
   return "simt:1";
 }
 
 int demo(const DemoOptions& options) {
   std::optional<std::string> sample = beside_binary("hot_flag");
-  if (!sample) sample = beside_binary("../libexec/wic-prof/hot_flag");  // where it is installed
+  if (!sample) sample = beside_binary("../libexec/wic-prof/hot_flag");  // in an installation
   if (!sample)
     return fail(unavailable("the sample hot_flag is not beside wic-prof; build it: make, or ninja -C build hot_flag"));
   const Result<Output> page = prepare_output({in_folder(options.folder, "report.html"), options.overwrite});
@@ -69,9 +68,9 @@ int demo(const DemoOptions& options) {
   if (!outcome) return fail(outcome.error());
   if (outcome->recording) return fail(*outcome->recording);
   if (outcome->end.status != 0) {
-    fail(unavailable(
-        fmt::format("the sample ended with status {}; its own message is above, and what was recorded is in {}",
-                    outcome->end.status, outcome->trace)));
+    fail(
+        unavailable(fmt::format("the sample ended with status {}; its own message is above, and the recording is in {}",
+                                outcome->end.status, outcome->trace)));
     return outcome->end.status;
   }
 
@@ -102,11 +101,11 @@ VerbBody declare<struct DemoVerb>(CLI::App& verb, const ProgramWords&) {
       verb.add_option("-o,--output", options->folder, "the folder for demo.wicprof and report.html")
           ->type_name("FOLDER")
           ->capture_default_str();
-  CLI::Option* const overwrite =
-      verb.add_flag("-f,--force-overwrite", options->overwrite, "overwrite them when they exist");
+  CLI::Option* const overwrite = verb.add_flag("-f,--force-overwrite", options->overwrite, "overwrite existing files");
   CLI::Option* const recorded =
-      verb.add_option("--recorded", options->recorded,
-                      "analyze the bundled traces of the gallery instead, recorded on a GPU: all, or application NAME")
+      verb.add_option(
+              "--recorded", options->recorded,
+              "show the bundled traces of the sample applications, recorded on a GPU, instead: all, or that of NAME")
           ->type_name("[NAME]")
           ->expected(0, 1)
           ->excludes(output)

@@ -1,4 +1,4 @@
-// wic-prof doctor: what this machine can and cannot do, and the cure for each lack.
+// wic-prof doctor: reports what this machine can and cannot do, and how to fix what is missing.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Options that several verbs have, so that they are called and behave the same everywhere.
+// Options that several verbs share, so that their names and behaviour are the same everywhere.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,10 +17,11 @@ inline void add_format(CLI::App& verb, std::string& format) {
 
 inline void add_output(CLI::App& verb, Output& output) {
   verb.add_option("-o,--output", output.name,
-                  "where to write; - is stdout; %p pid, %h host, %q{VAR} environment, %% percent sign")
+                  "the output file; - is stdout; %p is the pid, %h the host, %q{VAR} an environment variable, %% a "
+                  "percent sign")
       ->type_name("FILE")
       ->capture_default_str();
-  verb.add_flag("-f,--force-overwrite", output.overwrite, "overwrite the output when it exists");
+  verb.add_flag("-f,--force-overwrite", output.overwrite, "overwrite the output if it exists");
 }
 
 inline void add_example(CLI::App& verb, const std::string& example) { verb.footer("Example:\n  " + example); }

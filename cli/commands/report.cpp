@@ -1,4 +1,4 @@
-// wic-prof report: a document about a trace.
+// wic-prof report: writes a document about a trace.
 #include <fmt/format.h>
 
 #include <memory>
@@ -59,7 +59,7 @@ std::vector<std::string> format_names() {
 template <>
 VerbBody declare<struct ReportVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<ReportOptions>();
-  verb.add_option("FILE", options->files, "a trace, or two: the one before and the one that the report is about")
+  verb.add_option("FILE", options->files, "a trace, or two: the trace before, then the trace that the report describes")
       ->required()
       ->expected(1, 2);
   verb.add_option("--format", options->format, format_help())

@@ -1,4 +1,4 @@
-// wic-prof run: launch, record, sum up.
+// wic-prof run: launches a program, records it and summarizes the result.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -32,7 +32,7 @@ struct RunOptions {
   std::string gui_script;
 };
 
-Result<> settle(RunOptions& options, const CLI::App& verb, const ProgramWords& program) {
+Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWords& program) {
   RunPlan& plan = options.plan;
   plan.words = verb.remaining();
   if (!plan.words.empty() && plan.words.front().starts_with('-')) {
@@ -66,18 +66,18 @@ Result<> settle(RunOptions& options, const CLI::App& verb, const ProgramWords& p
   return ok();
 }
 
-void say_how_it_ended(const RunOutcome& outcome) {
+void report_end(const RunOutcome& outcome) {
   const AppEnd& end = outcome.end;
   if (end.signal) {
-    warn(fmt::format("the program was killed by signal {} ({}); the trace is complete up to then", *end.signal,
+    warn(fmt::format("the program was killed by signal {} ({}); the trace is complete up to that point", *end.signal,
                      strsignal(*end.signal)));
   } else if (end.status != 0) {
     note(fmt::format("the program ended with status {}", end.status));
   }
-  if (outcome.recording) warn(fmt::format("THE TRACE IS NOT WHOLE: {}", outcome.recording->message));
+  if (outcome.recording) warn(fmt::format("THE TRACE IS INCOMPLETE: {}", outcome.recording->message));
 }
 
-void sum_up(const std::string& trace) {
+void print_summary(const std::string& trace) {
   const Result<analyzer::TraceModel> model = load_trace(trace);
   if (!model) {
     fail(model.error());
@@ -92,60 +92,61 @@ void sum_up(const std::string& trace) {
 template <>
 VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
   const auto options = std::make_shared<RunOptions>();
-  verb.prefix_command();  // what follows the program's name is the program's
-  verb.add_option("-o,--output", options->plan.output,
-                  "the trace; %p the program's pid, %h host, %q{VAR} environment, %% percent sign; by default "
-                  "APP.%p.wicprof in the current folder")
+  verb.prefix_command();  // words after the program's name belong to the program
+  verb.add_option(
+          "-o,--output", options->plan.output,
+          "the trace; %p is the program's pid, %h the host, %q{VAR} an environment variable, %% a percent sign; "
+          "default: APP.%p.wicprof in the current folder")
       ->type_name("FILE");
-  verb.add_flag("-f,--force-overwrite", options->plan.overwrite, "overwrite the trace when it exists");
+  verb.add_flag("-f,--force-overwrite", options->plan.overwrite, "overwrite the trace if it exists");
   CLI::Option* mode = verb.add_option("-m,--mode", options->mode,
-                                      "how the program waits from the start: poll (its own way) or park; as the "
-                                      "program itself wants unless named")
+                                      "how the program waits from the start: poll (its own way) or park; default: "
+                                      "as the program itself chooses")
                           ->type_name("MODE")
                           ->check(CLI::IsMember({"poll", "park"}));
-  verb.add_option("--strategy", options->strategy, "what park does: " + strategy_list() + "; auto unless named")
+  verb.add_option("--strategy", options->strategy, "how park waits: " + strategy_list() + "; default: auto")
       ->type_name("NAME");
-  verb.add_option("--schedule", options->schedule,
-                  "modes by time, like poll:2s,park:2s (ms, s, m), counted from when the program's wic runtime starts; "
-                  "the last one holds until the program ends")
+  verb.add_option(
+          "--schedule", options->schedule,
+          "modes with their durations, such as poll:2s,park:2s (ms, s, m), counted from the start of the program's "
+          "wic runtime; the last mode stays until the program ends")
       ->type_name("LIST")
       ->excludes(mode);
   verb.add_option("--name", options->plan.name,
-                  "the session's name for toggle and sessions; by default after the program")
+                  "the session's name for toggle and sessions; default: the program's name")
       ->type_name("NAME");
   verb.add_option("--buffer-size", options->buffer_mib,
-                  "MiB of shared memory between the program and wic-prof, shared by 16 rings, one a producer")
+                  "shared memory between the program and wic-prof in MiB, divided among 16 rings, one per producer")
       ->type_name("MIB")
       ->check(CLI::Range(1ULL, 1ULL << 40))
       ->capture_default_str();
   CaptureOptions& capture = options->capture;
   verb.add_option("--trace", capture.trace,
-                  fmt::format("what to record, a list of {}; {} unless named", trace_word_list(), kDefaultTrace))
+                  fmt::format("what to record, a list of {}; default: {}", trace_word_list(), kDefaultTrace))
       ->type_name("LIST");
   verb.add_option("--delay", capture.delay,
-                  "record from so long after the program's start on, like 2s or 500ms (ms, s, m)")
+                  "start to record this long after the program's start, such as 2s or 500ms (ms, s, m)")
       ->type_name("TIME");
-  verb.add_option("--duration", capture.duration, "record for so long; then the program goes on unrecorded")
+  verb.add_option("--duration", capture.duration, "record for this long; then the program continues unrecorded")
       ->type_name("TIME");
   verb.add_option("--capture-range", capture.ranges,
-                  "record what reaches into NVTX ranges of that name only; may be given several times")
+                  "record only what overlaps NVTX ranges of this name; can be repeated")
       ->type_name("NAME[@DOMAIN]")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->expected(1);
   verb.add_option("--keep-last", capture.keep_last,
-                  "keep only what happened in so long before the end, while recording, too")
+                  "keep only this much time before the end; the trace stays that short during recording, too")
       ->type_name("TIME");
   verb.add_option("--max-size", capture.max_size,
-                  "the trace grows to this size at most, like 500M (K, M, G, T); what comes then is counted as lost")
+                  "largest size of the trace, such as 500M (K, M, G, T); later events are counted as lost")
       ->type_name("SIZE");
-  verb.add_flag("--gui", options->gui, "watch it in a window, which stays until it is closed");
-  verb.add_option("--gui-drive", options->gui_script,
-                  "with --gui: the window does what a script says, as gui --drive does")
+  verb.add_flag("--gui", options->gui, "watch the run in a window, which stays open until you close it");
+  verb.add_option("--gui-drive", options->gui_script, "with --gui: the window follows a script, as with gui --drive")
       ->type_name("FILE");
   verb.add_flag("-q,--quiet", options->plan.quiet, "no progress, no summary");
   add_example(verb, "wic-prof run -o halo.wicprof --schedule poll:2s,park:2s -- ./halo --size 256");
   return [options, &verb, &program] {
-    if (const Result<> settled = settle(*options, verb, program); !settled) return fail(settled.error());
+    if (const Result<> read = read_options(*options, verb, program); !read) return fail(read.error());
     std::optional<WindowProcess> window;
     if (options->gui) {
       if (const Result<> possible = can_open_window(); !possible) return fail(possible.error());
@@ -160,8 +161,8 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
     }
     const Result<RunOutcome> outcome = run_app(options->plan);
     if (!outcome) return fail(outcome.error());
-    if (!options->plan.quiet) sum_up(outcome->trace);
-    say_how_it_ended(*outcome);
+    if (!options->plan.quiet) print_summary(outcome->trace);
+    report_end(*outcome);
     if (window) window->wait();
     return outcome->end.status;
   };

@@ -1,4 +1,4 @@
-// wic-prof sessions: what is being recorded now.
+// wic-prof sessions: lists the recordings in progress.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -79,8 +79,8 @@ VerbBody declare<struct SessionsVerb>(CLI::App& verb, const ProgramWords&) {
     if (!running) return fail(running.error());
     for (const std::string& name : running->removed) {
       note(fmt::format(
-          "session '{}' was left behind by a wic-prof that died, and has been cleared away; what it had written "
-          "is in its trace, see wic-prof analyze",
+          "session '{}' belonged to a wic-prof that died, and was removed; its trace has everything that it "
+          "had written, see wic-prof analyze",
           name));
     }
     std::vector<Asked> all;

@@ -1,4 +1,4 @@
-// wic-prof toggle: change how a running program waits.
+// wic-prof toggle: changes how a running program waits.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -34,8 +34,8 @@ int toggle(const ToggleOptions& options) {
   const TimeNs took = reply->effective - reply->requested;
   if (options.format == "text") {
     fmt::print(
-        "session '{}': {} now waits by {} ({}); in effect {:.3f} ms after it was asked for, at {:.6f} s on the "
-        "trace's clock\n",
+        "session '{}': {} now waits by {} ({}); in effect {:.3f} ms after the request, at {:.6f} s on the trace's "
+        "clock\n",
         session->name, reply->site.empty() ? "the whole program" : fmt::format("site '{}'", reply->site),
         mode_name(reply->mode), strategy_name(reply->strategy), static_cast<double>(took) / kMillisecond,
         static_cast<double>(reply->effective) / kSecond);
@@ -61,9 +61,9 @@ VerbBody declare<struct ToggleVerb>(CLI::App& verb, const ProgramWords&) {
   verb.add_option("MODE", options->mode, "poll (the program's own way) or park")
       ->required()
       ->check(CLI::IsMember({"poll", "park"}));
-  verb.add_option("--session", options->session, "which session; needed when several are running")->type_name("NAME");
-  verb.add_option("--site", options->site, "only this wait site; the whole program unless named")->type_name("SITE");
-  verb.add_option("--strategy", options->strategy, "what park does: " + strategy_list() + "; auto unless named")
+  verb.add_option("--session", options->session, "the session; required if several are running")->type_name("NAME");
+  verb.add_option("--site", options->site, "only this wait site; default: the whole program")->type_name("SITE");
+  verb.add_option("--strategy", options->strategy, "how park waits: " + strategy_list() + "; default: auto")
       ->type_name("NAME");
   add_format(verb, options->format);
   add_example(verb, "wic-prof toggle park --session halo --strategy=backoff");

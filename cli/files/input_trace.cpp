@@ -28,7 +28,7 @@ Result<analyzer::TraceModel> load_trace(const std::string& path) {
   if (!model->complete) {
     const std::string session = model->meta_value("session");
     if (session_runs(session)) {
-      note(fmt::format("{} is still being recorded by session '{}': this is how it stands now", path, session));
+      note(fmt::format("session '{1}' is still recording {0}: the answer covers the events so far", path, session));
     } else {
       warn(fmt::format("{} is incomplete: {}", path, model->incomplete_reason));
     }

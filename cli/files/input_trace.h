@@ -1,4 +1,4 @@
-// A trace file named on the command line, loaded for the analyzer.
+// Loads a trace file that the command line names.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace wicprof::cli {
 
-/// Says on stderr when the trace is still being written or was never finished.
+/// Notes on stderr if the trace is still being recorded, or was never finished.
 Result<analyzer::TraceModel> load_trace(const std::string& path);
 
 }  // namespace wicprof::cli

@@ -60,7 +60,7 @@ Result<> write_output(const Output& prepared, std::string_view text) {
       return unavailable(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
     return ok();
   }
-  // Written beside its place and moved there whole: a full disk costs neither the old file nor leaves half a new one.
+  // Writes a temporary file and renames it: a full disk neither destroys the old file nor leaves half a new one.
   const std::string partial = fmt::format("{}.{}.part", prepared.name, getpid());
   const int fd = open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   bool written = fd >= 0 && write_all(fd, text);
@@ -74,7 +74,7 @@ Result<> write_output(const Output& prepared, std::string_view text) {
                                          : link(partial.c_str(), prepared.name.c_str());
     failed = errno;
     if (moved != 0 && !prepared.overwrite && failed != EEXIST) {
-      // A file system without hard links.
+      // The file system has no hard links.
       written = access(prepared.name.c_str(), F_OK) != 0 && rename(partial.c_str(), prepared.name.c_str()) == 0;
     } else {
       written = moved == 0;

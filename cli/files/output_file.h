@@ -1,4 +1,4 @@
-// Where a verb's answer goes: stdout ("-") or a file, which is refused when it exists unless asked for.
+// The destination of a verb's answer: stdout ("-") or a file. An existing file is refused unless `overwrite` is set.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ struct Output {
   bool overwrite = false;
 };
 
-/// Settles the name and looks whether it can be written, before work is put into the text.
+/// Expands the name and checks that it can be written, before any work on the text.
 Result<Output> prepare_output(const Output& output);
 
-/// Writes all of `text`; a file that could not be written whole is removed again.
+/// Writes all of `text`, or leaves no file behind.
 Result<> write_output(const Output& prepared, std::string_view text);
 
 }  // namespace wicprof::cli

@@ -41,10 +41,10 @@ Result<std::string> expand_output_name(const std::string& pattern, pid_t pid) {
       name += value;
       i = close;
     } else {
-      return bad_input(
-          fmt::format("the output name '{}' has an unknown placeholder; there are %p (process id), %h (host), "
-                      "%q{{VAR}} (environment) and %% (a percent sign)",
-                      pattern));
+      return bad_input(fmt::format(
+          "the output name '{}' has an unknown placeholder; the placeholders are %p (process id), %h (host), "
+          "%q{{VAR}} (environment) and %% (a percent sign)",
+          pattern));
     }
   }
   return name;

@@ -10,7 +10,7 @@
 
 namespace wicprof::cli {
 
-/// Errors: another placeholder, a variable that is not set.
+/// Errors: an unknown placeholder; a variable that is not set.
 Result<std::string> expand_output_name(const std::string& pattern, pid_t pid);
 
 std::string host_name();

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Application to trace.
+// From application to path.
 using Traces = std::map<std::string, std::string>;
 
 struct Bundle {
@@ -30,7 +30,7 @@ struct Bundle {
   Traces poll, park;
 };
 
-// NAME.poll.wicprof, NAME.park.wicprof, packed or not.
+// File names are NAME.poll.wicprof and NAME.park.wicprof, with or without .gz.
 void add(Bundle& bundle, const fs::path& file) {
   const std::string whole = file.filename().string();
   std::string_view name = whole;
@@ -50,8 +50,7 @@ void add(Bundle& bundle, const fs::path& file) {
 
 Result<Bundle> bundle() {
   const std::optional<std::string> folder = folder_beside_binary("../share/wic-prof/traces");
-  const std::string cure =
-      "; record some with bench/record_traces.sh where there is a GPU, or see the tool at work with wic-prof demo";
+  const std::string cure = "; record some with bench/record_traces.sh on a machine with a GPU, or run wic-prof demo";
   if (!folder) return unavailable("no recorded traces came with this wic-prof (share/wic-prof/traces)" + cure);
   Bundle all{*folder, {}, {}};
   std::error_code error;
@@ -61,14 +60,12 @@ Result<Bundle> bundle() {
     const Traces& other = mode == &all.poll ? all.park : all.poll;
     for (const auto& [name, file] : *mode) {
       if (!other.contains(name)) {
-        return bad_input(
-            fmt::format("{} is there without its other mode's trace; record {} again with "
-                        "bench/record_traces.sh",
-                        file, name));
+        return bad_input(fmt::format(
+            "{} lacks the trace of the other mode; record {} again with bench/record_traces.sh", file, name));
       }
     }
   }
-  if (all.poll.empty()) return unavailable("there are no recorded traces in " + *folder + cure);
+  if (all.poll.empty()) return unavailable("no recorded traces are in " + *folder + cure);
   return Result<Bundle>(std::move(all));
 }
 
@@ -82,7 +79,7 @@ std::string speedup(const analyzer::Comparison& comparison) {
                      comparison.speedup->high);
 }
 
-// Each rule once, in the order of severity.
+// Names each rule once, most severe first.
 std::string rules_of(const analyzer::Analysis& analysis) {
   std::vector<std::string> names;
   for (const analyzer::Finding& finding : analysis.findings) {
@@ -117,7 +114,7 @@ Result<std::string> recorded_table() {
   }
   return fmt::format(
       "Recorded on {}; an iteration's median time in mode poll and in mode park\n\n{}\n"
-      "wic-prof demo --recorded NAME says more of one; analyze, compare and report take the traces in\n{}\n",
+      "wic-prof demo --recorded NAME shows one in detail; analyze, compare and report take the traces in\n{}\n",
       fmt::join(devices, " and "), table.str(2), traces->folder);
 }
 
@@ -127,7 +124,8 @@ Result<std::string> recorded_application(const std::string& name) {
   if (!traces->poll.contains(name)) {
     std::vector<std::string> names;
     for (const auto& entry : traces->poll) names.push_back(entry.first);
-    return bad_input(fmt::format("there is no recorded application '{}'; there are: {}", name, fmt::join(names, ", ")));
+    return bad_input(
+        fmt::format("unknown recorded application '{}'; the applications are {}", name, fmt::join(names, ", ")));
   }
   const Result<analyzer::TraceModel> poll = load_trace(traces->poll.at(name));
   if (!poll) return poll.error();

@@ -40,8 +40,8 @@ Result<SessionInfo> choose_session(const std::string& name) {
   std::string names;
   for (const SessionInfo& s : sessions) names += (names.empty() ? "" : ", ") + s.name;
   if (sessions.empty()) {
-    const std::string wanted =
-        name.empty() ? "no session is running" : fmt::format("session '{}' is not running, nor is any other", name);
+    const std::string wanted = name.empty() ? "no session is running"
+                                            : fmt::format("session '{}' is not running, and no other session is", name);
     return bad_input(wanted + "; start a program with wic-prof run -- APP");
   }
   if (name.empty()) {
@@ -51,7 +51,7 @@ Result<SessionInfo> choose_session(const std::string& name) {
   for (const SessionInfo& s : sessions) {
     if (s.name == name) return s;
   }
-  return bad_input(fmt::format("session '{}' is not running; running: {}", name, names));
+  return bad_input(fmt::format("session '{}' is not running; the running sessions are {}", name, names));
 }
 
 }  // namespace wicprof::cli

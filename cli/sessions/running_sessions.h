@@ -1,4 +1,4 @@
-// The sessions that run now, as the command line names them.
+// The running sessions.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ namespace wicprof::cli {
 
 struct RunningSessions {
   std::vector<SessionInfo> sessions;
-  std::vector<std::string> removed;  ///< names of sessions whose wic-prof had died; what they left was cleared away
+  std::vector<std::string> removed;  ///< sessions whose wic-prof had died; their files are deleted now
 };
 
 Result<RunningSessions> running_sessions();
 
-/// The session of that name, or the only one when `name` is empty. Errors list what there is.
+/// The session with this name, or the only session if `name` is empty. Errors list the running sessions.
 Result<SessionInfo> choose_session(const std::string& name);
 
 }  // namespace wicprof::cli

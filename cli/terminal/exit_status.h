@@ -1,4 +1,4 @@
-// What wic-prof's exit status means. Under `run` it is the program's own, whenever the program was started.
+// wic-prof's exit status. `run` passes on the program's own status once the program has started.
 #pragma once
 
 #include "protocol/result.h"

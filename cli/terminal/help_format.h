@@ -1,5 +1,5 @@
-// How help texts look: CLI11's own, with lines that fit a terminal and the program that run and ci start in their usage
-// lines.
+// The layout of help texts: CLI11's, with lines that fit a terminal, and with the program to start in the usage lines
+// of run and ci.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,7 +22,7 @@ class HelpFormat : public CLI::Formatter {
   std::string make_option_desc(const CLI::Option* option) const override {
     std::istringstream words(CLI::Formatter::make_option_desc(option));
     std::string text;
-    std::size_t line = 0;  // its length so far
+    std::size_t line = 0;  // length of the current line
     for (std::string word; words >> word;) {
       const bool breaks = line > 0 && line + 1 + word.size() > kTextWidth;
       if (line > 0) text += breaks ? '\n' : ' ';

@@ -10,18 +10,18 @@
 namespace wicprof::cli {
 
 namespace {
-// One write a line, so that lines of the traced program and ours do not mix; a closed stderr is no error.
-void say(const std::string& line) {
+// One write per line, so that lines of the traced program do not mix with these. A closed stderr is not an error.
+void write_line(const std::string& line) {
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fflush(stderr);
 }
 }  // namespace
 
-void note(std::string_view text) { say(fmt::format("wic-prof: {}\n", text)); }
-void warn(std::string_view text) { say(fmt::format("wic-prof: warning: {}\n", text)); }
+void note(std::string_view text) { write_line(fmt::format("wic-prof: {}\n", text)); }
+void warn(std::string_view text) { write_line(fmt::format("wic-prof: warning: {}\n", text)); }
 
 int fail(const Error& error) {
-  say(fmt::format("wic-prof: error: {}\n", error.message));
+  write_line(fmt::format("wic-prof: error: {}\n", error.message));
   return exit_status(error.kind);
 }
 

@@ -1,4 +1,4 @@
-// What wic-prof says to people while it works: lines on stderr, so that stdout is the answer's alone.
+// Messages for people: lines on stderr, so that stdout has only the answer.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@ namespace wicprof::cli {
 void note(std::string_view text);
 void warn(std::string_view text);
 
-/// Prints the error and returns the exit status that belongs to it.
+/// Prints the error and returns its exit status.
 int fail(const Error& error);
 
 }  // namespace wicprof::cli

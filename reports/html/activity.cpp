@@ -1,4 +1,4 @@
-// What ran and waited beside the wait sites: kernels, program counters, host threads, interventions.
+// Activity other than waits at wait sites: kernels, program counters, host threads, interventions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ std::string host_part(const TraceModel& model, const Analysis& analysis) {
 std::string program_counters_part(const TraceModel& model, const Analysis& analysis) {
   const Stalls& stalls = analysis.stalls;
   if (stalls.functions.empty()) return {};
-  Table table({"function", ">samples", ">share", "hottest line", "warps stand at"});
+  Table table({"function", ">samples", ">share", "hottest line", "warps stall on"});
   const std::size_t shown = std::min(kMostRows, stalls.functions.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const FunctionStalls& function = stalls.functions[i];

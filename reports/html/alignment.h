@@ -1,4 +1,4 @@
-// Two traces of one program side by side: which time of one stands for which time of the other, by their iterations.
+// Aligns two traces of one program by their iterations: maps each time of one trace to a time of the other.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace wicprof::reports::html {
 
-/// A trace's time as a whole, and its iterations within: those of one site, the same one in both traces.
+/// The time of a whole trace, and the iterations of one site, which is the same in both traces.
 struct AlignedTrace {
   Interval whole;
-  std::vector<Iteration> iterations{};  ///< in order of time; none: the traces begin at the same time
+  std::vector<Iteration> iterations{};  ///< in order of time; if empty, the begins of the traces are aligned
 };
 
-/// The first iterations stand at the same place, and the second ones, as many as both have; between the begins of two,
-/// times are in proportion. Before the first and after the last, times are as far from it in both.
+/// Pairs the n-th iterations of both traces, as many as both have. Between the begins of two iterations the mapping is
+/// linear; before the first and after the last it keeps distances.
 class Alignment {
  public:
   Alignment(const AlignedTrace& first, const AlignedTrace& second);
@@ -26,13 +26,13 @@ class Alignment {
   TimeNs first_of(TimeNs second) const { return partner(second, &Pair::second, &Pair::first); }
   Interval first_of(Interval second) const { return {first_of(second.begin), first_of(second.end)}; }
   Interval second_of(Interval first) const { return {second_of(first.begin), second_of(first.end)}; }
-  /// Equally long, the first iteration at the same place, and all of both traces within.
+  /// Windows of equal length that contain both traces whole, with the first iteration at the same place.
   Interval whole_of_first() const;
   Interval whole_of_second() const;
 
-  /// [number, begin, number, begin, ...] of pairs of iterations, each the difference to the last pair, times from the
-  /// traces' begins on; the last pair has the ends of the last iterations. Of very many, some, but all that touch
-  /// `fine`, of the second trace.
+  /// [number, begin, number, begin, ...] of pairs of iterations, each as the difference to the last pair, with times
+  /// since the traces' begins; the last pair has the ends of the last iterations. Of very many pairs only some are
+  /// there, but all that touch `fine`, which is in times of the second trace.
   std::string json(const std::vector<Interval>& fine) const;
 
  private:
@@ -46,7 +46,7 @@ class Alignment {
   std::vector<Pair> pairs_;  // at least one
 };
 
-/// The same times once, in order: stretches that overlap become one, and what lies outside of `whole` is left out.
+/// Sorts the stretches, merges those that overlap, and cuts them to `whole`.
 std::vector<Interval> merged(std::vector<Interval> stretches, Interval whole);
 
 }  // namespace wicprof::reports::html

@@ -7,7 +7,7 @@ namespace wicprof::reports::html {
 
 extern const std::string_view kStyle;
 extern const std::string_view kScript;
-/// Of kScript, in hexadecimal: the page allows this script and no other (page.cpp).
+/// The hash of kScript, in hexadecimal: the page allows only this script to run (report_html.cpp).
 extern const std::string_view kScriptSha256;
 
 }  // namespace wicprof::reports::html

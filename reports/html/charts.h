@@ -1,4 +1,5 @@
-// The drawings of the HTML report, as SVG. Their size does not grow with the trace: what is too fine is summed up.
+// The drawings of the HTML report, as SVG. Their size does not grow with the trace: details too fine to draw are
+// aggregated.
 #pragma once
 
 #include <string>
@@ -11,12 +12,11 @@
 
 namespace wicprof::reports::html {
 
-/// Iteration times over time, a panel a trace: the median and the 10 to 90 % spread, and marks where the way of waiting
-/// changed.
+/// Iteration times over time, one panel per trace: the median and the 10 to 90 % spread, with marks at changes of mode.
 std::string iteration_chart(const std::vector<Segment>& segments);
 
-/// The lanes that are worth paper between two times; the height is the part of a lane's waiters that wait. Empty
-/// without any such lane.
+/// The lanes with `on_paper` within `window`; the height is the share of a lane's waiters that wait. Empty if no lane
+/// is on paper.
 std::string still_timeline(const TraceModel& model, const Lanes& lanes, Interval window);
 
 }  // namespace wicprof::reports::html

@@ -1,4 +1,4 @@
-// What kind of communication the program does, and why one may think so.
+// The classification of the program's communication, with its evidence.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string period_of(const CommunicationAnswer& c) {
                      c.period.ns > 0 ? ", every " + format_duration(c.period.ns) : std::string());
 }
 
-/// Of what is unknown there is none.
+/// "-" for an unknown answer, which has no confidence.
 Cell confidence(double value) { return value > 0 ? number(value) : Cell("-"); }
 
 std::vector<Cell> row_of(std::string what, const CommunicationAnswer& c, std::uint64_t messages) {
@@ -47,7 +47,7 @@ std::string classification_part(const TraceModel& model, const Classification& c
   if (!c.evidence.empty()) body += "<h3>Evidence</h3>\n<ul class=\"small\">\n";
   for (const std::string& line : c.evidence) body += fmt::format("<li>{}</li>\n", text_of(line));
   if (!c.evidence.empty()) body += "</ul>\n";
-  const std::vector<std::string> columns{">messages", "model", ">confidence", "pattern", ">confidence", "an iteration"};
+  const std::vector<std::string> columns{">messages", "model", ">confidence", "pattern", ">confidence", "iteration"};
   const auto table_of = [&](const char* first) {
     std::vector<std::string> header{first};
     header.insert(header.end(), columns.begin(), columns.end());
@@ -60,7 +60,7 @@ std::string classification_part(const TraceModel& model, const Classification& c
       const PairAnswer& pair = c.pairs[i];
       table.add(row_of(text_of(pair.first) + " and " + text_of(pair.second), pair, pair.forth + pair.back));
     }
-    body += "<h3>Between each two</h3>\n" + table.str() + and_more(c.pairs.size(), shown, "pair");
+    body += "<h3>Between each pair</h3>\n" + table.str() + and_more(c.pairs.size(), shown, "pair");
   }
   if (c.sites.size() > 1) {
     Table table = table_of("site");

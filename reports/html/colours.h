@@ -1,5 +1,5 @@
-// The colours of the HTML report are those of all pictures (analyzer/words/colours.h): style.css, the drawings and the
-// script name them by token.
+// The colours of the HTML report, from analyzer/words/colours.h. The style, the drawings and the script name them by
+// token.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace wicprof::reports::html {
 
-/// Dark where the browser asks for it or the page's switch says so; paper is light.
+/// Dark if the browser or the page's switch asks for it; always light on paper.
 inline std::string colour_css() {
   const std::string light = css_variables(false), dark = css_variables(true);
   return ":root { color-scheme: light;" + light + " }\n@media screen {\n@media (prefers-color-scheme: dark) {\n" +

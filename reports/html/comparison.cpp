@@ -1,4 +1,4 @@
-// Before and after.
+// The part about the comparison of two modes or two traces.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace wicprof::reports::html {
 namespace {
 
 std::string_view mode_css(const Comparison& comparison, bool first) {
-  // A tile takes the colour of its curve.
+  // A tile has the colour of its curve.
   const Side& side = first ? comparison.before : comparison.after;
   for (const Segment& segment : comparison.segments) {
     const bool same = side.label.rfind(mode_name(segment.mode), 0) == 0 || side.label.rfind(segment.trace, 0) == 0;
@@ -50,7 +50,7 @@ std::string tiles(const Comparison& comparison) {
 }
 
 std::string segments_table(const Comparison& comparison) {
-  Table table({"segment", "strategy", ">from", ">to", ">iterations", ">p50 of an iteration"});
+  Table table({"segment", "strategy", ">from", ">to", ">iterations", ">p50 per iteration"});
   const std::size_t shown = std::min(kMostSegments, comparison.segments.size());
   const bool two_traces = comparison.segments.front().trace != comparison.segments.back().trace;
   for (std::size_t i = 0; i < shown; ++i) {
@@ -86,8 +86,8 @@ std::string differences_part(const Differences& differences) {
     out += "<h3>Site by site: the median wait</h3>\n" + table.str() + and_more(differences.sites.size(), sites, "site");
   }
   if (edges > 0) {
-    Table table({"from whose signal to whose waiter", ">latency before", ">after", ">times as short", ">95 % interval",
-                 "verdict"});
+    Table table(
+        {"from signaller to waiter", ">latency before", ">after", ">times as short", ">95 % interval", "verdict"});
     for (std::size_t i = 0; i < edges; ++i) {
       const EdgeDifference& edge = differences.edges[i];
       add_difference(edge, text_of(edge.from) + " \u2192 " + text_of(edge.to) + ", " + name_of(edge.site), table);
@@ -98,7 +98,7 @@ std::string differences_part(const Differences& differences) {
   return out;
 }
 
-/// The command that gives the same answer, where the traces' names are known.
+/// The command that gives the same answer.
 std::string command_of_comparison(const TraceModel& model, const Comparison& comparison) {
   const std::string& first = comparison.segments.empty() ? model.name : comparison.segments.front().trace;
   std::string command = "wic-prof compare " + shell_word(first);
@@ -125,12 +125,11 @@ std::string comparison_part(const TraceModel& model, const Comparison& compariso
   if (!chart.empty()) {
     body += fmt::format("<h3>Iteration time, by the waits at {}</h3>\n", text_of(comparison.measured_at)) + chart +
             "<div class=\"legend\"><span><i class=\"poll\"></i>polling</span><span><i class=\"park\"></i>parked</span>"
-            "<span>line: median; band: 10 to 90 %; dashed: the way of waiting changed</span></div>\n";
+            "<span>line: median; band: 10 to 90 %; dashed: a change of mode</span></div>\n";
   }
   body += "<h3>Segments</h3>\n" + segments_table(comparison);
-  body += remark(fmt::format(
-      "A change below {:.3g} % is no change; {} iterations on either side are the least that says anything.",
-      comparison.options.tolerance * 100, comparison.options.min_iterations));
+  body += remark(fmt::format("Changes below {:.3g} % are ignored; each side needs at least {} iterations.",
+                             comparison.options.tolerance * 100, comparison.options.min_iterations));
   for (const std::string& note : comparison.notes) body += remark("Note: " + note + ".");
   return section("comparison", "Before and after", body + differences_part(comparison.differences), command);
 }

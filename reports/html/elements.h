@@ -1,4 +1,4 @@
-// The building stones of the HTML report. Whatever comes from a trace goes through text_of() or name_of().
+// Elements of the HTML report. Every text from a trace must pass through text_of() or name_of(), which escape it.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@
 
 namespace wicprof::reports::html {
 
-// Rows of each table; a report stays readable and small.
+// Limits on rows and characters keep a report readable and small.
 inline constexpr std::size_t kMostSites = 100;
 inline constexpr std::size_t kMostRows = 50;
 inline constexpr std::size_t kMostSegments = 40;
 inline constexpr std::size_t kNameWidth = 200;
 
 std::string text_of(std::string_view text);
-/// The same as <code>.
+/// The same, in a <code> element.
 std::string name_of(std::string_view name);
 
-/// A cell of a table: HTML, and for numbers the value that the column is sorted by.
+/// A cell of a table: its HTML and, for a number, the value to sort its column by.
 struct Cell {
   Cell(const char* content) : html(content) {}
   Cell(std::string content) : html(std::move(content)) {}
@@ -39,14 +39,14 @@ Cell number(const std::optional<double>& value);
 Cell percent(double share);
 Cell percent(const std::optional<double>& share);
 
-/// The script makes it sort by a click on a column's head.
+/// A click on a column's header sorts the rows (script/tables.js).
 class Table {
  public:
-  /// Columns of numbers are marked by a leading '>'.
+  /// A leading '>' marks a column of numbers.
   explicit Table(std::vector<std::string> header);
-  /// `id`: what links of this page lead to.
+  /// `id` is the target of links within the page.
   void add(const std::vector<Cell>& cells, std::string_view id = {});
-  /// A row that belongs to the last one and stays below it.
+  /// Adds a row that belongs to the last one and stays below it.
   void add_part(const std::vector<Cell>& cells);
   bool empty() const { return rows_ == 0; }
   std::string str() const { return html_ + "</tbody></table></div>\n"; }
@@ -59,7 +59,7 @@ class Table {
   std::size_t rows_ = 0;
 };
 
-/// A part of the page. `id` is what the page's contents lead to; `command` is what says the same on the command line.
+/// A part of the page. The contents link to `id`; `command` gives the same answer on the command line.
 std::string section(std::string_view id, std::string_view title, std::string_view body, std::string_view command = {});
 std::string and_more(std::size_t all, std::size_t shown, std::string_view noun);
 /// Small and faint; the text may come from a trace.
@@ -67,7 +67,7 @@ std::string remark(std::string_view text);
 /// A command to copy.
 std::string command_line(std::string_view command);
 
-/// "wic-prof analyze hot.wicprof", quoted for a shell where it has to be.
+/// "wic-prof analyze hot.wicprof", quoted for a shell where necessary.
 std::string analyze_command(const TraceModel& model, std::string_view options = {});
 std::string shell_word(std::string_view word);
 

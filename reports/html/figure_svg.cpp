@@ -22,7 +22,7 @@ std::string colour_of(const FigurePlot& plot, std::size_t place) {
   return plot.bars ? "var(--faint)" : css_colour(kSeriesColours[place % kSeriesColours.size()]);
 }
 
-/// Without decimals, as an axis has it.
+/// Labels of an axis have no decimals.
 std::string axis_text(const FigurePlot& plot, double value) {
   return plot.shares ? fmt::format("{:.0f} %", value * 100) : plot.value_text(value);
 }
@@ -59,7 +59,7 @@ std::string bars(const Figure& figure, const FigurePlot& plot) {
   return out + "</svg>\n" + (plot.logarithmic ? "<p class=\"faint small\">Lengths are logarithmic.</p>\n" : "");
 }
 
-/// Where to write along x: quarters, or the values themselves where these go up by factors.
+/// Positions of labels along x: quarters, or the values themselves on a logarithmic axis.
 std::vector<double> ticks_of(const FigurePlot& plot) {
   std::vector<double> ticks;
   if (plot.logarithmic) {

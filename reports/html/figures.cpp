@@ -1,4 +1,4 @@
-// The paper's figures of this program, or why one cannot be drawn.
+// The WIC paper's figures for this program, and why others cannot be drawn.
 #include <fmt/format.h>
 
 #include "analyzer/figures/list.h"
@@ -27,7 +27,7 @@ std::string figures_part(const TraceModel& model) {
   }
   if (!drawn.empty()) drawn = "<div class=\"figures\">\n" + drawn + "</div>\n";
   if (!missing.empty()) missing = "<h3>Not drawn</h3>\n<ul class=\"small faint\">\n" + missing + "</ul>\n";
-  return section("figures", "The WIC paper's figures, of this program", drawn + missing);
+  return section("figures", "The WIC paper's figures for this program", drawn + missing);
 }
 
 }  // namespace wicprof::reports::html

@@ -1,4 +1,4 @@
-// What the rules found: what is so, because of what, what to do, and where to look.
+// The findings of the rules: each with its evidence, its remedy, and links to the numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostFindings = 100;
 
-/// The longest wait at each site: what there is to see of it.
+/// The longest wait at each site, which the timeline jumps to.
 using LongestWaits = std::unordered_map<SiteId, Interval>;
 
 LongestWaits longest_waits(const TraceModel& model) {
@@ -28,7 +28,7 @@ LongestWaits longest_waits(const TraceModel& model) {
   return longest;
 }
 
-/// Where on this page the numbers behind it stand.
+/// Links to the numbers behind a finding on this page.
 std::string links_of(const TraceModel& model, const Analysis& analysis, const LongestWaits& waits,
                      const Finding& finding) {
   std::string links;

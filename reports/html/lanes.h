@@ -1,4 +1,4 @@
-// What happened over time, in lanes: the same for the picture that stands still and for the one that can be zoomed.
+// What happened over time, in lanes, for both the still picture and the interactive timeline.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ enum class Doing : std::uint8_t {
   signalling
 };
 inline constexpr std::size_t kDoings = 9;
-/// Its colour, as analyzer/words/colours.h names it.
+/// The token of its colour in analyzer/words/colours.h.
 std::string_view token_of(Doing doing);
 /// "polling", "parked", "CPU thread waits", ...
 std::string_view words_of(Doing doing);
@@ -34,17 +34,17 @@ struct Stretch {
   Interval when;
   Doing doing = Doing::polling;
   std::uint32_t label = 0;  ///< index of Lanes::labels
-  std::uint32_t count = 1;  ///< of a counted lane: so many at once
+  std::uint32_t count = 1;  ///< in a counted lane: how many waiters at once
 };
 
 struct Lane {
-  std::string group;  ///< neighbours of one group stand under one heading
+  std::string group;  ///< neighbours of one group share a heading
   std::string name;
-  SiteId site = 0;        ///< 0 = not of a wait site
-  bool counted = false;   ///< several stretches at once: the lane shows how many; else they follow each other
-  bool on_paper = false;  ///< worth its place in the picture that stands still
+  SiteId site = 0;        ///< 0 = the lane does not belong to a wait site
+  bool counted = false;   ///< stretches overlap and the lane shows how many; else they follow each other
+  bool on_paper = false;  ///< shown in the still picture
   std::vector<Stretch> stretches{};
-  double waiters = 1;  ///< at once, at most: what a counted lane's full height stands for
+  double waiters = 1;  ///< the most at once: the full height of a counted lane
 };
 
 /// From a signal to the wait that it ended.
@@ -56,14 +56,15 @@ struct Arrow {
 struct Lanes {
   std::vector<Lane> list;
   std::vector<std::string> labels;  ///< the first is empty
-  std::vector<Arrow> arrows;        ///< of the waits whose lanes are there
+  std::vector<Arrow> arrows;        ///< for waits whose lanes are in `list`
 };
 
-/// The wait sites with most waiting, each on some of its SMs; streams, managed memory, and the busiest host threads.
+/// Gathers the wait sites with the most waiting, each on some of its SMs; streams; managed memory; and the busiest host
+/// threads.
 Lanes gather_lanes(const TraceModel& model, const Analysis& analysis);
 
-/// Short stretches of time in which single iterations can be seen: around changes of the way of waiting, or from the
-/// middle of the run where it never changed. In order of time; they do not overlap.
+/// Short windows in which single iterations are visible: around changes of mode, or from the middle of the run if the
+/// mode never changed. In order of time, without overlap.
 std::vector<Interval> close_ups(const TraceModel& model, const Analysis& analysis);
 
 }  // namespace wicprof::reports::html

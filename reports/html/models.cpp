@@ -1,4 +1,4 @@
-// Who waited for whom: the wait model, who was slowed, the critical path, and what parking is predicted to gain.
+// Who waited for whom: the wait model, who was slowed, the critical path, and the predicted gain of parking.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace wicprof::reports::html {
 namespace {
 
-constexpr double kTinyShare = 0.001;  // of the path; below, a line says nothing
+constexpr double kTinyShare = 0.001;  // of the path; smaller shares round to 0.1 % or less and are left out
 
 Cell mean_of(TimeNs sum, std::uint64_t of) { return of > 0 ? duration(sum / static_cast<TimeNs>(of)) : Cell("-"); }
 
@@ -31,21 +31,22 @@ std::string waits_part(const TraceModel& model, const Analysis& analysis) {
   }
   return "<h3>The wait model</h3>\n" + table.str() + and_more(analysis.site_waits.size(), shown, "site") +
          remark(
-             "Consumer: of its time, what a waiter spends here. Scenario 2: of the waits, those that came before the "
-             "data. Means a wait: until the signal; from it (or the arrival) until the waiter went on; of the copy "
-             "that brought the data.");
+             "Consumer: the share of its time that a waiter spends here. Scenario 2: the share of waits that arrived "
+             "before "
+             "the data. The last three columns are means per wait: from the arrival to the signal, from the signal (or "
+             "a later arrival) until the waiter resumed, and the copy that brought the data.");
 }
 
 std::string overlap_part(const Overlaps& overlaps) {
   std::string list;
   for (const Overlap& part : overlaps.modes) {
     const std::string upto =
-        part.at_most && *part.at_most > part.seen ? fmt::format(", {} at most", format_percent(*part.at_most)) : "";
+        part.at_most && *part.at_most > part.seen ? fmt::format(", at most {}", format_percent(*part.at_most)) : "";
     list += fmt::format("<li>{}: {}{} of the waiting</li>\n", mode_name(part.mode), text_of(format_percent(part.seen)),
                         text_of(upto));
   }
   if (list.empty()) return {};
-  return "<h3>Waiting behind which somebody computed on the same SM</h3>\n<ul class=\"small\">\n" + list + "</ul>\n";
+  return "<h3>Waiting that overlapped with computation on the same SM</h3>\n<ul class=\"small\">\n" + list + "</ul>\n";
 }
 
 std::string interference_part(const TraceModel& model, const Interference& interference) {
@@ -65,8 +66,8 @@ std::string interference_part(const TraceModel& model, const Interference& inter
                     and_more(interference.works.size(), shown, "work");
   if (natural) {
     out += remark(
-        "The trace has one mode only: work that is slow for another reason makes others wait, so the pollers may "
-        "be the effect. Record it with --schedule poll:2s,park:2s to tell.");
+        "The trace has only one mode: work that is slow for another reason makes others wait, so the pollers may be "
+        "the effect and not the cause. Record with --schedule poll:2s,park:2s to find out.");
   }
   return out;
 }
@@ -91,7 +92,7 @@ std::string gain_range(const Gain& gain) { return fmt::format("{:.3g} to {:.3g}"
 std::string prediction_part(const Analysis& analysis) {
   const Prediction& prediction = analysis.prediction;
   if (prediction.sites.empty()) return {};
-  std::string out = "<h3>What parking is predicted to gain</h3>\n";
+  std::string out = "<h3>Predicted gain of parking</h3>\n";
   Table table({"parked", ">times as fast", ">interval", ">exposed", ">break-even"});
   std::string reasons;
   for (std::size_t i = 0; i < std::min(kMostRows, prediction.sites.size()); ++i) {
@@ -105,13 +106,13 @@ std::string prediction_part(const Analysis& analysis) {
   if (const auto& gain = prediction.program)
     table.add({"the program", number(gain->value), Cell(gain_range(*gain)), Cell(""), Cell("")});
   if (!table.empty()) {
-    out +=
-        table.str() + remark(
-                          "Exposed: of the critical path, what is work beside pollers here. Break-even: the shortest "
-                          "wait that is worth parking.");
+    out += table.str() + remark(
+                             "Exposed: the share of the critical path that is work beside pollers of this site. "
+                             "Break-even: the shortest wait for which parking pays.");
   }
   out += "<ul class=\"small\">\n" + reasons;
-  if (!prediction.program) out += fmt::format("<li>the program: not predicted: {}</li>\n", text_of(prediction.reason));
+  if (!prediction.program)
+    out += fmt::format("<li>no prediction for the program: {}</li>\n", text_of(prediction.reason));
   return out + "</ul>\n";
 }
 

@@ -15,7 +15,7 @@
 namespace wicprof::reports {
 namespace {
 
-/// What a Content-Security-Policy wants of a hash that CMake gives in hexadecimal.
+/// A Content-Security-Policy takes a hash in base64; CMake gives it in hexadecimal.
 std::string base64_of_hex(std::string_view hex) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
@@ -36,7 +36,7 @@ std::string base64_of_hex(std::string_view hex) {
 std::string head(const std::string& title) {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
-  // Nothing is fetched, and the only script that runs is ours, whatever a trace's texts say.
+  // The page fetches nothing and runs only its own script, whatever text a trace contains.
   out += fmt::format(
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src &#39;none&#39;; style-src "
       "&#39;unsafe-inline&#39;; "
@@ -46,7 +46,7 @@ std::string head(const std::string& title) {
                            html::colour_css(), html::kStyle);
 }
 
-/// Links to the parts that are there.
+/// Links to the parts that the body has.
 std::string contents(const std::string& body) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kParts{{
       {"comparison", "Before and after"},

@@ -1,4 +1,4 @@
-// The parts of the page, in the order in which they stand on it. Each is HTML, or empty when there is nothing to say.
+// The parts of the page, in order. Each is HTML, or empty if it has nothing to say.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The wait sites: who waits where, how long, in which way.
+// The wait sites: who waits where, how long, and with which strategy.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace wicprof::reports::html {
 namespace {
 
 void add_site(const SiteStats& site, const WakeStats& wake, const SitePrediction* prediction, Table& table) {
-  const std::string_view memory = site.declared ? memory_name(site.word_memory) : "place of its word not recorded";
+  const std::string_view memory = site.declared ? memory_name(site.word_memory) : "memory of its word not recorded";
   const std::string words = site.words_seen ? "; " + words_text(site) : "";
   const auto gain = prediction != nullptr && prediction->gain ? std::optional(prediction->gain->value) : std::nullopt;
   table.add({name_of(site.name) + fmt::format("<br><span class=\"faint small\">{}{}</span>", memory, words),
@@ -34,7 +34,7 @@ std::string sites_part(const TraceModel& model, const Analysis& analysis) {
   if (analysis.sites.empty()) {
     return section("sites", "Wait sites", fmt::format("<p>None: {}.</p>\n", text_of(why_no_sites(model, analysis))));
   }
-  Table table({"site", "strategy", ">count", ">waiters", ">total", ">share", ">any", ">p50", ">p99", ">polls a wait",
+  Table table({"site", "strategy", ">count", ">waiters", ">total", ">share", ">any", ">p50", ">p99", ">polls per wait",
                ">wake p50", ">gain"});
   const std::size_t shown = std::min(kMostSites, analysis.sites.size());
   std::string choices;
@@ -45,13 +45,13 @@ std::string sites_part(const TraceModel& model, const Analysis& analysis) {
     if (site.choice) choices += fmt::format("<li>{} {}</li>\n", name_of(site.name), text_of(choice_text(site)));
   }
   if (!choices.empty())
-    choices = fmt::format("<p>What <code>auto</code> chose:</p>\n<ul class=\"small\">\n{}</ul>\n", choices);
+    choices = fmt::format("<p>Choices of <code>auto</code>:</p>\n<ul class=\"small\">\n{}</ul>\n", choices);
   return section(
       "sites", "Wait sites",
       table.str() + and_more(analysis.sites.size(), shown, "wait site") + choices +
-          remark(share_legend() + ". Wake: from the signal, or the arrival if that came later, until the waiter "
-                                  "resumed. Gain: how many times as fast the program is predicted to be with "
-                                  "this site parked."),
+          remark(share_legend() + ". Wake: from the signal, or from the arrival if that came later, until the waiter "
+                                  "resumed. Gain: the predicted speed-up of the program "
+                                  "if this site parks."),
       analyze_command(model));
 }
 

@@ -1,4 +1,4 @@
-// The top of the page.
+// The top of the page: what was recorded, what is missing, and the answers as tiles.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::string loss_part(const Analysis& analysis) {
       list);
 }
 
-/// A question with its answer. The three are HTML.
+/// A question with its answer. The last three arguments are HTML.
 std::string tile(std::string_view href, std::string_view question, std::string_view answer, std::string_view detail) {
   return fmt::format(
       "<a class=\"tile\" href=\"#{}\"><span class=\"faint\">{}</span><b>{}</b><span class=\"faint "
@@ -53,7 +53,7 @@ std::string waiting_tile(const Analysis& analysis) {
   if (analysis.sites.empty()) return tile("sites", "waiting", "none seen", "no wait sites in this trace");
   const SiteStats& site = analysis.sites.front();
   return tile("sites", "waiting", text_of(format_percent(site.share)),
-              fmt::format("of its time a waiter waits at {}", text_of(shorten(one_line(site.name), 40))));
+              fmt::format("of a waiter's time is spent at {}", text_of(shorten(one_line(site.name), 40))));
 }
 
 std::string communication_tile(const Classification& c) {
@@ -69,8 +69,7 @@ std::string findings_tile(const Analysis& analysis) {
   const auto critical = number_of(Severity::critical), warnings = number_of(Severity::warning);
   const auto serious = static_cast<std::uint64_t>(critical + warnings);
   const std::string detail = fmt::format("{} critical, {} for information", critical, number_of(Severity::info));
-  return tile("findings", "findings", serious == 0 ? std::string("nothing to warn of") : count_of(serious, "warning"),
-              detail);
+  return tile("findings", "findings", serious == 0 ? std::string("no warnings") : count_of(serious, "warning"), detail);
 }
 
 std::string parking_tile(const ReportInput& input) {
@@ -82,7 +81,7 @@ std::string parking_tile(const ReportInput& input) {
     return tile("models", "parking, predicted", fmt::format("{:.3g}\u00d7", gain->value),
                 fmt::format("as fast, {:.3g} to {:.3g}", gain->low, gain->high));
   }
-  return tile("models", "parking", "not known", "neither measured nor predicted");
+  return tile("models", "parking", "unknown", "neither measured nor predicted");
 }
 
 }  // namespace

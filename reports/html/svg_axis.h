@@ -1,4 +1,4 @@
-// A time axis: where a time lies on the drawing, and which round times to label.
+// A time axis: the coordinate of a time, and the round times to label.
 #pragma once
 
 #include <string>
@@ -21,11 +21,11 @@ struct Axis {
 /// Round steps of 1, 2 or 5 times a power of ten, at most `most` of them over `length`.
 TimeNs tick_step(TimeNs length, int most);
 
-/// The labels of an axis along x, as text elements at height `at`, at most `most` of them; `zero` is the time that is
-/// called 0. Those right of `inside` end at their tick, so that they stay within the drawing.
+/// The labels of an axis along x, as text elements at height `at`, at most `most` of them; `zero` is the time
+/// labelled 0. Labels right of `inside` end at their tick, so that they stay within the drawing.
 std::string time_labels(const Axis& axis, TimeNs zero, int most, double at, double inside);
 
-/// "2.5 ms": times on one axis share their unit and their number of digits.
+/// "2.5 ms": all labels of one axis have the same unit and number of digits.
 std::string tick_label(TimeNs value, TimeNs step, TimeNs largest);
 
 }  // namespace wicprof::reports

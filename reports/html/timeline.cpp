@@ -1,5 +1,5 @@
-// The timeline: a picture, and in its place what the script draws from the same lanes. Of two traces both, one over the
-// other, aligned by their iterations.
+// The timeline: a picture, which the script replaces by an interactive one from the same lanes. Two traces stand one
+// above the other, aligned by their iterations.
 #include <fmt/format.h>
 
 #include <array>
@@ -27,7 +27,7 @@ struct Part {
   std::vector<Interval> fine;
 };
 
-/// Only what occurs.
+/// Names only the colours that occur.
 std::string legend(const std::vector<const Part*>& parts) {
   std::array<bool, kDoings> seen{};
   for (const Part* part : parts) {
@@ -44,8 +44,8 @@ std::string legend(const std::vector<const Part*>& parts) {
   return out + "<span><i class=\"lane\"></i>not waiting: computing or idle</span></div>\n";
 }
 
-/// What the script takes the picture's place with. `side`: empty for the trace that the report is about.
-std::string moving(const Part& part, std::string_view side, std::string_view title) {
+/// The element and the data for the interactive timeline. `side`: empty for the trace that the report describes.
+std::string interactive(const Part& part, std::string_view side, std::string_view title) {
   return fmt::format(
       "<div class=\"moving\" id=\"moving-timeline{}\" data-title=\"{}\" hidden></div>\n"
       "<script type=\"application/json\" id=\"timeline-data{}\">{}</script>\n",
@@ -54,9 +54,9 @@ std::string moving(const Part& part, std::string_view side, std::string_view tit
 
 std::string about_lanes() {
   return remark(
-      "A lane of a wait site is one SM: the filled height is the part of its waiting warps that wait. Where a site has "
-      "more than six SMs, six spread over all of them are drawn. What is too short to be drawn singly is summed "
-      "up, but not around changes of the way of waiting.");
+      "A lane of a wait site is one SM: the filled height is the share of its warps that wait. If a site has more than "
+      "six SMs, the timeline shows six of them, evenly chosen. Events too short to be drawn one by one are "
+      "aggregated, except around changes of mode.");
 }
 
 std::string one_trace(const Part& part) {
@@ -64,13 +64,13 @@ std::string one_trace(const Part& part) {
   std::string body = "<div class=\"still\">\n" + still_timeline(model, part.lanes, {model.begin, model.end});
   if (!part.fine.empty()) {
     body += fmt::format("<h3>{}</h3>\n", model.interventions.empty() ? "Some iterations from the middle of the run"
-                                                                     : "Around a change of the way of waiting") +
+                                                                     : "Around a change of mode") +
             still_timeline(model, part.lanes, part.fine.front());
   }
-  return body + "</div>\n" + moving(part, "", "") + legend({&part}) + about_lanes();
+  return body + "</div>\n" + interactive(part, "", "") + legend({&part}) + about_lanes();
 }
 
-/// The iterations that are compared, of one of two traces.
+/// One of two traces, with the iterations that are compared.
 AlignedTrace aligned(const TraceModel& model, const Comparison* comparison, bool first) {
   AlignedTrace trace{{model.begin, model.end}};
   if (comparison != nullptr && comparison->segments.size() == 2)
@@ -80,7 +80,7 @@ AlignedTrace aligned(const TraceModel& model, const Comparison* comparison, bool
 
 std::string two_traces(Part before, Part after, const Comparison* comparison) {
   const Alignment alignment(aligned(before.model, comparison, true), aligned(after.model, comparison, false));
-  // Both show from near what either does.
+  // Both traces get the close-ups of either.
   std::vector<Interval> of_before = before.fine, of_after = after.fine;
   for (const Interval& one : before.fine) of_after.push_back(alignment.second_of(one));
   for (const Interval& one : after.fine) of_before.push_back(alignment.first_of(one));
@@ -101,12 +101,12 @@ std::string two_traces(Part before, Part after, const Comparison* comparison) {
             still(after, second + ", the same iterations", {near.begin, near.begin + length});
   }
   body +=
-      "</div>\n" + moving(before, "-before", first) + moving(after, "", second) +
+      "</div>\n" + interactive(before, "-before", first) + interactive(after, "", second) +
       fmt::format("<script type=\"application/json\" id=\"timeline-pairs\">{}</script>\n", alignment.json(after.fine));
   return body + legend({&before, &after}) +
          remark(
-             "Both traces begin at the same iteration on the left and have the same scale, so that what is shorter "
-             "takes less time.") +
+             "Both traces begin at the same iteration on the left and have the same scale: the shorter one takes less "
+             "time.") +
          about_lanes();
 }
 

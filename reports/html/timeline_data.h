@@ -1,4 +1,4 @@
-// The timeline's data for the script: bounded, however long the trace.
+// The timeline's data for the script. Its size is bounded, however long the trace is.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace wicprof::reports::html {
 
-/// One JSON object, safe within <script>. Times are nanoseconds since model.begin. Of each lane, what shares a short
-/// time is summed up: a counted lane becomes its mean there, stretches become one. Around `fine` these times are much
-/// shorter, so that single waits can be seen.
+/// One JSON object, safe within <script>. Times are nanoseconds since model.begin. Each lane is
+/// aggregated over cells of time: in a cell, a counted lane becomes its mean, and stretches become one. Within `fine`
+/// cells are much shorter, so that single waits are visible.
 ///
 ///   from, to        the whole, in nanoseconds
 ///   labels          texts by number
-///   marks           [time, mode] of changes of the way of waiting
+///   marks           [time, mode] of changes of mode
 ///   fine            [from, to] of the close-ups
 ///   lanes           group, name, site, doing[], steps or spans
 ///     steps         since the last step, then a hundredth of waiters for each of `doing`; `full`: the most waiters at
@@ -23,7 +23,7 @@ namespace wicprof::reports::html {
 ///   arrows          lane, time of the signal, lane, time of the wait's end: some of those within the close-ups
 std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std::vector<Interval>& fine);
 
-/// At most so many steps or spans has a lane of a trace with so many lanes.
+/// The largest number of steps or spans per lane, in a trace with `lanes` lanes.
 std::size_t most_entries(std::size_t lanes);
 
 }  // namespace wicprof::reports::html

@@ -1,5 +1,5 @@
-// The gate's checks as JUnit XML, the form that CI services read: what is slower is a failure, what is broken or could
-// not be looked at is an error, what the configuration lets through is skipped.
+// The gate's checks as JUnit XML, which CI services read: slower is a failure; broken or without data is an error;
+// allowed by the configuration is skipped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ const char* element_of(const Check& check) {
   return "error";
 }
 
-/// One line that is UTF-8 whatever a site is called: XML knows nothing else.
+/// One line of valid UTF-8, as XML requires, whatever bytes a site's name has.
 std::string plain(std::string_view text) {
   const std::string quoted = Json(one_line(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
   return Json::parse(quoted).get<std::string>();

@@ -19,9 +19,9 @@ std::string answer_of(CheckState state) {
     case CheckState::failed:
       return "a limit is exceeded, or the program got slower";
     case CheckState::inconclusive:
-      return "a figure is too uncertain to decide; more or longer runs tell";
+      return "a figure is too uncertain to decide; use more or longer runs";
     case CheckState::could_not_look:
-      return "something could not be looked at; this says nothing about speed";
+      return "a check lacks its data; this says nothing about speed";
     case CheckState::broken:
       break;
   }

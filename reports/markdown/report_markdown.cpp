@@ -130,7 +130,7 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
   const Stalls& stalls = analysis.stalls;
   if (stalls.functions.empty()) return {};
   std::string text = "## Program counters\n\n" +
-                     row({"function", "samples", "share", "hottest line", "warps stand at"}) +
+                     row({"function", "samples", "share", "hottest line", "warps stall on"}) +
                      "| --- | ---: | ---: | --- | --- |\n";
   for (std::size_t i = 0; i < std::min(kMostFunctions, stalls.functions.size()); ++i) {
     const FunctionStalls& f = stalls.functions[i];

@@ -84,9 +84,8 @@ std::string command_of(const TraceModel& model) {
 }
 
 std::string share_legend() {
-  return "share: of the traced time, how much a waiter spends waiting here (all waits / (waiters x traced time)); any: "
-         "the part "
-         "of the time during which at least one waiter waits";
+  return "share: the part of the traced time that a waiter spends waiting here (all waits / (waiters x traced time)); "
+         "any: the part of the time during which at least one waiter waits";
 }
 
 std::string why_no_sites(const TraceModel& model, const Analysis& analysis) {
@@ -94,7 +93,7 @@ std::string why_no_sites(const TraceModel& model, const Analysis& analysis) {
   if (model.sites.empty()) {
     return "no wait sites: the program does not wait through wic (include <wic/wait.h>, or see the user guide for "
            "programs that "
-           "cannot); kernels, copies and host waits are shown as far as they were recorded";
+           "cannot); the report has the kernels, copies and host waits that were recorded";
   }
   return fmt::format("{} declared, but no wait at any of them was recorded", count_of(model.sites.size(), "wait site"));
 }

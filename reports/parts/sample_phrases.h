@@ -1,4 +1,4 @@
-// What reports show of sampled program counters.
+// Phrases about sampled program counters.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace wicprof::reports {
 std::string samples_line(const TraceModel& model, const DeviceSamples& device);
 /// "long_scoreboard 62 %, barrier 20 %": at most `most`, those below 1 % left out.
 std::string reasons_text(const std::vector<StallShare>& reasons, std::size_t most);
-/// "poll.cu:7", or "-" where lines are not known.
+/// "poll.cu:7", or "-" if lines are unknown.
 std::string hottest_line(const FunctionStalls& function);
 /// "poll polls a word at poll.cu:7: 25 % of the samples, 50 % more at the barrier behind it; confidence 0.95".
 std::string loop_text(const PollingLoop& loop);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kNameWidth = 40;
 constexpr std::size_t kCommandWidth = 70;
-/// A bound beyond this comes of few launches or waits and says nothing of the clock.
+/// A wider bound comes from having few launches or waits and says nothing about the clock.
 constexpr TimeNs kWideBound = kMillisecond;
 
 std::string and_more(std::size_t all, std::size_t shown, std::string_view noun) {
@@ -30,20 +30,20 @@ std::string stream_name(const TraceModel& model, const StreamKey& stream) {
 std::string clock_line(const TraceModel& model, const ClockBounds& bounds) {
   const std::string key = model.device_key(bounds.device);
   std::string line;
-  // A clock that is far off is far off on both sides.
+  // If a clock is far off, both of its bounds are far off, on the same side of zero.
   const bool low = bounds.low && (*bounds.low >= -kWideBound || (bounds.high && *bounds.high < 0));
   const bool high = bounds.high && (*bounds.high <= kWideBound || (bounds.low && *bounds.low > 0));
   if (low && high) {
-    line = fmt::format("CUPTI's clock of {} is right within {}..{}", key, signed_duration(*bounds.low),
+    line = fmt::format("CUPTI's clock of {} is correct within {}..{}", key, signed_duration(*bounds.low),
                        signed_duration(*bounds.high));
   } else if (low) {
-    line = fmt::format("CUPTI's clock of {} is off by {} at least; by how much at most is not known", key,
+    line = fmt::format("CUPTI's clock of {} is off by at least {}; an upper bound is unknown", key,
                        signed_duration(*bounds.low));
   } else if (high) {
-    line = fmt::format("CUPTI's clock of {} is off by {} at most; by how much at least is not known", key,
+    line = fmt::format("CUPTI's clock of {} is off by at most {}; a lower bound is unknown", key,
                        signed_duration(*bounds.high));
   } else if (bounds.low && bounds.high) {
-    line = fmt::format("CUPTI's clock of {}: not known within {}", key, format_duration(kWideBound));
+    line = fmt::format("CUPTI's clock of {}: error not known within {}", key, format_duration(kWideBound));
   } else {
     line = fmt::format("CUPTI's clock of {}: not bounded from both sides in any second", key);
   }
@@ -101,7 +101,7 @@ std::string stream_waits_text(const TraceModel& model, const Analysis& analysis,
     text = table.str(0) + and_more(waits.rows.size(), shown, "pair");
   }
   if (waits.without_event > 0) {
-    text += paragraph(fmt::format("{} of streams for events whose recording is not in the trace",
+    text += paragraph(fmt::format("{} of streams for events whose record is not in the trace",
                                   count_of(waits.without_event, "wait")));
   }
   return text;

@@ -1,4 +1,4 @@
-// Processes, host polling, streams that wait, clocks and what recording cost, on the screen.
+// Processes, host polling, waiting streams, clocks and the cost of recording, on the screen.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace wicprof::reports {
 
-/// All of the below with an empty line between them; empty where there is nothing to say.
+/// All of the below, separated by empty lines; empty if there is nothing to say.
 std::string activity_text(const TraceModel& model, const Analysis& analysis, std::size_t most);
-/// Only where several processes took part.
+/// Empty unless the trace has several processes.
 std::string processes_text(const TraceModel& model, std::size_t most);
 std::string polling_text(const Analysis& analysis, std::size_t most);
 std::string stream_waits_text(const TraceModel& model, const Analysis& analysis, std::size_t most);
-/// "CUPTI's clock of cuda:0 is right within -1.20 us..+3.40 us".
+/// "CUPTI's clock of cuda:0 is correct within -1.20 us..+3.40 us".
 std::string clocks_text(const TraceModel& model, const Analysis& analysis);
 std::string own_cost_text(const Analysis& analysis);
 

@@ -15,7 +15,7 @@ std::string segments_text(const Comparison& comparison) {
   if (comparison.segments.empty()) return {};
   const TimeNs origin = comparison.segments.front().begin_ns;
   const bool two_traces = comparison.segments.front().trace != comparison.segments.back().trace;
-  TextTable table("lrrrr", {two_traces ? "Trace" : "Segment", "from", "to", "iterations", "p50 of an iteration"});
+  TextTable table("lrrrr", {two_traces ? "Trace" : "Segment", "from", "to", "iterations", "p50 per iteration"});
   for (const Segment& segment : comparison.segments) {
     const TimeNs zero = two_traces ? segment.begin_ns : origin;
     const std::string way = way_name(segment.mode, segment.strategy);
@@ -26,7 +26,7 @@ std::string segments_text(const Comparison& comparison) {
   return "\n" + table.str(0);
 }
 
-/// "2.1 (1.9 to 2.3)": how many times as long it was before.
+/// "2.1 (1.9 to 2.3)": the time before over the time after.
 std::string ratio_text(const std::optional<Speedup>& ratio) {
   return ratio ? fmt::format("{:.3g} ({:.3g} to {:.3g})", ratio->value, ratio->low, ratio->high) : "-";
 }
@@ -58,7 +58,7 @@ std::string comparison_text(const Comparison& comparison) {
   std::string text = fmt::format("Verdict: {}\n", verdict_name(comparison.verdict));
   text += paragraph(one_line(comparison.reason));
   if (comparison.before.iteration_ns_p50 || comparison.after.iteration_ns_p50) {
-    TextTable table("llrr", {"", "", "iterations", "p50 of an iteration"});
+    TextTable table("llrr", {"", "", "iterations", "p50 per iteration"});
     for (const auto& [what, side] : {std::pair{"before", &comparison.before}, std::pair{"after", &comparison.after}}) {
       table.add({what, shorten(one_line(side->label), 40), format_count(side->iterations),
                  duration_or_none(side->iteration_ns_p50)});
@@ -78,11 +78,10 @@ std::string comparison_text(const Comparison& comparison) {
   text += differences_text(comparison.differences);
   text += "\n";
   if (!comparison.measured_at.empty())
-    text += paragraph((comparison.options.nvtx.empty() ? "Iterations are those of " : "Timed is ") +
+    text += paragraph((comparison.options.nvtx.empty() ? "Iterations of " : "Times of ") +
                       one_line(comparison.measured_at) + ".");
-  text += paragraph(fmt::format(
-      "A change below {:.3g} % is no change; {} iterations on either side are the least that says anything.",
-      comparison.options.tolerance * 100, comparison.options.min_iterations));
+  text += paragraph(fmt::format("Changes below {:.3g} % are ignored; each side needs at least {} iterations.",
+                                comparison.options.tolerance * 100, comparison.options.min_iterations));
   for (const std::string& note : comparison.notes) text += paragraph("Note: " + one_line(note) + ".");
   return text;
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kNameWidth = 24;
 constexpr std::size_t kModelWidth = 20;  // beside seven columns
 constexpr std::size_t kWorkWidth = 44;
-constexpr double kTinyShare = 0.001;  // of the path; below, a line says nothing
+constexpr double kTinyShare = 0.001;  // of the path; smaller shares round to 0.1 % or less and are left out
 
 std::string mean_of(TimeNs sum, std::uint64_t count) {
   return count > 0 ? format_duration(sum / static_cast<TimeNs>(count)) : "-";
@@ -41,9 +41,9 @@ std::string wait_model_text(const TraceModel& model, const Analysis& analysis, s
   }
   return table.str(0) +
          paragraph(
-             "consumer: of its time, what a waiter spends here; scenario 2: of the waits, those that came before "
-             "the data; means a wait: until the signal, from it (or the arrival) until the waiter went on, "
-             "and of the copy that brought the data");
+             "consumer: the share of its time that a waiter spends here; scenario 2: the share of waits that arrived "
+             "before the data; the last three columns are means per wait: from the arrival to the signal, from the "
+             "signal (or a later arrival) until the waiter resumed, and the copy that brought the data");
 }
 
 std::string interference_text(const TraceModel& model, const Analysis& analysis, std::size_t most) {
@@ -58,13 +58,13 @@ std::string interference_text(const TraceModel& model, const Analysis& analysis,
                format_duration(work.many_p50_ns), format_number(work.few_pollers), format_duration(work.few_p50_ns)});
     natural = natural || !work.by_toggle;
     slowed +=
-        paragraph(fmt::format("{}: {:.3g} times as long beside the many (95 % interval {:.3g} to {:.3g})",
+        paragraph(fmt::format("{}: {:.3g} times as long beside many pollers (95 % interval {:.3g} to {:.3g})",
                               shorten(work.what, 60), work.slowdown.value, work.slowdown.low, work.slowdown.high));
   }
   if (natural) {
     slowed += paragraph(
-        "the trace has one mode only: work that is slow for another reason makes others wait, so the "
-        "pollers may be the effect; record it with --schedule poll:2s,park:2s to tell");
+        "the trace has only one mode: work that is slow for another reason makes others wait, so the pollers "
+        "may be the effect and not the cause; record with --schedule poll:2s,park:2s to find out");
   }
   return table.str(0) + slowed;
 }
@@ -73,10 +73,10 @@ std::string overlap_text(const Analysis& analysis) {
   std::string text;
   for (const Overlap& part : analysis.overlaps.modes) {
     const std::string upto =
-        part.at_most && *part.at_most > part.seen ? fmt::format(", {} at most", format_percent(*part.at_most)) : "";
+        part.at_most && *part.at_most > part.seen ? fmt::format(", at most {}", format_percent(*part.at_most)) : "";
     text += fmt::format("  {}: {}{} of the waiting\n", mode_name(part.mode), format_percent(part.seen), upto);
   }
-  return text.empty() ? text : "Waiting behind which somebody computed on the same SM\n" + text;
+  return text.empty() ? text : "Waiting that overlapped with computation on the same SM\n" + text;
 }
 
 std::string critical_path_text(const Analysis& analysis, std::size_t most) {
@@ -115,11 +115,11 @@ std::string prediction_text(const Analysis& analysis, std::size_t most) {
   if (any) {
     if (prediction.program) table.add({"the program", gain_text(prediction.program), "", "", ""});
     text = table.str(0) + paragraph(
-                              "exposed: of the critical path, what is work beside pollers here; break-even: the "
-                              "shortest wait that is worth parking");
+                              "exposed: the share of the critical path that is work beside pollers of this site; "
+                              "break-even: the shortest wait for which parking pays");
   }
   text += reasons;
-  if (!prediction.program) text += paragraph("the program: not predicted: " + one_line(prediction.reason));
+  if (!prediction.program) text += paragraph("no prediction for the program: " + one_line(prediction.reason));
   return text;
 }
 

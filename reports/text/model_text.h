@@ -9,14 +9,14 @@
 
 namespace wicprof::reports {
 
-/// Each ends with a newline, or is empty when there is nothing to say.
+/// Each ends with a newline, or is empty if it has nothing to say.
 std::string wait_model_text(const TraceModel& model, const Analysis& analysis, std::size_t most);
 std::string interference_text(const TraceModel& model, const Analysis& analysis, std::size_t most);
 std::string overlap_text(const Analysis& analysis);
 std::string critical_path_text(const Analysis& analysis, std::size_t most);
 std::string prediction_text(const Analysis& analysis, std::size_t most);
 
-/// All of the above with an empty line between them.
+/// All of the above, separated by empty lines.
 std::string models_text(const TraceModel& model, const Analysis& analysis, std::size_t most);
 
 }  // namespace wicprof::reports

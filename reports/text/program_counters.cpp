@@ -16,7 +16,7 @@ constexpr std::size_t kLineWidth = 18;
 constexpr std::size_t kReasonsWidth = 31;
 constexpr std::size_t kMostCode = 24;
 
-// As many as the screen is wide enough for.
+// As many reasons as fit the screen.
 std::string short_reasons(const std::vector<StallShare>& reasons) {
   const std::string two = reasons_text(reasons, 2);
   return two.size() <= kReasonsWidth ? two : shorten(reasons_text(reasons, 1), kReasonsWidth);
@@ -36,7 +36,7 @@ std::string code_text(const PollingLoop& loop) {
 std::string program_counters_text(const TraceModel& model, const Analysis& analysis, std::size_t most) {
   const Stalls& stalls = analysis.stalls;
   if (stalls.functions.empty()) return {};
-  TextTable table("lrrll", {"Program counters", "samples", "share", "hottest line", "warps stand at"});
+  TextTable table("lrrll", {"Program counters", "samples", "share", "hottest line", "warps stall on"});
   const std::size_t shown = std::min(most, stalls.functions.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const FunctionStalls& function = stalls.functions[i];

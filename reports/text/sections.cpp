@@ -51,7 +51,7 @@ std::string sites_text(const TraceModel& model, const Analysis& analysis, std::s
   const std::size_t shown = std::min(most_sites, analysis.sites.size());
   for (std::size_t i = 0; i < shown; ++i) add_site(table, analysis.sites[i]);
   std::string text = table.str(0) + and_more(analysis.sites.size(), shown, "wait site");
-  text += paragraph("share: of the traced time, how much a waiter spends waiting here; polls: a wait");
+  text += paragraph("share: the part of the traced time that a waiter spends waiting here; polls: per wait");
   return text;
 }
 
@@ -69,7 +69,7 @@ std::string wakes_text(const Analysis& analysis, std::size_t most_sites) {
                wake.unmatched > 0 ? fmt::format("{} without a signal", count_of(wake.unmatched, "wait")) : ""});
   }
   if (!any) return {};
-  return table.str(0) + paragraph("from the signal, or the arrival if that came later, until the waiter resumed");
+  return table.str(0) + paragraph("from the signal, or from the arrival if that came later, until the waiter resumed");
 }
 
 std::string words_text(const Analysis& analysis, std::size_t most_sites) {
@@ -95,7 +95,7 @@ std::string choices_text(const Analysis& analysis, std::size_t most_sites) {
     const std::string line = fmt::format("{}: {}", shorten(one_line(site.name), kSiteWidth), choice_text(site));
     text += "  " + wrap(line, kScreenWidth - 2, 4) + "\n";
   }
-  return text.empty() ? text : "What auto chose\n" + text;
+  return text.empty() ? text : "Choices of auto\n" + text;
 }
 
 std::string kernels_text(const Analysis& analysis, std::size_t most) {
@@ -124,9 +124,10 @@ std::string filling_text(const Analysis& analysis, std::size_t most) {
                std::to_string(k.threads_per_block), std::to_string(k.registers_per_thread),
                format_bytes(k.shared_bytes_per_block), occupancy_text(k), waves_text(k)});
   }
-  return any ? table.str(0) + paragraph(
-                                  "of the shape of launch that took the most time; in brackets what limits the "
-                                  "occupancy; waves of blocks, and how full the last one is")
+  return any ? table.str(0) +
+                   paragraph(
+                       "for the launch shape that took the most time; the limit of the occupancy is in brackets; "
+                       "waves of blocks, and how full the last wave is")
              : std::string();
 }
 

@@ -1,4 +1,4 @@
-// Parts of the reports on the screen. Each ends with a newline, or is empty when there is nothing to say.
+// Sections of the answers on the screen. Each ends with a newline, or is empty if it has nothing to say.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 namespace wicprof::reports {
 
 std::string loss_text(const Analysis& analysis);
-/// The sites with the most waiting time, with a line for each strategy where there were several.
+/// The sites with the most waiting time, with a line per strategy if a site had several.
 std::string sites_text(const TraceModel& model, const Analysis& analysis, std::size_t most_sites);
 std::string wakes_text(const Analysis& analysis, std::size_t most_sites);
-/// How many words the waiters of each site wait on; empty where the trace does not tell words apart.
+/// How many words the waiters of each site wait on; empty if the trace does not distinguish words.
 std::string words_text(const Analysis& analysis, std::size_t most_sites);
 /// What `auto` chose at each site, and why.
 std::string choices_text(const Analysis& analysis, std::size_t most_sites);
 std::string kernels_text(const Analysis& analysis, std::size_t most);
-/// Occupancy and waves; empty where no device's limits are known.
+/// Occupancy and waves; empty if no device's limits are known.
 std::string filling_text(const Analysis& analysis, std::size_t most);
 std::string host_waits_text(const Analysis& analysis, std::size_t most);
 std::string interventions_text(const TraceModel& model, std::size_t most);

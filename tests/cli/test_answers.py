@@ -70,7 +70,7 @@ class Answers(harness.Case):
         process = self.start_app(run_options=("-o", "t.wicprof"))
         self.until(lambda: self.sessions()[0]["waits"] > 100, "waits")
         self.until(lambda: self.one_document("analyze", "t.wicprof", "--format=json")["sites"], "committed waits")
-        self.assertIn("still being recorded", self.wic_prof("analyze", "t.wicprof").stderr)
+        self.assertIn("is still recording", self.wic_prof("analyze", "t.wicprof").stderr)
         self.interrupt(process)
 
     def test_doctor(self):

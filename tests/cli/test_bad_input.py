@@ -141,7 +141,7 @@ class SharedMemory(harness.Case):
 class Usage(harness.Case):
     def test_errors(self):
         for words, said in (
-            (["frobnicate"], "there is no verb 'frobnicate'"),
+            (["frobnicate"], "unknown verb 'frobnicate'"),
             ([], "wic-prof --help"),
             (["run", "--frobnicate", "--", "true"], "--frobnicate"),
             (["run", "--mode", "sideways", "--", "true"], "sideways"),
