@@ -1,5 +1,5 @@
-// What a trace says about itself: the names that stat rows may have, how grave each is, and what it means.
-// A new one: one line in kStats.
+// Counters about the trace itself: the names of stat rows, with severity and meaning. A new counter: one enumerator and
+// one line in kStats.
 #pragma once
 
 #include <array>
@@ -47,20 +47,20 @@ inline constexpr std::array kStats{
     StatInfo{Stat::damaged_records, "damaged_records", StatRow::Severity::data_loss,
              "records too short for their kind, skipped"},
     StatInfo{Stat::missing_texts, "missing_texts", StatRow::Severity::info,
-             "names that rows refer to and that were dropped on the way; NULL in the rows"},
+             "names that rows refer to and that were dropped before they reached the tool; NULL in the rows"},
     StatInfo{Stat::ring_dropped, "ring_dropped", StatRow::Severity::data_loss,
              "events dropped because a ring between program and tool was full"},
     StatInfo{Stat::ring_corrupt, "ring_corrupt", StatRow::Severity::data_loss,
-             "times that a ring held something unreadable and was emptied"},
+             "times that a ring was emptied because its contents were unreadable"},
     StatInfo{Stat::device_ring_dropped, "device_ring_dropped", StatRow::Severity::data_loss,
              "events dropped because a ring on a device was full"},
     StatInfo{Stat::cupti_dropped, "cupti_dropped", StatRow::Severity::data_loss, "activity records that CUPTI dropped"},
     StatInfo{Stat::pc_samples_dropped, "pc_samples_dropped", StatRow::Severity::data_loss,
-             "samples of program counters that found no room in a buffer"},
+             "samples of program counters dropped because a buffer was full"},
     StatInfo{Stat::clock_lost, "clock_lost", StatRow::Severity::data_loss,
-             "events of a device whose clock was never read beside the host's"},
+             "events of a device whose clock was never compared with the host's"},
     StatInfo{Stat::clock_refused, "clock_refused", StatRow::Severity::info,
-             "clock readings that ran backwards and were not used"},
+             "clock readings that ran backwards, not used"},
     StatInfo{Stat::store_lost, "store_lost", StatRow::Severity::data_loss,
              "events that could not be written to the trace"},
     StatInfo{Stat::store_stopped, "store_stopped", StatRow::Severity::error,
@@ -72,11 +72,11 @@ inline constexpr std::array kStats{
     StatInfo{Stat::not_summarised, "not_summarised", StatRow::Severity::info,
              "1 when the summaries could not be made; the window makes them when it opens the trace"},
     StatInfo{Stat::producers_refused, "producers_refused", StatRow::Severity::data_loss,
-             "processes, or parts of them, that found no free ring and are missing"},
+             "processes, or parts of them, that are missing because no ring was free"},
     StatInfo{Stat::rows_left_out, "rows_left_out", StatRow::Severity::info,
-             "rows outside of what was to be captured, left out on purpose"},
+             "rows outside the captured part, left out on purpose"},
     StatInfo{Stat::steal_ns, "steal_ns", StatRow::Severity::info,
-             "time that the machine's CPUs were taken away meanwhile by what it runs on, summed over them, in ns"},
+             "time in ns that the hypervisor took from the machine's CPUs while recording, summed over the CPUs"},
 };
 
 constexpr const StatInfo& stat_info(Stat stat) { return kStats[static_cast<std::size_t>(stat)]; }

@@ -1,5 +1,5 @@
-// A little of the disk, held back while recording: given up when the disk is full, so that the counters that say what
-// was lost, and the state of the trace, can still be written.
+// A little disk space, reserved while recording and freed when the disk is full, so that the counters of losses and the
+// state of the trace can still be written.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace wicprof::store {
 
-/// The space is that of a file without a name, so that nothing is left behind even by a tool that is killed.
+/// The space belongs to a file without a name, so that even a killed tool leaves nothing behind.
 class Ballast {
  public:
   Ballast() = default;
@@ -22,7 +22,7 @@ class Ballast {
   }
   ~Ballast() { release(); }
 
-  /// Takes an eighth of what is free beside `path`, within limits. Error: the disk is too full to record.
+  /// Reserves an eighth of the free space at `path`, within limits. Error: the disk is too full to record.
   static Result<Ballast> take(const std::string& path);
 
   std::uint64_t bytes() const { return bytes_; }

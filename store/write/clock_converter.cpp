@@ -7,13 +7,13 @@ namespace wicprof::store {
 
 namespace {
 
-// Signed distance on the device clock; far beyond any trace it saturates, so that sums of it cannot overflow.
+// Signed distance on the device clock; saturates far beyond any trace, so that sums cannot overflow.
 std::int64_t distance(std::uint64_t from, std::uint64_t to) {
   constexpr std::int64_t kFar = std::int64_t{1} << 61;
   return std::clamp(static_cast<std::int64_t>(to - from), -kFar, kFar);
 }
 
-// Rounded up: a bound may not shrink by rounding.
+// Rounded up: rounding must not shrink a bound.
 TimeNs bound(double ns) { return static_cast<TimeNs>(std::ceil(ns)); }
 
 }  // namespace
@@ -27,13 +27,13 @@ bool ClockConverter::add(const ClockReading& reading) {
   if (!readings_.empty()) {
     const ClockReading& last = readings_.back();
     if (distance(last.device_ns, reading.device_ns) <= 0 || reading.host_ns <= last.host_ns) return false;
-    // Taken over a busy bus, a reading can be less exact than what the earlier ones already tell.
+    // A reading over a busy bus can be less exact than the earlier ones.
     const HostTime known = beyond(last, reading.device_ns);
     if (known.error_ns <= reading.error_ns && std::abs(known.ns - reading.host_ns) <= reading.error_ns) return true;
   }
   readings_.push_back(reading);
 
-  // The rate from the first reading to the last: the longest distance has the smallest share of error.
+  // The rate from the first reading to the last: over the longest distance the error weighs least.
   const ClockReading& first = readings_.front();
   const auto span = static_cast<double>(distance(first.device_ns, reading.device_ns));
   if (span > 0) {
@@ -49,7 +49,7 @@ bool ClockConverter::add(const ClockReading& reading) {
 
 HostTime ClockConverter::convert(std::uint64_t device_ns) const {
   if (is_host_clock_) return {static_cast<TimeNs>(device_ns), 0};
-  // Nearly every event is younger than the last reading.
+  // Nearly every event is later than the last reading.
   if (distance(readings_.back().device_ns, device_ns) >= 0) return beyond(readings_.back(), device_ns);
   if (distance(readings_.front().device_ns, device_ns) < 0) return beyond(readings_.front(), device_ns);
   const auto after =
@@ -67,7 +67,7 @@ HostTime ClockConverter::between(const ClockReading& a, const ClockReading& b, s
   const TimeNs host = a.host_ns + from_a + std::llround(offset * share);
   const double readings = static_cast<double>(a.error_ns) * (1 - share) + static_cast<double>(b.error_ns) * share;
   const double wander = kMaxWander * static_cast<double>(std::min(from_a, to_b));
-  // Readings that disagree by more than both errors and the drift explain: one of the clocks was set in between.
+  // Readings that disagree by more than their errors and the drift: one of the clocks was set in between.
   const double explained = static_cast<double>(a.error_ns + b.error_ns) + kMaxDrift * static_cast<double>(span);
   const double jump = std::max(0.0, std::abs(offset) - explained);
   return {host, bound(readings + wander + jump)};

@@ -1,4 +1,4 @@
-// Maps the clock of one device to the host clock, by the readings that were taken of both. Pure: no files, no time.
+// Maps the clock of one device to the host clock by paired readings. Pure: reads no files and no clocks.
 //
 //   host ^            _/ extrapolated: slope of the readings so far
 //        |         _x       x = a reading, right within +-error_ns
@@ -7,9 +7,9 @@
 //        |   /
 //        +--------------> device
 //
-// The error bound of a converted time is that of the readings around it, plus what the two clocks can drift apart on
-// the way to it. A reading that says device_ns == host_ns without any error declares that the device is on the host
-// clock: times are then taken as they are.
+// The error bound of a converted time is that of the nearest readings plus the possible drift of the two clocks since
+// then. A reading with device_ns == host_ns and no error declares that the device uses the host clock: times are then
+// not converted.
 #pragma once
 
 #include <cstdint>
@@ -32,19 +32,19 @@ struct HostTime {
 
 class ClockConverter {
  public:
-  /// Two free-running crystals differ by no more than this share (100 ppm each), and one running pair's rate changes by
-  /// no more than this share while a trace lasts (temperature).
+  /// Two free-running crystals differ by at most kMaxDrift (100 ppm each); the rate of one pair changes by at most
+  /// kMaxWander during a trace (temperature).
   static constexpr double kMaxDrift = 200e-6;
   static constexpr double kMaxWander = 5e-6;
 
-  /// False when the reading was refused: not after the last one on either clock. One that agrees with what the earlier
-  /// ones tell, but is less exact than that, changes nothing.
+  /// False: the reading is refused because it is not later than the last one on both clocks. A reading that agrees with
+  /// the earlier ones, but is less exact than they are, changes nothing.
   bool add(const ClockReading& reading);
 
   bool ready() const { return !readings_.empty(); }
   bool is_host_clock() const { return is_host_clock_; }
 
-  /// Requires ready(). For given readings monotone in device_ns.
+  /// Requires ready(). Monotone in device_ns for a fixed set of readings.
   HostTime convert(std::uint64_t device_ns) const;
 
  private:
@@ -53,7 +53,7 @@ class ClockConverter {
 
   std::vector<ClockReading> readings_;  // ascending on both clocks
   bool is_host_clock_ = false;
-  // What the readings as a whole say about the rate: host = device * (1 + rate_), right within +-rate_error_.
+  // The rate from all readings: host = device * (1 + rate_), within +-rate_error_.
   double rate_ = 0;
   double rate_error_ = kMaxDrift;
 };

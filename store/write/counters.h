@@ -1,4 +1,4 @@
-// The recorder's counters: what becomes the stat rows of the trace.
+// The recorder's counters, which become the stat rows of the trace.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct Counter {
   bool changed = true;  ///< since its row was last written
 };
 
-/// A counter is there once something was counted. Its place in all() never changes, and is the id of its row less 1.
+/// A counter exists once something was counted. Its index in all() never changes, and is the id of its row minus 1.
 class Counters {
  public:
   void add(Stat stat, const std::string& detail, std::uint64_t count);
@@ -29,7 +29,7 @@ class Counters {
   bool changed() const;
   void mark_all_changed();
 
-  /// The sum of all that was lost.
+  /// The sum of all losses.
   std::uint64_t lost() const;
 
  private:

@@ -30,16 +30,16 @@ struct DeviceClock {
   TimeNs worst_error_ns = 0;    ///< of all times converted
   bool error_changed = false;   ///< since it was last written
 
-  /// False when too many are held already: the event is then lost.
+  /// False: too many events are held already, and this one is lost.
   bool hold(const HeldEvent& event);
 };
 
 class DeviceClocks {
  public:
-  static constexpr std::size_t kMostHeld = 65'536;  ///< events a device; 4 MiB
+  static constexpr std::size_t kMostHeld = 65'536;  ///< events per device; 4 MiB
 
   DeviceClock& of(DeviceId device) {
-    // Events come in runs of one device; the places in the map never move.
+    // Events come in runs of one device; the map never moves its values.
     if (last_ == nullptr || device != last_device_) {
       last_ = &clocks_[device];
       last_device_ = device;

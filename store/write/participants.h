@@ -1,4 +1,4 @@
-// Whose events a ring carries, and what the trace calls the devices and sites that each process numbers for itself.
+// Which process owns each ring, and the trace's numbers for the devices and sites that each process numbers itself.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,30 @@
 
 namespace wicprof::store {
 
-/// A device keeps its process's number unless another device of the trace has it: two processes that each call their
-/// GPU number 0 have one GPU, or two, as their uuids say. Likewise sites, by name: ranks of one program wait at the
-/// same sites. Devices are numbered by the process, sites by each runtime in it, which has a ring of its own.
+/// A device keeps its process's number unless another device of the trace has that number: uuids decide whether device
+/// 0 of two processes is one GPU or two. Names decide the same for sites: ranks of one program wait at the same sites.
+/// Each process numbers its devices; each runtime in it, with its own ring, numbers its sites.
 class Participants {
  public:
   void set_process(std::size_t ring, std::uint32_t pid);
   std::uint32_t process(std::size_t ring) const { return ring < processes_.size() ? processes_[ring] : 0; }
 
-  /// `uuid` empty: the same number means the same device. The host is the host everywhere.
+  /// With an empty `uuid`, equal numbers mean equal devices. The host is the same in every process.
   void add_device(std::size_t ring, DeviceId id, const std::string& uuid);
   void add_site(std::size_t ring, SiteId id, const std::string& name);
 
-  /// A number that was never declared stands for itself.
+  /// A number that was never declared is its own number in the trace.
   DeviceId device(std::size_t ring, DeviceId id) const { return devices_.find(process(ring), id); }
   SiteId site(std::size_t ring, SiteId id) const { return sites_.find(static_cast<std::uint32_t>(ring), id); }
 
-  /// The ring's next producer numbers its sites anew.
+  /// The ring's next producer numbers its sites from the start.
   void forget_ring(std::size_t ring) { sites_.forget(static_cast<std::uint32_t>(ring)); }
 
  private:
-  // Which number of the trace an owner's number stands for; the owner is a process or a ring.
+  // The trace's number for each owner's number; the owner is a process or a ring.
   template <class Id>
   struct Numbers {
-    std::unordered_map<std::uint64_t, Id> renamed;  // by owner and its number; only where the two differ
+    std::unordered_map<std::uint64_t, Id> renamed;  // by owner and its number, where the trace's number differs
     std::map<std::string, Id> by_name;
     std::map<Id, std::string> taken;
 

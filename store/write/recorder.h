@@ -20,15 +20,15 @@ struct RecorderOptions {
   std::string path;
   bool overwrite = false;
   std::map<std::string, std::string> meta;  ///< see Reader::meta
-  std::uint64_t max_bytes = 0;              ///< the trace stops growing there, as on a full disk; 0 = no limit
-  RetentionPlan retention;                  ///< what of it to keep; all unless it says otherwise
+  std::uint64_t max_bytes = 0;              ///< size at which the trace stops growing, as on a full disk; 0 = no limit
+  RetentionPlan retention;                  ///< which part to keep; by default everything
 };
 
 /// What `run` shows while it records.
 struct RecorderProgress {
   std::uint64_t events = 0;   ///< written as rows
   std::uint64_t waits = 0;    ///< of these, waits inside kernels
-  std::uint64_t lost = 0;     ///< dropped anywhere on the way, as far as known
+  std::uint64_t lost = 0;     ///< dropped anywhere on the way, where known
   std::uint64_t unknown = 0;  ///< records of kinds that this version does not know
   std::string stopped;        ///< why nothing more is written (disk full, say); empty while all is well
 };
@@ -44,23 +44,23 @@ class Recorder {
   Recorder& operator=(Recorder&&) noexcept;
   ~Recorder();
 
-  /// Whose ring number `ring` is from here on; 0 = nobody's. Until it is told, the rows name no process.
+  /// The process that owns ring number `ring` from here on; 0 = none. Before this call, rows name no process.
   void set_ring_process(std::size_t ring, std::uint32_t pid);
 
   /// One record from ring number `ring` (texts are per ring). Never fails: when the disk is full the row is counted as
   /// lost.
   void add(std::size_t ring, const EventHeader& event);
 
-  /// The drop count that ring number `ring` shows now (a running total).
+  /// The current drop count of ring number `ring`, a running total.
   void set_ring_dropped(std::size_t ring, std::uint64_t dropped, std::uint64_t corrupt);
 
-  /// Ring number `ring` has got another producer: its texts, its sites and its drop counts start anew.
+  /// Ring number `ring` has a new producer: texts, sites and drop counts start from the beginning.
   void forget_ring(std::size_t ring);
 
-  /// The fixed window of the retention plan, where its begin was not known before.
+  /// Sets the fixed window of the retention plan, where its begin was not known before.
   void set_capture_window(TimeNs from, TimeNs until);
 
-  /// A counter of the trace's stat table.
+  /// Sets a counter of the trace's stat table.
   void set_stat(Stat stat, const std::string& detail, std::uint64_t value);
 
   /// Commits the open batch once it is old (20 ms) or large (20,000 rows), so that a live reader sees it.
@@ -68,14 +68,14 @@ class Recorder {
 
   void set_meta(const std::string& key, const std::string& value);
 
-  /// The functions that samples of program counters have named so far: their symbols, by the CRC of their module.
+  /// The functions that have samples so far: their symbols, by the CRC of their module.
   SampledFunctions sampled_functions() const;
 
   /// One instruction of such a function (`sass` in docs/schema.md). Counts as an event: lost when the disk is full.
   void add_sass(const SassRow& row);
 
-  /// Writes the counters, marks the trace complete and folds everything into the one file. Error: it could not be
-  /// written to the end; what was written before stays readable.
+  /// Writes the counters, marks the trace complete and folds everything into one file. Error: writing failed; rows
+  /// written before stay readable.
   Result<> finish();
 
   RecorderProgress progress() const;
