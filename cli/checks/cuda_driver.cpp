@@ -24,9 +24,9 @@ bool find(void* library, const char* name, Function& function) {
 }  // namespace
 
 Result<CudaDriver> probe_cuda_driver() {
-  // Stays loaded: the driver starts threads that must not lose their code.
+  // Stays loaded, since the driver starts threads that need its code.
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return unavailable("libcuda.so.1 is not here; install the NVIDIA driver to use a GPU");
+  if (library == nullptr) return unavailable("libcuda.so.1 is missing; install the NVIDIA driver to use a GPU");
 
   CuResult (*init)(unsigned) = nullptr;
   CuResult (*error_string)(CuResult, const char**) = nullptr;
@@ -56,7 +56,7 @@ Result<CudaDriver> probe_cuda_driver() {
   CudaDriver driver;
   int count = 0;
   if (driver_version(&driver.version) != 0 || device_count(&count) != 0) {
-    return unavailable("the CUDA driver does not say what it is; see nvidia-smi");
+    return unavailable("the CUDA driver does not report its version; see nvidia-smi");
   }
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     int handle = 0;

@@ -1,4 +1,4 @@
-// The CUDA driver, asked through dlopen: wic-prof itself is built without CUDA and runs where there is none.
+// Queries the CUDA driver through dlopen: wic-prof itself is built without CUDA and runs on machines without it.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ struct CudaDevice {
   std::string name;
   std::optional<bool> host_native_atomics;
   std::optional<bool> managed_memory;
-  std::optional<bool> concurrent_managed_access;  ///< by CPU and GPU at the same time: faults and migrations
+  std::optional<bool> concurrent_managed_access;  ///< by CPU and GPU at the same time, with faults and migrations
   std::optional<bool> pageable_memory_access;     ///< of memory that was never registered
 };
 
@@ -32,7 +32,7 @@ struct CudaDriver {
   std::vector<CudaPeers> peers;  ///< every ordered pair
 };
 
-/// Errors: no driver, or one that does not start; with its own reason.
+/// Errors: no driver; a driver that does not start, with its own reason.
 Result<CudaDriver> probe_cuda_driver();
 
 }  // namespace wicprof::cli

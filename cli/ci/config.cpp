@@ -19,7 +19,7 @@ namespace wicprof::cli {
 
 namespace {
 
-/// A time with a unit, as nanoseconds: "50us", "1.5ms", "2m". Nothing for anything else.
+/// Converts a time with a unit to nanoseconds: "50us", "1.5ms", "2m". Empty for any other text.
 std::optional<double> nanoseconds(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -33,7 +33,7 @@ std::optional<double> nanoseconds(std::string_view text) {
   return std::nullopt;
 }
 
-/// Reads values out of one table, keeps the first complaint, and knows which keys nobody asked for.
+/// Reads the values of one table, keeps the first error, and finds keys that the configuration does not define.
 class Table {
  public:
   Table(const toml::table& table, std::string name, std::string file, std::optional<Error>& error)
@@ -111,7 +111,7 @@ class Table {
   void complain(const char* key, const std::string& what) {
     if (!error_) error_ = bad_input(fmt::format("{}: {} {}", file_, path(key), what));
   }
-  /// Last: what is there and was not asked for is a slip of the pen.
+  /// Call this last: reports a key that was never read, which is probably misspelt.
   void nothing_else() {
     std::string known;
     for (const std::string& key : asked_) known += (known.empty() ? "" : ", ") + key;
@@ -247,7 +247,7 @@ Result<CiConfig> read_ci_config(const std::string& path) {
     read_gate(root, config);
     root.nothing_else();
   } catch (const toml::parse_error& wrong) {
-    return bad_input(fmt::format("{}:{}:{}: this is no TOML: {}", path, wrong.source().begin.line,
+    return bad_input(fmt::format("{}:{}:{}: invalid TOML: {}", path, wrong.source().begin.line,
                                  wrong.source().begin.column, wrong.description()));
   }
   if (error) return *error;

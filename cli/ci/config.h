@@ -1,4 +1,4 @@
-// What `wic-prof ci` is asked to do: a TOML file (docs/ci.md), read and checked before anything runs.
+// The configuration of `wic-prof ci`: a TOML file (docs/ci.md), read and checked before the first run.
 #pragma once
 
 #include <string>
@@ -12,19 +12,19 @@
 namespace wicprof::cli {
 
 struct CiConfig {
-  int repeat = 6;           ///< runs of each side that count
-  int warm_up = 0;          ///< runs of each side before them, which do not
-  std::vector<Mode> modes;  ///< one or two; none = as the program itself waits
+  int repeat = 6;           ///< measured runs of each side
+  int warm_up = 0;          ///< runs of each side before the measured ones
+  std::vector<Mode> modes;  ///< one or two; empty = the program waits as it chooses
   WantedWait park{Mode::park, StrategyId::automatic};
   TimeNs timeout = 0;                  ///< of one run; 0 = none
-  std::string trace;                   ///< what to record, as run's --trace; empty = as without it
-  std::vector<std::string> reference;  ///< the words of the other build's command; empty = none
-  std::vector<std::string> baseline;   ///< paths of traces, relative to the configuration's folder resolved
+  std::string trace;                   ///< the value of run's --trace; empty = the default
+  std::vector<std::string> reference;  ///< the command of the other build, in words; empty = none
+  std::vector<std::string> baseline;   ///< paths of traces, resolved from the configuration's folder
   analyzer::GateConfig gate;
 };
 
-/// Errors name the file, the line and column or the key, and what would be right. A key that is not known is an error:
-/// a limit with a slip of the pen in its name would never fail.
+/// Errors name the file, the line and column or the key, and valid values. An unknown key is an error, because a limit
+/// with a misspelt name would never fail.
 Result<CiConfig> read_ci_config(const std::string& path);
 
 }  // namespace wicprof::cli

@@ -18,9 +18,9 @@ std::string in_folder(const std::string& folder, const std::string& name) {
   return (std::filesystem::path(folder) / name).lexically_normal().string();
 }
 
-/// What is wrong with a run that ended; empty when nothing is.
+/// What went wrong in a run that ended; empty if nothing did.
 std::string trouble_of(const RunOutcome& outcome, const CiConfig& config, const std::string& log) {
-  const std::string said = fmt::format("; what it said is in {}", log);
+  const std::string said = fmt::format("; its output is in {}", log);
   if (outcome.timed_out) {
     return fmt::format("did not end within {:g} s and was ended{}", static_cast<double>(config.timeout) * 1e-9, said);
   }
@@ -28,7 +28,7 @@ std::string trouble_of(const RunOutcome& outcome, const CiConfig& config, const 
   if (outcome.end.signal)
     return fmt::format("was killed by signal {} ({}){}", *outcome.end.signal, strsignal(*outcome.end.signal), said);
   if (outcome.end.status != 0) return fmt::format("ended with status {}{}", outcome.end.status, said);
-  if (outcome.recording) return "was not recorded whole: " + outcome.recording->message;
+  if (outcome.recording) return "was not recorded completely: " + outcome.recording->message;
   return {};
 }
 
@@ -76,7 +76,7 @@ class Measurement {
                      counts ? "" : " (warm-up)"));
     const Result<RunOutcome> outcome = run_app(plan);
     if (!outcome) {
-      // Before anything has run this is about the command line; later, about the machine.
+      // Before the first run this error concerns the command line; later, the machine.
       if (measured_.files.empty()) return outcome.error();
       measured_.broken =
           fmt::format("run {} of {} could not be started: {}", round + 1, side.label, outcome.error().message);

@@ -44,7 +44,7 @@ std::string comparison_part(const Comparison& comparison) {
   std::string text = fmt::format("## Before and after: {}\n\n{}.\n\n", verdict_name(comparison.verdict),
                                  escape_markdown(comparison.reason));
   if (comparison.segments.empty()) return text;
-  text += row({"trace", "mode", "strategy", "from", "to", "iterations", "p50 of an iteration"});
+  text += row({"trace", "mode", "strategy", "from", "to", "iterations", "p50 per iteration"});
   text += "| --- | --- | --- | ---: | ---: | ---: | ---: |\n";
   for (const Segment& segment : comparison.segments) {
     // Times of each trace from its own start.
@@ -59,7 +59,7 @@ std::string comparison_part(const Comparison& comparison) {
   }
   text += "\n";
   if (!comparison.measured_at.empty())
-    text += fmt::format("Iterations are those of {}.\n", escape_markdown(comparison.measured_at));
+    text += fmt::format("Iterations of {}.\n", escape_markdown(comparison.measured_at));
   for (const std::string& note : comparison.notes) text += fmt::format("Note: {}.\n", escape_markdown(note));
   return text + "\n";
 }
@@ -67,7 +67,7 @@ std::string comparison_part(const Comparison& comparison) {
 std::string sites_part(const TraceModel& model, const Analysis& analysis) {
   std::string text = "## Wait sites\n\n";
   if (analysis.sites.empty()) return text + "None: " + escape_markdown(why_no_sites(model, analysis)) + ".\n\n";
-  text += row({"site", "count", "waiters", "words", "total", "share", "any", "p50", "p99", "polls a wait", "wake p50",
+  text += row({"site", "count", "waiters", "words", "total", "share", "any", "p50", "p99", "polls per wait", "wake p50",
                "strategy"});
   text += "| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n";
   for (std::size_t i = 0; i < analysis.sites.size(); ++i) {

@@ -235,7 +235,7 @@ class Configuration(Gate):
             ("[baseline]\nany_device = true\n", "baseline.trace is missing"),
             ("[verdict]\nallow_inconclusive = 'yes'\n", "verdict.allow_inconclusive needs true or false"),
             ("limits = 3\n", "limits needs a table"),
-            ("[run\n", "this is no TOML"),
+            ("[run\n", "invalid TOML"),
         ):
             with self.subTest(config=config):
                 self.assert_refused(self.ci(config, "started", program="touch"), 2, "wic-prof.toml", said)
