@@ -1,12 +1,12 @@
-// The program's communication in the WIC paper's two dimensions: the model (who sends to whom, how often in an
-// iteration) and the access pattern of what is sent; for the program, for each pair of its parties and for each site.
+// The program's communication in the two dimensions of the WIC paper: the model (who sends to whom, and how often per
+// iteration) and the access pattern of the data; for the program, for each pair of parties and for each site.
 //
 //   traffic.h         signals and waits --> messages between parties
-//   rhythm.h          messages in order of time --> what repeats, the model
-//   access_pattern.h  places of messages in the data --> the pattern
+//   rhythm.h          messages in order of time --> repetition, model
+//   access_pattern.h  places of messages in the data --> pattern
 //
-// Nothing depends on names, on numbers of devices, sites or processes, or on how fast anything went: times only give
-// the order.
+// The answer is independent of names, of the numbers of devices, sites and processes, and of speed: times only give the
+// order.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace wicprof::analyzer {
 
-/// An answer is given from this confidence on; below it, it is `unknown` and the evidence says what it leans to.
+/// Below this confidence the answer is `unknown`, and the evidence names the most likely one.
 inline constexpr double kLeastConfidence = 0.5;
 
 struct CommunicationAnswer {
@@ -28,11 +28,11 @@ struct CommunicationAnswer {
   Pattern pattern = Pattern::unknown;
   double model_confidence = 0;  ///< kLeastConfidence to 1; 0 for unknown
   double pattern_confidence = 0;
-  std::vector<std::string> evidence;  ///< in words and numbers; for unknown, the reason
+  std::vector<std::string> evidence;  ///< sentences with figures; for unknown, the reason
   Period period;                      ///< the communication iteration
 };
 
-/// Two parties and what goes between them; forth is the way of their first message.
+/// Two parties and the messages between them; forth is the direction of their first message.
 struct PairAnswer : CommunicationAnswer {
   std::string first, second;          ///< as options name devices ("cpu", "simt:0"), or roles of blocks
   std::uint64_t forth = 0, back = 0;  ///< messages
@@ -46,7 +46,7 @@ struct SiteAnswer : CommunicationAnswer {
 
 struct Classification : CommunicationAnswer {
   std::vector<PairAnswer> pairs;  ///< most messages first
-  std::vector<SiteAnswer> sites;  ///< by id; those with messages
+  std::vector<SiteAnswer> sites;  ///< by id; only sites with messages
 };
 
 Classification classify(const TraceModel& model, const Matching& matching);

@@ -9,8 +9,12 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// Copies fall between so many pairs of kernels at least, or the program does not live on them.
+/// Copies occur between at least this many pairs of kernels, or the program does not communicate by them. Not
+/// calibrated.
 constexpr std::size_t kLeastRounds = 4;
+/// The driver also migrates pages that no one accessed, so migrations show less clearly what the program intended. Not
+/// calibrated.
+constexpr double kMigrationCertainty = 0.75;
 
 struct Way {
   DeviceId from, to;
@@ -36,24 +40,24 @@ std::optional<Way> way_of(const store::UvmRow& row) {
   return Way{row.peer_device, row.device};
 }
 
-/// How many times transfers began again after a kernel had begun.
+/// The number of times that transfers start again after a kernel has started.
 template <class Row>
 std::size_t rounds(const TraceModel& model, const std::vector<Row>& rows) {
   std::size_t count = 0, kernel = 0;
-  bool since = true;
+  bool new_round = true;
   for (const Row& row : rows) {
     if (!way_of(row)) continue;
-    for (; kernel < model.kernels.size() && model.kernels[kernel].start <= row.start; ++kernel) since = true;
-    if (since) ++count;
-    since = false;
+    for (; kernel < model.kernels.size() && model.kernels[kernel].start <= row.start; ++kernel) new_round = true;
+    if (new_round) ++count;
+    new_round = false;
   }
   return count;
 }
 
-/// Parties by device, in the order in which they are asked for.
-class Parties {
+/// Parties by device, in order of first use.
+class DeviceParties {
  public:
-  Parties(const TraceModel& model, Traffic& traffic) : model_(model), traffic_(traffic) {}
+  DeviceParties(const TraceModel& model, Traffic& traffic) : model_(model), traffic_(traffic) {}
   PartyIndex of(DeviceId device) {
     std::vector<Party>& all = traffic_.parties;
     const auto found = std::find_if(all.begin(), all.end(), [&](const Party& p) { return p.device == device; });
@@ -78,7 +82,7 @@ void count_losses(const TraceModel& model, std::size_t rows, Traffic& traffic) {
   }
   if (traffic.lost == 0) return;
   const auto kept = static_cast<double>(rows + model.kernels.size() + model.calls.size());
-  traffic.there.seen = kept / (kept + static_cast<double>(traffic.lost));
+  traffic.completeness.seen = kept / (kept + static_cast<double>(traffic.lost));
 }
 
 }  // namespace
@@ -86,7 +90,7 @@ void count_losses(const TraceModel& model, std::size_t rows, Traffic& traffic) {
 Traffic copy_traffic(const TraceModel& model) {
   Traffic traffic;
   if (rounds(model, model.copies) < kLeastRounds) return traffic;
-  Parties parties(model, traffic);
+  DeviceParties parties(model, traffic);
   for (const store::CopyRow& copy : model.copies) {
     const std::optional<Way> way = way_of(copy);
     if (!way || way->from == way->to) continue;
@@ -105,7 +109,7 @@ Traffic copy_traffic(const TraceModel& model) {
 Traffic migration_traffic(const TraceModel& model) {
   Traffic traffic;
   if (rounds(model, model.uvm) < kLeastRounds) return traffic;
-  Parties parties(model, traffic);
+  DeviceParties parties(model, traffic);
   std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
   for (const store::UvmRow& row : model.uvm) {
     if (way_of(row)) lowest = std::min(lowest, row.address);
@@ -121,7 +125,7 @@ Traffic migration_traffic(const TraceModel& model) {
     message.place = traffic.add_place({row.address - lowest, row.bytes, size_of(row.bytes), 1, true});
     traffic.messages.push_back(message);
   }
-  traffic.sure = 0.75;
+  traffic.certainty = kMigrationCertainty;
   count_losses(model, model.uvm.size(), traffic);
   return traffic;
 }

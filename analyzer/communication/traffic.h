@@ -1,8 +1,8 @@
-// Who sent what to whom: the signals and waits of a trace as messages between parties, with what is known of each.
+// Who sent what to whom: the signals and waits of a trace as messages between parties.
 //
-// A signal is a message to everybody whom it released. A wait whose signal is missing stands for a message as well,
-// where its site has one sender only: so a message is missing only when both of its sides are. Acknowledgements that
-// give room back to a producer are no communication and are left out.
+// A signal is a message to every party that it released. A wait whose signal is missing also stands for a message, if
+// its site has only one sender; so a message is missing only if both of its sides are. Acknowledgements, which return
+// buffer space to a producer, are not communication and do not count.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace wicprof::analyzer {
 
 using PartyIndex = std::uint32_t;
 
-/// Where in the program's data a message lies, in bytes; as wic::Payload has it.
+/// The place of a message in the program's data, in bytes, as in wic::Payload.
 struct Place {
   std::uint64_t offset = 0, span = 0;
   std::uint32_t bytes = 0;
-  std::uint32_t pieces = 0;  ///< 0 = the amount is known, the place is not
+  std::uint32_t pieces = 0;  ///< 0: only `bytes` is known
   bool regular = false;      ///< pieces of one size at one distance
   std::uint64_t end() const { return offset + span; }
 };
@@ -38,39 +38,39 @@ struct Message {
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
   PartyIndex from = 0, to = 0;
   SiteId site = 0;
-  std::uint32_t iteration = 0;   ///< as the program counts it, which may be anything
-  TimeNs at = 0;                 ///< when it was sent; when a wait for it ended, where that is not known
-  store::OptionalTime received;  ///< the end of the first wait that it ended
+  std::uint32_t iteration = 0;   ///< the program's number, with any meaning
+  TimeNs at = 0;                 ///< time of sending; where unknown, the end of a wait for the message
+  store::OptionalTime received;  ///< the end of the first wait that the message ended
   std::uint32_t sender = kNobody,
-                receiver = kNobody;  ///< blocks, or the first one of several; not known of host threads
-  std::uint32_t parts = 1;           ///< signals that are taken as this one transfer
+                receiver = kNobody;  ///< blocks, of several the first; unknown for host threads
+  std::uint32_t parts = 1;           ///< signals that count as this one transfer
   static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
   std::uint32_t place = kNowhere;  ///< index into Traffic::places
 };
 
-/// What was left out of the messages, for the evidence.
+/// Signals that do not count as messages.
 struct LeftOut {
-  std::uint64_t room = 0;     ///< acknowledgements, at `room_sites` sites
-  std::uint64_t bare = 0;     ///< signals that announce nothing, in a program whose others announce data
-  std::uint64_t unheard = 0;  ///< signals of which no receiver is known
+  std::uint64_t acknowledgements = 0;  ///< at `acknowledging_sites` sites
+  std::size_t acknowledging_sites = 0;
+  std::uint64_t bare = 0;     ///< signals without payload, in a program whose other signals have one
+  std::uint64_t unheard = 0;  ///< signals without a known receiver
   std::uint64_t within = 0;   ///< messages within one party
-  std::size_t room_sites = 0;
 };
 
 struct Traffic {
   std::vector<Party> parties;
   std::vector<Message> messages;  ///< in order of time
-  std::vector<Place> places;      ///< of messages, as far as known
+  std::vector<Place> places;      ///< of messages, where known
   LeftOut left_out;
-  Completeness there;
-  double sure = 1;              ///< how much what the messages come from says of what the program meant
+  Completeness completeness;
+  double certainty = 1;         ///< how well the source of the messages shows what the program intended, up to 1
   std::uint64_t lost = 0;       ///< records that the trace counts as lost
   std::uint64_t unmatched = 0;  ///< waits without a recorded signal
-  std::uint64_t missing = 0;    ///< rows that are missing between others
-  bool doubtful = false;        ///< some signals are answers or acknowledgements, and nothing tells which
-  bool one_device = false;      ///< parties are roles of blocks, since nobody talks to another device
+  std::uint64_t missing = 0;    ///< gaps in the numbers of the rows
+  bool doubtful = false;        ///< some signals may be answers or acknowledgements
+  bool one_device = false;      ///< no device talks to another one, so parties are roles of blocks
 
-  /// nullptr where it is not known.
+  /// nullptr if unknown.
   const Place* place_of(const Message& message) const {
     return message.place == Message::kNowhere ? nullptr : &places[message.place];
   }

@@ -13,19 +13,19 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// Stable; does nothing where the order is right already, which it mostly is.
-void put_in_order(std::span<std::uint32_t> list, const auto& earlier) {
+/// Stable; does nothing if the list is sorted already, which is the usual case.
+void sort_if_needed(std::span<std::uint32_t> list, const auto& earlier) {
   if (!std::is_sorted(list.begin(), list.end(), earlier)) std::stable_sort(list.begin(), list.end(), earlier);
 }
 
-/// From how many each has to where each begins, and behind the last where all end.
-void turn_into_begins(std::vector<std::uint32_t>& counts) {
+/// Replaces sizes by begins, and appends the end of all.
+void sizes_to_begins(std::vector<std::uint32_t>& counts) {
   std::uint32_t total = 0;
   for (std::uint32_t& count : counts) total += std::exchange(count, total);
   counts.push_back(total);
 }
 
-/// Calls `take` with each part of a list whose members have the same number in `of`, in the list's order.
+/// Calls `take` with each run of consecutive members that have the same number in `of`.
 void for_each_part(std::span<std::uint32_t> list, const std::vector<std::uint32_t>& of, const auto& take) {
   for (std::size_t begin = 0, end; begin < list.size(); begin = end) {
     for (end = begin + 1; end < list.size() && of[list[end]] == of[list[begin]]; ++end) {
@@ -34,17 +34,17 @@ void for_each_part(std::span<std::uint32_t> list, const std::vector<std::uint32_
   }
 }
 
-/// From whom to whom, at which site; within one party from block to block.
+/// Site, sender and receiver; within one party also the blocks.
 using Way = std::tuple<SiteId, PartyIndex, PartyIndex, std::uint32_t, std::uint32_t>;
 Way way_of(const Message& m) {
   const bool blocks = m.from == m.to;
   return {m.site, m.from, m.to, blocks ? m.sender : 0, blocks ? m.receiver : 0};
 }
 
-class Merging {
+class Merger {
  public:
-  Merging(const TraceModel& model, const Matching& matching, const std::vector<Message>& messages,
-          std::vector<Origin> origins, const std::function<PartyIndex(const WakeEdge&)>& receiver_of)
+  Merger(const TraceModel& model, const Matching& matching, const std::vector<Message>& messages,
+         std::vector<Origin> origins, const std::function<PartyIndex(const WakeEdge&)>& receiver_of)
       : model_(model),
         matching_(matching),
         messages_(messages),
@@ -66,12 +66,12 @@ class Merging {
   }
 
  private:
-  /// The messages way by way, each in order of time.
+  /// The messages sorted by way, then by time.
   std::vector<std::uint32_t> by_way() {
     std::map<Way, std::uint32_t> ways;
     way_.resize(messages_.size());
     std::vector<std::uint32_t> count;
-    std::array<std::pair<Way, std::uint32_t>, 4> recent;  // messages of few ways come by turns
+    std::array<std::pair<Way, std::uint32_t>, 4> recent;  // messages often alternate between a few ways
     std::size_t known = 0;
     for (std::size_t i = 0; i < messages_.size(); ++i) {
       const Way way = way_of(messages_[i]);
@@ -86,7 +86,7 @@ class Merging {
       way_[i] = recent[r].second;
       ++count[way_[i]];
     }
-    // Ways in their own order, so that the answer does not hang on which came first.
+    // Sort the ways, so that the result does not depend on which came first.
     std::vector<std::uint32_t> next(count.size());
     std::uint32_t total = 0;
     for (const auto& [way, number] : ways) {
@@ -96,13 +96,13 @@ class Merging {
     std::vector<std::uint32_t> order(messages_.size());
     for (std::uint32_t i = 0; i < messages_.size(); ++i) order[next[way_[i]]++] = i;
     for_each_part(order, way_, [&](std::span<std::uint32_t> part) {
-      put_in_order(part, [&](std::uint32_t a, std::uint32_t b) { return messages_[a].at < messages_[b].at; });
+      sort_if_needed(part, [&](std::uint32_t a, std::uint32_t b) { return messages_[a].at < messages_[b].at; });
     });
     return order;
   }
 
-  /// Numbers those of one way and iteration alike, and puts them side by side; an iteration whose number comes again
-  /// later is another one.
+  /// Gives the messages of one way and iteration one group number, and sorts by it. An iteration whose number occurs
+  /// again later is another one.
   void number_groups(std::vector<std::uint32_t>& order) {
     std::vector<std::uint32_t> run(messages_.size());
     std::uint32_t now = 0, top = 0, first = 0;
@@ -117,8 +117,8 @@ class Merging {
       run[order[k]] = now;
     }
     for_each_part(order, run, [&](std::span<std::uint32_t> part) {
-      put_in_order(part,
-                   [&](std::uint32_t a, std::uint32_t b) { return messages_[a].iteration < messages_[b].iteration; });
+      sort_if_needed(part,
+                     [&](std::uint32_t a, std::uint32_t b) { return messages_[a].iteration < messages_[b].iteration; });
     });
     group_.resize(messages_.size());
     for (std::size_t k = 0; k < order.size(); ++k) {
@@ -129,7 +129,7 @@ class Merging {
     }
   }
 
-  /// Of each group, how often the waiter that waited most did so.
+  /// Per group, the largest number of waits by one waiter.
   void count_waits() {
     std::vector<std::uint32_t> message_of(model_.signals.size(), Origin::kNone);
     std::unordered_map<std::uint64_t, std::uint32_t> others;  // of signals to several parties: signal and party
@@ -154,14 +154,14 @@ class Merging {
       }
       return group_[message];
     };
-    // Each group's waiters side by side.
+    // All waiters, sorted by group.
     std::vector<std::uint32_t> begins(group_count_, 0);
     for (const WakeEdge& edge : matching_.edges) {
       const std::uint32_t group = group_of(edge);
       if (group != Origin::kNone) ++begins[group];
     }
     if (std::all_of(begins.begin(), begins.end(), [](std::uint32_t waits) { return waits <= 1; })) return;
-    turn_into_begins(begins);
+    sizes_to_begins(begins);
     FlatIndex numbers;
     std::vector<std::uint32_t> waiters(begins.back());
     std::vector<std::uint32_t> next(begins.begin(), begins.end() - 1);
@@ -197,7 +197,7 @@ class Merging {
       return;
     }
     const auto value_of = [&](std::uint32_t i) { return origins_[i].value; };
-    put_in_order(members, [&](std::uint32_t a, std::uint32_t b) {
+    sort_if_needed(members, [&](std::uint32_t a, std::uint32_t b) {
       return std::pair(value_of(a).value_or(0), messages_[a].at) < std::pair(value_of(b).value_or(0), messages_[b].at);
     });
     chosen_.clear();
@@ -206,11 +206,11 @@ class Merging {
       if (!known && !chosen_.empty()) continue;
       if (i == 0 || value_of(members[i]) != value_of(members[i - 1])) chosen_.push_back(members[i]);
     }
-    // A host's wait has no value: it is no message of its own beside one that has.
+    // A host thread's wait has no value, so it is not a separate message beside one that has.
     if (chosen_.size() > 1 && !value_of(chosen_.front())) chosen_.erase(chosen_.begin());
     const std::size_t count = std::min(std::max<std::size_t>(chosen_.size(), waits), members.size());
     if (count > chosen_.size()) {
-      put_in_order(members, [&](std::uint32_t a, std::uint32_t b) { return messages_[a].at < messages_[b].at; });
+      sort_if_needed(members, [&](std::uint32_t a, std::uint32_t b) { return messages_[a].at < messages_[b].at; });
       chosen_.clear();
       for (std::size_t k = 0; k < count; ++k) chosen_.push_back(members[k * members.size() / count]);
     }
@@ -237,9 +237,9 @@ class Merging {
   const std::vector<Message>& messages_;
   std::vector<Origin> origins_;
   const std::function<PartyIndex(const WakeEdge&)>& receiver_of_;
-  std::vector<std::uint32_t> way_, group_;  // of each message
+  std::vector<std::uint32_t> way_, group_;  // per message
   std::uint32_t group_count_ = 0;
-  std::vector<std::uint32_t> most_waits_;  // of each group; empty where nobody waits twice
+  std::vector<std::uint32_t> most_waits_;  // per group; empty if no waiter waits twice
   std::vector<std::uint32_t> chosen_;
   std::vector<Kept> kept_;
 };
@@ -249,7 +249,7 @@ class Merging {
 std::vector<Message> merge_parts(const TraceModel& model, const Matching& matching,
                                  const std::vector<Message>& messages, std::vector<Origin> origins,
                                  const std::function<PartyIndex(const WakeEdge&)>& receiver_of) {
-  return Merging(model, matching, messages, std::move(origins), receiver_of).run();
+  return Merger(model, matching, messages, std::move(origins), receiver_of).run();
 }
 
 }  // namespace wicprof::analyzer

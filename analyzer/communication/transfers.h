@@ -1,4 +1,4 @@
-// Messages that belong together as one transfer, where they do not say what they carry.
+// Groups messages without payloads into transfers.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace wicprof::analyzer {
 
-/// What a message was made from.
+/// The record behind a message.
 struct Origin {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  std::uint32_t signal = kNone;        ///< index into TraceModel::signals; none where only a wait is known
-  std::optional<std::uint32_t> value;  ///< a host's wait has none
+  std::uint32_t signal = kNone;        ///< index into TraceModel::signals; kNone if only a wait is known
+  std::optional<std::uint32_t> value;  ///< empty for a host thread's wait
 };
 
-/// Words that are set to one value for one iteration are parts of one transfer (a flag for each block, say), unless one
-/// waiter waits several times there. `origins` are the messages'; `receiver_of` tells the party that an edge released.
-/// The answer is in order of time. Linear where messages come nearly in that order.
+/// Words that are set to one value in one iteration are parts of one transfer (for example one flag per block), unless
+/// one waiter waits several times there. `origins` has one entry per message; `receiver_of` returns the party that an
+/// edge releases. The result is in order of time. Linear if the messages are nearly in that order.
 std::vector<Message> merge_parts(const TraceModel& model, const Matching& matching,
                                  const std::vector<Message>& messages, std::vector<Origin> origins,
                                  const std::function<PartyIndex(const WakeEdge&)>& receiver_of);

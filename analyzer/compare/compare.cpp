@@ -18,7 +18,7 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// A way of waiting, by which segments are pooled.
+/// A way of waiting. Segments with the same one are pooled.
 struct Way {
   Mode mode = Mode::poll;
   StrategyId strategy = StrategyId::poll;
@@ -56,14 +56,14 @@ std::string reason_for(const Comparison& comparison) {
                      interval, tolerance);
 }
 
-/// Medians, interval and verdict for two sides that are not empty lists.
+/// Sets the speed-up, the verdict and the reason.
 void conclude(Comparison& comparison, const Lists& before, const Lists& after) {
   const std::size_t needed = std::max<std::size_t>(1, comparison.options.min_iterations);
   for (const Side* side : {&comparison.before, &comparison.after}) {
     if (side->iterations < needed) {
       comparison.reason =
-          fmt::format("{} has {}; at least {} are needed on either side: record for longer, or with longer phases",
-                      side->label, count_of(side->iterations, "complete iteration"), needed);
+          fmt::format("{} has {}; each side needs at least {}: record for longer, or with longer phases", side->label,
+                      count_of(side->iterations, "complete iteration"), needed);
       return;
     }
   }
@@ -75,16 +75,16 @@ void conclude(Comparison& comparison, const Lists& before, const Lists& after) {
 void note_losses(const TraceModel& model, std::vector<std::string>& notes) {
   for (const store::StatRow& stat : model.stats) {
     if (stat.severity == store::StatRow::Severity::data_loss && stat.value > 0) {
-      notes.push_back(fmt::format("{} lost records, so iterations may be missing or seem to begin late", model.name));
+      notes.push_back(fmt::format("{} lost records, so iterations may be missing or appear to begin late", model.name));
       return;
     }
   }
 }
 
-/// What polling in `model` said about parking, beside what parking then brought.
+/// Adds the speed-up predicted from the polled times of `model`, and its error.
 void predict_speedup(const TraceModel& model, bool poll_to_park, Comparison& comparison) {
   if (!poll_to_park) {
-    comparison.predicted_reason = "predictions are of parking where the program polled; these sides are not these two";
+    comparison.predicted_reason = "predictions cover the change from polling to parking; these sides differ otherwise";
     return;
   }
   const Matching matching = match(model);
@@ -98,20 +98,21 @@ void predict_speedup(const TraceModel& model, bool poll_to_park, Comparison& com
 
 std::string no_units(const TraceModel& model, const CompareOptions& options) {
   if (!options.nvtx.empty()) {
-    return fmt::format("{} holds no NVTX range {}: the program sets none of that name, or --trace left nvtx out",
+    return fmt::format("{} holds no NVTX range {}: the program sets no range of that name, or --trace omits nvtx",
                        model.name, one_line(options.nvtx));
   }
   const bool ranges =
       std::any_of(model.nvtx.begin(), model.nvtx.end(), [](const auto& row) { return row.kind == NvtxKind::range; });
-  const std::string cure = ranges ? "; it has NVTX ranges: name one with --nvtx" : "";
+  const std::string remedy = ranges ? "; it has NVTX ranges: name one with --nvtx" : "";
   if (model.waits.empty() && model.host_waits.empty()) {
-    return fmt::format("{} holds no waits at wait sites: the program has none, or never reached one{}", model.name,
-                       cure);
+    return fmt::format("{} holds no waits at wait sites: the program has no wait sites, or never reached one{}",
+                       model.name, remedy);
   }
-  return fmt::format("{} holds no iterations: no wait site saw two iteration numbers in a row{}", model.name, cure);
+  return fmt::format("{} holds no iterations: no wait site recorded two consecutive iteration numbers{}", model.name,
+                     remedy);
 }
 
-/// Of one run, those of that name, seen by the host or by a device; nullptr without.
+/// The iterations of a run with that site name, on the host or on a device; nullptr if there are none.
 const Iterations* units_of(const RunSeries& run, const std::pair<std::string, bool>& key) {
   const auto found = std::find_if(run.iterations.begin(), run.iterations.end(), [&](const Iterations& units) {
     return units.site_name == key.first && (units.device == kHostDevice) == key.second;
@@ -139,8 +140,8 @@ DifferenceOptions difference_options(const CompareOptions& options) {
   return {options.tolerance, options.min_iterations, {options.resamples, options.seed}};
 }
 
-/// The site and device of which all runs of both sides have iterations, and the most of in the run that has fewest: by
-/// names, since numbers may differ from run to run.
+/// The site with iterations in all runs of both sides, and of those the one with the most iterations in the run that
+/// has the fewest. By name, because ids may differ from run to run.
 std::optional<std::pair<std::string, bool>> common_units(const std::vector<const RunSeries*>& runs) {
   std::optional<std::pair<std::string, bool>> best;
   std::size_t best_count = 0;
@@ -159,7 +160,7 @@ std::optional<std::pair<std::string, bool>> common_units(const std::vector<const
   return best;
 }
 
-/// The whole of a run as one segment.
+/// A whole run as one segment.
 Segment whole_of(const RunSeries& run, const Iterations& iterations) {
   Segment segment;
   segment.trace = run.trace;
@@ -186,9 +187,8 @@ Comparison compare(const TraceModel& model, const CompareOptions& options) {
   std::vector<Segment> found = find_segments(model, comparison.notes);
   if (found.size() < 2) {
     comparison.reason = fmt::format(
-        "{} holds no change of how the program waits: record it with --schedule poll:2s,park:2s, use wic-prof toggle "
-        "while "
-        "it runs, or compare two traces",
+        "in {} the program never changes how it waits: record it with --schedule poll:2s,park:2s, use wic-prof toggle "
+        "while it runs, or compare two traces",
         model.name);
     return comparison;
   }
@@ -199,12 +199,12 @@ Comparison compare(const TraceModel& model, const CompareOptions& options) {
     for (Segment& segment : comparison.segments) fill(segment, candidates.front().list);
   }
 
-  // Modes are pooled whatever their strategies; only where a single mode occurs are its strategies compared.
+  // Segments of one mode are pooled whatever their strategies. With a single mode, the strategies are the sides.
   const auto& segments = comparison.segments;
   const bool one_mode =
       std::all_of(segments.begin(), segments.end(), [&](const Segment& s) { return s.mode == segments.front().mode; });
   const auto way = [&](const Segment& s) { return Way{s.mode, one_mode ? s.strategy : StrategyId::poll}; };
-  // Polling is the side to improve on wherever the trace starts; else it is what came first.
+  // Polling is the "before" side wherever it occurs in the trace; with a single mode, the first strategy is.
   Way before = one_mode ? way(segments.front()) : Way{Mode::poll, StrategyId::poll};
   Way after = one_mode ? way(segments.back()) : Way{Mode::park, StrategyId::poll};
   for (auto segment = segments.rbegin(); one_mode && after == before && segment != segments.rend(); ++segment) {
@@ -234,7 +234,7 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
   run.trace = model.name;
   run.begin_ns = model.begin;
   run.end_ns = model.end;
-  // In the way that it waited at its end.
+  // A run counts as waiting in the way in which it ends.
   run.mode = mode_from_name(model.meta_value("mode")).value_or(Mode::poll);
   run.strategy = default_strategy(run.mode);
   for (const store::InterventionRow& row : model.interventions) {
@@ -246,7 +246,7 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
   if (run.iterations.empty()) run.why_none = no_units(model, options);
   for (const Iterations& units : run.iterations) {
     run.places.push_back(place_of(model, units));
-    // Ranges may begin before the first thing on a device, and end after the last.
+    // NVTX ranges may begin before the first event on a device, and end after the last one.
     run.begin_ns = std::min(run.begin_ns, units.list.front().begin);
     run.end_ns = std::max(run.end_ns, units.list.back().end);
   }
@@ -257,8 +257,8 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
   const auto whole = std::count_if(model.interventions.begin(), model.interventions.end(),
                                    [](const auto& row) { return row.old_mode != row.new_mode && row.site == 0; });
   if (whole > 0) {
-    run.notes.push_back(
-        fmt::format("{} switched between polling and parking on the way; all of it is compared", model.name));
+    run.notes.push_back(fmt::format(
+        "{} switched between polling and parking during the run; the comparison uses all of it", model.name));
   }
   return run;
 }
@@ -288,8 +288,8 @@ Comparison compare_runs(const std::vector<RunSeries>& before, const std::vector<
   }
   const auto common = common_units(all);
   if (!common) {
-    comparison.reason = fmt::format("{} and {} have no wait site in common that saw iterations",
-                                    comparison.before.label, comparison.after.label);
+    comparison.reason = fmt::format("{} and {} have no common wait site with iterations", comparison.before.label,
+                                    comparison.after.label);
     return comparison;
   }
   Lists lists[2];

@@ -18,13 +18,13 @@
 namespace wicprof::analyzer {
 
 struct CompareOptions {
-  /// A change smaller than this is no change. 2 % is what the project promises of parking beside no waiters at all.
+  /// A smaller change counts as no change. The project promises that parking without any waiters costs less than 2 %.
   double tolerance = 0.02;
-  /// Fewer iterations than this on either side say nothing: the interval of a median needs about ten values.
+  /// Fewer iterations on either side give no verdict: the interval of a median needs about ten values.
   std::size_t min_iterations = 10;
   std::size_t resamples = 2000;
   std::uint64_t seed = 1;
-  /// Time these NVTX ranges, NAME or NAME@DOMAIN, instead of the iterations that wait sites saw; empty = iterations.
+  /// Times these NVTX ranges, NAME or NAME@DOMAIN, instead of the iterations at wait sites; empty: iterations.
   std::string nvtx = {};
 };
 
@@ -38,34 +38,34 @@ struct Side {
 struct Comparison {
   std::vector<Segment> segments;
   Side before, after;
-  std::optional<Speedup> speedup;  ///< nothing when a side has too few iterations
+  std::optional<Speedup> speedup;  ///< nothing if a side has too few iterations
   Verdict verdict = Verdict::inconclusive;
-  std::string reason;  ///< why this verdict, in one sentence with its numbers
-  /// The speed-up as predicted from the polled times alone (predict.h), where polling is compared with parking.
+  std::string reason;  ///< the reason for the verdict, in one sentence with figures
+  /// The speed-up predicted from the polled times alone (predict.h), if the sides are polling and parking.
   std::optional<Gain> predicted;
-  std::string predicted_reason;            ///< what it rests on, or why there is none
-  std::optional<double> prediction_error;  ///< (predicted - measured) / measured; nothing without either
-  std::string measured_at;                 ///< the site whose iterations were timed, and on which device
-  std::vector<std::string> notes;          ///< what weakens the answer: losses, single-site interventions
-  Differences differences;                 ///< site by site and edge by edge; empty between many runs
+  std::string predicted_reason;            ///< the basis of the prediction, or why there is none
+  std::optional<double> prediction_error;  ///< (predicted - measured) / measured; nothing unless both exist
+  std::string measured_at;                 ///< the site of the timed iterations and their device
+  std::vector<std::string> notes;          ///< what weakens the answer: losses, interventions at single sites
+  Differences differences;                 ///< per site and per edge; empty between many runs
   CompareOptions options;
 };
 
-/// One recorded run, reduced to what comparing needs, so that many runs can be compared without holding their traces.
+/// One recorded run, reduced to what a comparison needs, so that many runs fit in memory where their traces would not.
 struct RunSeries {
   std::string trace;  ///< its name, for people
   Mode mode = Mode::poll;
   StrategyId strategy = StrategyId::poll;
   TimeNs begin_ns = 0, end_ns = 0;
   std::vector<Iterations> iterations;  ///< most first
-  std::vector<std::string> places;     ///< of each of these, where it was seen, for people
-  std::string why_none;                ///< why there are no iterations; empty when there are
+  std::vector<std::string> places;     ///< per entry of `iterations`, its site and device, for people
+  std::string why_none;                ///< why there are no iterations; empty if there are any
   std::set<std::string> devices;       ///< names of the devices, without the CPU
   std::vector<std::string> notes;
 };
 RunSeries series_of(const TraceModel& model, const CompareOptions& options = {});
 
-/// Between repeated runs: each is a segment of its own, so that the interval answers also for how runs differ.
+/// Between repeated runs. Each run is one segment, so the interval covers the variation between runs.
 Comparison compare_runs(const std::vector<RunSeries>& before, const std::vector<RunSeries>& after,
                         std::string before_label, std::string after_label, const CompareOptions& options = {});
 

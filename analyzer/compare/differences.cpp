@@ -20,7 +20,7 @@ struct Value {
 /// The values of one site or edge on one side, window by window, in order of time.
 struct Series {
   std::vector<std::vector<Value>> windows;
-  std::optional<TimeNs> error = 0;  // nothing once one is not known
+  std::optional<TimeNs> error = 0;  // the largest clock error; nothing if any is unknown
 
   void add(std::size_t window, Value value) {
     if (windows.size() <= window) windows.resize(window + 1);
@@ -35,11 +35,11 @@ struct Gathered {
   std::map<EdgeName, Series> edges;
 };
 
-/// Looks up a name once a run of equal keys: neighbours in a trace mostly come from one site.
+/// Caches the last lookup: consecutive rows of a trace mostly have the same key.
 template <class Key, class Find>
-class Remembered {
+class CachedLookup {
  public:
-  explicit Remembered(Find find) : find_(std::move(find)) {}
+  explicit CachedLookup(Find find) : find_(std::move(find)) {}
   Series& operator()(const Key& key) {
     if (last_ == nullptr || !(key == key_)) {
       auto [at, is_new] = known_.try_emplace(key, nullptr);
@@ -60,7 +60,7 @@ class Remembered {
 void gather_sites(const Window& window, std::size_t number, Gathered& all) {
   const TraceModel& model = *window.model;
   const auto find = [&](SiteId site) -> Series& { return all.sites[model.site_name(site)]; };
-  Remembered<SiteId, decltype(find)> series(find);
+  CachedLookup<SiteId, decltype(find)> series(find);
   const auto add = [&](SiteId site, std::uint32_t iteration, TimeNs from, TimeNs to) {
     if (from < window.begin || to > window.end) return;
     series(site).add(number, {iteration, std::max<TimeNs>(0, to - from)});
@@ -78,7 +78,7 @@ void gather_edges(const Window& window, const Matching& matching, std::size_t nu
     const auto& [site, from, to] = key;
     return all.edges[{model.device_name(from), model.device_name(to), model.site_name(site)}];
   };
-  Remembered<Key, decltype(find)> series(find);
+  CachedLookup<Key, decltype(find)> series(find);
   for (const WakeEdge& edge : matching.edges) {
     const store::SignalRow& signal = model.signals[edge.signal];
     TimeNs from = 0, to = 0;
@@ -159,8 +159,8 @@ void compare_series(const Series& before, const Series& after, const DifferenceO
   to.before_p50_ns = pooled_median(waits[0]);
   to.after_p50_ns = pooled_median(waits[1]);
   const Lists iterations[2] = {lists_of(before, by_iteration), lists_of(after, by_iteration)};
-  const bool counted = std::min(size_of(iterations[0]), size_of(iterations[1])) >= options.min_values;
-  const Lists(&lists)[2] = counted ? iterations : waits;
+  const bool enough = std::min(size_of(iterations[0]), size_of(iterations[1])) >= options.min_values;
+  const Lists(&lists)[2] = enough ? iterations : waits;
   if (std::min(size_of(lists[0]), size_of(lists[1])) < std::max<std::size_t>(1, options.min_values)) return;
   to.ratio = bootstrap_ratio(lists[0], lists[1], options.bootstrap);
   to.verdict = judge(*to.ratio, options.tolerance);
@@ -203,11 +203,11 @@ Differences differences(const std::vector<Window>& before, const std::vector<Win
     if (series.first->error && series.second->error) {
       difference.clock_error_ns = std::max(*series.first->error, *series.second->error);
     }
-    // What the clocks cannot tell apart is no answer.
+    // A change within the clocks' error gives no verdict.
     const TimeNs change = std::abs(difference.after_p50_ns - difference.before_p50_ns);
-    const bool told = difference.clock_error_ns && change > *difference.clock_error_ns;
+    const bool resolved = difference.clock_error_ns && change > *difference.clock_error_ns;
     const bool changed = difference.verdict == Verdict::improvement || difference.verdict == Verdict::regression;
-    if (changed && !told) difference.verdict = Verdict::inconclusive;
+    if (changed && !resolved) difference.verdict = Verdict::inconclusive;
     all.edges.push_back(std::move(difference));
   }
   most_first(all.sites);

@@ -24,14 +24,12 @@ std::vector<store::InterventionRow> cuts_of(const TraceModel& model, std::vector
   const auto most = std::max_element(by_site.begin(), by_site.end(),
                                      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   if (whole.empty()) {
-    notes.push_back(
-        fmt::format("only {} was switched; the other sites waited as before", model.site_name(most->first)));
+    notes.push_back(fmt::format("only {} was switched; the other sites did not change", model.site_name(most->first)));
     return most->second;
   }
   std::size_t others = 0;
   for (const auto& [site, rows] : by_site) others += rows.size();
-  notes.push_back(
-      fmt::format("{} of single sites within the segments are not told apart", count_of(others, "intervention")));
+  notes.push_back(fmt::format("the segments ignore {} at single sites", count_of(others, "intervention")));
   return whole;
 }
 
@@ -47,7 +45,7 @@ std::vector<Segment> find_segments(const TraceModel& model, std::vector<std::str
     current.mode = mode_from_name(model.meta_value("mode")).value_or(Mode::poll);
     current.strategy = default_strategy(current.mode);
   } else {
-    current.begin_ns = std::min(model.begin, cuts.front().requested);  // the rows before may be gone
+    current.begin_ns = std::min(model.begin, cuts.front().requested);  // the earlier rows may be missing
     current.mode = cuts.front().old_mode;
     current.strategy = cuts.front().old_strategy;
   }

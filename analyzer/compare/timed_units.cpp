@@ -14,7 +14,7 @@ std::vector<Iterations> find_ranges(const TraceModel& model, std::string_view na
   std::optional<std::string_view> domain;
   if (at != std::string_view::npos) domain = name.substr(at + 1);
 
-  // Threads of one program take their steps side by side: the one with the most ranges is timed.
+  // Threads of one program iterate in parallel, so ranges count per thread; the comparison times the first list.
   std::map<std::pair<store::ProcessId, std::uint32_t>, Iterations> by_thread;
   for (const store::NvtxRow& range : model.nvtx) {
     if (range.kind != NvtxKind::range || range.end <= range.start || range.name != wanted) continue;

@@ -1,4 +1,4 @@
-// What a comparison times: the iterations that wait sites saw, or NVTX ranges that the program set.
+// The units that a comparison times: iterations at wait sites, or the program's NVTX ranges.
 #pragma once
 
 #include <string_view>
@@ -8,11 +8,11 @@
 
 namespace wicprof::analyzer {
 
-/// Ranges of that name, NAME or NAME@DOMAIN ("NAME@": the default domain only), thread by thread, as iterations
-/// numbered in order of time; most first. Marks and ranges without length are left out.
+/// The ranges of that name, NAME or NAME@DOMAIN ("NAME@": the default domain only), per thread, as iterations numbered
+/// in order of time; most first. Omits marks and ranges without length.
 std::vector<Iterations> find_ranges(const TraceModel& model, std::string_view name);
 
-/// find_ranges() where a name is given, else find_iterations().
+/// find_ranges() if `nvtx` is not empty, otherwise find_iterations().
 std::vector<Iterations> find_units(const TraceModel& model, std::string_view nvtx);
 
 }  // namespace wicprof::analyzer

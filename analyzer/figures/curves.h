@@ -21,26 +21,26 @@ inline double progress_at(const IterationSlot& slot, TimeNs time) {
   return progress < 0 ? 0 : progress > 1 ? 1 : progress;
 }
 
-/// How many of some events are still to come, on the mean over iterations that count alike.
+/// The number of events still to come, as a mean over iterations with equal weights.
 class Curve {
  public:
-  /// An event at `progress`, of an iteration in which each weighs `weight`.
+  /// An event at `progress`. `weight` is 1 over the number of events in its iteration.
   void add(double progress, double weight) {
-    for (std::size_t i = 0; i < kCurvePoints && point(i) < progress; ++i) still_[i] += weight;
+    for (std::size_t i = 0; i < kCurvePoints && point(i) < progress; ++i) to_come_[i] += weight;
   }
   void add_iteration() { ++iterations_; }
-  double at(std::size_t i) const { return iterations_ > 0 ? still_[i] / iterations_ : 0; }
+  double at(std::size_t i) const { return iterations_ > 0 ? to_come_[i] / iterations_ : 0; }
   double iterations() const { return iterations_; }
   static double point(std::size_t i) { return static_cast<double>(i) / (kCurvePoints - 1); }
 
  private:
-  std::array<double, kCurvePoints> still_{};
+  std::array<double, kCurvePoints> to_come_{};
   double iterations_ = 0;
 };
 
 using Curves = std::map<std::pair<SiteId, Mode>, Curve>;
 
-/// A row a point: trace, mode, site, progress, the value.
+/// One row per point: trace, mode, site, progress, value.
 inline void add_curves(Figure& figure, const FigureTrace& trace, const Curves& curves, const auto& value) {
   for (const auto& [key, curve] : curves) {
     for (std::size_t i = 0; i < kCurvePoints; ++i) {

@@ -1,4 +1,4 @@
-// A figure of the WIC paper (USENIX ATC 2025) about any program: a table, and how to draw it.
+// A figure of the WIC paper (USENIX ATC 2025), made from any program's trace: a table, and how to draw it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace wicprof::analyzer {
 
-/// A text, a number, or nothing, which stands for "not known".
+/// A text, a number, or nothing for "unknown".
 struct FigureCell {
   FigureCell() = default;
   FigureCell(std::string value) : is_text(true), text(std::move(value)) {}
@@ -30,20 +30,20 @@ struct Figure {
 
   int number = 0;
   std::string title;
-  std::string formula;  ///< what the values are, with the formula
+  std::string formula;  ///< the meaning of the values, with their formulas
   std::vector<std::string> columns;
   std::vector<std::vector<FigureCell>> rows;
-  std::string missing;  ///< why there is nothing; then there are no rows
+  std::string missing;  ///< why the figure has no rows; empty if it has any
   std::vector<std::string> notes;
 
-  // How to draw it: columns by index. Rows of one series have the same text in all columns up to `series`.
+  // How to draw the figure; columns by index. Rows of one series have the same text in all columns up to `series`.
   Plot plot = Plot::bars;
-  std::size_t series = 0;  ///< the last of the columns that name a series (or bar)
+  std::size_t series = 0;  ///< the last column that names a series (or bar)
   std::size_t x = 0, y = 0;
-  bool shares = false;  ///< y is a part of a whole
+  bool shares = false;  ///< y is a share of a whole
 };
 
-/// A trace with what the figures need of it, worked out once. The model must outlive it.
+/// A trace with the results that several figures need. The model must outlive it.
 struct FigureTrace {
   explicit FigureTrace(const TraceModel& trace);
 
@@ -55,7 +55,7 @@ struct FigureTrace {
   WaitModel waits;
 };
 
-/// One trace, or several to be set side by side.
+/// One trace, or several to compare.
 using FigureInput = std::vector<std::unique_ptr<FigureTrace>>;
 FigureInput figure_input(const std::vector<const TraceModel*>& traces);
 
@@ -67,15 +67,15 @@ struct FigureInfo {
 
 // Helpers of the figures.
 
-/// Empty cells for what is not known.
+/// An empty cell for an unknown value.
 FigureCell cell(const std::optional<double>& value);
 /// The first columns of most figures: trace, mode and site.
 std::vector<FigureCell> row_head(const FigureTrace& trace, Mode mode, SiteId site);
-/// The mode that was in force at the first arrival of an iteration.
+/// The mode in force at the first arrival of an iteration.
 Mode mode_of(const FigureTrace& trace, const IterationSlot& slot);
-/// Whether any trace has waits inside kernels; if not, `figure.missing` says so.
+/// Whether any trace has waits inside kernels; otherwise sets `figure.missing`.
 bool has_kernel_waits(const FigureInput& input, Figure& figure);
-/// How many threads the program's waiting kernels had: the largest grid times its blocks. Nothing without kernels.
+/// The number of threads of the program's largest waiting kernel; nothing without kernels.
 std::optional<double> threads_of(const FigureTrace& trace);
 
 }  // namespace wicprof::analyzer

@@ -6,7 +6,7 @@ Figure figure_2(const FigureInput& input) {
   Figure figure;
   figure.formula =
       "consumer_share = sum of (W_p + W_t) over the waits / (waiters x time in the mode); producer_share = sum of W_t, "
-      "once a signal / time in the mode. W_t counts where it is known";
+      "once per signal / time in the mode. Only known W_t count";
   figure.columns = {"trace", "mode", "site", "consumer_share", "producer_share"};
   figure.series = 2;
   figure.y = 3;
@@ -28,8 +28,8 @@ Figure figure_2(const FigureInput& input) {
   if (figure.rows.empty()) figure.missing = "the trace holds no waits at wait sites";
   if (!figure.rows.empty() && transfers_unknown) {
     figure.notes.push_back(
-        "the producer's share is known where copies carry the data; a kernel that stores its data into the consumer's "
-        "memory does so within its computation");
+        "the producer's share is known only where copies carry the data; a kernel that stores its data into the "
+        "consumer's memory does so as part of its computation");
   }
   return figure;
 }

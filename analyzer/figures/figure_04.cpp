@@ -15,15 +15,15 @@ struct Lead {
 Figure figure_4(const FigureInput& input) {
   Figure figure;
   figure.formula =
-      "(T_p - T_c) / cycle, for each wait; cycle = from the waiter's last resumption at the site to this one. Above 0 "
-      "the "
-      "consumer comes before its data. mean and deviation (standard) over the waits";
+      "(T_p - T_c) / cycle, for each wait; cycle = from the waiter's previous resumption at the site to this one. "
+      "Above "
+      "0 the consumer comes before its data. mean and (standard) deviation over the waits";
   figure.columns = {"trace", "mode", "site", "mean", "deviation", "waits"};
   figure.series = 2;
   figure.y = 3;
   for (const auto& trace : input) {
     const TraceModel& model = trace->model;
-    // The waiter's last resumption at the site. Edges come in order of arrival, kernels' before the host's.
+    // The waiter's previous resumption at the site. Edges are in order of arrival, kernels before the host.
     FlatIndex places;
     std::vector<TimeNs> last;
     std::map<std::pair<SiteId, Mode>, Lead> leads;
@@ -55,7 +55,7 @@ Figure figure_4(const FigureInput& input) {
     }
   }
   if (figure.rows.empty()) {
-    figure.missing = "no waiter was released twice at one site by a signal that is recorded, so there is no cycle";
+    figure.missing = "no recorded signals released any waiter twice at one site, so there is no cycle";
   }
   return figure;
 }

@@ -18,8 +18,8 @@ double median(std::vector<std::uint32_t>& values) {
 Figure figure_5(const FigureInput& input) {
   Figure figure;
   figure.formula =
-      "polling_share = sum of W_p / sum of (W_p + W_t), over the waits whose W_t is known; checks: reads of the word a "
-      "wait";
+      "polling_share = sum of W_p / sum of (W_p + W_t), over the waits whose W_t is known; checks: reads of the word "
+      "per wait";
   figure.columns = {"trace", "mode", "site", "polling_share", "checks_mean", "checks_p50", "checks_max"};
   figure.series = 2;
   figure.y = 4;
@@ -52,11 +52,10 @@ Figure figure_5(const FigureInput& input) {
       figure.rows.push_back(std::move(row));
     }
   }
-  if (figure.rows.empty()) figure.missing = "the trace holds no waits whose checks are counted";
+  if (figure.rows.empty()) figure.missing = "the trace holds no waits that count their checks";
   if (!figure.rows.empty() && share_unknown) {
     figure.notes.push_back(
-        "the share is not known where no copy carries the data: how long the consumer takes to read it "
-        "is not recorded");
+        "the share is unknown where no copy carries the data: the trace does not show how long the consumer reads it");
   }
   return figure;
 }

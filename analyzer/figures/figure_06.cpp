@@ -7,9 +7,9 @@ Figure figure_6(const FigureInput& input) {
   Figure figure;
   describe_curves(figure, "not_arrived");
   figure.formula =
-      "of the waiters of an iteration, the part with T_c later than that much of the time from the first arrival to "
-      "the "
-      "last resumption; the mean over iterations with at least two waiters";
+      "the share of an iteration's waiters whose T_c is later than `progress`, which is 0 at the first arrival and 1 "
+      "at "
+      "the last resumption; the mean over iterations with at least two waiters";
   if (!has_kernel_waits(input, figure)) return figure;
   for (const auto& trace : input) {
     Curves curves;

@@ -24,7 +24,7 @@ std::set<Block> independent_blocks(const FigureTrace& trace) {
 /// A site's iterations on one device, in order of time.
 using Windows = std::vector<const IterationSlot*>;
 
-/// Which iteration a time belongs to: the first that ends no earlier. nullptr after the last.
+/// The iteration of a time: the first that ends no earlier; nullptr after the last.
 const IterationSlot* window_of(const Windows& windows, TimeNs time) {
   const auto found = std::lower_bound(windows.begin(), windows.end(), time,
                                       [](const IterationSlot* slot, TimeNs t) { return slot->last_resumption < t; });
@@ -37,8 +37,9 @@ Figure figure_7(const FigureInput& input) {
   Figure figure;
   describe_curves(figure, "not_done");
   figure.formula =
-      "of the signals of blocks that never wait, the part sent later than that much of an iteration's polling (first "
-      "arrival to last resumption); the mean over iterations. What such a block does after its signal is not recorded";
+      "the share of the signals of blocks that never wait that are sent later than `progress`, which is 0 at an "
+      "iteration's first arrival and 1 at its last resumption; the mean over iterations. The trace does not show what "
+      "such a block does after its signal";
   if (!has_kernel_waits(input, figure)) return figure;
   for (const auto& trace : input) {
     const std::set<Block> independent = independent_blocks(*trace);
@@ -67,7 +68,7 @@ Figure figure_7(const FigureInput& input) {
   }
   if (figure.rows.empty()) {
     figure.missing =
-        "when blocks that never wait end is not recorded, and none of them signals anything while others wait";
+        "the trace does not show when blocks that never wait end, and no such block signals while others wait";
   }
   return figure;
 }

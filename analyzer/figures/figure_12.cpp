@@ -14,7 +14,7 @@ FigureCell consumer_share(const FigureTrace& trace, Mode mode) {
 Figure figure_12(const FigureInput& input) {
   Figure figure;
   figure.formula =
-      "speedup = median iteration polled / parked, low and high its 95 % bootstrap interval; consumer shares as in "
+      "speedup = median iteration polled / parked; low and high: its 95 % bootstrap interval; consumer shares as in "
       "figure 2";
   figure.columns = {"trace", "speedup", "low", "high", "consumer_share_poll", "consumer_share_park"};
   figure.y = 1;

@@ -6,9 +6,9 @@ namespace wicprof::analyzer {
 Figure figure_14(const FigureInput& input) {
   Figure figure;
   figure.formula =
-      "sum over the waits of the time in which somebody computed on the waiter's SM / sum of their lengths. "
+      "sum over the waits of the time in which any block computed on the waiter's SM / sum of their lengths. "
       "overlapped: "
-      "blocks seen to compute; at_most: blocks that never wait may have, as long as their kernel ran";
+      "blocks that the trace shows computing; at_most: also blocks that never wait, for as long as their kernel ran";
   figure.columns = {"trace", "mode", "overlapped", "at_most"};
   figure.series = 1;
   figure.y = 2;

@@ -7,8 +7,8 @@ namespace wicprof::analyzer {
 Figure figure_15(const FigureInput& input) {
   Figure figure;
   figure.formula =
-      "threads: CPU time of wic-prof's own threads / the time sampled (1 = one core all the time); records in kernels: "
-      "waits and signals of kernels x what recording one takes on an H200 / (waiters x traced time)";
+      "threads: CPU time of wic-prof's own threads / the sampled time (1 = one core all the time); records in kernels: "
+      "waits and signals of kernels x the time that recording one takes on an H200 / (waiters x traced time)";
   figure.columns = {"trace", "part", "share"};
   figure.series = 1;
   figure.y = 2;
@@ -23,7 +23,7 @@ Figure figure_15(const FigureInput& input) {
       figure.rows.push_back(
           {model.name, std::string("threads of wic-prof"), static_cast<double>(cost.in_tool_ns) / over});
     } else {
-      figure.notes.push_back(model.name + ": what threads used is not known, the trace holds no samples of them");
+      figure.notes.push_back(model.name + ": the CPU time is unknown, because the trace holds no samples of threads");
     }
     const bool on_gpu = !model.waits.empty() && model.waits.front().device < kSimtDeviceBase;
     if (!on_gpu || model.span() <= 0) continue;

@@ -6,7 +6,7 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// Waiting groups on devices: the scale where kernels are not recorded.
+/// The number of waiting groups on devices: the scale if the trace holds no kernels.
 double groups_of(const FigureTrace& trace) {
   return static_cast<double>(std::count_if(trace.waiters.list().begin(), trace.waiters.list().end(),
                                            [](const Waiter& waiter) { return waiter.device != kHostDevice; }));
@@ -17,9 +17,9 @@ double groups_of(const FigureTrace& trace) {
 Figure figure_16(const FigureInput& input) {
   Figure figure;
   figure.formula =
-      "speedup as in figure 12, a row a trace (or pair); threads: of the largest kernel that waits. Where kernels are "
-      "not "
-      "recorded, groups that wait take the place of threads";
+      "speedup as in figure 12, one row per trace (or pair); threads: of the largest kernel that waits. Without "
+      "recorded "
+      "kernels, the number of waiting groups replaces the threads";
   figure.columns = {"scale", "threads", "speedup", "low", "high", "trace"};
   figure.plot = Figure::Plot::lines;
   figure.x = 1;
@@ -43,7 +43,7 @@ Figure figure_16(const FigureInput& input) {
   const bool one_scale = figure.rows.front()[1].number == figure.rows.back()[1].number;
   if (one_scale) {
     figure.rows.clear();
-    figure.missing = "the traces have one number of threads: give traces of runs with different ones";
+    figure.missing = "all traces have the same number of threads: give traces of runs with different numbers";
   }
   return figure;
 }

@@ -1,4 +1,4 @@
-// The figures that can be made: one file each, and one line in list.cpp.
+// All figures. To add one, write its file, declare it here, and add a line to list.cpp.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 namespace wicprof::analyzer {
 
 std::span<const FigureInfo> figures();
-/// nullptr for a number that there is no figure for.
+/// nullptr if there is no figure with that number.
 const FigureInfo* figure_by_number(int number);
 /// Makes the figure and fills in its number and title. The number must be one of the list's.
 Figure make_figure(int number, const FigureInput& input);

@@ -1,4 +1,4 @@
-// Polled beside parked, for the figures that need both: one trace around its interventions, or two traces.
+// Pairs of polled and parked runs, for the figures that need both: one trace around its interventions, or two traces.
 #pragma once
 
 #include <vector>
@@ -9,16 +9,16 @@
 namespace wicprof::analyzer {
 
 struct PolledAndParked {
-  const FigureTrace* polled = nullptr;  ///< the same as `parked` where one trace has both
+  const FigureTrace* polled = nullptr;  ///< the same as `parked` if one trace has both modes
   const FigureTrace* parked = nullptr;
   Comparison comparison;
 };
 
-/// Each trace with both modes by itself; of the others, the n-th that polls with the n-th that parks.
+/// Each trace with both modes is a pair by itself; of the others, the n-th that polls pairs with the n-th that parks.
 std::vector<PolledAndParked> polled_and_parked(const FigureInput& input);
 
-/// Why there are none.
+/// The reason if there are no pairs.
 inline constexpr const char* kNoPairs =
-    "both modes are needed: record with --schedule poll:2s,park:2s, or give a trace of each mode";
+    "the figure needs both modes: record with --schedule poll:2s,park:2s, or give a trace of each mode";
 
 }  // namespace wicprof::analyzer

@@ -12,10 +12,11 @@ namespace wicprof::analyzer {
 namespace {
 
 constexpr std::size_t kMostBars = 24, kMostLines = kSeriesColours.size();
-/// Bars of values that differ by more than this are drawn by their logarithms.
+/// Bars whose values differ by a larger factor have logarithmic lengths, or the short ones would not be visible. Not
+/// calibrated.
 constexpr double kLogarithmicFrom = 200;
 
-/// Without the trace's name where all rows are of one trace and something else tells them apart.
+/// Omits the trace's name if all rows are of one trace and another column distinguishes them.
 std::string label_of(const Figure& figure, const std::vector<FigureCell>& row, bool one_trace) {
   std::string label;
   for (std::size_t i = one_trace && figure.series > 0 ? 1 : 0; i <= figure.series; ++i) {

@@ -1,4 +1,4 @@
-// What a drawing of a figure shows: its bars or lines, with the ranges of its axes. Drawn as SVG and in the window.
+// The drawing of a figure: its bars or lines, with the ranges of its axes. The SVG export and the window draw it.
 #pragma once
 
 #include <optional>
@@ -14,31 +14,31 @@ namespace wicprof::analyzer {
 inline constexpr std::size_t kDashes = 4;
 
 struct FigureSeries {
-  std::string label;           ///< the trace, the mode and the site, as far as the figure tells them apart
-  std::optional<State> state;  ///< of a mode: polling or parked; else its place among the series tells its colour
-  std::vector<std::pair<double, double>> points;  ///< of a bar: one, (0, value)
-  std::optional<double> low, high;                ///< a bar's interval, where the figure has one
-  std::size_t dash = 0;                           ///< lines of one state are told apart by their dashes: below kDashes
+  std::string label;           ///< the trace, the mode and the site, as far as the figure distinguishes them
+  std::optional<State> state;  ///< for a mode, polling or parked; otherwise the position in the list gives the colour
+  std::vector<std::pair<double, double>> points;  ///< for a bar one point, (0, value)
+  std::optional<double> low, high;                ///< a bar's interval, if the figure has one
+  std::size_t dash = 0;                           ///< below kDashes; distinguishes lines of one state
 };
 
 struct FigurePlot {
   bool bars = false;
   std::vector<FigureSeries> series;
-  std::size_t left_out = 0;  ///< series beyond the most that a drawing can show
+  std::size_t left_out = 0;  ///< series that do not fit the drawing
   std::string x_title, y_title;
   double x_least = 0, x_most = 1, y_least = 0, y_most = 1;
-  bool logarithmic =
-      false;            ///< x: numbers of threads go up by factors; y of bars that differ by far more than one can see
-  bool shares = false;  ///< y is a part of a whole
+  /// Lines: x, because numbers of threads rise by factors. Bars: y, if the values differ too much for one linear axis.
+  bool logarithmic = false;
+  bool shares = false;  ///< y is a share of a whole
 
-  /// From 0 at the left to 1 at the right, and from 0 at the bottom to 1 at the top.
+  /// Positions: from 0 at the left to 1 at the right, and from 0 at the bottom to 1 at the top.
   double x_part(double x) const;
   double y_part(double y) const;
-  /// A value of y, as its axis has it.
+  /// A value of y in the axis's notation.
   std::string value_text(double value) const;
 };
 
-/// A plot without series where the figure has nothing to draw.
+/// Without series if the figure has nothing to draw.
 FigurePlot plot_of(const Figure& figure);
 
 }  // namespace wicprof::analyzer

@@ -13,16 +13,18 @@
 namespace wicprof::analyzer {
 namespace {
 
-/// From this share of lost records on, counts and rankings of a run are not to be relied on (rules/data_lost.cpp).
+/// Above this share of lost records, a run's counts and rankings are unreliable (kCriticalShare in
+/// rules/data_lost.cpp).
 constexpr double kLostTooMuch = 0.01;
+/// Coverage that the interval of a median should have: the usual 95 %, as for speed-ups.
 constexpr double kCoverage = 0.95;
 
-/// One limit: how to read it from the configuration and its figure from a run.
+/// One kind of limit: where the configuration holds it and how to get the figure from a run.
 struct LimitKind {
   const char* name;
   const char* what;  ///< for people
   const char* unit;
-  const char* missing;  ///< what it means that no run has the figure
+  const char* missing;  ///< why a run may lack the figure
   std::optional<double> SiteLimits::*limit;
   std::optional<double> (*figure)(const SiteFigures&);
 };
@@ -30,17 +32,17 @@ struct LimitKind {
 const LimitKind kLimits[] = {
     {"wait_share", "wait share", "", "", &SiteLimits::wait_share,
      [](const SiteFigures& f) { return std::optional(f.wait_share); }},
-    {"p99_wake_latency", "p99 wake latency", "ns", "no signal that released a wait there was recorded",
+    {"p99_wake_latency", "p99 wake latency", "ns", "the trace holds no signal that released a wait at the site",
      &SiteLimits::p99_wake_ns, [](const SiteFigures& f) { return f.p99_wake_ns; }},
-    {"polls_per_wait", "polls a wait", "", "the waits there say nothing of polls", &SiteLimits::polls_per_wait,
+    {"polls_per_wait", "polls per wait", "", "the waits at the site do not count polls", &SiteLimits::polls_per_wait,
      [](const SiteFigures& f) { return f.polls_per_wait; }},
     {"missed_deadlines", "missed deadlines", "", "", &SiteLimits::missed_deadlines,
      [](const SiteFigures& f) { return std::optional(static_cast<double>(f.missed_deadlines)); }},
-    {"predicted_gain", "predicted gain of parking", "", "the trace carries no prediction for this site",
+    {"predicted_gain", "predicted gain of parking", "", "the analyzer has no prediction for this site",
      &SiteLimits::predicted_gain, [](const SiteFigures& f) { return f.predicted_gain; }},
 };
 
-std::string shown(double value, std::string_view unit) {
+std::string value_text(double value, std::string_view unit) {
   if (unit == "ns") return format_duration(static_cast<TimeNs>(std::llround(value)));
   return fmt::format("{:.4g}", value);
 }
@@ -50,13 +52,14 @@ const SiteFigures* find_site(const RunFigures& run, const std::string& site) {
   return found == run.sites.end() ? nullptr : &*found;
 }
 
-/// "median of 6 runs, which lie between 0.21 and 0.24".
-std::string over_runs(const RunInterval& interval, std::size_t runs, std::string_view unit) {
+/// "median of 6 runs, interval 0.21 to 0.24".
+std::string interval_text(const RunInterval& interval, std::size_t runs, std::string_view unit) {
   if (runs == 1) return "one run, so no interval";
-  std::string text =
-      fmt::format("median of {} runs, interval {} to {}", runs, shown(interval.low, unit), shown(interval.high, unit));
-  if (interval.coverage < kCoverage)
-    text += fmt::format(" (holds the median in {:.3g} % only)", 100 * interval.coverage);
+  std::string text = fmt::format("median of {} runs, interval {} to {}", runs, value_text(interval.low, unit),
+                                 value_text(interval.high, unit));
+  if (interval.coverage < kCoverage) {
+    text += fmt::format(" (which contains the median with a probability of only {:.3g} %)", 100 * interval.coverage);
+  }
   return text;
 }
 
@@ -76,8 +79,8 @@ void judge_limit(Check& check, const std::vector<double>& values, double limit, 
     check.state = CheckState::inconclusive;
     relation = "on both sides of";
   }
-  check.text = fmt::format("{} is {} ({}): {} the limit of {}", what, shown(interval.median, check.unit),
-                           over_runs(interval, values.size(), check.unit), relation, shown(limit, check.unit));
+  check.text = fmt::format("{} is {} ({}): {} the limit of {}", what, value_text(interval.median, check.unit),
+                           interval_text(interval, values.size(), check.unit), relation, value_text(limit, check.unit));
 }
 
 Check could_not_look(std::string name, std::string site, std::string why) {
@@ -89,7 +92,7 @@ Check could_not_look(std::string name, std::string site, std::string why) {
   return check;
 }
 
-/// The limit at a site: its own goes before every site's.
+/// The limit at a site: the site's own one, otherwise that of every site.
 std::optional<double> limit_at(const GateConfig& config, const std::string& site, const LimitKind& kind) {
   const auto own = config.sites.find(site);
   if (own != config.sites.end() && own->second.*kind.limit) return own->second.*kind.limit;
@@ -149,8 +152,8 @@ void check_limits(const GateConfig& config, const GateSide& side, std::vector<Ch
   const std::vector<std::string> sites = sites_of(config, side);
   if (sites.empty() && any_limit(config.every_site)) {
     checks.push_back(could_not_look("limits", {},
-                                    "nothing waited at a wait site, so there is nothing to hold to the "
-                                    "limits: does the program wait through wic, and long enough?"));
+                                    "nothing waited at a wait site, so no limit applies: does the program wait through "
+                                    "wic, and long enough?"));
     return;
   }
   for (const std::string& site : sites) check_site(config, side, site, checks);
@@ -167,24 +170,24 @@ void check_recording(const GateSide& side, std::vector<Check>& checks) {
     }
     worst = std::max(worst, run.lost_share);
   }
-  check.text = what.empty() ? fmt::format("{} recorded whole", count_of(side.runs.size(), "run")) : one_line(what);
+  check.text = what.empty() ? fmt::format("{} recorded completely", count_of(side.runs.size(), "run")) : one_line(what);
   if (worst > kLostTooMuch) check.state = CheckState::could_not_look;
   checks.push_back(std::move(check));
 }
 
-void take_speedup(const Comparison& comparison, Check& check) {
+void copy_speedup(const Comparison& comparison, Check& check) {
   if (!comparison.speedup) return;
   check.value = comparison.speedup->value;
   check.low = comparison.speedup->low;
   check.high = comparison.speedup->high;
 }
 
-/// A gain of at least so much: the point and the whole interval have to agree.
+/// A gain of at least `least`. The value and its whole interval have to agree.
 Check check_gain(const Comparison& comparison, double least) {
   Check check;
   check.name = "gain";
   check.limit = least;
-  take_speedup(comparison, check);
+  copy_speedup(comparison, check);
   if (!comparison.speedup) {
     check.state = CheckState::could_not_look;
     check.text = comparison.reason;
@@ -194,7 +197,7 @@ Check check_gain(const Comparison& comparison, double least) {
   const bool reached = gain.value >= least && gain.low >= least;
   const bool missed = gain.value < least && gain.high < least;
   check.state = reached ? CheckState::passed : missed ? CheckState::failed : CheckState::inconclusive;
-  check.text = fmt::format("{} is {:.4g} times as fast as {} (95 % interval {:.4g} to {:.4g}): {} the {:.4g} asked for",
+  check.text = fmt::format("{} is {:.4g} times as fast as {} (95 % interval {:.4g} to {:.4g}): {} the required {:.4g}",
                            comparison.after.label, gain.value, comparison.before.label, gain.low, gain.high,
                            reached  ? "at least"
                            : missed ? "less than"
@@ -207,17 +210,17 @@ Check check_regression(const Comparison& comparison, std::string name) {
   Check check;
   check.name = std::move(name);
   check.text = comparison.reason;
-  take_speedup(comparison, check);
+  copy_speedup(comparison, check);
   if (comparison.speedup) check.limit = 1 - comparison.options.tolerance;
   if (!comparison.speedup) {
     check.state = CheckState::could_not_look;
   } else if (comparison.verdict == Verdict::regression) {
     check.state = CheckState::failed;
   } else if (comparison.verdict == Verdict::inconclusive) {
-    // Whatever the interval leaves open: if none of it is beyond the tolerance, nothing got slower.
+    // The verdict may stay open as long as no part of the interval is slower than the tolerance allows.
     const bool no_slower = comparison.speedup->low >= 1 - comparison.options.tolerance;
     check.state = no_slower ? CheckState::passed : CheckState::inconclusive;
-    if (no_slower) check.text += "; whatever it is, it is no regression beyond the tolerance";
+    if (no_slower) check.text += "; in any case, it is no regression beyond the tolerance";
   }
   return check;
 }
@@ -240,8 +243,8 @@ Check check_baseline(const GateConfig& config, const std::vector<RunSeries>& run
     for (const RunSeries& run : runs) {
       if (config.any_device || old.devices == run.devices) continue;
       return could_not_look("baseline", {},
-                            fmt::format("{} was recorded on {}, {} on {}: record a baseline here, or set baseline."
-                                        "any_device",
+                            fmt::format("{} was recorded on {}, but {} on {}: record a baseline here, or set "
+                                        "baseline.any_device",
                                         old.trace, names(old.devices), run.trace, names(run.devices)));
     }
   }
@@ -313,7 +316,7 @@ RunInterval run_interval(std::vector<double> values) {
   RunInterval interval;
   if (n == 0) return interval;
   interval.median = n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-  // below: the chance that fewer than k of n values lie below the median.
+  // below: the probability that fewer than k of n values are below the median.
   std::size_t k = 1;
   double chance = std::pow(0.5, static_cast<double>(n)), below = chance;
   interval.coverage = n == 1 ? 0 : 1 - 2 * below;
@@ -369,7 +372,7 @@ GateResult broken_gate(std::string why) {
 }
 
 CheckState worst_of(const std::vector<Check>& checks) {
-  // A limit that is clearly missed is missed, whatever could not be looked at beside it.
+  // A missed limit counts even if other checks could not look.
   static constexpr CheckState kWorstFirst[] = {CheckState::broken, CheckState::failed, CheckState::inconclusive,
                                                CheckState::could_not_look};
   for (const CheckState state : kWorstFirst) {

@@ -1,4 +1,4 @@
-// The critical path: the chain of work, wake-ups and launches that the program's end waited for, back to its begin.
+// The critical path: the chain of work, wake-ups and launches from the program's begin that its end waited for.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@
 namespace wicprof::analyzer {
 
 enum class PathKind : std::uint8_t {
-  device_work,  ///< a block, or a kernel that nobody waited in, ran
+  device_work,  ///< a block ran, or a kernel without waits
   host_work,    ///< a host thread ran
   wake,         ///< from a signal until its waiter resumed
-  launch,       ///< from a launching call until its kernel or copy began
+  launch,       ///< from a launching call until its kernel or copy starts
   copy,
-  host_return,  ///< from the end of a kernel or copy until the call that waited for it returned
+  host_return,  ///< from the end of a kernel or copy until the call that waits for it returns
 };
 /// "device work", "host work", "wake-up", "launch", "copy", "return to the host".
 std::string_view path_kind_name(PathKind kind);
 
-/// One stretch of the path. Stretches do not overlap, and are in order of time.
+/// One segment of the path. Segments do not overlap, and are in order of time.
 struct PathSegment {
   PathKind kind = PathKind::device_work;
   TimeNs begin = 0, end = 0;
-  DeviceId device = kHostDevice;  ///< where it ran; of a wake-up, the waiter's
-  SiteId site = 0;                ///< of a wake-up
-  std::uint32_t place = 0;        ///< the block, or the host thread; of a kernel or copy its index in the model
+  DeviceId device = kHostDevice;  ///< for a wake-up, the waiter's
+  SiteId site = 0;                ///< for a wake-up
+  std::uint32_t place = 0;        ///< the block or the host thread; 0 for kernels and copies
   TimeNs length() const { return end - begin; }
 };
 
-/// A kind of stretch and all of them together.
+/// All segments of one kind and place.
 struct PathShare {
   PathKind kind = PathKind::device_work;
   std::string where;  ///< device, wait site or thread, for people
@@ -44,15 +44,16 @@ struct PathShare {
 struct CriticalPath {
   std::vector<PathSegment> segments;
   std::vector<PathShare> shares;   ///< most time first
-  TimeNs length_ns = 0;            ///< the segments' lengths together
-  std::string missing;             ///< why there is none; empty when there is
-  std::vector<std::string> notes;  ///< where the path had to be guessed
+  TimeNs length_ns = 0;            ///< sum over the segments
+  std::string missing;             ///< why there is no path; empty if there is one
+  std::vector<std::string> notes;  ///< where the path is a guess
 };
 
-/// Walks back from the last thing that happened. On a block or thread it goes back to its last wait whose signal came
-/// after the wait began, and goes on at the signaller; from a kernel's or copy's begin to whatever came last of the
-/// call that asked for it and the work before it in its stream; from a call that waited for the device to the last work
-/// that ended meanwhile. So each stretch is what the next one waited for. Steps cost a binary search each.
+/// Walks back from the last event, so that each segment is what the next one waited for:
+///   - on a block or thread, to its last wait whose signal came after the wait began, and on to the signaller;
+///   - from the begin of a kernel or copy, to the later of its launching call and the previous work in its stream;
+///   - from a call that waits for the device, to the last work that ended during the call.
+/// Each step takes a binary search.
 CriticalPath critical_path(const TraceModel& model, const Matching& matching);
 CriticalPath critical_path(const TraceModel& model, const Matching& matching, const DeviceWork& work);
 

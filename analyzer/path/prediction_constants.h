@@ -1,5 +1,5 @@
-// What the prediction is calibrated with. Every figure is from a file of docs/results, measured on an H200; a test
-// holds them to those files.
+// The calibration of the prediction. Every figure is from a file in docs/results, measured on an H200;
+// tests/analyzer/prediction_test.cpp compares them with those files.
 #pragma once
 
 #include <array>
@@ -8,17 +8,17 @@
 
 namespace wicprof::analyzer::calibration {
 
-/// How many times as long work takes beside pollers as beside the same waiters parked (`auto`), by what the work is
-/// bound by: the ratio of row CASE_poll to row CASE_auto in interference.h200.json.
+/// The time that work takes beside pollers, over the time beside the same waiters parked (`auto`), by the work's bound:
+/// the ratio of row CASE_poll to row CASE_auto in interference.h200.json.
 struct Slowdown {
-  double pollers;  ///< on one word of one device; of `each_thread`, polling warps an SM
+  double pollers;  ///< on one word of one device; for Pollers::each_thread, polling warps per SM
   double compute, shared_memory, streaming, l2_latency;
 };
 
-/// One word in pinned host memory, one polling thread a group. From 528 on: blocks_host_one_* and many_host_one_*
-/// (2,096). Below, the gain of whole kernels by waiting groups: threads.h200.json, rows host_1024 (4 groups) to
-/// host_65536 (256), whose work counts for streaming and for L2 latency alike; compute and shared memory are slowed at
-/// no number.
+/// One word in pinned host memory, one polling thread per group. From 528 on: blocks_host_one_* and many_host_one_*
+/// (2,096). Below 528: the gain of whole kernels by waiting groups, threads.h200.json, rows host_1024 (4 groups) to
+/// host_65536 (256), whose work counts both for streaming and for L2 latency; no number of pollers slows compute or
+/// shared memory.
 inline constexpr std::array kHostWord{
     Slowdown{4, 1.0, 1.0, 1.4746, 1.4746},
     Slowdown{8, 1.0, 1.0, 3.2872, 3.2872},
@@ -30,18 +30,18 @@ inline constexpr std::array kHostWord{
     Slowdown{528, 1.0015, 0.9970, 112.5654, 327.0010},
     Slowdown{2096, 1.0015, 0.9970, 520.1131, 1143.4905},
 };
-/// How many times apart two measurements of that case lie that differ in little but the occupancy: 524 pollers beside
-/// streaming (few_host_one_streaming_poll) and 528 (blocks_host_one_streaming_poll). The low end is so much lower.
+/// The ratio of two measurements of that case that differ mainly in occupancy: 524 pollers beside streaming
+/// (few_host_one_streaming_poll) and 528 (blocks_host_one_streaming_poll). Lowers the low end by this factor.
 inline constexpr double kHostWordSpread = 1.081;
 
-/// One word in device memory, one polling thread a group: blocks_device_one_*, many_device_one_*. The many are measured
-/// for streaming and L2 latency.
+/// One word in device memory, one polling thread per group: blocks_device_one_*, many_device_one_*. The latter rows
+/// exist for streaming and L2 latency.
 inline constexpr std::array kDeviceWord{
     Slowdown{1, 1.0, 1.0, 1.0, 1.0},
     Slowdown{528, 0.9984, 1.0429, 0.9951, 1.0063},
     Slowdown{2096, 0.9984, 1.0429, 1.0110, 1.1069},
 };
-/// A word (and line) each: blocks_device_lines_*, blocks_host_lines_*; peer_peer_lines_* of
+/// One word (and line) per waiter: blocks_device_lines_*, blocks_host_lines_*; peer_peer_lines_* of
 /// interference_peer.h200x2.json.
 inline constexpr std::array kDeviceLines{Slowdown{1, 0.9984, 1.0390, 0.9941, 1.0055}};
 inline constexpr std::array kHostLines{Slowdown{1, 0.9987, 1.0075, 0.9939, 1.0010}};
@@ -51,25 +51,25 @@ inline constexpr std::array kPeerWord{
     Slowdown{1, 1.0, 1.0, 1.0, 1.0},
     Slowdown{528, 0.9994, 1.0070, 0.9855, 1.0005},
 };
-/// Every thread polls one word in device memory, 48 warps an SM: inside_device_one_*. In between in proportion.
+/// Every thread polls one word in device memory, 48 warps per SM: inside_device_one_*. Linear in between.
 inline constexpr std::array kEachThread{
     Slowdown{0, 1.0, 1.0, 1.0, 1.0},
     Slowdown{48, 1.0042, 1.1689, 2.4319, 6.6214},
 };
 
-/// From the signal until the waiter goes on, medians of wake_latency.h200.json. One word, 528 waiters:
+/// From the signal until the waiter resumes, medians of wake_latency.h200.json. One word, 528 waiters:
 /// device_few_poll_p50 and device_few_leader_bar_sync_p50, from a store of the device; host_few_auto_p50.
 inline constexpr TimeNs kWakePolled = 768, kWakeParked = 1'024, kWakeWatchedHostWord = 3'840;
 
-/// The shortest wait that bench_break_even measures (break_even.h200.json, rows break_even_*): parking gained at it
-/// already.
+/// The shortest wait that bench_break_even measures (break_even.h200.json, rows break_even_*): parking already gains
+/// there.
 inline constexpr TimeNs kShortestBreakEven = 500;
 
-/// What recording a wait adds to it: record_cost.h200.json, wait_recorded - wait_unrecorded with one block.
+/// The time that recording adds to a wait: record_cost.h200.json, wait_recorded - wait_unrecorded with one block.
 inline constexpr TimeNs kRecordCost = 73;
 
-/// From how many pollers on a host word on, parking means shared_watch and the bus counts as congested (as in
-/// wic-backend/src/strategy/automatic.h).
+/// From this many pollers of a host word on, parking means shared_watch and the bus counts as congested
+/// (kHostWordReaders in wic-backend/src/strategy/automatic.h).
 inline constexpr double kCongestedFrom = 8;
 
 }  // namespace wicprof::analyzer::calibration

@@ -251,7 +251,7 @@ TEST(Prediction, OfTheHotWordInHostMemory) {
   const SitePrediction& flag = at_site(prediction, 1);
   ASSERT_TRUE(flag.gain);
   EXPECT_NEAR(flag.gain->value, prediction.program->value, 1e-9);
-  EXPECT_NEAR(flag.pollers_a_word, 528, 1);
+  EXPECT_NEAR(flag.pollers_per_word, 528, 1);
   EXPECT_NEAR(flag.exposed, 900.0 / 916, 0.01);
   EXPECT_EQ(flag.break_even_ns, calibration::kShortestBreakEven);
   EXPECT_FALSE(at_site(prediction, 2).gain);  // the CPU's own wait

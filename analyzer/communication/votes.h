@@ -1,0 +1,44 @@
+// The program's answer from the answers of its pairs of parties.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+
+namespace wicprof::analyzer {
+
+/// Weighted answers; the last of five is `unknown`.
+class Votes {
+ public:
+  void add(std::size_t answer, double weight, double confidence) {
+    weight_[answer] += weight;
+    confidence_[answer] += weight * confidence;
+  }
+  /// The answer with the most weight; `unknown` only without any other.
+  std::size_t best() const {
+    if (answered() == 0) return kUnknown;
+    return static_cast<std::size_t>(std::max_element(weight_.begin(), weight_.end() - 1) - weight_.begin());
+  }
+  double share(std::size_t answer) const { return weight_[answer] / all(); }
+  bool agree() const { return answered() >= kAnswered * all() && weight_[best()] >= kAgreement * answered(); }
+  /// Pairs without an answer lower the confidence, but by half as much as pairs with another answer would.
+  double confidence() const {
+    return weight_[best()] == 0 ? 0 : confidence_[best()] / weight_[best()] * (0.5 + 0.5 * share(best()));
+  }
+
+  /// Least share of the answered weight that the best answer needs. Not calibrated.
+  static constexpr double kAgreement = 0.85;
+
+ private:
+  static constexpr std::size_t kUnknown = 4;
+  /// Least share of the whole weight that needs an answer. Not calibrated.
+  static constexpr double kAnswered = 0.5;
+
+  double all() const { return std::accumulate(weight_.begin(), weight_.end(), 0.0); }
+  double answered() const { return all() - weight_.back(); }
+
+  std::array<double, kUnknown + 1> weight_{}, confidence_{};
+};
+
+}  // namespace wicprof::analyzer
