@@ -1,4 +1,4 @@
-// The analyzer's front: load a trace, analyze it, compare modes or traces.
+// The analyzer's interface: load a trace, analyze it, compare modes or traces.
 //
 //   auto model = load(reader, "run.wicprof");              // trace_model.h
 //   Analysis analysis = analyze(*model);
@@ -18,6 +18,7 @@
 #include "analyzer/machine_code/stalls.h"
 #include "analyzer/path/critical_path.h"
 #include "analyzer/path/predict.h"
+#include "analyzer/rules/loss.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/trace/clock_bounds.h"
 #include "analyzer/trace/trace_model.h"
@@ -35,31 +36,24 @@
 
 namespace wicprof::analyzer {
 
-/// A counter that tells of lost records, or a trace that ends early.
-struct Loss {
-  std::string name;    ///< of the counter, or "incomplete"
-  std::string detail;  ///< which ring, device or reason; may be empty
-  std::int64_t count = 0;
-  std::string text;  ///< one line for people
-};
-
+/// All results for one trace. analyze.cpp shows how they follow from each other.
 struct Analysis {
   Classification classification;
   std::vector<SiteStats> sites;             ///< most total waiting time first
   std::vector<WakeStats> wakes;             ///< per site, in the order of `sites`
   std::vector<SiteWaits> site_waits;        ///< the wait model's sums, by site id and mode
-  std::optional<SiteWaits> polled, parked;  ///< of all sites in each mode
+  std::optional<SiteWaits> polled, parked;  ///< the sums over all sites in each mode
   std::optional<Iterations> iterations;
   Interference interference;
   Overlaps overlaps;
   CriticalPath path;
-  Prediction prediction;                   ///< its sites in the order of `sites`
-  Stalls stalls;                           ///< where the warps of sampled functions stood
+  Prediction prediction;                   ///< its sites are in the order of `sites`
+  Stalls stalls;                           ///< where the warps of sampled functions stall
   std::vector<PollingLoop> polling_loops;  ///< most samples first
   std::vector<Finding> findings;           ///< most severe first
-  std::vector<Refusal> refusals;           ///< rules that could not look, and why
+  std::vector<Refusal> refusals;           ///< rules that could not look, with the reason
   std::vector<Loss> loss;
-  std::vector<KernelStats> kernels;  ///< this and the next two: most time first
+  std::vector<KernelStats> kernels;  ///< this list and the next two: most time first
   std::vector<HostWaitStats> host_waits;
   std::vector<HostPolling> host_polling;
   StreamWaitTable stream_waits;
@@ -69,8 +63,5 @@ struct Analysis {
 };
 
 Analysis analyze(const TraceModel& model);
-
-/// One-line notes on what the trace lacks; empty when nothing is known to be missing.
-std::vector<Loss> losses(const TraceModel& model);
 
 }  // namespace wicprof::analyzer

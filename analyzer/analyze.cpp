@@ -1,44 +1,16 @@
-#include <fmt/format.h>
-
+// The analyzer's table of contents: each step, and the steps whose results it uses.
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "analyzer/analysis.h"
 #include "analyzer/measure/tasks.h"
-#include "analyzer/rules/list.h"
-#include "analyzer/words/format.h"
-#include "store/format/stat_list.h"
+#include "analyzer/rules/verdicts.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-void apply_rules(const TraceModel& model, Analysis& analysis) {
-  const RuleInput input{model,          analysis.sites,   analysis.polling_loops,
-                        analysis.wakes, analysis.kernels, analysis.host_polling};
-  for (const Rule& rule : kRules) {
-    RuleOutcome outcome = rule.apply(input);
-    if (!outcome.refused.empty()) analysis.refusals.push_back({std::string(rule.name), std::move(outcome.refused)});
-    for (Finding& finding : outcome.findings) {
-      finding.rule = rule.name;
-      analysis.findings.push_back(std::move(finding));
-    }
-  }
-  std::stable_sort(analysis.findings.begin(), analysis.findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
-}
-
-/// "ring_dropped: 1,234 (ring 0): events dropped because ...".
-std::string loss_line(const store::StatRow& stat) {
-  std::string line = one_line(stat.name);
-  if (stat.value > 0) line += ": " + format_count(static_cast<std::uint64_t>(stat.value));
-  if (!stat.detail.empty()) line += fmt::format(" ({})", one_line(stat.detail));
-  const auto known = std::find_if(store::kStats.begin(), store::kStats.end(),
-                                  [&](const auto& info) { return info.name == stat.name; });
-  if (known != store::kStats.end()) line += fmt::format(": {}", known->meaning);
-  return line;
-}
-
+/// One entry per site, empty where `known` has none.
 std::vector<WakeStats> in_order_of(const std::vector<SiteStats>& sites, const std::vector<WakeStats>& known) {
   std::vector<WakeStats> wakes;
   for (const SiteStats& site : sites) {
@@ -53,26 +25,16 @@ std::vector<WakeStats> in_order_of(const std::vector<SiteStats>& sites, const st
 
 }  // namespace
 
-std::vector<Loss> losses(const TraceModel& model) {
-  std::vector<Loss> list;
-  if (!model.complete) list.push_back({"incomplete", {}, 0, model.incomplete_reason});
-  for (const store::StatRow& stat : model.stats) {
-    const bool lost = stat.severity == store::StatRow::Severity::data_loss && stat.value > 0;
-    const bool failed = stat.severity == store::StatRow::Severity::error;
-    if (!lost && !failed) continue;
-    list.push_back({stat.name, stat.detail, stat.value, loss_line(stat)});
-  }
-  return list;
-}
-
+// The tasks of one chapter are independent and run concurrently. An intermediate result of a large trace takes a good
+// part of the trace's memory, so each is released after its last use.
 Analysis analyze(const TraceModel& model) {
   Analysis analysis;
   const Modes modes(model);
   Tasks tasks;
 
-  // In an order in which little is held at a time: of a large trace, each of these is a good part of the trace's size.
-  std::optional<Matching> matching;
-  std::optional<DeviceWork> work;
+  // 1. From the trace alone.
+  std::optional<Matching> matching;  // wake edges: which signal ended which wait
+  std::optional<DeviceWork> work;    // kernels and copies by stream, and the calls that launched them
   tasks.add([&] { matching = match(model); });
   tasks.add([&] {
     work.emplace(model);
@@ -92,8 +54,9 @@ Analysis analyze(const TraceModel& model) {
   });
   tasks.run();
 
-  std::optional<Waiters> waiters;
-  std::optional<WaitKernels> kernels;
+  // 2. From wake edges and device work.
+  std::optional<Waiters> waiters;      // who waits, and in which iteration
+  std::optional<WaitKernels> kernels;  // the kernels that contain waits
   tasks.add([&] {
     analysis.path = critical_path(model, *matching, *work);
     work.reset();
@@ -102,6 +65,7 @@ Analysis analyze(const TraceModel& model) {
   tasks.add([&] { analysis.classification = classify(model, *matching); });
   tasks.run();
 
+  // 3. From wake edges, waiters and their kernels.
   const std::vector<WakeStats> wakes = std::move(matching->sites);
   tasks.add([&] {
     const WaitModel waits(model, *matching, *waiters, modes);
@@ -119,9 +83,15 @@ Analysis analyze(const TraceModel& model) {
   });
   tasks.run();
 
+  // 4. From the critical path and the figures of sites, kernels and loops.
   analysis.wakes = in_order_of(analysis.sites, wakes);
   tasks.add([&] { analysis.prediction = predict(model, analysis.path, modes, analysis.sites); });
-  tasks.add([&] { apply_rules(model, analysis); });
+  tasks.add([&] {
+    RuleVerdicts verdicts = apply_rules(
+        {model, analysis.sites, analysis.polling_loops, analysis.wakes, analysis.kernels, analysis.host_polling});
+    analysis.findings = std::move(verdicts.findings);
+    analysis.refusals = std::move(verdicts.refusals);
+  });
   tasks.run();
   analysis.loss = losses(model);
   return analysis;

@@ -61,10 +61,9 @@ RuleOutcome apply<struct ModuleLoading>(const RuleInput& input) {
   if (count == 0) return outcome;
   Finding finding;
   finding.severity = waiting ? Severity::warning : Severity::info;
-  finding.text =
-      fmt::format("the program loaded code {} times while {} ran{}", format_count(count),
-                  shorten(function_name(one_line(beside->name)), 80),
-                  waiting ? ", which waits: if loading has to wait for that kernel, both wait forever" : "");
+  finding.text = fmt::format("the program loaded code {} times while {} ran{}", format_count(count),
+                             shorten(function_name(one_line(beside->name)), 80),
+                             waiting ? ", which waits: if loading has to wait for that kernel, both wait forever" : "");
   finding.evidence =
       fmt::format("loading took {} in all, at most {} at a time", format_duration(total), format_duration(longest));
   finding.remedy =

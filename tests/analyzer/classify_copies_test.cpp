@@ -1,4 +1,4 @@
-// Programs without wait sites, whose copies or migrations tell.
+// The classification of programs without wait sites, by their copies or migrations.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -39,14 +39,14 @@ TraceModel copying(std::uint32_t rounds, std::uint32_t in, std::uint32_t out, bo
   return model;
 }
 
-TEST(ClassifyCopies, CopiesBetweenKernelsTell) {
+TEST(ClassifyCopies, CopiesBetweenKernelsAreMessages) {
   EXPECT_EQ(classified(copying(30, 1, 1, true)).model, Model::alternating);
   EXPECT_EQ(classified(copying(30, 2, 1, true)).model, Model::multiple);
   EXPECT_EQ(classified(copying(30, 1, 0, true)).model, Model::unidirectional);
   EXPECT_EQ(classified(copying(30, 1, 1, true)).pattern, Pattern::unknown);
 }
 
-// Each round the CPU writes a page that the kernel reads, and reads one that it wrote.
+// Each round the CPU writes a page that the kernel reads, and reads a page that the kernel wrote.
 TraceModel migrating(const std::function<std::uint64_t(std::uint32_t, bool)>& address) {
   TraceModel model = empty_program();
   TimeNs now = 1'000'000;
@@ -72,7 +72,7 @@ TraceModel migrating(const std::function<std::uint64_t(std::uint32_t, bool)>& ad
   return model;
 }
 
-TEST(ClassifyMigrations, ManagedMemoryTellsPlacesToo) {
+TEST(ClassifyMigrations, MigrationsHavePlaces) {
   constexpr std::uint64_t kBase = std::uint64_t{0x7f00} << 32;
   const Classification stream = classified(
       migrating([](std::uint32_t i, bool back) { return kBase + (std::uint64_t{i} + (back ? 4096 : 0)) * 65'536; }));
@@ -84,7 +84,7 @@ TEST(ClassifyMigrations, ManagedMemoryTellsPlacesToo) {
   EXPECT_EQ(same.pattern, Pattern::unknown);
 }
 
-TEST(ClassifyCopies, CopiesThatNoKernelDividesDoNot) {
+TEST(ClassifyCopies, CopiesWithoutKernelsBetweenAreNoMessages) {
   EXPECT_EQ(classified(copying(30, 1, 1, false)).model, Model::unknown);
   EXPECT_EQ(classified(copying(1, 20, 3, true)).model, Model::unknown);
 }

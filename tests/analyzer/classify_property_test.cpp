@@ -1,5 +1,5 @@
-// All models with all patterns, on any number of devices, in any size: found where the trace is whole, and never
-// mistaken for another where it is not.
+// All models with all patterns, on any number of devices, in any size: a whole trace gives the right answer, an
+// incomplete one the right answer or none.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,8 +35,8 @@ struct Program {
   std::uint32_t size = 1;  ///< of messages and data
   std::uint32_t iterations = 24;
   std::uint32_t waiters = 1;
-  bool numbered = true;   ///< false: the program numbers all with 0
-  bool announced = true;  ///< false: signals say nothing of what they carry
+  bool numbered = true;   ///< false: all iterations have the number 0
+  bool announced = true;  ///< false: signals have no payload
 
   std::string name() const {
     return std::string(model_name(model)) + " " + std::string(pattern_name(pattern)) + ", " + std::to_string(parties) +
@@ -51,16 +51,16 @@ struct Places {
   std::mt19937& random;
   std::vector<std::uint64_t> cursors = std::vector<std::uint64_t>(64, 0);
 
-  Lies of(std::uint32_t pair, bool back, std::uint32_t k, std::uint32_t n) {
+  Payload of(std::uint32_t pair, bool back, std::uint32_t k, std::uint32_t n) {
     const std::uint64_t unit = std::uint64_t{program.size} * 64;  // bytes
     const std::uint64_t part = unit * 32;                         // of one party
     const std::uint64_t border = (pair + 1) * part;
     switch (program.pattern) {
       case Pattern::streaming: {
         std::uint64_t& cursor = cursors[pair * 2 + (back ? 1 : 0)];
-        const Lies lies = run_of(cursor, static_cast<std::uint32_t>(unit));
+        const Payload payload = run_of(cursor, static_cast<std::uint32_t>(unit));
         cursor = (cursor + unit) % (unit * 60);
-        return lies;
+        return payload;
       }
       case Pattern::adjacent: {
         const std::uint64_t halo = unit * 2;
@@ -113,10 +113,10 @@ TraceModel trace_of(const Program& program, std::uint32_t seed) {
       for (const bool goes_back : order) {
         now += 8'000 + static_cast<TimeNs>(random() % 3'000);
         const std::uint32_t k = sent[goes_back ? 1 : 0]++;
-        Lies lies = places.of(pair, goes_back, k, goes_back ? back : forth);
-        if (!program.announced) lies = {};
+        Payload payload = places.of(pair, goes_back, k, goes_back ? back : forth);
+        if (!program.announced) payload = {};
         talk.send(party(goes_back ? pair + 1 : pair), party(goes_back ? pair : pair + 1), k,
-                  program.numbered ? i + 1 : 0, now, lies, program.waiters);
+                  program.numbered ? i + 1 : 0, now, payload, program.waiters);
       }
     }
     now += 100'000;
@@ -148,14 +148,14 @@ TEST(ClassifyProperty, EveryModelWithEveryPattern) {
     SCOPED_TRACE(program.name());
     const Classification c = classified(trace_of(program, 7));
     EXPECT_EQ(c.model, program.model) << words(c);
-    // What is sent in a count that varies is adjacent or regular only as far as the count allows.
+    // With varying counts, messages are adjacent or regular only as far as the count allows.
     const bool may_be_unknown = program.model == Model::probabilistic;
     EXPECT_TRUE(c.pattern == program.pattern || (may_be_unknown && c.pattern == Pattern::unknown)) << words(c);
     EXPECT_GE(c.model_confidence, kLeastConfidence);
   }
 }
 
-TEST(ClassifyProperty, WithHalfOfTheRowsGoneRightOrUnknown) {
+TEST(ClassifyProperty, HalfOfTheRowsGiveTheRightAnswerOrNone) {
   std::size_t answered = 0, asked = 0;
   for (const Program& program : programs()) {
     SCOPED_TRACE(program.name());
@@ -170,8 +170,7 @@ TEST(ClassifyProperty, WithHalfOfTheRowsGoneRightOrUnknown) {
   EXPECT_GT(20 * answered, 13 * asked) << answered << " of " << asked;
 }
 
-// Each device has a ring of its own. Full for a while, it swallows what that device does meanwhile, and the trace
-// counts that.
+// Each device has its own ring. While it is full, it drops the device's records, and the trace counts them.
 TraceModel with_full_rings(TraceModel model, double part, int times, std::uint32_t seed) {
   std::mt19937 random(seed);
   const auto length = static_cast<TimeNs>(part * static_cast<double>(model.span()) / times);
@@ -190,7 +189,7 @@ TraceModel with_full_rings(TraceModel model, double part, int times, std::uint32
   return model;
 }
 
-TEST(ClassifyProperty, WhatAFullRingSwallowedIsNoVariation) {
+TEST(ClassifyProperty, RecordsThatAFullRingDropsAreNoVariation) {
   std::size_t answered = 0, asked = 0;
   for (const Program& program : programs()) {
     SCOPED_TRACE(program.name());
@@ -227,7 +226,7 @@ void expect_same(const Classification& a, const Classification& b) {
   EXPECT_EQ(a.period.count, b.period.count);
 }
 
-TEST(ClassifyProperty, NumbersOfDevicesSitesAndTimesMakeNoDifference) {
+TEST(ClassifyProperty, AnswerIsIndependentOfDeviceAndSiteNumbersAndTimes) {
   for (const Program& program : programs()) {
     SCOPED_TRACE(program.name());
     const TraceModel model = trace_of(program, 11);
@@ -248,7 +247,7 @@ TEST(ClassifyProperty, NumbersOfDevicesSitesAndTimesMakeNoDifference) {
   }
 }
 
-// All parties on one device: blocks have the same numbers on both sides, and only the sites say whose they are.
+// All parties on one device: blocks have the same numbers on both sides, and only the sites name their party.
 TraceModel on_one_device(TraceModel model) {
   for (auto& row : model.signals) {
     store::SiteRow& site = model.sites[row.site - 1];
@@ -267,7 +266,7 @@ TraceModel on_one_device(TraceModel model) {
   return model;
 }
 
-TEST(ClassifyProperty, OneDeviceThatPlaysAllPartiesIsSeveral) {
+TEST(ClassifyProperty, OneDeviceCanPlayAllParties) {
   for (const Program& program : programs()) {
     SCOPED_TRACE(program.name());
     const TraceModel model = trace_of(program, 11);
@@ -275,7 +274,7 @@ TEST(ClassifyProperty, OneDeviceThatPlaysAllPartiesIsSeveral) {
   }
 }
 
-TEST(ClassifyProperty, WithoutNumbersTheOrderOfMessagesTells) {
+TEST(ClassifyProperty, WithoutIterationNumbersTheOrderOfMessagesDecides) {
   for (Program program : programs()) {
     SCOPED_TRACE(program.name());
     program.numbered = false;
@@ -297,9 +296,9 @@ TEST(ClassifyProperty, WithoutPayloadsThePatternIsUnknown) {
   }
 }
 
-// --- programs that are none of the ten
+// --- programs outside the family above
 
-Lies tile(std::uint32_t i) { return run_of(std::uint64_t{i} * 4096, 4096); }
+Payload tile(std::uint32_t i) { return run_of(std::uint64_t{i} * 4096, 4096); }
 
 TEST(ClassifyHeldOut, APipelineOfDevicesIsUnidirectionalAndStreams) {
   for (const std::uint32_t stages : {2u, 3u, 5u}) {
@@ -317,7 +316,7 @@ TEST(ClassifyHeldOut, APipelineOfDevicesIsUnidirectionalAndStreams) {
   }
 }
 
-TEST(ClassifyHeldOut, ARingIsTheSameForTwoDevicesAndForMore) {
+TEST(ClassifyHeldOut, ARingOfTwoDevicesEqualsALongerOne) {
   for (const std::uint32_t devices : {2u, 3u, 6u}) {
     Talk talk(devices);
     for (std::uint32_t i = 0; i < 40; ++i) {
@@ -334,7 +333,7 @@ TEST(ClassifyHeldOut, ARingIsTheSameForTwoDevicesAndForMore) {
   }
 }
 
-TEST(ClassifyHeldOut, WorkersThatAskInTurnAlternateWithTheirMaster) {
+TEST(ClassifyHeldOut, WorkersThatTakeTurnsAlternateWithTheirMaster) {
   std::mt19937 random(4);
   Talk talk(3);
   std::vector<std::uint32_t> done(3, 0);
@@ -350,8 +349,8 @@ TEST(ClassifyHeldOut, WorkersThatAskInTurnAlternateWithTheirMaster) {
   EXPECT_EQ(c.pattern, Pattern::streaming) << words(c);
 }
 
-TEST(ClassifyHeldOut, AStreamOverSeveralTagsThatRunApartIsAStream) {
-  // Each of four blocks sends every fourth tile, some rounds ahead of or behind the others.
+TEST(ClassifyHeldOut, SeveralTagsAtDifferentRoundsAreOneStream) {
+  // Each of four blocks sends every fourth tile, some rounds ahead of the others or behind them.
   for (std::uint32_t seed = 0; seed < 10; ++seed) {
     std::mt19937 random(seed);
     Talk talk(2);
@@ -384,7 +383,7 @@ TEST(ClassifyHeldOut, ABroadcastIsUnidirectional) {
   EXPECT_EQ(c.pattern, Pattern::unknown) << words(c);
 }
 
-TEST(ClassifyHeldOut, PingPongThatIsNumberedByTheDozenAlternates) {
+TEST(ClassifyHeldOut, PingPongWithOneNumberPerTwelveExchangesAlternates) {
   Talk talk(2);
   TimeNs now = 1'000'000'000;
   for (std::uint32_t i = 0; i < 10; ++i) {
@@ -397,7 +396,7 @@ TEST(ClassifyHeldOut, PingPongThatIsNumberedByTheDozenAlternates) {
   EXPECT_EQ(c.model, Model::alternating) << words(c);
 }
 
-TEST(ClassifyHeldOut, ManyMessagesEachWayAtOnceAreMultipleHoweverTheyInterleave) {
+TEST(ClassifyHeldOut, InterleavedBurstsEachWayAreMultiple) {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
     Talk talk(2);
@@ -424,7 +423,7 @@ TEST(ClassifyHeldOut, AResultAtTheEndDoesNotMakeAStreamAlternate) {
   EXPECT_EQ(c.pattern, Pattern::streaming) << words(c);
 }
 
-TEST(ClassifyHeldOut, ProgramsOneAfterAnotherAreNotProbabilistic) {
+TEST(ClassifyHeldOut, ConsecutiveProgramsAreNotProbabilistic) {
   Talk talk(2);
   TimeNs now = 1'000'000'000;
   for (std::uint32_t i = 0; i < 60; ++i) {
@@ -436,8 +435,8 @@ TEST(ClassifyHeldOut, ProgramsOneAfterAnotherAreNotProbabilistic) {
   EXPECT_EQ(c.model, Model::unknown) << words(c);
 }
 
-TEST(ClassifyHeldOut, NeighbouringBlocksOfOneKernelAreItsParties) {
-  // Each block releases the next and the one before, at one site: there are no two roles.
+TEST(ClassifyHeldOut, BlocksOfOneKernelAreParties) {
+  // Each block releases the next and the previous block at one site, so all blocks have the same role.
   TraceModel model = empty_program();
   constexpr std::uint32_t kBlocks = 16;
   for (std::uint32_t i = 0; i < 20; ++i) {

@@ -37,7 +37,7 @@ std::string words(const Classification& c) {
   return all;
 }
 
-TEST(Classify, OneSideProducesIsUnidirectional) {
+TEST(Classify, OneProducingSideIsUnidirectional) {
   for (const std::uint32_t count : {1u, 3u}) {
     const Classification c = classified(exchange_program(40, [&](std::uint32_t) { return Exchange{count, 0}; }));
     EXPECT_EQ(c.model, Model::unidirectional) << words(c);
@@ -51,14 +51,14 @@ TEST(Classify, OneEachWayIsAlternating) {
   EXPECT_GT(c.model_confidence, 0.9);
 }
 
-TEST(Classify, DirectionThatTurnsEveryIterationIsAlternating) {
+TEST(Classify, ADirectionThatChangesEveryIterationIsAlternating) {
   const Classification c = classified(exchange_program(40, [](std::uint32_t i) {
     return i % 2 == 0 ? Exchange{1, 0} : Exchange{0, 1};
   }));
   EXPECT_EQ(c.model, Model::alternating) << words(c);
 }
 
-TEST(Classify, TheSameSeveralEachIterationIsMultiple) {
+TEST(Classify, EqualCountsEachIterationAreMultiple) {
   for (const Exchange counts : {Exchange{2, 2}, Exchange{6, 1}, Exchange{1, 4}}) {
     const Classification c = classified(exchange_program(40, [&](std::uint32_t) { return counts; }));
     EXPECT_EQ(c.model, Model::multiple) << words(c);
@@ -66,7 +66,7 @@ TEST(Classify, TheSameSeveralEachIterationIsMultiple) {
   }
 }
 
-TEST(Classify, CountsThatVaryAreProbabilistic) {
+TEST(Classify, VaryingCountsAreProbabilistic) {
   std::mt19937 random(21);
   const Classification c = classified(exchange_program(60, [&](std::uint32_t) {
     return Exchange{1 + unsigned(random() % 4), unsigned(random() % 3)};
@@ -75,7 +75,7 @@ TEST(Classify, CountsThatVaryAreProbabilistic) {
   EXPECT_GT(c.model_confidence, 0.9);
 }
 
-TEST(Classify, ADirectionThatVariesIsProbabilistic) {
+TEST(Classify, AVaryingDirectionIsProbabilistic) {
   std::mt19937 random(22);
   const Classification c = classified(exchange_program(60, [&](std::uint32_t) {
     return random() % 2 == 0 ? Exchange{1, 0} : Exchange{0, 1};
@@ -83,7 +83,7 @@ TEST(Classify, ADirectionThatVariesIsProbabilistic) {
   EXPECT_EQ(c.model, Model::probabilistic) << words(c);
 }
 
-TEST(Classify, ManyWaitersOfOneSignalAreOneTransfer) {
+TEST(Classify, ManyWaitersOnOneSignalAreOneTransfer) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 500, .iterations = 20});
   settle(model);
@@ -92,7 +92,7 @@ TEST(Classify, ManyWaitersOfOneSignalAreOneTransfer) {
   EXPECT_NE(words(c).find("20 iterations of 1 forth and 0 back"), std::string::npos) << words(c);
 }
 
-TEST(Classify, BlocksOfOneDeviceAreToldApartByTheirRole) {
+TEST(Classify, BlocksOfOneDeviceHaveRoles) {
   // Block 0 signals at site 1 and waits at site 2; blocks 10 to 13 the other way around.
   TraceModel model = empty_program();
   declare_site(model, 2, "answer", WordMemory::device);
@@ -127,14 +127,14 @@ TEST(Classify, BlocksOfOneDeviceAreToldApartByTheirRole) {
   EXPECT_EQ(c.model, Model::alternating) << words(c);
 }
 
-TEST(Classify, ThePatternIsUnknownAndSaysWhy) {
+TEST(Classify, AnUnknownPatternHasAReason) {
   const Classification c = classified(exchange_program(40, [](std::uint32_t) { return Exchange{1, 1}; }));
   EXPECT_EQ(c.pattern, Pattern::unknown);
   EXPECT_EQ(c.pattern_confidence, 0);
   EXPECT_NE(words(c).find("message records"), std::string::npos);
 }
 
-TEST(Classify, NothingRecordedIsUnknownWithTheReason) {
+TEST(Classify, AnEmptyTraceIsUnknownWithAReason) {
   TraceModel model = empty_program();
   settle(model);
   const Classification nothing = classified(model);
@@ -156,7 +156,7 @@ TEST(Classify, TooFewIterationsAreUnknown) {
   EXPECT_NE(words(c).find("at least 3"), std::string::npos) << words(c);
 }
 
-TEST(Classify, MoreIterationsMakeSurer) {
+TEST(Classify, MoreIterationsRaiseTheConfidence) {
   const auto confidence = [](std::uint32_t iterations) {
     return classified(exchange_program(iterations, [](std::uint32_t) { return Exchange{1, 1}; })).model_confidence;
   };
@@ -175,7 +175,7 @@ TEST(Classify, LossesLowerTheConfidence) {
   EXPECT_NE(words(lossy).find("lost"), std::string::npos);
 }
 
-TEST(Classify, SameWhenShiftedAndRenamed) {
+TEST(Classify, IsInvariantToShiftsAndNames) {
   const TraceModel model = exchange_program(40, [](std::uint32_t) { return Exchange{2, 3}; });
   const TraceModel other = shifted(renamed_devices(model, [](DeviceId) { return 1003; }), 5'000'000'000);
   EXPECT_EQ(classified(model).model, classified(other).model);

@@ -13,7 +13,7 @@ namespace {
 
 using namespace synthetic;
 
-/// Noise of a few percent on a base, the same for the same seed.
+/// A base with noise of a few percent, deterministic for a seed.
 std::function<TimeNs(Mode, std::size_t)> noisy(TimeNs poll, TimeNs park, double spread, unsigned seed) {
   auto random = std::make_shared<std::mt19937>(seed);
   return [=](Mode mode, std::size_t) {
@@ -33,7 +33,7 @@ TEST(Judge, NeedsTheIntervalAndTheTolerance) {
   EXPECT_EQ(judge({1.015, 1.005, 1.05}, 0.02), Verdict::inconclusive);
 }
 
-TEST(Bootstrap, IntervalCoversTheTrueRatioAboutAsOftenAsItSays) {
+TEST(Bootstrap, IntervalHasItsNominalCoverage) {
   int covered = 0;
   constexpr int kRounds = 200;
   for (int round = 0; round < kRounds; ++round) {
@@ -51,8 +51,8 @@ TEST(Bootstrap, IntervalCoversTheTrueRatioAboutAsOftenAsItSays) {
   EXPECT_LT(covered, kRounds);  // an interval that never misses is too wide to be one of 95 %
 }
 
-TEST(Bootstrap, NeighboursThatResembleEachOtherWidenTheInterval) {
-  // The same values once in random order and once in long waves.
+TEST(Bootstrap, CorrelatedNeighboursWidenTheInterval) {
+  // The same values, once in random order and once in long waves.
   std::mt19937 random(4);
   std::vector<TimeNs> wave(600);
   for (std::size_t i = 0; i < wave.size(); ++i)
@@ -65,7 +65,7 @@ TEST(Bootstrap, NeighboursThatResembleEachOtherWidenTheInterval) {
   EXPECT_GE(waves.high - waves.low, mixed.high - mixed.low);
 }
 
-TEST(Bootstrap, SameSeedSameAnswer) {
+TEST(Bootstrap, IsDeterministicForASeed) {
   std::vector<TimeNs> before, after;
   std::mt19937 random(8);
   for (int i = 0; i < 50; ++i) {
@@ -101,13 +101,13 @@ TEST(Compare, FindsARegression) {
   EXPECT_LT(comparison.speedup->high, 1.0);
 }
 
-TEST(Compare, SaysNoChangeWhereNothingChanges) {
+TEST(Compare, FindsNoChange) {
   const Comparison comparison =
       compare(phased_program({.iterations = 400, .period = noisy(1'000'000, 1'000'000, 0.01, 3)}));
   EXPECT_EQ(comparison.verdict, Verdict::no_change) << comparison.reason;
 }
 
-TEST(Compare, IsInconclusiveWhereNoiseHidesTheAnswer) {
+TEST(Compare, IsInconclusiveUnderNoise) {
   const Comparison comparison =
       compare(phased_program({.iterations = 15, .period = noisy(1'000'000, 1'000'000, 0.4, 4)}));
   EXPECT_EQ(comparison.verdict, Verdict::inconclusive);
@@ -122,7 +122,7 @@ TEST(Compare, NeedsEnoughIterations) {
   EXPECT_NE(comparison.reason.find("at least 10"), std::string::npos) << comparison.reason;
 }
 
-TEST(Compare, LeavesOutIterationsThatReachOverAChange) {
+TEST(Compare, OmitsIterationsThatCrossAChange) {
   const TraceModel model =
       phased_program({.phases = 4, .iterations = 30, .period = noisy(1'000'000, 500'000, 0.02, 6)});
   for (const Segment& segment : compare(model).segments) {
@@ -135,7 +135,7 @@ TEST(Compare, LeavesOutIterationsThatReachOverAChange) {
   }
 }
 
-TEST(Compare, WithoutInterventionsSaysHowToGetSome) {
+TEST(Compare, WithoutInterventionsExplainsHowToRecordThem) {
   TraceModel model = empty_program();
   add_handoff(model, {});
   settle(model);
@@ -145,7 +145,7 @@ TEST(Compare, WithoutInterventionsSaysHowToGetSome) {
   EXPECT_NE(comparison.reason.find("--schedule"), std::string::npos);
 }
 
-TEST(Compare, AnInterventionThatChangesNothingDoesNotCut) {
+TEST(Compare, AnInterventionWithoutChangeDoesNotCut) {
   TraceModel model = phased_program({.period = noisy(1'000'000, 500'000, 0.02, 7)});
   store::InterventionRow same = model.interventions.front();
   same.old_mode = same.new_mode = Mode::poll;
@@ -157,7 +157,7 @@ TEST(Compare, AnInterventionThatChangesNothingDoesNotCut) {
   EXPECT_EQ(compare(model).segments.size(), 2u);
 }
 
-TEST(Compare, AnEmptyTraceWithInterventionsSaysThatNothingWaited) {
+TEST(Compare, AnEmptyTraceWithInterventionsReportsThatNothingWaited) {
   TraceModel model = phased_program({.period = noisy(1'000'000, 500'000, 0.02, 8)});
   model.waits.clear();
   settle(model);
@@ -166,7 +166,7 @@ TEST(Compare, AnEmptyTraceWithInterventionsSaysThatNothingWaited) {
   EXPECT_NE(comparison.reason.find("no waits at wait sites"), std::string::npos) << comparison.reason;
 }
 
-TEST(Compare, StrategiesWhereTheModeStaysTheSame) {
+TEST(Compare, ComparesStrategiesOfOneMode) {
   TraceModel model = phased_program({.period = noisy(2'000'000, 1'000'000, 0.02, 9)});
   auto& cut = model.interventions.at(0);
   cut.old_mode = cut.new_mode = Mode::park;
@@ -178,7 +178,7 @@ TEST(Compare, StrategiesWhereTheModeStaysTheSame) {
   EXPECT_EQ(comparison.after.label, "park (shared_watch)");
 }
 
-TEST(Compare, ASingleSitesSwitchIsUsedWhereThereIsNoOther) {
+TEST(Compare, CutsAtInterventionsOfOneSiteWithoutOthers) {
   TraceModel model = phased_program({.period = noisy(2'000'000, 1'000'000, 0.02, 10)});
   for (auto& row : model.interventions) row.site = 1;
   const Comparison comparison = compare(model);
@@ -193,7 +193,7 @@ TEST(Compare, NotesLosses) {
   EXPECT_EQ(compare(model).notes.size(), 1u);
 }
 
-TEST(Compare, SameWhenShiftedAndRenamed) {
+TEST(Compare, IsInvariantToShiftsAndNames) {
   const TraceModel model = phased_program({.phases = 4, .period = noisy(2'000'000, 1'000'000, 0.1, 12)});
   const Comparison here = compare(model);
   const Comparison there = compare(shifted(renamed_devices(model, [](DeviceId) { return 5; }), -999'999'937));
@@ -224,14 +224,14 @@ TEST(CompareTwo, TheFirstIsBeforeAndTheSecondAfter) {
   EXPECT_EQ(compare(fast, slow).verdict, Verdict::regression);
 }
 
-TEST(CompareTwo, TheSameTraceTwiceIsNoChange) {
+TEST(CompareTwo, OneTraceTwiceIsNoChange) {
   const TraceModel model = steady_program("same.wicprof", 1'000'000);
   const Comparison comparison = compare(model, model);
   EXPECT_EQ(comparison.verdict, Verdict::no_change);
   EXPECT_NE(comparison.before.label, comparison.after.label);
 }
 
-TEST(CompareTwo, WithoutACommonSiteSaysSo) {
+TEST(CompareTwo, ReportsThatNoSiteIsCommon) {
   const TraceModel one = steady_program("one.wicprof", 1'000'000);
   TraceModel other = steady_program("other.wicprof", 1'000'000);
   other.sites[0].name = "elsewhere";
@@ -240,7 +240,7 @@ TEST(CompareTwo, WithoutACommonSiteSaysSo) {
   EXPECT_NE(comparison.reason.find("no wait site in common"), std::string::npos);
 }
 
-TEST(CompareTwo, WithAnEmptyTraceNamesIt) {
+TEST(CompareTwo, NamesAnEmptyTrace) {
   TraceModel empty = empty_program();
   empty.name = "empty.wicprof";
   settle(empty);

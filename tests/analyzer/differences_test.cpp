@@ -1,4 +1,4 @@
-// What a comparison tells apart: sites, edges, NVTX ranges, many runs.
+// Differences per site and per edge, and comparisons of NVTX ranges and of many runs.
 #include "analyzer/compare/differences.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace synthetic;
 
-/// Two sites, "flag" and "other"; the second's waits and wake-ups take as long as is said.
+/// Two sites, "flag" and "other"; the parameters give the lengths of the second's waits and wake-ups.
 TraceModel two_sites(const std::string& name, TimeNs other_period, TimeNs other_wake) {
   TraceModel model = empty_program();
   model.name = name;
@@ -26,7 +26,7 @@ TraceModel two_sites(const std::string& name, TimeNs other_period, TimeNs other_
   return model;
 }
 
-TEST(Differences, AreToldSiteBySiteAndEdgeByEdge) {
+TEST(Differences, ArePerSiteAndPerEdge) {
   const TraceModel before = two_sites("before", 2'000'000, 40'000), after = two_sites("after", 1'000'000, 4'000);
   const Comparison comparison = compare(before, after);
   ASSERT_EQ(comparison.differences.sites.size(), 2u);
@@ -47,7 +47,7 @@ TEST(Differences, AreToldSiteBySiteAndEdgeByEdge) {
   }
 }
 
-TEST(Differences, OfAWakeUpWithinTheClocksErrorHaveNoVerdict) {
+TEST(Differences, WithinTheClocksErrorHaveNoVerdict) {
   TraceModel before = two_sites("before", 1'000'000, 40'000), after = two_sites("after", 1'000'000, 4'000);
   for (TraceModel* model : {&before, &after}) model->devices[1].clock_error_ns = 50'000;
   for (const EdgeDifference& edge : compare(before, after).differences.edges) {
@@ -71,7 +71,7 @@ TEST(Differences, ASiteOfOneSideHasNoRatio) {
   }
 }
 
-TEST(Differences, InsideOneTraceAreBetweenItsPhases) {
+TEST(Differences, OfOneTraceAreBetweenItsPhases) {
   const TraceModel model =
       phased_program({.phases = 4, .period = [](Mode mode, std::size_t i) {
                         return TimeNs(mode == Mode::poll ? 3'000'000 : 1'000'000) + TimeNs(i % 3) * 100;
@@ -82,7 +82,7 @@ TEST(Differences, InsideOneTraceAreBetweenItsPhases) {
   EXPECT_EQ(comparison.differences.sites[0].verdict, Verdict::improvement);
 }
 
-TEST(Differences, WithoutCountedIterationsEachWaitIsAValue) {
+TEST(Differences, WithoutIterationsEachWaitIsAValue) {
   TraceModel before = two_sites("before", 2'000'000, 4'000), after = two_sites("after", 1'000'000, 4'000);
   for (TraceModel* model : {&before, &after}) {
     for (auto& wait : model->waits) wait.iteration = 0;
@@ -92,7 +92,7 @@ TEST(Differences, WithoutCountedIterationsEachWaitIsAValue) {
   }
 }
 
-/// A program without waits that sets a range "step" of `length` twenty times on one thread, and another beside it.
+/// A program without waits that sets twenty ranges "step" of `length` on one thread, and another range beside them.
 TraceModel ranges(const std::string& name, TimeNs length) {
   TraceModel model = empty_program();
   model.name = name;
@@ -112,7 +112,7 @@ TraceModel ranges(const std::string& name, TimeNs length) {
   return model;
 }
 
-TEST(CompareRanges, TimesTheOnesOfThatName) {
+TEST(CompareRanges, TimesRangesOfThatName) {
   const TraceModel before = ranges("before", 4'000'000), after = ranges("after", 2'000'000);
   for (const char* name : {"step", "step@solver"}) {
     CompareOptions options;
@@ -127,7 +127,7 @@ TEST(CompareRanges, TimesTheOnesOfThatName) {
   EXPECT_EQ(compare(before, after, other).verdict, Verdict::no_change);
 }
 
-TEST(CompareRanges, SaysWhichAreMissing) {
+TEST(CompareRanges, NamesMissingRanges) {
   CompareOptions options;
   options.nvtx = "step@elsewhere";
   const Comparison comparison = compare(ranges("before", 1'000), ranges("after", 1'000), options);
@@ -137,8 +137,8 @@ TEST(CompareRanges, SaysWhichAreMissing) {
   EXPECT_NE(compare(ranges("before", 1'000), ranges("after", 1'000)).reason.find("--nvtx"), std::string::npos);
 }
 
-TEST(CompareRuns, EachRunCountsAsOne) {
-  // Runs of one side differ by more than the sides do: many iterations must not make that certain.
+TEST(CompareRuns, EachRunIsOneSegment) {
+  // The runs of one side differ more than the sides do: many iterations must not hide that uncertainty.
   const auto run = [](TimeNs period) {
     TraceModel model = empty_program();
     add_handoff(model, {.waiters = 1, .iterations = 500, .period = [=](std::size_t i) {
@@ -154,7 +154,7 @@ TEST(CompareRuns, EachRunCountsAsOne) {
   EXPECT_FALSE(compare_runs(before, {}, "a", "b").speedup);
 }
 
-TEST(Bootstrap, OfVeryManyValuesIsNoNarrowerThanOfFew) {
+TEST(Bootstrap, IsNoNarrowerForVeryManyValues) {
   std::vector<TimeNs> many;
   for (int i = 0; i < 200'000; ++i) many.push_back(1'000'000 + i * 7919 % 100'000);
   const Speedup speedup = bootstrap_ratio({many}, {many}, {200, 1});

@@ -45,14 +45,14 @@ double number_at(const Figure& figure, std::size_t row, const std::string& colum
   return 0;
 }
 
-TEST(Figures, AreThePapers) {
+TEST(Figures, HaveThePapersNumbers) {
   std::string numbers;
   for (const FigureInfo& info : figures()) numbers += std::to_string(info.number) + " ";
   EXPECT_EQ(numbers, "2 4 5 6 7 12 13 14 15 16 ");
   EXPECT_EQ(figure_by_number(3), nullptr);
 }
 
-TEST(Figures, WithoutDataEachSaysWhatIsMissing) {
+TEST(Figures, WithoutDataEachNamesWhatIsMissing) {
   TraceModel empty;
   empty.name = "empty";
   settle(empty);
@@ -65,7 +65,7 @@ TEST(Figures, WithoutDataEachSaysWhatIsMissing) {
   }
 }
 
-TEST(Figures, WithDataEveryRowFitsItsColumns) {
+TEST(Figures, RowsFitTheirColumns) {
   const TraceModel model = phased();
   for (const FigureInfo& info : figures()) {
     const Figure figure = figure_of(info.number, {&model});
@@ -112,7 +112,7 @@ TEST(Figures, Checks5) {
 
 TEST(Figures, Curves6And13) {
   TraceModel model = handoffs(4);
-  // One of four comes at half of the time.
+  // One of four arrives at half of the time.
   for (auto& wait : model.waits) {
     if (wait.block == 3) wait.arrived += (wait.resumed - wait.arrived) / 2;
   }

@@ -13,7 +13,7 @@ namespace {
 
 using namespace synthetic;
 
-TEST(RunInterval, IsFromSmallestToLargestForFewRuns) {
+TEST(RunInterval, SpansAllValuesOfFewRuns) {
   const RunInterval one = run_interval({7});
   EXPECT_EQ(one.median, 7);
   EXPECT_EQ(one.low, 7);
@@ -28,12 +28,12 @@ TEST(RunInterval, IsFromSmallestToLargestForFewRuns) {
   EXPECT_EQ(run_interval({1, 2, 3, 4, 5, 6}).median, 3.5);
 }
 
-TEST(RunInterval, LeavesOutTheOutermostWhereEnoughAreLeft) {
+TEST(RunInterval, OmitsOuterValuesOfManyRuns) {
   const RunInterval nine = run_interval({9, 8, 7, 6, 5, 4, 3, 2, 1});
   EXPECT_EQ(nine.low, 2);
   EXPECT_EQ(nine.high, 8);
   EXPECT_DOUBLE_EQ(nine.coverage, 1 - 2.0 * (1 + 9) / 512);
-  // Always at least 95 % from 6 runs on, and the next narrower one would not be.
+  // From 6 runs on, the coverage is at least 95 %, and that of the next narrower interval is not.
   for (std::size_t n = 6; n <= 200; ++n) {
     std::vector<double> values(n);
     for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<double>(i + 1);
@@ -70,7 +70,7 @@ const Check* find_check(const GateResult& result, std::string_view name) {
   return found == result.checks.end() ? nullptr : &*found;
 }
 
-TEST(Gate, FailsALimitOnlyWherePointAndIntervalAgree) {
+TEST(Gate, FailsALimitOnlyIfMedianAndIntervalAgree) {
   GateConfig config;
   config.every_site.polls_per_wait = 150;
   GateSide side{"it", {}};
@@ -85,7 +85,7 @@ TEST(Gate, FailsALimitOnlyWherePointAndIntervalAgree) {
   EXPECT_EQ(judge_runs(config, {side}, {}).state, CheckState::failed);
 }
 
-TEST(Gate, WakeLatencyWithoutSignalsCouldNotBeLookedAt) {
+TEST(Gate, CannotCheckWakeLatencyWithoutSignals) {
   GateConfig config;
   config.every_site.p99_wake_ns = 1'000'000;
   TraceModel model = empty_program();
@@ -98,7 +98,7 @@ TEST(Gate, WakeLatencyWithoutSignalsCouldNotBeLookedAt) {
   EXPECT_NE(find_check(result, "p99_wake_latency")->text.find("no signal"), std::string::npos);
 }
 
-TEST(Gate, ARegressionIsNoLossOfData) {
+TEST(Gate, ARegressionIsNotMissingData) {
   const GateResult slower = judge_runs({}, {side_of_runs("a", 1'000'000), side_of_runs("b", 1'100'000)}, {});
   EXPECT_EQ(slower.state, CheckState::failed);
   EXPECT_EQ(find_check(slower, "regression")->state, CheckState::failed);
@@ -106,7 +106,7 @@ TEST(Gate, ARegressionIsNoLossOfData) {
   EXPECT_EQ(judge_runs({}, {side_of_runs("a", 1'000'000), side_of_runs("b", 900'000)}, {}).state, CheckState::passed);
 }
 
-TEST(Gate, RunsThatWereLostInPartCouldNotBeLookedAt) {
+TEST(Gate, CannotCheckRunsWithLosses) {
   TraceModel model = empty_program();
   add_handoff(model, {});
   model.stats.push_back(lost(1'000'000));
@@ -116,7 +116,7 @@ TEST(Gate, RunsThatWereLostInPartCouldNotBeLookedAt) {
   EXPECT_EQ(find_check(result, "recording")->state, CheckState::could_not_look);
 }
 
-TEST(Gate, ABaselineFromOtherDevicesIsNotComparedWith) {
+TEST(Gate, RefusesABaselineFromOtherDevices) {
   const GateSide side = side_of_runs("now", 1'000'000, 2);
   RunSeries old = side.runs[0].series;
   EXPECT_EQ(judge_runs({}, {side}, {old}).state, CheckState::passed);
@@ -127,7 +127,7 @@ TEST(Gate, ABaselineFromOtherDevicesIsNotComparedWith) {
   EXPECT_EQ(judge_runs(any, {side}, {old}).state, CheckState::passed);
 }
 
-TEST(Gate, BrokenGoesBeforeEverythingAndIsNeverForgiven) {
+TEST(Gate, BrokenOverridesAllAndIsNeverForgiven) {
   EXPECT_EQ(broken_gate("it hung").state, CheckState::broken);
   EXPECT_EQ(judge_runs({}, {{"it", {}}}, {}).state, CheckState::broken);
   EXPECT_EQ(judge_runs({}, {}, {}).state, CheckState::broken);

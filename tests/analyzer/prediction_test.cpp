@@ -1,4 +1,4 @@
-// Critical path, interference, overlap, and the prediction that rests on the first.
+// Critical path, interference, overlap, and the prediction from the critical path.
 #include "analyzer/path/predict.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ void expect_whole(const CriticalPath& path) {
   EXPECT_NEAR(shares, 1, 1e-9);
 }
 
-TEST(CriticalPath, GoesFromTheHostsWaitThroughTheBlockToTheHostsSignal) {
+TEST(CriticalPath, LeadsFromTheHostsWaitThroughTheBlockToTheHostsSignal) {
   TraceModel model = empty_program();
   declare_site(model, 2, "back", WordMemory::pinned_host);
   model.waits.push_back(wait_row(1, 0, 1'000'000, 1'050'000));
@@ -89,8 +89,8 @@ TEST(CriticalPath, GoesFromTheHostsWaitThroughTheBlockToTheHostsSignal) {
   expect_whole(path);
 }
 
-// A thread of the backend's own copies something just before the program's thread signals.
-TEST(CriticalPath, GoesToTheThreadThatSignalledNotToTheOneThatWasSeenLast) {
+// A thread of the backend copies something just before the program's thread signals.
+TEST(CriticalPath, LeadsToTheSignallingThreadNotTheLastActiveOne) {
   for (const bool known : {true, false}) {
     TraceModel model = empty_program();
     declare_site(model, 2, "back", WordMemory::pinned_host);
@@ -115,7 +115,7 @@ TEST(CriticalPath, GoesToTheThreadThatSignalledNotToTheOneThatWasSeenLast) {
   }
 }
 
-TEST(CriticalPath, GoesThroughLaunchesAndTheHostsSynchronization) {
+TEST(CriticalPath, LeadsThroughLaunchesAndTheHostsSynchronization) {
   test_program::Program program;
   program.launch("first", 1, {100'000, 200'000}, 90'000);
   program.host_wait("cudaStreamSynchronize", {110'000, 205'000}, std::nullopt);
@@ -132,8 +132,8 @@ TEST(CriticalPath, GoesThroughLaunchesAndTheHostsSynchronization) {
   expect_whole(path);
 }
 
-// The backend compares clocks by a kernel of one block, launched by a thread of its own, which never waits.
-TEST(CriticalPath, GoesToTheKernelThatTheBlockIsOfNotToTheBackendsOwn) {
+// The backend compares clocks with a kernel of one block that never waits, launched by the backend's thread.
+TEST(CriticalPath, LeadsToTheKernelOfTheBlockNotToTheBackends) {
   for (const char* other : {"wic::cuda::answer_pings", "small"}) {
     test_program::Program program;
     program.kernel("waiting", 1, {100'000, 900'000}).grid[0] = 8;
@@ -155,7 +155,7 @@ TEST(CriticalPath, GoesToTheKernelThatTheBlockIsOfNotToTheBackendsOwn) {
   }
 }
 
-TEST(CriticalPath, AKernelBehindAnotherInItsStreamWaitsForThatOne) {
+TEST(CriticalPath, AKernelWaitsForThePreviousOneInItsStream) {
   test_program::Program program;
   program.launch("first", 1, {100'000, 200'000}, 80'000);
   program.launch("second", 1, {203'000, 300'000}, 90'000);
@@ -168,7 +168,7 @@ TEST(CriticalPath, AKernelBehindAnotherInItsStreamWaitsForThatOne) {
   expect_whole(path);
 }
 
-TEST(CriticalPath, WithoutEdgesAndCallsItSaysSo) {
+TEST(CriticalPath, IsMissingWithoutEdgesAndCalls) {
   TraceModel model = empty_program();
   add_handoff(model, {.iterations = 5});
   model.signals.clear();
@@ -177,9 +177,9 @@ TEST(CriticalPath, WithoutEdgesAndCallsItSaysSo) {
   EXPECT_FALSE(critical_path(TraceModel{}, Matching{}).missing.empty());
 }
 
-TEST(CriticalPath, SignalsInACircleEndTheWalk) {
+TEST(CriticalPath, CircularSignalsEndTheWalk) {
   TraceModel model = empty_program();
-  // Two blocks that seem to have released each other at one moment.
+  // Two blocks that appear to release each other at the same time.
   model.waits.push_back(wait_row(1, 0, 1'000, 2'000));
   model.waits.push_back(wait_row(2, 1, 1'000, 2'000));
   model.signals.push_back(signal_row(1, 0, 1, 2'000));
@@ -238,9 +238,9 @@ const SitePrediction& at_site(const Prediction& prediction, SiteId site) {
   throw std::out_of_range("site");
 }
 
-// By hand, an iteration of the path: 900 us of streaming, 5 us until the CPU notices, 1 us of it, 4 us until the
-// waiters notice, 1 us of theirs, 5 us to the next kernel. Parked: 900 us / 125.44, twice 3.84 us, 1, 1 and 5 us.
-TEST(Prediction, OfTheHotWordInHostMemory) {
+// An iteration of the path, by hand: 900 us of streaming, 5 us until the CPU notices, 1 us of CPU work, 4 us until the
+// waiters notice, 1 us of their work, 5 us to the next kernel. Parked: 900 us / 125.44, twice 3.84 us, 1, 1 and 5 us.
+TEST(Prediction, MatchesTheHotWordInHostMemory) {
   const TraceModel model = hot_word(WordMemory::pinned_host, 1);
   const Prediction prediction = predicted(model);
   ASSERT_TRUE(prediction.program) << prediction.reason;
@@ -257,7 +257,7 @@ TEST(Prediction, OfTheHotWordInHostMemory) {
   EXPECT_FALSE(at_site(prediction, 2).gain);  // the CPU's own wait
 }
 
-TEST(Prediction, OfAWordEachIsThatNothingIsGained) {
+TEST(Prediction, OfOneWordPerWaiterIsNoGain) {
   const Prediction prediction = predicted(hot_word(WordMemory::device, 0));
   ASSERT_TRUE(prediction.program) << prediction.reason;
   EXPECT_NEAR(prediction.program->value, 1, 0.03);
@@ -267,7 +267,7 @@ TEST(Prediction, OfAWordEachIsThatNothingIsGained) {
   EXPECT_FALSE(at_site(prediction, 1).break_even_reason.empty());
 }
 
-TEST(Prediction, IsRefusedWithAReasonWhereTheModelDoesNotCarry) {
+TEST(Prediction, IsRefusedWithAReasonOutsideTheModel) {
   const auto refused = [](const TraceModel& model, const std::string& word) {
     const Prediction prediction = predicted(model);
     EXPECT_FALSE(prediction.program);
@@ -287,10 +287,10 @@ TEST(Prediction, IsRefusedWithAReasonWhereTheModelDoesNotCarry) {
   refused(parked, "polled");
 }
 
-TEST(Prediction, UsesNothingOfTheParkedTimes) {
+TEST(Prediction, IgnoresTheParkedTimes) {
   TraceModel model = hot_word(WordMemory::pinned_host, 1);
   const double alone = predicted(model).program.value().value;
-  // The same again, parked and five times as fast.
+  // The same program again, parked and five times as fast.
   const TimeNs offset = model.end + 10'000 - model.begin;
   TraceModel parked = shifted(hot_word(WordMemory::pinned_host, 1, 528, 100'000), offset);
   for (auto& wait : parked.waits) {
@@ -364,7 +364,7 @@ std::map<std::string, double> results(const std::string& file) {
   return rows;
 }
 
-TEST(Prediction, ConstantsAreThoseOfTheResults) {
+TEST(Prediction, ConstantsMatchTheResultFiles) {
   const auto one = results("interference.h200.json");
   const auto peer = results("interference_peer.h200x2.json");
   const auto expect_anchor = [](const auto& rows, const std::string& name, const calibration::Slowdown& anchor,
@@ -411,8 +411,8 @@ TEST(Prediction, ConstantsAreThoseOfTheResults) {
   EXPECT_DOUBLE_EQ(results("break_even.h200.json").at("break_even_host_word"), calibration::kShortestBreakEven);
 }
 
-// One kernel in which 64 wait, polled for 50 ms and parked for 50; beside it 20 kernels of 2 ms, then 20 of 1 ms.
-TEST(Interference, KernelsBesidePollersAreComparedWithThoseBesideParkedWaiters) {
+// One kernel with 64 waiters, which poll for 50 ms and park for 50 ms; beside it 20 kernels of 2 ms, then 20 of 1 ms.
+TEST(Interference, ComparesKernelsBesidePollersWithKernelsBesideParkedWaiters) {
   test_program::Program program;
   program.kernel("waiting", 1, {1'000'000, 101'000'000}).grid[0] = 64;
   program.model.sites.push_back({1, "flag", WordMemory::pinned_host, Pollers::leader, 1});
@@ -445,7 +445,7 @@ TEST(Interference, KernelsBesidePollersAreComparedWithThoseBesideParkedWaiters) 
   EXPECT_DOUBLE_EQ(work.slowdown.low, 2);
 }
 
-TEST(Interference, WithoutFewerPollersThereIsNothingToCompare) {
+TEST(Interference, NeedsTimesWithFewerPollers) {
   TraceModel model = hot_word(WordMemory::pinned_host, 1, 64);
   const Waiters waiters(model);
   const Interference found = interference(model, waiters, WaitKernels(model, waiters), Modes(model));
@@ -454,7 +454,7 @@ TEST(Interference, WithoutFewerPollersThereIsNothingToCompare) {
 }
 
 // Blocks A and B on one SM: A waits from 10 to 20 and 35 to 36 ms, B from 15 to 30; both compute before and between.
-TEST(Overlap, CountsTheTimeInWhichTheOtherComputes) {
+TEST(Overlap, CountsTheTimeInWhichTheOtherBlockComputes) {
   test_program::Program program;
   program.kernel("both", 1, {1, 40'000'001}).grid[0] = 2;
   program.model.sites.push_back({1, "flag", WordMemory::device, Pollers::leader, 0});

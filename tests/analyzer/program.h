@@ -1,4 +1,4 @@
-// A made-up program's CUDA activity, row by row: each kernel with the call that launched it.
+// The CUDA activity of a synthetic program, row by row: each kernel with its launching call.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ struct Span {
   TimeNs begin = 0, end = 0;
 };
 
-/// One process (16), one context (1), device 0; times are given as they are to be.
+/// One process (16), one context (1), device 0; times go into the trace unchanged.
 struct Program {
   static constexpr store::ProcessId kProcess = 16;
   static constexpr std::uint32_t kContext = 1;
@@ -63,14 +63,14 @@ struct Program {
     return model.kernels.emplace_back(row);
   }
 
-  /// A kernel with the call that launched it, which took 5 us.
+  /// A kernel and its launching call, which takes 5 us.
   store::KernelRow& launch(const std::string& name, std::uint32_t stream, Span span, TimeNs called) {
     ++correlation;
     call("cudaLaunchKernel", 7, {called, called + 5'000}, 0, correlation);
     return kernel(name, stream, span, correlation);
   }
 
-  /// Recording `event_sync` of the one event that there is.
+  /// A recording, numbered `event_sync`, of the program's only event.
   store::CudaEventRow& event(std::uint64_t event_sync, std::uint32_t stream, TimeNs called, std::optional<TimeNs> at) {
     ++correlation;
     call("cudaEventRecord", 7, {called, called + 1'000}, 0, correlation);

@@ -1,4 +1,4 @@
-// From events through a recorder and a trace file to the analyzer's answer.
+// From events through a recorder and a trace file to the analyzer's results.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -45,7 +45,7 @@ class RecordedTrace : public testing::Test {
 
   static std::uint64_t device_time(TimeNs host) { return kDeviceEpoch + static_cast<std::uint64_t>(host - kHostEpoch); }
 
-  /// A name, through a ring as every text goes.
+  /// A name, sent through a ring like all text.
   static void add_text(store::Recorder& recorder, TextId id, const std::string& text) {
     constexpr std::size_t kCapacity = 2 * kMaxEventSize;
     struct alignas(64) Line {
@@ -147,7 +147,7 @@ class RecordedTrace : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(RecordedTrace, LoadsWholeAndInOrder) {
+TEST_F(RecordedTrace, LoadsCompletelyAndInOrder) {
   ASSERT_NO_FATAL_FAILURE(record());
   const Result<TraceModel> model = loaded();
   ASSERT_TRUE(model) << model.error().message;
@@ -187,7 +187,7 @@ TEST_F(RecordedTrace, ComparisonFindsTheSpeedup) {
   EXPECT_NEAR(comparison.speedup->value, 2.0, 0.02);
 }
 
-TEST_F(RecordedTrace, ATraceThatIsStillWrittenIsIncomplete) {
+TEST_F(RecordedTrace, AnUnfinishedTraceIsIncomplete) {
   store::RecorderOptions options;
   options.path = path();
   Result<store::Recorder> recorder = store::Recorder::create(options);
@@ -218,7 +218,7 @@ TEST_F(RecordedTrace, CudaActivityOfTwoRanksReachesTheAnswer) {
   device.shared_bytes_per_sm = 233'472;
   device.reserved_shared_bytes_per_block = 1024;
   recorder->add(0, device.header);
-  // Two processes in turn on one ring, with the same numbers for context, stream and correlation.
+  // Two processes alternate on one ring, with the same numbers for context, stream and correlation.
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     recorder->set_ring_process(0, 500 + rank);
     ProcessEvent process = make_event<ProcessEvent>();

@@ -1,4 +1,4 @@
-// What an iteration is, and how often each side sends in it.
+// Finding iterations, and how often each side sends per iteration.
 #include "analyzer/communication/rhythm.h"
 
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 namespace wicprof::analyzer {
 namespace {
 
-// Twelve iterations of 20 messages each way, of most of which a ring has swallowed a part: what is there varies, and by
-// more than if each message had been lost by itself.
-TEST(Rhythm, WhatFullRingsExplainIsNotCalledVariation) {
+// Twelve iterations of 20 messages each way. A full ring dropped a part of most of them, so the counts vary more than
+// if single messages had been lost independently.
+TEST(Rhythm, LossesInFullRingsAreNoVariation) {
   const std::uint32_t there[] = {20, 4, 20, 16, 2, 20, 9, 18, 5, 20, 13, 20};
   std::vector<Step> steps;
   std::size_t messages = 0;
@@ -28,14 +28,14 @@ TEST(Rhythm, WhatFullRingsExplainIsNotCalledVariation) {
   }
   const double recorded = static_cast<double>(messages) / (2 * 20 * std::size(there));
   EXPECT_EQ(find_rhythm(steps, {0.95, 0.95, 1}).model, Model::probabilistic)
-      << "lost one by one they would not vary so";
+      << "independent losses would not vary this much";
   EXPECT_EQ(find_rhythm(steps, {0.95, 0.95, recorded}).model, Model::unknown);
   EXPECT_EQ(find_rhythm(steps, {0.95, 0.95, 0.95}).model, Model::probabilistic) << "so few losses explain nothing";
 }
 
-// 128 messages each way, of which half are there. Where waits without a signal stood for other messages, three quarters
-// would be; taken for that, 64 of 85 vary too much.
-TEST(Rhythm, LossesThatMayBeLargerThanTheySeemAreNotCalledVariation) {
+// 128 messages each way, of which the trace holds half. If waits without a signal stood for further messages, it would
+// hold three quarters; 64 of 85 messages vary too much for that.
+TEST(Rhythm, PossiblyLargerLossesAreNoVariation) {
   std::mt19937 draw(11);
   std::vector<Step> steps;
   for (std::uint32_t i = 0; i < 300; ++i) {
@@ -54,7 +54,7 @@ TEST(Rhythm, LossesThatMayBeLargerThanTheySeemAreNotCalledVariation) {
   EXPECT_EQ(find_rhythm(steps, {0.75, 0.5, 1}).model, Model::unknown);
 }
 
-TEST(Rhythm, OneSideAloneSaysNothingWhereTheOthersRingWasFull) {
+TEST(Rhythm, OneSideAloneIsUnknownIfTheOthersRingWasFull) {
   std::vector<Step> steps;
   for (std::uint32_t i = 0; i < 40; ++i) {
     Step step{};

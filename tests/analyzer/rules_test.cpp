@@ -14,7 +14,7 @@ namespace {
 
 using namespace synthetic;
 
-/// Points into `analysis`.
+/// The result points into `analysis`.
 const Finding* find(const Analysis& analysis, std::string_view rule) {
   const auto found = std::find_if(analysis.findings.begin(), analysis.findings.end(),
                                   [&](const Finding& f) { return f.rule == rule; });
@@ -36,7 +36,7 @@ Analysis of_handoff(const Handoff& handoff, WordMemory memory, std::uint32_t wor
   return analyze(model);
 }
 
-TEST(Rules, HaveNamesOfTheirOwnAndAWord) {
+TEST(Rules, HaveUniqueNamesAndDescriptions) {
   std::set<std::string_view> names;
   for (const Rule& rule : kRules) {
     EXPECT_TRUE(names.insert(rule.name).second);
@@ -44,7 +44,7 @@ TEST(Rules, HaveNamesOfTheirOwnAndAWord) {
   }
 }
 
-TEST(Rules, EveryFindingSaysWhatWhyAndWhatToDo) {
+TEST(Rules, EveryFindingHasTextEvidenceAndRemedy) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 100});
   model.waits[0].status = WaitStatus::deadline_passed;
@@ -61,7 +61,7 @@ TEST(Rules, EveryFindingSaysWhatWhyAndWhatToDo) {
                              [](const Finding& a, const Finding& b) { return a.severity > b.severity; }));
 }
 
-TEST(HotWord, ManyPollersOfOneHostWord) {
+TEST(HotWord, FindsManyPollersOfOneHostWord) {
   const Analysis analysis = of_handoff({.waiters = 528, .sms = 132, .iterations = 4}, WordMemory::pinned_host);
   const Finding* finding = find(analysis, "hot_word");
   ASSERT_NE(finding, nullptr);
@@ -78,27 +78,27 @@ TEST(HotWord, FewerPollersAreLessSevere) {
   EXPECT_EQ(find(analysis, "hot_word")->severity, Severity::warning);
 }
 
-TEST(HotWord, NotForWordsOfTheirOwn) {
+TEST(HotWord, IgnoresSeparateWords) {
   const Analysis analysis = of_handoff({.waiters = 528, .iterations = 4}, WordMemory::pinned_host, 0);
   EXPECT_EQ(find(analysis, "hot_word"), nullptr);
   EXPECT_NE(find(analysis, "no_gain"), nullptr);
 }
 
-TEST(HotWord, NotForParkedWaiters) {
+TEST(HotWord, IgnoresParkedWaiters) {
   const Analysis analysis =
       of_handoff({.waiters = 528, .iterations = 4, .strategy = StrategyId::shared_watch}, WordMemory::pinned_host);
   EXPECT_EQ(find(analysis, "hot_word"), nullptr);
   EXPECT_EQ(find(analysis, "no_gain"), nullptr);  // polling would cost, so parking does gain
 }
 
-TEST(HotWord, NotForSomeHundredLeadersOnADeviceWord) {
+TEST(HotWord, IgnoresSomeHundredLeadersOnADeviceWord) {
   const Analysis analysis = of_handoff({.waiters = 528, .iterations = 4}, WordMemory::device);
   EXPECT_EQ(find(analysis, "hot_word"), nullptr);
   ASSERT_NE(find(analysis, "no_gain"), nullptr);
   EXPECT_EQ(find(analysis, "no_gain")->severity, Severity::info);
 }
 
-TEST(HotWord, WhereEveryThreadPollsADeviceWord) {
+TEST(HotWord, FindsThreadsThatAllPollADeviceWord) {
   const Analysis many =
       of_handoff({.waiters = 192, .sms = 4, .iterations = 4}, WordMemory::device, 1, Pollers::each_thread);
   ASSERT_NE(find(many, "hot_word"), nullptr);
@@ -108,7 +108,7 @@ TEST(HotWord, WhereEveryThreadPollsADeviceWord) {
   EXPECT_EQ(find(few, "hot_word"), nullptr);
 }
 
-TEST(HotWord, ASiteNameThatAShellWouldReadIsQuoted) {
+TEST(HotWord, QuotesSiteNamesForTheShell) {
   TraceModel model = empty_program();
   model.sites[0].name = "halo $(reboot)";
   add_handoff(model, {.waiters = 100});
@@ -118,7 +118,7 @@ TEST(HotWord, ASiteNameThatAShellWouldReadIsQuoted) {
   EXPECT_EQ(find(analysis, "hot_word")->remedy, "wic-prof toggle park --site 'halo $(reboot)'");
 }
 
-TEST(NoGain, WhereWaitingIsRare) {
+TEST(NoGain, FindsRareWaiting) {
   TraceModel model = empty_program();
   const TimeNs end = add_handoff(model, {.waiters = 100, .iterations = 4});
   store::KernelRow kernel{};
@@ -148,7 +148,7 @@ TEST(DeadlineMissed, NamesTheSiteTheCountAndTheIteration) {
   EXPECT_NE(finding->evidence.find("iteration 8"), std::string::npos) << finding->evidence;
 }
 
-TEST(DeadlineMissed, QuietWhenAllWereSatisfied) {
+TEST(DeadlineMissed, IgnoresSatisfiedWaits) {
   const Analysis analysis = of_handoff({}, WordMemory::device);
   EXPECT_EQ(find(analysis, "deadline_missed"), nullptr);
 }
@@ -196,7 +196,7 @@ TEST(Notices, BecomeOneFindingPerText) {
   EXPECT_NE(notices[1]->evidence.find("2 times"), std::string::npos) << notices[1]->evidence;
 }
 
-TEST(DataLost, SamplesCountAmongWhatArrived) {
+TEST(DataLost, CountsSamplesAmongTheKeptRecords) {
   TraceModel model = empty_program();
   store::PcIntervalRow interval{};
   interval.samples = 1'000'400;
@@ -209,7 +209,7 @@ TEST(DataLost, SamplesCountAmongWhatArrived) {
   EXPECT_EQ(find(analysis, "data_lost")->severity, Severity::warning) << find(analysis, "data_lost")->text;
 }
 
-TEST(DataLost, AnUnfinishedTraceSaysSo) {
+TEST(DataLost, ReportsAnUnfinishedTrace) {
   TraceModel model = empty_program();
   model.meta["state"] = "recording";
   add_handoff(model, {});
@@ -235,7 +235,7 @@ TraceModel host_program(double cpu_share) {
   return model;
 }
 
-TEST(HostSpin, TellsSpinningFromSleeping) {
+TEST(HostSpin, DistinguishesSpinningFromSleeping) {
   const Analysis spinning = analyze(host_program(0.98));
   ASSERT_NE(find(spinning, "host_spin"), nullptr);
   EXPECT_NE(find(spinning, "host_spin")->text.find("cudaDeviceSynchronize"), std::string::npos);
@@ -261,7 +261,7 @@ TEST(Rules, RefuseAnEmptyTrace) {
     EXPECT_TRUE(refused(analysis, rule)) << rule;
 }
 
-TEST(Rules, RefuseASiteWhoseLayoutIsNotRecorded) {
+TEST(Rules, RefuseASiteWithoutDeclaration) {
   TraceModel model = empty_program();
   model.sites.clear();
   add_handoff(model, {.waiters = 100});
@@ -271,7 +271,7 @@ TEST(Rules, RefuseASiteWhoseLayoutIsNotRecorded) {
   EXPECT_TRUE(refused(analysis, "hot_word"));
 }
 
-// Some waiters of one site in host memory, on words that their tags tell apart.
+// Waiters at one site in host memory, on words with distinct tags.
 TraceModel tagged_program(std::uint32_t waiters, std::uint32_t distinct_words) {
   TraceModel model = empty_program();
   model.sites.clear();
@@ -282,7 +282,7 @@ TraceModel tagged_program(std::uint32_t waiters, std::uint32_t distinct_words) {
   return model;
 }
 
-TEST(SharedHostLine, ManyOnOneWordOfASiteThatDeclaresMany) {
+TEST(SharedHostLine, FindsManyWaitersOnOneOfManyDeclaredWords) {
   const Analysis analysis = analyze(tagged_program(64, 1));
   const Finding* finding = find(analysis, "shared_host_line");
   ASSERT_NE(finding, nullptr);
@@ -292,7 +292,7 @@ TEST(SharedHostLine, ManyOnOneWordOfASiteThatDeclaresMany) {
   EXPECT_EQ(find(analyze(tagged_program(64, 64)), "shared_host_line"), nullptr);
 }
 
-TEST(SharedHostLine, SeveralSitesThatAreFewEach) {
+TEST(SharedHostLine, FindsManySitesWithFewWaitersEach) {
   TraceModel model = empty_program();
   declare_site(model, 2, "other", WordMemory::pinned_host);
   for (const SiteId site : {1u, 2u}) add_handoff(model, {.site = site, .waiters = 6, .iterations = 4});
@@ -304,14 +304,14 @@ TEST(SharedHostLine, SeveralSitesThatAreFewEach) {
   EXPECT_EQ(find(analyze(model), "shared_host_line"), nullptr);
 }
 
-TEST(SharedHostLine, RefusesWhereWordsAreNotToldApart) {
+TEST(SharedHostLine, RefusesWaitsWithoutWordTags) {
   EXPECT_TRUE(refused(of_handoff({.waiters = 64}, WordMemory::pinned_host, 0), "shared_host_line"));
   TraceModel model = empty_program();
   settle(model);
   EXPECT_TRUE(refused(analyze(model), "shared_host_line"));
 }
 
-TEST(AtomicPolls, OfASiteThatPolledByThem) {
+TEST(AtomicPolls, FindsASiteThatPollsByAtomics) {
   const Analysis analysis =
       of_handoff({.waiters = 1200, .iterations = 3, .strategy = StrategyId::naive}, WordMemory::device);
   const Finding* finding = find(analysis, "atomic_polls");
@@ -331,7 +331,7 @@ TEST(AtomicPolls, RefusesWithoutWaitsAndInstructions) {
   EXPECT_TRUE(refused(analyze(model), "atomic_polls"));
 }
 
-/// Waiters that arrive `step` apart and wait for 800 us of each millisecond in the first one's time.
+/// Waiters that arrive `step` apart; the first one waits for 800 us of each millisecond.
 TraceModel staggered(TimeNs step, StrategyId strategy) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 8, .iterations = 20, .strategy = strategy});
@@ -340,9 +340,9 @@ TraceModel staggered(TimeNs step, StrategyId strategy) {
   return model;
 }
 
-TEST(EarlyPolling, IsPollingBesideWorkThatIsNotDone) {
-  // They arrive 0, 100, ... 700 us into 800 us and go on 1.5 us later: of 3,612 us of polling in each iteration 2,800
-  // us come before the last has arrived.
+TEST(EarlyPolling, CountsPollingBesideUnfinishedWork) {
+  // They arrive 0, 100, ... 700 us into 800 us and resume 1.5 us later: of 3,612 us of polling per iteration, 2,800 us
+  // come before the last arrival.
   const Analysis analysis = analyze(staggered(100'000, StrategyId::poll));
   const Finding* finding = find(analysis, "early_polling");
   ASSERT_NE(finding, nullptr);
@@ -351,20 +351,20 @@ TEST(EarlyPolling, IsPollingBesideWorkThatIsNotDone) {
   EXPECT_EQ(finding->remedy, "wic-prof toggle park --site flag --strategy shared_watch");
 }
 
-TEST(EarlyPolling, QuietWhereAllArriveTogetherOrPark) {
+TEST(EarlyPolling, IgnoresWaitersThatArriveTogetherOrPark) {
   EXPECT_EQ(find(analyze(staggered(100, StrategyId::poll)), "early_polling"), nullptr);
   EXPECT_EQ(find(analyze(staggered(100'000, StrategyId::leader_bar_sync)), "early_polling"), nullptr);
 }
 
-TEST(EarlyPolling, ANumberThatComesAgainIsAnotherIteration) {
-  // Every iteration has the number 3; each is over before the next begins.
+TEST(EarlyPolling, ARepeatedNumberIsAnotherIteration) {
+  // Every iteration has the number 3; each ends before the next begins.
   TraceModel model = staggered(100, StrategyId::poll);
   for (auto& wait : model.waits) wait.iteration = 3;
   settle(model);
   EXPECT_EQ(find(analyze(model), "early_polling"), nullptr);
 }
 
-TEST(LateWake, CountsWhatTheClocksErrorCannotExplain) {
+TEST(LateWake, IgnoresLatencyWithinTheClocksError) {
   TraceModel model = empty_program();
   add_handoff(model, {.wake_latency = 300'000});
   settle(model);
@@ -389,7 +389,7 @@ TEST(LateWake, RefusesWithoutSignalsOrClocks) {
   EXPECT_TRUE(refused(analyze(model), "late_wake"));
 }
 
-/// Ten rounds of a copy of 400 us, and a kernel of 600 us that begins `after` the copy's begin.
+/// Ten rounds of a copy of 400 us and a kernel of 600 us, which starts `after` the start of the copy.
 TraceModel copying_program(TimeNs after) {
   test_program::Program program;
   for (int i = 0; i < 10; ++i) {
@@ -407,7 +407,7 @@ TraceModel copying_program(TimeNs after) {
   return program.settled();
 }
 
-TEST(ExposedTransfer, CountsCopiesBesideWhichNothingComputes) {
+TEST(ExposedTransfer, CountsCopiesWithoutConcurrentKernels) {
   const Analysis analysis = analyze(copying_program(400'000));
   const Finding* finding = find(analysis, "exposed_transfer");
   ASSERT_NE(finding, nullptr);
@@ -426,7 +426,7 @@ TEST(ExposedTransfer, RefusesWithoutCopiesOrKernels) {
   EXPECT_TRUE(refused(analyze(other), "exposed_transfer"));
 }
 
-/// A block of managed memory that moves `moves` times, for 100 us each millisecond, in turn to the device and back.
+/// A block of managed memory that moves `moves` times, once per millisecond for 100 us, to the device and back.
 TraceModel migrating_program(int moves) {
   test_program::Program program;
   program.kernel("work", 7, {0, 10'000'000});
@@ -443,7 +443,7 @@ TraceModel migrating_program(int moves) {
   return program.settled();
 }
 
-TEST(ManagedPingPong, NeedsMoreThanThereAndBack) {
+TEST(ManagedPingPong, NeedsSeveralRoundTrips) {
   const Analysis analysis = analyze(migrating_program(9));
   const Finding* finding = find(analysis, "managed_ping_pong");
   ASSERT_NE(finding, nullptr);
@@ -452,7 +452,7 @@ TEST(ManagedPingPong, NeedsMoreThanThereAndBack) {
   EXPECT_TRUE(refused(analyze(migrating_program(0)), "managed_ping_pong"));
 }
 
-/// A kernel of a millisecond with a wait in it, and code that is loaded at `at`.
+/// A kernel of a millisecond, which may wait, and code that is loaded at `at`.
 TraceModel loading_program(TimeNs at, bool waits) {
   TraceModel model = empty_program();
   if (waits) add_handoff(model, {.waiters = 1, .iterations = 1, .start = 100'000});
@@ -468,7 +468,7 @@ TraceModel loading_program(TimeNs at, bool waits) {
   return model;
 }
 
-TEST(ModuleLoading, BesideAKernelThatWaitsIsAHazard) {
+TEST(ModuleLoading, WarnsBesideAWaitingKernel) {
   const Analysis analysis = analyze(loading_program(500'000, true));
   const Finding* finding = find(analysis, "module_loading");
   ASSERT_NE(finding, nullptr);
@@ -482,7 +482,7 @@ TEST(ModuleLoading, BesideAKernelThatWaitsIsAHazard) {
   EXPECT_TRUE(refused(analyze(model), "module_loading"));
 }
 
-/// One SM for 4 blocks of 256 threads, and a device of 10 of them.
+/// A device of 10 SMs, each with room for 4 blocks of 256 threads.
 store::DeviceRow small_gpu() {
   store::DeviceRow device{};
   device.kind = DeviceKind::cuda;
@@ -514,7 +514,7 @@ TraceModel resident_program(std::uint32_t blocks) {
   return model;
 }
 
-TEST(CoResidency, OfAKernelThatWaitsAndDoesNotFit) {
+TEST(CoResidency, FindsAWaitingKernelThatDoesNotFit) {
   const Analysis analysis = analyze(resident_program(50));
   const Finding* finding = find(analysis, "co_residency");
   ASSERT_NE(finding, nullptr);
@@ -533,7 +533,7 @@ TEST(CoResidency, RefusesWithoutTheDevicesLimits) {
   EXPECT_TRUE(refused(analyze(model), "co_residency"));
 }
 
-/// Two kernels by turns on one stream, `gap` apart; the first has so many blocks.
+/// Two kernels that alternate on one stream, `gap` apart; the first has `blocks` blocks.
 TraceModel two_kernels(std::uint32_t blocks, TimeNs gap) {
   test_program::Program program;
   program.model.devices = {small_gpu()};
@@ -545,7 +545,7 @@ TraceModel two_kernels(std::uint32_t blocks, TimeNs gap) {
   return program.settled();
 }
 
-TEST(UnderfilledWave, WithAKernelRightBehindIt) {
+TEST(UnderfilledWave, FindsADirectSuccessor) {
   const Analysis analysis = analyze(two_kernels(50, 2'000));
   const Finding* finding = find(analysis, "underfilled_wave");
   ASSERT_NE(finding, nullptr);
@@ -553,7 +553,7 @@ TEST(UnderfilledWave, WithAKernelRightBehindIt) {
   EXPECT_NE(finding->text.find("consume cannot start"), std::string::npos) << finding->text;
   EXPECT_NE(finding->remedy.find("a multiple of 40"), std::string::npos) << finding->remedy;
   EXPECT_EQ(find(analyze(two_kernels(80, 2'000)), "underfilled_wave"), nullptr);    // whole waves
-  EXPECT_EQ(find(analyze(two_kernels(50, 200'000)), "underfilled_wave"), nullptr);  // nothing stands ready behind it
+  EXPECT_EQ(find(analyze(two_kernels(50, 200'000)), "underfilled_wave"), nullptr);  // no ready successor
 }
 
 TEST(UnderfilledWave, RefusesWithoutKernelsOrLimits) {

@@ -1,4 +1,4 @@
-// Made-up programs that communicate: every message with its place in the data, every wait that it ends.
+// Synthetic programs that communicate: each message with its place in the data and the waits that it ends.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,22 @@
 
 namespace wicprof::analyzer::synthetic {
 
-/// Where one message lies; bytes 0 = the signal says nothing of it.
-struct Lies {
+/// The place of a message in the data; bytes 0: the signal has no payload.
+struct Payload {
   std::uint64_t offset = 0, span = 0;
   std::uint32_t bytes = 0, pieces = 0;
   bool regular = true;
 };
-inline Lies run_of(std::uint64_t offset, std::uint32_t bytes) { return {offset, bytes, bytes, 1, true}; }
-inline Lies strided(std::uint64_t offset, std::uint32_t piece, std::uint64_t stride, std::uint32_t pieces) {
+inline Payload run_of(std::uint64_t offset, std::uint32_t bytes) { return {offset, bytes, bytes, 1, true}; }
+inline Payload strided(std::uint64_t offset, std::uint32_t piece, std::uint64_t stride, std::uint32_t pieces) {
   return {offset, (pieces - 1) * stride + piece, piece * pieces, pieces, true};
 }
-inline Lies scattered(std::uint64_t offset, std::uint64_t span, std::uint32_t bytes, std::uint32_t pieces) {
+inline Payload scattered(std::uint64_t offset, std::uint64_t span, std::uint32_t bytes, std::uint32_t pieces) {
   return {offset, span, bytes, pieces, false};
 }
 
-/// Writes a trace message by message. Sites are made as they are used: one a way, and one for its acknowledgements.
+/// Writes a trace, message by message. Creates sites on first use: one per direction and lane, and one for its
+/// acknowledgements.
 class Talk {
  public:
   explicit Talk(std::uint32_t devices) {
@@ -34,10 +35,10 @@ class Talk {
   }
 
   TraceModel model;
-  bool rooms = true;  ///< each message is acknowledged, and the next but one waits for that
+  bool acknowledge = true;  ///< receivers acknowledge each message, and the sender waits for that two messages later
 
-  /// A message that is sent at `at` and awaited by `waiters` blocks (one thread, on the CPU).
-  void send(DeviceId from, DeviceId to, std::uint32_t lane, std::uint32_t iteration, TimeNs at, const Lies& lies,
+  /// A message, sent at `at`, for which `waiters` blocks wait (or one thread on the CPU).
+  void send(DeviceId from, DeviceId to, std::uint32_t lane, std::uint32_t iteration, TimeNs at, const Payload& payload,
             std::uint32_t waiters = 1, std::uint32_t block = 0) {
     const SiteId site = site_of(from, to, lane);
     const std::uint32_t cycle = ++cycles_[site];
@@ -50,14 +51,14 @@ class Talk {
     row.value = cycle;
     row.at = at;
     row.word = static_cast<WordTag>(1 + site * 2 + cycle % 2);
-    row.bytes = lies.bytes;
-    row.pieces = lies.pieces;
-    row.offset = lies.offset;
-    row.span = lies.span;
-    row.regular = lies.regular;
+    row.bytes = payload.bytes;
+    row.pieces = payload.pieces;
+    row.offset = payload.offset;
+    row.span = payload.span;
+    row.regular = payload.regular;
     model.signals.push_back(row);
     for (std::uint32_t w = 0; w < waiters; ++w) wait(site, to, w, iteration, cycle, at - 4'000, at + 900 + w, row.word);
-    if (!rooms) return;
+    if (!acknowledge) return;
     row.id = static_cast<store::RowId>(model.signals.size()) + 1;
     row.site = site + 1;
     row.device = to;
@@ -121,7 +122,7 @@ class Talk {
   std::vector<std::uint32_t> cycles_;
 };
 
-/// The trace with each row left out with that probability.
+/// The trace without some rows: drops each one with probability `part`.
 inline TraceModel thinned(TraceModel model, double part, std::uint32_t seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> draw(0, 1);
@@ -133,7 +134,7 @@ inline TraceModel thinned(TraceModel model, double part, std::uint32_t seed) {
   return model;
 }
 
-/// All times as they would be were everything `factor` times as slow.
+/// The trace with all times multiplied by `factor`.
 inline TraceModel slowed(TraceModel model, TimeNs factor) {
   for (auto& row : model.waits) {
     row.arrived *= factor;

@@ -1,0 +1,17 @@
+// The findings and refusals of all rules.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/rules/rule.h"
+
+namespace wicprof::analyzer {
+
+struct RuleVerdicts {
+  std::vector<Finding> findings;  ///< most severe first, then in the order of list.h
+  std::vector<Refusal> refusals;
+};
+
+RuleVerdicts apply_rules(const RuleInput& input);
+
+}  // namespace wicprof::analyzer
