@@ -13,6 +13,10 @@
 namespace wicprof::analyzer {
 namespace {
 
+/// A numbering starts again if a number is further behind the highest one than messages of one way overtake each other,
+/// and is one of its first numbers. Not calibrated; tests/analyzer/classify_property_test.cpp checks the answers.
+constexpr std::uint32_t kOverlap = 2, kFirstNumbers = 2;
+
 /// Stable; does nothing if the list is sorted already, which is the usual case.
 void sort_if_needed(std::span<std::uint32_t> list, const auto& earlier) {
   if (!std::is_sorted(list.begin(), list.end(), earlier)) std::stable_sort(list.begin(), list.end(), earlier);
@@ -105,16 +109,16 @@ class Merger {
   /// again later is another one.
   void number_groups(std::vector<std::uint32_t>& order) {
     std::vector<std::uint32_t> run(messages_.size());
-    std::uint32_t now = 0, top = 0, first = 0;
+    std::uint32_t current = 0, top = 0, first = 0;
     for (std::size_t k = 0; k < order.size(); ++k) {
       const Message& m = messages_[order[k]];
       const bool other = k == 0 || way_[order[k]] != way_[order[k - 1]];
-      if (other || (m.iteration + 2 < top && m.iteration <= first + 2)) {
-        ++now;
+      if (other || (m.iteration + kOverlap < top && m.iteration <= first + kFirstNumbers)) {
+        ++current;
         top = first = m.iteration;
       }
       top = std::max(top, m.iteration);
-      run[order[k]] = now;
+      run[order[k]] = current;
     }
     for_each_part(order, run, [&](std::span<std::uint32_t> part) {
       sort_if_needed(part,

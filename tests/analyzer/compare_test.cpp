@@ -195,12 +195,12 @@ TEST(Compare, NotesLosses) {
 
 TEST(Compare, IsInvariantToShiftsAndNames) {
   const TraceModel model = phased_program({.phases = 4, .period = noisy(2'000'000, 1'000'000, 0.1, 12)});
-  const Comparison here = compare(model);
-  const Comparison there = compare(shifted(renamed_devices(model, [](DeviceId) { return 5; }), -999'999'937));
-  ASSERT_TRUE(here.speedup && there.speedup);
-  EXPECT_EQ(here.speedup->value, there.speedup->value);
-  EXPECT_EQ(here.speedup->low, there.speedup->low);
-  EXPECT_EQ(here.speedup->high, there.speedup->high);
+  const Comparison original = compare(model);
+  const Comparison moved = compare(shifted(renamed_devices(model, [](DeviceId) { return 5; }), -999'999'937));
+  ASSERT_TRUE(original.speedup && moved.speedup);
+  EXPECT_EQ(original.speedup->value, moved.speedup->value);
+  EXPECT_EQ(original.speedup->low, moved.speedup->low);
+  EXPECT_EQ(original.speedup->high, moved.speedup->high);
 }
 
 TraceModel steady_program(const std::string& name, TimeNs period, SiteId site = 1) {

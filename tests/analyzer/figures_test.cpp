@@ -85,7 +85,7 @@ TEST(Figures, RowsFitTheirColumns) {
 TEST(Figures, Shares2) {
   const TraceModel model = handoffs();
   const Figure figure = figure_of(2, {&model});
-  ASSERT_EQ(figure.rows.size(), 2u);  // all sites, and the one there is
+  ASSERT_EQ(figure.rows.size(), 2u);  // all sites, and the only one
   EXPECT_NEAR(number_at(figure, 0, "consumer_share"), 320'598'600.0 / (8 * 49'801'500.0), 1e-9);
   EXPECT_FALSE(figure.rows[0][4].is_number);  // no copy carried data: not known
 }

@@ -71,7 +71,7 @@ TEST(CriticalPath, LeadsFromTheHostsWaitThroughTheBlockToTheHostsSignal) {
   TraceModel model = empty_program();
   declare_site(model, 2, "back", WordMemory::pinned_host);
   model.waits.push_back(wait_row(1, 0, 1'000'000, 1'050'000));
-  model.waits.push_back(wait_row(1, 1, 1'000'000, 1'052'000));  // nobody waits for this one
+  model.waits.push_back(wait_row(1, 1, 1'000'000, 1'052'000));  // the path does not need this one
   model.signals.push_back(signal_row(1, kHostDevice, 0, 1'040'000));
   model.signals.push_back(signal_row(2, 0, 0, 1'100'000));
   model.host_waits.push_back(host_wait_row(2, 1'045'000, 1'110'000));

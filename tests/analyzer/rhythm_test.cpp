@@ -13,20 +13,20 @@ namespace {
 // Twelve iterations of 20 messages each way. A full ring dropped a part of most of them, so the counts vary more than
 // if single messages had been lost independently.
 TEST(Rhythm, LossesInFullRingsAreNoVariation) {
-  const std::uint32_t there[] = {20, 4, 20, 16, 2, 20, 9, 18, 5, 20, 13, 20};
+  const std::uint32_t counts[] = {20, 4, 20, 16, 2, 20, 9, 18, 5, 20, 13, 20};
   std::vector<Step> steps;
   std::size_t messages = 0;
-  for (std::uint32_t i = 0; i < std::size(there); ++i) {
-    for (std::uint32_t k = 0; k < 2 * there[i]; ++k) {
+  for (std::uint32_t i = 0; i < std::size(counts); ++i) {
+    for (std::uint32_t k = 0; k < 2 * counts[i]; ++k) {
       Step step{};
       step.iteration = i + 1;
       step.back = k % 2 != 0;
       step.at = TimeNs{1'000'000} * i + 1'000 * k;
       steps.push_back(step);
     }
-    messages += 2 * there[i];
+    messages += 2 * counts[i];
   }
-  const double recorded = static_cast<double>(messages) / (2 * 20 * std::size(there));
+  const double recorded = static_cast<double>(messages) / (2 * 20 * std::size(counts));
   EXPECT_EQ(find_rhythm(steps, {0.95, 0.95, 1}).model, Model::probabilistic)
       << "independent losses would not vary this much";
   EXPECT_EQ(find_rhythm(steps, {0.95, 0.95, recorded}).model, Model::unknown);

@@ -123,7 +123,7 @@ TEST(NoGain, FindsRareWaiting) {
   const TimeNs end = add_handoff(model, {.waiters = 100, .iterations = 4});
   store::KernelRow kernel{};
   kernel.start = end;
-  kernel.end = end + 10'000'000'000;  // and then nobody waits
+  kernel.end = end + 10'000'000'000;  // without waiters
   model.kernels.push_back(kernel);
   settle(model);
   const Analysis analysis = analyze(model);
