@@ -220,7 +220,7 @@ TEST(HostDescheduled, CountsManyThreadsAndNamesTheWorst) {
   }
   ASSERT_EQ(found.size(), 3u);
   EXPECT_NE(found.front().text.find("thread 109"), std::string::npos) << found.front().text;
-  EXPECT_NE(found.back().evidence.find("7 more likewise"), std::string::npos) << found.back().evidence;
+  EXPECT_NE(found.back().evidence.find("7 more threads"), std::string::npos) << found.back().evidence;
 }
 
 TEST(HostDescheduled, RefusesWithoutSamplesAndWithoutDelays) {

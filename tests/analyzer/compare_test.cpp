@@ -237,7 +237,7 @@ TEST(CompareTwo, ReportsThatNoSiteIsCommon) {
   other.sites[0].name = "elsewhere";
   const Comparison comparison = compare(one, other);
   EXPECT_EQ(comparison.verdict, Verdict::inconclusive);
-  EXPECT_NE(comparison.reason.find("no wait site in common"), std::string::npos);
+  EXPECT_NE(comparison.reason.find("no common wait site"), std::string::npos);
 }
 
 TEST(CompareTwo, NamesAnEmptyTrace) {

@@ -298,7 +298,7 @@ TEST(PollingKernel, EmptySamplingIsNotReportedAsMissing) {
   settle(model);
   const Analysis analysis = analyze(model);
   EXPECT_TRUE(std::any_of(analysis.refusals.begin(), analysis.refusals.end(), [](const Refusal& r) {
-    return r.rule == "polling_kernel" && r.reason.find("none while something was recorded") != std::string::npos;
+    return r.rule == "polling_kernel" && r.reason.find("none while it recorded") != std::string::npos;
   }));
 }
 
