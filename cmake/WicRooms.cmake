@@ -1,0 +1,18 @@
+# wic_compile_whole(<target> <room>...): compiles each of these rooms as one file, which saves reading the same headers for
+# every source. A room qualifies when no two of its sources use one name for different things. The sanitizers' builds
+# compile every source by itself, so that a missing include still shows.
+function(wic_compile_whole target)
+  if(WIC_SANITIZE)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  foreach(room ${ARGN})
+    set(found ${sources})
+    list(FILTER found INCLUDE REGEX "^${room}/[^/]+\\.cpp$")
+    if(NOT found)
+      message(FATAL_ERROR "${target} has no sources in ${room}/")
+    endif()
+    set_source_files_properties(${found} PROPERTIES UNITY_GROUP ${room})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
