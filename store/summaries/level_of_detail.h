@@ -2,7 +2,7 @@
 // every lane (store/summaries/lanes.h) and for columns of a power of four of nanoseconds, how many events begin in each
 // column and how much time is spent in each state. 1,024 columns form a block; a block in which more than 4,096 events
 // begin is split in four, so that busy intervals have fine columns and quiet intervals cost nothing.
-// docs/architecture.md, "Large traces", has the reasons.
+// docs/design/window.md, "Large traces", has the reasons.
 #pragma once
 
 #include <functional>

@@ -24,7 +24,7 @@ def documents(root):
     """Every Markdown file that people read, README.md first."""
     readme = root / "README.md"
     return [*([readme] if readme.is_file() else []), *sorted(p for p in root.glob("*.md") if p != readme),
-            *sorted((root / "docs").glob("*.md")),
+            *sorted((root / "docs").glob("*.md")), *sorted((root / "docs" / "design").glob("*.md")),
             *(root / "docs" / "results").glob("README.md"),  # the others there are reports
             *sorted((root / "samples").rglob("*.md"))]
 
