@@ -82,7 +82,8 @@ RuleOutcome apply<struct HostDescheduled>(const RuleInput& input) {
     outcome.findings.push_back(std::move(finding));
   }
   if (more > 0) {
-    outcome.findings.back().evidence += fmt::format("; the same holds for {} more", count_of(more, "thread"));
+    outcome.findings.back().evidence +=
+        fmt::format("; the same holds for {} more {}", more, more == 1 ? "thread" : "threads");
   }
   if (!any_delay) outcome.refused = "the operating system does not report how long threads waited for a CPU";
   return outcome;

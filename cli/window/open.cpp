@@ -13,6 +13,7 @@
 namespace wicprof::cli {
 
 Result<> open_gui(const GuiRequest& request) {
+  if (request.check_libraries) return ok();
   if (request.check_display) return gui::check_display();
   if (request.facts) {
     return request.files.size() == 1 ? gui::write_facts(request.files[0]) : bad_input("name one trace to analyse");

@@ -55,6 +55,15 @@ Result<pid_t> spawn(std::vector<std::string> words) {
   return pid;
 }
 
+/// Exit status of a program whose shared libraries the loader did not find, or that cannot be executed.
+constexpr int kNotLoaded = 127;
+
+Error libraries_missing() {
+  return unavailable(
+      "wic-prof-gui needs libraries that this machine does not have (see above); install libglfw3, libopengl0 and "
+      "libpng16-16, or view the trace elsewhere, or write `wic-prof report --format html`");
+}
+
 int wait_for(pid_t pid) {
   int status = 0;
   while (waitpid(pid, &status, 0) < 0) {
@@ -68,13 +77,21 @@ int wait_for(pid_t pid) {
 Result<> can_open_window() {
   const Result<pid_t> pid = spawn({"--check-display"});
   if (!pid) return pid.error();
-  if (wait_for(*pid) == 0) return ok();
+  const int status = wait_for(*pid);
+  if (status == 0) return ok();
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNotLoaded) return libraries_missing();
   return unavailable("the window cannot be opened, for the reason above; run without --gui");
 }
 
 Result<> become_window(const std::vector<std::string>& words) {
   const Result<std::string> path = find_program();
   if (!path) return path.error();
+  // Once this process has become the window, only the loader can speak; so the libraries are looked for before.
+  const Result<pid_t> trial = spawn({"--check-libraries"});
+  if (!trial) return trial.error();
+  if (const int status = wait_for(*trial); WIFEXITED(status) && WEXITSTATUS(status) == kNotLoaded) {
+    return libraries_missing();
+  }
   std::vector<std::string> all{kProgram};
   all.insert(all.end(), words.begin(), words.end());
   const std::vector<char*> arguments = pointers_to(all);

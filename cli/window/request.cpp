@@ -20,10 +20,11 @@ void add_gui_options(CLI::App& app, GuiRequest& request) {
       "--light", [&request] { request.dark = false; }, "on a light page");
   app.add_option("--drive", request.script, "do what a script says in place of the user; gui/drive.h has the steps")
       ->type_name("FILE");
-  // Not for people: the window starts itself with the first to have a large trace analyzed in another process, and
-  // `wic-prof run --gui` asks with the second before it starts the program.
+  // Not for people: the window starts itself with the first to have a large trace analyzed in another process,
+  // `wic-prof run --gui` asks with the second before it starts the program, and `wic-prof gui` with the third.
   app.add_flag("--facts", request.facts)->group("");
   app.add_flag("--check-display", request.check_display)->group("");
+  app.add_flag("--check-libraries", request.check_libraries)->group("");
 }
 
 std::vector<std::string> words_of(const GuiRequest& request) {

@@ -14,8 +14,9 @@ struct GuiRequest {
   std::string size;  ///< "1440x900"; empty = the default size
   int scale = 0;     ///< in percent; 0 = the display's own scale
   std::optional<bool> dark;
-  bool facts = false;          ///< no window: analyze FILE for the window that asks, and write the result to stdout
-  bool check_display = false;  ///< no window: only say whether one can be opened
+  bool facts = false;            ///< no window: analyze FILE for the window that asks, and write the result to stdout
+  bool check_display = false;    ///< no window: only say whether one can be opened
+  bool check_libraries = false;  ///< no window: end at once, which shows that the loader found all libraries
 };
 
 /// Declares the options of `request` on `app`. `request` must outlive the parsing.

@@ -109,7 +109,7 @@ class Toggle(harness.Case):
 
     def test_unknown_session(self):
         process = self.start_app(run_options=("--name", "halo"))
-        self.assert_refused(self.wic_prof("toggle", "park", "--session", "hello"), 2, "hello", "running: halo")
+        self.assert_refused(self.wic_prof("toggle", "park", "--session", "hello"), 2, "hello", "sessions are halo")
         self.interrupt(process)
 
     def test_several_sessions_and_none_named(self):

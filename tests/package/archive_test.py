@@ -64,13 +64,31 @@ class Archive(unittest.TestCase):
 
     def test_the_window_is_a_program_of_its_own(self):
         window = self.root / "bin" / "wic-prof-gui"
+        kept = self.folder / "wic-prof-gui"
         if window.exists():
-            window.rename(self.folder / "wic-prof-gui")
+            window.rename(kept)
+            self.addCleanup(kept.rename, window)
         for words in (["gui", "t.wicprof"], ["run", "--gui", "--", "true"]):
             done = call(self.tool, *words, cwd=self.folder)
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertIn("wic-prof-gui", done.stderr)
             self.assertIn("install", done.stderr)
+
+    def test_a_window_without_its_libraries_says_which_are_missing(self):
+        window = self.root / "bin" / "wic-prof-gui"
+        kept = window.read_bytes() if window.exists() else None
+        window.write_text("#!/bin/sh\necho 'cannot open shared object file' >&2\nexit 127\n")
+        window.chmod(0o755)
+        try:
+            for words in (["gui", "t.wicprof"], ["run", "--gui", "--", "true"]):
+                done = call(self.tool, *words, cwd=self.folder)
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertIn("libglfw3", done.stderr)
+        finally:
+            window.unlink()
+            if kept is not None:
+                window.write_bytes(kept)
+                window.chmod(0o755)
 
 
 if __name__ == "__main__":

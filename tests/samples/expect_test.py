@@ -31,7 +31,7 @@ REQUIRED = {"model", "pattern", "findings_must", "findings_must_not"}
 FIELDS = REQUIRED | {"unknown_for_now", "arguments", "findings_say", "device", "devices", "trace",
                      "ranks"}
 NO_GPU = 3  # exit status of a sample that this machine cannot run
-RULES = set(re.findall(r'Rule\{"(\w+)"', (SOURCE / "analyzer" / "rules" / "list.cpp").read_text()))
+RULES = set(re.findall(r"^    \{\"(\w+)\"", (SOURCE / "analyzer" / "rules" / "list.h").read_text(), re.M))
 
 
 def shape_problems(expected):
