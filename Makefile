@@ -19,6 +19,11 @@ PACKAGES := $(DEMO_PACKAGES) ccache libpng-dev libgtest-dev libgmock-dev libimgu
 # Installed where the distribution has them: the browser of the report's tests, which Ubuntu has as a snap only.
 PACKAGES_IF_THERE := chromium
 
+# A clone in another folder finds what the compiler cache knows of the first.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+export CCACHE_SLOPPINESS := pch_defines,time_macros
+
 JOBS := $(shell nproc)
 CONFIGURE = cmake $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) --preset
 BUILD = cmake --build -j $(JOBS) --preset
