@@ -18,13 +18,15 @@ from markdown import anchors, code_spans, links
 
 ROOT = pathlib.Path(os.environ["WICPROF_SOURCE"]).resolve()
 TOOL = os.environ["WICPROF"]
+PAGES = ("tutorial", "how-to", "design")  # folders of docs/ that hold pages
 
 
 def documents(root):
     """Every Markdown file that people read, README.md first."""
     readme = root / "README.md"
     return [*([readme] if readme.is_file() else []), *sorted(p for p in root.glob("*.md") if p != readme),
-            *sorted((root / "docs").glob("*.md")), *sorted((root / "docs" / "design").glob("*.md")),
+            *sorted((root / "docs").glob("*.md")),
+            *(page for folder in PAGES for page in sorted((root / "docs" / folder).rglob("*.md"))),
             *(root / "docs" / "results").glob("README.md"),  # the others there are reports
             *sorted((root / "samples").rglob("*.md"))]
 
