@@ -14,8 +14,6 @@
 namespace wicprof::analyzer {
 namespace {
 
-constexpr std::uint32_t kNone = FlatIndex::kNone;
-
 /// Bootstrap resamples per kind of work; fewer than a comparison takes, since a trace may have many kinds.
 constexpr std::size_t kResamples = 200;
 
@@ -78,13 +76,13 @@ class WorkSpans {
  private:
   /// What a waiter does between two of its waits: within one kernel if kernels are recorded, else within one run.
   void between_waits() {
-    std::vector<std::uint32_t> last(waiters_.list().size(), kNone);
+    std::vector<std::uint32_t> last(waiters_.list().size(), FlatIndex::kNone);
     Kind last_kind;
     Spans* last_spans = nullptr;
     for (std::size_t i = 0; i < model_.waits.size(); ++i) {
       std::uint32_t& before = last[waiters_.of_wait(i)];
       const std::uint32_t earlier = std::exchange(before, static_cast<std::uint32_t>(i));
-      if (earlier == kNone || kernels_.kernel_of(earlier) != kernels_.kernel_of(i)) continue;
+      if (earlier == FlatIndex::kNone || kernels_.kernel_of(earlier) != kernels_.kernel_of(i)) continue;
       const store::WaitRow& from = model_.waits[earlier];
       const store::WaitRow& to = model_.waits[i];
       const Kind kind{to.device, Begins::wait, Ends::wait, from.site, to.site};
@@ -108,14 +106,14 @@ class WorkSpans {
     std::vector<std::size_t> next(waiters_.list().size(), 0);
     for (const store::SignalRow& signal : model_.signals) {
       if (signal.device == kHostDevice) continue;
-      std::uint32_t kernel = kNone;
+      std::uint32_t kernel = FlatIndex::kNone;
       if (const auto cursor = all.find(signal.device); cursor != all.end()) {
         cursor->second.advance(model_, signal.at);
         if (!cursor->second.now().empty()) kernel = cursor->second.now().back();
       }
       Kind kind{signal.device, Begins::kernel, Ends::signal, 0, signal.site};
       TimeNs begin = 0;
-      if (kernel != kNone) {
+      if (kernel != FlatIndex::kNone) {
         kind.from = kernels_.kind_of(kernel);
         begin = model_.kernels[kernel].start;
       }
@@ -128,7 +126,7 @@ class WorkSpans {
         kind.from = last[block].site;
       }
       const std::uint32_t waiter = waiters_.find(signal.device, signal.block, signal.warp);
-      if (waiter != kNone) {
+      if (waiter != FlatIndex::kNone) {
         const Waiters::Range waits = waiters_.waits_of(waiter);
         std::size_t& upto = next[waiter];  // signals are in order of time, and so are a waiter's waits
         while (upto < waits.size() && model_.waits[waits.first[upto]].resumed <= signal.at) ++upto;

@@ -12,8 +12,6 @@
 namespace wicprof::analyzer {
 namespace {
 
-constexpr std::uint32_t kNone = FlatIndex::kNone;
-
 /// The waits of one SM.
 struct Sm {
   DeviceId device = 0;
@@ -90,7 +88,7 @@ class OverlapScan {
     }
     order_.resize(total);
     since_.resize(total);
-    std::vector<std::uint32_t> last(waiters.list().size(), kNone);
+    std::vector<std::uint32_t> last(waiters.list().size(), FlatIndex::kNone);
     for (std::size_t i = 0; i < sm_of.size(); ++i) {
       const std::uint32_t before = std::exchange(last[waiters.of_wait(i)], static_cast<std::uint32_t>(i));
       const std::size_t place = next[sm_of[i]]++;
@@ -102,8 +100,8 @@ class OverlapScan {
   /// A block computes from its previous wait in the same kernel, or from its kernel's start.
   store::OptionalTime computes_since(std::size_t wait, std::uint32_t before) const {
     const std::uint32_t kernel = kernels_.kernel_of(wait);
-    if (before != kNone && kernels_.kernel_of(before) == kernel) return model_.waits[before].resumed;
-    if (kernel != kNone) return model_.kernels[kernel].start;
+    if (before != FlatIndex::kNone && kernels_.kernel_of(before) == kernel) return model_.waits[before].resumed;
+    if (kernel != FlatIndex::kNone) return model_.kernels[kernel].start;
     return {};
   }
 

@@ -25,7 +25,7 @@ namespace wicprof::cli {
 
 namespace {
 
-constexpr TimeNs kPatience = 30 * kSecond;
+constexpr TimeNs kDisassemblyTimeout = 30 * kSecond;
 constexpr std::size_t kMostOutput = std::size_t{512} << 20;
 constexpr std::size_t kMostComplaint = 400;
 
@@ -137,7 +137,7 @@ void record_instructions(store::Recorder& recorder, const std::string& folder) {
     missing =
         "nvdisasm was not found; install it (it comes with the CUDA toolkit) in PATH, or name it with WICPROF_NVDISASM";
   }
-  const TimeNs deadline = now_ns() + kPatience;
+  const TimeNs deadline = now_ns() + kDisassemblyTimeout;
   std::size_t absent = 0, unread = 0, late = 0;
   std::string reason;
   for (const auto& [module, symbols] : functions) {
@@ -176,7 +176,7 @@ void record_instructions(store::Recorder& recorder, const std::string& folder) {
     missing = fmt::format(
         "{} of {} modules were not disassembled: with {} that would have taken longer than the {} s that there "
         "are for all of them",
-        late, functions.size(), tool, kPatience / kSecond);
+        late, functions.size(), tool, kDisassemblyTimeout / kSecond);
   } else if (unread > 0) {
     missing = fmt::format(
         "{} of {} modules could not be disassembled ({}); try nvdisasm of the CUDA version that built the "

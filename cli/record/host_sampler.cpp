@@ -22,7 +22,7 @@ namespace wicprof::cli {
 
 namespace {
 
-constexpr std::chrono::milliseconds kInterval{100};
+constexpr std::chrono::milliseconds kSampleInterval{100};
 constexpr unsigned kLooksBetweenSearches = 5;
 constexpr std::size_t kRingBytes = std::size_t{1} << 20;
 
@@ -143,7 +143,7 @@ void HostSampler::finish() {
 void HostSampler::work() {
   pthread_setname_np(pthread_self(), "wicprof-host");
   std::unique_lock lock(mutex_);
-  while (!stopping_.wait_for(lock, kInterval, [this] { return stop_; })) {
+  while (!stopping_.wait_for(lock, kSampleInterval, [this] { return stop_; })) {
     lock.unlock();
     look();
     lock.lock();

@@ -10,7 +10,7 @@ namespace wicprof::cli {
 
 namespace {
 
-constexpr TimeNs kInterval = 250 * kMillisecond;
+constexpr TimeNs kRefreshInterval = 250 * kMillisecond;
 
 std::string short_count(double value) {
   if (value >= 1e9) return fmt::format("{:.1f} G", value / 1e9);
@@ -28,7 +28,7 @@ ProgressLine::~ProgressLine() { clear(); }
 
 void ProgressLine::show(const store::RecorderProgress& progress, WantedWait wait) {
   const TimeNs now = now_ns();
-  if (!on_ || now - last_time_ < kInterval) return;
+  if (!on_ || now - last_time_ < kRefreshInterval) return;
   const double seconds = static_cast<double>(now - last_time_) / kSecond;
   const double rate = static_cast<double>(progress.events - last_events_) / seconds;
   fmt::print(stderr, "\r\033[K{:6.1f} s  {}  {} waits  {} events  {}/s  {} lost",

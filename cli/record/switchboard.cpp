@@ -8,8 +8,8 @@
 namespace wicprof::cli {
 
 namespace {
-constexpr TimeNs kPatience = 2 * kSecond;      // a program takes well under 1 ms; more than this is a stopped one
-constexpr TimeNs kGlance = 50 * kMillisecond;  // how often a waiter looks whether the program has ended
+constexpr TimeNs kAnswerTimeout = 2 * kSecond;  // a program takes well under 1 ms; more than this is a stopped one
+constexpr TimeNs kGlance = 50 * kMillisecond;   // how often a waiter looks whether the program has ended
 }  // namespace
 
 std::uint32_t Switchboard::request(WantedWait wanted) {
@@ -54,7 +54,7 @@ Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
   }
   const std::uint32_t sequence = request_wait(control_, site, {request.mode, request.strategy});
   const TimeNs requested = control_.requested_ns.load(std::memory_order_relaxed);
-  const TimeNs end = requested + kPatience;
+  const TimeNs end = requested + kAnswerTimeout;
   while (!wait_applied(control_, sequence, kGlance)) {
     if (closed_.load(std::memory_order_relaxed)) {
       return unavailable("the app ended before it took the change up");

@@ -3,8 +3,6 @@
 namespace wicprof::reports {
 namespace {
 
-Json or_null(const auto& value) { return value ? Json(*value) : Json(nullptr); }
-
 Json process_or_null(store::ProcessId process) { return process == 0 ? Json(nullptr) : Json(process); }
 
 Json processes_value(const TraceModel& model) {

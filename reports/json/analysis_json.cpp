@@ -64,8 +64,6 @@ Json wake_value(const WakeStats& wake) {
   return value;
 }
 
-Json or_null(const auto& value) { return value ? Json(*value) : Json(nullptr); }
-
 Json choice_value(const TraceModel& model, const store::ChoiceRow& choice) {
   return {{"at_ns", choice.at},
           {"site", model.site_name(choice.site)},

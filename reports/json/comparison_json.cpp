@@ -6,8 +6,6 @@
 namespace wicprof::reports {
 namespace {
 
-Json or_null(const std::optional<TimeNs>& value) { return value ? Json(*value) : Json(nullptr); }
-
 Json segment_value(const Segment& segment) {
   return {{"trace", segment.trace},
           {"mode", mode_name(segment.mode)},

@@ -5,8 +5,6 @@
 namespace wicprof::reports {
 namespace {
 
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 Json check_value(const Check& check) {
   return {{"name", check.name},
           {"site", check.site.empty() ? Json(nullptr) : Json(check.site)},

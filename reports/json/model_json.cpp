@@ -3,7 +3,6 @@
 namespace wicprof::reports {
 namespace {
 
-Json or_null(const auto& value) { return value ? Json(*value) : Json(nullptr); }
 Json null_if_empty(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 /// A sum over some of the waits; null where it is over none.

@@ -10,14 +10,10 @@
 namespace wicprof::reports {
 namespace {
 
-constexpr std::size_t kNameWidth = 40;
+constexpr std::size_t kCallNameWidth = 40;
 constexpr std::size_t kCommandWidth = 70;
 /// A wider bound comes from having few launches or waits and says nothing about the clock.
 constexpr TimeNs kWideBound = kMillisecond;
-
-std::string and_more(std::size_t all, std::size_t shown, std::string_view noun) {
-  return all > shown ? fmt::format("  and {} more\n", count_of(all - shown, noun)) : std::string();
-}
 
 std::string signed_duration(TimeNs ns) { return (ns < 0 ? "-" : "+") + format_duration(ns < 0 ? -ns : ns); }
 
@@ -79,7 +75,7 @@ std::string polling_text(const Analysis& analysis, std::size_t most) {
   const std::size_t shown = std::min(most, analysis.host_polling.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const HostPolling& p = analysis.host_polling[i];
-    table.add({shorten(one_line(p.call), kNameWidth), std::to_string(p.thread), format_count(p.runs),
+    table.add({shorten(one_line(p.call), kCallNameWidth), std::to_string(p.thread), format_count(p.runs),
                format_count(p.queries), format_duration(p.total_ns), format_number(p.queries_per_second),
                p.cpu_ns ? format_duration(*p.cpu_ns) : "-"});
   }
@@ -95,8 +91,9 @@ std::string stream_waits_text(const TraceModel& model, const Analysis& analysis,
     for (std::size_t i = 0; i < shown; ++i) {
       const StreamWaits& w = waits.rows[i];
       table.add({stream_name(model, w.waiter), stream_name(model, w.signaller),
-                 w.behind.empty() ? "-" : shorten(function_name(one_line(w.behind)), kNameWidth), format_count(w.count),
-                 w.timed > 0 ? format_duration(w.idle_ns) : "-", w.timed > 0 ? format_duration(w.idle_max_ns) : "-"});
+                 w.behind.empty() ? "-" : shorten(function_name(one_line(w.behind)), kCallNameWidth),
+                 format_count(w.count), w.timed > 0 ? format_duration(w.idle_ns) : "-",
+                 w.timed > 0 ? format_duration(w.idle_max_ns) : "-"});
     }
     text = table.str(0) + and_more(waits.rows.size(), shown, "pair");
   }

@@ -15,8 +15,6 @@ constexpr std::size_t kSites = 50;
 constexpr std::size_t kRows = 20;
 constexpr std::size_t kFunctions = 15;
 
-std::string section(const std::string& text) { return text.empty() ? text : "\n" + text; }
-
 }  // namespace
 
 std::string analysis_text(const TraceModel& model, const Analysis& analysis) {

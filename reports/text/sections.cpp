@@ -16,10 +16,6 @@ constexpr std::size_t kKernelWidth = 40;
 constexpr std::size_t kFillingWidth = 20;
 constexpr std::size_t kCallWidth = 40;
 
-std::string and_more(std::size_t all, std::size_t shown, std::string_view noun) {
-  return all > shown ? fmt::format("  and {} more\n", count_of(all - shown, noun)) : std::string();
-}
-
 std::string polls_of(const std::optional<double>& polls) { return polls ? format_number(*polls) : "-"; }
 
 void add_site(TextTable& table, const SiteStats& site) {

@@ -12,12 +12,10 @@ namespace wicprof::reports {
 namespace {
 
 // What fits on a screen of some 40 lines.
-constexpr std::size_t kSites = 5;
+constexpr std::size_t kSummarySites = 5;
 constexpr std::size_t kKernels = 5;
 constexpr std::size_t kHostWaits = 3;
 constexpr std::size_t kInterventions = 6;
-
-std::string section(const std::string& text) { return text.empty() ? text : "\n" + text; }
 
 }  // namespace
 
@@ -25,7 +23,7 @@ std::string summary_text(const TraceModel& model, const Analysis& analysis) {
   std::string text = loss_text(analysis);
   text += shorten(command_of(model), kScreenWidth) + "\n";
   text += paragraph(trace_line(model, analysis));
-  text += section(sites_text(model, analysis, kSites));
+  text += section(sites_text(model, analysis, kSummarySites));
   text += section(kernels_text(analysis, kKernels));
   text += section(host_waits_text(analysis, kHostWaits));
   text += section(interventions_text(model, kInterventions));

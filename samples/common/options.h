@@ -1,11 +1,16 @@
 // The options common to all samples.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "wic/runtime.h"
+
+namespace CLI {
+class App;
+}
 
 namespace sample {
 

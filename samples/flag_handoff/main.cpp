@@ -1,5 +1,6 @@
 #include "flag_handoff/flag_handoff.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "common/options.h"

@@ -14,21 +14,6 @@ constexpr std::uint32_t kForcedRounds = 16;  // wakes of every sleeper in turn, 
 constexpr std::uint32_t kMostWakes = 200;    // of one thread
 constexpr std::uint32_t kAccessesPerTurn = 10'000;  // more: the thread polls for ever without a sleep
 
-// A word that threads access, identified by its offset in a block or by its address.
-struct Place {
-  std::uint32_t block;  // 0: by address, else 1 + the block's number
-  std::uint64_t at;
-  bool operator==(const Place&) const = default;
-};
-
-struct Word {
-  Place place;
-  std::uint64_t readers = 0;  // one bit per thread, over all runs of this exploration
-  std::uint64_t writers = 0;
-  std::uint32_t version = 0;  // writes in this run
-  bool shared = false;
-};
-
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15u;
   hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -46,6 +31,21 @@ bool several(std::uint64_t bits) { return (bits & (bits - 1)) != 0; }
 
 }  // namespace
 
+// A word that threads access, identified by its offset in a block or by its address.
+struct ExploredPlace {
+  std::uint32_t block;  // 0: by address, else 1 + the block's number
+  std::uint64_t at;
+  bool operator==(const ExploredPlace&) const = default;
+};
+
+struct ExploredWord {
+  ExploredPlace place;
+  std::uint64_t readers = 0;  // one bit per thread, over all runs of this exploration
+  std::uint64_t writers = 0;
+  std::uint32_t version = 0;  // writes in this run
+  bool shared = false;
+};
+
 // Outlives the runs: the words known so far and the choices of the current schedule.
 class Exploration {
  public:
@@ -54,7 +54,7 @@ class Exploration {
   std::string run_once(const ExploredProgram& program) {
     depth_ = 0;
     known_state = false;
-    for (Word& word : words) word.version = 0;
+    for (ExploredWord& word : words) word.version = 0;
     ExploredRun run(*this);
     return program(run);
   }
@@ -90,7 +90,7 @@ class Exploration {
     found_shared = false;
   }
 
-  std::size_t word_of(const Place& place) {
+  std::size_t word_of(const ExploredPlace& place) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (words[i].place == place) return i;
     }
@@ -100,7 +100,7 @@ class Exploration {
 
   const Bounds bounds;
   StackPool stacks;
-  std::vector<Word> words;
+  std::vector<ExploredWord> words;
   std::unordered_map<std::uint64_t, std::uint32_t> states;  // the preemptions that led there
   std::uint64_t turns = 0;
   bool known_state = false;   // this run has reached one
@@ -149,7 +149,7 @@ struct ExploredRun::World final : AccessRule {
   Block::State state(std::uint32_t i) const { return actors[i].block->state(actors[i].index); }
   bool ready(std::uint32_t i) const { return state(i) == Block::State::ready; }
 
-  Place place_of(const void* at) const {
+  ExploredPlace place_of(const void* at) const {
     const auto address = reinterpret_cast<std::uint64_t>(at);
     for (std::uint32_t i = 0; i < blocks.size(); ++i) {
       const auto begin = reinterpret_cast<std::uint64_t>(blocks[i].get());
@@ -158,7 +158,7 @@ struct ExploredRun::World final : AccessRule {
     return {0, address};
   }
 
-  const void* address_of(const Place& place) const {
+  const void* address_of(const ExploredPlace& place) const {
     if (place.block == 0) return reinterpret_cast<const void*>(place.at);
     return reinterpret_cast<const std::byte*>(blocks[place.block - 1].get()) + place.at;
   }
@@ -171,7 +171,7 @@ struct ExploredRun::World final : AccessRule {
 
   void happens(Access access, const void* at) override {
     const std::size_t index = exploration.word_of(place_of(at));
-    Word& word = exploration.words[index];
+    ExploredWord& word = exploration.words[index];
     Actor& me = actors[current];
     me.reach = mix(me.reach, index * 4 + static_cast<std::uint32_t>(access));
     if (access != Access::load) {
@@ -199,7 +199,7 @@ struct ExploredRun::World final : AccessRule {
 
   std::uint64_t hash(std::uint64_t so_far) const {
     std::uint64_t all = mix(so_far, current);
-    for (const Word& word : exploration.words) {
+    for (const ExploredWord& word : exploration.words) {
       if (word.writers != 0) all = mix(all, value_at(address_of(word.place)));
     }
     for (const Actor& actor : actors) {
@@ -371,8 +371,8 @@ Explored explore(const Bounds& bounds, const ExploredProgram& program) {
   }
   result.states = exploration.states.size();
   result.turns = exploration.turns;
-  result.shared_words = static_cast<std::size_t>(
-      std::count_if(exploration.words.begin(), exploration.words.end(), [](const Word& w) { return w.shared; }));
+  result.shared_words = static_cast<std::size_t>(std::count_if(exploration.words.begin(), exploration.words.end(),
+                                                               [](const ExploredWord& w) { return w.shared; }));
   return result;
 }
 
