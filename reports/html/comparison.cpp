@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
+#include "protocol/shell_words.h"
 #include "reports/html/charts.h"
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
@@ -12,12 +13,13 @@
 namespace wicprof::reports::html {
 namespace {
 
+/// The colour of a side's tile: that of its curve, which is a segment's mode.
 std::string_view mode_css(const Comparison& comparison, bool first) {
-  // A tile has the colour of its curve.
   const Side& side = first ? comparison.before : comparison.after;
   for (const Segment& segment : comparison.segments) {
-    const bool same = side.label.rfind(mode_name(segment.mode), 0) == 0 || side.label.rfind(segment.trace, 0) == 0;
-    if (same) return mode_name(segment.mode);
+    const bool of_side = side.label.starts_with(mode_name(segment.mode)) ||
+                         (!segment.trace.empty() && side.label.starts_with(segment.trace));
+    if (of_side) return mode_name(segment.mode);
   }
   return first ? "poll" : "park";
 }

@@ -83,7 +83,7 @@ std::size_t widest_line(const std::string& text) {
   return widest;
 }
 
-TEST(AnalysisJson, HasTheShapeOthersRelyOn) {
+TEST(AnalysisJson, HasTheDocumentedFields) {
   TraceModel model = rich_program();
   model.stats.push_back(lost(12));
   const Json json = Json::parse(analysis_json(model, analyze(model)));
@@ -111,7 +111,7 @@ TEST(AnalysisJson, HasTheShapeOthersRelyOn) {
   EXPECT_EQ(json["loss"][0]["count"], 12);
 }
 
-TEST(ComparisonJson, HasTheShapeOthersRelyOn) {
+TEST(ComparisonJson, HasTheDocumentedFields) {
   const Json json = Json::parse(comparison_json(compare(rich_program())));
   expect_keys(json, {"segments", "speedup", "verdict"});
   ASSERT_EQ(json["segments"].size(), 4u);
@@ -124,7 +124,7 @@ TEST(ComparisonJson, HasTheShapeOthersRelyOn) {
   EXPECT_EQ(json["verdict"], "improvement");
 }
 
-TEST(ComparisonJson, WithoutAnAnswerSaysWhy) {
+TEST(ComparisonJson, GivesTheReasonForNoAnswer) {
   TraceModel model = empty_program();
   settle(model);
   const Json json = Json::parse(comparison_json(compare(model)));
@@ -174,7 +174,7 @@ TEST(Reports, TextFitsTheScreen) {
   EXPECT_LE(lines, 45u);
 }
 
-TEST(Reports, SummaryHasWhatItPromises) {
+TEST(Reports, SummaryHasTheMainFacts) {
   const TraceModel model = rich_program();
   const std::string text = summary_text(model, analyze(model));
   for (const char* word : {"flag", "960", "p50", "p99", "polls", "strategy", "shared_watch", "stream<float>",
@@ -224,7 +224,7 @@ TEST(Reports, EveryReportShowsThePollingLoopWithItsInstructions) {
     for (const char* words :
          {"LDG.E.STRONG.SYS R0, desc[UR4][R4.64]", "long_scoreboard", "one module was not saved", "polling_kernel"}) {
       std::string plain = report;
-      std::erase(plain, '\\');  // what Markdown escapes with
+      std::erase(plain, '\\');  // Markdown's escape character
       EXPECT_NE(plain.find(words), std::string::npos) << words << " in\n" << report;
     }
   }
@@ -232,7 +232,7 @@ TEST(Reports, EveryReportShowsThePollingLoopWithItsInstructions) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 98u) << line;
 }
 
-TEST(Reports, AHostileFunctionIsHarmless) {
+TEST(Reports, AHostileFunctionNameIsEscaped) {
   TraceModel model = polling_program();
   for (auto& row : model.pc_totals) row.function = row.reason = kHostile;
   for (auto& row : model.sass) row.file = row.text += kHostile;
@@ -244,7 +244,7 @@ TEST(Reports, AHostileFunctionIsHarmless) {
   }
 }
 
-TEST(Reports, AHostileNameIsHarmlessEverywhere) {
+TEST(Reports, AHostileSiteNameIsEscapedEverywhere) {
   TraceModel model = rich_program();
   model.name = model.sites[0].name = model.kernels[0].name = model.host_waits[0].call = kHostile;
   model.choices[0].reason = kHostile;
@@ -282,7 +282,20 @@ TEST(Reports, ATinyShareOpensNoTag) {
   }
 }
 
-TEST(Reports, HtmlNeedsNothingElse) {
+TEST(Reports, HtmlTilesHaveTheColourOfTheirModeInATraceWithoutAName) {
+  const TraceModel model = rich_program();
+  const Analysis analysis = analyze(model);
+  Comparison comparison = compare(model);
+  for (Segment& segment : comparison.segments) segment.trace.clear();
+  ASSERT_EQ(comparison.segments.front().mode, Mode::poll);
+  comparison.before.label = "park";
+  comparison.after.label = "poll";
+  const std::string html = render({model, analysis, &comparison}, "html");
+  EXPECT_NE(html.find("<div class=\"tile park\"><span class=\"faint\">before: park"), std::string::npos);
+  EXPECT_NE(html.find("<div class=\"tile poll\"><span class=\"faint\">after: poll"), std::string::npos);
+}
+
+TEST(Reports, HtmlLoadsNothing) {
   const std::string html = rendered(rich_program(), "html");
   for (const char* word : {"http://", "https://", "src=", "@import", "url(", "<link", "fetch(", "XMLHttpRequest"}) {
     EXPECT_EQ(html.find(word), std::string::npos) << word;
@@ -293,7 +306,7 @@ TEST(Reports, HtmlNeedsNothingElse) {
   }
 }
 
-/// Every tag that is opened is closed, in order. What stands within scripts is not HTML.
+/// Checks that every opened tag is closed, in order. The content of scripts is skipped.
 void expect_balanced(std::string html) {
   for (std::size_t at = 0; (at = html.find("<script", at)) != std::string::npos; ++at) {
     const std::size_t begin = html.find('>', at) + 1;
@@ -357,7 +370,7 @@ TEST(Reports, HtmlStaysSmallForALargeTrace) {
   EXPECT_LT(rendered(model, "html").size(), 1'000'000u);
 }
 
-TEST(Reports, AnEmptyTraceIsSaidToBeEmpty) {
+TEST(Reports, AnEmptyTraceIsReportedAsEmpty) {
   TraceModel model = empty_program();
   model.sites.clear();
   settle(model);
@@ -367,7 +380,7 @@ TEST(Reports, AnEmptyTraceIsSaidToBeEmpty) {
   for (const Format& format : formats()) EXPECT_FALSE(rendered(model, format.name).empty());
 }
 
-TEST(Reports, OneWaitMakesAWholeReport) {
+TEST(Reports, OneWaitIsEnoughForAReport) {
   TraceModel model = empty_program();
   add_handoff(model, {.waiters = 1, .iterations = 1});
   settle(model);
