@@ -8,10 +8,7 @@
 
 namespace wicprof::analyzer {
 
-/// `text` quoted as one word of a shell command.
-std::string shell_word(std::string_view text);
-
-/// The command that parks the waits at one site of the running program.
+/// The command that parks the waits at one site of the running program; the name is quoted for a shell.
 std::string park_command(std::string_view site_name);
 /// The same, parking under `strategy`.
 std::string park_command(std::string_view site_name, StrategyId strategy);

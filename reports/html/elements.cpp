@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "analyzer/words/format.h"
+#include "protocol/shell_words.h"
 
 namespace wicprof::reports::html {
 
@@ -64,17 +62,6 @@ std::string remark(std::string_view text) { return fmt::format("<p class=\"faint
 
 std::string command_line(std::string_view command) {
   return fmt::format("<p class=\"command small\"><code>{}</code></p>\n", text_of(command));
-}
-
-std::string shell_word(std::string_view word) {
-  const auto plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_-./:=@%+,").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return std::string(word);
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 std::string analyze_command(const TraceModel& model, std::string_view options) {

@@ -69,6 +69,5 @@ std::string command_line(std::string_view command);
 
 /// "wic-prof analyze hot.wicprof", quoted for a shell where necessary.
 std::string analyze_command(const TraceModel& model, std::string_view options = {});
-std::string shell_word(std::string_view word);
 
 }  // namespace wicprof::reports::html

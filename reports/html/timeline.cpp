@@ -1,11 +1,12 @@
-// The timeline: a picture, which the script replaces by an interactive one from the same lanes. Two traces stand one
-// above the other, aligned by their iterations.
+// The timeline: a still picture, which the script replaces by an interactive one with the same lanes. Two traces are
+// drawn one above the other, aligned by their iterations.
 #include <fmt/format.h>
 
 #include <array>
 #include <utility>
 
 #include "analyzer/words/format.h"
+#include "protocol/shell_words.h"
 #include "reports/html/alignment.h"
 #include "reports/html/charts.h"
 #include "reports/html/elements.h"

@@ -88,11 +88,9 @@ TEST(Format, TableColumnsLineUp) {
   EXPECT_EQ(table.str(0), "name      n\na       100\nl\u00e4nger    1\n");
 }
 
-TEST(ShellWord, QuotesWhatAShellWouldRead) {
-  EXPECT_EQ(shell_word("halo.left"), "halo.left");
-  EXPECT_EQ(shell_word(""), "''");
-  EXPECT_EQ(shell_word("a b; rm -r $HOME"), "'a b; rm -r $HOME'");
-  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+TEST(ParkCommand, QuotesTheSiteForAShell) {
+  EXPECT_EQ(park_command("halo.left"), "wic-prof toggle park --site halo.left");
+  EXPECT_EQ(park_command("a b; rm -r $HOME"), "wic-prof toggle park --site 'a b; rm -r $HOME'");
 }
 
 }  // namespace
