@@ -76,7 +76,7 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
 
 std::string interventions_part(const TraceModel& model) {
   if (model.interventions.empty()) return {};
-  Table table({"how", ">at", ">in force after"});
+  Table table({"how", ">at", ">took effect after"});
   const std::size_t shown = std::min(kMostSegments, model.interventions.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const store::InterventionRow& row = model.interventions[i];

@@ -19,7 +19,7 @@ Alignment::Alignment(const AlignedTrace& first, const AlignedTrace& second)
   for (std::size_t i = 0; i < count; ++i) {
     const Iteration& one = first.iterations[i];
     const Iteration& other = second.iterations[i];
-    // Those of another run of a kernel may begin before this one's end; time goes on in both.
+    // The first iteration of a later kernel run may begin before this one's last ends. Times must increase in both.
     if (!pairs_.empty() && (one.begin <= pairs_.back().first || other.begin <= pairs_.back().second)) continue;
     pairs_.push_back({one.begin, other.begin, one.number, other.number});
   }

@@ -30,9 +30,9 @@ class Alignment {
   Interval whole_of_first() const;
   Interval whole_of_second() const;
 
-  /// [number, begin, number, begin, ...] of pairs of iterations, each as the difference to the last pair, with times
-  /// since the traces' begins; the last pair has the ends of the last iterations. Of very many pairs only some are
-  /// there, but all that touch `fine`, which is in times of the second trace.
+  /// [number, begin, number, begin, ...] of pairs of iterations, each as the difference from the last pair; the first
+  /// times count from the traces' begins, and the last pair has the ends of the last iterations. A long list is
+  /// thinned out, except for the pairs that touch `fine`, which is in times of the second trace.
   std::string json(const std::vector<Interval>& fine) const;
 
  private:
@@ -46,7 +46,7 @@ class Alignment {
   std::vector<Pair> pairs_;  // at least one
 };
 
-/// Sorts the stretches, merges those that overlap, and cuts them to `whole`.
+/// Sorts the intervals, merges those that overlap, and clips them to `whole`.
 std::vector<Interval> merged(std::vector<Interval> stretches, Interval whole);
 
 }  // namespace wicprof::reports::html

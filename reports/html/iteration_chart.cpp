@@ -14,9 +14,9 @@ constexpr double kWidth = 1080;
 constexpr double kLeft = 64, kRight = 12;
 constexpr double kTop = 30, kPlot = 190, kBottom = 26;
 constexpr double kBetweenPanels = 28;
-constexpr std::size_t kBuckets = 240;  // over all segments: about one in four pixels
+constexpr std::size_t kBuckets = 240;  // over all segments: one per four pixels or so
 
-/// Segments of one trace share a panel, on that trace's time.
+/// Segments of one trace share a panel and a time axis.
 struct Panel {
   std::string trace;
   std::vector<const Segment*> segments;
@@ -61,8 +61,8 @@ std::vector<Bucket> buckets_of(const Segment& segment, const Axis& x, std::size_
   return buckets;
 }
 
-/// The top of the y axis: what nearly all iterations stay below; a few slow ones are cut off rather than flatten the
-/// rest.
+/// The top of the y axis: nearly all iterations are shorter. A few slow ones are cut off, so that they do not flatten
+/// the rest.
 TimeNs ceiling_of(const std::vector<Segment>& segments) {
   TimeNs top = 1;
   for (const Segment& segment : segments) {
@@ -96,12 +96,12 @@ std::string draw_segment(const Segment& segment, const Axis& x, const Axis& y, s
 
 std::string label_segment(const Segment& segment, const Axis& x) {
   const double begin = x.at(segment.begin_ns);
-  const double room = x.at(segment.end_ns) - begin;
+  const double width = x.at(segment.end_ns) - begin;
   const std::string p50 = segment.iteration_ns_p50 ? ", p50 " + format_duration(*segment.iteration_ns_p50) : "";
   std::string text = way_name(segment.mode, segment.strategy) + p50;
-  constexpr double kCharacter = 6.2;  // about the width of one at this size
-  if (static_cast<double>(text.size()) * kCharacter > room) text = mode_name(segment.mode);
-  if (static_cast<double>(text.size()) * kCharacter > room) return {};
+  constexpr double kCharacter = 6.2;  // average width at this font size
+  if (static_cast<double>(text.size()) * kCharacter > width) text = mode_name(segment.mode);
+  if (static_cast<double>(text.size()) * kCharacter > width) return {};
   return fmt::format("<text class=\"strong\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", begin + 4, kTop - 8,
                      escape_html(text));
 }

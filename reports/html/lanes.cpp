@@ -16,14 +16,15 @@
 namespace wicprof::reports::html {
 namespace {
 
-constexpr std::size_t kMostSites = 6;    // with the most waiting time
-constexpr std::size_t kLanesASite = 6;   // SMs, spread over all of the site's
-constexpr std::size_t kMostStreams = 8;  // these, and host threads: with the most time
+// Limits that keep the timeline to a few screens: those with the most time are shown.
+constexpr std::size_t kMostSites = 6;
+constexpr std::size_t kLanesPerSite = 6;  // SMs, evenly chosen from all of the site's
+constexpr std::size_t kMostStreams = 8;
 constexpr std::size_t kMostThreads = 4;
-constexpr std::size_t kMostRows = 3;  // of calls or ranges within each other
+constexpr std::size_t kMostRows = 3;  // of nested calls or ranges
 constexpr std::size_t kLabelWidth = 80;
 
-/// Texts by number.
+/// Numbers the texts; equal texts share a number.
 class Labels {
  public:
   std::uint32_t number(const std::string& text) {
@@ -43,8 +44,7 @@ Doing doing_of(State state) {
   return state == State::polling ? Doing::polling : Doing::parked;
 }
 
-/// A wait is split where it noticed a change of strategy; the warps that stand at the barrier behind it are counted,
-/// too.
+/// Splits a wait at the time it noticed a change of strategy, and counts the warps at the barrier behind it.
 void add_wait(Lane& lane, const WaitStateTable& states, std::size_t index, const store::WaitRow& wait) {
   const WaitStateTable::Own own = states.own(index);
   if (own.change > wait.arrived) lane.stretches.push_back({{wait.arrived, own.change}, doing_of(own.first)});
@@ -53,14 +53,14 @@ void add_wait(Lane& lane, const WaitStateTable& states, std::size_t index, const
     lane.stretches.push_back({{wait.arrived, wait.resumed}, Doing::at_barrier, 0, others});
 }
 
-/// How many there are at once, at most.
+/// The largest number of stretches at once.
 double most_at_once(const std::vector<Stretch>& stretches) {
   std::vector<std::pair<TimeNs, std::int64_t>> changes;
   for (const Stretch& stretch : stretches) {
     changes.emplace_back(stretch.when.begin, stretch.count);
     changes.emplace_back(stretch.when.end, -std::int64_t{stretch.count});
   }
-  std::sort(changes.begin(), changes.end());  // at one time: those that end first
+  std::sort(changes.begin(), changes.end());  // at equal times, ends come first
   std::int64_t now = 0, most = 0;
   for (const auto& [at, by] : changes) most = std::max(most, now += by);
   return static_cast<double>(most);
@@ -72,7 +72,7 @@ TimeNs time_of(const std::vector<Stretch>& stretches) {
   return sum;
 }
 
-/// The keys with the most time, at most `most` of them, in their own order.
+/// The `most` keys with the most time, in the order of the keys.
 template <class Key>
 std::vector<Key> busiest(const std::map<Key, std::vector<Stretch>>& all, std::size_t most) {
   std::vector<std::pair<TimeNs, Key>> by_time;
@@ -85,14 +85,14 @@ std::vector<Key> busiest(const std::map<Key, std::vector<Stretch>>& all, std::si
   return keys;
 }
 
-/// At most kLanesASite keys, evenly spread over all.
+/// At most kLanesPerSite keys, evenly chosen.
 template <class Key, class Value>
-std::vector<Key> spread(const std::map<Key, Value>& map) {
+std::vector<Key> evenly_chosen(const std::map<Key, Value>& map) {
   std::vector<Key> all;
   for (const auto& entry : map) all.push_back(entry.first);
-  if (all.size() <= kLanesASite) return all;
+  if (all.size() <= kLanesPerSite) return all;
   std::vector<Key> chosen;
-  for (std::size_t i = 0; i < kLanesASite; ++i) chosen.push_back(all[i * (all.size() - 1) / (kLanesASite - 1)]);
+  for (std::size_t i = 0; i < kLanesPerSite; ++i) chosen.push_back(all[i * (all.size() - 1) / (kLanesPerSite - 1)]);
   return chosen;
 }
 
@@ -114,7 +114,7 @@ class Gatherer {
   using Place = std::tuple<DeviceId, std::uint32_t>;  // device, SM
   using Thread = std::pair<store::ProcessId, std::uint32_t>;
 
-  /// Nothing for an empty lane.
+  /// Does nothing for an empty lane.
   void add(Lane lane) {
     if (lane.stretches.empty()) return;
     lane.name = shorten(one_line(lane.name), kLabelWidth);
@@ -139,7 +139,7 @@ class Gatherer {
       add_wait(by_place[{wait.device, wait.sm}], states_, i, wait);
       devices[wait.device] = true;
     }
-    for (const Place& place : spread(by_place)) {
+    for (const Place& place : evenly_chosen(by_place)) {
       Lane& lane = by_place[place];
       const auto [device, sm] = place;
       lane.group = site.name;
@@ -208,7 +208,7 @@ class Gatherer {
     add_all(calls, "CPU threads: calls");
   }
 
-  /// What overlaps goes to further rows.
+  /// Stretches that overlap get further rows, at most kMostRows.
   void add_rows(const std::string& group, const std::string& name, std::vector<Stretch> stretches, bool on_paper) {
     std::stable_sort(stretches.begin(), stretches.end(),
                      [](const Stretch& a, const Stretch& b) { return a.when.begin < b.when.begin; });
@@ -254,13 +254,13 @@ class Gatherer {
   std::map<std::tuple<SiteId, DeviceId, std::uint32_t>, std::size_t> wait_lanes_;
 };
 
-/// Of the slower iterations, so many are shown on either side of a change of the way of waiting, ...
+// A close-up shows kCloseUpIterations of the slower iterations on each side of a change of mode. Their length is the
+// median of kCloseUpNeighbours iterations next to the change. Both chosen for readability.
 constexpr TimeNs kCloseUpIterations = 3;
-/// ... their length taken from so many neighbours of the change.
 constexpr std::size_t kCloseUpNeighbours = 15;
 constexpr std::size_t kMostCloseUps = 3;
 
-/// The median length of the iterations just before a change, or just after it, whichever is longer; 0 without any.
+/// The larger median length of the iterations just before and just after a change; 0 if either side has none.
 TimeNs slower_side(const std::vector<Iteration>& iterations, const store::InterventionRow& row) {
   std::vector<TimeNs> before, after;
   for (const Iteration& iteration : iterations) {
@@ -280,8 +280,8 @@ std::string_view token_of(Doing doing) {
 }
 
 std::string_view words_of(Doing doing) {
-  constexpr std::string_view kWords[kDoings] = {"polling",          "parked",      "waits at a barrier",
-                                                "CPU thread waits", "kernel runs", "data travels",
+  constexpr std::string_view kWords[kDoings] = {"polling",          "parked",      "waiting at a barrier",
+                                                "CPU thread waits", "kernel runs", "data transfer",
                                                 "in a call",        "NVTX range",  "signal"};
   return kWords[static_cast<std::size_t>(doing)];
 }
@@ -298,7 +298,7 @@ std::vector<Interval> close_ups(const TraceModel& model, const Analysis& analysi
     changes = true;
     const TimeNs reach = kCloseUpIterations * slower_side(iterations, row);
     const Interval around{row.effective - reach, row.effective + reach};
-    // Not a change at the start, before waits began: it shows only one side.
+    // A change before the first waits, or too near either end of the trace, would show only one side.
     if (reach == 0 || around.begin < model.begin || around.end > model.end) continue;
     if (list.size() == kMostCloseUps || (!list.empty() && around.begin < list.back().end)) continue;
     list.push_back(around);

@@ -16,7 +16,7 @@ Cell mean_of(TimeNs sum, std::uint64_t of) { return of > 0 ? duration(sum / stat
 
 std::string waits_part(const TraceModel& model, const Analysis& analysis) {
   if (analysis.site_waits.empty()) return {};
-  Table table({"site", "mode", ">waits", ">consumer", ">scenario 2", ">producer late", ">noticed late", ">transfer"});
+  Table table({"site", "mode", ">waits", ">consumer", ">scenario 2", ">until signal", ">wake latency", ">transfer"});
   const std::size_t shown = std::min(kMostRows, analysis.site_waits.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const SiteWaits& part = analysis.site_waits[i];

@@ -15,7 +15,7 @@
 namespace wicprof::reports {
 namespace {
 
-/// A Content-Security-Policy takes a hash in base64; CMake gives it in hexadecimal.
+/// CMake computes the hash in hexadecimal; a Content-Security-Policy takes base64.
 std::string base64_of_hex(std::string_view hex) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
@@ -48,7 +48,7 @@ std::string head(const std::string& title) {
 
 /// Links to the parts that the body has.
 std::string contents(const std::string& body) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kParts{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kParts{{
       {"comparison", "Before and after"},
       {"communication", "Communication"},
       {"findings", "Findings"},

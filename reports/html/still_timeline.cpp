@@ -1,4 +1,4 @@
-// The timeline as a picture: on paper, and where there are no scripts.
+// The timeline as a still picture, for paper and for browsers without scripts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,9 +16,9 @@ constexpr double kLeft = 190, kRight = 12, kTop = 22, kBottom = 24;
 constexpr int kLaneHeight = 20;
 constexpr int kLaneGap = 4;
 constexpr std::size_t kColumns = 440;    // columns of about two pixels
-constexpr std::size_t kCharacters = 30;  // that fit beside a lane
+constexpr std::size_t kCharacters = 30;  // of a name beside a lane
 
-/// The lane with its columns filled: how much of each column's time each state takes, summed over waiters.
+/// A lane's columns: per column and state the time in that state, summed over waiters.
 class Columns {
  public:
   Columns(const Lane& lane, Interval window) : window_(window) {
@@ -26,7 +26,7 @@ class Columns {
     scale_ = 1.0 / (lane.waiters * width());
   }
 
-  /// A filled outline of the states in `below` and `doing`, stacked from the bottom. Empty when `doing` never occurs.
+  /// The filled outline of `doing`, stacked on the states in `below`. Empty if `doing` never occurs.
   std::string outline(Doing doing, const std::vector<Doing>& below, const Axis& x, double top) const {
     const auto own = sums_.find(doing);
     if (own == sums_.end()) return {};

@@ -11,14 +11,15 @@
 namespace wicprof::reports::html {
 namespace {
 
-// Cells of time, in all lanes together. Half of a lane's cells are for the whole, half for the close-ups.
+// Numbers of time cells: of all lanes together, and the limits per lane. Half of a lane's cells cover the whole trace,
+// half the close-ups. They bound the size of the page (Reports.HtmlStaysSmallForALargeTrace).
 constexpr std::size_t kCellsOfAll = 24'000, kFewestCells = 160, kMostCells = 1'000;
-constexpr std::size_t kEntriesACell = 4;  // more are summed up
+constexpr std::size_t kEntriesPerCell = 4;  // a cell with more gets one aggregated entry
 constexpr std::size_t kMostArrows = 1'200;
 
 using Edges = std::vector<TimeNs>;
 
-std::size_t cells_a_lane(std::size_t lanes) {
+std::size_t cells_per_lane(std::size_t lanes) {
   return std::clamp(kCellsOfAll / std::max<std::size_t>(lanes, 1), kFewestCells, kMostCells);
 }
 
@@ -40,7 +41,7 @@ Edges edges_of(const TraceModel& model, const std::vector<Interval>& fine, std::
 
 using Counts = std::array<double, kDoings>;
 
-/// How many do what, from a time on.
+/// The number of waiters per state, from a time on.
 struct Step {
   TimeNs at = 0;
   Counts counts{};
@@ -67,11 +68,11 @@ void add_step(std::vector<Step>& steps, TimeNs at, const Counts& counts) {
   if (steps.empty() || steps.back().counts != counts) steps.push_back({at, counts});
 }
 
-/// The changes within one cell: each of them, or their mean where there are many.
+/// Adds each change within one cell as a step, or one mean if the cell has more than kEntriesPerCell.
 template <class Iterator>
 void add_cell(std::vector<Step>& steps, TimeNs begin, TimeNs end, Iterator first, Iterator last, Counts& counts) {
   add_step(steps, begin, counts);
-  const bool each = std::distance(first, last) <= static_cast<std::ptrdiff_t>(kEntriesACell);
+  const bool each = std::distance(first, last) <= static_cast<std::ptrdiff_t>(kEntriesPerCell);
   Counts sums{};
   TimeNs at = begin;
   const auto pass_to = [&](TimeNs time) {
@@ -86,7 +87,7 @@ void add_cell(std::vector<Step>& steps, TimeNs begin, TimeNs end, Iterator first
   if (each) return;
   pass_to(end);
   for (double& sum : sums) sum = std::round(sum / static_cast<double>(end - begin) * 100) / 100;
-  steps.pop_back();  // that of the cell's begin, which may have been the last cell's as well
+  steps.pop_back();  // the step at the cell's begin
   add_step(steps, begin, sums);
 }
 
@@ -112,7 +113,7 @@ struct Span {
   std::uint64_t count = 1;
 };
 
-/// Stretches that lie within one cell become one where the lane has too many.
+/// In a lane with too many stretches, those within one cell become one span.
 std::vector<Span> spans_of(const Lane& lane, const Edges& edges) {
   std::vector<Stretch> all = lane.stretches;
   std::stable_sort(all.begin(), all.end(),
@@ -151,7 +152,7 @@ std::string list_json(const Values& values, const auto& to_json) {
   return out + "]";
 }
 
-/// What occurs in the lane, in the order in which it is stacked.
+/// The states that occur in the lane, in stacking order.
 std::vector<Doing> doings_of(const Lane& lane) {
   std::array<bool, kDoings> seen{};
   for (const Stretch& stretch : lane.stretches) seen[static_cast<std::size_t>(stretch.doing)] = true;
@@ -199,7 +200,7 @@ std::string lane_json(const Lane& lane, const Edges& edges, TimeNs zero) {
   return out + fmt::format(R"("spans":[{}]}})", spans_json(spans_of(lane, edges), doings, zero));
 }
 
-/// Some of those that can be seen singly, evenly spread.
+/// At most kMostArrows of the arrows within the close-ups, evenly chosen.
 std::vector<Arrow> arrows_of(const Lanes& lanes, const std::vector<Interval>& fine) {
   std::vector<Arrow> all, some;
   for (const Arrow& arrow : lanes.arrows) {
@@ -215,11 +216,11 @@ std::vector<Arrow> arrows_of(const Lanes& lanes, const std::vector<Interval>& fi
 
 }  // namespace
 
-std::size_t most_entries(std::size_t lanes) { return (kEntriesACell + 1) * (cells_a_lane(lanes) + 4); }
+std::size_t most_entries(std::size_t lanes) { return (kEntriesPerCell + 1) * (cells_per_lane(lanes) + 4); }
 
 std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std::vector<Interval>& fine) {
   const TimeNs zero = model.begin;
-  const Edges edges = edges_of(model, fine, cells_a_lane(lanes.list.size()));
+  const Edges edges = edges_of(model, fine, cells_per_lane(lanes.list.size()));
   std::vector<store::InterventionRow> changes;
   for (const store::InterventionRow& row : model.interventions) {
     if (row.effective >= model.begin && row.effective <= model.end) changes.push_back(row);
@@ -243,7 +244,7 @@ std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std
                      }));
   out += fmt::format("\"lanes\":{}}}",
                      list_json(lanes.list, [&](const Lane& lane) { return "\n" + lane_json(lane, edges, zero); }));
-  // A '<' could end the script that holds this, and stands only within strings.
+  // A '<' could end the enclosing script element; it occurs only within JSON strings.
   std::string safe;
   safe.reserve(out.size());
   for (const char c : out) {

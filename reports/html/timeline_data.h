@@ -10,16 +10,18 @@
 namespace wicprof::reports::html {
 
 /// One JSON object, safe within <script>. Times are nanoseconds since model.begin. Each lane is
-/// aggregated over cells of time: in a cell, a counted lane becomes its mean, and stretches become one. Within `fine`
-/// cells are much shorter, so that single waits are visible.
+/// aggregated over cells of time: a crowded cell of a counted lane holds the mean, of another lane one span. Within
+/// `fine` cells are much shorter, so that single waits are visible.
 ///
-///   from, to        the whole, in nanoseconds
+///   from, to        the whole trace
+///   words           the name of each state in `doing`
 ///   labels          texts by number
 ///   marks           [time, mode] of changes of mode
 ///   fine            [from, to] of the close-ups
 ///   lanes           group, name, site, doing[], steps or spans
-///     steps         since the last step, then a hundredth of waiters for each of `doing`; `full`: the most waiters at
-///     once spans         begin since the last begin, length, index of `doing`, label, how many they are
+///     steps         time since the last step, then the number of waiters in hundredths for each of `doing`
+///     full          beside steps: the largest number of waiters at once
+///     spans         begin since the last begin, length, index of `doing`, label, number of stretches in the span
 ///   arrows          lane, time of the signal, lane, time of the wait's end: some of those within the close-ups
 std::string timeline_json(const TraceModel& model, const Lanes& lanes, const std::vector<Interval>& fine);
 

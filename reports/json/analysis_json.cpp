@@ -87,7 +87,7 @@ Json site_value(const SiteStats& site, const WakeStats& wake) {
                 {"polls", site.polls},
                 {"polls_per_wait", nullptr},
                 {"strategy", nullptr},
-                {"predicted_gain", nullptr},  // this and the next three: add_models
+                {"predicted_gain", nullptr},  // add_models() sets this and the next three
                 {"predicted_gain_reason", nullptr},
                 {"break_even_ns", nullptr},
                 {"break_even_reason", nullptr},

@@ -5,7 +5,7 @@ namespace {
 
 Json null_if_empty(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-/// A sum over some of the waits; null where it is over none.
+/// A sum over some of the waits; null if there are none.
 Json sum_or_null(std::uint64_t over, TimeNs sum) { return over > 0 ? Json(sum) : Json(nullptr); }
 
 Json waits_value(const TraceModel& model, const SiteWaits& part) {

@@ -165,7 +165,7 @@ std::string host_part(const Analysis& analysis) {
 
 std::string interventions_part(const TraceModel& model) {
   if (model.interventions.empty()) return {};
-  std::string text = "## Interventions\n\n" + row({"at", "how", "in force after"}) + "| ---: | --- | ---: |\n";
+  std::string text = "## Interventions\n\n" + row({"at", "how", "took effect after"}) + "| ---: | --- | ---: |\n";
   for (const store::InterventionRow& i : model.interventions) {
     text += row({format_duration(i.requested - model.begin), escape_markdown(intervention_text(model, i)),
                  format_duration(took_effect_after(i))});

@@ -10,7 +10,7 @@ namespace wicprof::reports {
 namespace {
 
 constexpr std::size_t kLoopWidth = 80;
-constexpr double kWorthNaming = 0.01;
+constexpr double kWorthNaming = 0.01;  // share of samples; keeps the phrase short, not calibrated
 
 }  // namespace
 

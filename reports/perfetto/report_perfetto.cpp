@@ -2,7 +2,7 @@
 //
 // A device is a process with a track per stream and several tracks per SM; a traced process is a process with tracks
 // for its host threads. Waits, signals, kernels, copies, calls and NVTX ranges are slices, wake edges are flow arrows,
-// and interventions are marks across all tracks. Times are in microseconds from the begin of the trace. An event takes
+// and interventions are marks across all tracks. Times are in microseconds since the begin of the trace. An event takes
 // about 200 bytes.
 
 #include <fmt/format.h>
@@ -24,13 +24,13 @@
 namespace wicprof::reports {
 namespace {
 
-// Numbers of tracks fit 32 bits, and none is 0: Perfetto takes thread 0 for the idle one. A device's streams come after
-// its SMs; no device has as many SMs times lanes.
+// Track numbers fit 32 bits and are never 0, which Perfetto takes for the idle thread. A device's streams come after
+// its SMs: kStreamTracks exceeds the number of SMs times lanes of any device.
 constexpr std::uint64_t kFirstTrack = 1;
-constexpr std::uint64_t kLanesAnSm = 256, kWaitLanes = 192, kSignalLanes = kLanesAnSm - kWaitLanes;
-constexpr std::uint64_t kStreamTracks = 1'000'000, kLanesAStream = 8;
-constexpr std::uint64_t kLanesAThread = 16;
-constexpr std::uint64_t kDeviceProcesses = 1'000'000'000;  // no pid is as high
+constexpr std::uint64_t kLanesPerSm = 256, kWaitLanes = 192, kSignalLanes = kLanesPerSm - kWaitLanes;
+constexpr std::uint64_t kStreamTracks = 1'000'000, kLanesPerStream = 8;
+constexpr std::uint64_t kLanesPerThread = 16;
+constexpr std::uint64_t kDeviceProcesses = 1'000'000'000;  // above any pid
 constexpr std::uint64_t kUnknownProcess = 1;
 
 std::string json_text(std::string_view text) {
@@ -50,7 +50,7 @@ class Document {
     line(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process, json_text(name));
     line(R"({{"ph":"M","name":"process_sort_index","pid":{},"args":{{"sort_index":{}}}}})", process, order);
   }
-  /// The first name stays.
+  /// Only the first name of a track is used.
   void name_track(const Track& track, std::string_view name) {
     if (!named_.insert(track).second) return;
     line(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", track.process, track.thread,
@@ -100,11 +100,11 @@ class Document {
   std::set<Track> named_;
 };
 
-/// Slices of one track lie within each other or apart, else Perfetto leaves some out: the first lane that has room
-/// takes the next one. In order of time.
+/// Perfetto drops slices of one track that overlap without nesting. So each slice goes to the first lane that is free;
+/// take() is called in order of time.
 class Lanes {
  public:
-  /// `nested`: whether a lane may take what lies within its last slice.
+  /// `nested`: whether a lane may take a slice within its last slice.
   Lanes(std::uint64_t most, bool nested) : most_(most), nested_(nested) {}
 
   std::uint64_t take(TimeNs begin, TimeNs end) {
@@ -118,7 +118,7 @@ class Lanes {
   }
 
  private:
-  using Open = std::vector<TimeNs>;  // the ends of slices within each other
+  using Open = std::vector<TimeNs>;  // the ends of nested slices, outermost first
 
   bool fits(Open& open, TimeNs begin, TimeNs end) const {
     while (!open.empty() && open.back() <= begin) open.pop_back();
@@ -132,7 +132,7 @@ class Lanes {
   std::vector<Open> lanes_;
 };
 
-/// What one thread does: calls, waits and ranges, which mostly lie within each other.
+/// A call, wait or range of one thread; they mostly nest.
 struct ThreadSlice {
   std::string_view category, name;
   TimeNs begin = 0, end = 0;
@@ -152,7 +152,7 @@ class Writer {
     waits();
     threads();
     kernels_and_copies();
-    arrows();  // behind their slices: Perfetto ties an arrow to what is open when it comes
+    arrows();  // after the slices: Perfetto ties an arrow to the slice that is open when the arrow is read
     for (const store::InterventionRow& row : model_.interventions) {
       to_.mark(fmt::format("{} to {}", mode_name(row.old_mode), mode_name(row.new_mode)), row.effective,
                fmt::format(R"("site":{},"strategy":"{}","requested_us_before":{:.3f})",
@@ -163,7 +163,7 @@ class Writer {
   }
 
  private:
-  /// Of everything that is written: Perfetto leaves out what lies before 0.
+  /// The earliest time that is written. Perfetto drops events before 0.
   static TimeNs first_time(const TraceModel& model) {
     TimeNs first = model.begin;
     for (const store::HostWaitRow& wait : model.host_waits) first = std::min(first, wait.begin);
@@ -193,8 +193,8 @@ class Writer {
     for (const store::SignalRow& signal : model_.signals) {
       const bool host = signal.device == kHostDevice;
       Track track{host ? kUnknownProcess : process_of_device(signal.device),
-                  kFirstTrack + (host ? 0 : signal.sm * kLanesAnSm + kWaitLanes)};
-      track.thread += lanes.try_emplace(track, host ? kLanesAThread : kSignalLanes, false)
+                  kFirstTrack + (host ? 0 : signal.sm * kLanesPerSm + kWaitLanes)};
+      track.thread += lanes.try_emplace(track, host ? kLanesPerThread : kSignalLanes, false)
                           .first->second.take(signal.at, signal.at + 1);
       signal_tracks_.push_back(track);
       to_.name_track(track, host ? "signals" : fmt::format("SM {} signals", signal.sm));
@@ -207,7 +207,7 @@ class Writer {
     std::map<Track, Lanes> lanes;
     wait_tracks_.reserve(model_.waits.size());
     for (const store::WaitRow& wait : model_.waits) {
-      Track track{process_of_device(wait.device), kFirstTrack + wait.sm * kLanesAnSm};
+      Track track{process_of_device(wait.device), kFirstTrack + wait.sm * kLanesPerSm};
       const std::uint64_t lane =
           lanes.try_emplace(track, kWaitLanes, false).first->second.take(wait.arrived, wait.resumed);
       track.thread += lane;
@@ -220,7 +220,7 @@ class Writer {
   }
 
   void threads() {
-    std::map<Track, std::vector<ThreadSlice>> threads;  // by process and the system's number of the thread
+    std::map<Track, std::vector<ThreadSlice>> threads;  // by process and the system's thread id
     for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
       const store::HostWaitRow& wait = model_.host_waits[i];
       const std::string_view name = wait.site == 0
@@ -245,11 +245,11 @@ class Writer {
     std::stable_sort(slices.begin(), slices.end(), [](const ThreadSlice& a, const ThreadSlice& b) {
       return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
     });
-    Lanes lanes(kLanesAThread, true);
+    Lanes lanes(kLanesPerThread, true);
     for (const ThreadSlice& slice : slices) {
-      // The first lanes of the first process are the signals'.
+      // Host signals take the first lanes of the first process.
       const Track track{thread.process,
-                        kFirstTrack + (thread.thread + 1) * kLanesAThread + lanes.take(slice.begin, slice.end)};
+                        kFirstTrack + (thread.thread + 1) * kLanesPerThread + lanes.take(slice.begin, slice.end)};
       to_.name_track(track, fmt::format("thread {}", thread.thread));
       to_.slice(track, slice.category, slice.name, slice.begin, slice.end, slice.args);
       if (slice.host_wait) host_tracks_[*slice.host_wait] = track;
@@ -259,7 +259,7 @@ class Writer {
   void arrows() {
     for (const WakeEdge& edge : match(model_).edges) {
       const Track to = edge.host ? host_tracks_[edge.wait] : wait_tracks_[edge.wait];
-      // Within the slice of the wait: its last nanosecond.
+      // The arrow ends in the wait's last nanosecond, which is still within its slice.
       const TimeNs begin = edge.host ? model_.host_waits[edge.wait].begin : model_.waits[edge.wait].arrived;
       const TimeNs end = edge.host ? model_.host_waits[edge.wait].end : model_.waits[edge.wait].resumed;
       to_.arrow(signal_tracks_[edge.signal], model_.signals[edge.signal].at, to, std::max(begin, end - 1));
@@ -291,15 +291,15 @@ class Writer {
     }
   }
   Track stream_track(DeviceId device, std::uint32_t stream, TimeNs begin, TimeNs end) {
-    Track track{process_of_device(device), kStreamTracks + stream * kLanesAStream};
-    track.thread += stream_lanes_.try_emplace(track, kLanesAStream, false).first->second.take(begin, end);
+    Track track{process_of_device(device), kStreamTracks + stream * kLanesPerStream};
+    track.thread += stream_lanes_.try_emplace(track, kLanesPerStream, false).first->second.take(begin, end);
     to_.name_track(track, fmt::format("stream {}", stream));
     return track;
   }
 
   const TraceModel& model_;
   Document to_;
-  std::vector<Track> signal_tracks_, wait_tracks_, host_tracks_;  // as the model's lists
+  std::vector<Track> signal_tracks_, wait_tracks_, host_tracks_;  // same indexes as the model's lists
   std::map<Track, Lanes> stream_lanes_;
   std::map<SiteId, std::string> site_names_;
 };

@@ -26,7 +26,7 @@ std::string share_or_dash(const std::optional<double>& share) { return share ? f
 
 std::string wait_model_text(const TraceModel& model, const Analysis& analysis, std::size_t most) {
   if (analysis.site_waits.empty()) return {};
-  TextTable table("llrrrrrr", {"Wait model", "mode", "waits", "consumer", "scenario 2", "producer late", "noticed late",
+  TextTable table("llrrrrrr", {"Wait model", "mode", "waits", "consumer", "scenario 2", "until signal", "wake latency",
                                "transfer"});
   for (std::size_t i = 0; i < std::min(most, analysis.site_waits.size()); ++i) {
     const SiteWaits& part = analysis.site_waits[i];

@@ -143,7 +143,7 @@ std::string host_waits_text(const Analysis& analysis, std::size_t most) {
 
 std::string interventions_text(const TraceModel& model, std::size_t most) {
   if (model.interventions.empty()) return {};
-  TextTable table("rll", {"Switched at", "how", "in force after"});
+  TextTable table("rll", {"Switched at", "how", "took effect after"});
   const std::size_t shown = std::min(most, model.interventions.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const store::InterventionRow& row = model.interventions[i];

@@ -380,7 +380,7 @@ TEST(Activity, IsInJsonAndText) {
   ASSERT_EQ(json["clocks"].size(), 1u);
   EXPECT_EQ(json["clocks"][0]["device"], "cuda:0");
   const std::string text = reports::analysis_text(program.model, analysis);
-  for (const char* part : {"Kernel ", "producer", "Host polling", "Stream that waits", "Clocks", "cuda:0", "app 1"}) {
+  for (const char* part : {"Kernel ", "producer", "Host polling", "Waiting stream", "Clocks", "cuda:0", "app 1"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }

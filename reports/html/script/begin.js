@@ -1,4 +1,4 @@
-// wic-prof's report: what moves in it. The page is whole without this.
+// The interactive parts of wic-prof's report. Without this script the page still shows everything.
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -8,5 +8,5 @@
     made.append(...children);
     return made;
   };
-  const whenColoursChange = [];
+  const colourListeners = [];
 

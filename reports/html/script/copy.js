@@ -1,4 +1,4 @@
-  // Commands can be copied; where the browser forbids that, they are selected.
+  // A button beside each command copies it, or selects it where the browser forbids copying.
   for (const line of document.querySelectorAll(".command")) {
     const code = line.querySelector("code");
     const button = element("button", { type: "button", textContent: "Copy" });

@@ -1,10 +1,10 @@
-  // Tables sort by a click on a column's head: numbers from the largest, texts from A. What belongs to a row stays below it.
+  // A click on a column's header sorts the table: numbers from the largest, texts from A. Sub-rows stay below their row.
   {
     const keyOf = (row, column) => {
       const cell = row.cells[column];
       return cell.dataset.value === undefined ? cell.textContent.trim() : Number(cell.dataset.value);
     };
-    const before = (a, b) => {
+    const compare = (a, b) => {
       if (typeof a === "number" && typeof b === "number") return a - b;
       return typeof a === typeof b ? a.localeCompare(b) : 0;
     };
@@ -19,15 +19,15 @@
       const unknown = (key) => numbers && typeof key !== "number";
       groups.sort((x, y) => {
         const a = keyOf(x[0], column), b = keyOf(y[0], column);
-        if (unknown(a) !== unknown(b)) return unknown(a) ? 1 : -1;  // what is not known comes last, either way
-        return descending ? before(b, a) : before(a, b);
+        if (unknown(a) !== unknown(b)) return unknown(a) ? 1 : -1;  // unknown values come last in either order
+        return descending ? compare(b, a) : compare(a, b);
       });
       body.append(...groups.flat());
     };
     for (const table of document.querySelectorAll("table")) {
       const heads = [...table.tHead.rows[0].cells];
       heads.forEach((head, column) => {
-        const button = element("button", { type: "button", title: "Sort by this" });
+        const button = element("button", { type: "button", title: "Sort by this column" });
         button.append(...head.childNodes);
         head.append(button);
         button.addEventListener("click", () => {

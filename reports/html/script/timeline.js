@@ -1,10 +1,10 @@
-  // The timeline that can be zoomed and moved: of two traces both, at the same iteration and with the same scale.
+  // The interactive timeline. Two traces zoom and move together: same iteration on the left, same scale.
   const timeline = (() => {
     const alignment = readAlignment();
     const found = ["-before", ""].map((side) => [readTimeline(side), document.getElementById(`moving-timeline${side}`)])
                                  .filter(([data]) => data);
     if (!found.length) return null;
-    const kLeast = 20;  // nanoseconds: closer, there is nothing
+    const kShortestView = 20;  // nanoseconds; below the resolution of the recorded times
     const board = { arrows: true };
     const readout = element("output");
     const bar = element("div", { className: "bar" });
@@ -14,7 +14,7 @@
     const partnerOf = (side, time) => alignment.partner(time, sides.indexOf(side));
     const otherOf = (side) => sides.find((one) => one !== side);
 
-    // All that either trace has, in the side's own time.
+    // The window that contains both traces, in this side's times.
     const wholeOf = (side) => {
       const other = otherOf(side);
       if (!other) return { from: side.data.from, to: side.data.to };
@@ -22,7 +22,7 @@
       return { from: own - Math.max(own - side.data.from, its - other.data.from),
                to: own + Math.max(side.data.to - own, other.data.to - its) };
     };
-    // The last time from which something is to be seen until the end of the view.
+    // The latest begin of a view of `length`: that view ends where the later of the two traces ends.
     const lastBegin = (side, length) => {
       const other = otherOf(side);
       return other ? Math.max(side.data.to - length, partnerOf(other, other.data.to - length)) : side.data.to - length;
@@ -30,7 +30,7 @@
 
     board.show = (side, from, to) => {
       const whole = wholeOf(side);
-      const length = Math.min(Math.max(to - from, kLeast), whole.to - whole.from);
+      const length = Math.min(Math.max(to - from, kShortestView), whole.to - whole.from);
       const begin = Math.max(Math.min((from + to) / 2 - length / 2, lastBegin(side, length)), whole.from);
       side.set(begin, begin + length);
       const other = otherOf(side);
@@ -38,8 +38,8 @@
         const its = partnerOf(side, begin);
         other.set(its, its + length);
       }
-      const told = sides.at(-1).view;
-      readout.textContent = `${durationText(told.from)} to ${durationText(told.to)} (${durationText(length)})`;
+      const shown = sides.at(-1).view;
+      readout.textContent = `${durationText(shown.from)} to ${durationText(shown.to)} (${durationText(length)})`;
     };
     board.whole = () => {
       const { from, to } = wholeOf(sides[0]);
@@ -70,17 +70,17 @@
     subject.data.fine.forEach(([from, to], i) => button(closeUpText(from, to), `close-up ${i + 1}`, () => board.show(subject, from, to)));
     button("+", "zoom in (W)", () => subject.zoom(0.5));
     button("−", "zoom out (S)", () => subject.zoom(2));
-    const arrowButton = button("Wake arrows", "from signals to the waits that they ended, where few enough are seen (E)", board.switchArrows);
+    const arrowButton = button("Wake arrows", "from signals to the waits that they ended, if few enough are in view (E)", board.switchArrows);
     arrowButton.setAttribute("aria-pressed", board.arrows);
     arrowButton.hidden = !sides.some((side) => side.data.arrows.length);
     bar.append(readout);
     subject.canvases.after(element("p", { className: "faint small", textContent:
-      "Drag to move, Shift and drag to zoom to what is marked; the wheel zooms with Ctrl, or once the timeline has been clicked. W S A D, arrows, 0, E." }));
+      "Drag to move; Shift and drag to zoom to the marked part. The wheel zooms with Ctrl, or after a click on the timeline. Keys: W S A D, arrows, 0, E." }));
     board.whole();
     return { show: (from, to) => board.show(subject, from, to), mark: subject.mark, canvases: subject.canvases };
   })();
 
-  // From a finding to its evidence.
+  // A finding's button shows its evidence on the timeline.
   for (const jump of document.querySelectorAll(".jump")) {
     if (!timeline) { jump.hidden = true; continue; }
     jump.addEventListener("click", () => {

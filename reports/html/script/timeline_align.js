@@ -1,4 +1,4 @@
-  // Which time of one trace stands for which time of the other; alignment.h says how, and this is the same.
+  // Maps times of one trace to times of the other, by the same formula as alignment.h.
   const readAlignment = () => {
     const holder = document.getElementById("timeline-pairs");
     if (!holder) return null;
@@ -20,7 +20,7 @@
     return { sides, partner };
   };
 
-  // The index of the last of some times that is not after `time`; -1 before the first.
+  // The index of the last element of `times` that is at or before `time`; -1 before the first.
   const indexAt = (times, time) => {
     let low = 0, high = times.length;
     while (low < high) {

@@ -1,4 +1,4 @@
-  // The timeline's data as timeline_data.h has it, with times that are no longer differences.
+  // Reads the timeline's data (format: timeline_data.h) and turns time differences into times.
   const readTimeline = (side) => {
     const holder = document.getElementById(`timeline-data${side}`);
     if (!holder) return null;
@@ -15,7 +15,7 @@
         lane.values[i * each] = at;
         if (lane.spans) longest = Math.max(longest, lane.values[i * each + 1]);
       }
-      lane.longest = longest;  // how far back a span may have begun that is still there
+      lane.longest = longest;  // a span in view begins at most this long before the view
     }
     return data;
   };
@@ -38,7 +38,7 @@
     return `${Math.round(ns)} ns`;
   };
 
-  // What stands at a time in a lane, in words; null for nothing.
+  // Describes what a lane shows at a time, for the tooltip; null if it shows nothing.
   const describe = (data, lane, time, reach) => {
     if (time < data.from || time > data.to) return null;
     const title = `${lane.group}, ${lane.name}`;

@@ -1,7 +1,7 @@
-  // Draws what of the timeline lies within a view. The cost is bounded by the data, which is.
+  // Draws the part of the timeline in a view. The cost is bounded because the size of the data is.
   const kLaneHeight = 20, kLaneStep = 24, kGroupHeight = 22, kRulerHeight = 36;
 
-  // Where each lane stands; `headings` likewise.
+  // Sets the y of each lane; returns the headings with theirs, and the total height.
   const placeLanes = (data) => {
     const headings = [];
     let y = 0, group = null;
@@ -36,7 +36,7 @@
     return `${(time / unit).toFixed(Math.max(0, Math.ceil(Math.log10(unit / step) - 1e-9)))} ${name}`;
   };
 
-  // A lane of how many: per pixel the mean of each state, stacked from the bottom.
+  // A counted lane: per pixel the mean number of waiters in each state, stacked from the bottom.
   const drawSteps = (context, lane, view, area, colours) => {
     const width = Math.max(1, Math.round(area.width)), states = lane.doing.length;
     const sums = new Float32Array(width * states);
@@ -82,7 +82,7 @@
       drawnTo = left + width;
       const state = lane.doing[doing];
       context.fillStyle = colours[state];
-      const above = length === 0 ? 8 : 0;  // a signal is a mark, not a time
+      const above = length === 0 ? 8 : 0;  // a signal has no length: drawn as a short mark
       context.fillRect(area.left + left, lane.y + above, width, kLaneHeight - above);
       if (width < 36) continue;
       context.fillStyle = state === "call" || state === "kernel" ? colours.text : colours.card;
@@ -99,7 +99,7 @@
       first = Math.min(first, Math.max(sent, view.from));
       last = Math.max(last, Math.min(ended, view.to));
     }
-    if (seen.length > 400 || (seen.length > 20 && seen.length > (x(last) - x(first)) / 2)) return;  // nobody could follow one
+    if (seen.length > 400 || (seen.length > 20 && seen.length > (x(last) - x(first)) / 2)) return;  // too dense to follow one arrow
     context.strokeStyle = context.fillStyle = colours.mark;
     context.globalAlpha = 0.55;
     for (const [from, sent, to, ended] of seen) {
@@ -125,7 +125,7 @@
       context.lineTo(x, height);
       context.stroke();
       if (!labels) return;
-      // Right of its line, or left of it where the next one is too near, or not at all.
+      // Right of its line; left of it if the next line is too near; else no label.
       const wide = context.measureText(mode).width + 8, next = seen[i + 1]?.[0] ?? area.left + area.width;
       if (x >= free && x + wide <= next) context.fillText(mode, x + 4, 10);
       else if (x - wide >= free) context.fillText(mode, x - wide + 4, 10);
@@ -134,12 +134,12 @@
     context.setLineDash([]);
   };
 
-  // Where iterations begin, of two traces that are aligned by them; their numbers where there is room.
+  // The begins of iterations, in two traces aligned by them; numbered where the labels fit.
   const drawIterations = (context, data, iterations, view, area, height, colours, labels) => {
     const { begins, numbers } = iterations, scale = area.width / (view.to - view.from);
     const first = Math.max(0, indexAt(begins, view.from)), last = indexAt(begins, view.to);
-    const room = (begins[last] - begins[first]) * scale / Math.max(1, last - first);
-    if (last > first && room < 8) return;
+    const spacing = (begins[last] - begins[first]) * scale / Math.max(1, last - first);
+    if (last > first && spacing < 8) return;
     context.strokeStyle = colours.line;
     context.fillStyle = colours.text;
     for (let i = first; i <= last; ++i) {
@@ -150,7 +150,7 @@
       context.lineTo(x, height);
       context.stroke();
       const free = data.marks.every(([time]) => Math.abs(time - begins[i]) * scale > 60);
-      if (labels && room > 46 && free && i + 1 < begins.length) context.fillText(`#${numbers[i]}`, x + 4, 10);
+      if (labels && spacing > 46 && free && i + 1 < begins.length) context.fillText(`#${numbers[i]}`, x + 4, 10);
     }
   };
 

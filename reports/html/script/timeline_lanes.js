@@ -1,5 +1,4 @@
-  // One trace's lanes: draws what lies within its view, and turns what the mouse and the keys do into wishes. `board` decides, since
-  // two traces move together.
+  // One trace's lanes: draws its view, and passes mouse and key actions to `board`, which moves both traces together.
   const makeLanes = (data, place, iterations, board) => {
     const { headings, height } = placeLanes(data);
     const view = { from: data.from, to: data.to };
@@ -45,7 +44,7 @@
         context.fillText(fit(context, heading.text, canvases.clientWidth), 0, heading.y + 15);
       }
       context.font = '11px system-ui, "Noto Sans", "DejaVu Sans", sans-serif';
-      // Beside the recorded time there is nothing, not even a lane.
+      // Outside the recorded time not even the lane's background is drawn.
       const scale = within.width / (view.to - view.from);
       const begin = Math.max(0, (data.from - view.from) * scale), end = Math.min(within.width, (data.to - view.from) * scale);
       for (const lane of data.lanes) {
@@ -152,7 +151,7 @@
     };
 
     new ResizeObserver(redraw).observe(canvases);
-    whenColoursChange.push(redraw);
+    colourListeners.push(redraw);
     const mark = (number) => { site = number; redraw(); };
     const self = { data, view, canvases, set, zoom, redraw, mark };
     return self;
