@@ -5,7 +5,7 @@
 namespace wicprof::store {
 
 namespace {
-// Keeps a program with ever new reasons from filling the trace.
+// Bounds the trace's size for a program that reports a new reason with each loss. Not calibrated.
 constexpr std::size_t kMostDetails = 1000;
 }  // namespace
 
@@ -37,6 +37,10 @@ bool Counters::changed() const {
 
 void Counters::mark_all_changed() {
   for (Counter& counter : all_) counter.changed = true;
+}
+
+void Counters::mark_written() {
+  for (Counter& counter : all_) counter.changed = false;
 }
 
 std::uint64_t Counters::lost() const {

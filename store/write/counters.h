@@ -28,6 +28,7 @@ class Counters {
   std::vector<Counter>& all() { return all_; }
   bool changed() const;
   void mark_all_changed();
+  void mark_written();
 
   /// The sum of all losses.
   std::uint64_t lost() const;

@@ -1,0 +1,174 @@
+#include "store/write/event_intake.h"
+
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "store/write/row_lookup.h"
+
+namespace wicprof::store {
+
+namespace {
+
+Stat stat_of(LossSource source) {
+  switch (source) {
+    case LossSource::ring:
+      return Stat::ring_dropped;
+    case LossSource::device_ring:
+      return Stat::device_ring_dropped;
+    case LossSource::cupti:
+      return Stat::cupti_dropped;
+    case LossSource::clock:
+      return Stat::clock_lost;
+    case LossSource::pc_sampling:
+      return Stat::pc_samples_dropped;
+    case LossSource::store:
+      break;
+  }
+  return Stat::store_lost;
+}
+
+std::string device_detail(DeviceId device) {
+  return device == kHostDevice ? "host" : "device " + std::to_string(device);
+}
+
+}  // namespace
+
+void EventIntake::add(std::size_t ring, const EventHeader& header) {
+  if (header.kind == EventKind::padding) return;
+  const auto row = [&]<class... Tables>(const std::tuple<Tables...>*) {
+    return (take_if<typename Tables::Event>(header, [&](const auto& event) { take_row<Tables>(ring, event); }) || ...);
+  };
+  const auto rowless = [&]<class... Events>(const std::tuple<Events...>*) {
+    return (take_if<Events>(header, [&](const auto& event) { take(ring, event); }) || ...);
+  };
+  const bool known =
+      row(static_cast<const EventTables*>(nullptr)) || rowless(static_cast<const RowlessEvents*>(nullptr));
+  if (!known) output_.count_unknown();
+}
+
+// Whether the record is of that kind; a record that is too short for its kind is only counted.
+template <class Event, class Take>
+bool EventIntake::take_if(const EventHeader& header, Take&& take) {
+  if (header.kind != Event::kKind) return false;
+  if (const auto* event = event_cast<Event>(header)) {
+    take(*event);
+  } else {
+    output_.counters().add(Stat::damaged_records, "", 1);
+  }
+  return true;
+}
+
+void EventIntake::take(std::size_t ring, const TextEvent& event) {
+  output_.bind_text(ring, event.id, std::string(text_of(event)));
+}
+
+void EventIntake::take(std::size_t ring, const LossEvent& event) {
+  std::string detail = device_detail(participants_.device(ring, event.device));
+  if (const TextTable::Entry* reason = output_.texts().find(ring, event.reason)) detail += ": " + reason->first;
+  output_.counters().add(stat_of(event.source), detail, event.count);
+}
+
+void EventIntake::take(std::size_t ring, const NvtxOpenEvent& event) {
+  retention_.range_opened(ring, event.thread, text(ring, event.name), text(ring, event.domain), event.start_ns);
+}
+
+template <class Table>
+void EventIntake::take_row(std::size_t ring, const typename Table::Event& event) {
+  if constexpr (has_device_time<Table>()) {
+    take_device_time<Table>(ring, event);
+  } else {
+    note(ring, event);
+    insert<Table>(event, ring, nullptr);
+  }
+}
+
+template <class Table>
+void EventIntake::take_device_time(std::size_t ring, const typename Table::Event& event) {
+  if (event.device == kHostDevice) return insert<Table>(event, ring, nullptr);
+  const DeviceId device = participants_.device(ring, event.device);
+  DeviceClock& clock = clocks_.of(device);
+  if (clock.converter.ready()) return insert<Table>(event, ring, &clock);
+  if (!clock.hold({ring, event})) output_.counters().add(Stat::clock_lost, device_detail(device), 1);
+}
+
+void EventIntake::note(std::size_t ring, const DeviceEvent& event) {
+  participants_.add_device(ring, event.device, text(ring, event.uuid));
+  // The row may be new, without its clock's error.
+  clocks_.of(participants_.device(ring, event.device)).error_changed = true;
+}
+
+void EventIntake::note(std::size_t ring, const SiteEvent& event) {
+  participants_.add_site(ring, event.site, text(ring, event.name));
+}
+
+void EventIntake::note(std::size_t ring, const PcSampleEvent& event) {
+  if (const TextTable::Entry* symbol = output_.texts().find(ring, event.symbol))
+    sampled_.insert({event.module, symbol});
+}
+
+void EventIntake::note(std::size_t ring, const NvtxEvent& event) {
+  if (event.kind != NvtxKind::range || retention_.plan().ranges.empty()) return;
+  retention_.range_ended(ring, event.thread, text(ring, event.name), text(ring, event.domain), event.start_ns,
+                         event.end_ns);
+}
+
+void EventIntake::note(std::size_t ring, const ClockEvent& event) {
+  const DeviceId device = participants_.device(ring, event.device);
+  DeviceClock& clock = clocks_.of(device);
+  if (!clock.converter.add({event.device_ns, event.host_ns, TimeNs{event.error_ns}})) {
+    output_.counters().add(Stat::clock_refused, device_detail(device), 1);
+  }
+  clock.error_changed = true;
+  const std::vector<HeldEvent> held = std::exchange(clock.held, {});
+  for (const HeldEvent& one : held) {
+    for_each_table<DeviceTimeTables>([&]<class Table>(Type<Table>) {
+      if (const auto* timed = std::get_if<typename Table::Event>(&one.event)) insert<Table>(*timed, one.ring, &clock);
+    });
+  }
+}
+
+template <class Table>
+void EventIntake::insert(const typename Table::Event& event, std::size_t ring, DeviceClock* clock) {
+  const RowLookup lookup(output_.texts(), participants_, ring, clock == nullptr ? nullptr : &clock->converter);
+  if (!output_.stopped() && retention_.plan().fixed() && retention_.outside<Table>(event, lookup)) {
+    return output_.count_left_out(1);
+  }
+  if (!output_.insert<Table>(event, lookup)) return;
+  if (lookup.missing_texts() != 0) output_.counters().add(Stat::missing_texts, "", lookup.missing_texts());
+  if (clock != nullptr && lookup.worst_error_ns() > clock->worst_error_ns) {
+    clock->worst_error_ns = lookup.worst_error_ns();
+    clock->error_changed = true;
+  }
+  output_.commit_if_full();
+}
+
+std::string EventIntake::text(std::size_t ring, TextId id) const {
+  const TextTable::Entry* entry = output_.texts().find(ring, id);
+  return entry == nullptr ? std::string() : entry->first;
+}
+
+void EventIntake::forget_ring(std::size_t ring) {
+  participants_.forget_ring(ring);
+  // The held events' process is unknown once the ring has another producer.
+  for (auto& [device, clock] : clocks_.all()) {
+    const auto of_ring = [ring](const HeldEvent& held) { return held.ring == ring; };
+    output_.counters().add(Stat::clock_lost, device_detail(device), std::erase_if(clock.held, of_ring));
+  }
+}
+
+void EventIntake::lose_held() {
+  for (auto& [device, clock] : clocks_.all()) {
+    output_.counters().add(Stat::clock_lost, device_detail(device), clock.held.size());
+    clock.held.clear();
+  }
+}
+
+SampledFunctions EventIntake::sampled_functions() const {
+  SampledFunctions functions;
+  if (output_.stopped()) return functions;
+  for (const auto& [module, symbol] : sampled_) functions[module].insert(symbol->first);
+  return functions;
+}
+
+}  // namespace wicprof::store

@@ -1,0 +1,72 @@
+// Turns the records of rings into rows: converts device times, resolves texts, and keeps what later records refer to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "protocol/events/header.h"
+#include "protocol/events/loss.h"
+#include "protocol/events/nvtx.h"
+#include "protocol/events/text.h"
+#include "protocol/ring.h"
+#include "store/format/event_tables.h"
+#include "store/write/device_clocks.h"
+#include "store/write/participants.h"
+#include "store/write/recorder.h"
+#include "store/write/retention.h"
+#include "store/write/trace_output.h"
+
+namespace wicprof::store {
+
+/// One thread. An event with a device time is held until the first reading of that device's clock.
+class EventIntake {
+ public:
+  EventIntake(TraceOutput& output, DeviceClocks& clocks, Retention& retention)
+      : output_(output), clocks_(clocks), retention_(retention) {}
+  EventIntake(const EventIntake&) = delete;
+
+  void add(std::size_t ring, const EventHeader& header);
+  void set_process(std::size_t ring, std::uint32_t pid) { participants_.set_process(ring, pid); }
+  /// The ring has a new producer. Held events of the old one are lost.
+  void forget_ring(std::size_t ring);
+  /// The held events are lost: no clock reading comes any more.
+  void lose_held();
+
+  /// Empty once the output has stopped: its texts are lost.
+  SampledFunctions sampled_functions() const;
+
+ private:
+  template <class Event, class Take>
+  bool take_if(const EventHeader& header, Take&& take);
+  void take(std::size_t ring, const TextEvent& event);
+  void take(std::size_t ring, const LossEvent& event);
+  void take(std::size_t ring, const NvtxOpenEvent& event);
+  template <class Table>
+  void take_row(std::size_t ring, const typename Table::Event& event);
+  template <class Table>
+  void take_device_time(std::size_t ring, const typename Table::Event& event);
+
+  // What an event means besides its row.
+  template <class Event>
+  void note(std::size_t, const Event&) {}
+  void note(std::size_t ring, const DeviceEvent& event);
+  void note(std::size_t ring, const SiteEvent& event);
+  void note(std::size_t ring, const PcSampleEvent& event);
+  void note(std::size_t ring, const NvtxEvent& event);
+  void note(std::size_t ring, const ClockEvent& event);
+
+  template <class Table>
+  void insert(const typename Table::Event& event, std::size_t ring, DeviceClock* clock);
+  std::string text(std::size_t ring, TextId id) const;
+
+  TraceOutput& output_;
+  DeviceClocks& clocks_;
+  Retention& retention_;
+  Participants participants_;
+  std::set<std::pair<std::uint64_t, const TextTable::Entry*>> sampled_;  // modules and symbols
+};
+
+}  // namespace wicprof::store

@@ -1,0 +1,36 @@
+// The facts about the recording as a whole, which become the meta rows of the trace.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "store/sqlite/text_table.h"
+
+namespace wicprof::store {
+
+class TraceMeta {
+ public:
+  void set(const std::string& key, const std::string& value) {
+    values_[key] = valid_utf8(value);
+    changed_.insert(key);
+  }
+  /// nullptr if the key was never set.
+  const std::string* find(const std::string& key) const {
+    const auto found = values_.find(key);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+
+  /// The keys whose rows are out of date.
+  const std::set<std::string>& changed() const { return changed_; }
+  void mark_written() { changed_.clear(); }
+  void mark_all_changed() {
+    for (const auto& [key, value] : values_) changed_.insert(key);
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
+  std::set<std::string> changed_;
+};
+
+}  // namespace wicprof::store

@@ -1,0 +1,183 @@
+#include "store/write/trace_output.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace wicprof::store {
+
+namespace {
+
+// A live reader sees rows at most this late (Recorder::tick).
+constexpr TimeNs kBatchAge = 20 * kMillisecond;
+constexpr std::uint64_t kBatchRows = 20'000;
+constexpr std::uint64_t kRowBytes = 80;              // a wait, including its share of the page
+constexpr std::uint64_t kLastRowsBytes = 256 << 10;  // space for the counters beyond a limit on the trace's size
+
+}  // namespace
+
+TraceOutput::TraceOutput(std::string path, std::uint64_t max_bytes, Writer writer, Ballast ballast,
+                         DeviceClocks& clocks)
+    : path_(std::move(path)),
+      max_bytes_(max_bytes),
+      writer_(std::move(writer)),
+      ballast_(std::move(ballast)),
+      clocks_(clocks),
+      // The log and the open batch fit into the space that the ballast frees, so that the log can be folded even on a
+      // full disk.
+      batch_limit_(std::min(kBatchRows, ballast_.bytes() / 4 / kRowBytes)),
+      batch_begin_(now_ns()) {
+  writer_.set_log_bytes(ballast_.bytes() / 2);
+  if (max_bytes_ != 0) writer_.set_max_bytes(max_bytes_);
+}
+
+void TraceOutput::bind_text(std::size_t ring, TextId number, const std::string& text) {
+  if (stopped()) return;
+  bool is_new = false;
+  const TextTable::Entry& entry = texts_.intern(valid_utf8(text), is_new);
+  texts_.bind(ring, number, entry);
+  if (is_new && writer_.insert_string(entry.second, entry.first) != 0) stop();
+}
+
+bool TraceOutput::lose_row() {
+  counters_.add(Stat::store_lost, "", 1);
+  return false;
+}
+
+bool TraceOutput::count_row(int code, bool wait) {
+  ++events_;
+  ++batch_events_;
+  waits_ += wait ? 1 : 0;
+  batch_waits_ += wait ? 1 : 0;
+  if (code != 0) stop();
+  return code == 0;
+}
+
+void TraceOutput::insert(const SassRow& row) {
+  if (stopped()) {
+    lose_row();
+    return;
+  }
+  std::int64_t symbol = 0, text = 0, file = 0;
+  int code = intern(valid_utf8(row.symbol), symbol);
+  if (code == 0) code = intern(valid_utf8(row.text), text);
+  if (code == 0 && !row.file.empty()) code = intern(valid_utf8(row.file), file);
+  const Value target = row.target ? number(*row.target) : kNull;
+  if (code == 0) {
+    code = writer_.put_sass({number(row.module).integer, symbol, number(row.offset).integer, text, target,
+                             number_or_null(file, std::int64_t{0}), number_or_null(row.line, 0u)});
+  }
+  if (count_row(code, false)) commit_if_full();
+}
+
+bool TraceOutput::commit_if_old(TimeNs now) {
+  if (stopped() || now - batch_begin_ < kBatchAge) return false;
+  if (batch_events_ != 0 || counters_.changed() || !meta_.changed().empty()) commit();
+  return true;
+}
+
+void TraceOutput::commit() {
+  batch_begin_ = now_ns();
+  if (write_state() != 0) return stop();
+  batch_events_ = batch_waits_ = 0;
+}
+
+void TraceOutput::transaction(const std::function<int(Writer&)>& work) {
+  int code = writer_.begin();
+  if (code == 0) code = work(writer_);
+  if (code == 0) code = writer_.commit();
+  if (code != 0) stop();
+}
+
+int TraceOutput::intern(const std::string& text, std::int64_t& id) {
+  bool is_new = false;
+  id = texts_.intern(text, is_new).second;
+  return is_new ? writer_.insert_string(id, text) : 0;
+}
+
+int TraceOutput::write_counters() {
+  for (std::size_t i = 0; i < counters_.all().size(); ++i) {
+    const Counter& counter = counters_.all()[i];
+    if (!counter.changed) continue;
+    const StatInfo& info = stat_info(counter.stat);
+    std::int64_t name = 0, detail = 0;
+    if (const int code = intern(std::string(info.name), name); code != 0) return code;
+    if (!counter.detail.empty()) {
+      if (const int code = intern(counter.detail, detail); code != 0) return code;
+    }
+    const int code = writer_.put_stat(static_cast<std::int64_t>(i) + 1, name, detail,
+                                      static_cast<std::int64_t>(info.severity), counter.value);
+    if (code != 0) return code;
+  }
+  return 0;
+}
+
+// Writes everything but the events' rows, and commits.
+int TraceOutput::write_state() {
+  counters_.set(Stat::events, "", events_);
+  counters_.set(Stat::waits, "", waits_);
+  if (unknown_ != 0) counters_.set(Stat::unknown_records, "", unknown_);
+  if (left_out_ != 0) counters_.set(Stat::rows_left_out, "", left_out_);
+  if (const int code = write_counters(); code != 0) return code;
+  for (auto& [device, clock] : clocks_.all()) {
+    if (!clock.error_changed || !clock.converter.ready()) continue;
+    if (const int code = writer_.put_clock_error(device, clock.worst_error_ns); code != 0) return code;
+  }
+  for (const std::string& key : meta_.changed()) {
+    if (const int code = writer_.put_meta(key, *meta_.find(key)); code != 0) return code;
+  }
+  if (const int code = writer_.commit(); code != 0) return code;
+  counters_.mark_written();
+  for (auto& [device, clock] : clocks_.all()) clock.error_changed = false;
+  meta_.mark_written();
+  return 0;
+}
+
+void TraceOutput::stop() {
+  const bool first = !stopped();
+  const std::string reason = writer_.message();
+  writer_.roll_back();
+  texts_.clear(writer_.next_string_id());
+  counters_.mark_all_changed();
+  meta_.mark_all_changed();
+  for (auto& [device, clock] : clocks_.all()) clock.error_changed = true;
+  if (!first) return;  // the counters did not fit either; close() tries once more
+
+  stopped_ = "writing to " + path_ + " stopped (" + reason + "); ";
+  stopped_ += max_bytes_ == 0 ? "free some space, or write the trace elsewhere with -o"
+                              : "it may not grow beyond " + std::to_string(max_bytes_) + " bytes";
+  events_ -= batch_events_;
+  waits_ -= batch_waits_;
+  counters_.add(Stat::store_lost, "", batch_events_);
+  counters_.set(Stat::store_stopped, reason, 1);
+  batch_events_ = batch_waits_ = 0;
+  ballast_.release();
+  if (max_bytes_ != 0) writer_.set_max_bytes(max_bytes_ + kLastRowsBytes);
+  if (write_state() != 0) return stop();
+  writer_.empty_log();
+}
+
+void TraceOutput::derive() {
+  const auto complete = [&](const std::string& sql) { return !stopped() && writer_.in_transaction(sql) == 0; };
+  if (!complete(create_signal_index_sql()) || !complete(match_signals_sql())) {
+    if (waits_ != 0) counters_.set(Stat::not_matched, "", 1);
+  }
+  if (!complete(create_indexes_sql())) counters_.set(Stat::not_indexed, "", 1);
+  if (stopped() || writer_.make_summaries() != 0) counters_.set(Stat::not_summarised, "", 1);
+}
+
+Result<> TraceOutput::close(bool shrink) {
+  if (write_state() != 0) {
+    stop();  // frees the ballast and tries again
+    if (!meta_.changed().empty() && write_state() != 0) writer_.roll_back();
+  }
+  const bool written = meta_.changed().empty();
+  ballast_.release();
+  if (written && shrink) writer_.give_free_pages_back();
+  writer_.fold();
+  writer_.close();
+  if (!stopped()) return ok();
+  return unavailable(stopped_ + ". " + std::to_string(counters_.lost()) + " events are lost; " + path_ +
+                     " has what was written before" + (written ? "" : ", and does not record the loss"));
+}
+
+}  // namespace wicprof::store
