@@ -158,7 +158,7 @@ class Loading {
     const std::lock_guard lock(mutex_);
     if (error_ || next_ == parts_.size()) return std::nullopt;
     if (watch_ && !watch_(next_, parts_.size())) {
-      error_ = unavailable("reading " + name_ + " was given up");
+      error_ = unavailable("reading " + name_ + " was cancelled");
       failed_ = 0;
       return std::nullopt;
     }

@@ -44,7 +44,7 @@ inline constexpr const char* kProcessColumn = "process_id";
 
 /// The columns that say when a row's event began and ended (the same column twice for an instant). Rows of a table that
 /// has them can be cut to windows of time (store/write/retention.h). A table without them holds declarations, or
-/// changes that stay in force: all of them are kept.
+/// changes with a lasting effect: all of them are kept.
 struct RowTime {
   const char* begin;
   const char* end;

@@ -46,21 +46,21 @@ Result<> remove_old(const std::string& path) {
   return ok();
 }
 
-Error cannot_make(const std::string& path, int error) {
-  const std::string reason = "cannot make the trace " + path + ": " + std::strerror(error);
+Error cannot_create(const std::string& path, int error) {
+  const std::string reason = "cannot create the trace " + path + ": " + std::strerror(error);
   switch (error) {
     case EEXIST:
-      return bad_input(path + " exists already; overwrite it with -f, or name another file with -o");
+      return bad_input(path + " already exists; overwrite it with -f, or name another file with -o");
     case ENOENT:
     case ENOTDIR:
-      return bad_input(reason + "; make its folder first, or name another with -o");
+      return bad_input(reason + "; create its folder first, or name another with -o");
     case EACCES:
     case EPERM:
     case EROFS:
       return bad_input(reason + "; name a file in a folder that you can write to with -o");
     case ENOSPC:
     case EDQUOT:
-      return unavailable(reason + "; free some room, or write the trace elsewhere with -o");
+      return unavailable(reason + "; free some space, or write the trace elsewhere with -o");
     default:
       return bad_input(reason + "; name another file with -o");
   }
@@ -88,16 +88,16 @@ Result<Database> make_trace(const std::string& path, bool overwrite, const std::
     if (Result<> removed = remove_old(path); !removed) return removed.error();
   }
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file < 0) return cannot_make(path, errno);
+  if (file < 0) return cannot_create(path, errno);
   ::close(file);
-  // The log of an earlier trace with this name, whose recorder was killed, would be read as this trace's.
+  // A log left by a killed recorder of an earlier trace with this name would be read as this trace's.
   unlink(wal_of(path).c_str());
 
   Database database;
   int code = database.open(path, OpenMode::read_write);
-  // The schema goes to the file itself before the log begins, so that the file is recognised as a trace from then on.
-  // Until the trace is folded, the system decides when to write to the disk: waiting for that costs the recorder a
-  // tenth of a second now and then.
+  // The schema is written to the file itself before the log begins, so that the file is a recognisable trace from then
+  // on. Until the trace is folded, the system decides when to write to the disk: syncing would stall the recorder for a
+  // tenth of a second at times.
   if (code == 0)
     code = database.execute("PRAGMA synchronous = OFF; BEGIN;" + create_tables_sql() + more_tables + "COMMIT;");
   // Where the file system cannot share memory, SQLite keeps its rollback journal: slower, but as safe.
@@ -108,8 +108,8 @@ Result<Database> make_trace(const std::string& path, bool overwrite, const std::
   database.close();
   unlink(path.c_str());
   unlink(wal_of(path).c_str());
-  return unavailable("cannot make the trace " + path + ": " + reason +
-                     "; free some room, or write the trace elsewhere with -o");
+  return unavailable("cannot create the trace " + path + ": " + reason +
+                     "; free some space, or write the trace elsewhere with -o");
 }
 
 Result<> check_trace(const std::string& path) {
@@ -140,21 +140,21 @@ Result<> check_trace(const std::string& path) {
   }
   const std::int64_t version = big_endian(header, kUserVersionAt, 4);
   if (version > kSchemaVersion) {
-    return bad_input(path + " was made by a newer wic-prof: version " + std::to_string(version) +
+    return bad_input(path + " was written by a newer wic-prof: version " + std::to_string(version) +
                      " of the trace file, and this one reads up to " + std::to_string(kSchemaVersion) +
                      "; update wic-prof");
   }
   if (version < kOldestReadable) {
-    return bad_input(path + " was made by an older wic-prof: version " + std::to_string(version) +
+    return bad_input(path + " was written by an older wic-prof: version " + std::to_string(version) +
                      " of the trace file, and this one reads from " + std::to_string(kOldestReadable) +
-                     "; record again, or read it with the wic-prof that made it");
+                     "; record again, or read it with the wic-prof that wrote it");
   }
   // The file may lack pages that its log has; SQLite then reads them from the log.
   const std::uint64_t page_size = big_endian(header, kPageSizeAt, 2);
   const std::uint64_t wanted = big_endian(header, kPageCountAt, 4) * (page_size == 1 ? 65536 : page_size);
   if (static_cast<std::uint64_t>(info.st_size) < wanted && !has_wal(path)) {
     return bad_input(path + " is truncated: " + std::to_string(info.st_size) + " of " + std::to_string(wanted) +
-                     " bytes are there; copy it again, or record again");
+                     " bytes are present; copy it again, or record again");
   }
   return ok();
 }

@@ -21,9 +21,9 @@ int try_reading(Database& database) {
 void fold_abandoned_log(const std::string& path) {
   Database database;
   if (database.open(path, OpenMode::read_write) != 0) return;
-  if (database.text("PRAGMA journal_mode = DELETE") != "delete") return;  // failing is no error
+  if (database.text("PRAGMA journal_mode = DELETE") != "delete") return;  // not an error: readers use the log
   database.close();
-  // The trace is one file now. A reader that opened it just then may have created an empty log, which is harmless.
+  // The trace is now one file. A reader that opened it meanwhile may have created an empty log, which is removed.
   if (has_wal_file(path) && !has_wal(path)) remove_log(path);
 }
 
@@ -51,13 +51,14 @@ Error cannot_read(const std::string& path, int code, const std::string& reason) 
     case Fault::corrupt:
       return bad_input(path + " is damaged (" + reason + "); copy it again, or record again");
     case Fault::busy:
-      return unavailable(path + " is locked by another program (" + reason + "); try again when that has ended");
+      return unavailable(path + " is locked by another program (" + reason +
+                         "); try again when that program has ended");
     case Fault::cannot_open:
     case Fault::input_output:
       if (has_wal(path)) {
         return bad_input(
             "cannot read " + path + " together with " + wal_of(path) + " (" + reason +
-            "): its recorder did not complete it; copy both to a folder that you can write to, with some room");
+            "): its recorder did not complete it; copy both to a folder with free space that you can write to");
       }
       [[fallthrough]];
     default:
@@ -65,7 +66,7 @@ Error cannot_read(const std::string& path, int code, const std::string& reason) 
   }
 }
 
-Error said_of(const std::string& packed, const std::string& copy, Error error) {
+Error renamed_to(const std::string& packed, const std::string& copy, Error error) {
   for (std::size_t at = 0; (at = error.message.find(copy, at)) != std::string::npos; at += packed.size()) {
     error.message.replace(at, copy.size(), packed);
   }

@@ -32,10 +32,10 @@ bool write_all(int file, const char* data, std::size_t bytes) {
   return true;
 }
 
-Error no_copy(const std::string& packed, const std::string& folder) {
+Error cannot_unpack(const std::string& packed, const std::string& folder) {
   const std::string reason = std::strerror(errno);
   return unavailable("cannot unpack " + packed + " to " + folder + ": " + reason +
-                     "; set TMPDIR to a folder that can be written and has room");
+                     "; set TMPDIR to a writable folder with free space");
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ Result<UnpackedTrace> UnpackedTrace::make(const std::string& packed) {
   const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
   std::string name = (folder / "wic-prof.XXXXXX").string();
   const int to = error ? -1 : mkstemp(name.data());
-  if (to < 0) return no_copy(packed, folder.string());
+  if (to < 0) return cannot_unpack(packed, folder.string());
   UnpackedTrace trace(name);  // removes the file on every path
 
   std::vector<char> piece(kPieceBytes);
@@ -69,7 +69,7 @@ Result<UnpackedTrace> UnpackedTrace::make(const std::string& packed) {
     bytes += static_cast<std::uint64_t>(read);
   }
   if (!written) {
-    const Error failure = no_copy(packed, folder.string());
+    const Error failure = cannot_unpack(packed, folder.string());
     ::close(to);
     return failure;
   }
@@ -86,7 +86,7 @@ Result<UnpackedTrace> UnpackedTrace::make(const std::string& packed) {
 UnpackedTrace::~UnpackedTrace() {
   if (path_.empty()) return;
   ::unlink(path_.c_str());
-  // A copy that was left in WAL mode.
+  // Files of a copy that was left in WAL mode.
   ::unlink((path_ + "-wal").c_str());
   ::unlink((path_ + "-shm").c_str());
 }

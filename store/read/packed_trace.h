@@ -1,4 +1,4 @@
-// Traces packed with gzip, at a tenth of the size. They are read from an unpacked copy, which exists while it is read.
+// Traces packed with gzip, a tenth of the size. A reader reads an unpacked copy, which it removes when it closes.
 #pragma once
 
 #include <string>

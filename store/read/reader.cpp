@@ -17,7 +17,7 @@ Result<Reader> Reader::open(const std::string& path) {
     if (!unpacked) return unpacked.error();
     if (is_packed(unpacked->path())) return bad_input(path + " is packed twice; unpack it with gunzip");
     Result<Reader> reader = open(unpacked->path());
-    if (!reader) return said_of(path, unpacked->path(), reader.error());
+    if (!reader) return renamed_to(path, unpacked->path(), reader.error());
     reader->state_->packed = path;
     reader->state_->unpacked = *std::move(unpacked);
     return reader;

@@ -170,7 +170,7 @@ struct Reader::State {
   Error failed(int code) {
     Error error = cannot_read(path, code, database.message());
     database.close();
-    return packed.empty() ? error : said_of(packed, path, std::move(error));
+    return packed.empty() ? error : renamed_to(packed, path, std::move(error));
   }
 
   std::string packed;                     // the file of which `path` is a copy; empty if it is none

@@ -6,7 +6,7 @@ namespace wicprof::store {
 
 namespace {
 
-// Each list as numbers of seven bits a byte, and of empty columns how many follow each other.
+// A list is a sequence of numbers with seven bits per byte; after each 0 follows the number of further zeros.
 
 void put_number(std::string& bytes, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
@@ -79,10 +79,10 @@ Result<LaneBlock> unpack_block(std::string_view text, int level, std::int64_t nu
   LaneBlock block{level, number, bytes.list<std::uint32_t>(), {}};
   while (bytes.good() && !bytes.at_end()) {
     const std::uint64_t state = bytes.number();
-    if (state >= kStates) return bad_input("a state that there is not");
+    if (state >= kStates) return bad_input("an unknown state");
     block.time[state] = bytes.list<std::int64_t>();
   }
-  if (!bytes.good()) return bad_input("a block that ends early");
+  if (!bytes.good()) return bad_input("a truncated block");
   return block;
 }
 }  // namespace wicprof::store

@@ -18,8 +18,10 @@ FineLane::Leaf::Line& line_of(FineLane& lane, std::uint32_t leaf, State state) {
   return *line;
 }
 
-LaneBlock settled(const FineTrack::Place& place, const FineLane::Leaf* leaf, std::array<std::int64_t, kStates>& now,
-                  std::uint32_t& most) {
+/// The block of a leaf. `now`: the number of events per state at its begin, updated to its end. Raises `most` to the
+/// highest mean of a column.
+LaneBlock block_of_leaf(const FineTrack::Place& place, const FineLane::Leaf* leaf,
+                        std::array<std::int64_t, kStates>& now, std::uint32_t& most) {
   LaneBlock block{place.level, place.number, {}, {}};
   block.begins = leaf != nullptr ? leaf->begins : std::vector<std::uint32_t>(kBlockColumns);
   std::vector<std::int64_t> all(kBlockColumns);
@@ -39,7 +41,7 @@ LaneBlock settled(const FineTrack::Place& place, const FineLane::Leaf* leaf, std
   return block;
 }
 
-/// Four blocks side by side as one.
+/// Merges four adjacent blocks into their parent.
 LaneBlock merged(const LaneBlock* four) {
   LaneBlock block{four[0].level + 1, four[0].number / 4, std::vector<std::uint32_t>(kBlockColumns), {}};
   for (std::size_t child = 0; child < 4; ++child) {
@@ -57,10 +59,10 @@ LaneBlock merged(const LaneBlock* four) {
 }
 
 std::vector<LaneBlock> blocks_of(const FineTrack& track, const FineLane& lane, std::uint32_t& most) {
-  std::vector<LaneBlock> all, open;  // open: in order of time, with no gap; four of one parent become that at once
+  std::vector<LaneBlock> all, open;  // open: adjacent, in order of time; four children of one parent are merged at once
   std::array<std::int64_t, kStates> now{};
   for (std::size_t i = 0; i < track.places.size(); ++i) {
-    open.push_back(settled(track.places[i], lane.leaves[i].get(), now, most));
+    open.push_back(block_of_leaf(track.places[i], lane.leaves[i].get(), now, most));
     while (open.size() >= 4 && open.back().number % 4 == 3 && open[open.size() - 4].level == open.back().level) {
       LaneBlock parent = merged(&open[open.size() - 4]);
       std::move(open.end() - 4, open.end(), std::back_inserter(all));
@@ -97,16 +99,16 @@ void LaneBuilder::split() {
 
 void LaneBuilder::split(FineTrack& track, int level, std::int64_t number) {
   const auto slots = std::int64_t{1} << (2 * (level - finest_));
-  std::uint64_t things = 0;
+  std::uint64_t events = 0;
   if (track.begins.size() < static_cast<std::size_t>(slots)) {
-    for (const auto& [slot, count] : track.begins) things += slot / slots == number ? count : 0;
+    for (const auto& [slot, count] : track.begins) events += slot / slots == number ? count : 0;
   } else {
     for (std::int64_t i = number * slots; i < (number + 1) * slots; ++i) {
       const auto found = track.begins.find(static_cast<std::uint32_t>(i));
-      if (found != track.begins.end()) things += found->second;
+      if (found != track.begins.end()) events += found->second;
     }
   }
-  if (things <= kSplitFrom || level == finest_) {
+  if (events <= kSplitFrom || level == finest_) {
     const auto leaf = static_cast<std::uint32_t>(track.places.size());
     track.places.push_back({level, number});
     std::fill_n(track.leaf_of.begin() + number * slots, slots, leaf);
@@ -115,10 +117,10 @@ void LaneBuilder::split(FineTrack& track, int level, std::int64_t number) {
   }
 }
 
-FineLane& LaneBuilder::row_with_room(FineTrack& track, TimeNs begin, TimeNs end) {
-  const auto room = std::find_if(track.ends.begin(), track.ends.end(), [begin](TimeNs last) { return begin >= last; });
-  const auto row = static_cast<std::size_t>(room - track.ends.begin());
-  if (room == track.ends.end()) track.ends.push_back(0);
+FineLane& LaneBuilder::free_row(FineTrack& track, TimeNs begin, TimeNs end) {
+  const auto free = std::find_if(track.ends.begin(), track.ends.end(), [begin](TimeNs last) { return begin >= last; });
+  const auto row = static_cast<std::size_t>(free - track.ends.begin());
+  if (free == track.ends.end()) track.ends.push_back(0);
   track.ends[row] = end;
   return lane(track, row);
 }
@@ -136,9 +138,9 @@ void LaneBuilder::add_begin(FineTrack& track, FineLane& lane, TimeNs begin) {
 }
 
 void LaneBuilder::add_time(FineTrack& track, FineLane& lane, State state, TimeNs begin, TimeNs end,
-                           std::uint32_t things) {
-  if (end <= begin || things == 0) return;
-  const auto times = static_cast<std::int32_t>(things);
+                           std::uint32_t count) {
+  if (end <= begin || count == 0) return;
+  const auto times = static_cast<std::int32_t>(count);
   std::uint32_t first = leaf_at(track, begin), last = leaf_at(track, end);
   std::uint32_t from = column(track, first, begin), to = column(track, last, end);
   if (first == last && from == to) {

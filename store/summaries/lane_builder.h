@@ -22,30 +22,31 @@ namespace wicprof::store {
 inline constexpr std::uint64_t kSplitFrom = 4 * kBlockColumns;  ///< events that begin in a block before it is split
 inline constexpr int kFinestBelowTop = 6;                       ///< levels: at most 4,096 adjacent blocks
 
-/// Of one row of a track: columns at the finest level of each stretch.
+/// One row of a track: the columns of each interval at the finest level of that interval.
 struct FineLane {
   struct Leaf {
     std::vector<std::uint32_t> begins = std::vector<std::uint32_t>(kBlockColumns);
-    // Time in columns that something only reaches in part, and from which column on how many more are there.
+    // `part`: time of events that cover a column only in part. `change`: how the number of events that cover whole
+    // columns changes from one column to the next.
     struct Line {
       std::vector<std::int64_t> part = std::vector<std::int64_t>(kBlockColumns);
       std::vector<std::int32_t> change = std::vector<std::int32_t>(kBlockColumns);
     };
     std::array<std::unique_ptr<Line>, kStates> lines;
   };
-  std::vector<std::unique_ptr<Leaf>> leaves;  // in order of time; made when something is in them
+  std::vector<std::unique_ptr<Leaf>> leaves;  // in order of time; null while empty
   std::uint64_t events = 0;
 };
 
 struct FineTrack {
-  std::unordered_map<std::uint32_t, std::uint32_t> begins;  // by slot: what begins there
+  std::unordered_map<std::uint32_t, std::uint32_t> begins;  // by slot: the number of events that begin in it
   std::vector<std::uint32_t> leaf_of;                       // by slot
   struct Place {
     int level;
     std::int64_t number;
   };
   std::vector<Place> places;  // of the leaves
-  std::vector<TimeNs> ends;   // of the last thing in each row
+  std::vector<TimeNs> ends;   // of the last event in each row
   std::vector<FineLane> rows;
   std::string name;
 };
@@ -65,12 +66,12 @@ class LaneBuilder {
   void split();
 
   /// The first row of a track with free space. Call in order of begin.
-  FineLane& row_with_room(FineTrack& track, TimeNs begin, TimeNs end);
+  FineLane& free_row(FineTrack& track, TimeNs begin, TimeNs end);
   FineLane& lane(FineTrack& track, std::size_t row);
 
   void add_begin(FineTrack& track, FineLane& lane, TimeNs begin);
-  /// `things`: how many events at once.
-  void add_time(FineTrack& track, FineLane& lane, State state, TimeNs begin, TimeNs end, std::uint32_t things = 1);
+  /// `count`: the number of simultaneous events with these times.
+  void add_time(FineTrack& track, FineLane& lane, State state, TimeNs begin, TimeNs end, std::uint32_t count = 1);
 
   /// Passes every lane with its blocks, the finest first, to `take`; stops at the first result other than 0 and returns
   /// it.

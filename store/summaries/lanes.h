@@ -20,7 +20,7 @@ enum class State : std::uint8_t {
   polling,       ///< waits and reads the word repeatedly
   parked,        ///< waits without competing for issue slots
   host_waiting,  ///< a host thread waits; whether it spins or sleeps is not known
-  transferring,  ///< data travels: a copy, a migration
+  transferring,  ///< a copy or a migration
   descheduled,   ///< ready to run without a CPU
   calling,       ///< a host thread is within a call
   range,         ///< an NVTX range

@@ -18,12 +18,12 @@ namespace wicprof::store {
 
 namespace {
 
-/// Reads rows for the builder; keeps the first failure.
+/// Runs statements and reads rows; after the first failure every call does nothing.
 class Source {
  public:
   Source(Database& database, const SummaryWatch& watch) : database_(database), watch_(watch) {}
 
-  /// Calls `row(statement)` for each.
+  /// Calls `take(row)` for each row.
   template <class Take>
   void each(const std::string& sql, Take take) {
     if (code_ != 0) return;
@@ -70,7 +70,7 @@ struct Extent {
   }
 };
 
-/// The bound under which nearly all of so many are: 63 of 64.
+/// Finds a bound that at least 63 of 64 lengths stay below.
 class Lengths {
  public:
   void add(TimeNs length) { ++by_size_[std::bit_width(static_cast<std::uint64_t>(std::max<TimeNs>(length, 0)))]; }
@@ -88,7 +88,7 @@ class Lengths {
   std::array<std::uint64_t, 65> by_size_{};
 };
 
-/// The trace's kernels, as time goes on; never more of them than there are at a time.
+/// Reads the trace's kernels in order of time, so that memory holds only those that run at once.
 class KernelsInOrder {
  public:
   explicit KernelsInOrder(Source& source)
@@ -96,7 +96,7 @@ class KernelsInOrder {
         rows_(source.prepare("SELECT device_id, start_ns, end_ns, grid_x, grid_y, grid_z, block_x, block_y, block_z "
                              "FROM kernel ORDER BY start_ns")) {}
 
-  /// Tells `to` of those that began up to `time`, which does not lie before the last.
+  /// Passes the kernels that began up to `time` to `to`. Times of successive calls do not decrease.
   void up_to(TimeNs time, WaitStates& to) {
     for (; next() && next_->start <= time; next_.reset()) to.begin_kernel(shape_of(*next_));
   }
@@ -123,7 +123,7 @@ class KernelsInOrder {
   bool done_ = false;
 };
 
-/// Everything of the trace that lies on a lane, once for each pass.
+/// Passes every row that a lane shows to the builder: the first pass counts, the second (`adding`) sums.
 class Walk {
  public:
   Walk(Source& source, LaneBuilder& builder, WaitStates& states, bool adding)
@@ -233,12 +233,12 @@ class Walk {
     });
   }
 
-  /// Rows of one table or two: process, number, context, device, begin, end, which table, id, and what else tells the
-  /// state.
+  /// Rows of one or two tables. Columns: process, number, context, device, begin, end, which table, id, and one more
+  /// that determines the state or the track.
   template <class Place>
   void spans(const std::string& first, const std::string& second, Place place) {
     std::string sql = second.empty() ? first : first + " UNION ALL " + second;
-    // Of two that begin together the longer one is outside; then as they were recorded.
+    // Of two spans that begin together the longer is the outer one; equal ones keep the order of recording.
     if (adding_) sql += " ORDER BY 5, 6 DESC, 7, 8";
     source_.each(sql, [&](const Statement& row) {
       const auto [key, state] = place(row);
@@ -249,7 +249,7 @@ class Walk {
   void span(const TrackKey& key, State state, TimeNs begin, TimeNs end) {
     FineTrack& track = builder_.track(key);
     if (!adding_) return builder_.count(track, begin);
-    FineLane& lane = builder_.row_with_room(track, begin, end);
+    FineLane& lane = builder_.free_row(track, begin, end);
     builder_.add_begin(track, lane, begin);
     builder_.add_time(track, lane, state, begin, end);
   }
@@ -259,7 +259,7 @@ class Walk {
       TrackKey key;
       TimeNs begin, end;
     };
-    std::vector<Delay> list;  // samples are few: a thread has some ten a second
+    std::vector<Delay> list;  // few: about ten samples per thread and second
     std::map<TrackKey, std::string> names;
     source_.each(
         "SELECT process_id, thread, begin_ns, end_ns, run_delay_ns, (SELECT value FROM string WHERE string.id = "
@@ -304,16 +304,16 @@ Extent traced_time(const std::array<Extent, kRowKinds>& of, const Extent& site_w
   return traced;
 }
 
-/// What the rows of the trace say of themselves, before any is put on a lane.
+/// Facts about the trace's rows, known before the first pass.
 struct Rows {
   std::array<Extent, kRowKinds> extents;
   std::array<Lengths, kRowKinds> lengths;
   std::array<std::uint64_t, kRowKinds> count{};
-  Extent shown;   // all of them
-  Extent traced;  // as analyzer::TraceModel has it
+  Extent shown;   // of all rows
+  Extent traced;  // as in analyzer::TraceModel
 };
 
-Rows look_at_rows(Source& source) {
+Rows survey_rows(Source& source) {
   Rows rows;
   for (std::size_t k = 0; k < kRowKinds; ++k) {
     const LaneTable& table = kLaneTables[k];
@@ -338,7 +338,7 @@ Rows look_at_rows(Source& source) {
   return rows;
 }
 
-/// Into the tables `lane` and `lane_block`.
+/// Writes the tables `lane` and `lane_block`.
 class LaneWriter {
  public:
   explicit LaneWriter(Source& source)
@@ -349,7 +349,7 @@ class LaneWriter {
             kTextId + ", ?, " + kTextId + ", ?, ?)")),
         put_block_(source.prepare("INSERT INTO lane_block (lane_id, level, number, columns) VALUES (?, ?, ?, ?)")) {}
 
-  void put(const Lane& lane, const std::vector<LaneBlock>& its) {
+  void put(const Lane& lane, const std::vector<LaneBlock>& lane_blocks) {
     const LaneKind kind = lane.track.kind;
     put_lane_.bind(1, static_cast<std::int64_t>(kind));
     bind_if(2, lane.track.process != 0, lane.track.process);
@@ -364,7 +364,7 @@ class LaneWriter {
     source_.run(put_lane_);
     const std::int64_t id = source_.last_id();
     ++lanes_;
-    for (const LaneBlock& block : its) put(id, block);
+    for (const LaneBlock& block : lane_blocks) put(id, block);
   }
   std::int64_t lanes() const { return lanes_; }
   std::int64_t blocks() const { return blocks_; }
@@ -401,7 +401,7 @@ class LaneWriter {
   std::int64_t lanes_ = 0, blocks_ = 0;
 };
 
-/// Into the tables `row_kind` and `long_row`.
+/// Writes the tables `row_kind` and `long_row`.
 void put_kinds(Source& source, const Rows& rows) {
   for (std::size_t k = 0; k < kRowKinds; ++k) {
     const LaneTable& table = kLaneTables[k];
@@ -442,7 +442,7 @@ int summarise(Database& database, const SummaryWatch& watch) {
   for (const LaneTable& table : kLaneTables)
     source.expected +=
         static_cast<std::uint64_t>(database.integer(std::string("SELECT count(*) FROM ") + table.name)) * 3;
-  const Rows rows = look_at_rows(source);
+  const Rows rows = survey_rows(source);
   LaneBuilder builder(rows.shown.begin, rows.shown.end);
   WaitStates states;
   source.each("SELECT id, pollers FROM site", [&](const Statement& row) {
@@ -461,7 +461,7 @@ int summarise(Database& database, const SummaryWatch& watch) {
   });
   if (code != 0) return code;
   put_kinds(source, rows);
-  // Last: where it is, all the rest is.
+  // Written last: its presence means that the summaries are complete.
   source.execute(
       "INSERT INTO lane_extent (id, version, origin_ns, top_level, lanes, blocks, begin_ns, end_ns) VALUES (1, " +
       std::to_string(kSummaryVersion) + ", " + std::to_string(rows.shown.begin) + ", " + std::to_string(builder.top()) +

@@ -20,7 +20,7 @@ Result<Overview> Overview::open(Database database, const std::string& path, cons
     if (code == 0) code = from.execute("BEGIN");
     if (code == 0) code = summarise(from, watch);
     if (code == 0) code = from.execute("COMMIT");
-    if (code == -1) return unavailable("summing up " + path + " was given up");
+    if (code == -1) return unavailable("summarising " + path + " was cancelled");
     if (code != 0) return overview.damaged(from.message());
   }
   if (const Result<> loaded = overview.load(); !loaded) return loaded.error();
@@ -70,9 +70,9 @@ Result<> Overview::load() {
     if (kind < kRowKinds) kinds_[kind] = {static_cast<std::uint64_t>(row.integer(1)), row.integer(2)};
   });
   if (code != 0) return damaged(database_.message());
-  if (top_level_ < 0 || top_level_ > 26) return damaged("a level that there is not");
+  if (top_level_ < 0 || top_level_ > 26) return damaged("an invalid level");
   if (static_cast<std::int64_t>(lanes_.size()) != lanes || found != blocks)
-    return damaged(std::to_string(found) + " of " + std::to_string(blocks) + " blocks are there");
+    return damaged(std::to_string(found) + " of " + std::to_string(blocks) + " blocks are present");
   for (const Lane& lane : lanes_) {
     if (!blocks_[lane.id].contains({top_level_, 0})) return damaged("a lane without its first block");
   }
@@ -93,7 +93,7 @@ Result<std::vector<LaneBlock>> Overview::cover(std::uint32_t lane, TimeNs begin,
   int code = 0;
   Statement statement = database_.prepare("SELECT columns FROM lane_block WHERE id = ?", code);
   if (code != 0) return damaged(database_.message());
-  // From the top down, left to right.
+  // Depth first from the top level, left to right.
   std::vector<std::pair<int, std::int64_t>> open{{top_level_, 0}};
   while (!open.empty()) {
     const auto [at, number] = open.back();

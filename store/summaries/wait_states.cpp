@@ -8,7 +8,7 @@ namespace wicprof::store {
 namespace {
 
 constexpr std::uint32_t kWarp = 32;       // threads
-constexpr std::uint32_t kMostWarps = 32;  // of a block
+constexpr std::uint32_t kMostWarps = 32;  // per block
 
 std::uint64_t product(const std::uint32_t (&shape)[3]) { return std::uint64_t{shape[0]} * shape[1] * shape[2]; }
 
@@ -16,7 +16,7 @@ std::uint64_t block_key(const WaitRow& wait) {
   return (std::uint64_t{static_cast<std::uint32_t>(wait.device)} << 32) | wait.block;
 }
 
-/// The warps of a block; nothing where it is not clear which of the kernels it belongs to.
+/// The number of warps of a block; nothing if the running kernels that may contain the block differ in it.
 std::optional<std::uint32_t> warps_of_block(const std::vector<KernelShape>& running, std::uint32_t block) {
   std::optional<std::uint32_t> warps;
   for (const KernelShape& kernel : running) {
@@ -56,7 +56,7 @@ void WaitStates::add_wait(const WaitRow& wait) {
   if (wait.warp < kMostWarps && polls_as(wait, Pollers::leader)) leaders_[block_key(wait)] |= 1u << wait.warp;
 }
 
-/// The first leader after this wait's; `upto` where there is none.
+/// The first leader after this wait's warp, or `upto` if there is none.
 std::uint32_t WaitStates::next_leader(const WaitRow& wait, std::uint32_t upto) const {
   const auto found = leaders_.find(block_key(wait));
   for (std::uint32_t warp = wait.warp + 1; found != leaders_.end() && warp < upto; ++warp) {

@@ -1,4 +1,4 @@
-// The summaries that a trace keeps, against the same worked out from its rows one by one.
+// The summaries of a trace, compared with the same sums over its rows.
 #include "store/summaries/lane_builder.h"
 
 #include <algorithm>
@@ -13,31 +13,31 @@
 namespace wicprof::store {
 namespace {
 
-struct Thing {
+struct LaneEvent {
   TimeNs begin, end;
   State state;
   bool begins = true;  // false: time only
   std::int64_t times = 1;
 };
 using LaneName = std::pair<TrackKey, std::uint32_t>;
-using Things = std::map<LaneName, std::vector<Thing>>;
+using LaneEvents = std::map<LaneName, std::vector<LaneEvent>>;
 
-void put_in_rows(Things& to, const TrackKey& key, std::vector<Thing> things) {
-  std::stable_sort(things.begin(), things.end(), [](const Thing& a, const Thing& b) {
+void put_in_rows(LaneEvents& to, const TrackKey& key, std::vector<LaneEvent> events) {
+  std::stable_sort(events.begin(), events.end(), [](const LaneEvent& a, const LaneEvent& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
   });
   std::vector<TimeNs> ends;
-  for (const Thing& thing : things) {
+  for (const LaneEvent& event : events) {
     std::uint32_t row = 0;
-    while (row < ends.size() && ends[row] > thing.begin) ++row;
+    while (row < ends.size() && ends[row] > event.begin) ++row;
     if (row == ends.size()) ends.push_back(0);
-    ends[row] = thing.end;
-    to[{key, row}].push_back(thing);
+    ends[row] = event.end;
+    to[{key, row}].push_back(event);
   }
 }
 
-/// How many stand at the barrier behind each wait, by the words of store/summaries/wait_states.h and nothing else of
-/// it.
+/// The number of warps at the barrier behind each wait, computed independently from the description in
+/// store/summaries/wait_states.h.
 std::vector<std::int64_t> behind(const Reader& reader, const std::vector<WaitRow>& waits) {
   std::map<SiteId, Pollers> pollers;
   for (const SiteRow& site : *reader.rows<SiteTable>()) pollers[site.id] = site.pollers;
@@ -65,8 +65,8 @@ std::vector<std::int64_t> behind(const Reader& reader, const std::vector<WaitRow
   return counts;
 }
 
-Things things_of(const Reader& reader) {
-  Things all;
+LaneEvents events_of(const Reader& reader) {
+  LaneEvents all;
   std::map<std::tuple<std::uint32_t, std::uint32_t>, WaitRow> last;
   std::map<std::tuple<std::uint32_t, std::uint32_t>, TimeNs> until;
   const std::vector<WaitRow> waits = *reader.rows<WaitTable>();
@@ -97,7 +97,7 @@ Things things_of(const Reader& reader) {
   }
   for (const SignalRow& signal : *reader.rows<SignalTable>())
     all[{{LaneKind::signals, 0, 0, 0, signal.site}, 0}].push_back({signal.at, signal.at, State::signalling});
-  std::map<TrackKey, std::vector<Thing>> spans;
+  std::map<TrackKey, std::vector<LaneEvent>> spans;
   for (const HostWaitRow& row : *reader.rows<HostWaitTable>())
     spans[{LaneKind::thread, row.process, 0, 0, row.thread}].push_back(
         {row.begin, row.end, state_of_host_wait(row.begin, row.end, row.cpu.value_or(-1))});
@@ -122,46 +122,47 @@ Things things_of(const Reader& reader) {
   return all;
 }
 
-void expect_block(const LaneBlock& block, TimeNs origin, const std::vector<Thing>& things, const std::string& where) {
+void expect_block(const LaneBlock& block, TimeNs origin, const std::vector<LaneEvent>& events,
+                  const std::string& where) {
   const TimeNs width = column_width(block.level), first = origin + block.number * block_width(block.level);
   std::vector<std::uint32_t> begins(kBlockColumns);
   std::array<std::vector<std::int64_t>, kStates> time;
   for (auto& list : time) list.resize(kBlockColumns);
-  for (const Thing& thing : things) {
-    if (thing.begins && thing.begin >= first && thing.begin < first + block_width(block.level))
-      ++begins[static_cast<std::size_t>((thing.begin - first) / width)];
-    const TimeNs from = std::max(thing.begin, first), to = std::min(thing.end, first + block_width(block.level));
+  for (const LaneEvent& event : events) {
+    if (event.begins && event.begin >= first && event.begin < first + block_width(block.level))
+      ++begins[static_cast<std::size_t>((event.begin - first) / width)];
+    const TimeNs from = std::max(event.begin, first), to = std::min(event.end, first + block_width(block.level));
     for (TimeNs at = from; at < to;) {
       const auto column = static_cast<std::size_t>((at - first) / width);
       const TimeNs edge = std::min(to, first + static_cast<TimeNs>(column + 1) * width);
-      time[index_of(thing.state)][column] += thing.times * (edge - at);
+      time[index_of(event.state)][column] += event.times * (edge - at);
       at = edge;
     }
   }
   EXPECT_EQ(block.begins, begins) << where;
   for (std::size_t s = 0; s < kStates; ++s) {
-    std::vector<std::int64_t> there = block.time[s];
-    there.resize(kBlockColumns);
-    EXPECT_EQ(there, time[s]) << where << ", state " << s;
+    std::vector<std::int64_t> actual = block.time[s];
+    actual.resize(kBlockColumns);
+    EXPECT_EQ(actual, time[s]) << where << ", state " << s;
   }
 }
 
 /// Every block of every lane at every level.
 void expect_equal_to_rows(const Reader& reader, const Overview& overview) {
-  const Things things = things_of(reader);
-  EXPECT_EQ(overview.lanes().size(), things.size());
+  const LaneEvents events = events_of(reader);
+  EXPECT_EQ(overview.lanes().size(), events.size());
   const TimeNs last = overview.origin() + block_width(overview.top_level());
   for (const Lane& lane : overview.lanes()) {
-    const auto found = things.find({lane.track, lane.row});
-    ASSERT_NE(found, things.end()) << "a lane of nothing";
+    const auto found = events.find({lane.track, lane.row});
+    ASSERT_NE(found, events.end()) << "a lane without rows";
     EXPECT_EQ(lane.events, static_cast<std::uint64_t>(std::count_if(found->second.begin(), found->second.end(),
-                                                                    [](const Thing& t) { return t.begins; })));
+                                                                    [](const LaneEvent& t) { return t.begins; })));
     for (int level = overview.top_level(); level >= 0; --level) {
       const auto blocks = overview.cover(lane.id, overview.origin(), last, level);
       ASSERT_TRUE(blocks) << blocks.error().message;
       TimeNs at = overview.origin();
       for (const LaneBlock& block : *blocks) {
-        EXPECT_EQ(overview.origin() + block.number * block_width(block.level), at) << "side by side";
+        EXPECT_EQ(overview.origin() + block.number * block_width(block.level), at) << "adjacent";
         at += block_width(block.level);
         EXPECT_GE(block.level, level);
         expect_block(block, overview.origin(), found->second,
@@ -200,9 +201,9 @@ TEST(LevelOfDetail, SplitsWhereMuchHappens) {
     for (const LaneBlock& block :
          *overview->cover(lane.id, overview->origin(), overview->origin() + block_width(overview->top_level()), 0)) {
       finest = std::min(finest, block.level);
-      std::uint64_t things = 0;
-      for (const std::uint32_t begins : block.begins) things += begins;
-      EXPECT_TRUE(things <= kSplitFrom || block.level == std::max(0, overview->top_level() - kFinestBelowTop));
+      std::uint64_t events = 0;
+      for (const std::uint32_t begins : block.begins) events += begins;
+      EXPECT_TRUE(events <= kSplitFrom || block.level == std::max(0, overview->top_level() - kFinestBelowTop));
     }
   }
   EXPECT_LT(finest, overview->top_level());
@@ -221,7 +222,7 @@ TEST(LevelOfDetail, KnowsTheTracedTimeAndTheRows) {
                       reader->rows<KernelTable>()->front().start, reader->rows<CopyTable>()->front().start}));
 }
 
-TEST(LevelOfDetail, AnUnfinishedTraceHasNoneAndGetsThemBesideIt) {
+TEST(LevelOfDetail, AnUnfinishedTraceGetsTemporaryOnes) {
   const TempFolder folder;
   record_random(folder / "t", {7, 300, 3'000'000, false});
   const auto reader = Reader::open(folder / "t");
@@ -232,35 +233,35 @@ TEST(LevelOfDetail, AnUnfinishedTraceHasNoneAndGetsThemBesideIt) {
   ASSERT_TRUE(overview) << overview.error().message;
   EXPECT_FALSE(overview->kept());
   expect_equal_to_rows(*reader, *overview);
-  EXPECT_EQ(contents(folder / "t"), before) << "the file stays as it is";
+  EXPECT_EQ(contents(folder / "t"), before) << "the file is unchanged";
 }
 
-TEST(LevelOfDetail, KnowsWhoStandsAtABarrier) {
+TEST(LevelOfDetail, CountsWarpsAtABarrier) {
   const TempFolder folder;
   record_random(folder / "t", {14, 2'000});
   const auto reader = Reader::open(folder / "t");
   const auto overview = reader->overview();
   ASSERT_TRUE(overview) << overview.error().message;
-  std::int64_t there = 0, wanted = 0, of_groups = 0;
+  std::int64_t actual = 0, wanted = 0, of_groups = 0;
   for (const Lane& lane : overview->lanes()) {
     if (lane.track.kind != LaneKind::sm) continue;
     const auto blocks = overview->cover(lane.id, overview->origin(), overview->origin() + 1, overview->top_level());
     ASSERT_TRUE(blocks);
-    for (const std::int64_t time : blocks->front().time[index_of(State::at_barrier)]) there += time;
+    for (const std::int64_t time : blocks->front().time[index_of(State::at_barrier)]) actual += time;
   }
-  for (const auto& [name, things] : things_of(*reader)) {
-    for (const Thing& thing : things) {
-      if (thing.state != State::at_barrier) continue;
-      wanted += thing.times * (thing.end - thing.begin);
-      if (thing.times > 1) of_groups += thing.end - thing.begin;
+  for (const auto& [name, events] : events_of(*reader)) {
+    for (const LaneEvent& event : events) {
+      if (event.state != State::at_barrier) continue;
+      wanted += event.times * (event.end - event.begin);
+      if (event.times > 1) of_groups += event.end - event.begin;
     }
   }
   EXPECT_GT(of_groups, 0);
-  EXPECT_GT(there, 0);
-  EXPECT_EQ(there, wanted);
+  EXPECT_GT(actual, 0);
+  EXPECT_EQ(actual, wanted);
 }
 
-TEST(LevelOfDetail, AnOlderTraceWhoseSummariesSayLessGetsThemAnew) {
+TEST(LevelOfDetail, RecomputesSummariesOfAnOlderVersion) {
   const TempFolder folder;
   record_random(folder / "t", {15, 300});
   for (const char* older : {"UPDATE lane_extent SET version = version - 1; UPDATE lane_block SET columns = x'00'",
@@ -278,7 +279,7 @@ TEST(LevelOfDetail, AnOlderTraceWhoseSummariesSayLessGetsThemAnew) {
   }
 }
 
-TEST(LevelOfDetail, AnOlderTraceWithoutTheTablesGetsThem) {
+TEST(LevelOfDetail, ComputesSummariesThatAnOlderTraceLacks) {
   const TempFolder folder;
   record_random(folder / "t", {8, 300});
   {
@@ -296,12 +297,12 @@ TEST(LevelOfDetail, AnOlderTraceWithoutTheTablesGetsThem) {
   expect_equal_to_rows(*reader, *overview);
 }
 
-TEST(LevelOfDetail, CanBeGivenUp) {
+TEST(LevelOfDetail, CanBeCancelled) {
   const TempFolder folder;
   record_random(folder / "t", {9, 40'000, 3'000'000, false});
   const auto overview = Reader::open(folder / "t")->overview([](double) { return false; });
   ASSERT_FALSE(overview);
-  EXPECT_NE(overview.error().message.find("given up"), std::string::npos);
+  EXPECT_NE(overview.error().message.find("cancelled"), std::string::npos);
 }
 
 TEST(LevelOfDetail, DamagedSummariesAreNamed) {
@@ -334,7 +335,7 @@ TEST(LevelOfDetail, DamagedSummariesAreNamed) {
   }
 }
 
-TEST(LevelOfDetail, BlocksOfAnyNumbersComeBack) {
+TEST(LevelOfDetail, BlocksOfAnyNumbersSurvivePacking) {
   std::mt19937_64 random(11);
   LaneBlock block{7, 3, std::vector<std::uint32_t>(kBlockColumns), {}};
   for (auto& begins : block.begins)
@@ -349,7 +350,7 @@ TEST(LevelOfDetail, BlocksOfAnyNumbersComeBack) {
   EXPECT_EQ(back->time, block.time);
 }
 
-TEST(RowsWithin, AreThoseThatReachIntoTheStretch) {
+TEST(RowsWithin, AreThoseThatOverlapTheInterval) {
   const TempFolder folder;
   record_random(folder / "t", {12, 2'000});
   auto reader = Reader::open(folder / "t");

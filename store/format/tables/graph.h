@@ -11,10 +11,10 @@ struct GraphTable {
   static constexpr const char* kName = "graph";
   static constexpr RowTime kTime{"start_ns", "end_ns"};
   static constexpr Columns kColumns{
-      column::device("device_id", &Event::device),                                               //
-      column::known("graph", &Event::graph),       column::known("start_ns", &Event::start_ns),  //
-      column::known("end_ns", &Event::end_ns),     column::known("context", &Event::context),    //
-      column::known("stream", &Event::stream),     column::known("correlation", &Event::correlation),
+      column::device("device_id", &Event::device),       column::known("graph", &Event::graph),
+      column::known("start_ns", &Event::start_ns),       column::known("end_ns", &Event::end_ns),
+      column::known("context", &Event::context),         column::known("stream", &Event::stream),
+      column::known("correlation", &Event::correlation),
   };
 };
 
