@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/words/missing.h"
+
 namespace wicprof::analyzer {
 
 FigureTrace::FigureTrace(const TraceModel& trace)
@@ -32,7 +34,7 @@ Mode mode_of(const FigureTrace& trace, const IterationSlot& slot) {
 bool has_kernel_waits(const FigureInput& input, Figure& figure) {
   const bool any =
       std::any_of(input.begin(), input.end(), [](const auto& trace) { return !trace->model.waits.empty(); });
-  if (!any) figure.missing = "the trace holds no waits inside kernels";
+  if (!any) figure.missing = missing::kNoKernelWaits;
   return any;
 }
 

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/measure/sorting.h"
 #include "analyzer/path/blocked_waits.h"
-#include "analyzer/path/sorting.h"
 #include "analyzer/path/work_index.h"
 #include "analyzer/trace/call_index.h"
 #include "analyzer/trace/device_work.h"

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <optional>
 
-#include "analyzer/path/sorting.h"
+#include "analyzer/measure/sorting.h"
 
 namespace wicprof::analyzer {
 namespace {

@@ -9,6 +9,7 @@
 #include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/missing.h"
 #include "analyzer/work/kernels.h"
 
 namespace wicprof::analyzer {
@@ -51,7 +52,7 @@ RuleOutcome apply<struct CoResidency>(const RuleInput& input) {
   const TraceModel& model = input.model;
   RuleOutcome outcome;
   if (model.waits.empty() || model.kernels.empty()) {
-    outcome.refused = model.waits.empty() ? "the trace holds no waits inside kernels" : "the trace holds no kernels";
+    outcome.refused = model.waits.empty() ? missing::kNoKernelWaits : "the trace holds no kernels";
     return outcome;
   }
   const auto launches = longest_launches(model);

@@ -12,6 +12,7 @@
 #include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/missing.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -87,7 +88,7 @@ RuleOutcome apply<struct EarlyPolling>(const RuleInput& input) {
   const TraceModel& model = input.model;
   RuleOutcome outcome;
   if (model.waits.empty()) {
-    outcome.refused = "the trace holds no waits inside kernels";
+    outcome.refused = missing::kNoKernelWaits;
     return outcome;
   }
   std::map<std::pair<SiteId, DeviceId>, Rounds> rounds_by_site;

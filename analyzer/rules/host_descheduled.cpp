@@ -13,7 +13,7 @@ namespace {
 
 /// Least share of the time in which a thread wanted to run. Not calibrated.
 constexpr double kShare = 0.05;
-/// Below 1 % of the sampled time the delay is too short to notice.
+/// Below 1 % of the sampled time the delay is too short to notice. Not calibrated.
 constexpr double kWorthNaming = 0.01;
 /// The rule names the worst threads and counts the others: on a crowded machine every thread lacks a CPU.
 constexpr std::size_t kNamed = 3;

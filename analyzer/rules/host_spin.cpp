@@ -16,7 +16,7 @@ namespace {
 /// CPU time over wall time: near 0 for a thread that sleeps while it waits, near 1 for one that spins. Four fifths
 /// tolerates a machine with more threads than cores. Not calibrated.
 constexpr double kSpinning = 0.8;
-/// Below 1 % of a core over the traced time the CPU time is too short to notice.
+/// Below 1 % of a core over the traced time the CPU time is too short to notice. Not calibrated.
 constexpr double kWorthNaming = 0.01;
 
 struct HostWaits {

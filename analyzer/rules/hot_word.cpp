@@ -5,6 +5,7 @@
 #include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/missing.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -46,7 +47,7 @@ template <>
 RuleOutcome apply<struct HotWord>(const RuleInput& input) {
   RuleOutcome outcome;
   if (input.model.waits.empty()) {
-    outcome.refused = "the trace holds no waits inside kernels";
+    outcome.refused = missing::kNoKernelWaits;
     return outcome;
   }
   for (const SiteStats& site : input.sites) {

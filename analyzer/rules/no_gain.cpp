@@ -4,6 +4,7 @@
 #include "analyzer/rules/line_cost.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/missing.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -35,7 +36,7 @@ template <>
 RuleOutcome apply<struct NoGain>(const RuleInput& input) {
   RuleOutcome outcome;
   if (input.model.waits.empty()) {
-    outcome.refused = "the trace holds no waits inside kernels";
+    outcome.refused = missing::kNoKernelWaits;
     return outcome;
   }
   for (const SiteStats& site : input.sites) {

@@ -8,6 +8,7 @@
 #include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/missing.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -72,7 +73,7 @@ template <>
 RuleOutcome apply<struct SharedHostLine>(const RuleInput& input) {
   RuleOutcome outcome;
   if (input.model.waits.empty()) {
-    outcome.refused = "the trace holds no waits inside kernels";
+    outcome.refused = missing::kNoKernelWaits;
     return outcome;
   }
   std::vector<const SiteStats*> few;

@@ -17,7 +17,7 @@ namespace {
 
 /// A kernel that starts this soon after its predecessor's end was ready before that end. Not calibrated.
 constexpr TimeNs kRightBehind = 10'000;
-/// Least share of the launches with such a successor.
+/// Least share of the launches with such a successor. Not calibrated.
 constexpr double kMostly = 0.5;
 /// Time lost in the last wave, as shares of the traced time. cuSync gains up to 1.19 times on programs that lose time
 /// only there. A comparison counts 2 % as a change; kWarning is not calibrated.

@@ -188,7 +188,10 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
   return wrapped;
 }
 
-std::string escape_html(std::string_view text) {
+namespace {
+
+/// Replaces the characters that would begin or end a tag or an entity, in one line of text.
+std::string escape_tags(std::string_view text) {
   std::string escaped;
   escaped.reserve(text.size());
   for (const char c : one_line(text)) {
@@ -201,12 +204,6 @@ std::string escape_html(std::string_view text) {
         break;
       case '>':
         escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
         break;
       default:
         escaped += c;
@@ -215,25 +212,29 @@ std::string escape_html(std::string_view text) {
   return escaped;
 }
 
+}  // namespace
+
+std::string escape_html(std::string_view text) {
+  std::string escaped;
+  for (const char c : escape_tags(text)) {
+    if (c == '"') {
+      escaped += "&quot;";
+    } else if (c == '\'') {
+      escaped += "&#39;";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
 std::string escape_markdown(std::string_view text) {
   static constexpr std::string_view kSpecial = "\\`*_{}[]#|~";
   std::string escaped;
-  escaped.reserve(text.size());
-  for (const char c : one_line(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      default:
-        if (kSpecial.find(c) != std::string_view::npos) escaped += '\\';
-        escaped += c;
-    }
+  // escape_tags() adds no special character.
+  for (const char c : escape_tags(text)) {
+    if (kSpecial.find(c) != std::string_view::npos) escaped += '\\';
+    escaped += c;
   }
   return escaped;
 }
