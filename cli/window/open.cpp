@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "cli/files/process_memory.h"
 #include "cli/sessions/running_sessions.h"
 #include "gui/gui.h"
 #include "gui/source/facts.h"
@@ -37,6 +38,7 @@ Result<> open_gui(const GuiRequest& request) {
     if (!session) return session.error();
     const Result<SessionStatus> status = ask_status(session->socket_path);
     if (!status) return status.error();
+    keep_picture_memory();
     plan.app.session = *session;
     plan.app.files = {status->output};
   }

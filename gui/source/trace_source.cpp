@@ -1,7 +1,5 @@
 #include "gui/source/trace_source.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -130,7 +128,7 @@ struct TraceSource::State {
   void read_large(store::Reader reader) {
     report("reading", 0);
     Result<LargeTrace> trace = LargeTrace::open(std::move(reader), file_name(path), [this](double part) {
-      report("summing up", part);
+      report("summarising", part);
       return !stop;
     });
     if (!trace) return fail(trace.error());
@@ -197,16 +195,8 @@ struct TraceSource::State {
     current = std::move(next);
   }
 
-  /// Successive pictures of a growing trace have about the same size. Returning their memory to the system in between
-  /// costs one page fault per page, and page faults serialise the threads of the process.
-  static void keep_freed_memory() {
-    mallopt(M_MMAP_THRESHOLD, 64 << 20);
-    mallopt(M_TRIM_THRESHOLD, 16 << 20);
-  }
-
   /// Returns true when recording ends, false when told to stop or when the trace cannot be read.
   bool tail(const store::Reader& reader, const std::string& session) {
-    keep_freed_memory();
     LiveModel model;
     TimeNs look_at_session = now_ns() + kSessionTick;
     TimeNs next_facts = 0;
