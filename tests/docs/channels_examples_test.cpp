@@ -1,4 +1,4 @@
-// The code that docs/channels.md shows, run in both modes: on the CPU device, and, compiled once more, on a GPU.
+// Runs the code of docs/channels.md in both modes: on the CPU device and, compiled a second time, on a GPU.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,7 +15,7 @@ using wic::Memory;
 using wicprof::Mode;
 using wicprof::WaitStatus;
 
-/// What results and faces hold: each number says whose it is.
+/// The content of results and faces: each number identifies its sender.
 WIC_DEVICE float number_of(wic::Tag tag, std::uint32_t cycle, std::uint32_t i) {
   return static_cast<float>(tag * 10'000 + cycle * 100 + i % 100);
 }
@@ -53,11 +53,11 @@ class ChannelsExamples : public testing::TestWithParam<std::tuple<std::string, M
     large = *Array<float>::make(device, kLarge, Memory::device);
     from = *Array<float>::make(device, kLarge, Memory::pinned_host);
   }
-  /// No kernel is left when the channel goes.
   std::unique_ptr<Channel> opened(wicprof::Result<std::unique_ptr<Channel>> made) {
     EXPECT_TRUE(made) << made.error().message;
     return made ? *std::move(made) : nullptr;
   }
+  /// Called before a channel is destroyed: no kernel may use the channel then.
   void synchronize() {
     const auto done = stream->synchronize();
     ASSERT_TRUE(done) << done.error().message;
@@ -80,7 +80,7 @@ TEST_P(ChannelsExamples, TheHostFeedsAKernel) {
   for (std::uint32_t i = 0; i < kCount; ++i) ASSERT_EQ(floats[i], kCycles * (kCycles + 1) / 2) << i;
 }
 
-TEST_P(ChannelsExamples, AKernelWhoseProducerIsGoneLeaves) {
+TEST_P(ChannelsExamples, AKernelWhoseProducerIsGoneEnds) {
   const auto numbers = opened(open_numbers(*runtime));
   ASSERT_NE(numbers, nullptr);
   status[0] = static_cast<std::uint32_t>(WaitStatus::satisfied);

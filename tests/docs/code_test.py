@@ -24,7 +24,7 @@ PIECE = re.compile(r"^\s*(?://|#) \[(\w+)\]\s*$")
 
 
 def pieces(text):
-    """{name: text} of a source; "" is the whole of it, without the lines that mark pieces."""
+    """{name: text} of the marked pieces of a source; "" is the whole source without the marking lines."""
     found, name, whole = {}, None, []
     for line in text.splitlines():
         mark = PIECE.match(line)
@@ -96,7 +96,7 @@ def all_problems(root, pages):
 class Code(unittest.TestCase):
     maxDiff = None
 
-    def test_code_blocks_are_what_is_compiled(self):
+    def test_code_blocks_equal_the_compiled_sources(self):
         self.assertEqual(all_problems(ROOT, PAGES), [])
 
     def test_every_source_is_compiled(self):
@@ -142,7 +142,7 @@ class Planted(unittest.TestCase):
                 problems = self.problems(self.right.replace(old, new))
                 self.assertIn(word, "\n".join(problems))
 
-    def test_what_no_page_shows(self):
+    def test_a_piece_that_no_page_shows(self):
         self.write("docs/examples/late.h", "int late;\n")
         self.assertEqual(self.problems(self.right), ["docs/examples/late.h: no page shows it"])
 

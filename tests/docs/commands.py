@@ -1,4 +1,4 @@
-"""The commands in documents against what there is: verbs, options, make targets, benchmark options."""
+"""Checks the commands in documents: verbs, options, make targets, benchmark options."""
 
 import functools
 import os
@@ -56,7 +56,7 @@ def wic_prof_problems(words, tool):
 
 
 def program_problems(words, tool):
-    """The options of a sample, where this build has it."""
+    """The options of a sample, if this build has it."""
     sample = os.path.join(os.path.dirname(tool), os.path.basename(words[0]))
     if os.path.basename(words[0]) not in samples_of(os.environ["WICPROF_SOURCE"]) or not os.access(sample, os.X_OK):
         return []
@@ -73,7 +73,7 @@ def make_problems(words, root):
     targets = set(re.findall(r"^([\w-]+)\s*:(?!=)", (root / "Makefile").read_text(), re.M))
     folder = words.index("-C") if "-C" in words else None
     if folder is not None:
-        return []  # another Makefile's
+        return []  # another Makefile
     wanted = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
     return [f"the Makefile has no target '{target}'" for target in wanted if target not in targets]
 
@@ -88,7 +88,7 @@ def bench_problems(words, root):
 
 
 def command_problems(text, root, tool, where):
-    """(how many commands were checked, what is wrong with them)."""
+    """(number of checked commands, list of problems)."""
     count, problems = 0, []
     for number, line in shell_lines(text):
         try:

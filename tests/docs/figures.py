@@ -37,8 +37,8 @@ def shape_problems(document, schema, where):
 
 
 def file_problems(path, benchmarks, mentions):
-    """What is wrong with one result file. `benchmarks`: the folder of their sources. `mentions`: the texts of which one
-    must name a row that does not hold."""
+    """The problems of one result file. `benchmarks`: the folder of the benchmarks' sources. `mentions`: texts; one of them
+    must name each row that does not hold."""
     try:
         document = json.loads(path.read_text())
     except ValueError as error:
@@ -95,7 +95,7 @@ def field_of(row, field):
 
 
 def figure_of(results, words):
-    """The text that has to stand in the document."""
+    """The figure as the document must show it."""
     if len(words) not in (3, 4, 5):
         raise Wrong("write <!-- figure: FILE ROW FIELD [FORMAT [SCALE]] -->")
     value = field_of(load_row(results, words[0], words[1]), words[2])
@@ -113,13 +113,13 @@ def figure_of(results, words):
 
 
 def occurrences(figure, line):
-    """How often the figure stands in the line as a whole: 9.5 does not stand in 19.5, 9.53 or 1,9.5."""
+    """How often the line has the whole figure: 9.5 does not occur in 19.5, 9.53 or 1,9.5."""
     return len(re.findall(r"(?<![\w.,])" + re.escape(figure) + r"(?![\w]|[.,]\d)", line)) if figure[:1].isdigit() else \
         line.count(figure)
 
 
 def marker_problems(text, results, where):
-    """(how many markers there are, what is wrong with them)."""
+    """(number of markers, list of problems)."""
     count, problems = 0, []
     for number, line in prose(text):
         if "figure:" in line and "<!--" in line and not MARKER.search(line):

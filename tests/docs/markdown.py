@@ -1,4 +1,4 @@
-"""What the documents' tests need of Markdown: lines without code, code blocks, links, headings."""
+"""Markdown for the tests of documents: lines without code, code blocks, links, headings."""
 
 import re
 
@@ -35,7 +35,7 @@ def code_spans(text):
 
 
 def shell_lines(text):
-    """(number, line) of the code blocks marked sh; a line that ends in a backslash goes on in the next one."""
+    """(number, line) of the code blocks marked sh; a line that ends in a backslash continues in the next one."""
     begun, whole = None, ""
     for number, line, language in split_fences(text):
         if language != "sh":
@@ -50,7 +50,7 @@ def shell_lines(text):
 
 
 def anchors(text):
-    """The names that links can give to the headings."""
+    """The anchors of the headings, as links name them."""
     names, seen = set(), {}
     for _, line, language in split_fences(text):
         heading = re.match(r"#{1,6}\s+(.*?)\s*#*$", line) if language is None else None

@@ -1,4 +1,4 @@
-"""README.md and docs/ against what there is: measured figures, result files, commands, links."""
+"""Checks README.md and docs/: measured figures, result files, commands, links."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def documents(root):
     return [*([readme] if readme.is_file() else []), *sorted(p for p in root.glob("*.md") if p != readme),
             *sorted((root / "docs").glob("*.md")),
             *(page for folder in PAGES for page in sorted((root / "docs" / folder).rglob("*.md"))),
-            *(root / "docs" / "results").glob("README.md"),  # the others there are reports
+            *(root / "docs" / "results").glob("README.md"),  # other Markdown files in results are reports
             *sorted((root / "samples").rglob("*.md"))]
 
 
@@ -71,7 +71,7 @@ def link_problems(root):
 
 
 def file_name_problems(root):
-    """Paths in code spans that begin in a folder of the tree and lead nowhere, but for those with a NAME to fill in."""
+    """Paths in code spans that begin in a folder of the tree and do not exist, except those with a NAME to fill in."""
     folders = {p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith(("build", "."))}
     problems = []
     for path in documents(root):
@@ -91,10 +91,10 @@ class Documents(unittest.TestCase):
     def test_measured_figures_come_from_the_results(self):
         self.assertEqual(figure_problems(ROOT), [])
 
-    def test_result_files_are_whole_and_hold(self):
+    def test_result_files_are_complete_and_hold(self):
         self.assertEqual(result_problems(ROOT), [])
 
-    def test_tables_are_those_of_the_results(self):
+    def test_tables_equal_the_results(self):
         tables = sorted((ROOT / "docs" / "results").glob("applications*.md"))
         self.assertGreaterEqual(len(tables), 3)
         for table in tables:
@@ -103,7 +103,7 @@ class Documents(unittest.TestCase):
             self.assertEqual(written.returncode, 0, written.stderr)
             self.assertEqual(table.read_text(), written.stdout, table.name)
 
-    def test_commands_are_there(self):
+    def test_commands_exist(self):
         problems = []
         for path in documents(ROOT):
             problems += command_problems(path.read_text(), ROOT, TOOL, name_of(path, ROOT))[1]
@@ -112,10 +112,10 @@ class Documents(unittest.TestCase):
     def test_readme_shows_commands(self):
         self.assertGreater(command_problems((ROOT / "README.md").read_text(), ROOT, TOOL, "README.md")[0], 0)
 
-    def test_named_files_are_there(self):
+    def test_named_files_exist(self):
         self.assertEqual(file_name_problems(ROOT), [])
 
-    def test_links_lead_somewhere(self):
+    def test_link_targets_exist(self):
         self.assertEqual(link_problems(ROOT), [])
 
 
@@ -175,7 +175,7 @@ class Planted(unittest.TestCase):
             with self.subTest(line=line):
                 self.assert_one(self.figure(line), "README.md:3", "9.05")
 
-    def test_markers_that_point_nowhere(self):
+    def test_markers_without_a_target(self):
         for marker, word in (("other.json park ratio", "other.json"), ("wait.m.json poll ratio", "0 rows"),
                              ("wait.m.json park unit", "unit"), ("wait.m.json park params.threads", "params.threads"),
                              ("wait.m.json park[blocks=1] ratio", "0 rows"), ("wait.m.json park", "FIELD"),
@@ -213,7 +213,7 @@ class Planted(unittest.TestCase):
         self.put(result(), "wait.json")
         self.assert_one(result_problems(self.root), "NAME.MACHINE.json")
 
-    def test_a_row_that_does_not_hold_has_to_be_said(self):
+    def test_a_row_that_does_not_hold_must_be_mentioned(self):
         self.put(result(row_holds=False))
         self.write("README.md", "the parking lot")
         self.assert_one(result_problems(self.root), "park")
@@ -239,7 +239,7 @@ class Planted(unittest.TestCase):
             with self.subTest(line=line):
                 self.assert_one(self.commands("echo", line)[1], "README.md:3", word)
 
-    def test_other_code_is_no_command(self):
+    def test_other_code_is_not_a_command(self):
         self.assertEqual(self.commands("wic-prof dance", language="text"), (0, []))
 
     def test_named_files(self):

@@ -1,4 +1,4 @@
-// The code that docs/waiting.md shows, run: on the CPU device, and, compiled once more, on a GPU.
+// Runs the code of docs/waiting.md: on the CPU device and, compiled a second time, on a GPU.
 #include <gtest/gtest.h>
 
 #include "docs/examples/waiting/after.h"
@@ -51,7 +51,7 @@ TEST_P(WaitingExamples, ABlockConsumesWhatTheHostPublishes) {
   }
 }
 
-TEST_P(WaitingExamples, ABlockWhoseDeadlinePassesLeavesItsDataAlone) {
+TEST_P(WaitingExamples, ABlockWhoseDeadlinePassesDoesNotTouchItsData) {
   out[0] = -1;
   const Consume kernel{runtime->site(sites.input, 10 * wic::kMillisecond), 1, &flags[0], data.data(), out.data()};
   ASSERT_TRUE(wic::launch(*consumer, {1, kThreads}, kernel));
@@ -59,7 +59,7 @@ TEST_P(WaitingExamples, ABlockWhoseDeadlinePassesLeavesItsDataAlone) {
   EXPECT_EQ(out[0], -1);
 }
 
-TEST_P(WaitingExamples, TheLongFormWaitsAlike) {
+TEST_P(WaitingExamples, TheLongFormWaitsLikeTheShortOne) {
   data[0] = 21;
   runtime->signal(sites.input, 1, &flags[0], 1);
   const ConsumeByLongForm kernel{runtime->view(0), sites.input, 1, kTimeoutNs, &flags[0], data.data(), out.data()};

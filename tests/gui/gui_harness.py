@@ -1,4 +1,4 @@
-"""What the window's tests share: their own X server, scripts for the user, and the window's state."""
+"""Shared by the window's tests: an X server, scripts of user actions, and the window's state."""
 
 import json
 import os

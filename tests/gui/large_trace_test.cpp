@@ -1,5 +1,5 @@
-// Pictures of a large trace, from its summaries and the rows of what is looked at, against pictures from all rows; and
-// facts that come from another process.
+// Pictures of a large trace, from its summaries and the rows in view, compared with pictures from all rows; and facts
+// from another process.
 #include "gui/source/large_trace.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class LargeTraces : public testing::Test {
   std::optional<LargeTrace> large_;
 };
 
-/// What a row draws, by columns: the part of each that is filled.
+/// The filled part of each column of a drawn row.
 std::vector<double> filled(const std::vector<DrawnSpan>& drawn, TimeNs begin, TimeNs width, std::size_t columns) {
   std::vector<double> parts(columns);
   for (const DrawnSpan& span : drawn) {
@@ -69,8 +69,8 @@ TEST_F(LargeTraces, HaveTheSameTracks) {
   }
 }
 
-// Where a picture's columns are the summaries' own, nothing is lost.
-TEST_F(LargeTraces, AreDrawnFromSummariesAsFromAllRows) {
+// A picture whose columns are columns of the summaries is exact.
+TEST_F(LargeTraces, DrawSummariesLikeAllRows) {
   const Picture picture = large_->whole();
   const TimeNs begin = large_->overview().origin(), end = begin + store::block_width(large_->overview().top_level());
   double at_barriers = 0;
@@ -98,7 +98,7 @@ TEST_F(LargeTraces, AreDrawnFromSummariesAsFromAllRows) {
           }
           count += track.rows[r].count_in(from, from + width);
         }
-        EXPECT_EQ(count, exact.rows[r].spans().size()) << "each begins in one column";
+        EXPECT_EQ(count, exact.rows[r].spans().size()) << "each event begins in one column";
         const auto drawn = track.rows[r].draw(begin, end, columns);
         EXPECT_LE(drawn.size(), columns);
         double all = 0, wanted = 0;
@@ -109,10 +109,10 @@ TEST_F(LargeTraces, AreDrawnFromSummariesAsFromAllRows) {
       }
     }
   }
-  EXPECT_GT(at_barriers, 0) << "warps that stand behind their group's leader are among what is drawn";
+  EXPECT_GT(at_barriers, 0) << "the picture shows warps at the barrier behind their leader";
 }
 
-TEST_F(LargeTraces, AreDrawnFromTheirRowsWhereTheseAreFew) {
+TEST_F(LargeTraces, DrawTheRowsOfANarrowView) {
   std::mt19937_64 random(1);
   const TimeNs span = exact_.end - exact_.begin;
   for (int i = 0; i < 30; ++i) {
@@ -129,12 +129,12 @@ TEST_F(LargeTraces, AreDrawnFromTheirRowsWhereTheseAreFew) {
     for (const Track& track : picture->timeline->tracks) {
       const Track& exact = *by_key_.at(track.key);
       if (!track.has_strip()) {
-        // Rows may come in another order where something reaches in from before; what is in them all is the same.
+        // The order of rows may differ if an event begins before the view; the sum over the rows is the same.
         for (std::size_t s = 0; s < kStates; ++s) {
-          TimeNs there = 0, wanted = 0;
-          for (const SpanRow& row : track.rows) there += row.time_in(static_cast<State>(s), begin, begin + width);
+          TimeNs drawn = 0, wanted = 0;
+          for (const SpanRow& row : track.rows) drawn += row.time_in(static_cast<State>(s), begin, begin + width);
           for (const SpanRow& row : exact.rows) wanted += row.time_in(static_cast<State>(s), begin, begin + width);
-          ASSERT_EQ(there, wanted) << track.key << " state " << s;
+          ASSERT_EQ(drawn, wanted) << track.key << " state " << s;
         }
         continue;
       }
@@ -142,7 +142,7 @@ TEST_F(LargeTraces, AreDrawnFromTheirRowsWhereTheseAreFew) {
         ASSERT_NEAR(track.density.time_in(state, begin, begin + width),
                     exact.density.time_in(state, begin, begin + width), 1)
             << track.key;
-      // What a warp computes between waits is known to a column of the summaries.
+      // The time that warps compute between waits is exact to one column of the summaries.
       const double column = 3e-3 * static_cast<double>(span);
       ASSERT_NEAR(track.density.time_in(State::computing, begin, begin + width),
                   exact.density.time_in(State::computing, begin, begin + width), 40 * column);
@@ -150,7 +150,7 @@ TEST_F(LargeTraces, AreDrawnFromTheirRowsWhereTheseAreFew) {
   }
 }
 
-TEST_F(LargeTraces, AreSearchedLikeOthers) {
+TEST_F(LargeTraces, AreSearchedLikeSmallOnes) {
   for (const char* text : {"relax", "wait at LEFT", "right", "phase", "nothing like it"}) {
     const Result<SearchHits> found = large_->search(text);
     ASSERT_TRUE(found) << found.error().message;
@@ -161,7 +161,7 @@ TEST_F(LargeTraces, AreSearchedLikeOthers) {
   }
 }
 
-TEST_F(LargeTraces, FactsComeFromElsewhereAsTheyWere) {
+TEST_F(LargeTraces, FactsSurvivePacking) {
   const auto model = std::make_shared<const analyzer::TraceModel>(model_);
   const Facts facts = make_portable_facts(model);
   const std::string bytes = pack_facts(facts);

@@ -1,4 +1,4 @@
-// What the window keeps of a trace that is being written.
+// The rows that the window keeps of a growing trace.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -16,14 +16,14 @@
 namespace wicprof::gui {
 namespace {
 
-/// `count` numbers from `first` on.
+/// `count` consecutive numbers from `first`.
 std::vector<int> numbers(int first, int count) {
   std::vector<int> list(static_cast<std::size_t>(count));
   std::iota(list.begin(), list.end(), first);
   return list;
 }
 
-TEST(GrowingList, HasItsLastRowsInOrder) {
+TEST(GrowingList, ReturnsTheLastRowsInOrder) {
   GrowingList<int> list;
   int next = 0;
   for (const int count : {1, 3'000, 0, 7, 999, 1, 5'000, 2}) {
@@ -37,33 +37,33 @@ TEST(GrowingList, HasItsLastRowsInOrder) {
   }
 }
 
-TEST(GrowingList, KeepsAtLeastWhatItIsToldTo) {
+TEST(GrowingList, KeepsAtLeastTheRequestedRows) {
   GrowingList<int> list;
   for (int i = 0; i < 50; ++i) list.add(numbers(2'000 * i, 2'000));
-  std::vector<int> gone;
-  const auto see_off = [&](int row) { gone.push_back(row); };
-  list.keep_last(9'000, see_off);
+  std::vector<int> dropped;
+  const auto on_drop = [&](int row) { dropped.push_back(row); };
+  list.keep_last(9'000, on_drop);
   EXPECT_GE(list.size(), 9'000u);
   EXPECT_LT(list.size(), 9'000u + 2'000u);
   EXPECT_EQ(list.last(9'000), numbers(91'000, 9'000));
-  EXPECT_EQ(gone, numbers(0, static_cast<int>(100'000 - list.size())));
-  list.keep_last(0, see_off);
+  EXPECT_EQ(dropped, numbers(0, static_cast<int>(100'000 - list.size())));
+  list.keep_last(0, on_drop);
   EXPECT_EQ(list.size(), 0u);
-  EXPECT_EQ(gone, numbers(0, 100'000));
+  EXPECT_EQ(dropped, numbers(0, 100'000));
   EXPECT_TRUE(list.last(10).empty());
 }
 
-TEST(GrowingList, ACopyStaysAsItWas) {
+TEST(GrowingList, ACopyIsUnaffectedByLaterChanges) {
   GrowingList<int> list;
   list.add(numbers(0, 1'500));
   list.add(numbers(1'500, 10));
-  const GrowingList<int> then = list;
+  const GrowingList<int> copy = list;
   list.add(numbers(1'510, 20));
   list.keep_last(5, [](int) {});
-  EXPECT_EQ(then.last(~std::size_t{0}), numbers(0, 1'510));
+  EXPECT_EQ(copy.last(~std::size_t{0}), numbers(0, 1'510));
 }
 
-TEST(LiveModel, FetchesWhatHasComeSince) {
+TEST(LiveModel, FetchesNewRows) {
   const store::TempFolder folder;
   store::RecorderOptions options;
   options.path = folder / "live.wicprof";
@@ -100,7 +100,7 @@ TEST(LiveModel, FetchesWhatHasComeSince) {
   ASSERT_TRUE(recorder->finish());
   const Result<bool> fetched = model.fetch(*reader);
   ASSERT_TRUE(fetched);
-  EXPECT_FALSE(*fetched) << "no row has come since";
+  EXPECT_FALSE(*fetched) << "no new row";
   EXPECT_TRUE(model.complete());
 }
 
@@ -111,7 +111,7 @@ int policy_of_this_thread() {
   return policy;
 }
 
-TEST(IdleTime, IsForTheWorkAndItsThreadsAlone) {
+TEST(IdleTime, AppliesToTheWorkAndItsThreadsOnly) {
   const int before = policy_of_this_thread();
   int during = -1, helper = -1;
   in_idle_time([&] {

@@ -1,4 +1,4 @@
-// Writes a trace in which every time is known: 120 iterations of a program that polls for the first half and parks for
+// Writes a trace with known times: 120 iterations of a program that polls for the first half and parks for
 // the second, on two streams of a device, with copies, calls, NVTX ranges and managed memory.
 //
 //   make_trace FILE [ITERATIONS] [MODE]       MODE: both (as above), poll or park
@@ -97,8 +97,8 @@ class Program {
     }
     SignalEvent signal = store::signal_event(number, static_cast<std::uint64_t>(release));
     add(signal);
-    // Blocks of four warps, one of which waits for all; beside them a kernel of one block, whose number the first of
-    // theirs has, too.
+    // Blocks of four warps, one of which waits for all. Beside them a kernel of one block; its number 0 is also the
+    // number of the first waiting block.
     kernel(kKernelName, begin, begin + period * 9 / 10, 7, number * 10 + 1, 32, 128);
     kernel(kOtherKernel, begin + period / 5, begin + period / 2, 8, number * 10 + 2, 1, 32);
     CopyEvent copy = make_event<CopyEvent>();
@@ -217,7 +217,7 @@ int main(int argc, char** argv) {
   for (std::uint32_t i = 0; i < iterations; ++i) {
     const bool parks = mode == "park" || (mode == "both" && i >= iterations / 2);
     if (parks && mode == "both" && i == iterations / 2) program.change(at);
-    // No two iterations are of equal length, as in a real program: up to 5 % more.
+    // Iterations differ in length by up to 5 %, as in a real program.
     const TimeNs period = (parks ? 600'000 : 1'000'000) + (i * 7919 % 50) * (parks ? 600 : 1'000);
     program.iteration(i, at, period, parks ? StrategyId::shared_watch : StrategyId::poll);
     at += period;

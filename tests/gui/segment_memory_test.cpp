@@ -1,4 +1,4 @@
-// Before and after of a trace that grows, whose old rows are let go of.
+// Before and after in a growing trace whose old rows are dropped.
 #include "gui/source/segment_memory.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace synthetic = analyzer::synthetic;
 
 constexpr TimeNs kPolled = 1'000'000, kParked = 250'000;
 
-/// Iterations of 1 ms polled and of 0.25 ms parked.
+/// Iterations take 1 ms polled and 0.25 ms parked.
 TraceModel program(std::size_t phases, std::size_t iterations) {
   synthetic::Phases options;
   options.phases = phases;
@@ -25,7 +25,7 @@ TraceModel program(std::size_t phases, std::size_t iterations) {
   return synthetic::phased_program(options);
 }
 
-/// What is known of it at `now` when waits that ended before `from` have been let go of.
+/// The rows known at `now` after waits that ended before `from` are dropped.
 TraceModel part_of(const TraceModel& whole, TimeNs from, TimeNs now) {
   TraceModel part = whole;
   std::erase_if(part.waits, [&](const auto& row) { return row.resumed <= from || row.resumed > now; });
@@ -40,7 +40,7 @@ struct Answer {
   BeforeAfter values;
 };
 
-/// Looks at the last `reach` of the program each `pace`, and then says what the last look would say.
+/// Observes the last `reach` of the program every `pace`; returns the answer of the last observation.
 Answer answer_of(const TraceModel& whole, TimeNs reach, TimeNs pace, SegmentMemory& memory) {
   Answer answer;
   for (TimeNs now = whole.begin + pace; now < whole.end + pace; now += pace) {
@@ -54,7 +54,7 @@ Answer answer_of(const TraceModel& whole, TimeNs reach, TimeNs pace, SegmentMemo
   return answer;
 }
 
-TEST(SegmentMemory, HasAllIterationsThatWereSeen) {
+TEST(SegmentMemory, HasAllObservedIterations) {
   const TraceModel whole = program(2, 400);
   SegmentMemory memory;
   const Answer answer = answer_of(whole, 20 * kMillisecond, 7 * kMillisecond, memory);
@@ -75,10 +75,10 @@ TEST(SegmentMemory, HasAllIterationsThatWereSeen) {
   EXPECT_EQ(values.measured_at, analyzer::compare(whole).measured_at);
 }
 
-TEST(SegmentMemory, IsNotMisledByWhatNobodySaw) {
+TEST(SegmentMemory, IsNotMisledByUnobservedRows) {
   const TraceModel whole = program(3, 400);
   SegmentMemory memory;
-  // Two thirds of all rows come and go between two looks.
+  // Two thirds of all rows are added and dropped between two observations.
   const Answer answer = answer_of(whole, 10 * kMillisecond, 30 * kMillisecond, memory);
   ASSERT_EQ(answer.values.segments.size(), 3u);
   for (const SegmentLine& line : answer.values.segments) {
@@ -94,7 +94,7 @@ TEST(SegmentMemory, IsNotMisledByWhatNobodySaw) {
   }
 }
 
-TEST(SegmentMemory, ASegmentThatEndedBeforeTheLookIsNotForgotten) {
+TEST(SegmentMemory, ASegmentThatEndedBeforeTheLastObservationIsKept) {
   const TraceModel whole = program(2, 100);
   const TimeNs change = whole.interventions.front().effective;
   SegmentMemory memory;
@@ -104,7 +104,7 @@ TEST(SegmentMemory, ASegmentThatEndedBeforeTheLookIsNotForgotten) {
   memory.observe(last, from);
   analyzer::Comparison comparison = analyzer::compare(last);
   BeforeAfter values = before_after(last, comparison, from);
-  EXPECT_FALSE(values.speedup) << "the rows alone do not tell";
+  EXPECT_FALSE(values.speedup) << "the rows alone are not enough";
   memory.complete(comparison, values);
   ASSERT_TRUE(values.speedup);
   EXPECT_NEAR(values.speedup->value, 4, 0.01);
@@ -130,7 +130,7 @@ TEST(SegmentMemory, IsBounded) {
 }
 
 TEST(SegmentMemory, MeasuresWhereBothSegmentsHaveIterations) {
-  // Site 1 stops with the change; site 2, with fewer iterations, goes on.
+  // Site 1 stops at the change; site 2, with fewer iterations, continues.
   TraceModel whole = program(2, 100);
   synthetic::declare_site(whole, 2, "other", WordMemory::pinned_host);
   const TimeNs change = whole.interventions.front().effective;

@@ -1,4 +1,4 @@
-"""The real window: what it shows of a trace, and the effect of keys and clicks."""
+"""The real window: what it shows for a trace, and the effect of keys and clicks."""
 
 import json
 import shutil

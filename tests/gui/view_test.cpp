@@ -1,4 +1,4 @@
-// The view model, without a window: what a picture is made of.
+// The view model without a window.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -53,7 +53,7 @@ Timeline with_edges(const TraceModel& model) {
   return timeline;
 }
 
-TEST(SpanRows, DrawsWideSpansOneByOne) {
+TEST(SpanRows, DrawsWideSpansSingly) {
   const SpanRow row =
       row_of_spans({span(0, 100), span(150, 300, State::transferring, 1), span(400, 500, State::computing, 2)});
   const auto drawn = row.draw(0, 500, 50);
@@ -64,7 +64,7 @@ TEST(SpanRows, DrawsWideSpansOneByOne) {
   EXPECT_EQ(drawn[1].ref.index, 1u);
 }
 
-TEST(SpanRows, IsBoundedByItsColumns) {
+TEST(SpanRows, DrawsAtMostOneSpanPerColumn) {
   std::vector<Span> spans;
   for (TimeNs i = 0; i < 100'000; ++i) spans.push_back(span(i * 10, i * 10 + 5));
   const SpanRow row = row_of_spans(spans);
@@ -73,11 +73,11 @@ TEST(SpanRows, IsBoundedByItsColumns) {
     EXPECT_LE(drawn.size(), 400u) << width;
     std::size_t count = 0;
     for (const DrawnSpan& one : drawn) count += one.count;
-    EXPECT_EQ(count, row.count_in(0, width)) << "every span is in the picture once, at width " << width;
+    EXPECT_EQ(count, row.count_in(0, width)) << "every span is drawn once, at width " << width;
   }
 }
 
-TEST(SpanRows, SaysHowFullAColumnIs) {
+TEST(SpanRows, GivesTheFilledPartOfAColumn) {
   std::vector<Span> spans;
   for (TimeNs i = 0; i < 1'000; ++i)
     spans.push_back(span(i * 10, i * 10 + (i % 2 == 0 ? 6 : 2), i % 2 == 0 ? State::polling : State::parked));
@@ -87,7 +87,7 @@ TEST(SpanRows, SaysHowFullAColumnIs) {
   }
 }
 
-TEST(SpanRows, ALongSpanBehindShortOnesIsNotSwallowed) {
+TEST(SpanRows, ALongSpanAfterShortOnesIsDrawn) {
   const SpanRow row = row_of_spans({span(0, 1), span(2, 3), span(5, 900, State::polling, 2)});
   const auto drawn = row.draw(0, 1'000, 10);
   ASSERT_EQ(drawn.size(), 2u);
@@ -96,18 +96,18 @@ TEST(SpanRows, ALongSpanBehindShortOnesIsNotSwallowed) {
   EXPECT_EQ(drawn[1].end, 900);
 }
 
-TEST(SpanRows, FindsWhatIsThereAndTimeInAState) {
+TEST(SpanRows, FindsSpansAndTimeInAState) {
   const SpanRow row =
       row_of_spans({span(0, 100), span(200, 300, State::polling, 1), span(500, 500, State::computing, 2)});
   ASSERT_NE(row.at(250), nullptr);
   EXPECT_EQ(row.at(250)->ref.index, 1u);
   EXPECT_EQ(row.at(150), nullptr);
-  ASSERT_NE(row.at(495, 10), nullptr) << "one without length, nearby";
+  ASSERT_NE(row.at(495, 10), nullptr) << "a span without length, nearby";
   EXPECT_EQ(row.at(495, 10)->ref.index, 2u);
   EXPECT_EQ(row.time_in(State::polling, 0, 1'000), 100);
-  EXPECT_EQ(row.time_in(State::polling, 250, 1'000), 50) << "cut at its begin";
-  EXPECT_EQ(row.time_in(State::polling, 0, 220), 20) << "cut at its end";
-  EXPECT_EQ(row.time_in(State::polling, 220, 230), 10) << "cut at both";
+  EXPECT_EQ(row.time_in(State::polling, 250, 1'000), 50) << "clipped at its begin";
+  EXPECT_EQ(row.time_in(State::polling, 0, 220), 20) << "clipped at its end";
+  EXPECT_EQ(row.time_in(State::polling, 220, 230), 10) << "clipped at both";
   EXPECT_EQ(row.time_in(State::parked, 0, 1'000), 0);
 }
 
@@ -145,20 +145,20 @@ TEST(Densities, IsExactAtEveryZoom) {
   EXPECT_NEAR(density.time_in(State::polling, -100, 5'000), 2'000, 1e-6);
 }
 
-TEST(Densities, WarpsThatLeaveAndComeAtOneTimeAreNotTwo) {
+TEST(Densities, AWarpThatLeavesAsAnotherArrivesCountsOnce) {
   Density density;
   for (TimeNs i = 0; i < 10; ++i) density.add(State::polling, i * 10, i * 10 + 10);
   density.finish();
   EXPECT_EQ(density.most(), 1u);
 }
 
-TEST(Viewports, ZoomsAroundAPlaceAndStaysInside) {
+TEST(Viewports, ZoomsAroundAPointAndStaysInside) {
   Viewport window;
   window.set_extent(1'000, 101'000);
   window.show_all();
   window.zoom(2, 0.25);
   EXPECT_EQ(window.width(), 50'000);
-  EXPECT_EQ(window.time_at(0.25), 26'000) << "what stood there stays there";
+  EXPECT_EQ(window.time_at(0.25), 26'000) << "the time under the point does not move";
   window.pan(-10);
   EXPECT_EQ(window.begin(), 1'000);
   window.zoom(1e-9);
@@ -170,10 +170,10 @@ TEST(Viewports, ZoomsAroundAPlaceAndStaysInside) {
   EXPECT_EQ(window.end(), 52'000);
   window.show_all();
   window.focus(50'000, 50'200);
-  EXPECT_EQ(window.width(), 600) << "however far away it was";
+  EXPECT_EQ(window.width(), 600) << "from any distance";
   window.show(10'000, 60'000);
   window.focus(50'000, 50'000);
-  EXPECT_EQ(window.width(), 1'500) << "a point has no width of its own";
+  EXPECT_EQ(window.width(), 1'500) << "a point has no width";
 }
 
 TEST(Viewports, FollowsAGrowingEnd) {
@@ -205,7 +205,7 @@ TEST(Timelines, HasATrackForEachSmAndFindsEveryWait) {
   EXPECT_FALSE(timeline.place_of({EventKind::kernel, 0}));
 }
 
-TEST(Timelines, AStripsTimeIsThatOfItsWaits) {
+TEST(Timelines, TheTimeOfAStripIsThatOfItsWaits) {
   const TraceModel model = handoffs();
   const Timeline timeline = build_timeline(model, kTrackKinds);
   double polled = 0, waited = 0;
@@ -214,7 +214,7 @@ TEST(Timelines, AStripsTimeIsThatOfItsWaits) {
   EXPECT_NEAR(polled, waited, 1);
 }
 
-TEST(Timelines, ArrowsAreBoundedAndSelectedOnesWhole) {
+TEST(Timelines, ArrowsAreBoundedButThoseOfASelectionAreComplete) {
   const TraceModel model = handoffs();
   const Timeline timeline = with_edges(model);
   EXPECT_EQ(timeline.edges.size(), model.waits.size());
@@ -250,7 +250,7 @@ TEST(EdgeWalks, NeighboursAreInTheSameRow) {
   EXPECT_FALSE(neighbour(timeline, wait, -1));
 }
 
-TEST(Layouts, PinnedTracksComeFirstAndClosedGroupsShowTheirHeadingOnly) {
+TEST(Layouts, PinnedTracksComeFirstAndClosedGroupsShowOnlyTheirHeading) {
   const TraceModel model = handoffs();
   const Timeline timeline = build_timeline(model, kTrackKinds);
   const Layout plain = lay_out(timeline, {}, {}, {}, {});
@@ -261,7 +261,7 @@ TEST(Layouts, PinnedTracksComeFirstAndClosedGroupsShowTheirHeadingOnly) {
   EXPECT_EQ(timeline.tracks[pinned.list[1].track].key, key);
   std::size_t shown = 0;
   for (const PlacedTrack& place : pinned.list) shown += place.heading.empty();
-  EXPECT_EQ(shown, timeline.tracks.size()) << "each once";
+  EXPECT_EQ(shown, timeline.tracks.size()) << "every track once";
   const Layout opened = lay_out(timeline, {key}, {}, {}, {});
   EXPECT_GT(opened.height, plain.height);
   const Layout closed = lay_out(timeline, {}, {}, {"SMs"}, {});
@@ -273,7 +273,7 @@ TEST(Layouts, PinnedTracksComeFirstAndClosedGroupsShowTheirHeadingOnly) {
   }
 }
 
-TEST(Searches, FindsByNameWhateverTheCase) {
+TEST(Searches, IgnoresCase) {
   TraceModel model = handoffs();
   const std::string name = model.sites.front().name;
   EXPECT_EQ(search(model, name).total, model.waits.size() + model.signals.size());
@@ -286,7 +286,7 @@ TEST(Searches, FindsByNameWhateverTheCase) {
   for (std::size_t i = 1; i < hits.size(); ++i) EXPECT_LE(hits[i - 1].begin, hits[i].begin);
 }
 
-TEST(Areas, AddsUpWhatIsInside) {
+TEST(Areas, SumsTheEventsInside) {
   const TraceModel model = handoffs();
   const Timeline timeline = build_timeline(model, kTrackKinds);
   std::vector<std::size_t> all;
@@ -305,7 +305,7 @@ TEST(Areas, AddsUpWhatIsInside) {
   EXPECT_TRUE(sum_up(timeline, model.begin, model.end, {}).sums.empty());
 }
 
-TEST(Sites, SortsByAnyColumnBothWays) {
+TEST(Sites, SortsByAnyColumnInBothDirections) {
   TraceModel model = synthetic::empty_program();
   synthetic::declare_site(model, 2, "second", WordMemory::device);
   synthetic::add_handoff(model, {});
@@ -342,7 +342,7 @@ TEST(Sites, EveryWaitIsInTheHistogramOnce) {
   }
 }
 
-TEST(Segments, SaysWhatAChangeDid) {
+TEST(Segments, GivesTheEffectOfAChange) {
   synthetic::Phases phases;
   phases.period = [](Mode mode, std::size_t i) {
     return (mode == Mode::poll ? 1'000'000 : 500'000) + static_cast<TimeNs>(i % 7) * 1'000;
@@ -361,10 +361,10 @@ TEST(Segments, SaysWhatAChangeDid) {
   EXPECT_FALSE(list.front().worse);
 }
 
-TEST(AnnotationFiles, ComeBackAndRefuseNonsense) {
+TEST(AnnotationFiles, SurviveSavingAndRefuseInvalidFiles) {
   const store::TempFolder folder;
   const std::string path = annotations_path(folder / "t.wicprof");
-  EXPECT_TRUE(load_annotations(path)) << "no file gives none";
+  EXPECT_TRUE(load_annotations(path)) << "a missing file means no annotations";
   Annotations annotations;
   annotations.marks = {{5, "a \"mark\""}, {900, "later"}};
   annotations.pinned = {"sm/0/3"};
@@ -383,34 +383,34 @@ TEST(AnnotationFiles, ComeBackAndRefuseNonsense) {
   EXPECT_FALSE(save_annotations(folder / "no/such/folder.json", annotations));
 }
 
-TEST(MarkLabels, LieNeitherOnEachOtherNorUnderALine) {
-  // Two near each other, one far off, one at the end: the first steps aside, the last as well.
+TEST(MarkLabels, OverlapNeitherEachOtherNorALine) {
+  // Two near each other, one distant, one at the end: the first and the last move to the left of their lines.
   const std::vector<MarkLabel> labels{{100, 60}, {110, 30}, {300, 60}, {390, 30}};
   const auto places = place_labels(labels, 0, 400);
   EXPECT_EQ(places, (std::vector<std::optional<float>>{40, 110, 300, 360}));
 }
 
-TEST(MarkLabels, AreLeftOutWhereThereIsNoRoom) {
+TEST(MarkLabels, AreLeftOutWithoutSpace) {
   const auto places = place_labels({{5, 60}, {10, 60}, {15, 60}}, 0, 400);
   EXPECT_EQ(places, (std::vector<std::optional<float>>{std::nullopt, std::nullopt, 15}));
   EXPECT_EQ(place_labels({{20, 60}}, 0, 50), (std::vector<std::optional<float>>{std::nullopt}));
   EXPECT_TRUE(place_labels({}, 0, 50).empty());
 }
 
-/// Tells which thread frees it.
+/// Reports the thread that frees it.
 struct Freed {
   std::promise<std::thread::id>& by;
   ~Freed() { by.set_value(std::this_thread::get_id()); }
 };
 
-TEST(ReclaimerThread, FreesElsewhere) {
+TEST(ReclaimerThread, FreesOnItsThread) {
   Reclaimer reclaimer;
   std::promise<std::thread::id> freed;
   reclaimer.take(std::make_shared<const Freed>(freed));
   EXPECT_NE(freed.get_future().get(), std::this_thread::get_id());
 }
 
-TEST(ReclaimerThread, LeavesNothingBehind) {
+TEST(ReclaimerThread, FreesEverything) {
   const auto held = std::make_shared<const int>(1);
   {
     Reclaimer reclaimer;

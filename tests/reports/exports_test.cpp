@@ -1,4 +1,4 @@
-// What other programs open: Perfetto's events and comma-separated values.
+// Exports for other programs: Perfetto's events and comma-separated values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,9 +58,8 @@ TEST(Perfetto, TimesAreThoseOfTheTrace) {
   }));
 }
 
-/// A program with all that crosses on one track if one is careless: copies beside kernels in a stream, a wait that
-/// reaches over its call's end, ranges within each other, signals at one time, a call before the first wait, a wait
-/// without length.
+/// A program whose rows would overlap on one track: a copy beside a kernel in a stream, a wait that outlasts its call,
+/// overlapping ranges, simultaneous signals, a call before the first wait, a wait without length.
 TraceModel tangled_program() {
   TraceModel model = program();
   const TimeNs at = model.begin;
@@ -121,7 +120,7 @@ std::map<TrackKey, std::vector<SliceOnTrack>> tracks_of(const std::vector<Json>&
   return tracks;
 }
 
-TEST(Perfetto, SlicesOfATrackLieApartOrWithinEachOther) {
+TEST(Perfetto, SlicesOfATrackAreDisjointOrNested) {
   for (const TraceModel& model : {program(), tangled_program()}) {
     for (auto& [track, list] : tracks_of(events(model, "X"))) {
       std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
@@ -141,7 +140,7 @@ TEST(Perfetto, SlicesOfATrackLieApartOrWithinEachOther) {
   }
 }
 
-TEST(Perfetto, NothingLiesBeforeItsBeginAndEveryNumberIsAThreads) {
+TEST(Perfetto, TimesAreNotNegativeAndTrackNumbersFit32Bits) {
   const Json document = Json::parse(perfetto(tangled_program()));
   for (const Json& event : document["traceEvents"]) {
     if (event["ph"] != "M") {
@@ -154,7 +153,7 @@ TEST(Perfetto, NothingLiesBeforeItsBeginAndEveryNumberIsAThreads) {
   EXPECT_EQ(document["displayTimeUnit"], "ns");
 }
 
-/// As Perfetto binds them: to the slice that is open on the track when the arrow's end comes, the innermost.
+/// Perfetto binds an arrow's end to the innermost slice that is open on the track at that time.
 TEST(Perfetto, EveryArrowGoesFromItsSignalToItsWait) {
   for (const TraceModel& model : {program(), tangled_program()}) {
     const auto slices = tracks_of(events(model, "X"));
@@ -185,8 +184,8 @@ TEST(Perfetto, EveryArrowGoesFromItsSignalToItsWait) {
   }
 }
 
-/// Arrows are read in order of time, and in the file's order where times are equal.
-TEST(Perfetto, SlicesComeBeforeTheArrowsAtThem) {
+/// Perfetto reads events in order of time, and events of equal time in the file's order.
+TEST(Perfetto, SlicesComeBeforeTheirArrows) {
   const Json document = Json::parse(perfetto(tangled_program()));
   bool arrows = false;
   for (const Json& event : document["traceEvents"]) {
@@ -225,7 +224,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-TEST(Csv, ALineASiteAndAsManyFieldsAsNames) {
+TEST(Csv, OneLinePerSiteWithAFieldPerName) {
   const TraceModel model = program();
   const Analysis analysis = analyze(model);
   const std::vector<std::string> lines = lines_of(render({model, analysis}, "csv"));
@@ -238,7 +237,7 @@ TEST(Csv, ALineASiteAndAsManyFieldsAsNames) {
   EXPECT_TRUE(lines[1].starts_with(analysis.sites[0].name + ","));
 }
 
-TEST(Csv, FieldsAreQuotedWhereTheyHaveToBe) {
+TEST(Csv, FieldsAreQuotedWhereNecessary) {
   EXPECT_EQ(csv_field("plain"), "plain");
   EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
   EXPECT_EQ(csv_field("say \"so\""), "\"say \"\"so\"\"\"");

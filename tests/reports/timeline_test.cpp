@@ -1,4 +1,4 @@
-// The timeline of the HTML report: which lanes, how much data, and that summing up neither loses nor makes time.
+// The timeline of the HTML report: its lanes, the size of its data, and that aggregation keeps the total time.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-TraceModel both_ways(std::size_t iterations) {
+TraceModel polled_and_parked(std::size_t iterations) {
   return synthetic::phased_program({.phases = 2, .iterations = iterations, .period = [](Mode mode, std::size_t i) {
                                       return TimeNs(mode == Mode::poll ? 300'000 : 100'000) +
                                              TimeNs(i * 9'973 % 50'000);
@@ -62,8 +62,8 @@ std::map<std::string, double> times_of(const Lane& lane) {
   return sums;
 }
 
-TEST(ReportTimeline, ASmallTraceIsThereExactly) {
-  const TraceModel model = both_ways(20);
+TEST(ReportTimeline, ASmallTraceIsExact) {
+  const TraceModel model = polled_and_parked(20);
   const Timeline timeline = timeline_of(model);
   ASSERT_EQ(timeline.json["lanes"].size(), timeline.lanes.list.size());
   std::size_t waits = 0;
@@ -77,28 +77,28 @@ TEST(ReportTimeline, ASmallTraceIsThereExactly) {
   EXPECT_EQ(waits, model.waits.size());
 }
 
-TEST(ReportTimeline, ALargeTraceIsSummedUpWithoutLosingTime) {
-  const TraceModel model = both_ways(20'000);
+TEST(ReportTimeline, ALargeTraceIsAggregatedWithoutLosingTime) {
+  const TraceModel model = polled_and_parked(20'000);
   const Timeline timeline = timeline_of(model);
   EXPECT_GT(model.waits.size(), 300'000u);
   const std::size_t most = most_entries(timeline.lanes.list.size());
   EXPECT_LT(most, 6'000u) << "a few thousand";
-  bool summed_up = false;
+  bool aggregated = false;
   for (std::size_t i = 0; i < timeline.lanes.list.size(); ++i) {
     const Lane& lane = timeline.lanes.list[i];
     const Json& json = timeline.json["lanes"][i];
     EXPECT_LE(entries_of(json), most) << lane.name;
-    summed_up = summed_up || entries_of(json) < lane.stretches.size();
+    aggregated = aggregated || entries_of(json) < lane.stretches.size();
     if (!lane.counted) continue;
     for (const auto& [state, time] : times_of(lane))
       EXPECT_NEAR(times_of(json, model.span())[state] / time, 1, 0.005) << state;
   }
-  EXPECT_TRUE(summed_up);
+  EXPECT_TRUE(aggregated);
   EXPECT_LT(timeline.json.dump().size(), 1'000'000u);
 }
 
-TEST(ReportTimeline, AroundAChangeSingleWaitsCanBeSeen) {
-  const TraceModel model = both_ways(20'000);
+TEST(ReportTimeline, SingleWaitsAreVisibleAroundAChange) {
+  const TraceModel model = polled_and_parked(20'000);
   const Timeline timeline = timeline_of(model);
   ASSERT_EQ(timeline.fine.size(), 1u);
   const Interval fine = timeline.fine[0];
@@ -107,7 +107,7 @@ TEST(ReportTimeline, AroundAChangeSingleWaitsCanBeSeen) {
   for (const Json& lane : timeline.json["lanes"]) {
     if (!lane.contains("steps")) continue;
     TimeNs at = 0;
-    bool whole = true;  // how many wait is a whole number wherever it is no mean
+    bool whole = true;  // numbers of waiters are integers unless they are means
     std::size_t steps = 0;
     for (std::size_t i = 0; i < entries_of(lane); ++i) {
       const std::size_t each = 1 + lane["doing"].size();
@@ -128,8 +128,8 @@ TEST(ReportTimeline, AroundAChangeSingleWaitsCanBeSeen) {
   }
 }
 
-TEST(ReportTimeline, WhatRunsAtOnceInOneStreamOrThreadHasRowsOfItsOwn) {
-  TraceModel model = both_ways(20);
+TEST(ReportTimeline, OverlappingWorkInOneStreamGetsFurtherRows) {
+  TraceModel model = polled_and_parked(20);
   const auto kernel = [&](TimeNs begin, TimeNs end) {
     store::KernelRow row{};
     row.name = "void halo(float*)";
@@ -154,8 +154,8 @@ TEST(ReportTimeline, WhatRunsAtOnceInOneStreamOrThreadHasRowsOfItsOwn) {
   EXPECT_EQ(timeline.json["labels"][1], "halo");
 }
 
-TEST(ReportTimeline, NoTextEndsTheScriptThatHoldsTheData) {
-  TraceModel model = both_ways(20);
+TEST(ReportTimeline, NoTextEndsTheEnclosingScript) {
+  TraceModel model = polled_and_parked(20);
   model.sites[0].name = "</script><img src=x onerror=alert(1)>\xff";
   const Analysis analysis = analyze(model);
   const Lanes lanes = gather_lanes(model, analysis);
@@ -165,7 +165,7 @@ TEST(ReportTimeline, NoTextEndsTheScriptThatHoldsTheData) {
   EXPECT_TRUE(group.starts_with("</script><img src=x onerror=alert(1)>")) << group;
 }
 
-/// Iterations of one length, one after the other.
+/// Consecutive iterations of equal length.
 AlignedTrace steady(TimeNs begin, TimeNs first, TimeNs length, std::uint32_t count) {
   AlignedTrace trace{{begin, first + count * length + 500}};
   for (std::uint32_t i = 0; i < count; ++i)
@@ -173,17 +173,17 @@ AlignedTrace steady(TimeNs begin, TimeNs first, TimeNs length, std::uint32_t cou
   return trace;
 }
 
-TEST(TwoTraces, StandAtTheSameIteration) {
+TEST(TwoTraces, AreAlignedByIteration) {
   const Alignment alignment(steady(1'000, 2'000, 300, 10), steady(50'000, 50'400, 100, 20));
   EXPECT_EQ(alignment.second_of(2'000), 50'400);
   EXPECT_EQ(alignment.second_of(2'000 + 3 * 300 + 150), 50'400 + 3 * 100 + 50)
-      << "the middle of an iteration is its partner's";
+      << "the middle of an iteration maps to the middle of its partner";
   EXPECT_EQ(alignment.first_of(50'400 + 3 * 100 + 50), 2'000 + 3 * 300 + 150);
   EXPECT_EQ(alignment.second_of(1'900), 50'300) << "before the first";
-  EXPECT_EQ(alignment.second_of(2'000 + 3'000 + 70), 50'400 + 1'000 + 70) << "after the last that both have";
+  EXPECT_EQ(alignment.second_of(2'000 + 3'000 + 70), 50'400 + 1'000 + 70) << "after the last common iteration";
 }
 
-TEST(TwoTraces, AreEquallyLongAsAWholeAndBothWithin) {
+TEST(TwoTraces, HaveWindowsOfEqualLengthThatContainBoth) {
   const AlignedTrace first = steady(1'000, 2'000, 300, 10), second = steady(50'000, 50'400, 100, 20);
   const Alignment alignment(first, second);
   const Interval of_first = alignment.whole_of_first(), of_second = alignment.whole_of_second();
@@ -201,7 +201,7 @@ TEST(TwoTraces, WithoutIterationsBeginTogether) {
   EXPECT_EQ(alignment.first_of(6'900), 900);
 }
 
-TEST(TwoTraces, PairsAreBoundedButForThoseSeenFromNear) {
+TEST(TwoTraces, PairsAreThinnedOutExceptInCloseUps) {
   const AlignedTrace first = steady(0, 1'000, 300, 50'000), second = steady(0, 400, 100, 50'000);
   const Alignment alignment(first, second);
   const Interval near{400 + 20'003 * 100, 400 + 20'009 * 100};
@@ -215,11 +215,11 @@ TEST(TwoTraces, PairsAreBoundedButForThoseSeenFromNear) {
     EXPECT_EQ(alignment.second_of(sums[1]), sums[3]);
     met += sums[3] >= near.begin && sums[3] <= near.end;
   }
-  EXPECT_EQ(met, 7) << "each of those seen from near";
+  EXPECT_EQ(met, 7) << "every pair of the close-up";
   EXPECT_EQ(sums[3], 400 + 50'000 * 100) << "and the end";
 }
 
-TEST(TwoTraces, StretchesThatOverlapAreOne) {
+TEST(TwoTraces, OverlappingIntervalsAreMerged) {
   const auto list = merged({{50, 60}, {10, 20}, {15, 30}, {90, 120}, {200, 300}}, {0, 100});
   ASSERT_EQ(list.size(), 3u);
   EXPECT_EQ(std::pair(list[0].begin, list[0].end), std::pair(TimeNs{10}, TimeNs{30}));

@@ -1,4 +1,4 @@
-// What a process did with CUDA and what the scheduler did with it, through the recorder and back as rows.
+// CUDA activity and scheduling of a process, written by the recorder and read back as rows.
 #include "protocol/events/call.h"
 #include "protocol/events/copy.h"
 #include "protocol/events/cuda_event.h"
@@ -206,7 +206,7 @@ TEST_F(ActivityRows, SyncAndCudaEvent) {
 
 TEST_F(ActivityRows, ThreadsAndOverheads) {
   ThreadSampleEvent t = make_event<ThreadSampleEvent>();
-  t.pid = 5000;  // the tool saw it: not the ring's process
+  t.pid = 5000;  // a process that the tool observes, not the ring's
   t.thread = 5001;
   t.name = 5;
   t.begin_ns = 10;

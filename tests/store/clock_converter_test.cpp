@@ -9,12 +9,12 @@
 namespace wicprof::store {
 namespace {
 
-// A device clock that starts anywhere, runs at another rate, and whose rate wanders slowly (as crystals do when warm).
+// A device clock with an offset, another rate, and a rate that changes slowly (as of crystals that warm up).
 struct TrueClock {
   std::uint64_t device_origin = 1'700'000'000'000'000'000;
   TimeNs host_origin = 5'000'000'000;
-  double drift = 0;   // share
-  double wander = 0;  // share, at the extremes
+  double drift = 0;   // relative
+  double wander = 0;  // relative, its largest value
   double period = 60e9;
 
   // Host time elapsed for a device time elapsed: the integral of 1 + drift + wander * cos.
@@ -25,7 +25,7 @@ struct TrueClock {
   }
 };
 
-TEST(ClockConverter, GivesEveryReadingBack) {
+TEST(ClockConverter, ReturnsEveryReadingExactly) {
   ClockConverter converter;
   EXPECT_FALSE(converter.ready());
   ASSERT_TRUE(converter.add({1000, 501'000, 10}));
@@ -37,14 +37,14 @@ TEST(ClockConverter, GivesEveryReadingBack) {
   EXPECT_EQ(converter.convert(2'001'000).error_ns, 20);
 }
 
-TEST(ClockConverter, DrawsTheLineBetweenTwoReadings) {
+TEST(ClockConverter, InterpolatesBetweenTwoReadings) {
   ClockConverter converter;
   ASSERT_TRUE(converter.add({0, 100, 5}));
   ASSERT_TRUE(converter.add({1'000'000, 1'000'200, 5}));
   EXPECT_EQ(converter.convert(500'000).ns, 500'150);
 }
 
-TEST(ClockConverter, OneReadingCarriesWithADriftingBound) {
+TEST(ClockConverter, OneReadingExtrapolatesWithAGrowingBound) {
   ClockConverter converter;
   ASSERT_TRUE(converter.add({1'000'000, 9'000'000, 100}));
   EXPECT_EQ(converter.convert(2'000'000).ns, 10'000'000);
@@ -70,21 +70,21 @@ TEST(ClockConverter, AnIdentityReadingMeansTheHostClock) {
   EXPECT_EQ(converter.convert(3'600'000'000'000).error_ns, 0);
 }
 
-TEST(ClockConverter, AnExactReadingElsewhereIsNoIdentity) {
+TEST(ClockConverter, AnExactReadingWithAnOffsetIsNoIdentity) {
   ClockConverter converter;
   ASSERT_TRUE(converter.add({777, 778, 0}));
   EXPECT_FALSE(converter.is_host_clock());
   EXPECT_EQ(converter.convert(1777).ns, 1778);
 }
 
-TEST(ClockConverter, AClockThatWasSetWidensTheBoundThere) {
+TEST(ClockConverter, AClockThatWasSetWidensTheBound) {
   ClockConverter converter;
   ASSERT_TRUE(converter.add({0, 0, 10}));
   ASSERT_TRUE(converter.add({1'000'000'000, 1'500'000'000, 10}));  // half a second too much
   EXPECT_GT(converter.convert(500'000'000).error_ns, 400'000'000);
 }
 
-TEST(ClockConverter, FarAwayTimesNeitherOverflowNorTurnRound) {
+TEST(ClockConverter, DistantTimesNeitherOverflowNorDecrease) {
   ClockConverter converter;
   ASSERT_TRUE(converter.add({1'700'000'000'000'000'000, 5'000'000'000, 10}));
   ASSERT_TRUE(converter.add({1'700'000'001'000'000'000, 6'000'000'100, 10}));
@@ -92,9 +92,9 @@ TEST(ClockConverter, FarAwayTimesNeitherOverflowNorTurnRound) {
   EXPECT_GT(converter.convert(UINT64_MAX / 4 * 3).error_ns, 1'000'000);
 }
 
-// For many clocks, readings at irregular times with errors of random sign: the true host time lies within the bound,
+// For many clocks, readings at irregular times with errors of random sign: the true host time is within the bound,
 // conversion is monotone, and the bound grows with the distance from the last reading.
-TEST(ClockConverter, TheTruthLiesWithinTheBound) {
+TEST(ClockConverter, TheTrueTimeIsWithinTheBound) {
   std::mt19937_64 random(20240229);
   std::uniform_real_distribution<double> unit(-1, 1);
   std::uint64_t checked = 0;
@@ -107,12 +107,12 @@ TEST(ClockConverter, TheTruthLiesWithinTheBound) {
     const auto read_clock = [&] {
       const auto error = static_cast<TimeNs>(200 + 1800 * std::abs(unit(random)));
       const auto off = static_cast<TimeNs>(static_cast<double>(error) * unit(random));
-      // Readings too near each other may contradict in order; they are then refused, which is what should happen.
+      // Readings too near each other may contradict each other's order; the converter then refuses them.
       converter.add({device, clock.host(device) + off, error});
     };
     read_clock();
     for (int i = 0; i < 40; ++i) {
-      // As while recording: times before, between and after the readings so far.
+      // Times before, between and after the readings so far, as while recording.
       TimeNs last = INT64_MIN;
       const std::uint64_t from = device - 50'000'000;
       for (int step = 0; step < 50; ++step) {
@@ -128,7 +128,7 @@ TEST(ClockConverter, TheTruthLiesWithinTheBound) {
       device += static_cast<std::uint64_t>(100'000 + 200'000'000 * std::abs(unit(random)));
       read_clock();
     }
-    // The bound may not be a way out: after 40 readings it is near their own error.
+    // The bound must not be trivially wide: after 40 readings it is close to their own error.
     EXPECT_LT(converter.convert(device + 10'000'000).error_ns, 10'000);
   }
   EXPECT_EQ(checked, 300u * 40 * 50);

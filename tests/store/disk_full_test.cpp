@@ -1,4 +1,4 @@
-// The disk full while recording, on a real small file system and by a limit on the trace's size.
+// A disk that fills up while recording: a real small file system, and a limit on the trace's size.
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>
@@ -12,7 +12,7 @@
 namespace wicprof::store {
 namespace {
 
-// A file system of `size`, mounted for as long as this lives.
+// A file system of `size`, mounted during the object's lifetime.
 class SmallDisk {
  public:
   explicit SmallDisk(const char* size) {
@@ -35,7 +35,7 @@ class SmallDisk {
     GTEST_SKIP() << "mounting a small file system is not permitted here: " << std::strerror((disk).error()); \
   }
 
-// What must hold of a trace that could not take all of `sent` waits.
+// Checks a trace that could not hold all of `sent` waits.
 void expect_readable(const std::string& path, Recorder& recorder, std::uint32_t sent) {
   const RecorderProgress progress = recorder.progress();
   ASSERT_FALSE(progress.stopped.empty());
@@ -80,7 +80,7 @@ TEST(DiskFull, StopsCountsAndStaysReadable) {
   }
 }
 
-TEST(DiskFull, FilledBySomebodyElse) {
+TEST(DiskFull, FilledByAnotherProgram) {
   const SmallDisk disk("8m");
   SKIP_WITHOUT(disk);
   const std::string path = disk / "trace.wicprof";
@@ -109,8 +109,8 @@ TEST(DiskFull, TooFullToBegin) {
   EXPECT_TRUE(std::filesystem::is_empty(disk.path()));
 }
 
-// Enough room for the rows but not for what finish() adds: the rows count, the rest is said to be missing.
-TEST(DiskFull, NoRoomForTheIndexes) {
+// Enough space for the rows but not for what finish() adds: the rows stay, the rest is reported as missing.
+TEST(DiskFull, NoSpaceForTheIndexes) {
   const SmallDisk disk("16m");
   SKIP_WITHOUT(disk);
   const std::string path = disk / "trace.wicprof";
@@ -135,7 +135,7 @@ TEST(DiskFull, NoRoomForTheIndexes) {
   EXPECT_EQ(stat_value(*reader, "not_indexed"), 1);
 }
 
-TEST(DiskFull, ALimitOnTheSizeIsKeptTo) {
+TEST(DiskFull, ObeysALimitOnTheSize) {
   const TempFolder folder;
   const std::string path = folder / "trace.wicprof";
   RecorderOptions options = options_for(path);
@@ -149,7 +149,7 @@ TEST(DiskFull, ALimitOnTheSizeIsKeptTo) {
   EXPECT_GT(std::filesystem::file_size(path), options.max_bytes / 3);
 }
 
-TEST(DiskFull, DeviceEventsHeldBackAreCountedOnce) {
+TEST(DiskFull, HeldDeviceEventsAreCountedOnce) {
   const TempFolder folder;
   RecorderOptions options = options_for(folder / "trace.wicprof");
   options.max_bytes = 1 << 20;

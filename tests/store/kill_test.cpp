@@ -1,4 +1,4 @@
-// The recorder's process killed with -9, at any moment: what it had committed is there, in order and without gaps.
+// A recorder killed with SIGKILL at any moment: all committed rows are present, in order and without gaps.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 namespace wicprof::store {
 namespace {
 
-// Records for ever, and says through the pipe how many waits are surely committed.
+// Records without end, and writes to the pipe how many waits are certainly committed.
 [[noreturn]] void record_until_killed(const std::string& path, int report) {
   Result<Recorder> recorder = Recorder::create(options_for(path));
   if (!recorder) _exit(1);
@@ -21,7 +21,7 @@ namespace {
   }
 }
 
-TEST(KillTest, WhatWasCommittedSurvives) {
+TEST(KillTest, CommittedRowsSurvive) {
   for (int round = 0; round < 4; ++round) {
     const TempFolder folder;
     const std::string path = folder / "trace.wicprof";
@@ -33,7 +33,7 @@ TEST(KillTest, WhatWasCommittedSurvives) {
     close(pipe_ends[1]);
     std::uint32_t reported = 0;
     for (int i = 0; i <= round * 3; ++i) ASSERT_EQ(read(pipe_ends[0], &reported, sizeof reported), 4);
-    usleep(static_cast<useconds_t>(round) * 7'000);  // somewhere within the next batch
+    usleep(static_cast<useconds_t>(round) * 7'000);  // at some point of the next batch
     kill(child, SIGKILL);
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -53,7 +53,7 @@ TEST(KillTest, WhatWasCommittedSurvives) {
       EXPECT_EQ(stat_value(*reader, "ring_dropped", "ring 0"), 41);
       EXPECT_EQ(stat_value(*reader, "waits"), static_cast<std::int64_t>(waits->size()));
     }
-    // The first look has put the file in order: it is one again, and nothing else is left behind.
+    // Opening the trace has folded its log: only the one file is left.
     std::vector<std::string> files;
     for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
       files.push_back(entry.path().filename());
@@ -61,7 +61,7 @@ TEST(KillTest, WhatWasCommittedSurvives) {
   }
 }
 
-TEST(KillTest, ALivingRecordersTraceIsLeftAlone) {
+TEST(KillTest, TheTraceOfALiveRecorderIsNotFolded) {
   const TempFolder folder;
   const std::string path = folder / "trace.wicprof";
   int pipe_ends[2];

@@ -1,4 +1,4 @@
-// Reading while another thread writes.
+// Reads a trace while another thread writes it.
 #include <atomic>
 #include <set>
 #include <thread>
@@ -62,7 +62,7 @@ TEST(LiveTail, TickShowsABatchOnceItIsOld) {
   EXPECT_EQ(stat_value(*reader, "waits"), 1);
 }
 
-TEST(LiveTail, CountersReachTheFileWithoutAnyRow) {
+TEST(LiveTail, CountersAreWrittenWithoutAnyRow) {
   const TempFolder folder;
   Result<Recorder> recorder = Recorder::create(options_for(folder / "trace.wicprof"));
   ASSERT_TRUE(recorder);

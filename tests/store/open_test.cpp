@@ -1,4 +1,4 @@
-// Files that are no traces, or not whole: each is named, with a cure, and nothing crashes.
+// Files that are not traces or are incomplete: each error names the file and a cure, and nothing crashes.
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,7 +83,7 @@ TEST_F(OpenTest, ATableThatAnOlderTraceLacksIsEmpty) {
   EXPECT_EQ(reader->rows<WaitTable>()->size(), 3u);
 }
 
-// What gzip makes of a file.
+// The file's content, packed with gzip.
 void pack(const std::string& from, const std::string& to) {
   const std::string data = contents(from);
   gzFile file = gzopen(to.c_str(), "wb9");
@@ -154,7 +154,7 @@ TEST_F(OpenTest, TruncatedAtManyLengths) {
   EXPECT_EQ(Reader::open(cut)->rows<WaitTable>()->size(), 5000u);
 }
 
-TEST_F(OpenTest, DamageInsideIsReportedNotFollowed) {
+TEST_F(OpenTest, DamageInsideIsReported) {
   record_waits(path_, 5000);
   const std::string whole = contents(path_);
   const std::string damaged = folder_ / "damaged.wicprof";
@@ -177,8 +177,8 @@ TEST_F(OpenTest, DamageInsideIsReportedNotFollowed) {
   EXPECT_GT(failures, 10);
 }
 
-// Reads the waits as somebody who may write nowhere near: root, who may write anywhere, becomes nobody in a child.
-// Returns their number, or -1 when the trace could not be read.
+// Reads the waits as a user without write permission: a child process changes from root to nobody. Returns their
+// number, or -1 if the trace could not be read.
 int waits_seen_by_others(const std::string& path) {
   const pid_t child = fork();
   if (child == 0) {
@@ -198,7 +198,7 @@ TEST_F(OpenTest, ACompleteTraceInAFolderThatCannotBeWrittenTo) {
   chmod(path_.c_str(), 0444);
   chmod(folder_.path().c_str(), 0555);
   EXPECT_EQ(waits_seen_by_others(path_), 10);
-  // The same when a reader that was always there kept the recorder from leaving WAL mode.
+  // The same if a reader that stayed open kept the recorder from leaving WAL mode.
   chmod(folder_.path().c_str(), 0755);
   chmod(path_.c_str(), 0644);
   Database database;

@@ -1,4 +1,4 @@
-// What a trace calls the devices and sites of several processes, which each number for themselves.
+// The trace's numbers for the devices and sites of several processes, each of which has its own numbering.
 #include "store/write/participants.h"
 
 #include "protocol/events/call.h"
@@ -26,7 +26,7 @@ TEST(Participants, OneUuidIsOneDeviceWhateverItsNumbers) {
   EXPECT_EQ(participants.device(1, 0), 1);
 }
 
-TEST(Participants, TwoUuidsAreTwoDevicesAlsoUnderOneNumber) {
+TEST(Participants, TwoUuidsAreTwoDevicesDespiteEqualNumbers) {
   Participants participants = two_processes();
   participants.add_device(0, 0, "GPU-a");
   participants.add_device(1, 0, "GPU-b");
@@ -34,9 +34,9 @@ TEST(Participants, TwoUuidsAreTwoDevicesAlsoUnderOneNumber) {
   EXPECT_EQ(participants.device(1, 0), 1);
 }
 
-TEST(Participants, BothRingsOfAProcessMeanTheSame) {
+TEST(Participants, RingsOfAProcessShareItsDevices) {
   Participants participants = two_processes();
-  participants.set_process(2, 200);  // its runtime's beside its collector's
+  participants.set_process(2, 200);  // the runtime's ring, beside the collector's
   participants.add_device(0, 0, "GPU-a");
   participants.add_device(1, 0, "GPU-b");
   EXPECT_EQ(participants.device(2, 0), 1);
@@ -53,7 +53,7 @@ TEST(Participants, CpuDevicesOfTwoProcessesAreTwo) {
   EXPECT_EQ(participants.device(1, kSimtDeviceBase), kSimtDeviceBase + 1);
 }
 
-TEST(Participants, WithoutUuidsTheNumberCounts) {
+TEST(Participants, WithoutUuidsEqualNumbersAreOneDevice) {
   Participants participants = two_processes();
   participants.add_device(0, 0, "");
   participants.add_device(1, 0, "");
@@ -61,7 +61,7 @@ TEST(Participants, WithoutUuidsTheNumberCounts) {
   EXPECT_EQ(participants.device(1, kHostDevice), kHostDevice);
 }
 
-TEST(Participants, SitesAreOneByName) {
+TEST(Participants, SitesOfOneNameAreOne) {
   Participants participants = two_processes();
   participants.add_site(0, 1, "halo west");
   participants.add_site(0, 2, "halo east");
@@ -88,7 +88,7 @@ TEST(Participants, EachRuntimeOfAProcessNumbersItsSites) {
 }
 
 // The same through the recorder: rows of two processes and the devices that they refer to.
-TEST(Participants, RowsReferToTheTracesOwnNumbers) {
+TEST(Participants, RowsHaveTheTracesNumbers) {
   TempFolder folder;
   const std::string path = folder / "trace.wicprof";
   Result<Recorder> recorder = Recorder::create(options_for(path));

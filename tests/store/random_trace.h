@@ -1,4 +1,4 @@
-// A trace of a program that does a bit of everything at random times: bursts, long things, things within each other.
+// A trace with events of every kind at random times: bursts, long events, nested events.
 #pragma once
 
 #include <random>
@@ -18,7 +18,7 @@ namespace wicprof::store {
 
 struct RandomTrace {
   std::uint32_t seed = 1;
-  std::uint32_t waits = 500;         ///< and a tenth to a half of everything else
+  std::uint32_t waits = 500;         ///< other kinds: a tenth to a half of this number
   std::uint64_t spread = 3'000'000;  ///< ns
   bool finished = true;
 };
@@ -26,8 +26,7 @@ struct RandomTrace {
 inline void record_random(const std::string& path, const RandomTrace& what) {
   std::mt19937_64 random(what.seed);
   const auto below = [&](std::uint64_t n) { return n == 0 ? 0 : random() % n; };
-  // Half of everything happens in a sixteenth of the time; lengths are from nothing to most of the trace, short ones
-  // above all.
+  // Half of the events begin in a sixteenth of the time; lengths range from 0 to most of the trace, most are short.
   const auto moment = [&] {
     return static_cast<TimeNs>(1'000'000 +
                                (below(2) == 0 ? below(what.spread) : what.spread / 3 + below(what.spread / 16)));
@@ -97,7 +96,7 @@ inline void record_random(const std::string& path, const RandomTrace& what) {
       kernel.stream = static_cast<std::uint32_t>(below(2));
       kernel.start_ns = moment();
       kernel.end_ns = kernel.start_ns + length();
-      // Blocks of three shapes, and not always one for every block that waits.
+      // Kernels of three shapes; some waiting blocks belong to no kernel.
       kernel.device = kHostDevice;
       kernel.grid[0] = i % 16 == 0 ? 3 : 6;
       kernel.block[0] = i % 48 == 0 ? 512 : i % 16 == 0 ? 64 : 128;

@@ -1,4 +1,4 @@
-// What the recorder makes of events beyond copying them: clocks, texts, matching, loss.
+// How the recorder turns events into rows: clocks, texts, matching, loss.
 #include "protocol/events/kernel.h"
 #include "protocol/events/loss.h"
 #include "tests/store/support.h"
@@ -81,7 +81,7 @@ TEST_F(RecorderTest, EventsWhoseClockIsNeverReadAreCounted) {
   EXPECT_EQ(recorder.progress().lost, 3u);
 }
 
-TEST_F(RecorderTest, HoldsBackOnlySoMany) {
+TEST_F(RecorderTest, HoldsALimitedNumber) {
   Recorder recorder = make();
   constexpr std::uint32_t kHeld = 65'536, kMore = 100;
   for (std::uint32_t i = 0; i < kHeld + kMore; ++i) recorder.add(0, wait_event(i, 0).header);
@@ -99,7 +99,7 @@ TEST_F(RecorderTest, CountsReadingsThatRunBackwards) {
   EXPECT_EQ(stat_value(read(recorder), "clock_refused", "device 0"), 1);
 }
 
-TEST_F(RecorderTest, TextsAreThoseOfTheirRing) {
+TEST_F(RecorderTest, TextsBelongToTheirRing) {
   Recorder recorder = make();
   recorder.add(0, Text(5, "first").header());
   recorder.add(1, Text(5, "second").header());
@@ -132,7 +132,7 @@ TEST_F(RecorderTest, UnknownAndDamagedRecordsAreSkippedAndCounted) {
   EventHeader unknown{static_cast<EventKind>(999), 8, 0};
   recorder.add(0, unknown);
   WaitEvent wait = wait_event(1);
-  wait.header.size = 16;  // as a much older program might have sent it
+  wait.header.size = 16;  // as from a much older program
   recorder.add(0, wait.header);
   Text text(1, "abc");
   const_cast<EventHeader&>(text.header()).size = 8;
@@ -146,7 +146,7 @@ TEST_F(RecorderTest, UnknownAndDamagedRecordsAreSkippedAndCounted) {
   EXPECT_EQ(stat_value(reader, "damaged_records"), 2);
 }
 
-TEST_F(RecorderTest, ANewerLongerRecordIsReadAsFarAsItIsKnown) {
+TEST_F(RecorderTest, TheKnownPartOfALongerNewerRecordIsRead) {
   struct {
     WaitEvent known = wait_event(3);
     std::uint64_t later[2] = {1, 2};
@@ -184,7 +184,7 @@ TEST_F(RecorderTest, LossIsSummedBySourceDeviceAndReason) {
   }
 }
 
-TEST_F(RecorderTest, NoLossNoLossRows) {
+TEST_F(RecorderTest, WithoutLossNoLossRows) {
   Recorder recorder = make();
   recorder.add(0, wait_event(1).header);
   recorder.set_ring_dropped(0, 0, 0);
@@ -221,8 +221,8 @@ TEST_F(RecorderTest, ValuesWrapAround) {
   EXPECT_EQ(read(recorder).rows<WaitTable>()->at(0).ready, 1'010'300);
 }
 
-// Two waiters with a word each, whose releases take turns: each is ready when its own word was signalled.
-TEST_F(RecorderTest, WordsOfASiteAreToldApart) {
+// Two waiters with a word each, signalled in turn: each is ready when its own word is signalled.
+TEST_F(RecorderTest, DistinguishesTheWordsOfASite) {
   Recorder recorder = make();
   const auto add = [&](WordTag waited, WordTag signalled, std::uint64_t at) {
     WaitEvent wait = wait_event(10);
@@ -234,8 +234,8 @@ TEST_F(RecorderTest, WordsOfASiteAreToldApart) {
   };
   add(1, 1, 1'010'100);
   add(2, 2, 1'010'400);
-  add(3, 0, 1'010'200);  // no signal is known to be of this word: one of an unknown word may be
-  add(0, 4, 1'010'450);  // this wait's word is not known: any signal may be its
+  add(3, 0, 1'010'200);  // no signal has this word: one of an unknown word may be its signal
+  add(0, 4, 1'010'450);  // this wait's word is unknown: any signal may be its signal
   const auto waits = read(recorder).rows<WaitTable>();
   ASSERT_EQ(waits->size(), 4u);
   for (const WaitRow& wait : *waits) {
@@ -244,14 +244,14 @@ TEST_F(RecorderTest, WordsOfASiteAreToldApart) {
   }
 }
 
-TEST_F(RecorderTest, WhereTheSidesSeeWordsAtOtherAddressesTagsTellNothing) {
+TEST_F(RecorderTest, IgnoresTagsIfTheSidesSeeWordsAtDifferentAddresses) {
   Recorder recorder = make();
   for (WordTag word = 1; word <= 3; ++word) {
     WaitEvent wait = wait_event(10);
     wait.word_tag = word;
     recorder.add(0, wait.header);
     SignalEvent signal = signal_event(10, 1'010'100u + word);
-    signal.word_tag = static_cast<WordTag>(word + 2);  // one of three is the same by chance
+    signal.word_tag = static_cast<WordTag>(word + 2);  // one of three is equal by chance
     recorder.add(0, signal.header);
   }
   for (const WaitRow& wait : *read(recorder).rows<WaitTable>()) EXPECT_EQ(wait.ready, 1'010'103);
@@ -284,7 +284,7 @@ TEST_F(RecorderTest, FinishingTwiceAndAddingAfterwardsChangesNothing) {
   EXPECT_EQ(reader.rows<WaitTable>()->size(), 1u);
 }
 
-TEST_F(RecorderTest, WithoutFinishTheTraceSaysThatItIsNotComplete) {
+TEST_F(RecorderTest, WithoutFinishTheTraceIsMarkedIncomplete) {
   {
     Recorder recorder = make();
     recorder.add(0, wait_event(1).header);
@@ -312,7 +312,7 @@ TEST_F(RecorderTest, RefusesToOverwriteUnlessTold) {
   EXPECT_TRUE(Reader::open(path_)->rows<WaitTable>()->empty());
 }
 
-TEST_F(RecorderTest, SaysWhyATraceCannotBeMade) {
+TEST_F(RecorderTest, GivesTheReasonIfATraceCannotBeCreated) {
   const std::string missing = folder_ / "no/such/trace.wicprof";
   const Result<Recorder> nowhere = Recorder::create(options_for(missing));
   ASSERT_FALSE(nowhere);

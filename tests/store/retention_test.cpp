@@ -1,4 +1,4 @@
-// What a trace keeps when only a part of a run is to be captured.
+// Which rows a trace keeps if only a part of a run is captured.
 #include "store/write/retention.h"
 
 #include <filesystem>
@@ -55,7 +55,7 @@ class RetentionTest : public testing::Test {
 
 using Starts = std::vector<std::int64_t>;
 
-TEST_F(RetentionTest, AFixedWindowKeepsWhatReachesIntoIt) {
+TEST_F(RetentionTest, AFixedWindowKeepsOverlappingRows) {
   RetentionPlan plan;
   plan.from = 1000;
   plan.until = 2000;
@@ -78,7 +78,7 @@ TEST_F(RetentionTest, AFixedWindowKeepsWhatReachesIntoIt) {
   EXPECT_EQ(database.integer("SELECT count(*) FROM process"), 1);  // a declaration
 }
 
-TEST_F(RetentionTest, TheWindowMayBeSaidLater) {
+TEST_F(RetentionTest, TheWindowMayBeSetLater) {
   Recorder recorder = make({});
   recorder.set_capture_window(10, 20);
   recorder.add(0, kernel(1, 5).header);
@@ -87,7 +87,7 @@ TEST_F(RetentionTest, TheWindowMayBeSaidLater) {
   EXPECT_EQ(starts(), Starts{12});
 }
 
-TEST_F(RetentionTest, TheLastSecondsAreTheOnesBeforeTheEnd) {
+TEST_F(RetentionTest, TheLastSecondsEndWithTheRecording) {
   RetentionPlan plan;
   plan.keep_last = 100;
   Recorder recorder = make(plan);
@@ -124,10 +124,10 @@ TEST_F(RetentionTest, RangesByNameAndDomain) {
   const Result<Reader> reader = Reader::open(path());
   ASSERT_TRUE(reader);
   EXPECT_EQ((*reader->meta())["capture_windows"], "3");
-  EXPECT_EQ(reader->rows<NvtxTable>()->size(), 5u);  // those ranges, and what goes on around them
+  EXPECT_EQ(reader->rows<NvtxTable>()->size(), 5u);  // those ranges, and the ones that overlap them
 }
 
-TEST_F(RetentionTest, ARangeThatNeverEndsReachesToTheEnd) {
+TEST_F(RetentionTest, ARangeWithoutEndLastsToTheEnd) {
   RetentionPlan plan;
   plan.ranges = {{"step", std::nullopt}};
   Recorder recorder = make(plan);
@@ -145,7 +145,7 @@ TEST_F(RetentionTest, ARangeThatNeverEndsReachesToTheEnd) {
   EXPECT_EQ(starts(), (Starts{25, 150, 1'000'000}));
 }
 
-TEST_F(RetentionTest, ARangeThatItsProcessLeftOpenEndsWithTheProcess) {
+TEST_F(RetentionTest, AnOpenRangeEndsWithItsProcess) {
   RetentionPlan plan;
   plan.ranges = {{"step", std::nullopt}};
   Recorder recorder = make(plan);
@@ -162,7 +162,7 @@ TEST_F(RetentionTest, ARangeThatItsProcessLeftOpenEndsWithTheProcess) {
   EXPECT_EQ(starts(), Starts{150});
 }
 
-TEST_F(RetentionTest, WhatHasNoTimeIsInside) {
+TEST_F(RetentionTest, RowsWithoutTimeAreInside) {
   RetentionPlan plan;
   plan.ranges = {{"step", std::nullopt}};
   Recorder recorder = make(plan);
@@ -173,7 +173,7 @@ TEST_F(RetentionTest, WhatHasNoTimeIsInside) {
   EXPECT_EQ(database.integer("SELECT count(*) FROM cuda_event WHERE at_ns IS NULL"), 1);
 }
 
-TEST_F(RetentionTest, AnOpenRangeEndsHoweverManyOthersDidBefore) {
+TEST_F(RetentionTest, AnOpenRangeEndsAfterManyOthers) {
   RetentionPlan plan;
   plan.ranges = {{"step", std::nullopt}};
   Retention retention(plan);
@@ -184,7 +184,7 @@ TEST_F(RetentionTest, AnOpenRangeEndsHoweverManyOthersDidBefore) {
   EXPECT_EQ(retention.windows(), 10'002u);
 }
 
-TEST_F(RetentionTest, WithoutAnySuchRangeNothingButDeclarationsIsKept) {
+TEST_F(RetentionTest, WithoutAMatchingRangeOnlyDeclarationsAreKept) {
   RetentionPlan plan;
   plan.ranges = {{"step", std::nullopt}};
   Recorder recorder = make(plan);
@@ -193,7 +193,7 @@ TEST_F(RetentionTest, WithoutAnySuchRangeNothingButDeclarationsIsKept) {
   EXPECT_EQ(starts(), Starts{});
 }
 
-// Second by second, as a recorder calls it, on a clock of the test's own.
+// Calls per second, as from a recorder, on a simulated clock.
 class SecondBySecond : public RetentionTest {
  protected:
   void open(const RetentionPlan& plan) {
@@ -248,13 +248,13 @@ TEST_F(SecondBySecond, KeepLastKeepsTheFileSmall) {
   EXPECT_EQ(removed, static_cast<std::uint64_t>(60 * 2000 - count()));
 }
 
-TEST_F(SecondBySecond, IdsGoOnAfterASilence) {
+TEST_F(SecondBySecond, IdsContinueAfterAPause) {
   RetentionPlan plan;
   plan.keep_last = 2 * kSecond;
   open(plan);
   for (int i = 0; i < 10; ++i) add(now, now);
   for (int s = 0; s < 10; ++s) second();
-  EXPECT_EQ(count(), 1);  // the newest stays until the end, so that no id comes twice
+  EXPECT_EQ(count(), 1);  // the newest stays until the end, so that no id is used twice
   add(now, now);
   EXPECT_EQ(writer->integer("SELECT max(id) FROM call"), 11);
   second();
@@ -262,7 +262,7 @@ TEST_F(SecondBySecond, IdsGoOnAfterASilence) {
   EXPECT_EQ(writer->integer("SELECT max(id) FROM call"), 11);
 }
 
-TEST_F(SecondBySecond, RangesAreWaitedForAndThenDecide) {
+TEST_F(SecondBySecond, WaitsForLateRanges) {
   RetentionPlan plan;
   plan.ranges = {{"step", std::nullopt}};
   plan.range_patience = 3 * kSecond;
@@ -273,13 +273,13 @@ TEST_F(SecondBySecond, RangesAreWaitedForAndThenDecide) {
   second();
   second();
   EXPECT_EQ(count(), 2);
-  retention->range_opened(0, 1, "step", "", first + 9);  // late news, but not too late
+  retention->range_opened(0, 1, "step", "", first + 9);  // reported late, but within the patience
   for (int s = 0; s < 5; ++s) {
     add(now, now + 1);
     second();
   }
   EXPECT_EQ(writer->integer("SELECT count(*) FROM call WHERE start_ns = " + std::to_string(first + 1)), 0);
-  EXPECT_EQ(count(), 6);  // the range is open still
+  EXPECT_EQ(count(), 6);  // the range is still open
   retention->range_ended(0, 1, "step", "", first + 9, first + 20);
   for (int s = 0; s < 5; ++s) second();
   EXPECT_EQ(writer->integer("SELECT count(*) FROM call WHERE start_ns = " + std::to_string(first + 10)), 1);
@@ -290,7 +290,7 @@ TEST_F(SecondBySecond, RangesAreWaitedForAndThenDecide) {
   EXPECT_EQ(retention->windows(), 1u);
 }
 
-TEST_F(RetentionTest, ARingsNextProducerHasTextsAndDropsOfItsOwn) {
+TEST_F(RetentionTest, ARingsNextProducerStartsAfresh) {
   Recorder recorder = make({});
   recorder.set_ring_process(0, 10);
   recorder.add(0, Text(1, "first").header());
@@ -300,7 +300,7 @@ TEST_F(RetentionTest, ARingsNextProducerHasTextsAndDropsOfItsOwn) {
   recorder.set_ring_dropped(0, 3, 1);
   recorder.forget_ring(0);
   recorder.set_ring_process(0, 11);
-  recorder.add(0, event.header);  // 1 stands for nothing yet
+  recorder.add(0, event.header);  // text 1 is not bound yet
   recorder.add(0, Text(1, "second").header());
   recorder.add(0, event.header);
   recorder.set_ring_dropped(0, 0, 0);

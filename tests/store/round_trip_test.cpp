@@ -1,4 +1,4 @@
-// Every kind of event, every field: what goes in comes out.
+// Every field of every kind of event is read back as it was written.
 #include <map>
 
 #include "protocol/control.h"
@@ -100,7 +100,7 @@ TEST_F(RoundTrip, Device) {
             (std::vector<std::int64_t>{9, 1, 1, 2'048, 32, 65'536, 233'472, 1'024, 1'980'000, 1}));
 }
 
-TEST_F(RoundTrip, ADeviceDeclaredTwiceIsOneAndKeepsItsClockError) {
+TEST_F(RoundTrip, ADeviceDeclaredTwiceIsOneRowAndKeepsItsClockError) {
   DeviceEvent e = make_event<DeviceEvent>();
   e.device = cuda_device(0);
   e.sm_count = 1;
@@ -263,7 +263,7 @@ TEST_F(RoundTrip, HostWaitAtASiteAndInACall) {
   EXPECT_EQ(site.iteration, 8u);
   EXPECT_EQ(site.begin, 100);
   EXPECT_EQ(site.end, 900);
-  EXPECT_EQ(site.cpu, 0);  // no CPU time at all is not the same as not known
+  EXPECT_EQ(site.cpu, 0);  // zero CPU time differs from unknown CPU time
   EXPECT_EQ(site.polls, 55u);
   EXPECT_EQ(site.correlation, std::nullopt);
   EXPECT_EQ(site.status, WaitStatus::deadline_passed);
@@ -323,7 +323,7 @@ TEST_F(RoundTrip, Kernel) {
       (std::vector<std::int64_t>{102'400, 64, 2, 3, 4, 12, 0x1'0000'0007}));
 }
 
-TEST_F(RoundTrip, WhatAKernelOrCopyHasNotIsNull) {
+TEST_F(RoundTrip, AbsentValuesOfKernelsAndCopiesAreNull) {
   add(make_event<KernelEvent>());
   add(make_event<CopyEvent>());
   finish();
@@ -423,10 +423,10 @@ TEST_F(RoundTrip, NvtxWithoutColourAndBeginsOfRanges) {
   NvtxOpenEvent open = make_event<NvtxOpenEvent>();
   open.name = 1;
   open.start_ns = 10;
-  add(open);  // makes no row
+  add(open);  // gives no row
   NvtxEvent e = make_event<NvtxEvent>();
   e.name = 1;
-  e.colour = 5;  // without has_colour it says nothing
+  e.colour = 5;  // ignored without has_colour
   add(e);
   finish();
   EXPECT_EQ(row("SELECT count(*), colour IS NULL, category IS NULL, domain_id IS NULL FROM nvtx", 4),
@@ -453,11 +453,11 @@ TEST_F(RoundTrip, Process) {
       (std::vector<std::int64_t>{4'000'000, 17, 1, 1, 5, 1, 99}));
 }
 
-TEST_F(RoundTrip, RowsSayWhoseTheyAre) {
+TEST_F(RoundTrip, RowsNameTheirProcess) {
   recorder_->set_ring_process(0, 70);
   CallEvent call = make_event<CallEvent>();
   add(call);
-  ThreadSampleEvent sample = make_event<ThreadSampleEvent>();  // the tool's own look at a process names it
+  ThreadSampleEvent sample = make_event<ThreadSampleEvent>();  // the tool's sample names the process
   sample.pid = 71;
   add(sample);
   finish();

@@ -41,7 +41,7 @@ TEST(SortRows, NearlyInOrder) {
   sorts_like_the_library(times);
 }
 
-TEST(SortRows, InNoOrderOrBackwards) {
+TEST(SortRows, UnorderedOrReversed) {
   std::mt19937 random(2);
   std::vector<std::int64_t> times, backwards;
   for (std::int64_t i = 0; i < 3'000; ++i) {
@@ -52,7 +52,7 @@ TEST(SortRows, InNoOrderOrBackwards) {
   sorts_like_the_library(backwards);
 }
 
-TEST(SortRows, TwoListsOneBehindTheOther) {
+TEST(SortRows, TwoSortedListsInSequence) {
   std::vector<std::int64_t> times;
   for (int list = 0; list < 2; ++list) {
     for (std::int64_t i = 0; i < 1'000; ++i) times.push_back(2 * i + list);

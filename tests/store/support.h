@@ -1,4 +1,4 @@
-// What the tests of the store share: a folder of their own, events with plain values, and a recorder on them.
+// Shared by the tests of the store: a temporary folder, events with simple values, a recorder.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ inline void write_contents(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-/// A text as it lies in a ring.
+/// A text as a ring holds it.
 class Text {
  public:
   Text(TextId id, const std::string& text) : bytes_((sizeof(TextEvent) + text.size() + 7) / 8) {
@@ -68,7 +68,7 @@ class Text {
   std::vector<std::uint64_t> bytes_;
 };
 
-/// A wait on the host clock, told apart by its iteration.
+/// A wait on the host clock; its iteration identifies it.
 inline WaitEvent wait_event(std::uint32_t iteration, DeviceId device = kHostDevice) {
   WaitEvent event = make_event<WaitEvent>();
   event.site = 1;
@@ -106,7 +106,7 @@ inline RecorderOptions options_for(const std::string& path) {
   return options;
 }
 
-/// The value of a stat row; `otherwise` when there is none.
+/// The value of a stat row, or `otherwise` without such a row.
 inline std::int64_t stat_value(const Reader& reader, const std::string& name, const std::string& detail = "",
                                std::int64_t otherwise = 0) {
   const auto stats = reader.stats();

@@ -21,7 +21,7 @@ TEST(TextTable, NumbersBelongToTheirRing) {
   bool is_new = false;
   texts.bind(0, 7, texts.intern("zero", is_new));
   texts.bind(1, 7, texts.intern("one", is_new));
-  for (int i = 0; i < 10'000; ++i) texts.intern(std::to_string(i), is_new);  // the table grows underneath
+  for (int i = 0; i < 10'000; ++i) texts.intern(std::to_string(i), is_new);  // the table is rehashed
   ASSERT_NE(texts.find(0, 7), nullptr);
   ASSERT_NE(texts.find(1, 7), nullptr);
   EXPECT_EQ(texts.find(0, 7)->first, "zero");

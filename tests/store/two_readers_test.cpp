@@ -1,4 +1,4 @@
-// Large tables of a finished trace are read by two threads: nobody may tell.
+// Two threads read the large tables of a finished trace; the result is the same as with one.
 #include "protocol/events/call.h"
 #include "tests/store/support.h"
 
@@ -15,7 +15,7 @@ TEST(TwoReaders, AnswerLikeOne) {
   const auto all = reader->rows<WaitTable>();
   ASSERT_TRUE(all) << all.error().message;
   ASSERT_EQ(all->size(), kWaits);
-  const auto tail = reader->rows<WaitTable>(1);  // a live tail's question, which one thread answers
+  const auto tail = reader->rows<WaitTable>(1);  // a live tail's query, which one thread answers
   ASSERT_TRUE(tail) << tail.error().message;
   ASSERT_EQ(tail->size(), kWaits - 1);
   for (std::uint32_t i = 0; i < kWaits; ++i) {
@@ -54,17 +54,17 @@ TEST(TwoReaders, KeepTheNamesOfBothHalves) {
   for (std::uint32_t i = 0; i < kCalls; ++i) ASSERT_EQ((*calls)[i].name, names[i % 3].text()) << i;
 }
 
-TEST(TwoReaders, SayWhatIsDamaged) {
+TEST(TwoReaders, NameWhatIsDamaged) {
   const TempFolder folder;
   const std::string path = folder / "trace.wicprof";
   record_waits(path, 130'000);
   std::string bytes = contents(path);
-  // The middle of the file belongs to the waits, most of it to the upper half's: pages full of what cannot be a page.
+  // The middle of the file holds waits, mostly of the upper half: overwrites it with bytes that are no valid page.
   std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 3),
             bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), '\xff');
   write_contents(path, bytes);
   const Result<Reader> reader = Reader::open(path);
-  if (!reader) return;  // refused at once is as good
+  if (!reader) return;  // refusing at once is correct, too
   const auto all = reader->rows<WaitTable>();
   ASSERT_FALSE(all);
   EXPECT_NE(all.error().message.find(path), std::string::npos);
