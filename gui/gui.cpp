@@ -12,7 +12,8 @@ namespace wicprof::gui {
 
 namespace {
 
-// Seconds between frames without input: while a trace loads or records, while nothing changes, and under a script.
+// Seconds between frames without input: while a trace loads or records, while nothing changes, and under a script. Not
+// calibrated.
 constexpr double kBusy = 0.03, kIdle = 0.25, kScripted = 0.002;
 constexpr TimeNs kScreenshotPatience = 60 * kSecond;
 constexpr int kSettlingFrames = 3;  // ImGui lays a table out in its first frame

@@ -13,7 +13,7 @@ namespace wicprof::gui {
 
 namespace {
 
-constexpr float kHeader = 46, kStatus = 28;
+constexpr float kHeader = 46, kStatus = 28;  // heights, in pixels at 100 %
 constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
                                     ImGuiWindowFlags_NoNav;

@@ -46,9 +46,9 @@ Side side_of_trace(const Snapshot& snapshot) {
   return side;
 }
 
-/// The first iteration in which all SMs take part that take part in any of the first few: some start later.
+/// The first iteration with all SMs that are active in the first kFew iterations: some SMs start later.
 std::size_t first_whole_iteration(const Side& side) {
-  constexpr std::size_t kFew = 8;
+  constexpr std::size_t kFew = 8;  // not calibrated
   const auto& list = *side.iterations;
   if (list.empty()) return 0;
   const auto active_tracks = [&](TimeNs until) {
@@ -221,7 +221,7 @@ double iteration_at(const Side& side, TimeNs time) {
 void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
   ComparedWindow& window = app.compared;
   const TimeNs longest = std::max({before.end - before.begin, after.end - after.begin, TimeNs{1'000}});
-  if (window.width == 0) {  // a new pair: shows its first few iterations
+  if (window.width == 0) {  // a new pair of segments: shows the first kSome iterations
     const std::size_t first = std::max(first_whole_iteration(before), first_whole_iteration(after));
     constexpr std::size_t kSome = 6;
     TimeNs some = longest;

@@ -16,7 +16,7 @@ namespace wicprof::gui {
 
 namespace {
 
-constexpr std::uint32_t kColumns = 240;
+constexpr std::uint32_t kColumns = 240;  // of a chart over time
 
 struct Plot {
   Rect area;
@@ -160,7 +160,7 @@ float text_height(ImFont* font, const std::string& text, float width) {
   return font->CalcTextSizeA(size_of(font), 1e9f, width, text.data(), text.data() + text.size()).y;
 }
 
-constexpr float kPad = 12, kTitle = 30, kBelow = 10;
+constexpr float kPad = 12, kTitle = 30, kBelow = 10;  // pixels at 100 %
 
 float height_of(const Ui& ui, const PaperFigure& one, float width) {
   const float inside = width - 2 * ui.px(14) - ui.px(4);
@@ -234,7 +234,7 @@ void FiguresPanel::draw(App& app, const Ui& ui) {
     end_card();
     bottom[column] += height + gap;
   };
-  constexpr float kOverTime = 220;
+  constexpr float kOverTime = 220;  // height of a chart, in pixels at 100 %
   const float over_time = ui.px(kOverTime + 92);
   card("iterations", over_time, [&] { iterations(app, ui, ui.px(kOverTime)); });
   card("waiting", over_time, [&] { waiting(app, ui, ui.px(kOverTime)); });

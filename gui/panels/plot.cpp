@@ -12,8 +12,9 @@ namespace {
 using analyzer::FigurePlot;
 using analyzer::FigureSeries;
 
+// Pixels at 100 %.
 constexpr float kBarStep = 24, kBarTall = 15, kLines = 170, kAxis = 38, kLegendRow = 20;
-constexpr float kMostLabelWidth = 0.42f;
+constexpr float kMostLabelWidth = 0.42f;  // share of a bar chart's width
 /// Dash patterns (on, off, in pixels at 100 %) that distinguish lines of the same state.
 constexpr float kStrokes[analyzer::kDashes][2] = {{0, 0}, {8, 5}, {2, 4}, {14, 4}};
 

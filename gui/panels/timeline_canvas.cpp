@@ -13,10 +13,10 @@ namespace wicprof::gui {
 
 namespace {
 
-constexpr float kLabels = 210, kOverview = 30, kRuler = 26;
-constexpr std::size_t kMostArrows = 300;
-constexpr float kFaintest = 0.35f;      // opacity of a nearly empty column; not calibrated
-constexpr std::size_t kMostFlags = 64;  // with more, marks lose dashes and labels
+constexpr float kLabels = 210, kOverview = 30, kRuler = 26;  // pixels at 100 %
+constexpr std::size_t kMostArrows = 300;                     // more could not be followed; not calibrated
+constexpr float kFaintest = 0.35f;                           // opacity of a nearly empty column; not calibrated
+constexpr std::size_t kMostFlags = 64;                       // with more, marks lose dashes and labels
 
 class Canvas {
  public:

@@ -11,6 +11,7 @@ namespace wicprof::gui {
 
 namespace {
 
+// Per segment: bounds the size of the facts. Not calibrated; a chart has far fewer columns.
 constexpr std::size_t kMostIterations = 20'000;
 
 void keep_evenly(std::vector<analyzer::Iteration>& list) {

@@ -10,9 +10,10 @@ namespace wicprof::gui {
 
 namespace {
 
-// Stretches with at most this many rows are read row by row, which takes some tenths of a second.
+// An interval with at most this many rows is drawn from its rows, which takes some tenths of a second. Not calibrated.
 constexpr double kFineRows = 60'000;
-// A picture extends beyond the window by 1/kMarginPart of its width on both sides, so that small moves need no new one.
+// A picture extends beyond the window by 1/kMarginPart of its width on both sides, so that small moves need no new
+// picture. Not calibrated.
 constexpr TimeNs kMarginPart = 4;
 
 template <class T>

@@ -17,7 +17,7 @@ namespace wicprof::gui {
 /// Traces with more rows count as large. Not calibrated; see bench/gui_trace.
 inline constexpr std::uint64_t kLargeTrace = 400'000;
 
-/// Everything to draw for a stretch of time and its surroundings.
+/// Everything to draw for an interval and its margins.
 struct Picture {
   std::shared_ptr<const analyzer::TraceModel> model;  ///< with rows of [begin, end) if `fine`
   std::shared_ptr<const Timeline> timeline;

@@ -13,6 +13,7 @@ using analyzer::Segment;
 
 namespace {
 
+// Bounds of the memory for a program that runs for days. Not calibrated.
 constexpr std::size_t kMostIterations = 4'096;  // per segment and place
 constexpr std::size_t kMostSegments = 100;
 

@@ -9,8 +9,9 @@
 namespace wicprof::gui {
 
 namespace {
-constexpr std::chrono::milliseconds kStatusTick{200};
-constexpr int kMostFailures = 3;  // consecutive failures until the session counts as ended
+// Not calibrated.
+constexpr std::chrono::milliseconds kStatusTick{200};  // between two requests
+constexpr int kMostFailures = 3;                       // consecutive failures until the session counts as ended
 }  // namespace
 
 struct SessionLink::State {

@@ -20,6 +20,7 @@ struct SearchHits {
   std::vector<SearchHit> hits;  ///< ordered by time; at most kMostHits
   std::uint64_t total = 0;
 };
+/// Bounds the list that the window shows; SearchHits::total counts all.
 inline constexpr std::size_t kMostHits = 10'000;
 
 /// Events whose title contains `text`, ignoring case. Empty text finds nothing.

@@ -63,8 +63,9 @@ SiteLine line_of(const analyzer::SiteStats& site, const analyzer::WakeStats* wak
   return line;
 }
 
+// Bins of the histogram of waits.
 constexpr double kBinsPerDecade = 8;
-constexpr double kShortest = 10;  // ns
+constexpr double kShortest = 10;  // ns; begin of bin 0
 
 int bin_of(TimeNs duration) {
   return static_cast<int>(std::floor(std::log10(static_cast<double>(duration) / kShortest) * kBinsPerDecade));

@@ -115,7 +115,7 @@ std::vector<DrawnSpan> SpanRow::draw_coarse(TimeNs begin, TimeNs end, std::uint3
     from = to;
     if (total <= 0 && !begun) continue;
     // Merges the columns of a span that fills several of them.
-    constexpr float kFull = 0.9999f;
+    constexpr float kFull = 0.9999f;  // 1 minus rounding
     if (!drawn.empty() && !begun && one.fill > kFull && drawn.back().fill > kFull && drawn.back().state == one.state &&
         drawn.back().end == one.begin) {
       drawn.back().end = one.end;

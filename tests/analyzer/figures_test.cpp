@@ -82,7 +82,7 @@ TEST(Figures, RowsFitTheirColumns) {
   }
 }
 
-TEST(Figures, Shares2) {
+TEST(Figures, ConsumerShareOfFigure2) {
   const TraceModel model = handoffs();
   const Figure figure = figure_of(2, {&model});
   ASSERT_EQ(figure.rows.size(), 2u);  // all sites, and the only one
@@ -90,7 +90,7 @@ TEST(Figures, Shares2) {
   EXPECT_FALSE(figure.rows[0][4].is_number);  // no copy carried data: not known
 }
 
-TEST(Figures, Leads4) {
+TEST(Figures, LeadOfFigure4) {
   const TraceModel model = handoffs();
   const Figure figure = figure_of(4, {&model});
   ASSERT_EQ(figure.rows.size(), 1u);
@@ -99,7 +99,7 @@ TEST(Figures, Leads4) {
   EXPECT_EQ(number_at(figure, 0, "waits"), 49 * 8);
 }
 
-TEST(Figures, Checks5) {
+TEST(Figures, PollsPerWaitOfFigure5) {
   TraceModel model = handoffs();
   model.waits[0].polls = 1'000;
   const Figure figure = figure_of(5, {&model});
@@ -110,7 +110,7 @@ TEST(Figures, Checks5) {
   EXPECT_FALSE(figure.rows[0][3].is_number);
 }
 
-TEST(Figures, Curves6And13) {
+TEST(Figures, CurvesOfFigures6And13) {
   TraceModel model = handoffs(4);
   // One of four arrives at half of the time.
   for (auto& wait : model.waits) {
@@ -130,7 +130,7 @@ TEST(Figures, Curves6And13) {
   EXPECT_NEAR(number_at(waiting, 20, "without_data"), 0, 1e-9);
 }
 
-TEST(Figures, Independent7) {
+TEST(Figures, IndependentWorkOfFigure7) {
   TraceModel model = handoffs(4);
   declare_site(model, 2, "done", WordMemory::pinned_host);
   // Block 50 never waits; in each iteration it signals when a quarter of the waiting is over.
@@ -150,7 +150,7 @@ TEST(Figures, Independent7) {
   EXPECT_NEAR(number_at(figure, 6, "not_done"), 0, 1e-9);  // 30 %
 }
 
-TEST(Figures, SpeedUp12) {
+TEST(Figures, SpeedupOfFigure12) {
   const TraceModel model = phased();
   const Figure figure = figure_of(12, {&model});
   ASSERT_EQ(figure.rows.size(), 1u);
@@ -165,14 +165,14 @@ TEST(Figures, SpeedUp12) {
   EXPECT_NEAR(number_at(two, 0, "speedup"), 1, 1e-9);
 }
 
-TEST(Figures, Own15) {
+TEST(Figures, OwnCostOfFigure15) {
   const TraceModel model = handoffs();
   const Figure figure = figure_of(15, {&model});
   ASSERT_EQ(figure.rows.size(), 1u);
   EXPECT_NEAR(number_at(figure, 0, "share"), 400.0 * calibration::kRecordCost / (8 * 49'801'500.0), 1e-9);
 }
 
-TEST(Figures, Threads16) {
+TEST(Figures, ThreadsOfFigure16) {
   std::vector<TraceModel> models;
   for (const std::uint32_t waiters : {16u, 4u}) {
     TraceModel polled = handoffs(waiters, "poll");
