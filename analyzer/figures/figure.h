@@ -71,7 +71,7 @@ struct FigureInfo {
 FigureCell cell(const std::optional<double>& value);
 /// The first columns of most figures: trace, mode and site.
 std::vector<FigureCell> row_head(const FigureTrace& trace, Mode mode, SiteId site);
-/// The mode in force at the first arrival of an iteration.
+/// The mode at the first arrival of an iteration.
 Mode mode_of(const FigureTrace& trace, const IterationSlot& slot);
 /// Whether any trace has waits inside kernels; otherwise sets `figure.missing`.
 bool has_kernel_waits(const FigureInput& input, Figure& figure);

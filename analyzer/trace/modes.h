@@ -1,4 +1,4 @@
-// The mode in force at each site and time, from the trace's first mode and its interventions.
+// The mode of each site at each time, from the trace's first mode and its interventions.
 #pragma once
 
 #include <map>
@@ -11,13 +11,13 @@ namespace wicprof::analyzer {
 
 class Modes {
  public:
-  /// A change is in force from its `effective` time on.
+  /// A change counts from its `effective` time on.
   explicit Modes(const TraceModel& model);
 
-  /// Site 0 stands for all sites without interventions of their own.
+  /// Site 0 means every site that no intervention names.
   Mode at(SiteId site, TimeNs time) const;
-  /// The intervals within the traced time with this mode. Between a change's request and its effect, neither mode is in
-  /// force.
+  /// The intervals within the traced time with this mode. Between a change's request and its effect, neither mode
+  /// counts.
   std::vector<Interval> when(SiteId site, Mode mode) const;
   /// Whether any site had both modes.
   bool both() const;

@@ -36,7 +36,7 @@ Extent extent_of(const TraceModel& model) {
     if (wait.site != 0) extent.add(wait.begin, wait.end);
   }
   if (extent.any) return extent;
-  // A program that put nothing on a device: what its host threads did.
+  // Without activity on a device, the activity of host threads counts.
   for (const auto& wait : model.host_waits) extent.add(wait.begin, wait.end);
   for (const auto& call : model.calls) extent.add(call.start, call.end);
   for (const auto& range : model.nvtx) extent.add(range.start, range.end);
@@ -101,7 +101,7 @@ std::string TraceModel::device_key(DeviceId id) const {
 
 namespace {
 
-/// Fills in what is derived from lists in order of time.
+/// Computes the derived members from the sorted lists.
 void derive(TraceModel& model) {
   const Extent extent = extent_of(model);
   model.begin = extent.begin;
@@ -120,7 +120,7 @@ void settle(TraceModel& model) {
 
 namespace {
 
-/// The parts of a trace, read by as many threads as take part: each takes the next part that nobody has.
+/// Reads the parts of a trace with several threads: each takes the next part that no thread has taken.
 class Loading {
  public:
   Loading(const std::string& name, const LoadWatch& watch) : name_(name), watch_(watch) {}
@@ -131,13 +131,13 @@ class Loading {
     parts_.push_back([read, &to](const store::Reader& reader) { return take(std::invoke(read, reader), to); });
   }
 
-  /// Returns when no part is left to begin with, or one has failed.
+  /// Returns when no part is left, or one has failed.
   void help(const store::Reader& reader) {
     while (const std::optional<std::size_t> next = begin_next()) {
       std::optional<Error> error = parts_[*next](reader);
       if (!error) continue;
       const std::lock_guard lock(mutex_);
-      // Of several that fail at once always the same one is told.
+      // Of several failures, always reports the one of the first part.
       if (!error_ || *next < failed_) {
         error_ = std::move(error);
         failed_ = *next;

@@ -1,4 +1,4 @@
-// A trace as values: what the store holds, in memory, plus what every analysis needs to know of the whole.
+// A trace as values: the rows of the store, in memory, plus facts about the whole trace that every analysis needs.
 #pragma once
 
 #include <cstddef>
@@ -23,39 +23,39 @@ struct TraceModel : store::Lists {
   std::vector<store::StatRow> stats;
 
   // Derived by settle().
-  TimeNs begin = 0;  ///< the traced time: from the first to the last wait, signal, kernel or copy,
-  TimeNs end = 0;    ///< so that a program's start-up counts as nobody's waiting
+  // The traced time: from the first to the last wait, signal, kernel or copy. Excludes the program's start-up.
+  TimeNs begin = 0, end = 0;
   bool complete = false;
-  std::string incomplete_reason;  ///< why the trace does not reach the program's end; empty when complete
+  std::string incomplete_reason;  ///< why the trace does not reach the program's end; empty if complete
 
   TimeNs span() const { return end - begin; }
-  /// The value of a meta key; empty when the trace does not have it.
+  /// The value of a meta key; empty if the trace does not have the key.
   std::string meta_value(const std::string& key) const;
   /// nullptr for an id that was never declared.
   const store::SiteRow* site(SiteId id) const;
   const store::DeviceRow* device(DeviceId id) const;
   const store::ProcessRow* process(store::ProcessId id) const;
-  /// How many processes the program has: wic-prof's own is not one of them.
+  /// The number of the program's processes, without wic-prof's own.
   std::size_t program_processes() const;
-  /// For people; a site or device that was never declared is named by its number.
+  /// For people; an undeclared site or device is named by its number.
   std::string site_name(SiteId id) const;
   std::string device_name(DeviceId id) const;
   /// "cuda:0", "simt:0", "cpu": as options name devices.
   std::string device_key(DeviceId id) const;
 };
 
-/// Whether it is wic-prof's own process.
+/// Whether the process is wic-prof's own.
 bool is_own(const store::ProcessRow& process);
 
-/// Fills in what is derived, and puts every list in order of time. For models that were not loaded from a trace.
+/// Computes the derived members, and sorts every list by time. For models that were not loaded from a trace.
 void settle(TraceModel& model);
 
-/// Told before each part of a trace is read: how many were begun, of how many. False: read no further. By several
-/// threads, but never by two at once.
+/// Called before each part of a trace is read, with the number of parts begun and of all. False cancels the reading.
+/// Several threads call it, but never two at the same time.
 using LoadWatch = std::function<bool(std::size_t done, std::size_t of)>;
 
-/// Everything a trace holds, read by two threads where it is finished. `name` is what people call it (the file's name).
-/// Error too when `watch` has said false.
+/// Loads a whole trace; two threads read a finished one. `name`: for people (the file's name). Error also after `watch`
+/// returned false.
 Result<TraceModel> load(const store::Reader& reader, std::string name, const LoadWatch& watch = {});
 
 }  // namespace wicprof::analyzer

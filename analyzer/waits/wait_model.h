@@ -57,8 +57,8 @@ struct WaitSums {
 /// The waits of one site that began in one mode.
 struct SiteWaits {
   SiteId site = 0;
-  Mode mode = Mode::poll;  ///< in force when the waits began
-  TimeNs span_ns = 0;      ///< how long the mode was in force
+  Mode mode = Mode::poll;  ///< of the site when the waits began
+  TimeNs span_ns = 0;      ///< total time in this mode
   std::uint64_t waiters = 0;
   WaitSums sums;
   /// (W_p + known W_t) / (waiters x span): the share of its time that a consumer spends in communication.

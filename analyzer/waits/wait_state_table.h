@@ -20,7 +20,7 @@ class WaitStateTable {
 
   /// The state of the row's own warp.
   Own own(std::size_t wait) const { return states_.own(model_.waits[wait]); }
-  /// The number of other warps that stand at the barrier for the whole wait.
+  /// The number of other warps that wait at the barrier during the whole wait.
   std::uint32_t others(std::size_t wait) const { return others_.empty() ? 0 : others_[wait]; }
 
  private:

@@ -66,15 +66,15 @@ void draw_bars(const Ui& ui, const FigurePlot& plot) {
   float values = 0;
   for (const FigureSeries& bar : plot.series)
     values = std::max(values, text_width(ui.small, plot.value_text(bar.points[0].second)));
-  const float left = at.x + labels + ui.px(10), room = std::max(width - labels - values - ui.px(26), 1.0f);
-  const auto x = [&](double value) { return left + room * static_cast<float>(plot.y_part(value)); };
+  const float left = at.x + labels + ui.px(10), plot_width = std::max(width - labels - values - ui.px(26), 1.0f);
+  const auto x = [&](double value) { return left + plot_width * static_cast<float>(plot.y_part(value)); };
   float y = at.y;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const FigureSeries& bar = plot.series[i];
     const double value = bar.points[0].second;
     const float top = y + ui.px((kBarStep - kBarTall) / 2), bottom = top + ui.px(kBarTall), middle = (top + bottom) / 2;
     draw_text(list, ui.small, {at.x, y, labels, ui.px(kBarStep)}, ink(theme.faint), bar.label, Align::right);
-    list->AddRectFilled(ImVec2(left, top), ImVec2(left + room, bottom), ink(theme.lane));
+    list->AddRectFilled(ImVec2(left, top), ImVec2(left + plot_width, bottom), ink(theme.lane));
     list->AddRectFilled(ImVec2(std::min(x(0), x(value)), top),
                         ImVec2(std::max(std::max(x(0), x(value)), x(0) + 1), bottom),
                         ink(colour_of_series(ui, plot, i)));
@@ -85,7 +85,7 @@ void draw_bars(const Ui& ui, const FigurePlot& plot) {
       for (const double end : {*bar.low, *bar.high})
         list->AddLine(ImVec2(x(end), middle - ui.px(4)), ImVec2(x(end), middle + ui.px(4)), ink(theme.text), ui.px(1));
     }
-    draw_text(list, ui.small, {left + room + ui.px(8), y, values + 2, ui.px(kBarStep)}, ink(theme.text),
+    draw_text(list, ui.small, {left + plot_width + ui.px(8), y, values + 2, ui.px(kBarStep)}, ink(theme.text),
               plot.value_text(value));
     if (ImGui::IsMouseHoveringRect(ImVec2(at.x, y), ImVec2(at.x + width, y + ui.px(kBarStep)))) {
       const std::string interval = bar.low && bar.high ? fmt::format(", interval {} to {}", plot.value_text(*bar.low),
@@ -96,9 +96,10 @@ void draw_bars(const Ui& ui, const FigurePlot& plot) {
     y += ui.px(kBarStep);
   }
   // The scale of the bars.
-  draw_text(list, ui.small, {left, y, room, ui.px(16)}, ink(theme.faint), plot.value_text(plot.y_least));
-  draw_text(list, ui.small, {left, y, room, ui.px(16)}, ink(theme.faint), plot.value_text(plot.y_most), Align::right);
-  draw_text(list, ui.small, {left, y, room, ui.px(16)}, ink(theme.faint),
+  draw_text(list, ui.small, {left, y, plot_width, ui.px(16)}, ink(theme.faint), plot.value_text(plot.y_least));
+  draw_text(list, ui.small, {left, y, plot_width, ui.px(16)}, ink(theme.faint), plot.value_text(plot.y_most),
+            Align::right);
+  draw_text(list, ui.small, {left, y, plot_width, ui.px(16)}, ink(theme.faint),
             plot.y_title + (plot.logarithmic ? ", logarithmic" : ""), Align::centre);
 }
 
@@ -107,12 +108,13 @@ void draw_lines(const Ui& ui, const FigurePlot& plot) {
   const Theme& theme = ui.theme();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  const float left = at.x + ui.px(54), room = width - ui.px(62), top = at.y + ui.px(8), tall = ui.px(kLines) - ui.px(8);
-  const auto x = [&](double value) { return left + room * static_cast<float>(plot.x_part(value)); };
+  const float left = at.x + ui.px(54), plot_width = width - ui.px(62), top = at.y + ui.px(8),
+              tall = ui.px(kLines) - ui.px(8);
+  const auto x = [&](double value) { return left + plot_width * static_cast<float>(plot.x_part(value)); };
   const auto y = [&](double value) { return top + tall * static_cast<float>(1 - plot.y_part(value)); };
   for (int tick = 0; tick <= 4; ++tick) {
     const double value = plot.y_least + (plot.y_most - plot.y_least) * tick / 4;
-    list->AddLine(ImVec2(left, y(value)), ImVec2(left + room, y(value)), ink(theme.line), 1);
+    list->AddLine(ImVec2(left, y(value)), ImVec2(left + plot_width, y(value)), ink(theme.line), 1);
     draw_text(list, ui.small, {at.x, y(value) - ui.px(8), ui.px(46), ui.px(16)}, ink(theme.faint),
               plot.value_text(value), Align::right);
   }
@@ -122,10 +124,11 @@ void draw_lines(const Ui& ui, const FigurePlot& plot) {
     const double value = plot.x_least + (plot.x_most - plot.x_least) * tick / ticks;
     const std::string text = plot.value_text(value);
     const float w = text_width(ui.small, text) + 1, middle = x(value);
-    draw_text(list, ui.small, {std::clamp(middle - w / 2, left, left + room - w), top + tall + ui.px(4), w, ui.px(16)},
+    draw_text(list, ui.small,
+              {std::clamp(middle - w / 2, left, left + plot_width - w), top + tall + ui.px(4), w, ui.px(16)},
               ink(theme.faint), text);
   }
-  draw_text(list, ui.small, {left, top + tall + ui.px(19), room, ui.px(16)}, ink(theme.faint), plot.x_title,
+  draw_text(list, ui.small, {left, top + tall + ui.px(19), plot_width, ui.px(16)}, ink(theme.faint), plot.x_title,
             Align::centre);
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const ImU32 colour = ink(colour_of_series(ui, plot, i));
@@ -141,7 +144,7 @@ void draw_lines(const Ui& ui, const FigurePlot& plot) {
     const float row = below + ui.px(kLegendRow) * static_cast<float>(i), middle = row + ui.px(kLegendRow) / 2;
     stroke(list, {ImVec2(left, middle), ImVec2(left + ui.px(26), middle)}, ink(colour_of_series(ui, plot, i)),
            ui.px(2.5f), kStrokes[plot.series[i].dash], ui.scale);
-    draw_text(list, ui.small, {left + ui.px(34), row, room - ui.px(34), ui.px(kLegendRow)}, ink(theme.faint),
+    draw_text(list, ui.small, {left + ui.px(34), row, plot_width - ui.px(34), ui.px(kLegendRow)}, ink(theme.faint),
               plot.series[i].label);
   }
 }

@@ -66,7 +66,7 @@ Result<> write_facts(const std::string& path) {
       pack_facts(make_portable_facts(std::make_shared<const analyzer::TraceModel>(*std::move(model))));
   for (std::size_t at = 0; at < bytes.size();) {
     const ssize_t put = write(STDOUT_FILENO, bytes.data() + at, bytes.size() - at);
-    if (put <= 0) return unavailable("nobody reads the results of " + path);
+    if (put <= 0) return unavailable("cannot write the results of " + path);
     at += static_cast<std::size_t>(put);
   }
   return ok();

@@ -67,7 +67,7 @@ struct TraceSource::State {
     if (!reader) return;
     Result<std::map<std::string, std::string>> meta = reader->meta();
     // A new recorder creates the tables before it writes its state. Reopens the file each time: while there is no
-    // write-ahead log, SQLite assumes that nobody writes.
+    // write-ahead log, SQLite assumes that no process writes.
     for (const TimeNs give_up = now_ns() + kPatience; live && meta && !meta->contains("state") && now_ns() < give_up;) {
       if (!pause(kTick)) return;
       reader = open();

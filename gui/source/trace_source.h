@@ -25,7 +25,7 @@ class TraceSource {
   LoadProgress progress() const;
   const std::string& path() const;
 
-  /// Requests a picture of this stretch of a large trace; a later snapshot has it. Returns at once.
+  /// Requests a picture of this interval of a large trace; a later snapshot has it. Returns at once.
   void show(TimeNs begin, TimeNs end);
   /// Searches a large trace for events by name; a later snapshot has the result. Returns at once.
   void search(const std::string& text);

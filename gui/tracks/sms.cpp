@@ -1,5 +1,5 @@
-// The SMs with waiting warps: a strip of how many warps compute, poll, park or stand at a barrier, which opens into
-// their waits.
+// The SMs with waiting warps: a strip of how many warps compute, poll, park or wait at a barrier. It opens into rows
+// with their waits.
 #include <fmt/format.h>
 
 #include <map>

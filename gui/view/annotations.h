@@ -25,7 +25,7 @@ struct Annotations {
 /// "run.wicprof" -> "run.wicprof.gui.json".
 std::string annotations_path(const std::string& trace);
 
-/// A missing file gives empty annotations. Error: the file has other content; it stays as it is.
+/// A missing file gives empty annotations. Error: the file has other content, which stays unchanged.
 Result<Annotations> load_annotations(const std::string& path);
 /// Writes the file completely or not at all. Error: the folder is not writable.
 Result<> save_annotations(const std::string& path, const Annotations& annotations);

@@ -107,7 +107,7 @@ std::string draw_marks(const TraceModel& model, Interval window, const Axis& x, 
     const double at = x.at(row.effective);
     out += fmt::format("<line class=\"cut\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.0f}\" y2=\"{:.0f}\"/>", at, at,
                        kTop - 6, bottom);
-    if (at < labelled_to || at > kWidth - 40) continue;  // no room for a label
+    if (at < labelled_to || at > kWidth - 40) continue;  // no space for a label
     out += fmt::format("<text class=\"strong\" x=\"{:.1f}\" y=\"{:.0f}\">{}</text>\n", at + 4, kTop - 8,
                        mode_name(row.new_mode));
     labelled_to = at + 40;

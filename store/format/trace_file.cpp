@@ -82,7 +82,7 @@ void remove_log(const std::string& path) {
   unlink((path + "-shm").c_str());
 }
 
-Result<Database> make_trace(const std::string& path, bool overwrite, const std::string& more_tables) {
+Result<Database> create_trace(const std::string& path, bool overwrite, const std::string& more_tables) {
   if (path.empty()) return bad_input("the trace has no file name; name one with -o");
   if (overwrite) {
     if (Result<> removed = remove_old(path); !removed) return removed.error();

@@ -1,4 +1,4 @@
-// A trace as a file: makes an empty trace, and checks by a file's header whether it is a trace that can be read.
+// A trace as a file: creates an empty trace, and checks by a file's header whether it is a trace that can be read.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace wicprof::store {
 /// The name of SQLite's write-ahead log beside a trace: exists while recording, or after the recorder was killed.
 std::string wal_of(const std::string& path);
 
-/// Whether that log exists, and whether it holds anything.
+/// Whether that log exists, and whether it is not empty.
 bool has_wal_file(const std::string& path);
 bool has_wal(const std::string& path);
 /// Only for a trace that is known to have left WAL mode.
 void remove_log(const std::string& path);
 
-/// Makes an empty trace with its schema, open for writing and in WAL mode. `more_tables`: SQL that creates the tables
+/// Creates an empty trace with its schema, open for writing and in WAL mode. `more_tables`: SQL that creates the tables
 /// of the rooms above. Errors: the file exists and overwrite is off; the folder is missing or not writable; the disk is
 /// full.
-Result<Database> make_trace(const std::string& path, bool overwrite, const std::string& more_tables = {});
+Result<Database> create_trace(const std::string& path, bool overwrite, const std::string& more_tables = {});
 
 /// Reads only the file's header. Errors: no such file, not a trace, truncated, a newer or an older version.
 Result<> check_trace(const std::string& path);

@@ -16,7 +16,7 @@ struct Table {
 };
 
 struct Cursor {
-  sqlite3_vtab_cursor base{};  // likewise
+  sqlite3_vtab_cursor base{};  // must be first, too
   const Value* row = nullptr;
   const Value* end = nullptr;
   std::size_t columns = 0;

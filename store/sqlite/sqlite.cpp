@@ -207,7 +207,7 @@ bool Database::in_transaction() const { return sqlite3_get_autocommit(database_)
 
 void Database::set_busy_timeout(int milliseconds) { sqlite3_busy_timeout(database_, milliseconds); }
 
-// For a damaged file SQLite quotes the file's bytes, whatever they are.
+// SQLite's message about a damaged file may quote any bytes of the file.
 std::string Database::message() const { return valid_utf8(sqlite3_errmsg(database_)); }
 
 }  // namespace wicprof::store

@@ -50,7 +50,7 @@ class Statement {
   std::int64_t integer(int column) const;
   bool is_null(int column) const;
   std::string_view text(int column) const;   ///< valid until the next row
-  std::string_view bytes(int column) const;  ///< likewise
+  std::string_view bytes(int column) const;  ///< valid until the next row
 
  private:
   sqlite3_stmt* statement_ = nullptr;

@@ -1,11 +1,11 @@
-// What a column of a row holds.
+// The value of one column of a row.
 #pragma once
 
 #include <cstdint>
 
 namespace wicprof::store {
 
-/// An integer, or NULL when it is not known.
+/// An integer, or NULL for an unknown value.
 struct Value {
   std::int64_t integer = 0;
   bool known = true;

@@ -113,8 +113,8 @@ constexpr State state_of_migration(UvmKind kind) {
   return travels ? State::transferring : State::host_waiting;
 }
 
-/// How long a thread was ready without a CPU in an interval; nothing below a twentieth of the interval. The sample says
-/// how long, not when: pictures place that time at the interval's end.
+/// How long a thread was ready without a CPU in an interval; nothing below a twentieth of the interval. A sample has
+/// the length of the delay and not its time: pictures place the delay at the interval's end.
 inline std::optional<TimeNs> noticeable_delay(TimeNs begin, TimeNs end, std::optional<TimeNs> run_delay) {
   constexpr double kNoticeable = 0.05;
   if (!run_delay || static_cast<double>(*run_delay) < kNoticeable * static_cast<double>(end - begin))

@@ -56,13 +56,13 @@ void WaitStates::add_wait(const WaitRow& wait) {
   if (wait.warp < kMostWarps && polls_as(wait, Pollers::leader)) leaders_[block_key(wait)] |= 1u << wait.warp;
 }
 
-/// The first leader after this wait's warp, or `upto` if there is none.
-std::uint32_t WaitStates::next_leader(const WaitRow& wait, std::uint32_t upto) const {
+/// The first leader after this wait's warp, or `limit` if there is none.
+std::uint32_t WaitStates::next_leader(const WaitRow& wait, std::uint32_t limit) const {
   const auto found = leaders_.find(block_key(wait));
-  for (std::uint32_t warp = wait.warp + 1; found != leaders_.end() && warp < upto; ++warp) {
+  for (std::uint32_t warp = wait.warp + 1; found != leaders_.end() && warp < limit; ++warp) {
     if ((found->second >> warp) & 1u) return warp;
   }
-  return upto;
+  return limit;
 }
 
 std::uint32_t WaitStates::others(const WaitRow& wait) {

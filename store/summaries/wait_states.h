@@ -54,7 +54,7 @@ class WaitStates {
 
  private:
   bool polls_as(const WaitRow& wait, Pollers pollers) const;
-  std::uint32_t next_leader(const WaitRow& wait, std::uint32_t upto) const;
+  std::uint32_t next_leader(const WaitRow& wait, std::uint32_t limit) const;
 
   std::unordered_map<SiteId, Pollers> pollers_;
   std::unordered_map<std::uint64_t, std::uint32_t> leaders_;  // by device and block: their warps, one bit each

@@ -34,8 +34,8 @@ Result<Ballast> Ballast::take(const std::string& path) {
   ballast.bytes_ = std::clamp(free_beside(path) / 8 / 4096 * 4096, kLeast, kMost);
   const int failed = posix_fallocate(ballast.file_, 0, static_cast<off_t>(ballast.bytes_));
   if (failed != 0) {
-    return unavailable("too little room to record to " + path + " (" + std::strerror(failed) +
-                       "); free some, or write the trace elsewhere with -o");
+    return unavailable("too little space to record to " + path + " (" + std::strerror(failed) +
+                       "); free some space, or write the trace elsewhere with -o");
   }
   return ballast;
 }

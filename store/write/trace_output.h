@@ -72,7 +72,7 @@ class TraceOutput {
   /// Writes what is left, and closes the file as one file. `shrink`: frees the space of removed rows. Error: writing
   /// has failed, now or earlier.
   Result<> close(bool shrink);
-  /// Closes the file as it is.
+  /// Closes the file without writing anything.
   void abandon() { writer_.close(); }
 
  private:

@@ -14,7 +14,7 @@ constexpr int kBusyMilliseconds = 5000;  // readers hold a trace at most for one
 }  // namespace
 
 Result<Writer> Writer::open(const std::string& path, bool overwrite) {
-  Result<Database> database = make_trace(path, overwrite, create_summary_tables_sql());
+  Result<Database> database = create_trace(path, overwrite, create_summary_tables_sql());
   if (!database) return database.error();
   Writer writer;
   writer.database_ = std::move(*database);

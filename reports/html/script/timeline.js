@@ -18,9 +18,9 @@
     const wholeOf = (side) => {
       const other = otherOf(side);
       if (!other) return { from: side.data.from, to: side.data.to };
-      const own = alignment.sides[sides.indexOf(side)].begins[0], its = alignment.sides[sides.indexOf(other)].begins[0];
-      return { from: own - Math.max(own - side.data.from, its - other.data.from),
-               to: own + Math.max(side.data.to - own, other.data.to - its) };
+      const own = alignment.sides[sides.indexOf(side)].begins[0], partner = alignment.sides[sides.indexOf(other)].begins[0];
+      return { from: own - Math.max(own - side.data.from, partner - other.data.from),
+               to: own + Math.max(side.data.to - own, other.data.to - partner) };
     };
     // The latest begin of a view of `length`: that view ends where the later of the two traces ends.
     const lastBegin = (side, length) => {
@@ -35,8 +35,8 @@
       side.set(begin, begin + length);
       const other = otherOf(side);
       if (other) {
-        const its = partnerOf(side, begin);
-        other.set(its, its + length);
+        const partner = partnerOf(side, begin);
+        other.set(partner, partner + length);
       }
       const shown = sides.at(-1).view;
       readout.textContent = `${durationText(shown.from)} to ${durationText(shown.to)} (${durationText(length)})`;

@@ -54,7 +54,7 @@
         mean ||= hundredths % 100 !== 0;
         if (hundredths > 0) parts.push(`${hundredths / 100} of ${lane.full}: ${data.words[doing]}`);
       });
-      if (!parts.length) parts.push("nobody waits");
+      if (!parts.length) parts.push("no waiter");
       return `${title}\n${parts.join("\n")}\nfrom ${durationText(begin)}, for ${durationText(end - begin)}${mean ? " (mean)" : ""}`;
     }
     let best = -1, distance = reach;

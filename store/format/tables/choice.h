@@ -6,7 +6,7 @@
 
 namespace wicprof::store {
 
-/// Which strategy `auto` stands for at a site from a time on, and the figures that decided.
+/// The strategy that `auto` uses at a site from a time on, and the figures that decided it.
 struct ChoiceRow {
   RowId id;
   SiteId site;

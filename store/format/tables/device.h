@@ -12,7 +12,7 @@ struct DeviceRow {
   std::uint32_t sm_count;
   std::uint64_t memory_bytes;
   std::optional<TimeNs> clock_error_ns;  ///< the worst error bound of all times converted; nothing without a clock
-  std::uint32_t compute_major = 0, compute_minor = 0;  ///< 0 for a device that is no GPU
+  std::uint32_t compute_major = 0, compute_minor = 0;  ///< 0 for a device that is not a GPU
   // What a kernel's occupancy depends on; 0 = not known.
   std::uint32_t max_threads_per_sm = 0, max_blocks_per_sm = 0, registers_per_sm = 0, shared_bytes_per_sm = 0;
   std::uint32_t reserved_shared_bytes_per_block = 0, clock_khz = 0;

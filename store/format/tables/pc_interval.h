@@ -5,7 +5,7 @@
 
 namespace wicprof::store {
 
-/// What was sampled on one device in one interval.
+/// The sampling of one device in one interval.
 struct PcIntervalRow {
   RowId id;
   DeviceId device;
