@@ -28,9 +28,9 @@ constexpr TimeNs kTick = 20 * kMillisecond;          // least time between two r
 constexpr TimeNs kFactsTick = 300 * kMillisecond;    // least time between two analyses
 constexpr TimeNs kPatience = 10 * kSecond;           // how long to wait until the recorder creates the file
 constexpr TimeNs kSessionTick = 500 * kMillisecond;  // time between two checks that the recorder is alive
-constexpr std::size_t kRecentRows = 100'000;         // rows kept and analysed per list; also shown, except that
-constexpr std::size_t kFewestRows = 20'000;          // down to this many are shown when a picture takes longer than
-constexpr TimeNs kPictureTime = 20 * kMillisecond;   // this
+constexpr std::size_t kRecentRows = 100'000;         // rows kept and analysed per list, and shown at most
+constexpr TimeNs kPictureTime = 20 * kMillisecond;   // a slower picture shows fewer rows,
+constexpr std::size_t kFewestRows = 20'000;          // but at least these
 constexpr std::size_t kMostEnded = 4;                // changes whose rows are held until an analysis observes them
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
