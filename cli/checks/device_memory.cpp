@@ -11,10 +11,10 @@ namespace {
 
 Check managed_check(const CudaDevice& device) {
   Check check{fmt::format("managed memory, cuda:{}", device.ordinal), CheckState::ok, {}, {}, false};
-  const auto said = [](const std::optional<bool>& ability) { return !ability ? "unknown" : *ability ? "yes" : "no"; };
+  const auto word = [](const std::optional<bool>& ability) { return !ability ? "unknown" : *ability ? "yes" : "no"; };
   check.detail =
-      fmt::format("{}; CPU and GPU at the same time: {}; unregistered memory: {}", said(device.managed_memory),
-                  said(device.concurrent_managed_access), said(device.pageable_memory_access));
+      fmt::format("{}; CPU and GPU at the same time: {}; unregistered memory: {}", word(device.managed_memory),
+                  word(device.concurrent_managed_access), word(device.pageable_memory_access));
   if (!device.managed_memory.value_or(true) || !device.concurrent_managed_access.value_or(true)) {
     check.state = CheckState::not_applicable;
     check.detail += "; the source uvm records no faults here";

@@ -39,20 +39,20 @@ class Table {
   Table(const toml::table& table, std::string name, std::string file, std::optional<Error>& error)
       : table_(table), name_(std::move(name)), file_(std::move(file)), error_(error) {}
 
-  void number(const char* key, std::optional<double>& to, double least) {
+  void number(const char* key, std::optional<double>& to, double min) {
     if (const toml::node* node = take(key)) {
       const std::optional<double> value = node->value<double>();
-      if (!node->is_number() || !value || !std::isfinite(*value) || *value < least) {
-        return wrong(key, fmt::format("a number of at least {:g}", least), *node);
+      if (!node->is_number() || !value || !std::isfinite(*value) || *value < min) {
+        return wrong(key, fmt::format("a number of at least {:g}", min), *node);
       }
       to = value;
     }
   }
-  void count(const char* key, int& to, int least, int most) {
+  void count(const char* key, int& to, int min, int max) {
     if (const toml::node* node = take(key)) {
       const std::optional<std::int64_t> value = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
-      if (!value || *value < least || *value > most) {
-        return wrong(key, fmt::format("a whole number from {} to {}", least, most), *node);
+      if (!value || *value < min || *value > max) {
+        return wrong(key, fmt::format("a whole number from {} to {}", min, max), *node);
       }
       to = static_cast<int>(*value);
     }
@@ -61,7 +61,7 @@ class Table {
     if (const toml::node* node = take(key)) {
       const std::optional<std::string> text = node->value<std::string>();
       to = text ? nanoseconds(*text) : std::nullopt;
-      if (!to) wrong(key, "a time like \"50us\" or \"2m\" (ns, us, ms, s, m), in quotes", *node);
+      if (!to) wrong(key, "a time such as \"50us\" or \"2m\" (ns, us, ms, s, m), in quotes", *node);
     }
   }
   void flag(const char* key, bool& to) {
@@ -72,11 +72,11 @@ class Table {
   }
   void text(const char* key, std::string& to) {
     if (const toml::node* node = take(key)) {
-      if (!node->is_string()) return wrong(key, "a text, in quotes", *node);
+      if (!node->is_string()) return wrong(key, "a string in quotes", *node);
       to = *node->value<std::string>();
     }
   }
-  /// One text, or a list of texts.
+  /// One string, or a list of strings.
   void texts(const char* key, std::vector<std::string>& to) {
     const toml::node* node = take(key);
     if (node == nullptr) return;
@@ -90,7 +90,7 @@ class Table {
       good = list->get(i)->is_string();
       if (good) to.push_back(*list->get(i)->value<std::string>());
     }
-    if (!good) wrong(key, "a text or a list of texts, each in quotes", *node);
+    if (!good) wrong(key, "a string or a list of strings, each in quotes", *node);
   }
   std::optional<Table> table(const char* key) {
     const toml::node* node = take(key);
@@ -108,18 +108,19 @@ class Table {
   }
   bool empty() const { return table_.empty(); }
 
-  void complain(const char* key, const std::string& what) {
+  /// Reports that the value of `key` is invalid; `what` completes the sentence that starts with the key.
+  void reject(const char* key, const std::string& what) {
     if (!error_) error_ = bad_input(fmt::format("{}: {} {}", file_, path(key), what));
   }
   /// Call this last: reports a key that was never read, which is probably misspelt.
-  void nothing_else() {
+  void reject_other_keys() {
     std::string known;
     for (const std::string& key : asked_) known += (known.empty() ? "" : ", ") + key;
     for (const auto& [key, node] : table_) {
       if (error_ || asked_.contains(std::string(key.str()))) continue;
-      error_ =
-          bad_input(fmt::format("{}:{}: there is no key {}; {} {}", file_, node.source().begin.line,
-                                path(std::string(key.str()).c_str()), name_.empty() ? "there are" : "here are", known));
+      error_ = bad_input(fmt::format("{}:{}: unknown key {}; the keys {}are {}", file_, node.source().begin.line,
+                                     path(std::string(key.str()).c_str()),
+                                     name_.empty() ? "" : fmt::format("of {} ", name_), known));
     }
   }
 
@@ -156,17 +157,17 @@ void read_run(Table& table, CiConfig& config) {
   table.texts("modes", modes);
   for (const std::string& word : modes) {
     const std::optional<Mode> mode = mode_from_name(word);
-    if (!mode) return table.complain("modes", fmt::format("has '{}'; the modes are poll and park", word));
+    if (!mode) return table.reject("modes", fmt::format("has '{}'; the modes are poll and park", word));
     config.modes.push_back(*mode);
   }
-  if (config.modes.size() > 2) table.complain("modes", "has more than two; one is judged, two are compared");
-  if (config.modes.size() == 2 && config.modes[0] == config.modes[1]) table.complain("modes", "names one mode twice");
+  if (config.modes.size() > 2) table.reject("modes", "has more than two; one is judged, two are compared");
+  if (config.modes.size() == 2 && config.modes[0] == config.modes[1]) table.reject("modes", "names one mode twice");
   std::string strategy;
   table.text("strategy", strategy);
   if (const Result<WantedWait> park = park_wait(strategy); park) {
     config.park = *park;
   } else {
-    table.complain("strategy", "is not known: " + park.error().message);
+    table.reject("strategy", "is invalid: " + park.error().message);
   }
   std::optional<double> timeout;
   table.time("timeout", timeout);
@@ -175,13 +176,13 @@ void read_run(Table& table, CiConfig& config) {
   if (!config.trace.empty()) {
     CaptureOptions capture;
     capture.trace = config.trace;
-    if (const auto read = read_capture(capture); !read) table.complain("trace", "cannot be: " + read.error().message);
+    if (const auto read = read_capture(capture); !read) table.reject("trace", "is invalid: " + read.error().message);
   }
   table.texts("reference", config.reference);
   if (!config.reference.empty() && config.modes.size() == 2) {
-    table.complain("reference", "names another build, and modes two modes; compare one pair at a time");
+    table.reject("reference", "names another build, and modes two modes; compare one pair at a time");
   }
-  table.nothing_else();
+  table.reject_other_keys();
 }
 
 void read_gate(Table& root, CiConfig& config) {
@@ -192,41 +193,42 @@ void read_gate(Table& root, CiConfig& config) {
       for (const std::string& name : sites->keys()) {
         if (auto site = sites->table(name.c_str())) {
           read_limits(*site, gate.sites[name]);
-          if (site->empty()) site->complain("", "is empty; give it a limit");
-          site->nothing_else();
+          if (site->empty()) site->reject("", "is empty; give it a limit");
+          site->reject_other_keys();
         }
       }
     }
-    limits->nothing_else();
+    limits->reject_other_keys();
   }
   if (auto gain = root.table("gain")) {
     gain->number("at_least", gate.least_gain, 0);
-    gain->nothing_else();
+    gain->reject_other_keys();
     if (config.modes.size() != 2 && config.reference.empty()) {
-      gain->complain("at_least", "needs two sides: run.modes = [\"poll\", \"park\"], or run.reference");
+      gain->reject("at_least", "needs two sides: run.modes = [\"poll\", \"park\"], or run.reference");
     }
   }
   if (auto compare = root.table("compare")) {
     std::optional<double> tolerance;
     compare->number("tolerance", tolerance, 0);
     gate.compare.tolerance = tolerance.value_or(gate.compare.tolerance);
-    if (gate.compare.tolerance >= 1) compare->complain("tolerance", "is a share: 0.02 for 2 %");
-    int least = static_cast<int>(gate.compare.min_iterations);
-    compare->count("min_iterations", least, 2, 1'000'000);
-    gate.compare.min_iterations = static_cast<std::size_t>(least);
+    if (gate.compare.tolerance >= 1) compare->reject("tolerance", "is a share: 0.02 for 2 %");
+    int min_iterations = static_cast<int>(gate.compare.min_iterations);
+    compare->count("min_iterations", min_iterations, 2, 1'000'000);
+    gate.compare.min_iterations = static_cast<std::size_t>(min_iterations);
     compare->text("nvtx", gate.compare.nvtx);
-    compare->nothing_else();
+    compare->reject_other_keys();
   }
   if (auto baseline = root.table("baseline")) {
     baseline->texts("trace", config.baseline);
     baseline->flag("any_device", gate.any_device);
-    if (config.baseline.empty()) baseline->complain("trace", "is missing: the baseline's trace, or a list of them");
-    baseline->nothing_else();
+    if (config.baseline.empty())
+      baseline->reject("trace", "is missing; name the baseline's trace, or a list of traces");
+    baseline->reject_other_keys();
   }
   if (auto verdict = root.table("verdict")) {
     verdict->flag("allow_inconclusive", gate.allow_inconclusive);
     verdict->flag("allow_missing_data", gate.allow_missing_data);
-    verdict->nothing_else();
+    verdict->reject_other_keys();
   }
 }
 
@@ -236,7 +238,7 @@ Result<CiConfig> read_ci_config(const std::string& path) {
   std::error_code failed;
   if (!std::filesystem::is_regular_file(path, failed)) {
     return bad_input(
-        fmt::format("cannot read the configuration {}: there is no such file; docs/ci.md has an example", path));
+        fmt::format("cannot read the configuration {}: the file does not exist; docs/ci.md has an example", path));
   }
   CiConfig config;
   std::optional<Error> error;
@@ -245,7 +247,7 @@ Result<CiConfig> read_ci_config(const std::string& path) {
     Table root(document, "", path, error);
     if (auto run = root.table("run")) read_run(*run, config);
     read_gate(root, config);
-    root.nothing_else();
+    root.reject_other_keys();
   } catch (const toml::parse_error& wrong) {
     return bad_input(fmt::format("{}:{}:{}: invalid TOML: {}", path, wrong.source().begin.line,
                                  wrong.source().begin.column, wrong.description()));

@@ -20,14 +20,15 @@ std::string in_folder(const std::string& folder, const std::string& name) {
 
 /// What went wrong in a run that ended; empty if nothing did.
 std::string trouble_of(const RunOutcome& outcome, const CiConfig& config, const std::string& log) {
-  const std::string said = fmt::format("; its output is in {}", log);
+  const std::string output = fmt::format("; its output is in {}", log);
   if (outcome.timed_out) {
-    return fmt::format("did not end within {:g} s and was ended{}", static_cast<double>(config.timeout) * 1e-9, said);
+    return fmt::format("exceeded its time limit of {:g} s and was stopped{}",
+                       static_cast<double>(config.timeout) * 1e-9, output);
   }
   if (outcome.interrupted) return "was interrupted";
   if (outcome.end.signal)
-    return fmt::format("was killed by signal {} ({}){}", *outcome.end.signal, strsignal(*outcome.end.signal), said);
-  if (outcome.end.status != 0) return fmt::format("ended with status {}{}", outcome.end.status, said);
+    return fmt::format("was killed by signal {} ({}){}", *outcome.end.signal, strsignal(*outcome.end.signal), output);
+  if (outcome.end.status != 0) return fmt::format("ended with status {}{}", outcome.end.status, output);
   if (outcome.recording) return "was not recorded completely: " + outcome.recording->message;
   return {};
 }

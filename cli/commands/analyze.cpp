@@ -75,8 +75,7 @@ Result<std::string> analysis_of(const AnalyzeOptions& options) {
 template <>
 VerbBody declare<struct AnalyzeVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<AnalyzeOptions>();
-  verb.add_option("FILE", options->files,
-                  "a trace (.wicprof); with --figure also several, which are shown side by side")
+  verb.add_option("FILE", options->files, "a trace (.wicprof); with --figure also several, to be shown side by side")
       ->required();
   verb.add_option("--figure", options->figure, "print one of the WIC paper's figures instead: " + figure_numbers())
       ->type_name("N");

@@ -43,7 +43,7 @@ std::string demo_device() {
     }
   }
   note(
-      "demo on the CPU device (simt:1), since this build can use no GPU here: the demo shows how the tool works, "
+      "demo on the CPU device (simt:1), because this build can use no GPU here: the demo shows how the tool works, "
       "but its figures say nothing about a GPU");
   return "simt:1";
 }
@@ -103,9 +103,8 @@ VerbBody declare<struct DemoVerb>(CLI::App& verb, const ProgramWords&) {
           ->capture_default_str();
   CLI::Option* const overwrite = verb.add_flag("-f,--force-overwrite", options->overwrite, "overwrite existing files");
   CLI::Option* const recorded =
-      verb.add_option(
-              "--recorded", options->recorded,
-              "show the bundled traces of the sample applications, recorded on a GPU, instead: all, or that of NAME")
+      verb.add_option("--recorded", options->recorded,
+                      "show the bundled traces of the sample applications, recorded on a GPU: all, or the one of NAME")
           ->type_name("[NAME]")
           ->expected(0, 1)
           ->excludes(output)

@@ -101,7 +101,7 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
   verb.add_flag("-f,--force-overwrite", options->plan.overwrite, "overwrite the trace if it exists");
   CLI::Option* mode = verb.add_option("-m,--mode", options->mode,
                                       "how the program waits from the start: poll (its own way) or park; default: "
-                                      "as the program itself chooses")
+                                      "the program's own choice")
                           ->type_name("MODE")
                           ->check(CLI::IsMember({"poll", "park"}));
   verb.add_option("--strategy", options->strategy, "how park waits: " + strategy_list() + "; default: auto")

@@ -18,15 +18,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Asked {
+struct SessionAnswer {
   SessionInfo session;
   Result<SessionStatus> status;
 };
 
-Json to_json(const Asked& asked) {
-  if (!asked.status)
-    return {{"name", asked.session.name}, {"answers", false}, {"reason", asked.status.error().message}};
-  const SessionStatus& s = *asked.status;
+Json to_json(const SessionAnswer& answer) {
+  if (!answer.status)
+    return {{"name", answer.session.name}, {"answers", false}, {"reason", answer.status.error().message}};
+  const SessionStatus& s = *answer.status;
   return {{"name", s.name},
           {"answers", true},
           {"pid", s.app_pid},
@@ -43,23 +43,23 @@ Json to_json(const Asked& asked) {
           {"recording_stopped", s.stopped.empty() ? Json(nullptr) : Json(s.stopped)}};
 }
 
-std::string to_text(const std::vector<Asked>& all) {
+std::string to_text(const std::vector<SessionAnswer>& all) {
   if (all.empty()) return "no session is running; start a program with wic-prof run -- APP\n";
   std::size_t name_width = 4;
   std::size_t app_width = 3;
-  for (const Asked& asked : all) {
-    name_width = std::max(name_width, asked.session.name.size());
-    if (asked.status) app_width = std::max(app_width, asked.status->app.size());
+  for (const SessionAnswer& answer : all) {
+    name_width = std::max(name_width, answer.session.name.size());
+    if (answer.status) app_width = std::max(app_width, answer.status->app.size());
   }
   std::string text = fmt::format("{:<{}}  {:>8}  {:<{}}  {:<4}  {:>12}  {:>8}\n", "name", name_width, "pid", "app",
                                  app_width, "mode", "events", "drops");
-  for (const Asked& asked : all) {
-    if (!asked.status) {
+  for (const SessionAnswer& answer : all) {
+    if (!answer.status) {
       text +=
-          fmt::format("{:<{}}  does not answer: {}\n", asked.session.name, name_width, asked.status.error().message);
+          fmt::format("{:<{}}  does not answer: {}\n", answer.session.name, name_width, answer.status.error().message);
       continue;
     }
-    const SessionStatus& s = *asked.status;
+    const SessionStatus& s = *answer.status;
     text += fmt::format("{:<{}}  {:>8}  {:<{}}  {:<4}  {:>12}  {:>8}\n", s.name, name_width, s.app_pid, s.app,
                         app_width, mode_name(s.mode), s.events, s.lost);
     if (!s.stopped.empty()) text += fmt::format("{:<{}}  recording stopped: {}\n", "", name_width, s.stopped);
@@ -79,17 +79,17 @@ VerbBody declare<struct SessionsVerb>(CLI::App& verb, const ProgramWords&) {
     if (!running) return fail(running.error());
     for (const std::string& name : running->removed) {
       note(fmt::format(
-          "session '{}' belonged to a wic-prof that died, and was removed; its trace has everything that it "
-          "had written, see wic-prof analyze",
+          "removed session '{}' of a wic-prof that died; its trace keeps everything written before, see wic-prof "
+          "analyze",
           name));
     }
-    std::vector<Asked> all;
+    std::vector<SessionAnswer> all;
     for (const SessionInfo& session : running->sessions) all.push_back({session, ask_status(session.socket_path)});
     if (*format == "text") {
       fmt::print("{}", to_text(all));
     } else {
       Json sessions = Json::array();
-      for (const Asked& asked : all) sessions.push_back(to_json(asked));
+      for (const SessionAnswer& answer : all) sessions.push_back(to_json(answer));
       fmt::print("{}\n", Json{{"sessions", sessions}}.dump(2, ' ', false, Json::error_handler_t::replace));
     }
     return kDone;

@@ -1,4 +1,4 @@
-// Where this wic-prof lies, and what lies beside it.
+// Paths relative to the running wic-prof binary.
 #pragma once
 
 #include <optional>
@@ -6,9 +6,9 @@
 
 namespace wicprof::cli {
 
-/// <folder of the wic-prof binary>/`relative`, if there is such a file.
+/// <folder of the wic-prof binary>/`relative`, if that file exists.
 std::optional<std::string> beside_binary(const std::string& relative);
-/// The same for a folder.
+/// Same for a folder.
 std::optional<std::string> folder_beside_binary(const std::string& relative);
 
 }  // namespace wicprof::cli

@@ -34,7 +34,7 @@ std::string find_cupti() {
       if (access(path.c_str(), R_OK) == 0) return path;
     }
   }
-  // Where the loader finds it by itself (LD_LIBRARY_PATH, ld.so.conf).
+  // The loader's own search path (LD_LIBRARY_PATH, ld.so.conf).
   for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) {
     if (void* library = dlopen(name, RTLD_LAZY | RTLD_LOCAL); library != nullptr) {
       dlclose(library);
@@ -55,7 +55,7 @@ std::vector<std::string> app_environment(const std::string& session_path, const 
   const auto replace = [&](const char* name, const std::string& value) {
     const auto [it, added] = variables.try_emplace(name, value);
     if (added || it->second == value) return;
-    warn(fmt::format("{} was set to {}; the program gets {} instead, since the CUDA driver loads one tool only", name,
+    warn(fmt::format("{} was set to {}; the program gets {} instead, because the CUDA driver loads only one tool", name,
                      it->second, value));
     it->second = value;
   };

@@ -7,13 +7,14 @@
 
 namespace wicprof::cli {
 
-/// This process's environment plus what a traced program needs, as "NAME=value". Warns where it must replace something.
-/// `trace`: for WICPROF_TRACE; `nvtx_open`: whether ranges are to be told of when they begin; `modules_folder`: where
-/// sampled modules go, empty = nowhere.
+/// This process's environment plus the variables that a traced program needs, as "NAME=value". Warns about every
+/// variable whose value it replaces. `trace`: the value of WICPROF_TRACE; `nvtx_open`: also report NVTX ranges when
+/// they begin; `modules_folder`: receives the sampled modules, empty = do not save them.
 std::vector<std::string> app_environment(const std::string& session_path, const std::string& trace, bool nvtx_open,
                                          const std::string& modules_folder);
 
-/// A libcupti for the program to load: $WICPROF_CUPTI_PATH, else where CUDA installs it. Empty when there is none.
+/// The libcupti that the program loads: $WICPROF_CUPTI_PATH, else the one in CUDA's install folders or the loader's
+/// search path. Empty when none is found.
 std::string find_cupti();
 
 }  // namespace wicprof::cli

@@ -25,7 +25,7 @@ void close_fd(int& fd) {
 }
 
 template <class Call>
-ssize_t unless_interrupted(Call&& call) {
+ssize_t retry_on_eintr(Call&& call) {
   ssize_t n = 0;
   do {
     n = call();
@@ -33,11 +33,12 @@ ssize_t unless_interrupted(Call&& call) {
   return n;
 }
 
-// What the child does: only async-signal-safe calls.
+// Runs in the child after fork(): async-signal-safe calls only.
 [[noreturn]] void become(const char* path, char* const* words, char* const* environment, const sigset_t& mask, int go,
                          int failed, int output) {
   char byte = 0;
-  if (unless_interrupted([&] { return read(go, &byte, 1); }) != 1) _exit(0);  // wic-prof changed its mind, or died
+  // End of file instead of a byte: wic-prof gave up or died.
+  if (retry_on_eintr([&] { return read(go, &byte, 1); }) != 1) _exit(0);
   if (output >= 0) {
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
@@ -59,7 +60,7 @@ Result<AppProcess> AppProcess::hold(const AppProgram& program) {
     const int error = errno;
     close_fd(go[0]);
     close_fd(go[1]);
-    return unavailable(fmt::format("cannot make a pipe: {}; raise ulimit -n", std::strerror(error)));
+    return unavailable(fmt::format("cannot create a pipe: {}; raise ulimit -n", std::strerror(error)));
   }
   const std::vector<char*> words = pointers(program.words);
   const std::vector<char*> environment = pointers(program.environment);
@@ -78,7 +79,7 @@ Result<AppProcess> AppProcess::hold(const AppProgram& program) {
   process.pid_ = pid;
   process.go_ = go[1];
   process.failed_ = failed[0];
-  if (pid < 0) return unavailable(fmt::format("cannot make a process: {}; raise ulimit -u", std::strerror(error)));
+  if (pid < 0) return unavailable(fmt::format("cannot create a process: {}; raise ulimit -u", std::strerror(error)));
   return process;
 }
 
@@ -92,29 +93,30 @@ AppProcess::~AppProcess() {
   const bool held = go_ >= 0;
   close_fd(go_);
   close_fd(failed_);
-  if (held && pid_ > 0) unless_interrupted([&] { return waitpid(pid_, nullptr, 0); });
+  if (held && pid_ > 0) retry_on_eintr([&] { return waitpid(pid_, nullptr, 0); });
 }
 
 Result<> AppProcess::start() {
   const char byte = 1;
-  unless_interrupted([&] { return write(go_, &byte, 1); });
+  retry_on_eintr([&] { return write(go_, &byte, 1); });
   int error = 0;
-  const ssize_t n = unless_interrupted([&] { return read(failed_, &error, sizeof error); });
-  if (n != sizeof error) {  // closed: the program runs
+  const ssize_t n = retry_on_eintr([&] { return read(failed_, &error, sizeof error); });
+  if (n != sizeof error) {  // exec succeeded and closed the pipe
     close_fd(go_);
     close_fd(failed_);
     return ok();
   }
-  const char* cure = error == ENOEXEC  ? "it is no program for this machine; a script needs a first line like #!/bin/sh"
-                     : error == ENOENT ? "the interpreter or loader that it names is missing"
-                     : error == E2BIG  ? "its arguments and environment are too long; shorten them"
+  const char* cure = error == ENOEXEC
+                         ? "the file is not a program for this machine; a script needs a first line like #!/bin/sh"
+                     : error == ENOENT ? "the interpreter or loader that the file names is missing"
+                     : error == E2BIG  ? "the arguments and the environment are too long; shorten them"
                                        : "check the file and its permissions";
   return bad_input(fmt::format("cannot start {}: {}; {}", path_, std::strerror(error), cure));
 }
 
 std::optional<AppEnd> AppProcess::ended() {
   int status = 0;
-  if (unless_interrupted([&] { return waitpid(pid_, &status, WNOHANG); }) != pid_) return std::nullopt;
+  if (retry_on_eintr([&] { return waitpid(pid_, &status, WNOHANG); }) != pid_) return std::nullopt;
   if (WIFSIGNALED(status)) return AppEnd{128 + WTERMSIG(status), WTERMSIG(status)};
   return AppEnd{WEXITSTATUS(status), std::nullopt};
 }

@@ -1,4 +1,4 @@
-// The traced program's process: forked early, so that its pid is known, and held back until everything is ready for it.
+// The traced program's process: forked early, so that its pid is known, and held back until recording is ready.
 #pragma once
 
 #include <signal.h>
@@ -16,30 +16,30 @@ struct AppProgram {
   std::string path;
   std::vector<std::string> words;        ///< argv, the program's own name first
   std::vector<std::string> environment;  ///< "NAME=value"
-  sigset_t signal_mask;                  ///< the one that the program shall start with
-  int output = -1;                       ///< becomes its stdout and stderr; below 0: it keeps wic-prof's
+  sigset_t signal_mask;                  ///< the program starts with this mask
+  int output = -1;                       ///< file descriptor for its stdout and stderr; below 0: it inherits wic-prof's
 };
 
 struct AppEnd {
-  int status = 0;               ///< as a shell says it: the exit status, or 128 + the signal
-  std::optional<int> signal{};  ///< which signal killed it, if one did
+  int status = 0;               ///< as a shell reports it: the exit status, or 128 + the signal
+  std::optional<int> signal{};  ///< the signal that killed it; empty = it exited
 };
 
 class AppProcess {
  public:
-  /// Forks. Call while this process has one thread.
+  /// Forks. Call while this process has only one thread. Errors: no pipe or no process to be had.
   static Result<AppProcess> hold(const AppProgram& program);
   AppProcess(AppProcess&& other) noexcept;
   AppProcess& operator=(AppProcess&&) = delete;
-  /// A program that was never started is let go without a trace; a started one is left alone.
+  /// Ends and reaps a child that was never started; a started one keeps running.
   ~AppProcess();
 
   pid_t pid() const { return pid_; }
 
-  /// Lets the program start. Error: the system cannot run that file.
+  /// Starts the program. Error: the system cannot run the file.
   Result<> start();
 
-  /// How it ended, once it has; does not wait.
+  /// How the program ended; empty while it runs. Does not block.
   std::optional<AppEnd> ended();
 
  private:
@@ -47,7 +47,7 @@ class AppProcess {
   std::string path_;
   pid_t pid_ = -1;
   int go_ = -1;      // one byte written here starts the program
-  int failed_ = -1;  // the errno of a failed exec comes out here; closed by a successful one
+  int failed_ = -1;  // delivers the errno of a failed exec; a successful exec closes it
 };
 
 }  // namespace wicprof::cli

@@ -33,7 +33,7 @@ Result<TimeNs> read_time(const char* option, const std::string& text) {
   if (text.empty()) return TimeNs{0};
   const std::optional<TimeNs> time = parse_time(text, true);
   if (!time)
-    return bad_input(fmt::format("{} takes a time like 2s or 500ms (units ms, s and m), not '{}'", option, text));
+    return bad_input(fmt::format("{} takes a time such as 2s or 500ms (units ms, s and m), not '{}'", option, text));
   return *time;
 }
 
@@ -48,11 +48,11 @@ Result<std::uint64_t> read_size(const std::string& text) {
                        : unit == "T" ? 1024. * 1024 * 1024 * 1024
                                      : 0;
   if (error != std::errc() || scale == 0 || !(value > 0) || value * scale > 1e18) {
-    return bad_input(fmt::format("--max-size takes a size like 500M or 2G (units K, M, G and T), not '{}'", text));
+    return bad_input(fmt::format("--max-size takes a size such as 500M or 2G (units K, M, G and T), not '{}'", text));
   }
   const auto bytes = static_cast<std::uint64_t>(value * scale);
   if (bytes < kSmallestTrace)
-    return bad_input(fmt::format("--max-size {} is too small for any trace; 1M is the least", text));
+    return bad_input(fmt::format("--max-size {} is too small for any trace; the minimum is 1M", text));
   return bytes;
 }
 
@@ -85,7 +85,7 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
   if (words.empty()) return bad_input(fmt::format("--trace names nothing; it takes a list of {}", trace_word_list()));
   for (const std::string& word : words) {
     if (options.trace.empty() || is_trace_word(word)) continue;
-    return bad_input(fmt::format("--trace takes no '{}'; it takes a list of {}", word, trace_word_list()));
+    return bad_input(fmt::format("--trace does not know '{}'; it takes a list of {}", word, trace_word_list()));
   }
   plan.host = std::erase(words, std::string(kHostWord)) != 0;
   plan.collector = words.empty() ? std::string(kNoneWord) : fmt::format("{}", fmt::join(words, ","));
@@ -107,8 +107,8 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
     plan.ranges.push_back(range_name(range));
   }
   if (!plan.ranges.empty() && std::find(words.begin(), words.end(), "nvtx") == words.end()) {
-    return bad_input(
-        fmt::format("--capture-range goes by NVTX ranges, which '{}' leaves out; add nvtx to --trace", plan.trace));
+    return bad_input(fmt::format(
+        "--capture-range needs NVTX ranges, but '{}' does not record them; add nvtx to --trace", plan.trace));
   }
   return plan;
 }
@@ -148,7 +148,7 @@ std::optional<std::string> CaptureWindow::follow(TimeNs now) {
   }
   state_ = State::after;
   set(0);
-  return "recording ends; the program goes on";
+  return "recording ends; the program continues";
 }
 
 std::optional<TimeNs> CaptureWindow::next() const {

@@ -1,4 +1,4 @@
-// Which part of a run is recorded, as the command line says it: sources, times, NVTX ranges, the last seconds, a size.
+// Which part of a run is recorded: the command line's sources, times, NVTX ranges, --keep-last and size limit.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace wicprof::cli {
 
-/// The options as they stand on the command line; empty = not given.
+/// The options as written on the command line; empty = not given.
 struct CaptureOptions {
   std::string trace;
   std::string delay, duration, keep_last;
@@ -24,44 +24,44 @@ struct CaptureOptions {
 };
 
 struct CapturePlan {
-  std::string trace;      ///< what was asked for, as a comma list
-  std::string collector;  ///< the same without what is wic-prof's own: WICPROF_TRACE
-  bool host = true;       ///< look at threads from outside
+  std::string trace;      ///< the requested sources, separated by commas
+  std::string collector;  ///< value of WICPROF_TRACE: `trace` without the sources that wic-prof records itself
+  bool host = true;       ///< sample the threads of the program's processes
   TimeNs delay = 0;
-  TimeNs duration = 0;  ///< 0 = to the end
-  TimeNs keep_last = 0;
+  TimeNs duration = 0;   ///< 0 = to the end
+  TimeNs keep_last = 0;  ///< 0 = keep everything
   std::vector<store::RangeName> ranges;
-  std::uint64_t max_bytes = 0;
+  std::uint64_t max_bytes = 0;  ///< 0 = no limit
 
   bool timed() const { return delay != 0 || duration != 0; }
-  /// Whether the collector is to record `source`, one of its words.
+  /// Whether the collector records `source`, a word of trace_words.h.
   bool collects(std::string_view source) const;
 };
 
-/// Errors name the option, what it takes and what was said. Without --trace the environment's WICPROF_TRACE holds,
-/// whose unknown words are the collector's to refuse.
+/// An error names the option, the values that it takes, and the given value. Without --trace, the environment's
+/// WICPROF_TRACE applies; the collector reports the unknown words in that one.
 Result<CapturePlan> read_capture(const CaptureOptions& options);
 
 /// "cuda, nvtx, ...": for help and errors.
 std::string trace_word_list();
 
-/// What the trace says about itself: meta's capture_* keys.
+/// The trace's `meta` rows about the capture: trace and capture_*.
 std::map<std::string, std::string> capture_meta(const CapturePlan& plan);
 
-/// Opens and shuts the window that --delay and --duration make: tells the collectors through the control block.
+/// Starts and stops recording at the times of --delay and --duration, through the control block that collectors read.
 class CaptureWindow {
  public:
-  /// Before the program starts: what it finds.
+  /// Sets the control block's initial state; call before the program starts.
   CaptureWindow(ControlBlock& control, const CapturePlan& plan);
 
-  /// The program starts now.
+  /// Starts the clock of --delay at `now`, the program's start.
   void start(TimeNs now);
   TimeNs from() const { return from_; }
-  TimeNs until() const { return until_; }  ///< the largest time there is = to the end
+  TimeNs until() const { return until_; }  ///< largest TimeNs = to the end
 
-  /// Does what is due; says in words what it did. Nothing when nothing was due.
+  /// Starts or stops recording if that is due. Returns a sentence for the user; empty when nothing was due.
   std::optional<std::string> follow(TimeNs now);
-  /// When something is due next.
+  /// Time of the next start or stop; empty when none is left.
   std::optional<TimeNs> next() const;
 
  private:

@@ -25,11 +25,11 @@ namespace wicprof::cli {
 
 namespace {
 
-constexpr TimeNs kDisassemblyTimeout = 30 * kSecond;
-constexpr std::size_t kMostOutput = std::size_t{512} << 20;
-constexpr std::size_t kMostComplaint = 400;
+constexpr TimeNs kDisassemblyTimeout = 30 * kSecond;             // all modules together
+constexpr std::size_t kMaxOutputBytes = std::size_t{512} << 20;  // more is treated like a timeout
+constexpr std::size_t kMaxErrorBytes = 400;                      // of stderr, quoted in the error
 
-// Both ends of a pipe, closed when they go.
+// Both ends of a pipe, closed on destruction.
 struct Pipe {
   int ends[2] = {-1, -1};
   Pipe() = default;
@@ -46,23 +46,23 @@ struct Pipe {
   }
 };
 
-// Reads what is there; false at the end.
-bool read_some(int fd, std::string& to, std::size_t most) {
+// Appends one read's bytes to `to` until it holds `max_bytes`, and drops the rest. False at the end of the stream.
+bool read_some(int fd, std::string& to, std::size_t max_bytes) {
   char buffer[65536];
   const ssize_t n = read(fd, buffer, sizeof buffer);
-  if (n > 0 && to.size() < most) to.append(buffer, static_cast<std::size_t>(n));
+  if (n > 0 && to.size() < max_bytes) to.append(buffer, static_cast<std::size_t>(n));
   return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-// What a program prints; an error quotes what it complained of.
+// A program's stdout. Errors: it cannot start, it fails (the error quotes its stderr), or it exceeds the deadline.
 Result<std::string> output_of(const std::vector<std::string>& words, TimeNs deadline) {
-  Pipe out, complaint;
-  if (!out.open() || !complaint.open()) return unavailable(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  Pipe out, errors;
+  if (!out.open() || !errors.open()) return unavailable(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out.ends[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, complaint.ends[1], 2);
+  posix_spawn_file_actions_adddup2(&actions, errors.ends[1], 2);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
@@ -78,23 +78,23 @@ Result<std::string> output_of(const std::vector<std::string>& words, TimeNs dead
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) return unavailable(fmt::format("cannot start {}: {}", words.front(), std::strerror(failed)));
   out.shut(1);
-  complaint.shut(1);
+  errors.shut(1);
 
-  std::string text, said;
+  std::string text, error_text;
   bool late = false;
-  pollfd ends[2] = {{out.ends[0], POLLIN, 0}, {complaint.ends[0], POLLIN, 0}};
+  pollfd ends[2] = {{out.ends[0], POLLIN, 0}, {errors.ends[0], POLLIN, 0}};
   while (ends[0].fd >= 0 || ends[1].fd >= 0) {
     const TimeNs left = deadline - now_ns();
-    if (left <= 0 || text.size() >= kMostOutput) {
+    if (left <= 0 || text.size() >= kMaxOutputBytes) {
       late = true;
       kill(pid, SIGKILL);
       break;
     }
     if (poll(ends, 2, static_cast<int>(std::min<TimeNs>(left / kMillisecond + 1, 1000))) < 0 && errno != EINTR) break;
-    if (ends[0].revents != 0 && !read_some(ends[0].fd, text, kMostOutput)) ends[0].fd = -1;
-    if (ends[1].revents != 0 && !read_some(ends[1].fd, said, kMostComplaint)) ends[1].fd = -1;
+    if (ends[0].revents != 0 && !read_some(ends[0].fd, text, kMaxOutputBytes)) ends[0].fd = -1;
+    if (ends[1].revents != 0 && !read_some(ends[1].fd, error_text, kMaxErrorBytes)) ends[1].fd = -1;
   }
-  // It may have shut its pipes and still be there.
+  // A program can close its pipes and keep running.
   int status = 0;
   pid_t ended = 0;
   while ((ended = waitpid(pid, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
@@ -106,8 +106,9 @@ Result<std::string> output_of(const std::vector<std::string>& words, TimeNs dead
   }
   if (late) return unavailable(fmt::format("{} took too long and was stopped", words.front()));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    std::replace(said.begin(), said.end(), '\n', ' ');
-    return unavailable(fmt::format("{} failed: {}", words.front(), said.empty() ? "it gave no reason" : said));
+    std::replace(error_text.begin(), error_text.end(), '\n', ' ');
+    return unavailable(
+        fmt::format("{} failed: {}", words.front(), error_text.empty() ? "it printed no reason" : error_text));
   }
   return text;
 }
@@ -151,8 +152,8 @@ void record_instructions(store::Recorder& recorder, const std::string& folder) {
       ++late;
       continue;
     }
-    // With the lines of inlined code; not every version knows how, and some insist on line information once asked for
-    // it.
+    // Prefer the source lines of inlined code (-gi). Some versions do not know -gi, and some refuse -g and -gi for
+    // modules without line information.
     Result<std::string> listing = output_of({tool, "-c", "-gi", file}, deadline);
     if (!listing && now_ns() < deadline) listing = output_of({tool, "-c", "-g", file}, deadline);
     if (!listing && now_ns() < deadline) listing = output_of({tool, "-c", file}, deadline);
@@ -173,20 +174,17 @@ void record_instructions(store::Recorder& recorder, const std::string& folder) {
     }
   }
   if (late > 0) {
-    missing = fmt::format(
-        "{} of {} modules were not disassembled: with {} that would have taken longer than the {} s that there "
-        "are for all of them",
-        late, functions.size(), tool, kDisassemblyTimeout / kSecond);
+    missing =
+        fmt::format("{} of {} modules were not disassembled: {} would have exceeded the limit of {} s for all modules",
+                    late, functions.size(), tool, kDisassemblyTimeout / kSecond);
   } else if (unread > 0) {
     missing = fmt::format(
         "{} of {} modules could not be disassembled ({}); try nvdisasm of the CUDA version that built the "
         "program, named with WICPROF_NVDISASM",
         unread, functions.size(), reason);
   } else if (absent > 0) {
-    missing = fmt::format(
-        "{} of {} modules were not saved by the program: it ended before they could be, or there was no "
-        "room in {}",
-        absent, functions.size(), folder);
+    missing = fmt::format("the program did not save {} of {} modules: it ended too early, or {} has no space left",
+                          absent, functions.size(), folder);
   }
   if (!missing.empty()) recorder.set_meta("sass_missing", missing);
 }

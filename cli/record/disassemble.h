@@ -1,4 +1,4 @@
-// The machine instructions of the functions that were sampled, from their modules by nvdisasm.
+// Disassembles the sampled functions with nvdisasm.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace wicprof::cli {
 
-/// nvdisasm: $WICPROF_NVDISASM, else in PATH, else where CUDA installs it. Empty when there is none.
+/// Path of nvdisasm: $WICPROF_NVDISASM, else from PATH, else from CUDA's install folders. Empty when none is found.
 std::string find_nvdisasm();
 
-/// Puts the instructions of all functions with samples into the trace. `folder` holds their modules as <crc>.cubin, the
-/// crc in 16 hexadecimal digits. What is missing, why, and what to do about it goes into the trace as `sass_missing`.
-/// Gives up on what takes longer than 30 s in all. Does nothing where nothing was sampled.
+/// Adds the instructions of all sampled functions to the trace. `folder` holds their modules as <crc>.cubin, with the
+/// crc in 16 hexadecimal digits. The trace's `sass_missing` says what is missing, why, and how to get it. Skips the
+/// modules that are left after 30 s in total. Does nothing when the trace has no samples.
 void record_instructions(store::Recorder& recorder, const std::string& folder);
 
 }  // namespace wicprof::cli

@@ -8,11 +8,11 @@
 namespace wicprof::cli {
 
 namespace {
-// A busy ring must not keep the others waiting: at most this much of each in turn.
-constexpr std::size_t kBytesInTurn = std::size_t{1} << 20;
-constexpr std::chrono::milliseconds kIdle{1};
-constexpr TimeNs kQuickLook = 10 * kMillisecond;
-constexpr TimeNs kThoroughLook = 250 * kMillisecond;
+// Bytes read from one ring per round, so that a busy ring does not delay the others.
+constexpr std::size_t kBytesPerRound = std::size_t{1} << 20;
+constexpr std::chrono::milliseconds kIdle{1};                  // pause after a round without records
+constexpr TimeNs kQuickCheckInterval = 10 * kMillisecond;      // between quick checks of the ring owners
+constexpr TimeNs kThoroughCheckInterval = 250 * kMillisecond;  // between thorough checks of the ring owners
 }  // namespace
 
 Drain::Drain(const SessionMap& session, const std::string& session_path, store::Recorder& recorder, RingHeader* own)
@@ -45,7 +45,7 @@ void Drain::work() {
   pthread_setname_np(pthread_self(), "wicprof-drain");
   for (;;) {
     const bool last = stop_.load(std::memory_order_relaxed);
-    const std::size_t records = round(last ? SIZE_MAX : kBytesInTurn);
+    const std::size_t records = round(last ? SIZE_MAX : kBytesPerRound);
     if (last) return;
     if (records == 0) std::this_thread::sleep_for(kIdle);
   }
@@ -59,7 +59,7 @@ std::size_t Drain::round(std::size_t max_bytes) {
   }
   std::size_t records = 0;
   for (std::size_t i = 0; i < rings_.size(); ++i) records += read(i, max_bytes);
-  look_at_owners();
+  reclaim_rings();
   if (const std::uint32_t refused = session_.header().rings_refused.load(std::memory_order_acquire); refused != 0) {
     recorder_.set_stat(store::Stat::producers_refused, "", refused);
   }
@@ -73,7 +73,7 @@ std::size_t Drain::round(std::size_t max_bytes) {
 std::size_t Drain::read(std::size_t index, std::size_t max_bytes) {
   Source& source = rings_[index];
   const std::uint32_t owner = source.ring->owner.load(std::memory_order_acquire);
-  if (owner == 0) return 0;  // whoever claims it now is read from the next round on, by name
+  if (owner == 0) return 0;  // a process that claims the ring now is read from the next round on
   recorder_.set_ring_process(index, owner);
   const std::size_t records =
       source.reader.read([&](const EventHeader& event) { recorder_.add(index, event); }, max_bytes);
@@ -81,16 +81,16 @@ std::size_t Drain::read(std::size_t index, std::size_t max_bytes) {
   return records;
 }
 
-// Takes back what its holder can no longer use (protocol/ring.h says in which order).
-void Drain::look_at_owners() {
+// Reclaims the rings and runtimes of processes that are gone (protocol/ring.h states the order of steps).
+void Drain::reclaim_rings() {
   const TimeNs now = now_ns();
   SessionHeader& header = session_.header();
   const std::uint32_t wanted = header.rings_wanted.load(std::memory_order_acquire);
-  const bool thorough = wanted != rings_wanted_ || now - looked_thoroughly_ >= kThoroughLook;
-  if (!thorough && now - looked_ < kQuickLook) return;
+  const bool thorough = wanted != rings_wanted_ || now - checked_thoroughly_ns_ >= kThoroughCheckInterval;
+  if (!thorough && now - checked_ns_ < kQuickCheckInterval) return;
   rings_wanted_ = wanted;
-  looked_ = now;
-  if (thorough) looked_thoroughly_ = now;
+  checked_ns_ = now;
+  if (thorough) checked_thoroughly_ns_ = now;
   const OwnerLook look = thorough ? OwnerLook::thorough : OwnerLook::quick;
   for (std::size_t i = 0; i < header.ring_count; ++i) {
     RingHeader& ring = *rings_[i].ring;

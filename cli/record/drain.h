@@ -17,15 +17,15 @@ namespace wicprof::cli {
 
 class Drain {
  public:
-  /// All must outlive it. `own`: a ring of the tool's, in its own memory; may be nullptr.
+  /// All arguments must outlive the drain. `own`: wic-prof's own ring (OwnRing), or nullptr.
   Drain(const SessionMap& session, const std::string& session_path, store::Recorder& recorder, RingHeader* own);
   ~Drain();
 
-  /// From here to finish() the recorder belongs to the drain's thread.
+  /// Starts the thread. Until finish() returns, only that thread may use the recorder.
   void start();
 
-  /// Once the program has ended: reads what its rings held at that moment, and stops. A child that the program left
-  /// behind may go on writing; that is not waited for.
+  /// Reads what the rings hold at this moment, and stops the thread. Call after the program has ended; events that its
+  /// surviving children write later are not read.
   void finish();
 
   /// As of the last round. Any thread.
@@ -34,7 +34,7 @@ class Drain {
   /// When the program's wic runtime was first seen; 0 = not yet. Any thread.
   TimeNs attached() const { return attached_.load(std::memory_order_relaxed); }
 
-  /// The mode in force then. Once finished.
+  /// The mode in force at attached(). Call after finish() only.
   std::optional<Mode> first_mode() const { return first_mode_; }
 
  private:
@@ -46,14 +46,14 @@ class Drain {
   void work();
   std::size_t round(std::size_t max_bytes);
   std::size_t read(std::size_t index, std::size_t max_bytes);
-  void look_at_owners();
+  void reclaim_rings();
 
   const SessionMap& session_;
   std::string session_path_;
   store::Recorder& recorder_;
-  std::vector<Source> rings_;                  // the session's, then the tool's own
-  TimeNs looked_ = 0, looked_thoroughly_ = 0;  // at the owners
-  std::uint32_t rings_wanted_ = 0;             // as of then
+  std::vector<Source> rings_;                          // the session's, then wic-prof's own
+  TimeNs checked_ns_ = 0, checked_thoroughly_ns_ = 0;  // last checks of the ring owners
+  std::uint32_t rings_wanted_ = 0;                     // at the last check
   std::atomic<bool> stop_{false};
   std::atomic<TimeNs> attached_{0};
   std::optional<Mode> first_mode_;

@@ -24,9 +24,9 @@ Result<std::string> find_program(const std::string& name) {
     if (stat(name.c_str(), &info) != 0) {
       return bad_input(fmt::format("cannot start {}: {}; check the path", name, std::strerror(errno)));
     }
-    if (!S_ISREG(info.st_mode)) return bad_input(fmt::format("cannot start {}: it is not a program file", name));
+    if (!S_ISREG(info.st_mode)) return bad_input(fmt::format("cannot start {}: it is not a regular file", name));
     if (access(name.c_str(), X_OK) != 0) {
-      return bad_input(fmt::format("cannot start {}: it is not executable; make it so with chmod +x {}", name, name));
+      return bad_input(fmt::format("cannot start {}: the file is not executable; run chmod +x {}", name, name));
     }
     return name;
   }
@@ -36,8 +36,9 @@ Result<std::string> find_program(const std::string& name) {
     const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
     if (is_file(candidate) && access(candidate.c_str(), X_OK) == 0) return candidate;
   }
-  const char* cure = is_file(name) ? "; for the file in this folder write ./" : "; check its name, or give its path: ";
-  return bad_input(fmt::format("cannot start {}: there is no such program in PATH{}{}", name, cure, name));
+  const char* cure =
+      is_file(name) ? "; for the file in this folder write ./" : "; check the name, or give the path of ";
+  return bad_input(fmt::format("cannot start {}: PATH has no such program{}{}", name, cure, name));
 }
 
 }  // namespace wicprof::cli

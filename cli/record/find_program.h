@@ -7,7 +7,7 @@
 
 namespace wicprof::cli {
 
-/// The path of `name`, looked up in PATH when it has no slash. Errors: not found, not executable.
+/// The path of `name`; a name without a slash is looked up in PATH. Errors: not found, not a file, not executable.
 Result<std::string> find_program(const std::string& name);
 
 }  // namespace wicprof::cli

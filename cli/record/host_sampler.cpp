@@ -23,14 +23,14 @@ namespace wicprof::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kSampleInterval{100};
-constexpr unsigned kLooksBetweenSearches = 5;
+constexpr unsigned kSamplesPerSearch = 5;  // how often descendants are looked for
 constexpr std::size_t kRingBytes = std::size_t{1} << 20;
 
-// A file of the system's, below `folder`; nothing when it is not there (any more).
+// Content of a file below `folder`; nothing when it does not exist, for instance because the thread ended.
 std::optional<std::string> read_file(int folder, const char* name) {
   const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return std::nullopt;
-  // Whole: a list of children that is cut short ends in some other process's number.
+  // Read to the end: a truncated list of children ends in the pid of an unrelated process.
   std::array<char, 4096> bytes;
   std::string text;
   ssize_t n = 0;
@@ -40,7 +40,7 @@ std::optional<std::string> read_file(int folder, const char* name) {
   return text;
 }
 
-// The names in a folder that are numbers.
+// The numeric names in a folder.
 std::vector<pid_t> numbers_in(const std::string& path) {
   std::vector<pid_t> numbers;
   DIR* folder = opendir(path.c_str());
@@ -57,7 +57,7 @@ std::uint64_t number_after(const std::string& text, std::string_view key) {
   return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + key.size(), nullptr, 10);
 }
 
-// User and system time of a thread by clock ticks: where there is no schedstat.
+// A thread's user and system time in clock-tick resolution, for kernels without schedstat.
 TimeNs cpu_from_stat(int folder) {
   const std::optional<std::string> stat = read_file(folder, "stat");
   if (!stat) return 0;
@@ -68,7 +68,7 @@ TimeNs cpu_from_stat(int folder) {
   return static_cast<TimeNs>(user + system) * (kSecond / sysconf(_SC_CLK_TCK));
 }
 
-// Only what changes all the time; the switches are asked for where this has changed.
+// Reads the times alone; add_switches() reads the rest, and only for threads whose times changed.
 std::optional<ThreadCounts> times_of(int folder) {
   ThreadCounts counts;
   if (const std::optional<std::string> text = read_file(folder, "schedstat")) {
@@ -112,10 +112,10 @@ OwnRing::OwnRing() : memory_(static_cast<std::byte*>(std::aligned_alloc(64, ring
 
 HostSampler::HostSampler(const SessionMap& session, pid_t app, EventSink& sink)
     : session_(session), app_(app), sink_(sink) {
-  // What this process has counted so far is not the run's.
-  last_look_ = now_ns();
+  // Subtract what the scheduler counted for this process before the run.
+  last_sample_ = now_ns();
   Process& own = processes_[getpid()];
-  own.seen = last_look_;
+  own.seen = last_sample_;
   for (const pid_t id : numbers_in("/proc/self/task")) {
     const int folder = open(("/proc/self/task/" + std::to_string(id)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) continue;
@@ -145,21 +145,21 @@ void HostSampler::work() {
   std::unique_lock lock(mutex_);
   while (!stopping_.wait_for(lock, kSampleInterval, [this] { return stop_; })) {
     lock.unlock();
-    look();
+    sample();
     lock.lock();
   }
   lock.unlock();
-  look();
+  sample();
 }
 
-// Everybody who has a ring, the program, this process, and the children of all of these.
+// Ring owners, the program, this process, and the descendants of all of these.
 void HostSampler::find_processes() {
   std::set<pid_t> found{app_, getpid()};
   for (std::size_t i = 0; i < session_.header().ring_count; ++i) {
     const std::uint32_t owner = session_.ring(i)->owner.load(std::memory_order_acquire);
     if (owner != 0 && owner < 0x80000000u) found.insert(static_cast<pid_t>(owner));
   }
-  if (looks_++ % kLooksBetweenSearches == 0) {
+  if (samples_++ % kSamplesPerSearch == 0) {
     for (const auto& [pid, process] : processes_) found.insert(pid);
     std::vector<pid_t> open(found.begin(), found.end());
     while (!open.empty()) {
@@ -183,18 +183,18 @@ void HostSampler::find_processes() {
   for (const pid_t pid : found) processes_.try_emplace(pid);
 }
 
-void HostSampler::look() {
+void HostSampler::sample() {
   find_processes();
-  const TimeNs begin = last_look_;
-  last_look_ = now_ns();
+  const TimeNs begin = last_sample_;
+  last_sample_ = now_ns();
   for (auto at = processes_.begin(); at != processes_.end();) {
-    look_at(at->first, at->second, begin);
+    sample_process(at->first, at->second, begin);
     at = at->second.threads.empty() ? processes_.erase(at) : std::next(at);
   }
 }
 
-// One that shares the session says so itself; of the others nobody else tells.
-void HostSampler::tell_process(pid_t pid) {
+// Writes the process event of a process without a ring; ring owners write their own.
+void HostSampler::write_process(pid_t pid) {
   for (std::size_t i = 0; i < session_.header().ring_count; ++i) {
     if (session_.ring(i)->owner.load(std::memory_order_acquire) == static_cast<std::uint32_t>(pid)) return;
   }
@@ -206,11 +206,11 @@ void HostSampler::tell_process(pid_t pid) {
   event.name = sink_.text(executable_name_of(event.pid));
   event.command = sink_.text(command_line_of(event.pid));
   event.rank = event.local_rank = -1;
-  event.seen_ns = last_look_;
+  event.seen_ns = last_sample_;
   sink_.write(event);
 }
 
-void HostSampler::look_at(pid_t pid, Process& process, TimeNs begin) {
+void HostSampler::sample_process(pid_t pid, Process& process, TimeNs begin) {
   const std::string tasks = "/proc/" + std::to_string(pid) + "/task/";
   std::unordered_map<pid_t, Thread> threads;
   for (const pid_t id : numbers_in(tasks)) {
@@ -218,7 +218,7 @@ void HostSampler::look_at(pid_t pid, Process& process, TimeNs begin) {
     if (folder < 0) continue;
     const auto known = process.threads.find(id);
     std::optional<ThreadCounts> counts = times_of(folder);
-    // Counts only grow: where they went down, another thread has got the number since the last look.
+    // Counts only grow: a smaller one means that a new thread has reused the id since the last sample.
     const bool is_new = known == process.threads.end() || (counts && counts->cpu_ns < known->second.counts.cpu_ns);
     Thread thread = is_new ? Thread{} : std::move(known->second);
     if (counts &&
@@ -235,12 +235,12 @@ void HostSampler::look_at(pid_t pid, Process& process, TimeNs begin) {
           counts->run_delay_ns < 0 ? -1 : counts->run_delay_ns - std::max<TimeNs>(thread.counts.run_delay_ns, 0);
       event.voluntary_switches = counts->voluntary_switches - thread.counts.voluntary_switches;
       event.involuntary_switches = counts->involuntary_switches - thread.counts.involuntary_switches;
-      // A thread that began before we looked: more than an interval holds says so, and is not of this one.
+      // More CPU time than the interval is long: the thread began before sampling did, so skip its first sample.
       const bool older = is_new && event.cpu_ns > now - begin;
       if (!older && (event.cpu_ns > 0 || event.run_delay_ns > 0)) {
         if (process.seen == 0) {
           process.seen = now;
-          tell_process(pid);
+          write_process(pid);
         }
         event.name = sink_.text(thread.name);
         sink_.write(event);

@@ -1,5 +1,5 @@
-// Looks from outside at what the operating system's scheduler does with the threads of the traced processes, and with
-// wic-prof's own: on a CPU, ready but on none, switches.
+// Samples the operating system's scheduler counters for the threads of the traced processes and of wic-prof: time on a
+// CPU, time ready but not running, context switches.
 #pragma once
 
 #include <sys/types.h>
@@ -22,18 +22,18 @@
 
 namespace wicprof::cli {
 
-/// What the scheduler has counted of one thread since it began.
+/// The scheduler's counters of one thread since it began.
 struct ThreadCounts {
   TimeNs cpu_ns = 0;
-  TimeNs run_delay_ns = -1;  ///< -1 = the operating system does not say
+  TimeNs run_delay_ns = -1;  ///< -1 = unknown: the operating system does not report it
   std::uint64_t voluntary_switches = 0;
   std::uint64_t involuntary_switches = 0;
 };
 
-/// The machine's stolen time so far, all CPUs, from /proc/stat; nothing where it does not say.
+/// The machine's stolen time since boot, all CPUs, from /proc/stat; empty when it is not reported.
 std::optional<TimeNs> stolen_ns();
 
-/// A ring of the tool's own, in its own memory, for events that the drain is to hand to the recorder.
+/// A ring in wic-prof's own memory, for events that wic-prof itself records.
 class OwnRing {
  public:
   OwnRing();
@@ -46,16 +46,16 @@ class OwnRing {
   std::unique_ptr<EventSink> sink_;
 };
 
-/// A thread of its own, which looks every 100 ms: at whoever has a ring of the session, at `app` and its descendants as
-/// far as the operating system names them (looked for every 500 ms), and at this process.
+/// Samples every 100 ms on its own thread: the processes that own a ring of the session, `app` and its descendants as
+/// far as the operating system lists them (searched every 500 ms), and this process.
 class HostSampler {
  public:
-  /// All must outlive it. Start it before the program, so that what the program's threads have counted is counted from
-  /// 0.
+  /// `session` and `sink` must outlive the sampler. Create it before the program starts, so that the counters of the
+  /// program's threads start at 0.
   HostSampler(const SessionMap& session, pid_t app, EventSink& sink);
   ~HostSampler();
 
-  /// A last look, and the end of the thread.
+  /// Takes a last sample and stops the thread.
   void finish();
 
  private:
@@ -64,22 +64,22 @@ class HostSampler {
     std::string name;
   };
   struct Process {
-    TimeNs seen = 0;  // 0 = not yet
+    TimeNs seen = 0;  // time of the first sample; 0 = none yet
     std::unordered_map<pid_t, Thread> threads;
   };
 
   void work();
-  void look();
+  void sample();
   void find_processes();
-  void look_at(pid_t pid, Process& process, TimeNs begin);
-  void tell_process(pid_t pid);
+  void sample_process(pid_t pid, Process& process, TimeNs begin);
+  void write_process(pid_t pid);
 
   const SessionMap& session_;
   pid_t app_;
   EventSink& sink_;
   std::map<pid_t, Process> processes_;
-  TimeNs last_look_ = 0;
-  unsigned looks_ = 0;
+  TimeNs last_sample_ = 0;
+  unsigned samples_ = 0;
   std::mutex mutex_;
   std::condition_variable stopping_;
   bool stop_ = false;

@@ -14,11 +14,11 @@ namespace wicprof::cli {
 
 Result<ModulesFolder> ModulesFolder::make(const std::string& session_path) {
   const std::string path = modules_folder_of(session_path);
-  // Left by a wic-prof that was killed.
+  // A killed wic-prof leaves its folder behind.
   std::error_code ignored;
   std::filesystem::remove_all(path, ignored);
   if (mkdir(path.c_str(), 0700) != 0) {
-    return unavailable(fmt::format("cannot make the folder {} for sampled modules: {}; free some room there", path,
+    return unavailable(fmt::format("cannot create the folder {} for sampled modules: {}; free some space there", path,
                                    std::strerror(errno)));
   }
   return ModulesFolder(path);

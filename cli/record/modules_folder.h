@@ -1,4 +1,4 @@
-// The folder in which the program leaves the modules that were sampled (kModulesVariable).
+// The folder into which the program saves its sampled modules (kModulesVariable).
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace wicprof::cli {
 
 class ModulesFolder {
  public:
-  /// Makes it beside the session's file, for its owner only.
+  /// Creates the folder beside the session's file, accessible to its owner only. Error: it cannot be created.
   static Result<ModulesFolder> make(const std::string& session_path);
   ModulesFolder(ModulesFolder&& other) noexcept;
   ModulesFolder& operator=(ModulesFolder&&) = delete;
-  /// Removes it with all that is in it.
+  /// Removes the folder and its content.
   ~ModulesFolder();
 
   const std::string& path() const { return path_; }

@@ -1,4 +1,4 @@
-// The line that shows how a recording goes: on a terminal only, rewritten in place.
+// The recording's status line, rewritten in place on a terminal.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace wicprof::cli {
 
 class ProgressLine {
  public:
-  /// Shows nothing when `wanted` is false or stderr is no terminal.
+  /// Shows nothing when `wanted` is false or stderr is not a terminal.
   ProgressLine(bool wanted, TimeNs start);
   ~ProgressLine();
 
   void show(const store::RecorderProgress& progress, WantedWait wait);
-  /// Before anything else is printed.
+  /// Erases the line; call before printing anything else.
   void clear();
 
  private:

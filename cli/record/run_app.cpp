@@ -32,15 +32,15 @@ namespace wicprof::cli {
 
 namespace {
 
-constexpr TimeNs kGrace = 5 * kSecond;            // what an interrupted program gets to end by itself
-constexpr TimeNs kTick = 100 * kMillisecond;      // how often the supervising thread looks around
-constexpr TimeNs kAttachTick = 5 * kMillisecond;  // ... while a schedule waits for the wic runtime
-constexpr TimeNs kApplyPatience = 2 * kSecond;    // after this a scheduled switch counts as not taken up
+constexpr TimeNs kGrace = 5 * kSecond;            // time that an interrupted program gets to end by itself
+constexpr TimeNs kTick = 100 * kMillisecond;      // longest pause between checks of the supervising thread
+constexpr TimeNs kAttachTick = 5 * kMillisecond;  // same, while a schedule waits for the wic runtime
+constexpr TimeNs kApplyTimeout = 2 * kSecond;     // until a scheduled change counts as not applied
 constexpr std::size_t kRings = 16;
 
 std::string base_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
-// The program's name with what a session name may not hold replaced.
+// The program's name, with the characters that a session name may not contain replaced.
 std::string session_name(const std::string& program) {
   std::string name = base_name(program).substr(0, 48);
   for (char& c : name) {
@@ -52,7 +52,7 @@ std::string session_name(const std::string& program) {
   return name;
 }
 
-// The command as somebody would type it.
+// The command as a user would type it.
 std::string command_line(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
@@ -63,7 +63,7 @@ void remove_trace(const std::string& path) {
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) unlink((path + suffix).c_str());
 }
 
-// A run under way, seen from the supervising thread.
+// Supervises a run until the program ends: schedule, recording window, signals, time limit. One thread.
 class Supervision {
  public:
   Supervision(AppProcess& app, Switchboard& switchboard, const Drain& drain, TerminalSignals& signals,
@@ -81,7 +81,7 @@ class Supervision {
 
   AppEnd until_end() {
     for (;;) {
-      // Asked before every wait: SIGCHLD only ends the wait early.
+      // Check before every wait: SIGCHLD only ends the wait early.
       if (const std::optional<AppEnd> end = app_.ended()) {
         progress_.clear();
         return *end;
@@ -90,8 +90,8 @@ class Supervision {
       follow_schedule();
       report_trouble();
       progress_.show(drain_.progress(), switchboard_.wanted());
-      if (limit_at_ && now_ns() >= *limit_at_) end_for_time();
-      if (kill_at_ && now_ns() >= *kill_at_) end_by_force("it did not end within 5 s");
+      if (limit_at_ && now_ns() >= *limit_at_) end_at_time_limit();
+      if (kill_at_ && now_ns() >= *kill_at_) kill_program("it did not end within 5 s");
       const std::optional<TerminalSignals::Signal> signal = signals_.wait(pause());
       if (signal && signal->number != SIGCHLD) pass_on(*signal);
     }
@@ -128,12 +128,12 @@ class Supervision {
     if (attached == 0) return;
     if (const std::optional<WantedWait> wait = schedule_.due(now_ns(), attached)) {
       sequence_ = switchboard_.request(*wait);
-      apply_end_ = now_ns() + kApplyPatience;
+      apply_deadline_ = now_ns() + kApplyTimeout;
     }
     if (sequence_ && switchboard_.applied(*sequence_)) sequence_.reset();
-    if (sequence_ && now_ns() >= apply_end_) {
+    if (sequence_ && now_ns() >= apply_deadline_) {
       sequence_.reset();
-      say("the program did not take up the scheduled change within 2 s; it stays asked for");
+      say("the program did not apply the scheduled change within 2 s; the request stays pending");
     }
   }
 
@@ -142,7 +142,7 @@ class Supervision {
     const std::string stopped = drain_.progress().stopped;
     if (stopped.empty()) return;
     trouble_reported_ = true;
-    say("RECORDING STOPPED: " + stopped + ". The program goes on; what it does from here on is counted as lost");
+    say("RECORDING STOPPED: " + stopped + ". The program continues; its later events count as lost");
   }
 
   void say(const std::string& text) {
@@ -152,7 +152,7 @@ class Supervision {
 
   void pass_on(const TerminalSignals::Signal& signal) {
     if (interrupted_) {
-      if (signal.number == SIGINT) end_by_force("interrupted again");
+      if (signal.number == SIGINT) kill_program("interrupted again");
       return;
     }
     interrupted_ = signal.number;
@@ -162,15 +162,15 @@ class Supervision {
     if (!signal.from_terminal) kill(app_.pid(), signal.number);
   }
 
-  void end_for_time() {
+  void end_at_time_limit() {
     limit_at_.reset();
     timed_out_ = true;
     kill_at_ = now_ns() + kGrace;
-    say("the program has run for as long as it may; it is ended");
+    say("the program has reached its time limit; ending it");
     kill(app_.pid(), SIGTERM);
   }
 
-  void end_by_force(const char* why) {
+  void kill_program(const char* why) {
     kill_at_.reset();
     say(fmt::format("killing the program: {}", why));
     kill(app_.pid(), SIGKILL);
@@ -184,8 +184,8 @@ class Supervision {
   bool quiet_;
   Schedule schedule_;
   ProgressLine progress_;
-  std::optional<std::uint32_t> sequence_;  // of the scheduled change under way
-  TimeNs apply_end_ = 0;
+  std::optional<std::uint32_t> sequence_;  // of the scheduled change that is not applied yet
+  TimeNs apply_deadline_ = 0;
   std::optional<int> interrupted_;
   std::optional<TimeNs> kill_at_, limit_at_;
   bool timed_out_ = false;
@@ -219,7 +219,7 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
     if (Result<ModulesFolder> made = ModulesFolder::make(session->path())) {
       modules.emplace(*std::move(made));
     } else {
-      warn(made.error().message + "; samples of program counters go without their instructions");
+      warn(made.error().message + "; samples of program counters are recorded without their instructions");
     }
   }
   int log = -1;
@@ -297,7 +297,7 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
     recorder->set_meta("capture_from_ns", std::to_string(window.from()));
     if (capture.duration != 0) recorder->set_meta("capture_until_ns", std::to_string(window.until()));
   }
-  drain.start();  // the recorder is its own from here on
+  drain.start();  // until finish(), only the drain uses the recorder
   if (const Result<> begun = app->start(); !begun) {
     sampler.reset();
     drain.finish();
@@ -323,10 +323,9 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
                        static_cast<std::uint64_t>(std::max<TimeNs>(*stolen - *stolen_before, 0)));
   }
   if (const std::size_t unused = supervision.unused_phases(); unused > 0) {
-    warn(
-        drain.attached() == 0
-            ? std::string("the schedule was not carried out: the program has no wic runtime")
-            : fmt::format("the program ended before the last {} of the schedule's changes; let it run longer", unused));
+    warn(drain.attached() == 0
+             ? std::string("the schedule was not applied: the program has no wic runtime")
+             : fmt::format("the program ended before {} of the schedule's changes; let it run longer", unused));
   }
   if (const std::optional<Mode> first = drain.first_mode()) recorder->set_meta("mode", std::string(mode_name(*first)));
   recorder->set_meta("ended_ns", std::to_string(now_ns()));

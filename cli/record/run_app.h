@@ -1,4 +1,4 @@
-// One recorded run of a program, from the session's making to its removal.
+// One recorded run of a program, from creating the session to removing it.
 #pragma once
 
 #include <cstddef>
@@ -18,27 +18,27 @@ struct RunPlan {
   std::vector<std::string> words;  ///< the program and its arguments
   std::string output;              ///< a pattern (output_name.h); empty = <program>.%p.wicprof
   bool overwrite = false;
-  std::vector<Phase> phases;  ///< the first is in force from the start; empty = as the program itself wants
+  std::vector<Phase> phases;  ///< the first applies from the start; empty = the program's own choice
   std::string schedule_text;  ///< as the user wrote it; empty without a schedule
-  std::string name;           ///< of the session; empty = after the program
+  std::string name;           ///< of the session; empty = the program's name
   std::size_t buffer_bytes = std::size_t{128} << 20;  ///< all rings together
   CapturePlan capture;
   bool quiet = false;
-  std::string log;        ///< a file that takes the program's stdout and stderr; empty: it keeps wic-prof's
-  TimeNs time_limit = 0;  ///< a program that runs for longer is ended like one that is interrupted; 0 = none
-  std::function<void(const std::string& session)> started;  ///< called once the program runs and the session answers
+  std::string log;        ///< file for the program's stdout and stderr; empty = it inherits wic-prof's
+  TimeNs time_limit = 0;  ///< a program that runs longer gets SIGTERM, then SIGKILL 5 s later; 0 = none
+  std::function<void(const std::string& session)> started;  ///< called once the program and the session are running
 };
 
 struct RunOutcome {
-  std::string trace;               ///< where it was written
+  std::string trace;               ///< path of the trace
   AppEnd end;                      ///< how the program ended
   std::optional<int> interrupted;  ///< the signal that ended the run early
-  bool timed_out = false;          ///< it was ended at its time limit
-  std::optional<Error> recording;  ///< why the trace does not hold everything
+  bool timed_out = false;          ///< the program reached its time limit
+  std::optional<Error> recording;  ///< why the trace is incomplete
 };
 
-/// Starts the program, records it until it ends, and finishes the trace. An error means that the program was not
-/// started and that nothing was left behind.
+/// Starts the program, records it until it ends, and finishes the trace. On an error the program was not started and
+/// no files are left behind.
 Result<RunOutcome> run_app(const RunPlan& plan);
 
 }  // namespace wicprof::cli

@@ -9,7 +9,7 @@ namespace wicprof::cli {
 
 namespace {
 
-constexpr double kLongest = 1e6;  // seconds; more is a slip of the pen and would not fit nanoseconds either
+constexpr double kMaxSeconds = 1e6;  // more is a typing error; keeps the conversion to nanoseconds in range
 
 }  // namespace
 
@@ -22,7 +22,7 @@ std::optional<TimeNs> parse_time(std::string_view text, bool bare_seconds) {
                          : unit == "s" || (bare_seconds && unit.empty()) ? value
                          : unit == "m"                                   ? value * 60
                                                                          : -1;
-  if (!(seconds > 0) || seconds > kLongest) return std::nullopt;
+  if (!(seconds > 0) || seconds > kMaxSeconds) return std::nullopt;
   return static_cast<TimeNs>(seconds * 1e9);
 }
 

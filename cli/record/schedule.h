@@ -1,4 +1,4 @@
-// A schedule of modes: "poll:2s,park:2s". A plain mode is a schedule of one entry without end.
+// A schedule of modes: "poll:2s,park:2s". A plain mode is a schedule of one endless phase.
 #pragma once
 
 #include <optional>
@@ -14,16 +14,18 @@ namespace wicprof::cli {
 
 struct Phase {
   WantedWait wait;
-  TimeNs duration = 0;  ///< the last phase lasts until the program ends, whatever is said here
+  TimeNs duration = 0;  ///< ignored for the last phase, which lasts until the program ends
 };
 
-/// A time such as 500ms, 2s or 1m; a bare number is seconds where `bare_seconds`. Nothing for anything else, and for 0.
+/// Parses a time such as 500ms, 2s or 1m; with `bare_seconds`, a number without a unit means seconds. Empty for any
+/// other text, for times that are not positive, and for times over 1e6 s.
 std::optional<TimeNs> parse_time(std::string_view text, bool bare_seconds = false);
 
-/// Entries "poll:TIME" or "park:TIME" with a TIME such as 500ms, 2s or 1m; `park` is the strategy that park stands for.
+/// Parses entries "poll:TIME" or "park:TIME" separated by commas, with a TIME such as 500ms, 2s or 1m. `park`: the
+/// strategy of the park phases. Error: an entry that does not parse.
 Result<std::vector<Phase>> parse_schedule(const std::string& text, StrategyId park);
 
-/// Which phase is due. Time counts from the moment that the program's wic runtime attached: before that nobody listens.
+/// Says which phase is due. Time starts when the program's wic runtime attaches, because nothing applies a mode before.
 class Schedule {
  public:
   explicit Schedule(std::vector<Phase> phases) : phases_(std::move(phases)) {}
@@ -31,10 +33,10 @@ class Schedule {
   bool finished() const { return current_ + 1 >= phases_.size(); }
   std::size_t remaining() const { return finished() ? 0 : phases_.size() - current_ - 1; }
 
-  /// The phase to switch to now, once for each; nothing when none is due.
+  /// The phase to switch to now, once per phase; empty when none is due.
   std::optional<WantedWait> due(TimeNs now, TimeNs attached);
 
-  /// When the next phase is due; nothing when there is none.
+  /// When the next phase is due; empty when none is left.
   std::optional<TimeNs> next(TimeNs attached) const;
 
  private:

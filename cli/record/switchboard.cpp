@@ -8,8 +8,8 @@
 namespace wicprof::cli {
 
 namespace {
-constexpr TimeNs kAnswerTimeout = 2 * kSecond;  // a program takes well under 1 ms; more than this is a stopped one
-constexpr TimeNs kGlance = 50 * kMillisecond;   // how often a waiter looks whether the program has ended
+constexpr TimeNs kToggleTimeout = 2 * kSecond;  // a running program takes well under 1 ms; a stopped one exceeds this
+constexpr TimeNs kCheckInterval = 50 * kMillisecond;  // how often a waiting toggle checks whether the program has ended
 }  // namespace
 
 std::uint32_t Switchboard::request(WantedWait wanted) {
@@ -34,14 +34,13 @@ Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
   const std::lock_guard lock(mutex_);
   if (attached_runtimes(control_) == 0) {
     return unavailable(
-        "this app has no wic runtime (or has not started it yet), so there is nothing to toggle; only waits written "
-        "with "
-        "wic::wait_until (wic-backend/include/wic) can be switched");
+        "this app has no wic runtime (or has not started it yet), so it has nothing to toggle; only waits written "
+        "with wic::wait_until (wic-backend/include/wic) can be switched");
   }
   const std::vector<std::string> names = site_names();
   if (names.empty()) {
     return unavailable(
-        "this app has no wait sites, so there is nothing to toggle; declare them with wic::Runtime::add_site "
+        "this app has no wait sites, so it has nothing to toggle; declare them with wic::Runtime::add_site "
         "(wic-backend/include/wic/runtime.h)");
   }
   std::uint32_t site = 0;
@@ -54,16 +53,15 @@ Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
   }
   const std::uint32_t sequence = request_wait(control_, site, {request.mode, request.strategy});
   const TimeNs requested = control_.requested_ns.load(std::memory_order_relaxed);
-  const TimeNs end = requested + kAnswerTimeout;
-  while (!wait_applied(control_, sequence, kGlance)) {
+  const TimeNs deadline = requested + kToggleTimeout;
+  while (!wait_applied(control_, sequence, kCheckInterval)) {
     if (closed_.load(std::memory_order_relaxed)) {
-      return unavailable("the app ended before it took the change up");
+      return unavailable("the app ended before it applied the change");
     }
-    if (now_ns() >= end) {
+    if (now_ns() >= deadline) {
       return unavailable(
-          "the app did not take the change up within 2 s; is it stopped (Ctrl-Z, a debugger)? The change stays asked "
-          "for "
-          "and holds as soon as the app goes on");
+          "the app did not apply the change within 2 s; is it stopped (Ctrl-Z, a debugger)? The request stays "
+          "pending and takes effect as soon as the app continues");
     }
   }
   return ToggleReply{request.mode, request.strategy, request.site, requested, last_effective(control_)};

@@ -1,4 +1,4 @@
-// The one place from which a session's way of waiting is changed: the schedule and the control socket both ask here.
+// Changes how a session's program waits. The schedule and the control socket both go through this class.
 #pragma once
 
 #include <atomic>
@@ -11,27 +11,27 @@
 
 namespace wicprof::cli {
 
-/// Any thread.
+/// Functions may be called from any thread.
 class Switchboard {
  public:
   explicit Switchboard(ControlBlock& control) : control_(control) {}
 
-  /// What the program shall find when it starts.
+  /// Sets the mode and strategy that the program starts with.
   void start_with(WantedWait wanted) { control_.wanted.store(wanted.pack(), std::memory_order_release); }
 
-  /// Asks for a change of the whole program and does not wait for it. Returns the sequence to wait for.
+  /// Requests a change for the whole program without waiting. Returns the sequence number for applied().
   std::uint32_t request(WantedWait wanted);
 
-  /// Asks for a change and waits until the program has carried it out. Errors: no wic runtime or no wait sites in the
-  /// program, an unknown site, no answer from the program.
+  /// Requests a change and waits until the program has applied it. Errors: the program has no wic runtime, has no wait
+  /// sites, does not know the site, ended, or did not apply the change within 2 s.
   Result<ToggleReply> toggle(const ToggleRequest& request);
 
-  /// What is wanted of the whole program; a runtime that was asked for nothing says its own way here.
+  /// The mode and strategy requested for the whole program; before any request, the runtime's own choice.
   WantedWait wanted() const { return program_wait(control_); }
   bool applied(std::uint32_t sequence) const;
   std::vector<std::string> site_names() const;
 
-  /// The program has ended: whoever waits for it stops waiting.
+  /// Ends waiting toggles with an error; call when the program has ended.
   void close() { closed_.store(true, std::memory_order_relaxed); }
 
  private:

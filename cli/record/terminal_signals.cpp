@@ -12,14 +12,14 @@ TerminalSignals::TerminalSignals() {
     sigaddset(&watched_, SIGHUP);  // nohup
   pthread_sigmask(SIG_BLOCK, &watched_, &previous_);
   struct sigaction action {};
-  action.sa_handler = SIG_IGN;  // a reader that went away must not end the recording
+  action.sa_handler = SIG_IGN;  // a closed pipe on stdout or stderr must not end the recording
   sigaction(SIGPIPE, &action, &previous_pipe_);
-  action.sa_handler = SIG_DFL;  // an inherited SIG_IGN would throw the program's exit status away
+  action.sa_handler = SIG_DFL;  // an inherited SIG_IGN would discard the program's exit status
   sigaction(SIGCHLD, &action, &previous_child_);
 }
 
 TerminalSignals::~TerminalSignals() {
-  // What is still waiting was meant for the run, and must not end what comes after it.
+  // Pending signals were meant for the run: drop them, so that they do not end the work that follows.
   while (wait(0)) {
   }
   sigaction(SIGPIPE, &previous_pipe_, nullptr);

@@ -1,4 +1,4 @@
-// The signals that end a run, and the one that says that the program ended, as readable events instead of handlers.
+// The signals that end a run, and SIGCHLD, as events to wait for instead of handlers.
 #pragma once
 
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 namespace wicprof::cli {
 
-/// Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD in this thread and every one it starts, for as long as it lives.
+/// Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD in this thread and the threads that it starts, for its own lifetime.
 class TerminalSignals {
  public:
   struct Signal {
@@ -22,10 +22,10 @@ class TerminalSignals {
   TerminalSignals& operator=(const TerminalSignals&) = delete;
   ~TerminalSignals();
 
-  /// The next signal, or nothing when none has come within `timeout`.
+  /// The next signal; empty when none arrives within `timeout`.
   std::optional<Signal> wait(TimeNs timeout);
 
-  /// What was in force before: a started program gets it back.
+  /// The previous mask, which a started program gets back.
   const sigset_t& previous_mask() const { return previous_; }
 
  private:

@@ -1,4 +1,4 @@
-// The words on the command line that name a way of waiting: a mode, and a strategy for park.
+// Options that choose a way of waiting: a mode, and a strategy for park.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace wicprof::cli {
 
-/// Both may be empty: mode poll, the mode's own strategy. Errors: an unknown word, a strategy for poll.
+/// Empty `mode` = poll, empty `strategy` = the mode's default. Errors: an unknown name, a strategy for poll.
 Result<WantedWait> wanted_wait(const std::string& mode, const std::string& strategy);
 
-/// Park with that strategy, or with `auto` when it is empty.
+/// Park with `strategy`; empty = `auto`. Error: an unknown strategy.
 Result<WantedWait> park_wait(const std::string& strategy);
 
 /// "poll, backoff, ...".

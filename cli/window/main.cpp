@@ -16,7 +16,7 @@ namespace wicprof::cli {
 namespace {
 
 int window_main(int argc, char** argv) {
-  CLI::App app("Browse traces, live or recorded, and flip the toggle.", "wic-prof-gui");
+  CLI::App app("Browse traces, live or recorded, and toggle the mode.", "wic-prof-gui");
   app.set_version_flag("--version", "wic-prof-gui " WICPROF_VERSION);
   app.footer("Example:\n  wic-prof gui halo.wicprof");
   app.formatter(std::make_shared<HelpFormat>());

@@ -17,7 +17,7 @@ Result<> open_gui(const GuiRequest& request) {
   if (request.check_libraries) return ok();
   if (request.check_display) return gui::check_display();
   if (request.facts) {
-    return request.files.size() == 1 ? gui::write_facts(request.files[0]) : bad_input("name one trace to analyse");
+    return request.files.size() == 1 ? gui::write_facts(request.files[0]) : bad_input("name one trace to analyze");
   }
   gui::GuiPlan plan;
   plan.app.files = request.files;
@@ -30,7 +30,8 @@ Result<> open_gui(const GuiRequest& request) {
   char rest = 0;
   if (!request.size.empty() && (std::sscanf(request.size.c_str(), "%dx%d%c", &plan.width, &plan.height, &rest) != 2 ||
                                 plan.width < 320 || plan.height < 240 || plan.width > 16384 || plan.height > 16384)) {
-    return bad_input(fmt::format("'{}' is no size; write it like 1440x900, at least 320x240", request.size));
+    return bad_input(
+        fmt::format("'{}' is not a size; write WIDTHxHEIGHT, such as 1440x900, at least 320x240", request.size));
   }
   if (request.files.empty() || !request.session.empty()) {
     if (!request.files.empty()) return bad_input("a session brings its own trace: name either FILE or --session");
@@ -45,7 +46,7 @@ Result<> open_gui(const GuiRequest& request) {
   for (const std::string& file : request.files) {
     std::error_code error;
     if (!std::filesystem::exists(file, error))
-      return bad_input(fmt::format("there is no {}; name a trace (.wicprof)", file));
+      return bad_input(fmt::format("{} does not exist; name a trace (.wicprof)", file));
   }
   return gui::run_gui(plan);
 }

@@ -1,4 +1,4 @@
-// From what the command line asks for to the window.
+// Opens the window that the command line asks for.
 #pragma once
 
 #include "cli/window/request.h"

@@ -22,8 +22,7 @@ constexpr const char* kProgram = "wic-prof-gui";
 Result<std::string> find_program() {
   if (const std::optional<std::string> path = beside_binary(kProgram)) return *path;
   return unavailable(
-      "the window is not installed: there is no wic-prof-gui beside this wic-prof; install the package wic-prof-gui, "
-      "or "
+      "the window is not installed: wic-prof-gui is not beside this wic-prof; install the package wic-prof-gui, or "
       "build it after installing libimgui-dev, libglfw3-dev, libgl-dev and libpng-dev (all other verbs work without)");
 }
 
@@ -34,8 +33,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// Starts wic-prof-gui with an empty signal mask: a run blocks the terminal's signals for itself, and the window shall
-/// end by them.
+/// Starts wic-prof-gui with an empty signal mask: a run blocks the terminal's signals for itself, but they must end the
+/// window.
 Result<pid_t> spawn(std::vector<std::string> words) {
   const Result<std::string> path = find_program();
   if (!path) return path.error();
@@ -86,7 +85,7 @@ Result<> can_open_window() {
 Result<> become_window(const std::vector<std::string>& words) {
   const Result<std::string> path = find_program();
   if (!path) return path.error();
-  // Once this process has become the window, only the loader can speak; so the libraries are looked for before.
+  // After execv, only the loader can report missing libraries, so check for them first.
   const Result<pid_t> trial = spawn({"--check-libraries"});
   if (!trial) return trial.error();
   if (const int status = wait_for(*trial); WIFEXITED(status) && WEXITSTATUS(status) == kNotLoaded) {

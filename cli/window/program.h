@@ -1,5 +1,5 @@
-// The program that shows the window, wic-prof-gui: a process of its own, so that the recorder needs no graphics
-// libraries and neither process takes the other with it.
+// The program that shows the window, wic-prof-gui: a separate process, so that the recorder needs no graphics
+// libraries and a crash of either process does not end the other.
 #pragma once
 
 #include <sys/types.h>
@@ -11,10 +11,11 @@
 
 namespace wicprof::cli {
 
-/// Whether a window can be opened. Errors: wic-prof-gui is not installed; no display.
+/// Whether a window can be opened. Errors: wic-prof-gui is not installed; a library is missing; no display.
 Result<> can_open_window();
 
-/// Becomes wic-prof-gui with `words` as its arguments; returns only when that fails. Error: it is not installed.
+/// Replaces this process by wic-prof-gui with `words` as its arguments; returns only on an error: the program is not
+/// installed, or a library is missing.
 Result<> become_window(const std::vector<std::string>& words);
 
 /// The window beside a run.

@@ -4,24 +4,24 @@ namespace wicprof::cli {
 
 void add_gui_options(CLI::App& app, GuiRequest& request) {
   app.add_option("FILE", request.files, "a trace, or two to compare")->expected(0, 2);
-  app.add_option("--session", request.session, "a running session: its timeline as it comes, and the toggle")
+  app.add_option("--session", request.session, "a running session, with its live timeline and the toggle")
       ->type_name("NAME");
-  app.add_option("--view", request.view, "what shows first")
+  app.add_option("--view", request.view, "the view to start with")
       ->type_name("NAME")
       ->check(CLI::IsMember({"timeline", "sites", "findings", "stalls", "figures", "compare", "live"}));
-  app.add_option("--screenshot", request.screenshot, "draw the view into a PNG and end")->type_name("PNG");
-  app.add_option("--size", request.size, "of the window, at 100 %, like 1440x900")->type_name("WxH");
-  app.add_option("--scale", request.scale, "of text and all else, in percent; as the display asks for unless named")
+  app.add_option("--screenshot", request.screenshot, "save the view as a PNG and exit")->type_name("PNG");
+  app.add_option("--size", request.size, "the window's size at a scale of 100 %, such as 1440x900")->type_name("WxH");
+  app.add_option("--scale", request.scale, "the scale of text and everything else, in percent; default: the display's")
       ->type_name("PERCENT")
       ->check(CLI::Range(50, 400));
   app.add_flag_callback(
-      "--dark", [&request] { request.dark = true; }, "on a dark page; as it was last time unless named");
+      "--dark", [&request] { request.dark = true; }, "use the dark theme; default: the theme used last");
   app.add_flag_callback(
-      "--light", [&request] { request.dark = false; }, "on a light page");
-  app.add_option("--drive", request.script, "do what a script says in place of the user; gui/drive.h has the steps")
+      "--light", [&request] { request.dark = false; }, "use the light theme");
+  app.add_option("--drive", request.script, "follow a script instead of the user; gui/drive.h lists its steps")
       ->type_name("FILE");
-  // Not for people: the window starts itself with the first to have a large trace analyzed in another process,
-  // `wic-prof run --gui` asks with the second before it starts the program, and `wic-prof gui` with the third.
+  // Internal: the window starts itself with --facts to analyze a large trace in another process, `wic-prof run --gui`
+  // uses --check-display before it starts the program, and `wic-prof gui` uses --check-libraries.
   app.add_flag("--facts", request.facts)->group("");
   app.add_flag("--check-display", request.check_display)->group("");
   app.add_flag("--check-libraries", request.check_libraries)->group("");

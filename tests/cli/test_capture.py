@@ -72,7 +72,7 @@ class Times(harness.Case):
         self.assertGreater(self.stats("t.wicprof")["rows_left_out"], count)
         self.assertEqual(self.number("t.wicprof", "SELECT count(*) FROM site"), 2)
         self.assertIn("recording begins", result.stderr)
-        self.assertIn("recording ends; the program goes on", result.stderr)
+        self.assertIn("recording ends; the program continues", result.stderr)
         answer = self.wic_prof("analyze", "t.wicprof", "--format=json")
         self.assertIn('"loss": []', answer.stdout)
 

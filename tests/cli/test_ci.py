@@ -200,7 +200,7 @@ class Broken(Gate):
 
     def test_program_that_hangs(self):
         answer = self.judged(3, '[run]\ntimeout = "300ms"\n', "60", program="sleep")
-        self.assertIn("did not end within 0.3 s", self.check(answer, "runs")["text"])
+        self.assertIn("exceeded its time limit of 0.3 s", self.check(answer, "runs")["text"])
 
     def test_no_state_of_it_is_forgiven(self):
         self.judged(3, self.CONFIG + "[verdict]\nallow_inconclusive = true\nallow_missing_data = true\n", "--status", 1)
@@ -217,8 +217,8 @@ class Broken(Gate):
 class Configuration(Gate):
     def test_errors_name_file_line_and_key_and_nothing_runs(self):
         for config, said in (
-            ("repeat = 3\n", "wic-prof.toml:1: there is no key repeat"),
-            ("[run]\nrepeet = 3\n", "wic-prof.toml:2: there is no key run.repeet; here are"),
+            ("repeat = 3\n", "wic-prof.toml:1: unknown key repeat; the keys are"),
+            ("[run]\nrepeet = 3\n", "wic-prof.toml:2: unknown key run.repeet; the keys of run are"),
             ("[run]\nrepeat = 0\n", "run.repeat needs a whole number from 1"),
             ("[run]\nrepeat = 'six'\n", "run.repeat needs"),
             ("[run]\nmodes = ['sideways']\n", "'sideways'"),
@@ -229,7 +229,7 @@ class Configuration(Gate):
             ("[run]\ntimeout = 5\n", "run.timeout needs a time"),
             ("[limits]\nwait_share = -1\n", "limits.wait_share needs a number of at least 0"),
             ("[limits]\np99_wake_latency = '50'\n", "limits.p99_wake_latency needs a time"),
-            ("[limits.site.left]\nshare = 1\n", "there is no key limits.site.left.share"),
+            ("[limits.site.left]\nshare = 1\n", "unknown key limits.site.left.share"),
             ("[gain]\nat_least = 1.1\n", "gain.at_least needs two sides"),
             ("[compare]\ntolerance = 5\n", "compare.tolerance is a share"),
             ("[baseline]\nany_device = true\n", "baseline.trace is missing"),

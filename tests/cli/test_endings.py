@@ -57,7 +57,7 @@ class Killed(harness.Case):
         self.assertNotEqual(self.session_files(), [])
         result = self.wic_prof("sessions")
         self.assertEqual(result.returncode, 0)
-        self.assertIn("'halo' belonged to a wic-prof that died", result.stderr)
+        self.assertIn("removed session 'halo' of a wic-prof that died", result.stderr)
         self.assertIn("no session is running", result.stdout)
         self.assertEqual(self.session_files(), [])
         result = self.wic_prof("analyze", "--format=json", "t.wicprof")

@@ -138,7 +138,7 @@ class Toggle(harness.Case):
 
     def test_program_that_does_not_answer(self):
         process = self.start_app("--deaf")
-        self.assert_refused(self.wic_prof("toggle", "park"), 3, "did not take the change up")
+        self.assert_refused(self.wic_prof("toggle", "park"), 3, "did not apply the change")
         self.interrupt(process)
 
     def test_stopped_run(self):
