@@ -67,7 +67,7 @@ void Retention::add_window(TimeNs start, TimeNs end) {
   windows_.emplace_back(start, end);
   if (windows_.size() < merge_at_) return;
   windows_ = merge(std::move(windows_));
-  merge_at_ = std::max(kMostLoose, 2 * windows_.size());
+  merge_at_ = std::max(kMergeFrom, 2 * windows_.size());
 }
 
 // Oldest first and disjoint.
@@ -91,12 +91,12 @@ std::vector<Retention::Window> Retention::merged() const {
   return merge(std::move(all));
 }
 
-// Writes the windows that can overlap rows after looked_at_ and up to `last` to the database.
+// Writes the windows that can overlap rows after decided_ids_ and up to `last` to the database.
 int Retention::put_windows(Writer& writer, const Ids& last) const {
   TimeNs first = std::numeric_limits<TimeNs>::max();
   const std::string never = std::to_string(first);
   each_table([&](std::size_t i, const std::string& table, const std::string& begin, const auto&) {
-    const std::string rows = " WHERE id > " + std::to_string(looked_at_[i]) + " AND id <= " + std::to_string(last[i]);
+    const std::string rows = " WHERE id > " + std::to_string(decided_ids_[i]) + " AND id <= " + std::to_string(last[i]);
     first = std::min(first, writer.integer("SELECT ifnull(min(" + begin + "), " + never + ") FROM " + table + rows,
                                            std::numeric_limits<TimeNs>::max()));
     return 0;
@@ -120,12 +120,12 @@ int Retention::remove_some(Writer& writer, TimeNs now, std::uint64_t& removed) {
     newest[i] = writer.integer("SELECT ifnull(max(id), 0) FROM " + table);
     return 0;
   });
-  came_.emplace_back(now, newest);
+  newest_ids_.emplace_back(now, newest);
 
   // The ids recorded by that time; nullptr for times before the first entry.
   const auto by = [&](TimeNs time) -> const Ids* {
     const Ids* found = nullptr;
-    for (const auto& [at, ids] : came_) {
+    for (const auto& [at, ids] : newest_ids_) {
       if (at <= time) found = &ids;
     }
     return found;
@@ -143,19 +143,19 @@ int Retention::remove_some(Writer& writer, TimeNs now, std::uint64_t& removed) {
     if (code == 0) {
       code = each_table([&](std::size_t i, const std::string& table, const std::string& begin, const std::string& end) {
         const std::int64_t last = std::min((*old)[i], newest[i] - 1);
-        if (last <= looked_at_[i]) return 0;
+        if (last <= decided_ids_[i]) return 0;
         const int done =
-            writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(looked_at_[i]) +
+            writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(decided_ids_[i]) +
                               " AND id <= " + std::to_string(last) + " AND " + in_no_window(table, begin, end),
                           removed);
-        looked_at_[i] = last;
+        decided_ids_[i] = last;
         return done;
       });
     }
   }
   // Only the latest entry that is old enough for both rules is needed again.
   const TimeNs oldest = now - std::max(plan_.keep_last, plan_.ranges.empty() ? 0 : plan_.range_patience);
-  while (came_.size() > 1 && came_[1].first <= oldest) came_.pop_front();
+  while (newest_ids_.size() > 1 && newest_ids_[1].first <= oldest) newest_ids_.pop_front();
   return code;
 }
 
@@ -168,7 +168,7 @@ int Retention::remove_rest(Writer& writer, TimeNs end, std::uint64_t& removed) {
     if (code == 0) {
       code =
           each_table([&](std::size_t i, const std::string& table, const std::string& begin, const std::string& finish) {
-            return writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(looked_at_[i]) + " AND " +
+            return writer.remove("DELETE FROM " + table + " WHERE id > " + std::to_string(decided_ids_[i]) + " AND " +
                                      in_no_window(table, begin, finish),
                                  removed);
           });

@@ -102,7 +102,7 @@ class Retention {
   using Window = std::pair<TimeNs, TimeNs>;
   using Ids = std::array<std::int64_t, std::tuple_size_v<EventTables>>;
 
-  static constexpr std::size_t kMostLoose = 4096;  // windows not merged yet
+  static constexpr std::size_t kMergeFrom = 4096;  // merges windows from this number on; not calibrated
 
   bool wanted(const std::string& name, const std::string& domain) const;
   void add_window(TimeNs start, TimeNs end);
@@ -112,11 +112,11 @@ class Retention {
 
   RetentionPlan plan_;
   TimeNs next_ = 0;
-  std::deque<std::pair<TimeNs, Ids>> came_;  // the highest ids of every table, by time
-  Ids looked_at_{};                          // by ranges: rows up to these are decided
+  std::deque<std::pair<TimeNs, Ids>> newest_ids_;  // the newest id of every table, by time
+  Ids decided_ids_{};                              // rows up to these ids were kept or removed by the ranges
   std::map<std::pair<Range, TimeNs>, int> open_;
   std::vector<Window> windows_;  // of ranges that have ended; merged at merge_at_ windows
-  std::size_t merge_at_ = kMostLoose;
+  std::size_t merge_at_ = kMergeFrom;
 };
 
 }  // namespace wicprof::store
