@@ -222,7 +222,7 @@ void tiny(Bench& bench, std::int64_t launches) {
                           quoted(own_folder() + "bench_tiny_launches") + " --launches " + std::to_string(each) +
                               " --threads " + std::to_string(threads),
                           30,
-                          {"ns_a_launch"},
+                          {"ns_per_launch"},
                           each * threads};
     std::map<Way, Figures> all;
     const Reason reason = bench.measure(program, {Way::bare, Way::minimal, Way::recorded}, all);
@@ -231,12 +231,12 @@ void tiny(Bench& bench, std::int64_t launches) {
       continue;
     }
     for (const auto& [way, figures] : all) {
-      bench.value(name + "_" + name_of(way) + "_median", figures.middle("ns_a_launch"),
+      bench.value(name + "_" + name_of(way) + "_median", figures.middle("ns_per_launch"),
                   "ns a launch, the median of the rounds");
     }
-    const double bare = all[Way::bare].least("ns_a_launch");
-    const double minimal = all[Way::minimal].least("ns_a_launch");
-    const double recorded = all[Way::recorded].least("ns_a_launch");
+    const double bare = all[Way::bare].least("ns_per_launch");
+    const double minimal = all[Way::minimal].least("ns_per_launch");
+    const double recorded = all[Way::recorded].least("ns_per_launch");
     bench.value(name + "_bare", bare, "ns a launch");
     bench.beside(name + "_minimal_client", Way::minimal, minimal, "ns a launch", bare, "bare", {});
     bench.beside(name + "_wic_prof", Way::recorded, recorded, "ns a launch", bare, "bare", {});

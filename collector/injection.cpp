@@ -54,7 +54,7 @@ void start() {
   RingHeader* ring = s.session.claim_ring();
   if (ring == nullptr) return;
   s.sink.emplace(ring);
-  tell_process(*s.sink);
+  write_process_event(*s.sink);
 
   const Result<CuptiApi>& cupti = shared_cupti(environment);
   if (!cupti) return s.sink->loss(LossSource::cupti, 1, "no CUDA activity recorded: " + cupti.error().message);

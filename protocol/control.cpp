@@ -102,7 +102,7 @@ std::uint32_t attached_runtimes(const ControlBlock& control) {
   return count;
 }
 
-void tell_applied(ControlBlock& control, RuntimeControl& runtime, std::uint32_t sequence) {
+void report_applied(ControlBlock& control, RuntimeControl& runtime, std::uint32_t sequence) {
   runtime.effective_ns.store(now_ns(), std::memory_order_relaxed);
   runtime.applied_sequence.store(sequence, std::memory_order_release);
   control.applications.fetch_add(1, std::memory_order_release);

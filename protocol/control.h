@@ -87,8 +87,8 @@ void drop_runtime(ControlBlock& control, RuntimeControl& runtime, std::uint32_t 
 /// Number of runtimes in the program now.
 std::uint32_t attached_runtimes(const ControlBlock& control);
 
-/// A runtime has just applied the state of `sequence`.
-void tell_applied(ControlBlock& control, RuntimeControl& runtime, std::uint32_t sequence);
+/// For a runtime that has just applied the state of `sequence`: publishes that and wakes the waiting tool.
+void report_applied(ControlBlock& control, RuntimeControl& runtime, std::uint32_t sequence);
 
 /// How the whole program waits: the requested way, else the way that a runtime reported.
 WantedWait program_wait(const ControlBlock& control);
@@ -100,11 +100,11 @@ std::uint32_t request_wait(ControlBlock& control, std::uint32_t site, WantedWait
 /// Waits until every runtime of the session has applied `sequence`. False: `timeout` passed first, or the session has
 /// no runtime. Does not wait for a runtime whose process has ended.
 bool wait_applied(const ControlBlock& control, std::uint32_t sequence, TimeNs timeout);
-/// The same for one runtime.
+/// Same for one runtime.
 bool wait_applied_by(const ControlBlock& control, const RuntimeControl& runtime, std::uint32_t sequence,
                      TimeNs timeout);
 
-/// When the last runtime had its words in place.
+/// When the last runtime had applied its words (host time).
 TimeNs last_effective(const ControlBlock& control);
 
 }  // namespace wicprof

@@ -13,18 +13,18 @@ inline constexpr char kNvtxInjectionVariable[] = "NVTX_INJECTION64_PATH";
 /// Eager loading: a kernel that spins must not block the first launch of another kernel.
 inline constexpr char kModuleLoadingVariable[] = "CUDA_MODULE_LOADING";
 /// What the collector records: a comma list, by default "cuda,nvtx". Words: cuda (devices, kernels, copies, calls,
-/// host_waits, syncs, events, overhead), nvtx, uvm, graphs, pcsampling, or single sources by name. The tool's own words
-/// (host) are none of the collector's business.
+/// host_waits, syncs, events, overhead), nvtx, uvm, graphs, pcsampling, or single sources by name. The collector
+/// ignores the tool's own words (host).
 inline constexpr char kTraceVariable[] = "WICPROF_TRACE";
-/// A folder for the modules (cubins) that were sampled, one file each: <crc>.cubin.
+/// The folder for sampled modules (cubins), one file <crc>.cubin per module.
 inline constexpr char kModulesVariable[] = "WICPROF_MODULES";
-/// Most program counters per second that PC sampling may take, over all GPUs of a process; by default a million.
+/// Largest number of program counters sampled per second, over all GPUs of a process; by default a million.
 inline constexpr char kPcSamplesVariable[] = "WICPROF_PC_SAMPLES";
 /// The path of libcupti, where the collector does not find it.
 inline constexpr char kCuptiPathVariable[] = "WICPROF_CUPTI_PATH";
 /// Milliseconds between two flushes of CUPTI's buffers, by default 100; 0 = flush only at exit.
 inline constexpr char kFlushVariable[] = "WICPROF_FLUSH_MS";
-/// "1": the collector tells of NVTX ranges when they begin, too (protocol/events/nvtx.h: NvtxOpenEvent).
+/// "1": the collector also reports NVTX ranges when they begin (protocol/events/nvtx.h: NvtxOpenEvent).
 inline constexpr char kNvtxOpenVariable[] = "WICPROF_NVTX_OPEN";
 
 /// The collector's file name.

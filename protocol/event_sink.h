@@ -30,9 +30,9 @@ class EventSink {
   EventSink(const EventSink&) = delete;
   EventSink& operator=(const EventSink&) = delete;
 
-  /// The text's number; it is sent ahead of the first event that can refer to it. 0 for an empty text, and while the
-  /// ring has no room for a new one; the next call tries again. `count_drop` false: it will, and nothing is dropped
-  /// yet.
+  /// The text's number; the text is sent ahead of the first event that can refer to it. 0 for an empty text, and while
+  /// the ring has no space for a new text; the next call tries again. `count_drop` false: does not count the failed
+  /// attempt as a drop.
   TextId text(std::string_view text, bool count_drop = true) {
     if (text.empty()) return 0;
     const std::lock_guard lock(mutex_);
@@ -52,7 +52,7 @@ class EventSink {
     return writer_.write(event);
   }
 
-  /// For a thread that must not wait and has few events: keeps an event that does not fit the ring, up to kMostHeld
+  /// For a thread that must not wait and has few events: keeps an event that does not fit the ring, up to kMaxHeld
   /// bytes, and sends it with the next write_all() or send_held(). False: dropped and counted.
   template <class Event>
   bool write_or_hold(const Event& event) {
@@ -61,7 +61,7 @@ class EventSink {
     const std::lock_guard lock(mutex_);
     write_held();
     if (held_.empty() && writer_.write_records(bytes.data(), bytes.size()) == bytes.size()) return true;
-    if (held_.size() + bytes.size() > kMostHeld) {
+    if (held_.size() + bytes.size() > kMaxHeld) {
       writer_.count_dropped(1);
       return false;
     }
@@ -94,8 +94,8 @@ class EventSink {
     }
   }
 
-  /// Waits until the ring's consumer makes progress. Returns the remaining patience, 0 if the consumer made none: it
-  /// then counts as gone, and nobody waits for it again until it makes progress.
+  /// Waits until the ring's consumer makes progress. Returns the remaining patience, or 0 without progress: the
+  /// consumer then counts as gone, and later calls return at once until it makes progress.
   TimeNs wait_for_consumer(TimeNs patience) {
     const std::uint64_t consumed = writer_.consumed();
     if (gone_at_.load(std::memory_order_relaxed) == consumed) return 0;
@@ -130,7 +130,7 @@ class EventSink {
     bool sent = false;
   };
 
-  static constexpr std::size_t kMostHeld = 64 << 10;
+  static constexpr std::size_t kMaxHeld = 64 << 10;
 
   void write_held() {
     if (held_.empty()) return;

@@ -36,7 +36,7 @@ Mapped mapped(std::uint32_t pid, std::uint64_t address, const std::string& sessi
   for (std::string line; std::getline(maps, line);) {
     if (shows(line, address, file_name)) return Mapped::yes;
   }
-  return maps.bad() ? Mapped::unknown : Mapped::no;  // of a process that is about to end it is empty
+  return maps.bad() ? Mapped::unknown : Mapped::no;  // the file of an ending process is empty
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ std::uint32_t gone_owner(const Owner& owner, const std::string& session_path, Ow
   if (of_owner == 0 || of_owner != own_namespace) return 0;
   if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return pid;
   if (look == OwnerLook::quick || mapped(pid, address, session_path) != Mapped::no) return 0;
-  // A holder that leaves gives back first, and lets go of the session's memory then.
+  // A leaving holder gives back before it unmaps the session, so check that it has not just done so.
   return owner.mapping.load(std::memory_order_acquire) == address ? pid : 0;
 }
 

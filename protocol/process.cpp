@@ -57,7 +57,7 @@ std::string executable_name_of(std::uint32_t pid) {
   return name;
 }
 
-void tell_process(EventSink& sink) {
+void write_process_event(EventSink& sink) {
   const auto pid = static_cast<std::uint32_t>(getpid());
   auto event = make_event<ProcessEvent>();
   event.pid = pid;

@@ -16,6 +16,6 @@ std::string executable_name_of(std::uint32_t pid);
 
 /// Writes a ProcessEvent about the calling process. The rank is what MPI, Slurm or torchrun put into its environment.
 /// Any thread.
-void tell_process(EventSink& sink);
+void write_process_event(EventSink& sink);
 
 }  // namespace wicprof

@@ -3,7 +3,7 @@
 //   shared memory, from a 64-byte boundary:
 //
 //   +0      magic, capacity          written once, before anyone attaches
-//   +64     owner                    the process whose producer claimed the ring (protocol/owner.h)
+//   +64     owner                    process whose producer claimed the ring (protocol/owner.h)
 //   +128    head, dropped            written by the producer only
 //   +192    tail                     written by the consumer only
 //   +256    data[capacity]           capacity is a power of two
@@ -11,23 +11,21 @@
 //   data:   | header payload | header payload | ...free... | padding |
 //             ^tail                             ^head
 //
-// head and tail count bytes for ever (never wrapped); the position in data is their value modulo capacity. A record is
-// contiguous: one that does not fit before the end is preceded by a padding record up to the end. The producer never
-// waits: a record for which there is no room is dropped and counted. The consumer skips kinds that it does not know by
-// their length, and a record whose length cannot be right empties the ring and is counted as corrupt.
+// head and tail count bytes without wrapping; the position in data is their value modulo capacity. A record is
+// contiguous: a padding record fills the end of data when the next record does not fit there. The producer never waits:
+// it drops and counts a record that does not fit the free space. The consumer skips records of unknown kinds by their
+// length; a record with an impossible length empties the ring and counts as corrupt.
 //
-// A ring goes from one producer to the next:
+// A ring passes from one producer to the next in these steps:
 //
-//   1. claim      a producer swaps its pid into the free owner, and goes on from `head`
-//   2. gone       the consumer finds that the owner can write no more (gone_owner)
-//   3. last read  the consumer empties the ring: whatever was written by then, it sees, since it looked at the owner
-//   first
-//   4. reset_ring head, tail and dropped are 0: the owner being gone, and nobody else having claimed, they are its own
-//   now
-//   5. take back  the owner is free (release); whoever claims from here on (acquire) sees an empty ring
+//   1. claim      a producer swaps its pid into the free owner, and continues from `head`
+//   2. gone       the consumer finds that the owner can no longer write (gone_owner)
+//   3. last read  the consumer empties the ring; because it checked the owner first, it sees everything written
+//   4. reset_ring the consumer sets head, tail and dropped to 0; nobody else accesses them at this point
+//   5. take back  the owner becomes free (release); a producer that claims it now (acquire) sees an empty ring
 //
-// Between 1 and 5 nobody else can claim, so that no two producers ever write to one ring, and what one wrote is never
-// taken for another's.
+// Between 1 and 5 nobody else can claim, so two producers never write to one ring at a time, and the consumer never
+// attributes a record to the wrong producer.
 #pragma once
 
 #include <atomic>
@@ -59,15 +57,15 @@ static_assert(offsetof(RingHeader, data) == kRingDataOffset);
 
 constexpr std::size_t ring_bytes(std::size_t capacity) { return kRingDataOffset + capacity; }
 
-/// Empties a ring and its counters. By the consumer, while nobody can write.
+/// Empties a ring and clears its counters. For the consumer, while nobody can write.
 inline void reset_ring(RingHeader& ring) {
   ring.head.store(0, std::memory_order_relaxed);
   ring.dropped.store(0, std::memory_order_relaxed);
   ring.tail.store(0, std::memory_order_relaxed);
 }
 
-/// Lays out an empty ring in `memory` (64-byte aligned, ring_bytes(capacity) long). capacity: a power of two >= 2 *
-/// kMaxEventSize.
+/// Initializes an empty ring in `memory` (64-byte aligned, ring_bytes(capacity) long). `capacity`: a power of two, at
+/// least 2 * kMaxEventSize.
 inline RingHeader* make_ring(void* memory, std::size_t capacity) {
   auto* ring = static_cast<RingHeader*>(memory);
   ring->capacity = capacity;
@@ -85,7 +83,7 @@ class RingWriter {
 
   explicit operator bool() const { return ring_ != nullptr; }
 
-  /// False when the ring was full: the event is then counted as dropped.
+  /// False if the ring is full; the event then counts as dropped.
   template <class Event>
   bool write(const Event& event) {
     static_assert(sizeof(Event) % 8 == 0);
@@ -96,7 +94,7 @@ class RingWriter {
     return true;
   }
 
-  /// `count_drop` false: a text that finds no room is not counted, for a caller that tries again.
+  /// `count_drop` false: does not count a text that does not fit, for a caller that tries again.
   bool write_text(TextId id, std::string_view text, bool count_drop = true) {
     text = text.substr(0, kMaxTextLength);
     TextEvent event = make_event<TextEvent>();
@@ -113,8 +111,8 @@ class RingWriter {
     return true;
   }
 
-  /// As many of the records, which lie one behind the other, as there is room for, shown to the consumer together.
-  /// Returns their bytes; what found no room is not counted as dropped.
+  /// Writes as many of the contiguous records as fit, and publishes them together. Returns their size in bytes; does
+  /// not count the others as dropped.
   std::size_t write_records(const std::byte* records, std::size_t bytes) {
     std::size_t done = 0;
     while (done < bytes) {
@@ -132,7 +130,7 @@ class RingWriter {
 
   void count_dropped(std::uint64_t records) { ring_->dropped.fetch_add(records, std::memory_order_relaxed); }
 
-  /// How far the consumer has come; only ever compared with itself.
+  /// The consumer's position; use it only to detect progress.
   std::uint64_t consumed() const { return ring_->tail.load(std::memory_order_acquire); }
 
  private:
@@ -142,7 +140,7 @@ class RingWriter {
     return to;
   }
 
-  // Room for a record, with padding before it where it would not fit before the end; nullptr: there is none.
+  // Returns the space for a record, after padding where the record would cross the end; nullptr: the ring is full.
   std::byte* place(std::size_t size) {
     const std::uint64_t capacity = ring_->capacity;
     const std::uint64_t position = head_ & (capacity - 1);
@@ -167,7 +165,7 @@ class RingWriter {
 
   RingHeader* ring_ = nullptr;
   std::uint64_t head_ = 0;
-  std::uint64_t tail_ = 0;  // the consumer's position when last looked at
+  std::uint64_t tail_ = 0;  // the consumer's position at the last check
 };
 
 /// The consuming end. One thread at a time.
@@ -186,12 +184,12 @@ class RingReader {
     const std::uint64_t head = ring_->head.load(std::memory_order_acquire);
     std::uint64_t tail = ring_->tail.load(std::memory_order_relaxed);
     if (head - tail > capacity || (head | tail) % 8 != 0) {
-      // No producer of ours leaves such positions: the shared memory was overwritten.
+      // Producers never leave such positions: something overwrote the shared memory.
       if (head != tail) ring_->tail.store(give_up(head), std::memory_order_release);
       return 0;
     }
     const std::uint64_t begin = tail;
-    std::uint64_t shown = tail;
+    std::uint64_t published = tail;
     std::size_t delivered = 0;
     while (tail != head && tail - begin < max_bytes) {
       const std::uint64_t position = tail & (capacity - 1);
@@ -210,8 +208,8 @@ class RingReader {
       fn(*reinterpret_cast<const EventHeader*>(ring_->data + position));
       ++delivered;
       tail += header.size;
-      // Room for a producer that waits for it, long before all is read.
-      if (tail - shown >= kShownEvery) ring_->tail.store(shown = tail, std::memory_order_release);
+      // Frees space for a waiting producer before everything is read.
+      if (tail - published >= kPublishBytes) ring_->tail.store(published = tail, std::memory_order_release);
     }
     ring_->tail.store(tail, std::memory_order_release);
     return delivered;
@@ -224,7 +222,7 @@ class RingReader {
   }
 
  private:
-  static constexpr std::uint64_t kShownEvery = 64 << 10;
+  static constexpr std::uint64_t kPublishBytes = 64 << 10;  // read between two updates of `tail`
 
   std::uint64_t give_up(std::uint64_t head) {
     ++corrupt_;
@@ -235,14 +233,14 @@ class RingReader {
   std::uint64_t corrupt_ = 0;
 };
 
-/// The event behind a header, or nullptr when it is of another kind or shorter than this version's struct.
+/// The event that starts with `header`; nullptr if it is of another kind or shorter than this version's struct.
 template <class Event>
 const Event* event_cast(const EventHeader& header) {
   if (header.kind != Event::kKind || header.size < sizeof(Event)) return nullptr;
   return reinterpret_cast<const Event*>(&header);
 }
 
-/// The text of a TextEvent; empty when the record is damaged.
+/// The text of a TextEvent; empty if the record is damaged.
 inline std::string_view text_of(const TextEvent& event) {
   if (event.length > event.header.size - sizeof(TextEvent)) return {};
   return {reinterpret_cast<const char*>(&event + 1), event.length};

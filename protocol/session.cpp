@@ -37,15 +37,16 @@ bool valid_name(const std::string& name) {
              std::string::npos;
 }
 
-// Makes the folder owner-only, or says why it cannot be used.
+// Creates the folder or makes it owner-only. Error: it cannot be used.
 Result<> prepare_directory(const std::string& path) {
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    return unavailable("cannot make the session folder " + path + ": " + std::strerror(errno) +
+    return unavailable("cannot create the session folder " + path + ": " + std::strerror(errno) +
                        "; set XDG_RUNTIME_DIR to a folder that you can write to");
   }
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid()) {
-    return unavailable("the session folder " + path + " is not a folder of yours; set XDG_RUNTIME_DIR to one that is");
+    return unavailable("the session folder " + path +
+                       " is not a folder that you own; set XDG_RUNTIME_DIR to one that you own");
   }
   if ((info.st_mode & 077) != 0 && chmod(path.c_str(), 0700) != 0) {
     return unavailable("the session folder " + path + " is open to others and its mode cannot be changed to 0700");
@@ -63,8 +64,7 @@ std::string socket_of(const std::string& session_path) {
   return session_path.substr(0, session_path.size() - kSuffix.size()) + ".sock";
 }
 
-// Held while a session is made or stale ones are looked for: a file that is made but not yet locked would pass for
-// stale.
+// Held while a session is created or stale sessions are searched: a file that is not locked yet would look stale.
 class DirectoryLock {
  public:
   explicit DirectoryLock(const std::string& directory)
@@ -128,16 +128,16 @@ RingHeader* SessionMap::ring(std::size_t index) const {
 }
 
 RingHeader* SessionMap::claim_ring() const {
-  constexpr TimeNs kPatience = 500 * kMillisecond;
-  const TimeNs end = now_ns() + kPatience;
-  bool asked = false;
+  constexpr TimeNs kTimeout = 500 * kMillisecond;
+  const TimeNs end = now_ns() + kTimeout;
+  bool requested = false;
   for (;;) {
     for (std::size_t i = 0; i < header().ring_count; ++i) {
       if (ring(i)->owner.claim(memory_)) return ring(i);
     }
-    if (header().takes_back.load(std::memory_order_acquire) == 0 || now_ns() >= end) break;
-    if (!asked) header().rings_wanted.fetch_add(1, std::memory_order_release);
-    asked = true;
+    if (header().reclaims_rings.load(std::memory_order_acquire) == 0 || now_ns() >= end) break;
+    if (!requested) header().rings_wanted.fetch_add(1, std::memory_order_release);
+    requested = true;
     timespec pause{0, kMillisecond};
     nanosleep(&pause, nullptr);
   }
@@ -163,8 +163,8 @@ Result<SessionMap> SessionMap::attach(const std::string& path) {
     return bad_input(path + " is not a wic-prof session");
   }
   if (map.header().version != kSessionVersion) {
-    return bad_input("the session " + path + " speaks version " + std::to_string(map.header().version) +
-                     ", this build version " + std::to_string(kSessionVersion) +
+    return bad_input("the session " + path + " has version " + std::to_string(map.header().version) +
+                     ", this build has version " + std::to_string(kSessionVersion) +
                      "; use the wic-prof and the libraries of one release");
   }
   map.checked_ = true;
@@ -207,7 +207,7 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
     if (fd >= 0 || (errno == EEXIST && options.number_if_taken)) continue;
     if (errno == EEXIST)
       return bad_input("a session named '" + name + "' is running; choose another --name or end that one");
-    return unavailable("cannot make the session file " + owner.path_ + ": " + std::strerror(errno));
+    return unavailable("cannot create the session file " + owner.path_ + ": " + std::strerror(errno));
   }
   flock(fd, LOCK_EX | LOCK_NB);
   owner.lock_fd_ = fd;
@@ -216,14 +216,14 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
   const std::size_t page = 4096;
   const std::size_t control_offset = round_up(sizeof(SessionHeader), page);
   const std::size_t rings_offset = round_up(control_offset + sizeof(ControlBlock), page);
-  // Sizes beyond any machine's are refused before their sum can wrap.
-  constexpr std::size_t kMostBytes = std::size_t{1} << 47;
+  // Refuse impossible sizes before their sum overflows.
+  constexpr std::size_t kMaxBytes = std::size_t{1} << 47;
   const bool absurd =
-      options.ring_capacity > kMostBytes || options.ring_count > kMostBytes / ring_bytes(options.ring_capacity);
-  const std::size_t total = absurd ? kMostBytes : rings_offset + options.ring_count * ring_bytes(options.ring_capacity);
+      options.ring_capacity > kMaxBytes || options.ring_count > kMaxBytes / ring_bytes(options.ring_capacity);
+  const std::size_t total = absurd ? kMaxBytes : rings_offset + options.ring_count * ring_bytes(options.ring_capacity);
   if (const int failed = absurd ? ENOSPC : posix_fallocate(fd, 0, static_cast<off_t>(total)); failed != 0) {
-    return unavailable("no room for " + std::to_string(total >> 20) + " MiB of shared memory in " + *directory + " (" +
-                       std::strerror(failed) + "); ask for less with --buffer-size, or free some");
+    return unavailable("no space for " + std::to_string(total >> 20) + " MiB of shared memory in " + *directory + " (" +
+                       std::strerror(failed) + "); lower --buffer-size, or free some space");
   }
   void* memory = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) {

@@ -1,10 +1,10 @@
-// A session: the shared memory through which one traced program and one tool talk.
+// A session: the shared memory between one traced program and one tool.
 //
 //   file <directory>/<name>.session, owner-only:   SessionHeader | ControlBlock | ring 0 | ring 1 | ...
 //
-// The tool creates the file, holds a lock on it for as long as it lives (a file without the lock is stale) and removes
-// it. The traced program finds the path in the environment variable kSessionVariable; each producer in it claims a ring
-// of its own. The directory is $XDG_RUNTIME_DIR/wic-prof, else a mode-0700 folder of the user's in /dev/shm or /tmp.
+// The tool creates the file, holds a lock on it while it runs (a file without the lock is stale) and removes it. The
+// traced program finds the path in the environment variable kSessionVariable; each of its producers claims its own
+// ring. The directory is $XDG_RUNTIME_DIR/wic-prof, else a mode-0700 folder owned by the user in /dev/shm or /tmp.
 #pragma once
 
 #include <sys/types.h>
@@ -37,22 +37,23 @@ struct SessionHeader {
   std::int64_t created_ns;
   std::atomic<std::int32_t> tool_pid;
   std::atomic<std::int32_t> app_pid;
-  std::atomic<std::uint32_t> takes_back;     ///< 1: the tool gives the rings of ended producers to new ones
-  std::atomic<std::uint32_t> rings_wanted;   ///< bumped by a producer that waits for a ring: look at all owners now
-  std::atomic<std::uint32_t> rings_refused;  ///< producers that got none
+  std::atomic<std::uint32_t> reclaims_rings;  ///< 1: the tool reclaims the rings of ended producers for new ones
+  std::atomic<std::uint32_t>
+      rings_wanted;  ///< bumped by a producer that waits for a ring, so that the tool checks all owners
+  std::atomic<std::uint32_t> rings_refused;  ///< producers that got no ring
   char name[64];
   char app[256];
 };
 
 struct SessionOptions {
   std::string name;              ///< letters, digits, '.', '_' and '-'; at most 63
-  bool number_if_taken = false;  ///< NAME-2, NAME-3 and so on while sessions of these names run; else that is an error
-  std::string app;               ///< for people: the program's file name
-  std::size_t ring_count = 16;   ///< one a producer
-  std::size_t ring_capacity = std::size_t{16} << 20;  ///< bytes a ring; a power of two
+  bool number_if_taken = false;  ///< if NAME is in use, try NAME-2, NAME-3 and so on; else report an error
+  std::string app;               ///< the program's file name, for display
+  std::size_t ring_count = 16;   ///< one per producer
+  std::size_t ring_capacity = std::size_t{16} << 20;  ///< bytes per ring; a power of two
 };
 
-/// One mapping of a session's shared memory. Move-only; unmaps when it goes.
+/// One mapping of a session's shared memory. Move-only; unmaps on destruction.
 class SessionMap {
  public:
   SessionMap() = default;
@@ -68,8 +69,8 @@ class SessionMap {
   ControlBlock& control() const;
   RingHeader* ring(std::size_t index) const;
 
-  /// Claims a free ring for this process. When all are taken, waits up to half a second for one to be given back, where
-  /// a tool does that. nullptr: none to be had, which is counted. Any thread.
+  /// Claims a free ring for this process. If all are taken and the tool reclaims rings, waits up to half a second.
+  /// nullptr: no ring became free, which `rings_refused` counts. Any thread.
   RingHeader* claim_ring() const;
 
  private:
@@ -77,7 +78,7 @@ class SessionMap {
   SessionMap(void* memory, std::size_t bytes) : memory_(memory), bytes_(bytes) {}
   void* memory_ = nullptr;
   std::size_t bytes_ = 0;
-  bool checked_ = false;  // it is a session: attach() has found it so
+  bool checked_ = false;  // attach() has verified that the memory is a session
 };
 
 /// The tool's side: creates the session and removes it again.
@@ -87,7 +88,7 @@ class SessionOwner {
   SessionOwner& operator=(SessionOwner&&) = delete;
   ~SessionOwner();
 
-  /// Errors: the name is in use or has other characters; no shared memory left; the directory cannot be made.
+  /// Errors: the name is in use or has invalid characters; not enough shared memory; no usable directory.
   static Result<SessionOwner> create(const SessionOptions& options);
 
   const SessionMap& map() const { return map_; }
@@ -101,11 +102,11 @@ class SessionOwner {
   int lock_fd_ = -1;
 };
 
-/// Where sessions live; made (mode 0700) when it is missing. Error: it belongs to somebody else or cannot be made.
+/// The folder of sessions, created (mode 0700) if missing. Error: another user owns it, or it cannot be created.
 Result<std::string> session_directory();
 
-/// Where a program leaves the modules that were sampled. It is made by the tool where it is wanted, and removed with
-/// the session.
+/// The folder into which a program saves its sampled modules. The tool creates it on demand and removes it with the
+/// session.
 std::string modules_folder_of(const std::string& session_path);
 
 struct SessionInfo {
@@ -114,7 +115,7 @@ struct SessionInfo {
   std::string socket_path;
 };
 
-/// The running sessions by name. Files left behind by a tool that died are removed on the way.
+/// The running sessions, sorted by name. Removes the files of tools that died.
 Result<std::vector<SessionInfo>> list_sessions();
 
 }  // namespace wicprof

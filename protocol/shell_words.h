@@ -1,11 +1,11 @@
-// A command as somebody would type it.
+// Quotes the words of a command for a shell.
 #pragma once
 
 #include <string>
 
 namespace wicprof {
 
-/// The word, in quotes where a shell would take it for something else.
+/// The word, in quotes if it is empty or contains characters that a shell interprets.
 inline std::string shell_word(const std::string& word) {
   const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`!{}") == std::string::npos;
   if (plain) return word;

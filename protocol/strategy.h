@@ -1,4 +1,4 @@
-// The ways of waiting that both sides can name. What each does: wic-backend/include/wic/strategies/.
+// The strategies, by number and name. wic-backend/include/wic/strategies/ implements them.
 #pragma once
 
 #include <array>
@@ -63,7 +63,7 @@ constexpr std::optional<Mode> mode_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-/// The strategy that a mode stands for when none is named.
+/// The default strategy of a mode.
 constexpr StrategyId default_strategy(Mode mode) {
   return mode == Mode::poll ? StrategyId::poll : StrategyId::automatic;
 }

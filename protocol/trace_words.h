@@ -1,4 +1,4 @@
-// What --trace and WICPROF_TRACE may ask for.
+// The words that --trace and WICPROF_TRACE accept.
 #pragma once
 
 #include <array>
@@ -6,16 +6,16 @@
 
 namespace wicprof {
 
-/// Of wic-prof itself, not of the collector in the program.
+/// Recorded by wic-prof itself, not by the collector in the program.
 inline constexpr std::string_view kHostWord = "host";
 inline constexpr std::string_view kNoneWord = "none";
 
 struct TraceWord {
   std::string_view word;
-  std::string_view meaning;  ///< empty: a single source, part of another word
+  std::string_view meaning;  ///< empty: a single source that is part of another word
 };
 
-/// Groups first, then single sources. The collector says so where it was built without one of them.
+/// Groups first, then single sources. A collector built without a source reports that.
 inline constexpr std::array kTraceWords{
     TraceWord{"cuda", "kernels, copies, calls, synchronizations, host waits"},
     TraceWord{"nvtx", "ranges and marks"},
@@ -23,7 +23,7 @@ inline constexpr std::array kTraceWords{
     TraceWord{"pcsampling", "where warps stall, by samples of program counters"},
     TraceWord{"graphs", "launches of CUDA graphs as a whole"},
     TraceWord{kHostWord, "what the operating system's scheduler does with threads"},
-    TraceWord{kNoneWord, "nothing but what the wic runtime tells"},
+    TraceWord{kNoneWord, "only what the wic runtime records"},
     TraceWord{"devices", ""},
     TraceWord{"kernels", ""},
     TraceWord{"copies", ""},

@@ -18,7 +18,7 @@ namespace wicprof::analyzer {
 namespace {
 
 /// The classification examines only the pairs with the most messages.
-constexpr std::size_t kMostPairs = 256;
+constexpr std::size_t kMaxPairs = 256;
 
 // Factors on the confidence. Not calibrated; tests/analyzer/classify_property_test.cpp checks the answers that follow.
 /// How fast missing messages lower it.
@@ -187,7 +187,7 @@ class Classifier {
     });
     pair_count_ = pairs.size();
     for (const auto* list : pairs) {
-      if (result_.pairs.size() == kMostPairs) break;
+      if (result_.pairs.size() == kMaxPairs) break;
       add_pair(*list);
     }
   }

@@ -13,7 +13,7 @@ namespace {
 /// The first and last iterations are left out from this many on.
 constexpr std::size_t kTrimFrom = 6;
 /// Messages may be this many iterations behind others, whose tags differ: an eighth of all, within these bounds.
-constexpr std::uint32_t kOverlapPart = 8, kLeastOverlap = 2, kMostOverlap = 16;
+constexpr std::uint32_t kOverlapPart = 8, kLeastOverlap = 2, kMaxOverlap = 16;
 /// A numbering that starts again does so with one of its first numbers.
 constexpr std::uint32_t kFirstNumbers = 2;
 /// Numbers that jump further from one message to the next do not count iterations. Lost messages cause shorter jumps.
@@ -33,7 +33,7 @@ std::optional<std::vector<std::uint32_t>> runs_of(const std::vector<Step>& steps
   const auto [least, most] = std::minmax_element(
       steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.iteration < b.iteration; });
   const std::uint32_t overlap =
-      std::clamp((most->iteration - least->iteration) / kOverlapPart, kLeastOverlap, kMostOverlap);
+      std::clamp((most->iteration - least->iteration) / kOverlapPart, kLeastOverlap, kMaxOverlap);
   std::uint32_t current = 0, top = steps[0].iteration, first = top;
   std::size_t out_of_order = 0;
   for (std::size_t k = 0; k < steps.size(); ++k) {

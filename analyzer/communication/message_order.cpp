@@ -10,13 +10,13 @@ namespace {
 // answers that follow from them.
 
 /// The search looks at the first messages only: it takes O(messages * longest) steps.
-constexpr std::size_t kMostSearched = 100'000;
+constexpr std::size_t kMaxSearched = 100'000;
 /// Fewer messages, stretches or runs show no irregularity.
 constexpr std::size_t kMinMessages = 16, kMinStretches = 4, kMinRuns = 8;
 /// Below this share of the variation of independent messages, an order is not irregular.
 constexpr double kLeastVariation = 0.35;
 /// Caps the probability that two stretches agree, where Stirling's approximation fails for short ones.
-constexpr double kMostLikely = 0.6;
+constexpr double kMaxLikelihood = 0.6;
 /// Agreement must be e^2 times less likely by chance than one of all tried lengths and starts.
 constexpr double kChanceMargin = 2;
 constexpr double kTwoPi = 6.28;
@@ -25,7 +25,7 @@ constexpr double kTwoPi = 6.28;
 // binomial distribution, by Stirling), and from the number of lengths and starts that were tried.
 bool explained_by_chance(const Counts& unit, std::size_t stretches) {
   const double length = unit.both(), part = unit.back / length;
-  const double alike = std::min(kMostLikely, 1 / std::sqrt(kTwoPi * length * part * (1 - part)));
+  const double alike = std::min(kMaxLikelihood, 1 / std::sqrt(kTwoPi * length * part * (1 - part)));
   return static_cast<double>(stretches - 1) * -std::log(alike) < std::log(length * length / 2) + kChanceMargin;
 }
 
@@ -56,7 +56,7 @@ std::optional<double> least_variation(const std::vector<Step>& steps, double bac
 
 std::optional<RepeatedStretch> shortest_repetition(const std::vector<Step>& steps, double regular,
                                                    std::size_t longest) {
-  const std::size_t n = std::min(steps.size(), kMostSearched);
+  const std::size_t n = std::min(steps.size(), kMaxSearched);
   std::vector<std::uint32_t> backs(n + 1, 0);
   for (std::size_t i = 0; i < n; ++i) backs[i + 1] = backs[i] + (steps[i].back ? 1 : 0);
   std::vector<std::uint32_t> frequency;

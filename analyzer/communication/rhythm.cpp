@@ -28,7 +28,7 @@ constexpr double kAside = 0.02;
 /// How fast such messages lower the confidence.
 constexpr double kAsidePenalty = 5;
 /// Longest repetition that the search tries, in iterations of the program and in messages.
-constexpr std::size_t kMostIterations = 8, kMostTransfers = 64;
+constexpr std::size_t kMaxIterations = 8, kMaxTransfers = 64;
 /// A repetition has to occur this often.
 constexpr std::size_t kMinPeriods = 4;
 /// Above this the trace counts as whole.
@@ -166,7 +166,7 @@ class Finder {
       rhythm_.evidence = rhythm_evidence::Phases{ranges_of(counts)};
       return;
     }
-    if (judge_repetition(kExact, 2 * kMostIterations)) return;
+    if (judge_repetition(kExact, 2 * kMaxIterations)) return;
     set_program_period();
     // The fewer iterations have the most common counts, the higher the confidence.
     answer(Model::probabilistic, std::min(1.0, 2 * (1 - share)) * prior(counts.size()),
@@ -183,7 +183,7 @@ class Finder {
 
   // A few iterations of the program that have the same counts only together.
   bool judge_several_iterations() {
-    for (std::size_t length = 2; length <= kMostIterations && iterations_.size() >= kMinPeriods * length; ++length) {
+    for (std::size_t length = 2; length <= kMaxIterations && iterations_.size() >= kMinPeriods * length; ++length) {
       std::size_t holds = 0;
       Counts sum;
       for (std::size_t at = 0; at < length; ++at) {
@@ -243,7 +243,7 @@ class Finder {
   // missing.
   bool judge_residues() {
     const std::size_t n = iterations_.size();
-    for (std::size_t length = 2; length <= kMostTransfers && n >= kMinPeriods * length; ++length) {
+    for (std::size_t length = 2; length <= kMaxTransfers && n >= kMinPeriods * length; ++length) {
       std::vector<Counts> classes(length);
       for (const ProgramIteration& iteration : iterations_) {
         Counts& c = classes[iteration.number % length];
@@ -276,7 +276,7 @@ class Finder {
   }
 
   void judge_numbered_transfers() {
-    if (judge_repetition(kRegular, kMostTransfers) || judge_irregular_order()) return;
+    if (judge_repetition(kRegular, kMaxTransfers) || judge_irregular_order()) return;
     rhythm_.evidence = rhythm_evidence::NoRepetition{true, steps_.size()};
   }
 
@@ -289,7 +289,7 @@ class Finder {
       rhythm_.evidence = rhythm_evidence::UnnumberedAndIncomplete{};
       return;
     }
-    if (const auto stretch = judge_repetition(kRegular, kMostTransfers)) {
+    if (const auto stretch = judge_repetition(kRegular, kMaxTransfers)) {
       rhythm_.iterations_known = true;
       for (std::size_t i = 0; i < steps_.size(); ++i) {
         rhythm_.unit[i] = static_cast<std::uint32_t>((i + stretch->length - stretch->start) / stretch->length);
@@ -315,7 +315,7 @@ class Finder {
     const double confidence =
         std::min(kIrregularMost, kIrregularBase + kIrregularGain * std::min(lengths->variation, 1.0));
     answer(Model::probabilistic, confidence * prior(lengths->runs),
-           rhythm_evidence::IrregularOrder{kMostTransfers, lengths->shortest, lengths->longest, lengths->mean});
+           rhythm_evidence::IrregularOrder{kMaxTransfers, lengths->shortest, lengths->longest, lengths->mean});
     rhythm_.period.count = 0;
     return true;
   }

@@ -11,7 +11,7 @@ namespace wicprof::analyzer {
 
 namespace {
 
-constexpr std::size_t kMostBars = 24, kMostLines = kSeriesColours.size();
+constexpr std::size_t kMaxBars = 24, kMaxLines = kSeriesColours.size();
 /// Bars whose values differ by a larger factor have logarithmic lengths, or the short ones would not be visible. Not
 /// calibrated.
 constexpr double kLogarithmicFrom = 200;
@@ -99,7 +99,7 @@ FigurePlot plot_of(const Figure& figure) {
                             : std::find_if(plot.series.begin(), plot.series.end(),
                                            [&](const auto& s) { return s.label == label; });
     if (series == plot.series.end()) {
-      if (plot.series.size() == (plot.bars ? kMostBars : kMostLines)) {
+      if (plot.series.size() == (plot.bars ? kMaxBars : kMaxLines)) {
         ++plot.left_out;
         continue;
       }

@@ -48,7 +48,7 @@ class Walk {
       return std::move(path_);
     }
     std::size_t stuck = 0;
-    while (where_ != Where::nowhere && stuck < kMostStuck) {
+    while (where_ != Where::nowhere && stuck < kMaxStepsWithoutProgress) {
       const TimeNs before = now_;
       step();
       stuck = now_ < before ? 0 : stuck + 1;
@@ -59,7 +59,8 @@ class Walk {
   }
 
  private:
-  static constexpr std::size_t kMostStuck = 64;  // steps without progress, where clock errors make times circular
+  static constexpr std::size_t kMaxStepsWithoutProgress =
+      64;  // steps without progress, where clock errors make times circular
   enum class Where { nowhere, block, thread, kernel, copy };
 
   void index_host(const Matching& matching) {

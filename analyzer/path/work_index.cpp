@@ -10,7 +10,7 @@ namespace wicprof::analyzer {
 namespace {
 
 /// Kernels that began earlier and may still run. The search gives up after this many.
-constexpr int kMostTried = 64;
+constexpr int kMaxTries = 64;
 
 std::uint64_t sync_key(store::ProcessId process, std::uint32_t correlation) {
   return (std::uint64_t{process} << 32) | correlation;
@@ -54,7 +54,7 @@ const WorkItem* WorkIndex::kernel_at(DeviceId device, TimeNs time, std::uint32_t
   if (found == kernels_.end()) return nullptr;
   const auto& list = found->second;
   auto at = std::upper_bound(list.begin(), list.end(), time, [](TimeNs t, const auto* k) { return t <= k->start; });
-  for (int tried = 0; at != list.begin() && tried < kMostTried; ++tried) {
+  for (int tried = 0; at != list.begin() && tried < kMaxTries; ++tried) {
     --at;
     if ((*at)->end >= time && block < blocks_of(*(*at)->kernel)) return *at;
   }

@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
     }
   }
   check(cudaFree(nullptr), "cudaFree");
-  std::printf("ns_a_launch %.1f\n", measure(static_cast<int>(threads), launches));
+  std::printf("ns_per_launch %.1f\n", measure(static_cast<int>(threads), launches));
   std::fflush(stdout);
   return 0;
 }

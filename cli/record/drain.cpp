@@ -24,7 +24,7 @@ Drain::Drain(const SessionMap& session, const std::string& session_path, store::
 }
 
 void Drain::start() {
-  session_.header().takes_back.store(1, std::memory_order_release);
+  session_.header().reclaims_rings.store(1, std::memory_order_release);
   thread_ = std::thread([this] { work(); });
 }
 

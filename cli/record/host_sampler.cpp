@@ -125,7 +125,7 @@ HostSampler::HostSampler(const SessionMap& session, pid_t app, EventSink& sink)
     }
     close(folder);
   }
-  wicprof::tell_process(sink_);
+  wicprof::write_process_event(sink_);
   thread_ = std::thread([this] { work(); });
 }
 

@@ -14,7 +14,7 @@ using analyzer::FigureSeries;
 
 // Pixels at 100 %.
 constexpr float kBarStep = 24, kBarTall = 15, kLines = 170, kAxis = 38, kLegendRow = 20;
-constexpr float kMostLabelWidth = 0.42f;  // share of a bar chart's width
+constexpr float kMaxLabelWidth = 0.42f;  // share of a bar chart's width
 /// Dash patterns (on, off, in pixels at 100 %) that distinguish lines of the same state.
 constexpr float kStrokes[analyzer::kDashes][2] = {{0, 0}, {8, 5}, {2, 4}, {14, 4}};
 
@@ -55,7 +55,7 @@ void stroke(ImDrawList* list, const std::vector<ImVec2>& points, ImU32 colour, f
 float label_width(const Ui& ui, const FigurePlot& plot, float width) {
   float widest = 0;
   for (const FigureSeries& series : plot.series) widest = std::max(widest, text_width(ui.small, series.label));
-  return std::min(widest + 2, width * kMostLabelWidth);
+  return std::min(widest + 2, width * kMaxLabelWidth);
 }
 
 void draw_bars(const Ui& ui, const FigurePlot& plot) {

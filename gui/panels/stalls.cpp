@@ -10,7 +10,7 @@ namespace wicprof::gui {
 
 namespace {
 
-constexpr std::size_t kMostFunctions = 20, kMostReasons = 6;
+constexpr std::size_t kMaxFunctions = 20, kMaxReasons = 6;
 
 void bar(const Ui& ui, std::string_view name, double share, State state) {
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -31,7 +31,7 @@ void bar(const Ui& ui, std::string_view name, double share, State state) {
 }
 
 void reasons(const Ui& ui, const std::vector<analyzer::StallShare>& list, std::uint64_t all) {
-  for (std::size_t i = 0; i < std::min(list.size(), kMostReasons); ++i)
+  for (std::size_t i = 0; i < std::min(list.size(), kMaxReasons); ++i)
     bar(ui, list[i].reason, all > 0 ? static_cast<double>(list[i].samples) / static_cast<double>(all) : 0,
         State::computing);
 }
@@ -86,7 +86,7 @@ void StallsPanel::draw(App& app, const Ui& ui) {
   const float half = (size.x - ui.px(10)) / 2;
   begin_card(ui, "functions", half, 0);
   heading(ui, "Stall reasons");
-  for (std::size_t i = 0; i < std::min(analysis.stalls.functions.size(), kMostFunctions); ++i) {
+  for (std::size_t i = 0; i < std::min(analysis.stalls.functions.size(), kMaxFunctions); ++i) {
     const analyzer::FunctionStalls& function = analysis.stalls.functions[i];
     ImGui::PushFont(ui.bold);
     paragraph(ui, analyzer::function_name(function.function));

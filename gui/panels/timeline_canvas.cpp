@@ -14,9 +14,9 @@ namespace wicprof::gui {
 namespace {
 
 constexpr float kLabels = 210, kOverview = 30, kRuler = 26;  // pixels at 100 %
-constexpr std::size_t kMostArrows = 300;                     // more could not be followed; not calibrated
+constexpr std::size_t kMaxArrows = 300;                      // more could not be followed; not calibrated
 constexpr float kFaintest = 0.35f;                           // opacity of a nearly empty column; not calibrated
-constexpr std::size_t kMostFlags = 64;                       // with more, marks lose dashes and labels
+constexpr std::size_t kMaxFlags = 64;                        // with more, marks lose dashes and labels
 
 class Canvas {
  public:
@@ -140,7 +140,7 @@ class Canvas {
       const float x = x_of(time + zero);
       list_->AddLine(ImVec2(x, y + h - ui_.px(6)), ImVec2(x, tracks_top_ + tracks_height_), ink(theme.line, 0.7f), 1);
       const float available = left_ + width_ - x;
-      if (available < ui_.px(40) || under_a_flag(x)) continue;
+      if (available < ui_.px(40) || under_flag(x)) continue;
       draw_text(list_, ui_.small, {x + ui_.px(4), y, available, h - ui_.px(4)}, ink(theme.faint),
                 reports::tick_label(time, step, app_.window.end() - zero));
     }
@@ -148,7 +148,7 @@ class Canvas {
   }
 
   /// Whether a mark's label would cover a tick's label at `x`.
-  bool under_a_flag(float x) const {
+  bool under_flag(float x) const {
     return std::any_of(flags_.begin(), flags_.end(), [&](const Flag& flag) {
       return flag.label && x + ui_.px(60) > *flag.label && x < *flag.label + flag.width;
     });
@@ -318,14 +318,14 @@ class Canvas {
     if (app_.all_edges) {
       if (!state_.cache.has_arrows) {
         state_.cache.arrows =
-            timeline_.arrows(model_, app_.window.begin(), app_.window.end(), state_.cache.columns, kMostArrows);
+            timeline_.arrows(model_, app_.window.begin(), app_.window.end(), state_.cache.columns, kMaxArrows);
         state_.cache.has_arrows = true;
       }
       for (const EdgeArrow& edge : state_.cache.arrows) arrow(edge, scroll_height, false);
     }
     if (app_.selected) {
       if (state_.selected_edges_of != app_.selected || state_.selected_version != app_.snapshot().version) {
-        state_.selected_edges = timeline_.edges_of(model_, *app_.selected, kMostArrows);
+        state_.selected_edges = timeline_.edges_of(model_, *app_.selected, kMaxArrows);
         state_.selected_edges_of = app_.selected;
         state_.selected_version = app_.snapshot().version;
       }
@@ -356,7 +356,7 @@ class Canvas {
     // Keeps one flag per pixel.
     flags_.erase(std::unique(flags_.begin(), flags_.end(), [](const Flag& a, const Flag& b) { return b.x - a.x < 1; }),
                  flags_.end());
-    if (flags_.size() > kMostFlags) return;
+    if (flags_.size() > kMaxFlags) return;
     std::vector<MarkLabel> labels;
     for (Flag& flag : flags_) {
       flag.width = text_width(ui_.small, flag.text) + ui_.px(10);
@@ -369,7 +369,7 @@ class Canvas {
   void marks() {
     const float top = all_.y + ui_.px(kOverview), bottom = tracks_top_ + tracks_height_;
     for (const Flag& flag : flags_) {
-      const bool dashed = flag.dashed && flags_.size() <= kMostFlags;
+      const bool dashed = flag.dashed && flags_.size() <= kMaxFlags;
       for (float y = top; y < bottom; y += dashed ? ui_.px(7) : bottom - top)
         list_->AddLine(ImVec2(flag.x, y), ImVec2(flag.x, dashed ? std::min(y + ui_.px(4), bottom) : bottom),
                        ink(flag.colour), ui_.px(dashed ? 1.5f : 1));

@@ -129,7 +129,7 @@ Result<Picture> LargeTrace::picture(TimeNs begin, TimeNs end) {
 Result<SearchHits> LargeTrace::search(const std::string& text) const {
   const NameFinder finder(text);
   Result<store::NamedRows> found =
-      reader_.named([&](store::RowKind kind, std::string_view name) { return finder.matches(kind, name); }, kMostHits);
+      reader_.named([&](store::RowKind kind, std::string_view name) { return finder.matches(kind, name); }, kMaxHits);
   if (!found) return found.error();
   SearchHits hits{text, {}, found->total};
   for (const store::NamedRows::One& one : found->rows) hits.hits.push_back({{one.kind, one.id}, one.begin, one.end});

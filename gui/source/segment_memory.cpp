@@ -14,8 +14,8 @@ using analyzer::Segment;
 namespace {
 
 // Bounds of the memory for a program that runs for days. Not calibrated.
-constexpr std::size_t kMostIterations = 4'096;  // per segment and place
-constexpr std::size_t kMostSegments = 100;
+constexpr std::size_t kMaxIterations = 4'096;  // per segment and place
+constexpr std::size_t kMaxSegments = 100;
 
 TimeNs length_seen(const SegmentLine& line) { return line.seen_end - line.seen_begin; }
 
@@ -25,7 +25,7 @@ void SegmentMemory::Iterations::add(const Iteration& iteration) {
   end = iteration.end;
   if (seen++ % step != 0) return;
   list.push_back(iteration);
-  if (list.size() < kMostIterations) return;
+  if (list.size() < kMaxIterations) return;
   for (std::size_t i = 0; 2 * i < list.size(); ++i) list[i] = list[2 * i];
   list.resize((list.size() + 1) / 2);
   step *= 2;
@@ -68,7 +68,7 @@ void SegmentMemory::observe(const analyzer::TraceModel& model, TimeNs known_from
       }
     }
   }
-  while (segments_.size() > kMostSegments) segments_.erase(segments_.begin());
+  while (segments_.size() > kMaxSegments) segments_.erase(segments_.begin());
 }
 
 std::optional<SegmentMemory::Place> SegmentMemory::best_place(const std::vector<Segment>& segments) const {

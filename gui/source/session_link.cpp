@@ -11,7 +11,7 @@ namespace wicprof::gui {
 namespace {
 // Not calibrated.
 constexpr std::chrono::milliseconds kStatusTick{200};  // between two requests
-constexpr int kMostFailures = 3;                       // consecutive failures until the session counts as ended
+constexpr int kMaxFailures = 3;                        // consecutive failures until the session counts as ended
 }  // namespace
 
 struct SessionLink::State {
@@ -51,7 +51,7 @@ struct SessionLink::State {
       if (status) {
         view.status = *status;
         failures = 0;
-      } else if (++failures >= kMostFailures) {
+      } else if (++failures >= kMaxFailures) {
         view.ended = true;
         return fail_open_requests();
       }

@@ -31,7 +31,7 @@ constexpr TimeNs kSessionTick = 500 * kMillisecond;  // time between two checks 
 constexpr std::size_t kRecentRows = 100'000;         // rows kept and analysed per list, and shown at most
 constexpr TimeNs kPictureTime = 20 * kMillisecond;   // a slower picture shows fewer rows,
 constexpr std::size_t kFewestRows = 20'000;          // but at least these
-constexpr std::size_t kMostEnded = 4;                // changes whose rows are held until an analysis observes them
+constexpr std::size_t kMaxEndedChanges = 4;          // changes whose rows are held until an analysis observes them
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
@@ -226,7 +226,7 @@ struct TraceSource::State {
       // Holds the rows before a change: they may be dropped before the analysis gets to them. Of too many changes, the
       // newest replaces the last.
       if (model.interventions() != std::exchange(interventions, model.interventions())) {
-        if (ended.size() == kMostEnded) ended.pop_back();
+        if (ended.size() == kMaxEndedChanges) ended.pop_back();
         ended.push_back(model.now());
       }
       model.keep_recent(kRecentRows);

@@ -36,7 +36,7 @@ class Finder {
     std::stable_sort(hits_.begin(), hits_.end(),
                      [&](EventRef a, EventRef b) { return time_of(model_, a).first < time_of(model_, b).first; });
     const std::uint64_t total = hits_.size();
-    if (hits_.size() > kMostHits) hits_.resize(kMostHits);
+    if (hits_.size() > kMaxHits) hits_.resize(kMaxHits);
     SearchHits found{std::string(text), {}, total};
     for (const EventRef ref : hits_) {
       const auto [begin, end] = time_of(model_, ref);

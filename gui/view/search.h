@@ -17,11 +17,11 @@ struct SearchHit {
 
 struct SearchHits {
   std::string text;
-  std::vector<SearchHit> hits;  ///< ordered by time; at most kMostHits
+  std::vector<SearchHit> hits;  ///< ordered by time; at most kMaxHits
   std::uint64_t total = 0;
 };
 /// Bounds the list that the window shows; SearchHits::total counts all.
-inline constexpr std::size_t kMostHits = 10'000;
+inline constexpr std::size_t kMaxHits = 10'000;
 
 /// Events whose title contains `text`, ignoring case. Empty text finds nothing.
 SearchHits search(const analyzer::TraceModel& model, std::string_view text);

@@ -1,12 +1,11 @@
-// Which strategy `auto` stands for at a site from a time on, and why. Not an intervention: the site stays on `auto`.
+// The strategy that `auto` chose for a site, and why. Not an intervention: the site stays on `auto`.
 #pragma once
 
 #include "protocol/events/header.h"
 
 namespace wicprof {
 
-/// Host time. The figures are those that the choice was made from; `waits` 0: nothing had been seen there yet, and the
-/// site's declaration decided.
+/// Host time. The figures are the ones that decided. `waits` 0: the site had no waits yet, and its declaration decided.
 struct ChoiceEvent {
   static constexpr EventKind kKind{17};
   EventHeader header;
@@ -14,7 +13,7 @@ struct ChoiceEvent {
   std::uint32_t strategy;
   std::int64_t at_ns;
   TextId reason;
-  std::uint32_t waiters_per_word;  ///< the most that waited on one word at once; 0 = not known
+  std::uint32_t waiters_per_word;  ///< largest number of simultaneous waiters on one word; 0 = not known
   std::uint32_t words;             ///< distinct words; 0 = not known
   std::uint32_t waits;
   std::int64_t median_wait_ns;  ///< -1 = not known

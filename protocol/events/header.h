@@ -25,7 +25,7 @@ inline constexpr std::size_t kMaxEventSize = 4096;
 /// Identifies a text that the same ring has carried before (events/text.h); 0 is no text.
 using TextId = std::uint32_t;
 
-/// Who an event happened on: the host, a CUDA device by ordinal, or a device of the CPU back end.
+/// The device of an event: the host, a CUDA device by ordinal, or a device of the CPU back end.
 using DeviceId = std::int32_t;
 inline constexpr DeviceId kHostDevice = -1;
 inline constexpr DeviceId kSimtDeviceBase = 1000;
@@ -35,8 +35,8 @@ constexpr DeviceId simt_device(int ordinal) { return kSimtDeviceBase + ordinal; 
 /// Identifies a wait site within a session; 0 is no site.
 using SiteId = std::uint32_t;
 
-/// Tells the words that a site's waiters wait on apart: a hash of the address (wic/word_tag.h), so two words share one
-/// now and then; 0 = not known.
+/// Distinguishes the words that a site's waiters wait on: a hash of the address (wic/word_tag.h), so two words can
+/// share a tag; 0 = not known.
 using WordTag = std::uint16_t;
 
 /// A default-constructed event with its header filled in.

@@ -1,4 +1,4 @@
-// What a producer has to say to the user that is not a loss of data: a toggle failed, waiters were released.
+// A producer's message to the user that does not concern lost data: a toggle failed, waiters were released.
 #pragma once
 
 #include "protocol/events/header.h"

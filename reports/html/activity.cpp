@@ -12,8 +12,8 @@
 namespace wicprof::reports::html {
 namespace {
 
-constexpr std::size_t kMostLoops = 40;
-constexpr std::size_t kMostReasons = 4;
+constexpr std::size_t kMaxLoops = 40;
+constexpr std::size_t kMaxReasons = 4;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ std::string kernels_part(const TraceModel& model, const Analysis& analysis) {
   const std::vector<KernelStats>& kernels = analysis.kernels;
   if (kernels.empty()) return {};
   Table table({"kernel", ">count", ">total", ">share", ">p50", ">p99", ">max", "occupancy", "waves"});
-  const std::size_t shown = std::min(kMostRows, kernels.size());
+  const std::size_t shown = std::min(kMaxListedRows, kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const KernelStats& k = kernels[i];
     table.add({name_of(k.name), count(k.count), duration(k.total_ns), percent(k.share), duration(k.p50_ns),
@@ -34,7 +34,7 @@ std::string host_part(const TraceModel& model, const Analysis& analysis) {
   const std::vector<HostWaitStats> calls = host_calls(analysis);
   if (calls.empty()) return {};
   Table table({"call", ">count", ">total", ">p50", ">max", ">CPU time", "how"});
-  const std::size_t shown = std::min(kMostRows, calls.size());
+  const std::size_t shown = std::min(kMaxListedRows, calls.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const HostWaitStats& c = calls[i];
     table.add({name_of(c.name), count(c.count), duration(c.total_ns), duration(c.p50_ns), duration(c.max_ns),
@@ -48,15 +48,15 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
   const Stalls& stalls = analysis.stalls;
   if (stalls.functions.empty()) return {};
   Table table({"function", ">samples", ">share", "hottest line", "warps stall on"});
-  const std::size_t shown = std::min(kMostRows, stalls.functions.size());
+  const std::size_t shown = std::min(kMaxListedRows, stalls.functions.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const FunctionStalls& function = stalls.functions[i];
     table.add({name_of(function.function), count(function.samples), percent(function.share),
-               text_of(hottest_line(function)), text_of(reasons_text(function.reasons, kMostReasons))});
+               text_of(hottest_line(function)), text_of(reasons_text(function.reasons, kMaxReasons))});
   }
   std::string body = table.str() + and_more(stalls.functions.size(), shown, "function");
   for (const DeviceSamples& device : stalls.devices) body += remark(samples_line(model, device));
-  const std::size_t loops = std::min(kMostLoops, analysis.polling_loops.size());
+  const std::size_t loops = std::min(kMaxLoops, analysis.polling_loops.size());
   for (std::size_t i = 0; i < loops; ++i) {
     const PollingLoop& loop = analysis.polling_loops[i];
     body += fmt::format("<div class=\"finding\"><p>{}</p>\n", text_of(loop_text(loop)));
@@ -77,7 +77,7 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
 std::string interventions_part(const TraceModel& model) {
   if (model.interventions.empty()) return {};
   Table table({"how", ">at", ">took effect after"});
-  const std::size_t shown = std::min(kMostSegments, model.interventions.size());
+  const std::size_t shown = std::min(kMaxListedSegments, model.interventions.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const store::InterventionRow& row = model.interventions[i];
     table.add({text_of(intervention_text(model, row)), duration(row.requested - model.begin),

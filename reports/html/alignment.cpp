@@ -9,7 +9,7 @@ namespace wicprof::reports::html {
 
 namespace {
 
-constexpr std::size_t kMostPairs = 8'000;  // evenly spread; beside them those that are seen from near
+constexpr std::size_t kMaxPairs = 8'000;  // evenly spread; beside them those that are seen from near
 
 }  // namespace
 
@@ -56,7 +56,7 @@ Interval Alignment::whole_of_second() const {
 }
 
 std::string Alignment::json(const std::vector<Interval>& fine) const {
-  const std::size_t each = pairs_.size() / kMostPairs + 1;
+  const std::size_t each = pairs_.size() / kMaxPairs + 1;
   const auto near = [&](std::size_t i) {
     const TimeNs begin = pairs_[i].second, end = i + 1 < pairs_.size() ? pairs_[i + 1].second : begin;
     return std::any_of(fine.begin(), fine.end(),

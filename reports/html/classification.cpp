@@ -55,7 +55,7 @@ std::string classification_part(const TraceModel& model, const Classification& c
   };
   if (c.pairs.size() > 1) {
     Table table = table_of("between");
-    const std::size_t shown = std::min(kMostRows, c.pairs.size());
+    const std::size_t shown = std::min(kMaxListedRows, c.pairs.size());
     for (std::size_t i = 0; i < shown; ++i) {
       const PairAnswer& pair = c.pairs[i];
       table.add(row_of(text_of(pair.first) + " and " + text_of(pair.second), pair, pair.forth + pair.back));
@@ -64,7 +64,7 @@ std::string classification_part(const TraceModel& model, const Classification& c
   }
   if (c.sites.size() > 1) {
     Table table = table_of("site");
-    const std::size_t shown = std::min(kMostRows, c.sites.size());
+    const std::size_t shown = std::min(kMaxListedRows, c.sites.size());
     for (std::size_t i = 0; i < shown; ++i)
       table.add(row_of(name_of(c.sites[i].name), c.sites[i], c.sites[i].messages));
     body += "<h3>At each wait site</h3>\n" + table.str() + and_more(c.sites.size(), shown, "site");

@@ -53,7 +53,7 @@ std::string tiles(const Comparison& comparison) {
 
 std::string segments_table(const Comparison& comparison) {
   Table table({"segment", "strategy", ">from", ">to", ">iterations", ">p50 per iteration"});
-  const std::size_t shown = std::min(kMostSegments, comparison.segments.size());
+  const std::size_t shown = std::min(kMaxListedSegments, comparison.segments.size());
   const bool two_traces = comparison.segments.front().trace != comparison.segments.back().trace;
   for (std::size_t i = 0; i < shown; ++i) {
     const Segment& segment = comparison.segments[i];
@@ -79,8 +79,8 @@ void add_difference(const Difference& difference, std::string what, Table& table
 
 std::string differences_part(const Differences& differences) {
   std::string out;
-  const std::size_t sites = std::min(kMostRows, differences.sites.size());
-  const std::size_t edges = std::min(kMostRows, differences.edges.size());
+  const std::size_t sites = std::min(kMaxListedRows, differences.sites.size());
+  const std::size_t edges = std::min(kMaxListedRows, differences.edges.size());
   if (sites > 0) {
     Table table({"site", ">wait before", ">after", ">times as short", ">95 % interval", "verdict"});
     for (std::size_t i = 0; i < sites; ++i)

@@ -13,9 +13,9 @@
 namespace wicprof::reports::html {
 
 // Limits on rows and characters keep a report readable and small.
-inline constexpr std::size_t kMostSites = 100;
-inline constexpr std::size_t kMostRows = 50;
-inline constexpr std::size_t kMostSegments = 40;
+inline constexpr std::size_t kMaxListedSites = 100;
+inline constexpr std::size_t kMaxListedRows = 50;
+inline constexpr std::size_t kMaxListedSegments = 40;
 inline constexpr std::size_t kNameWidth = 200;
 
 std::string text_of(std::string_view text);

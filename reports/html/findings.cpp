@@ -12,7 +12,7 @@
 namespace wicprof::reports::html {
 namespace {
 
-constexpr std::size_t kMostFindings = 100;
+constexpr std::size_t kMaxFindings = 100;
 
 /// The longest wait at each site, which the timeline jumps to.
 using LongestWaits = std::unordered_map<SiteId, Interval>;
@@ -33,7 +33,7 @@ std::string links_of(const TraceModel& model, const Analysis& analysis, const Lo
                      const Finding& finding) {
   std::string links;
   const bool listed =
-      std::any_of(analysis.sites.begin(), analysis.sites.begin() + std::min(kMostSites, analysis.sites.size()),
+      std::any_of(analysis.sites.begin(), analysis.sites.begin() + std::min(kMaxListedSites, analysis.sites.size()),
                   [&](const SiteStats& site) { return site.site == finding.site; });
   if (finding.site != 0 && listed) {
     const auto found = waits.find(finding.site);
@@ -73,7 +73,7 @@ std::string one_finding(const TraceModel& model, const Analysis& analysis, const
 std::string findings_part(const TraceModel& model, const Analysis& analysis) {
   const LongestWaits waits = longest_waits(model);
   std::string body;
-  const std::size_t shown = std::min(kMostFindings, analysis.findings.size());
+  const std::size_t shown = std::min(kMaxFindings, analysis.findings.size());
   for (std::size_t i = 0; i < shown; ++i) body += one_finding(model, analysis, waits, analysis.findings[i], i + 1);
   if (body.empty()) body = "<p>None.</p>\n";
   body += and_more(analysis.findings.size(), shown, "finding");

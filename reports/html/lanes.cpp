@@ -17,11 +17,11 @@ namespace wicprof::reports::html {
 namespace {
 
 // Limits that keep the timeline to a few screens: those with the most time are shown.
-constexpr std::size_t kMostSites = 6;
+constexpr std::size_t kMaxListedSites = 6;
 constexpr std::size_t kLanesPerSite = 6;  // SMs, evenly chosen from all of the site's
-constexpr std::size_t kMostStreams = 8;
-constexpr std::size_t kMostThreads = 4;
-constexpr std::size_t kMostRows = 3;  // of nested calls or ranges
+constexpr std::size_t kMaxStreams = 8;
+constexpr std::size_t kMaxThreads = 4;
+constexpr std::size_t kMaxListedRows = 3;  // of nested calls or ranges
 constexpr std::size_t kLabelWidth = 80;
 
 /// Numbers the texts; equal texts share a number.
@@ -101,7 +101,7 @@ class Gatherer {
   Gatherer(const TraceModel& model, const Analysis& analysis) : model_(model), analysis_(analysis), states_(model) {}
 
   Lanes gather() && {
-    for (std::size_t i = 0; i < std::min(kMostSites, analysis_.sites.size()); ++i) add_site(analysis_.sites[i]);
+    for (std::size_t i = 0; i < std::min(kMaxListedSites, analysis_.sites.size()); ++i) add_site(analysis_.sites[i]);
     add_streams();
     add_managed_memory();
     add_threads();
@@ -168,7 +168,7 @@ class Gatherer {
       streams[{copy.device, copy.stream}].push_back(
           {{copy.start, copy.end}, Doing::transferring, labels_.number(std::string(copy_kind_name(copy.kind)))});
     }
-    for (const auto& key : busiest(streams, kMostStreams)) {
+    for (const auto& key : busiest(streams, kMaxStreams)) {
       add_rows("Streams", fmt::format("{}, stream {}", model_.device_key(std::get<0>(key)), std::get<1>(key)),
                std::move(streams[key]), true);
     }
@@ -182,7 +182,7 @@ class Gatherer {
       if (!moves) continue;
       migrations[row.device].push_back({{row.start, row.end}, Doing::transferring, labels_.number(row.cause)});
     }
-    for (const DeviceId device : busiest(migrations, kMostStreams)) {
+    for (const DeviceId device : busiest(migrations, kMaxStreams)) {
       add_rows("Managed memory", "to " + model_.device_key(device), std::move(migrations[device]), true);
     }
   }
@@ -200,7 +200,7 @@ class Gatherer {
     for (const store::CallRow& call : model_.calls)
       calls[{call.process, call.thread}].push_back({{call.start, call.end}, Doing::calling, labels_.number(call.name)});
     const auto add_all = [&](std::map<Thread, std::vector<Stretch>>& all, const char* group) {
-      for (const Thread& thread : busiest(all, kMostThreads))
+      for (const Thread& thread : busiest(all, kMaxThreads))
         add_rows(group, fmt::format("thread {}", thread.second), std::move(all[thread]), false);
     };
     add_all(ranges, "NVTX ranges");
@@ -208,7 +208,7 @@ class Gatherer {
     add_all(calls, "CPU threads: calls");
   }
 
-  /// Stretches that overlap get further rows, at most kMostRows.
+  /// Stretches that overlap get further rows, at most kMaxListedRows.
   void add_rows(const std::string& group, const std::string& name, std::vector<Stretch> stretches, bool on_paper) {
     std::stable_sort(stretches.begin(), stretches.end(),
                      [](const Stretch& a, const Stretch& b) { return a.when.begin < b.when.begin; });
@@ -217,7 +217,7 @@ class Gatherer {
     for (const Stretch& stretch : stretches) {
       std::size_t row = 0;
       while (row < ends.size() && ends[row] > stretch.when.begin) ++row;
-      if (row == kMostRows) row = kMostRows - 1;
+      if (row == kMaxListedRows) row = kMaxListedRows - 1;
       if (row == rows.size()) {
         rows.push_back({.group = group, .name = name, .on_paper = on_paper && row == 0});
         ends.push_back(0);
@@ -258,7 +258,7 @@ class Gatherer {
 // median of kCloseUpNeighbours iterations next to the change. Both chosen for readability.
 constexpr TimeNs kCloseUpIterations = 3;
 constexpr std::size_t kCloseUpNeighbours = 15;
-constexpr std::size_t kMostCloseUps = 3;
+constexpr std::size_t kMaxCloseUps = 3;
 
 /// The larger median length of the iterations just before and just after a change; 0 if either side has none.
 TimeNs slower_side(const std::vector<Iteration>& iterations, const store::InterventionRow& row) {
@@ -300,7 +300,7 @@ std::vector<Interval> close_ups(const TraceModel& model, const Analysis& analysi
     const Interval around{row.effective - reach, row.effective + reach};
     // A change before the first waits, or too near either end of the trace, would show only one side.
     if (reach == 0 || around.begin < model.begin || around.end > model.end) continue;
-    if (list.size() == kMostCloseUps || (!list.empty() && around.begin < list.back().end)) continue;
+    if (list.size() == kMaxCloseUps || (!list.empty() && around.begin < list.back().end)) continue;
     list.push_back(around);
   }
   if (!changes) {

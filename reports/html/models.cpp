@@ -17,7 +17,7 @@ Cell mean_of(TimeNs sum, std::uint64_t of) { return of > 0 ? duration(sum / stat
 std::string waits_part(const TraceModel& model, const Analysis& analysis) {
   if (analysis.site_waits.empty()) return {};
   Table table({"site", "mode", ">waits", ">consumer", ">scenario 2", ">until signal", ">wake latency", ">transfer"});
-  const std::size_t shown = std::min(kMostRows, analysis.site_waits.size());
+  const std::size_t shown = std::min(kMaxListedRows, analysis.site_waits.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const SiteWaits& part = analysis.site_waits[i];
     const WaitSums& sums = part.sums;
@@ -53,7 +53,7 @@ std::string interference_part(const TraceModel& model, const Interference& inter
   if (!interference.missing.empty() || interference.works.empty()) return {};
   Table table({"work", "device", ">many pollers", ">p50", ">few pollers", ">p50", ">times as long", ">95 % interval"});
   bool natural = false;
-  const std::size_t shown = std::min(kMostRows, interference.works.size());
+  const std::size_t shown = std::min(kMaxListedRows, interference.works.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const SlowedWork& work = interference.works[i];
     natural = natural || !work.by_toggle;
@@ -95,7 +95,7 @@ std::string prediction_part(const Analysis& analysis) {
   std::string out = "<h3>Predicted gain of parking</h3>\n";
   Table table({"parked", ">times as fast", ">interval", ">exposed", ">break-even"});
   std::string reasons;
-  for (std::size_t i = 0; i < std::min(kMostRows, prediction.sites.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMaxListedRows, prediction.sites.size()); ++i) {
     const SitePrediction& site = prediction.sites[i];
     const std::string name = name_of(analysis.sites[i].name);
     reasons += fmt::format("<li>{}: {}</li>\n", name, text_of(site.reason));

@@ -36,7 +36,7 @@ std::string sites_part(const TraceModel& model, const Analysis& analysis) {
   }
   Table table({"site", "strategy", ">count", ">waiters", ">total", ">share", ">any", ">p50", ">p99", ">polls per wait",
                ">wake p50", ">gain"});
-  const std::size_t shown = std::min(kMostSites, analysis.sites.size());
+  const std::size_t shown = std::min(kMaxListedSites, analysis.sites.size());
   std::string choices;
   for (std::size_t i = 0; i < shown; ++i) {
     const SiteStats& site = analysis.sites[i];

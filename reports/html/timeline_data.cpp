@@ -13,14 +13,14 @@ namespace {
 
 // Numbers of time cells: of all lanes together, and the limits per lane. Half of a lane's cells cover the whole trace,
 // half the close-ups. They bound the size of the page (Reports.HtmlStaysSmallForALargeTrace).
-constexpr std::size_t kCellsOfAll = 24'000, kFewestCells = 160, kMostCells = 1'000;
+constexpr std::size_t kCellsOfAll = 24'000, kFewestCells = 160, kMaxCells = 1'000;
 constexpr std::size_t kEntriesPerCell = 4;  // a cell with more gets one aggregated entry
-constexpr std::size_t kMostArrows = 1'200;
+constexpr std::size_t kMaxArrows = 1'200;
 
 using Edges = std::vector<TimeNs>;
 
 std::size_t cells_per_lane(std::size_t lanes) {
-  return std::clamp(kCellsOfAll / std::max<std::size_t>(lanes, 1), kFewestCells, kMostCells);
+  return std::clamp(kCellsOfAll / std::max<std::size_t>(lanes, 1), kFewestCells, kMaxCells);
 }
 
 void add_edges(Edges& edges, Interval window, std::size_t cells) {
@@ -200,7 +200,7 @@ std::string lane_json(const Lane& lane, const Edges& edges, TimeNs zero) {
   return out + fmt::format(R"("spans":[{}]}})", spans_json(spans_of(lane, edges), doings, zero));
 }
 
-/// At most kMostArrows of the arrows within the close-ups, evenly chosen.
+/// At most kMaxArrows of the arrows within the close-ups, evenly chosen.
 std::vector<Arrow> arrows_of(const Lanes& lanes, const std::vector<Interval>& fine) {
   std::vector<Arrow> all, some;
   for (const Arrow& arrow : lanes.arrows) {
@@ -209,7 +209,7 @@ std::vector<Arrow> arrows_of(const Lanes& lanes, const std::vector<Interval>& fi
     };
     if (std::any_of(fine.begin(), fine.end(), holds)) all.push_back(arrow);
   }
-  const std::size_t each = (all.size() + kMostArrows - 1) / kMostArrows;
+  const std::size_t each = (all.size() + kMaxArrows - 1) / kMaxArrows;
   for (std::size_t i = 0; i < all.size(); i += each) some.push_back(all[i]);
   return some;
 }

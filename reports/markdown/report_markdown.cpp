@@ -13,7 +13,7 @@
 namespace wicprof::reports {
 namespace {
 
-constexpr std::size_t kMostFunctions = 50;
+constexpr std::size_t kMaxFunctions = 50;
 
 std::string row(std::initializer_list<std::string> cells) {
   std::string line = "|";
@@ -132,7 +132,7 @@ std::string program_counters_part(const TraceModel& model, const Analysis& analy
   std::string text = "## Program counters\n\n" +
                      row({"function", "samples", "share", "hottest line", "warps stall on"}) +
                      "| --- | ---: | ---: | --- | --- |\n";
-  for (std::size_t i = 0; i < std::min(kMostFunctions, stalls.functions.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMaxFunctions, stalls.functions.size()); ++i) {
     const FunctionStalls& f = stalls.functions[i];
     text += row({escape_markdown(f.function), format_count(f.samples), percent(f.share),
                  escape_markdown(hottest_line(f)), escape_markdown(reasons_text(f.reasons, 4))});

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kFunctionWidth = 28;
 constexpr std::size_t kLineWidth = 18;
 constexpr std::size_t kReasonsWidth = 31;
-constexpr std::size_t kMostCode = 24;
+constexpr std::size_t kMaxCodeLines = 24;
 
 // As many reasons as fit the screen.
 std::string short_reasons(const std::vector<StallShare>& reasons) {
@@ -24,7 +24,7 @@ std::string short_reasons(const std::vector<StallShare>& reasons) {
 
 std::string code_text(const PollingLoop& loop) {
   std::string text;
-  const std::size_t shown = std::min(kMostCode, loop.code.size());
+  const std::size_t shown = std::min(kMaxCodeLines, loop.code.size());
   for (std::size_t i = 0; i < shown; ++i) text += "      " + shorten(loop.code[i], kScreenWidth - 6) + "\n";
   if (shown < loop.code.size())
     text += fmt::format("      and {}\n", count_of(loop.code.size() - shown, "more instruction"));

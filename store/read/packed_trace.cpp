@@ -18,7 +18,7 @@ namespace wicprof::store {
 namespace {
 
 constexpr std::array<unsigned char, 2> kMagic = {0x1f, 0x8b};
-constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 30;
 constexpr std::size_t kPieceBytes = 256 * 1024;
 
 bool write_all(int file, const char* data, std::size_t bytes) {
@@ -64,7 +64,7 @@ Result<UnpackedTrace> UnpackedTrace::make(const std::string& packed) {
   std::uint64_t bytes = 0;
   int read = 0;
   bool written = true;
-  while (written && bytes <= kMostBytes && (read = gzread(from.get(), piece.data(), kPieceBytes)) > 0) {
+  while (written && bytes <= kMaxBytes && (read = gzread(from.get(), piece.data(), kPieceBytes)) > 0) {
     written = write_all(to, piece.data(), static_cast<std::size_t>(read));
     bytes += static_cast<std::uint64_t>(read);
   }
@@ -74,7 +74,7 @@ Result<UnpackedTrace> UnpackedTrace::make(const std::string& packed) {
     return failure;
   }
   ::close(to);
-  if (bytes > kMostBytes) return bad_input(packed + " unpacks to more than 16 GiB; unpack it with gunzip");
+  if (bytes > kMaxBytes) return bad_input(packed + " unpacks to more than 16 GiB; unpack it with gunzip");
   int code = Z_OK;
   const char* const reason = gzerror(from.get(), &code);
   if (read < 0 || code != Z_OK) {

@@ -18,7 +18,7 @@
 
 namespace wicprof::store {
 
-inline constexpr RowId kWorthTwo = 100'000;  // from this many rows on, a second thread reads half
+inline constexpr RowId kMinRowsForTwoThreads = 100'000;  // from this many rows on, a second thread reads half
 
 struct Reader::State {
   explicit State(std::string file) : path(std::move(file)) {}
@@ -78,7 +78,7 @@ struct Reader::State {
   template <class RowType, class Take>
   int read_halves(std::string_view select, const Ids& ids, std::vector<RowType>& rows, Take& take) {
     const RowId middle = ids.first + (ids.last - ids.first) / 2;
-    const auto lower_room = static_cast<std::size_t>(middle - ids.first + 1);
+    const auto lower_slots = static_cast<std::size_t>(middle - ids.first + 1);
     rows.resize(static_cast<std::size_t>(ids.last - ids.first + 1));
     std::size_t lower = 0, upper = 0;
     int code = 0, upper_code = 0;
@@ -87,7 +87,7 @@ struct Reader::State {
         try {
           Database other;
           upper_code = connect(path, other);
-          if (upper_code == 0) upper_code = fill(other, select, middle, rows.data() + lower_room, upper, take);
+          if (upper_code == 0) upper_code = fill(other, select, middle, rows.data() + lower_slots, upper, take);
         } catch (...) {  // out of memory: the caller reports it
           upper_code = -1;
         }
@@ -99,8 +99,8 @@ struct Reader::State {
       rows.clear();
       return read(database, select, true, 0, rows, take);
     }
-    if (lower < lower_room) {  // else the rows are in place, and a row moved to itself may lose its contents
-      const auto from = rows.begin() + static_cast<std::ptrdiff_t>(lower_room);
+    if (lower < lower_slots) {  // else the rows are in place, and a row moved to itself may lose its contents
+      const auto from = rows.begin() + static_cast<std::ptrdiff_t>(lower_slots);
       std::move(from, from + static_cast<std::ptrdiff_t>(upper), rows.begin() + static_cast<std::ptrdiff_t>(lower));
     }
     rows.resize(lower + upper);
@@ -152,7 +152,7 @@ struct Reader::State {
     const std::string table(select.substr(from, select.find(' ', from) - from));
     const Ids ids{database.integer("SELECT min(id) FROM " + table),
                   database.integer("SELECT max(id) FROM " + table, -1)};
-    if (ids.last - ids.first < kWorthTwo) return std::nullopt;
+    if (ids.last - ids.first < kMinRowsForTwoThreads) return std::nullopt;
     const bool dense = database.integer("SELECT count(*) FROM " + table) * 2 > ids.last - ids.first;
     return dense ? std::optional(ids) : std::nullopt;
   }

@@ -7,8 +7,8 @@ namespace wicprof::store {
 
 namespace {
 
-constexpr std::uint32_t kWarp = 32;       // threads
-constexpr std::uint32_t kMostWarps = 32;  // per block
+constexpr std::uint32_t kWarp = 32;      // threads
+constexpr std::uint32_t kMaxWarps = 32;  // per block
 
 std::uint64_t product(const std::uint32_t (&shape)[3]) { return std::uint64_t{shape[0]} * shape[1] * shape[2]; }
 
@@ -53,7 +53,7 @@ bool WaitStates::polls_as(const WaitRow& wait, Pollers pollers) const {
 }
 
 void WaitStates::add_wait(const WaitRow& wait) {
-  if (wait.warp < kMostWarps && polls_as(wait, Pollers::leader)) leaders_[block_key(wait)] |= 1u << wait.warp;
+  if (wait.warp < kMaxWarps && polls_as(wait, Pollers::leader)) leaders_[block_key(wait)] |= 1u << wait.warp;
 }
 
 /// The first leader after this wait's warp, or `limit` if there is none.
@@ -67,11 +67,11 @@ std::uint32_t WaitStates::next_leader(const WaitRow& wait, std::uint32_t limit) 
 
 std::uint32_t WaitStates::others(const WaitRow& wait) {
   const auto device = running_.find(wait.device);
-  if (device == running_.end() || wait.warp >= kMostWarps || !polls_as(wait, Pollers::leader)) return 0;
+  if (device == running_.end() || wait.warp >= kMaxWarps || !polls_as(wait, Pollers::leader)) return 0;
   std::erase_if(device->second, [&](const KernelShape& kernel) { return kernel.end < wait.arrived; });
   const auto warps = warps_of_block(device->second, wait.block);
   if (!warps || *warps <= wait.warp) return 0;
-  return next_leader(wait, std::min(*warps, kMostWarps)) - wait.warp - 1;
+  return next_leader(wait, std::min(*warps, kMaxWarps)) - wait.warp - 1;
 }
 
 WaitStates::Own WaitStates::own(const WaitRow& wait) const {

@@ -12,12 +12,12 @@
 namespace wicprof::store {
 
 namespace {
-constexpr std::uint64_t kLeast = 256 << 10;
-constexpr std::uint64_t kMost = 32 << 20;
+constexpr std::uint64_t kMinBytes = 256 << 10;
+constexpr std::uint64_t kMaxBytes = 32 << 20;
 
 std::uint64_t free_beside(const std::string& path) {
   struct statvfs info {};
-  if (statvfs(path.c_str(), &info) != 0) return kMost * 8;
+  if (statvfs(path.c_str(), &info) != 0) return kMaxBytes * 8;
   return std::uint64_t{info.f_bavail} * info.f_frsize;
 }
 }  // namespace
@@ -31,7 +31,7 @@ Result<Ballast> Ballast::take(const std::string& path) {
                        "; write the trace elsewhere with -o");
   }
   unlink(name.c_str());
-  ballast.bytes_ = std::clamp(free_beside(path) / 8 / 4096 * 4096, kLeast, kMost);
+  ballast.bytes_ = std::clamp(free_beside(path) / 8 / 4096 * 4096, kMinBytes, kMaxBytes);
   const int failed = posix_fallocate(ballast.file_, 0, static_cast<off_t>(ballast.bytes_));
   if (failed != 0) {
     return unavailable("too little space to record to " + path + " (" + std::strerror(failed) +

@@ -6,13 +6,13 @@ namespace wicprof::store {
 
 namespace {
 // Bounds the trace's size for a program that reports a new reason with each loss. Not calibrated.
-constexpr std::size_t kMostDetails = 1000;
+constexpr std::size_t kMaxDetails = 1000;
 }  // namespace
 
 Counter& Counters::of(Stat stat, const std::string& detail) {
   const auto known = places_.find({stat, detail});
   if (known != places_.end()) return all_[known->second];
-  if (all_.size() >= kMostDetails && detail != "other") return of(stat, "other");
+  if (all_.size() >= kMaxDetails && detail != "other") return of(stat, "other");
   places_.emplace(std::pair{stat, detail}, all_.size());
   return all_.emplace_back(Counter{stat, detail});
 }

@@ -3,7 +3,7 @@
 namespace wicprof::store {
 
 bool DeviceClock::hold(const HeldEvent& event) {
-  if (held.size() >= DeviceClocks::kMostHeld) return false;
+  if (held.size() >= DeviceClocks::kMaxHeld) return false;
   held.push_back(event);
   return true;
 }

@@ -36,7 +36,7 @@ struct DeviceClock {
 
 class DeviceClocks {
  public:
-  static constexpr std::size_t kMostHeld = 65'536;  ///< events per device; 4 MiB
+  static constexpr std::size_t kMaxHeld = 65'536;  ///< events per device; 4 MiB
 
   DeviceClock& of(DeviceId device) {
     // Events come in runs of one device; the map never moves its values.

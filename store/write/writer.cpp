@@ -65,8 +65,8 @@ void Writer::set_log_bytes(std::uint64_t bytes) {
 
 void Writer::set_max_bytes(std::uint64_t bytes) {
   const std::int64_t page = std::max<std::int64_t>(database_.integer("PRAGMA page_size", 4096), 512);
-  constexpr std::int64_t kMostPages = 4294967294;  // SQLite's own limit
-  const std::int64_t pages = bytes == 0 ? kMostPages : static_cast<std::int64_t>(bytes) / page;
+  constexpr std::int64_t kMaxPages = 4294967294;  // SQLite's own limit
+  const std::int64_t pages = bytes == 0 ? kMaxPages : static_cast<std::int64_t>(bytes) / page;
   database_.integer("PRAGMA max_page_count = " + std::to_string(pages));
 }
 

@@ -200,7 +200,7 @@ class Program {
       current_ = wanted;
       parked_ = wanted.mode == Mode::park;
       done = sequence;
-      tell_applied(control, *place_, sequence);
+      report_applied(control, *place_, sequence);
     }
   }
 

@@ -78,7 +78,7 @@ TEST_F(ControlTest, WaitingForWhatIsNeverAppliedEnds) {
   RuntimeControl& runtime = join();
   const std::uint32_t sequence = request_wait(*control_, 0, {});
   EXPECT_FALSE(wait_applied(*control_, sequence, 5 * kMillisecond));
-  tell_applied(*control_, runtime, sequence);
+  report_applied(*control_, runtime, sequence);
   EXPECT_TRUE(wait_applied(*control_, sequence, 0));
 }
 
@@ -86,7 +86,7 @@ TEST_F(ControlTest, LaterStatesCountAsApplied) {
   RuntimeControl& runtime = join();
   const std::uint32_t first = request_wait(*control_, 0, {});
   const std::uint32_t second = request_wait(*control_, 0, {});
-  tell_applied(*control_, runtime, second);
+  report_applied(*control_, runtime, second);
   EXPECT_TRUE(wait_applied(*control_, first, 0));
 }
 
@@ -96,7 +96,7 @@ TEST_F(ControlTest, SequencesMayWrap) {
   const std::uint32_t sequence = request_wait(*control_, 0, {});
   EXPECT_EQ(sequence, 0u);
   EXPECT_FALSE(wait_applied(*control_, sequence, kMillisecond));
-  tell_applied(*control_, runtime, sequence);
+  report_applied(*control_, runtime, sequence);
   EXPECT_TRUE(wait_applied(*control_, sequence, 0));
 }
 
@@ -159,10 +159,10 @@ TEST_F(ControlTest, AppliedMeansByEveryRuntime) {
   RuntimeControl& two = join();
   EXPECT_EQ(attached_runtimes(*control_), 2u);
   const std::uint32_t sequence = request_wait(*control_, 0, {});
-  tell_applied(*control_, one, sequence);
+  report_applied(*control_, one, sequence);
   EXPECT_TRUE(wait_applied_by(*control_, one, sequence, 0));
   EXPECT_FALSE(wait_applied(*control_, sequence, kMillisecond));
-  tell_applied(*control_, two, sequence);
+  report_applied(*control_, two, sequence);
   EXPECT_TRUE(wait_applied(*control_, sequence, 0));
   EXPECT_EQ(last_effective(*control_), two.effective_ns.load());
 }
@@ -171,7 +171,7 @@ TEST_F(ControlTest, OneThatLeavesIsNotWaitedForAndWithoutAnyNothingIsApplied) {
   RuntimeControl& one = join();
   RuntimeControl& two = join();
   const std::uint32_t sequence = request_wait(*control_, 0, {});
-  tell_applied(*control_, one, sequence);
+  report_applied(*control_, one, sequence);
   std::thread leaves([&] { leave_runtime(*control_, two); });
   EXPECT_TRUE(wait_applied(*control_, sequence, 60 * kSecond));
   leaves.join();
@@ -190,7 +190,7 @@ TEST_F(ControlTest, OneWhoseProcessHasEndedIsNotWaitedFor) {
   waitpid(child, nullptr, 0);
   EXPECT_EQ(attached_runtimes(*control_), 2u);
   const std::uint32_t sequence = request_wait(*control_, 0, {});
-  tell_applied(*control_, one, sequence);
+  report_applied(*control_, one, sequence);
   EXPECT_TRUE(wait_applied(*control_, sequence, 0));
   RuntimeControl& dead = control_->runtimes[1];
   const std::uint32_t gone = gone_owner(dead.owner, "", OwnerLook::quick);
@@ -221,7 +221,7 @@ void serve(ControlBlock* control, RuntimeControl* runtime) {
       continue;
     }
     const WantedWait wanted = WantedWait::unpack(control->wanted.load(std::memory_order_relaxed));
-    tell_applied(*control, *runtime, sequence);
+    report_applied(*control, *runtime, sequence);
     applied = sequence;
     if (wanted.strategy == StrategyId::backoff) return;
   }

@@ -168,7 +168,7 @@ class Consumer {
  public:
   explicit Consumer(const SessionOwner& session) : session_(session) {
     for (std::size_t i = 0; i < session.map().header().ring_count; ++i) readers_.emplace_back(session.map().ring(i));
-    session.map().header().takes_back = 1;
+    session.map().header().reclaims_rings = 1;
   }
 
   void round() {

@@ -28,7 +28,7 @@ class ProcessTest : public testing::Test {
   void TearDown() override { SetUp(); }
   static ProcessEvent tell(const PlainRing& ring) {
     EventSink sink(ring.ring());
-    tell_process(sink);
+    write_process_event(sink);
     const auto events = ring.read().all<ProcessEvent>();
     return events.size() == 1 ? events[0] : ProcessEvent{};
   }
@@ -38,7 +38,7 @@ TEST_F(ProcessTest, SaysWhoItIs) {
   const PlainRing ring;
   EventSink sink(ring.ring());
   const TimeNs before = now_ns();
-  tell_process(sink);
+  write_process_event(sink);
   const Delivered got = ring.read();
   ASSERT_EQ(got.all<ProcessEvent>().size(), 1u);
   const ProcessEvent event = got.all<ProcessEvent>()[0];

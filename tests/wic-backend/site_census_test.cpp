@@ -157,7 +157,7 @@ TEST(SiteCensus, ManyWaitsAreThinnedOutByMoment) {
   add_rounds(census, 300, 500, 100 * kMicrosecond);  // 150,000 waits
   const auto seen = census.take(kSite, kLater);
   ASSERT_TRUE(seen);
-  EXPECT_LE(seen->waits, SiteCensus::kMostKept);
+  EXPECT_LE(seen->waits, SiteCensus::kMaxKeptWaits);
   EXPECT_GE(seen->waits, 500u);
   EXPECT_EQ(seen->waiters_per_word, 500u);
 }
@@ -169,8 +169,8 @@ TEST(SiteCensus, TooManyWaitsOfOneMomentAreCut) {
   }
   const auto seen = census.take(kSite, kLater);  // moment 0 is in every sample
   ASSERT_TRUE(seen);
-  EXPECT_LE(seen->waits, SiteCensus::kMostKept);
-  EXPECT_GE(seen->waits, SiteCensus::kMostKept / 2);
+  EXPECT_LE(seen->waits, SiteCensus::kMaxKeptWaits);
+  EXPECT_GE(seen->waits, SiteCensus::kMaxKeptWaits / 2);
 }
 
 TEST(WordTag, IsNeverUnknownAndDiffersBetweenNeighbours) {

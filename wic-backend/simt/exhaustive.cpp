@@ -9,9 +9,9 @@ namespace wic::simt {
 namespace {
 
 constexpr char kNames[] = "0123456789abcdefghijklmnopqrstuvwxyz";  // of threads, in the order of their launch
-constexpr std::uint32_t kMostThreads = sizeof(kNames) - 1;
+constexpr std::uint32_t kMaxThreads = sizeof(kNames) - 1;
 constexpr std::uint32_t kForcedRounds = 16;  // wakes of every sleeper in turn, without news, that count as a hang
-constexpr std::uint32_t kMostWakes = 200;    // of one thread
+constexpr std::uint32_t kMaxWakes = 200;     // of one thread
 constexpr std::uint32_t kAccessesPerTurn = 10'000;  // more: the thread polls for ever without a sleep
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
@@ -283,7 +283,7 @@ std::string ExploredRun::turns() const { return "; turns:" + world_->trace; }
 
 Result<> ExploredRun::run() {
   World& world = *world_;
-  if (world.actors.size() > kMostThreads) return wicprof::bad_input("too many threads to explore");
+  if (world.actors.size() > kMaxThreads) return wicprof::bad_input("too many threads to explore");
   const auto count = static_cast<std::uint32_t>(world.actors.size());
   const auto failed = [&](const std::string& what) { return wicprof::unavailable(what + turns()); };
   std::size_t ticked = 0;
@@ -291,7 +291,7 @@ Result<> ExploredRun::run() {
   std::uint32_t next_forced = 0;
   std::vector<std::uint32_t> options;  // `count` stands for the clock
   for (;;) {
-    if (world.actors[world.current].wakes > kMostWakes) return failed("hang: threads wake each other without end");
+    if (world.actors[world.current].wakes > kMaxWakes) return failed("hang: threads wake each other without end");
     if (world.accesses > kAccessesPerTurn) return failed("a thread polls for ever without a sleep");
     options.clear();
     const bool could_go_on = world.ready(world.current) && !world.trace.empty();

@@ -22,7 +22,7 @@ namespace {
 constexpr unsigned kWords = 64 * 16 * 32, kElements = 1 << 20, kBlocks = 64, kThreads = 128, kRounds = 256;
 constexpr auto kPatience = std::chrono::seconds(3);
 constexpr auto kTimePerCase = std::chrono::milliseconds(15);
-constexpr int kMostLaunches = 40;
+constexpr int kMaxLaunches = 40;
 
 void check(CUresult result, const char* what) {
   if (result == CUDA_SUCCESS) return;
@@ -117,7 +117,7 @@ struct Runner {
     int launches = 0;
     // About 5 ms for a wait; work runs as long as it takes.
     const unsigned rounds = name.starts_with("wait_") ? 2'000'000 : 100'000;
-    for (; launches < kMostLaunches && std::chrono::steady_clock::now() - start < kTimePerCase; ++launches) {
+    for (; launches < kMaxLaunches && std::chrono::steady_clock::now() - start < kTimePerCase; ++launches) {
       launch(function, family, name, rounds);
     }
     const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -34,7 +34,7 @@ enum class Way : std::uint8_t {
 
 /// How messages from the CPU reach a device.
 enum class Path : std::uint8_t {
-  automatic,  ///< by max_bytes: see kMostStoredBytes
+  automatic,  ///< by max_bytes: see kMaxStoredBytes
   stores,     ///< stay in pinned host memory, where the device reads them
   engine,     ///< a copy engine brings them to the device's memory
 };
@@ -51,7 +51,7 @@ struct End {
 /// From the CPU to a device, channels of messages up to this size use Path::stores: the waiting kernel reads such a
 /// message across the bus, without the start of a copy engine. On an H200 the engine is faster from 128 KiB on where
 /// one message is in flight, and from larger sizes where several are (docs/results/channel.h200.json, rows path_*).
-inline constexpr std::uint32_t kMostStoredBytes = 64 * 1024;
+inline constexpr std::uint32_t kMaxStoredBytes = 64 * 1024;
 
 struct ChannelSpec {
   std::string name;  ///< at most 42 bytes; the channel's sites are NAME.data and NAME.room

@@ -25,8 +25,8 @@ static_assert(AvailabilityBitmap::full(1) == all_arrived(1) && AvailabilityBitma
 
 namespace {
 
-constexpr std::uint32_t kMostTags = 1u << 24;
-constexpr std::uint32_t kMostBytes = 1u << 30;
+constexpr std::uint32_t kMaxTags = 1u << 24;
+constexpr std::uint32_t kMaxBytes = 1u << 30;
 
 /// Adds the message's size, the least that the trace needs.
 Payload sized(Payload payload, std::uint32_t bytes) {
@@ -47,8 +47,8 @@ Result<> check(const Runtime& runtime, const ChannelSpec& spec) {
     return bad_input(channel + "an end is a device that the runtime does not have; it has " +
                      std::to_string(runtime.device_count()));
   }
-  if (spec.tags == 0 || spec.tags > kMostTags) return bad_input(channel + "there can be 1 to 2^24 tags");
-  if (spec.max_bytes == 0 || spec.max_bytes > kMostBytes) {
+  if (spec.tags == 0 || spec.tags > kMaxTags) return bad_input(channel + "there can be 1 to 2^24 tags");
+  if (spec.max_bytes == 0 || spec.max_bytes > kMaxBytes) {
     return bad_input(channel + "a message can have 1 to 2^30 bytes");
   }
   if (spec.sites_of != nullptr && (spec.way == Way::naive) != (spec.sites_of->spec().way == Way::naive)) {

@@ -62,7 +62,7 @@ Memory memory_of(const ChannelSpec& spec) {
 Path path_of(const ChannelSpec& spec) {
   if (spec.way == Way::naive || !spec.producer.is_cpu() || spec.consumer.is_cpu()) return Path::stores;
   if (spec.path != Path::automatic) return spec.path;
-  return spec.max_bytes <= kMostStoredBytes ? Path::stores : Path::engine;
+  return spec.max_bytes <= kMaxStoredBytes ? Path::stores : Path::engine;
 }
 
 Result<ChannelMemory> ChannelMemory::make(Runtime& runtime, const ChannelSpec& spec) {

@@ -89,7 +89,7 @@ void ControlLoop::apply_news(Applied& applied) {
     change(site, wanted[site], sequence, requested);
   }
   applied.sequence = sequence;
-  wicprof::tell_applied(control(), *place_, sequence);
+  wicprof::report_applied(control(), *place_, sequence);
 }
 
 ControlLoop::SiteWords ControlLoop::wanted_sites() {

@@ -31,7 +31,7 @@ Result<> TraceLink::attach(const char* session_path) {
   if (ring == nullptr) return unavailable("all rings of the session are taken; nothing of this process is recorded");
   session_ = *std::move(map);
   sink_ = std::make_unique<wicprof::EventSink>(ring);
-  wicprof::tell_process(*sink_);
+  wicprof::write_process_event(*sink_);
   return ok();
 }
 

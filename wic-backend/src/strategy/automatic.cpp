@@ -155,7 +155,7 @@ bool SiteChooser::see(const SiteObservation& seen) {
   } else {
     if (agreeing_ < kAgreeing << returns_) return false;
     chosen_before_[static_cast<std::uint8_t>(now_.strategy)] = true;
-    if (chosen_before_[static_cast<std::uint8_t>(candidate_)]) returns_ = std::min(returns_ + 1, kMostReturns);
+    if (chosen_before_[static_cast<std::uint8_t>(candidate_)]) returns_ = std::min(returns_ + 1, kMaxReturns);
   }
   now_ = std::move(choice);
   agreeing_ = 0;

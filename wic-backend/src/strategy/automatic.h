@@ -64,7 +64,7 @@ Choice choose(const SiteSpec& spec, const SiteObservation& seen, wicprof::Strate
 class SiteChooser {
  public:
   static constexpr std::uint32_t kAgreeing = 2;
-  static constexpr std::uint32_t kMostReturns = 5;  ///< the most that count: 64 windows, at least three seconds
+  static constexpr std::uint32_t kMaxReturns = 5;  ///< the most that count: 64 windows, at least three seconds
   static constexpr std::uint32_t kForgetsAfter =
       64;  ///< consecutive windows without a reason to change undo one return
 

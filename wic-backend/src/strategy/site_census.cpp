@@ -24,7 +24,7 @@ constexpr std::uint32_t kMomentBits = 14;
 // The duration of one look in such a wait, if it can be derived. Leaders sleep between looks in longer waits: then it
 // can be derived only where the looks took much longer than the sleeps.
 std::optional<TimeNs> look_of(StrategyId strategy, TimeNs length, std::uint32_t polls) {
-  constexpr TimeNs kMostAsleep = 2 * kMostPatientSleepNs;
+  constexpr TimeNs kMaxSleepNs = 2 * kMaxPatientSleepNs;
   if (polls < 2) return std::nullopt;
   const TimeNs turn = length / polls;
   switch (strategy) {
@@ -34,7 +34,7 @@ std::optional<TimeNs> look_of(StrategyId strategy, TimeNs length, std::uint32_t 
     case StrategyId::leader_mbarrier:
     case StrategyId::leader_mbarrier_hint:
       if (length < static_cast<TimeNs>(kImpatientNs)) return turn;
-      if (turn > 2 * kMostAsleep) return turn - kMostAsleep;
+      if (turn > 2 * kMaxSleepNs) return turn - kMaxSleepNs;
       return std::nullopt;
     default:
       return std::nullopt;
@@ -82,14 +82,14 @@ void SiteCensus::add(const wicprof::WaitEvent& wait, TimeNs now_ns) {
   if (!in_sample(wait.resumed_ns >> kMomentBits, window.sample_mask)) return;
   window.waits.push_back({wait.arrived_ns, std::max(wait.arrived_ns, wait.resumed_ns), wait.polls, wait.device,
                           wait.word_tag, wait.warps, wait.each_thread != 0, wait.waited != 0});
-  if (window.waits.size() > kMostKept) thin_out(window);
+  if (window.waits.size() > kMaxKeptWaits) thin_out(window);
 }
 
 // Keeps half of the moments; if all waits are of one moment, keeps the first half of them.
 void SiteCensus::thin_out(Window& window) {
   window.sample_mask = window.sample_mask * 2 + 1;
   std::erase_if(window.waits, [&](const Wait& w) { return !in_sample(w.resumed >> kMomentBits, window.sample_mask); });
-  if (window.waits.size() > kMostKept) window.waits.resize(kMostKept / 2);
+  if (window.waits.size() > kMaxKeptWaits) window.waits.resize(kMaxKeptWaits / 2);
 }
 
 std::optional<SiteObservation> SiteCensus::take(SiteId site, TimeNs now_ns) {

@@ -31,7 +31,7 @@ class SiteCensus {
  public:
   static constexpr std::uint32_t kFewestWaits = 64;
   static constexpr wicprof::TimeNs kShortestWindow = 50 * wicprof::kMillisecond;
-  static constexpr std::size_t kMostKept = 4096;  ///< waits per window; beyond that, a sample of moments
+  static constexpr std::size_t kMaxKeptWaits = 4096;  ///< waits per window; beyond that, a sample of moments
 
   SiteCensus();
 

@@ -195,8 +195,8 @@ class SharedWatch {
   }
 
   WatchSlot* slot_ = nullptr;
-  Sight<std::uint64_t> line_;  // as a waiter
-  std::uint32_t ticket_ = 0;   // a waiter: its own; the watcher: the arrivals before its next look
+  ObservedWord<std::uint64_t> line_;  // as a waiter
+  std::uint32_t ticket_ = 0;          // a waiter: its own; the watcher: the arrivals before its next look
   std::uint32_t published_ticket_ = 0;
   std::uint32_t value_ = 0;  // the last one published, or read from the line
   std::uint32_t looks_ = 0;

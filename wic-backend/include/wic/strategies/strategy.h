@@ -48,8 +48,8 @@ struct DirectObservation {
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 };
 
-inline constexpr std::uint64_t kImpatientNs = 50'000;        ///< a leader polls this long without sleeping
-inline constexpr std::uint32_t kMostPatientSleepNs = 8'000;  ///< a sleep lasts up to twice as long
+inline constexpr std::uint64_t kImpatientNs = 50'000;       ///< a leader polls this long without sleeping
+inline constexpr std::uint32_t kMaxPatientSleepNs = 8'000;  ///< a sleep lasts up to twice as long
 
 /// How long to sleep between two looks, by the wait's length so far: a long wait is likely to go on, and sleeping may
 /// prolong it by about a hundredth to leave turns to warps that compute on the same SM. (A sleep lasts up to twice as
@@ -57,12 +57,12 @@ inline constexpr std::uint32_t kMostPatientSleepNs = 8'000;  ///< a sleep lasts 
 WIC_DEVICE inline std::uint32_t patient_sleep_ns(std::uint64_t waited_ns) {
   if (waited_ns < kImpatientNs) return 0;
   if (waited_ns < 250'000) return static_cast<std::uint32_t>(waited_ns / 512);
-  return waited_ns < 1'000'000 ? static_cast<std::uint32_t>(waited_ns / 128) : kMostPatientSleepNs;
+  return waited_ns < 1'000'000 ? static_cast<std::uint32_t>(waited_ns / 128) : kMaxPatientSleepNs;
 }
 
 /// A word as a waiter last saw it.
 template <class Word>
-struct Sight {
+struct ObservedWord {
   Word value = 0;
   std::uint32_t looks = 0;  ///< at the word, since the last count
   bool news = false;        ///< the last look found a new value, which the strategy has not used yet
@@ -100,18 +100,18 @@ struct PatientObservation {
   static constexpr bool kLeaderWaits = true;
 
   WIC_DEVICE Observation observe(const Thread& thread, const WaitContext& wait) {
-    const std::uint32_t value = sight_.look(thread, wait.word);
-    const std::uint32_t reads = sight_.looks;
-    sight_.looks = 0;
+    const std::uint32_t value = observed_.look(thread, wait.word);
+    const std::uint32_t reads = observed_.looks;
+    observed_.looks = 0;
     return {true, reads, value};
   }
   WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
-    sight_.stand_by(thread, wait.word, patient_sleep_ns(now - wait.arrived_ns));
+    observed_.stand_by(thread, wait.word, patient_sleep_ns(now - wait.arrived_ns));
   }
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 
  private:
-  Sight<std::uint32_t> sight_;
+  ObservedWord<std::uint32_t> observed_;
 };
 
 /// The longest single sleep (a sleep of t lasts up to 2 t), about as long as stand_by(). A strategy returns to the poll
