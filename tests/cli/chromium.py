@@ -1,4 +1,4 @@
-"""A headless Chromium over its debugging pipe: messages of the DevTools protocol, JSON with a zero byte behind each."""
+"""A headless Chromium over its debugging pipe: messages of the DevTools protocol, JSON followed by a zero byte."""
 
 import base64
 import json
@@ -9,12 +9,12 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE = 60  # seconds: only what hangs takes that long
+PATIENCE = 60  # seconds; only a hang takes this long
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def find():
-    """The browser's path; None where there is none. A stub that would install one does not count."""
+    """The browser's path, or None. A stub that would install a browser does not count."""
     named = os.environ.get("WICPROF_BROWSER")
     for name in [named] if named else NAMES:
         path = shutil.which(name)
@@ -28,13 +28,13 @@ class Failed(Exception):
 
 
 class Page:
-    """One page of a browser of its own. Keeps what the page asked of the network and what it said on its console."""
+    """One page in its own browser. Collects the page's network requests and console messages."""
 
     def __init__(self, path, width=1200, height=900):
         self.profile = tempfile.TemporaryDirectory(prefix="wicprof-browser-", ignore_cleanup_errors=True)
         ask, self.to_browser = os.pipe()
         self.from_browser, answer = os.pipe()
-        # The browser reads its descriptor 3 and writes 4. They are put there by a shell, which cannot clash with ours.
+        # The browser reads descriptor 3 and writes descriptor 4. A shell assigns them, so they cannot clash with ours.
         command = [path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                    "--remote-debugging-pipe", f"--user-data-dir={self.profile.name}", f"--window-size={width},{height}",
                    "about:blank"]
@@ -111,14 +111,14 @@ class Page:
             self._next()
 
     def js(self, expression):
-        """What an expression (or a promise of it) is worth."""
+        """The value of a JavaScript expression or of its promise."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise Failed(f"{expression}: {result['exceptionDetails']}")
         return result["result"].get("value")
 
     def settle(self):
-        """Until what was asked for is on the screen."""
+        """Waits until the page has drawn."""
         self.js("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def media(self, kind="", **features):
@@ -126,13 +126,13 @@ class Page:
                   features=[{"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
         self.settle()
 
-    # x and y are those of the window.
+    # x and y are window coordinates.
     def mouse(self, what, x, y, **more):
         self.call("Input.dispatchMouseEvent", type=what, x=x, y=y, **more)
         self.settle()
 
     def click(self, selector):
-        """A real click in the middle of the first element that the selector finds."""
+        """Clicks in the middle of the first element that matches the selector."""
         x, y = self.js(f"""(() => {{
             const element = document.querySelector({json.dumps(selector)});
             element.scrollIntoView({{ block: "center" }});

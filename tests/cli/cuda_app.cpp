@@ -1,8 +1,8 @@
 // A CUDA program without a GPU: it loads the test's libcuda (which loads the collector) and "launches kernels" through
-// the test's CUPTI. What it does is said word by word on its command line, in the order in which it shall happen:
+// the test's CUPTI. The words on its command line say what it does, in order:
 //   load               dlopen libcuda and initialise it       kernels N         N kernels
 //   context            the first context is made              stream SECONDS    a kernel every ms for so long
-//   flush              waits until what is there was flushed  range NAME SECONDS  kernels every ms within an NVTX range
+//   flush              waits until all events are flushed  range NAME SECONDS  kernels every ms within an NVTX range
 //   fork WORDS... end  a child does these words; the program waits for it
 //   chain N WORDS...   runs exec of itself with these words N times over (N counts down), then ends
 //   children N WORDS... end  N children one after the other, each by fork and exec
@@ -74,7 +74,7 @@ void marker(CUpti_ActivityFlag flag, const char* name) {
 }
 
 void flush() {
-  const int goal = cupti->flushes() + 2;  // one may be under way
+  const int goal = cupti->flushes() + 2;  // one may be in progress
   for (int i = 0; cupti->flushes() < goal && i < 20'000; ++i) usleep(1000);
 }
 

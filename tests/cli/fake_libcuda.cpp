@@ -1,6 +1,6 @@
-// A CUDA driver reduced to what a tool sees of its start: cuInit() loads the library that CUDA_INJECTION64_PATH names
-// and calls its InitializeInjection(), once a process. It has a GPU for each letter in WICPROF_FAKE_GPUS, whose uuid is
-// of that letter.
+// A minimal CUDA driver: cuInit() loads the library that CUDA_INJECTION64_PATH names
+// and calls its InitializeInjection(), once per process. It has a GPU for each letter in WICPROF_FAKE_GPUS, whose uuid
+// is of that letter.
 #include <dlfcn.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-"""What the command line's tests share: a wic-prof with a runtime folder of its own, and a look at what it leaves behind."""
+"""Shared by the command-line tests: runs wic-prof with its own runtime folder and checks that it leaves nothing behind."""
 
 import json
 import os
@@ -16,11 +16,11 @@ CUDA_APP = os.environ.get("WICPROF_CUDA_APP")  # None: built without CUPTI's hea
 FAKE_CUPTI = os.environ.get("WICPROF_FAKE_CUPTI")
 SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
 VERBS = ["run", "sessions", "toggle", "analyze", "compare", "report", "gui", "ci", "doctor", "demo"]
-PATIENCE = 60  # seconds: only what hangs takes that long
+PATIENCE = 60  # seconds; only a hang takes this long
 
 
 class Case(unittest.TestCase):
-    """A test in a folder of its own. When it ends, no session file, socket or process of it may be left."""
+    """A test in its own folder. Fails if a session file, socket or process of it is left at its end."""
 
     leaves_stale_session = False
 
@@ -48,7 +48,7 @@ class Case(unittest.TestCase):
         self.assertEqual(self.processes(), [], "processes left behind")
 
     def wic_prof(self, *words, env=None):
-        """Runs to its end; stdout and stderr as text."""
+        """Runs wic-prof to its end, with stdout and stderr as text."""
         return subprocess.run([WICPROF, *map(str, words)], cwd=self.work, env={**self.env, **(env or {})}, text=True,
                               capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
 
@@ -59,7 +59,7 @@ class Case(unittest.TestCase):
         return process
 
     def start_app(self, *app_options, run_options=(), seconds=30):
-        """A run whose program has attached; returns once it answers on its control socket."""
+        """Starts a run; returns once its program has attached and the control socket answers."""
         process = self.start("run", *run_options, "--", TRACED_APP, "--seconds", seconds, *app_options)
         name = dict(zip(run_options, run_options[1:])).get("--name", "traced_app")
         wanted = "--no-runtime" not in app_options
@@ -85,7 +85,7 @@ class Case(unittest.TestCase):
         return sorted(p.name for p in folder.iterdir()) if folder.is_dir() else []
 
     def processes(self):
-        """Processes that were started with this test's runtime folder."""
+        """The processes that have this test's runtime folder."""
         mark = f"XDG_RUNTIME_DIR={self.runtime}".encode()
         found = []
         for entry in pathlib.Path("/proc").iterdir():
@@ -122,14 +122,14 @@ class Case(unittest.TestCase):
         return dict(self.query(trace, "SELECT n.value, sum(t.value) FROM stat t JOIN string n ON n.id = t.name_id GROUP BY n.value"))
 
     def run_cuda(self, *words, options=(), fake="", env=None):
-        """A run of the CUDA program without a GPU (cuda_app.cpp), with a CUPTI that does what `fake` says."""
+        """Runs the CUDA program without a GPU (cuda_app.cpp), with a fake CUPTI that `fake` controls."""
         if CUDA_APP is None:
             self.skipTest("built without CUPTI's headers")
         variables = {"WICPROF_CUPTI_PATH": FAKE_CUPTI, "WICPROF_TEST_CUPTI": fake, "WICPROF_FLUSH_MS": "10", **(env or {})}
         return self.wic_prof("run", "-f", "-o", "t.wicprof", *options, "--", CUDA_APP, *words, env=variables)
 
     def losses(self, trace="t.wicprof"):
-        """The reasons of what the collector could not record."""
+        """The reasons of the collector's losses."""
         return [row[0] or "" for row in self.query(trace, "SELECT d.value FROM stat t JOIN string n ON n.id = t.name_id "
                                                    "LEFT JOIN string d ON d.id = t.detail_id WHERE t.severity = 1")]
 
@@ -141,7 +141,7 @@ class Case(unittest.TestCase):
         return {row[key]: str(row[value]) for row in rows}
 
     def assert_refused(self, result, status, *words):
-        """An error message on stderr that has these words, this exit status, and nothing on stdout."""
+        """Expects this exit status, an error on stderr with these words, and an empty stdout."""
         self.assertIn(result.returncode, status if isinstance(status, tuple) else (status,), result.stderr)
         self.assertEqual(result.stdout, "")
         self.assertIn("wic-prof: error: ", result.stderr)

@@ -1,5 +1,5 @@
-// A program as wic-prof sees it when its collector samples program counters: it sends samples of one kernel, and leaves
-// the kernel's module in the folder that it was told.
+// A program as wic-prof sees it when its collector samples program counters: it sends samples of one kernel, and saves
+// the kernel's module in the folder of kModulesVariable.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -54,7 +54,7 @@ void send_samples(EventSink& sink) {
 
 }  // namespace
 
-// With the argument "forget" it leaves no module; with "none" it sends no samples.
+// With the argument "forget" it saves no module; with "none" it sends no samples.
 int main(int argc, char** argv) {
   const std::string option = argc > 1 ? argv[1] : "";
   const char* folder = std::getenv(kModulesVariable);

@@ -1,4 +1,4 @@
-"""analyze, compare, report and doctor: one document on stdout, the fields that others rely on."""
+"""analyze, compare, report and doctor: one document on stdout, with the documented fields."""
 
 import csv
 import io
@@ -54,7 +54,7 @@ class Answers(harness.Case):
         table = guide[guide.index("| column | says |"):].split("\n\n")[0]
         self.assertEqual(list(rows[0]), re.findall(r"^\| `(\w+)` \|", table, re.M))
 
-    def test_output_file_gets_what_stdout_would(self):
+    def test_output_file_equals_stdout(self):
         self.record("t.wicprof")
         shown = self.wic_prof("analyze", "t.wicprof", "-o", "-").stdout
         self.assertEqual(self.wic_prof("analyze", "t.wicprof", "--output=a%%.txt").returncode, 0)

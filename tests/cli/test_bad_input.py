@@ -1,4 +1,4 @@
-"""Bad input: each kind gets its exit status and a message that names the thing and the cure; nothing is left behind."""
+"""Bad input: each kind has its exit status and a message with object and cure; no files are left behind."""
 
 import os
 import sqlite3
@@ -56,7 +56,7 @@ class TraceFile(harness.Case):
 
 
 class Output(harness.Case):
-    """Found before the program starts."""
+    """Detected before the program starts."""
 
     def refused(self, output, status, *words):
         result = self.wic_prof("run", "-o", output, "--", "touch", self.work / "started")
@@ -66,7 +66,7 @@ class Output(harness.Case):
     def test_missing_folder(self):
         self.refused("nowhere/t.wicprof", (2, 3), "nowhere/t.wicprof")
 
-    def test_folder_that_takes_no_files(self):
+    def test_folder_without_write_access(self):
         self.refused("/proc/t.wicprof", (2, 3), "/proc/t.wicprof")
 
     @unittest.skipIf(os.geteuid() == 0, "root writes into read-only folders")
@@ -78,7 +78,7 @@ class Output(harness.Case):
     def test_stdout(self):
         self.refused("-", 2, "wic-prof report")
 
-    def test_placeholder_nobody_knows(self):
+    def test_unknown_placeholder(self):
         self.refused("%z.wicprof", 2, "%z.wicprof", "%p")
 
     def test_variable_that_is_not_set(self):
@@ -86,11 +86,11 @@ class Output(harness.Case):
 
     def test_of_a_report(self):
         self.record("t.wicprof")
-        (self.work / "there.md").write_text("mine")
-        self.assert_refused(self.wic_prof("report", "t.wicprof", "--format", "md", "-o", "there.md"), 2, "there.md", "-f")
-        self.assertEqual((self.work / "there.md").read_text(), "mine")
-        self.assert_refused(self.wic_prof("report", "t.wicprof", "--format", "md", "-o", "no/there.md"), 2, "no/there.md")
-        self.assertEqual(sorted(os.listdir(self.work)), ["t.wicprof", "there.md"])
+        (self.work / "existing.md").write_text("mine")
+        self.assert_refused(self.wic_prof("report", "t.wicprof", "--format", "md", "-o", "existing.md"), 2, "existing.md", "-f")
+        self.assertEqual((self.work / "existing.md").read_text(), "mine")
+        self.assert_refused(self.wic_prof("report", "t.wicprof", "--format", "md", "-o", "no/existing.md"), 2, "no/existing.md")
+        self.assertEqual(sorted(os.listdir(self.work)), ["t.wicprof", "existing.md"])
 
 
 class Program(harness.Case):
@@ -98,18 +98,18 @@ class Program(harness.Case):
         self.assert_refused(self.wic_prof("run", "--", program), 2, program, *words)
         self.assertEqual(self.traces(), [])
 
-    def test_that_does_not_exist(self):
+    def test_missing(self):
         self.refused("no-such-program", "PATH")
         self.refused("./no-such-program", "No such file")
 
-    def test_that_is_not_executable(self):
+    def test_not_executable(self):
         (self.work / "plain").write_text("#!/bin/sh\n")
         self.refused("./plain", "chmod +x")
 
-    def test_that_is_a_folder(self):
-        self.refused("/tmp", "not a program")
+    def test_program_is_a_folder(self):
+        self.refused("/tmp", "not a regular file")
 
-    def test_that_the_system_cannot_run(self):
+    def test_not_a_program(self):
         (self.work / "garbage").write_bytes(b"\x01\x02 not a program")
         (self.work / "garbage").chmod(0o755)
         self.refused("./garbage", "Exec format error")
@@ -117,7 +117,7 @@ class Program(harness.Case):
     def test_missing_from_the_command_line(self):
         self.assert_refused(self.wic_prof("run", "-q"), 2, "wic-prof run -- APP")
 
-    def test_that_crashes_at_once(self):
+    def test_crashes_at_once(self):
         result = self.wic_prof("run", "-o", "t.wicprof", "--", "sh", "-c", "kill -SEGV $$")
         self.assertEqual(result.returncode, 128 + 11)
         self.assertIn("killed by signal 11 (Segmentation fault)", result.stderr)
@@ -130,7 +130,7 @@ class SharedMemory(harness.Case):
         self.assert_refused(result, 3, "shared memory", "--buffer-size")
         self.assertEqual(os.listdir(self.work), [])
 
-    def test_session_folder_that_cannot_be_made(self):
+    def test_session_folder_cannot_be_created(self):
         self.env["XDG_RUNTIME_DIR"] = str(self.folder / "missing")
         result = self.wic_prof("run", "--", "touch", "started")
         self.assert_refused(result, 3, "XDG_RUNTIME_DIR")
@@ -140,7 +140,7 @@ class SharedMemory(harness.Case):
 
 class Usage(harness.Case):
     def test_errors(self):
-        for words, said in (
+        for words, expected in (
             (["frobnicate"], "unknown verb 'frobnicate'"),
             ([], "wic-prof --help"),
             (["run", "--frobnicate", "--", "true"], "--frobnicate"),
@@ -162,7 +162,7 @@ class Usage(harness.Case):
             (["toggle", "sideways"], "sideways"),
         ):
             with self.subTest(words=words):
-                self.assert_refused(self.wic_prof(*words), 2, said)
+                self.assert_refused(self.wic_prof(*words), 2, expected)
                 self.assertEqual(os.listdir(self.work), [])
 
 

@@ -1,4 +1,4 @@
-"""Which part of a run is recorded: sources, times, NVTX ranges, the last seconds, a size."""
+"""Recording a part of a run: sources, times, NVTX ranges, --keep-last and --max-size."""
 
 import re
 import signal
@@ -33,7 +33,7 @@ class Words(harness.Case):
     def test_ranges_without_nvtx(self):
         self.refused("--trace", "cuda", "--capture-range", "step", words=("--capture-range", "add nvtx"))
 
-    def test_reach_the_program_without_what_is_wic_profs_own(self):
+    def test_program_gets_only_the_collectors_words(self):
         def variable(*options, env=None):
             result = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", *options, "--", "env", env=env)
             return dict(re.findall(r"(?m)^(WICPROF_TRACE|WICPROF_NVTX_OPEN)=(.*)$", result.stdout))
@@ -76,7 +76,7 @@ class Times(harness.Case):
         answer = self.wic_prof("analyze", "t.wicprof", "--format=json")
         self.assertIn('"loss": []', answer.stdout)
 
-    def test_the_collector_rests_outside(self):
+    def test_collector_records_nothing_outside(self):
         result = self.run_cuda("load", "context", "stream", "3", "_exit", "0", options=("--delay", "1s", "--duration", "1s"))
         self.assertEqual(result.returncode, 0, result.stderr)
         begin, end = self.window()
@@ -84,13 +84,13 @@ class Times(harness.Case):
         self.assertGreater(count, 50)
         self.assertGreaterEqual(first, begin)
         self.assertLessEqual(last, end)
-        # Twice as many came outside of the window, and hardly any of them got as far as to be left out.
+        # Twice as many happened outside the window; the collector dropped nearly all of them itself.
         left_out = self.stats("t.wicprof").get("rows_left_out", 0) - self.number(
             "t.wicprof", "SELECT count(*) FROM thread_sample") * 3
         self.assertLess(left_out, count)
         self.assertEqual(self.losses(), [])
 
-    def test_a_program_that_ends_before(self):
+    def test_program_ends_before_the_window(self):
         result = self.run_cuda("load", "kernels", "5", options=("--delay", "60s"))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(self.number("t.wicprof", "SELECT count(*) FROM kernel"), 0)
@@ -134,13 +134,13 @@ class KeepLast(harness.Case):
         self.assertGreater(self.stats("last.wicprof")["rows_left_out"], self.number("all.wicprof", "SELECT count(*) FROM wait"))
         self.assertEqual(self.number("last.wicprof", "SELECT count(*) FROM site"), 2)
 
-    def test_gives_back_what_a_burst_took(self):
+    def test_shrinks_after_a_burst(self):
         process = self.start_app("--burst", 60000, run_options=("-o", "t.wicprof", "--keep-last", "1s"))
-        self.until(lambda: self.stats("t.wicprof").get("rows_left_out", 0) > 240_000, "the burst to go")
+        self.until(lambda: self.stats("t.wicprof").get("rows_left_out", 0) > 240_000, "the burst's removal")
         self.interrupt(process)
         self.assertLess((self.work / "t.wicprof").stat().st_size, 4 << 20)
 
-    def test_is_small_while_it_lasts(self):
+    def test_stays_small_during_recording(self):
         process = self.start_app(run_options=("-o", "t.wicprof", "--keep-last", "1s"))
         self.until(lambda: self.stats("t.wicprof").get("rows_left_out", 0) > 8_000, "four seconds' rows to go")
         self.assertLess(self.number("t.wicprof", "SELECT count(*) FROM wait"), 8_000)
@@ -149,7 +149,7 @@ class KeepLast(harness.Case):
 
 
 class Size(harness.Case):
-    def test_is_kept_to(self):
+    def test_is_respected(self):
         result = self.wic_prof("run", "-o", "t.wicprof", "--max-size", "2M", "--", harness.TRACED_APP, "--burst", "60000")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("it may not grow beyond 2097152 bytes", result.stderr)

@@ -1,5 +1,5 @@
-"""ci: limits, comparisons and baselines, each state of its own, in the exit status and in all three reports. The program's
-times are made up (traced_app's --period-us), so that every figure is known."""
+"""ci: limits, comparisons and baselines, each state in the exit status and in all three reports. The program writes
+synthetic times (traced_app's --period-us), so that every figure is known."""
 
 import json
 import os
@@ -17,7 +17,7 @@ class Gate(harness.Case):
         return self.wic_prof("ci", "-f", "--config", "wic-prof.toml", *options, "--", program, *app_options)
 
     def answer(self, folder="wic-prof-ci"):
-        """result.json, which the JUnit file must agree with."""
+        """result.json, after checking that the JUnit file agrees."""
         answer = json.loads((self.work / folder / "result.json").read_text())
         suite = xml.parse(self.work / folder / "junit.xml").getroot().find("testsuite")
         cases = suite.findall("testcase")
@@ -65,7 +65,7 @@ class Limits(Gate):
         self.assertEqual(sorted(os.listdir(self.work / "wic-prof-ci")),
                          ["junit.xml", "result.json", "run.1.log", "run.1.wicprof", "run.2.log", "run.2.wicprof", "summary.md"])
 
-    def test_each_that_is_exceeded_fails_and_names_its_site(self):
+    def test_exceeded_limit_fails_and_names_its_site(self):
         for limit, slip in (("wait_share = 0.3", ()), ("polls_per_wait = 9", ()), ('p99_wake_latency = "9us"', ())):
             with self.subTest(limit=limit):
                 answer = self.judged(1, f"[run]\nrepeat = 2\n[limits.site.left]\n{limit}\n", *PLAIN, *slip)
@@ -74,27 +74,27 @@ class Limits(Gate):
                 self.assertEqual(self.check(answer, name, "left")["state"], "failed")
                 self.assertNotIn("right", [c["site"] for c in answer["checks"]])
 
-    def test_a_sites_own_limit_goes_before_the_general_one(self):
+    def test_site_limit_overrides_the_general_limit(self):
         answer = self.judged(1, '[run]\nrepeat = 1\n[limits]\npolls_per_wait = 5\n[limits.site.left]\npolls_per_wait = 50\n', *PLAIN)
         self.assertEqual(self.check(answer, "polls_per_wait", "left")["state"], "passed")
         self.assertEqual(self.check(answer, "polls_per_wait", "right")["state"], "failed")
 
-    def test_of_a_site_that_nothing_waits_at_could_not_look(self):
+    def test_site_without_waits_could_not_look(self):
         config = '[run]\nrepeat = 1\n[limits.site."not there"]\nwait_share = 0.5\n'
         answer = self.judged(3, config, *PLAIN)
         self.assertEqual(self.check(answer, "wait_share", "not there")["state"], "could not look")
         answer = self.judged(0, config + "[verdict]\nallow_missing_data = true\n", *PLAIN)
         self.assertIs(self.check(answer, "wait_share", "not there")["forgiven"], True)
 
-    def test_of_a_program_without_waits_could_not_look(self):
+    def test_program_without_waits_could_not_look(self):
         answer = self.judged(3, "[run]\nrepeat = 1\n[limits]\nwait_share = 0.5\n", program="true")
         self.assertEqual(self.check(answer, "limits")["state"], "could not look")
 
-    def test_failing_goes_before_what_could_not_be_looked_at(self):
+    def test_failure_takes_precedence_over_could_not_look(self):
         self.judged(1, '[run]\nrepeat = 1\n[limits.site.left]\nwait_share = 0.1\n[limits.site.none]\nwait_share = 0.5\n', *PLAIN)
 
-    def test_that_runs_disagree_about_is_inconclusive(self):
-        # Every other run polls more: a script counts the runs.
+    def test_limit_on_which_runs_disagree_is_inconclusive(self):
+        # A script counts the runs, and every second run polls more.
         script = self.work / "sometimes"
         script.write_text(f'#!/bin/sh\necho >> runs\n[ $(( $(wc -l < runs) % 2 )) = 0 ] && n=30 || n=10\n'
                           f'exec {harness.TRACED_APP} --period-us 1000 --polls $n\n')
@@ -118,15 +118,15 @@ class Sides(Gate):
         self.assertEqual([side["label"] for side in answer["sides"]], ["poll", "park"])
         self.assertEqual([run["mode"] for side in answer["sides"] for run in side["runs"]], ["poll", "poll", "park", "park"])
 
-    def test_sides_go_in_turn_and_alternate(self):
+    def test_sides_alternate(self):
         answer = self.judged(0, self.GAIN, *PLAIN, "--park-period-us", 600)
         self.assertEqual(answer["files"], ["poll.1.wicprof", "park.1.wicprof", "park.2.wicprof", "poll.2.wicprof"])
 
-    def test_gain_that_is_not_reached_fails(self):
+    def test_missed_gain_fails(self):
         answer = self.judged(1, self.GAIN, *PLAIN, "--park-period-us", 900)
         self.assertEqual(self.check(answer, "gain")["state"], "failed")
 
-    def test_without_waits_there_is_no_gain_to_look_at(self):
+    def test_gain_without_waits_could_not_look(self):
         answer = self.judged(3, self.GAIN, program="true")
         self.assertEqual(self.check(answer, "gain")["state"], "could not look")
 
@@ -163,14 +163,14 @@ class Baseline(Gate):
         answer = self.judged(3, self.CONFIG, "--period-us", 5000, "--iterations", 3)
         self.assertEqual(self.check(answer, "baseline")["state"], "could not look")
 
-    def test_of_another_device_is_not_compared(self):
+    def test_baseline_of_another_device_is_not_compared(self):
         with harness.sqlite3.connect(self.work / "base.wicprof") as database:
             database.execute("UPDATE string SET value = 'another device' WHERE value LIKE 'a device of%'")
         answer = self.judged(3, self.CONFIG, *PLAIN)
         self.assertIn("another device", self.check(answer, "baseline")["text"])
         self.judged(0, self.CONFIG + "any_device = true\n", *PLAIN)
 
-    def test_that_is_missing_or_no_trace_is_said_before_anything_runs(self):
+    def test_invalid_baseline_is_reported_before_the_first_run(self):
         for name, content in (("none.wicprof", None), ("text.wicprof", "a letter"), ("cut.wicprof", "")):
             with self.subTest(name=name):
                 if content is not None:
@@ -193,7 +193,7 @@ class Broken(Gate):
         answer = self.judged(3, self.CONFIG, *PLAIN, "--status", 7)
         self.assertEqual(answer["state"], "broken")
         self.assertIn("status 7", self.check(answer, "runs")["text"])
-        self.assertEqual(answer["files"], ["run.1.wicprof"])  # and no more runs of it
+        self.assertEqual(answer["files"], ["run.1.wicprof"])  # no further runs
 
     def test_program_that_is_killed(self):
         self.assertIn("signal 11", self.check(self.judged(3, self.CONFIG, "--crash"), "runs")["text"])
@@ -202,21 +202,21 @@ class Broken(Gate):
         answer = self.judged(3, '[run]\ntimeout = "300ms"\n', "60", program="sleep")
         self.assertIn("exceeded its time limit of 0.3 s", self.check(answer, "runs")["text"])
 
-    def test_no_state_of_it_is_forgiven(self):
+    def test_broken_run_is_never_allowed(self):
         self.judged(3, self.CONFIG + "[verdict]\nallow_inconclusive = true\nallow_missing_data = true\n", "--status", 1)
 
-    def test_program_that_is_not_there(self):
+    def test_missing_program(self):
         self.assert_refused(self.ci(self.CONFIG, program="no-such-program"), 2, "no-such-program")
 
-    def test_what_the_program_says_is_kept_apart(self):
+    def test_program_output_goes_to_its_log(self):
         result = self.ci("[run]\nrepeat = 1\n", "hello", options=("--format", "json"), program="echo")
         self.assertEqual(json.loads(result.stdout)["state"], "passed")
         self.assertEqual((self.work / "wic-prof-ci" / "run.1.log").read_text(), "hello\n")
 
 
 class Configuration(Gate):
-    def test_errors_name_file_line_and_key_and_nothing_runs(self):
-        for config, said in (
+    def test_errors_name_file_line_and_key_before_the_first_run(self):
+        for config, expected in (
             ("repeat = 3\n", "wic-prof.toml:1: unknown key repeat; the keys are"),
             ("[run]\nrepeet = 3\n", "wic-prof.toml:2: unknown key run.repeet; the keys of run are"),
             ("[run]\nrepeat = 0\n", "run.repeat needs a whole number from 1"),
@@ -238,15 +238,15 @@ class Configuration(Gate):
             ("[run\n", "invalid TOML"),
         ):
             with self.subTest(config=config):
-                self.assert_refused(self.ci(config, "started", program="touch"), 2, "wic-prof.toml", said)
+                self.assert_refused(self.ci(config, "started", program="touch"), 2, "wic-prof.toml", expected)
                 self.assertFalse((self.work / "started").exists())
                 self.assertFalse((self.work / "wic-prof-ci").exists())
 
-    def test_that_is_missing(self):
+    def test_missing(self):
         self.assert_refused(self.wic_prof("ci", "--config", "none.toml", "--", "true"), 2, "none.toml", "docs/ci.md")
         self.assert_refused(self.wic_prof("ci", "--", "true"), 2, "--config")
 
-    def test_reports_are_not_overwritten_unless_asked(self):
+    def test_reports_are_overwritten_only_with_force(self):
         (self.work / "c.toml").write_text("[run]\nrepeat = 1\n")
         self.assertEqual(self.wic_prof("ci", "-c", "c.toml", "-o", "out", "--", "true").returncode, 0)
         self.assert_refused(self.wic_prof("ci", "-c", "c.toml", "-o", "out", "--", "true"), 2, "junit.xml", "-f")

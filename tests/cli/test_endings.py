@@ -1,4 +1,4 @@
-"""However a run ends, its trace is readable, the next command says what is missing, and nothing is left behind."""
+"""However a run ends, its trace is readable, the next command reports the loss, and no files are left behind."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import harness
 
 
 class DiskFull(harness.Case):
-    def test_the_program_goes_on_and_the_trace_says_what_is_missing(self):
+    def test_program_continues_and_the_trace_reports_the_loss(self):
         disk = self.folder / "small-disk"
         disk.mkdir()
         mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", disk], capture_output=True)
@@ -20,7 +20,7 @@ class DiskFull(harness.Case):
         self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
         trace = disk / "t.wicprof"
         result = self.wic_prof("run", "-o", trace, "--", harness.TRACED_APP, "--burst", 60000, "--status", 7)
-        self.assertEqual(result.returncode, 7, result.stderr)  # the program's own
+        self.assertEqual(result.returncode, 7, result.stderr)  # the program's own status
         self.assertIn("RECORDING STOPPED", result.stderr)
         self.assertIn(str(trace), result.stderr)
         self.assertIn("-o", result.stderr)  # the cure
@@ -53,7 +53,7 @@ class Killed(harness.Case):
         app = self.sessions()[0]["pid"]
         process.kill()
         process.wait()
-        self.assertIn(app, [pid for pid, _ in self.processes()], "the program must go on")
+        self.assertIn(app, [pid for pid, _ in self.processes()], "the program must continue")
         self.assertNotEqual(self.session_files(), [])
         result = self.wic_prof("sessions")
         self.assertEqual(result.returncode, 0)
@@ -66,7 +66,7 @@ class Killed(harness.Case):
         answer = json.loads(result.stdout)
         self.assertGreater(sum(site["count"] for site in answer["sites"]), 0)
         self.assertTrue(answer["loss"], "the trace's end is missing, and the answer must say so")
-        self.until(lambda: self.processes() == [], "the program's own end")
+        self.until(lambda: self.processes() == [], "the program's end")
 
 
 class Interrupted(harness.Case):
@@ -80,7 +80,7 @@ class Interrupted(harness.Case):
                 self.assertIn("wic-prof analyze t.wicprof", result.stderr)
                 self.assertEqual(self.meta("t.wicprof")["state"], "complete")
 
-    def test_program_that_does_not_care_is_killed_after_its_grace(self):
+    def test_program_that_ignores_signals_is_killed_after_5_s(self):
         process = self.start_app("--stubborn", run_options=("-o", "t.wicprof"))
         result = self.interrupt(process)
         self.assertEqual(result.returncode, 128 + 9)
@@ -97,7 +97,7 @@ class Interrupted(harness.Case):
         self.assertEqual(result.returncode, 128 + 9)
         self.assertIn("interrupted again", result.stderr)
 
-    def test_from_a_terminal_the_program_is_told_once(self):
+    def test_from_a_terminal_the_program_gets_one_signal(self):
         script = "trap 'echo told >> told; sleep 0.3' INT; touch ready; while [ ! -e told ]; do sleep 0.05; done; sleep 0.5; exit 5"
         pid, terminal = pty.fork()
         if pid == 0:
@@ -120,7 +120,7 @@ class Interrupted(harness.Case):
 
 
 class LeftBehind(harness.Case):
-    def test_child_of_the_program_does_not_hold_the_run(self):
+    def test_surviving_child_does_not_delay_the_run(self):
         result = subprocess.run(
             [harness.WICPROF, "run", "-o", "t.wicprof", "--", harness.TRACED_APP, "--child", "60", "--seconds", "0.1"],
             cwd=self.work, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

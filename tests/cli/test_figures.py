@@ -1,4 +1,4 @@
-"""analyze --figure: tables of the paper's figures, of one trace and of several."""
+"""analyze --figure: tables of the paper's figures, for one trace and for several."""
 
 import csv
 import io
@@ -42,7 +42,7 @@ class Figures(harness.Case):
         self.assertIn("a.wicprof", figure["rows"][0]["trace"])
         self.assertIn("b.wicprof", figure["rows"][0]["trace"])
 
-    def test_what_cannot_be_asked_for(self):
+    def test_invalid_requests(self):
         self.record("t.wicprof")
         for words, message in ((("t.wicprof", "--figure", 3), "figures are 2, 4"),
                                (("t.wicprof", "t.wicprof"), "--figure"),

@@ -34,7 +34,7 @@ class Golden(harness.Case):
         for mode in ("both", "poll", "park"):
             trace = self.work / f"{mode}.wicprof"
             subprocess.run([MAKE_TRACE, trace, "48", mode], check=True)
-            # What differs from one recording, and one machine, to another.
+            # Differs between recordings and machines.
             with sqlite3.connect(trace) as database:
                 for key, value in (("pid", "4242"), ("host", "machine"), ("started_ns", "1000000000"), ("ended_ns", "2000000000"),
                                    ("started_utc", "2025-01-01T00:00:00Z"), ("wic_prof_version", "0.0.0")):
@@ -55,7 +55,7 @@ class Golden(harness.Case):
                                                            "now")) + "\nwanted? WICPROF_UPDATE_GOLDEN=1 ctest -R cli.golden")
 
     def test_damaged(self):
-        """The same verbs over what is left of a trace: an answer, or an error that names it. tests/analyzer tries hundreds."""
+        """The same verbs on a damaged trace: an answer, or an error that names the file. tests/analyzer tries hundreds."""
         whole = (self.work / "both.wicprof").read_bytes()
         middle = len(whole) // 2
         damages = {

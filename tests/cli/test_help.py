@@ -1,4 +1,4 @@
-"""The help texts have their examples, and the user guide lists exactly the verbs and options that there are."""
+"""Every help text has an example, and the user guide lists exactly the existing verbs and options."""
 
 import re
 import unittest
@@ -7,7 +7,7 @@ import harness
 
 
 def options_of_help(text):
-    """The long options (short ones where there is no long one) that a help text declares."""
+    """The long options (short options without a long form) that a help text declares."""
     return set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", text, re.M)) - {"--help"}
 
 

@@ -1,4 +1,4 @@
-"""The collector is a guest: the program's output and exit status are its own, however it ends and whatever is missing."""
+"""The collector is a guest: the program keeps its output and exit status, however it ends and whatever is missing."""
 
 import unittest
 
@@ -8,7 +8,7 @@ ENDINGS = {"exit": (["exit", "5"], 5), "_exit": (["_exit", "6"], 6), "abort": ([
 
 
 class Endings(harness.Case):
-    def test_status_and_output_are_the_programs_own_and_what_was_flushed_is_there(self):
+    def test_program_keeps_status_and_output_and_flushed_events_arrive(self):
         for name, (words, status) in ENDINGS.items():
             with self.subTest(ending=name):
                 result = self.run_cuda("load", "context", "kernels", "9", "flush", "say", "done", *words)
@@ -17,7 +17,7 @@ class Endings(harness.Case):
                 self.assertEqual(self.meta("t.wicprof")["state"], "complete")
                 self.assertEqual(self.losses(), [])
 
-    def test_what_comes_at_the_end_is_there_after_a_plain_exit(self):
+    def test_last_events_arrive_after_a_plain_exit(self):
         result = self.run_cuda("load", "context", "kernels", "9", "exit", "0")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(self.number("t.wicprof", "SELECT count(*) FROM kernel"), 9)
@@ -39,7 +39,7 @@ class Endings(harness.Case):
 
 
 class Devices(harness.Case):
-    def test_every_visible_device_is_declared_whatever_is_selected(self):
+    def test_every_visible_device_is_declared_with_any_sources(self):
         for sources in ("cuda", "kernels"):
             with self.subTest(trace=sources):
                 result = self.run_cuda("load", "context", "kernels", "3", "flush", "say", "done", "_exit", "0",
@@ -52,7 +52,7 @@ class Devices(harness.Case):
                     [(0, "GPU x", "GPU-78787878-7878-7878-7878-787878787878", 132, 1 << 30),
                      (1, "GPU y", "GPU-79797979-7979-7979-7979-797979797979", 132, 1 << 30)])
 
-    def test_two_processes_devices_are_as_many_as_their_uuids(self):
+    def test_processes_share_devices_by_uuid(self):
         app = [harness.CUDA_APP, "load", "context", "kernels", "3", "flush", "exit", "0"]
         script = 'WICPROF_FAKE_GPUS=x "$@" && WICPROF_FAKE_GPUS=y "$@" && WICPROF_FAKE_GPUS=x "$@"'
         if harness.CUDA_APP is None:
@@ -66,7 +66,7 @@ class Devices(harness.Case):
 
 
 class Lacks(harness.Case):
-    """What is missing is said in the trace, with the cure, and the program runs as if nobody listened."""
+    """The trace states what is missing, with the cure, and the program runs undisturbed."""
 
     def said(self, fake="", words=(), env=None, options=()):
         result = self.run_cuda("load", "context", "kernels", "3", "say", "done", "exit", "4", fake=fake, env=env, options=options)
@@ -77,7 +77,7 @@ class Lacks(harness.Case):
         analysis = self.wic_prof("analyze", "t.wicprof")
         self.assertEqual(analysis.returncode, 0)
         for word in words:
-            self.assertIn(word, " ".join(analysis.stdout.split()))  # wherever its lines were broken
+            self.assertIn(word, " ".join(analysis.stdout.split()))  # regardless of line breaks
 
     def test_another_cupti_client(self):
         self.said("fail=cuptiSubscribe", ("another profiler or debugger uses CUPTI", "run without it"))
@@ -93,7 +93,7 @@ class Lacks(harness.Case):
 
 
 class Loading(harness.Case):
-    def test_users_choice_stays(self):
+    def test_environment_of_the_user_is_kept(self):
         for chosen, seen in ((None, "EAGER"), ("LAZY", "LAZY"), ("DEFAULT", "DEFAULT")):
             env = {} if chosen is None else {"CUDA_MODULE_LOADING": chosen}
             result = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", "--", "sh", "-c", "echo $CUDA_MODULE_LOADING", env=env)

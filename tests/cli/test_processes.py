@@ -1,4 +1,4 @@
-"""Many processes in one session: each is in the trace, none takes another's room, toggles reach all of them."""
+"""Many processes in one session: the trace has each process, none blocks another, and toggles reach all of them."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ KERNELS = "SELECT process_id, count(*) FROM kernel GROUP BY process_id"
 
 
 class Processes(harness.Case):
-    def test_one_is_named_with_its_command_parent_and_rank(self):
+    def test_process_has_command_parent_and_rank(self):
         result = self.run_cuda("load", "kernels", "3", env={"RANK": "2", "LOCAL_RANK": "1"})
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = self.query("t.wicprof", "SELECT p.id, n.value, c.value, p.rank, p.local_rank FROM process p "
@@ -32,7 +32,7 @@ class Processes(harness.Case):
                                      "JOIN string s ON s.id = k.name_id WHERE s.value = 'work(float*)'"), 1000)
 
     def test_forty_programs_in_one_process_lose_nothing(self):
-        """exec, again and again: the process lives on, and what it was before holds no ring."""
+        """Repeated exec: the process continues, and its earlier programs hold no ring."""
         result = self.run_cuda("chain", "40", "load", "context", "kernels", "25", "flush")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual([count for _, count in self.query("t.wicprof", KERNELS)], [40 * 25])
@@ -53,7 +53,7 @@ class Processes(harness.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(self.query("t.wicprof", KERNELS), [(int(self.meta("t.wicprof")["pid"]), 4)])
 
-    def test_more_at_once_than_there_are_rings_is_said(self):
+    def test_more_processes_than_rings_is_reported(self):
         script = " & ".join([f"{harness.TRACED_APP} --seconds 3"] * 9) + " & wait"
         result = self.wic_prof("run", "-o", "t.wicprof", "--", "sh", "-c", script)  # two rings each
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -71,12 +71,12 @@ class Runtimes(harness.Case):
         return process
 
     def end_what_is_left(self):
-        """What a failed test has stopped or left."""
+        """Continues and ends the processes of a failed test."""
         for pid, _ in self.processes():
             os.kill(pid, signal.SIGKILL)
 
     def end(self, process):
-        os.killpg(process.pid, signal.SIGTERM)  # sh has its background jobs ignore SIGINT
+        os.killpg(process.pid, signal.SIGTERM)  # background jobs of sh ignore SIGINT
         self.finish(process)
 
     def test_two_share_sites_by_name_and_toggles_reach_both(self):
@@ -92,7 +92,7 @@ class Runtimes(harness.Case):
                            "JOIN string s ON s.id = t.name_id GROUP BY s.value ORDER BY s.value")
         self.assertEqual(sites, [("left", 2), ("right", 2), ("site3", 1)])
 
-    def test_one_that_was_killed_is_not_waited_for(self):
+    def test_toggle_does_not_wait_for_a_killed_process(self):
         process = self.start_two()
         victim = self.number("t.wicprof", "SELECT min(process_id) FROM wait")
         os.kill(victim, signal.SIGKILL)
@@ -103,7 +103,7 @@ class Runtimes(harness.Case):
         self.assertEqual(len(rows), 1)
         self.assertNotEqual(rows[0][0], victim)
 
-    def test_one_that_was_stopped_holds_the_answer_up(self):
+    def test_toggle_waits_for_a_stopped_process(self):
         process = self.start_two()
         stopped = self.number("t.wicprof", "SELECT min(process_id) FROM wait")
         os.kill(stopped, signal.SIGSTOP)
@@ -117,7 +117,7 @@ class Runtimes(harness.Case):
 
 
 class RealRuntimes(harness.Case):
-    """The same with the back end itself, on the CPU device."""
+    """Same with the real backend, on the CPU device."""
 
     def test_two_at_once(self):
         sample = os.path.join(os.path.dirname(harness.WICPROF), "hot_flag")
@@ -139,7 +139,7 @@ class RealRuntimes(harness.Case):
 
 
 class Threads(harness.Case):
-    def test_are_sampled_from_outside_and_spinning_differs_from_sleeping(self):
+    def test_samples_distinguish_spinning_from_sleeping(self):
         script = ("import threading, time\n"
                   "end = time.monotonic() + 1.5\n"
                   "def spin():\n while time.monotonic() < end: pass\n"
@@ -155,14 +155,14 @@ class Threads(harness.Case):
         bad = self.number("t.wicprof", "SELECT count(*) FROM thread_sample WHERE end_ns <= begin_ns OR cpu_ns < 0 OR run_delay_ns < 0")
         self.assertEqual(bad, 0)
 
-    def test_of_wic_prof_itself_are_among_them(self):
+    def test_samples_include_wic_prof(self):
         self.record("t.wicprof", "--seconds", 1)
         names = {row[0] for row in self.query("t.wicprof", "SELECT DISTINCT s.value FROM thread_sample t JOIN string s ON s.id = t.name_id "
                                               "JOIN process p ON p.id = t.process_id JOIN string n ON n.id = p.name_id WHERE n.value = 'wic-prof'")}
         self.assertIn("wicprof-drain", names)
         self.assertIn("wicprof-host", names)
 
-    def test_of_children_without_a_session_too(self):
+    def test_samples_include_children_without_a_session(self):
         result = self.wic_prof("run", "-o", "t.wicprof", "--", "sh", "-c",
                                "python3 -c 'import time\nend = time.monotonic() + 2\nwhile time.monotonic() < end: pass' & wait")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -171,7 +171,7 @@ class Threads(harness.Case):
         self.assertEqual([row[0] for row in rows], [int(self.meta("t.wicprof")["pid"])])
         self.assertGreater(rows[0][1], 0)
 
-    def test_are_left_alone_where_host_is_not_asked_for(self):
+    def test_no_samples_without_the_word_host(self):
         self.record("t.wicprof", run_options=("--trace", "cuda,nvtx"))
         self.assertEqual(self.number("t.wicprof", "SELECT count(*) FROM thread_sample"), 0)
         self.assertNotIn("steal_ns", self.stats("t.wicprof"))

@@ -1,4 +1,4 @@
-"""demo --recorded: the traces that come with wic-prof, found from where it lies."""
+"""demo --recorded: the bundled traces, found relative to wic-prof."""
 
 import gzip
 import json
@@ -29,7 +29,7 @@ class Recorded(harness.Case):
                               stdin=subprocess.DEVNULL, timeout=harness.PATIENCE)
 
     def bundle(self, name, mode, packed=True):
-        """A trace of the tests' program as that of an application."""
+        """Records the tests' program as if it were an application."""
         trace = self.record(f"{name}.{mode}.wicprof", run_options=("--mode", mode))
         self.traces.mkdir(parents=True, exist_ok=True)
         if packed:
@@ -66,7 +66,7 @@ class Recorded(harness.Case):
         self.assertEqual(list(self.work.iterdir()), [])
         self.assertEqual(list((self.folder / "temporary").iterdir()), [])
 
-    def test_refuses_what_is_not_whole(self):
+    def test_refuses_an_incomplete_pair(self):
         self.bundle("app_one", "poll")
         self.assert_refused(self.demo("--recorded"), 2, "app_one.poll.wicprof.gz", "other mode")
         packed = self.traces / "app_one.poll.wicprof.gz"
@@ -86,11 +86,11 @@ class Recorded(harness.Case):
 
 
 class Bundled(harness.Case):
-    """The traces in samples/traces, which bench/record_traces.sh has made on a GPU."""
+    """The traces in samples/traces, which bench/record_traces.sh recorded on a GPU."""
 
     FOLDER = harness.SOURCE / "samples" / "traces"
     APPLICATIONS = {"c_srs", "c_cg", "c_fe", "c_h3d", "g_bfs", "g_bs", "g_c2d", "g_stn", "g_gem", "g_kmn"}
-    MOST_BYTES = 5 << 20  # all together: they are part of the source tree
+    MAX_BYTES = 5 << 20  # in total, because they are part of the source tree
 
     def setUp(self):
         super().setUp()
@@ -98,11 +98,11 @@ class Bundled(harness.Case):
         if not self.files:
             self.skipTest("no traces are bundled yet; bench/record_traces.sh makes them on a machine with a GPU")
 
-    def test_all_are_there_in_both_modes_and_small(self):
+    def test_every_application_has_both_modes_and_is_small(self):
         self.assertEqual(set(self.files), {f"{name}.{mode}.wicprof.gz" for name in self.APPLICATIONS for mode in ("poll", "park")})
-        self.assertLessEqual(sum(path.stat().st_size for path in self.files.values()), self.MOST_BYTES)
+        self.assertLessEqual(sum(path.stat().st_size for path in self.files.values()), self.MAX_BYTES)
 
-    def test_they_say_what_their_samples_expect(self):
+    def test_classification_matches_the_samples(self):
         for file, path in sorted(self.files.items()):
             with self.subTest(trace=file):
                 expected = json.loads((harness.SOURCE / "samples" / file.split(".")[0] / "expect.json").read_text())
@@ -114,8 +114,8 @@ class Bundled(harness.Case):
                     allowed = {expected[field]} | ({"unknown"} if field in expected.get("unknown_for_now", []) else set())
                     self.assertIn(answer["classification"][field], allowed)
 
-    def test_they_are_from_a_gpu(self):
-        result = self.wic_prof("demo", "--recorded")  # from the build, which finds them as an installed one does
+    def test_recorded_on_a_gpu(self):
+        result = self.wic_prof("demo", "--recorded")  # the build finds them like an installation does
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn("CPU device", result.stdout)
         for name in self.APPLICATIONS:

@@ -1,4 +1,4 @@
-"""What run passes on, writes and leaves."""
+"""run: exit status, environment, output, trace and schedule."""
 
 import os
 import json
@@ -11,14 +11,14 @@ import harness
 
 
 class Status(harness.Case):
-    def test_is_the_programs_own(self):
+    def test_is_the_programs(self):
         for status in (0, 1, 7, 255):
             with self.subTest(status=status):
                 result = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", "--", "sh", "-c", f"exit {status}")
                 self.assertEqual(result.returncode, status)
                 self.assertEqual(self.meta("t.wicprof")["app_status"], str(status))
 
-    def test_of_a_signal_is_128_more_and_said_in_words(self):
+    def test_signal_gives_128_more_and_a_message(self):
         result = self.wic_prof("run", "-o", "t.wicprof", "--", "sh", "-c", "kill -TERM $$")
         self.assertEqual(result.returncode, 128 + 15)
         self.assertIn("killed by signal 15 (Terminated)", result.stderr)
@@ -26,12 +26,12 @@ class Status(harness.Case):
 
 
 class Program(harness.Case):
-    def test_gets_its_words_and_its_own_stdout(self):
+    def test_gets_its_arguments_and_stdout(self):
         result = self.wic_prof("run", "-o", "t.wicprof", "--", "printf", "%s|", "--help", "-o", "a b", "--", "x")
         self.assertEqual(result.stdout, "--help|-o|a b|--|x|")
         self.assertIn("'a b'", self.meta("t.wicprof")["command"])
 
-    def test_may_stand_without_dashes_before_it(self):
+    def test_needs_no_dashes_before_it(self):
         result = self.wic_prof("run", "-o", "t.wicprof", "echo", "-n", "hello")
         self.assertEqual((result.returncode, result.stdout), (0, "hello"))
 
@@ -42,7 +42,7 @@ class Program(harness.Case):
         result = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", "--", "env", env={"CUDA_MODULE_LOADING": "LAZY"})
         self.assertRegex(result.stdout, r"(?m)^CUDA_MODULE_LOADING=LAZY$")
 
-    def test_of_a_quiet_run_is_the_only_one_to_speak(self):
+    def test_only_the_program_prints_in_a_quiet_run(self):
         result = self.wic_prof("run", "-q", "-o", "t.wicprof", "--", "echo", "hello")
         self.assertEqual((result.stdout, result.stderr), ("hello\n", ""))
 
@@ -62,7 +62,7 @@ class Trace(harness.Case):
         pid, host = result.stdout.strip(), os.uname().nodename
         self.assertEqual(self.traces(), [f"me-{pid}-{host}-%.wicprof"])
 
-    def test_is_not_overwritten_unless_asked(self):
+    def test_is_overwritten_only_with_force(self):
         trace = self.record("t.wicprof")
         before = trace.read_bytes()
         result = self.wic_prof("run", "-o", "t.wicprof", "--", "touch", "started")
@@ -83,13 +83,13 @@ class Trace(harness.Case):
         meta = self.meta(trace)
         self.assertEqual((meta["state"], meta["app"], meta["app_status"]), ("complete", "traced_app", "0"))
 
-    def test_says_what_a_full_ring_lost(self):
+    def test_reports_the_loss_of_a_full_ring(self):
         trace = self.record("t.wicprof", "--burst", 300000, run_options=("--buffer-size", "1"))
         answer = json.loads(self.wic_prof("analyze", "--format=json", trace).stdout)
         with sqlite3.connect(trace) as database:
             waits, last = database.execute("SELECT count(*), max(iteration) FROM wait").fetchone()
         if waits == 2 * last:
-            self.skipTest("the recorder kept up: nothing was lost")
+            self.skipTest("the recorder kept up and lost nothing")
         self.assertTrue(answer["loss"])
 
 
@@ -101,7 +101,7 @@ class Summary(harness.Case):
         self.assertIn("wic-prof analyze t.wicprof", result.stderr)
         self.assertEqual(result.stdout, "ready\n")
 
-    def test_progress_is_for_terminals(self):
+    def test_progress_only_on_terminals(self):
         main_end, app_end = pty.openpty()
         process = harness.subprocess.Popen(
             [harness.WICPROF, "run", "-o", "t.wicprof", "--", harness.TRACED_APP, "--seconds", "1"], cwd=self.work,
@@ -139,7 +139,7 @@ class Mode(harness.Case):
 
 
 class Schedule(harness.Case):
-    def test_is_carried_out(self):
+    def test_is_applied(self):
         result = self.wic_prof("run", "-o", "t.wicprof", "--schedule=poll:200ms,park:0.2s,poll:200ms", "--",
                                harness.TRACED_APP, "--seconds", "1")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -150,11 +150,11 @@ class Schedule(harness.Case):
             self.assertLessEqual(requested, effective)
         self.assertEqual(self.meta("t.wicprof")["schedule"], "poll:200ms,park:0.2s,poll:200ms")
 
-    def test_that_was_cut_short_is_said(self):
+    def test_reports_a_schedule_cut_short(self):
         result = self.wic_prof("run", "--schedule", "poll:30s,park:1s", "--", harness.TRACED_APP)
         self.assertIn("ended before 1 of the schedule's changes", result.stderr)
 
-    def test_without_a_runtime_is_said(self):
+    def test_reports_a_missing_runtime(self):
         result = self.wic_prof("run", "--schedule", "poll:10ms,park:1s", "--", harness.TRACED_APP, "--no-runtime")
         self.assertEqual(result.returncode, 0)
         self.assertIn("the schedule was not applied", result.stderr)

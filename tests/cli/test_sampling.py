@@ -1,4 +1,4 @@
-"""What run makes of sampled program counters: the folder for modules, nvdisasm, and what analyze says of the loop."""
+"""Sampled program counters under run: the modules folder, nvdisasm, and the loop in analyze."""
 
 import json
 import os
@@ -29,7 +29,7 @@ _Z4spinPi:
 
 class Sampling(harness.Case):
     def disassembler(self, script):
-        """A program in the place of nvdisasm."""
+        """Replaces nvdisasm by a script."""
         path = self.folder / "nvdisasm"
         path.write_text("#!/bin/sh\n" + script)
         path.chmod(0o755)
@@ -72,17 +72,17 @@ class Sampling(harness.Case):
         findings = [f for f in analysis["findings"] if f["rule"] == "polling_kernel"]
         self.assertIn("spin polls a word at spin.cu:4", findings[0]["text"])
 
-    def test_a_disassembler_that_knows_no_lines_is_asked_without(self):
+    def test_retries_without_lines(self):
         self.run_sampled(self.printing('[ "$2" != -gi ] && [ "$2" != -g ]'))
         self.assertEqual(len(self.sass()), 6)
         self.assertNotIn("-g", (self.folder / "calls").read_text().split())
 
-    def test_a_disassembler_that_knows_no_inlining_is_asked_for_lines(self):
+    def test_retries_without_inlining(self):
         self.run_sampled(self.printing('[ "$2" != -gi ]'))
         self.assertEqual(self.sass()[4][5], 4)
         self.assertEqual((self.folder / "calls").read_text().split()[:2], ["-c", "-g"])
 
-    def test_the_folder_is_the_owners_alone_and_beside_the_session(self):
+    def test_folder_is_owner_only_and_beside_the_session(self):
         look = self.wic_prof("run", "-q", "-o", "t.wicprof", "--", "sh", "-c", 'stat -c "%a %n" "$WICPROF_MODULES"',
                              env={"WICPROF_TRACE": "pcsampling"})
         mode, path = look.stdout.split()
@@ -92,11 +92,11 @@ class Sampling(harness.Case):
     def test_no_folder_unless_program_counters_are_sampled(self):
         self.assertEqual(self.run_sampled("/nonexistent", sources="cuda,nvtx"), "no folder")
 
-    def test_nothing_is_said_where_nothing_was_sampled(self):
+    def test_no_message_without_samples(self):
         self.run_sampled("/nonexistent", "none")
         self.assertNotIn("sass_missing", self.meta("t.wicprof"))
 
-    def test_without_nvdisasm_it_is_said_and_told_from_samples(self):
+    def test_without_nvdisasm_loops_come_from_samples(self):
         self.run_sampled("/nonexistent/nvdisasm")
         self.assertIn("/nonexistent/nvdisasm", self.meta("t.wicprof")["sass_missing"])
         analysis = self.analysis()
@@ -105,28 +105,28 @@ class Sampling(harness.Case):
         text = self.wic_prof("analyze", "t.wicprof").stdout
         self.assertIn("instructions are missing", text)
 
-    def test_a_disassembler_that_fails_is_quoted(self):
+    def test_quotes_a_failing_disassembler(self):
         self.run_sampled(self.disassembler("echo 'fatal: Unknown architecture' >&2; exit 3\n"))
         missing = self.meta("t.wicprof")["sass_missing"]
         self.assertIn("Unknown architecture", missing)
         self.assertIn("WICPROF_NVDISASM", missing)
 
-    def test_a_disassembler_that_prints_nonsense(self):
+    def test_disassembler_without_usable_output(self):
         self.run_sampled(self.disassembler("head -c 100000 /dev/urandom\n"))
         self.assertEqual(self.sass(), [])
         self.assertIn("printed none of the sampled functions", self.meta("t.wicprof")["sass_missing"])
 
-    def test_a_module_that_was_not_saved_is_said(self):
+    def test_reports_a_module_that_was_not_saved(self):
         self.run_sampled(self.printing(), "forget")
-        self.assertIn("1 of 1 modules were not saved", self.meta("t.wicprof")["sass_missing"])
+        self.assertIn("did not save 1 of 1 modules", self.meta("t.wicprof")["sass_missing"])
 
-    def test_a_killed_recorders_folder_is_cleared_away(self):
+    def test_removes_the_folder_of_a_killed_recorder(self):
         self.env["WICPROF_TRACE"] = "pcsampling"
         process = self.start("run", "-q", "-o", "t.wicprof", "--", "sh", "-c", 'echo "$WICPROF_MODULES"; sleep 1')
         folder = pathlib.Path(process.stdout.readline().strip())
         self.assertTrue(folder.is_dir())
         process.kill()
-        self.finish(process)  # once the program has ended, too: it has the pipes
+        self.finish(process)  # waits for the program, which holds the pipes
         self.assertTrue(folder.is_dir())
         self.wic_prof("sessions")
         self.assertFalse(folder.exists())

@@ -33,7 +33,7 @@ def faults(name, answer):
 
 
 def objects(schema, where="#"):
-    """Every schema of an object in a schema."""
+    """Every object schema inside a schema."""
     if isinstance(schema, dict):
         if schema.get("type") in ("object", ["object", "null"]):
             yield where, schema
@@ -51,7 +51,7 @@ class Schemas(harness.Case):
         return json.loads(result.stdout)
 
     def check(self, trace):
-        """All that can be asked of a trace. Returns the report."""
+        """Validates every document about a trace. Returns the report."""
         for name, words in (("analysis", ["analyze"]), ("comparison", ["compare"]), ("report", ["report"]),
                             *(("figure", ["analyze", f"--figure={n}"]) for n in (2, 6, 12, 15, 16))):
             with self.subTest(trace=trace, words=words):
@@ -61,7 +61,7 @@ class Schemas(harness.Case):
                     report = answer
         return report
 
-    def test_schemas_are_schemas_and_strict(self):
+    def test_schemas_are_valid_and_strict(self):
         self.assertEqual(sorted(name.split(".")[0] for name in SCHEMAS), ["analysis", "common", "comparison", "figure", "gate", "report"])
         for name, schema in SCHEMAS.items():
             with self.subTest(schema=name):

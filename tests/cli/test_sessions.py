@@ -1,4 +1,4 @@
-"""sessions and toggle: what runs, and changing how it waits."""
+"""sessions and toggle: listing running programs and changing how they wait."""
 
 import json
 import os
@@ -17,7 +17,7 @@ class Sessions(harness.Case):
         self.assertIn("no session is running", result.stdout)
         self.assertEqual(self.sessions(), [])
 
-    def test_lists_what_runs(self):
+    def test_lists_running_sessions(self):
         process = self.start_app(run_options=("--name", "halo", "-o", "t.wicprof"))
         self.until(lambda: self.sessions()[0]["waits"] > 0, "waits")
         session = self.sessions()[0]
@@ -44,7 +44,7 @@ class Sessions(harness.Case):
         self.assert_refused(self.wic_prof("run", "--name", "halo", "--", "true"), 2, "halo", "--name")
         self.interrupt(process)
 
-    def test_are_their_owners_alone(self):
+    def test_files_are_owner_only(self):
         process = self.start_app()
         folder = self.runtime / "wic-prof"
         self.assertEqual(stat.S_IMODE(folder.stat().st_mode), 0o700)
@@ -61,10 +61,10 @@ class ControlSocket(harness.Case):
             try:
                 client.sendall(data)
                 return client.makefile().readline()
-            except ConnectionError:  # hung up on while still speaking
+            except ConnectionError:  # the server closed the connection early
                 return ""
 
-    def test_answers_nonsense_and_goes_on(self):
+    def test_answers_malformed_requests_and_continues(self):
         process = self.start_app(run_options=("--name", "s"))
         for line in (b"\n", b"hello\n", b"[]\n", b'{"request":1}\n', b'{"request":"fly"}\n', b'{"request":"toggle"}\n',
                      b'{"request":"toggle","mode":3}\n', b'{"request":"toggle","mode":"park","strategy":"x"}\n', b"\xff\xfe\n",
@@ -77,7 +77,7 @@ class ControlSocket(harness.Case):
         self.assertIs(json.loads(self.exchange(b'{"request":"status"}\n'))["ok"], True)
         self.interrupt(process)
 
-    def test_of_a_long_folder(self):
+    def test_long_folder(self):
         """Unix socket names hold 107 characters; folders may be longer."""
         self.runtime = self.runtime / ("x" * 100) / ("y" * 100)
         self.runtime.mkdir(parents=True)
@@ -147,7 +147,7 @@ class Toggle(harness.Case):
         self.assert_refused(self.wic_prof("toggle", "park"), 3, "no answer")
         self.assertIs(self.sessions()[0]["answers"], False)
         process.send_signal(signal.SIGCONT)
-        self.until(lambda: self.sessions()[0]["answers"], "the run to go on")
+        self.until(lambda: self.sessions()[0]["answers"], "the run to continue")
         self.interrupt(process)
 
 

@@ -1,5 +1,5 @@
-// A program under wic-prof run, reduced to what the tool sees of one: it attaches to the session, names two wait sites,
-// writes waits and signals, and carries out what is asked of it. Each option takes one of these away, or ends it badly.
+// A minimal program under wic-prof run: it attaches to the session, names two wait sites, writes waits and signals, and
+// applies requested changes. Each option removes one of these, or makes the program fail.
 #include <signal.h>
 #include <unistd.h>
 
@@ -29,18 +29,18 @@ struct Options {
   double seconds = 0.3;
   int sites = 2;
   bool runtime = true;    // --no-runtime: writes nothing, attaches to nothing
-  bool deaf = false;      // --deaf: never takes a change up
+  bool deaf = false;      // --deaf: never applies a change
   bool crash = false;     // --crash: ends by SIGSEGV after its first events
   bool stubborn = false;  // --stubborn: ignores SIGINT and SIGTERM
-  double child = 0;       // --child S: leaves a child behind that goes on writing for S seconds
-  int burst = 0;          // --burst N: so many waits at once at the start
+  double child = 0;       // --child S: leaves a child that keeps writing for S seconds
+  int burst = 0;          // --burst N: writes N waits at once at the start
   int status = 0;         // --status N
-  // Times that were never measured, so that what follows from them is known: with --period-us P, so many --iterations
+  // Synthetic times, so that all derived figures are known: with --period-us P, N --iterations
   // of P (under park: of --park-period-us) in which one waiter waits for --wait-us and goes on --late-us after its
   // signal.
   int period_us = 0, park_period_us = 0, wait_us = 500, late_us = 10, iterations = 50;
   int polls = 10;
-  int parked_rate = 0;  // --parked-rate N: while parked, N iterations a millisecond at most
+  int parked_rate = 0;  // --parked-rate N: while parked, at most N iterations per millisecond
 };
 
 Options read_options(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// The control socket: questions and answers between two ends, and ends that are not there.
+// The control socket: requests, answers, and missing peers.
 #include "protocol/control_messages.h"
 
 #include <unistd.h>
@@ -46,7 +46,7 @@ class ControlSocketTest : public testing::Test {
   std::string path_ = folder_.path() + "/s.sock";
 };
 
-TEST_F(ControlSocketTest, StatusArrivesWhole) {
+TEST_F(ControlSocketTest, StatusArrivesComplete) {
   const Result<ControlServer> server = serve();
   ASSERT_TRUE(server) << server.error().message;
   const Result<SessionStatus> status = ask_status(path_);
@@ -83,7 +83,7 @@ TEST_F(ControlSocketTest, TogglesAndRefusals) {
   EXPECT_NE(refused.error().message.find("'none'"), std::string::npos);
 }
 
-TEST_F(ControlSocketTest, NonsenseIsAnsweredAndTheServerLivesOn) {
+TEST_F(ControlSocketTest, AnswersMalformedRequestsAndKeepsRunning) {
   const Result<ControlServer> server = serve();
   ASSERT_TRUE(server);
   for (const char* line : {"", "{", "[]", "null", "{\"ask\":7}", "\xff\xfe", "{\"mode\":\"sideways\"}"}) {
@@ -94,13 +94,13 @@ TEST_F(ControlSocketTest, NonsenseIsAnsweredAndTheServerLivesOn) {
   EXPECT_TRUE(ask_status(path_));
 }
 
-TEST_F(ControlSocketTest, NobodyThereIsAnError) {
+TEST_F(ControlSocketTest, MissingServerIsAnError) {
   const Result<SessionStatus> status = ask_status(path_);
   ASSERT_FALSE(status);
   EXPECT_FALSE(status.error().message.empty());
 }
 
-TEST_F(ControlSocketTest, ASocketLeftBehindIsReplaced) {
+TEST_F(ControlSocketTest, ReplacesAStaleSocket) {
   { const Result<ControlServer> server = serve(); }
   const Result<ControlServer> server = serve();
   ASSERT_TRUE(server) << server.error().message;

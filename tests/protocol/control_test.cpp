@@ -1,4 +1,4 @@
-// The control block between two processes: what the tool wants arrives, and what was applied comes back.
+// The control block between two processes: requests arrive, and applied states are reported back.
 #include "protocol/control.h"
 
 #include <sched.h>
@@ -61,7 +61,7 @@ TEST_F(ControlTest, FindsSitesByName) {
   EXPECT_EQ(find_site(*control_, "none"), 0u);
 }
 
-TEST_F(ControlTest, AWishForTheProgramReplacesThoseForSites) {
+TEST_F(ControlTest, ProgramRequestReplacesSiteRequests) {
   add_site("halo");
   const WantedWait park{Mode::park, StrategyId::backoff};
   EXPECT_EQ(request_wait(*control_, 1, park), 1u);
@@ -74,7 +74,7 @@ TEST_F(ControlTest, AWishForTheProgramReplacesThoseForSites) {
   EXPECT_GT(control_->requested_ns.load(), 0);
 }
 
-TEST_F(ControlTest, WaitingForWhatIsNeverAppliedEnds) {
+TEST_F(ControlTest, WaitForAnUnappliedSequenceTimesOut) {
   RuntimeControl& runtime = join();
   const std::uint32_t sequence = request_wait(*control_, 0, {});
   EXPECT_FALSE(wait_applied(*control_, sequence, 5 * kMillisecond));
@@ -100,14 +100,14 @@ TEST_F(ControlTest, SequencesMayWrap) {
   EXPECT_TRUE(wait_applied(*control_, sequence, 0));
 }
 
-TEST_F(ControlTest, OneNameIsOneSite) {
+TEST_F(ControlTest, SitesWithOneNameAreOneSite) {
   EXPECT_EQ(register_site(*control_, "halo"), 1u);
   EXPECT_EQ(register_site(*control_, "flag"), 2u);
   EXPECT_EQ(register_site(*control_, "halo"), 1u);
   EXPECT_EQ(control_->site_count.load(), 2u);
 }
 
-TEST_F(ControlTest, SitesHaveAnEnd) {
+TEST_F(ControlTest, FullSiteTableReturnsZero) {
   for (std::uint32_t site = 1; site < kMaxSites; ++site) {
     ASSERT_EQ(register_site(*control_, ("site " + std::to_string(site)).c_str()), site);
   }
@@ -115,7 +115,7 @@ TEST_F(ControlTest, SitesHaveAnEnd) {
   EXPECT_EQ(register_site(*control_, "site 200"), 200u);
 }
 
-TEST_F(ControlTest, AWriterThatDiedInTheMiddleOfANameHoldsNobodyUp) {
+TEST_F(ControlTest, WriterThatDiesWhileNamingBlocksNobody) {
   const pid_t child = fork();
   if (child == 0) _exit(0);
   waitpid(child, nullptr, 0);
@@ -124,14 +124,14 @@ TEST_F(ControlTest, AWriterThatDiedInTheMiddleOfANameHoldsNobodyUp) {
   EXPECT_EQ(find_site(*control_, "halo"), 1u);
 }
 
-TEST_F(ControlTest, AWriterThatWasStoppedInTheMiddleOfANameKeepsItsPlace) {
-  control_->sites[1].naming.store(static_cast<std::uint32_t>(getppid()) << 1);  // lives, and will not write
+TEST_F(ControlTest, StoppedWriterKeepsItsSite) {
+  control_->sites[1].naming.store(static_cast<std::uint32_t>(getppid()) << 1);  // runs, but never writes
   EXPECT_EQ(register_site(*control_, "halo"), 2u);
   EXPECT_EQ(find_site(*control_, "halo"), 2u);
 }
 
-// Two processes and two threads in each name the same forty sites, each beginning elsewhere.
-TEST_F(ControlTest, ManyNameTheSameSitesAtOnce) {
+// Two processes with two threads each name the same forty sites, each in a different order.
+TEST_F(ControlTest, ConcurrentNamingSharesSites) {
   constexpr std::uint32_t kNames = 40;
   const auto name_all = [this](std::uint32_t first) {
     for (std::uint32_t i = 0; i < kNames; ++i) {
@@ -154,7 +154,7 @@ TEST_F(ControlTest, ManyNameTheSameSitesAtOnce) {
     EXPECT_NE(find_site(*control_, ("site " + std::to_string(i)).c_str()), 0u) << i;
 }
 
-TEST_F(ControlTest, AppliedMeansByEveryRuntime) {
+TEST_F(ControlTest, AppliedMeansAppliedByEveryRuntime) {
   RuntimeControl& one = join();
   RuntimeControl& two = join();
   EXPECT_EQ(attached_runtimes(*control_), 2u);
@@ -167,7 +167,7 @@ TEST_F(ControlTest, AppliedMeansByEveryRuntime) {
   EXPECT_EQ(last_effective(*control_), two.effective_ns.load());
 }
 
-TEST_F(ControlTest, OneThatLeavesIsNotWaitedForAndWithoutAnyNothingIsApplied) {
+TEST_F(ControlTest, DoesNotWaitForARuntimeThatLeft) {
   RuntimeControl& one = join();
   RuntimeControl& two = join();
   const std::uint32_t sequence = request_wait(*control_, 0, {});
@@ -180,7 +180,7 @@ TEST_F(ControlTest, OneThatLeavesIsNotWaitedForAndWithoutAnyNothingIsApplied) {
   EXPECT_FALSE(wait_applied(*control_, sequence, 0));
 }
 
-TEST_F(ControlTest, OneWhoseProcessHasEndedIsNotWaitedFor) {
+TEST_F(ControlTest, DoesNotWaitForARuntimeWhoseProcessEnded) {
   RuntimeControl& one = join();
   const pid_t child = fork();
   if (child == 0) {
@@ -199,19 +199,19 @@ TEST_F(ControlTest, OneWhoseProcessHasEndedIsNotWaitedFor) {
   EXPECT_EQ(attached_runtimes(*control_), 1u);
 }
 
-TEST_F(ControlTest, PlacesHaveAnEnd) {
+TEST_F(ControlTest, FullRuntimeTableReturnsNull) {
   for (std::uint32_t i = 0; i < kMaxRuntimes; ++i) join();
   EXPECT_EQ(join_runtime(*control_, control_, 0), nullptr);
 }
 
-TEST_F(ControlTest, WhatIsWantedGoesBeforeWhatTheRuntimeSaysOfItself) {
+TEST_F(ControlTest, RequestOverridesTheRuntimesOwnMode) {
   control_->own.store(WantedWait{Mode::park, StrategyId::backoff}.pack());
   EXPECT_EQ(program_wait(*control_).strategy, StrategyId::backoff);
   request_wait(*control_, 0, {Mode::poll, StrategyId::poll});
   EXPECT_EQ(program_wait(*control_).mode, Mode::poll);
 }
 
-// The program's control thread in its simplest form: applies each state it sees, until asked for backoff.
+// A minimal control thread of the program: applies each state that it sees, until backoff is requested.
 void serve(ControlBlock* control, RuntimeControl* runtime) {
   std::uint32_t applied = 0;
   for (;;) {
@@ -227,7 +227,7 @@ void serve(ControlBlock* control, RuntimeControl* runtime) {
   }
 }
 
-// The tool: asks a hundred times, and lastly for backoff.
+// The tool: makes a hundred requests, the last for backoff.
 void ask(ControlBlock* control) {
   for (int i = 0; i < 100; ++i) {
     const StrategyId strategy = i == 99 ? StrategyId::backoff : StrategyId::predicted_sleep;
@@ -237,13 +237,13 @@ void ask(ControlBlock* control) {
   }
 }
 
-TEST_F(ControlTest, AsksAcrossThreads) {
+TEST_F(ControlTest, RequestsAcrossThreads) {
   std::thread program([this, runtime = &join()] { serve(control_, runtime); });
   ask(control_);
   program.join();
 }
 
-TEST_F(ControlTest, AsksAcrossProcesses) {
+TEST_F(ControlTest, RequestsAcrossProcesses) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
@@ -259,7 +259,7 @@ TEST_F(ControlTest, AsksAcrossProcesses) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-TEST(Strategies, HaveNamesThatLeadBack) {
+TEST(Strategies, NamesRoundTrip) {
   for (const StrategyName& strategy : kStrategies) {
     EXPECT_EQ(strategy_from_name(strategy.name), strategy.id);
     EXPECT_EQ(strategy_name(strategy.id), strategy.name);

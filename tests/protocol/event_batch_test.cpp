@@ -21,7 +21,7 @@ CallEvent call(std::uint32_t correlation, TextId name = 0) {
   return event;
 }
 
-TEST(EventBatch, WhatIsWrittenArrivesInOrderWhenItEnds) {
+TEST(EventBatch, WritesEventsInOrderAtItsEnd) {
   PlainRing memory;
   EventSink sink(memory.ring());
   {
@@ -33,7 +33,7 @@ TEST(EventBatch, WhatIsWrittenArrivesInOrderWhenItEnds) {
   for (std::uint32_t i = 0; i < calls.size(); ++i) EXPECT_EQ(calls[i].correlation, i);
 }
 
-TEST(EventBatch, ATextIsThereBeforeTheEventsThatReferToIt) {
+TEST(EventBatch, SendsATextBeforeEventsThatReferToIt) {
   PlainRing memory;
   EventSink sink(memory.ring());
   EventBatch batch(sink);
@@ -57,7 +57,7 @@ TEST(EventBatch, ATextIsThereBeforeTheEventsThatReferToIt) {
   }
 }
 
-TEST(EventBatch, ARecordThatDoesNotFitBeforeTheRingsEndIsWhole) {
+TEST(EventBatch, KeepsARecordContiguousAtTheRingsEnd) {
   PlainRing memory(2 * kMaxEventSize);
   EventSink sink(memory.ring());
   std::uint32_t next = 0;
@@ -73,7 +73,7 @@ TEST(EventBatch, ARecordThatDoesNotFitBeforeTheRingsEndIsWhole) {
   EXPECT_EQ(RingReader(memory.ring()).dropped(), 0u);
 }
 
-TEST(EventBatch, WithoutPatienceWhatFindsNoRoomIsDroppedAndCounted) {
+TEST(EventBatch, WithoutPatienceDropsAndCountsWhatDoesNotFit) {
   PlainRing memory(2 * kMaxEventSize);
   EventSink sink(memory.ring());
   {
@@ -85,8 +85,8 @@ TEST(EventBatch, WithoutPatienceWhatFindsNoRoomIsDroppedAndCounted) {
   EXPECT_EQ(RingReader(memory.ring()).dropped(), 1'000 - arrived);
 }
 
-// The ring is far too small; texts and events all arrive, because the batch waits for the one who reads.
-TEST(EventBatch, WithPatienceAFullRingIsWaitedFor) {
+// The ring is far too small, but all texts and events arrive, because the batch waits for the consumer.
+TEST(EventBatch, WithPatienceWaitsForAFullRing) {
   PlainRing memory(2 * kMaxEventSize);
   EventSink sink(memory.ring());
   std::atomic<bool> done{false};
@@ -117,7 +117,7 @@ TEST(EventBatch, WithPatienceAFullRingIsWaitedFor) {
   EXPECT_EQ(RingReader(memory.ring()).dropped(), 0u);
 }
 
-TEST(EventBatch, ATextThatWaitedForRoomIsNoDropAndOneThatGaveUpIsOne) {
+TEST(EventBatch, CountsATextAsDroppedOnlyIfItGivesUp) {
   PlainRing memory(2 * kMaxEventSize);
   EventSink sink(memory.ring());
   for (std::size_t i = 0; i < 2 * kMaxEventSize / sizeof(CallEvent); ++i) ASSERT_TRUE(sink.write(call(1)));
@@ -139,11 +139,11 @@ TEST(EventBatch, ATextThatWaitedForRoomIsNoDropAndOneThatGaveUpIsOne) {
   EXPECT_EQ(RingReader(memory.ring()).dropped(), 1u);
 }
 
-TEST(EventBatch, AConsumerThatIsGoneIsWaitedForOnceUntilItMoves) {
+TEST(EventBatch, WaitsForAGoneConsumerOnlyOnce) {
   PlainRing memory(2 * kMaxEventSize);
   EventSink sink(memory.ring());
   EXPECT_EQ(sink.wait_for_consumer(kMillisecond), 0);
-  // Were it waited for again, this would not end before the test's own time is up.
+  // A second wait would exceed the test's time limit.
   EXPECT_EQ(sink.wait_for_consumer(24 * 3'600 * kSecond), 0);
   EventBatch batch(sink, 24 * 3'600 * kSecond);
   for (std::uint32_t i = 0; i < 1'000; ++i) batch.write(call(i));

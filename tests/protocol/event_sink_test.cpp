@@ -24,7 +24,7 @@ TEST(EventSink, SendsATextOnce) {
   EXPECT_EQ(delivered.text(b), "beta");
 }
 
-TEST(EventSink, NoTextIsZero) {
+TEST(EventSink, EmptyTextIsZero) {
   PlainRing memory;
   EventSink texts(memory.ring());
   EXPECT_EQ(texts.text(""), 0u);
@@ -43,7 +43,7 @@ TEST(EventSink, LossCarriesItsReason) {
   EXPECT_EQ(delivered.text(losses[0].reason), "no room");
 }
 
-TEST(EventSink, AFullRingIsTriedAgain) {
+TEST(EventSink, RetriesATextAfterAFullRing) {
   PlainRing memory(2 * kMaxEventSize);
   EventSink texts(memory.ring());
   const std::string filler(1000, 'x');
@@ -52,7 +52,7 @@ TEST(EventSink, AFullRingIsTriedAgain) {
     ASSERT_LT(i, 100);
     last = texts.text(filler + std::to_string(i));
   }
-  EXPECT_EQ(texts.text(filler + "late"), 0u);  // no event may refer to a text that is not there
+  EXPECT_EQ(texts.text(filler + "late"), 0u);  // events must not refer to an unsent text
   memory.read();
   const TextId late = texts.text(filler + "late");
   EXPECT_NE(late, 0u);
@@ -65,7 +65,7 @@ HostWaitEvent wait_number(std::uint64_t number) {
   return event;
 }
 
-TEST(EventSink, HoldsWhatFindsNoRoomAndSendsItLater) {
+TEST(EventSink, HoldsWhatDoesNotFitAndSendsItLater) {
   PlainRing memory(2 * kMaxEventSize);
   EventSink sink(memory.ring());
   std::vector<HostWaitEvent> all;
@@ -78,7 +78,7 @@ TEST(EventSink, HoldsWhatFindsNoRoomAndSendsItLater) {
   for (; sent < more_than_fit; ++sent) EXPECT_TRUE(sink.write_or_hold(wait_number(sent)));
   read();
   EXPECT_LT(all.size(), sent);
-  EXPECT_TRUE(sink.write_or_hold(wait_number(sent++)));  // what is held goes first
+  EXPECT_TRUE(sink.write_or_hold(wait_number(sent++)));  // held events go first
   read();
   EXPECT_EQ(all.size(), sent);
   for (const std::uint32_t end = sent + more_than_fit; sent < end; ++sent) sink.write_or_hold(wait_number(sent));
@@ -90,7 +90,7 @@ TEST(EventSink, HoldsWhatFindsNoRoomAndSendsItLater) {
   EXPECT_EQ(memory.ring()->dropped.load(), 0u);
 }
 
-TEST(EventSink, HoldsOnlySoMuchAndCountsTheRest) {
+TEST(EventSink, HoldsUpToItsLimitAndCountsTheRest) {
   PlainRing memory(2 * kMaxEventSize);
   EventSink sink(memory.ring());
   std::uint64_t refused = 0;
@@ -100,19 +100,19 @@ TEST(EventSink, HoldsOnlySoMuchAndCountsTheRest) {
   std::uint64_t read = 0;
   for (std::size_t now = 1; now != 0; read += now) {
     now = memory.read().all<HostWaitEvent>().size();
-    sink.write_all({}, 0);  // takes along what is held
+    sink.write_all({}, 0);  // also sends held events
   }
   EXPECT_EQ(read + refused, 10'000u);
 }
 
-TEST(EventSink, ForgetsRatherThanGrows) {
+TEST(EventSink, ForgetsTextsBeyondItsLimit) {
   PlainRing memory;
   EventSink texts(memory.ring(), 4);
   std::set<TextId> ids;
   for (int i = 0; i < 9; ++i) ids.insert(texts.text("iteration " + std::to_string(i)));
   EXPECT_EQ(ids.size(), 9u);
   const TextId again = texts.text("iteration 0");
-  EXPECT_FALSE(ids.contains(again));  // numbers are never used twice
+  EXPECT_FALSE(ids.contains(again));  // numbers are never reused
   EXPECT_EQ(memory.read().text(again), "iteration 0");
 }
 

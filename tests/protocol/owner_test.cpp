@@ -1,5 +1,5 @@
-// Who holds a part of a session, and when it may be taken back: a holder's end, its exec, its letting go; never while
-// it may still use it.
+// When the tool may take back a part of a session: after its holder ended, ran exec or let go, and never while the
+// holder can still use the part.
 #include "protocol/owner.h"
 
 #include <signal.h>
@@ -43,7 +43,7 @@ class OwnerTest : public testing::Test {
     return gone_owner(owner(ring), session->path(), look);
   }
 
-  // A child that claims a ring and then does `rest`; back once it has claimed. Kill it.
+  // Starts a child that claims a ring and then runs `rest`; returns after the claim. The caller kills it.
   template <class Rest>
   pid_t claiming_child(Rest&& rest) {
     const pid_t child = fork();
@@ -62,7 +62,7 @@ class OwnerTest : public testing::Test {
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
   }
-  // Within a minute: what happens in another process takes its time.
+  // Polls for up to a minute, because it depends on another process.
   bool comes_to_be_gone() const {
     const TimeNs end = now_ns() + 60 * kSecond;
     while (gone(0) == 0 && now_ns() < end) sched_yield();
@@ -73,12 +73,12 @@ class OwnerTest : public testing::Test {
   std::optional<SessionOwner> session;
 };
 
-TEST_F(OwnerTest, AFreePartHasNobodyToBeGone) {
+TEST_F(OwnerTest, FreePartHasNoGoneOwner) {
   make(1);
   EXPECT_EQ(gone(0), 0u);
 }
 
-TEST_F(OwnerTest, AProcessThatLivesIsNotGoneAndOneThatWasKilledIs) {
+TEST_F(OwnerTest, OnlyAKilledProcessIsGone) {
   make(1);
   const pid_t child = claiming_child([](SessionMap&) {});
   EXPECT_EQ(owner(0).load(), static_cast<std::uint32_t>(child));
@@ -88,7 +88,7 @@ TEST_F(OwnerTest, AProcessThatLivesIsNotGoneAndOneThatWasKilledIs) {
   EXPECT_EQ(gone(0, OwnerLook::quick), static_cast<std::uint32_t>(child));
 }
 
-TEST_F(OwnerTest, OneThatNobodyHasWaitedForIsGone) {
+TEST_F(OwnerTest, ZombieIsGone) {
   make(1);
   const pid_t child = claiming_child([](SessionMap&) {});
   kill(child, SIGKILL);
@@ -98,16 +98,16 @@ TEST_F(OwnerTest, OneThatNobodyHasWaitedForIsGone) {
   waitpid(child, nullptr, 0);
 }
 
-TEST_F(OwnerTest, OneThatHasRunExecIsGoneThoughItsProcessLives) {
+TEST_F(OwnerTest, ProcessThatRanExecIsGone) {
   make(1);
   const pid_t child = claiming_child([](SessionMap&) { execlp("sleep", "sleep", "100", nullptr); });
   EXPECT_TRUE(comes_to_be_gone());
   EXPECT_EQ(kill(child, 0), 0);
-  EXPECT_EQ(gone(0, OwnerLook::quick), 0u);  // that would take a thorough look
+  EXPECT_EQ(gone(0, OwnerLook::quick), 0u);  // only a thorough check finds this
   end(child);
 }
 
-TEST_F(OwnerTest, OneThatHasLetGoIsGone) {
+TEST_F(OwnerTest, OwnerThatLetGoIsGone) {
   make(2);
   {
     const Result<SessionMap> map = SessionMap::attach(session->path());
@@ -118,7 +118,7 @@ TEST_F(OwnerTest, OneThatHasLetGoIsGone) {
   EXPECT_EQ(gone(0, OwnerLook::quick), static_cast<std::uint32_t>(getpid()));
 }
 
-TEST_F(OwnerTest, AMapOfSomethingElseLetsGoOfNothing) {
+TEST_F(OwnerTest, UnrelatedMappingLetsGoOfNothing) {
   make(1);
   const Result<SessionMap> map = SessionMap::attach(session->path());
   ASSERT_NE(map->claim_ring(), nullptr);
@@ -127,7 +127,7 @@ TEST_F(OwnerTest, AMapOfSomethingElseLetsGoOfNothing) {
   EXPECT_EQ(gone(0), 0u);
 }
 
-TEST_F(OwnerTest, TheChildOfAForkNeitherHoldsNorLetsGo) {
+TEST_F(OwnerTest, ForkedChildNeitherHoldsNorLetsGo) {
   make(1);
   std::optional<SessionMap> map = *SessionMap::attach(session->path());
   ASSERT_NE(map->claim_ring(), nullptr);
@@ -140,7 +140,7 @@ TEST_F(OwnerTest, TheChildOfAForkNeitherHoldsNorLetsGo) {
   EXPECT_EQ(gone(0), 0u);
 }
 
-TEST_F(OwnerTest, InAnotherPidNamespaceNobodyIsSaidToBeGone) {
+TEST_F(OwnerTest, OwnerInAnotherPidNamespaceIsNotGone) {
   make(1);
   const pid_t child = claiming_child([](SessionMap&) {});
   auto& theirs = const_cast<Owner&>(owner(0));
@@ -151,7 +151,7 @@ TEST_F(OwnerTest, InAnotherPidNamespaceNobodyIsSaidToBeGone) {
   EXPECT_NE(gone(0), 0u);
 }
 
-TEST_F(OwnerTest, WhatHasGoneToAnotherIsNotTakenFromThatOne) {
+TEST_F(OwnerTest, TakeBackRefusesANewOwner) {
   make(1);
   const Result<SessionMap> map = SessionMap::attach(session->path());
   ASSERT_NE(map->claim_ring(), nullptr);
@@ -163,7 +163,7 @@ TEST_F(OwnerTest, WhatHasGoneToAnotherIsNotTakenFromThatOne) {
   EXPECT_EQ(mine.mapping.load(), 0u);
 }
 
-// The consumer's part of the protocol in ring.h, over and over.
+// Repeats the consumer's part of the protocol in ring.h.
 class Consumer {
  public:
   explicit Consumer(const SessionOwner& session) : session_(session) {
@@ -214,7 +214,7 @@ class Consumer {
   std::map<std::size_t, std::optional<std::pair<std::uint32_t, std::uint32_t>>> last_;
 };
 
-// One producer's life; its number stands in every event.
+// Runs one producer, which writes its number into every event.
 bool produce(const std::string& path, std::uint32_t number, std::uint32_t events) {
   const Result<SessionMap> map = SessionMap::attach(path);
   if (!map) return false;
@@ -231,7 +231,7 @@ bool produce(const std::string& path, std::uint32_t number, std::uint32_t events
   return true;
 }
 
-TEST_F(OwnerTest, RingsGoFromProducerToProducerAndNothingIsLostOrMixed) {
+TEST_F(OwnerTest, RingsPassBetweenProducersWithoutLossOrMixing) {
   constexpr std::uint32_t kThreads = 4, kLives = 25, kEvents = 50;
   make(3);
   Consumer consumer(*session);
@@ -253,7 +253,7 @@ TEST_F(OwnerTest, RingsGoFromProducerToProducerAndNothingIsLostOrMixed) {
   EXPECT_LE(consumer.used.size(), 3u);
 }
 
-TEST_F(OwnerTest, ManyShortProcessesOneAfterTheOtherShareARing) {
+TEST_F(OwnerTest, ManySuccessiveProcessesShareARing) {
   make(1);
   Consumer consumer(*session);
   for (std::uint32_t number = 0; number < 40; ++number) {
@@ -268,7 +268,7 @@ TEST_F(OwnerTest, ManyShortProcessesOneAfterTheOtherShareARing) {
       WaitEvent event = make_event<WaitEvent>();
       event.value = number;
       for (; event.iteration < 10; ++event.iteration) writer.write(event);
-      _exit(0);  // lets go of nothing
+      _exit(0);  // without letting go
     }
     int status = 0;
     while (waitpid(child, &status, WNOHANG) == 0) consumer.round();
@@ -281,7 +281,7 @@ TEST_F(OwnerTest, ManyShortProcessesOneAfterTheOtherShareARing) {
   EXPECT_EQ(session->map().header().rings_refused, 0u);
 }
 
-TEST_F(OwnerTest, AProducerThatFindsNoRingIsCounted) {
+TEST_F(OwnerTest, CountsAProducerWithoutARing) {
   make(1);
   const Result<SessionMap> map = SessionMap::attach(session->path());
   ASSERT_NE(map->claim_ring(), nullptr);

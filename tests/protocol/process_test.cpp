@@ -1,4 +1,4 @@
-// What a producer says of its process.
+// The event that a producer writes about its process.
 #include "protocol/process.h"
 
 #include <signal.h>
@@ -34,7 +34,7 @@ class ProcessTest : public testing::Test {
   }
 };
 
-TEST_F(ProcessTest, SaysWhoItIs) {
+TEST_F(ProcessTest, DescribesTheProcess) {
   const PlainRing ring;
   EventSink sink(ring.ring());
   const TimeNs before = now_ns();
@@ -68,7 +68,7 @@ TEST_F(ProcessTest, KnowsTheRanksOfEveryLauncher) {
   }
 }
 
-TEST_F(ProcessTest, WhatIsNoNumberIsNoRank) {
+TEST_F(ProcessTest, NonNumericRankIsNoRank) {
   for (const char* text : {"", "x", "1x", "-1", "99999999999999"}) {
     setenv("RANK", text, 1);
     const PlainRing ring;
@@ -76,7 +76,7 @@ TEST_F(ProcessTest, WhatIsNoNumberIsNoRank) {
   }
 }
 
-TEST(CommandLine, IsThatOfTheProcessWithItsQuotes) {
+TEST(CommandLine, QuotesTheProcessArguments) {
   const pid_t child = fork();
   if (child == 0) {
     execlp("sh", "sh", "-c", "kill -STOP $$", "0 0", nullptr);
@@ -93,7 +93,7 @@ TEST(CommandLine, IsThatOfTheProcessWithItsQuotes) {
   EXPECT_EQ(command_line_of(static_cast<std::uint32_t>(child)), "");
 }
 
-TEST(ShellWord, IsQuotedWhereAShellWouldNotTakeItAsIs) {
+TEST(ShellWord, QuotesWhatAShellInterprets) {
   EXPECT_EQ(shell_word("plain-1.0/x=y"), "plain-1.0/x=y");
   EXPECT_EQ(shell_word(""), "''");
   EXPECT_EQ(shell_word("a b"), "'a b'");

@@ -19,21 +19,21 @@ TEST(Result, HoldsAValueOrAnError) {
   EXPECT_EQ(Result<int>(unavailable("no")).error().kind, ErrorKind::unavailable);
 }
 
-TEST(Result, TellsAnEmptyValueFromAnError) {
+TEST(Result, DistinguishesAnEmptyValueFromAnError) {
   EXPECT_TRUE(ok());
   EXPECT_TRUE(Result<std::string>(std::string()));
   const Result<> failed = bad_input("");
   EXPECT_FALSE(failed);
 }
 
-TEST(Result, CarriesWhatCanOnlyBeMoved) {
+TEST(Result, HoldsMoveOnlyValues) {
   Result<std::unique_ptr<int>> result = std::make_unique<int>(3);
   ASSERT_TRUE(result);
   std::unique_ptr<int> taken = std::move(*result);
   EXPECT_EQ(*taken, 3);
 }
 
-TEST(Result, AListCanBeWalkedStraightFromTheCall) {
+TEST(Result, TemporaryListCanBeIterated) {
   const auto list = [] { return Result<std::vector<int>>(std::vector<int>(1000, 2)); };
   int sum = 0;
   for (const int value : *list()) sum += value;

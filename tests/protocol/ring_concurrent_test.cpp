@@ -1,5 +1,5 @@
-// Producer and consumer at the same time, in two threads and in two processes: what arrives is whole, in order, and
-// together with the drops is all that was sent.
+// Producer and consumer at the same time, in two threads and in two processes: records arrive complete and in order,
+// and delivered plus dropped records are all that were sent.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kCapacity = 4 * kMaxEventSize;
 constexpr std::uint32_t kEvents = 300'000;
 
-// Every field follows from the number, so that a torn record shows.
+// Derives every field from the number, so that a torn record is detected.
 WaitEvent event_of(std::uint32_t i) {
   WaitEvent event = make_event<WaitEvent>();
   event.iteration = i;
@@ -32,7 +32,7 @@ WaitEvent event_of(std::uint32_t i) {
 
 std::string text_for(std::uint32_t i) { return std::string(i % 200, static_cast<char>('a' + i % 26)); }
 
-// Waits with a text of some length every 16th time. `patient`: tries again where the ring is full, so that all arrive.
+// Writes waits, and a text every 16th time. `patient`: retries while the ring is full, so that everything arrives.
 void produce(RingHeader* ring, bool patient) {
   RingWriter writer(ring);
   for (std::uint32_t i = 0; i < kEvents; ++i) {
@@ -88,7 +88,7 @@ TEST(RingConcurrent, TwoThreadsAllArrive) {
   EXPECT_EQ(consumer.reader().corrupt(), 0u);
 }
 
-TEST(RingConcurrent, TwoThreadsWhatIsMissingWasCounted) {
+TEST(RingConcurrent, TwoThreadsCountDrops) {
   const RingMemory memory(kCapacity);
   std::atomic<bool> done{false};
   std::thread producer([&] {
@@ -133,9 +133,9 @@ void in_two_processes(bool patient) {
 }
 
 TEST(RingConcurrent, TwoProcessesAllArrive) { in_two_processes(true); }
-TEST(RingConcurrent, TwoProcessesWhatIsMissingWasCounted) { in_two_processes(false); }
+TEST(RingConcurrent, TwoProcessesCountDrops) { in_two_processes(false); }
 
-TEST(RingConcurrent, AProducerKilledInTheMiddleLeavesAReadableRing) {
+TEST(RingConcurrent, KilledProducerLeavesAReadableRing) {
   for (int round = 0; round < 5; ++round) {
     const RingMemory memory(kCapacity);
     const pid_t child = fork();

@@ -1,4 +1,4 @@
-// A ring in plain memory, and what was written to it, for tests.
+// A ring in plain memory, and the records read from it, for tests.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// A ring that was overwritten: nothing outside it is touched, reading ends, and it is counted. A page without access
-// follows the memory of each ring here.
+// An overwritten ring: reading stays inside it, ends, and counts the damage. A page without access follows the memory
+// of each ring here.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -17,24 +17,24 @@ void put_header(RingHeader* ring, std::uint64_t position, std::uint16_t kind, st
   std::memcpy(ring->data + position % kCapacity, &header, sizeof header);
 }
 
-TEST(RingDamage, ALengthThatCannotBeRightEmptiesTheRing) {
+TEST(RingDamage, ImpossibleLengthEmptiesTheRing) {
   for (const int size : {0, 4, 7, 12, 4088, 65528, 65535}) {
     const RingMemory memory(kCapacity);
     RingWriter writer(memory.ring());
     RingReader reader(memory.ring());
     for (int i = 0; i < 3; ++i) writer.write(make_event<WaitEvent>());
     put_header(memory.ring(), 64, 6, static_cast<std::uint16_t>(size));
-    EXPECT_EQ(reader.read([](const EventHeader&) {}), 1u) << size;  // the one before
+    EXPECT_EQ(reader.read([](const EventHeader&) {}), 1u) << size;  // the record before it
     EXPECT_EQ(reader.corrupt(), 1u) << size;
     EXPECT_TRUE(reader.empty());
-    // And it goes on.
+    // Reading continues.
     ASSERT_TRUE(writer.write(make_event<WaitEvent>()));
     EXPECT_EQ(reader.read([](const EventHeader&) {}), 1u) << size;
     EXPECT_EQ(reader.corrupt(), 1u);
   }
 }
 
-TEST(RingDamage, ARecordMayNotReachBeyondTheEndOfTheRing) {
+TEST(RingDamage, RejectsARecordBeyondTheRingsEnd) {
   const RingMemory memory(kCapacity);
   RingReader reader(memory.ring());
   memory.ring()->tail.store(kCapacity - 64);
@@ -44,7 +44,7 @@ TEST(RingDamage, ARecordMayNotReachBeyondTheEndOfTheRing) {
   EXPECT_EQ(reader.corrupt(), 1u);
 }
 
-TEST(RingDamage, PaddingMayNotReachBeyondWhatWasWritten) {
+TEST(RingDamage, RejectsPaddingBeyondTheHead) {
   const RingMemory memory(kCapacity);
   RingReader reader(memory.ring());
   put_header(memory.ring(), 0, 0, 8);
@@ -54,7 +54,7 @@ TEST(RingDamage, PaddingMayNotReachBeyondWhatWasWritten) {
   EXPECT_TRUE(reader.empty());
 }
 
-TEST(RingDamage, APositionThatCannotBeRightEmptiesTheRing) {
+TEST(RingDamage, ImpossiblePositionEmptiesTheRing) {
   for (const std::uint64_t head : {std::uint64_t{3}, kCapacity + 8, std::uint64_t{1} << 60, ~std::uint64_t{0}}) {
     const RingMemory memory(kCapacity);
     RingReader reader(memory.ring());
@@ -73,7 +73,7 @@ TEST(RingDamage, ATextLongerThanItsRecordIsEmpty) {
   EXPECT_EQ(text_of(event), "");
 }
 
-TEST(RingDamage, RandomBytesEndAndStayInside) {
+TEST(RingDamage, RandomBytesAreReadWithinBounds) {
   std::mt19937_64 random(99);
   std::uint64_t corrupt = 0;
   for (int round = 0; round < 3000; ++round) {

@@ -1,4 +1,4 @@
-// Memory for a ring in a test: private, or shared with a forked child. Beyond its end nothing may be touched.
+// Ring memory for a test: private, or shared with a forked child. Access beyond its end faults.
 #pragma once
 
 #include <sys/mman.h>

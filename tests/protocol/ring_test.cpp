@@ -24,7 +24,7 @@ WaitEvent wait_event(std::uint32_t iteration) {
   return event;
 }
 
-// Any record of `size` bytes, of a kind that nobody knows.
+// A record of `size` bytes of an unknown kind.
 std::vector<std::uint64_t> odd_record(std::uint16_t size) {
   std::vector<std::uint64_t> words(size / 8, size);
   const EventHeader header{static_cast<EventKind>(4242), size, 0};
@@ -64,7 +64,7 @@ TEST(Ring, DeliversInOrderAcrossManyWraps) {
 }
 
 // Records of all sizes, so that every distance to the end of the ring occurs and is padded.
-TEST(Ring, RecordsOfEverySizeStayWholeAtTheEnd) {
+TEST(Ring, RecordsOfEverySizeStayContiguousAtTheEnd) {
   const RingMemory memory(kCapacity);
   RingWriter writer(memory.ring());
   RingReader reader(memory.ring());
@@ -90,7 +90,7 @@ TEST(Ring, RecordsOfEverySizeStayWholeAtTheEnd) {
   EXPECT_EQ(reader.corrupt(), 0u);
 }
 
-TEST(Ring, AFullRingDropsAndCountsAndGoesOnLater) {
+TEST(Ring, FullRingDropsCountsAndContinues) {
   const RingMemory memory(kCapacity);
   RingWriter writer(memory.ring());
   RingReader reader(memory.ring());
@@ -102,17 +102,17 @@ TEST(Ring, AFullRingDropsAndCountsAndGoesOnLater) {
 
   std::uint32_t received = 0;
   reader.read([&](const EventHeader& header) { EXPECT_EQ(event_cast<WaitEvent>(header)->iteration, received++); });
-  EXPECT_EQ(received, kFits);  // what was there is untouched
+  EXPECT_EQ(received, kFits);  // earlier records are untouched
   EXPECT_TRUE(writer.write(wait_event(2000)));
   reader.read([&](const EventHeader& header) { EXPECT_EQ(event_cast<WaitEvent>(header)->iteration, 2000u); });
   EXPECT_EQ(reader.dropped(), 2u);
 }
 
-TEST(Ring, ARecordThatFitsOnlyWithItsPaddingIsDroppedWhole) {
+TEST(Ring, DropsARecordWhosePaddingDoesNotFit) {
   const RingMemory memory(kCapacity);
   RingWriter writer(memory.ring());
   RingReader reader(memory.ring());
-  // 40 bytes from the end: a wait needs padding, and from the start there is no room while nothing was read.
+  // 40 bytes before the end: a wait needs padding, and the start has no space until something is read.
   while (memory.ring()->head.load() < kCapacity - 104) ASSERT_TRUE(writer.write(wait_event(0)));
   const std::uint64_t before = memory.ring()->head.load();
   while (kCapacity - memory.ring()->head.load() >= 64) ASSERT_TRUE(writer.write_text(1, std::string(24, 'x')));
@@ -131,7 +131,7 @@ TEST(Ring, ARecordThatFitsOnlyWithItsPaddingIsDroppedWhole) {
   EXPECT_EQ(count, 1u);
 }
 
-TEST(Ring, UnknownKindsArePassedOverByTheirLength) {
+TEST(Ring, SkipsUnknownKindsByTheirLength) {
   const RingMemory memory(kCapacity);
   RingReader reader(memory.ring());
   // As a newer producer would write them.
@@ -155,7 +155,7 @@ TEST(Ring, UnknownKindsArePassedOverByTheirLength) {
   EXPECT_EQ(reader.corrupt(), 0u);
 }
 
-TEST(Ring, ReadsNoMoreThanAskedFor) {
+TEST(Ring, ReadsAtMostMaxBytes) {
   const RingMemory memory(kCapacity);
   RingWriter writer(memory.ring());
   RingReader reader(memory.ring());
@@ -166,7 +166,7 @@ TEST(Ring, ReadsNoMoreThanAskedFor) {
   EXPECT_EQ(reader.read(nothing), 17u);
 }
 
-TEST(Ring, AWriterAttachedLaterGoesOnWhereTheLastOneEnded) {
+TEST(Ring, LaterWriterContinuesAtTheHead) {
   const RingMemory memory(kCapacity);
   RingReader reader(memory.ring());
   std::uint32_t sent = 0, received = 0;

@@ -1,4 +1,4 @@
-// XDG_RUNTIME_DIR pointed at a folder of the test's own, so that no test sees another's sessions, or the user's.
+// Points XDG_RUNTIME_DIR at the test's own folder, so that tests see neither each other's sessions nor the user's.
 #pragma once
 
 #include <cstdlib>

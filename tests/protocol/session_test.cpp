@@ -1,4 +1,4 @@
-// Sessions: made, attached to, listed, and cleared away, also after a tool that died.
+// Sessions: creating, attaching, listing, and removing, also after a tool that died.
 #include "protocol/session.h"
 
 #include <signal.h>
@@ -37,7 +37,7 @@ class SessionTest : public testing::Test {
   RuntimeFolder folder_;
 };
 
-TEST_F(SessionTest, IsSeenByWhoAttaches) {
+TEST_F(SessionTest, AttachSeesTheSession) {
   const Result<SessionOwner> owner = SessionOwner::create(options("one"));
   ASSERT_TRUE(owner) << owner.error().message;
   const Result<SessionMap> map = SessionMap::attach(owner->path());
@@ -52,7 +52,7 @@ TEST_F(SessionTest, IsSeenByWhoAttaches) {
   EXPECT_NE(&map->control(), &owner->map().control());
 }
 
-TEST_F(SessionTest, IsForItsOwnerOnlyAndGoesWithIt) {
+TEST_F(SessionTest, FilesAreOwnerOnlyAndRemovedWithTheSession) {
   {
     const Result<SessionOwner> owner = SessionOwner::create(options("mine"));
     ASSERT_TRUE(owner);
@@ -66,7 +66,7 @@ TEST_F(SessionTest, IsForItsOwnerOnlyAndGoesWithIt) {
   EXPECT_EQ(files(), std::set<std::string>{});
 }
 
-TEST_F(SessionTest, EachProducerClaimsARingOfItsOwn) {
+TEST_F(SessionTest, EachProducerClaimsItsOwnRing) {
   const Result<SessionOwner> owner = SessionOwner::create(options("rings"));
   ASSERT_TRUE(owner);
   const Result<SessionMap> map = SessionMap::attach(owner->path());
@@ -85,7 +85,7 @@ TEST_F(SessionTest, EachProducerClaimsARingOfItsOwn) {
   EXPECT_EQ(owner->map().claim_ring(), nullptr);
 }
 
-TEST_F(SessionTest, EventsCrossFromOneMappingToTheOther) {
+TEST_F(SessionTest, EventsCrossMappings) {
   const Result<SessionOwner> owner = SessionOwner::create(options("cross"));
   ASSERT_TRUE(owner);
   const Result<SessionMap> map = SessionMap::attach(owner->path());
@@ -99,7 +99,7 @@ TEST_F(SessionTest, EventsCrossFromOneMappingToTheOther) {
   EXPECT_EQ(text, "hello");
 }
 
-TEST_F(SessionTest, ANameInUseIsRefusedAndTheFirstLivesOn) {
+TEST_F(SessionTest, RefusesANameInUse) {
   const Result<SessionOwner> first = SessionOwner::create(options("twice"));
   ASSERT_TRUE(first);
   const Result<SessionOwner> second = SessionOwner::create(options("twice"));
@@ -109,7 +109,7 @@ TEST_F(SessionTest, ANameInUseIsRefusedAndTheFirstLivesOn) {
   EXPECT_TRUE(SessionMap::attach(first->path()));
 }
 
-TEST_F(SessionTest, ANameInUseIsNumberedWhereThatIsAskedFor) {
+TEST_F(SessionTest, NumbersANameInUseOnRequest) {
   SessionOptions asked = options("one");
   asked.number_if_taken = true;
   std::deque<SessionOwner> owners;
@@ -137,7 +137,7 @@ TEST_F(SessionTest, NamesAreChecked) {
   EXPECT_TRUE(SessionOwner::create(options("A-z_0.9")));
 }
 
-TEST_F(SessionTest, NoRoomIsSaidAndLeavesNothing) {
+TEST_F(SessionTest, TooLittleMemoryIsAnErrorAndLeavesNoFiles) {
   for (const int bits : {46, 50, 61, 63}) {
     SessionOptions o = options("huge");
     o.ring_count = 8;
@@ -145,13 +145,13 @@ TEST_F(SessionTest, NoRoomIsSaidAndLeavesNothing) {
     const Result<SessionOwner> owner = SessionOwner::create(o);
     ASSERT_FALSE(owner) << bits;
     EXPECT_EQ(owner.error().kind, ErrorKind::unavailable);
-    EXPECT_NE(owner.error().message.find("no room"), std::string::npos) << owner.error().message;
+    EXPECT_NE(owner.error().message.find("no space"), std::string::npos) << owner.error().message;
     EXPECT_NE(owner.error().message.find("--buffer-size"), std::string::npos);
     EXPECT_EQ(files(), std::set<std::string>{}) << bits;
   }
 }
 
-TEST_F(SessionTest, RingSizesThatCannotBeAreRefused) {
+TEST_F(SessionTest, RefusesImpossibleRingSizes) {
   for (const std::size_t capacity : {std::size_t{0}, std::size_t{4096}, std::size_t{100'000}}) {
     SessionOptions o = options("odd");
     o.ring_capacity = capacity;
@@ -161,7 +161,7 @@ TEST_F(SessionTest, RingSizesThatCannotBeAreRefused) {
   }
 }
 
-TEST_F(SessionTest, AttachRefusesWhatIsNoSession) {
+TEST_F(SessionTest, AttachRefusesOtherFiles) {
   const std::string missing = folder_.path() + "/none.session";
   const Result<SessionMap> none = SessionMap::attach(missing);
   ASSERT_FALSE(none);
@@ -187,7 +187,7 @@ TEST_F(SessionTest, AttachRefusesAnotherVersion) {
       << map.error().message;
 }
 
-TEST_F(SessionTest, ListsTheRunningOnesByName) {
+TEST_F(SessionTest, ListsRunningSessionsByName) {
   EXPECT_TRUE(list_sessions()->empty());
   const Result<SessionOwner> b = SessionOwner::create(options("b"));
   const Result<SessionOwner> a = SessionOwner::create(options("a"));
@@ -201,7 +201,7 @@ TEST_F(SessionTest, ListsTheRunningOnesByName) {
   EXPECT_EQ(sessions->at(1).name, "b");
 }
 
-// A tool in another process that is killed with the session open. Returns when it is dead.
+// Starts a tool in another process and kills it with its session open. Returns when it is dead.
 void leave_stale(const SessionOptions& options) {
   int pipe_ends[2];
   ASSERT_EQ(pipe(pipe_ends), 0);
@@ -226,14 +226,14 @@ void leave_stale(const SessionOptions& options) {
   close(pipe_ends[1]);
 }
 
-TEST_F(SessionTest, WhatADeadToolLeftIsRemovedWhenListing) {
+TEST_F(SessionTest, ListingRemovesFilesOfDeadTools) {
   leave_stale(options("dead"));
   EXPECT_EQ(files(), (std::set<std::string>{"dead.session", "dead.sock"}));
   EXPECT_TRUE(list_sessions()->empty());
   EXPECT_EQ(files(), std::set<std::string>{});
 }
 
-TEST_F(SessionTest, ADeadToolsNameCanBeTakenAgain) {
+TEST_F(SessionTest, NameOfADeadToolIsFree) {
   leave_stale(options("again"));
   const Result<SessionOwner> owner = SessionOwner::create(options("again"));
   ASSERT_TRUE(owner) << owner.error().message;
@@ -241,7 +241,7 @@ TEST_F(SessionTest, ADeadToolsNameCanBeTakenAgain) {
   EXPECT_EQ(list_sessions()->size(), 1u);
 }
 
-TEST_F(SessionTest, WithoutARuntimeFolderThereIsOneOfTheUsers) {
+TEST_F(SessionTest, WithoutXdgRuntimeDirUsesAFolderOfTheUser) {
   for (const bool empty : {false, true}) {
     if (empty) {
       setenv("XDG_RUNTIME_DIR", "", 1);
@@ -258,7 +258,7 @@ TEST_F(SessionTest, WithoutARuntimeFolderThereIsOneOfTheUsers) {
   }
 }
 
-TEST_F(SessionTest, AFolderThatCannotBeMadeIsNamed) {
+TEST_F(SessionTest, NamesAFolderThatCannotBeCreated) {
   setenv("XDG_RUNTIME_DIR", "/proc/nowhere", 1);
   const Result<SessionOwner> owner = SessionOwner::create(options("x"));
   ASSERT_FALSE(owner);
@@ -267,7 +267,7 @@ TEST_F(SessionTest, AFolderThatCannotBeMadeIsNamed) {
   EXPECT_NE(owner.error().message.find("XDG_RUNTIME_DIR"), std::string::npos);
 }
 
-TEST_F(SessionTest, AFolderOpenToOthersIsClosed) {
+TEST_F(SessionTest, RestrictsAFolderOpenToOthers) {
   std::filesystem::create_directory(folder_.sessions());
   chmod(folder_.sessions().c_str(), 0777);
   ASSERT_TRUE(session_directory());
@@ -276,7 +276,7 @@ TEST_F(SessionTest, AFolderOpenToOthersIsClosed) {
   EXPECT_EQ(info.st_mode & 0777, 0700u);
 }
 
-TEST_F(SessionTest, ALinkInItsPlaceIsRefused) {
+TEST_F(SessionTest, RefusesALinkAsFolder) {
   std::filesystem::create_directory(folder_.path() + "/elsewhere");
   std::filesystem::create_symlink(folder_.path() + "/elsewhere", folder_.sessions());
   EXPECT_FALSE(session_directory());
