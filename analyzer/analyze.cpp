@@ -55,12 +55,16 @@ Analysis analyze(const TraceModel& model) {
   tasks.run();
 
   // 2. From wake edges and device work.
-  std::optional<Waiters> waiters;      // who waits, and in which iteration
-  std::optional<WaitKernels> kernels;  // the kernels that contain waits
+  std::optional<Waiters> waiters;           // who waits, and in which iteration
+  Interval ground{model.begin, model.end};  // of shares of time: the window of the iterations
+  std::optional<WaitKernels> kernels;       // the kernels that contain waits
   tasks.add([&] {
-    analysis.path = critical_path(model, *matching, *work);
+    std::vector<Iterations> iterations = find_iterations(model, waiters.emplace(model));
+    ground = iteration_window(model, iterations).value_or(ground);
+    if (!iterations.empty()) analysis.iterations = std::move(iterations.front());
+    analysis.path = critical_path(model, *matching, *work, ground);
     work.reset();
-    kernels.emplace(model, waiters.emplace(model));
+    kernels.emplace(model, *waiters);
   });
   tasks.add([&] { analysis.classification = classify(model, *matching); });
   tasks.run();
@@ -74,21 +78,17 @@ Analysis analyze(const TraceModel& model) {
     analysis.parked = waits.whole(Mode::park);
     matching.reset();
   });
-  tasks.add([&] { analysis.sites = site_stats(model, *waiters); });
+  tasks.add([&] { analysis.sites = site_stats(model, *waiters, ground); });
   tasks.add([&] { analysis.overlaps = overlap(model, *waiters, *kernels, modes); });
   tasks.add([&] { analysis.interference = interference(model, *waiters, *kernels, modes); });
-  tasks.add([&] {
-    std::vector<Iterations> iterations = find_iterations(model, *waiters);
-    if (!iterations.empty()) analysis.iterations = std::move(iterations.front());
-  });
   tasks.run();
 
   // 4. From the critical path and the figures of sites, kernels and loops.
   analysis.wakes = in_order_of(analysis.sites, wakes);
   tasks.add([&] { analysis.prediction = predict(model, analysis.path, modes, analysis.sites); });
   tasks.add([&] {
-    RuleVerdicts verdicts = apply_rules(
-        {model, analysis.sites, analysis.polling_loops, analysis.wakes, analysis.kernels, analysis.host_polling});
+    RuleVerdicts verdicts = apply_rules({model, analysis.sites, analysis.polling_loops, analysis.wakes,
+                                         analysis.kernels, analysis.host_polling, ground});
     analysis.findings = std::move(verdicts.findings);
     analysis.refusals = std::move(verdicts.refusals);
   });

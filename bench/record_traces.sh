@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Records the ten applications of samples/ in both modes, a few iterations each, and packs the traces for
-# `wic-prof demo --recorded` and the analyzer's tests.
+# Records the ten applications of samples/ and hot_flag in both modes, a few iterations each, and packs the traces for
+# `wic-prof demo --recorded` and the analyzer's tests. One run of each mode has no verdict, so each application also runs
+# with `wic-prof run --ab`; of that run, whose trace is too large to ship, NAME.ab.json keeps the comparison.
 # Usage: bench/record_traces.sh BUILD_FOLDER OUTPUT_FOLDER DEVICES [APPLICATION...]
 # Example: bench/record_traces.sh build samples/traces cuda:0,cuda:1
 # DEVICES: for the applications between GPUs; a single GPU plays both ends. Applications between the CPU and a GPU use
@@ -31,6 +32,7 @@ esac
 arguments() {
   case $1 in
     c_srs) echo "--devices $one --iterations 4 --tiles 32" ;;
+    hot_flag) echo "--devices $one --iterations 12 --size 64 --passes 1" ;;
     c_*) echo "--devices $one --iterations 12$(size_of "$1")" ;;
     *) echo "--devices $several --iterations 12$(size_of "$1")" ;;
   esac
@@ -74,13 +76,26 @@ record() { # APPLICATION MODE
   gzip -9 -n -c "$trace" > "$out/$1.$2.wicprof.gz"
 }
 
-for application in "${@:-c_srs c_cg c_fe c_h3d g_bfs g_bs g_c2d g_stn g_gem g_kmn}"; do
+# Both modes in turn in one run.
+compare_modes() { # APPLICATION
+  # shellcheck disable=SC2046
+  (cd "$work" && PATH=$bin:$PATH timeout 180 wic-prof run -q -f --ab --for 30s --precision 0.5% --end -o "$1.ab.wicprof" -- \
+    "$1" $(arguments "$1" | sed 's/--iterations [0-9]*/--seconds 90/') &&
+    PATH=$bin:$PATH wic-prof compare "$1.ab.wicprof" --format json -f -o "$out/$1.ab.json") || {
+    echo "$1 with --ab: failed" >&2
+    return 1
+  }
+}
+
+for application in "${@:-c_srs c_cg c_fe c_h3d g_bfs g_bs g_c2d g_stn g_gem g_kmn hot_flag}"; do
   for name in $application; do
     for mode in poll park; do
       echo "== $name, mode $mode"
       [ -x "$bin/$name" ] || { echo "$bin/$name does not exist" >&2; failed=1; continue; }
       record "$name" "$mode" || { rm -f "$out/$name.$mode.wicprof.gz"; failed=1; }
     done
+    echo "== $name, both modes in turn"
+    compare_modes "$name" || { rm -f "$out/$name.ab.json"; failed=1; }
   done
 done
 

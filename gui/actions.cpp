@@ -69,6 +69,7 @@ std::vector<Action> all_actions() {
        [](App& app) { app.toggle(Mode::poll, StrategyId::poll, app.toggle_site); }},
       {"Toggle: park", "K", "Running program",
        [](App& app) { app.toggle(Mode::park, app.toggle_strategy, app.toggle_site); }},
+      {"Compare poll with park", "B", "Running program", [](App& app) { app.compare_modes(); }},
       {"Keys", "?", "Help", [](App& app) { app.help = !app.help; }},
       {"Command palette", "ctrl+p :", "Help",
        [](App& app) {

@@ -77,6 +77,7 @@ Json before_after_json(const BeforeAfter& values) {
           {"before", values.before ? segment_json(*values.before) : Json(nullptr)},
           {"after", values.after ? segment_json(*values.after) : Json(nullptr)},
           {"verdict", analyzer::verdict_name(values.verdict)},
+          {"why", values.why},
           {"speedup",
            values.speedup
                ? Json{{"value", values.speedup->value}, {"low", values.speedup->low}, {"high", values.speedup->high}}
@@ -140,6 +141,7 @@ Json session_json(const App& app) {
           {"ended", session.ended},
           {"mode", session.status ? Json(mode_name(session.status->mode)) : Json(nullptr)},
           {"sites", session.status ? Json(session.status->sites) : Json::array()},
+          {"ab", session.status ? Json(session.status->ab) : Json(nullptr)},
           {"toggles", toggles}};
 }
 

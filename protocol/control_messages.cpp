@@ -30,7 +30,9 @@ Json to_json(const SessionStatus& s) {
           {"lost", s.lost},
           {"runtime_attached", s.runtime_attached},
           {"sites", s.sites},
-          {"stopped", s.stopped}};
+          {"stopped", s.stopped},
+          {"ab", s.ab},
+          {"ab_running", s.ab_running}};
 }
 
 Json to_json(const ToggleReply& r) {
@@ -95,6 +97,8 @@ Result<SessionStatus> ask_status(const std::string& socket_path) try {
   s.runtime_attached = json.at("runtime_attached");
   s.sites = json.at("sites").get<std::vector<std::string>>();
   s.stopped = json.at("stopped");
+  s.ab = json.at("ab");
+  s.ab_running = json.at("ab_running");
   return s;
 } catch (const Json::exception&) {
   return bad_answer(socket_path);
@@ -119,6 +123,17 @@ Result<ToggleReply> ask_toggle(const std::string& socket_path, const ToggleReque
   return bad_answer(socket_path);
 }
 
+Result<> ask_ab(const std::string& socket_path, const AbRequest& request) {
+  const Result<Json> answer = exchange(socket_path,
+                                       {{"request", "ab"},
+                                        {"strategy", strategy_name(request.strategy)},
+                                        {"time_ns", request.time},
+                                        {"precision", request.precision}},
+                                       kToggleTimeout);
+  if (!answer) return answer.error();
+  return ok();
+}
+
 std::string answer_request(const ControlHandler& handler, const std::string& line) try {
   const Json request = Json::parse(line, nullptr, false);
   const std::string what = request.is_object() ? request.value("request", std::string()) : std::string();
@@ -132,7 +147,21 @@ std::string answer_request(const ControlHandler& handler, const std::string& lin
     const Result<ToggleReply> reply = handler.toggle(toggle);
     return one_line(reply ? Json{{"ok", true}, {"toggle", to_json(*reply)}} : error_answer(reply.error()));
   }
-  return one_line(error_answer(bad_input("the request must be one JSON object whose \"request\" is status or toggle")));
+  if (what == "ab") {
+    AbRequest ab;
+    const std::optional<StrategyId> strategy = strategy_from_name(request.value("strategy", std::string()));
+    ab.time = request.value("time_ns", TimeNs{0});
+    ab.precision = request.value("precision", 0.0);
+    if (!strategy || ab.time <= 0 || !(ab.precision >= 0 && ab.precision < 1)) {
+      return one_line(error_answer(bad_input(
+          "a comparison of both modes needs a strategy that this wic-prof knows, a time and a precision below 1")));
+    }
+    ab.strategy = *strategy;
+    const Result<> begun = handler.ab(ab);
+    return one_line(begun ? Json{{"ok", true}} : error_answer(begun.error()));
+  }
+  return one_line(
+      error_answer(bad_input("the request must be one JSON object whose \"request\" is status, toggle or ab")));
 } catch (const Json::exception& e) {
   return one_line(error_answer(bad_input(std::string("the request cannot be read: ") + e.what())));
 }

@@ -29,6 +29,8 @@ struct SessionStatus {
   bool runtime_attached = false;
   std::vector<std::string> sites;
   std::string stopped;  ///< why nothing more is recorded; empty while all is well
+  std::string ab;       ///< what the comparison of both modes does; empty if none was begun
+  bool ab_running = false;
 };
 
 struct ToggleRequest {
@@ -45,14 +47,24 @@ struct ToggleReply {
   TimeNs effective = 0;  ///< when the new way was in every device's memory
 };
 
+/// Compares both modes in the running program, in turn (cli/record/ab_schedule.h).
+struct AbRequest {
+  StrategyId strategy = StrategyId::automatic;  ///< of the mode park
+  TimeNs time = 0;                              ///< at most; above 0
+  double precision = 0;                         ///< ends once the interval is this narrow; 0: not before the time
+};
+
 /// Client side: each asks the session behind the socket and waits for its answer.
 Result<SessionStatus> ask_status(const std::string& socket_path);
 Result<ToggleReply> ask_toggle(const std::string& socket_path, const ToggleRequest& request);
+/// Returns once the comparison has begun.
+Result<> ask_ab(const std::string& socket_path, const AbRequest& request);
 
 /// Server side: what to do for each request.
 struct ControlHandler {
   std::function<SessionStatus()> status;
   std::function<Result<ToggleReply>(const ToggleRequest&)> toggle;
+  std::function<Result<>(const AbRequest&)> ab;
 };
 
 /// One request line -> one answer line. A line that cannot be understood is answered with an error.

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <utility>
 
 #include "analyzer/compare/differences.h"
 #include "analyzer/compare/segments.h"
+#include "analyzer/compare/spread.h"
 #include "analyzer/compare/timed_units.h"
 #include "analyzer/measure/bootstrap.h"
 #include "analyzer/measure/statistics.h"
@@ -25,51 +27,136 @@ struct Way {
   bool operator==(const Way&) const = default;
 };
 
-using Lists = std::vector<std::vector<TimeNs>>;
+/// Fewer iterations make a median that is one of the extremes.
+constexpr std::size_t kFewestInUnit = 3;
 
-Side side_of(std::string label, const Lists& lists) {
-  Side side;
-  side.label = std::move(label);
-  std::vector<TimeNs> pooled;
-  for (const auto& list : lists) pooled.insert(pooled.end(), list.begin(), list.end());
-  side.iterations = pooled.size();
-  if (!pooled.empty()) side.iteration_ns_p50 = percentile(std::move(pooled), 50);
-  return side;
+Unit unit_of(const Segment& segment) {
+  return {*segment.after, segment.begin_ns + (segment.end_ns - segment.begin_ns) / 2, segment.block,
+          std::log(static_cast<double>(std::max<TimeNs>(1, *segment.iteration_ns_p50)))};
 }
 
-std::string reason_for(const Comparison& comparison) {
+/// The units that count, by segment.
+std::vector<Unit> units_of_segments(const std::vector<Segment>& segments) {
+  std::vector<Unit> units;
+  for (const Segment& segment : segments) {
+    if (segment.after && segment.iterations.size() >= kFewestInUnit) units.push_back(unit_of(segment));
+  }
+  return units;
+}
+
+std::size_t iterations_of(const std::vector<Segment>& segments, bool after) {
+  std::size_t count = 0;
+  for (const Segment& segment : segments) {
+    if (segment.after == after) count += segment.iterations.size();
+  }
+  return count;
+}
+
+const calibration::Spread& spread_of(const Comparison& comparison) {
+  const bool phases = comparison.unit == UnitKind::phase;
+  if (comparison.gpu) return phases ? calibration::kGpuPhases : calibration::kGpuRuns;
+  return phases ? calibration::kCpuPhases : calibration::kCpuRuns;
+}
+
+std::string units_text(const Comparison& comparison, std::size_t count) {
+  return count_of(count, unit_name(comparison.unit));
+}
+
+std::string estimator_of(const Comparison& comparison, const UnitRatio& ratio) {
+  const std::string_view unit = unit_name(comparison.unit);
+  const std::string times =
+      ratio.before == 1 && ratio.after == 1
+          ? fmt::format("the ratio of the medians of one {} each", unit)
+          : fmt::format("the ratio of the geometric means of the medians of {} before and {} after", ratio.before,
+                        units_text(comparison, ratio.after));
+  switch (ratio.method) {
+    case UnitMethod::spread:
+      return fmt::format("{}; its interval is the largest ratio of two equal {}s that was measured ({:.3g}, {})", times,
+                         unit, spread_of(comparison).iterations, spread_of(comparison).origin);
+    case UnitMethod::welch:
+      return fmt::format("{}; 95 % interval by what varies from run to run (Welch)", times);
+    case UnitMethod::pooled:
+      return fmt::format("{}; 95 % interval by what varies from run to run, taken to be the same on both sides", times);
+    case UnitMethod::drift:
+      return fmt::format(
+          "{}, without a drift of {:+.2g} % over the trace; 95 % interval by what varies from phase to "
+          "phase",
+          times, (ratio.drift_per_span - 1) * 100);
+    case UnitMethod::blocks:
+      return fmt::format(
+          "the pseudo-median of the ratios within {} of one {} per side in random order (Hodges, Lehmann); "
+          "95 % interval by the signed-rank test; both times are at the blocks' typical level",
+          count_of(ratio.before, "block"), unit);
+    case UnitMethod::looks:
+      return fmt::format(
+          "the geometric mean of the ratios within {} of one {} per side in random order; the recording "
+          "ended once the interval was narrow, and the interval holds at every such look",
+          count_of(ratio.before, "block"), unit);
+    case UnitMethod::none:
+      break;
+  }
+  return {};
+}
+
+/// In a few words; empty if the verdict is not inconclusive.
+std::string why_of(const Comparison& comparison, const UnitRatio& ratio) {
+  if (comparison.verdict != Verdict::inconclusive) return {};
+  const std::string_view unit = unit_name(comparison.unit);
+  if (ratio.method == UnitMethod::spread) {
+    if (ratio.before == 1 && ratio.after == 1) return fmt::format("one {} each", unit);
+    return fmt::format("{} before and {} after are too few", units_text(comparison, ratio.before),
+                       units_text(comparison, ratio.after));
+  }
+  const Speedup& speedup = ratio.speedup;
+  const bool excludes_none = speedup.low > 1 || speedup.high < 1;
+  return excludes_none ? "the change may be smaller than the tolerance" : "the interval is too wide";
+}
+
+std::string reason_for(const Comparison& comparison, const UnitRatio& ratio) {
   const Speedup& speedup = *comparison.speedup;
+  const bool known = ratio.method == UnitMethod::spread;
+  const std::string_view unit = unit_name(comparison.unit);
   const std::string interval =
-      fmt::format("{} is {:.3g} times as fast as {} (95 % interval {:.3g} to {:.3g})", comparison.after.label,
-                  speedup.value, comparison.before.label, speedup.low, speedup.high);
+      fmt::format("{} is {:.3g} times as fast as {} ({} {:.3g} to {:.3g})", comparison.after.label, speedup.value,
+                  comparison.before.label, known ? "interval" : "95 % interval", speedup.low, speedup.high);
   const std::string tolerance = fmt::format("{:.3g} %", comparison.options.tolerance * 100);
+  const calibration::Spread& spread = spread_of(comparison);
   switch (comparison.verdict) {
     case Verdict::improvement:
     case Verdict::regression:
+      if (known) {
+        return fmt::format("{}: beyond the ratio of up to {:.3g} that two equal {}s had ({})", interval,
+                           spread.iterations, unit, spread.origin);
+      }
       return fmt::format("{}: more than the tolerance of {}, and the interval excludes 1", interval, tolerance);
     case Verdict::no_change:
       return fmt::format("{}: the whole interval lies within the tolerance of {}", interval, tolerance);
     case Verdict::inconclusive:
       break;
   }
-  return fmt::format("{}: the interval is too wide to tell a change from the tolerance of {}; record more iterations",
-                     interval, tolerance);
+  if (known) {
+    const bool one_each = ratio.before == 1 && ratio.after == 1;
+    const std::string units = one_each ? fmt::format("one {} each does", unit)
+                                       : fmt::format("{} before and {} after do", units_text(comparison, ratio.before),
+                                                     units_text(comparison, ratio.after));
+    return fmt::format("{}: two equal {}s differed by a ratio of up to {:.3g} ({}), and {} not average this out",
+                       interval, unit, spread.iterations, spread.origin, units);
+  }
+  if (speedup.low > 1 || speedup.high < 1) {
+    return fmt::format("{}: the interval excludes 1, but a change within the tolerance of {} remains possible",
+                       interval, tolerance);
+  }
+  return fmt::format("{}: the interval contains 1 and changes of more than the tolerance of {}", interval, tolerance);
 }
 
-/// Sets the speed-up, the verdict and the reason.
-void conclude(Comparison& comparison, const Lists& before, const Lists& after) {
-  const std::size_t needed = std::max<std::size_t>(1, comparison.options.min_iterations);
-  for (const Side* side : {&comparison.before, &comparison.after}) {
-    if (side->iterations < needed) {
-      comparison.reason =
-          fmt::format("{} has {}; each side needs at least {}: record for longer, or with longer phases", side->label,
-                      count_of(side->iterations, "complete iteration"), needed);
-      return;
-    }
+/// The command that leads to a verdict.
+std::string settling_command(const Comparison& comparison) {
+  const std::string program = comparison.command.empty() ? "APP ARGS..." : comparison.command;
+  const bool looked = comparison.method == UnitMethod::blocks || comparison.method == UnitMethod::looks;
+  if (comparison.unit == UnitKind::phase || !comparison.command.empty()) {
+    return fmt::format("wic-prof run --ab --for {} -- {}", looked ? "5m" : "1m", program);
   }
-  comparison.speedup = bootstrap_speedup(before, after, comparison.options);
-  comparison.verdict = judge(*comparison.speedup, comparison.options.tolerance);
-  comparison.reason = reason_for(comparison);
+  return "wic-prof run --repeat 6 -- APP ARGS...";
 }
 
 void note_losses(const TraceModel& model, std::vector<std::string>& notes) {
@@ -96,6 +183,13 @@ void predict_speedup(const TraceModel& model, bool poll_to_park, Comparison& com
   }
 }
 
+/// 0 for what is no number.
+TimeNs number_of(const std::string& text) {
+  TimeNs number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 std::string no_units(const TraceModel& model, const CompareOptions& options) {
   if (!options.nvtx.empty()) {
     return fmt::format("{} holds no NVTX range {}: the program sets no range of that name, or --trace omits nvtx",
@@ -120,24 +214,26 @@ const Iterations* units_of(const RunSeries& run, const std::pair<std::string, bo
   return found == run.iterations.end() ? nullptr : &*found;
 }
 
-Lists lists_of(const std::vector<Segment>& segments, const auto& chosen) {
-  Lists lists;
-  for (const Segment& segment : segments) {
-    if (chosen(segment)) lists.push_back(durations(segment.iterations));
-  }
-  return lists;
-}
-
-std::vector<Window> windows_of(const TraceModel& model, const std::vector<Segment>& segments, const auto& chosen) {
+std::vector<Window> windows_of(const TraceModel& model, const std::vector<Segment>& segments, bool after) {
   std::vector<Window> windows;
   for (const Segment& segment : segments) {
-    if (chosen(segment)) windows.push_back({&model, segment.begin_ns, segment.end_ns});
+    if (segment.after == after) windows.push_back({&model, segment.begin_ns, segment.end_ns, segment.block});
   }
   return windows;
 }
 
-DifferenceOptions difference_options(const CompareOptions& options) {
-  return {options.tolerance, options.min_iterations, {options.resamples, options.seed}};
+DifferenceOptions difference_options(const Comparison& comparison) {
+  const calibration::Spread& spread = spread_of(comparison);
+  return {comparison.options.tolerance,
+          comparison.options.min_iterations,
+          {comparison.unit == UnitKind::phase, 1, comparison.may_stop, comparison.stopped},
+          spread.waits,
+          spread.latencies};
+}
+
+bool has_gpu(const TraceModel& model) {
+  return std::any_of(model.devices.begin(), model.devices.end(),
+                     [](const store::DeviceRow& device) { return device.kind == DeviceKind::cuda; });
 }
 
 /// The site with iterations in all runs of both sides, and of those the one with the most iterations in the run that
@@ -174,57 +270,123 @@ Segment whole_of(const RunSeries& run, const Iterations& iterations) {
 
 }  // namespace
 
-Speedup bootstrap_speedup(const Lists& before, const Lists& after, const CompareOptions& options) {
-  return bootstrap_ratio(before, after, {options.resamples, options.seed});
+std::string_view unit_name(UnitKind unit) { return unit == UnitKind::phase ? "phase" : "run"; }
+
+void conclude(Comparison& comparison) {
+  comparison.speedup.reset();
+  comparison.verdict = Verdict::inconclusive;
+  comparison.why.clear();
+  comparison.settle.clear();
+  comparison.estimator.clear();
+  comparison.method = UnitMethod::none;
+  const std::vector<Unit> units = units_of_segments(comparison.segments);
+  const calibration::Spread& spread = spread_of(comparison);
+  const UnitRatio ratio = unit_ratio(
+      units, {comparison.unit == UnitKind::phase, spread.iterations, comparison.may_stop, comparison.stopped});
+  for (const bool after : {false, true}) {
+    Side& side = after ? comparison.after : comparison.before;
+    side.iterations = iterations_of(comparison.segments, after);
+    side.units = after ? ratio.after : ratio.before;
+    side.iteration_ns_p50.reset();
+    if (side.units > 0) side.iteration_ns_p50 = std::llround(std::exp(after ? ratio.log_after : ratio.log_before));
+  }
+  const std::size_t needed = std::max<std::size_t>(1, comparison.options.min_iterations);
+  for (const Side* side : {&comparison.before, &comparison.after}) {
+    if (side->iterations >= needed && side->units > 0) continue;
+    comparison.why = "too few iterations";
+    comparison.reason = fmt::format("{} has {}; each side needs at least {}: record for longer, or with longer phases",
+                                    side->label, count_of(side->iterations, "complete iteration"), needed);
+    return;
+  }
+  comparison.speedup = ratio.speedup;
+  comparison.method = ratio.method;
+  comparison.verdict = judge(ratio.speedup, comparison.options.tolerance);
+  comparison.estimator = estimator_of(comparison, ratio);
+  comparison.why = why_of(comparison, ratio);
+  comparison.reason = reason_for(comparison, ratio);
+  if (comparison.verdict == Verdict::inconclusive) comparison.settle = settling_command(comparison);
+}
+
+Comparison pair_of(const Comparison& comparison, std::size_t before, std::size_t after) {
+  Comparison pair;
+  pair.options = comparison.options;
+  pair.unit = comparison.unit;
+  pair.gpu = comparison.gpu;
+  pair.command = comparison.command;
+  pair.measured_at = comparison.measured_at;
+  pair.segments = {comparison.segments[before], comparison.segments[after]};
+  const auto label = [](const Segment& segment) { return way_name(segment.mode, segment.strategy); };
+  pair.before.label = label(pair.segments[0]);
+  pair.after.label = label(pair.segments[1]);
+  pair.segments[0].after = false;
+  pair.segments[1].after = true;
+  for (Segment& segment : pair.segments) segment.block.reset();
+  conclude(pair);
+  return pair;
 }
 
 Comparison compare(const TraceModel& model, const CompareOptions& options) {
   Comparison comparison;
   comparison.options = options;
-  comparison.before.label = "before";
-  comparison.after.label = "after";
+  comparison.gpu = has_gpu(model);
+  comparison.command = one_line(model.meta_value("command"));
+  comparison.may_stop = !model.meta_value("ab_precision").empty();
+  comparison.stopped = model.meta_value("ab_end") == "precision";
+  comparison.segments = find_segments(model, comparison.notes);
   note_losses(model, comparison.notes);
-  std::vector<Segment> found = find_segments(model, comparison.notes);
-  if (found.size() < 2) {
-    comparison.reason = fmt::format(
-        "in {} the program never changes how it waits: record it with --schedule poll:2s,park:2s, use wic-prof toggle "
-        "while it runs, or compare two traces",
-        model.name);
-    return comparison;
-  }
-  comparison.segments = std::move(found);
+  std::vector<Segment>& segments = comparison.segments;
   const std::vector<Iterations> candidates = find_units(model, options.nvtx);
   if (!candidates.empty()) {
     comparison.measured_at = place_of(model, candidates.front());
-    for (Segment& segment : comparison.segments) fill(segment, candidates.front().list);
+    for (Segment& segment : segments) fill(segment, candidates.front().list);
+  }
+  if (segments.size() < 2) {
+    segments.clear();
+    comparison.why = "one way of waiting";
+    comparison.reason = fmt::format(
+        "{} never changed how it waits, so it has no before and after: compare it with a second trace, or record one "
+        "with wic-prof run --ab, --schedule poll:2s,park:2s or wic-prof toggle",
+        model.name);
+    comparison.settle = settling_command(comparison);
+    return comparison;
   }
 
   // Segments of one mode are pooled whatever their strategies. With a single mode, the strategies are the sides.
-  const auto& segments = comparison.segments;
   const bool one_mode =
       std::all_of(segments.begin(), segments.end(), [&](const Segment& s) { return s.mode == segments.front().mode; });
   const auto way = [&](const Segment& s) { return Way{s.mode, one_mode ? s.strategy : StrategyId::poll}; };
   // Polling is the "before" side wherever it occurs in the trace; with a single mode, the first strategy is.
-  Way before = one_mode ? way(segments.front()) : Way{Mode::poll, StrategyId::poll};
+  const Way before = one_mode ? way(segments.front()) : Way{Mode::poll, StrategyId::poll};
   Way after = one_mode ? way(segments.back()) : Way{Mode::park, StrategyId::poll};
   for (auto segment = segments.rbegin(); one_mode && after == before && segment != segments.rend(); ++segment) {
     after = way(*segment);
   }
+  for (Segment& segment : segments) {
+    const bool is_before = way(segment) == before, is_after = way(segment) == after;
+    if (segment.apart.empty() && is_before != is_after) segment.after = is_after;
+  }
   const auto label = [&](const Way& w) {
     return one_mode ? way_name(w.mode, w.strategy) : std::string(mode_name(w.mode));
   };
-  const Lists lists_before = lists_of(segments, [&](const Segment& s) { return way(s) == before; });
-  const Lists lists_after = lists_of(segments, [&](const Segment& s) { return way(s) == after; });
-  comparison.before = side_of(label(before), lists_before);
-  comparison.after = side_of(label(after), lists_after);
-  comparison.differences = differences(windows_of(model, segments, [&](const Segment& s) { return way(s) == before; }),
-                                       windows_of(model, segments, [&](const Segment& s) { return way(s) == after; }),
-                                       difference_options(options));
+  comparison.before.label = label(before);
+  comparison.after.label = label(after);
+  if (!model.meta_value("ab_placebo").empty()) {
+    comparison.after.label = "poll again";
+    comparison.notes.emplace_back(
+        "a placebo: the program polled on both sides, so a verdict other than no change is a false alarm");
+  }
+  if (model.meta_value("ab_warm_up") == "not steady") {
+    comparison.notes.emplace_back(
+        "the program's iterations were not steady yet when the comparison began, after a quarter of its time");
+  }
+  comparison.differences = differences(windows_of(model, segments, false), windows_of(model, segments, true),
+                                       difference_options(comparison));
+  conclude(comparison);
   if (candidates.empty()) {
+    comparison.why = "no iterations";
     comparison.reason = no_units(model, options);
     return comparison;
   }
-  conclude(comparison, lists_before, lists_after);
   predict_speedup(model, !one_mode, comparison);
   return comparison;
 }
@@ -253,6 +415,9 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
   for (const store::DeviceRow& device : model.devices) {
     if (device.id != kHostDevice) run.devices.insert(device.name);
   }
+  run.gpu = has_gpu(model);
+  run.command = one_line(model.meta_value("command"));
+  run.started_ns = number_of(model.meta_value("started_ns"));
   note_losses(model, run.notes);
   const auto whole = std::count_if(model.interventions.begin(), model.interventions.end(),
                                    [](const auto& row) { return row.old_mode != row.new_mode && row.site == 0; });
@@ -263,10 +428,32 @@ RunSeries series_of(const TraceModel& model, const CompareOptions& options) {
   return run;
 }
 
+namespace {
+
+/// Notes where the sides ran one after the other: what the machine did meanwhile then counts as a change.
+void note_order(const std::vector<RunSeries>& before, const std::vector<RunSeries>& after,
+                std::vector<std::string>& notes) {
+  std::vector<std::pair<TimeNs, bool>> runs;
+  for (const RunSeries& run : before) runs.emplace_back(run.started_ns, false);
+  for (const RunSeries& run : after) runs.emplace_back(run.started_ns, true);
+  const bool known = std::all_of(runs.begin(), runs.end(), [](const auto& run) { return run.first > 0; });
+  if (!known || std::min(before.size(), after.size()) < 2) return;
+  std::sort(runs.begin(), runs.end());
+  std::size_t turns = 0;
+  for (std::size_t i = 1; i < runs.size(); ++i) turns += runs[i].second != runs[i - 1].second ? 1 : 0;
+  if (turns > 1) return;
+  notes.emplace_back(
+      "all runs of one side were recorded before those of the other, so a change of the machine in between would count "
+      "as a change of the program; alternate the sides (wic-prof run --ab --repeat N, or wic-prof ci)");
+}
+
+}  // namespace
+
 Comparison compare_runs(const std::vector<RunSeries>& before, const std::vector<RunSeries>& after,
                         std::string before_label, std::string after_label, const CompareOptions& options) {
   Comparison comparison;
   comparison.options = options;
+  comparison.unit = UnitKind::run;
   comparison.before.label = std::move(before_label);
   comparison.after.label = std::move(after_label);
   std::vector<const RunSeries*> all;
@@ -274,39 +461,45 @@ Comparison compare_runs(const std::vector<RunSeries>& before, const std::vector<
     for (const RunSeries& run : *side) {
       all.push_back(&run);
       comparison.notes.insert(comparison.notes.end(), run.notes.begin(), run.notes.end());
+      comparison.gpu = comparison.gpu || run.gpu;
     }
   }
   if (before.empty() || after.empty()) {
+    comparison.why = "no runs";
     comparison.reason =
         fmt::format("{} has no runs", before.empty() ? comparison.before.label : comparison.after.label);
     return comparison;
   }
+  const bool same_command =
+      std::all_of(all.begin(), all.end(), [&](const RunSeries* run) { return run->command == all.front()->command; });
+  // Two modes of one program: --ab settles it. Otherwise the sides differ in the program.
+  const bool two_modes = before.front().mode != after.front().mode;
+  if (same_command && two_modes) comparison.command = all.front()->command;
   for (const RunSeries* run : all) {
     if (!run->iterations.empty()) continue;
+    comparison.why = "no iterations";
     comparison.reason = run->why_none;
     return comparison;
   }
   const auto common = common_units(all);
   if (!common) {
+    comparison.why = "no common wait site";
     comparison.reason = fmt::format("{} and {} have no common wait site with iterations", comparison.before.label,
                                     comparison.after.label);
     return comparison;
   }
-  Lists lists[2];
-  const std::vector<RunSeries>* const sides[2] = {&before, &after};
-  for (int side = 0; side < 2; ++side) {
-    for (const RunSeries& run : *sides[side]) {
+  note_order(before, after, comparison.notes);
+  for (const bool is_after : {false, true}) {
+    for (const RunSeries& run : is_after ? after : before) {
       const Iterations& units = *units_of(run, *common);
       if (comparison.measured_at.empty()) {
         comparison.measured_at = run.places[static_cast<std::size_t>(&units - run.iterations.data())];
       }
       comparison.segments.push_back(whole_of(run, units));
-      lists[side].push_back(durations(comparison.segments.back().iterations));
+      comparison.segments.back().after = is_after;
     }
   }
-  comparison.before = side_of(comparison.before.label, lists[0]);
-  comparison.after = side_of(comparison.after.label, lists[1]);
-  conclude(comparison, lists[0], lists[1]);
+  conclude(comparison);
   return comparison;
 }
 
@@ -315,8 +508,8 @@ Comparison compare(const TraceModel& before, const TraceModel& after, const Comp
   Comparison comparison = compare_runs({series_of(before, options)}, {series_of(after, options)},
                                        same_name ? before.name + " (first)" : before.name,
                                        same_name ? after.name + " (second)" : after.name, options);
-  comparison.differences = differences({{&before, before.begin, before.end}}, {{&after, after.begin, after.end}},
-                                       difference_options(options));
+  comparison.differences = differences({{&before, before.begin, before.end, {}}},
+                                       {{&after, after.begin, after.end, {}}}, difference_options(comparison));
   if (comparison.segments.size() == 2) {
     const bool poll_to_park = !Modes(before).both() && !Modes(after).both() &&
                               comparison.segments[0].mode == Mode::poll && comparison.segments[1].mode == Mode::park;

@@ -11,6 +11,7 @@
 #include "analyzer/compare/differences.h"
 #include "analyzer/compare/segments.h"
 #include "analyzer/measure/bootstrap.h"
+#include "analyzer/measure/unit_ratio.h"
 #include "analyzer/path/predict.h"
 #include "analyzer/trace/trace_model.h"
 #include "analyzer/waits/iterations.h"
@@ -22,25 +23,39 @@ struct CompareOptions {
   double tolerance = 0.02;
   /// Fewer iterations on either side give no verdict: the interval of a median needs about ten values.
   std::size_t min_iterations = 10;
-  std::size_t resamples = 2000;
-  std::uint64_t seed = 1;
   /// Times these NVTX ranges, NAME or NAME@DOMAIN, instead of the iterations at wait sites; empty: iterations.
   std::string nvtx = {};
 };
 
 /// One side of the comparison.
 struct Side {
-  std::string label;  ///< "poll", or the trace's name
+  std::string label;      ///< "poll", or the trace's name
+  std::size_t units = 0;  ///< phases or runs that count
   std::size_t iterations = 0;
+  /// The geometric mean of the units' medians, so that before / after is the ratio; without the drift where the method
+  /// takes one out.
   std::optional<TimeNs> iteration_ns_p50;
 };
+
+/// What varies independently and so counts as one value.
+enum class UnitKind { phase, run };
+/// "phase" and "run".
+std::string_view unit_name(UnitKind unit);
 
 struct Comparison {
   std::vector<Segment> segments;
   Side before, after;
   std::optional<Speedup> speedup;  ///< nothing if a side has too few iterations
   Verdict verdict = Verdict::inconclusive;
+  std::string why;     ///< why the verdict is inconclusive, in a few words: "one run each"; empty for other verdicts
   std::string reason;  ///< the reason for the verdict, in one sentence with figures
+  std::string settle;  ///< the command that leads to a verdict, if the verdict is inconclusive
+  UnitKind unit = UnitKind::phase;
+  UnitMethod method = UnitMethod::none;
+  std::string estimator;                   ///< what the ratio and its interval are, in one sentence
+  bool gpu = false;                        ///< a device of the program is a GPU
+  bool may_stop = false, stopped = false;  ///< as in UnitDesign
+  std::string command;  ///< the program's, as the trace names it; empty if the sides ran different commands
   /// The speed-up predicted from the polled times alone (predict.h), if the sides are polling and parking.
   std::optional<Gain> predicted;
   std::string predicted_reason;            ///< the basis of the prediction, or why there is none
@@ -61,11 +76,14 @@ struct RunSeries {
   std::vector<std::string> places;     ///< per entry of `iterations`, its site and device, for people
   std::string why_none;                ///< why there are no iterations; empty if there are any
   std::set<std::string> devices;       ///< names of the devices, without the CPU
+  bool gpu = false;                    ///< one of them is a GPU
+  std::string command;                 ///< the program with its arguments
+  TimeNs started_ns = 0;               ///< on a clock that runs of one machine share; 0: unknown
   std::vector<std::string> notes;
 };
 RunSeries series_of(const TraceModel& model, const CompareOptions& options = {});
 
-/// Between repeated runs. Each run is one segment, so the interval covers the variation between runs.
+/// Between repeated runs. Each run is one unit, so the interval covers the variation between runs.
 Comparison compare_runs(const std::vector<RunSeries>& before, const std::vector<RunSeries>& after,
                         std::string before_label, std::string after_label, const CompareOptions& options = {});
 
@@ -75,8 +93,10 @@ Comparison compare(const TraceModel& model, const CompareOptions& options = {});
 /// Between two traces.
 Comparison compare(const TraceModel& before, const TraceModel& after, const CompareOptions& options = {});
 
-/// bootstrap_ratio() with the comparison's options.
-Speedup bootstrap_speedup(const std::vector<std::vector<TimeNs>>& before, const std::vector<std::vector<TimeNs>>& after,
-                          const CompareOptions& options);
+/// Sets what follows from the segments and their sides: sides, speed-up, verdict and its reasons.
+void conclude(Comparison& comparison);
+
+/// The same comparison of two of its segments alone.
+Comparison pair_of(const Comparison& comparison, std::size_t before, std::size_t after);
 
 }  // namespace wicprof::analyzer

@@ -1,6 +1,8 @@
 #include "analyzer/compare/differences.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <tuple>
@@ -12,19 +14,14 @@
 namespace wicprof::analyzer {
 namespace {
 
-struct Value {
-  std::uint32_t iteration = 0;
-  TimeNs time = 0;
-};
-
-/// The values of one site or edge on one side, window by window, in order of time.
+/// The times at one site or edge on one side, window by window.
 struct Series {
-  std::vector<std::vector<Value>> windows;
+  std::vector<std::vector<TimeNs>> windows;
   std::optional<TimeNs> error = 0;  // the largest clock error; nothing if any is unknown
 
-  void add(std::size_t window, Value value) {
+  void add(std::size_t window, TimeNs time) {
     if (windows.size() <= window) windows.resize(window + 1);
-    windows[window].push_back(value);
+    windows[window].push_back(time);
   }
 };
 
@@ -61,13 +58,13 @@ void gather_sites(const Window& window, std::size_t number, Gathered& all) {
   const TraceModel& model = *window.model;
   const auto find = [&](SiteId site) -> Series& { return all.sites[model.site_name(site)]; };
   CachedLookup<SiteId, decltype(find)> series(find);
-  const auto add = [&](SiteId site, std::uint32_t iteration, TimeNs from, TimeNs to) {
+  const auto add = [&](SiteId site, TimeNs from, TimeNs to) {
     if (from < window.begin || to > window.end) return;
-    series(site).add(number, {iteration, std::max<TimeNs>(0, to - from)});
+    series(site).add(number, std::max<TimeNs>(0, to - from));
   };
-  for (const store::WaitRow& wait : model.waits) add(wait.site, wait.iteration, wait.arrived, wait.resumed);
+  for (const store::WaitRow& wait : model.waits) add(wait.site, wait.arrived, wait.resumed);
   for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.site != 0) add(wait.site, wait.iteration, wait.begin, wait.end);
+    if (wait.site != 0) add(wait.site, wait.begin, wait.end);
   }
 }
 
@@ -82,18 +79,17 @@ void gather_edges(const Window& window, const Matching& matching, std::size_t nu
   for (const WakeEdge& edge : matching.edges) {
     const store::SignalRow& signal = model.signals[edge.signal];
     TimeNs from = 0, to = 0;
-    std::uint32_t iteration = 0;
     DeviceId device = kHostDevice;
     if (edge.host) {
       const store::HostWaitRow& wait = model.host_waits[edge.wait];
-      from = wait.begin, to = wait.end, iteration = wait.iteration;
+      from = wait.begin, to = wait.end;
     } else {
       const store::WaitRow& wait = model.waits[edge.wait];
-      from = wait.arrived, to = wait.resumed, iteration = wait.iteration, device = wait.device;
+      from = wait.arrived, to = wait.resumed, device = wait.device;
     }
     if (from < window.begin || to > window.end) continue;
     Series& found = series(Key{signal.site, signal.device, device});
-    found.add(number, {iteration, std::max<TimeNs>(0, wake_latency(model, edge))});
+    found.add(number, std::max<TimeNs>(0, wake_latency(model, edge)));
     found.error = found.error && edge.error_ns ? std::optional(std::max(*found.error, *edge.error_ns)) : std::nullopt;
   }
 }
@@ -110,59 +106,42 @@ Gathered gather(const std::vector<Window>& windows) {
   return all;
 }
 
-/// The median of each iteration, in the order of the iterations.
-std::vector<TimeNs> by_iteration(std::vector<Value> values) {
-  std::stable_sort(values.begin(), values.end(),
-                   [](const Value& a, const Value& b) { return a.iteration < b.iteration; });
-  std::vector<TimeNs> medians, same;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    same.push_back(values[i].time);
-    if (i + 1 < values.size() && values[i + 1].iteration == values[i].iteration) continue;
-    medians.push_back(percentile(std::exchange(same, {}), 50));
+/// Adds a unit for each window that has times; returns the number of times.
+std::uint64_t add_units(const Series& series, const std::vector<Window>& windows, bool after,
+                        std::vector<Unit>& units) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < series.windows.size(); ++i) {
+    if (series.windows[i].empty()) continue;
+    count += series.windows[i].size();
+    const Window& window = windows[i];
+    units.push_back({after, window.begin + (window.end - window.begin) / 2, window.block,
+                     std::log(static_cast<double>(std::max<TimeNs>(1, percentile(series.windows[i], 50))))});
   }
-  return medians;
+  return count;
 }
 
-std::vector<TimeNs> each_wait(const std::vector<Value>& values) {
-  std::vector<TimeNs> times;
-  times.reserve(values.size());
-  for (const Value& value : values) times.push_back(value.time);
-  return times;
-}
+using Sides = std::array<const std::vector<Window>*, 2>;
 
-using Lists = std::vector<std::vector<TimeNs>>;
-
-std::size_t size_of(const Lists& lists) {
-  std::size_t size = 0;
-  for (const auto& list : lists) size += list.size();
-  return size;
-}
-
-Lists lists_of(const Series& series, const auto& reduce) {
-  Lists lists;
-  for (const auto& values : series.windows) {
-    if (!values.empty()) lists.push_back(reduce(values));
+void compare_series(const Series& before, const Series& after, const Sides& windows, const DifferenceOptions& options,
+                    double spread, Difference& to) {
+  std::vector<Unit> units;
+  to.before_count = add_units(before, *windows[0], false, units);
+  to.after_count = add_units(after, *windows[1], true, units);
+  UnitDesign design = options.design;
+  design.spread = spread;
+  const UnitRatio ratio = unit_ratio(units, design);
+  if (to.before_count == 0 || to.after_count == 0) {
+    const Series& only = to.before_count > 0 ? before : after;
+    std::vector<TimeNs> all;
+    for (const auto& window : only.windows) all.insert(all.end(), window.begin(), window.end());
+    (to.before_count > 0 ? to.before_p50_ns : to.after_p50_ns) = percentile(std::move(all), 50);
+    return;
   }
-  return lists;
-}
-
-TimeNs pooled_median(const Lists& lists) {
-  std::vector<TimeNs> pooled;
-  for (const auto& list : lists) pooled.insert(pooled.end(), list.begin(), list.end());
-  return percentile(std::move(pooled), 50);
-}
-
-void compare_series(const Series& before, const Series& after, const DifferenceOptions& options, Difference& to) {
-  const Lists waits[2] = {lists_of(before, each_wait), lists_of(after, each_wait)};
-  to.before_count = size_of(waits[0]);
-  to.after_count = size_of(waits[1]);
-  to.before_p50_ns = pooled_median(waits[0]);
-  to.after_p50_ns = pooled_median(waits[1]);
-  const Lists iterations[2] = {lists_of(before, by_iteration), lists_of(after, by_iteration)};
-  const bool enough = std::min(size_of(iterations[0]), size_of(iterations[1])) >= options.min_values;
-  const Lists(&lists)[2] = enough ? iterations : waits;
-  if (std::min(size_of(lists[0]), size_of(lists[1])) < std::max<std::size_t>(1, options.min_values)) return;
-  to.ratio = bootstrap_ratio(lists[0], lists[1], options.bootstrap);
+  to.before_p50_ns = std::llround(std::exp(ratio.log_before));
+  to.after_p50_ns = std::llround(std::exp(ratio.log_after));
+  if (std::min(to.before_count, to.after_count) < std::max<std::size_t>(1, options.min_values)) return;
+  to.ratio = ratio.speedup;
+  to.method = ratio.method;
   to.verdict = judge(*to.ratio, options.tolerance);
 }
 
@@ -189,17 +168,18 @@ void most_first(auto& list) {
 Differences differences(const std::vector<Window>& before, const std::vector<Window>& after,
                         const DifferenceOptions& options) {
   const Gathered sides[2] = {gather(before), gather(after)};
+  const Sides windows = {&before, &after};
   Differences all;
   for (const auto& [name, series] : joined(sides[0].sites, sides[1].sites)) {
     SiteDifference difference;
     difference.site = name;
-    compare_series(*series.first, *series.second, options, difference);
+    compare_series(*series.first, *series.second, windows, options, options.spread_of_waits, difference);
     all.sites.push_back(std::move(difference));
   }
   for (const auto& [name, series] : joined(sides[0].edges, sides[1].edges)) {
     EdgeDifference difference;
     std::tie(difference.from, difference.to, difference.site) = name;
-    compare_series(*series.first, *series.second, options, difference);
+    compare_series(*series.first, *series.second, windows, options, options.spread_of_latencies, difference);
     if (series.first->error && series.second->error) {
       difference.clock_error_ns = std::max(*series.first->error, *series.second->error);
     }

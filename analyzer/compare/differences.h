@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/measure/bootstrap.h"
+#include "analyzer/measure/unit_ratio.h"
 #include "analyzer/trace/trace_model.h"
 
 namespace wicprof::analyzer {
@@ -16,14 +17,16 @@ namespace wicprof::analyzer {
 struct Window {
   const TraceModel* model = nullptr;
   TimeNs begin = 0, end = 0;
+  std::optional<std::uint32_t> block = {};  ///< as Unit::block
 };
 
-/// Times of one kind on both sides. The compared values are the medians over each iteration's waiters, or single waits
-/// if there are too few iterations.
+/// Times of one kind on both sides. Each window is one value: the median of its waits.
 struct Difference {
   std::uint64_t before_count = 0, after_count = 0;  ///< waits
-  TimeNs before_p50_ns = 0, after_p50_ns = 0;       ///< over the waits
-  std::optional<Speedup> ratio;                     ///< before / after: above 1, shorter; nothing with too few values
+  TimeNs before_p50_ns = 0, after_p50_ns = 0;       ///< the geometric means of the windows' medians
+  /// before_p50_ns / after_p50_ns: above 1, shorter; nothing with too few values.
+  std::optional<Speedup> ratio;
+  UnitMethod method = UnitMethod::none;  ///< what the interval of `ratio` is
   Verdict verdict = Verdict::inconclusive;
 };
 
@@ -46,7 +49,8 @@ struct Differences {
 struct DifferenceOptions {
   double tolerance = 0.02;
   std::size_t min_values = 10;
-  BootstrapOptions bootstrap;
+  UnitDesign design;  ///< its spread is one of the following
+  double spread_of_waits = 1, spread_of_latencies = 1;
 };
 
 /// All sites and edges of either side. Keeps no reference to the models.

@@ -14,8 +14,9 @@ FigureCell consumer_share(const FigureTrace& trace, Mode mode) {
 Figure figure_12(const FigureInput& input) {
   Figure figure;
   figure.formula =
-      "speedup = median iteration polled / parked; low and high: its 95 % bootstrap interval; consumer shares as in "
-      "figure 2";
+      "speedup = median iteration polled / parked, as compare estimates it; low and high: its interval; consumer "
+      "shares "
+      "as in figure 2";
   figure.columns = {"trace", "speedup", "low", "high", "consumer_share_poll", "consumer_share_park"};
   figure.y = 1;
   for (const PolledAndParked& pair : polled_and_parked(input)) {

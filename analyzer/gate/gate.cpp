@@ -197,8 +197,10 @@ Check check_gain(const Comparison& comparison, double least) {
   const bool reached = gain.value >= least && gain.low >= least;
   const bool missed = gain.value < least && gain.high < least;
   check.state = reached ? CheckState::passed : missed ? CheckState::failed : CheckState::inconclusive;
-  check.text = fmt::format("{} is {:.4g} times as fast as {} (95 % interval {:.4g} to {:.4g}): {} the required {:.4g}",
-                           comparison.after.label, gain.value, comparison.before.label, gain.low, gain.high,
+  const bool known = comparison.method == UnitMethod::spread;
+  check.text = fmt::format("{} is {:.4g} times as fast as {} ({} {:.4g} to {:.4g}): {} the required {:.4g}",
+                           comparison.after.label, gain.value, comparison.before.label,
+                           known ? "too few runs; by the known spread of runs" : "95 % interval", gain.low, gain.high,
                            reached  ? "at least"
                            : missed ? "less than"
                                     : "on both sides of",

@@ -13,6 +13,7 @@
 #include "analyzer/path/work_index.h"
 #include "analyzer/trace/call_index.h"
 #include "analyzer/trace/device_work.h"
+#include "analyzer/waits/iterations.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -31,8 +32,13 @@ struct HostThread {
 
 class Walk {
  public:
-  Walk(const TraceModel& model, const Matching& matching, const DeviceWork& work)
-      : model_(model), calls_(work.calls), work_(work.by_stream), index_(model, work), blocked_(model, matching) {
+  Walk(const TraceModel& model, const Matching& matching, const DeviceWork& work, Interval ground)
+      : model_(model),
+        ground_(ground),
+        calls_(work.calls),
+        work_(work.by_stream),
+        index_(model, work),
+        blocked_(model, matching) {
     index_host(matching);
   }
 
@@ -299,6 +305,8 @@ class Walk {
   void add_up() {
     std::map<std::tuple<PathKind, DeviceId, SiteId, std::uint32_t>, PathShare> shares;
     for (const PathSegment& segment : path_.segments) {
+      const TimeNs length = std::min(segment.end, ground_.end) - std::max(segment.begin, ground_.begin);
+      if (length <= 0) continue;
       const bool thread = segment.kind == PathKind::host_work || segment.kind == PathKind::host_return;
       const bool wake = segment.kind == PathKind::wake;
       PathShare& share = shares[{segment.kind, wake ? 0 : segment.device, segment.site, thread ? segment.place : 0}];
@@ -307,8 +315,8 @@ class Walk {
         share.where = where_of(segment);
       }
       ++share.count;
-      share.total_ns += segment.length();
-      path_.length_ns += segment.length();
+      share.total_ns += length;
+      path_.length_ns += length;
     }
     for (auto& [key, share] : shares) {
       if (path_.length_ns > 0) share.share = static_cast<double>(share.total_ns) / static_cast<double>(path_.length_ns);
@@ -333,6 +341,7 @@ class Walk {
   }
 
   const TraceModel& model_;
+  const Interval ground_;
   const CallIndex& calls_;
   const std::map<StreamKey, std::vector<WorkItem>>& work_;
   const WorkIndex index_;
@@ -370,11 +379,13 @@ std::string_view path_kind_name(PathKind kind) {
 }
 
 CriticalPath critical_path(const TraceModel& model, const Matching& matching) {
-  return critical_path(model, matching, DeviceWork(model));
+  const Interval whole{model.begin, model.end};
+  return critical_path(model, matching, DeviceWork(model),
+                       iteration_window(model, find_iterations(model)).value_or(whole));
 }
 
-CriticalPath critical_path(const TraceModel& model, const Matching& matching, const DeviceWork& work) {
-  return Walk(model, matching, work).run();
+CriticalPath critical_path(const TraceModel& model, const Matching& matching, const DeviceWork& work, Interval ground) {
+  return Walk(model, matching, work, ground).run();
 }
 
 }  // namespace wicprof::analyzer

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/measure/statistics.h"
 #include "analyzer/trace/device_work.h"
 #include "analyzer/waits/matching.h"
 
@@ -38,13 +39,13 @@ struct PathShare {
   std::string where;  ///< device, wait site or thread, for people
   std::uint64_t count = 0;
   TimeNs total_ns = 0;
-  double share = 0;  ///< of the path's length
+  double share = 0;  ///< of the path's length within the ground
 };
 
 struct CriticalPath {
   std::vector<PathSegment> segments;
   std::vector<PathShare> shares;   ///< most time first
-  TimeNs length_ns = 0;            ///< sum over the segments
+  TimeNs length_ns = 0;            ///< sum over the segments' parts within the ground
   std::string missing;             ///< why there is no path; empty if there is one
   std::vector<std::string> notes;  ///< where the path is a guess
 };
@@ -54,7 +55,8 @@ struct CriticalPath {
 ///   - from the begin of a kernel or copy, to the later of its launching call and the previous work in its stream;
 ///   - from a call that waits for the device, to the last work that ended during the call.
 /// Each step takes a binary search.
+/// The shares and the length are those of the parts within `ground`.
 CriticalPath critical_path(const TraceModel& model, const Matching& matching);
-CriticalPath critical_path(const TraceModel& model, const Matching& matching, const DeviceWork& work);
+CriticalPath critical_path(const TraceModel& model, const Matching& matching, const DeviceWork& work, Interval ground);
 
 }  // namespace wicprof::analyzer

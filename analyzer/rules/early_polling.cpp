@@ -108,8 +108,9 @@ RuleOutcome apply<struct EarlyPolling>(const RuleInput& input) {
                                    [&](const SiteStats& stats) { return stats.site == where.first; });
     if (early.polling <= 0 || site == input.sites.end()) continue;
     const double share = static_cast<double>(early.early) / static_cast<double>(early.polling);
-    const double of_time = static_cast<double>(early.early) /
-                           (static_cast<double>(std::max<TimeNs>(1, model.span())) * static_cast<double>(site->groups));
+    const double of_time =
+        static_cast<double>(early.early) /
+        (static_cast<double>(std::max<TimeNs>(1, input.ground_ns())) * static_cast<double>(site->groups));
     if (share < kEarlyShare || of_time < kWorthNaming) continue;
     Finding finding;
     finding.site = site->site;

@@ -33,22 +33,24 @@ template <>
 RuleOutcome apply<struct ExposedTransfer>(const RuleInput& input) {
   const TraceModel& model = input.model;
   RuleOutcome outcome;
-  if (model.copies.empty() || model.kernels.empty() || model.span() <= 0) {
+  if (model.copies.empty() || model.kernels.empty() || input.ground_ns() <= 0) {
     outcome.refused =
         model.copies.empty() ? "the trace holds no copies" : "the trace holds no kernels beside its copies";
     return outcome;
   }
   std::map<DeviceId, Work> devices;
   for (const store::KernelRow& kernel : model.kernels) {
-    if (kernel.end <= kernel.start) continue;
+    const Interval part = input.within_ground(kernel.start, kernel.end);
+    if (part.end <= part.begin) continue;
     Work& work = devices[kernel.device];
-    work.kernels.push_back({kernel.start, kernel.end});
+    work.kernels.push_back(part);
     work.both.push_back(work.kernels.back());
   }
   for (const store::CopyRow& copy : model.copies) {
-    if (!crosses_the_bus(copy) || copy.end <= copy.start) continue;
+    const Interval part = input.within_ground(copy.start, copy.end);
+    if (!crosses_the_bus(copy) || part.end <= part.begin) continue;
     Work& work = devices[copy.device];
-    work.copies.push_back({copy.start, copy.end});
+    work.copies.push_back(part);
     work.both.push_back(work.copies.back());
     work.bytes += copy.bytes;
     ++work.count;
@@ -60,7 +62,7 @@ RuleOutcome apply<struct ExposedTransfer>(const RuleInput& input) {
     const TimeNs copying = covered(work.copies);
     // Time with a copy and no kernel: the union of both minus the union of the kernels.
     const TimeNs exposed = covered(std::move(work.both)) - covered(std::move(work.kernels));
-    const double share = static_cast<double>(exposed) / static_cast<double>(model.span());
+    const double share = static_cast<double>(exposed) / static_cast<double>(input.ground_ns());
     if (share < kWarning) continue;
     Finding finding;
     finding.severity = share >= kCritical ? Severity::critical : Severity::warning;

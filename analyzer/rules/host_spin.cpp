@@ -25,11 +25,12 @@ struct HostWaits {
 };
 
 /// By site, or by call for site 0.
-std::map<std::pair<SiteId, std::string_view>, HostWaits> gather(const TraceModel& model, bool& any_cpu) {
+std::map<std::pair<SiteId, std::string_view>, HostWaits> gather(const RuleInput& input, bool& any_cpu) {
   std::map<std::pair<SiteId, std::string_view>, HostWaits> all;
-  for (const store::HostWaitRow& wait : model.host_waits) {
+  for (const store::HostWaitRow& wait : input.model.host_waits) {
     if (!wait.cpu) continue;
     any_cpu = true;
+    if (wait.end <= input.ground.begin || wait.begin >= input.ground.end) continue;  // start-up and tear-down
     HostWaits& waits = all[{wait.site, wait.site == 0 ? std::string_view(wait.call) : std::string_view()}];
     ++waits.count;
     waits.wall += std::max<TimeNs>(0, wait.end - wait.begin);
@@ -45,7 +46,7 @@ RuleOutcome apply<struct HostSpin>(const RuleInput& input) {
   const TraceModel& model = input.model;
   RuleOutcome outcome;
   bool any_cpu = false;
-  const auto all = gather(model, any_cpu);
+  const auto all = gather(input, any_cpu);
   if (!any_cpu) {
     outcome.refused = model.host_waits.empty() ? "the trace holds no waits of host threads"
                                                : "the trace lacks the CPU time of the host threads' waits";
@@ -53,7 +54,7 @@ RuleOutcome apply<struct HostSpin>(const RuleInput& input) {
   }
   for (const auto& [where, waits] : all) {
     const bool spins = waits.wall > 0 && static_cast<double>(waits.cpu) >= kSpinning * static_cast<double>(waits.wall);
-    const bool matters = static_cast<double>(waits.cpu) >= kWorthNaming * static_cast<double>(model.span());
+    const bool matters = static_cast<double>(waits.cpu) >= kWorthNaming * static_cast<double>(input.ground_ns());
     if (!spins || !matters) continue;
     const auto& [site, call] = where;
     const std::string name = site == 0 ? one_line(call) : one_line(model.site_name(site));

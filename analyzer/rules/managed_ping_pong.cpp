@@ -70,10 +70,13 @@ RuleOutcome apply<struct ManagedPingPong>(const RuleInput& input) {
       most = block.moves;
       worst = where.second * kBlockBytes;
     }
-    times.insert(times.end(), block.times.begin(), block.times.end());
+    for (const Interval& time : block.times) {
+      const Interval part = input.within_ground(time.begin, time.end);
+      if (part.end > part.begin) times.push_back(part);
+    }
   }
   const TimeNs moving = covered(std::move(times));
-  const double share = model.span() > 0 ? static_cast<double>(moving) / static_cast<double>(model.span()) : 0;
+  const double share = input.ground_ns() > 0 ? static_cast<double>(moving) / static_cast<double>(input.ground_ns()) : 0;
   if (blocks == 0 || (share < kWarning && thrashing == 0)) return outcome;
   Finding finding;
   finding.severity = share >= kCritical ? Severity::critical : Severity::warning;

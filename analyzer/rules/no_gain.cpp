@@ -3,15 +3,12 @@
 
 #include "analyzer/rules/line_cost.h"
 #include "analyzer/rules/rule.h"
+#include "analyzer/rules/site_advice.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/missing.h"
 
 namespace wicprof::analyzer {
 namespace {
-
-/// Waiting costs only while somebody waits: a site with waiters during less than 1 % of the time can cost no more than
-/// 1 %, and a comparison counts only 2 % as a change.
-constexpr double kTinyShare = 0.01;
 
 Finding finding_for(const SiteStats& site, std::string why, std::string evidence) {
   Finding finding;
@@ -44,7 +41,7 @@ RuleOutcome apply<struct NoGain>(const RuleInput& input) {
     const std::string numbers = fmt::format("{} by {}, {} in all; at least one waiter waits during {} of the time",
                                             count_of(site.count, "wait"), count_of(site.groups, "waiter"),
                                             format_duration(site.total_ns), format_percent(site.any_share));
-    if (input.model.span() > 0 && site.any_share < kTinyShare) {
+    if (input.ground_ns() > 0 && site.any_share < kTinyShare) {
       outcome.findings.push_back(finding_for(site, "waiters wait there only during a tiny part of the time", numbers));
       continue;
     }

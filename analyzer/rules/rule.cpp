@@ -1,5 +1,7 @@
 #include "analyzer/rules/rule.h"
 
+#include <algorithm>
+
 namespace wicprof::analyzer {
 
 std::string_view severity_name(Severity severity) {
@@ -12,6 +14,11 @@ std::string_view severity_name(Severity severity) {
       break;
   }
   return "info";
+}
+
+Interval RuleInput::within_ground(TimeNs begin, TimeNs end) const {
+  const TimeNs from = std::clamp(begin, ground.begin, std::max(ground.begin, ground.end));
+  return {from, std::clamp(end, from, std::max(from, ground.end))};
 }
 
 }  // namespace wicprof::analyzer

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/machine_code/polling_loops.h"
+#include "analyzer/measure/statistics.h"
 #include "analyzer/trace/trace_model.h"
 #include "analyzer/waits/host_polling.h"
 #include "analyzer/waits/matching.h"
@@ -41,6 +42,11 @@ struct RuleInput {
   const std::vector<WakeStats>& wakes;  ///< in the order of `sites`
   const std::vector<KernelStats>& kernels;
   const std::vector<HostPolling>& host_polling;
+  /// The window of the iterations, or the traced time without iterations: shares of time are shares of this.
+  Interval ground;
+  TimeNs ground_ns() const { return ground.end - ground.begin; }
+  /// The part of the interval that lies within the ground; empty intervals for none.
+  Interval within_ground(TimeNs begin, TimeNs end) const;
 };
 
 struct RuleOutcome {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/rules/list.h"
+#include "analyzer/rules/site_advice.h"
 
 namespace wicprof::analyzer {
 
@@ -17,6 +18,7 @@ RuleVerdicts apply_rules(const RuleInput& input) {
       verdicts.findings.push_back(std::move(finding));
     }
   }
+  settle_site_advice(input, verdicts.findings);
   std::stable_sort(verdicts.findings.begin(), verdicts.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
   return verdicts;

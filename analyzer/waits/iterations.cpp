@@ -30,6 +30,20 @@ RunBoundaries boundaries_of(std::vector<Restart> restarts) {
   return boundaries;
 }
 
+std::optional<Interval> iteration_window(const TraceModel& model, const std::vector<Iterations>& iterations) {
+  if (iterations.empty()) return std::nullopt;
+  Interval window{iterations.front().list.front().begin, iterations.front().list.back().end};
+  for (const Iterations& place : iterations) {
+    window.begin = std::min(window.begin, place.list.front().begin);
+    window.end = std::max(window.end, place.list.back().end);
+  }
+  for (const store::WaitRow& wait : model.waits) window.end = std::max(window.end, wait.resumed);
+  for (const store::HostWaitRow& wait : model.host_waits) {
+    if (wait.site != 0) window.end = std::max(window.end, wait.end);
+  }
+  return window;
+}
+
 std::vector<Iterations> find_iterations(const TraceModel& model) { return find_iterations(model, Waiters(model)); }
 
 std::vector<Iterations> find_iterations(const TraceModel& model, const Waiters& waiters) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/measure/statistics.h"
 #include "analyzer/trace/trace_model.h"
 
 namespace wicprof::analyzer {
@@ -45,6 +47,10 @@ struct Restart {
 };
 /// The smallest set of times that explains all restarts.
 RunBoundaries boundaries_of(std::vector<Restart> restarts);
+
+/// From the first iteration, at any place, to the end of the last wait at a wait site: the ground of shares. The
+/// program's start-up before it and its tear-down after it are not what an iteration costs. Nothing without iterations.
+std::optional<Interval> iteration_window(const TraceModel& model, const std::vector<Iterations>& iterations);
 
 /// One element per site and device with iterations; most iterations first.
 std::vector<Iterations> find_iterations(const TraceModel& model);

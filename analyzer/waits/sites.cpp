@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/measure/statistics.h"
+#include "analyzer/waits/iterations.h"
 #include "store/summaries/lanes.h"
 
 namespace wicprof::analyzer {
@@ -57,6 +58,7 @@ struct StrategyWaits {
 struct Gathered {
   std::vector<TimeNs> host_durations;
   Union waiting, host_waiting;
+  TimeNs within = 0;  // sum of the waiting within the ground
   ConcurrencyCounter waiting_in_kernel, polling;
   std::map<StrategyId, StrategyWaits> by_strategy;  // waits inside kernels
   std::vector<bool> waiters;                        // by waiter number: whether it waited here
@@ -93,7 +95,12 @@ std::uint64_t device_key(DeviceId device, std::uint64_t what) {
   return (static_cast<std::uint64_t>(static_cast<std::uint16_t>(device)) << 48) | what;
 }
 
-std::map<SiteId, Gathered> gather(const TraceModel& model, const Waiters& waiters) {
+Interval clipped(Interval interval, Interval to) {
+  const TimeNs begin = std::clamp(interval.begin, to.begin, to.end);
+  return {begin, std::clamp(interval.end, begin, to.end)};
+}
+
+std::map<SiteId, Gathered> gather(const TraceModel& model, const Waiters& waiters, Interval ground) {
   std::map<SiteId, Gathered> all;
   for (std::size_t i = 0; i < model.waits.size(); ++i) {
     const store::WaitRow& wait = model.waits[i];
@@ -101,6 +108,8 @@ std::map<SiteId, Gathered> gather(const TraceModel& model, const Waiters& waiter
     const TimeNs took = length(wait.arrived, wait.resumed);
     const Interval waiting{wait.arrived, wait.arrived + took};
     site.waiting.add(waiting);
+    const Interval part = clipped(waiting, ground);
+    site.within += part.end - part.begin;
     site.waiting_in_kernel.add(waiting);
     if (every_waiter_polls(wait.strategy)) site.polling.add(waiting);
     StrategyWaits& strategy = site.by_strategy[wait.strategy];
@@ -125,6 +134,8 @@ std::map<SiteId, Gathered> gather(const TraceModel& model, const Waiters& waiter
     const TimeNs took = length(wait.begin, wait.end);
     site.host_durations.push_back(took);
     site.host_waiting.add({wait.begin, wait.begin + took});
+    const Interval part = clipped({wait.begin, wait.begin + took}, ground);
+    site.within += part.end - part.begin;
     site.add_waiter(waiters.of_host_wait(i));
     site.add_word(wait.word);
     if (wait.polls) {
@@ -160,7 +171,7 @@ std::vector<StrategyStats> strategy_stats(Gathered& gathered) {
   return list;
 }
 
-SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered) {
+SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered, Interval ground) {
   SiteStats stats;
   stats.site = id;
   stats.name = model.site_name(id);
@@ -188,11 +199,13 @@ SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered) {
   stats.p50_ns = percentile_in_place(durations, 50);
   stats.p99_ns = percentile_in_place(durations, 99);
   stats.max_ns = percentile_in_place(durations, 100);
-  stats.any_waiting_ns = covered(std::move(gathered.waiting).with(gathered.host_waiting));
-  if (model.span() > 0) {
-    const auto span = static_cast<double>(model.span());
-    stats.share = static_cast<double>(stats.total_ns) / (static_cast<double>(stats.groups) * span);
-    stats.any_share = static_cast<double>(stats.any_waiting_ns) / span;
+  std::vector<Interval> waiting = std::move(gathered.waiting).with(gathered.host_waiting);
+  stats.any_waiting_ns = covered(waiting);
+  if (ground.end > ground.begin) {
+    const auto span = static_cast<double>(ground.end - ground.begin);
+    for (Interval& each : waiting) each = clipped(each, ground);
+    stats.share = static_cast<double>(gathered.within) / (static_cast<double>(stats.groups) * span);
+    stats.any_share = static_cast<double>(covered(std::move(waiting))) / span;
   }
   stats.polls = gathered.polls;
   if (gathered.waits_with_polls > 0) {
@@ -203,8 +216,8 @@ SiteStats stats_of(const TraceModel& model, SiteId id, Gathered& gathered) {
   stats.max_polling = gathered.polling.max();
   if (gathered.words_known) {
     stats.words_seen = gathered.words.size();
-    for (const ConcurrencyCounter& waiting : gathered.waiting_by_word) {
-      stats.waiters_per_word = std::max(stats.waiters_per_word.value_or(0), waiting.max());
+    for (const ConcurrencyCounter& on_word : gathered.waiting_by_word) {
+      stats.waiters_per_word = std::max(stats.waiters_per_word.value_or(0), on_word.max());
     }
   }
   for (const store::ChoiceRow& choice : model.choices) {
@@ -224,13 +237,17 @@ std::optional<StrategyId> SiteStats::main_strategy() const {
   return strategies.front().strategy;
 }
 
-std::vector<SiteStats> site_stats(const TraceModel& model) { return site_stats(model, Waiters(model)); }
+std::vector<SiteStats> site_stats(const TraceModel& model) {
+  const Waiters waiters(model);
+  const Interval whole{model.begin, model.end};
+  return site_stats(model, waiters, iteration_window(model, find_iterations(model, waiters)).value_or(whole));
+}
 
-std::vector<SiteStats> site_stats(const TraceModel& model, const Waiters& waiters) {
-  std::map<SiteId, Gathered> gathered = gather(model, waiters);
+std::vector<SiteStats> site_stats(const TraceModel& model, const Waiters& waiters, Interval ground) {
+  std::map<SiteId, Gathered> gathered = gather(model, waiters, ground);
   std::vector<SiteStats> list;
   list.reserve(gathered.size());
-  for (auto& [id, site] : gathered) list.push_back(stats_of(model, id, site));
+  for (auto& [id, site] : gathered) list.push_back(stats_of(model, id, site, ground));
   std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
   return list;
 }

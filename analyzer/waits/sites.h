@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/measure/statistics.h"
 #include "analyzer/trace/trace_model.h"
 #include "analyzer/waits/waiters.h"
 
@@ -34,9 +35,9 @@ struct SiteStats {
   std::uint32_t sms = 0;         ///< distinct SMs that waiters ran on
   TimeNs total_ns = 0;
   TimeNs p50_ns = 0, p99_ns = 0, max_ns = 0;
-  double share = 0;           ///< total_ns / (groups x traced time): the share of its time that a waiter waits here
+  double share = 0;           ///< waiting / (groups x ground): the share of its time that a waiter waits here
   TimeNs any_waiting_ns = 0;  ///< time in which at least one waiter waited
-  double any_share = 0;       ///< any_waiting_ns / traced time
+  double any_share = 0;       ///< the share of the ground in which at least one waiter waited
   std::uint64_t polls = 0;
   std::optional<double> polls_per_wait;   ///< over the waits whose polls are known
   std::vector<StrategyStats> strategies;  ///< of waits inside kernels, most waiting time first
@@ -56,8 +57,9 @@ struct SiteStats {
 /// Whether each waiter reads the word while it waits, so that the load on the word's cache line grows with the waiters.
 bool every_waiter_polls(StrategyId strategy);
 
-/// One element per site with waits; longest total waiting time first.
+/// One element per site with waits; longest total waiting time first. The ground of shares is the window of the
+/// iterations (iteration_window()), or the traced time without iterations.
 std::vector<SiteStats> site_stats(const TraceModel& model);
-std::vector<SiteStats> site_stats(const TraceModel& model, const Waiters& waiters);
+std::vector<SiteStats> site_stats(const TraceModel& model, const Waiters& waiters, Interval ground);
 
 }  // namespace wicprof::analyzer

@@ -21,8 +21,8 @@ namespace wicprof::cli {
 
 namespace {
 
-constexpr char kSchedule[] = "poll:2s,park:2s";
-constexpr char kSeconds[] = "4";
+constexpr TimeNs kTime = 10 * kSecond;
+constexpr char kSeconds[] = "60";  // the comparison ends the sample earlier
 
 struct DemoOptions {
   std::string folder = ".";
@@ -55,19 +55,20 @@ int demo(const DemoOptions& options) {
     return fail(unavailable("the sample hot_flag is not beside wic-prof; build it: make, or ninja -C build hot_flag"));
   const Result<Output> page = prepare_output({in_folder(options.folder, "report.html"), options.overwrite});
   if (!page) return fail(page.error());
-  const Result<std::vector<Phase>> phases = parse_schedule(kSchedule, default_strategy(Mode::park));
-  if (!phases) return fail(phases.error());
 
   RunPlan plan;
   plan.words = {*sample, "--devices", demo_device(), "--wait", "poll", "--seconds", kSeconds};
   plan.output = in_folder(options.folder, "demo.wicprof");
   plan.overwrite = options.overwrite;
-  plan.phases = *phases;
-  plan.schedule_text = kSchedule;
+  plan.ab.emplace();
+  plan.ab->time = kTime;
+  plan.ab->seed = static_cast<std::uint64_t>(now_ns());
+  plan.ab->end_program = true;
+  plan.phases = {{plan.ab->poll, 0}};
   const Result<RunOutcome> outcome = run_app(plan);
   if (!outcome) return fail(outcome.error());
   if (outcome->recording) return fail(*outcome->recording);
-  if (outcome->end.status != 0) {
+  if (outcome->end.status != 0 && !outcome->ended_after_ab) {
     fail(
         unavailable(fmt::format("the sample ended with status {}; its own message is above, and the recording is in {}",
                                 outcome->end.status, outcome->trace)));

@@ -1,19 +1,25 @@
 // wic-prof run: launches a program, records it and summarizes the result.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <random>
+#include <vector>
 
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
 #include "cli/files/input_trace.h"
+#include "cli/files/output_name.h"
 #include "cli/record/capture.h"
 #include "cli/record/run_app.h"
 #include "cli/record/wait_options.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
 #include "cli/window/program.h"
+#include "protocol/shell_words.h"
 #include "protocol/trace_words.h"
 #include "reports/text/answers.h"
 
@@ -26,11 +32,33 @@ struct RunOptions {
   std::string mode;
   std::string strategy;
   std::string schedule;
+  bool ab = false;
+  std::string ab_time = "1m";
+  std::string precision = "1%";
+  std::uint64_t seed = 0;  // 0: by the clock
+  bool end = false;
+  bool placebo = false;
+  int repeat = 1;
   CaptureOptions capture;
   unsigned long long buffer_mib = 128;
   bool gui = false;
   std::string gui_script;
 };
+
+Result<> read_ab(const RunOptions& options, const WantedWait& park, RunPlan& plan) {
+  AbPlan ab;
+  const Result<AbTimes> times = read_ab_times(options.ab_time, options.precision);
+  if (!times) return times.error();
+  ab.time = times->time;
+  ab.precision = times->precision;
+  ab.seed = options.seed != 0 ? options.seed : static_cast<std::uint64_t>(now_ns());
+  ab.park = park;
+  ab.end_program = options.end;
+  ab.placebo = options.placebo;
+  plan.ab = ab;
+  plan.phases = {{ab.poll, 0}};
+  return ok();
+}
 
 Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWords& program) {
   RunPlan& plan = options.plan;
@@ -50,11 +78,13 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
   plan.schedule_text = options.schedule;
   const Result<WantedWait> park = park_wait(options.strategy);
   if (!park) return park.error();
-  if (!options.schedule.empty()) {
+  if (options.ab && options.repeat == 1) {
+    if (const Result<> read = read_ab(options, *park, plan); !read) return read;
+  } else if (!options.schedule.empty()) {
     Result<std::vector<Phase>> phases = parse_schedule(options.schedule, park->strategy);
     if (!phases) return phases.error();
     plan.phases = *std::move(phases);
-  } else if (!options.mode.empty() || !options.strategy.empty()) {
+  } else if (!options.ab && (!options.mode.empty() || !options.strategy.empty())) {
     const Result<WantedWait> wait = wanted_wait(options.mode, options.strategy);
     if (!wait) return wait.error();
     plan.phases = {{*wait, 0}};
@@ -68,23 +98,70 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
 
 void report_end(const RunOutcome& outcome) {
   const AppEnd& end = outcome.end;
-  if (end.signal) {
+  if (end.signal && !outcome.ended_after_ab) {
     warn(fmt::format("the program was killed by signal {} ({}); the trace is complete up to that point", *end.signal,
                      strsignal(*end.signal)));
-  } else if (end.status != 0) {
+  } else if (end.status != 0 && !outcome.ended_after_ab) {
     note(fmt::format("the program ended with status {}", end.status));
   }
   if (outcome.recording) warn(fmt::format("THE TRACE IS INCOMPLETE: {}", outcome.recording->message));
 }
 
-void print_summary(const std::string& trace) {
+/// The runs of --repeat, in order: with --ab one of each mode per round, in random order; otherwise `repeat` alike.
+std::vector<RunPlan> repeated(const RunOptions& options) {
+  std::vector<RunPlan> plans;
+  std::mt19937_64 random(options.seed != 0 ? options.seed : static_cast<std::uint64_t>(now_ns()));
+  const WantedWait park = *park_wait(options.strategy);
+  for (int round = 1; round <= options.repeat; ++round) {
+    const auto add = [&](const std::string& part, std::optional<WantedWait> wait) {
+      RunPlan plan = options.plan;
+      plan.output = numbered(plan.output.empty() ? base_name(plan.words.front()) + ".wicprof" : plan.output, part);
+      if (wait) plan.phases = {{*wait, 0}};
+      plans.push_back(std::move(plan));
+    };
+    if (!options.ab) {
+      add(std::to_string(round), std::nullopt);
+      continue;
+    }
+    const bool parked_first = random() % 2 != 0;
+    for (const bool second : {false, true}) {
+      const bool parked = parked_first != second;
+      add(fmt::format("{}.{}", parked ? "park" : "poll", round),
+          parked && !options.placebo ? park : WantedWait{Mode::poll, default_strategy(Mode::poll)});
+    }
+  }
+  return plans;
+}
+
+void print_summary(const std::string& trace, bool compared) {
   const Result<analyzer::TraceModel> model = load_trace(trace);
   if (!model) {
     fail(model.error());
     return;
   }
   fmt::print(stderr, "{}", reports::summary_text(*model, analyzer::analyze(*model)));
+  if (compared) fmt::print(stderr, "\n{}", reports::comparison_text(analyzer::compare(*model)));
   note(fmt::format("written to {}; next: wic-prof analyze {}", trace, trace));
+}
+
+/// Runs one after the other. A run that fails ends them.
+int run_repeatedly(const RunOptions& options) {
+  const std::vector<RunPlan> plans = repeated(options);
+  std::vector<std::string> traces;
+  for (const RunPlan& plan : plans) {
+    const Result<RunOutcome> outcome = run_app(plan);
+    if (!outcome) return fail(outcome.error());
+    report_end(*outcome);
+    if (outcome->end.status != 0 || outcome->interrupted) return outcome->end.status;
+    traces.push_back(wicprof::shell_word(outcome->trace));
+  }
+  std::sort(traces.begin(), traces.end());
+  if (!options.plan.quiet) {
+    note(options.ab ? fmt::format("next: wic-prof compare {}", fmt::join(traces, " "))
+                    : fmt::format("next: record the other side likewise, then wic-prof compare {} --after TRACE...",
+                                  fmt::join(traces, " ")));
+  }
+  return kDone;
 }
 
 }  // namespace
@@ -112,6 +189,37 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
           "wic runtime; the last mode stays until the program ends")
       ->type_name("LIST")
       ->excludes(mode);
+  CLI::Option* const ab =
+      verb.add_flag("--ab", options->ab,
+                    "compare poll with park in the running program: phases of both in random order, until the interval "
+                    "of their ratio is as narrow as --precision or the time of --for is over")
+          ->excludes(mode)
+          ->excludes(verb.get_option("--schedule"));
+  verb.add_option("--for", options->ab_time, "with --ab: compare at most this long (ms, s, m)")
+      ->type_name("TIME")
+      ->needs(ab)
+      ->capture_default_str();
+  verb.add_option("--precision", options->precision,
+                  "with --ab: stop once the interval reaches at most this far to either side; 0%: use all of the time")
+      ->type_name("SHARE%")
+      ->needs(ab)
+      ->capture_default_str();
+  verb.add_option("--seed", options->seed, "with --ab: of the random order; default: by the clock. The trace keeps it")
+      ->type_name("NUMBER")
+      ->needs(ab);
+  verb.add_flag("--end", options->end,
+                "with --ab: end the program by SIGTERM once the comparison is over; without it the program goes on")
+      ->needs(ab);
+  verb.add_flag("--placebo", options->placebo,
+                "with --ab: poll on both sides, to see what the comparison finds by chance in this program")
+      ->needs(ab);
+  verb.add_option(
+          "--repeat", options->repeat,
+          "record so many runs, one after the other, into traces NAME.1.wicprof, NAME.2.wicprof, ...; with --ab "
+          "that many of each mode in random order, NAME.poll.1.wicprof and so on")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000))
+      ->excludes(verb.get_option("--schedule"));
   verb.add_option("--name", options->plan.name,
                   "the session's name for toggle and sessions; default: the program's name")
       ->type_name("NAME");
@@ -147,6 +255,10 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
   add_example(verb, "wic-prof run -o halo.wicprof --schedule poll:2s,park:2s -- ./halo --size 256");
   return [options, &verb, &program] {
     if (const Result<> read = read_options(*options, verb, program); !read) return fail(read.error());
+    if (options->repeat > 1) {
+      if (options->gui) return fail(bad_input("--gui shows one run; leave --repeat out"));
+      return run_repeatedly(*options);
+    }
     std::optional<WindowProcess> window;
     if (options->gui) {
       if (const Result<> possible = can_open_window(); !possible) return fail(possible.error());
@@ -161,10 +273,11 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
     }
     const Result<RunOutcome> outcome = run_app(options->plan);
     if (!outcome) return fail(outcome.error());
-    if (!options->plan.quiet) print_summary(outcome->trace);
+    if (!options->plan.quiet) print_summary(outcome->trace, outcome->compared);
     report_end(*outcome);
     if (window) window->wait();
-    return outcome->end.status;
+    // The comparison's own SIGTERM is no failure of the program.
+    return outcome->ended_after_ab ? kDone : outcome->end.status;
   };
 }
 

@@ -19,10 +19,40 @@ namespace {
 
 struct ToggleOptions {
   std::string mode, strategy, session, site;
+  std::string time = "1m";
+  std::string precision = "1%";
   std::string format = "text";
 };
 
+/// Begins a comparison of both modes in the running program.
+int compare_modes(const ToggleOptions& options) {
+  const Result<WantedWait> park = park_wait(options.strategy);
+  if (!park) return fail(park.error());
+  if (!options.site.empty()) return fail(bad_input("ab compares the whole program; leave --site out"));
+  const Result<AbTimes> times = read_ab_times(options.time, options.precision);
+  if (!times) return fail(times.error());
+  const Result<SessionInfo> session = choose_session(options.session);
+  if (!session) return fail(session.error());
+  const Result<> begun = ask_ab(session->socket_path, {park->strategy, times->time, times->precision});
+  if (!begun) {
+    return fail({begun.error().kind, fmt::format("session '{}': {}", session->name, begun.error().message)});
+  }
+  if (options.format == "text") {
+    fmt::print("session '{}': compares poll with park for at most {}; wic-prof compare on its trace shows the result\n",
+               session->name, options.time);
+  } else {
+    fmt::print("{}\n", nlohmann::ordered_json{{"session", session->name},
+                                              {"mode", "ab"},
+                                              {"strategy", strategy_name(park->strategy)},
+                                              {"time_ns", times->time},
+                                              {"precision", times->precision}}
+                           .dump(2));
+  }
+  return kDone;
+}
+
 int toggle(const ToggleOptions& options) {
+  if (options.mode == "ab") return compare_modes(options);
   const Result<WantedWait> wanted = wanted_wait(options.mode, options.strategy);
   if (!wanted) return fail(wanted.error());
   const Result<SessionInfo> session = choose_session(options.session);
@@ -58,13 +88,21 @@ int toggle(const ToggleOptions& options) {
 template <>
 VerbBody declare<struct ToggleVerb>(CLI::App& verb, const ProgramWords&) {
   const auto options = std::make_shared<ToggleOptions>();
-  verb.add_option("MODE", options->mode, "poll (the program's own way) or park")
+  verb.add_option("MODE", options->mode,
+                  "poll (the program's own way), park, or ab: compare both as wic-prof run --ab does")
       ->required()
-      ->check(CLI::IsMember({"poll", "park"}));
+      ->check(CLI::IsMember({"poll", "park", "ab"}));
   verb.add_option("--session", options->session, "the session; required if several are running")->type_name("NAME");
   verb.add_option("--site", options->site, "only this wait site; default: the whole program")->type_name("SITE");
   verb.add_option("--strategy", options->strategy, "how park waits: " + strategy_list() + "; default: auto")
       ->type_name("NAME");
+  verb.add_option("--for", options->time, "with ab: compare at most this long (ms, s, m)")
+      ->type_name("TIME")
+      ->capture_default_str();
+  verb.add_option("--precision", options->precision,
+                  "with ab: stop once the interval reaches at most this far to either side; 0%: use all of the time")
+      ->type_name("SHARE%")
+      ->capture_default_str();
   add_format(verb, options->format);
   add_example(verb, "wic-prof toggle park --session halo --strategy=backoff");
   return [options] { return toggle(*options); };

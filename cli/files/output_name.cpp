@@ -4,8 +4,17 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 namespace wicprof::cli {
+
+std::string numbered(const std::string& pattern, const std::string& part) {
+  const std::string kEnd = ".wicprof";
+  const bool ends = pattern.ends_with(kEnd);
+  return (ends ? pattern.substr(0, pattern.size() - kEnd.size()) : pattern) + "." + part + (ends ? kEnd : "");
+}
+
+std::string base_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 std::string host_name() {
   char name[256] = {};

@@ -13,6 +13,12 @@ namespace wicprof::cli {
 /// Errors: an unknown placeholder; a variable that is not set.
 Result<std::string> expand_output_name(const std::string& pattern, pid_t pid);
 
+/// The pattern with `part` before its .wicprof, or at its end: "halo.wicprof" and "3" give "halo.3.wicprof".
+std::string numbered(const std::string& pattern, const std::string& part);
+
+/// The last part of a path.
+std::string base_name(const std::string& path);
+
 std::string host_name();
 
 }  // namespace wicprof::cli

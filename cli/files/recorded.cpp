@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -28,9 +30,10 @@ using Traces = std::map<std::string, std::string>;
 struct Bundle {
   std::string folder;
   Traces poll, park;
+  Traces compared;  // the comparison of both modes in one longer run, where one came with the traces
 };
 
-// File names are NAME.poll.wicprof and NAME.park.wicprof, with or without .gz.
+// File names are NAME.poll.wicprof and NAME.park.wicprof, with or without .gz, and NAME.ab.json.
 void add(Bundle& bundle, const fs::path& file) {
   const std::string whole = file.filename().string();
   std::string_view name = whole;
@@ -39,6 +42,10 @@ void add(Bundle& bundle, const fs::path& file) {
     if (ends) name.remove_suffix(end.size());
     return ends;
   };
+  if (without(".ab.json")) {
+    bundle.compared[std::string(name)] = file.string();
+    return;
+  }
   without(".gz");
   if (!without(".wicprof")) return;
   if (without(".poll")) {
@@ -52,7 +59,7 @@ Result<Bundle> bundle() {
   const std::optional<std::string> folder = folder_beside_binary("../share/wic-prof/traces");
   const std::string cure = "; record some with bench/record_traces.sh on a machine with a GPU, or run wic-prof demo";
   if (!folder) return unavailable("no recorded traces came with this wic-prof (share/wic-prof/traces)" + cure);
-  Bundle all{*folder, {}, {}};
+  Bundle all{*folder, {}, {}, {}};
   std::error_code error;
   for (fs::directory_iterator it(*folder, error), end; !error && it != end; it.increment(error)) add(all, it->path());
   if (error) return unavailable("cannot read " + *folder + ": " + error.message());
@@ -73,10 +80,24 @@ std::string iteration_time(const analyzer::Side& side) {
   return side.iteration_ns_p50 ? analyzer::format_duration(*side.iteration_ns_p50) : "-";
 }
 
-std::string speedup(const analyzer::Comparison& comparison) {
+/// From the longer run with --ab, else from the two traces.
+std::string speedup(const Bundle& traces, const std::string& name, const analyzer::Comparison& comparison) {
+  if (const auto file = traces.compared.find(name); file != traces.compared.end()) {
+    std::ifstream in(file->second);
+    const auto json = nlohmann::json::parse(in, nullptr, false);
+    const auto number = [&](const char* field) {
+      const auto at = nlohmann::json::json_pointer(std::string("/speedup/") + field);
+      return json.contains(at) && json.at(at).is_number() ? json.at(at).get<double>() : 0.0;
+    };
+    const auto verdict = json.is_object() ? json.find("verdict") : json.end();
+    if (json.is_object() && verdict != json.end() && verdict->is_string() && number("value") > 0) {
+      return fmt::format("{:.3f} ({:.3f} to {:.3f}), {}", number("value"), number("low"), number("high"),
+                         analyzer::one_line(verdict->get<std::string>()));
+    }
+  }
   if (!comparison.speedup) return "-";
-  return fmt::format("{:.2f} ({:.2f} to {:.2f})", comparison.speedup->value, comparison.speedup->low,
-                     comparison.speedup->high);
+  return fmt::format("{:.2f}, {}{}", comparison.speedup->value, analyzer::verdict_name(comparison.verdict),
+                     comparison.why.empty() ? "" : ": " + comparison.why);
 }
 
 // Names each rule once, most severe first.
@@ -97,8 +118,7 @@ void add_devices(const analyzer::TraceModel& model, std::set<std::string>& names
 Result<std::string> recorded_table() {
   const Result<Bundle> traces = bundle();
   if (!traces) return traces.error();
-  analyzer::TextTable table("lllrrll",
-                            {"Application", "Model", "Pattern", "poll", "park", "speed-up (95 %)", "findings"});
+  analyzer::TextTable table("lllrrll", {"Application", "Model", "Pattern", "poll", "park", "speed-up", "findings"});
   std::set<std::string> devices;
   for (const auto& [name, file] : traces->poll) {
     const Result<analyzer::TraceModel> poll = load_trace(file);
@@ -110,7 +130,7 @@ Result<std::string> recorded_table() {
     add_devices(*poll, devices);
     table.add({name, std::string(analyzer::model_name(analysis.classification.model)),
                std::string(analyzer::pattern_name(analysis.classification.pattern)), iteration_time(comparison.before),
-               iteration_time(comparison.after), speedup(comparison), rules_of(analysis)});
+               iteration_time(comparison.after), speedup(*traces, name, comparison), rules_of(analysis)});
   }
   return fmt::format(
       "Recorded on {}; an iteration's median time in mode poll and in mode park\n\n{}\n"

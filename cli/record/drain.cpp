@@ -15,8 +15,9 @@ constexpr TimeNs kQuickCheckInterval = 10 * kMillisecond;      // between quick 
 constexpr TimeNs kThoroughCheckInterval = 250 * kMillisecond;  // between thorough checks of the ring owners
 }  // namespace
 
-Drain::Drain(const SessionMap& session, const std::string& session_path, store::Recorder& recorder, RingHeader* own)
-    : session_(session), session_path_(session_path), recorder_(recorder) {
+Drain::Drain(const SessionMap& session, const std::string& session_path, store::Recorder& recorder, RingHeader* own,
+             IterationMeter& meter)
+    : session_(session), session_path_(session_path), recorder_(recorder), meter_(meter) {
   for (std::size_t i = 0; i < session.header().ring_count; ++i) {
     rings_.push_back({session.ring(i), RingReader(session.ring(i))});
   }
@@ -75,8 +76,11 @@ std::size_t Drain::read(std::size_t index, std::size_t max_bytes) {
   const std::uint32_t owner = source.ring->owner.load(std::memory_order_acquire);
   if (owner == 0) return 0;  // a process that claims the ring now is read from the next round on
   recorder_.set_ring_process(index, owner);
-  const std::size_t records =
-      source.reader.read([&](const EventHeader& event) { recorder_.add(index, event); }, max_bytes);
+  const auto take = [&](const EventHeader& event) {
+    meter_.see(event);
+    recorder_.add(index, event);
+  };
+  const std::size_t records = source.reader.read(take, max_bytes);
   recorder_.set_ring_dropped(index, source.reader.dropped(), source.reader.corrupt());
   return records;
 }

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/record/iteration_meter.h"
 #include "protocol/result.h"
 #include "protocol/ring.h"
 #include "protocol/session.h"
@@ -17,8 +18,9 @@ namespace wicprof::cli {
 
 class Drain {
  public:
-  /// All arguments must outlive the drain. `own`: wic-prof's own ring (OwnRing), or nullptr.
-  Drain(const SessionMap& session, const std::string& session_path, store::Recorder& recorder, RingHeader* own);
+  /// All arguments must outlive the drain. `own`: wic-prof's own ring (OwnRing), or nullptr. `meter` sees every event.
+  Drain(const SessionMap& session, const std::string& session_path, store::Recorder& recorder, RingHeader* own,
+        IterationMeter& meter);
   ~Drain();
 
   /// Starts the thread. Until finish() returns, only that thread may use the recorder.
@@ -51,6 +53,7 @@ class Drain {
   const SessionMap& session_;
   std::string session_path_;
   store::Recorder& recorder_;
+  IterationMeter& meter_;
   std::vector<Source> rings_;                          // the session's, then wic-prof's own
   TimeNs checked_ns_ = 0, checked_thoroughly_ns_ = 0;  // last checks of the ring owners
   std::uint32_t rings_wanted_ = 0;                     // at the last check

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "cli/files/output_name.h"
+#include "cli/record/ab_run.h"
 #include "cli/record/app_environment.h"
 #include "cli/record/disassemble.h"
 #include "cli/record/drain.h"
@@ -35,10 +36,9 @@ namespace {
 constexpr TimeNs kGrace = 5 * kSecond;            // time that an interrupted program gets to end by itself
 constexpr TimeNs kTick = 100 * kMillisecond;      // longest pause between checks of the supervising thread
 constexpr TimeNs kAttachTick = 5 * kMillisecond;  // same, while a schedule waits for the wic runtime
+constexpr TimeNs kAbTick = 5 * kMillisecond;      // same, while both modes are compared: a phase takes 50 ms
 constexpr TimeNs kApplyTimeout = 2 * kSecond;     // until a scheduled change counts as not applied
 constexpr std::size_t kRings = 16;
-
-std::string base_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 // The program's name, with the characters that a session name may not contain replaced.
 std::string session_name(const std::string& program) {
@@ -67,12 +67,13 @@ void remove_trace(const std::string& path) {
 class Supervision {
  public:
   Supervision(AppProcess& app, Switchboard& switchboard, const Drain& drain, TerminalSignals& signals,
-              CaptureWindow& window, const RunPlan& plan)
+              CaptureWindow& window, AbRun& ab, const RunPlan& plan)
       : app_(app),
         switchboard_(switchboard),
         drain_(drain),
         signals_(signals),
         window_(window),
+        ab_(ab),
         quiet_(plan.quiet),
         schedule_(plan.phases),
         progress_(!plan.quiet, now_ns()) {
@@ -84,10 +85,12 @@ class Supervision {
       // Check before every wait: SIGCHLD only ends the wait early.
       if (const std::optional<AppEnd> end = app_.ended()) {
         progress_.clear();
+        ab_.program_ended(now_ns());
         return *end;
       }
       follow_window();
       follow_schedule();
+      follow_ab();
       report_trouble();
       progress_.show(drain_.progress(), switchboard_.wanted());
       if (limit_at_ && now_ns() >= *limit_at_) end_at_time_limit();
@@ -99,6 +102,7 @@ class Supervision {
 
   std::optional<int> interrupted() const { return interrupted_; }
   bool timed_out() const { return timed_out_; }
+  bool ended_after_ab() const { return ended_after_ab_; }
   std::size_t unused_phases() const { return schedule_.remaining(); }
 
  private:
@@ -110,6 +114,7 @@ class Supervision {
     } else if (const std::optional<TimeNs> next = schedule_.next(attached)) {
       pause = std::min(pause, *next - now_ns());
     }
+    if (ab_.running()) pause = std::min(pause, kAbTick);
     for (const std::optional<TimeNs>& end : {kill_at_, limit_at_}) {
       if (end) pause = std::min(pause, *end - now_ns());
     }
@@ -135,6 +140,17 @@ class Supervision {
       sequence_.reset();
       say("the program did not apply the scheduled change within 2 s; the request stays pending");
     }
+  }
+
+  void follow_ab() {
+    if (const std::optional<std::string> news = ab_.follow(now_ns(), drain_.attached()); news && !quiet_) {
+      progress_.clear();
+      note(*news);
+    }
+    if (!ab_.ends_program() || ended_after_ab_ || interrupted_) return;
+    ended_after_ab_ = true;
+    kill_at_ = now_ns() + kGrace;
+    kill(app_.pid(), SIGTERM);
   }
 
   void report_trouble() {
@@ -181,6 +197,7 @@ class Supervision {
   const Drain& drain_;
   TerminalSignals& signals_;
   CaptureWindow& window_;
+  AbRun& ab_;
   bool quiet_;
   Schedule schedule_;
   ProgressLine progress_;
@@ -189,6 +206,7 @@ class Supervision {
   std::optional<int> interrupted_;
   std::optional<TimeNs> kill_at_, limit_at_;
   bool timed_out_ = false;
+  bool ended_after_ab_ = false;
   bool trouble_reported_ = false;
 };
 
@@ -264,7 +282,10 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
     return error;
   };
   OwnRing own;
-  Drain drain(session->map(), session->path(), *recorder, own.ring());
+  IterationMeter meter;
+  AbRun ab(switchboard, meter);
+  if (plan.ab) (void)ab.begin(*plan.ab);
+  Drain drain(session->map(), session->path(), *recorder, own.ring(), meter);
   const auto status = [&] {
     const store::RecorderProgress progress = drain.progress();
     const WantedWait wanted = switchboard.wanted();
@@ -282,9 +303,28 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
     s.runtime_attached = attached_runtimes(session->map().control()) != 0;
     s.sites = switchboard.site_names();
     s.stopped = progress.stopped;
+    s.ab = ab.doing();
+    s.ab_running = ab.running();
     return s;
   };
-  const ControlHandler handler{status, [&](const ToggleRequest& request) { return switchboard.toggle(request); }};
+  const auto toggle = [&](const ToggleRequest& request) -> Result<ToggleReply> {
+    if (ab.running()) return unavailable("this run compares both modes now; toggle once the comparison is over");
+    return switchboard.toggle(request);
+  };
+  const auto begin_ab = [&](const AbRequest& request) -> Result<> {
+    if (drain.attached() == 0) {
+      return unavailable("this app has no wic runtime (or has not started it yet), so there is nothing to compare");
+    }
+    AbPlan asked;
+    // The schedule counts its time from the attachment.
+    asked.time = request.time + (now_ns() - drain.attached());
+    asked.precision = request.precision;
+    asked.seed = static_cast<std::uint64_t>(now_ns());
+    asked.park = {Mode::park, request.strategy};
+    asked.then = switchboard.wanted();
+    return ab.begin(asked);
+  };
+  const ControlHandler handler{status, toggle, begin_ab};
   const Result<ControlServer> server = ControlServer::start(
       session->socket_path(), [&](const std::string& line) { return answer_request(handler, line); });
   if (!server) return give_up(server.error());
@@ -309,12 +349,13 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
 
   if (plan.started) plan.started(name);
 
-  Supervision supervision(*app, switchboard, drain, signals, window, plan);
+  Supervision supervision(*app, switchboard, drain, signals, window, ab, plan);
   RunOutcome outcome;
   outcome.trace = *trace;
   outcome.end = supervision.until_end();
   outcome.interrupted = supervision.interrupted();
   outcome.timed_out = supervision.timed_out();
+  outcome.ended_after_ab = supervision.ended_after_ab();
   switchboard.close();
   sampler.reset();
   drain.finish();
@@ -328,6 +369,10 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
              : fmt::format("the program ended before {} of the schedule's changes; let it run longer", unused));
   }
   if (const std::optional<Mode> first = drain.first_mode()) recorder->set_meta("mode", std::string(mode_name(*first)));
+  for (const auto& [key, value] : ab.meta()) {
+    recorder->set_meta(key, value);
+    outcome.compared = outcome.compared || (key == "ab_phases" && !value.empty());
+  }
   recorder->set_meta("ended_ns", std::to_string(now_ns()));
   if (modules) record_instructions(*recorder, modules->path());
   recorder->set_meta("app_status", std::to_string(outcome.end.status));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/record/ab_schedule.h"
 #include "cli/record/app_process.h"
 #include "cli/record/capture.h"
 #include "cli/record/schedule.h"
@@ -20,6 +21,7 @@ struct RunPlan {
   bool overwrite = false;
   std::vector<Phase> phases;  ///< the first applies from the start; empty = the program's own choice
   std::string schedule_text;  ///< as the user wrote it; empty without a schedule
+  std::optional<AbPlan> ab;   ///< compares both modes from the start
   std::string name;           ///< of the session; empty = the program's name
   std::size_t buffer_bytes = std::size_t{128} << 20;  ///< all rings together
   CapturePlan capture;
@@ -34,6 +36,8 @@ struct RunOutcome {
   AppEnd end;                      ///< how the program ended
   std::optional<int> interrupted;  ///< the signal that ended the run early
   bool timed_out = false;          ///< the program reached its time limit
+  bool ended_after_ab = false;     ///< it was ended because the comparison of both modes was over
+  bool compared = false;           ///< both modes were compared: the trace has phases
   std::optional<Error> recording;  ///< why the trace is incomplete
 };
 

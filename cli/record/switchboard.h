@@ -29,6 +29,8 @@ class Switchboard {
   /// The mode and strategy requested for the whole program; before any request, the runtime's own choice.
   WantedWait wanted() const { return program_wait(control_); }
   bool applied(std::uint32_t sequence) const;
+  /// When the last change that was applied took effect.
+  TimeNs effective() const { return last_effective(control_); }
   std::vector<std::string> site_names() const;
 
   /// Ends waiting toggles with an error; call when the program has ended.

@@ -351,6 +351,17 @@ void App::toggle(Mode mode, StrategyId strategy, const std::string& site) {
   notice.clear();
 }
 
+void App::compare_modes() {
+  if (!can_toggle()) {
+    notice = "no running program to compare: open one with wic-prof gui --session NAME or wic-prof run --gui";
+    return;
+  }
+  constexpr TimeNs kTime = 60 * kSecond;  // as wic-prof run --ab without --for and --precision
+  constexpr double kPrecision = 0.01;
+  link_->compare_modes({toggle_strategy, kTime, kPrecision});
+  notice.clear();
+}
+
 void App::set_dark(bool dark) {
   annotations.dark = dark;
   save();

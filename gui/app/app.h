@@ -84,6 +84,7 @@ class App {
   void sort_sites(SiteColumn column);
   void choose_segments(std::size_t before, std::size_t after);
   void toggle(Mode mode, StrategyId strategy, const std::string& site);
+  void compare_modes();  ///< as wic-prof run --ab does
   void set_dark(bool dark);
 
   // State that panels show and change.

@@ -73,11 +73,14 @@ void draw_before_after(const Ui& ui, const BeforeAfter& values) {
                                                                        : theme.faint;
   std::vector<std::string> lines;
   if (values.speedup)
-    lines.push_back(fmt::format("95 % interval {:.3g} to {:.3g}", values.speedup->low, values.speedup->high));
+    lines.push_back(fmt::format("interval {:.3g} to {:.3g}", values.speedup->low, values.speedup->high));
   lines.emplace_back(values.reason);
+  if (!values.settle.empty()) lines.push_back("To settle it: " + values.settle);
   const Rect last = next();
-  tile(ui, last, top, fmt::format("verdict: {}", analyzer::verdict_name(values.verdict)),
-       values.speedup ? fmt::format("{:.3g} times as fast", values.speedup->value) : "not known yet", lines);
+  tile(
+      ui, last, top,
+      fmt::format("verdict: {}{}", analyzer::verdict_name(values.verdict), values.why.empty() ? "" : ", " + values.why),
+      values.speedup ? fmt::format("{:.3g} times as fast", values.speedup->value) : "not known yet", lines);
   if (ImGui::IsMouseHoveringRect(ImVec2(last.x, last.y), ImVec2(last.x + last.width, last.y + last.height)) &&
       !values.reason.empty())
     ImGui::SetTooltip("%s", values.reason.c_str());

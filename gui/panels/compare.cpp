@@ -362,9 +362,9 @@ void ComparePanel::draw(App& app, const Ui& ui) {
   if (!app.has_second() && segments.size() < 2) {
     begin_card(ui, "nothing", size.x, 0);
     heading(ui, "Nothing to compare");
-    faint(ui, "The way the program waits never changes in this trace. Open two traces, or record with a schedule:");
+    faint(ui, "The way the program waits never changes in this trace. Open two traces, or record both modes:");
     ImGui::PushFont(ui.mono);
-    paragraph(ui, "wic-prof gui before.wicprof after.wicprof\nwic-prof run --schedule poll:2s,park:2s -- APP");
+    paragraph(ui, "wic-prof gui before.wicprof after.wicprof\nwic-prof run --ab -- APP");
     ImGui::PopFont();
     end_card();
     return;
@@ -384,7 +384,9 @@ void ComparePanel::draw(App& app, const Ui& ui) {
       BeforeAfter values;
       values.verdict = comparison.verdict;
       values.speedup = comparison.speedup;
+      values.why = comparison.why;
       values.reason = comparison.reason;
+      values.settle = comparison.settle;
       draw_before_after(ui, values);
     }
   } else {

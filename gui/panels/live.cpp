@@ -93,15 +93,27 @@ void controls(App& app, const Ui& ui) {
     faint(ui, "the program has no wic runtime yet, so there is nothing to toggle");
     return;
   }
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(34), ui.px(9)));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(24), ui.px(9)));
   if (segment_button(ui, "toggle.poll", "poll", status.mode == Mode::poll, colour_of(ui, State::polling)))
     app.toggle(Mode::poll, StrategyId::poll, app.toggle_site);
   ImGui::SameLine(0, ui.px(2));
   if (segment_button(ui, "toggle.park", "park", status.mode == Mode::park, colour_of(ui, State::parked)))
     app.toggle(Mode::park, app.toggle_strategy, app.toggle_site);
+  ImGui::SameLine(0, ui.px(2));
+  if (segment_button(ui, "toggle.ab", "both", status.ab_running, colour_of(ui, State::computing))) app.compare_modes();
   ImGui::PopStyleVar();
+  if (ImGui::IsItemHovered()) {
+    ImGui::SetTooltip("compares poll with park: phases of both in random order, for a minute at most");
+  }
   toggle_options(app, ui, status);
   ImGui::Dummy(ImVec2(0, ui.px(4)));
+  if (session.ab_error) {
+    ImGui::PushStyleColor(ImGuiCol_Text, ink(ui.theme().bad));
+    paragraph(ui, "compare both: " + session.ab_error->message);
+    ImGui::PopStyleColor();
+  } else if (!status.ab.empty()) {
+    faint(ui, "compare both: " + status.ab);
+  }
   last_toggle(app, ui);
 }
 

@@ -45,6 +45,12 @@ struct SessionLink::State {
         }
       }
       if (stop) return;
+      if (const std::optional<AbRequest> wanted = std::exchange(ab_wanted, std::nullopt)) {
+        lock.unlock();
+        const Result<> begun = ask_ab(session.socket_path, *wanted);
+        lock.lock();
+        view.ab_error = begun ? std::nullopt : std::optional(begun.error());
+      }
       lock.unlock();
       const Result<SessionStatus> status = ask_status(session.socket_path);
       lock.lock();
@@ -55,7 +61,7 @@ struct SessionLink::State {
         view.ended = true;
         return fail_open_requests();
       }
-      wake.wait_for(lock, kStatusTick, [this] { return stop || asked < view.toggles.size(); });
+      wake.wait_for(lock, kStatusTick, [this] { return stop || ab_wanted || asked < view.toggles.size(); });
     }
   }
 
@@ -69,6 +75,7 @@ struct SessionLink::State {
   std::condition_variable wake;
   SessionView view;
   std::size_t asked = 0;
+  std::optional<AbRequest> ab_wanted;
   bool stop = false;
   std::thread thread;  // last, because it uses all members above
 };
@@ -88,6 +95,13 @@ void SessionLink::toggle(const ToggleRequest& request) {
     state_->view.toggles.back().error = bad_input("session '" + state_->view.name + "' has ended");
     return;
   }
+  state_->wake.notify_all();
+}
+
+void SessionLink::compare_modes(const AbRequest& request) {
+  const std::lock_guard lock(state_->mutex);
+  state_->view.ab_error.reset();
+  state_->ab_wanted = request;
   state_->wake.notify_all();
 }
 

@@ -25,6 +25,7 @@ struct SessionView {
   std::optional<SessionStatus> status;  ///< the latest
   bool ended = false;                   ///< the session no longer replies
   std::vector<ToggleOutcome> toggles;   ///< in the order of the requests
+  std::optional<Error> ab_error;        ///< why the last comparison of both modes did not begin
 };
 
 class SessionLink {
@@ -36,6 +37,8 @@ class SessionLink {
   /// Any thread; returns at once.
   SessionView view() const;
   void toggle(const ToggleRequest& request);
+  /// Has the session compare both modes.
+  void compare_modes(const AbRequest& request);
 
  private:
   struct State;

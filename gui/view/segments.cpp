@@ -81,27 +81,29 @@ BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comp
   result.measured_at = comparison.measured_at;
   result.notes = comparison.notes;
   result.reason = comparison.reason;
-  if (const std::size_t count = result.segments.size(); count >= 2)
-    choose_pair(result, comparison, count - 2, count - 1);
+  const std::size_t count = result.segments.size();
+  if (count < 2) return result;
+  choose_pair(result, comparison, count - 2, count - 1);
+  // Many phases say more than the last two.
+  if (comparison.before.units > 1 && comparison.after.units > 1) {
+    result.speedup = comparison.speedup;
+    result.verdict = comparison.verdict;
+    result.why = comparison.why;
+    result.reason = comparison.reason;
+    result.settle = comparison.settle;
+  }
   return result;
 }
 
 void choose_pair(BeforeAfter& values, const analyzer::Comparison& comparison, std::size_t before, std::size_t after) {
   values.before = values.segments[before];
   values.after = values.segments[after];
-  values.speedup.reset();
-  values.verdict = analyzer::Verdict::inconclusive;
-  const std::size_t needed = comparison.options.min_iterations;
-  if (std::min(values.before->iterations, values.after->iterations) < needed) {
-    values.reason = fmt::format("too few iterations: {} before and {} after; {} on each side are needed",
-                                values.before->iterations, values.after->iterations, needed);
-    return;
-  }
-  const auto durations = [&](std::size_t which) { return analyzer::durations(comparison.segments[which].iterations); };
-  values.speedup = analyzer::bootstrap_speedup({durations(before)}, {durations(after)}, comparison.options);
-  values.verdict = analyzer::judge(*values.speedup, comparison.options.tolerance);
-  values.reason = fmt::format("{} takes {:.3g} of the time that {} takes, measured at {}", values.after->way,
-                              1 / values.speedup->value, values.before->way, comparison.measured_at);
+  const analyzer::Comparison pair = analyzer::pair_of(comparison, before, after);
+  values.speedup = pair.speedup;
+  values.verdict = pair.verdict;
+  values.why = pair.why;
+  values.reason = pair.reason;
+  values.settle = pair.settle;
 }
 
 std::vector<Difference> differences(const SegmentLine& before, const SegmentLine& after, double tolerance) {

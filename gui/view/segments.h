@@ -27,7 +27,9 @@ struct BeforeAfter {
   std::optional<SegmentLine> before, after;  ///< two of the segments; nothing until the first change
   std::optional<analyzer::Speedup> speedup;  ///< between these two; nothing if one has too few iterations
   analyzer::Verdict verdict = analyzer::Verdict::inconclusive;
+  std::string why;  ///< why the verdict is inconclusive, in a few words
   std::string reason;
+  std::string settle;  ///< the command that leads to a verdict
   std::string measured_at;
   std::vector<std::string> notes;
 };

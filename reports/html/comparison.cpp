@@ -35,11 +35,15 @@ std::string tiles(const Comparison& comparison) {
   for (const bool first : {true, false}) {
     const Side& side = first ? comparison.before : comparison.after;
     out += tile(mode_css(comparison, first), fmt::format("{}: {}", first ? "before" : "after", text_of(side.label)),
-                duration(side.iteration_ns_p50).html, "median of " + count_of(side.iterations, "iteration"));
+                duration(side.iteration_ns_p50).html,
+                fmt::format("{} in {}", count_of(side.iterations, "iteration"),
+                            count_of(side.units, unit_name(comparison.unit))));
   }
   if (const auto& speedup = comparison.speedup) {
-    out += tile("ratio", "times as fast", fmt::format("{:.3g}\u00d7", speedup->value),
-                fmt::format("95 % interval {:.3g} to {:.3g}", speedup->low, speedup->high));
+    out += tile(
+        "ratio", "times as fast", fmt::format("{:.3g}\u00d7", speedup->value),
+        fmt::format("{} {:.3g} to {:.3g}", comparison.method == UnitMethod::spread ? "known spread:" : "95 % interval",
+                    speedup->low, speedup->high));
   }
   if (const auto& predicted = comparison.predicted) {
     const std::string error = comparison.prediction_error
@@ -73,7 +77,9 @@ void add_difference(const Difference& difference, std::string what, Table& table
   table.add({std::move(what), difference.before_count > 0 ? duration(difference.before_p50_ns) : Cell("-"),
              difference.after_count > 0 ? duration(difference.after_p50_ns) : Cell("-"),
              ratio ? number(ratio->value) : Cell("-"),
-             ratio ? Cell(fmt::format("{:.3g} to {:.3g}", ratio->low, ratio->high)) : Cell("-"),
+             ratio && difference.method != UnitMethod::spread
+                 ? Cell(fmt::format("{:.3g} to {:.3g}", ratio->low, ratio->high))
+                 : Cell("-"),
              verdict_badge(difference.verdict)});
 }
 
@@ -120,7 +126,11 @@ std::string verdict_badge(Verdict verdict) {
 
 std::string comparison_part(const TraceModel& model, const Comparison& comparison) {
   const std::string command = command_of_comparison(model, comparison);
-  std::string body = fmt::format("<p>{} {}.</p>\n", verdict_badge(comparison.verdict), text_of(comparison.reason));
+  const std::string why = comparison.why.empty() ? std::string() : text_of(comparison.why) + ": ";
+  std::string body =
+      fmt::format("<p>{} {}{}.</p>\n", verdict_badge(comparison.verdict), why, text_of(comparison.reason));
+  if (!comparison.settle.empty())
+    body += fmt::format("<p>To settle it: <code>{}</code></p>\n", text_of(comparison.settle));
   if (comparison.segments.empty()) return section("comparison", "Before and after", body, command);
   body += tiles(comparison);
   const std::string chart = iteration_chart(comparison.segments);
@@ -132,6 +142,7 @@ std::string comparison_part(const TraceModel& model, const Comparison& compariso
   body += "<h3>Segments</h3>\n" + segments_table(comparison);
   body += remark(fmt::format("Changes below {:.3g} % are ignored; each side needs at least {} iterations.",
                              comparison.options.tolerance * 100, comparison.options.min_iterations));
+  if (!comparison.estimator.empty()) body += remark("Estimator: " + comparison.estimator + ".");
   for (const std::string& note : comparison.notes) body += remark("Note: " + note + ".");
   return section("comparison", "Before and after", body + differences_part(comparison.differences), command);
 }

@@ -13,11 +13,17 @@ Json segment_value(const Segment& segment) {
           {"begin_ns", segment.begin_ns},
           {"end_ns", segment.end_ns},
           {"iterations", segment.iterations.size()},
-          {"iteration_ns_p50", or_null(segment.iteration_ns_p50)}};
+          {"iteration_ns_p50", or_null(segment.iteration_ns_p50)},
+          {"side", segment.after ? Json(*segment.after ? "after" : "before") : Json(nullptr)},
+          {"block", segment.block ? Json(*segment.block) : Json(nullptr)},
+          {"apart", segment.apart}};
 }
 
 Json side_value(const Side& side) {
-  return {{"label", side.label}, {"iterations", side.iterations}, {"iteration_ns_p50", or_null(side.iteration_ns_p50)}};
+  return {{"label", side.label},
+          {"units", side.units},
+          {"iterations", side.iterations},
+          {"iteration_ns_p50", or_null(side.iteration_ns_p50)}};
 }
 
 void add_difference(const Difference& difference, Json& value) {
@@ -29,6 +35,7 @@ void add_difference(const Difference& difference, Json& value) {
   if (const auto& ratio = difference.ratio) {
     value["ratio"] = {{"value", ratio->value}, {"low", ratio->low}, {"high", ratio->high}};
   }
+  value["method"] = method_name(difference.method);
   value["verdict"] = verdict_name(difference.verdict);
 }
 
@@ -69,7 +76,12 @@ Json comparison_value(const Comparison& comparison) {
   value["predicted_reason"] = comparison.predicted_reason;
   value["prediction_error"] = comparison.prediction_error ? Json(*comparison.prediction_error) : Json(nullptr);
   value["verdict"] = verdict_name(comparison.verdict);
+  value["why"] = comparison.why.empty() ? Json(nullptr) : Json(comparison.why);
   value["reason"] = comparison.reason;
+  value["settle"] = comparison.settle.empty() ? Json(nullptr) : Json(comparison.settle);
+  value["unit"] = unit_name(comparison.unit);
+  value["method"] = method_name(comparison.method);
+  value["estimator"] = comparison.estimator.empty() ? Json(nullptr) : Json(comparison.estimator);
   value["measured_at"] = comparison.measured_at;
   value["tolerance"] = comparison.options.tolerance;
   value["min_iterations"] = comparison.options.min_iterations;

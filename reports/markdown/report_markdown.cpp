@@ -41,8 +41,10 @@ std::string loss_part(const Analysis& analysis) {
 }
 
 std::string comparison_part(const Comparison& comparison) {
-  std::string text = fmt::format("## Before and after: {}\n\n{}.\n\n", verdict_name(comparison.verdict),
+  std::string text = fmt::format("## Before and after: {}{}\n\n{}.\n\n", verdict_name(comparison.verdict),
+                                 comparison.why.empty() ? "" : ": " + escape_markdown(comparison.why),
                                  escape_markdown(comparison.reason));
+  if (!comparison.settle.empty()) text += fmt::format("To settle it: `{}`\n\n", one_line(comparison.settle));
   if (comparison.segments.empty()) return text;
   text += row({"trace", "mode", "strategy", "from", "to", "iterations", "p50 per iteration"});
   text += "| --- | --- | --- | ---: | ---: | ---: | ---: |\n";
@@ -60,6 +62,7 @@ std::string comparison_part(const Comparison& comparison) {
   text += "\n";
   if (!comparison.measured_at.empty())
     text += fmt::format("Iterations of {}.\n", escape_markdown(comparison.measured_at));
+  if (!comparison.estimator.empty()) text += fmt::format("Estimator: {}.\n", escape_markdown(comparison.estimator));
   for (const std::string& note : comparison.notes) text += fmt::format("Note: {}.\n", escape_markdown(note));
   return text + "\n";
 }

@@ -84,8 +84,9 @@ std::string command_of(const TraceModel& model) {
 }
 
 std::string share_legend() {
-  return "share: the part of the traced time that a waiter spends waiting here (all waits / (waiters x traced time)); "
-         "any: the part of the time during which at least one waiter waits";
+  return "share: the part of the iterations' time that a waiter spends waiting here (all waits / (waiters x time), "
+         "from "
+         "the first iteration to the last wait); any: the part of that time during which at least one waiter waits";
 }
 
 std::string why_no_sites(const TraceModel& model, const Analysis& analysis) {

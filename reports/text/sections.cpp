@@ -47,7 +47,7 @@ std::string sites_text(const TraceModel& model, const Analysis& analysis, std::s
   const std::size_t shown = std::min(most_sites, analysis.sites.size());
   for (std::size_t i = 0; i < shown; ++i) add_site(table, analysis.sites[i]);
   std::string text = table.str(0) + and_more(analysis.sites.size(), shown, "wait site");
-  text += paragraph("share: the part of the traced time that a waiter spends waiting here; polls: per wait");
+  text += paragraph("share: the part of the iterations' time that a waiter spends waiting here; polls: per wait");
   return text;
 }
 

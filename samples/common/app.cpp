@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <new>
 
+#include "common/known_delay.h"
 #include "common/options.h"
 
 namespace sample {
@@ -82,10 +83,12 @@ struct Times {
   }
 };
 
-wic::Result<> run(App& app, const SampleOptions& options, Times& times) {
+wic::Result<> run(App& app, const wic::Runtime& runtime, const SampleOptions& options, Times& times) {
+  const KnownDelay delay(runtime);
   for (Progress progress(options); progress.more();) {
     const wic::TimeNs begin = wic::now_ns();
     if (wic::Result<> done = app.step(progress.next()); !done) return done;
+    delay.after(begin);
     times.us.push_back(static_cast<double>(wic::now_ns() - begin) / 1e3);
   }
   return app.check();
@@ -127,7 +130,7 @@ int run_app(const AppInfo& info, int argc, char** argv) {
     auto app = info.make(**runtime, program.app);
     if (!app) return fail(info.name, app.error());
     Times times;
-    const wic::Result<> result = run(**app, program.common, times);
+    const wic::Result<> result = run(**app, **runtime, program.common, times);
     return report(info, program, **app, times, result);
   } catch (const std::bad_alloc&) {
     return fail(info.name, wic::unavailable("not enough memory; choose a smaller --size"));

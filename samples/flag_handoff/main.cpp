@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "common/known_delay.h"
 #include "common/options.h"
 #include "wic/launch.h"
 #include "wic/runtime.h"
@@ -44,6 +45,7 @@ Result<Outcome> run(const sample::SampleOptions& options, std::uint32_t blocks, 
 
   Outcome outcome;
   std::vector<double> times;
+  const sample::KnownDelay delay(rt);
   for (sample::Progress progress(options); progress.more();) {
     const std::uint32_t iteration = progress.next();
     const wic::TimeNs begin = wic::now_ns();
@@ -62,6 +64,7 @@ Result<Outcome> run(const sample::SampleOptions& options, std::uint32_t blocks, 
     }
     if (auto r = (*stream)->copy(results->data(), sums->data(), sums->bytes()); !r) return r.error();
     if (auto r = (*stream)->synchronize(); !r) return r.error();
+    delay.after(begin);
     times.push_back(static_cast<double>(wic::now_ns() - begin) / 1e3);
     outcome.missed += (*results)[blocks];
     for (std::uint32_t b = 0; b < blocks; ++b) {

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "common/known_delay.h"
 #include "common/options.h"
 #include "hot_flag/program.h"
 
@@ -63,8 +64,11 @@ int main(int argc, char** argv) {
 
   std::vector<double> iteration_ns;
   std::vector<double> stream_ns;
+  const sample::KnownDelay delay(**runtime);
   for (sample::Progress progress(options); progress.more(); progress.next()) {
+    const wic::TimeNs begin = wic::now_ns();
     const auto times = program->iterate();
+    delay.after(begin);
     if (!times) return sample::fail("hot_flag", times.error());
     iteration_ns.push_back(times->iteration_ns);
     stream_ns.push_back(times->stream_ns);

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "synthetic.h"
 
@@ -42,7 +45,7 @@ TEST(Bootstrap, IntervalHasItsNominalCoverage) {
     std::vector<TimeNs> before(80), after(80);
     for (TimeNs& t : before) t = static_cast<TimeNs>(3e6 * noise(random));
     for (TimeNs& t : after) t = static_cast<TimeNs>(1e6 * noise(random));
-    const Speedup speedup = bootstrap_speedup({before}, {after}, {});
+    const Speedup speedup = bootstrap_ratio({before}, {after}, {});
     EXPECT_LE(speedup.low, speedup.value);
     EXPECT_GE(speedup.high, speedup.value);
     covered += speedup.low <= 3.0 && 3.0 <= speedup.high ? 1 : 0;
@@ -60,8 +63,8 @@ TEST(Bootstrap, CorrelatedNeighboursWidenTheInterval) {
   std::vector<TimeNs> shuffled = wave;
   std::shuffle(shuffled.begin(), shuffled.end(), random);
   const std::vector<TimeNs> steady(600, 1'000'000);
-  const Speedup waves = bootstrap_speedup({wave}, {steady}, {});
-  const Speedup mixed = bootstrap_speedup({shuffled}, {steady}, {});
+  const Speedup waves = bootstrap_ratio({wave}, {steady}, {});
+  const Speedup mixed = bootstrap_ratio({shuffled}, {steady}, {});
   EXPECT_GE(waves.high - waves.low, mixed.high - mixed.low);
 }
 
@@ -72,46 +75,206 @@ TEST(Bootstrap, IsDeterministicForASeed) {
     before.push_back(1000 + random() % 500);
     after.push_back(700 + random() % 500);
   }
-  const Speedup once = bootstrap_speedup({before}, {after}, {});
-  const Speedup again = bootstrap_speedup({before}, {after}, {});
+  const Speedup once = bootstrap_ratio({before}, {after}, {});
+  const Speedup again = bootstrap_ratio({before}, {after}, {});
   EXPECT_EQ(once.low, again.low);
   EXPECT_EQ(once.high, again.high);
 }
 
 TEST(Compare, FindsAnImprovement) {
   const Comparison comparison =
-      compare(phased_program({.phases = 4, .iterations = 60, .period = noisy(4'000'000, 1'000'000, 0.05, 1)}));
+      compare(phased_program({.phases = 8, .iterations = 60, .period = noisy(4'000'000, 1'000'000, 0.05, 1)}));
   EXPECT_EQ(comparison.verdict, Verdict::improvement);
   ASSERT_TRUE(comparison.speedup);
   EXPECT_NEAR(comparison.speedup->value, 4.0, 0.2);
-  EXPECT_LE(comparison.speedup->low, 4.0);
-  EXPECT_GE(comparison.speedup->high, 4.0);
+  EXPECT_LE(comparison.speedup->low, 4.05);
+  EXPECT_GE(comparison.speedup->high, 3.95);
   EXPECT_EQ(comparison.before.label, "poll");
   EXPECT_EQ(comparison.after.label, "park");
-  ASSERT_EQ(comparison.segments.size(), 4u);
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(comparison.segments[i].mode, i % 2 == 0 ? Mode::poll : Mode::park);
-  EXPECT_EQ(comparison.before.iterations,
-            comparison.segments[0].iterations.size() + comparison.segments[2].iterations.size());
+  ASSERT_EQ(comparison.segments.size(), 8u);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(comparison.segments[i].mode, i % 2 == 0 ? Mode::poll : Mode::park);
+  std::size_t polled = 0;
+  for (std::size_t i = 0; i < 8; i += 2) polled += comparison.segments[i].iterations.size();
+  EXPECT_EQ(comparison.before.iterations, polled);
+  EXPECT_EQ(comparison.before.units, 4u);
+  EXPECT_EQ(comparison.after.units, 4u);
+  EXPECT_EQ(comparison.method, UnitMethod::drift);
   EXPECT_FALSE(comparison.reason.empty());
+  EXPECT_TRUE(comparison.why.empty());
+  EXPECT_TRUE(comparison.settle.empty());
 }
 
 TEST(Compare, FindsARegression) {
-  const Comparison comparison = compare(phased_program({.period = noisy(1'000'000, 1'300'000, 0.03, 2)}));
+  const Comparison comparison = compare(phased_program({.phases = 12, .period = noisy(1'000'000, 1'300'000, 0.03, 2)}));
   EXPECT_EQ(comparison.verdict, Verdict::regression);
   EXPECT_LT(comparison.speedup->high, 1.0);
 }
 
 TEST(Compare, FindsNoChange) {
   const Comparison comparison =
-      compare(phased_program({.iterations = 400, .period = noisy(1'000'000, 1'000'000, 0.01, 3)}));
+      compare(phased_program({.phases = 12, .iterations = 100, .period = noisy(1'000'000, 1'000'000, 0.01, 3)}));
   EXPECT_EQ(comparison.verdict, Verdict::no_change) << comparison.reason;
 }
 
 TEST(Compare, IsInconclusiveUnderNoise) {
   const Comparison comparison =
-      compare(phased_program({.iterations = 15, .period = noisy(1'000'000, 1'000'000, 0.4, 4)}));
+      compare(phased_program({.phases = 8, .iterations = 15, .period = noisy(1'000'000, 1'000'000, 0.4, 4)}));
   EXPECT_EQ(comparison.verdict, Verdict::inconclusive);
   ASSERT_TRUE(comparison.speedup);
+  EXPECT_EQ(comparison.why, "the interval is too wide");
+}
+
+TEST(Compare, OneToggleHasARatioAndNoVerdict) {
+  TraceModel model = phased_program({.iterations = 400, .period = noisy(1'000'000, 1'080'000, 0.01, 3)});
+  model.meta["command"] = "halo --size 'a b'";
+  const Comparison comparison = compare(model);
+  EXPECT_EQ(comparison.verdict, Verdict::inconclusive);
+  EXPECT_EQ(comparison.why, "one phase each");
+  EXPECT_EQ(comparison.settle, "wic-prof run --ab --for 1m -- halo --size 'a b'");
+  ASSERT_TRUE(comparison.speedup);
+  EXPECT_NEAR(comparison.speedup->value, 1 / 1.08, 0.01);
+  EXPECT_NE(comparison.reason.find(".json"), std::string::npos) << "names where the spread was measured";
+}
+
+TEST(Compare, OneToggleBeyondEveryKnownSpreadHasAVerdict) {
+  const Comparison comparison = compare(phased_program({.period = noisy(100'000'000, 1'000'000, 0.05, 3)}));
+  EXPECT_EQ(comparison.verdict, Verdict::improvement) << comparison.reason;
+  EXPECT_EQ(comparison.method, UnitMethod::spread);
+}
+
+TEST(Compare, TheRatioIsThatOfTheTimesBesideIt) {
+  for (const std::size_t phases : {2u, 5u, 8u, 12u}) {
+    TraceModel model = phased_program({.phases = phases, .period = noisy(1'500'000, 1'000'000, 0.2, 21)});
+    const Comparison comparison = compare(model);
+    ASSERT_TRUE(comparison.speedup);
+    EXPECT_NEAR(comparison.speedup->value,
+                static_cast<double>(*comparison.before.iteration_ns_p50) /
+                    static_cast<double>(*comparison.after.iteration_ns_p50),
+                1e-5);
+    for (const SiteDifference& site : comparison.differences.sites) {
+      ASSERT_TRUE(site.ratio);
+      EXPECT_NEAR(site.ratio->value, static_cast<double>(site.before_p50_ns) / static_cast<double>(site.after_p50_ns),
+                  1e-5);
+    }
+    for (const EdgeDifference& edge : comparison.differences.edges) {
+      ASSERT_TRUE(edge.ratio);
+      EXPECT_NEAR(edge.ratio->value, static_cast<double>(edge.before_p50_ns) / static_cast<double>(edge.after_p50_ns),
+                  1e-3);
+    }
+  }
+}
+
+TEST(Compare, ADriftThroughTheTraceIsNoChange) {
+  // Times grow by 40 % over the trace; polling is always the first of two phases, so a plain ratio is 1.03.
+  std::size_t count = 0;
+  const Comparison comparison =
+      compare(phased_program({.phases = 12, .period = [&](Mode, std::size_t i) {
+                                return TimeNs(1'000'000 + 550 * TimeNs(count++) + 1'000 * TimeNs(i % 7));
+                              }}));
+  EXPECT_EQ(comparison.method, UnitMethod::drift);
+  EXPECT_EQ(comparison.verdict, Verdict::no_change) << comparison.reason;
+  EXPECT_NE(comparison.estimator.find("drift"), std::string::npos);
+}
+
+/// Switches site 2 of a program with two sites alone, from the middle of each parked phase to its end.
+TraceModel with_a_site_apart() {
+  TraceModel model =
+      phased_program({.phases = 12, .period = [](Mode mode, std::size_t i) {
+                        // The second half of a parked phase is polled, and takes as long as polling.
+                        return TimeNs(mode == Mode::park && i < 30 ? 500'000 : 1'000'000) + TimeNs(i % 5) * 500;
+                      }});
+  declare_site(model, 2, "other", WordMemory::device);
+  std::vector<store::InterventionRow> alone;
+  for (const store::InterventionRow& row : model.interventions) {
+    if (row.new_mode != Mode::park) continue;
+    store::InterventionRow site = row;
+    site.site = 2;
+    site.old_mode = Mode::park;
+    site.old_strategy = row.new_strategy;
+    site.new_mode = Mode::poll;
+    site.new_strategy = StrategyId::poll;
+    site.requested = row.effective + 15'000'000;
+    site.effective = site.requested + 100'000;
+    alone.push_back(site);
+  }
+  model.interventions.insert(model.interventions.end(), alone.begin(), alone.end());
+  settle(model);
+  return model;
+}
+
+TEST(Compare, TheTimeInWhichASiteIsApartCountsOnNeitherSide) {
+  const Comparison comparison = compare(with_a_site_apart());
+  ASSERT_TRUE(comparison.speedup);
+  EXPECT_NEAR(comparison.speedup->value, 2, 0.01);
+  EXPECT_EQ(comparison.verdict, Verdict::improvement);
+  std::size_t apart = 0;
+  for (const Segment& segment : comparison.segments) {
+    if (segment.apart.empty()) continue;
+    ++apart;
+    EXPECT_EQ(segment.apart, std::vector<std::string>{"other"});
+    EXPECT_FALSE(segment.after);
+  }
+  EXPECT_EQ(apart, 6u);
+  ASSERT_FALSE(comparison.notes.empty());
+  EXPECT_NE(comparison.notes[0].find("6 segments are left out"), std::string::npos) << comparison.notes[0];
+}
+
+/// A trace of `run --ab`: phases of 30 iterations in random order within blocks, whose times share a random walk.
+TraceModel blocks_program(std::size_t blocks, TimeNs poll, TimeNs park, double noise, unsigned seed) {
+  TraceModel model = empty_program();
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(0, 1);
+  Handoff handoff;
+  handoff.iterations = 30;
+  handoff.start = add_handoff(model, {.iterations = 20, .period = [](std::size_t) { return TimeNs{9'000'000}; }});
+  handoff.first_iteration = 20;
+  double level = 0;
+  std::string phases;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const bool parked_first = random() % 2 == 0;
+    for (const bool second : {false, true}) {
+      const bool parked = parked_first != second;
+      level += 0.02 * normal(random);
+      handoff.period = [&](std::size_t) {
+        return static_cast<TimeNs>(static_cast<double>(parked ? park : poll) *
+                                   std::exp(level + noise * normal(random)));
+      };
+      const TimeNs begin = handoff.start;
+      handoff.start = add_handoff(model, handoff);
+      handoff.first_iteration += 30;
+      phases += (phases.empty() ? "" : ",") + std::string(parked ? "park" : "poll") + ":" + std::to_string(begin) +
+                ":" + std::to_string(handoff.start);
+    }
+  }
+  model.meta["ab_phases"] = phases;
+  model.meta["ab_end"] = "time";
+  settle(model);
+  return model;
+}
+
+TEST(Compare, BlocksOfARandomScheduleFindASmallChangeUnderDrift) {
+  const Comparison comparison = compare(blocks_program(40, 1'040'000, 1'000'000, 0.02, 5));
+  EXPECT_EQ(comparison.method, UnitMethod::blocks);
+  EXPECT_EQ(comparison.before.units, 40u);
+  EXPECT_EQ(comparison.verdict, Verdict::improvement) << comparison.reason;
+  EXPECT_NEAR(comparison.speedup->value, 1.04, 0.015);
+}
+
+TEST(Compare, WarmUpBeforeTheScheduleDoesNotCount) {
+  const Comparison comparison = compare(blocks_program(8, 1'000'000, 1'000'000, 0.01, 6));
+  for (const Segment& segment : comparison.segments) {
+    for (const Iteration& iteration : segment.iterations) EXPECT_LT(iteration.duration(), 2'000'000);
+  }
+  EXPECT_NE(comparison.verdict, Verdict::improvement);
+  EXPECT_NE(comparison.verdict, Verdict::regression);
+}
+
+TEST(Compare, ADamagedScheduleIsNoSchedule) {
+  for (const char* damage : {"poll", "poll:1", "poll:x:y,park:3:2", ",,:::,", "park:99999999999999999999:1"}) {
+    TraceModel model = blocks_program(8, 1'000'000, 1'000'000, 0.01, 6);
+    model.meta["ab_phases"] = damage;
+    EXPECT_FALSE(compare(model).speedup) << damage;
+  }
 }
 
 TEST(Compare, NeedsEnoughIterations) {
@@ -143,6 +306,7 @@ TEST(Compare, WithoutInterventionsExplainsHowToRecordThem) {
   EXPECT_EQ(comparison.verdict, Verdict::inconclusive);
   EXPECT_FALSE(comparison.speedup);
   EXPECT_NE(comparison.reason.find("--schedule"), std::string::npos);
+  EXPECT_EQ(comparison.why, "one way of waiting");
 }
 
 TEST(Compare, AnInterventionWithoutChangeDoesNotCut) {
@@ -167,11 +331,13 @@ TEST(Compare, AnEmptyTraceWithInterventionsReportsThatNothingWaited) {
 }
 
 TEST(Compare, ComparesStrategiesOfOneMode) {
-  TraceModel model = phased_program({.period = noisy(2'000'000, 1'000'000, 0.02, 9)});
-  auto& cut = model.interventions.at(0);
-  cut.old_mode = cut.new_mode = Mode::park;
-  cut.old_strategy = StrategyId::backoff;
-  cut.new_strategy = StrategyId::shared_watch;
+  TraceModel model = phased_program({.phases = 8, .period = noisy(2'000'000, 1'000'000, 0.02, 9)});
+  for (auto& cut : model.interventions) {
+    const bool to_park = cut.new_mode == Mode::park;
+    cut.old_mode = cut.new_mode = Mode::park;
+    cut.old_strategy = to_park ? StrategyId::backoff : StrategyId::shared_watch;
+    cut.new_strategy = to_park ? StrategyId::shared_watch : StrategyId::backoff;
+  }
   const Comparison comparison = compare(model);
   EXPECT_EQ(comparison.verdict, Verdict::improvement);
   EXPECT_EQ(comparison.before.label, "park (backoff)");
@@ -179,7 +345,7 @@ TEST(Compare, ComparesStrategiesOfOneMode) {
 }
 
 TEST(Compare, CutsAtInterventionsOfOneSiteWithoutOthers) {
-  TraceModel model = phased_program({.period = noisy(2'000'000, 1'000'000, 0.02, 10)});
+  TraceModel model = phased_program({.phases = 8, .period = noisy(2'000'000, 1'000'000, 0.02, 10)});
   for (auto& row : model.interventions) row.site = 1;
   const Comparison comparison = compare(model);
   EXPECT_EQ(comparison.verdict, Verdict::improvement);
@@ -214,21 +380,27 @@ TraceModel steady_program(const std::string& name, TimeNs period, SiteId site = 
 }
 
 TEST(CompareTwo, TheFirstIsBeforeAndTheSecondAfter) {
-  const TraceModel slow = steady_program("slow.wicprof", 3'000'000);
+  const TraceModel slow = steady_program("slow.wicprof", 30'000'000);
   const TraceModel fast = steady_program("fast.wicprof", 1'000'000, 4);
   const Comparison better = compare(slow, fast);
   EXPECT_EQ(better.verdict, Verdict::improvement);
-  EXPECT_NEAR(better.speedup->value, 3.0, 0.05);
+  EXPECT_NEAR(better.speedup->value, 30, 0.5);
   EXPECT_EQ(better.before.label, "slow.wicprof");
   EXPECT_EQ(better.after.label, "fast.wicprof");
   EXPECT_EQ(compare(fast, slow).verdict, Verdict::regression);
 }
 
-TEST(CompareTwo, OneTraceTwiceIsNoChange) {
+TEST(CompareTwo, OneRunEachHasARatioAndNoVerdict) {
   const TraceModel model = steady_program("same.wicprof", 1'000'000);
-  const Comparison comparison = compare(model, model);
-  EXPECT_EQ(comparison.verdict, Verdict::no_change);
-  EXPECT_NE(comparison.before.label, comparison.after.label);
+  const Comparison same = compare(model, model);
+  EXPECT_EQ(same.verdict, Verdict::inconclusive);
+  EXPECT_EQ(same.why, "one run each");
+  EXPECT_EQ(same.speedup->value, 1);
+  EXPECT_NE(same.before.label, same.after.label);
+  const Comparison other = compare(model, steady_program("other.wicprof", 1'290'000));
+  EXPECT_EQ(other.verdict, Verdict::inconclusive);
+  EXPECT_NEAR(other.speedup->value, 1 / 1.29, 0.01);
+  EXPECT_FALSE(other.settle.empty());
 }
 
 TEST(CompareTwo, ReportsThatNoSiteIsCommon) {

@@ -117,7 +117,7 @@ TEST(Gate, CannotCheckRunsWithLosses) {
 }
 
 TEST(Gate, RefusesABaselineFromOtherDevices) {
-  const GateSide side = side_of_runs("now", 1'000'000, 2);
+  const GateSide side = side_of_runs("now", 1'000'000, 6);
   RunSeries old = side.runs[0].series;
   EXPECT_EQ(judge_runs({}, {side}, {old}).state, CheckState::passed);
   old.devices = {"another GPU"};

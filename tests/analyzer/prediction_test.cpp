@@ -61,7 +61,8 @@ void expect_whole(const CriticalPath& path) {
       EXPECT_LE(path.segments[i - 1].end, path.segments[i].begin);
     }
   }
-  EXPECT_EQ(sum, path.length_ns);
+  EXPECT_LE(path.length_ns, sum) << "the part within the window of the iterations";
+  EXPECT_GT(path.length_ns, 0);
   double shares = 0;
   for (const PathShare& share : path.shares) shares += share.share;
   EXPECT_NEAR(shares, 1, 1e-9);

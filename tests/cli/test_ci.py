@@ -109,18 +109,19 @@ class Limits(Gate):
 
 
 class Sides(Gate):
-    GAIN = '[run]\nrepeat = 2\nmodes = ["poll", "park"]\n[gain]\nat_least = 1.5\n'
+    GAIN = '[run]\nrepeat = 4\nmodes = ["poll", "park"]\n[gain]\nat_least = 1.5\n'
 
     def test_gain_of_parking(self):
         answer = self.judged(0, self.GAIN, *PLAIN, "--park-period-us", 600)
         gain = self.check(answer, "gain")
         self.assertAlmostEqual(gain["value"], 1000 / 600, places=2)
         self.assertEqual([side["label"] for side in answer["sides"]], ["poll", "park"])
-        self.assertEqual([run["mode"] for side in answer["sides"] for run in side["runs"]], ["poll", "poll", "park", "park"])
+        self.assertEqual([run["mode"] for side in answer["sides"] for run in side["runs"]], ["poll"] * 4 + ["park"] * 4)
 
     def test_sides_alternate(self):
         answer = self.judged(0, self.GAIN, *PLAIN, "--park-period-us", 600)
-        self.assertEqual(answer["files"], ["poll.1.wicprof", "park.1.wicprof", "park.2.wicprof", "poll.2.wicprof"])
+        self.assertEqual(answer["files"], ["poll.1.wicprof", "park.1.wicprof", "park.2.wicprof", "poll.2.wicprof",
+                                           "poll.3.wicprof", "park.3.wicprof", "park.4.wicprof", "poll.4.wicprof"])
 
     def test_missed_gain_fails(self):
         answer = self.judged(1, self.GAIN, *PLAIN, "--park-period-us", 900)
@@ -131,7 +132,7 @@ class Sides(Gate):
         self.assertEqual(self.check(answer, "gain")["state"], "could not look")
 
     def test_reference_build(self):
-        config = f'[run]\nrepeat = 2\nreference = ["{harness.TRACED_APP}", "--period-us", "1000"]\n'
+        config = f'[run]\nrepeat = 4\nreference = ["{harness.TRACED_APP}", "--period-us", "1000"]\n'
         answer = self.judged(1, config, "--period-us", 1200)
         self.assertEqual(self.check(answer, "regression")["state"], "failed")
         answer = self.judged(0, config, "--period-us", 1010)
@@ -141,7 +142,7 @@ class Sides(Gate):
 
 
 class Baseline(Gate):
-    CONFIG = '[run]\nrepeat = 2\n[compare]\ntolerance = 0.05\n[baseline]\ntrace = "base.wicprof"\n'
+    CONFIG = '[run]\nrepeat = 6\n[compare]\ntolerance = 0.05\n[baseline]\ntrace = "base.wicprof"\n'
 
     def setUp(self):
         super().setUp()
@@ -181,7 +182,7 @@ class Baseline(Gate):
 
     def test_path_is_relative_to_the_configuration(self):
         (self.work / "conf").mkdir()
-        (self.work / "conf" / "c.toml").write_text('[run]\nrepeat = 1\n[baseline]\ntrace = ["../base.wicprof"]\n')
+        (self.work / "conf" / "c.toml").write_text('[run]\nrepeat = 6\n[baseline]\ntrace = ["../base.wicprof"]\n')
         result = self.wic_prof("ci", "-c", "conf/c.toml", "--", harness.TRACED_APP, *PLAIN)
         self.assertEqual(result.returncode, 0, result.stderr)
 

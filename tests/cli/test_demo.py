@@ -13,7 +13,8 @@ class Demo(harness.Case):
         self.assertEqual(sorted(p.name for p in self.work.iterdir()), ["demo.wicprof", "report.html"])
         self.assertIn("report.html", result.stderr)
         comparison = json.loads(self.wic_prof("compare", "demo.wicprof", "--format=json").stdout)
-        self.assertEqual([s["mode"] for s in comparison["segments"]], ["poll", "park"])
+        self.assertEqual({s["mode"] for s in comparison["segments"]}, {"poll", "park"})
+        self.assertGreaterEqual(len(comparison["segments"]), 2)
         for segment in comparison["segments"]:
             self.assertGreater(segment["iterations"], 0)
         self.assert_refused(self.wic_prof("demo"), 2, "report.html", "-f")

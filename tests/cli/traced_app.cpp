@@ -41,6 +41,7 @@ struct Options {
   int period_us = 0, park_period_us = 0, wait_us = 500, late_us = 10, iterations = 50;
   int polls = 10;
   int parked_rate = 0;  // --parked-rate N: while parked, at most N iterations per millisecond
+  int parked_ms = 1;    // --parked-ms N: while parked, an iteration takes N ms
 };
 
 Options read_options(int argc, char** argv) {
@@ -64,6 +65,7 @@ Options read_options(int argc, char** argv) {
     if (option == "--iterations") o.iterations = static_cast<int>(value());
     if (option == "--polls") o.polls = static_cast<int>(value());
     if (option == "--parked-rate") o.parked_rate = static_cast<int>(value());
+    if (option == "--parked-ms") o.parked_ms = static_cast<int>(value());
   }
   return o;
 }
@@ -124,7 +126,7 @@ class Program {
 
   void iterate(std::uint32_t iteration, bool pause = true) {
     const auto arrived = static_cast<std::uint64_t>(now_ns());
-    if (pause) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (pause) std::this_thread::sleep_for(std::chrono::milliseconds(parked_ ? options_.parked_ms : 1));
     for (int s = 1; s <= options_.sites; ++s) {
       const auto signalled = static_cast<std::uint64_t>(now_ns());
       write_wait(s, iteration, arrived, signalled, static_cast<std::uint64_t>(now_ns()));

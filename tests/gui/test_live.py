@@ -40,6 +40,16 @@ class Live(gui_harness.Case):
         ways = [row[0] for row in self.query("t.wicprof", "SELECT new_mode FROM intervention ORDER BY id")]
         self.assertEqual(ways, [1, 0], "the trace has both interventions")
 
+    def test_comparing_both_modes_is_one_click(self):
+        process = self.start_app("--parked-ms", "4", run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
+        before, after = self.driven(process, "s", "wait waits 50", "wait attached", "frames 3", "dump a", "click toggle.ab",
+                                    "wait interventions 4", "frames 3", "dump b")
+        self.assertEqual(before["session"]["ab"], "")
+        self.assertIn("measured", after["session"]["ab"])
+        self.interrupt(process)
+        phases = self.query("t.wicprof", "SELECT value FROM meta WHERE key = 'ab_phases'")[0][0].split(",")
+        self.assertGreaterEqual(len(phases), 2)
+
     def test_before_stays_when_its_rows_are_dropped(self):
         """Parked, this program waits so often that the rows before the toggle are dropped within a second."""
         process = self.start_app("--parked-rate", "100", run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)

@@ -1,0 +1,123 @@
+#include "analyzer/rules/site_advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "analyzer/rules/remedy.h"
+#include "analyzer/words/format.h"
+
+namespace wicprof::analyzer {
+namespace {
+
+/// Fewer waits in one way say nothing about that way: the interval of a median needs about ten values.
+constexpr std::uint64_t kFewestTried = 10;
+
+bool polls_as_the_program(StrategyId strategy) { return strategy == StrategyId::poll || strategy == StrategyId::naive; }
+
+/// The waits at a site in one of the two ways, of the strategy with the most of them.
+struct Tried {
+  const StrategyStats* polled = nullptr;
+  const StrategyStats* parked = nullptr;
+};
+
+Tried tried_at(const SiteStats& site) {
+  Tried tried;
+  for (const StrategyStats& stats : site.strategies) {
+    if (stats.count < kFewestTried) continue;
+    const StrategyStats*& best = polls_as_the_program(stats.strategy) ? tried.polled : tried.parked;
+    if (best == nullptr || stats.count > best->count) best = &stats;
+  }
+  return tried;
+}
+
+bool advises_parking(const Finding& finding, const std::string& command) {
+  return finding.remedy.compare(0, command.size(), command) == 0;
+}
+
+/// The strategy that the command names; nothing: it leaves the choice to `auto`.
+std::optional<StrategyId> advised(const Finding& finding) {
+  static constexpr std::string_view kOption = " --strategy ";
+  const std::size_t at = finding.remedy.find(kOption);
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t begin = at + kOption.size();
+  return strategy_from_name(std::string_view(finding.remedy).substr(begin, finding.remedy.find(' ', begin) - begin));
+}
+
+/// Whether the site waits already as the advice would have it.
+bool follows(const SiteStats& site, const StrategyStats& parked, std::optional<StrategyId> wanted) {
+  if (!wanted || *wanted == StrategyId::automatic || *wanted == parked.strategy) return true;
+  return site.choice && site.choice->strategy == *wanted;
+}
+
+std::string outcome_of(const Tried& tried) {
+  return fmt::format(
+      "tried in this trace: the median wait took {} polled and {} parked ({}); wic-prof compare judges it",
+      format_duration(tried.polled->p50_ns), format_duration(tried.parked->p50_ns),
+      strategy_name(tried.parked->strategy));
+}
+
+/// What replaces the advice, if anything does.
+std::optional<std::string> instead_of(const SiteStats& site, const Finding& finding, bool no_gain) {
+  if (no_gain && site.any_share < kTinyShare) {
+    return fmt::format("none by parking: somebody waits there during only {} of the time",
+                       format_percent(site.any_share));
+  }
+  const Tried tried = tried_at(site);
+  if (tried.polled != nullptr && tried.parked != nullptr) return outcome_of(tried);
+  const std::optional<StrategyId> wanted = advised(finding);
+  if (tried.parked != nullptr && follows(site, *tried.parked, wanted)) {
+    return fmt::format("none: the site parks already ({}){}", strategy_name(tried.parked->strategy),
+                       site.choice ? ", as auto chose" : "");
+  }
+  if (no_gain && finding.rule == "late_wake") {
+    return "none by parking: polling at this site costs nothing, so parked waiters would be as late; look at what "
+           "delays "
+           "them: an SM without free issue slots, a descheduled thread, a clock";
+  }
+  const bool leader_polls = tried.polled != nullptr && site.declared && site.pollers == Pollers::leader;
+  if (leader_polls && wanted == StrategyId::leader_bar_sync) {
+    return "none by parking: one leader polls for its block already, which is what leader_bar_sync does";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void settle_site_advice(const RuleInput& input, std::vector<Finding>& findings) {
+  std::set<SiteId> no_gain;
+  for (const Finding& finding : findings) {
+    if (finding.rule == "no_gain") no_gain.insert(finding.site);
+  }
+  std::map<SiteId, Finding*> chosen;  // per site, the finding whose advice counts
+  for (Finding& finding : findings) {
+    if (finding.site == 0 || finding.site_name.empty()) continue;
+    const std::string command = park_command(finding.site_name);
+    if (!advises_parking(finding, command)) continue;
+    const auto site = std::find_if(input.sites.begin(), input.sites.end(),
+                                   [&](const SiteStats& stats) { return stats.site == finding.site; });
+    if (site == input.sites.end()) continue;
+    if (std::optional<std::string> settled = instead_of(*site, finding, no_gain.count(finding.site) > 0)) {
+      finding.remedy = *std::move(settled);
+      continue;
+    }
+    Finding*& best = chosen[finding.site];
+    // A named strategy answers what was measured at the site; without one, `auto` chooses.
+    const auto rank = [](const Finding& f) { return std::pair(advised(f).has_value(), f.severity); };
+    if (best == nullptr || rank(finding) > rank(*best)) best = &finding;
+  }
+  for (Finding& finding : findings) {
+    const auto best = chosen.find(finding.site);
+    if (best == chosen.end() || &finding == best->second) continue;
+    if (advises_parking(finding, park_command(finding.site_name))) finding.remedy = best->second->remedy;
+  }
+  std::erase_if(findings,
+                [&](const Finding& finding) { return finding.rule == "no_gain" && chosen.count(finding.site) > 0; });
+}
+
+}  // namespace wicprof::analyzer

@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+"""Judges the verdict of before and after: programs against themselves, where every change is a false alarm, and with a
+delay put in, which has to be found.
+
+    bench/calibration.py measure BUILD --state STATE [--minutes M] [--kind KIND]... [--program NAME]... [--gpu]
+    bench/calibration.py shipped BUILD [--traces FOLDER] -o docs/results/calibration_shipped.MACHINE.json
+    bench/calibration.py report --state STATE --machine MACHINE -o docs/results/calibration.MACHINE.json
+
+`measure` adds its pairs to STATE, one line of JSON each, until the time is over; it can be run again and again.
+`shipped` compares the recorded pairs of samples/traces, for which the careful benchmark found no change: the spread of
+single runs on a GPU. `report` writes the result document. Exit status 1: a claim does not hold.
+
+Kinds of pairs:
+  single   one run each               several  four runs each, in turn
+  toggle   one change within a run    ab       run --ab --placebo, 10 s
+  ci       wic-prof ci, six runs of each side, the reference is the same program
+  delay    run --ab, a minute at most, the parked phases are 3 % longer (WIC_SAMPLE_DELAY)
+  delayed_runs  eight runs each, the second side is 3 % longer
+"""
+
+import argparse
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import result_file
+
+KINDS = ["single", "several", "toggle", "ab", "ci", "delay", "delayed_runs"]
+EQUAL = ["single", "several", "toggle", "ab", "ci"]
+DELAY = 0.03
+MOST_FALSE = 0.05
+FEWEST_PAIRS = 300
+LEAST_FOUND = 0.8
+
+# Programs and their words: how they end by themselves, and how they run for a time. In the second group an iteration is
+# one step of the program, so that a delay of each step is a change of each iteration.
+APPLICATIONS = ["c_srs", "c_cg", "c_fe", "c_h3d", "g_bfs", "g_bs", "g_c2d", "g_stn", "g_gem", "g_kmn"]
+STEPPED = ["hot_flag", "flag_handoff", "c_h3d"]
+HOST_WAITS = ["flag_handoff", "hot_flag"]
+# Need a GPU: not measured without one.
+GPU_ONLY = ["plain_cuda", "torch"]
+
+
+def devices(name, gpu):
+    if gpu:
+        return "cuda:0,cuda:0" if name.startswith("g_") else "cuda:0"
+    return "simt:2" if name.startswith("g_") else "simt:1"
+
+
+def words(name, gpu, seconds=None):
+    list_ = ["--devices", devices(name, gpu)]
+    if name == "c_srs":
+        list_ += ["--tiles", "32"]
+    if seconds is not None:
+        return list_ + ["--seconds", str(seconds)]
+    return list_ + ["--iterations", {"c_srs": "4", "hot_flag": "60", "flag_handoff": "300"}.get(name, "12")]
+
+
+class Bench:
+    def __init__(self, options):
+        self.bin = pathlib.Path(options.build).resolve() / "bin"
+        self.gpu = options.gpu
+        self.state = pathlib.Path(options.state)
+        self.end = time.monotonic() + 60 * options.minutes
+        self.folder = tempfile.TemporaryDirectory(prefix="wicprof-calibration-")
+        self.work = pathlib.Path(self.folder.name)
+        self.env = dict(os.environ, XDG_RUNTIME_DIR=str(self.work))
+
+    def run(self, *command, status=(0,), env=None):
+        done = subprocess.run([str(self.bin / command[0]), *map(str, command[1:])], cwd=self.work, capture_output=True,
+                              text=True, env={**self.env, **(env or {})}, timeout=180)
+        if done.returncode not in status:
+            raise RuntimeError(f"{' '.join(map(str, command))}: status {done.returncode}: {done.stderr[-500:]}")
+        return done.stdout
+
+    def record(self, trace, program, run_words=(), seconds=None, env=None, status=(0,)):
+        self.run("wic-prof", "run", "-q", "-f", "-o", trace, "--trace", "cuda,nvtx", *run_words, "--", self.bin / program,
+                 *words(program, self.gpu, seconds), env=env, status=status)
+
+    def compare(self, *files):
+        return json.loads(self.run("wic-prof", "compare", *files, "--format", "json"))
+
+    def keep(self, kind, program, answer, began):
+        ratios = lambda rows: max((max(r["ratio"]["value"], 1 / r["ratio"]["value"]) for r in rows if r["ratio"]), default=1)
+        speedup = answer["speedup"] or {"value": None, "low": None, "high": None}
+        line = {"kind": kind, "program": program, "gpu": self.gpu, "verdict": answer["verdict"], "why": answer["why"],
+                "method": answer["method"], **speedup, "units": answer["before"]["units"],
+                "waits": ratios(answer["sites"]), "latencies": ratios(answer["edges"]),
+                "seconds": round(time.monotonic() - began, 2)}
+        with self.state.open("a") as state:
+            state.write(json.dumps(line) + "\n")
+        print(f"{kind} {program}: {line['verdict']} {line['value']}", file=sys.stderr)
+
+    # Each measures at least one pair.
+    def single(self, program):
+        began = time.monotonic()
+        for side in ("a", "b"):
+            self.record(f"{side}.wicprof", program, ["--mode", "poll"])
+        self.keep("single", program, self.compare("a.wicprof", "b.wicprof"), began)
+
+    def several(self, program):
+        """Eight runs in turn: one pair of four each, and four pairs of single runs."""
+        began = time.monotonic()
+        files = {side: [f"{side}{i}.wicprof" for i in range(4)] for side in "ab"}
+        for i in range(4):
+            for side in ("ab", "ba")[i % 2]:
+                self.record(files[side][i], program, ["--mode", "poll"])
+        self.keep("several", program, self.compare(*files["a"], "--after", *files["b"]), began)
+        for one, other in zip(files["a"], files["b"]):
+            self.keep("single", program, self.compare(one, other), began)
+
+    def toggle(self, program):
+        """A run whose last phases are unequal in length to nothing: one placebo block, cut to one phase each."""
+        began = time.monotonic()
+        self.record("toggle.wicprof", program, ["--ab", "--placebo", "--for", "2s", "--precision", "0%", "--end"], seconds=10,
+                    status=(0,))
+        self.cut_to_one_block("toggle.wicprof")
+        self.keep("toggle", program, self.compare("toggle.wicprof"), began)
+
+    def cut_to_one_block(self, trace):
+        """Joins the schedule's phases to two: the first half and the second half of its time, as one toggle would."""
+        import sqlite3
+        with sqlite3.connect(self.work / trace) as database:
+            (text,) = database.execute("SELECT value FROM meta WHERE key = 'ab_phases'").fetchone()
+            phases = [phase.split(":") for phase in text.split(",")]
+            begin, end = int(phases[0][1]), int(phases[-1][2])
+            middle = (begin + end) // 2
+            database.execute("UPDATE meta SET value = ? WHERE key = 'ab_phases'",
+                             (f"poll:{begin}:{middle},park:{middle}:{end}",))
+        database.close()
+
+    def ab(self, program):
+        began = time.monotonic()
+        self.record("ab.wicprof", program, ["--ab", "--placebo", "--for", "10s", "--end"], seconds=30)
+        self.keep("ab", program, self.compare("ab.wicprof"), began)
+
+    def ci(self, program):
+        began = time.monotonic()
+        command = [str(self.bin / program), *words(program, self.gpu)]
+        (self.work / "ci.toml").write_text(f"[run]\nrepeat = 6\nwarm_up = 0\nmodes = [\"poll\"]\nreference = {json.dumps(command)}\n"
+                                           'trace = "cuda,nvtx"\n')
+        answer = json.loads(self.run("wic-prof", "ci", "-f", "--config", "ci.toml", "-o", "ci", "--format", "json", "--",
+                                     *command, status=(0, 1)))
+        self.keep("ci", program, answer["between_sides"], began)
+
+    def delay(self, program):
+        """Poll against park with the strategy poll: the same waiting in kernels, but a longer step."""
+        began = time.monotonic()
+        self.record("delay.wicprof", program, ["--ab", "--strategy", "poll", "--for", "1m", "--end"], seconds=90,
+                    env={"WIC_SAMPLE_DELAY": f"{DELAY}:park"})
+        self.keep("delay", program, self.compare("delay.wicprof"), began)
+
+    def delayed_runs(self, program):
+        began = time.monotonic()
+        files = {side: [f"{side}{i}.wicprof" for i in range(8)] for side in "ab"}
+        for i in range(8):
+            for side in ("ab", "ba")[i % 2]:
+                self.record(files[side][i], program, ["--mode", "poll"],
+                            env={"WIC_SAMPLE_DELAY": str(DELAY)} if side == "b" else None)
+        self.keep("delayed_runs", program, self.compare(*files["a"], "--after", *files["b"]), began)
+
+
+def programs_of(kind):
+    if kind in ("delay", "delayed_runs"):
+        return STEPPED
+    return APPLICATIONS + [name for name in HOST_WAITS if name not in APPLICATIONS]
+
+
+def measure(options):
+    bench = Bench(options)
+    for name in GPU_ONLY:
+        if not options.gpu:
+            print(f"{name}: needs a GPU, not measured", file=sys.stderr)
+    known = lines_of(options.state)
+    count = {}
+    for line in known:
+        count[line["kind"], line["program"]] = count.get((line["kind"], line["program"]), 0) + 1
+    while time.monotonic() < bench.end:
+        # What has the fewest pairs is next, so that an interrupted measurement stays balanced.
+        pairs = [(kind, program) for kind in options.kind or KINDS for program in programs_of(kind)
+                 if not options.program or program in options.program]
+        if not pairs:
+            return 2
+        kind, program = min(pairs, key=lambda pair: count.get(pair, 0))
+        count[kind, program] = count.get((kind, program), 0) + 1
+        try:
+            getattr(bench, kind)(program)
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            print(f"{kind} {program}: {error}", file=sys.stderr)
+            count[kind, program] += 1000  # not again in this run
+    return 0
+
+
+def lines_of(path):
+    path = pathlib.Path(path)
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def row(name, params, value, unit, compared_to=None, ratio=None, bar=None, holds=None):
+    return {"name": name, "params": params, "value": value, "unit": unit, "compared_to": compared_to, "ratio": ratio, "bar": bar,
+            "holds": holds}
+
+
+def changed(line):
+    return line["verdict"] in ("improvement", "regression")
+
+
+def spread_rows(name, lines):
+    """The largest ratios of two equal units, each over one iteration time, wait or wake latency."""
+    largest = lambda values: max((max(v, 1 / v) for v in values if v), default=None)
+    rows = []
+    for what, values in (("iterations", [l["value"] for l in lines]), ("waits", [l["waits"] for l in lines]),
+                         ("latencies", [l["latencies"] for l in lines])):
+        rows.append(row(f"{name}_{what}", {"pairs": len(lines)}, largest(values), "ratio"))
+    return rows
+
+
+def report(options):
+    lines = lines_of(options.state)
+    rows = []
+    equal = [line for line in lines if line["kind"] in EQUAL]
+    wrong = [line for line in equal if changed(line)]
+    if not equal:
+        print("no pairs are measured yet", file=sys.stderr)
+        return 2
+    share = len(wrong) / len(equal)
+    rows.append(row("false_verdicts", {"pairs": len(equal), "false": len(wrong), "fewest_pairs": FEWEST_PAIRS}, share, "share",
+                    "no change", share, MOST_FALSE, None if len(equal) < FEWEST_PAIRS else share <= MOST_FALSE))
+    for kind in EQUAL:
+        some = [line for line in equal if line["kind"] == kind]
+        if not some:
+            continue
+        verdicts = {name: sum(line["verdict"] == name for line in some)
+                    for name in ("improvement", "regression", "no change", "inconclusive")}
+        rows.append(row(f"false_verdicts_{kind}", {"pairs": len(some), **verdicts}, sum(map(changed, some)) / len(some), "share"))
+    for kind in ("delay", "delayed_runs"):
+        some = [line for line in lines if line["kind"] == kind]
+        if not some:
+            continue
+        found = sum(line["verdict"] == "regression" for line in some)
+        wrong = sum(line["verdict"] == "improvement" for line in some)
+        rows.append(row(f"found_{kind}", {"pairs": len(some), "found": found, "wrong": wrong, "delay": DELAY,
+                                          "longest_s": max(line["seconds"] for line in some)},
+                        found / len(some), "share", f"a delay of {DELAY:.0%}", found / len(some), LEAST_FOUND,
+                        found / len(some) >= LEAST_FOUND if kind == "delay" else None))
+        for program in sorted({line["program"] for line in some}):
+            of = [line for line in some if line["program"] == program]
+            rows.append(row(f"found_{kind}_{program}", {"pairs": len(of)},
+                            sum(line["verdict"] == "regression" for line in of) / len(of), "share"))
+    for name, kind in (("spread_runs", "single"), ("spread_phases", "toggle")):
+        some = [line for line in lines if line["kind"] == kind]
+        if some:
+            rows += spread_rows(name, some)
+    for program in sorted({line["program"] for line in equal}):
+        of = [line for line in equal if line["program"] == program]
+        rows.append(row(f"program_{program}", {"pairs": len(of)}, sum(map(changed, of)) / len(of), "share"))
+    for name in GPU_ONLY:
+        if not any(line["program"] == name for line in lines):
+            rows.append(row(f"program_{name}", {"skipped": "needs a GPU"}, 0, "pairs"))
+    return result_file.write(options, "calibration", "bench/calibration.py measure, report", rows)
+
+
+def shipped(options):
+    """Poll against park of the traces in samples/traces, which the applications benchmark found equal within 1 %."""
+    wic_prof = pathlib.Path(options.build).resolve() / "bin" / "wic-prof"
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        for packed in sorted(pathlib.Path(options.traces).glob("*.poll.wicprof.gz")):
+            files = []
+            for mode in ("poll", "park"):
+                file = pathlib.Path(folder) / packed.name.replace(".poll.", f".{mode}.")[:-3]
+                file.write_bytes(gzip.decompress(packed.with_name(packed.name.replace(".poll.", f".{mode}.")).read_bytes()))
+                files.append(file)
+            done = subprocess.run([wic_prof, "compare", *files, "--format", "json"], capture_output=True, text=True, check=True)
+            answer = json.loads(done.stdout)
+            ratios = lambda rows: max((max(r["ratio"]["value"], 1 / r["ratio"]["value"]) for r in rows if r["ratio"]), default=1)
+            lines.append({"program": packed.name.split(".")[0], "verdict": answer["verdict"],
+                          "value": (answer["speedup"] or {}).get("value"), "waits": ratios(answer["sites"]),
+                          "latencies": ratios(answer["edges"])})
+    share = sum(map(changed, lines)) / len(lines)
+    rows = [row("false_verdicts_shipped", {"pairs": len(lines)}, share, "share", "no change", share, MOST_FALSE,
+                share <= MOST_FALSE)]
+    return result_file.write(options, "calibration", "bench/calibration.py shipped",
+                             rows + spread_rows("spread_runs", lines))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    measuring = verbs.add_parser("measure")
+    measuring.add_argument("build")
+    measuring.add_argument("--state", required=True)
+    measuring.add_argument("--minutes", type=float, default=10)
+    measuring.add_argument("--kind", action="append", choices=KINDS)
+    measuring.add_argument("--program", action="append")
+    measuring.add_argument("--gpu", action="store_true")
+    reporting = verbs.add_parser("report")
+    reporting.add_argument("--state", required=True)
+    result_file.add_arguments(reporting)
+    comparing = verbs.add_parser("shipped")
+    comparing.add_argument("build")
+    comparing.add_argument("--traces", default=str(result_file.SOURCE / "samples" / "traces"))
+    result_file.add_arguments(comparing)
+    options = parser.parse_args()
+    return {"measure": measure, "report": report, "shipped": shipped}[options.verb](options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+#include "cli/record/ab_run.h"
+
+#include <fmt/format.h>
+
+namespace wicprof::cli {
+
+namespace {
+constexpr TimeNs kPatience = 2 * kSecond;  // a program takes well under 1 ms; as for a scheduled change
+}
+
+Result<> AbRun::begin(const AbPlan& plan) {
+  const std::lock_guard lock(mutex_);
+  if (schedule_) {
+    return unavailable(schedule_->over()
+                           ? "this run has compared both modes already, and its trace holds one comparison"
+                           : "this run compares both modes already");
+  }
+  schedule_.emplace(plan);
+  meter_.enable();
+  return ok();
+}
+
+std::optional<std::string> AbRun::follow(TimeNs now, TimeNs attached) {
+  const std::lock_guard lock(mutex_);
+  if (!schedule_ || schedule_->over() || attached == 0) return std::nullopt;
+  if (sequence_) {
+    if (switchboard_.applied(*sequence_)) {
+      sequence_.reset();
+      late_ = false;
+      (void)meter_.take();
+      schedule_->switched(requested_, switchboard_.effective());
+    } else if (!late_ && now - requested_ >= kPatience) {
+      late_ = true;
+      return "the program did not take up the change of mode within 2 s; the comparison waits for it";
+    }
+    return std::nullopt;
+  }
+  const std::optional<WantedWait> next = schedule_->look(now, attached, meter_.peek());
+  if (!next) return std::nullopt;
+  requested_ = now;
+  const std::uint32_t sequence = switchboard_.request(*next);
+  if (!schedule_->over()) {
+    sequence_ = sequence;
+    return std::nullopt;
+  }
+  return fmt::format(
+      "both modes are compared: {}, {}", schedule_->doing(),
+      schedule_->end() == AbEnd::precision ? "and the interval is as narrow as asked for" : "and the time is over");
+}
+
+void AbRun::program_ended(TimeNs now) {
+  const std::lock_guard lock(mutex_);
+  if (schedule_) schedule_->program_ended(now);
+}
+
+bool AbRun::running() const {
+  const std::lock_guard lock(mutex_);
+  return schedule_ && !schedule_->over();
+}
+
+std::string AbRun::doing() const {
+  const std::lock_guard lock(mutex_);
+  if (!schedule_) return {};
+  return schedule_->over() ? "done: " + schedule_->doing() : schedule_->doing();
+}
+
+bool AbRun::ends_program() const {
+  const std::lock_guard lock(mutex_);
+  return schedule_ && schedule_->over() && schedule_->plan().end_program;
+}
+
+std::map<std::string, std::string> AbRun::meta() const {
+  const std::lock_guard lock(mutex_);
+  return schedule_ ? schedule_->meta() : std::map<std::string, std::string>();
+}
+
+}  // namespace wicprof::cli

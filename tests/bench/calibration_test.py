@@ -1,0 +1,63 @@
+"""The report of bench/calibration.py over measured pairs that are made up: what it counts, and when a claim fails."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
+
+
+def pair(kind="single", verdict="inconclusive", value=1.1, program="g_bs"):
+    return {"kind": kind, "program": program, "gpu": False, "verdict": verdict, "why": None, "method": "spread", "value": value,
+            "low": 0.5, "high": 2, "units": 1, "waits": 3.0, "latencies": 2.0, "seconds": 1}
+
+
+class Report(unittest.TestCase):
+    def report(self, pairs):
+        with tempfile.TemporaryDirectory() as folder:
+            state, output = pathlib.Path(folder) / "state", pathlib.Path(folder) / "rows.json"
+            state.write_text("".join(json.dumps(line) + "\n" for line in pairs))
+            done = subprocess.run([sys.executable, SOURCE / "bench" / "calibration.py", "report", "--state", state, "--machine", "test",
+                                   "--commit", "none", "-o", output], capture_output=True, text=True, timeout=60)
+            rows = {row["name"]: row for row in json.loads(output.read_text())["rows"]} if output.exists() else {}
+            return done.returncode, rows
+
+    def test_counts_false_verdicts(self):
+        status, rows = self.report([pair()] * 290 + [pair("ab", "improvement")] * 10)
+        self.assertEqual(status, 0)
+        self.assertAlmostEqual(rows["false_verdicts"]["value"], 10 / 300)
+        self.assertTrue(rows["false_verdicts"]["holds"])
+        self.assertEqual(rows["false_verdicts_ab"]["value"], 1)
+        self.assertEqual(rows["false_verdicts_single"]["params"]["inconclusive"], 290)
+
+    def test_too_many_false_verdicts_fail(self):
+        status, rows = self.report([pair()] * 280 + [pair("several", "regression")] * 20)
+        self.assertEqual(status, 1)
+        self.assertFalse(rows["false_verdicts"]["holds"])
+
+    def test_too_few_pairs_prove_nothing(self):
+        status, rows = self.report([pair()] * 299)
+        self.assertEqual(status, 0)
+        self.assertIsNone(rows["false_verdicts"]["holds"])
+
+    def test_a_delay_must_be_found_and_in_the_right_direction(self):
+        found = [pair("delay", "regression", 0.97)] * 8
+        self.assertTrue(self.report([pair()] + found + [pair("delay")] * 2)[1]["found_delay"]["holds"])
+        self.assertFalse(self.report([pair()] + found + [pair("delay", "improvement")] * 3)[1]["found_delay"]["holds"])
+
+    def test_the_spread_is_the_largest_ratio_in_either_direction(self):
+        rows = self.report([pair(value=1.5), pair(value=0.25), pair("toggle", value=1.2)])[1]
+        self.assertEqual(rows["spread_runs_iterations"]["value"], 4)
+        self.assertEqual(rows["spread_runs_iterations"]["params"]["pairs"], 2)
+        self.assertEqual(rows["spread_phases_iterations"]["value"], 1.2)
+
+    def test_without_pairs_there_is_no_report(self):
+        self.assertEqual(self.report([])[0], 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
