@@ -10,7 +10,8 @@ delay put in, which has to be found.
 `shipped` compares the recorded pairs of samples/traces, for which the careful benchmark found no change: the spread of
 single runs on a GPU. `report` writes the result document. Exit status 1: a claim does not hold.
 
-Kinds of pairs:
+Kinds of pairs (the first two give the constants of analyzer/compare/spread.h, and judge nothing):
+  spread_runs  as single           spread_phases  as toggle
   single   one run each               several  four runs each, in turn
   toggle   one change within a run    ab       run --ab --placebo, 10 s
   ci       wic-prof ci, six runs of each side, the reference is the same program
@@ -30,7 +31,7 @@ import time
 
 import result_file
 
-KINDS = ["single", "several", "toggle", "ab", "ci", "delay", "delayed_runs"]
+KINDS = ["spread_runs", "spread_phases", "single", "several", "toggle", "ab", "ci", "delay", "delayed_runs"]
 EQUAL = ["single", "several", "toggle", "ab", "ci"]
 DELAY = 0.03
 MOST_FALSE = 0.05
@@ -97,11 +98,17 @@ class Bench:
         print(f"{kind} {program}: {line['verdict']} {line['value']}", file=sys.stderr)
 
     # Each measures at least one pair.
-    def single(self, program):
+    def single(self, program, kind="single"):
         began = time.monotonic()
         for side in ("a", "b"):
             self.record(f"{side}.wicprof", program, ["--mode", "poll"])
-        self.keep("single", program, self.compare("a.wicprof", "b.wicprof"), began)
+        self.keep(kind, program, self.compare("a.wicprof", "b.wicprof"), began)
+
+    def spread_runs(self, program):
+        self.single(program, "spread_runs")
+
+    def spread_phases(self, program):
+        self.toggle(program, "spread_phases")
 
     def several(self, program):
         """Eight runs in turn: one pair of four each, and four pairs of single runs."""
@@ -114,13 +121,13 @@ class Bench:
         for one, other in zip(files["a"], files["b"]):
             self.keep("single", program, self.compare(one, other), began)
 
-    def toggle(self, program):
-        """A run whose last phases are unequal in length to nothing: one placebo block, cut to one phase each."""
+    def toggle(self, program, kind="toggle"):
+        """A run that never changes, read as one whose second half was switched."""
         began = time.monotonic()
         self.record("toggle.wicprof", program, ["--ab", "--placebo", "--for", "2s", "--precision", "0%", "--end"], seconds=10,
                     status=(0,))
         self.cut_to_one_block("toggle.wicprof")
-        self.keep("toggle", program, self.compare("toggle.wicprof"), began)
+        self.keep(kind, program, self.compare("toggle.wicprof"), began)
 
     def cut_to_one_block(self, trace):
         """Joins the schedule's phases to two: the first half and the second half of its time, as one toggle would."""
@@ -252,8 +259,8 @@ def report(options):
             of = [line for line in some if line["program"] == program]
             rows.append(row(f"found_{kind}_{program}", {"pairs": len(of)},
                             sum(line["verdict"] == "regression" for line in of) / len(of), "share"))
-    for name, kind in (("spread_runs", "single"), ("spread_phases", "toggle")):
-        some = [line for line in lines if line["kind"] == kind]
+    for name in ("spread_runs", "spread_phases"):
+        some = [line for line in lines if line["kind"] == name]
         if some:
             rows += spread_rows(name, some)
     for program in sorted({line["program"] for line in equal}):

@@ -50,7 +50,9 @@ class Report(unittest.TestCase):
         self.assertFalse(self.report([pair()] + found + [pair("delay", "improvement")] * 3)[1]["found_delay"]["holds"])
 
     def test_the_spread_is_the_largest_ratio_in_either_direction(self):
-        rows = self.report([pair(value=1.5), pair(value=0.25), pair("toggle", value=1.2)])[1]
+        rows = self.report([pair(), pair("spread_runs", value=1.5), pair("spread_runs", value=0.25),
+                            pair("spread_phases", "improvement", value=1.2)])[1]
+        self.assertEqual(rows["false_verdicts"]["params"]["pairs"], 1)
         self.assertEqual(rows["spread_runs_iterations"]["value"], 4)
         self.assertEqual(rows["spread_runs_iterations"]["params"]["pairs"], 2)
         self.assertEqual(rows["spread_phases_iterations"]["value"], 1.2)
