@@ -69,8 +69,8 @@ class Ab(Compared):
         self.assertTrue(any("placebo" in note for note in answer["notes"]))
 
     def test_a_program_that_ends_first(self):
-        result = self.wic_prof("run", "-o", "t.wicprof", "--ab", "--for", "50s", "--", harness.TRACED_APP, "--seconds", 1.5,
-                               "--status", 3)
+        result = self.wic_prof("run", "-o", "t.wicprof", "--ab", "--for", "50s", "--precision", "0%", "--",
+                               harness.TRACED_APP, "--seconds", 1.5, "--status", 3)
         self.assertEqual(result.returncode, 3)
         self.assertEqual(self.meta("t.wicprof")["ab_end"], "program")
         self.compare("t.wicprof")
