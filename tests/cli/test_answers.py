@@ -51,7 +51,7 @@ class Answers(harness.Case):
         rows = list(csv.DictReader(io.StringIO(self.wic_prof("report", "t.wicprof", "--format=csv").stdout)))
         self.assertEqual({row["site"] for row in rows}, {"left", "right"})
         guide = (harness.SOURCE / "docs" / "user-guide.md").read_text()
-        table = guide[guide.index("| column | says |"):].split("\n\n")[0]
+        table = guide[guide.index("| column | content |"):].split("\n\n")[0]
         self.assertEqual(list(rows[0]), re.findall(r"^\| `(\w+)` \|", table, re.M))
 
     def test_output_file_equals_stdout(self):
