@@ -1,8 +1,8 @@
 #include "analyzer/machine_code/loop_kind.h"
 
 #include <algorithm>
-#include <set>
-#include <utility>
+
+#include "analyzer/machine_code/data_flow.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -10,111 +10,19 @@ namespace {
 // Limits for a wait loop. Not calibrated; tests/analyzer/sass_listings.h has loops on both sides.
 /// A wait loop loads, compares and branches back; unrolled four times and with a deadline, it is shorter than this.
 constexpr std::size_t kMaxInstructions = 128;
+/// Without optimisation, most instructions are moves and jumps, which do not count against the limit above; but the
+/// analysis takes a time that grows with the square of this length.
+constexpr std::size_t kMaxWithMoves = 600;
 /// A wait loop may scale a clock or a counter; more floating-point operations are work.
 constexpr std::size_t kMaxFloating = 2;
 /// A wait loop may count rounds and select the polling lane; more integer operations are a search or a hash.
 constexpr std::size_t kMaxInteger = 6;
 /// The atomic with which a block arrives at a barrier is at most this many instructions before the loop.
 constexpr std::size_t kArrivalDistance = 48;
+/// A wait loop may write this many words, always the same ones, as a sign of life.
+constexpr std::size_t kMaxHeartbeats = 2;
 
-using Places = std::set<std::size_t>;  // positions in a loop's body
-
-bool contains(const std::vector<SassRegister>& registers, SassRegister r) {
-  return std::find(registers.begin(), registers.end(), r) != registers.end();
-}
-
-bool reads_clock(const SassInstruction& instruction) {
-  return instruction.text.find("SR_CLOCK") != std::string::npos ||
-         instruction.text.find("SR_GLOBALTIMER") != std::string::npos;
-}
-
-// Traces where values come from within one round of a loop and the previous round. Since registers are reused, only the
-// last write before a read counts.
-class DataFlow {
- public:
-  DataFlow(const std::vector<SassInstruction>& function, const SassLoop& loop) : function_(function), loop_(loop) {
-    const std::size_t count = loop.body.size();
-    joins_.resize(count);
-    for (std::size_t p = 0; p < count; ++p) {
-      const SassInstruction& instruction = at(p);
-      if (instruction.kind != SassKind::branch || *instruction.target == loop.head) continue;
-      for (std::size_t to = 0; to < count; ++to) {
-        if (at(to).offset != *instruction.target) continue;
-        joins_[to] = true;
-        if (p + 1 < count) joins_[p + 1] = true;
-      }
-    }
-  }
-
-  std::size_t size() const { return loop_.body.size(); }
-  const SassInstruction& at(std::size_t place) const { return function_[loop_.body[place]]; }
-
-  /// All instructions in the loop that contribute to the values of `registers` read at `place`.
-  Places sources(std::size_t place, const std::vector<SassRegister>& registers) const {
-    Places found;
-    std::vector<std::pair<std::size_t, SassRegister>> open;
-    for (const SassRegister r : registers) open.emplace_back(place, r);
-    while (!open.empty()) {
-      const auto [reader, r] = open.back();
-      open.pop_back();
-      for (const std::size_t writer : writers(reader, r)) {
-        if (!found.insert(writer).second) continue;
-        for (const SassRegister read : at(writer).reads) open.emplace_back(writer, read);
-      }
-    }
-    return found;
-  }
-
-  /// Whether the instruction at `place` obtains a value from outside the thread.
-  bool reads_external(std::size_t place) const {
-    const SassInstruction& instruction = at(place);
-    return instruction.kind == SassKind::load || instruction.kind == SassKind::atomic ||
-           instruction.kind == SassKind::try_wait || reads_clock(instruction);
-  }
-
-  /// Whether the values computed at `places` can change from round to round.
-  bool varies(const Places& places) const {
-    return std::any_of(places.begin(), places.end(), [&](std::size_t place) {
-      return reads_external(place) || sources(place, at(place).reads).contains(place);
-    });
-  }
-
- private:
-  // The instructions that may have written the value of `r` read at `reader`.
-  std::vector<std::size_t> writers(std::size_t reader, SassRegister r) const {
-    std::vector<std::size_t> found;
-    bool same_block = true;  // every instruction from here to the reader always runs, in this order
-    for (std::size_t back = 1; back <= size(); ++back) {
-      const std::size_t behind = (reader + size() - back + 1) % size();
-      const std::size_t place = (reader + size() - back) % size();
-      same_block = same_block && !joins_[behind];
-      if (!contains(at(place).writes, r)) continue;
-      found.push_back(place);
-      if (same_block && at(place).guard.empty()) break;
-    }
-    return found;
-  }
-
-  const std::vector<SassInstruction>& function_;
-  const SassLoop& loop_;
-  std::vector<bool> joins_;  // places that can be reached from elsewhere than the previous place
-};
-
-// The places at which the loop can be left.
-Places exits_of(const std::vector<SassInstruction>& function, const SassLoop& loop) {
-  std::set<std::uint64_t> inside;
-  for (const std::size_t i : loop.body) inside.insert(function[i].offset);
-  Places exits;
-  for (std::size_t place = 0; place < loop.body.size(); ++place) {
-    const std::size_t i = loop.body[place];
-    const SassInstruction& instruction = function[i];
-    const bool falls_out = i + 1 >= function.size() || !inside.contains(function[i + 1].offset);
-    const bool leaves = instruction.kind == SassKind::end ||
-                        (instruction.kind == SassKind::branch && (!inside.contains(*instruction.target) || falls_out));
-    if (leaves) exits.insert(place);
-  }
-  return exits;
-}
+constexpr SassRegister kFirstPredicate = 2000, kFirstMemory = 5000;  // see SassRegister
 
 bool is_exchange(const SassInstruction& atomic) {
   return has_part(atomic.operation, "CAS") || has_part(atomic.operation, "CAST") || has_part(atomic.operation, "EXCH");
@@ -137,6 +45,25 @@ std::vector<SassRegister> data_of(const SassInstruction& atomic) {
   return registers;
 }
 
+bool is_zero_constant(const std::string& operand) { return operand == "RZ" || operand == "URZ" || operand == "0x0"; }
+
+// Whether a register read at `place` has the value 0, copied from a constant in the loop or shortly before it.
+bool is_zero(const DataFlow& flow, std::size_t place, SassRegister r, int depth = 0) {
+  constexpr int kMostCopies = 16;
+  if (depth > kMostCopies) return false;
+  const auto zero = [&](const SassInstruction& writer, std::size_t at) {
+    if (!has_part(writer.operation, "MOV") || !writer.guard.empty()) return false;
+    if (is_zero_constant(writer.operands.back())) return true;
+    return writer.reads.size() == 1 && is_zero(flow, at, writer.reads.front(), depth + 1);
+  };
+  const Places writers = flow.writers(place, r);
+  if (writers.empty()) {
+    const SassInstruction* before = flow.written_before(r);
+    return before != nullptr && has_part(before->operation, "MOV") && is_zero_constant(before->operands.back());
+  }
+  return std::all_of(writers.begin(), writers.end(), [&](std::size_t w) { return zero(flow.at(w), w); });
+}
+
 // Whether an atomic does not change the word after the first round: it adds 0, or repeats an idempotent operation.
 bool changes_nothing(const DataFlow& flow, std::size_t place) {
   const SassInstruction& atomic = flow.at(place);
@@ -144,7 +71,12 @@ bool changes_nothing(const DataFlow& flow, std::size_t place) {
     if (has_part(atomic.operation, idempotent)) return !flow.varies(flow.sources(place, data_of(atomic)));
   }
   const bool adds = has_part(atomic.operation, "ADD") || has_part(atomic.operation, "XOR");
-  return adds && !atomic.operands.empty() && (atomic.operands.back() == "RZ" || atomic.operands.back() == "URZ");
+  if (!adds || atomic.operands.empty()) return false;
+  const std::string& operand = atomic.operands.back();
+  if (operand == "RZ" || operand == "URZ") return true;
+  const std::vector<SassRegister> data = data_of(atomic);
+  return !data.empty() &&
+         std::all_of(data.begin(), data.end(), [&](SassRegister r) { return is_zero(flow, place, r); });
 }
 
 // Whether an atomic on the polled word shortly precedes the loop.
@@ -160,27 +92,159 @@ bool arrives_before(const std::vector<SassInstruction>& function, const SassLoop
   return false;
 }
 
+bool is_jump(const SassInstruction& instruction) {
+  return instruction.kind == SassKind::branch && !instruction.conditional;
+}
+
 struct InstructionCounts {
-  std::size_t stores = 0, floating = 0, tensor = 0;
+  std::size_t real = 0, tensor = 0, calls = 0;
 };
 
 InstructionCounts count(const std::vector<SassInstruction>& function, const SassLoop& loop) {
   InstructionCounts counts;
   for (const std::size_t i : loop.body) {
-    counts.stores += function[i].kind == SassKind::store ? 1 : 0;
-    counts.floating += function[i].kind == SassKind::floating ? 1 : 0;
+    counts.real += function[i].kind != SassKind::other && !is_jump(function[i]) ? 1 : 0;
     counts.tensor += function[i].kind == SassKind::tensor ? 1 : 0;
+    counts.calls += function[i].kind == SassKind::call ? 1 : 0;
   }
   return counts;
 }
 
-// Counts integer operations that are work: they compute neither an address nor a sleep, nor an exit decision from the
-// polled word or a clock.
+bool is_data_register(SassRegister r) { return r < kFirstPredicate || r >= kFirstMemory; }
+
+bool names_register(const std::string& operand) {
+  store::SassRow row{};
+  row.text = "MOV RZ, " + operand;
+  return !decode(row).reads.empty();
+}
+
+// Whether the instruction at `place` computes 0 or 1, or passes such a value on, so that combining it combines
+// conditions rather than numbers.
+bool is_condition(const DataFlow& flow, std::size_t place, Places& seen) {
+  const SassInstruction& instruction = flow.at(place);
+  if (!seen.insert(place).second) return true;
+  const auto all_writers = [&](const std::vector<SassRegister>& registers) {
+    for (const SassRegister r : registers) {
+      if (!is_data_register(r) || std::count(instruction.guard.begin(), instruction.guard.end(), r) > 0) continue;
+      const Places writers = flow.writers(place, r);
+      if (writers.empty()) return false;
+      for (const std::size_t writer : writers) {
+        if (!is_condition(flow, writer, seen)) return false;
+      }
+    }
+    return true;
+  };
+  const std::string_view name = instruction.operation;
+  if (name.starts_with("SEL") || name.starts_with("USEL") || name.starts_with("P2R")) {
+    return std::none_of(instruction.operands.begin() + std::min<std::size_t>(1, instruction.operands.size()),
+                        instruction.operands.end(), names_register) ||
+           all_writers(instruction.reads);
+  }
+  const bool passes_on = instruction.kind == SassKind::other || name.starts_with("LOP3") || name.starts_with("PRMT") ||
+                         name.starts_with("ULOP3") || name.starts_with("UPRMT");
+  return passes_on && all_writers(instruction.reads);
+}
+
+// Whether an instruction that decides when the loop ends combines a word from memory with a value that the loop itself
+// carries from round to round: a count or a walk to a bound in memory. (A limit of the number of polls is a comparison
+// of its own.)
+bool compares_own_progress(const DataFlow& flow, const Places& deciding) {
+  for (const std::size_t place : deciding) {
+    const SassInstruction& instruction = flow.at(place);
+    if (flow.reads_external(place)) continue;
+    std::vector<SassRegister> memory, progress;
+    for (const SassRegister r : instruction.reads) {
+      if (!is_data_register(r)) continue;
+      const Places writers = flow.writers(place, r);
+      Places seen;
+      const bool conditions = !writers.empty() && std::all_of(writers.begin(), writers.end(), [&](std::size_t writer) {
+        return is_condition(flow, writer, seen);
+      });
+      if (conditions) continue;
+      const Places sources = flow.sources(place, {r});
+      if (std::any_of(sources.begin(), sources.end(), [&](std::size_t p) { return flow.reads_memory(p); })) {
+        memory.push_back(r);
+      }
+      if (std::any_of(sources.begin(), sources.end(),
+                      [&](std::size_t p) { return flow.carried(p) && !flow.reads_memory(p); })) {
+        progress.push_back(r);
+      }
+    }
+    for (const SassRegister m : memory) {
+      if (std::any_of(progress.begin(), progress.end(), [&](SassRegister r) { return r != m; })) return true;
+    }
+  }
+  return false;
+}
+
+// Whether a store is a sign of life: always to the same word, of a value that no memory contributes to, such as the
+// number of polls.
+bool is_heartbeat(const DataFlow& flow, std::size_t place) {
+  if (flow.varies(flow.sources(place, flow.at(place).address))) return false;
+  std::vector<SassRegister> data = flow.at(place).reads;
+  const std::vector<SassRegister>& guard = flow.at(place).guard;
+  std::erase_if(data, [&](SassRegister r) { return std::find(guard.begin(), guard.end(), r) != guard.end(); });
+  const Places value = flow.sources(place, data);
+  return std::none_of(value.begin(), value.end(), [&](std::size_t p) { return flow.reads_memory(p); });
+}
+
+// Whether a store to shared memory hands the polled word to the other threads of the block, which then decide.
+bool is_broadcast(const DataFlow& flow, std::size_t place, const Places& deciding) {
+  return deciding.contains(place) && !flow.varies(flow.sources(place, flow.at(place).address));
+}
+
+// Whether an address steps through a fixed set of words again and again: its index wraps, whatever the words are. (The
+// index of a search depends on them.)
+bool address_wraps(const DataFlow& flow, const Places& address) {
+  Places choices = address;
+  flow.add_choices(choices);
+  if (std::any_of(choices.begin(), choices.end(), [&](std::size_t place) { return flow.reads_memory(place); })) {
+    return false;
+  }
+  return std::any_of(address.begin(), address.end(), [&](std::size_t place) {
+    const SassInstruction& instruction = flow.at(place);
+    if (flow.reads_memory(place) || !flow.carried(place)) return false;
+    const std::string_view name = instruction.operation;
+    if (name.starts_with("LOP3") || name.starts_with("ULOP3") || name.starts_with("SEL") || name.starts_with("USEL")) {
+      return true;
+    }
+    // A guarded constant: if (i == n) i = 0.
+    if (instruction.kind == SassKind::other && !instruction.guard.empty()) return true;
+    // Or one of two values, of which one starts over.
+    return std::any_of(instruction.reads.begin(), instruction.reads.end(), [&](SassRegister r) {
+      const Places writers = flow.writers(place, r);
+      const auto starts_over = [&](std::size_t writer) {
+        return flow.at(writer).kind == SassKind::other && !flow.varies({writer}) &&
+               !flow.varies(flow.sources(writer, flow.at(writer).reads));
+      };
+      return flow.carried(writers) && std::any_of(writers.begin(), writers.end(), starts_over);
+    });
+  });
+}
+
+// Counts floating-point operations that are work. A remainder may be computed by floating-point numbers, for the
+// address of the next of several words.
+std::size_t floating_work(const DataFlow& flow) {
+  Places serves;
+  std::size_t count = 0;
+  for (std::size_t place = 0; place < flow.size(); ++place) {
+    if (flow.reads_memory(place)) serves.merge(flow.sources(place, flow.at(place).address));
+    if (flow.at(place).kind == SassKind::sleep) serves.merge(flow.sources(place, flow.at(place).reads));
+  }
+  for (std::size_t place = 0; place < flow.size(); ++place) {
+    count += flow.at(place).kind == SassKind::floating && !serves.contains(place) ? 1 : 0;
+  }
+  return count;
+}
+
+// Counts integer operations that are work: they compute neither an address, a sleep or a sign of life, nor an exit
+// decision from the polled word or a clock.
 std::size_t integer_work(const DataFlow& flow, const Places& deciding) {
   Places serves;
   for (std::size_t place = 0; place < flow.size(); ++place) {
     const SassInstruction& instruction = flow.at(place);
-    serves.merge(flow.sources(place, instruction.kind == SassKind::sleep ? instruction.reads : instruction.address));
+    const bool whole = instruction.kind == SassKind::sleep || instruction.kind == SassKind::store;
+    serves.merge(flow.sources(place, whole ? instruction.reads : instruction.address));
   }
   std::size_t count = 0;
   for (std::size_t place = 0; place < flow.size(); ++place) {
@@ -229,14 +293,19 @@ bool is_polling(LoopKind kind) {
 
 LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const SassLoop& loop) {
   LoopJudgement judgement;
-  if (loop.body.size() > kMaxInstructions) return because(judgement, LoopReason::too_long);
   const InstructionCounts counts = count(function, loop);
-  judgement.arithmetic = counts.floating + counts.tensor;
+  if (loop.body.size() > kMaxWithMoves || counts.real > kMaxInstructions) {
+    return because(judgement, LoopReason::too_long);
+  }
   const DataFlow flow(function, loop);
+  const std::size_t floating = floating_work(flow);
+  judgement.arithmetic = floating + counts.tensor;
   Places deciding;  // the instructions that exits depend on
-  for (const std::size_t exit : exits_of(function, loop)) deciding.merge(flow.sources(exit, flow.at(exit).guard));
+  for (const std::size_t exit : flow.exits()) deciding.merge(flow.sources(exit, flow.at(exit).guard));
+  flow.add_choices(deciding);
 
-  bool walks = false, chases = false, updates = false, changes = false, waits_at_barrier = false;
+  bool walks = false, chases = false, updates = false, changes = false, waits_at_barrier = false, stores = false;
+  std::size_t heartbeats = 0;
   for (std::size_t place = 0; place < flow.size(); ++place) {
     const SassInstruction& instruction = flow.at(place);
     const bool decides = deciding.contains(place);
@@ -244,24 +313,38 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
     judgement.fences = judgement.fences || instruction.kind == SassKind::fence;
     judgement.deadline = judgement.deadline || (decides && reads_clock(instruction));
     waits_at_barrier = waits_at_barrier || (decides && instruction.kind == SassKind::try_wait);
-    if (instruction.kind != SassKind::load && instruction.kind != SassKind::atomic) continue;
+    const bool unused_atomic = instruction.kind == SassKind::atomic && !decides && !is_exchange(instruction);
+    if (instruction.kind == SassKind::store || unused_atomic) {
+      if (is_heartbeat(flow, place)) {
+        ++heartbeats;
+      } else if (!is_broadcast(flow, place, deciding)) {
+        stores = true;
+      }
+    }
+    if (!flow.reads_memory(place) || unused_atomic) continue;
     const Places address = flow.sources(place, instruction.address);
+    const bool strong = instruction.strong || instruction.kind == SassKind::atomic;
     if (address.contains(place)) {
       chases = true;
-    } else if (flow.varies(address)) {
+    } else if (flow.carried(address) && !(decides && instruction.strong && address_wraps(flow, address))) {
+      walks = true;
+    } else if (!decides && flow.varies(address)) {
       walks = true;
     } else if (instruction.kind == SassKind::atomic && is_exchange(instruction) &&
                flow.varies(flow.sources(place, data_of(instruction)))) {
       updates = true;  // stores a value that depends on what it or another instruction of the loop read
     } else if (instruction.kind == SassKind::atomic && !is_exchange(instruction) && !changes_nothing(flow, place)) {
       changes = true;
-    } else if (decides && (!judgement.poll_at || (instruction.strong && !judgement.strong) ||
-                           instruction.kind == SassKind::atomic)) {
+    } else if (decides &&
+               (!judgement.poll_at || (strong && !judgement.strong) || instruction.kind == SassKind::atomic)) {
       judgement.poll_at = loop.body[place];
-      judgement.strong = instruction.strong || instruction.kind == SassKind::atomic;
+      judgement.strong = strong;
+      judgement.scans = flow.carried(address);
     }
   }
 
+  // An update that a round can do without waits for the value that makes the update possible, as a semaphore does.
+  if (updates && flow.skips_exchange()) updates = false;
   if (updates) {
     // A load of the initial value may read the same word, but the update decides when the loop ends.
     judgement.kind = LoopKind::atomic_update;
@@ -280,17 +363,20 @@ LoopJudgement judge_loop(const std::vector<SassInstruction>& function, const Sas
     if (changes) return because(judgement, LoopReason::changes_word);
     return because(judgement, walks ? LoopReason::walks_memory : LoopReason::no_deciding_load);
   }
-  if (counts.tensor > 0 || counts.floating > kMaxFloating) return because(judgement, LoopReason::computes);
+  if (counts.calls > 0) return because(judgement, LoopReason::calls);
+  if (counts.tensor > 0 || floating > kMaxFloating) return because(judgement, LoopReason::computes);
   const SassInstruction& poll = function[*judgement.poll_at];
-  if (counts.stores > 0) return because(judgement, LoopReason::stores);
+  if (stores || heartbeats > kMaxHeartbeats) return because(judgement, LoopReason::stores);
   if (changes) return because(judgement, LoopReason::changes_word);
   if (chases) return because(judgement, LoopReason::follows_pointers);
   // Other loads than the poll: a second flag has a constant address, data does not.
   if (walks) return because(judgement, LoopReason::walks_memory);
+  if (compares_own_progress(flow, deciding)) return because(judgement, LoopReason::compares_progress);
   judgement.integers = integer_work(flow, deciding);
   if (judgement.integers > kMaxInteger) return because(judgement, LoopReason::computes_integers);
 
   judgement.operation = poll.operation;
+  judgement.writes = heartbeats > 0;
   if (poll.kind == SassKind::atomic) {
     judgement.kind = is_exchange(poll) ? LoopKind::lock : LoopKind::atomic_poll;
     return because(judgement, is_exchange(poll) ? LoopReason::takes_lock : LoopReason::polls_by_atomic);

@@ -33,7 +33,9 @@ enum class LoopReason {
   changes_word,      ///< an atomic changes the word in each round
   walks_memory,      ///< addresses of loads vary
   no_deciding_load,  ///< no load decides when the loop ends
+  calls,
   computes,
+  compares_progress,  ///< counts or walks to a bound in memory
   stores,
   follows_pointers,
   computes_integers,
@@ -55,6 +57,8 @@ struct LoopJudgement {
   bool strong = false;                 ///< that instruction must observe other threads' stores
   bool sleeps = false;                 ///< NANOSLEEP between two polls
   bool fences = false;
+  bool scans = false;          ///< polls several words in turn
+  bool writes = false;         ///< writes a sign of life in its rounds
   bool deadline = false;       ///< reads a clock, which can also end the loop
   std::size_t arithmetic = 0;  ///< floating-point and tensor operations
   std::size_t integers = 0;    ///< integer operations that serve neither an address, a sleep nor an exit decision

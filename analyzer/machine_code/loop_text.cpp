@@ -56,6 +56,10 @@ std::string reason_text(const LoopJudgement& judgement) {
       return "its loads walk through memory";
     case LoopReason::no_deciding_load:
       return "no load decides when it ends";
+    case LoopReason::calls:
+      return "it calls a function";
+    case LoopReason::compares_progress:
+      return "it counts or walks to a bound in memory";
     case LoopReason::computes:
       return "it computes";
     case LoopReason::stores:
@@ -83,7 +87,12 @@ std::vector<std::string> evidence_text(const PollingLoop& loop, std::uint64_t fu
   std::vector<std::string> evidence{
       fmt::format("a loop of {}: {}", count_of(instructions, "instruction"), one_line(reason_text(judgement))),
       samples_text(loop, function_samples)};
+  if (loop.copies > 1) {
+    evidence.push_back(fmt::format("{} loops of this shape in the function count together", loop.copies));
+  }
   if (judgement.sleeps) evidence.push_back("it sleeps between two polls (NANOSLEEP)");
+  if (judgement.scans) evidence.push_back("it polls several words in turn");
+  if (judgement.writes) evidence.push_back("it writes the same word in its rounds, as a sign of life");
   if (judgement.deadline) evidence.push_back("it reads a clock and ends at a deadline");
   if (loop.behind > 0) {
     evidence.push_back(fmt::format("{} more at the barrier after the loop ({} of the device's)",

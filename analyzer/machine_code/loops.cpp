@@ -59,6 +59,7 @@ std::vector<SassLoop> find_loops(const std::vector<SassInstruction>& function) {
   for (std::size_t i = 0; i < function.size(); ++i) {
     const SassInstruction& branch = function[i];
     if (branch.kind != SassKind::branch || *branch.target >= branch.offset) continue;
+    if (!branch.callee.empty() || branch.operation.starts_with("RET")) continue;  // of a routine: a call, not a loop
     const auto head = index_of(function, *branch.target);
     if (!head) continue;
     std::vector<std::size_t> body = body_of(from, *head, i);

@@ -10,6 +10,9 @@
 namespace wicprof::analyzer {
 namespace {
 
+/// Functions called by the wanted ones are kept to this depth, as with_callees() follows calls.
+constexpr int kMaxCallDepth = 8;
+
 std::string_view trimmed(std::string_view text) {
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
@@ -222,7 +225,7 @@ class Parser {
   std::optional<std::uint64_t> target_of(std::string_view text) const {
     if (text.starts_with('@')) text = trimmed(text.substr(std::min(text.find(' '), text.size())));
     const std::string_view operation = text.substr(0, text.find_first_of(" ."));
-    if (operation != "BRA" && operation != "JMP" && operation != "UBRA") return std::nullopt;
+    if (operation != "BRA" && operation != "JMP" && operation != "UBRA" && operation != "CALL") return std::nullopt;
     if (const std::size_t quote = text.find("`("); quote != text.npos) {
       const std::string_view label = text.substr(quote + 2, text.find(')', quote) - quote - 2);
       const auto found = section_.labels.find(label);
@@ -242,11 +245,30 @@ class Parser {
   std::vector<store::SassRow> rows_;
 };
 
+// The functions outside of its own section that an instruction calls, by label: "CALL.ABS.NOINC `(f)".
+std::string_view callee_of(const store::SassRow& row) {
+  const std::size_t call = row.text.find("CALL.");
+  const std::size_t quote = row.text.find("`(");
+  if (call == std::string::npos || quote == std::string::npos || row.target) return {};
+  const std::string_view label = std::string_view(row.text).substr(quote + 2);
+  return label.substr(0, label.find(')'));
+}
+
 }  // namespace
 
 std::vector<store::SassRow> parse_nvdisasm(std::string_view listing, std::uint64_t module,
                                            const std::set<std::string>& symbols) {
-  return Parser(module, symbols).parse(listing);
+  std::set<std::string> wanted = symbols;
+  std::vector<store::SassRow> rows;
+  for (int depth = 0; depth <= kMaxCallDepth; ++depth) {
+    rows = Parser(module, wanted).parse(listing);
+    const std::size_t known = wanted.size();
+    for (const store::SassRow& row : rows) {
+      if (const std::string_view callee = callee_of(row); !callee.empty()) wanted.emplace(callee);
+    }
+    if (wanted.size() == known) break;
+  }
+  return rows;
 }
 
 }  // namespace wicprof::analyzer

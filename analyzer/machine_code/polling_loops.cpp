@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
+#include "analyzer/machine_code/barriers.h"
+#include "analyzer/machine_code/calls.h"
 #include "analyzer/machine_code/loop_text.h"
 #include "analyzer/words/format.h"
 
@@ -15,9 +18,12 @@ namespace {
 
 // The thresholds below are not calibrated; tests/analyzer/polling_loops_test.cpp has examples on both sides.
 
-/// A loop with fewer samples is ignored.
+/// A loop with fewer samples, those at the barrier behind it included, is ignored: what a wait costs is also the time
+/// of the warps that wait for the polling one.
 constexpr std::uint64_t kMinSamples = 20;
-/// A loop matters if it has this share of its device's samples, ...
+/// A loop with fewer samples of its own is ignored, because the reasons of its stalls would be chance.
+constexpr std::uint64_t kMinOwnSamples = 3;
+/// A loop matters if it has, with the barrier behind it, this share of its device's samples, ...
 constexpr double kMinDeviceShare = 0.01;
 /// ... or this share of its function's samples.
 constexpr double kMinFunctionShare = 0.5;
@@ -25,8 +31,6 @@ constexpr double kMinFunctionShare = 0.5;
 constexpr double kMinWaitingShare = 0.4;
 /// An outer loop replaces the loops inside it if it has at least this many times their samples.
 constexpr double kMinGainOverInner = 1.1;
-/// The barrier at which the other warps wait for the polling one is at most this many instructions after the loop.
-constexpr std::size_t kBarrierDistance = 48;
 
 // Confidence in a loop found in instructions.
 constexpr double kBaseConfidence = 0.5;
@@ -55,16 +59,16 @@ constexpr double kMaxDrainShare = 0.02;
 constexpr double kFenceShare = 0.05, kSleepShare = 0.3, kBranchShare = 0.02;
 constexpr double kSamplesConfidence = 0.25, kBranchBonus = 0.15, kFenceOrSleepBonus = 0.15;
 
-using Function = std::vector<SassInstruction>;
-
-std::map<std::pair<std::uint64_t, std::string>, Function> decode_all(const TraceModel& model) {
-  std::map<std::pair<std::uint64_t, std::string>, Function> functions;
-  for (const store::SassRow& row : model.sass) functions[{row.module, row.symbol}].push_back(decode(row));
-  for (auto& [key, function] : functions) {
-    std::stable_sort(function.begin(), function.end(),
-                     [](const auto& a, const auto& b) { return a.offset < b.offset; });
+std::map<std::uint64_t, SassFunctions> decode_all(const TraceModel& model) {
+  std::map<std::uint64_t, SassFunctions> modules;
+  for (const store::SassRow& row : model.sass) modules[row.module][row.symbol].push_back(decode(row));
+  for (auto& [module, functions] : modules) {
+    for (auto& [symbol, function] : functions) {
+      std::stable_sort(function.begin(), function.end(),
+                       [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    }
   }
-  return functions;
+  return modules;
 }
 
 std::uint64_t samples_of(const std::vector<const SampledPc*>& pcs) {
@@ -84,44 +88,37 @@ std::uint64_t device_samples(const Stalls& stalls, DeviceId id) {
   return 0;
 }
 
-std::vector<const SampledPc*> sampled_in(const FunctionStalls& stalls, const Function& function, const SassLoop& loop) {
-  std::set<std::uint64_t> offsets;
-  for (const std::size_t i : loop.body) offsets.insert(function[i].offset);
-  std::vector<const SampledPc*> pcs;
-  for (const SampledPc& pc : stalls.pcs) {
-    if (offsets.contains(pc.offset)) pcs.push_back(&pc);
-  }
-  return pcs;
+// The sampled functions of one module on one device, by symbol.
+using ModuleStalls = std::map<std::string, const FunctionStalls*>;
+
+const SampledPc* sampled_at(const ModuleStalls& stalls, const CodePlace& place) {
+  const auto function = stalls.find(place.symbol);
+  if (function == stalls.end()) return nullptr;
+  const std::vector<SampledPc>& pcs = function->second->pcs;
+  const auto found = std::lower_bound(pcs.begin(), pcs.end(), place.offset,
+                                      [](const SampledPc& pc, std::uint64_t offset) { return pc.offset < offset; });
+  return found != pcs.end() && found->offset == place.offset ? &*found : nullptr;
 }
 
-// Samples of the block's warps that wait at the first barrier after the loop while one warp polls. Stops at an end or
-// an unconditional jump, since the code after it is reached from elsewhere.
-std::uint64_t waiting_behind(const FunctionStalls& stalls, const Function& function, const SassLoop& loop) {
-  const std::size_t last = loop.body.back();
-  for (std::size_t i = last + 1; i < function.size() && i <= last + kBarrierDistance; ++i) {
-    const bool leaves = function[i].kind == SassKind::end || function[i].kind == SassKind::branch;
-    if (leaves && !function[i].conditional) return 0;
-    if (function[i].kind != SassKind::barrier) continue;
-    std::uint64_t behind = 0;
-    // A waiting warp is sampled at the barrier or, after issuing it, at the next instruction.
-    const std::uint64_t next = i + 1 < function.size() ? function[i + 1].offset : function[i].offset;
-    for (const SampledPc& pc : stalls.pcs) {
-      if (pc.offset < function[i].offset || pc.offset > next) continue;
-      for (const StallShare& share : pc.reasons) behind += share.reason == "barrier" ? share.samples : 0;
-    }
-    return behind;
+// Samples of the block's warps that wait at barriers while one warp polls.
+std::uint64_t waiting_at(const ModuleStalls& stalls, const std::set<CodePlace>& barriers) {
+  std::uint64_t samples = 0;
+  for (const CodePlace& place : barriers) {
+    const SampledPc* pc = sampled_at(stalls, place);
+    if (pc == nullptr) continue;
+    for (const StallShare& share : pc->reasons) samples += share.reason == "barrier" ? share.samples : 0;
   }
-  return 0;
+  return samples;
 }
 
-double confidence_of(const LoopJudgement& judgement, const SassLoop& loop, const std::vector<StallShare>& reasons,
+double confidence_of(const LoopJudgement& judgement, std::size_t instructions, const std::vector<StallShare>& reasons,
                      std::uint64_t samples) {
   double confidence = kBaseConfidence;
   confidence += judgement.strong ? kStrongLoadBonus : judgement.fences ? kFenceBonus : -kOrdinaryLoadPenalty;
   if (judgement.arithmetic == 0) confidence += kNoArithmeticBonus;
   if (judgement.integers > kFreeIntegers)
     confidence -= kIntegerPenalty * static_cast<double>(judgement.integers - kFreeIntegers);
-  if (loop.body.size() <= kShortLoop) confidence += kShortLoopBonus;
+  if (instructions <= kShortLoop) confidence += kShortLoopBonus;
   if (waiting_share(reasons) >= kMostlyWaitingShare) confidence += kMostlyWaitingBonus;
   if (samples < kFewSamples) confidence -= kFewSamplesPenalty;
   return std::clamp(confidence, kMinConfidence, kMaxConfidence);
@@ -136,79 +133,176 @@ PollingLoop base_loop(const FunctionStalls& stalls) {
   return loop;
 }
 
-void count_samples(PollingLoop& found, const FunctionStalls& stalls, std::uint64_t device,
+void count_samples(PollingLoop& found, std::uint64_t function, std::uint64_t device,
                    const std::vector<const SampledPc*>& pcs) {
   found.samples = samples_of(pcs);
   found.share = ratio(found.samples, device);
   found.behind_share = ratio(found.behind, device);
-  found.function_share = ratio(found.samples, stalls.samples);
+  found.function_share = ratio(found.samples, function);
   found.reasons = sum_reasons(pcs);
 }
 
-PollingLoop from_sass(const FunctionStalls& stalls, std::uint64_t device, const Function& function,
-                      const SassLoop& loop, const LoopJudgement& judgement) {
-  PollingLoop found = base_loop(stalls);
+// A loop of machine instructions that polls.
+struct Candidate {
+  LoopJudgement judgement;
+  std::set<CodePlace> body;
+  std::set<CodePlace> barriers;  // behind it, in each routine that contains it
+  std::vector<SassInstruction> code;
+  std::vector<CodePlace> places;  // of `code`
+  SassInstruction poll;
+  CodePlace poll_place;
+  std::size_t copies = 1;  // loops of the same shape
+};
+
+PollingLoop from_sass(const ModuleStalls& stalls, std::uint64_t device, const Candidate& candidate) {
+  const std::string& symbol = candidate.poll_place.symbol;
+  // A loop that calls the function with the poll is named after the function that has the loop.
+  const auto owner = stalls.contains(candidate.places.front().symbol) ? stalls.find(candidate.places.front().symbol)
+                                                                      : stalls.find(symbol);
+  PollingLoop found = base_loop(*(owner == stalls.end() ? stalls.begin() : owner)->second);
+  const LoopJudgement& judgement = candidate.judgement;
   found.kind = judgement.kind;
   found.from_instructions = true;
-  found.begin = loop.head;
-  found.end = function[loop.body.back()].offset;
+  found.begin = found.end = candidate.places.front().offset;
+  for (const CodePlace& place : candidate.places) {
+    if (place.symbol == candidate.places.front().symbol) found.end = std::max(found.end, place.offset);
+  }
   found.sleeps = judgement.sleeps;
   found.deadline = judgement.deadline;
-  found.behind = waiting_behind(stalls, function, loop);
-  const std::vector<const SampledPc*> pcs = sampled_in(stalls, function, loop);
-  count_samples(found, stalls, device, pcs);
-  found.confidence = confidence_of(judgement, loop, found.reasons, found.samples);
+  found.copies = candidate.copies;
+  found.behind = waiting_at(stalls, candidate.barriers);
+  std::vector<const SampledPc*> pcs;
+  std::set<std::string> functions;
+  for (const CodePlace& place : candidate.body) {
+    functions.insert(place.symbol);
+    if (const SampledPc* pc = sampled_at(stalls, place)) pcs.push_back(pc);
+  }
+  std::uint64_t function_samples = 0;
+  for (const std::string& function : functions) {
+    if (const auto sampled = stalls.find(function); sampled != stalls.end())
+      function_samples += sampled->second->samples;
+  }
+  count_samples(found, function_samples, device, pcs);
+  found.confidence = confidence_of(judgement, candidate.code.size(), found.reasons, found.samples);
 
-  const SassInstruction& poll = function[*judgement.poll_at];
   // Prefers the listing's line, which is in the user's code even after inlining, to CUPTI's.
-  found.file = poll.file;
-  found.line = poll.line;
+  found.file = candidate.poll.file;
+  found.line = candidate.poll.line;
   for (const SampledPc* pc : pcs) {
-    if (poll.line != 0 || pc->line == 0 || (found.line != 0 && pc->offset != poll.offset)) continue;
+    if (candidate.poll.line != 0 || pc->line == 0) continue;
+    if (found.line != 0 && pc != sampled_at(stalls, candidate.poll_place)) continue;
     found.file = pc->file;
     found.line = pc->line;
   }
-  found.evidence = evidence_text(found, stalls.samples, judgement, loop.body.size());
-  for (const std::size_t i : loop.body) {
-    found.code.push_back(listing_line(function[i]));
-    found.code_lines.push_back(function[i].line);
+  found.evidence = evidence_text(found, function_samples, judgement, candidate.code.size());
+  for (const SassInstruction& instruction : candidate.code) {
+    found.code.push_back(listing_line(instruction));
+    found.code_lines.push_back(instruction.line);
   }
   return found;
 }
 
-bool matters(const PollingLoop& loop) {
-  const bool enough = loop.share >= kMinDeviceShare || loop.function_share >= kMinFunctionShare;
-  return loop.samples >= kMinSamples && enough && waiting_share(loop.reasons) >= kMinWaitingShare;
+bool matters(const PollingLoop& loop, std::uint64_t function_samples) {
+  const double function_share = ratio(loop.samples + loop.behind, function_samples);
+  const bool enough = loop.share + loop.behind_share >= kMinDeviceShare || function_share >= kMinFunctionShare;
+  return loop.samples >= kMinOwnSamples && loop.samples + loop.behind >= kMinSamples && enough &&
+         waiting_share(loop.reasons) >= kMinWaitingShare;
+}
+
+// The polling loops of a module, each once, though it may be part of several routines.
+std::vector<Candidate> candidates_of(const SassFunctions& functions, const ModuleStalls& stalls) {
+  std::vector<Candidate> found;
+  std::map<std::set<CodePlace>, std::size_t> known;
+  for (const auto& [symbol, function] : stalls) {
+    if (!functions.contains(symbol)) continue;
+    const Routine routine = with_callees(functions, symbol);
+    for (const SassLoop& loop : find_loops(routine.code)) {
+      Candidate candidate;
+      candidate.judgement = judge_loop(routine.code, loop);
+      if (!is_polling(candidate.judgement.kind)) continue;
+      candidate.barriers = barriers_after(routine, loop);
+      for (const std::size_t i : loop.body) candidate.body.insert(routine.origins[i]);
+      const auto [before, is_new] = known.insert({candidate.body, found.size()});
+      if (!is_new) {
+        found[before->second].barriers.merge(candidate.barriers);
+        continue;
+      }
+      for (const std::size_t i : loop.body) {
+        candidate.code.push_back(routine.code[i]);
+        candidate.places.push_back(routine.origins[i]);
+      }
+      candidate.poll = routine.code[*candidate.judgement.poll_at];
+      candidate.poll_place = routine.origins[*candidate.judgement.poll_at];
+      found.push_back(std::move(candidate));
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.body.size() < b.body.size(); });
+  return found;
 }
 
 // Of nested loops, the inner one is the wait, unless the outer one has clearly more samples, or is a lock that is read
 // before each attempt to take it.
-std::vector<PollingLoop> loops_of(const FunctionStalls& stalls, std::uint64_t device, const Function& function) {
-  struct Candidate {
-    PollingLoop loop;
-    std::set<std::size_t> body;
-  };
-  std::vector<Candidate> found;
-  for (const SassLoop& loop : find_loops(function)) {
-    const LoopJudgement judgement = judge_loop(function, loop);
-    if (!is_polling(judgement.kind)) continue;
-    Candidate candidate{from_sass(stalls, device, function, loop, judgement), {loop.body.begin(), loop.body.end()}};
-    if (!matters(candidate.loop)) continue;
+std::vector<Candidate> without_nested(std::vector<Candidate> candidates, const ModuleStalls& stalls,
+                                      std::uint64_t device) {
+  std::vector<std::pair<Candidate, std::uint64_t>> found;  // with their samples
+  for (Candidate& candidate : candidates) {
+    const PollingLoop loop = from_sass(stalls, device, candidate);
+    if (loop.samples == 0 || waiting_share(loop.reasons) < kMinWaitingShare) continue;
     // Compares instructions rather than ranges of offsets: part of a loop may be after the kernel's end, with other
     // loops in between.
-    const auto shares = [&](const Candidate& other) {
-      return std::any_of(other.body.begin(), other.body.end(),
-                         [&](std::size_t i) { return candidate.body.contains(i); });
+    const auto shares = [&](const auto& other) {
+      return std::any_of(other.first.body.begin(), other.first.body.end(),
+                         [&](const CodePlace& place) { return candidate.body.contains(place); });
     };
     std::uint64_t inner = 0;
-    for (const Candidate& other : found) inner += shares(other) ? other.loop.samples : 0;
-    const bool adds = static_cast<double>(candidate.loop.samples) > kMinGainOverInner * static_cast<double>(inner);
-    if (inner > 0 && candidate.loop.kind != LoopKind::lock && !adds) continue;
+    for (const auto& other : found) inner += shares(other) ? other.second : 0;
+    const bool adds = static_cast<double>(loop.samples) > kMinGainOverInner * static_cast<double>(inner);
+    if (inner > 0 && loop.kind != LoopKind::lock && !adds) continue;
     std::erase_if(found, shares);
-    found.push_back(std::move(candidate));
+    found.emplace_back(std::move(candidate), loop.samples);
   }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<Candidate> kept;
+  for (auto& [candidate, samples] : found) kept.push_back(std::move(candidate));
+  return kept;
+}
+
+// The compiler repeats a wait when it unrolls the loop around it. Each copy alone may have too few samples to matter,
+// so copies count together: loops of one function that poll in the same way, on the same source line if lines are
+// known.
+std::vector<Candidate> merge_copies(std::vector<Candidate> candidates) {
+  using Shape = std::tuple<std::string, LoopKind, std::string, std::string, std::uint32_t, std::size_t>;
+  std::map<Shape, std::size_t> known;
+  std::vector<Candidate> merged;
+  for (Candidate& candidate : candidates) {
+    const bool lines = candidate.poll.line != 0;
+    const Shape shape{candidate.places.front().symbol,
+                      candidate.judgement.kind,
+                      candidate.poll.operation,
+                      candidate.poll.file,
+                      candidate.poll.line,
+                      lines ? 0 : candidate.code.size()};
+    const auto [first, is_new] = known.insert({shape, merged.size()});
+    if (is_new) {
+      merged.push_back(std::move(candidate));
+      continue;
+    }
+    Candidate& whole = merged[first->second];
+    whole.body.merge(candidate.body);
+    whole.barriers.merge(candidate.barriers);
+    ++whole.copies;
+  }
+  return merged;
+}
+
+std::vector<PollingLoop> loops_of(const SassFunctions& functions, const ModuleStalls& stalls, std::uint64_t device) {
   std::vector<PollingLoop> loops;
-  for (Candidate& candidate : found) loops.push_back(std::move(candidate.loop));
+  for (const Candidate& candidate : merge_copies(without_nested(candidates_of(functions, stalls), stalls, device))) {
+    PollingLoop loop = from_sass(stalls, device, candidate);
+    const auto function = stalls.find(loop.symbol);
+    if (matters(loop, function == stalls.end() ? 0 : function->second->samples)) loops.push_back(std::move(loop));
+  }
   return loops;
 }
 
@@ -240,9 +334,9 @@ std::optional<PollingLoop> from_samples(const FunctionStalls& stalls, std::uint6
   PollingLoop found = base_loop(stalls);
   found.begin = pcs.front()->offset;
   found.end = pcs.back()->offset;
-  count_samples(found, stalls, device, pcs);
+  count_samples(found, stalls.samples, device, pcs);
   found.evidence = evidence_text(found, stalls.samples);
-  if (memory_share(found.reasons) < kMinMemoryShare || found.share < kMinDeviceShare || !matters(found))
+  if (memory_share(found.reasons) < kMinMemoryShare || found.share < kMinDeviceShare || !matters(found, stalls.samples))
     return std::nullopt;
   // A wait loop stores nothing, whereas a loop with stores waits for them when it ends.
   if (share_of(found.reasons, "drain") >= kMaxDrainShare) return std::nullopt;
@@ -296,15 +390,20 @@ std::vector<std::string> beside(const TraceModel& model, const PollingLoop& loop
 }  // namespace
 
 std::vector<PollingLoop> find_polling_loops(const TraceModel& model, const Stalls& stalls) {
-  const auto functions = decode_all(model);
+  const std::map<std::uint64_t, SassFunctions> modules = decode_all(model);
   std::vector<PollingLoop> loops;
+  std::map<std::pair<DeviceId, std::uint64_t>, ModuleStalls> sampled;
   for (const FunctionStalls& function : stalls.functions) {
-    const std::uint64_t device = device_samples(stalls, function.device);
-    const auto sass = functions.find({function.module, function.symbol});
-    if (sass != functions.end()) {
-      for (PollingLoop& loop : loops_of(function, device, sass->second)) loops.push_back(std::move(loop));
-    } else if (std::optional<PollingLoop> loop = from_samples(function, device)) {
+    const auto module = modules.find(function.module);
+    if (module != modules.end() && module->second.contains(function.symbol)) {
+      sampled[{function.device, function.module}][function.symbol] = &function;
+    } else if (std::optional<PollingLoop> loop = from_samples(function, device_samples(stalls, function.device))) {
       loops.push_back(*std::move(loop));
+    }
+  }
+  for (const auto& [key, functions] : sampled) {
+    for (PollingLoop& loop : loops_of(modules.at(key.second), functions, device_samples(stalls, key.first))) {
+      loops.push_back(std::move(loop));
     }
   }
   for (PollingLoop& loop : loops) loop.beside = beside(model, loop);

@@ -31,6 +31,7 @@ struct PollingLoop {
   double function_share = 0;              ///< `samples` / samples of the function
   bool sleeps = false;                    ///< NANOSLEEP between two polls: yields issue slots to other warps
   bool deadline = false;                  ///< ends at a deadline
+  std::size_t copies = 1;                 ///< loops of this shape, as unrolling makes them; counted together
   std::vector<StallShare> reasons;        ///< most samples first
   std::vector<std::string> evidence;      ///< sentences
   std::vector<std::string> code;          ///< one line per instruction: offset and text; empty without instructions

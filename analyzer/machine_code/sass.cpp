@@ -8,6 +8,8 @@ namespace wicprof::analyzer {
 namespace {
 
 constexpr SassRegister kUniform = 1000, kPredicate = 2000, kUniformPredicate = 3000;
+constexpr SassRegister kBlockVote = 4000, kSharedMemory = 5000, kStack = 10000;
+constexpr SassRegister kStackPointer = 1;
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -72,6 +74,8 @@ std::vector<Found> registers_in(std::string_view text) {
 
 void add(std::vector<SassRegister>& to, SassRegister first, int count = 1) {
   for (int i = 0; i < count; ++i) {
+    // A function restores it, so it varies in no loop.
+    if (first + i == kStackPointer) continue;
     if (std::find(to.begin(), to.end(), first + i) == to.end()) to.push_back(first + i);
   }
 }
@@ -114,6 +118,7 @@ SassKind kind_of(std::string_view operation) {
   if (one_of(first, kFences)) return SassKind::fence;
   if (one_of(first, kBarriers)) return SassKind::barrier;
   if (first == "NANOSLEEP") return SassKind::sleep;
+  if (first == "CALL") return SassKind::call;
   if (first == "BRA" || first == "UBRA" || first == "JMP") return SassKind::branch;
   if (one_of(first, kEnds)) return SassKind::end;
   if (one_of(first, kTensor)) return SassKind::tensor;
@@ -133,14 +138,15 @@ bool writes_nothing(SassKind kind, std::string_view first) {
     case SassKind::barrier:
     case SassKind::sleep:
     case SassKind::branch:
+    case SassKind::call:
     case SassKind::end:
       return true;
     default:
       break;
   }
-  static constexpr std::array<std::string_view, 16> kNone = {
-      "STL",    "BSSY",      "BSYNC", "BREAK", "WARPSYNC",  "YIELD",   "NOP",     "CALL",
-      "DEPBAR", "LDGDEPBAR", "BMOV",  "BPT",   "WARPGROUP", "PREEXIT", "ACQBULK", "PMTRIG"};
+  static constexpr std::array<std::string_view, 15> kNone = {"STL",   "BSSY",      "BSYNC",   "BREAK",     "WARPSYNC",
+                                                             "YIELD", "NOP",       "DEPBAR",  "LDGDEPBAR", "BMOV",
+                                                             "BPT",   "WARPGROUP", "PREEXIT", "ACQBULK",   "PMTRIG"};
   return one_of(first, kNone);
 }
 
@@ -175,7 +181,50 @@ std::size_t result_operands(const SassInstruction& instruction, std::string_view
   return results;
 }
 
+// The words of the stack at an operand such as [R1+0x8].
+std::vector<SassRegister> stack_words(std::string_view operand, int count) {
+  const std::size_t open = operand.rfind('[');
+  if (open == std::string_view::npos) return {};
+  const std::string_view inside = operand.substr(open + 1);
+  const std::vector<Found> found = registers_in(inside);
+  if (found.size() != 1 || found.front().number != kStackPointer) return {};
+  int offset = 0;
+  if (const std::size_t plus = inside.find("+0x"); plus != std::string_view::npos) {
+    std::from_chars(inside.data() + plus + 3, inside.data() + inside.size(), offset, 16);
+  }
+  std::vector<SassRegister> words;
+  for (int i = 0; i < count; ++i) words.push_back(kStack + offset + 4 * i);
+  return words;
+}
+
+// Values that pass through memory of the thread or of its block, or through a vote of the block.
+void add_passed_values(SassInstruction& instruction, std::string_view first) {
+  const int words = result_registers(instruction.operation);
+  for (const std::string& operand : instruction.operands) {
+    if (first != "STL" && first != "LDL") break;
+    for (const SassRegister word : stack_words(operand, words)) {
+      add(first == "STL" ? instruction.writes : instruction.reads, word);
+    }
+  }
+  if (first == "STS") add(instruction.writes, kSharedMemory);
+  if (first == "LDS") add(instruction.reads, kSharedMemory);
+  if (first == "BAR" && has_part(instruction.operation, "RED")) add(instruction.writes, kBlockVote);
+  if (first == "B2R" && has_part(instruction.operation, "RESULT")) {
+    instruction.writes = instruction.reads;
+    instruction.reads = {kBlockVote};
+  }
+}
+
 }  // namespace
+
+bool reads_clock(const SassInstruction& instruction) {
+  return instruction.text.find("SR_CLOCK") != std::string::npos ||
+         instruction.text.find("SR_GLOBALTIMER") != std::string::npos;
+}
+
+bool returns(const SassInstruction& instruction) {
+  return instruction.kind == SassKind::end && first_part(instruction.operation) == "RET";
+}
 
 bool has_part(std::string_view operation, std::string_view part) {
   for (std::size_t begin = 0; begin <= operation.size();) {
@@ -223,7 +272,13 @@ SassInstruction decode(const store::SassRow& row) {
   const int width = result_registers(instruction.operation);
   for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
     const std::string& operand = instruction.operands[i];
-    if (operand.starts_with('`')) continue;  // a label
+    if (operand.starts_with('`')) {  // a label
+      if (instruction.kind == SassKind::call) {
+        instruction.callee = operand.substr(std::min<std::size_t>(2, operand.size()));
+        while (instruction.callee.ends_with(')')) instruction.callee.pop_back();
+      }
+      continue;
+    }
     const std::vector<Found> found = registers_in(operand);
     if (i < results) {
       for (const Found& result : found) add(instruction.writes, result.number, is_predicate(operand) ? 1 : width);
@@ -246,6 +301,7 @@ SassInstruction decode(const store::SassRow& row) {
   }
   // The floating-point pipe also creates constants: HFMA2 R4, -RZ, RZ, 0, 0.
   if (instruction.kind == SassKind::floating && instruction.reads.empty()) instruction.kind = SassKind::other;
+  add_passed_values(instruction, first);
   for (const SassRegister decides : instruction.guard) add(instruction.reads, decides);
   return instruction;
 }

@@ -21,6 +21,7 @@ enum class SassKind {
   barrier,   ///< of the block or cluster
   sleep,     ///< NANOSLEEP
   branch,    ///< with a target in the function
+  call,      ///< of a function, after which the next instruction follows
   end,       ///< the next instruction does not follow it: EXIT, RET, jumps to unknown targets
   integer,
   floating,
@@ -28,6 +29,8 @@ enum class SassKind {
 };
 
 /// The number of a register: R0 is 0, UR0 is 1000, P0 is 2000, UP0 is 3000. Constants such as RZ and PT have no number.
+/// Memory through which a thread hands values to itself or its block counts as registers, too: 4000 is the result of a
+/// block's vote, 5000 is shared memory, 10000 + N is the word at [R1+N] of the stack.
 using SassRegister = int;
 
 struct SassInstruction {
@@ -43,12 +46,19 @@ struct SassInstruction {
   std::vector<SassRegister> address;  ///< of a load, a store or an atomic
   std::vector<std::string> operands;
   std::optional<std::uint64_t> target;
+  std::string callee;  ///< the label that a call names
   std::string file;
   std::uint32_t line = 0;
 };
 
 /// Never fails: an unreadable instruction is `other` and uses no registers.
 SassInstruction decode(const store::SassRow& row);
+
+/// Whether an instruction reads a clock.
+bool reads_clock(const SassInstruction& instruction);
+
+/// Whether an instruction returns to a function's caller.
+bool returns(const SassInstruction& instruction);
 
 /// Whether the dotted name `operation` has `part`: "STRONG" in "LDG.E.STRONG.SYS".
 bool has_part(std::string_view operation, std::string_view part);

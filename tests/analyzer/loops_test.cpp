@@ -227,5 +227,85 @@ TEST(LoopKind, ALoadThatDecidesNothingIsNoWait) {
   EXPECT_EQ(judgement.kind, LoopKind::work) << reason_text(judgement);
 }
 
+// for (i = 0; i < *n; ++i) x *= 3;  with a volatile n.
+TEST(LoopKind, CountingToABoundInMemoryIsWork) {
+  const LoopJudgement judgement = judge_only(R"(
+.L_x_0:
+        /*0000*/                   LDG.E.STRONG.SYS R0, desc[UR4][R2.64] ;
+        /*0010*/                   IADD3 R6, R6, 0x1, RZ ;
+        /*0020*/                   IMAD R7, R7, 0x3, RZ ;
+        /*0030*/                   ISETP.GE.U32.AND P0, PT, R6, R0, PT ;
+        /*0040*/              @!P0 BRA `(.L_x_0) ;
+        /*0050*/                   EXIT ;
+)");
+  EXPECT_EQ(judgement.kind, LoopKind::work);
+  EXPECT_EQ(judgement.reason, LoopReason::compares_progress);
+}
+
+// do { x ^= x << 13; x ^= x >> 17; } while (x > *limit);
+TEST(LoopKind, AWalkToALimitInMemoryIsWork) {
+  const LoopJudgement judgement = judge_only(R"(
+.L_x_0:
+        /*0000*/                   SHF.L.U32 R5, R4, 0xd, RZ ;
+        /*0010*/                   LOP3.LUT R4, R4, R5, RZ, 0x3c, !PT ;
+        /*0020*/                   SHF.R.U32.HI R5, RZ, 0x11, R4 ;
+        /*0030*/                   LOP3.LUT R4, R4, R5, RZ, 0x3c, !PT ;
+        /*0040*/                   LDG.E.STRONG.SYS R0, desc[UR4][R2.64] ;
+        /*0050*/                   ISETP.GT.U32.AND P0, PT, R4, R0, PT ;
+        /*0060*/               @P0 BRA `(.L_x_0) ;
+        /*0070*/                   EXIT ;
+)");
+  EXPECT_EQ(judgement.kind, LoopKind::work);
+  EXPECT_EQ(judgement.reason, LoopReason::compares_progress);
+}
+
+// while (*flag == 0) *beats = ++n;
+TEST(LoopKind, ASignOfLifeIsNoWork) {
+  const LoopJudgement judgement = judge_only(R"(
+.L_x_0:
+        /*0000*/                   IADD3 R6, R6, 0x1, RZ ;
+        /*0010*/                   STG.E.STRONG.SYS desc[UR4][R8.64], R6 ;
+        /*0020*/                   LDG.E.STRONG.SYS R0, desc[UR4][R2.64] ;
+        /*0030*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;
+        /*0040*/              @!P0 BRA `(.L_x_0) ;
+        /*0050*/                   EXIT ;
+)");
+  EXPECT_EQ(judgement.kind, LoopKind::poll) << reason_text(judgement);
+  EXPECT_TRUE(judgement.writes);
+}
+
+// while (flags[i] == 0) i = (i + 1) % 16;  and the same without the remainder, which is a search.
+TEST(LoopKind, PollingSeveralWordsInTurnIsAWait) {
+  const std::string scan = R"(
+.L_x_0:
+        /*0000*/                   IADD3 R6, R6, 0x1, RZ ;
+        /*0010*/                   LOP3.LUT R6, R6, 0xf, RZ, 0xc0, !PT ;
+        /*0020*/                   IMAD.WIDE.U32 R2, R6, 0x80, R8 ;
+        /*0030*/                   LDG.E.STRONG.SYS R0, desc[UR4][R2.64] ;
+        /*0040*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;
+        /*0050*/              @!P0 BRA `(.L_x_0) ;
+        /*0060*/                   EXIT ;
+)";
+  const LoopJudgement judgement = judge_only(scan);
+  EXPECT_EQ(judgement.kind, LoopKind::poll) << reason_text(judgement);
+  EXPECT_TRUE(judgement.scans);
+  std::string search = scan;
+  const std::string_view wraps = "LOP3.LUT R6, R6, 0xf, RZ, 0xc0, !PT ;";
+  search.replace(search.find(wraps), wraps.size(), "NOP ;");
+  EXPECT_EQ(judge_only(search).kind, LoopKind::work);
+}
+
+TEST(LoopKind, ACallOfAnUnknownFunctionIsWork) {
+  const LoopJudgement judgement = judge_only(R"(
+.L_x_0:
+        /*0000*/                   CALL.ABS.NOINC `(elsewhere) ;
+        /*0010*/                   LDG.E.STRONG.SYS R0, desc[UR4][R2.64] ;
+        /*0020*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;
+        /*0030*/              @!P0 BRA `(.L_x_0) ;
+        /*0040*/                   EXIT ;
+)");
+  EXPECT_EQ(judgement.reason, LoopReason::calls);
+}
+
 }  // namespace
 }  // namespace wicprof::analyzer

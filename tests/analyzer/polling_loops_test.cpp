@@ -1,9 +1,11 @@
 // Polling loops found in samples and instructions, and the rule's findings on them.
 #include "analyzer/machine_code/polling_loops.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 
 #include "analyzer/analysis.h"
 #include "sampled_program.h"
@@ -184,6 +186,68 @@ TEST(PollingLoops, ExcludeSimilarLoops) {
 TEST(PollingLoops, ExcludeLoopsWithFewSamples) {
   EXPECT_TRUE(loops_in(listings::kVolatilePoll, {{0x90, "long_scoreboard", 10}}).empty()) << "too few samples";
   EXPECT_TRUE(loops_in(listings::kVolatilePoll, {{0x90, "long_scoreboard", 90}, {0xe0, "selected", 100'000}}).empty());
+}
+
+// One thread in 1,024 polls, in a program with other kernels: the loop has 0.3 % of the samples, the barrier 10 %.
+TEST(PollingLoops, WarpsAtTheBarrierCountWhenItIsJudgedWhatMatters) {
+  TraceModel model = empty_program();
+  add_samples(model, "k", {{0x90, "long_scoreboard", 30}, {0xc0, "barrier", 970}, {0xe0, "selected", 1'500}},
+              listings::kVolatilePoll);
+  add_samples(model, "other", {{0x10, "math_pipe_throttle", 7'500}});
+  settle(model);
+  const std::vector<PollingLoop> loops = loops_of(model);
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(loops[0].samples, 30u);
+  EXPECT_EQ(loops[0].behind, 970u);
+}
+
+// A loop around a wait, unrolled: each copy alone has too few samples.
+TEST(PollingLoops, CopiesOfAWaitCountTogether) {
+  std::string body;
+  std::vector<Sampled> samples;
+  for (int copy = 0; copy < 8; ++copy) {
+    const int at = copy * 0x40;
+    body += fmt::format(
+        ".L_x_{0}:\n        /*{1:04x}*/ LDG.E.STRONG.SYS R0, desc[UR4][R2.64+{5:#x}] ;\n"
+        "        /*{2:04x}*/ ISETP.NE.AND P0, PT, R0, RZ, PT ;\n        /*{3:04x}*/ @!P0 BRA `(.L_x_{0}) ;\n"
+        "        /*{4:04x}*/ NOP ;\n",
+        copy, at, at + 0x10, at + 0x20, at + 0x30, copy * 128);
+    samples.push_back({static_cast<std::uint64_t>(at + 0x10), "long_scoreboard", 60});
+  }
+  body += "        /*0200*/ EXIT ;\n";
+  TraceModel model = empty_program();
+  samples.push_back({0x200, "selected", 2'000});
+  add_samples(model, "k", samples, body);
+  add_samples(model, "other", {{0x10, "math_pipe_throttle", 10'000}});
+  settle(model);
+  const std::vector<PollingLoop> loops = loops_of(model);
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(loops[0].copies, 8u);
+  EXPECT_EQ(loops[0].samples, 480u);
+}
+
+// A function waits; its caller has the barrier.
+TEST(PollingLoops, FindTheBarrierBehindACall) {
+  const std::string_view body = R"(
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;
+        /*0020*/               @P0 BRA `(.L_x_1) ;
+        /*0030*/                   MOV R20, 0x50 ;
+        /*0040*/                   CALL.REL.NOINC `($k$wait) ;
+.L_x_1:
+        /*0050*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0060*/                   EXIT ;
+$k$wait:
+        /*0070*/                   LDG.E.STRONG.SYS R6, desc[UR4][R4.64] ;
+        /*0080*/                   ISETP.NE.AND P0, PT, R6, RZ, PT ;
+        /*0090*/              @!P0 BRA `($k$wait) ;
+        /*00a0*/                   RET.REL.NODEC R20 `(k) ;
+)";
+  const std::vector<PollingLoop> loops =
+      loops_in(body, {{0x80, "long_scoreboard", 40}, {0x50, "barrier", 900}, {0x60, "barrier", 60}});
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(loops[0].begin, 0x70u);
+  EXPECT_EQ(loops[0].behind, 960u);
 }
 
 TEST(PollingLoops, HaveLessConfidenceWithoutInstructions) {

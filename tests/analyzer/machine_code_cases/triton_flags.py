@@ -35,16 +35,6 @@ def wait_acquire(word, data, out, want):
 
 
 @triton.jit
-def wait_cache_volatile(word, data, out, want):
-    pid = tl.program_id(0)
-    seen = tl.load(word + pid, cache_modifier=".cv")
-    while seen != want:
-        seen = tl.load(word + pid, cache_modifier=".cv")
-    at = pid * 128 + tl.arange(0, 128)
-    tl.store(out + at, tl.load(data + at))
-
-
-@triton.jit
 def work_softmax(word, data, out, want):
     at = tl.program_id(0) * 1024 + tl.arange(0, 1024)
     for i in range(want):
