@@ -1,7 +1,8 @@
 // How many waits in kernels the analyzer recognises as polling, and how much work it takes for polling.
 //
 // Judges the machine code of tests/analyzer/machine_code_cases, kept in tests/analyzer/machine_code_data, with samples
-// made up by rule. With --details improve, prints each wrong answer of the half for improving.
+// made up by rule and, for sm_90, with samples of an H100. With --details improve, prints each wrong answer of the half
+// for improving.
 #include <cstdio>
 #include <map>
 #include <string>
@@ -21,6 +22,7 @@ using bench::Claim;
 using bench::ClaimRow;
 
 constexpr double kRecallBar = 0.95;
+constexpr const char* kRecorded = "h100";  // in place of the architecture: with samples that this machine recorded
 
 struct Tally {
   std::int64_t waits = 0, found = 0, work = 0, alarms = 0, infos = 0;
@@ -38,14 +40,27 @@ struct Answer {
   Severity severity = Severity::info;
 };
 
-Answer answer_to(const machine_code::Case& of) {
+Answer answer_to(const TraceModel& model) {
   Answer answer;
-  for (const Finding& finding : analyze(machine_code::made_up_program(of)).findings) {
+  for (const Finding& finding : analyze(model).findings) {
     if (finding.rule != "polling_kernel") continue;
     answer.severity = answer.named ? std::max(answer.severity, finding.severity) : finding.severity;
     answer.named = true;
   }
   return answer;
+}
+
+Tally tally_of(const machine_code::Case& of, const Answer& answer) {
+  Tally tally;
+  if (of.waits) {
+    tally.waits = 1;
+    tally.found = answer.named ? 1 : 0;
+  } else {
+    tally.work = 1;
+    tally.alarms = answer.named && answer.severity != Severity::info ? 1 : 0;
+    tally.infos = answer.named && answer.severity == Severity::info ? 1 : 0;
+  }
+  return tally;
 }
 
 void print_loops(const machine_code::Case& of) {
@@ -63,8 +78,11 @@ void print_loops(const machine_code::Case& of) {
 
 void add_rows(Claim& claim, const std::string& half, const std::string& build, const std::string& architecture,
               const Tally& counts) {
-  const std::map<std::string, bench::Parameter> params = {
-      {"half", half}, {"build", build}, {"architecture", architecture}, {"samples", std::string("made up")}};
+  const bool recorded = architecture == kRecorded;
+  const std::map<std::string, bench::Parameter> params = {{"half", half},
+                                                          {"build", build},
+                                                          {"architecture", recorded ? "sm_90" : architecture},
+                                                          {"samples", std::string(recorded ? "recorded" : "made up")}};
   ClaimRow recall;
   recall.name = "recall_" + half + "_" + build + "_" + architecture;
   recall.params = params;
@@ -97,20 +115,25 @@ int main(int argc, char** argv) {
   const std::string data = claim.option("data", std::string("tests/analyzer/machine_code_data"));
   const bool details = claim.option("details", std::string("none")) == "improve";
   std::map<std::tuple<std::string, std::string, std::string>, Tally> groups;
+  std::map<std::string, machine_code::RecordedSamples> recorded;
   for (const machine_code::Case& of : machine_code::read_cases(data)) {
-    const Answer answer = answer_to(of);
-    Tally counts;
-    if (of.waits) {
-      counts.waits = 1;
-      counts.found = answer.named ? 1 : 0;
-    } else {
-      counts.work = 1;
-      counts.alarms = answer.named && answer.severity != Severity::info ? 1 : 0;
-      counts.infos = answer.named && answer.severity == Severity::info ? 1 : 0;
-    }
     const std::string half = of.judged ? "judged" : "improve";
+    const Answer answer = answer_to(machine_code::made_up_program(of));
+    const Tally counts = tally_of(of, answer);
     groups[{half, of.build, of.architecture}].add(counts);
     groups[{half, "all", "all"}].add(counts);
+    if (of.architecture == "sm_90") {
+      const auto [samples, is_new] = recorded.try_emplace(of.build);
+      if (is_new) samples->second = machine_code::read_samples(data, of.build, of.architecture);
+      if (!samples->second.empty()) {
+        const Answer seen = answer_to(machine_code::recorded_program(of, samples->second));
+        groups[{half, of.build, kRecorded}].add(tally_of(of, seen));
+        if (details && !of.judged && of.waits != seen.named) {
+          std::printf("%s recorded %s/%s %s\n", of.build.c_str(), of.family.c_str(), of.name.c_str(),
+                      of.waits ? "MISSED" : "NAMED");
+        }
+      }
+    }
     const bool wrong = of.waits ? !answer.named : answer.named;
     if (!details || of.judged || !wrong) continue;
     std::printf("%s %s %s/%s %s\n", of.build.c_str(), of.architecture.c_str(), of.family.c_str(), of.name.c_str(),

@@ -27,8 +27,10 @@ constexpr std::uint64_t kMinOwnSamples = 3;
 constexpr double kMinDeviceShare = 0.01;
 /// ... or this share of its function's samples.
 constexpr double kMinFunctionShare = 0.5;
-/// At least this share of a wait loop's samples has a stall reason that means waiting.
+/// At least this share of the samples of a loop found in samples alone has a stall reason that means waiting ...
 constexpr double kMinWaitingShare = 0.4;
+/// ... and this share for a loop found in instructions: without optimisation, a wait issues hundreds of moves per poll.
+constexpr double kMinWaitingShareOfCode = 0.1;
 /// An outer loop replaces the loops inside it if it has at least this many times their samples.
 constexpr double kMinGainOverInner = 1.1;
 
@@ -206,7 +208,7 @@ bool matters(const PollingLoop& loop, std::uint64_t function_samples) {
   const double function_share = ratio(loop.samples + loop.behind, function_samples);
   const bool enough = loop.share + loop.behind_share >= kMinDeviceShare || function_share >= kMinFunctionShare;
   return loop.samples >= kMinOwnSamples && loop.samples + loop.behind >= kMinSamples && enough &&
-         waiting_share(loop.reasons) >= kMinWaitingShare;
+         waiting_share(loop.reasons) >= (loop.from_instructions ? kMinWaitingShareOfCode : kMinWaitingShare);
 }
 
 // The polling loops of a module, each once, though it may be part of several routines.
@@ -248,7 +250,7 @@ std::vector<Candidate> without_nested(std::vector<Candidate> candidates, const M
   std::vector<std::pair<Candidate, std::uint64_t>> found;  // with their samples
   for (Candidate& candidate : candidates) {
     const PollingLoop loop = from_sass(stalls, device, candidate);
-    if (loop.samples == 0 || waiting_share(loop.reasons) < kMinWaitingShare) continue;
+    if (loop.samples == 0 || waiting_share(loop.reasons) < kMinWaitingShareOfCode) continue;
     // Compares instructions rather than ranges of offsets: part of a loop may be after the kernel's end, with other
     // loops in between.
     const auto shares = [&](const auto& other) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "analyzer/machine_code/calls.h"
 #include "analyzer/machine_code/loops.h"
@@ -168,6 +169,47 @@ TraceModel made_up_program(const Case& of) {
   }
   for (std::uint64_t i = 0; i < 64; ++i) {
     add_samples(model, "beside_computes", 64 * i, "math_pipe_throttle", 1 + total * kOtherWork / 64);
+  }
+  settle(model);
+  return model;
+}
+
+RecordedSamples read_samples(const std::filesystem::path& folder, const std::string& build,
+                             const std::string& architecture) {
+  RecordedSamples recorded;
+  std::istringstream lines(unpack(folder / (build + "." + architecture + ".samples.gz")));
+  std::string family;
+  store::PcTotalRow row{};
+  while (lines >> family >> row.symbol >> std::hex >> row.offset >> row.reason >> std::dec >> row.samples) {
+    row.device = 0;
+    row.function = row.symbol;
+    row.module = kModule;
+    row.begin = 1'000'000'000;
+    row.end = 2'000'000'000;
+    recorded[{family, row.symbol}].push_back(row);
+  }
+  return recorded;
+}
+
+TraceModel recorded_program(const Case& of, const RecordedSamples& samples) {
+  TraceModel model = synthetic::empty_program();
+  model.sites.clear();
+  model.sass = of.code;
+  std::set<std::string> symbols;
+  for (const store::SassRow& row : of.code) symbols.insert(row.symbol);
+  for (const std::string& symbol : symbols) {
+    const auto rows = samples.find({of.family, symbol});
+    if (rows != samples.end()) model.pc_totals.insert(model.pc_totals.end(), rows->second.begin(), rows->second.end());
+  }
+  const auto beside = samples.find({"run_kernels", "beside_computes"});
+  const auto kernels = static_cast<std::uint64_t>(
+      std::count_if(samples.begin(), samples.end(), [](const auto& entry) { return is_case(entry.first.second); }));
+  if (beside != samples.end()) {
+    for (store::PcTotalRow row : beside->second) {
+      row.samples = (row.samples + kernels - 1) / std::max<std::uint64_t>(kernels, 1);
+      row.module = kModule + 1;
+      model.pc_totals.push_back(row);
+    }
   }
   settle(model);
   return model;

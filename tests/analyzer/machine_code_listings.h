@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/trace/trace_model.h"
@@ -31,5 +33,16 @@ std::vector<Case> read_cases(const std::filesystem::path& folder);
 /// by rule: each loop has as many, most of them at its loads, fences and sleeps; at the first barrier behind the first
 /// loop of a kernel that waits, 31 warps wait for one.
 TraceModel made_up_program(const Case& of);
+
+/// Samples that a GPU recorded while all cases of one build ran in turn, each beside a kernel that computes. Keys:
+/// family, symbol.
+using RecordedSamples = std::map<std::pair<std::string, std::string>, std::vector<store::PcTotalRow>>;
+
+/// The samples in BUILD.ARCHITECTURE.samples.gz of a folder; empty without such a file.
+RecordedSamples read_samples(const std::filesystem::path& folder, const std::string& build,
+                             const std::string& architecture);
+
+/// A program with the case's kernel, as recorded, and the average case's part of the kernel that ran beside all cases.
+TraceModel recorded_program(const Case& of, const RecordedSamples& samples);
 
 }  // namespace wicprof::analyzer::machine_code
