@@ -20,11 +20,13 @@ struct HostWaitEvent {
   std::uint32_t polls;        ///< 0 = not known
   std::uint32_t correlation;  ///< of the call; 0 = none
   WaitStatus status;
-  std::uint8_t reserved;
-  WordTag word_tag;  ///< 0 for a call
+  std::uint8_t names_wanted;  ///< 1: the condition names the value that it waits for: `wanted`
+  WordTag word_tag;           ///< 0 for a call
   std::uint32_t
       involuntary_switches;   ///< times that the thread was preempted during the wait; kUnknownSwitches = not known
   std::int64_t run_delay_ns;  ///< ready to run without a CPU during the wait; -1 = not known
+  std::uint32_t value;        ///< at a site: the value of the word that ended the wait, or the code of one bit
+  std::uint32_t wanted;       ///< at a site
 
   static constexpr std::uint32_t kUnknownSwitches = 0xffffffffu;
 };

@@ -30,10 +30,10 @@ struct WaitEvent {
   std::uint8_t strategy;            ///< the strategy in force when the wait ended
   WaitStatus status;
   WordTag word_tag;
-  std::uint8_t warps;        ///< of the waiting group; 0 = not known
-  std::uint8_t each_thread;  ///< 1: every thread of the group polls in the program's own code
-  std::uint8_t waited;       ///< 1: the word was not ready at the first poll
-  std::uint8_t reserved[1];
+  std::uint8_t warps;           ///< of the waiting group; 0 = not known
+  std::uint8_t each_thread;     ///< 1: every thread of the group polls in the program's own code
+  std::uint8_t waited;          ///< 1: the word was not ready at the first poll
+  std::uint8_t ahead_plus_one;  ///< 1 + `value` - the value that the wait wanted; 0 = not known, or too large
 };
 
 }  // namespace wicprof

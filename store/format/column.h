@@ -61,8 +61,11 @@ struct Column {
   const char* type;
   Write write;
   Target target;
+  std::int64_t since = 0;  ///< the version of the trace file that has the column; 0 = as long as its table
 
-  constexpr Column of_type(const char* other) const { return {name, other, write, target}; }
+  constexpr Column of_type(const char* other) const { return {name, other, write, target, since}; }
+  /// NULL in files of older versions. Such a column comes after those that all versions have.
+  constexpr Column since_version(std::int64_t version) const { return {name, type, write, target, version}; }
   template <class RowReader, class Row>
   void read(RowReader& from, Row& to) const;
 };
@@ -120,7 +123,7 @@ constexpr Element<Array> element(Array array, std::size_t index) {
 
 template <bool kText = false, bool kDeviceTime = false, class Write, class Target>
 constexpr Column<Write, Target, kText, kDeviceTime> make(const char* name, const char* type, Write write, Target to) {
-  return {name, type, write, to};
+  return {name, type, write, to, 0};
 }
 
 /// A number that every event has.

@@ -127,6 +127,14 @@ constexpr std::int64_t since() {
   }
 }
 
+/// The version of the trace file that has all columns of the table.
+template <class Table>
+constexpr std::int64_t newest_column() {
+  std::int64_t newest = since<Table>();
+  Table::kColumns.for_each([&](const auto& column) { newest = std::max(newest, column.since); });
+  return newest;
+}
+
 namespace event_tables {
 
 template <class... Tables, class... Rowless>
@@ -144,13 +152,13 @@ static_assert(kinds_are_consecutive(static_cast<const EventTables*>(nullptr),
 
 template <class... Tables>
 constexpr std::int64_t newest(const std::tuple<Tables...>*) {
-  return std::max({since<Tables>()...});
+  return std::max({since<Tables>()..., newest_column<Tables>()...});
 }
 
 }  // namespace event_tables
 
 /// The version of the trace file that this code writes. It reads back to kOldestReadable: a table that an older file
-/// lacks is empty.
+/// lacks is empty, and a column that it lacks is NULL.
 inline constexpr std::int64_t kSchemaVersion = event_tables::newest(static_cast<const EventTables*>(nullptr));
 
 }  // namespace wicprof::store

@@ -60,13 +60,13 @@ std::string insert_sql() {
 /// SELECT of the columns that rows have, with id > ?, by id; the row's number and the process first where the columns
 /// do not have them.
 template <class Table>
-std::string select_sql() {
+std::string select_sql(std::int64_t version = kSchemaVersion) {
   std::string names;
   const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
   if (!has_own_id<Table>()) add("id");
   if (has_process<Table>()) add(kProcessColumn);
   Table::kColumns.for_each([&](const auto& column) {
-    if (column.kIsRead) add(column.name);
+    if (column.kIsRead) add(column.since > version ? "NULL" : column.name);
   });
   return "SELECT " + names + " FROM " + Table::kName + " WHERE id > ? ORDER BY id";
 }

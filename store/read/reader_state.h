@@ -157,14 +157,12 @@ struct Reader::State {
     return dense ? std::optional(ids) : std::nullopt;
   }
 
-  /// Whether the file has this version of the schema or a newer one. True too where the version cannot be read: reading
-  /// the list then reports the error.
-  bool has_version(std::int64_t version) {
-    if (version <= kOldestReadable) return true;
-    if (!database && connect(path, database) != 0) return true;
-    const bool has = database.integer("PRAGMA user_version", version) >= version;
+  /// The file's version of the schema. The newest where it cannot be read: reading the list then reports the error.
+  std::int64_t version() {
+    if (!database && connect(path, database) != 0) return kSchemaVersion;
+    const std::int64_t version = database.integer("PRAGMA user_version", kSchemaVersion);
     if (!complete) database.close();
-    return has;
+    return version;
   }
 
   Error failed(int code) {

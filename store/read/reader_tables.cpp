@@ -25,9 +25,11 @@ void read_row(RowReader& from, typename Table::Row& to) {
 template <class Table>
 Result<std::vector<typename Table::Row>> Reader::rows(RowId after) const {
   using RowType = typename Table::Row;
-  if (!state_->has_version(since<Table>())) return std::vector<RowType>();
+  // Most tables are the same in all readable versions, and need no look at the file's.
+  const std::int64_t version = newest_column<Table>() > kOldestReadable ? state_->version() : kSchemaVersion;
+  if (version < since<Table>()) return std::vector<RowType>();
   if constexpr (has_own_id<Table>()) after = std::numeric_limits<RowId>::min();
-  Result<std::vector<RowType>> rows = state_->list<RowType>(select_sql<Table>(), after, read_row<Table>);
+  Result<std::vector<RowType>> rows = state_->list<RowType>(select_sql<Table>(version), after, read_row<Table>);
   if (rows) sort_by_time<Table>(*rows);
   return rows;
 }

@@ -73,7 +73,12 @@ TEST_F(OpenTest, ATableThatAnOlderTraceLacksIsEmpty) {
   {
     Database database;
     ASSERT_EQ(database.open(path_, OpenMode::read_write), 0);
-    ASSERT_EQ(database.execute("DROP TABLE notice; PRAGMA user_version = " + std::to_string(kOldestReadable)), 0);
+    ASSERT_EQ(database.execute("DROP TABLE notice; ALTER TABLE wait DROP COLUMN wanted; "
+                               "ALTER TABLE host_wait DROP COLUMN value; "
+                               "ALTER TABLE host_wait DROP COLUMN wanted; "
+                               "PRAGMA user_version = " +
+                               std::to_string(kOldestReadable)),
+              0);
   }
   const Result<Reader> reader = Reader::open(path_);
   ASSERT_TRUE(reader) << reader.error().message;

@@ -170,11 +170,16 @@ TEST_F(RoundTrip, Wait) {
   e.strategy = 3;
   e.status = WaitStatus::deadline_passed;
   e.word_tag = 65'535;
+  e.ahead_plus_one = 3;
+  add(e);
+  e.ahead_plus_one = 0;
   add(e);
   const auto rows = finish().rows<WaitTable>();
   ASSERT_TRUE(rows);
-  ASSERT_EQ(rows->size(), 1u);
+  ASSERT_EQ(rows->size(), 2u);
+  EXPECT_EQ(rows->back().wanted, std::nullopt);
   const WaitRow& r = rows->front();
+  EXPECT_EQ(r.wanted, 4'000'000'001u);
   EXPECT_EQ(r.id, 1);
   EXPECT_EQ(r.site, 4u);
   EXPECT_EQ(r.device, kHostDevice);
@@ -242,6 +247,9 @@ TEST_F(RoundTrip, HostWaitAtASiteAndInACall) {
   e.status = WaitStatus::deadline_passed;
   e.involuntary_switches = 4;
   e.run_delay_ns = 0;
+  e.value = 11;
+  e.wanted = 9;
+  e.names_wanted = 1;
   add(e);
   HostWaitEvent call = make_event<HostWaitEvent>();
   call.call = 2;
@@ -267,6 +275,10 @@ TEST_F(RoundTrip, HostWaitAtASiteAndInACall) {
   EXPECT_EQ(site.polls, 55u);
   EXPECT_EQ(site.correlation, std::nullopt);
   EXPECT_EQ(site.status, WaitStatus::deadline_passed);
+  EXPECT_EQ(site.value, 11u);
+  EXPECT_EQ(site.wanted, 9u);
+  EXPECT_EQ(rows->at(1).value, std::nullopt);
+  EXPECT_EQ(rows->at(1).wanted, std::nullopt);
   EXPECT_EQ(rows->at(1).site, 0u);
   EXPECT_EQ(rows->at(1).call, "cudaStreamSynchronize");
   EXPECT_EQ(rows->at(1).cpu, std::nullopt);

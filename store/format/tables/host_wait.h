@@ -19,6 +19,8 @@ struct HostWaitRow {
   std::optional<std::uint32_t> involuntary_switches = {};  ///< times that the thread was preempted during the wait
   std::optional<TimeNs> run_delay = {};                    ///< time during the wait that the thread was ready to run
   ProcessId process = 0;
+  std::optional<std::uint32_t> value = {};   ///< of the word, when the wait ended; nothing for a call
+  std::optional<std::uint32_t> wanted = {};  ///< the value that the wait wanted; empty where the condition names none
 };
 
 struct HostWaitTable {
@@ -47,6 +49,14 @@ struct HostWaitTable {
       column::nullable<Event::kUnknownSwitches>("involuntary_switches", &Event::involuntary_switches,
                                                 &Row::involuntary_switches),
       column::unless_negative("run_delay_ns", &Event::run_delay_ns, &Row::run_delay),
+      column::known_if("value", &Event::site, &Event::value, &Row::value).since_version(6),
+      column::special(
+          "wanted",
+          [](const Event& event, const Lookup&) {
+            return event.site == 0 || event.names_wanted == 0 ? kNull : number(event.wanted);
+          },
+          &Row::wanted)
+          .since_version(6),
   };
 };
 

@@ -19,6 +19,8 @@ struct WaitRow {
   WaitStatus status;
   std::optional<WordTag> word;  ///< distinguishes the words of a site; two words may share a tag
   OptionalTime switched;        ///< when this wait first noticed a change of strategy
+  /// The value that the wait wanted: reached at the latest by `value`; empty where the condition names none.
+  std::optional<std::uint32_t> wanted = {};
 };
 
 struct WaitTable {
@@ -52,6 +54,13 @@ struct WaitTable {
           },
           &Row::switched),
       column::nullable("word_tag", &Event::word_tag, &Row::word),
+      column::special(
+          "wanted",
+          [](const Event& event, const Lookup&) {
+            return event.ahead_plus_one == 0 ? kNull : number(event.value + 1 - event.ahead_plus_one);
+          },
+          &Row::wanted)
+          .since_version(6),
   };
 };
 

@@ -29,7 +29,8 @@ struct RecordPayload {
   wicprof::WordTag word_tag = 0;
   std::uint8_t warps = 0;  ///< of the waiting group; at most 32
   Pollers pollers = Pollers::leader;
-  bool waited = false;  ///< the word was not ready at the first look
+  bool waited = false;              ///< the word was not ready at the first look
+  std::uint8_t ahead_plus_one = 0;  ///< as in WaitEvent
 };
 
 /// A signal has no end, no polls and no change of strategy: its payload goes into those fields.
@@ -82,7 +83,8 @@ WIC_DEVICE inline void write_record(const Thread& thread, const DeviceView& view
   const std::uint32_t head = static_cast<std::uint32_t>(r.kind) | (std::uint32_t{r.strategy} << 8) |
                              (static_cast<std::uint32_t>(r.status) << 16) | (std::uint32_t{r.waited} << 23) |
                              (std::uint32_t{r.warps} << 24) | (static_cast<std::uint32_t>(r.pollers) << 31);
-  thread.store_quad(&to.quads[0], head, r.site | (thread.warp() << 16), thread.block(), tag);
+  thread.store_quad(&to.quads[0], head, r.site | (std::uint32_t{r.ahead_plus_one} << 8) | (thread.warp() << 16),
+                    thread.block(), tag);
   thread.store_quad(&to.quads[1], r.iteration, r.polls, r.switched_after_ns, tag);
   thread.store_quad(&to.quads[2], low_word(r.begin_ns), high_word(r.begin_ns), r.value, tag);
   thread.store_quad(&to.quads[3], low_word(r.end_ns), high_word(r.end_ns), sm | (std::uint32_t{r.word_tag} << 16), tag);

@@ -99,9 +99,11 @@ class Runtime {
                         TimeNs timeout);
 
   /// For host code that waits and releases by other means (wic/channel.h): writes the events of wait_until() and
-  /// signal() to the trace. `polls`: 0 = not known. Any thread.
+  /// signal() to the trace. `polls`: 0 = not known; `value`: of the word when the wait ended; `wanted`: the value that
+  /// the wait wanted. Any thread.
   void record_wait(SiteId site, std::uint32_t iteration, const std::uint32_t* word, TimeNs begin, TimeNs end,
-                   TimeNs cpu_ns, std::uint32_t polls, WaitStatus status);
+                   TimeNs cpu_ns, std::uint32_t polls, WaitStatus status, std::uint32_t value,
+                   std::optional<std::uint32_t> wanted);
   void record_signal(SiteId site, std::uint32_t iteration, const std::uint32_t* word, TimeNs at, std::uint32_t value,
                      const Payload& payload = {});
 

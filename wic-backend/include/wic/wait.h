@@ -3,6 +3,7 @@
 
 #include "wic/group.h"
 #include "wic/record.h"
+#include "wic/signal.h"
 #include "wic/steward.h"
 #include "wic/strategies/list.h"
 
@@ -11,6 +12,8 @@ namespace wic {
 /// The usual condition: the word, a counter that only grows (and may wrap around), has reached `goal`.
 struct AtLeast {
   std::uint32_t goal;
+  /// For the trace: the value that the wait wants, which the word may have passed.
+  WIC_DEVICE std::uint32_t wanted_value() const { return goal; }
   WIC_DEVICE bool operator()(std::uint32_t value) const { return static_cast<std::int32_t>(value - goal) >= 0; }
 };
 
@@ -27,6 +30,17 @@ WIC_DEVICE std::uint32_t recorded_value(const Condition& condition, std::uint32_
     return condition.recorded_value(seen);
   } else {
     return seen;
+  }
+}
+
+/// WaitEvent::ahead_plus_one of a wait that ended with the value `seen`.
+template <class Condition>
+WIC_DEVICE std::uint8_t ahead_plus_one(const Condition& condition, std::uint32_t seen) {
+  if constexpr (requires { condition.wanted_value(); }) {
+    const std::uint32_t ahead = seen - condition.wanted_value();
+    return ahead < 0xff ? static_cast<std::uint8_t>(ahead + 1) : std::uint8_t{0};
+  } else {
+    return 0;
   }
 }
 
@@ -307,7 +321,8 @@ WIC_DEVICE WaitResult wait_until(const Thread& thread, const DeviceView& view, c
     write_record(thread, view,
                  {wicprof::WaitEvent::kKind, tally.strategy, result.status, site, iteration, tally.polls, arrived,
                   thread.clock_ns(), tally.switched_after_ns, recorded_value(condition, result.value), word_tag(word),
-                  static_cast<std::uint8_t>(group.threads / kWarpSize), group.pollers, tally.waited});
+                  static_cast<std::uint8_t>(group.threads / kWarpSize), group.pollers, tally.waited,
+                  ahead_plus_one(condition, result.value)});
   }
   // Preferably not the leader: it has done the polling already.
   if (tally.waited && result.status == WaitStatus::satisfied &&

@@ -353,7 +353,7 @@ WaitResult Channel::receive_all(std::span<const Tag> tags, Cycle cycle, TimeNs t
   const WaitStatus status = s.monitor->wait(
       tags, cycle, timeout, [&s] { return s.runtime.strategy(s.data_site) == static_cast<StrategyId>(kProducerLost); });
   s.runtime.record_wait(s.data_site, cycle.iteration, s.box.word(tags.front(), cycle), begin, wicprof::now_ns(),
-                        wicprof::thread_cpu_ns() - cpu_begin, 0, status);
+                        wicprof::thread_cpu_ns() - cpu_begin, 0, status, cycle, cycle);
   return {status, cycle};
 }
 

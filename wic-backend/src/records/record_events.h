@@ -15,7 +15,7 @@ inline wicprof::EventKind record_kind(const DeviceRecord& r) {
 
 inline wicprof::WaitEvent wait_event(const DeviceRecord& r, wicprof::DeviceId device) {
   auto e = wicprof::make_event<wicprof::WaitEvent>();
-  e.site = r.quads[0].payload[1] & 0xffffu;
+  e.site = r.quads[0].payload[1] & 0xffu;
   e.device = device;
   e.block = r.quads[0].payload[2];
   e.warp = static_cast<std::uint16_t>(r.quads[0].payload[1] >> 16);
@@ -31,13 +31,14 @@ inline wicprof::WaitEvent wait_event(const DeviceRecord& r, wicprof::DeviceId de
   e.status = static_cast<wicprof::WaitStatus>((r.quads[0].payload[0] >> 16) & 0x7fu);
   e.waited = static_cast<std::uint8_t>((r.quads[0].payload[0] >> 23) & 1u);
   e.warps = static_cast<std::uint8_t>((r.quads[0].payload[0] >> 24) & 0x7fu);
+  e.ahead_plus_one = static_cast<std::uint8_t>(r.quads[0].payload[1] >> 8);
   e.each_thread = static_cast<std::uint8_t>(r.quads[0].payload[0] >> 31);
   return e;
 }
 
 inline wicprof::SignalEvent signal_event(const DeviceRecord& r, wicprof::DeviceId device) {
   auto e = wicprof::make_event<wicprof::SignalEvent>();
-  e.site = r.quads[0].payload[1] & 0xffffu;
+  e.site = r.quads[0].payload[1] & 0xffu;
   e.device = device;
   e.block = r.quads[0].payload[2];
   e.warp = static_cast<std::uint16_t>(r.quads[0].payload[1] >> 16);

@@ -207,14 +207,16 @@ WaitResult Runtime::wait_until(SiteId site, std::uint32_t iteration, const std::
     predicted.store(known == 0 ? end - begin : known + (end - begin - known) / 4, std::memory_order_relaxed);
   }
   if (recording()) {
-    record_wait(site, iteration, word, begin, end, thread_cpu_ns() - cpu_begin, wait.polls, wait.result.status);
+    record_wait(site, iteration, word, begin, end, thread_cpu_ns() - cpu_begin, wait.polls, wait.result.status,
+                wait.result.value, condition.goal);
   }
   return wait.result;
 }
 
 void Runtime::record_wait(SiteId site, std::uint32_t iteration, const std::uint32_t* word, TimeNs begin, TimeNs end,
-                          TimeNs cpu_ns, std::uint32_t polls, WaitStatus status) {
-  state_->trace.write_host_wait(site, iteration, word, begin, end, cpu_ns, polls, status);
+                          TimeNs cpu_ns, std::uint32_t polls, WaitStatus status, std::uint32_t value,
+                          std::optional<std::uint32_t> wanted) {
+  state_->trace.write_host_wait(site, iteration, word, begin, end, cpu_ns, polls, status, value, wanted);
 }
 
 void Runtime::record_signal(SiteId site, std::uint32_t iteration, const std::uint32_t* word, TimeNs at,

@@ -106,7 +106,8 @@ void TraceLink::write_choice(SiteId site, const Choice& choice) {
 }
 
 void TraceLink::write_host_wait(SiteId site, std::uint32_t iteration, const std::uint32_t* word, TimeNs begin,
-                                TimeNs end, TimeNs cpu_ns, std::uint32_t polls, WaitStatus status) {
+                                TimeNs end, TimeNs cpu_ns, std::uint32_t polls, WaitStatus status, std::uint32_t value,
+                                std::optional<std::uint32_t> wanted) {
   if (!attached()) return;
   auto e = make_event<wicprof::HostWaitEvent>();
   e.site = site;
@@ -120,6 +121,9 @@ void TraceLink::write_host_wait(SiteId site, std::uint32_t iteration, const std:
   e.word_tag = word_tag(word);
   e.involuntary_switches = wicprof::HostWaitEvent::kUnknownSwitches;
   e.run_delay_ns = -1;
+  e.value = value;
+  e.names_wanted = wanted ? 1 : 0;
+  e.wanted = wanted.value_or(0);
   sink_->write(e);
 }
 

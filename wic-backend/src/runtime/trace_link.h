@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "protocol/event_sink.h"
@@ -35,7 +36,8 @@ class TraceLink {
   void write_site(SiteId site, const SiteSpec& spec);
   void write_choice(SiteId site, const Choice& choice);
   void write_host_wait(SiteId site, std::uint32_t iteration, const std::uint32_t* word, TimeNs begin, TimeNs end,
-                       TimeNs cpu_ns, std::uint32_t polls, WaitStatus status);
+                       TimeNs cpu_ns, std::uint32_t polls, WaitStatus status, std::uint32_t value,
+                       std::optional<std::uint32_t> wanted);
   void write_host_signal(SiteId site, std::uint32_t iteration, const std::uint32_t* word, TimeNs at,
                          std::uint32_t value, const Payload& payload);
   /// `count` records are missing from the trace.
