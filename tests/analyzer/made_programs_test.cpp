@@ -1,0 +1,70 @@
+// The made programs are what they claim to be, and the classification of those that serve to improve it keeps its word.
+#include "tests/analyzer/made_programs/made_program.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "analyzer/communication/classify.h"
+#include "analyzer/waits/matching.h"
+
+namespace wicprof::analyzer::made {
+namespace {
+
+TEST(MadePrograms, ASeedAlwaysGivesTheSameProgram) {
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    const MadeProgram a = make_program(seed), b = make_program(seed);
+    EXPECT_EQ(a.plan.kind.name(), b.plan.kind.name());
+    ASSERT_EQ(a.trace.signals.size(), b.trace.signals.size());
+    for (std::size_t i = 0; i < a.trace.signals.size(); ++i) {
+      EXPECT_EQ(a.trace.signals[i].at, b.trace.signals[i].at);
+      EXPECT_EQ(a.trace.signals[i].value, b.trace.signals[i].value);
+    }
+  }
+}
+
+TEST(MadePrograms, EveryClassAndBothHalvesOccur) {
+  std::map<Half, std::set<Model>> models;
+  std::map<Half, std::set<Pattern>> patterns;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    const MadeProgram program = make_program(seed);
+    models[half_of(program.plan.kind)].insert(program.plan.model);
+    patterns[half_of(program.plan.kind)].insert(program.plan.pattern);
+  }
+  for (const Half half : {Half::improve, Half::judge}) {
+    EXPECT_EQ(models[half].size(), 5u);
+    EXPECT_EQ(patterns[half].size(), 4u);
+  }
+}
+
+// The rule that divides the kinds may not change: whoever changes it judges the analyzer by what improved it.
+TEST(MadePrograms, TheHalvesStay) {
+  std::string halves;
+  for (std::uint64_t seed = 1; seed <= 32; ++seed)
+    halves += half_of(make_program(seed).plan.kind) == Half::judge ? 'j' : 'i';
+  EXPECT_EQ(halves, "ijjiijiijjjijjjjjiijijjjjjijiiij");
+}
+
+// Only kinds that serve to improve: bench/classification_made judges the others.
+TEST(MadePrograms, NoAnswerWithAHighConfidenceIsWrong) {
+  std::size_t asked = 0, right = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const MadeProgram program = make_program(seed);
+    const Plan& plan = program.plan;
+    if (half_of(plan.kind) != Half::improve) continue;
+    SCOPED_TRACE(std::to_string(seed) + ": " + plan.kind.name());
+    const Classification c = classify(program.trace, match(program.trace));
+    const bool model_right = c.model == plan.model, pattern_right = c.pattern == plan.pattern;
+    EXPECT_TRUE(model_right || c.model_confidence <= 0.8)
+        << model_name(c.model) << " instead of " << model_name(plan.model);
+    EXPECT_TRUE(pattern_right || c.pattern_confidence <= 0.8)
+        << pattern_name(c.pattern) << " instead of " << pattern_name(plan.pattern);
+    asked += (plan.model != Model::unknown ? 1 : 0) + (plan.pattern_shown ? 1 : 0);
+    right += (plan.model != Model::unknown && model_right ? 1 : 0) + (plan.pattern_shown && pattern_right ? 1 : 0);
+  }
+  EXPECT_GE(10 * right, 6 * asked) << right << " of " << asked;
+}
+
+}  // namespace
+}  // namespace wicprof::analyzer::made
