@@ -22,40 +22,28 @@ constexpr double kPriorMessages = 3;
 /// Least share of the bytes for "mostly": with known places, in irregular pieces, in regular pieces.
 constexpr double kMostly = 0.5;
 
-/// A stream repeats its ranges if the previous iteration sent this share of its messages, and each range occurs twice.
-constexpr double kRepeated = 0.35;
-/// The whole repeats from this share of the bytes in repeating streams on, and moves up to that share.
-constexpr double kFixed = 0.7, kMoving = 0.3;
-
-// Repeated ranges, by their share of the data.
-/// Up to this share repeated ranges may be borders: halos are thin.
+/// Ranges are few if each occurs this often on average.
+constexpr std::size_t kOften = 3;
+/// Up to this share of the data, few ranges may be borders: halos are thin.
 constexpr double kBorder = 0.55;
-/// A thin border even without touching ranges, in both directions or in one.
-constexpr double kThinBothWays = 0.4, kThinOneWay = 0.3;
-/// Above this share, repeated ranges are all of the data; up to kTouching, touching ranges are still borders.
-constexpr double kNearlyAll = 0.9, kTouching = 0.8;
-/// Dense pieces are scatter-gather from this share of the data on, and if they fill this share of their range; the
-/// pieces of a halo across rows do not.
-constexpr double kDenseShare = 0.3, kDenseFill = 0.3;
+/// Ranges of two directions are beside each other if both together span at most this share of the data.
+constexpr double kBeside = 0.15;
+/// The same where only one side sends, or the ranges only lie beside each other.
+constexpr double kThinOneWay = 0.3;
+/// Regular pieces from all over the data, or a column at a border, by the share of the data that they hold.
+constexpr double kDenseShare = 0.3, kColumnShare = 0.15;
 /// The directions alternate at least this often.
 constexpr std::size_t kAlternations = 4;
-/// A whole that each iteration sends in this many contiguous parts.
-constexpr std::size_t kStreamedParts = 3;
-constexpr double kStreamedContiguous = 0.6, kStreamedShare = 0.75;
-
-// Moving ranges.
-constexpr std::size_t kMinMoves = 3;
-/// Share of the moves in one direction that makes a stream, and below which there is no order.
-constexpr double kInOrder = 0.9, kNoOrder = 0.75;
-/// A stream that wraps more often than each third move must be contiguous for nine tenths of its moves.
-constexpr std::size_t kMovesPerWrap = 3, kContiguousTenths = 9;
-/// An exchange with alternating partners repeats half of its messages, at a distance for each four moves at most.
+/// A whole that each iteration sends in several contiguous parts.
+constexpr double kStreamedShare = 0.75;
+/// A stream: this share of the bytes in long passes, of which this share advances.
+constexpr double kInLongPasses = 0.6, kInOrder = 0.9;
+/// Random: this share of the messages in stretches without order.
+constexpr double kJumping = 0.8;
+/// An exchange with changing partners repeats this share of its ranges, at this many distances or more, for each four
+/// moves at most.
 constexpr double kPartnersRepeated = 0.5;
-constexpr std::size_t kMovesPerDistance = 4;
-/// Random: at least this many moves, half of them with distinct distances, and few repeated ranges.
-constexpr std::size_t kRandomMoves = 12, kRandomMovesPerDistance = 2;
-constexpr double kRandomRepeated = 0.3;
-/// With fewer messages than this, an exchange among few places is less certain.
+constexpr std::size_t kLeastDistances = 3, kMostDistances = 8, kMovesPerDistance = 4, kLeastPartners = 8;
 constexpr double kWhole = 0.98;
 
 double prior(std::size_t n) { return static_cast<double>(n) / (static_cast<double>(n) + kPriorMessages); }
@@ -115,19 +103,41 @@ std::size_t alternations(const Ranges& ranges) {
   return changes;
 }
 
-bool dense(const Ranges& ranges) {
-  double bytes = 0, spanned = 0;
-  for (const std::vector<Place>* list : {&ranges.forth, &ranges.back}) {
-    std::uint64_t low = ~std::uint64_t{0}, high = 0;
-    for (const Place& place : *list) {
-      if (one_piece(place)) continue;
-      bytes += place.bytes;
-      low = std::min(low, place.offset);
-      high = std::max(high, place.end());
-    }
-    if (high > low) spanned += static_cast<double>(high - low);
+// Whether no range of one direction overlaps one of the other: each side sends its own part of the data.
+bool disjoint(const Ranges& ranges) {
+  std::uint64_t forth_end = 0, back_end = 0;
+  std::size_t f = 0, b = 0;
+  while (f < ranges.forth.size() || b < ranges.back.size()) {
+    const bool forth =
+        b == ranges.back.size() || (f < ranges.forth.size() && ranges.forth[f].offset <= ranges.back[b].offset);
+    const Place& place = forth ? ranges.forth[f++] : ranges.back[b++];
+    if (place.offset < (forth ? back_end : forth_end)) return false;
+    std::uint64_t& end = forth ? forth_end : back_end;
+    end = std::max(end, place.end());
   }
-  return bytes >= kDenseFill * spanned;
+  return true;
+}
+
+/// The distance from one piece to the next.
+std::uint64_t stride_of(const Place& place) {
+  const std::uint64_t piece = place.bytes / place.pieces;
+  return place.pieces < 2 ? 0 : (place.span - std::min(place.span, piece)) / (place.pieces - 1);
+}
+
+// Whether pieces of one direction, row by row, begin where those of the other end: columns at both sides of a border.
+bool columns_touch(const Ranges& ranges) {
+  const auto meets = [](const std::vector<Place>& a, const std::vector<Place>& b) {
+    for (const Place& p : a) {
+      if (one_piece(p)) continue;
+      const std::uint64_t stride = stride_of(p), end = p.offset + p.bytes / p.pieces;
+      for (const Place& q : b) {
+        if (one_piece(q) || stride == 0 || stride_of(q) != stride) continue;
+        if (q.offset % stride == end % stride && q.offset % stride != p.offset % stride) return true;
+      }
+    }
+    return false;
+  };
+  return meets(ranges.forth, ranges.back) || meets(ranges.back, ranges.forth);
 }
 
 class PatternFinder {
@@ -147,21 +157,16 @@ class PatternFinder {
     if (irregular.share() >= kMostly) return judge_irregular(irregular);
     doubt_ = 1 - irregular.share();
     streams_ = stream_facts(accesses_);
-    Weighed fixed;
-    for (const StreamFacts& stream : streams_) fixed.add(stream.bytes, repeats(stream));
-    if (fixed.share() >= kFixed) return judge_repeated_ranges(pieced.share());
-    if (fixed.share() <= kMoving) return judge_moving_ranges(pieced.share());
-    return unknown(words::some_streams_repeat(fixed.share()));
+    ranges_ = distinct_ranges(accesses_);
+    all_ = total(streams_);
+    if (pieced.share() >= kMostly) return judge_pieces(pieced.share());
+    return judge_ranges();
   }
 
  private:
   static PatternAnswer unknown(std::string sentence) { return {Pattern::unknown, 0, std::move(sentence)}; }
   PatternAnswer answer(Pattern pattern, double confidence, std::string sentence) const {
     return {pattern, std::clamp(confidence * doubt_, 0.0, 1.0) * prior(accesses_.size()), std::move(sentence)};
-  }
-
-  bool repeats(const StreamFacts& stream) const {
-    return stream.repeated >= kRepeated * seen_ && stream.ranges * 2 <= stream.messages;
   }
 
   PatternAnswer judge_amounts() const {
@@ -183,92 +188,100 @@ class PatternFinder {
                   words::irregular_pieces(irregular.share(), pieces, accesses_.size(), mean_bytes));
   }
 
-  // --- the same ranges every iteration
+  // --- several pieces per message, all of one length and distance
 
-  PatternAnswer judge_repeated_ranges(double pieced) const {
-    const Ranges ranges = distinct_ranges(accesses_);
-    const StreamFacts all = total(streams_);
+  PatternAnswer judge_pieces(double pieced) const {
     const double share = whole_.share();
-    const std::string same = words::repeated_ranges(ranges.forth.size() + ranges.back.size(), share);
-    const bool both = !ranges.forth.empty() && !ranges.back.empty();
-    // Repetition in every iteration raises the confidence, as far as the trace holds the messages.
-    const double sure = 0.75 + 0.25 * std::min(1.0, all.repeated / std::max(0.1, seen_));
-    if (pieced >= kMostly && share >= kDenseShare && dense(ranges)) {
-      return answer(Pattern::scatter_gather, 0.9 * sure, same + "; " + words::dense_pieces(pieced));
+    const std::string places = words::pieces(ranges_.forth.size() + ranges_.back.size(), share, pieced);
+    if (share >= kDenseShare) return answer(Pattern::scatter_gather, 0.95, places);
+    if (share <= kColumnShare && columns_touch(ranges_)) {
+      return answer(Pattern::adjacent, 0.95,
+                    places + "; in each row, those of one direction begin where those of the other end");
     }
-    if (share <= kBorder) {
-      if (both && touch(ranges)) {
-        return answer(Pattern::adjacent, 0.98 * sure,
-                      same + "; the ranges of one direction begin where those of the other end");
-      }
-      // Few bytes in one place, but not necessarily at a border.
-      if (share <= (both ? kThinBothWays : kThinOneWay)) {
-        return answer(Pattern::adjacent, (both ? 0.8 : 0.7) * sure, same);
-      }
-      return unknown(same + ": either a border or a part that is sent repeatedly");
-    }
-    const auto within =
-        all.steps == 0 ? 0.0 : static_cast<double>(all.contiguous_steps) / static_cast<double>(all.steps);
-    if (pieced >= kMostly) {
-      return answer(Pattern::scatter_gather, 0.9 * sure, same + "; " + words::regular_pieces(pieced));
-    }
-    if (both && alternations(ranges) >= kAlternations) {
-      return answer(Pattern::scatter_gather, 0.85 * sure,
-                    same + "; " + words::alternating_ranges(alternations(ranges)));
-    }
-    if (all.most_per_unit >= kStreamedParts && within >= kStreamedContiguous * seen_ && share > kStreamedShare) {
-      return answer(Pattern::streaming, 0.75 * sure, same + "; " + words::contiguous_messages(within));
-    }
-    if (both && share <= kTouching && touch(ranges)) {
-      return answer(Pattern::adjacent, 0.6 * sure, same + "; they touch at a border");
-    }
-    if (both && share > kNearlyAll) {
-      return answer(Pattern::scatter_gather, 0.6 * sure, same + "; each side sends all of its data");
-    }
-    return unknown(same + ": either a border or a whole that is sent repeatedly");
+    return unknown(places + ": either columns at a border or a part that is gathered");
   }
 
-  // --- ranges that change from iteration to iteration
+  // --- one range per message
 
-  PatternAnswer judge_moving_ranges(double pieced) const {
-    const StreamFacts all = total(streams_);
-    double order = 0, bytes = 0;
-    for (const StreamFacts& s : streams_) {
-      order += s.order() * s.bytes;
-      bytes += s.bytes;
+  PatternAnswer judge_ranges() const {
+    const double share = whole_.share();
+    const std::size_t count = ranges_.forth.size() + ranges_.back.size();
+    const bool few = kOften * count <= accesses_.size();
+    const bool both = !ranges_.forth.empty() && !ranges_.back.empty();
+    if (few && both && share <= kBorder && touch(ranges_) && disjoint(ranges_)) {
+      return answer(
+          Pattern::adjacent, 0.98,
+          words::few_ranges(count, share) + "; the ranges of one direction begin where those of the other end");
     }
-    order /= bytes;
-    const std::size_t moves = all.up + all.down;
-    if (moves + all.steps < kMinMoves) return unknown(words::too_few_moves(all));
-    if (pieced >= kMostly && widely_spread()) {
-      return answer(Pattern::scatter_gather, 0.9, words::spread_pieces(pieced, all));
+    if (few && both && share <= kThinOneWay && side_by_side()) {
+      return answer(Pattern::adjacent, 0.8,
+                    words::few_ranges(count, share) + "; the ranges of one direction lie beside those of the other");
     }
-    const bool few_wraps = all.wraps * kMovesPerWrap <= moves;
-    const bool contiguous = all.contiguous + all.wraps >= moves * kContiguousTenths / 10;
-    if (moves >= kMinMoves && order >= kInOrder && (few_wraps || contiguous)) {
-      return answer(Pattern::streaming, 0.8 + 0.2 * order, words::continuing_ranges(order, all));
+    const bool advances = all_.long_passes >= kInLongPasses * seen_ && all_.advancing >= kInOrder;
+    if (advances && (!few || share > kStreamedShare)) {
+      return answer(Pattern::streaming, 0.5 + 0.5 * all_.advancing, words::advancing_ranges(all_));
     }
-    if (pieced >= kMostly) return answer(Pattern::scatter_gather, 0.8, words::moving_pieces(pieced));
-    const std::string places = words::moving_ranges(order, all);
-    if (!iterations_known_) return unknown(places + "; the trace does not show which of them belong to one iteration");
-    if (all.ever_repeated >= kPartnersRepeated && all.distances * kMovesPerDistance <= moves) {
-      return answer(Pattern::scatter_gather, seen_ >= kWhole ? 0.75 : 0.5,
-                    places + "; " + words::few_distances(all.distances));
+    if (all_.jumping >= kJumping) return answer(Pattern::random, 0.5 + 0.5 * all_.jumping, words::jumping_ranges(all_));
+    if (few) {
+      if (!both && share <= kThinOneWay && one_interval_inside()) {
+        return answer(Pattern::adjacent, 0.75, words::few_ranges(count, share) + ", side by side");
+      }
+      if (both && share > kBorder && !same_ranges() && alternations(ranges_) >= kAlternations) {
+        return answer(Pattern::scatter_gather, 0.9,
+                      words::few_ranges(count, share) + "; " + words::alternating_ranges(alternations(ranges_)));
+      }
+      if (changing_partners()) return answer(Pattern::scatter_gather, 0.7, words::few_distances(all_.distances));
+      return unknown(words::few_ranges(count, share) +
+                     ": a border, a part or a whole that is sent repeatedly, or a buffer that is used again");
     }
-    if (order < kNoOrder && all.distances * kRandomMovesPerDistance >= moves && moves >= kRandomMoves &&
-        all.ever_repeated < kRandomRepeated) {
-      return answer(Pattern::random, 0.8, places + "; " + words::many_distances(all.distances, moves));
-    }
-    return unknown(places + ": neither ordered nor random");
+    if (changing_partners()) return answer(Pattern::scatter_gather, 0.7, words::few_distances(all_.distances));
+    return unknown(words::moving_ranges(all_) + ": neither ordered nor random");
   }
 
-  // Whether in most of the pieced bytes, gaps take at least a quarter of the span.
-  bool widely_spread() const {
-    Weighed sparse;
-    for (const Access& a : accesses_) {
-      if (!one_piece(a.place)) sparse.add(a.place.bytes, a.place.span * 3 >= std::uint64_t{a.place.bytes} * 4);
+  /// The ranges of one direction lie all below those of the other, and close to them.
+  bool side_by_side() const {
+    const auto ends = [](const std::vector<Place>& list) {
+      std::uint64_t end = 0;
+      for (const Place& place : list) end = std::max(end, place.end());
+      return std::pair(list.front().offset, end);
+    };
+    const auto [forth, forth_end] = ends(ranges_.forth);
+    const auto [back, back_end] = ends(ranges_.back);
+    if (forth_end > back && back_end > forth) return false;
+    const std::uint64_t hull = std::max(forth_end, back_end) - std::min(forth, back);
+    return static_cast<double>(hull) <= kBeside * static_cast<double>(whole_.extent);
+  }
+
+  /// The ranges, all of one direction, lie side by side, and not at the beginning, where a buffer would.
+  bool one_interval_inside() const {
+    const std::vector<Place>& list = ranges_.forth.empty() ? ranges_.back : ranges_.forth;
+    std::uint64_t reached = list.front().offset;
+    if (reached == 0) return false;
+    for (const Place& place : list) {
+      if (place.offset > reached) return false;
+      reached = std::max(reached, place.end());
     }
-    return sparse.share() >= kMostly;
+    return true;
+  }
+
+  /// Both directions use the same places: a buffer, or data that is changed in place.
+  bool same_ranges() const {
+    if (ranges_.forth.empty() || ranges_.back.empty()) return false;
+    std::size_t same = 0;
+    for (const Place& place : ranges_.forth) {
+      const auto found = std::lower_bound(ranges_.back.begin(), ranges_.back.end(), place,
+                                          [](const Place& a, const Place& b) { return range_key(a) < range_key(b); });
+      same += found != ranges_.back.end() && range_key(*found) == range_key(place) ? 1 : 0;
+    }
+    return 2 * same >= std::min(ranges_.forth.size(), ranges_.back.size());
+  }
+
+  /// The places of an iteration lie at one of a few distances from those of the one before.
+  bool changing_partners() const {
+    const std::size_t moves = all_.up + all_.down;
+    return iterations_known_ && seen_ >= kWhole && all_.ranges >= kLeastPartners && !same_ranges() &&
+           all_.ever_repeated >= kPartnersRepeated && all_.distances >= kLeastDistances &&
+           all_.distances <= kMostDistances && all_.distances * kMovesPerDistance <= moves;
   }
 
   const std::vector<Access>& accesses_;
@@ -277,27 +290,28 @@ class PatternFinder {
   const bool iterations_known_;
   double doubt_ = 1;  // lowers the confidence by the share of irregular pieces
   std::vector<StreamFacts> streams_;
+  StreamFacts all_;
+  Ranges ranges_;
 };
 
 }  // namespace
 
 Exchanged exchanged(std::vector<Place> places) {
   Exchanged result;
-  std::sort(places.begin(), places.end(),
-            [](const Place& a, const Place& b) { return std::pair(a.offset, ~a.span) < std::pair(b.offset, ~b.span); });
-  std::uint64_t reached = 0;  // everything before is counted
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return range_key(a) < range_key(b); });
   const Place* before = nullptr;
+  std::uint64_t reached = 0;
   for (const Place& place : places) {
     if (place.pieces == 0) continue;
     result.extent = std::max(result.extent, place.end());
     if (before != nullptr && range_key(*before) == range_key(place)) continue;
     before = &place;
-    if (place.pieces == 1) {
-      if (place.end() > reached) result.bytes += place.end() - std::max(place.offset, reached);
-      reached = std::max(reached, place.end());
-    } else if (place.end() > reached) {
-      result.bytes += place.bytes;
+    if (place.pieces > 1) {
+      result.bytes += place.bytes;  // pieces of several messages lie between each other
+      continue;
     }
+    if (place.end() > reached) result.bytes += place.end() - std::max(place.offset, reached);
+    reached = std::max(reached, place.end());
   }
   result.bytes = std::min(result.bytes, result.extent);
   return result;

@@ -54,6 +54,10 @@ void answer_pattern(CommunicationAnswer& answer, Pattern pattern, double confide
   answer.pattern_confidence = confidence;
 }
 
+std::uint64_t source_of(const Message& m) {
+  return (std::uint64_t{m.from & 0xffffu} << 48) | (std::uint64_t{m.site & 0xffffu} << 32) | m.source;
+}
+
 /// A party, or one of its blocks where the party talks to itself.
 using End = std::uint64_t;
 
@@ -117,6 +121,7 @@ class Classifier {
       step.received = m.received.value_or(0);
       step.sender = m.sender;
       step.receiver = m.receiver;
+      if (m.source != Message::kNobody) step.source = source_of(m);
       steps.push_back(step);
     }
     return steps;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -18,38 +19,50 @@ constexpr std::uint32_t kOverlapPart = 8, kLeastOverlap = 2, kMaxOverlap = 16;
 constexpr std::uint32_t kFirstNumbers = 2;
 /// Numbers that jump further from one message to the next do not count iterations. Lost messages cause shorter jumps.
 constexpr std::uint32_t kLongestJump = 8;
+/// So do programs that exchange messages in some iterations only: up to this part of all numbers.
+constexpr std::uint32_t kJumpPart = 4;
 /// Numbers count iterations if fewer than a tenth are out of order and runs have at least four messages on average.
 constexpr std::size_t kOutOfOrderPart = 10, kMessagesPerRun = 4;
 /// A whole iteration of many messages may not be in the trace, so the constant may exceed the largest count by this
 /// factor.
 constexpr double kLargestUnseen = 1.4;
-/// From so many iterations on, neighbours that agree this often show phases.
+/// From so many iterations on there may be phases: counts that this share of the iterations has, nearly all iterations
+/// of a part of the run and none of the rest; and the share of all such iterations.
 constexpr std::size_t kPhasesFrom = 9;
-constexpr double kNeighboursAgree = 0.8;
+constexpr double kPhaseShare = 0.1, kPhaseSpan = 0.8, kPhaseDensity = 0.5, kInPhases = 0.5;
 
-/// The run of each step; nothing if the numbers do not count iterations.
+/// The numbers of one source so far.
+struct Numbering {
+  std::uint32_t run = 0, top = 0, first = 0;
+};
+
+/// The run of each step; nothing if the numbers do not count iterations. Each source numbers for itself: the blocks of
+/// a server and its clients may be any number of iterations apart.
 std::optional<std::vector<std::uint32_t>> runs_of(const std::vector<Step>& steps) {
   std::vector<std::uint32_t> run(steps.size());
   const auto [least, most] = std::minmax_element(
       steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.iteration < b.iteration; });
   const std::uint32_t overlap =
       std::clamp((most->iteration - least->iteration) / kOverlapPart, kLeastOverlap, kMaxOverlap);
-  std::uint32_t current = 0, top = steps[0].iteration, first = top;
+  std::map<std::uint64_t, Numbering> sources;
+  std::uint32_t current = 0;
   std::size_t out_of_order = 0;
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const std::uint32_t i = steps[k].iteration;
-    if (i + overlap < top) {
-      if (i <= first + kFirstNumbers) {
-        ++current;
-        top = first = i;
+    const auto [found, added] = sources.try_emplace(steps[k].source, Numbering{current, i, i});
+    Numbering& own = found->second;
+    if (i + overlap < own.top) {
+      if (i <= own.first + kFirstNumbers) {
+        own = {own.run + 1, i, i};
       } else {
         ++out_of_order;
       }
-    } else if (i > top + std::max(kLongestJump, overlap)) {
+    } else if (i > own.top + std::max({kLongestJump, overlap, (most->iteration - least->iteration) / kJumpPart})) {
       ++out_of_order;
     }
-    top = std::max(top, i);
-    run[k] = current;
+    own.top = std::max(own.top, i);
+    current = std::max(current, own.run);
+    run[k] = own.run;
   }
   if (kOutOfOrderPart * out_of_order > steps.size() || kMessagesPerRun * std::size_t{current} > steps.size()) {
     return std::nullopt;
@@ -92,27 +105,34 @@ std::vector<Counts> all_counts(const std::vector<ProgramIteration>& iterations) 
   return counts;
 }
 
-std::vector<Counts> inner_counts(const std::vector<ProgramIteration>& iterations) {
-  if (iterations.size() < kTrimFrom) return all_counts(iterations);
-  std::vector<Counts> counts;
-  for (std::size_t i = 0; i < iterations.size(); ++i) {
-    const bool first = i == 0 || iterations[i - 1].run != iterations[i].run;
-    const bool last = i + 1 == iterations.size() || iterations[i + 1].run != iterations[i].run;
-    if (!first && !last) counts.push_back(iterations[i].counts);
-  }
-  return counts.size() < kMinIterations ? all_counts(iterations) : counts;
-}
-
 std::vector<Counts> counts_with_gaps(const std::vector<ProgramIteration>& iterations) {
+  std::uint32_t usual = 1;
+  std::map<std::uint32_t, std::size_t> distances;
+  for (std::size_t i = 1; i < iterations.size(); ++i) {
+    if (iterations[i].run == iterations[i - 1].run) ++distances[iterations[i].number - iterations[i - 1].number];
+  }
+  if (!distances.empty()) usual = distances.begin()->first;
+  for (const auto& [distance, times] : distances) usual = std::gcd(usual, distance);
   std::vector<Counts> counts;
   for (std::size_t i = 0; i < iterations.size(); ++i) {
     if (i > 0 && iterations[i].run == iterations[i - 1].run) {
-      const std::uint32_t gap = std::min(iterations[i].number - iterations[i - 1].number, kLongestJump);
+      const std::uint32_t gap = std::min((iterations[i].number - iterations[i - 1].number) / usual, kLongestJump);
       counts.insert(counts.end(), gap - 1, Counts{});
     }
     counts.push_back(iterations[i].counts);
   }
   return counts;
+}
+
+std::vector<Counts> inner_counts(const std::vector<ProgramIteration>& iterations) {
+  if (iterations.size() < kTrimFrom) return counts_with_gaps(iterations);
+  std::vector<ProgramIteration> inner;
+  for (std::size_t i = 0; i < iterations.size(); ++i) {
+    const bool first = i == 0 || iterations[i - 1].run != iterations[i].run;
+    const bool last = i + 1 == iterations.size() || iterations[i + 1].run != iterations[i].run;
+    if (!first && !last) inner.push_back(iterations[i]);
+  }
+  return counts_with_gaps(inner.size() < kMinIterations ? iterations : inner);
 }
 
 std::pair<Counts, double> most_common(std::vector<Counts> counts) {
@@ -142,10 +162,26 @@ CountRanges ranges_of(const std::vector<Counts>& counts) {
 }
 
 bool in_phases(const std::vector<Counts>& counts) {
-  std::size_t same = 0;
-  for (std::size_t i = 1; i < counts.size(); ++i) same += counts[i] == counts[i - 1] ? 1 : 0;
-  return counts.size() >= kPhasesFrom &&
-         static_cast<double>(same) >= kNeighboursAgree * static_cast<double>(counts.size() - 1);
+  struct Occurrences {
+    std::size_t first = 0, last = 0, times = 0;
+  };
+  std::map<Counts, Occurrences> values;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    Occurrences& value = values.try_emplace(counts[i], Occurrences{i, i, 0}).first->second;
+    value.last = i;
+    ++value.times;
+  }
+  // Some messages may be missing, so that other counts occur too.
+  const auto n = static_cast<double>(counts.size());
+  std::size_t phases = 0;
+  double share = 0;
+  for (const auto& [count, value] : values) {
+    const auto span = static_cast<double>(value.last - value.first + 1), times = static_cast<double>(value.times);
+    if (times < kPhaseShare * n || span > kPhaseSpan * n || times < kPhaseDensity * span) continue;
+    ++phases;
+    share += times / n;
+  }
+  return counts.size() >= kPhasesFrom && phases >= 2 && share >= kInPhases;
 }
 
 Spread spread_of(const std::vector<Counts>& counts, std::uint32_t Counts::*side, const Completeness& completeness) {

@@ -29,19 +29,20 @@ std::optional<NumberedSteps> number_iterations(const std::vector<Step>& steps);
 /// The counts of all iterations.
 std::vector<Counts> all_counts(const std::vector<ProgramIteration>& iterations);
 
-/// The counts without the first and last iteration of each run, where enough others remain: the trace often holds only
-/// a part of these.
-std::vector<Counts> inner_counts(const std::vector<ProgramIteration>& iterations);
-
-/// The counts with zeros for the iterations whose messages are all missing.
+/// The counts with zeros for the numbers without any message. A constant distance between numbers leaves nothing out.
 std::vector<Counts> counts_with_gaps(const std::vector<ProgramIteration>& iterations);
+
+/// The same without the first and last iteration of each run, where enough others remain: the trace often holds only a
+/// part of these.
+std::vector<Counts> inner_counts(const std::vector<ProgramIteration>& iterations);
 
 /// The most common value and its share.
 std::pair<Counts, double> most_common(std::vector<Counts> counts);
 
 CountRanges ranges_of(const std::vector<Counts>& counts);
 
-/// Whether neighbours mostly have the same counts although not all iterations do: several programs one after another.
+/// Whether most iterations of each part of the run have the same counts, other ones than in other parts: several
+/// programs one after another.
 bool in_phases(const std::vector<Counts>& counts);
 
 /// How a count varies over iterations of which some messages are missing.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -28,7 +29,7 @@ constexpr double kAside = 0.02;
 /// How fast such messages lower the confidence.
 constexpr double kAsidePenalty = 5;
 /// Longest repetition that the search tries, in iterations of the program and in messages.
-constexpr std::size_t kMaxIterations = 8, kMaxTransfers = 64;
+constexpr std::size_t kMaxIterations = 8, kMaxTransfers = 256;
 /// A repetition has to occur this often.
 constexpr std::size_t kMinPeriods = 4;
 /// Above this the trace counts as whole.
@@ -46,10 +47,28 @@ constexpr double kKeptTolerance = 0.2;
 /// The largest counts each way are the constant if they occur in this share of the iterations.
 constexpr double kInStretches = 0.5;
 
+/// Sources whose numbers end further apart than this share of all numbers, and this many, do not number iterations.
+constexpr double kApart = 0.12;
+constexpr std::uint32_t kLeastApart = 4;
+/// Parts of a run in each of which some iterations differ, and what the answer is worth then.
+constexpr std::size_t kParts = 4;
+constexpr double kVariesThroughout = 0.95;
+/// What an answer is worth whose numbers may count messages instead of iterations.
+constexpr double kNumbersMayCountMessages = 0.75;
+/// Totals of an incomplete trace that differ by less than this may be equal.
+constexpr double kNearlyEqual = 0.1;
+/// Totals that are this many times the same counts; what the answer is worth.
+constexpr std::uint32_t kFreePeriods = 8;
+constexpr double kFreeRunning = 0.75;
+/// A source that sends in some iterations only may end this many of its gaps before the others.
+constexpr double kGapsApart = 4;
+/// Only sources with this many messages, and this part of all.
+constexpr std::size_t kLeastOfSource = 4, kSourcePart = 20;
+
 /// Confidence of answers from incomplete or indirect evidence, relative to complete counts per iteration.
 constexpr double kIndirect = 0.9, kOftenWhole = 0.75, kVaryingBeyondLosses = 0.8;
 /// Irregular order: the confidence rises with the variation from the first by the second, up to the third.
-constexpr double kIrregularBase = 0.55, kIrregularGain = 0.4, kIrregularMost = 0.95;
+constexpr double kIrregularBase = 0.5, kIrregularGain = 0.4, kIrregularMost = 0.75;
 
 double prior(std::size_t n) { return static_cast<double>(n) / (static_cast<double>(n) + kPriorIterations); }
 
@@ -97,7 +116,14 @@ class Finder {
       return;
     }
     if (aside <= kAside) return judge_one_way(aside);
-    if (!rhythm_.iterations_known) return judge_unnumbered();
+    if (rhythm_.iterations_known && numbers_drift_apart()) forget_numbers();
+    if (!rhythm_.iterations_known) {
+      judge_unnumbered();
+      // Numbers that do not count iterations may still separate what the order joins.
+      const auto other = [&](const Step& step) { return step.iteration != steps_.front().iteration; };
+      if (std::any_of(steps_.begin(), steps_.end(), other)) rhythm_.confidence *= kNumbersMayCountMessages;
+      return;
+    }
     if (!whole() && one_message_per_number() && judge_residues()) return;
     if (whole() && mostly_one_message_per_number()) return judge_numbered_transfers();
     judge_counts();
@@ -158,19 +184,78 @@ class Finder {
       set_program_period();
       answer(model_of(usual), share * prior(counts.size()), rhythm_evidence::SameCounts{usual, share, counts.size()});
       if (usual.forth == usual.back && usual.forth > 1) judge_ping_pong(usual);
+      if (usual == Counts{1, 1}) judge_order_of_single_messages();
       return;
     }
-    if (!whole()) return judge_thinned_counts();
+    if (!whole() || completeness_.least < 1) return judge_thinned_counts();
     if (judge_several_iterations()) return;
     if (in_phases(counts)) {
       rhythm_.evidence = rhythm_evidence::Phases{ranges_of(counts)};
       return;
     }
-    if (judge_repetition(kExact, 2 * kMaxIterations)) return;
     set_program_period();
     // The fewer iterations have the most common counts, the higher the confidence.
-    answer(Model::probabilistic, std::min(1.0, 2 * (1 - share)) * prior(counts.size()),
+    const double varies = varies_throughout(counts, usual) ? kVariesThroughout : 0;
+    answer(Model::probabilistic, std::max(varies, std::min(1.0, 2 * (1 - share))) * prior(counts.size()),
            rhythm_evidence::VaryingCounts{ranges_of(counts), usual, share, counts.size()});
+  }
+
+  // One message each way per number: either the numbers count iterations, or each side numbers its messages. In turn,
+  // both are the same. Otherwise the order may show longer iterations, or leaves both possible.
+  void judge_order_of_single_messages() {
+    std::size_t in_turn = 0;
+    for (std::size_t i = 1; i < steps_.size(); ++i) in_turn += steps_[i].back != steps_[i - 1].back ? 1 : 0;
+    if (static_cast<double>(in_turn) >= kRegular * static_cast<double>(steps_.size() - 1)) return;
+    const auto stretch = shortest_repetition(steps_, kExact, kMaxTransfers);
+    if (stretch && stretch->length > 2) {
+      set_transfers_period(stretch->length);
+      return answer(model_of(stretch->counts), kIndirect * stretch->share * prior(stretch->stretches),
+                    rhythm_evidence::Repetition{stretch->counts, stretch->share, stretch->stretches});
+    }
+    rhythm_.confidence *= kNumbersMayCountMessages;
+  }
+
+  // Blocks or sides that number their own messages, and send different amounts: their numbers run away from each other.
+  // Numbers of iterations may be apart, but all end at the same one.
+  bool numbers_drift_apart() const {
+    if (iterations_.back().run != 0) return false;
+    struct Source {
+      std::uint32_t top = 0;
+      std::size_t steps = 0;
+    };
+    std::map<std::uint64_t, Source> sources;
+    std::uint32_t most = 0, least = ~0u;
+    for (const Step& step : steps_) {
+      if (step.source == Step::kUnknownSource) continue;
+      Source& source = sources[step.source];
+      source.top = std::max(source.top, step.iteration);
+      ++source.steps;
+      most = std::max(most, step.iteration);
+      least = std::min(least, step.iteration);
+    }
+    const double range = most - least;
+    return std::any_of(sources.begin(), sources.end(), [&](const auto& entry) {
+      const Source& source = entry.second;
+      if (source.steps < kLeastOfSource || kSourcePart * source.steps < steps_.size()) return false;
+      const double apart = most - source.top, usual_gap = range / static_cast<double>(source.steps);
+      return apart >= kLeastApart && apart >= kApart * range && apart >= kGapsApart * usual_gap;
+    });
+  }
+
+  void forget_numbers() {
+    rhythm_.iterations_known = false;
+    iterations_.clear();
+    std::iota(rhythm_.unit.begin(), rhythm_.unit.end(), 0u);
+  }
+
+  // Iterations with other counts occur in every part of the run: they are neither start-up nor a disturbance.
+  static bool varies_throughout(const std::vector<Counts>& counts, const Counts& usual) {
+    for (std::size_t part = 0; part < kParts; ++part) {
+      const auto begin = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() * part / kParts);
+      const auto end = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() * (part + 1) / kParts);
+      if (std::count(begin, end, usual) == end - begin) return false;
+    }
+    return true;
   }
 
   // Several exchanges with one iteration number, in each of which a side answers the other.
@@ -183,21 +268,22 @@ class Finder {
 
   // A few iterations of the program that have the same counts only together.
   bool judge_several_iterations() {
-    for (std::size_t length = 2; length <= kMaxIterations && iterations_.size() >= kMinPeriods * length; ++length) {
+    const std::vector<Counts> all = counts_with_gaps(iterations_);
+    for (std::size_t length = 2; length <= kMaxIterations && all.size() >= kMinPeriods * length; ++length) {
       std::size_t holds = 0;
       Counts sum;
       for (std::size_t at = 0; at < length; ++at) {
         std::vector<Counts> counts;
-        for (std::size_t i = at; i < iterations_.size(); i += length) counts.push_back(iterations_[i].counts);
+        for (std::size_t i = at; i < all.size(); i += length) counts.push_back(all[i]);
         const auto [usual, share] = most_common(counts);
         holds += static_cast<std::size_t>(std::lround(share * static_cast<double>(counts.size())));
         sum.forth += usual.forth;
         sum.back += usual.back;
       }
-      const double share = static_cast<double>(holds) / static_cast<double>(iterations_.size());
+      const double share = static_cast<double>(holds) / static_cast<double>(all.size());
       if (share < kExact) continue;
       set_program_period(length);
-      answer(model_of(sum), kIndirect * share * prior(iterations_.size() / length),
+      answer(model_of(sum), kIndirect * share * prior(all.size() / length),
              rhythm_evidence::SeveralIterations{sum, length, share});
       return true;
     }
@@ -222,7 +308,9 @@ class Finder {
     set_program_period();
     if (constant || in_stretches) {
       evidence.reading = Reading::constant;
-      return answer(model_of(most), (constant ? kIndirect : kOftenWhole) * prior(counts.size()), evidence);
+      answer(model_of(most), (constant ? kIndirect : kOftenWhole) * prior(counts.size()), evidence);
+      if (most == Counts{1, 1}) rhythm_.confidence *= kNumbersMayCountMessages;
+      return;
     }
     // Whole iterations that a full ring dropped also leave varying counts.
     const bool dropped = completeness_.recorded < kWholeRecord && kept >= completeness_.recorded - kKeptTolerance;
@@ -260,7 +348,7 @@ class Finder {
       const double share = static_cast<double>(pure) / static_cast<double>(n);
       if (!complete || share < kNearlyAll || sum.forth == 0 || sum.back == 0) continue;
       set_program_period(length);
-      answer(model_of(sum), kIndirect * share * prior(n / length),
+      answer(model_of(sum), kNumbersMayCountMessages * share * prior(n / length),
              rhythm_evidence::NumbersPerTransfer{sum, length, share});
       return true;
     }
@@ -312,6 +400,17 @@ class Finder {
   bool judge_irregular_order() {
     const auto lengths = irregular_order(steps_, all_);
     if (!lengths) return false;
+    // Totals with a large common divisor are no coincidence: two sides that run freely, each with a constant count.
+    const double ratio = static_cast<double>(all_.forth) / static_cast<double>(all_.back);
+    if (completeness_.least < 1 && std::abs(ratio - 1) < kNearlyEqual) return false;  // one each, and some are missing
+    const std::uint32_t periods = std::gcd(all_.forth, all_.back);
+    if (periods >= kFreePeriods) {
+      const Counts counts{all_.forth / periods, all_.back / periods};
+      if (counts.forth == counts.back) return false;  // one each, or several
+      set_transfers_period(counts.both());
+      answer(Model::multiple, kFreeRunning * prior(periods), rhythm_evidence::Repetition{counts, 1, periods});
+      return true;
+    }
     const double confidence =
         std::min(kIrregularMost, kIrregularBase + kIrregularGain * std::min(lengths->variation, 1.0));
     answer(Model::probabilistic, confidence * prior(lengths->runs),

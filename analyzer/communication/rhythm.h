@@ -36,6 +36,9 @@ struct Step {
   TimeNs at = 0;
   TimeNs received = 0;                                 ///< 0: unknown
   std::uint32_t sender = kNobody, receiver = kNobody;  ///< blocks, where known
+  /// The block or thread that sends, at which site: its numbers follow each other, whoever else is ahead or behind.
+  std::uint64_t source = kUnknownSource;
+  static constexpr std::uint64_t kUnknownSource = ~std::uint64_t{0};
 };
 
 /// Messages each way.

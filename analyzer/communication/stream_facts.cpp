@@ -1,7 +1,9 @@
 #include "analyzer/communication/stream_facts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <set>
 #include <span>
 
 namespace wicprof::analyzer {
@@ -50,6 +52,116 @@ void add_moves(const std::vector<Access>& accesses, std::span<const std::uint32_
   facts.distances = static_cast<std::size_t>(std::unique(distances.begin(), distances.end()) - distances.begin());
 }
 
+/// Fewer messages show no direction, unless each of at least kShortestPass continues the one before.
+constexpr std::size_t kLongPass = 6, kShortestPass = 3;
+/// A pass advances if the correlation of its places with their order reaches this; stretches that jump stay below the
+/// second value. Not calibrated.
+constexpr double kAdvances = 0.9, kNoDirection = 0.7;
+/// Messages per stretch, and what makes a stretch jump: few ranges twice, many distances, few ranges next to each
+/// other.
+constexpr std::size_t kStretch = 48, kLeastStretch = 12;
+constexpr double kRepeatedInStretch = 0.3, kDistancesInStretch = 0.5, kContiguousInStretch = 0.25;
+
+/// Pearson's correlation of offsets with their order.
+double correlation(const std::vector<Access>& accesses, std::span<const std::uint32_t> members) {
+  const auto n = static_cast<double>(members.size());
+  double sum = 0, squares = 0, products = 0;
+  const auto first = static_cast<double>(accesses[members.front()].place.offset);
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const double x = static_cast<double>(accesses[members[k]].place.offset) - first;
+    sum += x;
+    squares += x * x;
+    products += x * static_cast<double>(k);
+  }
+  const double mean_order = (n - 1) / 2, order_variance = (n * n - 1) / 12;
+  const double variance = squares / n - sum / n * (sum / n);
+  if (variance <= 0 || order_variance <= 0) return 0;
+  return (products / n - sum / n * mean_order) / std::sqrt(variance * order_variance);
+}
+
+/// Whether each of at least three ranges continues the one before, all upwards or all downwards.
+bool contiguous(const std::vector<Access>& accesses, std::span<const std::uint32_t> members) {
+  if (members.size() < kShortestPass) return false;
+  bool up = true, down = true;
+  for (std::size_t k = 1; k < members.size(); ++k) {
+    const Place &before = accesses[members[k - 1]].place, &place = accesses[members[k]].place;
+    up = up && place.offset == before.end();
+    down = down && place.end() == before.offset;
+  }
+  return up || down;
+}
+
+/// `members` in order of time.
+void add_passes(const std::vector<Access>& accesses, std::span<const std::uint32_t> members, StreamFacts& facts) {
+  std::uint64_t lowest = ~std::uint64_t{0}, highest = 0;
+  for (const std::uint32_t i : members) {
+    lowest = std::min(lowest, accesses[i].place.offset);
+    highest = std::max(highest, accesses[i].place.end());
+  }
+  const std::uint64_t reach = highest - lowest;
+  const auto is_high = [&](const Place& place) { return place.offset - lowest >= reach / kUpperPart; };
+  const auto is_low = [&](const Place& place) { return place.offset - lowest <= reach / kLowerPart; };
+  const auto at_top = [&](const Place& place) { return highest - place.offset <= reach / kLowerPart; };
+  double all = 0, in_long = 0, up = 0, down = 0;
+  std::set<decltype(range_key(Place()))> held;
+  std::size_t begin = 0;
+  const auto close = [&](std::size_t end) {
+    double bytes = 0;
+    for (std::size_t k = begin; k < end; ++k) bytes += accesses[members[k]].place.bytes;
+    all += bytes;
+    const auto pass = members.subspan(begin, end - begin);
+    if (pass.size() >= kLongPass || contiguous(accesses, pass)) {
+      in_long += bytes;
+      const double r = correlation(accesses, pass);
+      if (r >= kAdvances) up += bytes;
+      if (r <= -kAdvances) down += bytes;
+    }
+    held.clear();
+    begin = end;
+  };
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const Place& place = accesses[members[k]].place;
+    if (k > begin) {
+      const Place& before = accesses[members[k - 1]].place;
+      const bool to_bottom = is_high(before) && is_low(place), to_top = is_low(before) && at_top(place);
+      if (to_bottom || to_top || held.contains(range_key(place))) close(k);
+    }
+    held.insert(range_key(place));
+  }
+  close(members.size());
+  facts.long_passes = all == 0 ? 0 : in_long / all;
+  facts.advancing = in_long == 0 ? 0 : std::max(up, down) / in_long;
+}
+
+bool jumps(const std::vector<Access>& accesses, std::span<const std::uint32_t> members) {
+  std::set<decltype(range_key(Place()))> ranges;
+  std::set<std::int64_t> distances;
+  std::size_t contiguous = 0;
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const Place& place = accesses[members[k]].place;
+    ranges.insert(range_key(place));
+    if (k == 0) continue;
+    const Place& before = accesses[members[k - 1]].place;
+    distances.insert(static_cast<std::int64_t>(place.offset - before.offset));
+    contiguous += place.offset == before.end() || place.end() == before.offset ? 1 : 0;
+  }
+  const auto n = static_cast<double>(members.size());
+  return static_cast<double>(members.size() - ranges.size()) <= kRepeatedInStretch * n &&
+         static_cast<double>(distances.size()) >= kDistancesInStretch * n &&
+         static_cast<double>(contiguous) <= kContiguousInStretch * n &&
+         std::abs(correlation(accesses, members)) < kNoDirection;
+}
+
+/// `members` in order of time.
+void add_stretches(const std::vector<Access>& accesses, std::span<const std::uint32_t> members, StreamFacts& facts) {
+  std::size_t jumping = 0;
+  for (std::size_t begin = 0; begin < members.size(); begin += kStretch) {
+    const auto part = members.subspan(begin, std::min(kStretch, members.size() - begin));
+    if (part.size() >= kLeastStretch && jumps(accesses, part)) jumping += part.size();
+  }
+  facts.jumping = static_cast<double>(jumping) / static_cast<double>(members.size());
+}
+
 /// Sorts `members` by range.
 void add_repetitions(const std::vector<Access>& accesses, std::span<std::uint32_t> members, StreamFacts& facts) {
   std::stable_sort(members.begin(), members.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -91,6 +203,10 @@ std::vector<StreamFacts> stream_facts(const std::vector<Access>& accesses) {
     StreamFacts facts;
     facts.messages = members.size();
     for (const std::uint32_t i : members) facts.bytes += accesses[i].place.bytes;
+    std::vector<std::uint32_t> in_time(members.begin(), members.end());
+    std::sort(in_time.begin(), in_time.end());
+    add_passes(accesses, in_time, facts);
+    add_stretches(accesses, in_time, facts);
     add_moves(accesses, members, facts);
     add_repetitions(accesses, members, facts);
     all.push_back(facts);
@@ -114,8 +230,14 @@ StreamFacts total(const std::vector<StreamFacts>& streams) {
     sum.most_per_unit = std::max(sum.most_per_unit, s.most_per_unit);
     sum.repeated += s.repeated * s.bytes;
     sum.ever_repeated += s.ever_repeated * static_cast<double>(s.messages);
+    sum.long_passes += s.long_passes * s.bytes;
+    sum.advancing += s.advancing * s.long_passes * s.bytes;
+    sum.jumping += s.jumping * static_cast<double>(s.messages);
     sum.bytes += s.bytes;
   }
+  if (sum.long_passes > 0) sum.advancing /= sum.long_passes;
+  sum.long_passes /= sum.bytes;
+  sum.jumping /= static_cast<double>(sum.messages);
   sum.repeated /= sum.bytes;
   sum.ever_repeated /= static_cast<double>(sum.messages);
   return sum;

@@ -35,6 +35,13 @@ struct StreamFacts {
   // Within iterations, from message to message:
   std::size_t steps = 0, contiguous_steps = 0;
   std::size_t most_per_unit = 0;  ///< messages
+  // Passes through the data, whatever the iterations are. A pass ends before a range that it already holds, and where
+  // the places go back from one end of the data to the other.
+  double long_passes = 0;  ///< share of the bytes in passes long enough to show a direction
+  double advancing = 0;    ///< of these, the share in passes that go through the data one way, at most out of order for
+                           ///< a few messages
+  // Stretches of messages, so that a long run shows no other pattern than a short one:
+  double jumping = 0;  ///< share of the messages in stretches whose places hardly repeat and follow no order
 
   /// Share of the moves, without wraps, in the main direction.
   double order() const {

@@ -1,7 +1,10 @@
 #include "analyzer/communication/traffic.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -13,11 +16,22 @@ namespace {
 
 // Not calibrated; tests/analyzer/classify_test.cpp checks the answers that follow from them.
 
-/// A site acknowledges if the waiters of this share of its signals are iterations ahead of the signal, and if this
-/// share of the signals has come when the waiter arrives.
-constexpr std::uint64_t kBehindPercent = 90, kAtOncePercent = 80;
-/// Of a data site's waiters, a smaller share than this is ahead of the signals.
-constexpr std::uint64_t kBehindAtDataPercent = 10;
+/// A site may acknowledge if this share of its signals go against those of other sites.
+constexpr std::uint64_t kAgainstPercent = 90;
+/// A wait with a number this far ahead of the signal's, beyond what other sites show, is for room in a buffer. One
+/// number ahead it may also be for an answer.
+constexpr std::int64_t kRoom = 2;
+constexpr std::uint64_t kLeastAhead = 3, kAheadPercent = 1;
+/// How much the messages ahead of a wait for room may differ.
+constexpr std::int64_t kSameRoom = 2;
+/// What the messages are worth where acknowledgements are known by that alone.
+constexpr double kGuessedRoom = 0.8;
+/// Programs number waits as they number signals, or one later.
+constexpr std::int64_t kUsualLead = 1;
+/// Above this share of signals without a tag that waits know, among several senders, edges may be guesses.
+constexpr std::uint64_t kUntaggedPercent = 10;
+/// What such edges are worth.
+constexpr double kUntagged = 0.6;
 /// From this share of recorded signals on, the trace counts as whole.
 constexpr double kAllSignals = 0.995;
 
@@ -48,17 +62,17 @@ struct Waiting {
   SiteId site = 0;
   DeviceId device = kHostDevice;
   std::uint32_t iteration = 0;
-  std::optional<std::uint32_t> value;
+  std::optional<std::uint32_t> value;  ///< wanted, or else seen
   std::uint32_t block = kNone;
   TimeNs arrived = 0, resumed = 0;
   std::optional<WordTag> word;
 };
 
 Waiting waiting_of(const store::WaitRow& w) {
-  return {w.site, w.device, w.iteration, w.value, w.block, w.arrived, w.resumed, w.word};
+  return {w.site, w.device, w.iteration, w.wanted.value_or(w.value), w.block, w.arrived, w.resumed, w.word};
 }
 Waiting waiting_of(const store::HostWaitRow& w) {
-  return {w.site, kHostDevice, w.iteration, std::nullopt, kNone, w.begin, w.end, w.word};
+  return {w.site, kHostDevice, w.iteration, w.wanted ? w.wanted : w.value, kNone, w.begin, w.end, w.word};
 }
 Waiting waiting_of(const TraceModel& model, const WakeEdge& edge) {
   return edge.host ? waiting_of(model.host_waits[edge.wait]) : waiting_of(model.waits[edge.wait]);
@@ -68,10 +82,13 @@ Waiting waiting_of(const TraceModel& model, const WakeEdge& edge) {
 struct SiteFacts {
   std::uint64_t signals = 0, announcing = 0;  ///< announcing: with a payload
   std::uint64_t edges = 0;
-  std::uint64_t behind = 0, far_behind = 0;  ///< the waiter was at least one, or two, iterations ahead of the signal
-  std::uint64_t at_once = 0;                 ///< the signal came before the waiter
-  PartyIndex from = kNone, to = kNone;       ///< the first seen
-  bool one_way = true;                       ///< all go from `from` to `to`
+  std::uint64_t tagged = 0;             ///< edges whose wait and signal have one word tag
+  std::vector<std::int64_t> leads;      ///< per edge: the number of the wait minus that of the signal
+  std::int64_t lead = 0;                ///< their median
+  bool numbered = false;                ///< its signals have several iteration numbers
+  std::uint32_t number = 0;             ///< of its first signal
+  PartyIndex from = kNone, to = kNone;  ///< the first seen
+  bool one_way = true;                  ///< all go from `from` to `to`
   bool one_sender = true;
   bool acknowledges = false;
 };
@@ -113,6 +130,8 @@ class Gatherer {
       SiteFacts& site = facts(signal.site);
       ++site.signals;
       if (signal.bytes > 0) ++site.announcing;
+      if (site.signals == 1) site.number = signal.iteration;
+      site.numbered = site.numbered || signal.iteration != site.number;
       const PartyIndex from = sender_of(signal);
       if (site.from == kNone) site.from = from;
       if (site.from != from) site.one_sender = site.one_way = false;
@@ -122,41 +141,138 @@ class Gatherer {
       const Waiting wait = waiting_of(model_, edge);
       SiteFacts& site = facts(signal.site);
       ++site.edges;
-      if (wait.iteration > signal.iteration) ++site.behind;
-      if (wait.iteration > signal.iteration + 1) ++site.far_behind;
-      if (signal.at <= wait.arrived) ++site.at_once;
+      site.leads.push_back(std::int64_t{wait.iteration} - std::int64_t{signal.iteration});
+      if (signal.word && signal.word == wait.word) ++site.tagged;
       const PartyIndex to = receiver_of(wait);
       if (site.to == kNone) site.to = to;
       if (site.to != to) site.one_way = false;
     }
-    for (const SiteFacts& site : facts_) announcing_ += site.announcing;
+    for (SiteFacts& site : facts_) {
+      announcing_ += site.announcing;
+      if (site.leads.empty()) continue;
+      const auto middle = site.leads.begin() + static_cast<std::ptrdiff_t>(site.leads.size() / 2);
+      std::nth_element(site.leads.begin(), middle, site.leads.end());
+      site.lead = *middle;
+    }
   }
 
-  // An acknowledgement releases its producer for a message some iterations later, goes against the messages of another
-  // site, and hardly ever keeps a waiter waiting. One iteration later it could also be an answer.
+  // An acknowledgement carries nothing, goes against the messages of other sites, and releases its producer for a
+  // message some iterations later. One iteration later it could also be an answer, unless the messages say what they
+  // carry.
   void find_acknowledgements() {
+    std::optional<std::int64_t> least_lead;
     for (std::size_t i = 0; i < facts_.size(); ++i) {
       SiteFacts& site = facts_[i];
-      const store::SiteRow* declaration = map_.declaration(i);
-      const SitePurpose purpose = declaration == nullptr ? SitePurpose::unknown : declaration->purpose;
-      if (purpose == SitePurpose::acknowledgement) site.acknowledges = true;
-      if (purpose != SitePurpose::unknown) continue;
-      if (!site.one_way || site.announcing > 0 || site.edges == 0 || site.to == kNone) continue;
-      if (!at_least(site.behind, kBehindPercent, site.edges) || !at_least(site.at_once, kAtOncePercent, site.edges))
+      site.acknowledges = purpose_of(i) == SitePurpose::acknowledgement;
+      const bool carries = announcing_ == 0 || site.announcing > 0;
+      if (!site.acknowledges && carries && site.edges > 0)
+        least_lead = std::min(least_lead.value_or(site.lead), site.lead);
+    }
+    // Numbers of waits that are far from those of the signals are another count, and show no usual distance.
+    const std::int64_t usual = least_lead == kUsualLead ? kUsualLead : 0;
+    const std::vector<bool> against = sites_against_others();
+    for (std::size_t i = 0; i < facts_.size(); ++i) {
+      SiteFacts& site = facts_[i];
+      if (purpose_of(i) != SitePurpose::unknown || site.announcing > 0 || site.edges == 0 || !against[i]) continue;
+      if (!site.numbered) {
+        // A request comes before the message that it asks for, and room for a message comes after other messages, as
+        // many as the buffer holds. Sides that run freely show no such number.
+        const std::optional<std::int64_t> lead = messages_ahead(i);
+        site.acknowledges = lead && *lead > 0 && announcing_ > 0;
+        if (site.acknowledges) traffic_.certainty = kGuessedRoom;
+        const bool request = lead && *lead < 0, bare_and_free = !lead && announcing_ == 0;
+        if (!site.acknowledges && !request && !bare_and_free) traffic_.doubtful = true;
         continue;
-      const bool against = std::any_of(facts_.begin(), facts_.end(), [&](const SiteFacts& data) {
-        return data.one_way && data.from == site.to && data.to == site.from && data.edges > 0 &&
-               !at_least(data.behind, kBehindAtDataPercent, data.edges);
-      });
-      if (!against) continue;
-      site.acknowledges = at_least(site.far_behind, kBehindPercent, site.edges);
-      if (!site.acknowledges && announcing_ == 0) traffic_.doubtful = true;
+      }
+      // Where an iteration has several messages, only its first ones wait for room from the iteration before.
+      const auto ahead = static_cast<std::uint64_t>(
+          std::count_if(site.leads.begin(), site.leads.end(), [&](std::int64_t lead) { return lead > usual; }));
+      const bool ahead_of_others = ahead >= kLeastAhead && at_least(ahead, kAheadPercent, site.edges);
+      site.acknowledges = site.lead >= usual + kRoom || (ahead_of_others && announcing_ > 0);
+      if (!site.acknowledges && ahead_of_others) traffic_.doubtful = true;
     }
     for (const SiteFacts& site : facts_) traffic_.left_out.acknowledging_sites += site.acknowledges ? 1 : 0;
   }
 
-  // In a program whose messages have payloads, signals without one only synchronize.
-  bool may_carry_data(const SiteFacts& site) const { return announcing_ == 0 || site.announcing > 0; }
+  /// For a site whose waiters send to its signallers at other sites: how many messages a waiter has sent at one of
+  /// them, when it begins to wait, beyond the number of the signal that it waits for. Nothing where nearly all waits of
+  /// a pair agree at no other site.
+  std::optional<std::int64_t> messages_ahead(std::size_t site) const {
+    using Pair = std::pair<PartyIndex, PartyIndex>;
+    std::map<Pair, std::map<std::size_t, std::vector<TimeNs>>> sent;  // by the other site
+    std::map<Pair, std::vector<std::pair<std::uint32_t, TimeNs>>> awaited;
+    for (const WakeEdge& edge : matching_.edges) {
+      const store::SignalRow& signal = model_.signals[edge.signal];
+      const Pair pair{sender_of(signal), receiver_of(edge)};
+      const std::size_t its_site = map_.sites().of(signal.site);
+      if (its_site == site) {
+        awaited[pair].emplace_back(edge.signal, waiting_of(model_, edge).arrived);
+      } else if (announcing_ == 0 || facts_[its_site].announcing > 0) {
+        sent[pair][its_site].push_back(signal.at);
+      }
+    }
+    std::vector<std::int64_t> all;
+    for (auto& [pair, waits] : awaited) {
+      std::sort(waits.begin(), waits.end());
+      std::optional<std::int64_t> least;
+      for (auto& [other, messages] : sent[{pair.second, pair.first}]) {
+        std::sort(messages.begin(), messages.end());
+        messages.erase(std::unique(messages.begin(), messages.end()), messages.end());
+        const std::optional<std::int64_t> ahead = steadily_ahead(waits, messages);
+        if (ahead && (!least || std::abs(*ahead) < std::abs(*least))) least = ahead;
+      }
+      if (!least) return std::nullopt;
+      all.push_back(*least);
+    }
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    std::nth_element(all.begin(), middle, all.end());
+    return *middle;
+  }
+
+  /// `waits`: the signal and the time of arrival, in order. `messages`: times of sending, in order.
+  static std::optional<std::int64_t> steadily_ahead(const std::vector<std::pair<std::uint32_t, TimeNs>>& waits,
+                                                    const std::vector<TimeNs>& messages) {
+    std::vector<std::int64_t> ahead;
+    std::int64_t number = 0;
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      if (i == 0 || waits[i].first != waits[i - 1].first) ++number;
+      ahead.push_back(std::lower_bound(messages.begin(), messages.end(), waits[i].second) - messages.begin() - number);
+    }
+    std::sort(ahead.begin(), ahead.end());
+    const std::size_t tenth = ahead.size() / 10;
+    if (ahead[ahead.size() - 1 - tenth] - ahead[tenth] > kSameRoom) return std::nullopt;
+    return ahead[ahead.size() / 2];
+  }
+
+  SitePurpose purpose_of(std::size_t site) const {
+    const store::SiteRow* declaration = map_.declaration(site);
+    return declaration == nullptr ? SitePurpose::unknown : declaration->purpose;
+  }
+
+  /// Per site: whether nearly all of its edges go from a party to one that sends to it at another site.
+  std::vector<bool> sites_against_others() const {
+    using WayOfSite = std::tuple<PartyIndex, PartyIndex, std::size_t>;
+    std::vector<std::uint64_t> against(facts_.size(), 0);
+    std::map<WayOfSite, std::uint64_t> ways;
+    for (const WakeEdge& edge : matching_.edges) {
+      const store::SignalRow& signal = model_.signals[edge.signal];
+      ++ways[{sender_of(signal), receiver_of(edge), map_.sites().of(signal.site)}];
+    }
+    for (const auto& [way, edges] : ways) {
+      const auto& [from, to, site] = way;
+      for (auto other = ways.lower_bound({to, from, 0}); other != ways.end(); ++other) {
+        if (std::get<0>(other->first) != to || std::get<1>(other->first) != from) break;
+        if (std::get<2>(other->first) == site) continue;
+        against[site] += edges;
+        break;
+      }
+    }
+    std::vector<bool> result(facts_.size());
+    for (std::size_t i = 0; i < facts_.size(); ++i) {
+      result[i] = facts_[i].edges > 0 && at_least(against[i], kAgainstPercent, facts_[i].edges);
+    }
+    return result;
+  }
 
   Message message_of(std::size_t index) {
     const store::SignalRow& signal = model_.signals[index];
@@ -166,6 +282,7 @@ class Gatherer {
     message.site = signal.site;
     message.iteration = signal.iteration;
     message.at = signal.at;
+    message.source = signal.device == kHostDevice ? signal.thread : signal.block;
     if (signal.device != kHostDevice) message.sender = signal.block;
     if (const std::optional<Place> place = place_of(signal)) message.place = traffic_.add_place(*place);
     return message;
@@ -201,39 +318,76 @@ class Gatherer {
       return std::tie(a.signal, a.to, a.received) < std::tie(b.signal, b.to, b.received);
     });
 
+    const std::map<Source, Receiver> receivers = receivers_of(to, block);
     for (std::size_t i = 0; i < model_.signals.size(); ++i) {
-      const SiteFacts& site = facts(model_.signals[i].site);
+      const store::SignalRow& signal = model_.signals[i];
+      const SiteFacts& site = facts(signal.site);
       if (site.acknowledges) {
         ++traffic_.left_out.acknowledgements;
         continue;
       }
-      if (announcing_ > 0 && model_.signals[i].bytes == 0) {
-        ++traffic_.left_out.bare;
-        continue;
-      }
       Message message = message_of(i);
-      const bool heard = to[i] != kNone;
-      message.to = heard ? to[i] : site.one_way ? site.to : kNone;
-      if (message.to == kNone) {
-        ++traffic_.left_out.unheard;
-        continue;
-      }
-      if (heard) {
+      if (to[i] != kNone) {
+        message.to = to[i];
         message.received = received[i];
         message.receiver = block[i];
+      } else {
+        // A wait for a later value of the word passed this signal, or its wait is lost.
+        const Receiver receiver = receiver_of(signal, receivers);
+        message.to = receiver.party;
+        message.receiver = receiver.block;
+      }
+      if (message.to == kNone) {
+        const bool bare = announcing_ > 0 && signal.bytes == 0;
+        ++(bare ? traffic_.left_out.bare : traffic_.left_out.unheard);
+        continue;
       }
       add(message, {static_cast<std::uint32_t>(i), model_.signals[i].value});
     }
     for (std::size_t k = 0; k < others.size(); ++k) {
       if (k > 0 && others[k].signal == others[k - 1].signal && others[k].to == others[k - 1].to) continue;
       const store::SignalRow& signal = model_.signals[others[k].signal];
-      if (facts(signal.site).acknowledges || (announcing_ > 0 && signal.bytes == 0)) continue;
+      if (facts(signal.site).acknowledges) continue;
       Message message = message_of(others[k].signal);
       message.to = others[k].to;
       message.received = others[k].received;
       message.receiver = others[k].block;
       add(message, {static_cast<std::uint32_t>(others[k].signal), signal.value});
     }
+  }
+
+  /// Where a signal comes from: site, party and word. Without a word: any of the party's words at the site.
+  using Source = std::tuple<SiteId, PartyIndex, std::uint32_t>;
+  static constexpr std::uint32_t kAnyWord = ~std::uint32_t{0};
+  struct Receiver {
+    PartyIndex party = kNone;
+    std::uint32_t block = kNone;
+    bool several = false;
+  };
+
+  /// Who waits for the signals of each source, as the signals with a known wait show.
+  std::map<Source, Receiver> receivers_of(const std::vector<PartyIndex>& to,
+                                          const std::vector<std::uint32_t>& block) const {
+    std::map<Source, Receiver> receivers;
+    for (std::size_t i = 0; i < model_.signals.size(); ++i) {
+      if (to[i] == kNone) continue;
+      const store::SignalRow& signal = model_.signals[i];
+      for (const std::uint32_t word : {kAnyWord, signal.word ? std::uint32_t{*signal.word} : kAnyWord}) {
+        Receiver& receiver = receivers[{signal.site, sender_of(signal), word}];
+        if (receiver.party == kNone) receiver = {to[i], block[i], false};
+        receiver.several = receiver.several || receiver.party != to[i];
+        if (receiver.block != block[i]) receiver.block = kNone;
+      }
+    }
+    return receivers;
+  }
+
+  Receiver receiver_of(const store::SignalRow& signal, const std::map<Source, Receiver>& receivers) const {
+    for (const std::uint32_t word : {signal.word ? std::uint32_t{*signal.word} : kAnyWord, kAnyWord}) {
+      const auto found = receivers.find({signal.site, sender_of(signal), word});
+      if (found != receivers.end() && !found->second.several) return found->second;
+    }
+    return {};
   }
 
   void add(const Message& message, const Origin& origin) {
@@ -263,7 +417,7 @@ class Gatherer {
     const auto check = [&](const auto& row, bool has_signal) {
       if (row.site == 0 || row.status != WaitStatus::satisfied) return;
       const SiteFacts& site = facts(row.site);
-      if (site.acknowledges || site.signals == 0 || !may_carry_data(site)) return;
+      if (site.acknowledges || site.signals == 0) return;
       if (has_signal) {
         ++known;
       } else if (site.edges > 0) {
@@ -294,7 +448,7 @@ class Gatherer {
       message.from = site.from;
       message.to = receiver_of(wait);
       message.site = wait.site;
-      message.iteration = wait.iteration;
+      message.iteration = static_cast<std::uint32_t>(std::max<std::int64_t>(0, wait.iteration - site.lead));
       message.at = wait.resumed;
       message.received = wait.resumed;
       message.receiver = wait.block;
@@ -327,6 +481,22 @@ class Gatherer {
     traffic_.completeness.recorded = recorded;
     traffic_.completeness.seen = all ? 1 : 1 - (1 - signal_share) * (1 - wait_share);
     traffic_.completeness.least = all ? 1 : signal_share;
+    doubt_receivers();
+  }
+
+  // Signals whose receiver is unknown could be messages of any pair, and so could those of several senders at one site
+  // whose words look different to the waiters.
+  void doubt_receivers() {
+    const auto messages = static_cast<double>(traffic_.messages.size());
+    if (messages == 0) return;
+    traffic_.certainty *= messages / (messages + static_cast<double>(traffic_.left_out.unheard));
+    std::uint64_t edges = 0, guessed = 0;
+    for (const SiteFacts& site : facts_) {
+      if (site.acknowledges) continue;
+      edges += site.edges;
+      if (!site.one_sender && 2 * site.tagged < site.edges) guessed += site.edges;
+    }
+    if (guessed > 0 && at_least(guessed, kUntaggedPercent, edges)) traffic_.certainty *= kUntagged;
   }
 
   const TraceModel& model_;

@@ -43,6 +43,7 @@ struct Message {
   store::OptionalTime received;  ///< the end of the first wait that the message ended
   std::uint32_t sender = kNobody,
                 receiver = kNobody;  ///< blocks, of several the first; unknown for host threads
+  std::uint32_t source = kNobody;    ///< the block or host thread that signals; unknown if the signal is
   std::uint32_t parts = 1;           ///< signals that count as this one transfer
   static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
   std::uint32_t place = kNowhere;  ///< index into Traffic::places

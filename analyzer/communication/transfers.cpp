@@ -109,20 +109,30 @@ class Merger {
   /// again later is another one.
   void number_groups(std::vector<std::uint32_t>& order) {
     std::vector<std::uint32_t> run(messages_.size());
-    std::uint32_t current = 0, top = 0, first = 0;
+    // Each block or thread numbers for itself: parts of one transfer may come far apart.
+    struct Numbering {
+      std::uint32_t run = 0, top = 0, first = 0;
+    };
+    std::map<std::uint32_t, Numbering> sources;
+    std::uint32_t current = 0, first_run = 0;
     for (std::size_t k = 0; k < order.size(); ++k) {
       const Message& m = messages_[order[k]];
-      const bool other = k == 0 || way_[order[k]] != way_[order[k - 1]];
-      if (other || (m.iteration + kOverlap < top && m.iteration <= first + kFirstNumbers)) {
-        ++current;
-        top = first = m.iteration;
+      if (k == 0 || way_[order[k]] != way_[order[k - 1]]) {
+        sources.clear();
+        first_run = ++current;
       }
-      top = std::max(top, m.iteration);
-      run[order[k]] = current;
+      Numbering& own = sources.try_emplace(m.source, Numbering{first_run, m.iteration, m.iteration}).first->second;
+      if (m.iteration + kOverlap < own.top && m.iteration <= own.first + kFirstNumbers) {
+        own = {own.run + 1, m.iteration, m.iteration};
+      }
+      own.top = std::max(own.top, m.iteration);
+      current = std::max(current, own.run);
+      run[order[k]] = own.run;
     }
-    for_each_part(order, run, [&](std::span<std::uint32_t> part) {
-      sort_if_needed(part,
-                     [&](std::uint32_t a, std::uint32_t b) { return messages_[a].iteration < messages_[b].iteration; });
+    for_each_part(order, way_, [&](std::span<std::uint32_t> part) {
+      sort_if_needed(part, [&](std::uint32_t a, std::uint32_t b) {
+        return std::pair(run[a], messages_[a].iteration) < std::pair(run[b], messages_[b].iteration);
+      });
     });
     group_.resize(messages_.size());
     for (std::size_t k = 0; k < order.size(); ++k) {

@@ -33,7 +33,7 @@ class Votes {
  private:
   static constexpr std::size_t kUnknown = 4;
   /// Least share of the whole weight that needs an answer. Not calibrated.
-  static constexpr double kAnswered = 0.5;
+  static constexpr double kAnswered = 0.25;
 
   double all() const { return std::accumulate(weight_.begin(), weight_.end(), 0.0); }
   double answered() const { return all() - weight_.back(); }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
-#include <initializer_list>
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "analyzer/measure/statistics.h"
 #include "protocol/bit_value.h"
@@ -231,17 +231,17 @@ class Matcher {
       const store::WaitRow& wait = model_.waits[i];
       if (wait.status != WaitStatus::satisfied) continue;
       const Waiting waiting{i, false, wait.site, wait.device, wait.arrived, wait.resumed, wait.word};
-      const Key exact{wait.site, wait.value, wait.iteration};
       if (is_bit_value(wait.value)) {
-        add(waiting, {exact});  // other values of this word belong to other messages
+        add(waiting, {{wait.site, wait.value, wait.iteration}});  // other values of this word belong to other messages
       } else {
-        add(waiting, {exact, {wait.site, wait.value, Key::kAny}, {wait.site, Key::kAny, wait.iteration}});
+        add(waiting, keys_of(wait.site, wait.wanted, wait.value, wait.iteration));
       }
     }
     for (std::uint32_t i = 0; i < model_.host_waits.size(); ++i) {
       const store::HostWaitRow& wait = model_.host_waits[i];
       if (wait.site == 0 || wait.status != WaitStatus::satisfied) continue;
-      add({i, true, wait.site, kHostDevice, wait.begin, wait.end, wait.word}, {{wait.site, Key::kAny, wait.iteration}});
+      add({i, true, wait.site, kHostDevice, wait.begin, wait.end, wait.word},
+          keys_of(wait.site, wait.wanted, wait.value, wait.iteration));
     }
     return {std::move(edges_), stats()};
   }
@@ -256,7 +256,24 @@ class Matcher {
     std::optional<WordTag> word;
   };
 
-  void add(const Waiting& wait, std::initializer_list<Key> keys) {
+  /// The value that the wait wanted identifies its signal; the value that it saw may belong to a later one, since the
+  /// word may have moved on. Iteration numbers come last: a program may give other ones to waits than to signals.
+  static std::vector<Key> keys_of(SiteId site, std::optional<std::uint32_t> wanted, std::optional<std::uint32_t> seen,
+                                  std::uint32_t iteration) {
+    std::vector<Key> keys;
+    if (wanted) {
+      keys.push_back({site, *wanted, iteration});
+      keys.push_back({site, *wanted, Key::kAny});
+    }
+    if (seen && seen != wanted) {
+      keys.push_back({site, *seen, iteration});
+      keys.push_back({site, *seen, Key::kAny});
+    }
+    keys.push_back({site, Key::kAny, iteration});
+    return keys;
+  }
+
+  void add(const Waiting& wait, const std::vector<Key>& keys) {
     SiteMatches& site = sites_[wait.site];
     // At sites with usable tags: signals of this word, or else signals without a tag.
     const bool tagged = wait.word && !tagged_.empty() && tagged_.contains(wait.site);
@@ -277,12 +294,12 @@ class Matcher {
     ++site.unmatched;
   }
 
-  std::optional<std::uint32_t> last_of_word(const Waiting& wait, std::initializer_list<Key> keys) {
+  std::optional<std::uint32_t> last_of_word(const Waiting& wait, const std::vector<Key>& keys) {
     const std::optional<std::uint32_t> signal = last_of(wait, keys, *wait.word);
     return signal ? signal : last_of(wait, keys, Key::kUntagged);
   }
 
-  std::optional<std::uint32_t> last_of(const Waiting& wait, std::initializer_list<Key> keys, std::uint64_t word) {
+  std::optional<std::uint32_t> last_of(const Waiting& wait, const std::vector<Key>& keys, std::uint64_t word) {
     for (Key key : keys) {
       key.word = word;
       if (const auto signal = index_.last(key, wait.resumed + clocks_.slack())) return signal;

@@ -1,4 +1,6 @@
-// Finds the signal that released each wait (the wake edge) and the wake latency.
+// Finds the signal that released each wait (the wake edge) and the wake latency: the last signal at the wait's site, no
+// later than its end, with the word and value that it wanted; failing that, with the value that it saw, or with its
+// iteration number.
 #pragma once
 
 #include <cstdint>

@@ -435,6 +435,156 @@ TEST(ClassifyHeldOut, ConsecutiveProgramsAreNotProbabilistic) {
   EXPECT_EQ(c.model, Model::unknown) << words(c);
 }
 
+// --- programs that numbers, values or payloads used to mislead
+
+TEST(ClassifyMisleading, NoMessageInAnIterationIsACount) {
+  std::mt19937 random(1);
+  Talk talk(2);
+  for (std::uint32_t i = 0; i < 120; ++i) {
+    if (random() % 2 == 0) continue;
+    const TimeNs at = TimeNs{1'000'000'000} + i * 90'000;
+    talk.send(0, 1, 0, i, at, tile(i));
+    talk.send(1, 0, 0, i, at + 20'000, tile(i));
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.model, Model::probabilistic) << words(c);
+}
+
+TEST(ClassifyMisleading, NumbersAtAConstantDistanceLeaveNothingOut) {
+  Talk talk(2);
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    const TimeNs at = TimeNs{1'000'000'000} + i * 90'000;
+    talk.send(0, 1, 0, 10 * i, at, tile(i));
+    talk.send(1, 0, 0, 10 * i, at + 20'000, tile(i));
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.model, Model::alternating) << words(c);
+}
+
+TEST(ClassifyMisleading, RequestsWithoutPayloadCountBesideRepliesWithOne) {
+  Talk talk(2);
+  talk.acknowledge = false;
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    const TimeNs at = TimeNs{1'000'000'000} + i * 90'000;
+    talk.send(0, 1, 0, i, at, {});
+    talk.send(1, 0, 0, i, at + 20'000, tile(i));
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.model, Model::alternating) << words(c);
+}
+
+TEST(ClassifyMisleading, AWaitForTheLastOfSeveralCountsThemAll) {
+  // One counter word per direction; the receiver waits once per iteration. Three devices share one site, so that only
+  // the words show who receives.
+  Talk talk(3);
+  talk.acknowledge = false;
+  TimeNs now = 1'000'000'000;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    for (const DeviceId to : {1, 2}) {
+      for (std::uint32_t k = 0; k < 4; ++k) talk.send(0, to, 0, i, now += 3'000, tile(4 * i + k));
+      talk.send(to, 0, 0, i, now += 30'000, run_of(i * 16, 16));
+    }
+  }
+  TraceModel model = talk.settled();
+  for (auto& row : model.signals) row.word = static_cast<WordTag>(1 + row.site);
+  for (auto& row : model.waits) row.word = static_cast<WordTag>(1 + row.site);
+  std::erase_if(model.waits, [](const auto& row) { return row.device != 0 && row.value % 4 != 0; });
+  for (auto& row : model.signals) row.site = 1;
+  for (auto& row : model.waits) {
+    row.site = 1;
+    row.wanted = row.value;
+  }
+  settle(model);
+  const Classification c = classified(model);
+  EXPECT_EQ(c.model, Model::multiple) << words(c);
+  EXPECT_EQ(c.pairs.size(), 2u) << words(c);
+  for (const PairAnswer& pair : c.pairs) EXPECT_EQ(pair.forth, 160u);
+}
+
+TEST(ClassifyMisleading, AHostWaitFindsItsSignalByValue) {
+  // The host acknowledges each message under the message's number; the device waits under the number of the message
+  // that needs the room. The host waits under numbers of its own.
+  Talk talk(1);
+  for (std::uint32_t i = 0; i < 60; ++i) talk.send(0, kHostDevice, 0, i, TimeNs{1'000'000'000} + i * 60'000, tile(i));
+  TraceModel model = talk.settled();
+  std::uint32_t count = 0;
+  for (auto& row : model.host_waits) {
+    row.value = row.wanted = ++count;
+    row.iteration += 1000;
+  }
+  const Classification c = classified(model);
+  EXPECT_EQ(c.model, Model::unidirectional) << words(c);
+  EXPECT_GE(c.model_confidence, 0.9) << words(c);
+}
+
+TEST(ClassifyMisleading, ClientsThatDriftApartAlternateWithTheirServer) {
+  // A server has a block per client; the clients are up to 60 iterations apart.
+  Talk talk(2);
+  struct Turn {
+    TimeNs at;
+    std::uint32_t client, number;
+    bool back;
+  };
+  std::vector<Turn> turns;
+  for (std::uint32_t client = 0; client < 4; ++client) {
+    const TimeNs period = 30'000 * (client + 1);
+    for (std::uint32_t i = 0; i < 80; ++i) {
+      const TimeNs at = TimeNs{1'000'000'000} + client * 700 + i * period;
+      turns.push_back({at, client, i, false});
+      turns.push_back({at + period / 2, client, i, true});
+    }
+  }
+  std::sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) { return a.at < b.at; });
+  for (const Turn& t : turns) {
+    talk.send(t.back ? 1 : 0, t.back ? 0 : 1, t.client, t.number, t.at, tile(t.number * 4 + t.client), 1, t.client);
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.model, Model::multiple) << words(c);  // four each way per iteration, between the two devices
+}
+
+TEST(ClassifyMisleading, AnInPlacePipelineIsNoScatterGather) {
+  Talk talk(2);
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    const TimeNs at = TimeNs{1'000'000'000} + i * 90'000;
+    talk.send(0, 1, 0, i, at, run_of(0, 65'536));
+    talk.send(1, 0, 0, i, at + 20'000, run_of(0, 65'536));
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.pattern, Pattern::unknown) << words(c);
+}
+
+TEST(ClassifyMisleading, ARingsChunksStreamDownwards) {
+  Talk talk(8);
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    for (std::uint32_t d = 0; d < 8; ++d) {
+      const std::uint32_t chunk = (d + 8 - i % 8) % 8;
+      talk.send(static_cast<DeviceId>(d), static_cast<DeviceId>((d + 1) % 8), 0, i,
+                TimeNs{1'000'000'000} + i * 90'000 + d * 1'000, run_of(chunk * 65'536, 65'536));
+    }
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.pattern, Pattern::streaming) << words(c);
+}
+
+TEST(ClassifyMisleading, LookupsStayRandomInALongRun) {
+  std::mt19937 random(3);
+  Talk talk(1);
+  for (std::uint32_t i = 0; i < 3'000; ++i) {
+    talk.send(kHostDevice, 0, 0, i, TimeNs{1'000'000'000} + i * 30'000, run_of(random() % 256 * 4096, 4096));
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.pattern, Pattern::random) << words(c);
+}
+
+TEST(ClassifyMisleading, OffsetsInABufferShowNoPattern) {
+  Talk talk(2);
+  for (std::uint32_t i = 0; i < 80; ++i) {
+    talk.send(0, 1, 0, i, TimeNs{1'000'000'000} + i * 30'000, run_of(i % 2 * 65'536, 4096));
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.pattern, Pattern::unknown) << words(c);
+}
+
 TEST(ClassifyHeldOut, BlocksOfOneKernelAreParties) {
   // Each block releases the next and the previous block at one site, so all blocks have the same role.
   TraceModel model = empty_program();
