@@ -1,4 +1,4 @@
-"""The code blocks of docs/waiting.md and docs/channels.md are pieces of sources that a test compiles.
+"""The code blocks of PAGES are pieces of sources that a test compiles.
 
 A block comes after a line `<!-- code: FILE [NAME] -->`: the whole file, or what lies between its lines `[NAME]` and
 `[end]`, which are comments.
@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from markdown import FENCE
 
 ROOT = pathlib.Path(os.environ["WICPROF_SOURCE"]).resolve()
-PAGES = ["docs/waiting.md", "docs/channels.md"]
+PAGES = ["docs/waiting.md", "docs/channels.md", "docs/classification.md"]
 EXAMPLES = "docs/examples"
 CODE = {"cpp", "c++", "cuda", "cmake", "c", ""}
 MARKER = re.compile(r"<!-- code: (\S+)(?: (\S+))? -->\s*$")

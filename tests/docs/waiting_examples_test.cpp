@@ -1,8 +1,11 @@
-// Runs the code of docs/waiting.md: on the CPU device and, compiled a second time, on a GPU.
+// Runs the code of docs/waiting.md and docs/classification.md: on the CPU device and, compiled a second time, on a GPU.
+#include "docs/examples/waiting/long_form.h"  // first: it needs wic/wait.h alone
+
 #include <gtest/gtest.h>
 
 #include "docs/examples/waiting/after.h"
 #include "docs/examples/waiting/before_host.h"
+#include "docs/examples/waiting/exchange.h"
 #include "wic/launch.h"
 
 namespace {
@@ -66,6 +69,27 @@ TEST_P(WaitingExamples, TheLongFormWaitsLikeTheShortOne) {
   ASSERT_TRUE(wic::launch(*consumer, {1, kThreads}, kernel));
   ASSERT_TRUE(consumer->synchronize());
   EXPECT_EQ(out[0], 42);
+}
+
+TEST_P(WaitingExamples, TheLongFormsNeedOneHeader) {
+  runtime->signal(sites.input, 1, &flags[0], 1);
+  const Relay kernel{runtime->view(0), sites.input, sites.done, 1, &flags[0], &flags[32]};
+  ASSERT_TRUE(wic::launch(*consumer, {1, kThreads}, kernel));
+  EXPECT_TRUE(wait_for_result(*runtime, sites.done, &flags[32], 1));
+  ASSERT_TRUE(consumer->synchronize());
+}
+
+TEST_P(WaitingExamples, AnAcknowledgementByHandLimitsTheTilesInFlight) {
+  const auto declared = declare_tiles(*runtime);
+  ASSERT_TRUE(declared) << declared.error().message;
+  auto buffer = *Array<float>::make(runtime->device(0), kPlaces * kTile, Memory::pinned_host);
+  const ProduceTiles kernel{runtime->site(declared->tiles, kTimeoutNs), runtime->site(declared->room, kTimeoutNs),
+                            buffer.data(), &flags[0], &flags[32]};
+  ASSERT_TRUE(wic::launch(*producer, {1, kThreads}, kernel));
+  const auto sum = take_tiles(*runtime, *declared, buffer.data(), &flags[0], &flags[32]);
+  ASSERT_TRUE(sum) << sum.error().message;
+  ASSERT_TRUE(producer->synchronize());
+  EXPECT_EQ(*sum, static_cast<float>(kTile * kTiles * (kTiles + 1) / 2));
 }
 
 TEST_P(WaitingExamples, WarpsConsumeWhatAKernelProduces) {
