@@ -85,7 +85,11 @@ Analysis analyze(const TraceModel& model) {
 
   // 4. From the critical path and the figures of sites, kernels and loops.
   analysis.wakes = in_order_of(analysis.sites, wakes);
-  tasks.add([&] { analysis.prediction = predict(model, analysis.path, modes, analysis.sites); });
+  tasks.add([&] {
+    const std::vector<Iteration> iterations =
+        analysis.iterations ? analysis.iterations->list : std::vector<Iteration>();
+    analysis.prediction = predict(model, analysis.path, modes, analysis.sites, iterations);
+  });
   tasks.add([&] {
     RuleVerdicts verdicts = apply_rules({model, analysis.sites, analysis.polling_loops, analysis.wakes,
                                          analysis.kernels, analysis.host_polling, ground});

@@ -43,6 +43,7 @@ struct Polled {
   std::map<DeviceId, StepCount> pollers;
   double per_word = 0;  ///< as SitePrediction::pollers_per_word
   double mean_wait_ns = 0;
+  double look_ns = 0;  ///< mean time between two looks of one poller at the word
   std::uint64_t waits = 0;
   std::optional<SlowdownRange> slowdown;
   bool congests_host = false;  ///< its pollers delay all accesses to host memory
@@ -66,13 +67,33 @@ class PollingTimes {
   std::vector<Interval> times_;
 };
 
+/// The spans of those iterations that lie in one of `times` as a whole, neighbours joined; `times` if there are none.
+/// All lists are in order of time.
+std::vector<Interval> of_whole_iterations(const std::vector<Interval>& times,
+                                          const std::vector<Iteration>& iterations) {
+  std::vector<Interval> result;
+  std::size_t at = 0;
+  for (const Iteration& iteration : iterations) {
+    while (at < times.size() && times[at].end < iteration.end) ++at;
+    if (at == times.size()) break;
+    if (iteration.begin < times[at].begin) continue;
+    if (!result.empty() && iteration.begin <= result.back().end) {
+      result.back().end = std::max(result.back().end, iteration.end);
+    } else {
+      result.push_back({iteration.begin, iteration.end});
+    }
+  }
+  return result.empty() ? times : result;
+}
+
 /// The part of work's length that remains when the site parks.
 double remaining(double exposed, double slowdown) { return 1 - exposed * (1 - 1 / slowdown); }
 
 class Predictor {
  public:
-  Predictor(const TraceModel& model, const CriticalPath& path, const Modes& modes, const std::vector<SiteStats>& stats)
-      : model_(model), path_(path), modes_(modes), stats_(stats) {}
+  Predictor(const TraceModel& model, const CriticalPath& path, const Modes& modes, const std::vector<SiteStats>& stats,
+            const std::vector<Iteration>& iterations)
+      : model_(model), path_(path), modes_(modes), stats_(stats), iterations_(iterations) {}
 
   Prediction run() {
     gather_polled();
@@ -87,6 +108,7 @@ class Predictor {
 
   void gather_polled() {
     std::map<std::pair<SiteId, DeviceId>, std::vector<Interval>> intervals;
+    std::map<SiteId, std::uint64_t> polls;
     std::pair<SiteId, DeviceId> last_key{};
     std::vector<Interval>* last = nullptr;
     const bool both = modes_.both();
@@ -101,6 +123,7 @@ class Predictor {
         last_key = key;
       }
       last->push_back({wait.arrived, std::max(wait.arrived, wait.resumed)});
+      polls[wait.site] += wait.polls;
     }
     for (auto& [key, list] : intervals) {
       Polled& polled = polled_[key.first];
@@ -108,7 +131,10 @@ class Predictor {
       polled.waits += list.size();
       polled.pollers.emplace(key.second, StepCount(list));
     }
-    for (auto& [site, polled] : polled_) polled.mean_wait_ns /= static_cast<double>(polled.waits);
+    for (auto& [site, polled] : polled_) {
+      if (polls[site] > 0) polled.look_ns = polled.mean_wait_ns / static_cast<double>(polls[site]);
+      polled.mean_wait_ns /= static_cast<double>(polled.waits);
+    }
   }
 
   bool polls_at_some_time(const SiteStats& site) const {
@@ -135,6 +161,12 @@ class Predictor {
     return most;
   }
 
+  /// The pollers per word that queue, according to the length of a look (kHostWordReadsPerUs).
+  static double queueing_pollers(const SiteStats& site, const Polled& polled) {
+    if (site.word_memory != WordMemory::pinned_host || polled.look_ns <= 0) return polled.per_word;
+    return std::min(polled.per_word, std::max(1.0, polled.look_ns / 1e3 * known::kHostWordReadsPerUs));
+  }
+
   SitePrediction predict_site(const SiteStats& site) {
     SitePrediction prediction;
     prediction.site = site.site;
@@ -153,10 +185,10 @@ class Predictor {
     }
     prediction.pollers_per_word = polled.per_word = pollers_per_word(site, polled);
     std::string why;
-    polled.slowdown = slowdown_beside(site, polled.per_word, why);
+    polled.slowdown = slowdown_beside(site, queueing_pollers(site, polled), why);
     if (!polled.slowdown) return refuse(why);
-    polled.congests_host =
-        site.word_memory == WordMemory::pinned_host && on_one_word(site) && polled.per_word >= known::kCongestedFrom;
+    polled.congests_host = site.word_memory == WordMemory::pinned_host && on_one_word(site) &&
+                           queueing_pollers(site, polled) >= known::kCongestedFrom;
     if (!path_.missing.empty()) {
       prediction.reason = "no critical path: " + path_.missing;
     } else {
@@ -202,7 +234,7 @@ class Predictor {
 
   void follow_path() {
     if (!path_.missing.empty()) return;
-    const PollingTimes times(modes_.when(0, Mode::poll));
+    const PollingTimes times(of_whole_iterations(modes_.when(0, Mode::poll), iterations_));
     saved_.assign(result_.sites.size(), {});
     std::vector<Cursors> cursors(stats_.size());
     for (std::size_t i = 0; i < stats_.size(); ++i) {
@@ -313,6 +345,7 @@ class Predictor {
   const CriticalPath& path_;
   const Modes& modes_;
   const std::vector<SiteStats>& stats_;
+  const std::vector<Iteration>& iterations_;
   std::map<SiteId, Polled> polled_;
   std::vector<std::array<double, kEnds>> saved_;  // by site
   std::array<double, kEnds> all_saved_{};
@@ -323,8 +356,14 @@ class Predictor {
 }  // namespace
 
 Prediction predict(const TraceModel& model, const CriticalPath& path, const Modes& modes,
+                   const std::vector<SiteStats>& stats, const std::vector<Iteration>& iterations) {
+  return Predictor(model, path, modes, stats, iterations).run();
+}
+
+Prediction predict(const TraceModel& model, const CriticalPath& path, const Modes& modes,
                    const std::vector<SiteStats>& stats) {
-  return Predictor(model, path, modes, stats).run();
+  const std::vector<Iterations> found = find_iterations(model);
+  return predict(model, path, modes, stats, found.empty() ? std::vector<Iteration>{} : found.front().list);
 }
 
 double prediction_error(const Gain& predicted, double measured) { return (predicted.value - measured) / measured; }

@@ -9,6 +9,10 @@
 // depends on the memory that holds the word, on the number of pollers per word and on what bounds the work. The trace
 // does not show the bound: the model assumes memory streaming, and the interval spans everything that was measured,
 // from computing to L2 latency. Copies, launches and host work keep their lengths.
+//
+// T counts only the time in which the program iterates: start-up and end do not change with the mode, and would hide
+// the gain of a short recording. Pollers of a host word slow others by queueing for it, so their number is bounded by
+// the queue that the length of a look at the word shows.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +23,7 @@
 #include "analyzer/path/critical_path.h"
 #include "analyzer/path/slowdown.h"
 #include "analyzer/trace/modes.h"
+#include "analyzer/waits/iterations.h"
 #include "analyzer/waits/sites.h"
 
 namespace wicprof::analyzer {
@@ -41,7 +46,11 @@ struct Prediction {
   TimeNs path_ns = 0;                 ///< T
 };
 
-/// Ignores the times in which sites parked. `stats` are site_stats(model).
+/// Counts those `iterations` during which no site parked; without any, all of the time that polled.
+/// `stats` are site_stats(model).
+Prediction predict(const TraceModel& model, const CriticalPath& path, const Modes& modes,
+                   const std::vector<SiteStats>& stats, const std::vector<Iteration>& iterations);
+/// The same with the iterations of the site and device that have the most.
 Prediction predict(const TraceModel& model, const CriticalPath& path, const Modes& modes,
                    const std::vector<SiteStats>& stats);
 

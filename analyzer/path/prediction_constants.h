@@ -16,10 +16,11 @@ struct Slowdown {
 };
 
 /// One word in pinned host memory, one polling thread per group. From 528 on: blocks_host_one_* and many_host_one_*
-/// (2,096). Below 528: the gain of whole kernels by waiting groups, threads.h200.json, rows host_1024 (4 groups) to
+/// (2,096). Below 528: the gain of whole kernels by waiting groups, threads.h200.json, rows host_512 (2 groups) to
 /// host_65536 (256), whose work counts both for streaming and for L2 latency; no number of pollers slows compute or
 /// shared memory.
 inline constexpr std::array kHostWord{
+    Slowdown{2, 1.0, 1.0, 0.9776, 0.9776},
     Slowdown{4, 1.0, 1.0, 1.4746, 1.4746},
     Slowdown{8, 1.0, 1.0, 3.2872, 3.2872},
     Slowdown{16, 1.0, 1.0, 7.0415, 7.0415},
@@ -30,9 +31,13 @@ inline constexpr std::array kHostWord{
     Slowdown{528, 1.0015, 0.9970, 112.5654, 327.0010},
     Slowdown{2096, 1.0015, 0.9970, 520.1131, 1143.4905},
 };
-/// The ratio of two measurements of that case that differ mainly in occupancy: 524 pollers beside streaming
-/// (few_host_one_streaming_poll) and 528 (blocks_host_one_streaming_poll). Lowers the low end by this factor.
-inline constexpr double kHostWordSpread = 1.081;
+/// How far another GPU lies from these anchors, at most: gain of hot_flag with 528 pollers (hot_flag_default) on an
+/// H100, prediction.h100.json, over the streaming slowdown on the H200. Both ends of the interval move by this factor.
+inline constexpr double kHostWordSpread = 1.27;
+/// The host serves this many reads of one word per microsecond, whatever the number of pollers: pollers over the mean
+/// time of a look, 0.97 to 1.04 in prediction.h100.json (2 to 528 pollers). A look that takes less time than its
+/// number of pollers shows that the pollers do not queue.
+inline constexpr double kHostWordReadsPerUs = 1.0;
 
 /// One word in device memory, one polling thread per group: blocks_device_one_*, many_device_one_*. The latter rows
 /// exist for streaming and L2 latency.

@@ -40,7 +40,7 @@ SlowdownRange range_of(std::span<const known::Slowdown> anchors, double pollers,
                            interpolate(anchors, pollers, &known::Slowdown::l2_latency)};
   range.by_work.value = streaming;
   range.by_work.low = std::min(*std::min_element(std::begin(values), std::end(values)), streaming / spread);
-  range.by_work.high = *std::max_element(std::begin(values), std::end(values));
+  range.by_work.high = spread * *std::max_element(std::begin(values), std::end(values));
   range.from = std::move(from);
   return range;
 }
