@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 r"""Compares the predicted gain of parking with the gain that the toggle measured, for docs/results.
 
-Record each program with a schedule that alternates between poll and park. `wic-prof compare --format json` prints the
-gain predicted from the polling phases alone and the measured gain. These documents are the input:
+`bench/record_predictions.py` records the cases and writes their documents, which are the input:
 
-    wic-prof run --schedule poll:300ms,park:300ms,poll:300ms,park:300ms -o g_stn.wicprof \
-        -- g_stn --devices cuda:0,cuda:1 --seconds 1.3
-    wic-prof compare g_stn.wicprof --format json > g_stn.json
-    bench/prediction.py --machine h200 -o docs/results/prediction.h200.json hot_flag.json g_stn.json
+    bench/record_predictions.py --bin build/bin --devices cuda:0 -o predictions
+    bench/prediction.py --machine h200 -o docs/results/prediction.h200.json predictions/*.json
+
+Cases that the prediction was improved on (record_predictions.IMPROVE) and cases that only judge it have rows of their own.
 """
 
 import argparse
@@ -16,9 +15,13 @@ import pathlib
 import statistics
 import sys
 
+import record_predictions
 import result_file
 
-MAX_MEDIAN_ERROR = 0.10  # the bar, relative to the measured ratio
+MAX_MEDIAN_ERROR = 0.10  # relative to the measured ratio
+MAX_P90_ERROR = 0.25
+MIN_INSIDE = 0.9  # of the measured ratios, in the stated interval
+MAX_WIDTH = 3.0   # high over low
 
 
 def row(name, params, value, unit, compared_to=None, ratio=None, bar=None):
@@ -26,8 +29,35 @@ def row(name, params, value, unit, compared_to=None, ratio=None, bar=None):
             "bar": bar, "holds": None if bar is None else ratio <= bar}
 
 
+class Judgement:
+    """The errors, widths and hits of one set of cases."""
+
+    def __init__(self, name):
+        self.name, self.errors, self.widths, self.inside = name, [], [], []
+
+    def add(self, predicted, measured, error):
+        self.errors.append(abs(error))
+        self.widths.append(predicted["high"] / predicted["low"])
+        self.inside.append(predicted["low"] <= measured["value"] <= predicted["high"])
+
+    def rows(self):
+        if not self.errors:
+            return []
+        cases = {"cases": len(self.errors)}
+        median, ordered = statistics.median(self.errors), sorted(self.errors)
+        p90 = ordered[min(len(ordered) - 1, int(0.9 * len(ordered)))]
+        inside = sum(self.inside) / len(self.inside)
+        widest = max(self.widths)
+        return [row("median_error_" + self.name, cases, median, "of the measured ratio", "1", median, MAX_MEDIAN_ERROR),
+                row("p90_error_" + self.name, cases, p90, "of the measured ratio", "1", p90, MAX_P90_ERROR),
+                row("outside_" + self.name, cases, 1 - inside, "of the measured ratios, outside of the interval", "1",
+                    1 - inside, 1 - MIN_INSIDE),
+                row("widest_" + self.name, cases, widest, "high over low", "1", widest, MAX_WIDTH)]
+
+
 def rows_of(files):
     rows, errors = [], []
+    sets = {"improve": Judgement("improve"), "judged": Judgement("judged")}
     for file in files:
         said = json.loads(file.read_text())
         name = file.name.split(".")[0]
@@ -37,6 +67,9 @@ def rows_of(files):
             rows.append(row(name, {"reason": reason}, None, "could not look"))
             continue
         errors.append(abs(said["prediction_error"]))
+        for case_set, names in (("improve", record_predictions.IMPROVE), ("judged", record_predictions.JUDGED)):
+            if name in names:
+                sets[case_set].add(predicted, measured, said["prediction_error"])
         params = {"predicted_low": predicted["low"], "predicted_high": predicted["high"],
                   "measured_low": measured["low"], "measured_high": measured["high"], "measured": measured["value"],
                   "verdict": said["verdict"]}
@@ -46,7 +79,7 @@ def rows_of(files):
         median = statistics.median(errors)
         rows.append(row("median_error", {"programs": len(errors)}, median, "of the measured ratio", "1", median,
                         MAX_MEDIAN_ERROR))
-    return rows
+    return rows + sets["improve"].rows() + sets["judged"].rows()
 
 
 def main():

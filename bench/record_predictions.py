@@ -23,10 +23,10 @@ SECONDS = 3.3
 # name, program, options; several shapes per family, from few pollers to many
 HOT_FLAG = [("hot_flag_%s" % name, "hot_flag", options) for name, options in (
     ("default", []),
-    ("w33", ["--waiters", "33"]),
+    ("w396", ["--waiters", "396", "--streamers", "264"]),
     ("w132", ["--waiters", "132"]),
     ("w264", ["--waiters", "264"]),
-    ("w396", ["--waiters", "396", "--streamers", "264"]),
+    ("w33", ["--waiters", "33"]),
     ("w528_s132", ["--waiters", "528", "--streamers", "132"]),
     ("w8", ["--waiters", "8"]),
     ("w528_mib16", ["--waiters", "528", "--size", "16"]),

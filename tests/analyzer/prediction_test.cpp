@@ -417,7 +417,7 @@ TEST(Prediction, ConstantsMatchTheResultFiles) {
   expect_anchor(one, "inside_device_one", calibration::kEachThread[1], true);
   expect_anchor(peer, "peer_peer_lines", calibration::kPeerLines[0], true);
   expect_anchor(peer, "peer_peer_one", calibration::kPeerWord[1], true);
-  const double elsewhere = params("prediction.h100.json", "hot_flag_default").at("measured");
+  const double elsewhere = params("prediction_hot_flag.h100.json", "hot_flag_default").at("measured");
   EXPECT_NEAR(calibration::kHostWordSpread, elsewhere / calibration::kHostWord[8].streaming, 1e-2);
 
   std::ifstream in(std::string(WICPROF_SOURCE) + "/docs/results/threads.h200.json");
