@@ -11,7 +11,8 @@ target_compile_options(wic_options INTERFACE
 # g++ 12 and 13 see overlapping and out-of-bounds copies inside std::string where there are none (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
   target_compile_options(wic_options INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wno-restrict,-Wno-array-bounds,-Wno-stringop-overflow,-Wno-stringop-overread>)
 endif()
 
 if(WIC_SANITIZE)
