@@ -388,7 +388,8 @@ std::map<std::string, double> results(const std::string& file) {
 
 nlohmann::json params(const std::string& file, const std::string& name) {
   std::ifstream in(std::string(WICPROF_SOURCE) + "/docs/results/" + file);
-  for (const auto& row : nlohmann::json::parse(in)["rows"]) {
+  const nlohmann::json results = nlohmann::json::parse(in);
+  for (const auto& row : results["rows"]) {
     if (row["name"] == name) return row["params"];
   }
   throw std::out_of_range(name);

@@ -90,7 +90,7 @@ class Output(harness.Case):
         self.assert_refused(self.wic_prof("report", "t.wicprof", "--format", "md", "-o", "existing.md"), 2, "existing.md", "-f")
         self.assertEqual((self.work / "existing.md").read_text(), "mine")
         self.assert_refused(self.wic_prof("report", "t.wicprof", "--format", "md", "-o", "no/existing.md"), 2, "no/existing.md")
-        self.assertEqual(sorted(os.listdir(self.work)), ["t.wicprof", "existing.md"])
+        self.assertEqual(sorted(os.listdir(self.work)), ["existing.md", "t.wicprof"])
 
 
 class Program(harness.Case):
