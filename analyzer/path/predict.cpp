@@ -306,8 +306,8 @@ class Predictor {
   Gain gain_of(const std::array<double, kEnds>& saved) const {
     const auto ratio = [&](double part) { return total_ / std::max(total_ - part, total_ * 1e-6); };
     Gain gain{ratio(saved[kValue]), ratio(saved[kLow]), ratio(saved[kHigh])};
-    gain.low = std::min({gain.low, gain.value / known::kLeastSpread, gain.high});
-    gain.high = std::max({gain.low, gain.value * known::kLeastSpread, gain.high});
+    gain.low = std::min({gain.low, gain.value / known::kMinSpread, gain.high});
+    gain.high = std::max({gain.low, gain.value * known::kMinSpread, gain.high});
     return gain;
   }
 

@@ -4,15 +4,17 @@
 //   - each segment of work on a device would shrink from l to l (1 - x (1 - 1/S)), where x is the part of the segment
 //     during which waiters poll at the site on that device, and S the slowdown of work beside such pollers
 //     (slowdown.h);
-//   - each wake-up at the site would take as long as a parked one.
+//   - each wake-up at the site, and each wake-up of other sites through host memory that this site's pollers congest,
+//     would take as long as a parked one.
 // With the path's length T' after parking, the predicted gain is T / T'. Sites count as independent of each other. S
 // depends on the memory that holds the word, on the number of pollers per word and on what bounds the work. The trace
 // does not show the bound: the model assumes memory streaming, and the interval spans everything that was measured,
 // from computing to L2 latency. Copies, launches and host work keep their lengths.
 //
-// T counts only the time in which the program iterates: start-up and end do not change with the mode, and would hide
-// the gain of a short recording. Pollers of a host word slow others by queueing for it, so their number is bounded by
-// the queue that the length of a look at the word shows.
+// T counts only the iterations that poll from begin to end: start-up and end do not change with the mode, and would
+// hide the gain of a short recording. Without such an iteration, T counts all the time that polled. Pollers of a host
+// word slow others by queueing for it, so their number is bounded by the queue that the length of a look at the word
+// shows.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +48,7 @@ struct Prediction {
   TimeNs path_ns = 0;                 ///< T
 };
 
-/// Counts those `iterations` during which no site parked; without any, all of the time that polled.
+/// Counts those `iterations` that poll from begin to end; without any, all the time that polled.
 /// `stats` are site_stats(model).
 Prediction predict(const TraceModel& model, const CriticalPath& path, const Modes& modes,
                    const std::vector<SiteStats>& stats, const std::vector<Iteration>& iterations);
