@@ -10,6 +10,7 @@
 
 #include "analyzer/communication/parties.h"
 #include "analyzer/communication/transfers.h"
+#include "analyzer/measure/sorting.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -18,14 +19,14 @@ namespace {
 
 /// A site may acknowledge if this share of its signals go against those of other sites.
 constexpr std::uint64_t kAgainstPercent = 90;
-/// A wait with a number this far ahead of the signal's, beyond what other sites show, is for room in a buffer. One
-/// number ahead it may also be for an answer.
-constexpr std::int64_t kRoom = 2;
-constexpr std::uint64_t kLeastAhead = 3, kAheadPercent = 1;
-/// How much the messages ahead of a wait for room may differ.
-constexpr std::int64_t kSameRoom = 2;
-/// What the messages are worth where acknowledgements are known by that alone.
-constexpr double kGuessedRoom = 0.8;
+/// A wait with a number this far ahead of the signal's, beyond what other sites show, waits for free buffer slots. A
+/// wait that is one number ahead may also wait for an answer.
+constexpr std::int64_t kBufferSlots = 2;
+constexpr std::uint64_t kMinAhead = 3, kAheadPercent = 1;
+/// How much the numbers of messages ahead of waits for a free slot may differ.
+constexpr std::int64_t kSameLead = 2;
+/// The certainty of the messages where only such numbers show which signals acknowledge.
+constexpr double kGuessedAcknowledgements = 0.8;
 /// Programs number waits as they number signals, or one later.
 constexpr std::int64_t kUsualLead = 1;
 /// Above this share of signals without a tag that waits know, among several senders, edges may be guesses.
@@ -108,10 +109,7 @@ class Gatherer {
     if (traffic_.messages.empty()) add_messages_within_parties();
     merge_transfers();
     estimate_losses();
-    const auto earlier = [](const Message& a, const Message& b) { return a.at < b.at; };
-    if (!std::is_sorted(traffic_.messages.begin(), traffic_.messages.end(), earlier)) {
-      std::stable_sort(traffic_.messages.begin(), traffic_.messages.end(), earlier);
-    }
+    sort_if_needed(traffic_.messages, [](const Message& a, const Message& b) { return a.at < b.at; });
     return std::move(traffic_);
   }
 
@@ -175,20 +173,20 @@ class Gatherer {
       SiteFacts& site = facts_[i];
       if (purpose_of(i) != SitePurpose::unknown || site.announcing > 0 || site.edges == 0 || !against[i]) continue;
       if (!site.numbered) {
-        // A request comes before the message that it asks for, and room for a message comes after other messages, as
-        // many as the buffer holds. Sides that run freely show no such number.
+        // A request comes before the message that it asks for. A wait for a free slot comes after as many messages as
+        // the buffer holds. Sides that run freely show no such number.
         const std::optional<std::int64_t> lead = messages_ahead(i);
         site.acknowledges = lead && *lead > 0 && announcing_ > 0;
-        if (site.acknowledges) traffic_.certainty = kGuessedRoom;
+        if (site.acknowledges) traffic_.certainty = kGuessedAcknowledgements;
         const bool request = lead && *lead < 0, bare_and_free = !lead && announcing_ == 0;
         if (!site.acknowledges && !request && !bare_and_free) traffic_.doubtful = true;
         continue;
       }
-      // Where an iteration has several messages, only its first ones wait for room from the iteration before.
+      // Where an iteration has several messages, only its first ones wait for slots of the iteration before.
       const auto ahead = static_cast<std::uint64_t>(
           std::count_if(site.leads.begin(), site.leads.end(), [&](std::int64_t lead) { return lead > usual; }));
-      const bool ahead_of_others = ahead >= kLeastAhead && at_least(ahead, kAheadPercent, site.edges);
-      site.acknowledges = site.lead >= usual + kRoom || (ahead_of_others && announcing_ > 0);
+      const bool ahead_of_others = ahead >= kMinAhead && at_least(ahead, kAheadPercent, site.edges);
+      site.acknowledges = site.lead >= usual + kBufferSlots || (ahead_of_others && announcing_ > 0);
       if (!site.acknowledges && ahead_of_others) traffic_.doubtful = true;
     }
     for (const SiteFacts& site : facts_) traffic_.left_out.acknowledging_sites += site.acknowledges ? 1 : 0;
@@ -240,7 +238,7 @@ class Gatherer {
     }
     std::sort(ahead.begin(), ahead.end());
     const std::size_t tenth = ahead.size() / 10;
-    if (ahead[ahead.size() - 1 - tenth] - ahead[tenth] > kSameRoom) return std::nullopt;
+    if (ahead[ahead.size() - 1 - tenth] - ahead[tenth] > kSameLead) return std::nullopt;
     return ahead[ahead.size() / 2];
   }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/measure/flat_index.h"
+#include "analyzer/measure/sorting.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -16,11 +17,6 @@ namespace {
 /// A numbering starts again if a number is further behind the highest one than messages of one way overtake each other,
 /// and is one of its first numbers. Not calibrated; tests/analyzer/classify_property_test.cpp checks the answers.
 constexpr std::uint32_t kOverlap = 2, kFirstNumbers = 2;
-
-/// Stable; does nothing if the list is sorted already, which is the usual case.
-void sort_if_needed(std::span<std::uint32_t> list, const auto& earlier) {
-  if (!std::is_sorted(list.begin(), list.end(), earlier)) std::stable_sort(list.begin(), list.end(), earlier);
-}
 
 /// Replaces sizes by begins, and appends the end of all.
 void sizes_to_begins(std::vector<std::uint32_t>& counts) {
