@@ -65,6 +65,10 @@ struct FigureInfo {
   Figure (*make)(const FigureInput& input);
 };
 
+/// Makes the figure of that number. analyzer/figures/figure_NN.cpp defines the specialization.
+template <int number>
+Figure figure(const FigureInput& input);
+
 // Helpers of the figures.
 
 /// An empty cell for an unknown value.

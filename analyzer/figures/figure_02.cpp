@@ -2,7 +2,8 @@
 
 namespace wicprof::analyzer {
 
-Figure figure_2(const FigureInput& input) {
+template <>
+Figure figure<2>(const FigureInput& input) {
   Figure figure;
   figure.formula =
       "consumer_share = sum of (W_p + W_t) over the waits / (waiters x time in the mode); producer_share = sum of W_t, "

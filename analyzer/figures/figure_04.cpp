@@ -12,7 +12,8 @@ struct Lead {
 
 }  // namespace
 
-Figure figure_4(const FigureInput& input) {
+template <>
+Figure figure<4>(const FigureInput& input) {
   Figure figure;
   figure.formula =
       "(T_p - T_c) / cycle, for each wait; cycle = from the waiter's previous resumption at the site to this one. "

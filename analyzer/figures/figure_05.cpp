@@ -15,7 +15,8 @@ double median(std::vector<std::uint32_t>& values) {
 
 }  // namespace
 
-Figure figure_5(const FigureInput& input) {
+template <>
+Figure figure<5>(const FigureInput& input) {
   Figure figure;
   figure.formula =
       "polling_share = sum of W_p / sum of (W_p + W_t), over the waits whose W_t is known; checks: reads of the word "

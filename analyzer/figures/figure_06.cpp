@@ -3,7 +3,8 @@
 
 namespace wicprof::analyzer {
 
-Figure figure_6(const FigureInput& input) {
+template <>
+Figure figure<6>(const FigureInput& input) {
   Figure figure;
   describe_curves(figure, "not_arrived");
   figure.formula =

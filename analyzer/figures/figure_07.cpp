@@ -33,7 +33,8 @@ const IterationSlot* window_of(const Windows& windows, TimeNs time) {
 
 }  // namespace
 
-Figure figure_7(const FigureInput& input) {
+template <>
+Figure figure<7>(const FigureInput& input) {
   Figure figure;
   describe_curves(figure, "not_done");
   figure.formula =

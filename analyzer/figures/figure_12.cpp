@@ -11,7 +11,8 @@ FigureCell consumer_share(const FigureTrace& trace, Mode mode) {
 
 }  // namespace
 
-Figure figure_12(const FigureInput& input) {
+template <>
+Figure figure<12>(const FigureInput& input) {
   Figure figure;
   figure.formula =
       "speedup = median iteration polled / parked, as compare estimates it; low and high: its interval; consumer "

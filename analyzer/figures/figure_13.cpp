@@ -3,7 +3,8 @@
 
 namespace wicprof::analyzer {
 
-Figure figure_13(const FigureInput& input) {
+template <>
+Figure figure<13>(const FigureInput& input) {
   Figure figure;
   describe_curves(figure, "without_data");
   figure.formula =

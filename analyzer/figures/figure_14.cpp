@@ -3,7 +3,8 @@
 
 namespace wicprof::analyzer {
 
-Figure figure_14(const FigureInput& input) {
+template <>
+Figure figure<14>(const FigureInput& input) {
   Figure figure;
   figure.formula =
       "sum over the waits of the time in which any block computed on the waiter's SM / sum of their lengths. "

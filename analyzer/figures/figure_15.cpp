@@ -4,7 +4,8 @@
 
 namespace wicprof::analyzer {
 
-Figure figure_15(const FigureInput& input) {
+template <>
+Figure figure<15>(const FigureInput& input) {
   Figure figure;
   figure.formula =
       "threads: CPU time of wic-prof's own threads / the sampled time (1 = one core all the time); records in kernels: "

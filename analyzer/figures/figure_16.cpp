@@ -14,7 +14,8 @@ double groups_of(const FigureTrace& trace) {
 
 }  // namespace
 
-Figure figure_16(const FigureInput& input) {
+template <>
+Figure figure<16>(const FigureInput& input) {
   Figure figure;
   figure.formula =
       "speedup as in figure 12, one row per trace (or pair); threads: of the largest kernel that waits. Without "

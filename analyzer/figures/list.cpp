@@ -6,16 +6,16 @@ namespace wicprof::analyzer {
 namespace {
 
 constexpr std::array kFigures{
-    FigureInfo{2, "Share of the run time spent in communication", figure_2},
-    FigureInfo{4, "How long consumers come before their data", figure_4},
-    FigureInfo{5, "Polling's share of communication, and checks per communication", figure_5},
-    FigureInfo{6, "Waiters that have not arrived yet, against the progress of polling", figure_6},
-    FigureInfo{7, "Independent blocks that are not done yet, against the progress of polling", figure_7},
-    FigureInfo{12, "Speed-up of parking over polling, and the share of communication", figure_12},
-    FigureInfo{13, "Waiters that still lack their data", figure_13},
-    FigureInfo{14, "Waiting that overlaps with computation", figure_14},
-    FigureInfo{15, "The cost of wic and wic-prof themselves", figure_15},
-    FigureInfo{16, "Speed-up of parking over polling, against the number of threads", figure_16},
+    FigureInfo{2, "Share of the run time spent in communication", figure<2>},
+    FigureInfo{4, "How long consumers come before their data", figure<4>},
+    FigureInfo{5, "Polling's share of communication, and checks per communication", figure<5>},
+    FigureInfo{6, "Waiters that have not arrived yet, against the progress of polling", figure<6>},
+    FigureInfo{7, "Independent blocks that are not done yet, against the progress of polling", figure<7>},
+    FigureInfo{12, "Speed-up of parking over polling, and the share of communication", figure<12>},
+    FigureInfo{13, "Waiters that still lack their data", figure<13>},
+    FigureInfo{14, "Waiting that overlaps with computation", figure<14>},
+    FigureInfo{15, "The cost of wic and wic-prof themselves", figure<15>},
+    FigureInfo{16, "Speed-up of parking over polling, against the number of threads", figure<16>},
 };
 
 }  // namespace
