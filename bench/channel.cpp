@@ -42,8 +42,8 @@ struct Direction {
 struct Scale {
   std::int64_t largest = 0;          // bytes per message
   std::int64_t bandwidth_bytes = 0;  // per row
-  std::int64_t least_messages = 0;   // per row: enough that messages in flight at the start of the timing hardly count
-  std::int64_t most_messages = 0;    // per row
+  std::int64_t min_messages = 0;     // per row: enough that messages in flight at the start of the timing hardly count
+  std::int64_t max_messages = 0;     // per row
   std::int64_t rounds = 0;           // per ping-pong
   std::uint32_t threads = 0, most_parts = 0, rate_tags = 0;
 };
@@ -228,7 +228,7 @@ Result<> bandwidth(Claim& claim, const std::string& devices, const Scale& scale,
   const std::uint32_t tags = bandwidth_tags(direction);
   for (std::int64_t bytes = 4096; bytes <= scale.largest; bytes *= 4) {
     const std::int64_t messages = std::clamp<std::int64_t>(
-        scale.bandwidth_bytes / bytes, std::min(scale.least_messages, scale.most_messages), scale.most_messages);
+        scale.bandwidth_bytes / bytes, std::min(scale.min_messages, scale.max_messages), scale.max_messages);
     const auto cycles = static_cast<std::uint32_t>(messages / tags);
     const std::map<std::string, Parameter> params{{"devices", devices},
                                                   {"bytes", bytes},
@@ -276,7 +276,7 @@ Result<> message_rate(Claim& claim, const std::string& devices, const Scale& sca
     double poll_rate = 0;
     for (const Way way : {Way::poll, Way::park, Way::naive}) {
       const std::int64_t most =
-          way == Way::naive ? std::min<std::int64_t>(scale.most_messages, 4096) : scale.most_messages;
+          way == Way::naive ? std::min<std::int64_t>(scale.max_messages, 4096) : scale.max_messages;
       const auto cycles = static_cast<std::uint32_t>(std::max<std::int64_t>(most / scale.rate_tags, 16));
       auto channel = (*rig)->channel(direction, way, scale.rate_tags, bytes);
       if (!channel) return channel.error();

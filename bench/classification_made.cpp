@@ -23,13 +23,13 @@ using namespace wicprof::analyzer;
 constexpr std::int64_t kPrograms = 4'000;
 /// Bins of the confidence, from 0.5, below which the analyzer gives no answer, to 1.
 constexpr std::size_t kBins = 10;
-constexpr std::size_t kLeastInBin = 200;
+constexpr std::size_t kMinInBin = 200;
 /// No answer with a higher confidence may be wrong.
 constexpr double kSure = 0.8;
 constexpr double kAnsweredAndRight = 0.8;
 
 std::size_t bin_of(double confidence) {
-  const double from = (confidence - kLeastConfidence) / (1 - kLeastConfidence);
+  const double from = (confidence - kMinConfidence) / (1 - kMinConfidence);
   return std::min(kBins - 1, static_cast<std::size_t>(std::max(0.0, from) * static_cast<double>(kBins)));
 }
 
@@ -97,7 +97,7 @@ void add_rows(bench::Claim& claim, const std::string& half, const std::string& q
                       "answers"};
     r.compared_to = "all answers of the bin";
     r.ratio = static_cast<double>(bin.right) / static_cast<double>(bin.answers);
-    if (bin.answers >= kLeastInBin) r.bar = mean;
+    if (bin.answers >= kMinInBin) r.bar = mean;
     claim.add(r);
   }
   for (const auto& [pair, count] : t.confusion) {

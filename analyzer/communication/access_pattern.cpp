@@ -43,7 +43,7 @@ constexpr double kJumping = 0.8;
 /// An exchange with changing partners repeats this share of its ranges, at this many distances or more, for each four
 /// moves at most.
 constexpr double kPartnersRepeated = 0.5;
-constexpr std::size_t kLeastDistances = 3, kMostDistances = 8, kMovesPerDistance = 4, kLeastPartners = 8;
+constexpr std::size_t kMinDistances = 3, kMaxDistances = 8, kMovesPerDistance = 4, kMinPartners = 8;
 constexpr double kWhole = 0.98;
 
 double prior(std::size_t n) { return static_cast<double>(n) / (static_cast<double>(n) + kPriorMessages); }
@@ -279,9 +279,9 @@ class PatternFinder {
   /// The places of an iteration lie at one of a few distances from those of the one before.
   bool changing_partners() const {
     const std::size_t moves = all_.up + all_.down;
-    return iterations_known_ && seen_ >= kWhole && all_.ranges >= kLeastPartners && !same_ranges() &&
-           all_.ever_repeated >= kPartnersRepeated && all_.distances >= kLeastDistances &&
-           all_.distances <= kMostDistances && all_.distances * kMovesPerDistance <= moves;
+    return iterations_known_ && seen_ >= kWhole && all_.ranges >= kMinPartners && !same_ranges() &&
+           all_.ever_repeated >= kPartnersRepeated && all_.distances >= kMinDistances &&
+           all_.distances <= kMaxDistances && all_.distances * kMovesPerDistance <= moves;
   }
 
   const std::vector<Access>& accesses_;

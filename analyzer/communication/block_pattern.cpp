@@ -17,7 +17,7 @@ constexpr double kNeighbours = 0.9, kPartners = 0.95;
 /// Signals to neighbours go both ways if each way has at least a quarter.
 constexpr double kEachWay = 0.25;
 constexpr std::size_t kMinDistances = 3;
-/// The most that such an answer is worth: little above kLeastConfidence.
+/// The most that such an answer is worth: little above kMinConfidence.
 constexpr double kConfidence = 0.6;
 
 }  // namespace

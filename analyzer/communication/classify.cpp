@@ -36,7 +36,7 @@ double trust_in(const Traffic& traffic) {
 
 void answer_model(CommunicationAnswer& answer, Model model, double confidence) {
   if (model == Model::unknown || confidence <= 0) return;
-  if (confidence < kLeastConfidence) {
+  if (confidence < kMinConfidence) {
     answer.evidence.push_back(leaning_words(model, confidence));
     return;
   }
@@ -46,7 +46,7 @@ void answer_model(CommunicationAnswer& answer, Model model, double confidence) {
 
 void answer_pattern(CommunicationAnswer& answer, Pattern pattern, double confidence) {
   if (pattern == Pattern::unknown || confidence <= 0) return;
-  if (confidence < kLeastConfidence) {
+  if (confidence < kMinConfidence) {
     answer.evidence.push_back(leaning_words(pattern, confidence));
     return;
   }

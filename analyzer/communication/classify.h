@@ -21,12 +21,12 @@
 namespace wicprof::analyzer {
 
 /// Below this confidence the answer is `unknown`, and the evidence names the most likely one.
-inline constexpr double kLeastConfidence = 0.5;
+inline constexpr double kMinConfidence = 0.5;
 
 struct CommunicationAnswer {
   Model model = Model::unknown;
   Pattern pattern = Pattern::unknown;
-  double model_confidence = 0;  ///< kLeastConfidence to 1; 0 for unknown
+  double model_confidence = 0;  ///< kMinConfidence to 1; 0 for unknown
   double pattern_confidence = 0;
   std::vector<std::string> evidence;  ///< sentences with figures; for unknown, the reason
   Period period;                      ///< the communication iteration

@@ -11,7 +11,7 @@
 
 namespace wicprof::analyzer {
 
-/// An answer whose confidence is below kLeastConfidence.
+/// An answer whose confidence is below kMinConfidence.
 std::string leaning_words(Model model, double confidence);
 std::string leaning_words(Pattern pattern, double confidence);
 

@@ -11,7 +11,7 @@ namespace {
 
 /// Copies occur between at least this many pairs of kernels, or the program does not communicate by them. Not
 /// calibrated.
-constexpr std::size_t kLeastRounds = 4;
+constexpr std::size_t kMinRounds = 4;
 /// The driver also migrates pages that no one accessed, so migrations show less clearly what the program intended. Not
 /// calibrated.
 constexpr double kMigrationCertainty = 0.75;
@@ -89,7 +89,7 @@ void count_losses(const TraceModel& model, std::size_t rows, Traffic& traffic) {
 
 Traffic copy_traffic(const TraceModel& model) {
   Traffic traffic;
-  if (rounds(model, model.copies) < kLeastRounds) return traffic;
+  if (rounds(model, model.copies) < kMinRounds) return traffic;
   DeviceParties parties(model, traffic);
   for (const store::CopyRow& copy : model.copies) {
     const std::optional<Way> way = way_of(copy);
@@ -108,7 +108,7 @@ Traffic copy_traffic(const TraceModel& model) {
 
 Traffic migration_traffic(const TraceModel& model) {
   Traffic traffic;
-  if (rounds(model, model.uvm) < kLeastRounds) return traffic;
+  if (rounds(model, model.uvm) < kMinRounds) return traffic;
   DeviceParties parties(model, traffic);
   std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
   for (const store::UvmRow& row : model.uvm) {

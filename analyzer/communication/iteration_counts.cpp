@@ -14,7 +14,7 @@ namespace {
 /// The first and last iterations are left out from this many on.
 constexpr std::size_t kTrimFrom = 6;
 /// Messages may be this many iterations behind others, whose tags differ: an eighth of all, within these bounds.
-constexpr std::uint32_t kOverlapPart = 8, kLeastOverlap = 2, kMaxOverlap = 16;
+constexpr std::uint32_t kOverlapPart = 8, kMinOverlap = 2, kMaxOverlap = 16;
 /// A numbering that starts again does so with one of its first numbers.
 constexpr std::uint32_t kFirstNumbers = 2;
 /// Numbers that jump further from one message to the next do not count iterations. Lost messages cause shorter jumps.
@@ -43,7 +43,7 @@ std::optional<std::vector<std::uint32_t>> runs_of(const std::vector<Step>& steps
   const auto [least, most] = std::minmax_element(
       steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.iteration < b.iteration; });
   const std::uint32_t overlap =
-      std::clamp((most->iteration - least->iteration) / kOverlapPart, kLeastOverlap, kMaxOverlap);
+      std::clamp((most->iteration - least->iteration) / kOverlapPart, kMinOverlap, kMaxOverlap);
   std::map<std::uint64_t, Numbering> sources;
   std::uint32_t current = 0;
   std::size_t out_of_order = 0;

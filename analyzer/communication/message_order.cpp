@@ -14,7 +14,7 @@ constexpr std::size_t kMaxSearched = 100'000;
 /// Fewer messages, stretches or runs show no irregularity.
 constexpr std::size_t kMinMessages = 16, kMinStretches = 4, kMinRuns = 8;
 /// Below this share of the variation of independent messages, an order is not irregular.
-constexpr double kLeastVariation = 0.35;
+constexpr double kMinVariation = 0.35;
 /// Caps the probability that two stretches agree, where Stirling's approximation fails for short ones.
 constexpr double kMaxLikelihood = 0.6;
 /// Agreement must be e^2 times less likely by chance than one of all tried lengths and starts.
@@ -96,7 +96,7 @@ std::optional<RunLengths> irregular_order(const std::vector<Step>& steps, const 
   }
   const double mean = sum / static_cast<double>(runs.size());
   const double spread = std::sqrt(std::max(0.0, squares / static_cast<double>(runs.size()) - mean * mean)) / mean;
-  if (!variation || *variation < kLeastVariation || spread < kLeastVariation || runs.size() < kMinRuns) {
+  if (!variation || *variation < kMinVariation || spread < kMinVariation || runs.size() < kMinRuns) {
     return std::nullopt;
   }
   const auto [shortest, longest] = std::minmax_element(runs.begin(), runs.end());

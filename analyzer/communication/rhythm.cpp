@@ -49,7 +49,7 @@ constexpr double kInStretches = 0.5;
 
 /// Sources whose numbers end further apart than this share of all numbers, and this many, do not number iterations.
 constexpr double kApart = 0.12;
-constexpr std::uint32_t kLeastApart = 4;
+constexpr std::uint32_t kMinApart = 4;
 /// Parts of a run in each of which some iterations differ, and what the answer is worth then.
 constexpr std::size_t kParts = 4;
 constexpr double kVariesThroughout = 0.95;
@@ -63,7 +63,7 @@ constexpr double kFreeRunning = 0.75;
 /// A source that sends in some iterations only may end this many of its gaps before the others.
 constexpr double kGapsApart = 4;
 /// Only sources with this many messages, and this part of all.
-constexpr std::size_t kLeastOfSource = 4, kSourcePart = 20;
+constexpr std::size_t kMinSourceSteps = 4, kSourcePart = 20;
 
 /// Confidence of answers from incomplete or indirect evidence, relative to complete counts per iteration.
 constexpr double kIndirect = 0.9, kOftenWhole = 0.75, kVaryingBeyondLosses = 0.8;
@@ -236,9 +236,9 @@ class Finder {
     const double range = most - least;
     return std::any_of(sources.begin(), sources.end(), [&](const auto& entry) {
       const Source& source = entry.second;
-      if (source.steps < kLeastOfSource || kSourcePart * source.steps < steps_.size()) return false;
+      if (source.steps < kMinSourceSteps || kSourcePart * source.steps < steps_.size()) return false;
       const double apart = most - source.top, usual_gap = range / static_cast<double>(source.steps);
-      return apart >= kLeastApart && apart >= kApart * range && apart >= kGapsApart * usual_gap;
+      return apart >= kMinApart && apart >= kApart * range && apart >= kGapsApart * usual_gap;
     });
   }
 

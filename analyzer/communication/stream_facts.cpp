@@ -59,7 +59,7 @@ constexpr std::size_t kLongPass = 6, kShortestPass = 3;
 constexpr double kAdvances = 0.9, kNoDirection = 0.7;
 /// Messages per stretch, and what makes a stretch jump: few ranges twice, many distances, few ranges next to each
 /// other.
-constexpr std::size_t kStretch = 48, kLeastStretch = 12;
+constexpr std::size_t kStretch = 48, kMinStretch = 12;
 constexpr double kRepeatedInStretch = 0.3, kDistancesInStretch = 0.5, kContiguousInStretch = 0.25;
 
 /// Pearson's correlation of offsets with their order.
@@ -157,7 +157,7 @@ void add_stretches(const std::vector<Access>& accesses, std::span<const std::uin
   std::size_t jumping = 0;
   for (std::size_t begin = 0; begin < members.size(); begin += kStretch) {
     const auto part = members.subspan(begin, std::min(kStretch, members.size() - begin));
-    if (part.size() >= kLeastStretch && jumps(accesses, part)) jumping += part.size();
+    if (part.size() >= kMinStretch && jumps(accesses, part)) jumping += part.size();
   }
   facts.jumping = static_cast<double>(jumping) / static_cast<double>(members.size());
 }

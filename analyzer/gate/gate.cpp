@@ -348,8 +348,8 @@ GateResult judge_runs(const GateConfig& config, const std::vector<GateSide>& sid
   if (sides.size() > 1) {
     result.between_sides =
         compare_runs(series_of_runs(sides.front()), runs, sides.front().label, judged.label, config.compare);
-    result.checks.push_back(config.least_gain ? check_gain(*result.between_sides, *config.least_gain)
-                                              : check_regression(*result.between_sides, "regression"));
+    result.checks.push_back(config.min_gain ? check_gain(*result.between_sides, *config.min_gain)
+                                            : check_regression(*result.between_sides, "regression"));
   }
   if (!baseline.empty()) {
     result.checks.push_back(check_baseline(config, runs, baseline, judged.label, result));

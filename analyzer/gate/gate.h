@@ -37,7 +37,7 @@ struct SiteLimits {
 struct GateConfig {
   SiteLimits every_site;
   std::map<std::string, SiteLimits> sites;  ///< by name; each limit overrides that of every_site
-  std::optional<double> least_gain;         ///< the second side over the first, as a ratio of iteration times
+  std::optional<double> min_gain;           ///< the second side over the first, as a ratio of iteration times
   bool allow_inconclusive = false;
   bool allow_missing_data = false;  ///< `could_not_look` does not fail the gate
   bool any_device = false;          ///< allows a baseline from other devices

@@ -49,8 +49,8 @@ bool is_zero_constant(const std::string& operand) { return operand == "RZ" || op
 
 // Whether a register read at `place` has the value 0, copied from a constant in the loop or shortly before it.
 bool is_zero(const DataFlow& flow, std::size_t place, SassRegister r, int depth = 0) {
-  constexpr int kMostCopies = 16;
-  if (depth > kMostCopies) return false;
+  constexpr int kMaxCopies = 16;
+  if (depth > kMaxCopies) return false;
   const auto zero = [&](const SassInstruction& writer, std::size_t at) {
     if (!has_part(writer.operation, "MOV") || !writer.guard.empty()) return false;
     if (is_zero_constant(writer.operands.back())) return true;

@@ -212,9 +212,9 @@ Estimate with_drift(const std::vector<Unit>& units, double miss, double& drift_p
   }
   Estimate estimate;
   const double determinant = tt * ss - ts * ts;
-  // Without any overlap in time, side and drift cannot be told apart.
-  constexpr double kLeastOverlap = 0.05;  // of the side's variance; not calibrated
-  if (determinant <= kLeastOverlap * tt * ss) return estimate;
+  // Without any overlap in time, side and drift cannot be distinguished.
+  constexpr double kMinOverlap = 0.05;  // of the side's variance; not calibrated
+  if (determinant <= kMinOverlap * tt * ss) return estimate;
   const double of_side = (sl * tt - tl * ts) / determinant, of_time = (tl * ss - sl * ts) / determinant;
   // Both sides' times at the mean time of all units; side is 1 before and 0 after.
   estimate.log_before = mean_log + of_side * (1 - mean_side);

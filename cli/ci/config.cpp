@@ -201,7 +201,7 @@ void read_gate(Table& root, CiConfig& config) {
     limits->reject_other_keys();
   }
   if (auto gain = root.table("gain")) {
-    gain->number("at_least", gate.least_gain, 0);
+    gain->number("at_least", gate.min_gain, 0);
     gain->reject_other_keys();
     if (config.modes.size() != 2 && config.reference.empty()) {
       gain->reject("at_least", "needs two sides: run.modes = [\"poll\", \"park\"], or run.reference");

@@ -16,7 +16,7 @@ constexpr std::uint32_t kLag = 2;
 /// Numbers further back than this belong to a new run of the numbering.
 constexpr std::uint32_t kRestart = 64;
 /// A schedule needs the median of a stretch, so some thousand iterations suffice.
-constexpr std::size_t kMostKept = 4096;
+constexpr std::size_t kMaxKept = 4096;
 /// Iterations that may have been in progress when a stretch began: those not counted yet, and the current one.
 constexpr std::size_t kInProgress = kLag + 1;
 
@@ -50,7 +50,7 @@ void IterationMeter::arrive(std::uint64_t key, std::uint32_t iteration, std::int
     ++place.seen;
     if (place.skip > 0) {
       --place.skip;
-    } else if (place.durations.size() < kMostKept) {
+    } else if (place.durations.size() < kMaxKept) {
       place.durations.push_back(static_cast<double>(end->second - begin->second));
     }
   }

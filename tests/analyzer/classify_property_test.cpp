@@ -151,7 +151,7 @@ TEST(ClassifyProperty, EveryModelWithEveryPattern) {
     // With varying counts, messages are adjacent or regular only as far as the count allows.
     const bool may_be_unknown = program.model == Model::probabilistic;
     EXPECT_TRUE(c.pattern == program.pattern || (may_be_unknown && c.pattern == Pattern::unknown)) << words(c);
-    EXPECT_GE(c.model_confidence, kLeastConfidence);
+    EXPECT_GE(c.model_confidence, kMinConfidence);
   }
 }
 
