@@ -14,7 +14,7 @@
 
 namespace wicprof::cli {
 
-/// One comparison per run: the trace has room for one.
+/// One comparison per run: the trace can hold one.
 class AbRun {
  public:
   AbRun(Switchboard& switchboard, IterationMeter& meter) : switchboard_(switchboard), meter_(meter) {}

@@ -1,5 +1,5 @@
 // The schedule of `run --ab`: both modes in turn, in random order within blocks of one phase each, until the interval
-// of their ratio is as narrow as asked for or the time is over. Decides; whoever owns it switches the program.
+// of their ratio is as narrow as asked for or the time is over. Only decides; its owner switches the program.
 #pragma once
 
 #include <cstddef>

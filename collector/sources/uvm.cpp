@@ -25,7 +25,7 @@ class Uvm final : public Source {
   Uvm() : Source("uvm", {CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER}) {}
 
   // CUPTI accepts the counters only after cuInit(). enable() therefore subscribes to allocations of managed memory: the
-  // counters are on before the program touches any.
+  // counters are on before the program touches any of it.
   Result<> prepare(const Cupti& cupti) override {
     layouts_ = layouts_of(cupti.api.version);
     return ok();

@@ -66,7 +66,7 @@ struct Square {
     const wic::Group group = wic::block_group(thread);
     for (std::uint32_t cycle = 1; cycle <= kCycles; ++cycle) {
       const wic::Place place = tx.place(thread, group, /*tag=*/0, cycle, kTimeoutNs);
-      if (place.data == nullptr) return;  // no room in time: the consumer is two messages behind
+      if (place.data == nullptr) return;  // no space in time: the consumer is two messages behind
       auto* const squares = reinterpret_cast<float*>(place.data);
       for (std::uint32_t i = thread.index(); i < kCount; i += thread.block_size()) {
         squares[i] = static_cast<float>(cycle * i * i);
@@ -130,7 +130,7 @@ inline wic::Result<> send_faces(wic::Channel& halo, std::uint32_t cycle, std::sp
   constexpr std::uint32_t kBytes = kCount * sizeof(float);
   for (wic::Tag face = 0; face < kFaces; ++face) {
     const auto place = halo.place(face, cycle, kTimeoutNs);
-    if (place.data.empty()) return wic::unavailable("no room in time");
+    if (place.data.empty()) return wic::unavailable("no space in time");
     std::memcpy(place.data.data(), cube.data() + face * kCount, kBytes);
   }
   return halo.publish_range(/*first=*/0, kFaces, cycle, kBytes);

@@ -5,7 +5,7 @@
  *
  * Assertions: a waiter is satisfied only if its condition held after its arrival; there is at most one watcher; after the
  * last waiter has left there is no watcher. `leaves` (under weak fairness): every waiter leaves. The model omits a waiter's own
- * look at the word, about every half second: no waiter may depend on it.
+ * look at the word, about every second: no waiter may depend on it.
  *
  * The model leaves free what a GPU may reorder between two fences: the watcher's reads of arrivals and word, and its stores to
  * lines.

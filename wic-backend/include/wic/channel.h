@@ -7,8 +7,8 @@
 //   CPU:       send(), or place() and publish()             receive() and release()
 //
 // A message is (tag, cycle). The cycles of a tag count from 1, each is sent once, and at most two are in flight: a
-// producer waits for room, at the site NAME.room, until the consumer has released the cycle two before. Consumers wait
-// at the site NAME.data. Both follow the toggle like all waits.
+// producer waits for free space, at the site NAME.room, until the consumer has released the cycle two before. Consumers
+// wait at the site NAME.data. Both follow the toggle like all waits.
 //
 // Tags are below spec().tags: publish(), publish_range() and send() refuse others, message() returns nothing for them;
 // place(), receive(), receive_all(), release() and the functions for kernels do not check.
@@ -63,7 +63,7 @@ class Channel {
 
   // The CPU as producer. Any thread; one at a time per tag.
 
-  /// Waits for room, at most `timeout` ns, and returns where to write the message: publish() sends it from there
+  /// Waits for free space, at most `timeout` ns, and returns where to write the message: publish() sends it from there
   /// without a copy. Do not write a cycle that was sent before: the place may hold a later message.
   HostPlace place(Tag tag, Cycle cycle, TimeNs timeout);
   /// Sends the message in the place. Does not wait for the device. Does not send a cycle again. Errors: an invalid tag,

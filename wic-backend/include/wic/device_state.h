@@ -31,8 +31,8 @@ struct WaitLength {
   std::uint32_t deviation_ns;
 };
 
-/// What waits at a site have taught. Waiters write it as they leave, without a lock: racing stores of one moment hold
-/// almost the same values.
+/// Statistics of the earlier waits at a site. Waiters write them as they leave, without a lock: racing stores of one
+/// moment hold almost the same values.
 struct alignas(128) SiteMemory {
   std::uint32_t
       quad[4];  ///< a WaitLength (mean 0 = nothing known), then the device time of its last update, low word first
@@ -55,7 +55,7 @@ struct alignas(128) WatchSlot {
   Line lines[kMaxWatchLines];
 };
 
-/// The words of a device that have a common watcher.
+/// The words of a device that each have a watcher.
 struct WatchTable {
   WatchSlot* slots = nullptr;
   std::uint32_t slot_count = 0;  ///< a power of two

@@ -21,10 +21,10 @@ struct alignas(kLineBytes) SenderLine {
   std::uint32_t released;  ///< the consumer's last release that part 0 has seen, nearby for the other parts
 };
 
-/// The memory for a message, once the wait for room is satisfied.
+/// The memory for a message, once the wait for free space is satisfied.
 struct Place {
   WaitResult wait;
-  std::byte* data;  ///< max_bytes, 16-byte aligned, in the consumer's memory; nullptr = no room in time
+  std::byte* data;  ///< max_bytes, 16-byte aligned, in the consumer's memory; nullptr = no space in time
 };
 
 struct Sender {
@@ -55,7 +55,7 @@ struct Sender {
   }
 
   /// Copies `bytes` (at most max_bytes) from `data` and announces the message. Returns once `data` may be overwritten.
-  /// Sends nothing without room in time, or if the cycle was announced before.
+  /// Sends nothing without free space in time, or if the cycle was announced before.
   WIC_DEVICE WaitResult send(const Thread& thread, const Group& group, Tag tag, Cycle cycle, const void* data,
                              std::uint32_t bytes, std::uint64_t timeout_ns, const Payload& payload = {}) const {
     const Place to = place(thread, group, tag, cycle, timeout_ns);
@@ -83,8 +83,8 @@ struct Sender {
                                   std::uint32_t bytes, std::uint32_t part, std::uint32_t parts,
                                   std::uint64_t timeout_ns, const Payload& payload = {}) const {
     if (group_finds_sent(thread, group, tag, cycle)) return {WaitStatus::satisfied, 0};
-    const std::uint32_t* const room = part == 0 ? released + std::size_t{tag} * released_stride : &lines[tag].released;
-    const Place to = place_by(thread, group, tag, cycle, room, timeout_ns);
+    const std::uint32_t* const word = part == 0 ? released + std::size_t{tag} * released_stride : &lines[tag].released;
+    const Place to = place_by(thread, group, tag, cycle, word, timeout_ns);
     if (to.data == nullptr) return to.wait;
     if (part == 0 && parts > 1 && cycle > 2 && group.is_leader(thread)) {
       thread.store_release(&lines[tag].released, to.wait.value);
@@ -109,12 +109,13 @@ struct Sender {
   }
 
  private:
-  // `room`: the word that holds the last cycle of the tag that the consumer has released.
-  WIC_DEVICE Place place_by(const Thread& thread, const Group& group, Tag tag, Cycle cycle, const std::uint32_t* room,
-                            std::uint64_t timeout_ns) const {
+  // `released_cycle`: the word that holds the last cycle of the tag that the consumer has released.
+  WIC_DEVICE Place place_by(const Thread& thread, const Group& group, Tag tag, Cycle cycle,
+                            const std::uint32_t* released_cycle, std::uint64_t timeout_ns) const {
     WaitResult wait{WaitStatus::satisfied, 0};
     if (cycle > 2)
-      wait = wait_until(thread, view, group, room_site, cycle.iteration, room, AtLeast{cycle - 2}, timeout_ns);
+      wait =
+          wait_until(thread, view, group, room_site, cycle.iteration, released_cycle, AtLeast{cycle - 2}, timeout_ns);
     return {wait, wait.status == WaitStatus::satisfied ? box.payload(tag, cycle) : nullptr};
   }
 

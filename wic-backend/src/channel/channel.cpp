@@ -47,7 +47,7 @@ Result<> check(const Runtime& runtime, const ChannelSpec& spec) {
     return bad_input(channel + "an end is a device that the runtime does not have; it has " +
                      std::to_string(runtime.device_count()));
   }
-  if (spec.tags == 0 || spec.tags > kMaxTags) return bad_input(channel + "there can be 1 to 2^24 tags");
+  if (spec.tags == 0 || spec.tags > kMaxTags) return bad_input(channel + "a channel can have 1 to 2^24 tags");
   if (spec.max_bytes == 0 || spec.max_bytes > kMaxBytes) {
     return bad_input(channel + "a message can have 1 to 2^30 bytes");
   }
@@ -126,11 +126,11 @@ Result<> Channel::State::open() {
     room_site = spec.sites_of->state_->room_site;
   } else {
     const bool by_atomics = spec.way == Way::naive && !spec.consumer.is_cpu();
-    const auto data = add(".data", places.data, spec.consumer, spec.producer,
+    const auto data = add(".data", places.ready, spec.consumer, spec.producer,
                           by_atomics ? StrategyId::naive : StrategyId::poll, wicprof::SitePurpose::data);
     if (!data) return data.error();
     data_site = *data;
-    const auto room = add(".room", places.room, spec.producer, spec.consumer, StrategyId::poll,
+    const auto room = add(".room", places.released, spec.producer, spec.consumer, StrategyId::poll,
                           wicprof::SitePurpose::acknowledgement);
     if (!room) return room.error();
     room_site = *room;
@@ -220,8 +220,10 @@ Channel::HostPlace Channel::place(Tag tag, Cycle cycle, TimeNs timeout) {
   WaitResult wait{WaitStatus::satisfied, 0};
   if (cycle > 2) {
     wait.value = load(s.released(tag));
-    const AtLeast room{cycle - 2};
-    if (!room(wait.value)) wait = s.runtime.wait_until(s.room_site, cycle.iteration, s.released(tag), room, timeout);
+    const AtLeast is_free{cycle - 2};
+    if (!is_free(wait.value)) {
+      wait = s.runtime.wait_until(s.room_site, cycle.iteration, s.released(tag), is_free, timeout);
+    }
   }
   if (wait.status != WaitStatus::satisfied) return {wait, {}};
   std::byte* const at = path_of(s.spec) == Path::engine ? s.memory.staging(tag, cycle) + s.box.slots.payload_at
@@ -231,7 +233,7 @@ Channel::HostPlace Channel::place(Tag tag, Cycle cycle, TimeNs timeout) {
 
 Result<> Channel::State::check_cycle(Tag first, std::uint32_t count, Cycle cycle, std::uint32_t bytes) const {
   const std::string channel = "channel '" + spec.name + "': ";
-  if (count == 0 || first >= spec.tags || count > spec.tags - first) return bad_input(channel + "there is no such tag");
+  if (count == 0 || first >= spec.tags || count > spec.tags - first) return bad_input(channel + "no such tag");
   if (bytes > spec.max_bytes) {
     return bad_input(channel + std::to_string(bytes) + " bytes; a message has at most " +
                      std::to_string(spec.max_bytes));

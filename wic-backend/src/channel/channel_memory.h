@@ -18,7 +18,7 @@ Path path_of(const ChannelSpec& spec);
 
 /// The memory of the words that consumers and producers poll, for the trace.
 struct WordPlaces {
-  wicprof::WordMemory data, room;
+  wicprof::WordMemory ready, released;
 };
 
 class ChannelMemory {

@@ -24,7 +24,7 @@ MessagePages::~MessagePages() = default;
 
 Result<std::shared_ptr<MessagePages>> MessagePages::make(Device& device, std::uint32_t pages, Memory where) {
   if (pages == 0 || pages > (1u << 30)) {
-    return wicprof::bad_input(std::to_string(pages) + " message pages; there can be 1 to 2^30");
+    return wicprof::bad_input(std::to_string(pages) + " message pages; 1 to 2^30 are possible");
   }
   auto memory = Array<std::byte>::make(device, pages * kPageBytes, where);
   if (!memory) return memory.error();

@@ -11,7 +11,7 @@ namespace {
 // Between two looks after the doorbell has failed, since nothing can wake the monitor then.
 constexpr auto kNap = std::chrono::microseconds(50);
 // A producer that is gone rings no bell, and a bell may fail.
-constexpr wicprof::TimeNs kLookAgain = 20 * wicprof::kMillisecond;
+constexpr wicprof::TimeNs kScanInterval = 20 * wicprof::kMillisecond;
 }  // namespace
 
 Monitor::Monitor(std::uint32_t tags, std::unique_ptr<Doorbell> bell,
@@ -36,17 +36,17 @@ WaitStatus Monitor::wait(std::span<const Tag> tags, std::uint32_t cycle, wicprof
   for (const Tag tag : tags) look(tag, cycle);
   const RequestId id = next_id_++;
   if (queue_.add(id, tags, cycle, available_) != PendingQueue::Outcome::queued) return WaitStatus::satisfied;
-  for (const Tag tag : queue_.missing(id)) lacking_.emplace(tag, cycle);
+  for (const Tag tag : queue_.missing(id)) awaited_.emplace(tag, cycle);
   activator_.add(id, sleeper);
   lock.unlock();
   changed_.notify_all();
 
   bool lost = false;
   for (wicprof::TimeNs left = timeout; !lost && left > 0; left = end - wicprof::now_ns()) {
-    if (sleeper.sleep(std::min(left, kLookAgain))) return WaitStatus::satisfied;
+    if (sleeper.sleep(std::min(left, kScanInterval))) return WaitStatus::satisfied;
     lost = producer_lost();
-    // Also before it gives up: messages may have arrived in time, or before the producer was lost.
-    const std::lock_guard look_again(mutex_);
+    // Scans before it gives up, too: messages may have arrived in time, or before the producer was lost.
+    const std::lock_guard scan_lock(mutex_);
     scan();
   }
   if (!activator_.remove(id)) return WaitStatus::satisfied;  // woken just before the deadline
@@ -60,14 +60,14 @@ std::size_t Monitor::pending() const {
   return queue_.size();
 }
 
-// Updates the tag's bit from its word, which holds the cycle: a bit that nobody has read for some cycles could be taken
-// for that of a later cycle.
+// Updates the tag's bit from its word, which holds the cycle: a bit that was not read for four cycles would look like
+// that of a later cycle.
 void Monitor::look(Tag tag, std::uint32_t cycle) {
   if (const std::uint32_t last = arrived_(tag, cycle); last != 0) available_.set(tag, last);
 }
 
 void Monitor::scan() {
-  for (auto at = lacking_.begin(); at != lacking_.end();) {
+  for (auto at = awaited_.begin(); at != awaited_.end();) {
     const auto [tag, cycle] = *at;
     if (!AtLeast{cycle}(arrived_(tag, cycle))) {
       ++at;
@@ -75,9 +75,9 @@ void Monitor::scan() {
     }
     look(tag, cycle);
     for (const RequestId id : queue_.tag_arrived(tag, cycle)) activator_.wake(id);
-    at = lacking_.erase(at);
+    at = awaited_.erase(at);
   }
-  if (queue_.size() == 0) lacking_.clear();  // left by cancelled requests
+  if (queue_.size() == 0) awaited_.clear();  // left by cancelled requests
 }
 
 void Monitor::run() {

@@ -50,7 +50,7 @@ class Monitor {
   std::condition_variable changed_;
   AvailabilityBitmap available_;
   PendingQueue queue_;
-  std::set<std::pair<Tag, std::uint32_t>> lacking_;  // (tag, cycle) that pending requests wait for
+  std::set<std::pair<Tag, std::uint32_t>> awaited_;  // (tag, cycle) that pending requests wait for
   RequestId next_id_ = 1;
   bool stop_ = false;
   std::thread thread_;

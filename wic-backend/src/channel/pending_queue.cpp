@@ -14,13 +14,13 @@ PendingQueue::Outcome PendingQueue::add(RequestId id, std::span<const Tag> tags,
     if (!arrived.available(tag, cycle) && seen.insert(tag).second) request.missing.push_back(tag);
   }
   if (request.missing.empty()) return Outcome::complete;
-  for (const Tag tag : request.missing) lacking_[key(tag, cycle)].push_back(id);
+  for (const Tag tag : request.missing) requests_of_[key(tag, cycle)].push_back(id);
   requests_.emplace(id, std::move(request));
   return Outcome::queued;
 }
 
 std::vector<RequestId> PendingQueue::tag_arrived(Tag tag, std::uint32_t cycle) {
-  const auto waiting = lacking_.extract(key(tag, cycle));
+  const auto waiting = requests_of_.extract(key(tag, cycle));
   if (waiting.empty()) return {};
   std::vector<RequestId> complete;
   for (const RequestId id : waiting.mapped()) {
@@ -37,9 +37,9 @@ bool PendingQueue::cancel(RequestId id) {
   const auto request = requests_.find(id);
   if (request == requests_.end()) return false;
   for (const Tag tag : request->second.missing) {
-    const auto waiting = lacking_.find(key(tag, request->second.cycle));
+    const auto waiting = requests_of_.find(key(tag, request->second.cycle));
     std::erase(waiting->second, id);
-    if (waiting->second.empty()) lacking_.erase(waiting);
+    if (waiting->second.empty()) requests_of_.erase(waiting);
   }
   requests_.erase(request);
   return true;

@@ -47,7 +47,7 @@ class PendingQueue {
 
   std::unordered_map<RequestId, Request> requests_;
   std::unordered_map<std::uint64_t, std::vector<RequestId>>
-      lacking_;  // by key, in the order of addition; none is empty
+      requests_of_;  // by key, in the order of addition; none is empty
 };
 
 }  // namespace wic

@@ -21,8 +21,7 @@ class ClockReadings {
   void take_more();
 
  private:
-  // Close together at first, then ever more rarely: the longer two clocks have been compared, the better their drift is
-  // known.
+  // Frequent at first, then less and less: the longer two clocks have been compared, the better their drift is known.
   static constexpr TimeNs kFirstInterval = 10 * kMillisecond;
   static constexpr TimeNs kLastInterval = 500 * kMillisecond;
 

@@ -4,7 +4,7 @@ namespace wic {
 
 namespace {
 
-constexpr TimeNs kLookAgain = 200 * kMillisecond;
+constexpr TimeNs kCheckInterval = 200 * kMillisecond;
 
 std::uint32_t wanted_word(const wicprof::ControlBlock& control, std::uint32_t number) {
   return number == 0 ? WantedWait::kNothing : control.sites[number].wanted.load(std::memory_order_relaxed);
@@ -39,7 +39,8 @@ Result<std::string> ControlLoop::start() {
 }
 
 void ControlLoop::add_site(SiteId site, const std::string& name) {
-  // Several processes may name the same sites: the control block knows sites by name, and numbers them by itself.
+  // Several processes may name the same sites: the control block identifies sites by name and has its own numbers for
+  // them.
   const std::uint32_t number = wicprof::register_site(control(), name.c_str());
   numbers_.with([&](SiteWords& numbers) { numbers[site] = number; });
   // Another process may have declared the site before, and a toggle may have requested a strategy there.
@@ -50,21 +51,21 @@ void ControlLoop::add_site(SiteId site, const std::string& name) {
 Result<> ControlLoop::request(SiteId site, WantedWait wanted) {
   const std::uint32_t number = numbers_.with([&](const SiteWords& numbers) { return numbers[site]; });
   if (place_ == nullptr || (site != 0 && number == 0)) {
-    return unavailable("the session has no room for this runtime's toggles: too many runtimes or sites in it");
+    return unavailable("the session has no free slot for this runtime's toggles: it has too many runtimes or sites");
   }
   const std::uint32_t sequence = wicprof::request_wait(control(), number, wanted);
   if (!wicprof::wait_applied_by(control(), *place_, sequence, kSecond)) {
     return unavailable("the change of strategy was not applied within a second");
   }
   if (board_.wanted(site).pack() != wanted.pack()) {
-    return unavailable("the change of strategy could not be carried out; the trace's table of losses says why");
+    return unavailable("the change of strategy failed; a notice in the trace gives the reason");
   }
   return ok();
 }
 
 void ControlLoop::run(Applied applied) {
   while (!stop_.load()) {
-    wicprof::futex_wait(control().sequence, applied.sequence, kLookAgain);
+    wicprof::futex_wait(control().sequence, applied.sequence, kCheckInterval);
     apply_news(applied);
   }
 }

@@ -109,7 +109,7 @@ void DrainLoop::close_rings() {
       if (claimed) {
         ring.records.close(*claimed);
       } else {
-        trace_.write_loss(1, "how many records were never finished is not known: " + claimed.error().message,
+        trace_.write_loss(1, "the number of unfinished records is unknown: " + claimed.error().message,
                           ring.memory->properties().id);
       }
     }

@@ -22,7 +22,7 @@ namespace wic {
 namespace {
 
 constexpr std::uint32_t kRecordsPerSm = 4096;
-constexpr std::uint32_t kSampledRecordsPerSm = 256;  // without a trace, for `auto`, which can do without some of them
+constexpr std::uint32_t kSampledRecordsPerSm = 256;  // without a trace, for `auto`, which needs only a sample of them
 
 std::uint32_t records_per_sm(bool traced, std::uint32_t observe_one_in) {
   if (traced) return kRecordsPerSm;
@@ -32,8 +32,8 @@ std::uint32_t records_per_sm(bool traced, std::uint32_t observe_one_in) {
 
 }  // namespace
 
-// The parts of a runtime, each with its own lock. A part may use those above it while it holds its lock, never those
-// below it. They end in the opposite order, their threads with them.
+// The parts of a runtime, each with its own lock. While a part holds its lock, it may use the parts above it, never
+// those below it. The parts and their threads end in the opposite order.
 struct Runtime::State {
   explicit State(WantedWait program) : board(program) {}
 
@@ -90,8 +90,8 @@ Result<> Runtime::State::open_devices(const RuntimeOptions& options, std::uint32
     if (!memory) return memory.error();
     if (memory->properties().lazy_loading) {
       warning =
-          "CUDA loads kernels lazily here (it was in use before, or CUDA_MODULE_LOADING says so): the first launch of "
-          "a kernel can wait for the kernels that run, a deadlock where they wait for it; set "
+          "CUDA loads kernels lazily in this program (it used CUDA before wic, or CUDA_MODULE_LOADING is set): the "
+          "first launch of a kernel can wait for running kernels, a deadlock if those wait for the new one; set "
           "CUDA_MODULE_LOADING=EAGER";
     }
     devices.push_back(*std::move(memory));

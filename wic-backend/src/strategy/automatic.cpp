@@ -106,13 +106,13 @@ Choice choose(const SiteSpec& spec) {
 
 Choice choose(const SiteSpec& spec, const SiteObservation& seen, StrategyId now, const AutomaticLimits& limits) {
   const bool parked = now != StrategyId::poll;
-  const TimeNs least = parked ? limits.break_even_ns : limits.park_from_ns();
+  const TimeNs min_length = parked ? limits.break_even_ns : limits.park_from_ns();
   // A polled wait ends at least one look after its release: where a look takes as long as the wake-up of a parked wait
   // or longer, short waits are short because they are parked.
   const bool slow_to_poll = seen.median_ns > 0 && seen.look_ns.value_or(0) >= limits.break_even_ns;
-  if (seen.median_ns < least && !slow_to_poll) {
+  if (seen.median_ns < min_length && !slow_to_poll) {
     const std::string what = seen.median_ns == 0 ? "most waits find their word ready" : how_long(seen);
-    return {StrategyId::poll, what + "; parking gains nothing below " + duration(least), seen};
+    return {StrategyId::poll, what + "; parking gains nothing below " + duration(min_length), seen};
   }
 
   const bool each_thread = spec.pollers == Pollers::each_thread || seen.each_thread;
