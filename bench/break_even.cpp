@@ -378,7 +378,7 @@ int main(int argc, char** argv) {
   const auto park_host = wicprof::strategy_from_name(claim.option("park-host", "shared_watch"));
   const auto park_threads = wicprof::strategy_from_name(claim.option("park-threads", "leader_bar_sync"));
   if (!park_host || !park_threads) {
-    return sample::fail("break_even", wicprof::bad_input("there is no strategy of that name"));
+    return sample::fail("break_even", wicprof::bad_input("unknown strategy"));
   }
   settings.park_host = *park_host;
   settings.park_threads = *park_threads;

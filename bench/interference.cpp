@@ -391,7 +391,7 @@ int main(int argc, char** argv) {
   const std::string tables = claim.option("tables", "inside,blocks,crowd");
   const std::string wanted = claim.option("cases", "");
   const std::string strategies = claim.option(
-      "strategies", those_known("poll,leader_bar_sync,leader_mbarrier,leader_mbarrier_hint,shared_watch,auto,naive"));
+      "strategies", known_names("poll,leader_bar_sync,leader_mbarrier,leader_mbarrier_hint,shared_watch,auto,naive"));
   options.rounds = claim.option("rounds", 15);
   options.work_ns = static_cast<double>(claim.option("work-us", 1500)) * 1e3;
   options.timeout_ns = static_cast<std::uint64_t>(claim.option("timeout-ms", 2000)) * 1'000'000;

@@ -382,7 +382,7 @@ int main(int argc, char** argv) {
   Options options;
   options.devices = claim.option("devices", "simt:1");
   const std::string strategies = claim.option(
-      "strategies", those_known("poll,leader_bar_sync,leader_mbarrier,leader_mbarrier_hint,shared_watch,backoff,"
+      "strategies", known_names("poll,leader_bar_sync,leader_mbarrier,leader_mbarrier_hint,shared_watch,backoff,"
                                 "predicted_sleep,auto"));
   options.rounds = claim.option("rounds", 200);
   options.cpu_rounds = claim.option("cpu-rounds", 50);

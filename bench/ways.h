@@ -18,7 +18,7 @@ struct Way {
 };
 
 /// The comma-separated `names` for which this build has a strategy: a benchmark's default list.
-inline std::string those_known(const std::string& names) {
+inline std::string known_names(const std::string& names) {
   std::string known;
   for (std::size_t begin = 0; begin < names.size();) {
     const std::size_t end = std::min(names.find(',', begin), names.size());
@@ -36,11 +36,11 @@ inline Result<std::vector<Way>> ways_from(const std::string& names) {
     const std::size_t end = std::min(names.find(',', begin), names.size());
     const std::string name = names.substr(begin, end - begin);
     const auto strategy = strategy_from_name(name);
-    if (!strategy) return bad_input("there is no strategy '" + name + "'; --strategies takes comma-separated names");
+    if (!strategy) return bad_input("unknown strategy '" + name + "'; --strategies takes comma-separated names");
     ways.push_back({name, *strategy});
     begin = end + 1;
   }
-  if (ways.empty()) return bad_input("--strategies names none");
+  if (ways.empty()) return bad_input("--strategies names no strategy");
   return Result<std::vector<Way>>(std::move(ways));
 }
 

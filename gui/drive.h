@@ -25,7 +25,6 @@ class Script {
 
   /// Call before each frame. Error: an impossible step, or a condition that did not hold in time.
   Result<> step(App& app, Window& window);
-  bool done() const { return next_ >= lines_.size() && pending_.empty(); }
   const FakeMouse& mouse() const { return mouse_; }
 
  private:

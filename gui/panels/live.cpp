@@ -90,7 +90,7 @@ void controls(App& app, const Ui& ui) {
   }
   ImGui::Dummy(ImVec2(0, ui.px(4)));
   if (!status.runtime_attached) {
-    faint(ui, "the program has no wic runtime yet, so there is nothing to toggle");
+    faint(ui, "the program has no wic runtime yet, so the toggle has no effect");
     return;
   }
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(24), ui.px(9)));
@@ -150,7 +150,7 @@ void LivePanel::draw(App& app, const Ui& ui) {
   if (app.facts() != nullptr && app.facts()->before_after.before) {
     draw_before_after(ui, app.facts()->before_after);
   } else {
-    faint(ui, "appears after the first change of how the program waits");
+    faint(ui, "shown after the first toggle");
   }
   end_card();
 }

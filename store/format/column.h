@@ -22,7 +22,7 @@ namespace wicprof::store {
 using RowId = std::int64_t;
 using ProcessId = std::uint32_t;  ///< a pid; 0 = not known
 
-/// What turning an event into a row needs besides the event.
+/// What the conversion of an event to a row needs besides the event.
 class Lookup {
  public:
   virtual Value text(TextId id) const = 0;                     ///< the id in `string`; NULL for no text or a lost one
@@ -86,8 +86,8 @@ struct ColumnList<std::index_sequence<I...>, Each...> : ColumnAt<I, Each>... {
     (visit(static_cast<const ColumnAt<I, Each>&>(*this).column), ...);
   }
 };
-/// The columns of one table, in their order. Not a std::tuple, which takes each file that includes it a second longer
-/// to compile.
+/// The columns of one table, in their order. Not a std::tuple, which would add a second to the compilation of every
+/// file that includes this header.
 template <class... Each>
 struct Columns : ColumnList<std::index_sequence_for<Each...>, Each...> {
   constexpr Columns(Each... each) : ColumnList<std::index_sequence_for<Each...>, Each...>(each...) {}
@@ -99,7 +99,7 @@ constexpr const Column& column_at(const ColumnAt<I, Column>& list) {
 
 namespace column {
 
-/// A member of an object, given as a pointer to it or as something that returns it.
+/// A member of an object, given as a pointer to member or as a function of the object.
 template <class Member, class Object>
 constexpr decltype(auto) member_of(const Member& member, Object& object) {
   if constexpr (std::is_member_pointer_v<Member>) {
@@ -198,7 +198,7 @@ constexpr auto device_time(const char* name, Field field, Target to = {}) {
       [field](const auto& event, const Lookup& lookup) { return lookup.host_time(member_of(field, event)); }, to);
 }
 
-/// Anything else: `write(event, lookup)` gives the value.
+/// Any other value, from `write(event, lookup)`.
 template <class Write, class Target = NotRead>
 constexpr auto special(const char* name, Write write, Target to = {}) {
   return make(name, kInteger, write, to);
@@ -223,7 +223,7 @@ void Column<Write, Target, kText, kDeviceTime>::read(RowReader& from, Row& to) c
   }
 }
 
-// What follows from a table's columns.
+// Properties that follow from a table's columns.
 
 /// Whether the event carries its id, so that a second declaration adds to the first.
 template <class Table>
@@ -231,7 +231,7 @@ constexpr bool has_own_id() {
   return column_at<0>(Table::kColumns).type == kId;
 }
 
-/// Whether rows can be left out because they are outside of what is captured.
+/// Whether the recorder may leave out rows, which it does for rows outside the captured time.
 template <class Table>
 constexpr bool has_time() {
   return requires { Table::kTime; };
@@ -243,7 +243,7 @@ constexpr bool is_read() {
   return requires { typename Table::Row; };
 }
 
-/// Whether rows say whose process they come from.
+/// Whether rows name the process that they come from.
 template <class Table>
 constexpr bool has_process() {
   return !has_own_id<Table>() && requires(typename Table::Row & row) { row.process; };
@@ -257,7 +257,7 @@ constexpr bool has_device_time() {
   return any;
 }
 
-/// Whose event it is: an event that names a process belongs to that process, any other to the owner of its ring.
+/// The process of an event: the one that the event names, else the owner of its ring.
 template <class Event>
 Value process_of(const Event& event, const Lookup& lookup) {
   if constexpr (requires { event.pid; }) {
@@ -267,7 +267,7 @@ Value process_of(const Event& event, const Lookup& lookup) {
   }
 }
 
-/// The place of a column in kColumns.
+/// The index of a column in kColumns.
 template <class Table>
 constexpr std::size_t column_index(std::string_view name) {
   std::size_t index = 0;

@@ -1,5 +1,5 @@
-// Every table that events become rows of. A new event kind: its table in store/format/tables/, and its line here. The
-// file's schema, writing, reading, the analyzer's lists and the window's live lists follow from this list.
+// The tables whose rows come from events. To add an event kind: its table in store/format/tables/, and its line here.
+// The file's schema, writing, reading, the analyzer's lists and the window's live lists follow from this list.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +66,7 @@ using EventTables = std::tuple<  //
     DeviceTable,                 //
     SiteTable>;
 
-/// Events that the recorder uses and that make no rows.
+/// Events that the recorder uses without writing a row.
 using RowlessEvents = std::tuple<TextEvent, LossEvent, NvtxOpenEvent>;
 
 /// A type as a value, for functions that visit tables.

@@ -40,25 +40,25 @@ std::string insert_batch_sql() {
          batch_columns(written_columns<Table>()) + " FROM " + kRowBatch;
 }
 
-/// INSERT with one parameter per written column. A second declaration of an id replaces the values that it knows, and
-/// leaves the others.
+/// INSERT with one parameter per written column. A second declaration of an id replaces the columns for which it has a
+/// value, and keeps the others.
 template <class Table>
 std::string insert_sql() {
-  std::string names, values, known_again;
+  std::string names, values, updates;
   const auto add = [&](const std::string& name) {
     names += (names.empty() ? "" : ", ") + name;
     values += values.empty() ? "?" : ", ?";
-    known_again += (known_again.empty() ? "" : ", ") + name + " = ifnull(excluded." + name + ", " + name + ")";
+    updates += (updates.empty() ? "" : ", ") + name + " = ifnull(excluded." + name + ", " + name + ")";
   };
   if (!has_own_id<Table>()) add(kProcessColumn);
   Table::kColumns.for_each([&](const auto& column) { add(column.name); });
   std::string sql = std::string("INSERT INTO ") + Table::kName + " (" + names + ") VALUES (" + values + ")";
-  if (has_own_id<Table>()) sql += " ON CONFLICT (id) DO UPDATE SET " + known_again;
+  if (has_own_id<Table>()) sql += " ON CONFLICT (id) DO UPDATE SET " + updates;
   return sql;
 }
 
-/// SELECT of the columns that rows have, with id > ?, by id; the row's number and the process first where the columns
-/// do not have them.
+/// SELECT of the columns that Table::Row has, for rows with id > ?, in order of id. Where these columns lack the row's
+/// number or the process, the number and the process come first.
 template <class Table>
 std::string select_sql(std::int64_t version = kSchemaVersion) {
   std::string names;

@@ -1,4 +1,4 @@
-// How a reader reads: all or part of a table, with one thread or two, and again after the recorder has ended.
+// How a reader reads: a whole table or a part, with one thread or two, while the recorder runs or after it has ended.
 #pragma once
 
 #include <optional>
@@ -52,7 +52,7 @@ struct Reader::State {
     return rows;
   }
 
-  /// Rows with id > after.
+  /// With `by_id`, only the rows with id > after.
   template <class RowType, class Take>
   static int read(Database& from, std::string_view select, bool by_id, RowId after, std::vector<RowType>& rows,
                   Take& take) {
@@ -73,8 +73,8 @@ struct Reader::State {
     return code;
   }
 
-  /// Reads a large table of a finished trace with two threads, a connection each. Both write to the final place of
-  /// their rows, so that no row exists twice.
+  /// Reads a large table of a finished trace with two threads, each with its own connection. Both write their rows to
+  /// the final places, so that no row exists twice.
   template <class RowType, class Take>
   int read_halves(std::string_view select, const Ids& ids, std::vector<RowType>& rows, Take& take) {
     const RowId middle = ids.first + (ids.last - ids.first) / 2;
@@ -132,14 +132,14 @@ struct Reader::State {
       return false;
     } else {
       const LaneTable& table = table_of(*kind);
-      const RowRange::Kind& its = range->kinds[static_cast<std::size_t>(*kind)];
+      const RowRange::Kind& part = range->kinds[static_cast<std::size_t>(*kind)];
       const std::string begin = std::to_string(range->begin), end = std::to_string(range->end);
       std::string ids = std::string("SELECT id FROM ") + table.name + " WHERE " + table.begin +
-                        " >= " + std::to_string(range->begin - its.short_ns) + " AND " + table.begin + " < " + end +
+                        " >= " + std::to_string(range->begin - part.short_ns) + " AND " + table.begin + " < " + end +
                         " AND " + table.end + " >= " + begin;
-      for (std::size_t i = 0; i < its.named.size(); ++i)
-        ids += (i == 0 ? " UNION VALUES (" : "), (") + std::to_string(its.named[i]);
-      if (!its.named.empty()) ids += ")";
+      for (std::size_t i = 0; i < part.named.size(); ++i)
+        ids += (i == 0 ? " UNION VALUES (" : "), (") + std::to_string(part.named[i]);
+      if (!part.named.empty()) ids += ")";
       to = select;
       to.insert(to.find("id > ?") + 6, " AND id IN (" + ids + ")");
       return true;
