@@ -8,7 +8,7 @@ delay put in, which has to be found.
 
 `measure` adds its pairs to STATE, one line of JSON each, until the time is over; it can be run again and again.
 `shipped` compares the recorded pairs of samples/traces, for which the careful benchmark found no change: the spread of
-single runs on a GPU. `report` writes the result document. Exit status 1: a claim does not hold.
+single runs on a GPU; with the comparisons of `run --ab` that came with them. `report` writes the result document. Exit status 1: a claim does not hold.
 
 Kinds of pairs (the first two give the constants of analyzer/compare/spread.h, and judge nothing):
   spread_runs  as single           spread_phases  as toggle
@@ -45,6 +45,7 @@ STEPPED = ["hot_flag", "flag_handoff", "c_h3d"]
 HOST_WAITS = ["flag_handoff", "hot_flag"]
 # Need a GPU: not measured without one.
 GPU_ONLY = ["plain_cuda", "torch"]
+CHANGED_BY_PARKING = {"hot_flag"}  # of samples/traces; the others are equal within 1 % (applications.h200.json)
 
 
 def devices(name, gpu):
@@ -273,11 +274,14 @@ def report(options):
 
 
 def shipped(options):
-    """Poll against park of the traces in samples/traces, which the applications benchmark found equal within 1 %."""
+    """Poll against park of the traces in samples/traces, which the applications benchmark found equal within 1 %, and
+    the comparisons of both modes within one longer run that came with them."""
     wic_prof = pathlib.Path(options.build).resolve() / "bin" / "wic-prof"
     lines = []
     with tempfile.TemporaryDirectory() as folder:
         for packed in sorted(pathlib.Path(options.traces).glob("*.poll.wicprof.gz")):
+            if packed.name.split(".")[0] in CHANGED_BY_PARKING:
+                continue
             files = []
             for mode in ("poll", "park"):
                 file = pathlib.Path(folder) / packed.name.replace(".poll.", f".{mode}.")[:-3]
@@ -293,7 +297,20 @@ def shipped(options):
     rows = [row("false_verdicts_shipped", {"pairs": len(lines)}, share, "share", "no change", share, MOST_FALSE,
                 share <= MOST_FALSE)]
     return result_file.write(options, "calibration", "bench/calibration.py shipped",
-                             rows + spread_rows("spread_runs", lines))
+                             rows + spread_rows("spread_runs", lines) + both_modes(pathlib.Path(options.traces)))
+
+
+def both_modes(traces):
+    """The rows of the comparisons NAME.ab.json: `wic-prof run --ab`, which ended by its precision or by its time."""
+    rows = []
+    for file in sorted(traces.glob("*.ab.json")):
+        answer = json.loads(file.read_text())
+        speedup = answer["speedup"]
+        name = file.name.split(".")[0]
+        equal = None if name in CHANGED_BY_PARKING else not changed(answer)
+        rows.append(row(f"ab_{name}", {"low": speedup["low"], "high": speedup["high"], "verdict": answer["verdict"]},
+                        speedup["value"], "ratio", "poll", speedup["value"], None if equal is None else 1, equal))
+    return rows
 
 
 def main():

@@ -2,13 +2,15 @@
 # Records the ten applications of samples/ and hot_flag in both modes, a few iterations each, and packs the traces for
 # `wic-prof demo --recorded` and the analyzer's tests. One run of each mode has no verdict, so each application also runs
 # with `wic-prof run --ab`; of that run, whose trace is too large to ship, NAME.ab.json keeps the comparison.
+# bare_poll, which polls without wic's API and has no modes, is recorded once, with PC samples.
 # Usage: bench/record_traces.sh BUILD_FOLDER OUTPUT_FOLDER DEVICES [APPLICATION...]
-# Example: bench/record_traces.sh build samples/traces cuda:0,cuda:1
+# Example: AB_TIME=10s bench/record_traces.sh build samples/traces cuda:0,cuda:1
+# AB_TIME: the longest time of each run with --ab (default: 30s).
 # DEVICES: for the applications between GPUs; a single GPU plays both ends. Applications between the CPU and a GPU use
 # the first device.
 # Exit status: 0 all traces recorded, 1 a recording failed or the traces together are too large to ship, 2 bad usage.
 set -u
-[ $# -ge 3 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 bin=$(realpath "$1")/bin
 [ -x "$bin/wic-prof" ] || { echo "$bin/wic-prof does not exist; build it with make" >&2; exit 2; }
 mkdir -p "$2" || exit 2
@@ -44,7 +46,7 @@ size_of() {
     */c_cg) echo " --size 32" ;;
     */c_fe) echo " --size 20" ;;
     */g_bfs) echo " --size 16384" ;;
-    */g_bs) echo " --size 524288 --blocks 16" ;;
+    */g_bs) echo " --size 524288 --blocks 8" ;;
     */g_c2d) echo " --size 4096" ;;
     */g_stn) echo " --size 192 --tiles 2" ;;
     */g_gem) echo " --size 2048 --panels 4 --tiles 8" ;;
@@ -64,22 +66,35 @@ trace.execute("VACUUM")
 PYTHON
 }
 
+# Finishes the trace NAME.wicprof of the work folder.
+pack() { # NAME
+  without_machine "$work/$1.wicprof" && timeout 60 "$bin/wic-prof" analyze "$work/$1.wicprof" > /dev/null || return 1
+  gzip -9 -n -c "$work/$1.wicprof" > "$out/$1.wicprof.gz"
+}
+
 record() { # APPLICATION MODE
-  local trace=$work/$1.$2.wicprof
   # shellcheck disable=SC2046
   (cd "$work" && PATH=$bin:$PATH timeout 120 \
     wic-prof run -q -f --mode "$2" -o "$1.$2.wicprof" -- "$1" $(arguments "$1")) || {
     echo "$1 in mode $2: exit status $?" >&2
     return 1
   }
-  without_machine "$trace" && timeout 60 "$bin/wic-prof" analyze "$trace" > /dev/null || return 1
-  gzip -9 -n -c "$trace" > "$out/$1.$2.wicprof.gz"
+  pack "$1.$2"
+}
+
+record_without_modes() { # PROGRAM
+  (cd "$work" && PATH=$bin:$PATH timeout 120 \
+    wic-prof run -q -f --trace=cuda,pcsampling -o "$1.wicprof" -- "$1" --iterations 40) || {
+    echo "$1: exit status $?" >&2
+    return 1
+  }
+  pack "$1"
 }
 
 # Both modes in turn in one run.
 compare_modes() { # APPLICATION
   # shellcheck disable=SC2046
-  (cd "$work" && PATH=$bin:$PATH timeout 180 wic-prof run -q -f --ab --for 30s --precision 0.5% --end -o "$1.ab.wicprof" -- \
+  (cd "$work" && PATH=$bin:$PATH timeout 180 wic-prof run -q -f --ab --for "${AB_TIME:-30s}" --precision 0.5% --end -o "$1.ab.wicprof" -- \
     "$1" $(arguments "$1" | sed 's/--iterations [0-9]*/--seconds 90/') &&
     PATH=$bin:$PATH wic-prof compare "$1.ab.wicprof" --format json -f -o "$out/$1.ab.json") || {
     echo "$1 with --ab: failed" >&2
@@ -87,20 +102,27 @@ compare_modes() { # APPLICATION
   }
 }
 
-for application in "${@:-c_srs c_cg c_fe c_h3d g_bfs g_bs g_c2d g_stn g_gem g_kmn hot_flag}"; do
-  for name in $application; do
-    for mode in poll park; do
-      echo "== $name, mode $mode"
-      [ -x "$bin/$name" ] || { echo "$bin/$name does not exist" >&2; failed=1; continue; }
-      record "$name" "$mode" || { rm -f "$out/$name.$mode.wicprof.gz"; failed=1; }
-    done
-    echo "== $name, both modes in turn"
-    compare_modes "$name" || { rm -f "$out/$name.ab.json"; failed=1; }
+[ $# -gt 0 ] || set -- c_srs c_cg c_fe c_h3d g_bfs g_bs g_c2d g_stn g_gem g_kmn hot_flag bare_poll
+for name in "$@"; do
+  [ -x "$bin/$name" ] || { echo "$bin/$name does not exist" >&2; failed=1; continue; }
+  if [ "$name" = bare_poll ]; then
+    echo "== $name"
+    record_without_modes "$name" || { rm -f "$out/$name.wicprof.gz"; failed=1; }
+    continue
+  fi
+  for mode in poll park; do
+    echo "== $name, mode $mode"
+    record "$name" "$mode" || { rm -f "$out/$name.$mode.wicprof.gz"; failed=1; }
   done
+done
+for name in "$@"; do
+  [ "$name" != bare_poll ] && [ -x "$bin/$name" ] || continue
+  echo "== $name, both modes in turn"
+  compare_modes "$name" || { rm -f "$out/$name.ab.json"; failed=1; }
 done
 
 # Remove traces whose other mode is missing.
-for trace in "$out"/*.wicprof.gz; do
+for trace in "$out"/*.p{oll,ark}.wicprof.gz; do
   name=$(basename "$trace" | cut -d . -f 1)
   [ -f "$out/$name.poll.wicprof.gz" ] && [ -f "$out/$name.park.wicprof.gz" ] || rm -f "$trace"
 done

@@ -30,10 +30,11 @@ using Traces = std::map<std::string, std::string>;
 struct Bundle {
   std::string folder;
   Traces poll, park;
+  Traces single;    // of programs without modes, which wait without the API
   Traces compared;  // the comparison of both modes in one longer run, where one came with the traces
 };
 
-// File names are NAME.poll.wicprof and NAME.park.wicprof, with or without .gz, and NAME.ab.json.
+// File names are NAME.poll.wicprof, NAME.park.wicprof and NAME.wicprof, with or without .gz, and NAME.ab.json.
 void add(Bundle& bundle, const fs::path& file) {
   const std::string whole = file.filename().string();
   std::string_view name = whole;
@@ -52,6 +53,8 @@ void add(Bundle& bundle, const fs::path& file) {
     bundle.poll[std::string(name)] = file.string();
   } else if (without(".park")) {
     bundle.park[std::string(name)] = file.string();
+  } else {
+    bundle.single[std::string(name)] = file.string();
   }
 }
 
@@ -59,7 +62,7 @@ Result<Bundle> bundle() {
   const std::optional<std::string> folder = folder_beside_binary("../share/wic-prof/traces");
   const std::string cure = "; record some with bench/record_traces.sh on a machine with a GPU, or run wic-prof demo";
   if (!folder) return unavailable("no recorded traces came with this wic-prof (share/wic-prof/traces)" + cure);
-  Bundle all{*folder, {}, {}, {}};
+  Bundle all{*folder, {}, {}, {}, {}};
   std::error_code error;
   for (fs::directory_iterator it(*folder, error), end; !error && it != end; it.increment(error)) add(all, it->path());
   if (error) return unavailable("cannot read " + *folder + ": " + error.message());
@@ -132,6 +135,15 @@ Result<std::string> recorded_table() {
                std::string(analyzer::pattern_name(analysis.classification.pattern)), iteration_time(comparison.before),
                iteration_time(comparison.after), speedup(*traces, name, comparison), rules_of(analysis)});
   }
+  for (const auto& [name, file] : traces->single) {
+    const Result<analyzer::TraceModel> model = load_trace(file);
+    if (!model) return model.error();
+    const analyzer::Analysis analysis = analyzer::analyze(*model);
+    add_devices(*model, devices);
+    table.add({name, std::string(analyzer::model_name(analysis.classification.model)),
+               std::string(analyzer::pattern_name(analysis.classification.pattern)), "-", "-", "-",
+               rules_of(analysis)});
+  }
   return fmt::format(
       "Recorded on {}; an iteration's median time in mode poll and in mode park\n\n{}\n"
       "wic-prof demo --recorded NAME shows one in detail; analyze, compare and report take the traces in\n{}\n",
@@ -141,9 +153,16 @@ Result<std::string> recorded_table() {
 Result<std::string> recorded_application(const std::string& name) {
   const Result<Bundle> traces = bundle();
   if (!traces) return traces.error();
+  if (const auto file = traces->single.find(name); file != traces->single.end()) {
+    const Result<analyzer::TraceModel> model = load_trace(file->second);
+    if (!model) return model.error();
+    return reports::analysis_text(*model, analyzer::analyze(*model));
+  }
   if (!traces->poll.contains(name)) {
     std::vector<std::string> names;
-    for (const auto& entry : traces->poll) names.push_back(entry.first);
+    for (const Traces* some : {&traces->poll, &traces->single}) {
+      for (const auto& entry : *some) names.push_back(entry.first);
+    }
     return bad_input(
         fmt::format("unknown recorded application '{}'; the applications are {}", name, fmt::join(names, ", ")));
   }

@@ -89,7 +89,8 @@ class Bundled(harness.Case):
     """The traces in samples/traces, which bench/record_traces.sh recorded on a GPU."""
 
     FOLDER = harness.SOURCE / "samples" / "traces"
-    APPLICATIONS = {"c_srs", "c_cg", "c_fe", "c_h3d", "g_bfs", "g_bs", "g_c2d", "g_stn", "g_gem", "g_kmn"}
+    APPLICATIONS = {"c_srs", "c_cg", "c_fe", "c_h3d", "g_bfs", "g_bs", "g_c2d", "g_stn", "g_gem", "g_kmn", "hot_flag"}
+    WITHOUT_MODES = {"bare_poll"}
     MAX_BYTES = 5 << 20  # in total, because they are part of the source tree
 
     def setUp(self):
@@ -99,7 +100,8 @@ class Bundled(harness.Case):
             self.skipTest("no traces are bundled yet; bench/record_traces.sh makes them on a machine with a GPU")
 
     def test_every_application_has_both_modes_and_is_small(self):
-        self.assertEqual(set(self.files), {f"{name}.{mode}.wicprof.gz" for name in self.APPLICATIONS for mode in ("poll", "park")})
+        expected = {f"{name}.{mode}.wicprof.gz" for name in self.APPLICATIONS for mode in ("poll", "park")}
+        self.assertEqual(set(self.files), expected | {f"{name}.wicprof.gz" for name in self.WITHOUT_MODES})
         self.assertLessEqual(sum(path.stat().st_size for path in self.files.values()), self.MAX_BYTES)
 
     def test_classification_matches_the_samples(self):
@@ -118,8 +120,26 @@ class Bundled(harness.Case):
         result = self.wic_prof("demo", "--recorded")  # the build finds them like an installation does
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn("CPU device", result.stdout)
-        for name in self.APPLICATIONS:
+        for name in self.APPLICATIONS | self.WITHOUT_MODES:
             self.assertRegex(result.stdout, rf"(?m)^  {name} ")
+
+    def test_programs_without_modes_have_the_findings_of_the_samples(self):
+        for name in self.WITHOUT_MODES:
+            expected = json.loads((harness.SOURCE / "samples" / name / "expect.json").read_text())
+            shown = self.wic_prof("demo", "--recorded", name)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            for rule in expected["findings_must"]:
+                self.assertIn(rule, shown.stdout)
+
+    def test_runs_with_both_modes_in_turn_have_a_verdict(self):
+        """One run of each mode has none, unless the change is larger than any known difference of equal runs."""
+        compared = sorted(self.FOLDER.glob("*.ab.json"))
+        self.assertTrue(compared)
+        lines = {line.split()[0]: line for line in self.wic_prof("demo", "--recorded").stdout.splitlines() if line.startswith("  ")}
+        for file in compared:
+            verdict = json.loads(file.read_text())["verdict"]
+            self.assertIn(f", {verdict}", lines[file.name.split(".")[0]])
+        self.assertIn(", improvement", lines["hot_flag"])
 
 
 if __name__ == "__main__":
