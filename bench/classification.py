@@ -38,7 +38,7 @@ import result_file
 WAYS = ["naive", "poll", "park"]
 # Values of --size for the CPU device: small tiles, grids, graphs, lists, images and matrices.
 SIZES = {
-    "c_srs": [16, 24, 48], "c_cg": [6, 8, 12], "c_fe": [5, 6, 8], "c_h3d": [20, 24, 32], "g_bfs": [512, 1024, 2048],
+    "c_srs": [16, 24, 48], "c_cg": [6, 8, 12], "c_fe": [5, 6, 8], "c_h3d": [8, 12, 16], "g_bfs": [512, 1024, 2048],
     "g_bs": [1024, 2048, 4096], "g_c2d": [64, 96, 160], "g_stn": [24, 32, 48], "g_gem": [64, 96, 128],
     "g_kmn": [1024, 2048, 4096],
 }

@@ -30,8 +30,10 @@ constexpr double kBorder = 0.55;
 constexpr double kBeside = 0.15;
 /// The same where only one side sends, or the ranges only lie beside each other.
 constexpr double kThinOneWay = 0.3;
-/// Regular pieces from all over the data, or a column at a border, by the share of the data that they hold.
-constexpr double kDenseShare = 0.3, kColumnShare = 0.15;
+/// Regular pieces from all over the data hold at least this share of it.
+constexpr double kDenseShare = 0.3;
+/// Columns are at a border if this share of their bytes is in columns that touch one of the other direction.
+constexpr double kInTouch = 0.9;
 /// The directions alternate at least this often.
 constexpr std::size_t kAlternations = 4;
 /// A whole that each iteration sends in several contiguous parts.
@@ -45,6 +47,8 @@ constexpr double kJumping = 0.8;
 constexpr double kPartnersRepeated = 0.5;
 constexpr std::size_t kMinDistances = 3, kMaxDistances = 8, kMovesPerDistance = 4, kMinPartners = 8;
 constexpr double kWhole = 0.98;
+/// Overlaps of pieces count up to this many pieces, which take 16 MB.
+constexpr std::size_t kMostPieces = 1'000'000;
 
 double prior(std::size_t n) { return static_cast<double>(n) / (static_cast<double>(n) + kPriorMessages); }
 
@@ -57,7 +61,17 @@ struct Weighed {
   double share() const { return whole == 0 ? 0 : part / whole; }
 };
 
-bool one_piece(const Place& place) { return place.pieces == 1; }
+/// `intervals` by begin and end; sorts them.
+std::uint64_t length_of_union(std::vector<std::pair<std::uint64_t, std::uint64_t>>& intervals) {
+  std::sort(intervals.begin(), intervals.end());
+  std::uint64_t length = 0, reached = 0;
+  for (const auto& [begin, end] : intervals) {
+    if (end <= std::max(begin, reached)) continue;
+    length += end - std::max(begin, reached);
+    reached = end;
+  }
+  return length;
+}
 
 /// Distinct ranges each way, by their begins.
 struct Ranges {
@@ -120,24 +134,49 @@ bool disjoint(const Ranges& ranges) {
 
 /// The distance from one piece to the next.
 std::uint64_t stride_of(const Place& place) {
+  if (place.pieces < 2) return 0;
   const std::uint64_t piece = place.bytes / place.pieces;
-  return place.pieces < 2 ? 0 : (place.span - std::min(place.span, piece)) / (place.pieces - 1);
+  return (place.span - std::min(place.span, piece)) / (place.pieces - 1);
 }
 
-// Whether pieces of one direction, row by row, begin where those of the other end: columns at both sides of a border.
-bool columns_touch(const Ranges& ranges) {
-  const auto meets = [](const std::vector<Place>& a, const std::vector<Place>& b) {
-    for (const Place& p : a) {
-      if (one_piece(p)) continue;
-      const std::uint64_t stride = stride_of(p), end = p.offset + p.bytes / p.pieces;
-      for (const Place& q : b) {
-        if (one_piece(q) || stride == 0 || stride_of(q) != stride) continue;
-        if (q.offset % stride == end % stride && q.offset % stride != p.offset % stride) return true;
-      }
+/// The pieces of messages as columns of a table. A row is the shortest distance from one piece to the next.
+struct Columns {
+  double touching = 0;  ///< share of the bytes in columns that begin where a column of the other direction ends, or end
+                        ///< where one begins
+  double of_row = 0;    ///< share of a row that the columns of both directions cover
+};
+
+Columns columns_of(const Ranges& ranges) {
+  std::uint64_t row = 0;
+  for (const std::vector<Place>* list : {&ranges.forth, &ranges.back}) {
+    for (const Place& place : *list) {
+      if (const std::uint64_t stride = stride_of(place); stride > 0) row = row == 0 ? stride : std::min(row, stride);
     }
-    return false;
+  }
+  if (row == 0) return {};
+  // The last row ends where the first one begins: the border of a periodic grid is there.
+  const auto begin_of = [&](const Place& place) { return place.offset % row; };
+  const auto width_of = [](const Place& place) { return std::uint64_t{place.bytes / std::max(1u, place.pieces)}; };
+  const auto end_of = [&](const Place& place) { return (begin_of(place) + width_of(place)) % row; };
+  const auto sorted = [](const std::vector<Place>& list, const auto& key) {
+    std::vector<std::uint64_t> keys;
+    for (const Place& place : list) keys.push_back(key(place));
+    std::sort(keys.begin(), keys.end());
+    return keys;
   };
-  return meets(ranges.forth, ranges.back) || meets(ranges.back, ranges.forth);
+  Weighed touching;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> covered;
+  const auto add = [&](const std::vector<Place>& mine, const std::vector<Place>& others) {
+    const std::vector<std::uint64_t> begins = sorted(others, begin_of), ends = sorted(others, end_of);
+    for (const Place& place : mine) {
+      touching.add(place.bytes, std::binary_search(begins.begin(), begins.end(), end_of(place)) ||
+                                    std::binary_search(ends.begin(), ends.end(), begin_of(place)));
+      covered.emplace_back(begin_of(place), std::min(row, begin_of(place) + width_of(place)));
+    }
+  };
+  add(ranges.forth, ranges.back);
+  add(ranges.back, ranges.forth);
+  return {touching.share(), static_cast<double>(length_of_union(covered)) / static_cast<double>(row)};
 }
 
 class PatternFinder {
@@ -193,11 +232,13 @@ class PatternFinder {
   PatternAnswer judge_pieces(double pieced) const {
     const double share = whole_.share();
     const std::string places = words::pieces(ranges_.forth.size() + ranges_.back.size(), share, pieced);
-    if (share >= kDenseShare) return answer(Pattern::scatter_gather, 0.95, places);
-    if (share <= kColumnShare && columns_touch(ranges_)) {
+    const Columns columns = columns_of(ranges_);
+    const bool touching = columns.touching >= kInTouch;
+    if (touching && columns.of_row <= kBorder && share <= kBorder) {
       return answer(Pattern::adjacent, 0.95,
                     places + "; in each row, those of one direction begin where those of the other end");
     }
+    if (share >= kDenseShare) return answer(Pattern::scatter_gather, 0.95, places);
     return unknown(places + ": either columns at a border or a part that is gathered");
   }
 
@@ -299,21 +340,25 @@ class PatternFinder {
 Exchanged exchanged(std::vector<Place> places) {
   Exchanged result;
   std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return range_key(a) < range_key(b); });
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> covered;
   const Place* before = nullptr;
-  std::uint64_t reached = 0;
   for (const Place& place : places) {
     if (place.pieces == 0) continue;
     result.extent = std::max(result.extent, place.end());
     if (before != nullptr && range_key(*before) == range_key(place)) continue;
     before = &place;
-    if (place.pieces > 1) {
-      result.bytes += place.bytes;  // pieces of several messages lie between each other
-      continue;
+    if (place.pieces == 1) {
+      covered.emplace_back(place.offset, place.end());
+    } else if (place.regular && covered.size() + place.pieces <= kMostPieces) {
+      const std::uint64_t stride = stride_of(place), piece = place.bytes / place.pieces;
+      for (std::uint64_t k = 0; k < place.pieces; ++k) {
+        covered.emplace_back(place.offset + k * stride, place.offset + k * stride + piece);
+      }
+    } else {
+      result.bytes += place.bytes;
     }
-    if (place.end() > reached) result.bytes += place.end() - std::max(place.offset, reached);
-    reached = std::max(reached, place.end());
   }
-  result.bytes = std::min(result.bytes, result.extent);
+  result.bytes = std::min(result.bytes + length_of_union(covered), result.extent);
   return result;
 }
 

@@ -164,7 +164,8 @@ class Classifier {
       const Place* place = traffic_.place_of(m);
       if (place == nullptr) continue;
       const bool back = end_of(m, true) != first;
-      accesses.push_back({rhythm.unit[k], static_cast<std::uint32_t>(m.site * 2 + (back ? 1 : 0)), back, *place});
+      accesses.push_back({rhythm.unit[k], static_cast<std::uint32_t>(m.site * 2 + (back ? 1 : 0)), back, *place,
+                          m.source == Message::kNobody ? Access::kNobody : source_of(m)});
     }
     if (accesses.empty()) {
       const BlockPattern found = block_pattern(traffic_.messages, list);

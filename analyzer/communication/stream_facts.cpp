@@ -79,20 +79,31 @@ double correlation(const std::vector<Access>& accesses, std::span<const std::uin
   return (products / n - sum / n * mean_order) / std::sqrt(variance * order_variance);
 }
 
-/// Whether each of at least three ranges continues the one before, all upwards or all downwards.
-bool contiguous(const std::vector<Access>& accesses, std::span<const std::uint32_t> members) {
+/// Whether each of at least three ranges continues the one before, all upwards or all downwards. `apart`: or all at one
+/// distance, since other blocks send what lies between.
+bool contiguous(const std::vector<Access>& accesses, std::span<const std::uint32_t> members, bool apart) {
   if (members.size() < kShortestPass) return false;
-  bool up = true, down = true;
+  bool up = true, down = true, even = apart;
+  const std::uint64_t distance = accesses[members[1]].place.offset - accesses[members[0]].place.offset;
   for (std::size_t k = 1; k < members.size(); ++k) {
     const Place &before = accesses[members[k - 1]].place, &place = accesses[members[k]].place;
     up = up && place.offset == before.end();
     down = down && place.end() == before.offset;
+    even = even && place.offset - before.offset == distance;
   }
-  return up || down;
+  return up || down || even;
 }
 
-/// `members` in order of time.
-void add_passes(const std::vector<Access>& accesses, std::span<const std::uint32_t> members, StreamFacts& facts) {
+/// Passes through the data. The bytes of all messages, of those in long passes, and of those in passes that advance.
+struct Passes {
+  double all = 0, in_long = 0, up = 0, down = 0;
+  double long_share() const { return all == 0 ? 0 : in_long / all; }
+  double advancing() const { return in_long == 0 ? 0 : std::max(up, down) / in_long; }
+};
+
+/// Adds the passes of `members`, which are in order of time. `apart`: as for contiguous().
+void add_passes(const std::vector<Access>& accesses, std::span<const std::uint32_t> members, bool apart,
+                Passes& passes) {
   std::uint64_t lowest = ~std::uint64_t{0}, highest = 0;
   for (const std::uint32_t i : members) {
     lowest = std::min(lowest, accesses[i].place.offset);
@@ -102,19 +113,18 @@ void add_passes(const std::vector<Access>& accesses, std::span<const std::uint32
   const auto is_high = [&](const Place& place) { return place.offset - lowest >= reach / kUpperPart; };
   const auto is_low = [&](const Place& place) { return place.offset - lowest <= reach / kLowerPart; };
   const auto at_top = [&](const Place& place) { return highest - place.offset <= reach / kLowerPart; };
-  double all = 0, in_long = 0, up = 0, down = 0;
   std::set<decltype(range_key(Place()))> held;
   std::size_t begin = 0;
   const auto close = [&](std::size_t end) {
     double bytes = 0;
     for (std::size_t k = begin; k < end; ++k) bytes += accesses[members[k]].place.bytes;
-    all += bytes;
+    passes.all += bytes;
     const auto pass = members.subspan(begin, end - begin);
-    if (pass.size() >= kLongPass || contiguous(accesses, pass)) {
-      in_long += bytes;
+    if (pass.size() >= kLongPass || contiguous(accesses, pass, apart)) {
+      passes.in_long += bytes;
       const double r = correlation(accesses, pass);
-      if (r >= kAdvances) up += bytes;
-      if (r <= -kAdvances) down += bytes;
+      if (r >= kAdvances) passes.up += bytes;
+      if (r <= -kAdvances) passes.down += bytes;
     }
     held.clear();
     begin = end;
@@ -129,8 +139,29 @@ void add_passes(const std::vector<Access>& accesses, std::span<const std::uint32
     held.insert(range_key(place));
   }
   close(members.size());
-  facts.long_passes = all == 0 ? 0 : in_long / all;
-  facts.advancing = in_long == 0 ? 0 : std::max(up, down) / in_long;
+}
+
+/// Blocks that send at once drift apart: one begins its next pass before another one has ended its own. So each block's
+/// passes count, if they go through the data and those of the whole stream do not. `members` in order of time.
+void find_passes(const std::vector<Access>& accesses, std::span<const std::uint32_t> members, StreamFacts& facts) {
+  Passes together, apart;
+  add_passes(accesses, members, false, together);
+  std::vector<std::uint32_t> by_source(members.begin(), members.end());
+  const auto source_of = [&](std::uint32_t i) { return accesses[i].source; };
+  std::stable_sort(by_source.begin(), by_source.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return source_of(a) < source_of(b); });
+  const bool known = source_of(by_source.back()) != Access::kNobody;  // unknown sources are last
+  if (known && source_of(by_source.front()) != source_of(by_source.back())) {
+    for (std::size_t begin = 0, end; begin < by_source.size(); begin = end) {
+      for (end = begin + 1; end < by_source.size() && source_of(by_source[end]) == source_of(by_source[begin]); ++end) {
+      }
+      add_passes(accesses, std::span(by_source).subspan(begin, end - begin), true, apart);
+    }
+  }
+  const auto in_order = [](const Passes& p) { return p.long_share() * p.advancing(); };
+  const Passes& passes = in_order(apart) > in_order(together) ? apart : together;
+  facts.long_passes = passes.long_share();
+  facts.advancing = passes.advancing();
 }
 
 bool jumps(const std::vector<Access>& accesses, std::span<const std::uint32_t> members) {
@@ -205,7 +236,7 @@ std::vector<StreamFacts> stream_facts(const std::vector<Access>& accesses) {
     for (const std::uint32_t i : members) facts.bytes += accesses[i].place.bytes;
     std::vector<std::uint32_t> in_time(members.begin(), members.end());
     std::sort(in_time.begin(), in_time.end());
-    add_passes(accesses, in_time, facts);
+    find_passes(accesses, in_time, facts);
     add_stretches(accesses, in_time, facts);
     add_moves(accesses, members, facts);
     add_repetitions(accesses, members, facts);

@@ -16,6 +16,9 @@ struct Access {
   std::uint32_t stream = 0;  ///< messages of one site in one direction
   bool back = false;
   Place place;
+  std::uint64_t source = kNobody;  ///< the block or thread that signals
+
+  static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
 };
 
 /// What makes two places the same range.
@@ -36,7 +39,8 @@ struct StreamFacts {
   std::size_t steps = 0, contiguous_steps = 0;
   std::size_t most_per_unit = 0;  ///< messages
   // Passes through the data, whatever the iterations are. A pass ends before a range that it already holds, and where
-  // the places go back from one end of the data to the other.
+  // the places go back from one end of the data to the other. Where several blocks send at once, the passes are those
+  // of the stream or those of its blocks, whichever go through the data.
   double long_passes = 0;  ///< share of the bytes in passes long enough to show a direction
   double advancing = 0;    ///< of these, the share in passes that go through the data one way, at most out of order for
                            ///< a few messages

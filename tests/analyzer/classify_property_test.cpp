@@ -585,6 +585,62 @@ TEST(ClassifyMisleading, OffsetsInABufferShowNoPattern) {
   EXPECT_EQ(c.pattern, Pattern::unknown) << words(c);
 }
 
+TEST(ClassifyMisleading, ColumnsAtABorderAreAdjacentHoweverSmallTheGridIs) {
+  // Two devices side by side in a periodic cube of n * n rows: each row has 2 n cells of 4 bytes.
+  for (const std::uint32_t n : {6u, 8u, 16u, 64u}) {
+    Talk talk(2);
+    for (std::uint32_t i = 0; i < 12; ++i) {
+      TimeNs at = TimeNs{1'000'000'000} + i * 900'000;
+      for (const bool back : {false, true}) {
+        for (const bool high : {false, true}) {
+          const std::uint64_t row = std::uint64_t{8} * n;
+          const std::uint64_t column = 4 * (back * n + high * (n - 1));
+          talk.send(back, !back, 0, i, at += 5'000, strided(column, 4, row, n * n));     // a face
+          talk.send(back, !back, 1, i, at += 5'000, strided(column, 4, row, n));         // an edge along y
+          talk.send(back, !back, 2, i, at += 5'000, strided(column, 4, row * n, n));     // an edge along z
+          talk.send(back, !back, 3, i, at += 5'000, run_of(column + row * (n - 1), 4));  // a corner
+        }
+      }
+    }
+    const Classification c = classified(talk.settled());
+    EXPECT_EQ(c.pattern, Pattern::adjacent) << n << "\n" << words(c);
+  }
+}
+
+TEST(ClassifyMisleading, ColumnsOfAWholeMatrixAreNoBorder) {
+  // Two devices that transpose a matrix of 64 * 64 numbers: each has one half of each row and sends it.
+  Talk talk(2);
+  for (std::uint32_t i = 0; i < 30; ++i) {
+    const TimeNs at = TimeNs{1'000'000'000} + i * 90'000;
+    talk.send(0, 1, 0, i, at, strided(128, 128, 256, 32));
+    talk.send(1, 0, 0, i, at + 9'000, strided(std::uint64_t{32} * 256, 128, 256, 32));
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.pattern, Pattern::scatter_gather) << words(c);
+}
+
+TEST(ClassifyMisleading, BlocksThatDriftApartStreamTogether) {
+  // Each of four blocks sends every fourth tile of 16, again and again, at a speed of its own.
+  for (std::uint32_t seed = 0; seed < 10; ++seed) {
+    std::mt19937 random(seed);
+    Talk talk(2);
+    struct Tile {
+      TimeNs at;
+      std::uint32_t round, block;
+    };
+    std::vector<Tile> tiles;
+    for (std::uint32_t block = 0; block < 4; ++block) {
+      TimeNs at = TimeNs{1'000'000'000} + block * 10;
+      for (std::uint32_t round = 0; round < 60; ++round)
+        tiles.push_back({at += 2'000 + 500 * block + static_cast<TimeNs>(random() % 6'000), round, block});
+    }
+    std::sort(tiles.begin(), tiles.end(), [](const Tile& a, const Tile& b) { return a.at < b.at; });
+    for (const Tile& t : tiles) talk.send(0, 1, 0, t.round, t.at, tile((t.round * 4 + t.block) % 16), 1, t.block);
+    const Classification c = classified(talk.settled());
+    EXPECT_EQ(c.pattern, Pattern::streaming) << words(c);
+  }
+}
+
 TEST(ClassifyHeldOut, BlocksOfOneKernelAreParties) {
   // Each block releases the next and the previous block at one site, so all blocks have the same role.
   TraceModel model = empty_program();
