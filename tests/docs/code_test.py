@@ -1,7 +1,7 @@
 """The code blocks of PAGES are pieces of sources that a test compiles.
 
-A block comes after a line `<!-- code: FILE [NAME] -->`: the whole file, or what lies between its lines `[NAME]` and
-`[end]`, which are comments.
+A block comes after a line `<!-- code: FILE [NAME] -->`: the whole file, or the part between its comment lines
+`[NAME]` and `[end]`.
 """
 
 import os

@@ -37,8 +37,8 @@ def shape_problems(document, schema, where):
 
 
 def file_problems(path, benchmarks, mentions):
-    """The problems of one result file. `benchmarks`: the folder of the benchmarks' sources. `mentions`: texts; one of them
-    must name each row that does not hold."""
+    """The problems of one result file. `benchmarks`: the folder of the benchmarks' sources. `mentions`: texts, one of
+    which must name each row that does not hold."""
     try:
         document = json.loads(path.read_text())
     except ValueError as error:

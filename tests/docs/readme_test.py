@@ -98,7 +98,8 @@ class Documents(unittest.TestCase):
         tables = sorted((ROOT / "docs" / "results").glob("applications*.md"))
         self.assertGreaterEqual(len(tables), 3)
         for table in tables:
-            written = subprocess.run([sys.executable, "-B", ROOT / "bench" / "applications_table.py", table.with_suffix(".json")],
+            written = subprocess.run([sys.executable, "-B", ROOT / "bench" / "applications_table.py",
+                                      table.with_suffix(".json")],
                                      capture_output=True, text=True, timeout=60)
             self.assertEqual(written.returncode, 0, written.stderr)
             self.assertEqual(table.read_text(), written.stdout, table.name)

@@ -83,7 +83,7 @@ TEST_P(WaitingExamples, AnAcknowledgementByHandLimitsTheTilesInFlight) {
   const auto declared = declare_tiles(*runtime);
   ASSERT_TRUE(declared) << declared.error().message;
   auto buffer = *Array<float>::make(runtime->device(0), kPlaces * kTile, Memory::pinned_host);
-  const ProduceTiles kernel{runtime->site(declared->tiles, kTimeoutNs), runtime->site(declared->room, kTimeoutNs),
+  const ProduceTiles kernel{runtime->site(declared->tiles, kTimeoutNs), runtime->site(declared->space, kTimeoutNs),
                             buffer.data(), &flags[0], &flags[32]};
   ASSERT_TRUE(wic::launch(*producer, {1, kThreads}, kernel));
   const auto sum = take_tiles(*runtime, *declared, buffer.data(), &flags[0], &flags[32]);

@@ -11,7 +11,7 @@ constexpr std::uint32_t kTileBytes = kTile * sizeof(float);
 
 // [sites]
 struct TileSites {
-  wic::SiteId tiles, room;
+  wic::SiteId tiles, space;
 };
 
 inline wic::Result<TileSites> declare_tiles(wic::Runtime& runtime) {
@@ -22,26 +22,26 @@ inline wic::Result<TileSites> declare_tiles(wic::Runtime& runtime) {
                                        .releasing = wic::kFirstDeviceEnd,
                                        .waiting = wic::kHostEnd});
   if (!tiles) return tiles.error();
-  const auto room = runtime.add_site({.name = "app.room",
-                                      .word_memory = wic::WordMemory::pinned_host,
-                                      .purpose = wic::SitePurpose::acknowledgement,
-                                      .releasing = wic::kHostEnd,
-                                      .waiting = wic::kFirstDeviceEnd});
-  if (!room) return room.error();
-  return TileSites{*tiles, *room};
+  const auto space = runtime.add_site({.name = "app.space",
+                                       .word_memory = wic::WordMemory::pinned_host,
+                                       .purpose = wic::SitePurpose::acknowledgement,
+                                       .releasing = wic::kHostEnd,
+                                       .waiting = wic::kFirstDeviceEnd});
+  if (!space) return space.error();
+  return TileSites{*tiles, *space};
 }
 // [end]
 
 // [produce]
 struct ProduceTiles {
-  wic::Site tiles, room;
+  wic::Site tiles, space;
   float* buffer;               // kPlaces tiles
   std::uint32_t* ready;        // counts the tiles that are written
   const std::uint32_t* taken;  // counts the tiles that the host has taken
 
   WIC_DEVICE void operator()(const wic::Thread& thread) const {
     for (std::uint32_t tile = 1; tile <= kTiles; ++tile) {
-      if (tile > kPlaces && !room.wait(thread, tile, taken, wic::AtLeast{tile - kPlaces})) return;
+      if (tile > kPlaces && !space.wait(thread, tile, taken, wic::AtLeast{tile - kPlaces})) return;
       float* const place = buffer + tile % kPlaces * kTile;
       for (std::uint32_t i = thread.index(); i < kTile; i += thread.block_size()) {
         place[i] = static_cast<float>(tile);
@@ -65,7 +65,7 @@ inline wic::Result<float> take_tiles(wic::Runtime& runtime, const TileSites& sit
       return wic::unavailable("no tile in time");
     }
     for (std::uint32_t i = 0; i < kTile; ++i) sum += buffer[tile % kPlaces * kTile + i];
-    runtime.signal(sites.room, tile, taken, tile);  // the number of the tile that it acknowledges
+    runtime.signal(sites.space, tile, taken, tile);  // the number of the tile that it acknowledges
   }
   return sum;
 }
