@@ -4,7 +4,8 @@
 Each step is a command that runs in the source folder, in the order given; a step's row says what that step added. The
 build folder is removed first, and the compiler cache is switched off.
 
-    bench/build_time.py --step demo="make build-demo" --step tests="make build" --machine vm2 -o docs/results/build_time.vm2.json
+    bench/build_time.py --step demo="make build-demo" --step tests="make build" --machine vm2 \\
+        -o docs/results/build_time.vm2.json
 
 CPU seconds do not depend on what else the machine does; wall seconds do, so no bar is set on them here.
 """
@@ -50,7 +51,8 @@ def measure(name, command, source, build):
     values = {"cpu": (cpu_seconds() - cpu, "s"), "wall": (time.monotonic() - begin, "s"),
               "objects": (len(objects_in(build) - objects), "1"), "folder": (bytes_in(build), "bytes")}
     params = {"command": command, "cores": os.cpu_count()}
-    return {f"{name}_{what}": {"params": params, "value": value, "unit": unit} for what, (value, unit) in values.items()}
+    return {f"{name}_{what}": {"params": params, "value": value, "unit": unit}
+            for what, (value, unit) in values.items()}
 
 
 def main():

@@ -63,6 +63,11 @@ def words(name, gpu, seconds=None):
     return list_ + ["--iterations", {"c_srs": "4", "hot_flag": "60", "flag_handoff": "300"}.get(name, "12")]
 
 
+def largest_ratio(rows):
+    """The largest factor, up or down, among the rows of a comparison; 1 if none has a ratio."""
+    return max((max(r["ratio"]["value"], 1 / r["ratio"]["value"]) for r in rows if r["ratio"]), default=1)
+
+
 class Bench:
     def __init__(self, options):
         self.bin = pathlib.Path(options.build).resolve() / "bin"
@@ -81,18 +86,17 @@ class Bench:
         return done.stdout
 
     def record(self, trace, program, run_words=(), seconds=None, env=None, status=(0,)):
-        self.run("wic-prof", "run", "-q", "-f", "-o", trace, "--trace", "cuda,nvtx", *run_words, "--", self.bin / program,
-                 *words(program, self.gpu, seconds), env=env, status=status)
+        self.run("wic-prof", "run", "-q", "-f", "-o", trace, "--trace", "cuda,nvtx", *run_words, "--",
+                 self.bin / program, *words(program, self.gpu, seconds), env=env, status=status)
 
     def compare(self, *files):
         return json.loads(self.run("wic-prof", "compare", *files, "--format", "json"))
 
     def keep(self, kind, program, answer, began):
-        ratios = lambda rows: max((max(r["ratio"]["value"], 1 / r["ratio"]["value"]) for r in rows if r["ratio"]), default=1)
         speedup = answer["speedup"] or {"value": None, "low": None, "high": None}
         line = {"kind": kind, "program": program, "gpu": self.gpu, "verdict": answer["verdict"], "why": answer["why"],
                 "method": answer["method"], **speedup, "units": answer["before"]["units"],
-                "waits": ratios(answer["sites"]), "latencies": ratios(answer["edges"]),
+                "waits": largest_ratio(answer["sites"]), "latencies": largest_ratio(answer["edges"]),
                 "seconds": round(time.monotonic() - began, 2)}
         with self.state.open("a") as state:
             state.write(json.dumps(line) + "\n")
@@ -125,8 +129,8 @@ class Bench:
     def toggle(self, program, kind="toggle"):
         """A run that never changes, read as one whose second half was switched."""
         began = time.monotonic()
-        self.record("toggle.wicprof", program, ["--ab", "--placebo", "--for", "2s", "--precision", "0%", "--end"], seconds=10,
-                    status=(0,))
+        self.record("toggle.wicprof", program, ["--ab", "--placebo", "--for", "2s", "--precision", "0%", "--end"],
+                    seconds=10, status=(0,))
         self.cut_to_one_block("toggle.wicprof")
         self.keep(kind, program, self.compare("toggle.wicprof"), began)
 
@@ -150,10 +154,10 @@ class Bench:
     def ci(self, program):
         began = time.monotonic()
         command = [str(self.bin / program), *words(program, self.gpu)]
-        (self.work / "ci.toml").write_text(f"[run]\nrepeat = 6\nwarm_up = 0\nmodes = [\"poll\"]\nreference = {json.dumps(command)}\n"
-                                           'trace = "cuda,nvtx"\n')
-        answer = json.loads(self.run("wic-prof", "ci", "-f", "--config", "ci.toml", "-o", "ci", "--format", "json", "--",
-                                     *command, status=(0, 1)))
+        (self.work / "ci.toml").write_text('[run]\nrepeat = 6\nwarm_up = 0\nmodes = ["poll"]\n'
+                                           f'reference = {json.dumps(command)}\ntrace = "cuda,nvtx"\n')
+        answer = json.loads(self.run("wic-prof", "ci", "-f", "--config", "ci.toml", "-o", "ci", "--format", "json",
+                                     "--", *command, status=(0, 1)))
         self.keep("ci", program, answer["between_sides"], began)
 
     def delay(self, program):
@@ -210,8 +214,8 @@ def lines_of(path):
 
 
 def row(name, params, value, unit, compared_to=None, ratio=None, bar=None, holds=None):
-    return {"name": name, "params": params, "value": value, "unit": unit, "compared_to": compared_to, "ratio": ratio, "bar": bar,
-            "holds": holds}
+    return {"name": name, "params": params, "value": value, "unit": unit, "compared_to": compared_to,
+            "ratio": ratio, "bar": bar, "holds": holds}
 
 
 def changed(line):
@@ -237,15 +241,17 @@ def report(options):
         print("no pairs are measured yet", file=sys.stderr)
         return 2
     share = len(wrong) / len(equal)
-    rows.append(row("false_verdicts", {"pairs": len(equal), "false": len(wrong), "fewest_pairs": FEWEST_PAIRS}, share, "share",
-                    "no change", share, MOST_FALSE, None if len(equal) < FEWEST_PAIRS else share <= MOST_FALSE))
+    rows.append(row("false_verdicts", {"pairs": len(equal), "false": len(wrong), "fewest_pairs": FEWEST_PAIRS}, share,
+                    "share", "no change", share, MOST_FALSE,
+                    None if len(equal) < FEWEST_PAIRS else share <= MOST_FALSE))
     for kind in EQUAL:
         some = [line for line in equal if line["kind"] == kind]
         if not some:
             continue
         verdicts = {name: sum(line["verdict"] == name for line in some)
                     for name in ("improvement", "regression", "no change", "inconclusive")}
-        rows.append(row(f"false_verdicts_{kind}", {"pairs": len(some), **verdicts}, sum(map(changed, some)) / len(some), "share"))
+        rows.append(row(f"false_verdicts_{kind}", {"pairs": len(some), **verdicts},
+                        sum(map(changed, some)) / len(some), "share"))
     for kind in ("delay", "delayed_runs"):
         some = [line for line in lines if line["kind"] == kind]
         if not some:
@@ -284,15 +290,16 @@ def shipped(options):
                 continue
             files = []
             for mode in ("poll", "park"):
-                file = pathlib.Path(folder) / packed.name.replace(".poll.", f".{mode}.")[:-3]
-                file.write_bytes(gzip.decompress(packed.with_name(packed.name.replace(".poll.", f".{mode}.")).read_bytes()))
+                of_mode = packed.with_name(packed.name.replace(".poll.", f".{mode}."))
+                file = pathlib.Path(folder) / of_mode.name[:-3]
+                file.write_bytes(gzip.decompress(of_mode.read_bytes()))
                 files.append(file)
-            done = subprocess.run([wic_prof, "compare", *files, "--format", "json"], capture_output=True, text=True, check=True)
+            done = subprocess.run([wic_prof, "compare", *files, "--format", "json"], capture_output=True, text=True,
+                                  check=True)
             answer = json.loads(done.stdout)
-            ratios = lambda rows: max((max(r["ratio"]["value"], 1 / r["ratio"]["value"]) for r in rows if r["ratio"]), default=1)
             lines.append({"program": packed.name.split(".")[0], "verdict": answer["verdict"],
-                          "value": (answer["speedup"] or {}).get("value"), "waits": ratios(answer["sites"]),
-                          "latencies": ratios(answer["edges"])})
+                          "value": (answer["speedup"] or {}).get("value"), "waits": largest_ratio(answer["sites"]),
+                          "latencies": largest_ratio(answer["edges"])})
     share = sum(map(changed, lines)) / len(lines)
     rows = [row("false_verdicts_shipped", {"pairs": len(lines)}, share, "share", "no change", share, MOST_FALSE,
                 share <= MOST_FALSE)]

@@ -6,7 +6,7 @@ r"""Compares the predicted gain of parking with the gain that the toggle measure
     bench/record_predictions.py --bin build/bin --devices cuda:0 -o predictions
     bench/prediction.py --machine h200 -o docs/results/prediction.h200.json predictions/*.json
 
-Cases that the prediction was improved on (record_predictions.IMPROVE) and cases that only judge it have rows of their own.
+Cases that the prediction was improved on (record_predictions.IMPROVE) and cases that only judge it have separate rows.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Records the programs and shapes on which predicted gains are judged, for bench/prediction.py.
 
-Each case runs under `wic-prof run` with a schedule that alternates between poll and park; `wic-prof compare --format json`
-then prints the gain predicted from the polling phases alone and the gain that the toggle measured. A case's file is
-NAME.json in the output folder. The prediction was improved on the cases of IMPROVE only; JUDGED holds the rest. The
-split is by position: every second case of a family.
+Each case runs under `wic-prof run` with a schedule that alternates between poll and park; then `wic-prof compare
+--format json` prints the gain predicted from the polling phases alone and the gain that the toggle measured. A case's
+file is NAME.json in the output folder. The prediction was improved on the cases of IMPROVE only; JUDGED holds the rest.
+The split is by position: every second case of a family.
 
     bench/record_predictions.py --bin build/bin --devices cuda:0 -o predictions
     bench/prediction.py --machine h200 -o docs/results/prediction.h200.json predictions/*.json
@@ -58,8 +58,8 @@ def record(case, options):
     ran = subprocess.run([str(word) for word in run], capture_output=True, text=True, timeout=60)
     if ran.returncode != 0 and not trace.exists():
         return "could not run: " + (ran.stderr.strip().splitlines() or ["no message"])[-1]
-    said = subprocess.run([str(options.bin / "wic-prof"), "compare", str(trace), "--format", "json"], capture_output=True,
-                          text=True, timeout=120)
+    said = subprocess.run([str(options.bin / "wic-prof"), "compare", str(trace), "--format", "json"],
+                          capture_output=True, text=True, timeout=120)
     if not said.stdout.startswith("{"):
         return "could not compare: " + said.stderr.strip()
     (options.output / (name + ".json")).write_text(said.stdout)

@@ -221,7 +221,7 @@ TEST(UnitRatio, TellsWhichMethodItUsed) {
   EXPECT_EQ(unit_ratio(phases(random, 6, 1, {}, true), {.phases = true, .spread = 2}).method, UnitMethod::blocks);
   EXPECT_EQ(unit_ratio(phases(random, 6, 1, {}, true), {.phases = true, .may_stop = true, .stopped = true}).method,
             UnitMethod::looks);
-  // All of one side before all of the other: drift and change cannot be told apart.
+  // All of one side before all of the other: drift and change cannot be distinguished.
   std::vector<Unit> in_turn;
   for (int i = 0; i < 8; ++i) in_turn.push_back({i >= 4, i < 4 ? 0 : 1, std::nullopt, 20 + 0.001 * i});
   EXPECT_EQ(unit_ratio(in_turn, {.phases = true, .spread = 2}).method, UnitMethod::spread);

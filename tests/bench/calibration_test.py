@@ -12,8 +12,8 @@ SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
 
 
 def pair(kind="single", verdict="inconclusive", value=1.1, program="g_bs"):
-    return {"kind": kind, "program": program, "gpu": False, "verdict": verdict, "why": None, "method": "spread", "value": value,
-            "low": 0.5, "high": 2, "units": 1, "waits": 3.0, "latencies": 2.0, "seconds": 1}
+    return {"kind": kind, "program": program, "gpu": False, "verdict": verdict, "why": None, "method": "spread",
+            "value": value, "low": 0.5, "high": 2, "units": 1, "waits": 3.0, "latencies": 2.0, "seconds": 1}
 
 
 class Report(unittest.TestCase):
@@ -21,8 +21,9 @@ class Report(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             state, output = pathlib.Path(folder) / "state", pathlib.Path(folder) / "rows.json"
             state.write_text("".join(json.dumps(line) + "\n" for line in pairs))
-            done = subprocess.run([sys.executable, SOURCE / "bench" / "calibration.py", "report", "--state", state, "--machine", "test",
-                                   "--commit", "none", "-o", output], capture_output=True, text=True, timeout=60)
+            done = subprocess.run([sys.executable, SOURCE / "bench" / "calibration.py", "report", "--state", state,
+                                   "--machine", "test", "--commit", "none", "-o", output],
+                                  capture_output=True, text=True, timeout=60)
             rows = {row["name"]: row for row in json.loads(output.read_text())["rows"]} if output.exists() else {}
             return done.returncode, rows
 

@@ -38,8 +38,9 @@ class Page:
         command = [path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                    "--remote-debugging-pipe", f"--user-data-dir={self.profile.name}", f"--window-size={width},{height}",
                    "about:blank"]
-        self.process = subprocess.Popen(["sh", "-c", f'exec "$0" "$@" 3<&{ask} 4>&{answer}', *command], pass_fds=(ask, answer),
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        self.process = subprocess.Popen(["sh", "-c", f'exec "$0" "$@" 3<&{ask} 4>&{answer}', *command],
+                                        pass_fds=(ask, answer), stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                         env=dict(os.environ, HOME=self.profile.name))
         os.close(ask)
         os.close(answer)
@@ -47,7 +48,7 @@ class Page:
         self.number = 0
         self.session = None
         self.requests = []
-        self.complaints = []
+        self.problems = []
         self.events = []
         targets = self.call("Target.getTargets")["targetInfos"]
         target = next(t["targetId"] for t in targets if t["type"] == "page")
@@ -96,11 +97,11 @@ class Page:
             self.requests.append(params["request"]["url"])
         elif method == "Runtime.exceptionThrown":
             details = params["exceptionDetails"]
-            self.complaints.append(details.get("exception", {}).get("description") or details["text"])
+            self.problems.append(details.get("exception", {}).get("description") or details["text"])
         elif method == "Runtime.consoleAPICalled":
-            self.complaints.append(f"console.{params['type']}: {params['args']}")
+            self.problems.append(f"console.{params['type']}: {params['args']}")
         elif method == "Log.entryAdded" and params["entry"]["level"] in ("warning", "error"):
-            self.complaints.append(params["entry"]["text"])
+            self.problems.append(params["entry"]["text"])
         if method:
             self.events.append(method)
 

@@ -1,11 +1,14 @@
-// A CUDA program without a GPU: it loads the test's libcuda (which loads the collector) and "launches kernels" through
-// the test's CUPTI. The words on its command line say what it does, in order:
-//   load               dlopen libcuda and initialise it       kernels N         N kernels
-//   context            the first context is made              stream SECONDS    a kernel every ms for so long
-//   flush              waits until all events are flushed  range NAME SECONDS  kernels every ms within an NVTX range
-//   fork WORDS... end  a child does these words; the program waits for it
-//   chain N WORDS...   runs exec of itself with these words N times over (N counts down), then ends
-//   children N WORDS... end  N children one after the other, each by fork and exec
+// A CUDA program that needs no GPU: it loads the test's libcuda (which loads the collector) and "launches kernels"
+// through the test's CUPTI. Its command line lists its actions:
+//   load                     dlopen libcuda and call cuInit
+//   context                  create the first context
+//   kernels N                launch N kernels
+//   stream SECONDS           launch a kernel every ms for that time
+//   range NAME SECONDS       the same within an NVTX range
+//   flush                    wait until all events are flushed
+//   fork WORDS... end        a child takes these actions; the program waits for it
+//   chain N WORDS...         take these actions N times, each time after an exec of itself
+//   children N WORDS... end  N children, one after the other, by fork and exec, take these actions
 //   say TEXT | exit N | _exit N | abort | kill
 #include <dlfcn.h>
 #include <signal.h>
@@ -96,7 +99,7 @@ using Words = std::vector<std::string>;
 
 int run(const std::string& program, const Words& words);
 
-// The words up to the matching "end"; `at` is moved there.
+// Returns the words up to the next "end", and moves `at` there.
 Words block(const Words& words, std::size_t& at) {
   Words inner;
   for (++at; at < words.size() && words[at] != "end"; ++at) inner.push_back(words[at]);

@@ -1,4 +1,4 @@
-"""Shared by the command-line tests: runs wic-prof with its own runtime folder and checks that it leaves nothing behind."""
+"""Shared by the command-line tests: runs wic-prof with its own runtime folder and checks that nothing stays there."""
 
 import json
 import os
@@ -63,8 +63,8 @@ class Case(unittest.TestCase):
         process = self.start("run", *run_options, "--", TRACED_APP, "--seconds", seconds, *app_options)
         name = dict(zip(run_options, run_options[1:])).get("--name", "traced_app")
         wanted = "--no-runtime" not in app_options
-        self.until(lambda: any(s["name"] == name and s["answers"] and s["wic_runtime"] == wanted for s in self.sessions()),
-                   f"session {name}")
+        self.until(lambda: any(s["name"] == name and s["answers"] and s["wic_runtime"] == wanted
+                               for s in self.sessions()), f"session {name}")
         return process
 
     def finish(self, process):
@@ -119,19 +119,22 @@ class Case(unittest.TestCase):
 
     def stats(self, trace):
         """name -> value, summed over details."""
-        return dict(self.query(trace, "SELECT n.value, sum(t.value) FROM stat t JOIN string n ON n.id = t.name_id GROUP BY n.value"))
+        return dict(self.query(trace, "SELECT n.value, sum(t.value) FROM stat t JOIN string n ON n.id = t.name_id "
+                                      "GROUP BY n.value"))
 
     def run_cuda(self, *words, options=(), fake="", env=None):
         """Runs the CUDA program without a GPU (cuda_app.cpp), with a fake CUPTI that `fake` controls."""
         if CUDA_APP is None:
             self.skipTest("built without CUPTI's headers")
-        variables = {"WICPROF_CUPTI_PATH": FAKE_CUPTI, "WICPROF_TEST_CUPTI": fake, "WICPROF_FLUSH_MS": "10", **(env or {})}
+        variables = {"WICPROF_CUPTI_PATH": FAKE_CUPTI, "WICPROF_TEST_CUPTI": fake, "WICPROF_FLUSH_MS": "10",
+                     **(env or {})}
         return self.wic_prof("run", "-f", "-o", "t.wicprof", *options, "--", CUDA_APP, *words, env=variables)
 
     def losses(self, trace="t.wicprof"):
         """The reasons of the collector's losses."""
-        return [row[0] or "" for row in self.query(trace, "SELECT d.value FROM stat t JOIN string n ON n.id = t.name_id "
-                                                   "LEFT JOIN string d ON d.id = t.detail_id WHERE t.severity = 1")]
+        rows = self.query(trace, "SELECT d.value FROM stat t JOIN string n ON n.id = t.name_id "
+                                 "LEFT JOIN string d ON d.id = t.detail_id WHERE t.severity = 1")
+        return [row[0] or "" for row in rows]
 
     def meta(self, trace):
         with sqlite3.connect(self.work / trace) as database:

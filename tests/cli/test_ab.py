@@ -19,7 +19,8 @@ class Ab(Compared):
         return dict(self.query(trace, "SELECT key, value FROM meta WHERE key LIKE 'ab%'"))
 
     def run_ab(self, trace, *options, app=()):
-        result = self.wic_prof("run", "-o", trace, "--ab", *options, "--end", "--", harness.TRACED_APP, "--seconds", LONG, *app)
+        result = self.wic_prof("run", "-o", trace, "--ab", *options, "--end", "--", harness.TRACED_APP,
+                               "--seconds", LONG, *app)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result
 
@@ -76,8 +77,8 @@ class Ab(Compared):
         self.compare("t.wicprof")
 
     def test_a_program_without_wic(self):
-        result = self.wic_prof("run", "-o", "t.wicprof", "--ab", "--for", "1s", "--", harness.TRACED_APP, "--seconds", 0.2,
-                               "--no-runtime")
+        result = self.wic_prof("run", "-o", "t.wicprof", "--ab", "--for", "1s", "--", harness.TRACED_APP,
+                               "--seconds", 0.2, "--no-runtime")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(self.compare("t.wicprof")["verdict"], "inconclusive")
 
@@ -117,7 +118,8 @@ class Several(Compared):
 
     def test_repeat_and_compare_after(self):
         for name, period in (("a", 1000), ("b", 900)):
-            result = self.wic_prof("run", "-q", "-o", f"{name}.wicprof", "--repeat", 4, "--", harness.TRACED_APP, "--period-us", period)
+            result = self.wic_prof("run", "-q", "-o", f"{name}.wicprof", "--repeat", 4, "--",
+                                   harness.TRACED_APP, "--period-us", period)
             self.assertEqual(result.returncode, 0, result.stderr)
         before, after = ([f"{name}.{i}.wicprof" for i in range(1, 5)] for name in "ab")
         answer = self.compare(*before, "--after", *after)
@@ -134,8 +136,8 @@ class Several(Compared):
         self.assert_refused(self.wic_prof("compare", "0.wicprof", "1.wicprof", "2.wicprof"), 2, "--after")
 
     def test_a_failing_run_ends_the_repetition(self):
-        result = self.wic_prof("run", "-q", "-o", "t.wicprof", "--repeat", 3, "--", harness.TRACED_APP, "--period-us", 1000,
-                               "--status", 5)
+        result = self.wic_prof("run", "-q", "-o", "t.wicprof", "--repeat", 3, "--", harness.TRACED_APP,
+                               "--period-us", 1000, "--status", 5)
         self.assertEqual(result.returncode, 5)
         self.assertEqual([p.name for p in self.work.glob("*.wicprof")], ["t.1.wicprof"])
 

@@ -87,9 +87,10 @@ class Output(harness.Case):
     def test_of_a_report(self):
         self.record("t.wicprof")
         (self.work / "existing.md").write_text("mine")
-        self.assert_refused(self.wic_prof("report", "t.wicprof", "--format", "md", "-o", "existing.md"), 2, "existing.md", "-f")
+        report = ("report", "t.wicprof", "--format", "md", "-o")
+        self.assert_refused(self.wic_prof(*report, "existing.md"), 2, "existing.md", "-f")
         self.assertEqual((self.work / "existing.md").read_text(), "mine")
-        self.assert_refused(self.wic_prof("report", "t.wicprof", "--format", "md", "-o", "no/existing.md"), 2, "no/existing.md")
+        self.assert_refused(self.wic_prof(*report, "no/existing.md"), 2, "no/existing.md")
         self.assertEqual(sorted(os.listdir(self.work)), ["existing.md", "t.wicprof"])
 
 

@@ -61,7 +61,8 @@ class Times(harness.Case):
         return int(meta["capture_from_ns"]), int(meta.get("capture_until_ns", meta["ended_ns"]))
 
     def test_delay_and_duration_of_waits(self):
-        result = self.wic_prof("run", "-o", "t.wicprof", "--delay", "0.5", "--duration=500ms", "--", harness.TRACED_APP, "--seconds", "2")
+        result = self.wic_prof("run", "-o", "t.wicprof", "--delay", "0.5", "--duration=500ms", "--",
+                               harness.TRACED_APP, "--seconds", "2")
         self.assertEqual(result.returncode, 0, result.stderr)
         begin, end = self.window()
         self.assertEqual(end - begin, 500_000_000)
@@ -77,7 +78,8 @@ class Times(harness.Case):
         self.assertIn('"loss": []', answer.stdout)
 
     def test_collector_records_nothing_outside(self):
-        result = self.run_cuda("load", "context", "stream", "3", "_exit", "0", options=("--delay", "1s", "--duration", "1s"))
+        result = self.run_cuda("load", "context", "stream", "3", "_exit", "0",
+                               options=("--delay", "1s", "--duration", "1s"))
         self.assertEqual(result.returncode, 0, result.stderr)
         begin, end = self.window()
         count, first, last = self.span("kernel", "start_ns", "end_ns")
@@ -99,8 +101,9 @@ class Times(harness.Case):
 
 class Ranges(harness.Case):
     def test_by_name(self):
-        result = self.run_cuda("load", "context", "stream", "0.2", "range", "step", "0.3", "stream", "0.2", "range", "other", "0.3",
-                               "range", "step", "0.2", options=("--capture-range", "step", "--capture-range=none of these"))
+        result = self.run_cuda("load", "context", "stream", "0.2", "range", "step", "0.3", "stream", "0.2",
+                               "range", "other", "0.3", "range", "step", "0.2",
+                               options=("--capture-range", "step", "--capture-range=none of these"))
         self.assertEqual(result.returncode, 0, result.stderr)
         ranges = self.query("t.wicprof", "SELECT start_ns, end_ns FROM nvtx ORDER BY start_ns")
         self.assertEqual(len(ranges), 2)
@@ -130,8 +133,10 @@ class KeepLast(harness.Case):
         meta = self.meta("last.wicprof")
         self.assertEqual(meta["state"], "complete")
         self.assertGreater(self.number("last.wicprof", "SELECT count(*) FROM wait"), 50)
-        self.assertGreaterEqual(self.number("last.wicprof", "SELECT min(resumed_ns) FROM wait"), int(meta["ended_ns"]) - 1_000_000_000)
-        self.assertGreater(self.stats("last.wicprof")["rows_left_out"], self.number("all.wicprof", "SELECT count(*) FROM wait"))
+        self.assertGreaterEqual(self.number("last.wicprof", "SELECT min(resumed_ns) FROM wait"),
+                                int(meta["ended_ns"]) - 1_000_000_000)
+        self.assertGreater(self.stats("last.wicprof")["rows_left_out"],
+                           self.number("all.wicprof", "SELECT count(*) FROM wait"))
         self.assertEqual(self.number("last.wicprof", "SELECT count(*) FROM site"), 2)
 
     def test_shrinks_after_a_burst(self):
@@ -150,7 +155,8 @@ class KeepLast(harness.Case):
 
 class Size(harness.Case):
     def test_is_respected(self):
-        result = self.wic_prof("run", "-o", "t.wicprof", "--max-size", "2M", "--", harness.TRACED_APP, "--burst", "60000")
+        result = self.wic_prof("run", "-o", "t.wicprof", "--max-size", "2M", "--", harness.TRACED_APP,
+                               "--burst", "60000")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("it may not grow beyond 2097152 bytes", result.stderr)
         self.assertLess((self.work / "t.wicprof").stat().st_size, 3 << 20)
@@ -160,7 +166,8 @@ class Size(harness.Case):
 
 class Interrupted(harness.Case):
     def test_leaves_a_valid_trace(self):
-        for options in (("--delay", "30s"), ("--duration", "30s"), ("--keep-last", "30s"), ("--capture-range", "x"), ("--max-size", "1G")):
+        for options in (("--delay", "30s"), ("--duration", "30s"), ("--keep-last", "30s"), ("--capture-range", "x"),
+                        ("--max-size", "1G")):
             with self.subTest(options=options):
                 process = self.start_app(run_options=("-f", "-o", "t.wicprof", *options))
                 self.assertEqual(self.interrupt(process).returncode, 128 + signal.SIGINT)

@@ -63,7 +63,8 @@ class Limits(Gate):
         self.assertEqual(self.check(answer, "polls_per_wait", "left")["value"], 10)
         self.assertAlmostEqual(self.check(answer, "wait_share", "left")["value"], 0.5, delta=0.02)
         self.assertEqual(sorted(os.listdir(self.work / "wic-prof-ci")),
-                         ["junit.xml", "result.json", "run.1.log", "run.1.wicprof", "run.2.log", "run.2.wicprof", "summary.md"])
+                         ["junit.xml", "result.json", "run.1.log", "run.1.wicprof", "run.2.log", "run.2.wicprof",
+                          "summary.md"])
 
     def test_exceeded_limit_fails_and_names_its_site(self):
         for limit, slip in (("wait_share = 0.3", ()), ("polls_per_wait = 9", ()), ('p99_wake_latency = "9us"', ())):
@@ -75,7 +76,8 @@ class Limits(Gate):
                 self.assertNotIn("right", [c["site"] for c in answer["checks"]])
 
     def test_site_limit_overrides_the_general_limit(self):
-        answer = self.judged(1, '[run]\nrepeat = 1\n[limits]\npolls_per_wait = 5\n[limits.site.left]\npolls_per_wait = 50\n', *PLAIN)
+        answer = self.judged(1, '[run]\nrepeat = 1\n[limits]\npolls_per_wait = 5\n'
+                                '[limits.site.left]\npolls_per_wait = 50\n', *PLAIN)
         self.assertEqual(self.check(answer, "polls_per_wait", "left")["state"], "passed")
         self.assertEqual(self.check(answer, "polls_per_wait", "right")["state"], "failed")
 
@@ -91,7 +93,8 @@ class Limits(Gate):
         self.assertEqual(self.check(answer, "limits")["state"], "could not look")
 
     def test_failure_takes_precedence_over_could_not_look(self):
-        self.judged(1, '[run]\nrepeat = 1\n[limits.site.left]\nwait_share = 0.1\n[limits.site.none]\nwait_share = 0.5\n', *PLAIN)
+        self.judged(1, '[run]\nrepeat = 1\n[limits.site.left]\nwait_share = 0.1\n'
+                       '[limits.site.none]\nwait_share = 0.5\n', *PLAIN)
 
     def test_limit_on_which_runs_disagree_is_inconclusive(self):
         # A script counts the runs, and every second run polls more.
@@ -105,7 +108,8 @@ class Limits(Gate):
         (self.work / "runs").unlink()
         answer = self.judged(0, config + "[verdict]\nallow_inconclusive = true\n", program="./sometimes")
         check = self.check(answer, "polls_per_wait", "left")
-        self.assertEqual((check["state"], check["forgiven"], check["low"], check["high"]), ("inconclusive", True, 10, 30))
+        self.assertEqual((check["state"], check["forgiven"], check["low"], check["high"]),
+                         ("inconclusive", True, 10, 30))
 
 
 class Sides(Gate):
@@ -158,7 +162,8 @@ class Baseline(Gate):
 
     def test_within_the_tolerance_passes(self):
         for period in (970, 1000, 1030):
-            self.assertEqual(self.check(self.judged(0, self.CONFIG, "--period-us", period), "baseline")["state"], "passed")
+            answer = self.judged(0, self.CONFIG, "--period-us", period)
+            self.assertEqual(self.check(answer, "baseline")["state"], "passed")
 
     def test_too_few_iterations_could_not_look(self):
         answer = self.judged(3, self.CONFIG, "--period-us", 5000, "--iterations", 3)

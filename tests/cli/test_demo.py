@@ -1,4 +1,4 @@
-"""demo: the main job on the bundled sample."""
+"""demo: records, compares and reports the bundled sample."""
 
 import json
 import unittest

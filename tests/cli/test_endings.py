@@ -81,14 +81,14 @@ class Interrupted(harness.Case):
                 self.assertEqual(self.meta("t.wicprof")["state"], "complete")
 
     def test_program_that_ignores_signals_is_killed_after_5_s(self):
-        process = self.start_app("--stubborn", run_options=("-o", "t.wicprof"))
+        process = self.start_app("--ignore-signals", run_options=("-o", "t.wicprof"))
         result = self.interrupt(process)
         self.assertEqual(result.returncode, 128 + 9)
         self.assertIn("did not end within 5 s", result.stderr)
         self.assertEqual(self.meta("t.wicprof")["state"], "complete")
 
     def test_twice_kills_at_once(self):
-        process = self.start_app("--stubborn", run_options=("-o", "t.wicprof"))
+        process = self.start_app("--ignore-signals", run_options=("-o", "t.wicprof"))
         process.send_signal(signal.SIGINT)
         self.assertIn("session", process.stderr.readline())
         self.assertIn("ending the program", process.stderr.readline())
@@ -98,7 +98,8 @@ class Interrupted(harness.Case):
         self.assertIn("interrupted again", result.stderr)
 
     def test_from_a_terminal_the_program_gets_one_signal(self):
-        script = "trap 'echo told >> told; sleep 0.3' INT; touch ready; while [ ! -e told ]; do sleep 0.05; done; sleep 0.5; exit 5"
+        script = ("trap 'echo told >> told; sleep 0.3' INT; touch ready; "
+                  "while [ ! -e told ]; do sleep 0.05; done; sleep 0.5; exit 5")
         pid, terminal = pty.fork()
         if pid == 0:
             os.chdir(self.work)

@@ -29,7 +29,8 @@ class Figures(harness.Case):
     def test_csv_has_the_rows_of_the_json(self):
         self.record("t.wicprof")
         figure = json.loads(self.wic_prof("analyze", "t.wicprof", "--figure=2", "--format=json").stdout)
-        rows = list(csv.DictReader(io.StringIO(self.wic_prof("analyze", "t.wicprof", "--figure=2", "--format=csv").stdout)))
+        table = self.wic_prof("analyze", "t.wicprof", "--figure=2", "--format=csv").stdout
+        rows = list(csv.DictReader(io.StringIO(table)))
         self.assertEqual([row["site"] for row in rows], [row["site"] for row in figure["rows"]])
         self.assertEqual(set(rows[0]), set(figure["columns"]))
 

@@ -1,6 +1,6 @@
-"""What analyze, compare and report say of a trace in which every time is known, word for word as it is kept in golden/.
+"""The exact output of analyze, compare and report for a trace in which every time is known; golden/ holds it.
 
-Where a change of the words is wanted: WICPROF_UPDATE_GOLDEN=1 ctest -R cli.golden, and look at the difference in git.
+To change the output on purpose: WICPROF_UPDATE_GOLDEN=1 ctest -R cli.golden, then read the difference in git.
 """
 
 import difflib
@@ -36,8 +36,9 @@ class Golden(harness.Case):
             subprocess.run([MAKE_TRACE, trace, "48", mode], check=True)
             # Differs between recordings and machines.
             with sqlite3.connect(trace) as database:
-                for key, value in (("pid", "4242"), ("host", "machine"), ("started_ns", "1000000000"), ("ended_ns", "2000000000"),
-                                   ("started_utc", "2025-01-01T00:00:00Z"), ("wic_prof_version", "0.0.0")):
+                for key, value in (("pid", "4242"), ("host", "machine"), ("started_ns", "1000000000"),
+                                   ("ended_ns", "2000000000"), ("started_utc", "2025-01-01T00:00:00Z"),
+                                   ("wic_prof_version", "0.0.0")):
                     database.execute("UPDATE meta SET value = ? WHERE key = ?", (value, key))
             database.close()
 
@@ -51,11 +52,12 @@ class Golden(harness.Case):
                     kept.write_text(result.stdout)
                 before = kept.read_text()
                 if result.stdout != before:
-                    self.fail("".join(difflib.unified_diff(before.splitlines(True), result.stdout.splitlines(True), f"golden/{name}",
-                                                           "now")) + "\nwanted? WICPROF_UPDATE_GOLDEN=1 ctest -R cli.golden")
+                    difference = difflib.unified_diff(before.splitlines(True), result.stdout.splitlines(True),
+                                                      f"golden/{name}", "now")
+                    self.fail("".join(difference) + "\nwanted? WICPROF_UPDATE_GOLDEN=1 ctest -R cli.golden")
 
     def test_damaged(self):
-        """The same verbs on a damaged trace: an answer, or an error that names the file. tests/analyzer tries hundreds."""
+        """On a damaged trace, the verbs answer or fail with the name of the file. tests/analyzer tries hundreds."""
         whole = (self.work / "both.wicprof").read_bytes()
         middle = len(whole) // 2
         damages = {
@@ -81,7 +83,8 @@ class Golden(harness.Case):
 
     def answer_or_error(self, what):
         for words in (["analyze", "damaged.wicprof", "--format", "json"], ["compare", "damaged.wicprof"],
-                      ["compare", "poll.wicprof", "damaged.wicprof"], ["report", "damaged.wicprof", "--format", "html"]):
+                      ["compare", "poll.wicprof", "damaged.wicprof"],
+                      ["report", "damaged.wicprof", "--format", "html"]):
             with self.subTest(damage=what, verb=words[0]):
                 result = self.wic_prof(*words)
                 self.assertIn(result.returncode, (0, 2), result.stderr)

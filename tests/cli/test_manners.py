@@ -4,7 +4,8 @@ import unittest
 
 import harness
 
-ENDINGS = {"exit": (["exit", "5"], 5), "_exit": (["_exit", "6"], 6), "abort": (["abort"], 128 + 6), "kill": (["kill"], 128 + 9)}
+ENDINGS = {"exit": (["exit", "5"], 5), "_exit": (["_exit", "6"], 6), "abort": (["abort"], 128 + 6),
+           "kill": (["kill"], 128 + 9)}
 
 
 class Endings(harness.Case):
@@ -47,8 +48,9 @@ class Devices(harness.Case):
                 self.assertEqual((result.returncode, result.stdout), (0, "done\n"), result.stderr)
                 self.assertEqual(self.losses(), [])
                 self.assertEqual(
-                    self.query("t.wicprof", "SELECT d.id, n.value, u.value, d.sm_count, d.memory_bytes FROM device d JOIN string n "
-                                            "ON n.id = d.name_id JOIN string u ON u.id = d.uuid_id WHERE d.kind = 1 ORDER BY d.id"),
+                    self.query("t.wicprof", "SELECT d.id, n.value, u.value, d.sm_count, d.memory_bytes FROM device d "
+                                            "JOIN string n ON n.id = d.name_id JOIN string u ON u.id = d.uuid_id "
+                                            "WHERE d.kind = 1 ORDER BY d.id"),
                     [(0, "GPU x", "GPU-78787878-7878-7878-7878-787878787878", 132, 1 << 30),
                      (1, "GPU y", "GPU-79797979-7979-7979-7979-797979797979", 132, 1 << 30)])
 
@@ -57,10 +59,11 @@ class Devices(harness.Case):
         script = 'WICPROF_FAKE_GPUS=x "$@" && WICPROF_FAKE_GPUS=y "$@" && WICPROF_FAKE_GPUS=x "$@"'
         if harness.CUDA_APP is None:
             self.skipTest("built without CUPTI's headers")
-        result = self.wic_prof("run", "-f", "-o", "t.wicprof", "--trace", "kernels", "--", "sh", "-c", script, "sh", *app,
-                               env={"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_FLUSH_MS": "10"})
+        result = self.wic_prof("run", "-f", "-o", "t.wicprof", "--trace", "kernels", "--", "sh", "-c", script,
+                               "sh", *app, env={"WICPROF_CUPTI_PATH": harness.FAKE_CUPTI, "WICPROF_FLUSH_MS": "10"})
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(self.query("t.wicprof", "SELECT n.value, count(*) FROM kernel k JOIN device d ON d.id = k.device_id "
+        self.assertEqual(self.query("t.wicprof", "SELECT n.value, count(*) FROM kernel k "
+                                                 "JOIN device d ON d.id = k.device_id "
                                                  "JOIN string n ON n.id = d.name_id GROUP BY n.value ORDER BY n.value"),
                          [("GPU x", 6), ("GPU y", 3)])
 
@@ -69,7 +72,8 @@ class Lacks(harness.Case):
     """The trace states what is missing, with the cure, and the program runs undisturbed."""
 
     def said(self, fake="", words=(), env=None, options=()):
-        result = self.run_cuda("load", "context", "kernels", "3", "say", "done", "exit", "4", fake=fake, env=env, options=options)
+        result = self.run_cuda("load", "context", "kernels", "3", "say", "done", "exit", "4", fake=fake, env=env,
+                               options=options)
         self.assertEqual((result.returncode, result.stdout), (4, "done\n"), result.stderr)
         reasons = " | ".join(self.losses())
         for word in words:
@@ -96,7 +100,8 @@ class Loading(harness.Case):
     def test_environment_of_the_user_is_kept(self):
         for chosen, seen in ((None, "EAGER"), ("LAZY", "LAZY"), ("DEFAULT", "DEFAULT")):
             env = {} if chosen is None else {"CUDA_MODULE_LOADING": chosen}
-            result = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", "--", "sh", "-c", "echo $CUDA_MODULE_LOADING", env=env)
+            result = self.wic_prof("run", "-q", "-f", "-o", "t.wicprof", "--", "sh", "-c", "echo $CUDA_MODULE_LOADING",
+                                   env=env)
             self.assertEqual(result.stdout, seen + "\n")
 
 

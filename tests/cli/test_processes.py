@@ -14,7 +14,8 @@ class Processes(harness.Case):
         result = self.run_cuda("load", "kernels", "3", env={"RANK": "2", "LOCAL_RANK": "1"})
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = self.query("t.wicprof", "SELECT p.id, n.value, c.value, p.rank, p.local_rank FROM process p "
-                          "JOIN string n ON n.id = p.name_id JOIN string c ON c.id = p.command_id WHERE n.value = 'cuda_app'")
+                          "JOIN string n ON n.id = p.name_id JOIN string c ON c.id = p.command_id "
+                          "WHERE n.value = 'cuda_app'")
         self.assertEqual(len(rows), 1)
         pid, _, command, rank, local = rows[0]
         self.assertEqual(str(pid), self.meta("t.wicprof")["pid"])
@@ -64,7 +65,8 @@ class Processes(harness.Case):
 class Runtimes(harness.Case):
     def start_two(self):
         script = f"{harness.TRACED_APP} --seconds 30 --sites 2 & {harness.TRACED_APP} --seconds 30 --sites 3; wait"
-        process = self.start("run", "-o", "t.wicprof", "--name", "two", "--", "sh", "-c", script, start_new_session=True)
+        process = self.start("run", "-o", "t.wicprof", "--name", "two", "--", "sh", "-c", script,
+                             start_new_session=True)
         self.until(lambda: any(s["answers"] and len(s["sites"]) == 3 for s in self.sessions()), "the sites")
         self.until(lambda: len(self.query("t.wicprof", "SELECT DISTINCT process_id FROM wait")) == 2, "waits of both")
         self.addCleanup(self.end_what_is_left)
@@ -88,8 +90,9 @@ class Runtimes(harness.Case):
         rows = self.query("t.wicprof", "SELECT process_id, old_mode, new_mode FROM intervention")
         self.assertEqual(sorted(row[1:] for row in rows), [(0, 1), (0, 1)])
         self.assertEqual(len({row[0] for row in rows}), 2)
-        sites = self.query("t.wicprof", "SELECT s.value, count(DISTINCT w.process_id) FROM wait w JOIN site t ON t.id = w.site_id "
-                           "JOIN string s ON s.id = t.name_id GROUP BY s.value ORDER BY s.value")
+        sites = self.query("t.wicprof", "SELECT s.value, count(DISTINCT w.process_id) FROM wait w "
+                           "JOIN site t ON t.id = w.site_id JOIN string s ON s.id = t.name_id "
+                           "GROUP BY s.value ORDER BY s.value")
         self.assertEqual(sites, [("left", 2), ("right", 2), ("site3", 1)])
 
     def test_toggle_does_not_wait_for_a_killed_process(self):
@@ -127,13 +130,16 @@ class RealRuntimes(harness.Case):
         result = self.wic_prof("run", "-o", "t.wicprof", "--schedule", "poll:500ms,park:1s", "--", "sh", "-c", script)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn("did not take up", result.stderr)
-        waits = self.query("t.wicprof", "SELECT process_id, count(*) FROM wait WHERE site_id IS NOT NULL GROUP BY process_id")
+        waits = self.query("t.wicprof", "SELECT process_id, count(*) FROM wait WHERE site_id IS NOT NULL "
+                           "GROUP BY process_id")
         self.assertEqual(len(waits), 2)
-        named = self.number("t.wicprof", "SELECT count(*) FROM process p JOIN string n ON n.id = p.name_id WHERE n.value = 'hot_flag'")
+        named = self.number("t.wicprof", "SELECT count(*) FROM process p JOIN string n ON n.id = p.name_id "
+                            "WHERE n.value = 'hot_flag'")
         self.assertEqual(named, 2)
         sites = self.query("t.wicprof", "SELECT count(*), count(DISTINCT name_id) FROM site")[0]
         self.assertEqual(sites[0], sites[1])
-        toggled = self.query("t.wicprof", "SELECT count(DISTINCT process_id), min(new_mode) FROM intervention WHERE site_id IS NULL")[0]
+        toggled = self.query("t.wicprof", "SELECT count(DISTINCT process_id), min(new_mode) FROM intervention "
+                             "WHERE site_id IS NULL")[0]
         self.assertEqual(toggled, (2, 1))
         self.assertEqual(self.losses("t.wicprof"), [])
 
@@ -144,30 +150,37 @@ class Threads(harness.Case):
                   "end = time.monotonic() + 1.5\n"
                   "def spin():\n while time.monotonic() < end: pass\n"
                   "def doze():\n while time.monotonic() < end: time.sleep(0.01)\n"
-                  "t = threading.Thread(target=doze); t.start(); open('ids', 'w').write(f'{threading.get_native_id()} {t.native_id}'); spin(); t.join()\n")
+                  "t = threading.Thread(target=doze); t.start()\n"
+                  "open('ids', 'w').write(f'{threading.get_native_id()} {t.native_id}'); spin(); t.join()\n")
         result = self.wic_prof("run", "-o", "t.wicprof", "--", "python3", "-c", script)
         self.assertEqual(result.returncode, 0, result.stderr)
         spinner, dozer = map(int, (self.work / "ids").read_text().split())
-        of = lambda thread, column: self.number("t.wicprof", f"SELECT ifnull(sum({column}), 0) FROM thread_sample WHERE thread = {thread}")
+        of = lambda thread, column: self.number(
+            "t.wicprof", f"SELECT ifnull(sum({column}), 0) FROM thread_sample WHERE thread = {thread}")
         self.assertGreater(of(spinner, "cpu_ns + ifnull(run_delay_ns, 0)"), 500_000_000)
         self.assertGreater(of(spinner, "cpu_ns"), 4 * of(dozer, "cpu_ns"))
         self.assertGreater(of(dozer, "voluntary_switches"), 20)
-        bad = self.number("t.wicprof", "SELECT count(*) FROM thread_sample WHERE end_ns <= begin_ns OR cpu_ns < 0 OR run_delay_ns < 0")
+        bad = self.number("t.wicprof", "SELECT count(*) FROM thread_sample "
+                          "WHERE end_ns <= begin_ns OR cpu_ns < 0 OR run_delay_ns < 0")
         self.assertEqual(bad, 0)
 
     def test_samples_include_wic_prof(self):
         self.record("t.wicprof", "--seconds", 1)
-        names = {row[0] for row in self.query("t.wicprof", "SELECT DISTINCT s.value FROM thread_sample t JOIN string s ON s.id = t.name_id "
-                                              "JOIN process p ON p.id = t.process_id JOIN string n ON n.id = p.name_id WHERE n.value = 'wic-prof'")}
+        rows = self.query("t.wicprof", "SELECT DISTINCT s.value FROM thread_sample t JOIN string s ON s.id = t.name_id "
+                          "JOIN process p ON p.id = t.process_id JOIN string n ON n.id = p.name_id "
+                          "WHERE n.value = 'wic-prof'")
+        names = {row[0] for row in rows}
         self.assertIn("wicprof-drain", names)
         self.assertIn("wicprof-host", names)
 
     def test_samples_include_children_without_a_session(self):
         result = self.wic_prof("run", "-o", "t.wicprof", "--", "sh", "-c",
-                               "python3 -c 'import time\nend = time.monotonic() + 2\nwhile time.monotonic() < end: pass' & wait")
+                               "python3 -c 'import time\nend = time.monotonic() + 2\n"
+                               "while time.monotonic() < end: pass' & wait")
         self.assertEqual(result.returncode, 0, result.stderr)
-        rows = self.query("t.wicprof", "SELECT p.parent, sum(t.cpu_ns) FROM thread_sample t JOIN process p ON p.id = t.process_id "
-                          "JOIN string c ON c.id = p.command_id WHERE c.value LIKE 'python3%while time%' GROUP BY p.id")
+        rows = self.query("t.wicprof", "SELECT p.parent, sum(t.cpu_ns) FROM thread_sample t "
+                          "JOIN process p ON p.id = t.process_id JOIN string c ON c.id = p.command_id "
+                          "WHERE c.value LIKE 'python3%while time%' GROUP BY p.id")
         self.assertEqual([row[0] for row in rows], [int(self.meta("t.wicprof")["pid"])])
         self.assertGreater(rows[0][1], 0)
 

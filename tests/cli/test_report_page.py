@@ -1,9 +1,9 @@
-"""The HTML report in a real browser: what moves does, nothing is complained of, and nothing is asked of the network.
-
-Where there is no Chromium the whole is skipped, by name (exit status 77).
+"""The HTML report in a real browser: its controls work, the browser reports no errors, and nothing is fetched from the
+network. Without Chromium, the test is reported as skipped (exit status 77).
 """
 
 import bisect
+import json
 import re
 import sqlite3
 import sys
@@ -16,10 +16,16 @@ BROWSER = chromium.find()
 HOSTILE = "</script><img src=x onerror=\"document.title='taken'\"><b>'\"&"
 SITES = "document.querySelector('#sites tbody')"
 CANVASES = "document.querySelector('.canvases')"
+SITE_ROWS = f"[...{SITES}.rows].filter((row) => !row.matches('.sub'))"
+
+
+def data_of(element):
+    """JavaScript for the data in the <script> element of that id; `element` is a JavaScript expression."""
+    return f"JSON.parse(document.getElementById({element}).textContent)"
 
 
 def parts_below(ids):
-    """Of each row with an id, how many rows without one follow."""
+    """For each row with an id, how many rows without an id follow."""
     below, last = {}, None
     for name in ids:
         last = name or last
@@ -39,7 +45,7 @@ class ReportPage(harness.Case):
     def setUp(self):
         super().setUp()
         self.page.requests.clear()
-        self.page.complaints.clear()
+        self.page.problems.clear()
 
     def open_report(self, *traces):
         result = self.wic_prof("report", *traces, "--format", "html", "-f", "-o", "report.html")
@@ -50,10 +56,18 @@ class ReportPage(harness.Case):
         self.record("t.wicprof", "--seconds", 1, run_options=("--schedule", "poll:500ms,park:500ms"))
 
     def tearDown(self):
-        # Whatever a test did: the page alone was fetched, and nobody complained.
+        # In every test, the browser fetches only the page and reports no errors.
         self.assertEqual([url for url in self.page.requests if not url.endswith("/report.html")], [])
-        self.assertEqual(self.page.complaints, [])
+        self.assertEqual(self.page.problems, [])
         super().tearDown()
+
+    def each(self, selector, value):
+        """The values of a JavaScript expression in `e` for all elements that match the selector."""
+        return self.page.js(f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => {value})")
+
+    def visible(self, selector):
+        """How many of the elements that match the selector are visible."""
+        return self.each(selector, "e.checkVisibility()").count(True)
 
     def view(self):
         self.page.settle()
@@ -64,14 +78,13 @@ class ReportPage(harness.Case):
 
     def test_tables_sort(self):
         self.record_both_ways()
-        with sqlite3.connect(self.work / "t.wicprof") as database:  # a site of two strategies has a row for each
+        with sqlite3.connect(self.work / "t.wicprof") as database:  # a site with two strategies has a row for each
             database.execute("UPDATE wait SET strategy_id = CASE iteration % 2 WHEN 0 THEN 1 ELSE 2 END "
                              "WHERE site_id = (SELECT min(site_id) FROM wait)")
         self.open_report("t.wicprof")
-        heads = self.page.js("[...document.querySelectorAll('#sites th')].map((head) => head.textContent)")
-        column = heads.index("count")
+        column = self.each("#sites th", "e.textContent").index("count")
         head = f"#sites th:nth-child({column + 1})"
-        counts = f"[...{SITES}.rows].filter((row) => !row.matches('.sub')).map((row) => Number(row.cells[{column}].dataset.value))"
+        counts = f"{SITE_ROWS}.map((row) => Number(row.cells[{column}].dataset.value))"
         self.page.click(f"{head} button")
         self.assertEqual(self.page.js(f"document.querySelector('{head}').ariaSort"), "descending")
         values = self.page.js(counts)
@@ -86,7 +99,7 @@ class ReportPage(harness.Case):
         self.assertEqual(self.page.js("document.querySelectorAll('#sites th[aria-sort]').length"), 1)
         self.assertEqual(parts_below(self.page.js(ids)), before, "a row's parts move with it")
         self.page.click("#sites th:first-child button")
-        names = self.page.js(f"[...{SITES}.rows].filter((row) => !row.matches('.sub')).map((row) => row.cells[0].textContent)")
+        names = self.page.js(f"{SITE_ROWS}.map((row) => row.cells[0].textContent)")
         self.assertEqual(names, sorted(names))
 
     def test_theme_follows_the_browser_and_the_switch(self):
@@ -104,9 +117,9 @@ class ReportPage(harness.Case):
         self.page.click("button.theme")
         self.assertEqual(self.colour_of_body(), dark)
         self.page.media(prefers_color_scheme="light")
-        self.assertEqual(self.colour_of_body(), dark, "the switch goes before the browser's wish")
+        self.assertEqual(self.colour_of_body(), dark, "the switch takes precedence over the browser's preference")
         self.open_report("t.wicprof")
-        self.assertEqual(self.colour_of_body(), dark, "and is kept")
+        self.assertEqual(self.colour_of_body(), dark, "the switch stays after a reload")
         self.page.js("localStorage.clear()")
 
     def test_paper_is_light_and_has_no_controls(self):
@@ -115,20 +128,20 @@ class ReportPage(harness.Case):
         self.page.js("document.documentElement.dataset.theme = 'dark'")
         self.page.media("print")
         self.assertEqual(self.colour_of_body(), "rgb(255, 255, 255)")
-        shown = "[...document.querySelectorAll('nav, .bar, .canvases, .command button, .jump')].filter((e) => e.checkVisibility()).length"
-        self.assertEqual(self.page.js(shown), 0)
-        self.assertTrue(self.page.js("document.querySelector('.still svg').checkVisibility()"), "the picture stands for the timeline")
+        self.assertEqual(self.visible("nav, .bar, .canvases, .command button, .jump"), 0)
+        self.assertGreater(self.visible(".still svg"), 0, "the picture replaces the timeline")
         self.assertEqual(self.page.js("getComputedStyle(document.querySelector('#sites tr')).breakInside"), "avoid")
         self.assertTrue(self.page.pdf().startswith(b"%PDF"))
         self.page.media()
 
-    def test_timeline_zooms_moves_and_tells(self):
+    def test_timeline_zooms_moves_and_explains(self):
         self.record_both_ways()
         self.open_report("t.wicprof")
         whole = self.view()
         self.assertEqual(whole[0], 0)
         self.page.js(f"{CANVASES}.scrollIntoView()")
-        left, top, width = self.page.js(f"(() => {{ const box = {CANVASES}.getBoundingClientRect(); return [box.left, box.top, box.width]; }})()")
+        left, top, width = self.page.js(
+            f"(({{ left, top, width }}) => [left, top, width])({CANVASES}.getBoundingClientRect())")
         x, y = left + width * 0.6, top + 70
 
         self.page.mouse("mouseWheel", x, y, deltaX=0, deltaY=-300, modifiers=2)  # with Ctrl
@@ -154,7 +167,7 @@ class ReportPage(harness.Case):
         self.page.key("0")
         self.assertEqual(self.view(), whole)
 
-        # Each lane tells what stands in it: somewhere in the first one with waits there is one.
+        # The pointer over a wait shows its description. The first lane with waits has one somewhere.
         said = ""
         for part in range(30, 100):
             self.page.mouse("mouseMoved", left + width * part / 100, top + 36 + 22 + 24 + 12)
@@ -168,11 +181,11 @@ class ReportPage(harness.Case):
         self.record_both_ways()
         self.open_report("t.wicprof")
         whole = self.view()
-        change = next(i for i, text in enumerate(self.page.js("[...document.querySelectorAll('.bar button')].map((b) => b.textContent)"))
+        change = next(i for i, text in enumerate(self.each(".bar button", "e.textContent"))
                       if text.startswith("Change to park"))
         self.page.click(f".bar button:nth-of-type({change + 1})")
         near = self.view()
-        at = self.page.js("JSON.parse(document.getElementById('timeline-data').textContent).marks[0][0]")
+        at = self.page.js(data_of("'timeline-data'") + ".marks[0][0]")
         self.assertTrue(whole[0] < near[0] < at < near[1] < whole[1])
         self.page.click(".bar button:nth-of-type(1)")
         self.assertEqual(self.view(), whole)
@@ -187,14 +200,15 @@ class ReportPage(harness.Case):
         wanted = self.page.js("(({ from, to }) => [Number(from), Number(to)])(document.querySelector('.jump').dataset)")
         self.assertTrue(near[0] <= wanted[0] < wanted[1] <= near[1])
         self.assertLess(near[1] - near[0], whole[1] - whole[0])
-        self.assertTrue(self.page.js(f"{CANVASES}.getBoundingClientRect().top < innerHeight"), "it is on the screen")
-        self.assertEqual(self.page.js("[...document.querySelectorAll('a[href^=\"#\"]')].filter((a) => !document.querySelector(a.hash)).map((a) => a.hash)"),
-                         [], "links that lead nowhere")
+        self.assertTrue(self.page.js(f"{CANVASES}.getBoundingClientRect().top < innerHeight"), "not on the screen")
+        links = self.each('a[href^="#"]', "[e.hash, document.querySelector(e.hash) !== null]")
+        self.assertEqual([link for link, leads_somewhere in links if not leads_somewhere], [])
 
     def test_nothing_in_a_trace_becomes_part_of_the_page(self):
         self.record_both_ways()
         with sqlite3.connect(self.work / "t.wicprof") as database:
-            names = [row[0] for row in database.execute("SELECT DISTINCT value FROM string WHERE value IN ('left', 'right')")]
+            rows = database.execute("SELECT DISTINCT value FROM string WHERE value IN ('left', 'right')")
+            names = [row[0] for row in rows]
             self.assertEqual(sorted(names), ["left", "right"])
             for name in names:
                 database.execute("UPDATE string SET value = ? WHERE value = ?", (HOSTILE + name, name))
@@ -204,7 +218,8 @@ class ReportPage(harness.Case):
         self.assertEqual(self.page.js("document.title"), HOSTILE + " - wic-prof")
         self.assertEqual(self.page.js("document.querySelector('h1').textContent"), HOSTILE)
         self.assertTrue(self.page.js(f"{SITES}.rows[0].cells[0].textContent").startswith(HOSTILE))
-        self.assertIn(HOSTILE + "left", self.page.js("JSON.parse(document.getElementById('timeline-data').textContent).lanes.map((lane) => lane.group)"))
+        groups = self.page.js(data_of("'timeline-data'") + ".lanes.map((lane) => lane.group)")
+        self.assertIn(HOSTILE + "left", groups)
         self.assertGreater(self.view()[1], 0)
 
     def test_script_runs_by_its_hash_alone(self):
@@ -214,8 +229,8 @@ class ReportPage(harness.Case):
         report.write_text(report.read_text().replace("</body>", "<script>document.title = 'taken'</script></body>"))
         self.page.open(report)
         self.assertNotEqual(self.page.js("document.title"), "taken")
-        self.assertTrue(any("Content Security Policy" in text for text in self.page.complaints), self.page.complaints)
-        self.page.complaints.clear()
+        self.assertTrue(any("Content Security Policy" in text for text in self.page.problems), self.page.problems)
+        self.page.problems.clear()
 
     def test_without_script_the_picture_stays(self):
         self.record_both_ways()
@@ -230,20 +245,20 @@ class ReportPage(harness.Case):
             self.page.call("Emulation.setScriptExecutionDisabled", value=False)
 
     def views(self):
-        """What the timeline of each trace shows, before and after: (from, to)."""
+        """The time span that the timeline of each trace shows, before and after: (from, to)."""
         self.page.settle()
         return [tuple(float(value) for value in view)
-                for view in self.page.js("[...document.querySelectorAll('.canvases')].map((c) => [c.dataset.from, c.dataset.to])")]
+                for view in self.each(".canvases", "[e.dataset.from, e.dataset.to]")]
 
     def iteration_at(self, time, side):
-        """The place of a time among the pairs of iterations that the page aligns its traces by, as a number."""
-        pairs = self.page.js("JSON.parse(document.getElementById('timeline-pairs').textContent)")
+        """The position of a time among the pairs of iterations by which the page aligns its traces, as a number."""
+        pairs = self.page.js(data_of("'timeline-pairs'"))
         begins, at = [], 0
         for i in range(2 * side + 1, len(pairs), 4):
             at += pairs[i]
             begins.append(at)
         whole = bisect.bisect_right(begins, time) - 1
-        self.assertTrue(0 <= whole < len(begins) - 1, "no iteration is there")
+        self.assertTrue(0 <= whole < len(begins) - 1, "no iteration at this time")
         return whole + (time - begins[whole]) / (begins[whole + 1] - begins[whole])
 
     def assert_aligned(self, views):
@@ -255,16 +270,16 @@ class ReportPage(harness.Case):
         self.record("a.wicprof")
         self.record("b.wicprof", run_options=("--mode", "park"))
         self.open_report("a.wicprof", "b.wicprof")
-        titles = self.page.js("[...document.querySelectorAll('.moving h3')].map((h) => h.textContent)")
-        self.assertEqual(titles, ["before: a.wicprof", "after: b.wicprof"])
+        self.assertEqual(self.each(".moving h3", "e.textContent"), ["before: a.wicprof", "after: b.wicprof"])
         self.assertEqual(self.page.js("document.querySelectorAll('#timeline .bar').length"), 1)
         whole = self.views()
-        spans = self.page.js("['-before', ''].map((side) => JSON.parse(document.getElementById('timeline-data' + side).textContent).to)")
+        both = "['-before', ''].map((side) => " + data_of("'timeline-data' + side") + ")"
+        spans = self.page.js(both + ".map((data) => data.to)")
         for (begin, end), span in zip(whole, spans):
-            self.assertTrue(begin <= 0 < span <= end, "all of both is there")
+            self.assertTrue(begin <= 0 < span <= end, "both traces are shown completely")
         self.assertAlmostEqual(whole[0][1] - whole[0][0], whole[1][1] - whole[1][0], delta=1)
 
-        # From near: wherever one is moved, the other stands at the same iteration, with the same scale.
+        # Zoomed in: when one timeline moves, the other shows the same iteration at the same scale.
         self.page.click(".bar button:nth-of-type(2)")
         near = self.views()
         self.assertLess(near[1][1] - near[1][0], 0.5 * (whole[1][1] - whole[1][0]))
@@ -281,28 +296,29 @@ class ReportPage(harness.Case):
             self.assert_aligned(last)
         self.page.click(".bar button:nth-of-type(1)")
         self.assertEqual(self.views(), whole)
-        # One colour stands for one thing in both.
-        words = self.page.js("['-before', ''].map((side) => JSON.stringify(JSON.parse(document.getElementById('timeline-data' + side).textContent).words))")
+        # A colour means the same in both.
+        words = self.page.js(both + ".map((data) => JSON.stringify(data.words))")
         self.assertEqual(words[0], words[1])
-        self.page.js("document.querySelectorAll('.canvases')[0].dispatchEvent(new KeyboardEvent('keydown', { key: 'e' }))")
+        self.page.js(f"{CANVASES}.dispatchEvent(new KeyboardEvent('keydown', {{ key: 'e' }}))")
         self.page.settle()
-        self.assertEqual(self.page.js("[...document.querySelectorAll('.canvases')].map((c) => c.dataset.arrows)"), ["false", "false"])
+        self.assertEqual(self.each(".canvases", "e.dataset.arrows"), ["false", "false"])
 
     def test_paper_has_both_traces(self):
         self.record("a.wicprof")
         self.record("b.wicprof", run_options=("--mode", "park"))
         self.open_report("a.wicprof", "b.wicprof")
         self.page.media("print")
-        shown = self.page.js("[...document.querySelectorAll('.still')].flatMap((s) => [...s.querySelectorAll('h3')]).map((h) => h.textContent)")
+        shown = self.each(".still h3", "e.textContent")
         self.assertEqual(shown[:2], ["before: a.wicprof", "after: b.wicprof"])
-        self.assertEqual(self.page.js("[...document.querySelectorAll('.still svg')].filter((s) => s.checkVisibility()).length"), len(shown))
+        self.assertEqual(self.visible(".still svg"), len(shown))
         self.page.media()
 
     def test_two_traces_and_a_trace_without_waits(self):
         self.record("a.wicprof")
         self.record("b.wicprof", run_options=("--mode", "park"))
         self.open_report("a.wicprof", "b.wicprof")
-        self.assertIn("wic-prof compare a.wicprof b.wicprof", self.page.js("document.querySelector('#comparison').textContent"))
+        self.assertIn("wic-prof compare a.wicprof b.wicprof",
+                      self.page.js("document.querySelector('#comparison').textContent"))
         self.assertEqual(self.wic_prof("run", "-o", "none.wicprof", "--", "true").returncode, 0)
         self.open_report("none.wicprof")
         self.assertIn("None", self.page.js("document.querySelector('#sites').textContent"))
@@ -311,6 +327,6 @@ class ReportPage(harness.Case):
 
 if __name__ == "__main__":
     if BROWSER is None:
-        print("no Chromium: the report's page was not tested")
+        print("no Chromium: the report page was not tested")
         sys.exit(77)
     harness.main()

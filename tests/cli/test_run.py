@@ -144,7 +144,8 @@ class Schedule(harness.Case):
                                harness.TRACED_APP, "--seconds", "1")
         self.assertEqual(result.returncode, 0, result.stderr)
         with sqlite3.connect(self.work / "t.wicprof") as database:
-            rows = database.execute("SELECT old_mode, new_mode, requested_ns, effective_ns FROM intervention ORDER BY id").fetchall()
+            rows = database.execute("SELECT old_mode, new_mode, requested_ns, effective_ns FROM intervention "
+                                    "ORDER BY id").fetchall()
         self.assertEqual([row[:2] for row in rows], [(0, 1), (1, 0)])
         for _, _, requested, effective in rows:
             self.assertLessEqual(requested, effective)

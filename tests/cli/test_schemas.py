@@ -12,7 +12,8 @@ import jsonschema
 
 import harness
 
-SCHEMAS = {path.name: json.loads(path.read_text()) for path in (harness.SOURCE / "docs" / "schemas").glob("*.schema.json")}
+SCHEMAS = {path.name: json.loads(path.read_text())
+           for path in (harness.SOURCE / "docs" / "schemas").glob("*.schema.json")}
 HOT_FLAG = os.environ.get("WICPROF_HOT_FLAG")
 C_H3D = os.environ.get("WICPROF_C_H3D")
 
@@ -29,7 +30,8 @@ def validator(name):
 
 
 def faults(name, answer):
-    return [f"{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}" for error in validator(name).iter_errors(answer)]
+    return [f"{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
+            for error in validator(name).iter_errors(answer)]
 
 
 def objects(schema, where="#"):
@@ -62,7 +64,8 @@ class Schemas(harness.Case):
         return report
 
     def test_schemas_are_valid_and_strict(self):
-        self.assertEqual(sorted(name.split(".")[0] for name in SCHEMAS), ["analysis", "common", "comparison", "figure", "gate", "report"])
+        self.assertEqual(sorted(name.split(".")[0] for name in SCHEMAS),
+                         ["analysis", "common", "comparison", "figure", "gate", "report"])
         for name, schema in SCHEMAS.items():
             with self.subTest(schema=name):
                 jsonschema.Draft202012Validator.check_schema(schema)
@@ -88,13 +91,16 @@ class Schemas(harness.Case):
         self.assertEqual(self.check("t.wicprof")["analysis"]["sites"], [])
 
     def test_applications(self):
-        for program, words in ((HOT_FLAG, ["--devices", "simt:1", "--seconds", "1"]), (C_H3D, ["--devices", "simt:2", "--seconds", "1"])):
+        for program, devices in ((HOT_FLAG, "simt:1"), (C_H3D, "simt:2")):
             if program is None:
                 self.skipTest("built without the samples")
-            result = self.wic_prof("run", "-f", "-o", "t.wicprof", "--schedule", "poll:500ms,park:500ms", "--", program, *words)
+            result = self.wic_prof("run", "-f", "-o", "t.wicprof", "--schedule", "poll:500ms,park:500ms", "--",
+                                   program, "--devices", devices, "--seconds", "1")
             self.assertEqual(result.returncode, 0, result.stderr)
             analysis = self.check("t.wicprof")["analysis"]
-            self.assertTrue(analysis["findings"] and analysis["wait_model"]["sites"] and analysis["critical_path"]["shares"])
+            self.assertTrue(analysis["findings"])
+            self.assertTrue(analysis["wait_model"]["sites"])
+            self.assertTrue(analysis["critical_path"]["shares"])
 
     def test_a_cuda_program(self):
         self.assertEqual(self.run_cuda("load", "context", "kernels", "9", "stream", "0.1").returncode, 0)
@@ -108,7 +114,8 @@ class Schemas(harness.Case):
         self.assertTrue(analysis["stalls"] and analysis["polling_loops"])
 
     def test_the_gate(self):
-        (self.work / "wic-prof.toml").write_text("[run]\nrepeat = 2\nmodes = ['poll', 'park']\n[limits]\nwait_share = 0.9\npolls_per_wait = 1\n")
+        (self.work / "wic-prof.toml").write_text("[run]\nrepeat = 2\nmodes = ['poll', 'park']\n"
+                                                 "[limits]\nwait_share = 0.9\npolls_per_wait = 1\n")
         result = self.wic_prof("ci", "-f", "--config", "wic-prof.toml", "--format=json", "--", harness.TRACED_APP,
                                "--period-us", 1000, "--wait-us", 500, "--late-us", 10, "--polls", 10)
         answer = json.loads(result.stdout)
@@ -118,8 +125,10 @@ class Schemas(harness.Case):
     def test_drift_is_noticed(self):
         self.record("t.wicprof")
         report = self.answer("report", "t.wicprof", "--format=json")
-        for change in (lambda r: r["analysis"]["sites"][0].update(extra=1), lambda r: r["analysis"]["sites"][0].pop("polls"),
-                       lambda r: r["analysis"].update(begin_ns="now"), lambda r: r["analysis"]["classification"].update(model="sideways"),
+        for change in (lambda r: r["analysis"]["sites"][0].update(extra=1),
+                       lambda r: r["analysis"]["sites"][0].pop("polls"),
+                       lambda r: r["analysis"].update(begin_ns="now"),
+                       lambda r: r["analysis"]["classification"].update(model="sideways"),
                        lambda r: r.update(more=[])):
             changed = copy.deepcopy(report)
             change(changed)

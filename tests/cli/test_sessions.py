@@ -21,7 +21,8 @@ class Sessions(harness.Case):
         process = self.start_app(run_options=("--name", "halo", "-o", "t.wicprof"))
         self.until(lambda: self.sessions()[0]["waits"] > 0, "waits")
         session = self.sessions()[0]
-        self.assertEqual((session["name"], session["app"], session["mode"], session["drops"]), ("halo", "traced_app", "poll", 0))
+        self.assertEqual((session["name"], session["app"], session["mode"], session["drops"]),
+                         ("halo", "traced_app", "poll", 0))
         self.assertEqual(session["sites"], ["left", "right"])
         self.assertEqual(session["trace"], str(self.work / "t.wicprof"))
         self.assertIn(session["pid"], [pid for pid, _ in self.processes()])
@@ -67,8 +68,8 @@ class ControlSocket(harness.Case):
     def test_answers_malformed_requests_and_continues(self):
         process = self.start_app(run_options=("--name", "s"))
         for line in (b"\n", b"hello\n", b"[]\n", b'{"request":1}\n', b'{"request":"fly"}\n', b'{"request":"toggle"}\n',
-                     b'{"request":"toggle","mode":3}\n', b'{"request":"toggle","mode":"park","strategy":"x"}\n', b"\xff\xfe\n",
-                     b'{"request":"toggle","mode":"park","strategy":"auto","site":7}\n'):
+                     b'{"request":"toggle","mode":3}\n', b'{"request":"toggle","mode":"park","strategy":"x"}\n',
+                     b"\xff\xfe\n", b'{"request":"toggle","mode":"park","strategy":"auto","site":7}\n'):
             with self.subTest(line=line):
                 answer = json.loads(self.exchange(line))
                 self.assertIs(answer["ok"], False)
@@ -93,7 +94,8 @@ class Toggle(harness.Case):
         text = self.wic_prof("toggle", "park")
         self.assertEqual((text.returncode, text.stderr), (0, ""))
         self.assertRegex(text.stdout, r"waits by park \(auto\); in effect \d+\.\d{3} ms after")
-        answer = json.loads(self.wic_prof("toggle", "park", "--format=json", "--strategy=backoff", "--site", "left").stdout)
+        toggled = self.wic_prof("toggle", "park", "--format=json", "--strategy=backoff", "--site", "left")
+        answer = json.loads(toggled.stdout)
         self.assertEqual((answer["session"], answer["mode"], answer["strategy"], answer["site"]),
                          ("traced_app", "park", "backoff", "left"))
         self.assertEqual(answer["took_ns"], answer["effective_ns"] - answer["requested_ns"])
@@ -137,7 +139,7 @@ class Toggle(harness.Case):
         self.interrupt(process)
 
     def test_program_that_does_not_answer(self):
-        process = self.start_app("--deaf")
+        process = self.start_app("--ignore-toggles")
         self.assert_refused(self.wic_prof("toggle", "park"), 3, "did not apply the change")
         self.interrupt(process)
 

@@ -1,5 +1,5 @@
-// A minimal program under wic-prof run: it attaches to the session, names two wait sites, writes waits and signals, and
-// applies requested changes. Each option removes one of these, or makes the program fail.
+// A minimal program for wic-prof run: it attaches to the session, declares two wait sites, writes waits and signals,
+// and applies toggles. Each option disables one of these, changes the waits, or makes the program fail.
 #include <signal.h>
 #include <unistd.h>
 
@@ -28,16 +28,16 @@ using namespace wicprof;
 struct Options {
   double seconds = 0.3;
   int sites = 2;
-  bool runtime = true;    // --no-runtime: writes nothing, attaches to nothing
-  bool deaf = false;      // --deaf: never applies a change
-  bool crash = false;     // --crash: ends by SIGSEGV after its first events
-  bool stubborn = false;  // --stubborn: ignores SIGINT and SIGTERM
-  double child = 0;       // --child S: leaves a child that keeps writing for S seconds
-  int burst = 0;          // --burst N: writes N waits at once at the start
-  int status = 0;         // --status N
-  // Synthetic times, so that all derived figures are known: with --period-us P, N --iterations
-  // of P (under park: of --park-period-us) in which one waiter waits for --wait-us and goes on --late-us after its
-  // signal.
+  bool runtime = true;          // --no-runtime: does not attach, writes nothing
+  bool ignore_toggles = false;  // --ignore-toggles: never applies a toggle
+  bool crash = false;           // --crash: ends by SIGSEGV after its first events
+  bool ignore_signals = false;  // --ignore-signals: ignores SIGINT and SIGTERM
+  double child = 0;             // --child S: starts a child that writes for S seconds
+  int burst = 0;                // --burst N: writes N waits at once at the start
+  int status = 0;               // --status N
+  // Synthetic times, so that all derived figures are known: with --period-us P, the program writes --iterations N of P
+  // us each (while parked: of --park-period-us). In each, one waiter waits for --wait-us and resumes --late-us after
+  // its signal.
   int period_us = 0, park_period_us = 0, wait_us = 500, late_us = 10, iterations = 50;
   int polls = 10;
   int parked_rate = 0;  // --parked-rate N: while parked, at most N iterations per millisecond
@@ -52,9 +52,9 @@ Options read_options(int argc, char** argv) {
     if (option == "--seconds") o.seconds = value();
     if (option == "--sites") o.sites = static_cast<int>(value());
     if (option == "--no-runtime") o.runtime = false;
-    if (option == "--deaf") o.deaf = true;
+    if (option == "--ignore-toggles") o.ignore_toggles = true;
     if (option == "--crash") o.crash = true;
-    if (option == "--stubborn") o.stubborn = true;
+    if (option == "--ignore-signals") o.ignore_signals = true;
     if (option == "--child") o.child = value();
     if (option == "--burst") o.burst = static_cast<int>(value());
     if (option == "--status") o.status = static_cast<int>(value());
@@ -112,9 +112,9 @@ class Program {
     }
     if (control.wanted.load() == WantedWait::kNothing) control.own.store(WantedWait{}.pack());
     current_ = program_wait(control);
-    obeyed_ = control.sequence.load();
-    place_ = join_runtime(control, &session_.header(), obeyed_);
-    if (!options.deaf) listener_ = std::thread([this] { listen(); });
+    applied_ = control.sequence.load();
+    place_ = join_runtime(control, &session_.header(), applied_);
+    if (!options.ignore_toggles) listener_ = std::thread([this] { listen(); });
   }
 
   ~Program() {
@@ -136,7 +136,7 @@ class Program {
 
   bool parked() const { return parked_; }
 
-  void play() {
+  void write_synthetic_iterations() {
     const bool parks = current_.mode == Mode::park && options_.park_period_us > 0;
     const std::uint64_t period =
         1000u * static_cast<std::uint64_t>(parks ? options_.park_period_us : options_.period_us);
@@ -182,7 +182,7 @@ class Program {
 
   void listen() {
     ControlBlock& control = session_.control();
-    std::uint32_t done = obeyed_;
+    std::uint32_t done = applied_;
     while (!stop_) {
       const std::uint32_t sequence = control.sequence.load(std::memory_order_acquire);
       if (sequence == done) {
@@ -211,18 +211,18 @@ class Program {
   RingWriter ring_;
   RingWriter control_ring_;
   WantedWait current_;
-  std::uint32_t obeyed_ = 0;
+  std::uint32_t applied_ = 0;
   RuntimeControl* place_ = nullptr;
   std::atomic<bool> stop_{false}, parked_{false};
   std::thread listener_;
 };
 
-void leave_child(const Options& options, const char* path) {
+void start_child(const Options& options, const char* path) {
   if (options.child <= 0 || fork() != 0) return;
   Result<SessionMap> session = SessionMap::attach(path);
   if (session) {
     Options own = options;
-    own.deaf = true;
+    own.ignore_toggles = true;
     Program program(*std::move(session), own);
     const TimeNs end = now_ns() + static_cast<TimeNs>(options.child * 1e9);
     for (std::uint32_t i = 1; now_ns() < end; ++i) program.iterate(i, false);
@@ -234,7 +234,7 @@ void leave_child(const Options& options, const char* path) {
 
 int main(int argc, char** argv) {
   const Options options = read_options(argc, argv);
-  if (options.stubborn) {
+  if (options.ignore_signals) {
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
   }
@@ -243,7 +243,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "traced_app: %s is not set\n", kSessionVariable);
     return 70;
   }
-  leave_child(options, path);
+  start_child(options, path);
   const TimeNs end = now_ns() + static_cast<TimeNs>(options.seconds * 1e9);
   if (!options.runtime) {
     while (now_ns() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -258,7 +258,7 @@ int main(int argc, char** argv) {
   std::printf("ready\n");
   std::fflush(stdout);
   if (options.period_us > 0) {
-    program.play();
+    program.write_synthetic_iterations();
     return options.status;
   }
   std::uint32_t iteration = 1;

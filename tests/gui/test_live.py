@@ -42,8 +42,8 @@ class Live(gui_harness.Case):
 
     def test_comparing_both_modes_is_one_click(self):
         process = self.start_app("--parked-ms", "4", run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
-        before, after = self.driven(process, "s", "wait waits 50", "wait attached", "frames 3", "dump a", "click toggle.ab",
-                                    "wait interventions 4", "frames 3", "dump b")
+        before, after = self.driven(process, "s", "wait waits 50", "wait attached", "frames 3", "dump a",
+                                    "click toggle.ab", "wait interventions 4", "frames 3", "dump b")
         self.assertEqual(before["session"]["ab"], "")
         self.assertIn("measured", after["session"]["ab"])
         self.interrupt(process)

@@ -1,4 +1,5 @@
-"""Checks that clang-format would not change any C++ or CUDA file and that no line exceeds the column limit.
+"""Checks that clang-format would not change any C++ or CUDA file, and that no line of these or of Python files exceeds
+the column limit.
 
 The version is pinned, because each release of clang-format breaks lines differently.
 """
@@ -19,6 +20,7 @@ PARTS = ["protocol", "collector", "wic-backend", "store", "analyzer", "reports",
          "tests", "docs"]
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 SOURCES = {".h", ".cpp", ".cu", ".cuh"}
+SCRIPTS = {".py"}
 
 
 def find_clang_format():
@@ -36,8 +38,8 @@ def find_clang_format():
 CLANG_FORMAT = find_clang_format()
 
 
-def source_files(root):
-    return sorted(path for part in PARTS for path in (root / part).rglob("*") if path.suffix in SOURCES)
+def files_with(root, suffixes):
+    return sorted(path for part in PARTS for path in (root / part).rglob("*") if path.suffix in suffixes)
 
 
 def unformatted(files, style):
@@ -59,12 +61,13 @@ def long_lines(path):
 class Tree(unittest.TestCase):
     @unittest.skipIf(CLANG_FORMAT is None, f"clang-format {VERSION} is not installed")
     def test_is_formatted(self):
-        self.assertEqual(unformatted(source_files(ROOT), ROOT / ".clang-format"), [],
+        self.assertEqual(unformatted(files_with(ROOT, SOURCES), ROOT / ".clang-format"), [],
                          f"run: clang-format-{VERSION} -i FILE")
 
     def test_has_no_long_lines(self):
-        files = source_files(ROOT)
-        self.assertGreater(len(files), 30)
+        files = files_with(ROOT, SOURCES | SCRIPTS)
+        for suffixes in (SOURCES, SCRIPTS):
+            self.assertGreater(sum(path.suffix in suffixes for path in files), 30)
         self.assertEqual([where for path in files for where in long_lines(path)], [])
 
 

@@ -1,4 +1,4 @@
-"""Unpacks the .tar.gz that CPack makes and uses the tool from there, as on a machine that has nothing of ours installed."""
+"""Unpacks the .tar.gz that CPack makes and uses the tool from there, as on a machine without an installed wic-prof."""
 
 import os
 import pathlib
@@ -26,7 +26,8 @@ def call(*command, cwd, timeout=120):
 
 def needed(path):
     """The shared libraries that a program or library names as needed."""
-    said = subprocess.run(["readelf", "--dynamic", "--wide", str(path)], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(["readelf", "--dynamic", "--wide", str(path)], capture_output=True, text=True,
+                          check=True).stdout
     return set(re.findall(r"\(NEEDED\)\s+Shared library: \[([^\]]+)\]", said))
 
 
@@ -56,7 +57,8 @@ class Archive(unittest.TestCase):
 
     def test_it_records_and_analyzes_where_it_was_unpacked(self):
         app = self.root / "libexec" / "wic-prof" / "hot_flag"
-        done = call(self.tool, "run", "-o", "t.wicprof", "--", app, "--devices", "simt:1", "--seconds", "1", cwd=self.folder)
+        done = call(self.tool, "run", "-o", "t.wicprof", "--", app, "--devices", "simt:1", "--seconds", "1",
+                    cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         done = call(self.tool, "analyze", "t.wicprof", "--format", "json", cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -75,7 +75,7 @@ TEST(PayloadInARecord, CoversUnalignedBytes) {
 
 TEST(PayloadInARecord, KeepsTheSizeBeyondTheLargestOffset) {
   const auto e = through_record(Payload::contiguous(std::uint64_t{1} << 40, 100));
-  EXPECT_EQ(e.pieces, 0u) << "where it lies is not known then";
+  EXPECT_EQ(e.pieces, 0u) << "its place is not known then";
   EXPECT_EQ(e.bytes, 100u);
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the samples in a trace of run_cases as text: one line "FAMILY SYMBOL OFFSET REASON SAMPLES" per program counter
-and stall reason, with gzip.
+"""Writes the samples in a trace of run_cases as text: one line "FAMILY SYMBOL OFFSET REASON SAMPLES" per program
+counter and stall reason, with gzip.
 
     export_samples.py TRACE FAMILIES_FOLDER OUTPUT.gz
 """

@@ -94,8 +94,8 @@ def main():
         compiled = {(build, architecture, family): pool.submit(compile_family, family, build, architecture, folder)
                     for build in BUILDS for architecture in architectures for family in families()}
         if options.cubins:
-            compiled.update({(build, "sm_90", "run_kernels"): pool.submit(compile_family, "run_kernels", build, "sm_90", folder)
-                             for build in BUILDS})
+            compiled.update({(build, "sm_90", "run_kernels"):
+                             pool.submit(compile_family, "run_kernels", build, "sm_90", folder) for build in BUILDS})
             for job in compiled.values():
                 job.result()
             return 0
