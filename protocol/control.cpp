@@ -43,7 +43,7 @@ std::uint32_t find_site(const ControlBlock& control, const char* name) {
 
 std::uint32_t register_site(ControlBlock& control, const char* name) {
   const std::uint32_t mine = static_cast<std::uint32_t>(getpid()) << 1;
-  // Names lie without gaps, so whoever looks for one sees all that came before the first free place.
+  // Names fill the places without gaps, so a search up to the first free place sees all of them.
   for (std::uint32_t site = 1; site < kMaxSites; ++site) {
     SiteControl& place = control.sites[site];
     const TimeNs end = now_ns() + kNamingPatience;

@@ -1,4 +1,4 @@
-// wic-prof gui: starts the window, which is a program of its own.
+// wic-prof gui: starts the window, which is a separate program.
 #include <memory>
 
 #include "cli/commands/command.h"

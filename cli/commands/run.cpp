@@ -158,7 +158,7 @@ int run_repeatedly(const RunOptions& options) {
   std::sort(traces.begin(), traces.end());
   if (!options.plan.quiet) {
     note(options.ab ? fmt::format("next: wic-prof compare {}", fmt::join(traces, " "))
-                    : fmt::format("next: record the other side likewise, then wic-prof compare {} --after TRACE...",
+                    : fmt::format("next: record the other side the same way, then wic-prof compare {} --after TRACE...",
                                   fmt::join(traces, " ")));
   }
   return kDone;
