@@ -7,9 +7,9 @@ delay put in, which has to be found.
     bench/calibration.py report --state STATE --machine MACHINE -o docs/results/calibration.MACHINE.json
 
 `measure` adds its pairs to STATE, one line of JSON each, until the time is over; it can be run again and again.
-`shipped` compares the recorded pairs of samples/traces for which the careful benchmark found no change, which gives the
-spread of single runs on a GPU; it adds the recorded comparisons of `run --ab`. `report` writes the result document. Exit
-status 1: a claim does not hold.
+`shipped` compares the recorded pairs of samples/traces for which the careful benchmark found no change, which gives
+the spread of single runs on a GPU; it adds the recorded comparisons of `run --ab`. `report` writes the result
+document. Exit status 1: a claim does not hold.
 
 Kinds of pairs (the first two give the constants of analyzer/compare/spread.h, and judge nothing):
   spread_runs  as single           spread_phases  as toggle
