@@ -38,7 +38,7 @@ namespace {
 using namespace wicprof;
 
 constexpr const char* kFactsWord = "--facts-of";
-constexpr TimeNs kPatience = 300 * kSecond;
+constexpr TimeNs kTimeout = 300 * kSecond;
 
 double milliseconds(TimeNs ns) { return static_cast<double>(ns) / kMillisecond; }
 
@@ -115,7 +115,7 @@ class Frames {
 
 /// Builds frames until a condition holds; false if it never does.
 bool frames_until(Frames& frames, gui::App& app, const std::function<bool()>& so) {
-  const TimeNs give_up = now_ns() + kPatience;
+  const TimeNs give_up = now_ns() + kTimeout;
   while (!so()) {
     frames.build(app);
     if (const auto error = app.progress().error) {

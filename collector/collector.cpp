@@ -15,9 +15,9 @@ namespace wicprof::collector {
 namespace {
 
 // How long the program's exit waits for a flush in progress, and then for space in the ring.
-constexpr std::chrono::seconds kExitPatience{2};
+constexpr std::chrono::seconds kExitTimeout{2};
 // How long reading a buffer may wait for space in the ring when no thread of the program waits for the reader.
-constexpr TimeNs kRingPatience = 250 * kMillisecond;
+constexpr TimeNs kRingTimeout = 250 * kMillisecond;
 
 // The thread called CUDA or requested a buffer to record its call, so it probably belongs to the program.
 thread_local bool on_program_thread = false;
@@ -125,7 +125,7 @@ void Collector::start_flusher() {
         api_.activity_flush_all(0);
         read_filled_buffers();
         pool_.prepare();
-        EventBatch batch(sink_, kRingPatience);
+        EventBatch batch(sink_, kRingTimeout);
         for (const auto& source : sources_) source->tick(batch);
       });
     };
@@ -164,10 +164,10 @@ void Collector::give_up(const char* why) noexcept {
 
 void Collector::stop() {
   if (off()) return;
-  exit_by_.store(now_ns() + std::chrono::nanoseconds(kExitPatience).count(), std::memory_order_relaxed);
-  capture_.stop(kExitPatience);
+  exit_by_.store(now_ns() + std::chrono::nanoseconds(kExitTimeout).count(), std::memory_order_relaxed);
+  capture_.stop(kExitTimeout);
   // If a flush hangs, another would hang too: its records are lost, and the program exits.
-  if (flusher_.stop(kExitPatience)) {
+  if (flusher_.stop(kExitTimeout)) {
     api_.activity_flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   } else {
     sink_.loss(LossSource::cupti, 1, "CUPTI did not hand over its last records before the program's exit");
@@ -226,7 +226,7 @@ void Collector::on_buffer_completed(std::uint8_t* buffer, std::size_t valid_byte
     filled_.push_back({buffer, valid_bytes});
   }
   // Spares the program's thread the work: it must not wait for space in the ring.
-  if (on_program_thread && !on_own_thread && flusher_.poke()) return;
+  if (on_program_thread && !on_own_thread && flusher_.request_read()) return;
   read_filled_buffers();
 }
 
@@ -262,7 +262,7 @@ std::size_t Collector::drain_filled() {
 TimeNs Collector::ring_timeout() const {
   if (const TimeNs exit_by = exit_by_.load(std::memory_order_relaxed); exit_by != 0)
     return std::max(exit_by - now_ns(), TimeNs{0});
-  return on_program_thread && !on_own_thread ? 0 : kRingPatience;
+  return on_program_thread && !on_own_thread ? 0 : kRingTimeout;
 }
 
 void Collector::read_buffer(std::uint8_t* buffer, std::size_t valid_bytes) {

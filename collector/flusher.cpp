@@ -28,11 +28,11 @@ bool Flusher::start(std::chrono::milliseconds period, std::function<void()> flus
   return running_;
 }
 
-bool Flusher::poke() {
+bool Flusher::request_read() {
   {
     const std::lock_guard lock(mutex_);
     if (!running_ || stop_) return false;
-    poked_ = true;
+    read_requested_ = true;
   }
   changed_.notify_all();
   return true;
@@ -49,13 +49,13 @@ void Flusher::run() {
   pthread_setname_np(pthread_self(), "wicprof-flush");
   std::unique_lock lock(mutex_);
   for (auto next = std::chrono::steady_clock::now() + period_; !stop_;) {
-    changed_.wait_until(lock, next, [this] { return stop_ || poked_; });
+    changed_.wait_until(lock, next, [this] { return stop_ || read_requested_; });
     if (stop_) break;
-    poked_ = false;
+    read_requested_ = false;
     lock.unlock();
     if (std::chrono::steady_clock::now() < next) {
       read_();
-    } else {  // by time alone, so that frequent pokes cannot postpone the flush
+    } else {  // by time alone, so that frequent requests cannot postpone the flush
       flush_();
       next = std::chrono::steady_clock::now() + period_;
     }

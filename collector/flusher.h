@@ -13,12 +13,12 @@ namespace wicprof::collector {
 /// run.
 class Flusher {
  public:
-  /// Starts a thread that calls flush() every period and read() after every poke(). The thread blocks all signals, so
-  /// that the program's handlers run on the program's threads. False: no thread was started.
+  /// Starts a thread that calls flush() every period and read() after every request_read(). The thread blocks all
+  /// signals, so that the program's handlers run on the program's threads. False: no thread was started.
   bool start(std::chrono::milliseconds period, std::function<void()> flush, std::function<void()> read);
 
   /// Makes the thread call read() soon. False: the thread does not run. Any thread.
-  bool poke();
+  bool request_read();
 
   /// Tells the thread to end and waits up to `timeout`, since a hanging flush must not block the program's exit.
   /// False: the thread has not ended.
@@ -32,7 +32,7 @@ class Flusher {
   std::chrono::milliseconds period_{0};
   std::function<void()> flush_;
   std::function<void()> read_;
-  bool poked_ = false;
+  bool read_requested_ = false;
   bool stop_ = false;
   bool running_ = false;
 };

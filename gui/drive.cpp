@@ -12,7 +12,7 @@ namespace wicprof::gui {
 
 namespace {
 
-constexpr TimeNs kPatience = 20 * kSecond;
+constexpr TimeNs kTimeout = 20 * kSecond;
 
 std::vector<std::string> words_of(const std::string& line) {
   std::istringstream stream(line);
@@ -108,7 +108,7 @@ Result<> Script::step(App& app, Window& window) {
     const Result<bool> held = holds(app, words, used);
     if (!held) return held.error();
     const double seconds =
-        words.size() > used ? number(words[used]).value_or(20) : static_cast<double>(kPatience) / kSecond;
+        words.size() > used ? number(words[used]).value_or(20) : static_cast<double>(kTimeout) / kSecond;
     if (!*held) {
       if (now_ns() - *waiting_since_ < static_cast<TimeNs>(seconds * kSecond)) return ok();
       const LoadProgress progress = app.progress();

@@ -15,7 +15,7 @@ namespace {
 // Seconds between frames without input: while a trace loads or records, while nothing changes, and under a script. Not
 // calibrated.
 constexpr double kBusy = 0.03, kIdle = 0.25, kScripted = 0.002;
-constexpr TimeNs kScreenshotPatience = 60 * kSecond;
+constexpr TimeNs kScreenshotTimeout = 60 * kSecond;
 constexpr int kSettlingFrames = 3;  // ImGui lays a table out in its first frame
 
 bool ready(const App& app) {
@@ -71,7 +71,7 @@ Result<> run_gui(const GuiPlan& plan) {
       if (progress.error) return *progress.error;
     }
     if (ready(app) && ++settling > kSettlingFrames) return window->save_png(plan.screenshot);
-    if (now_ns() - started > kScreenshotPatience)
+    if (now_ns() - started > kScreenshotTimeout)
       return unavailable("the trace did not load within 60 s; close other programs, or use a shorter trace");
   }
   return ok();

@@ -15,8 +15,8 @@ namespace wicprof {
 
 namespace {
 // Sequence numbers wrap: b is at or after a when the signed distance is not negative.
-constexpr TimeNs kNamingPatience = 100 * kMillisecond;  // a name is written in well under 1 us
-constexpr TimeNs kDeathWatch = 50 * kMillisecond;       // how often a waiter asks whether who it waits for still lives
+constexpr TimeNs kNamingTimeout = 100 * kMillisecond;  // a name is written in well under 1 us
+constexpr TimeNs kDeathWatch = 50 * kMillisecond;      // how often a waiter asks whether who it waits for still lives
 
 bool reached(std::uint32_t value, std::uint32_t goal) { return static_cast<std::int32_t>(value - goal) >= 0; }
 }  // namespace
@@ -46,7 +46,7 @@ std::uint32_t register_site(ControlBlock& control, const char* name) {
   // Names fill the places without gaps, so a search up to the first free place sees all of them.
   for (std::uint32_t site = 1; site < kMaxSites; ++site) {
     SiteControl& place = control.sites[site];
-    const TimeNs end = now_ns() + kNamingPatience;
+    const TimeNs end = now_ns() + kNamingTimeout;
     std::uint32_t naming = place.naming.load(std::memory_order_acquire);
     while (naming != SiteControl::kNamed) {
       const bool late = naming != 0 && now_ns() >= end;

@@ -20,7 +20,7 @@ namespace wicprof {
 namespace {
 
 // A silent client must not delay the others for long.
-constexpr TimeNs kClientPatience = kSecond;
+constexpr TimeNs kClientTimeout = kSecond;
 
 // A file descriptor, closed by the destructor.
 class Fd {
@@ -122,9 +122,9 @@ struct ControlServer::State {
       if ((fds[0].revents & POLLIN) == 0) continue;
       const Fd client(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
       if (!client) continue;
-      const std::optional<std::string> line = receive_line(client.get(), now_ns() + kClientPatience, stop.get());
+      const std::optional<std::string> line = receive_line(client.get(), now_ns() + kClientTimeout, stop.get());
       if (!line) continue;
-      send_line(client.get(), handler(*line), now_ns() + kClientPatience, stop.get());
+      send_line(client.get(), handler(*line), now_ns() + kClientTimeout, stop.get());
     }
   }
 

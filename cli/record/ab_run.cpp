@@ -5,7 +5,7 @@
 namespace wicprof::cli {
 
 namespace {
-constexpr TimeNs kPatience = 2 * kSecond;  // a program takes well under 1 ms; as for a scheduled change
+constexpr TimeNs kTimeout = 2 * kSecond;  // a program takes well under 1 ms; as for a scheduled change
 }
 
 Result<> AbRun::begin(const AbPlan& plan) {
@@ -29,7 +29,7 @@ std::optional<std::string> AbRun::follow(TimeNs now, TimeNs attached) {
       late_ = false;
       (void)meter_.take();
       schedule_->switched(requested_, switchboard_.effective());
-    } else if (!late_ && now - requested_ >= kPatience) {
+    } else if (!late_ && now - requested_ >= kTimeout) {
       late_ = true;
       return "the program did not take up the change of mode within 2 s; the comparison waits for it";
     }

@@ -22,7 +22,7 @@ constexpr std::size_t kFewestIterations = 3;
 /// A phase is at most this share of the time, so that half of the time suffices for the fewest blocks.
 constexpr TimeNs kPhasesInTime = 4 * static_cast<TimeNs>(analyzer::kFewestBlocks);
 /// A phase without the fewest iterations waits for them this many times as long.
-constexpr TimeNs kPatienceInPhases = 4;
+constexpr TimeNs kPhaseTimeoutFactor = 4;
 /// A program that is not steady by then is measured as it is, and the trace says so.
 constexpr TimeNs kWarmUpInTime = 4;
 
@@ -54,7 +54,7 @@ TimeNs AbSchedule::longest_phase() const { return std::max(kShortestPhase, plan_
 
 bool AbSchedule::phase_is_long_enough(TimeNs now, const std::vector<double>& durations) const {
   if (now - since_ >= longest_phase() && durations.size() >= kFewestIterations) return true;
-  if (now - since_ >= kPatienceInPhases * longest_phase()) return true;
+  if (now - since_ >= kPhaseTimeoutFactor * longest_phase()) return true;
   return now - since_ >= kShortestPhase && durations.size() >= kPhaseIterations;
 }
 

@@ -52,17 +52,17 @@ std::uint64_t Modules::add(const void* cubin, std::size_t bytes) {
   const std::uint64_t number = module_number(cubin, bytes);
   const std::lock_guard lock(mutex_);
   Module& module = modules_[number];
-  module.places.push_back(cubin);
+  module.addresses.push_back(cubin);
   module.bytes = bytes;
-  if (module.copy == nullptr) module.tried = false;
+  if (module.copy == nullptr) module.copy_tried = false;
   return number;
 }
 
 void Modules::forget(const void* cubin) {
   const std::lock_guard lock(mutex_);
   for (auto& [number, module] : modules_) {
-    const auto place = std::find(module.places.begin(), module.places.end(), cubin);
-    if (place != module.places.end()) module.places.erase(place);
+    const auto address = std::find(module.addresses.begin(), module.addresses.end(), cubin);
+    if (address != module.addresses.end()) module.addresses.erase(address);
   }
 }
 
@@ -73,7 +73,7 @@ Modules::Bytes Modules::copy(std::uint64_t number) {
   if (found == modules_.end()) return none;
   Module& module = found->second;
   if (module.copy != nullptr) return module.copy;
-  if (std::exchange(module.tried, true) || module.places.empty() || module.bytes > kMaxModuleBytes) return none;
+  if (std::exchange(module.copy_tried, true) || module.addresses.empty() || module.bytes > kMaxModuleBytes) return none;
   // Copies by system call: if the driver has already freed the memory, the call fails where memcpy() would crash.
   std::vector<char> bytes;
   try {
@@ -82,7 +82,7 @@ Modules::Bytes Modules::copy(std::uint64_t number) {
     return none;
   }
   const iovec to{bytes.data(), bytes.size()};
-  const iovec from{const_cast<void*>(module.places.back()), bytes.size()};
+  const iovec from{const_cast<void*>(module.addresses.back()), bytes.size()};
   const ssize_t read = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
   if (read != static_cast<ssize_t>(bytes.size()) || module_number(bytes.data(), bytes.size()) != number) return none;
   module.copy = std::make_shared<const std::vector<char>>(std::move(bytes));
@@ -90,26 +90,26 @@ Modules::Bytes Modules::copy(std::uint64_t number) {
 }
 
 void Modules::save_copies() {
-  std::vector<std::pair<std::uint64_t, Bytes>> fresh;
+  std::vector<std::pair<std::uint64_t, Bytes>> unsaved;
   {
     const std::lock_guard lock(mutex_);
     for (auto& [number, module] : modules_) {
-      if (module.copy != nullptr && !module.saved) fresh.emplace_back(number, module.copy);
+      if (module.copy != nullptr && !module.saved) unsaved.emplace_back(number, module.copy);
     }
   }
-  for (const auto& [number, bytes] :
-       fresh) {  // writes without the lock, so that the program can load modules meanwhile
+  // Writes without the lock, so that the program can load modules meanwhile.
+  for (const auto& [number, bytes] : unsaved) {
     save(number, *bytes);
     const std::lock_guard lock(mutex_);
     if (const auto found = modules_.find(number); found != modules_.end()) found->second.saved = true;
   }
 }
 
-std::vector<std::uint64_t> Modules::gone() const {
+std::vector<std::uint64_t> Modules::unloaded() const {
   std::vector<std::uint64_t> numbers;
   const std::lock_guard lock(mutex_);
   for (const auto& [number, module] : modules_) {
-    if (module.places.empty()) numbers.push_back(number);
+    if (module.addresses.empty()) numbers.push_back(number);
   }
   return numbers;
 }
@@ -118,7 +118,7 @@ void Modules::drop(const std::vector<std::uint64_t>& numbers) {
   const std::lock_guard lock(mutex_);
   for (const std::uint64_t number : numbers) {
     const auto found = modules_.find(number);
-    if (found == modules_.end() || !found->second.places.empty()) continue;
+    if (found == modules_.end() || !found->second.addresses.empty()) continue;
     if (found->second.copy == nullptr || found->second.saved) modules_.erase(found);
   }
 }

@@ -41,16 +41,16 @@ class Modules {
   void save_copies();
 
   /// The modules that are no longer loaded.
-  std::vector<std::uint64_t> gone() const;
+  std::vector<std::uint64_t> unloaded() const;
 
   /// Removes these modules, except those loaded again or with an unsaved copy.
   void drop(const std::vector<std::uint64_t>& numbers);
 
  private:
   struct Module {
-    std::vector<const void*> places;  // one address per load; empty: unloaded
+    std::vector<const void*> addresses;  // one address per load; empty: unloaded
     std::size_t bytes = 0;
-    bool tried = false;  // to copy it
+    bool copy_tried = false;
     bool saved = false;
     Bytes copy;
   };

@@ -36,7 +36,7 @@ constexpr std::size_t kPcsPerFetch = 4096;
 constexpr TimeNs kInterval = 500 * kMillisecond;     // samples are summed over this time
 constexpr std::size_t kLinesPerWrite = 500;          // each lookup reads the module's line table
 constexpr std::uint32_t kMaxLookupsWithoutLine = 4;  // then the function is assumed to have no line table
-constexpr std::chrono::milliseconds kPatience{500};  // for mutex_, and for space in the ring
+constexpr std::chrono::milliseconds kTimeout{500};   // for mutex_, and for space in the ring
 constexpr std::string_view kReasonPrefix = "smsp__pcsamp_warps_issue_stalled_";
 
 // The memory that CUPTI fills with program counters and their stall reasons.
@@ -131,7 +131,7 @@ class PcSampling final : public Source {
     const bool destroyed = id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING;
     if (!destroyed && id != CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) return;
     // Waits with a limit: the fetching thread may hold mutex_ within CUPTI while it waits for a lock of this thread.
-    if (const std::unique_lock lock(mutex_, kPatience); lock) {
+    if (const std::unique_lock lock(mutex_, kTimeout); lock) {
       apply_context_changes();
       EventBatch batch(sink);
       for (const auto& context : contexts_) {
@@ -157,7 +157,7 @@ class PcSampling final : public Source {
     {
       const std::lock_guard lock(mutex_);
       apply_context_changes();
-      gone = modules_.gone();
+      gone = modules_.unloaded();
       for (const auto& context : contexts_) {
         fetch(*context, batch);
         if (context->gone || !gone.empty() || now_ns() - context->tally.begin >= kInterval) write(*context, batch);
@@ -173,10 +173,10 @@ class PcSampling final : public Source {
     // Lets CUPTI's threads read the last samples.
     usleep(2 * kWorkerSleepMs * 1000);
     {
-      const std::unique_lock lock(mutex_, kPatience);
+      const std::unique_lock lock(mutex_, kTimeout);
       if (!lock) return sink.loss(LossSource::pc_sampling, 1, "the last samples: CUPTI was busy");
       apply_context_changes();
-      EventBatch batch(sink, kPatience.count() * kMillisecond);
+      EventBatch batch(sink, kTimeout.count() * kMillisecond);
       for (const auto& context : contexts_) {
         fetch(*context, batch);
         write(*context, batch);
@@ -192,8 +192,8 @@ class PcSampling final : public Source {
   void begin(CUcontext context, EventSink& sink) {
     auto sampled = std::make_unique<SampledContext>();
     sampled->context = context;
-    if (Result<> begun = switch_on(*sampled); !begun) {
-      return sink.loss(LossSource::pc_sampling, 1, "program counters not sampled: " + begun.error().message);
+    if (Result<> started = switch_on(*sampled); !started) {
+      return sink.loss(LossSource::pc_sampling, 1, "program counters not sampled: " + started.error().message);
     }
     sampled->tally.begin = now_ns();
     const std::lock_guard lock(changes_mutex_);
@@ -204,10 +204,10 @@ class PcSampling final : public Source {
   // For a context whose destruction could not lock mutex_.
   void mark_destroyed(CUcontext context) {
     const std::lock_guard lock(changes_mutex_);
-    const auto fresh =
+    const auto created =
         std::find_if(created_.begin(), created_.end(), [&](const auto& one) { return one->context == context; });
-    if (fresh == created_.end()) return destroyed_.push_back(context);
-    (*fresh)->gone = true;
+    if (created == created_.end()) return destroyed_.push_back(context);
+    (*created)->gone = true;
   }
 
   bool is_destroyed(const SampledContext& context) {
@@ -230,11 +230,11 @@ class PcSampling final : public Source {
   // Starts or ends recording; calls last(context, batch) with the samples up to now.
   template <class LastSamples>
   void set_wanted(bool wanted, LastSamples&& last) {
-    const std::unique_lock lock(mutex_, kPatience);
+    const std::unique_lock lock(mutex_, kTimeout);
     if (EventSink* const sink = sink_.load(); sink != nullptr) {  // nullptr: no context yet
       if (lock) {
         apply_context_changes();
-        EventBatch batch(*sink, kPatience.count() * kMillisecond);
+        EventBatch batch(*sink, kTimeout.count() * kMillisecond);
         for (const auto& context : contexts_) {
           fetch(*context, batch);
           last(*context, batch);
@@ -299,24 +299,24 @@ class PcSampling final : public Source {
   // issue no warp.
   static Result<> choose_reasons(SampledContext& context, const CuptiApi& api) {
     std::size_t count = 0;
-    CUpti_PCSamplingGetNumStallReasonsParams how_many{};
-    how_many.size = CUpti_PCSamplingGetNumStallReasonsParamsSize;
-    how_many.ctx = context.context;
-    how_many.numStallReasons = &count;
+    CUpti_PCSamplingGetNumStallReasonsParams count_params{};
+    count_params.size = CUpti_PCSamplingGetNumStallReasonsParamsSize;
+    count_params.ctx = context.context;
+    count_params.numStallReasons = &count;
     Result<> done =
-        cupti_call(api, "cuptiPCSamplingGetNumStallReasons", api.pc_sampling_get_num_stall_reasons(&how_many));
+        cupti_call(api, "cuptiPCSamplingGetNumStallReasons", api.pc_sampling_get_num_stall_reasons(&count_params));
     if (!done) return done;
     std::vector<std::uint32_t> indexes(count);
     std::vector<char> text(count * CUPTI_STALL_REASON_STRING_SIZE);
     std::vector<char*> names(count);
     for (std::size_t i = 0; i < count; ++i) names[i] = &text[i * CUPTI_STALL_REASON_STRING_SIZE];
-    CUpti_PCSamplingGetStallReasonsParams which{};
-    which.size = CUpti_PCSamplingGetStallReasonsParamsSize;
-    which.ctx = context.context;
-    which.numStallReasons = count;
-    which.stallReasonIndex = indexes.data();
-    which.stallReasons = names.data();
-    done = cupti_call(api, "cuptiPCSamplingGetStallReasons", api.pc_sampling_get_stall_reasons(&which));
+    CUpti_PCSamplingGetStallReasonsParams names_params{};
+    names_params.size = CUpti_PCSamplingGetStallReasonsParamsSize;
+    names_params.ctx = context.context;
+    names_params.numStallReasons = count;
+    names_params.stallReasonIndex = indexes.data();
+    names_params.stallReasons = names.data();
+    done = cupti_call(api, "cuptiPCSamplingGetStallReasons", api.pc_sampling_get_stall_reasons(&names_params));
     if (!done) return done;
     for (std::size_t i = 0; i < count; ++i) {
       const std::string_view name = names[i];

@@ -26,7 +26,7 @@ namespace {
 // For growing traces. Not calibrated; bench/gui_trace measures how far the window is behind the newest event.
 constexpr TimeNs kTick = 20 * kMillisecond;          // least time between two reads
 constexpr TimeNs kFactsTick = 300 * kMillisecond;    // least time between two analyses
-constexpr TimeNs kPatience = 10 * kSecond;           // how long to wait until the recorder creates the file
+constexpr TimeNs kTimeout = 10 * kSecond;            // how long to wait until the recorder creates the file
 constexpr TimeNs kSessionTick = 500 * kMillisecond;  // time between two checks that the recorder is alive
 constexpr std::size_t kRecentRows = 100'000;         // rows kept and analysed per list, and shown at most
 constexpr TimeNs kPictureTime = 20 * kMillisecond;   // a slower picture shows fewer rows,
@@ -68,7 +68,7 @@ struct TraceSource::State {
     Result<std::map<std::string, std::string>> meta = reader->meta();
     // A new recorder creates the tables before it writes its state. Reopens the file each time: while there is no
     // write-ahead log, SQLite assumes that no process writes.
-    for (const TimeNs give_up = now_ns() + kPatience; live && meta && !meta->contains("state") && now_ns() < give_up;) {
+    for (const TimeNs give_up = now_ns() + kTimeout; live && meta && !meta->contains("state") && now_ns() < give_up;) {
       if (!pause(kTick)) return;
       reader = open();
       if (!reader) return;
@@ -98,7 +98,7 @@ struct TraceSource::State {
   }
 
   std::optional<store::Reader> open() {
-    const TimeNs give_up = now_ns() + kPatience;
+    const TimeNs give_up = now_ns() + kTimeout;
     for (;;) {
       Result<store::Reader> reader = store::Reader::open(path);
       if (reader) return std::optional<store::Reader>(*std::move(reader));

@@ -101,15 +101,15 @@ TEST_F(ModulesTest, ForgetsAnUnloadedModuleOnceItIsSaved) {
   const auto number = modules.add(module.data(), module.size());
   EXPECT_EQ(modules.add(elsewhere.data(), elsewhere.size()), number);
   modules.forget(elsewhere.data());
-  EXPECT_TRUE(modules.gone().empty());  // still loaded once
+  EXPECT_TRUE(modules.unloaded().empty());  // still loaded once
   EXPECT_EQ(*modules.copy(number), module);
   modules.forget(module.data());
-  EXPECT_EQ(modules.gone(), std::vector<std::uint64_t>{number});
-  modules.drop(modules.gone());
+  EXPECT_EQ(modules.unloaded(), std::vector<std::uint64_t>{number});
+  modules.drop(modules.unloaded());
   EXPECT_EQ(*modules.copy(number), module);  // not saved yet
   modules.save_copies();
-  modules.drop(modules.gone());
-  EXPECT_TRUE(modules.gone().empty());
+  modules.drop(modules.unloaded());
+  EXPECT_TRUE(modules.unloaded().empty());
   EXPECT_TRUE(modules.copy(number)->empty());
 }
 

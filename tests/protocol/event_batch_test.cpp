@@ -73,7 +73,7 @@ TEST(EventBatch, KeepsARecordContiguousAtTheRingsEnd) {
   EXPECT_EQ(RingReader(memory.ring()).dropped(), 0u);
 }
 
-TEST(EventBatch, WithoutPatienceDropsAndCountsWhatDoesNotFit) {
+TEST(EventBatch, WithoutTimeoutDropsAndCountsWhatDoesNotFit) {
   PlainRing memory(2 * kMaxEventSize);
   EventSink sink(memory.ring());
   {
@@ -86,7 +86,7 @@ TEST(EventBatch, WithoutPatienceDropsAndCountsWhatDoesNotFit) {
 }
 
 // The ring is far too small, but all texts and events arrive, because the batch waits for the consumer.
-TEST(EventBatch, WithPatienceWaitsForAFullRing) {
+TEST(EventBatch, WithTimeoutWaitsForAFullRing) {
   PlainRing memory(2 * kMaxEventSize);
   EventSink sink(memory.ring());
   std::atomic<bool> done{false};

@@ -34,13 +34,13 @@ wicprof::Result<> ClockExchange::open() {
 }
 
 void ClockExchange::request() {
-  if (under_way_ && cudaStreamQuery(stream_) == cudaErrorNotReady) return;
-  under_way_ = launch_clock_exchange(mailbox_, last_ping_ + 1, stream_) == cudaSuccess;
+  if (running_ && cudaStreamQuery(stream_) == cudaErrorNotReady) return;
+  running_ = launch_clock_exchange(mailbox_, last_ping_ + 1, stream_) == cudaSuccess;
 }
 
 std::optional<ClockReading> ClockExchange::take() {
-  if (!under_way_ || load(mailbox_->started) != last_ping_ + 1) return std::nullopt;
-  under_way_ = false;
+  if (!running_ || load(mailbox_->started) != last_ping_ + 1) return std::nullopt;
+  running_ = false;
   return exchange();
 }
 
@@ -49,18 +49,18 @@ std::optional<ClockReading> ClockExchange::exchange() {
   for (std::uint32_t i = 0; i < kClockExchanges; ++i) {
     const wicprof::TimeNs sent = wicprof::now_ns();
     std::atomic_ref(mailbox_->ping).store(last_ping_ + 1 + i, std::memory_order_release);
-    wicprof::TimeNs come = sent;
+    wicprof::TimeNs received = sent;
     while (load(mailbox_->pong) != last_ping_ + 1 + i) {
-      come = wicprof::now_ns();
-      if (come - sent > kAnswerTimeout) {
+      received = wicprof::now_ns();
+      if (received - sent > kAnswerTimeout) {
         last_ping_ += kClockExchanges;
         return best;
       }
     }
-    come = wicprof::now_ns();
+    received = wicprof::now_ns();
     const std::uint64_t device = std::atomic_ref(mailbox_->device_ns).load(std::memory_order_relaxed);
-    const auto error = static_cast<std::uint32_t>((come - sent + 1) / 2);
-    if (!best || error < best->error_ns) best = ClockReading{device, sent + (come - sent) / 2, error};
+    const auto error = static_cast<std::uint32_t>((received - sent + 1) / 2);
+    if (!best || error < best->error_ns) best = ClockReading{device, sent + (received - sent) / 2, error};
   }
   last_ping_ += kClockExchanges;
   return best;

@@ -47,7 +47,7 @@ class ClockExchange {
   ClockMailbox* mailbox_ = nullptr;
   cudaStream_t stream_ = nullptr;
   std::uint32_t last_ping_ = 0;
-  bool under_way_ = false;
+  bool running_ = false;
 };
 
 }  // namespace wic::cuda

@@ -202,11 +202,11 @@ class CudaDevice final : public Device {
       return wicprof::unavailable("this kernel was not compiled for GPUs; build its source with nvcc");
     }
     use(ordinal_);
-    int an_sm = 0;
+    int blocks_per_sm = 0;
     const cudaError_t status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &an_sm, kernel.gpu_entry, static_cast<int>(shape.threads), shape.shared_bytes);
+        &blocks_per_sm, kernel.gpu_entry, static_cast<int>(shape.threads), shape.shared_bytes);
     if (status != cudaSuccess) return cuda_error("asking for a kernel's occupancy", status);
-    return static_cast<std::uint32_t>(an_sm) * properties_.sm_count;
+    return static_cast<std::uint32_t>(blocks_per_sm) * properties_.sm_count;
   }
 
   Result<> start_live_write(std::span<const LiveWord> words) override {

@@ -29,7 +29,7 @@ struct BlockHooks {
   static void before_access(Access access, const void* at) {
     AccessRule* const rule = block->rule_;
     if (rule == nullptr || rule->ends_turn(access, at)) wait(Block::State::ready);
-    if (rule != nullptr) rule->happens(access, at);
+    if (rule != nullptr) rule->will_access(access, at);
   }
   static void sleep(std::uint32_t ns) {
     thread->wake_ns = block->clock_.now_ns() + ns * kSleepScale;
@@ -61,7 +61,7 @@ Block::Block(std::shared_ptr<const LaunchedKernel> kernel, std::uint32_t index, 
       rule_(rule),
       shared_(kernel_->shape.shared_bytes),
       threads_(kernel_->shape.threads),
-      standing_((kernel_->shape.threads + kWarpSize - 1) / kWarpSize) {
+      stopped_((kernel_->shape.threads + kWarpSize - 1) / kWarpSize) {
   for (std::uint32_t i = 0; i < threads_.size(); ++i) {
     SimtThread& thread = threads_[i];
     thread.context = {i, kernel_->shape.threads, index, kernel_->shape.blocks, sm, shared_.data(), scratch_.data()};
@@ -88,7 +88,7 @@ void Block::run_thread(std::uint32_t i) {
 std::uint32_t Block::run_warp(std::uint32_t warp, std::uint64_t now) {
   const std::uint32_t begin = warp * kWarpSize;
   const std::uint32_t end = std::min(begin + kWarpSize, thread_count());
-  if (standing_[warp] == end - begin) return 0;
+  if (stopped_[warp] == end - begin) return 0;
   std::uint32_t turns = 0;
   for (std::uint32_t i = begin; i < end; ++i) {
     if (!runnable(i, now)) continue;
@@ -108,7 +108,7 @@ std::uint64_t Block::next_wake() const {
 
 void Block::park(SimtThread& thread, State state) {
   thread.state = state;
-  if (state == State::at_barrier || state == State::done) ++standing_[thread.context.thread / kWarpSize];
+  if (state == State::at_barrier || state == State::done) ++stopped_[thread.context.thread / kWarpSize];
   if (state == State::done) ++done_count_;
 }
 
@@ -123,7 +123,7 @@ void Block::arrive(SimtThread& thread, std::uint32_t id, std::uint32_t expected)
   for (SimtThread& other : threads_) {
     if (other.state != State::at_barrier || other.barrier != id) continue;
     other.state = State::ready;
-    --standing_[other.context.thread / kWarpSize];
+    --stopped_[other.context.thread / kWarpSize];
   }
 }
 

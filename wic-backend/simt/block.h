@@ -26,8 +26,8 @@ class AccessRule {
  public:
   virtual ~AccessRule() = default;
   virtual bool ends_turn(Access access, const void* at) = 0;
-  virtual void happens(Access access,
-                       const void* at) = 0;  ///< the thread has its turn again, and makes the access next
+  virtual void will_access(Access access,
+                           const void* at) = 0;  ///< the thread has its turn again, and makes the access next
 };
 
 struct LaunchedKernel {
@@ -79,7 +79,7 @@ class Block {
   std::array<GroupScratch, kGroupBarriers> scratch_{};
   std::array<std::uint32_t, 16> arrived_{};
   std::vector<SimtThread> threads_;
-  std::vector<std::uint32_t> standing_;  ///< per warp: threads at a barrier or done
+  std::vector<std::uint32_t> stopped_;  ///< per warp: threads at a barrier or done
   std::size_t done_count_ = 0;
 };
 

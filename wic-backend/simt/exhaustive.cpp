@@ -169,7 +169,7 @@ struct ExploredRun::World final : AccessRule {
     return exploration.words[exploration.word_of(place_of(at))].shared;
   }
 
-  void happens(Access access, const void* at) override {
+  void will_access(Access access, const void* at) override {
     const std::size_t index = exploration.word_of(place_of(at));
     ExploredWord& word = exploration.words[index];
     Actor& me = actors[current];

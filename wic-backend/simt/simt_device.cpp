@@ -146,8 +146,8 @@ PeerAccess SimtDevice::peer_access(const Device& other) const {
 }
 
 Result<std::uint32_t> SimtDevice::resident_blocks(const LaunchShape& shape, const KernelRef&) {
-  const std::uint32_t an_sm = std::min(Sm::kMaxBlocks, Sm::kMaxThreads / std::max(shape.threads, 1u));
-  return an_sm * static_cast<std::uint32_t>(sms_.size());
+  const std::uint32_t blocks_per_sm = std::min(Sm::kMaxBlocks, Sm::kMaxThreads / std::max(shape.threads, 1u));
+  return blocks_per_sm * static_cast<std::uint32_t>(sms_.size());
 }
 
 Result<> SimtDevice::start_live_write(std::span<const LiveWord> words) {
@@ -184,12 +184,12 @@ void SimtDevice::dispatch() {
   while (!pending_.empty()) {
     Pending& next = pending_.front();
     const std::uint32_t threads = next.kernel->shape.threads;
-    const auto most = std::max_element(free_.begin(), free_.end(),
-                                       [](const FreeSpace& a, const FreeSpace& b) { return a.threads < b.threads; });
-    if (most->threads < threads || most->blocks == 0) return;
-    most->threads -= threads;
-    --most->blocks;
-    sms_[static_cast<std::size_t>(most - free_.begin())]->place(next.kernel, next.next_block);
+    const auto emptiest = std::max_element(
+        free_.begin(), free_.end(), [](const FreeSpace& a, const FreeSpace& b) { return a.threads < b.threads; });
+    if (emptiest->threads < threads || emptiest->blocks == 0) return;
+    emptiest->threads -= threads;
+    --emptiest->blocks;
+    sms_[static_cast<std::size_t>(emptiest - free_.begin())]->place(next.kernel, next.next_block);
     if (++next.next_block == next.kernel->shape.blocks) pending_.pop_front();
   }
 }

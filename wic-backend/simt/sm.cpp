@@ -27,14 +27,14 @@ void Sm::place(std::shared_ptr<const LaunchedKernel> kernel, std::uint32_t block
 }
 
 // Makes arrived blocks resident. With nothing to run, sleeps until a block arrives or a thread wakes.
-bool Sm::take_in(bool idle, std::uint64_t next_wake) {
+bool Sm::admit_blocks(bool idle, std::uint64_t next_wake) {
   std::unique_lock lock(mutex_);
   if (idle) {
-    const auto news = [this] { return stop_ || !inbox_.empty(); };
+    const auto has_work = [this] { return stop_ || !inbox_.empty(); };
     if (next_wake == std::numeric_limits<std::uint64_t>::max()) {
-      changed_.wait(lock, news);
+      changed_.wait(lock, has_work);
     } else if (const std::uint64_t now = clock_.now_ns(); next_wake > now) {
-      changed_.wait_for(lock, std::chrono::nanoseconds(next_wake - now), news);
+      changed_.wait_for(lock, std::chrono::nanoseconds(next_wake - now), has_work);
     }
   }
   for (Placed& placed : inbox_) {
@@ -47,7 +47,7 @@ bool Sm::take_in(bool idle, std::uint64_t next_wake) {
 void Sm::run() {
   bool idle = true;
   std::uint64_t next_wake = std::numeric_limits<std::uint64_t>::max();
-  while (take_in(idle, next_wake)) {
+  while (admit_blocks(idle, next_wake)) {
     const std::uint64_t now = clock_.now_ns();
     std::uint32_t turns = 0;
     for (std::size_t i = 0; i < resident_.size();) {

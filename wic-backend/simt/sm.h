@@ -31,7 +31,7 @@ class Sm {
     std::uint32_t block;
   };
   void run();
-  bool take_in(bool idle, std::uint64_t next_wake);
+  bool admit_blocks(bool idle, std::uint64_t next_wake);
 
   const std::uint32_t index_;
   const Clock& clock_;

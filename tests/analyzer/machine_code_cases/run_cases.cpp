@@ -2,7 +2,7 @@
 //
 // Usage: run_cases CUBIN_FOLDER BUILD [CASE...]   (without CASE: all)
 // Each case runs on one stream. On another stream a kernel computes for some milliseconds; then a kernel gives all
-// words the value for which the case waits. A case that takes longer than kPatience ends the process with status 1,
+// words the value for which the case waits. A case that takes longer than kTimeout ends the process with status 1,
 // because its kernel cannot be stopped.
 #include <cuda.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr unsigned kWords = 64 * 16 * 32, kElements = 1 << 20, kBlocks = 64, kThreads = 128, kRounds = 256,
                    kRoundsOfUpdates = 2;
-constexpr auto kPatience = std::chrono::seconds(3);
+constexpr auto kTimeout = std::chrono::seconds(3);
 constexpr auto kTimePerCase = std::chrono::milliseconds(15);
 constexpr int kMaxLaunches = 40;
 
@@ -102,7 +102,7 @@ struct Runner {
       void* set[] = {&word, &count, &want};
       check(cuLaunchKernel(sets_words, 1, 1, 1, 256, 1, 1, 0, other, set, nullptr), "cuLaunchKernel");
     }
-    const auto end = std::chrono::steady_clock::now() + kPatience;
+    const auto end = std::chrono::steady_clock::now() + kTimeout;
     CUresult state = CUDA_ERROR_NOT_READY;
     while ((state = cuEventQuery(done)) == CUDA_ERROR_NOT_READY) {
       if (std::chrono::steady_clock::now() > end) {
