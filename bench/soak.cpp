@@ -66,9 +66,9 @@ struct SoakKernel {
     std::uint32_t satisfied = 0, meeting = meetings;
     for (std::uint32_t i = first + 1; i <= first + steps; ++i) {
       if (side == 0) send(thread, site, lanes[0], i);
-      const bool there = wait(thread, group, site, i, &lanes[1 - side].word, i, satisfied);
+      const bool held = wait(thread, group, site, i, &lanes[1 - side].word, i, satisfied);
       // Check a thread that did not poll: the sender's writes must be visible to all threads.
-      if (there && thread.index() == thread.block_size() - 1 && lanes[1 - side].data != mark(i)) count(thread, kWrong);
+      if (held && thread.index() == thread.block_size() - 1 && lanes[1 - side].data != mark(i)) count(thread, kWrong);
       thread.sync_block();
       if (side == 1) send(thread, site, lanes[1], i);
       if (i % kStepsPerMeeting == 0) meet(thread, ++meeting, satisfied);
@@ -97,18 +97,17 @@ struct SoakKernel {
                        std::uint32_t iteration, const std::uint32_t* word, std::uint32_t goal,
                        std::uint32_t& satisfied) const {
     const std::uint64_t timeout = thread.load(counter(kFailed)) == 0 ? timeout_ns : 0;
-    const bool there =
-        wic::wait_until(thread, view, group, site, iteration, word, wic::AtLeast{goal}, timeout).status ==
-        wicprof::WaitStatus::satisfied;
+    const bool held = wic::wait_until(thread, view, group, site, iteration, word, wic::AtLeast{goal}, timeout).status ==
+                      wicprof::WaitStatus::satisfied;
     if (group.pollers == wicprof::Pollers::each_thread ? thread.lane() == 0 : group.is_leader(thread)) {
-      if (there) {
+      if (held) {
         ++satisfied;
       } else {
         thread.store(counter(kFailed), 1);
         count(thread, kMissed);
       }
     }
-    return there;
+    return held;
   }
 
   // The last block to arrive raises the word that all blocks wait on.

@@ -245,8 +245,8 @@ class Measurement {
     if (!before) return before.error();
     if (auto r = wic::launch(*stream_, {waiters_ + 1, threads_}, kernel); !r) return r;
     const wicprof::TimeNs end = wicprof::now_ns() + static_cast<wicprof::TimeNs>(options_.timeout_ns);
-    std::atomic_ref here(all_arrived_[0]);
-    while (here.load(std::memory_order_acquire) != launch_ && wicprof::now_ns() < end) std::this_thread::yield();
+    std::atomic_ref arrived(all_arrived_[0]);
+    while (arrived.load(std::memory_order_acquire) != launch_ && wicprof::now_ns() < end) std::this_thread::yield();
     const wicprof::TimeNs until = wicprof::now_ns() + random_delay_ns();
     while (wicprof::now_ns() < until) {
     }

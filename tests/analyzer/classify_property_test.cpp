@@ -503,7 +503,7 @@ TEST(ClassifyMisleading, AWaitForTheLastOfSeveralCountsThemAll) {
 
 TEST(ClassifyMisleading, AHostWaitFindsItsSignalByValue) {
   // The host acknowledges each message under the message's number; the device waits under the number of the message
-  // that needs the room. The host waits under numbers of its own.
+  // that needs the space. The host waits under its own numbers.
   Talk talk(1);
   for (std::uint32_t i = 0; i < 60; ++i) talk.send(0, kHostDevice, 0, i, TimeNs{1'000'000'000} + i * 60'000, tile(i));
   TraceModel model = talk.settled();

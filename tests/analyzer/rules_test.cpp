@@ -484,7 +484,7 @@ TEST(ModuleLoading, WarnsBesideAWaitingKernel) {
   EXPECT_TRUE(refused(analyze(model), "module_loading"));
 }
 
-/// A device of 10 SMs, each with room for 4 blocks of 256 threads.
+/// A device of 10 SMs, each of which holds 4 blocks of 256 threads.
 store::DeviceRow small_gpu() {
   store::DeviceRow device{};
   device.kind = DeviceKind::cuda;

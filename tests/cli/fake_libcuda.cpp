@@ -14,7 +14,7 @@ const char* gpus() {
   return letters == nullptr ? "" : letters;
 }
 
-bool there(int device) { return device >= 0 && device < static_cast<int>(std::strlen(gpus())); }
+bool exists(int device) { return device >= 0 && device < static_cast<int>(std::strlen(gpus())); }
 
 }  // namespace
 
@@ -37,23 +37,23 @@ extern "C" int cuDeviceGetCount(int* count) {
 }
 
 extern "C" int cuDeviceGetName(char* name, int bytes, int device) {
-  if (!there(device)) return 101;
+  if (!exists(device)) return 101;
   std::snprintf(name, static_cast<std::size_t>(bytes), "GPU %c", gpus()[device]);
   return 0;
 }
 
 extern "C" int cuDeviceGetUuid_v2(void* uuid, int device) {
-  if (!there(device)) return 101;
+  if (!exists(device)) return 101;
   std::memset(uuid, gpus()[device], 16);
   return 0;
 }
 
 extern "C" int cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
   *bytes = std::size_t{1} << 30;
-  return there(device) ? 0 : 101;
+  return exists(device) ? 0 : 101;
 }
 
 extern "C" int cuDeviceGetAttribute(int* value, int attribute, int device) {
   *value = attribute == 16 ? 132 : 0;  // multiprocessors
-  return there(device) ? 0 : 101;
+  return exists(device) ? 0 : 101;
 }

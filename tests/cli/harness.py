@@ -99,7 +99,7 @@ class Case(unittest.TestCase):
     def until(self, condition, what):
         end = time.monotonic() + PATIENCE
         while not condition():
-            self.assertLess(time.monotonic(), end, f"waited in vain for {what}")
+            self.assertLess(time.monotonic(), end, f"timed out waiting for {what}")
             time.sleep(0.01)
 
     def traces(self):

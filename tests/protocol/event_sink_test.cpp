@@ -34,13 +34,13 @@ TEST(EventSink, EmptyTextIsZero) {
 TEST(EventSink, LossCarriesItsReason) {
   PlainRing memory;
   EventSink sink(memory.ring());
-  sink.loss(LossSource::cupti, 7, "no room");
+  sink.loss(LossSource::cupti, 7, "no space");
   const Delivered delivered = memory.read();
   const auto losses = delivered.all<LossEvent>();
   ASSERT_EQ(losses.size(), 1u);
   EXPECT_EQ(losses[0].count, 7u);
   EXPECT_EQ(losses[0].source, LossSource::cupti);
-  EXPECT_EQ(delivered.text(losses[0].reason), "no room");
+  EXPECT_EQ(delivered.text(losses[0].reason), "no space");
 }
 
 TEST(EventSink, RetriesATextAfterAFullRing) {

@@ -97,7 +97,7 @@ TEST(Ring, FullRingDropsCountsAndContinues) {
   constexpr std::uint32_t kFits = kCapacity / sizeof(WaitEvent);
   for (std::uint32_t i = 0; i < kFits; ++i) ASSERT_TRUE(writer.write(wait_event(i)));
   EXPECT_FALSE(writer.write(wait_event(1000)));
-  EXPECT_FALSE(writer.write_text(1, "no room"));
+  EXPECT_FALSE(writer.write_text(1, "no space"));
   EXPECT_EQ(reader.dropped(), 2u);
 
   std::uint32_t received = 0;

@@ -53,9 +53,9 @@ TEST(MessageTest, EveryGhostCellBelongsToOneDirection) {
 
 TEST(MessageTest, TheOppositeMessageHasTheOppositeDirection) {
   for (std::uint32_t m = 0; m < kMessages; ++m) {
-    const Direction there = direction_of(m);
+    const Direction forth = direction_of(m);
     const Direction back = direction_of(opposite_of(m));
-    EXPECT_EQ(std::tuple(back.x, back.y, back.z), std::tuple(-there.x, -there.y, -there.z)) << "message " << m;
+    EXPECT_EQ(std::tuple(back.x, back.y, back.z), std::tuple(-forth.x, -forth.y, -forth.z)) << "message " << m;
     EXPECT_EQ(class_of(m), class_of(opposite_of(m)));
   }
 }

@@ -95,9 +95,9 @@ TEST(SrsPng, DamagedFilesAreRefused) {
   }
   damaged[60] ^= std::byte{1};
   EXPECT_FALSE(decode_png(damaged, "flipped.png"));
-  std::vector<Pixel> room(64);
-  EXPECT_FALSE(decode_png_into(*png, 4, 16, room, "other size"));
-  EXPECT_TRUE(decode_png_into(*png, 8, 8, room, "its size"));
+  std::vector<Pixel> pixels(64);
+  EXPECT_FALSE(decode_png_into(*png, 4, 16, pixels, "other size"));
+  EXPECT_TRUE(decode_png_into(*png, 8, 8, pixels, "its size"));
 }
 
 TEST(SrsTileSet, LargeImagesAreCutAndPadded) {

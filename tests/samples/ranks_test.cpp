@@ -74,7 +74,7 @@ struct Idle {
 TEST(GridTest, FitsAllWaitingBlocksOrIsRefused) {
   const auto runtime = sample_test::make_runtime(1, Way::poll);
   wic::Device& device = runtime->device(0);
-  const std::uint32_t room = *device.resident_blocks({1, 64}, wic::kernel_ref(Idle{}));
+  const std::uint32_t resident_limit = *device.resident_blocks({1, 64}, wic::kernel_ref(Idle{}));
   const auto blocks = [&](const AppOptions& options, std::uint32_t tasks, std::uint32_t chunks, std::uint32_t sharing) {
     const auto grid = choose_grid(device, wic::kernel_ref(Idle{}), {1, 64}, options, tasks, chunks, sharing);
     return grid ? grid->blocks : 0;
@@ -82,11 +82,11 @@ TEST(GridTest, FitsAllWaitingBlocksOrIsRefused) {
   const AppOptions standard;
   EXPECT_EQ(blocks(standard, 3, 1, 1), 4u);
   EXPECT_EQ(blocks(standard, 3, 1'000'000, 1), 3 + device.properties().sm_count);
-  EXPECT_EQ(blocks(standard, room, 10, 1), 0u) << "no space for a computing block";
-  EXPECT_EQ(blocks(standard, room / 2, 10, 2), 0u);
+  EXPECT_EQ(blocks(standard, resident_limit, 10, 1), 0u) << "no space for a computing block";
+  EXPECT_EQ(blocks(standard, resident_limit / 2, 10, 2), 0u);
   AppOptions asked;
   asked.blocks = 1;
-  EXPECT_EQ(blocks(asked, room, 10, 1), 1u) << "one block has all tasks";
+  EXPECT_EQ(blocks(asked, resident_limit, 10, 1), 1u) << "one block has all tasks";
   asked.blocks = 16'000;
   EXPECT_EQ(blocks(asked, 2, 10, 1), 16'000u) << "blocks that do not wait need not be resident together";
 }

@@ -219,7 +219,7 @@ TEST(ChannelParts, AGridSendsOneMessageTogether) {
   }
 }
 
-/// Sends the same cycle twice, and a third cycle without room.
+/// Sends the same cycle twice, and a third cycle without free space.
 struct SendTooMuch {
   Sender tx;
   const std::byte* message;

@@ -1,4 +1,4 @@
-// Edge cases of a channel: room, deadlines, repetitions, requests of many threads, shared pages.
+// Edge cases of a channel: free space, deadlines, repetitions, requests of many threads, shared pages.
 #include "channel_test.h"
 
 #include <atomic>

@@ -157,19 +157,19 @@ struct Fill {
 TEST_P(Hazards, BlocksThatWaitForEachOtherMustFit) {
   auto count = *Array<std::uint32_t>::make(device(), 1, Memory::device);
   const Fill kernel{count.data()};
-  const auto room = device().resident_blocks({1, 256}, kernel_ref(kernel));
-  ASSERT_TRUE(room);
-  ASSERT_TRUE(launch(*stream, {*room, 256, 0, true}, kernel));
-  const auto refused = launch(*stream, {*room + 1, 256, 0, true}, kernel);
+  const auto resident_limit = device().resident_blocks({1, 256}, kernel_ref(kernel));
+  ASSERT_TRUE(resident_limit);
+  ASSERT_TRUE(launch(*stream, {*resident_limit, 256, 0, true}, kernel));
+  const auto refused = launch(*stream, {*resident_limit + 1, 256, 0, true}, kernel);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("deadlock"), std::string::npos);
-  EXPECT_NE(refused.error().message.find(std::to_string(*room)), std::string::npos);
-  ASSERT_TRUE(launch(*stream, {*room + 1, 256}, kernel));  // independent blocks run in waves
+  EXPECT_NE(refused.error().message.find(std::to_string(*resident_limit)), std::string::npos);
+  ASSERT_TRUE(launch(*stream, {*resident_limit + 1, 256}, kernel));  // independent blocks run in waves
   ASSERT_TRUE(stream->synchronize());
 
-  const PlannedLaunch half{{*room / 2, 256}, kernel_ref(kernel)};
+  const PlannedLaunch half{{*resident_limit / 2, 256}, kernel_ref(kernel)};
   EXPECT_TRUE(check_co_resident(device(), std::array{half, half}));
-  const PlannedLaunch more{{*room / 2 + 1, 256}, kernel_ref(kernel)};
+  const PlannedLaunch more{{*resident_limit / 2 + 1, 256}, kernel_ref(kernel)};
   EXPECT_FALSE(check_co_resident(device(), std::array{half, more}));
 }
 
