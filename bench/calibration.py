@@ -194,7 +194,7 @@ def measure(options):
     for line in known:
         count[line["kind"], line["program"]] = count.get((line["kind"], line["program"]), 0) + 1
     while time.monotonic() < bench.end:
-        # What has the fewest pairs is next, so that an interrupted measurement stays balanced.
+        # The kind and program with the fewest pairs are next, so that an interrupted measurement stays balanced.
         pairs = [(kind, program) for kind in options.kind or KINDS for program in programs_of(kind)
                  if not options.program or program in options.program]
         if not pairs:

@@ -15,7 +15,7 @@ HALVES = {"improve": "kinds used to improve", "judge": "kinds only judged"}
 QUESTIONS = {"model": ["unidirectional", "alternating", "multiple", "probabilistic", "unknown"],
              "pattern": ["streaming", "adjacent", "scatter-gather", "random", "unknown"]}
 INK, FAINT, BLUE, ORANGE, GREY = "#222222", "#d0d0d0", "#1f6fb4", "#d9822b", "#9a9a9a"
-FEWEST = 200  # answers in a bin that must keep its word
+FEWEST = 200  # answers in a bin whose confidence is checked
 
 
 class Picture:

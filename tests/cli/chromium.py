@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE = 60  # seconds; only a hang takes this long
+TIMEOUT = 60  # seconds; only a hang takes this long
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -18,7 +18,7 @@ def find():
     named = os.environ.get("WICPROF_BROWSER")
     for name in [named] if named else NAMES:
         path = shutil.which(name)
-        if path and subprocess.run([path, "--version"], capture_output=True, timeout=PATIENCE).returncode == 0:
+        if path and subprocess.run([path, "--version"], capture_output=True, timeout=TIMEOUT).returncode == 0:
             return path
     return None
 
@@ -79,7 +79,7 @@ class Page:
                 return answer["result"]
 
     def _next(self):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while b"\0" not in self.buffer:
             ready, _, _ = select.select([self.from_browser], [], [], max(0, end - time.monotonic()))
             part = os.read(self.from_browser, 1 << 16) if ready else b""

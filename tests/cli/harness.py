@@ -16,7 +16,7 @@ CUDA_APP = os.environ.get("WICPROF_CUDA_APP")  # None: built without CUPTI's hea
 FAKE_CUPTI = os.environ.get("WICPROF_FAKE_CUPTI")
 SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
 VERBS = ["run", "sessions", "toggle", "analyze", "compare", "report", "gui", "ci", "doctor", "demo"]
-PATIENCE = 60  # seconds; only a hang takes this long
+TIMEOUT = 60  # seconds; only a hang takes this long
 
 
 class Case(unittest.TestCase):
@@ -50,7 +50,7 @@ class Case(unittest.TestCase):
     def wic_prof(self, *words, env=None):
         """Runs wic-prof to its end, with stdout and stderr as text."""
         return subprocess.run([WICPROF, *map(str, words)], cwd=self.work, env={**self.env, **(env or {})}, text=True,
-                              capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
+                              capture_output=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT)
 
     def start(self, *words, **popen):
         process = subprocess.Popen([WICPROF, *map(str, words)], cwd=self.work, env=self.env, text=True,
@@ -68,7 +68,7 @@ class Case(unittest.TestCase):
         return process
 
     def finish(self, process):
-        out, err = process.communicate(timeout=PATIENCE)
+        out, err = process.communicate(timeout=TIMEOUT)
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     def interrupt(self, process):
@@ -97,7 +97,7 @@ class Case(unittest.TestCase):
         return found
 
     def until(self, condition, what):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while not condition():
             self.assertLess(time.monotonic(), end, f"timed out waiting for {what}")
             time.sleep(0.01)

@@ -26,7 +26,7 @@ class Recorded(harness.Case):
 
     def demo(self, *words):
         return subprocess.run([self.tool, "demo", *words], cwd=self.work, env=self.env, text=True, capture_output=True,
-                              stdin=subprocess.DEVNULL, timeout=harness.PATIENCE)
+                              stdin=subprocess.DEVNULL, timeout=harness.TIMEOUT)
 
     def bundle(self, name, mode, packed=True):
         """Records the tests' program as if it were an application."""

@@ -117,7 +117,7 @@ class Summary(harness.Case):
                 break
             seen += data
         os.close(main_end)
-        self.assertEqual(process.wait(timeout=harness.PATIENCE), 0)
+        self.assertEqual(process.wait(timeout=harness.TIMEOUT), 0)
         self.assertRegex(seen.decode(), r"\r\x1b\[K +[\d.]+ s  poll  \d+ waits")
         plain = self.wic_prof("run", "-f", "-o", "t.wicprof", "--", harness.TRACED_APP, "--seconds", "1")
         self.assertNotIn("\r", plain.stderr)

@@ -57,7 +57,7 @@ class Sessions(harness.Case):
 class ControlSocket(harness.Case):
     def exchange(self, data):
         with socket.socket(socket.AF_UNIX) as client:
-            client.settimeout(harness.PATIENCE)
+            client.settimeout(harness.TIMEOUT)
             client.connect(str(self.runtime / "wic-prof" / "s.sock"))
             try:
                 client.sendall(data)

@@ -43,7 +43,7 @@ class Display:
     def end(cls):
         if cls.process is not None:
             cls.process.terminate()
-            cls.process.wait(timeout=harness.PATIENCE)
+            cls.process.wait(timeout=harness.TIMEOUT)
             cls.process = None
 
 
@@ -54,7 +54,7 @@ class Case(harness.Case):
         self.env["LIBGL_ALWAYS_SOFTWARE"] = "1"
 
     def make_trace(self, name, iterations=120, mode="both"):
-        subprocess.run([MAKE_TRACE, str(self.work / name), str(iterations), mode], check=True, timeout=harness.PATIENCE)
+        subprocess.run([MAKE_TRACE, str(self.work / name), str(iterations), mode], check=True, timeout=harness.TIMEOUT)
         return self.work / name
 
     def script(self, *lines):

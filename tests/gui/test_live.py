@@ -103,7 +103,7 @@ class Live(gui_harness.Case):
                          self.script("wait waits 1", "dump a", "wait complete 40", "frames 2", "dump b"))
         self.until(lambda: (self.work / "a").exists(), "the window")
         process.kill()
-        process.wait(timeout=gui_harness.harness.PATIENCE)
+        process.wait(timeout=gui_harness.harness.TIMEOUT)
         result = self.finish(gui)
         self.assertEqual(result.returncode, 0, result.stderr)
         state = json.loads((self.work / "b").read_text())

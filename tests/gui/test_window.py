@@ -199,7 +199,7 @@ class Timeline(gui_harness.Case):
         kept = self.work / "t.wicprof.gui.json"
 
         def press_until(key, condition):
-            end = time.monotonic() + gui_harness.harness.PATIENCE
+            end = time.monotonic() + gui_harness.harness.TIMEOUT
             while not condition():
                 self.assertLess(time.monotonic(), end, f"{key} had no effect")
                 subprocess.run([xdotool, "key", key], env=self.env, timeout=20, check=True)

@@ -37,7 +37,7 @@ def compile_family(family, build, architecture, folder):
 
 
 def compile_triton(family, architecture, folder):
-    """One cubin per kernel; runs in a process of its own, because Triton may be absent."""
+    """One cubin per kernel; runs in a separate process, because Triton may be absent."""
     code = f"""
 import pathlib, sys
 sys.path.insert(0, {str(HERE)!r})
