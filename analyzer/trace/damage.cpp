@@ -7,25 +7,26 @@
 #include <utility>
 
 #include "analyzer/measure/tasks.h"
+#include "store/format/plausible_times.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-constexpr TimeNs kMaxDistance = TimeNs{1} << 50;  // 13 days from the trace's middle
+using store::kMaxDistance;
 
 /// The times and lengths that a row may contain.
 class PlausibleRange {
  public:
-  explicit PlausibleRange(TimeNs middle) : from_(middle - kMaxDistance), upto_(middle + kMaxDistance) {}
+  explicit PlausibleRange(TimeNs middle) : times_(store::PlausibleTimes::around(middle)) {}
 
   /// 0 means an unknown time.
-  bool time(TimeNs time) const { return time == 0 || (time >= from_ && time <= upto_); }
+  bool time(TimeNs time) const { return time == 0 || times_.has(time); }
   bool time(const std::optional<TimeNs>& at) const { return !at || time(*at); }
   static bool length(TimeNs length) { return length >= -kMaxDistance && length <= kMaxDistance; }
   static bool length(const std::optional<TimeNs>& known) { return !known || length(*known); }
 
  private:
-  TimeNs from_, upto_;
+  store::PlausibleTimes times_;
 };
 
 /// A time close to most of the trace: the middle row's time in the longest list.
@@ -119,9 +120,7 @@ class RowFilter {
 
 void remove_impossible_rows(TraceModel& model) {
   // If the middle itself is impossible, only rows without times remain.
-  const TimeNs middle = middle_of(model).value_or(0);
-  const bool sane = middle > -(TimeNs{1} << 61) && middle < (TimeNs{1} << 61);
-  RowFilter(model, PlausibleRange(sane ? middle : 0)).run();
+  RowFilter(model, PlausibleRange(middle_of(model).value_or(0))).run();
 }
 
 }  // namespace wicprof::analyzer

@@ -18,6 +18,7 @@
 #include "cli/record/disassemble.h"
 #include "cli/record/drain.h"
 #include "cli/record/find_program.h"
+#include "cli/record/finishing.h"
 #include "cli/record/host_sampler.h"
 #include "cli/record/modules_folder.h"
 #include "cli/record/progress.h"
@@ -272,8 +273,8 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
   store::RetentionPlan retention;
   retention.keep_last = capture.keep_last;
   retention.ranges = capture.ranges;
-  Result<store::Recorder> recorder =
-      store::Recorder::create({*trace, plan.overwrite, std::move(meta), capture.max_bytes, std::move(retention)});
+  Result<store::Recorder> recorder = store::Recorder::create(
+      {*trace, plan.overwrite, std::move(meta), capture.max_bytes, std::move(retention), started});
   if (!recorder) return recorder.error();
 
   const auto give_up = [&](const Error& error) {
@@ -378,7 +379,9 @@ Result<RunOutcome> run_app(const RunPlan& plan) {
   recorder->set_meta("app_status", std::to_string(outcome.end.status));
   if (outcome.end.signal) recorder->set_meta("app_signal", std::to_string(*outcome.end.signal));
   const std::string stopped = recorder->progress().stopped;
-  if (const Result<> finished = recorder->finish(); !finished) {
+  Finishing finishing(signals, now_ns() - started, plan.quiet);
+  const store::FinishWatch watch = [&](auto step, auto part) { return finishing.goes_on(step, part); };
+  if (const Result<> finished = recorder->finish(watch); !finished) {
     outcome.recording = finished.error();
   } else if (!stopped.empty()) {
     outcome.recording = unavailable(stopped);

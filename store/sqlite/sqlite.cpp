@@ -23,6 +23,8 @@ Fault fault_of(int code) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return Fault::busy;
+    case SQLITE_INTERRUPT:
+      return Fault::ended;
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
@@ -204,6 +206,18 @@ std::string Database::text(std::string_view sql) {
 std::int64_t Database::changes() const { return sqlite3_changes64(database_); }
 
 bool Database::in_transaction() const { return sqlite3_get_autocommit(database_) == 0; }
+
+void Database::set_watch(std::function<bool()> goes_on) {
+  constexpr int kStepsPerCall = 100'000;  // of SQLite's virtual machine: a millisecond or two
+  if (!goes_on) {
+    sqlite3_progress_handler(database_, 0, nullptr, nullptr);
+    watch_.reset();
+    return;
+  }
+  watch_ = std::make_unique<std::function<bool()>>(std::move(goes_on));
+  const auto ask = [](void* watch) { return (*static_cast<std::function<bool()>*>(watch))() ? 0 : 1; };
+  sqlite3_progress_handler(database_, kStepsPerCall, ask, watch_.get());
+}
 
 void Database::set_busy_timeout(int milliseconds) { sqlite3_busy_timeout(database_, milliseconds); }
 

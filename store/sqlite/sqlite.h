@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -16,7 +18,7 @@ namespace wicprof::store {
 struct RowBatch;
 
 /// What a failure means to the caller; Database::message() has the details.
-enum class Fault { none, no_room, input_output, corrupt, busy, cannot_open, other };
+enum class Fault { none, no_room, input_output, corrupt, busy, cannot_open, ended, other };
 Fault fault_of(int code);
 
 /// A prepared statement. Parameters count from 1, columns from 0, as in SQLite.
@@ -79,9 +81,11 @@ enum class OpenMode {
 class Database {
  public:
   Database() = default;
-  Database(Database&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  Database(Database&& other) noexcept
+      : database_(std::exchange(other.database_, nullptr)), watch_(std::move(other.watch_)) {}
   Database& operator=(Database&& other) noexcept {
     std::swap(database_, other.database_);
+    std::swap(watch_, other.watch_);
     return *this;
   }
   ~Database() { close(); }
@@ -119,6 +123,9 @@ class Database {
   std::int64_t changes() const;
 
   bool in_transaction() const;
+  /// Calls `goes_on` every few milliseconds while a statement runs; false ends the statement with a failure that
+  /// fault_of() calls Fault::ended. Empty: no calls.
+  void set_watch(std::function<bool()> goes_on);
   void set_busy_timeout(int milliseconds);
 
   /// SQLite's message for the last failure.
@@ -128,6 +135,7 @@ class Database {
   int scan(std::string_view select, std::int64_t after, void (*show)(void*, const Values&), void* to);
 
   sqlite3* database_ = nullptr;
+  std::unique_ptr<std::function<bool()>> watch_;  // at a fixed address: SQLite holds a pointer to it
 };
 
 }  // namespace wicprof::store

@@ -24,7 +24,7 @@ LaneBlock block_of_leaf(const FineTrack::Place& place, const FineLane::Leaf* lea
                         std::array<std::int64_t, kStates>& now, std::uint32_t& most) {
   LaneBlock block{place.level, place.number, {}, {}};
   block.begins = leaf != nullptr ? leaf->begins : std::vector<std::uint32_t>(kBlockColumns);
-  std::vector<std::int64_t> all(kBlockColumns);
+  std::vector<std::uint64_t> all(kBlockColumns);
   for (std::size_t s = 0; s < kStates; ++s) {
     const FineLane::Leaf::Line* line = leaf != nullptr ? leaf->lines[s].get() : nullptr;
     if (line == nullptr && now[s] == 0) continue;
@@ -32,12 +32,16 @@ LaneBlock block_of_leaf(const FineTrack::Place& place, const FineLane::Leaf* lea
     time.resize(kBlockColumns);
     for (std::size_t i = 0; i < kBlockColumns; ++i) {
       if (line != nullptr) now[s] += line->change[i];
-      time[i] = now[s] * column_width(place.level) + (line != nullptr ? line->part[i] : 0);
-      all[i] += time[i];
+      // Unsigned: very many simultaneous events over weeks wrap instead of being undefined.
+      time[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(now[s]) *
+                                          static_cast<std::uint64_t>(column_width(place.level))) +
+                (line != nullptr ? line->part[i] : 0);
+      time[i] = std::max<std::int64_t>(time[i], 0);
+      all[i] += static_cast<std::uint64_t>(time[i]);
     }
   }
-  const std::int64_t width = column_width(place.level);
-  for (const std::int64_t time : all) most = std::max(most, static_cast<std::uint32_t>((time + width - 1) / width));
+  const auto width = static_cast<std::uint64_t>(column_width(place.level));
+  for (const std::uint64_t time : all) most = std::max(most, static_cast<std::uint32_t>((time + width - 1) / width));
   return block;
 }
 
@@ -76,25 +80,30 @@ std::vector<LaneBlock> blocks_of(const FineTrack& track, const FineLane& lane, s
 
 }  // namespace
 
-LaneBuilder::LaneBuilder(TimeNs first, TimeNs last) : origin_(first) {
-  while (block_width(top_) <= last - first) ++top_;
+LaneBuilder::LaneBuilder(TimeNs first, TimeNs last) : origin_(first), last_(first) {
+  const std::uint64_t span =
+      last > first ? std::min(static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first), kMaxSpan) : 0;
+  last_ = static_cast<TimeNs>(static_cast<std::uint64_t>(first) + span);
+  while (static_cast<std::uint64_t>(block_width(top_)) <= span) ++top_;
   finest_ = std::max(0, top_ - kFinestBelowTop);
 }
 
 FineTrack& LaneBuilder::track(const TrackKey& key) {
   if (last_track_ == nullptr || key != last_key_) {
     last_key_ = key;
-    last_track_ = &tracks_[key];
+    const auto known = tracks_.find(key);
+    last_track_ = known != tracks_.end() ? &known->second : tracks_.size() < kMaxTracks ? &tracks_[key] : &not_shown_;
   }
   return *last_track_;
 }
 
 void LaneBuilder::split() {
-  for (auto& [key, track] : tracks_) {
-    track.leaf_of.resize(std::size_t{1} << (2 * (top_ - finest_)));
+  const auto decide = [this](FineTrack& track) {
     split(track, top_, 0);
     track.begins.clear();
-  }
+  };
+  for (auto& [key, track] : tracks_) decide(track);
+  decide(not_shown_);
 }
 
 void LaneBuilder::split(FineTrack& track, int level, std::int64_t number) {
@@ -111,6 +120,8 @@ void LaneBuilder::split(FineTrack& track, int level, std::int64_t number) {
   if (events <= kSplitFrom || level == finest_) {
     const auto leaf = static_cast<std::uint32_t>(track.places.size());
     track.places.push_back({level, number});
+    if (level == top_) return;
+    track.leaf_of.resize(std::size_t{1} << (2 * (top_ - finest_)));
     std::fill_n(track.leaf_of.begin() + number * slots, slots, leaf);
   } else {
     for (int child = 0; child < 4; ++child) split(track, level - 1, number * 4 + child);
@@ -119,8 +130,9 @@ void LaneBuilder::split(FineTrack& track, int level, std::int64_t number) {
 
 FineLane& LaneBuilder::free_row(FineTrack& track, TimeNs begin, TimeNs end) {
   const auto free = std::find_if(track.ends.begin(), track.ends.end(), [begin](TimeNs last) { return begin >= last; });
-  const auto row = static_cast<std::size_t>(free - track.ends.begin());
-  if (free == track.ends.end()) track.ends.push_back(0);
+  auto row = static_cast<std::size_t>(free - track.ends.begin());
+  if (row == kMaxRows) --row;
+  if (row == track.ends.size()) track.ends.push_back(end);
   track.ends[row] = end;
   return lane(track, row);
 }
@@ -132,6 +144,7 @@ FineLane& LaneBuilder::lane(FineTrack& track, std::size_t row) {
 }
 
 void LaneBuilder::add_begin(FineTrack& track, FineLane& lane, TimeNs begin) {
+  begin = within(begin);
   const std::uint32_t leaf = leaf_at(track, begin);
   ++leaf_of(lane, leaf).begins[column(track, leaf, begin)];
   ++lane.events;
@@ -139,6 +152,8 @@ void LaneBuilder::add_begin(FineTrack& track, FineLane& lane, TimeNs begin) {
 
 void LaneBuilder::add_time(FineTrack& track, FineLane& lane, State state, TimeNs begin, TimeNs end,
                            std::uint32_t count) {
+  begin = within(begin);
+  end = within(end);
   if (end <= begin || count == 0) return;
   const auto times = static_cast<std::int32_t>(count);
   std::uint32_t first = leaf_at(track, begin), last = leaf_at(track, end);

@@ -3,6 +3,7 @@
 // numbers per event of any length; coarser columns are sums of finer ones.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,10 @@ namespace wicprof::store {
 
 inline constexpr std::uint64_t kSplitFrom = 4 * kBlockColumns;  ///< events that begin in a block before it is split
 inline constexpr int kFinestBelowTop = 6;                       ///< levels: at most 4,096 adjacent blocks
+/// More rows than a picture shows at once: events that overlap this many others share the last row. Not calibrated.
+inline constexpr std::size_t kMaxRows = 200;
+/// Bounds the memory for a trace with absurd numbers of threads or SMs: later tracks are not shown. Not calibrated.
+inline constexpr std::size_t kMaxTracks = 100'000;
 
 /// One row of a track: the columns of each interval at the finest level of that interval.
 struct FineLane {
@@ -40,7 +45,7 @@ struct FineLane {
 
 struct FineTrack {
   std::unordered_map<std::uint32_t, std::uint32_t> begins;  // by slot: the number of events that begin in it
-  std::vector<std::uint32_t> leaf_of;                       // by slot
+  std::vector<std::uint32_t> leaf_of;                       // by slot; empty = leaf 0 has all slots
   struct Place {
     int level;
     std::int64_t number;
@@ -54,13 +59,14 @@ struct FineTrack {
 /// One thread.
 class LaneBuilder {
  public:
-  /// Every event that follows is in [first, last].
+  /// Times of events outside [first, last] count as the nearer of both. `last` is at most kMaxSpan after `first`.
+  static constexpr std::uint64_t kMaxSpan = std::uint64_t{1} << 61;
   LaneBuilder(TimeNs first, TimeNs last);
   int top() const { return top_; }
 
   FineTrack& track(const TrackKey& key);
 
-  void count(FineTrack& track, TimeNs begin) { ++track.begins[slot(begin)]; }
+  void count(FineTrack& track, TimeNs begin) { ++track.begins[slot(within(begin))]; }
 
   /// Between the passes: decides which intervals have fine columns.
   void split();
@@ -78,18 +84,23 @@ class LaneBuilder {
   int finish(const std::function<int(const Lane&, const std::vector<LaneBlock>&)>& take);
 
  private:
+  // All other functions here expect such a time.
+  TimeNs within(TimeNs time) const { return std::clamp(time, origin_, last_); }
   std::uint32_t slot(TimeNs time) const { return static_cast<std::uint32_t>((time - origin_) / block_width(finest_)); }
-  std::uint32_t leaf_at(const FineTrack& track, TimeNs time) const { return track.leaf_of[slot(time)]; }
+  std::uint32_t leaf_at(const FineTrack& track, TimeNs time) const {
+    return track.leaf_of.empty() ? 0 : track.leaf_of[slot(time)];
+  }
   TimeNs leaf_begin(const FineTrack& track, std::uint32_t leaf) const;
   std::uint32_t column(const FineTrack& track, std::uint32_t leaf, TimeNs time) const;
   TimeNs column_begin(const FineTrack& track, std::uint32_t leaf, std::uint32_t column) const;
   void split(FineTrack& track, int level, std::int64_t number);
 
-  TimeNs origin_;
+  TimeNs origin_, last_;
   int top_ = 0, finest_ = 0;
   std::map<TrackKey, FineTrack> tracks_;
   TrackKey last_key_;
   FineTrack* last_track_ = nullptr;
+  FineTrack not_shown_;  // takes the events of the tracks beyond kMaxTracks
 };
 
 }  // namespace wicprof::store

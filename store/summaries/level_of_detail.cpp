@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "store/format/plausible_times.h"
 #include "store/format/rows.h"
 #include "store/summaries/lane_builder.h"
 #include "store/summaries/wait_states.h"
@@ -30,11 +31,13 @@ class Source {
     Statement statement = database_.prepare(sql, code_);
     while (code_ == 0 && statement.next(code_)) {
       take(statement);
-      if (++read_ % 65536 == 0 && watch_ &&
-          !watch_(std::min(1.0, static_cast<double>(read_) / static_cast<double>(expected)))) {
-        code_ = -1;
-      }
+      if (++read_ % kRowsPerLook == 0) look();
     }
+  }
+  /// Reports the progress; stops if the watcher says so.
+  void look() {
+    const double part = std::min(1.0, static_cast<double>(read_) / static_cast<double>(expected));
+    if (code_ == 0 && watch_ && !watch_(part)) code_ = -1;
   }
   bool next(Statement& statement) { return code_ == 0 && statement.next(code_); }
   void execute(const std::string& sql) {
@@ -53,6 +56,8 @@ class Source {
   std::uint64_t expected = 1;
 
  private:
+  static constexpr std::uint64_t kRowsPerLook = 4096;  // about a millisecond
+
   Database& database_;
   const SummaryWatch& watch_;
   int code_ = 0;
@@ -126,8 +131,9 @@ class KernelsInOrder {
 /// Passes every row that a lane shows to the builder: the first pass counts, the second (`adding`) sums.
 class Walk {
  public:
-  Walk(Source& source, LaneBuilder& builder, WaitStates& states, bool adding)
-      : source_(source), builder_(builder), states_(states), adding_(adding) {}
+  /// Rows with times outside `times` are on no lane.
+  Walk(Source& source, LaneBuilder& builder, WaitStates& states, const PlausibleTimes& times, bool adding)
+      : source_(source), builder_(builder), states_(states), times_(times), adding_(adding) {}
 
   void all() {
     waits();
@@ -182,6 +188,7 @@ class Walk {
         "polls FROM wait";
     source_.each(adding_ ? sql + " ORDER BY arrived_ns, id" : sql, [&](const Statement& row) {
       const WaitRow wait = wait_of(row);
+      if (!times_.has(wait.arrived, wait.resumed)) return;
       FineTrack& track = sm_track(wait.device, wait.sm);
       if (!adding_) {
         states_.add_wait(wait);
@@ -226,6 +233,7 @@ class Walk {
 
   void signals() {
     source_.each("SELECT site_id, at_ns FROM signal", [&](const Statement& row) {
+      if (!times_.has(row.integer(1))) return;
       FineTrack& track = builder_.track({LaneKind::signals, 0, 0, 0, static_cast<std::uint32_t>(row.integer(0))});
       if (!adding_) return builder_.count(track, row.integer(1));
       FineLane& lane = builder_.lane(track, 0);
@@ -241,6 +249,7 @@ class Walk {
     // Of two spans that begin together the longer is the outer one; equal ones keep the order of recording.
     if (adding_) sql += " ORDER BY 5, 6 DESC, 7, 8";
     source_.each(sql, [&](const Statement& row) {
+      if (!times_.has(row.integer(4), row.integer(5))) return;
       const auto [key, state] = place(row);
       span(key, state, row.integer(4), row.integer(5));
     });
@@ -269,6 +278,7 @@ class Walk {
           TrackKey key{LaneKind::delay, static_cast<ProcessId>(row.integer(0)), 0, 0,
                        static_cast<std::uint32_t>(row.integer(1))};
           names[key] = row.text(5);
+          if (!times_.has(row.integer(2), row.integer(3))) return;
           const auto delay = row.is_null(4) ? std::optional<TimeNs>() : std::optional<TimeNs>(row.integer(4));
           if (const auto length = noticeable_delay(row.integer(2), row.integer(3), delay))
             list.push_back({key, row.integer(3) - *length, row.integer(3)});
@@ -289,6 +299,7 @@ class Walk {
   Source& source_;
   LaneBuilder& builder_;
   WaitStates& states_;
+  const PlausibleTimes& times_;
   bool adding_;
   std::unordered_map<std::uint64_t, FineTrack*> sms_;
 };
@@ -304,8 +315,39 @@ Extent traced_time(const std::array<Extent, kRowKinds>& of, const Extent& site_w
   return traced;
 }
 
+/// A time close to most of the trace: the median begin of some rows of the longest table, spread over its ids.
+TimeNs middle_of(Database& database) {
+  constexpr std::int64_t kSamples = 65;
+  std::int64_t most = 0;
+  const LaneTable* longest = nullptr;
+  for (const LaneTable& table : kLaneTables) {
+    const std::int64_t count = database.integer(std::string("SELECT count(*) FROM ") + table.name);
+    if (count > most) longest = &table;
+    most = std::max(most, count);
+  }
+  if (longest == nullptr) return 0;
+  const std::string table = longest->name;
+  const std::int64_t first = database.integer("SELECT min(id) FROM " + table),
+                     last = database.integer("SELECT max(id) FROM " + table);
+  const std::uint64_t step = (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)) / kSamples;
+  int code = 0;
+  Statement at = database.prepare(
+      std::string("SELECT ") + longest->begin + " FROM " + table + " WHERE id >= ? ORDER BY id LIMIT 1", code);
+  std::vector<TimeNs> begins;
+  for (std::int64_t i = 0; i < kSamples && code == 0; ++i) {
+    at.bind(1, static_cast<std::int64_t>(static_cast<std::uint64_t>(first) + static_cast<std::uint64_t>(i) * step));
+    if (at.next(code)) begins.push_back(at.integer(0));
+    at.reset();
+  }
+  if (begins.empty()) return 0;
+  const auto middle = begins.begin() + static_cast<std::ptrdiff_t>(begins.size() / 2);
+  std::nth_element(begins.begin(), middle, begins.end());
+  return *middle;
+}
+
 /// Facts about the trace's rows, known before the first pass.
 struct Rows {
+  PlausibleTimes times{};  // of the rows that lanes show
   std::array<Extent, kRowKinds> extents;
   std::array<Lengths, kRowKinds> lengths;
   std::array<std::uint64_t, kRowKinds> count{};
@@ -313,27 +355,35 @@ struct Rows {
   Extent traced;  // as in analyzer::TraceModel
 };
 
-Rows survey_rows(Source& source) {
+std::string plausible_sql(const std::string& begin, const std::string& end, const PlausibleTimes& times) {
+  const std::string between = " BETWEEN " + std::to_string(times.from) + " AND " + std::to_string(times.upto);
+  return begin + between + " AND " + end + between;
+}
+
+Rows survey_rows(Source& source, const PlausibleTimes& times) {
   Rows rows;
+  rows.times = times;
   for (std::size_t k = 0; k < kRowKinds; ++k) {
     const LaneTable& table = kLaneTables[k];
     source.each(std::string("SELECT ") + table.begin + ", " + table.end + " FROM " + table.name,
                 [&](const Statement& row) {
+                  ++rows.count[k];
+                  if (!times.has(row.integer(0), row.integer(1))) return;
                   const TimeNs begin = row.integer(0), end = std::max<TimeNs>(row.integer(1), begin);
                   rows.extents[k].add({true, begin, end});
                   rows.lengths[k].add(end - begin);
-                  ++rows.count[k];
                 });
     rows.shown.add(rows.extents[k]);
   }
   Extent site_waits, intervals;
-  const auto bounds = [&](const char* sql, Extent& to) {
+  const auto bounds = [&](const std::string& sql, Extent& to) {
     source.each(sql, [&](const Statement& row) {
       if (!row.is_null(0)) to.add({true, row.integer(0), row.integer(1)});
     });
   };
-  bounds("SELECT min(begin_ns), max(end_ns) FROM host_wait WHERE site_id <> 0", site_waits);
-  bounds("SELECT min(begin_ns), max(end_ns) FROM pc_interval", intervals);
+  const std::string plausible = plausible_sql("begin_ns", "end_ns", times);
+  bounds("SELECT min(begin_ns), max(end_ns) FROM host_wait WHERE site_id <> 0 AND " + plausible, site_waits);
+  bounds("SELECT min(begin_ns), max(end_ns) FROM pc_interval WHERE " + plausible, intervals);
   rows.traced = traced_time(rows.extents, site_waits, intervals);
   return rows;
 }
@@ -410,7 +460,8 @@ void put_kinds(Source& source, const Rows& rows) {
     source.execute("INSERT INTO row_kind (id, rows, short_ns) VALUES (" + id + ", " + std::to_string(rows.count[k]) +
                    ", " + std::to_string(bound) + ")");
     source.execute("INSERT INTO long_row (kind_id, row_id, begin_ns, end_ns) SELECT " + id + ", id, " + begin + ", " +
-                   end + " FROM " + table.name + " WHERE " + end + " - " + begin + " > " + std::to_string(bound));
+                   end + " FROM " + table.name + " WHERE " + plausible_sql(begin, end, rows.times) + " AND " + end +
+                   " - " + begin + " > " + std::to_string(bound));
   }
 }
 
@@ -442,21 +493,23 @@ int summarise(Database& database, const SummaryWatch& watch) {
   for (const LaneTable& table : kLaneTables)
     source.expected +=
         static_cast<std::uint64_t>(database.integer(std::string("SELECT count(*) FROM ") + table.name)) * 3;
-  const Rows rows = survey_rows(source);
+  const Rows rows = survey_rows(source, PlausibleTimes::around(middle_of(database)));
+  if (source.code() != 0) return source.code();
   LaneBuilder builder(rows.shown.begin, rows.shown.end);
   WaitStates states;
   source.each("SELECT id, pollers FROM site", [&](const Statement& row) {
     states.add_site(static_cast<SiteId>(row.integer(0)), static_cast<Pollers>(row.integer(1)));
   });
-  Walk(source, builder, states, false).all();
+  Walk(source, builder, states, rows.times, false).all();
   if (source.code() != 0) return source.code();
   builder.split();
-  Walk(source, builder, states, true).all();
+  Walk(source, builder, states, rows.times, true).all();
   if (source.code() != 0) return source.code();
 
   LaneWriter writer(source);
   const int code = builder.finish([&](const Lane& lane, const std::vector<LaneBlock>& blocks) {
     writer.put(lane, blocks);
+    source.look();
     return source.code();
   });
   if (code != 0) return code;

@@ -32,6 +32,20 @@ std::string device_detail(DeviceId device) {
   return device == kHostDevice ? "host" : "device " + std::to_string(device);
 }
 
+// 0 and unknown times are plausible: CUPTI reports 0 where it could not take a time.
+template <class Table>
+bool has_plausible_times(const typename Table::Event& event, const Lookup& lookup, const PlausibleTimes& times) {
+  if constexpr (has_time<Table>()) {
+    const auto [begin, end] = times_of<Table>(event, lookup);
+    const auto plausible = [&](const Value& time) {
+      return !time.known || time.integer == 0 || times.has(time.integer);
+    };
+    return plausible(begin) && plausible(end);
+  } else {
+    return true;
+  }
+}
+
 }  // namespace
 
 void EventIntake::add(std::size_t ring, const EventHeader& header) {
@@ -116,7 +130,8 @@ void EventIntake::note(std::size_t ring, const NvtxEvent& event) {
 void EventIntake::note(std::size_t ring, const ClockEvent& event) {
   const DeviceId device = participants_.device(ring, event.device);
   DeviceClock& clock = clocks_.of(device);
-  if (!clock.converter.add({event.device_ns, event.host_ns, TimeNs{event.error_ns}})) {
+  const bool plausible = !times_ || times_->has(event.host_ns);
+  if (!plausible || !clock.converter.add({event.device_ns, event.host_ns, TimeNs{event.error_ns}})) {
     output_.counters().add(Stat::clock_refused, device_detail(device), 1);
   }
   clock.error_changed = true;
@@ -131,6 +146,9 @@ void EventIntake::note(std::size_t ring, const ClockEvent& event) {
 template <class Table>
 void EventIntake::insert(const typename Table::Event& event, std::size_t ring, DeviceClock* clock) {
   const RowLookup lookup(output_.texts(), participants_, ring, clock == nullptr ? nullptr : &clock->converter);
+  if (times_ && !has_plausible_times<Table>(event, lookup, *times_)) {
+    return output_.counters().add(Stat::impossible_rows, Table::kName, 1);
+  }
   if (!output_.stopped() && retention_.plan().fixed() && retention_.outside<Table>(event, lookup)) {
     return output_.count_left_out(1);
   }

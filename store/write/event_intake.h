@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "protocol/events/text.h"
 #include "protocol/ring.h"
 #include "store/format/event_tables.h"
+#include "store/format/plausible_times.h"
 #include "store/write/device_clocks.h"
 #include "store/write/participants.h"
 #include "store/write/recorder.h"
@@ -29,6 +31,8 @@ class EventIntake {
   EventIntake(const EventIntake&) = delete;
 
   void add(std::size_t ring, const EventHeader& header);
+  /// From now on rows with other times are lost, and counted so. At first every time is taken.
+  void expect_times(const PlausibleTimes& times) { times_ = times; }
   void set_process(std::size_t ring, std::uint32_t pid) { participants_.set_process(ring, pid); }
   /// The ring has a new producer. Held events of the old one are lost.
   void forget_ring(std::size_t ring);
@@ -66,6 +70,7 @@ class EventIntake {
   DeviceClocks& clocks_;
   Retention& retention_;
   Participants participants_;
+  std::optional<PlausibleTimes> times_;
   std::set<std::pair<std::uint64_t, const TextTable::Entry*>> sampled_;  // modules and symbols
 };
 

@@ -28,14 +28,17 @@ std::string host_name() {
 struct Recorder::State {
   State(const RecorderOptions& options, Writer writer, Ballast ballast)
       : output(options.path, options.max_bytes, std::move(writer), std::move(ballast), clocks),
-        retention(options.retention) {}
+        retention(options.retention),
+        began(options.began) {}
 
   void remove_some();
-  Result<> finish();
+  void expect_times();
+  Result<> finish(const FinishWatch& watch);
 
   DeviceClocks clocks;
   TraceOutput output;
   Retention retention;
+  TimeNs began;
   EventIntake intake{output, clocks, retention};
   RingLosses ring_losses;
   bool finished = false;
@@ -51,7 +54,11 @@ void Recorder::State::remove_some() {
   });
 }
 
-Result<> Recorder::State::finish() {
+void Recorder::State::expect_times() {
+  if (began != 0) intake.expect_times(PlausibleTimes::between(began, now_ns()));
+}
+
+Result<> Recorder::State::finish(const FinishWatch& watch) {
   if (finished) return ok();
   finished = true;
   intake.lose_held();
@@ -68,7 +75,7 @@ Result<> Recorder::State::finish() {
     });
     if (!retention.plan().ranges.empty()) meta.set("capture_windows", std::to_string(retention.windows()));
   }
-  output.derive();
+  output.derive(watch);
   if (meta.find("ended_ns") == nullptr) meta.set("ended_ns", std::to_string(now_ns()));
   meta.set("state", "complete");
   return output.close(retention.plan().removes());
@@ -91,6 +98,7 @@ Result<Recorder> Recorder::create(const RecorderOptions& options) {
   meta.set("wic_prof_version", WIC_PROF_VERSION);
   for (const auto& [key, value] : options.meta) meta.set(key, value);
   meta.set("state", "recording");
+  state->expect_times();
   state->output.commit();
   if (state->output.stopped()) {
     Error error = unavailable(state->output.why_stopped());
@@ -134,7 +142,9 @@ void Recorder::set_stat(Stat stat, const std::string& detail, std::uint64_t valu
 }
 
 void Recorder::tick() {
-  if (!state_->finished && state_->output.commit_if_old(now_ns())) state_->remove_some();
+  if (state_->finished || !state_->output.commit_if_old(now_ns())) return;
+  state_->expect_times();
+  state_->remove_some();
 }
 
 void Recorder::set_meta(const std::string& key, const std::string& value) { state_->output.meta().set(key, value); }
@@ -145,7 +155,7 @@ void Recorder::add_sass(const SassRow& row) {
   if (!state_->finished) state_->output.insert(row);
 }
 
-Result<> Recorder::finish() { return state_->finish(); }
+Result<> Recorder::finish(const FinishWatch& watch) { return state_->finish(watch); }
 
 RecorderProgress Recorder::progress() const {
   const TraceOutput& output = state_->output;

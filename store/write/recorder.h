@@ -12,6 +12,7 @@
 #include "protocol/time.h"
 #include "store/format/rows.h"
 #include "store/format/stat_list.h"
+#include "store/write/finish_watch.h"
 #include "store/write/retention.h"
 
 namespace wicprof::store {
@@ -22,6 +23,9 @@ struct RecorderOptions {
   std::map<std::string, std::string> meta;  ///< see Reader::meta
   std::uint64_t max_bytes = 0;              ///< size at which the trace stops growing, as on a full disk; 0 = no limit
   RetentionPlan retention;                  ///< which part to keep; by default everything
+  /// When recording began on the host's clock: rows weeks away from then and from now are lost, and counted so. 0: any
+  /// time is taken, for made traces.
+  TimeNs began = 0;
 };
 
 /// What `run` shows while it records.
@@ -74,9 +78,10 @@ class Recorder {
   /// One instruction of such a function (`sass` in docs/schema.md). Counts as an event: lost when the disk is full.
   void add_sass(const SassRow& row);
 
-  /// Writes the counters, marks the trace complete and folds everything into one file. Error: writing failed; rows
-  /// written before stay readable.
-  Result<> finish();
+  /// Matches waits with signals, makes indexes and summaries, marks the trace complete and folds everything into one
+  /// file. What `watch` gives up is missing in the trace, and counted so. Error: writing failed; rows written before
+  /// stay readable.
+  Result<> finish(const FinishWatch& watch = {});
 
   RecorderProgress progress() const;
 

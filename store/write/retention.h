@@ -45,6 +45,14 @@ struct RetentionPlan {
   bool removes() const { return keep_last != 0 || !ranges.empty(); }
 };
 
+/// When an event of a table with times begins and ends; unknown where the event does not say so.
+template <class Table>
+std::pair<Value, Value> times_of(const typename Table::Event& event, const Lookup& lookup) {
+  constexpr std::size_t kBegin = column_index<Table>(Table::kTime.begin), kEnd = column_index<Table>(Table::kTime.end);
+  const Value begin = column_at<kBegin>(Table::kColumns).write(event, lookup);
+  return {begin, kEnd == kBegin ? begin : column_at<kEnd>(Table::kColumns).write(event, lookup)};
+}
+
 /// One thread.
 class Retention {
  public:
@@ -60,10 +68,7 @@ class Retention {
   template <class Table>
   bool outside(const typename Table::Event& event, const Lookup& lookup) const {
     if constexpr (has_time<Table>()) {
-      constexpr std::size_t kBegin = column_index<Table>(Table::kTime.begin),
-                            kEnd = column_index<Table>(Table::kTime.end);
-      const Value begin = column_at<kBegin>(Table::kColumns).write(event, lookup);
-      const Value end = kEnd == kBegin ? begin : column_at<kEnd>(Table::kColumns).write(event, lookup);
+      const auto [begin, end] = times_of<Table>(event, lookup);
       return (end.known && end.integer < plan_.from) || (begin.known && begin.integer > plan_.until);
     } else {
       return false;

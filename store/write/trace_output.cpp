@@ -156,13 +156,28 @@ void TraceOutput::stop() {
   writer_.empty_log();
 }
 
-void TraceOutput::derive() {
+void TraceOutput::derive(const FinishWatch& watch) {
+  bool given_up = false;
+  const auto goes_on = [&](FinishStep step, std::optional<double> part) {
+    given_up = given_up || (watch && !watch(step, part));
+    return !given_up;
+  };
+  const auto begin = [&](FinishStep step) {
+    given_up = false;
+    writer_.set_watch([&goes_on, step] { return goes_on(step, std::nullopt); });
+  };
+  const auto missing = [&](Stat stat) { counters_.set(stat, given_up ? "given up: it took too long" : "", 1); };
   const auto complete = [&](const std::string& sql) { return !stopped() && writer_.in_transaction(sql) == 0; };
+  begin(FinishStep::matching);
   if (!complete(create_signal_index_sql()) || !complete(match_signals_sql())) {
-    if (waits_ != 0) counters_.set(Stat::not_matched, "", 1);
+    if (waits_ != 0) missing(Stat::not_matched);
   }
-  if (!complete(create_indexes_sql())) counters_.set(Stat::not_indexed, "", 1);
-  if (stopped() || writer_.make_summaries() != 0) counters_.set(Stat::not_summarised, "", 1);
+  begin(FinishStep::indexing);
+  if (!complete(create_indexes_sql())) missing(Stat::not_indexed);
+  begin(FinishStep::summarising);
+  const auto look = [&](double part) { return goes_on(FinishStep::summarising, part); };
+  if (stopped() || writer_.make_summaries(look) != 0) missing(Stat::not_summarised);
+  writer_.set_watch({});
 }
 
 Result<> TraceOutput::close(bool shrink) {

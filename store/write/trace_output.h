@@ -14,6 +14,7 @@
 #include "store/write/ballast.h"
 #include "store/write/counters.h"
 #include "store/write/device_clocks.h"
+#include "store/write/finish_watch.h"
 #include "store/write/trace_meta.h"
 #include "store/write/writer.h"
 
@@ -67,8 +68,9 @@ class TraceOutput {
   /// Runs `work` in a transaction; `work` returns SQLite's result code.
   void transaction(const std::function<int(Writer&)>& work);
 
-  /// After the last row: matches signals to waits, and adds indexes and summaries. What fails is counted as missing.
-  void derive();
+  /// After the last row: matches signals to waits, and adds indexes and summaries. What fails, or what `watch` gives
+  /// up, is counted as missing.
+  void derive(const FinishWatch& watch);
   /// Writes what is left, and closes the file as one file. `shrink`: frees the space of removed rows. Error: writing
   /// has failed, now or earlier.
   Result<> close(bool shrink);

@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "store/format/trace_file.h"
-#include "store/summaries/level_of_detail.h"
 
 namespace wicprof::store {
 
@@ -165,9 +164,9 @@ int Writer::in_transaction(const std::string& sql) {
   return code;
 }
 
-int Writer::make_summaries() {
+int Writer::make_summaries(const SummaryWatch& watch) {
   int code = begin();
-  if (code == 0) code = summarise(database_);
+  if (code == 0) code = summarise(database_, watch);
   if (code == 0) code = commit();
   if (code != 0) roll_back();
   return code;

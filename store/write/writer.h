@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "store/format/schema.h"
 #include "store/sqlite/row_batch.h"
 #include "store/sqlite/sqlite.h"
+#include "store/summaries/level_of_detail.h"
 
 namespace wicprof::store {
 
@@ -75,7 +77,9 @@ class Writer {
   int in_transaction(const std::string& sql);
 
   /// Fills the tables of summaries in a separate transaction, which leaves nothing behind on failure.
-  int make_summaries();
+  int make_summaries(const SummaryWatch& watch = {});
+  /// As Database::set_watch().
+  void set_watch(std::function<bool()> goes_on) { database_.set_watch(std::move(goes_on)); }
 
   /// Shrinks a file that is mostly free pages to the size of its rows. Requires that no transaction is open. On failure
   /// the file keeps its size.
