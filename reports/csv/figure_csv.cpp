@@ -2,23 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
-#include "analyzer/words/format.h"
 #include "reports/csv/field.h"
 
 namespace wicprof::reports {
 namespace {
 
-/// A leading apostrophe keeps a spreadsheet from evaluating the text as a formula.
-std::string text_field(const std::string& raw) {
-  std::string text = one_line(raw);
-  if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos) text.insert(0, "'");
-  return csv_field(text);
-}
-
 std::string cell_field(const FigureCell& cell) {
-  if (cell.is_text) return text_field(cell.text);
+  if (cell.is_text) return csv_text(cell.text);
   return cell.is_number ? fmt::format("{:.6g}", cell.number) : std::string();
 }
 
@@ -26,7 +16,7 @@ std::string cell_field(const FigureCell& cell) {
 
 std::string figure_csv(const Figure& figure) {
   std::string text;
-  for (std::size_t i = 0; i < figure.columns.size(); ++i) text += (i == 0 ? "" : ",") + text_field(figure.columns[i]);
+  for (std::size_t i = 0; i < figure.columns.size(); ++i) text += (i == 0 ? "" : ",") + csv_text(figure.columns[i]);
   text += "\n";
   for (const auto& row : figure.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) text += (i == 0 ? "" : ",") + cell_field(row[i]);

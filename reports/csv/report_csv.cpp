@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "analyzer/words/format.h"
 #include "reports/csv/field.h"
 #include "reports/parts/report.h"
 
@@ -14,7 +13,7 @@ namespace {
 
 std::string line_of(const std::vector<std::string>& fields) {
   std::string line;
-  for (const std::string& field : fields) line += (line.empty() ? "" : ",") + csv_field(one_line(field));
+  for (const std::string& field : fields) line += (line.empty() ? "" : ",") + field;
   return line + "\r\n";
 }
 
@@ -39,12 +38,12 @@ std::string render_as<struct Csv>(const ReportInput& input) {
     const WakeStats& wake = input.analysis.wakes[i];
     const auto strategy = site.main_strategy();
     const bool known = wake.matched > 0;
-    text += line_of({site.name, strategy ? std::string(strategy_name(*strategy)) : std::string(), number(site.count),
-                     number(site.host_count), number(site.groups), number(site.total_ns), number(site.p50_ns),
-                     number(site.p99_ns), number(site.max_ns), number(site.share), number(site.polls),
-                     number(site.polls_per_wait), number(site.max_waiting), number(site.waiters_per_word),
-                     number(site.deadline_missed), known ? number(wake.p50_ns) : std::string(),
-                     known ? number(wake.p99_ns) : std::string()});
+    text += line_of({csv_text(site.name), strategy ? std::string(strategy_name(*strategy)) : std::string(),
+                     number(site.count), number(site.host_count), number(site.groups), number(site.total_ns),
+                     number(site.p50_ns), number(site.p99_ns), number(site.max_ns), number(site.share),
+                     number(site.polls), number(site.polls_per_wait), number(site.max_waiting),
+                     number(site.waiters_per_word), number(site.deadline_missed),
+                     known ? number(wake.p50_ns) : std::string(), known ? number(wake.p99_ns) : std::string()});
   }
   return text;
 }

@@ -28,14 +28,25 @@ const char* element_of(const Check& check) {
   return "error";
 }
 
-/// One line of valid UTF-8, as XML requires, whatever bytes a site's name has.
-std::string plain(std::string_view text) {
+/// One line of valid UTF-8, whatever bytes a site's name has.
+std::string valid_line(std::string_view text) {
   const std::string quoted = Json(one_line(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
   return Json::parse(quoted).get<std::string>();
 }
 
+/// The text without what XML 1.0 does not allow even in escaped form: U+FFFE, U+FFFF and control characters (one_line
+/// has replaced these). UTF-8 has no surrogates.
+std::string plain(std::string_view text) {
+  std::string line = valid_line(text);
+  for (const std::string_view refused : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
+    for (std::size_t at = 0; (at = line.find(refused, at)) != line.npos;)
+      line.replace(at, refused.size(), "\xef\xbf\xbd");
+  }
+  return line;
+}
+
 std::string title_of(const Check& check) {
-  return check.site.empty() ? check.name : fmt::format("{} at {}", check.name, plain(check.site));
+  return plain(check.site.empty() ? check.name : fmt::format("{} at {}", check.name, check.site));
 }
 
 void add_case(pugi::xml_node suite, const Check& check) {
@@ -83,7 +94,7 @@ std::string render_gate<struct JunitGate>(const GateReportInput& input) {
   add_totals(suites, run, result);
   pugi::xml_node suite = suites.append_child("testsuite");
   add_totals(suite, run, result);
-  suite.append_attribute("timestamp") = run.utc.substr(0, 19).c_str();
+  suite.append_attribute("timestamp") = plain(run.utc.substr(0, 19)).c_str();
   pugi::xml_node property = suite.append_child("properties").append_child("property");
   property.append_attribute("name") = "command";
   property.append_attribute("value") = plain(run.command).c_str();

@@ -19,6 +19,7 @@
 
 #include "analyzer/trace/device_work.h"
 #include "analyzer/waits/matching.h"
+#include "analyzer/words/format.h"
 #include "reports/parts/report.h"
 
 namespace wicprof::reports {
@@ -33,8 +34,10 @@ constexpr std::uint64_t kLanesPerThread = 16;
 constexpr std::uint64_t kDeviceProcesses = 1'000'000'000;  // above any pid
 constexpr std::uint64_t kUnknownProcess = 1;
 
+constexpr std::size_t kNameCharacters = 512;  // of a slice: a name of kilobytes per slice would make gigabytes
+
 std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json(shorten(text, kNameCharacters)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 struct Track {

@@ -28,6 +28,7 @@ Result<Reader> Reader::open(const std::string& path) {
     if (Result<> checked = check_trace(path); !checked) return checked.error();
   }
   auto state = std::make_unique<State>(path);
+  if (Result<> checked = state->check_schema(); !checked) return checked.error();
   Reader reader(std::move(state));
   Result<std::map<std::string, std::string>> meta = reader.meta();
   if (!meta) return meta.error();

@@ -14,6 +14,7 @@
 #include "store/read/packed_trace.h"
 #include "store/read/reader.h"
 #include "store/read/row_reader.h"
+#include "store/read/schema_check.h"
 #include "store/sqlite/sqlite.h"
 
 namespace wicprof::store {
@@ -26,6 +27,17 @@ struct Reader::State {
   struct Ids {
     RowId first = 0, last = -1;
   };
+
+  /// Error: the file has what no wic-prof writes, and what could make a reader compute without end.
+  Result<> check_schema() {
+    int code = connect(path, database);
+    const std::string foreign = code == 0 ? foreign_schema(database, code) : std::string();
+    if (code != 0) return failed(code);
+    database.close();
+    if (foreign.empty()) return ok();
+    return bad_input(path + " is not a trace that wic-prof has written: it has " + foreign +
+                     "; copy the original again, or record again");
+  }
 
   /// Runs `select`, whose only parameter, if any, is `after`, and passes each row to `take`.
   template <class RowType, class Take>
@@ -87,12 +99,13 @@ struct Reader::State {
         try {
           Database other;
           upper_code = connect(path, other);
-          if (upper_code == 0) upper_code = fill(other, select, middle, rows.data() + lower_slots, upper, take);
+          if (upper_code == 0)
+            upper_code = fill(other, select, middle, rows.data() + lower_slots, rows.size() - lower_slots, upper, take);
         } catch (...) {  // out of memory: the caller reports it
           upper_code = -1;
         }
       });
-      code = fill(database, up_to(select, middle), ids.first - 1, rows.data(), lower, take);
+      code = fill(database, up_to(select, middle), ids.first - 1, rows.data(), lower_slots, lower, take);
     }
     if (code == 0 && upper_code != 0) {
       // Reads again with this connection, which then has the message of the failure.
@@ -107,11 +120,13 @@ struct Reader::State {
     return code;
   }
 
-  /// `to` has space for every id of the range.
+  /// `to` has `space` for every id of the range. A damaged file may have an id more than once: those rows are left out.
   template <class RowType, class Take>
-  static int fill(Database& from, std::string_view select, RowId after, RowType* to, std::size_t& count, Take& take) {
+  static int fill(Database& from, std::string_view select, RowId after, RowType* to, std::size_t space,
+                  std::size_t& count, Take& take) {
     Texts texts(from);
     const int code = from.scan(select, after, [&](const Values& values) {
+      if (count == space) return;
       RowReader row(values, texts);
       take(row, to[count++]);
     });
@@ -152,7 +167,7 @@ struct Reader::State {
     const std::string table(select.substr(from, select.find(' ', from) - from));
     const Ids ids{database.integer("SELECT min(id) FROM " + table),
                   database.integer("SELECT max(id) FROM " + table, -1)};
-    if (ids.last - ids.first < kMinRowsForTwoThreads) return std::nullopt;
+    if (ids.first < 0 || ids.last - ids.first < kMinRowsForTwoThreads) return std::nullopt;
     const bool dense = database.integer("SELECT count(*) FROM " + table) * 2 > ids.last - ids.first;
     return dense ? std::optional(ids) : std::nullopt;
   }

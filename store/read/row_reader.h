@@ -9,6 +9,7 @@
 #include "store/format/name.h"
 #include "store/format/rows.h"
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/text_table.h"
 
 namespace wicprof::store {
 
@@ -38,7 +39,7 @@ class Texts {
     Name name;
     if (code == 0) {
       select_.bind(1, id);
-      if (select_.next(code)) name = select_.text(0);
+      if (select_.next(code)) name = clipped(select_.text(0));
       select_.reset();
     }
     if (code != 0 && code_ == 0) {
@@ -70,7 +71,7 @@ class RowReader {
     return *this;
   }
   RowReader& operator>>(std::string& to) {
-    to = values_ != nullptr ? values_->text(column_) : statement_->text(column_);
+    to = clipped(values_ != nullptr ? values_->text(column_) : statement_->text(column_));
     ++column_;
     return *this;
   }

@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <utility>
+
 #include "store/sqlite/row_batch.h"
 #include "store/sqlite/text_table.h"
 
@@ -19,6 +21,7 @@ Fault fault_of(int code) {
       return Fault::input_output;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+    case SQLITE_TOOBIG:
       return Fault::corrupt;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -101,6 +104,28 @@ std::string immutable_uri(const std::string& path) {
 }
 }  // namespace
 
+namespace {
+
+// Nothing that a file contains may run: no views, no triggers, no functions of its schema. Values and statements stay
+// within what any trace needs.
+void distrust_file(sqlite3* database) {
+  constexpr int kLongestValue = 16 << 20;  // bytes; a command line has at most 2 MiB
+  for (const auto& [option, value] : {std::pair(SQLITE_DBCONFIG_DEFENSIVE, 1),
+                                      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                      {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                      {SQLITE_DBCONFIG_ENABLE_VIEW, 0}}) {
+    sqlite3_db_config(database, option, value, nullptr);
+  }
+  for (const auto& [limit, value] : {std::pair(SQLITE_LIMIT_LENGTH, kLongestValue),
+                                     {SQLITE_LIMIT_ATTACHED, 0},
+                                     {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+                                     {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100}}) {
+    sqlite3_limit(database, limit, value);
+  }
+}
+
+}  // namespace
+
 int Database::open(const std::string& path, OpenMode mode) {
   // SQLite counts every allocation under a lock, which takes a fifth of the time of a row, unless configured otherwise
   // before its first use.
@@ -124,7 +149,9 @@ int Database::open(const std::string& path, OpenMode mode) {
   // A name with a leading "file:" or "-" is a plain file name here.
   const std::string plain = path.starts_with('/') ? path : "./" + path;
   const std::string name = mode == OpenMode::immutable ? immutable_uri(plain) : plain;
-  return sqlite3_open_v2(name.c_str(), &database_, flags, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &database_, flags, nullptr);
+  if (code == SQLITE_OK) distrust_file(database_);
+  return code;
 }
 
 void Database::close() {

@@ -18,6 +18,13 @@ std::string valid_utf8(std::string_view text) {
   return valid;
 }
 
+std::string clipped(std::string_view text) {
+  if (text.size() <= kMaxShownText) return std::string(text);
+  std::size_t end = kMaxShownText;
+  while (end > kMaxShownText - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + "... (" + std::to_string(text.size()) + " bytes)";
+}
+
 const TextTable::Entry& TextTable::intern(const std::string& text, bool& is_new) {
   const auto [at, inserted] = by_text_.try_emplace(text, next_);
   if (inserted) ++next_;

@@ -16,6 +16,11 @@ namespace wicprof::store {
 /// The text with each invalid sequence (a name cut inside a character, say) and each NUL replaced by U+FFFD.
 std::string valid_utf8(std::string_view text);
 
+/// A text as readers show it: of a longer text than any recorded name, the begin, and its length. Keeps a file with
+/// texts of megabytes from making reports of gigabytes.
+inline constexpr std::size_t kMaxShownText = 4096;
+std::string clipped(std::string_view text);
+
 class TextTable {
  public:
   /// A text and the id of its row.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "store/sqlite/text_table.h"
+
 namespace wicprof::store {
 
 Error Overview::damaged(const std::string& why) const {
@@ -53,9 +55,9 @@ Result<> Overview::load() {
         lane.id = static_cast<std::uint32_t>(row.integer(0));
         lane.track = {static_cast<LaneKind>(row.integer(1)),      static_cast<ProcessId>(row.integer(2)),
                       static_cast<DeviceId>(row.integer(3)),      static_cast<std::uint32_t>(row.integer(4)),
-                      static_cast<std::uint32_t>(row.integer(5)), std::string(row.text(6))};
+                      static_cast<std::uint32_t>(row.integer(5)), clipped(row.text(6))};
         lane.row = static_cast<std::uint32_t>(row.integer(7));
-        lane.name = row.text(8);
+        lane.name = clipped(row.text(8));
         lane.events = static_cast<std::uint64_t>(row.integer(9));
         lane.most = static_cast<std::uint32_t>(row.integer(10));
         lanes_.push_back(std::move(lane));

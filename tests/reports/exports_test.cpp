@@ -237,6 +237,26 @@ TEST(Csv, OneLinePerSiteWithAFieldPerName) {
   EXPECT_TRUE(lines[1].starts_with(analysis.sites[0].name + ","));
 }
 
+TEST(Csv, ASpreadsheetEvaluatesNoName) {
+  TraceModel model = program();
+  for (const std::string formula : {"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\n@x"}) {
+    model.sites[0].name = formula;
+    const std::string line = lines_of(render({model, analyze(model)}, "csv"))[1];
+    EXPECT_TRUE(line.find("'") <= 2) << line;
+    EXPECT_EQ(csv_text(formula).find_first_not_of(" '"), csv_text(formula).find_first_of("=+-@")) << formula;
+  }
+  EXPECT_EQ(csv_text("a=b"), "a=b");
+  EXPECT_EQ(csv_text("-x,y"), "\"'-x,y\"");
+}
+
+TEST(Perfetto, LongNamesAreShortened) {
+  TraceModel model = program();
+  model.sites[0].name = std::string(100'000, 'n');
+  const std::string text = render({model, analyze(model)}, "perfetto");
+  EXPECT_EQ(text.find(std::string(600, 'n')), std::string::npos);
+  EXPECT_NE(text.find(std::string(200, 'n')), std::string::npos);
+}
+
 TEST(Csv, FieldsAreQuotedWhereNecessary) {
   EXPECT_EQ(csv_field("plain"), "plain");
   EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
