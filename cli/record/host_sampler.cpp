@@ -238,8 +238,10 @@ void HostSampler::sample_process(pid_t pid, Process& process, TimeNs begin) {
       // More CPU time than the interval is long: the thread began before sampling did, so skip its first sample.
       const bool older = is_new && event.cpu_ns > now - begin;
       if (!older && (event.cpu_ns > 0 || event.run_delay_ns > 0)) {
-        if (process.seen == 0) {
-          process.seen = now;
+        const bool another_program = id == pid && thread.name != process.name;
+        if (process.seen == 0 || another_program) {
+          if (process.seen == 0) process.seen = now;
+          if (another_program) process.name = thread.name;
           write_process(pid);
         }
         event.name = sink_.text(thread.name);

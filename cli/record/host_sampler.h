@@ -64,7 +64,8 @@ class HostSampler {
     std::string name;
   };
   struct Process {
-    TimeNs seen = 0;  // time of the first sample; 0 = none yet
+    TimeNs seen = 0;   // time of the first sample; 0 = none yet
+    std::string name;  // of the main thread when the process event was written; a new program (exec) changes it
     std::unordered_map<pid_t, Thread> threads;
   };
 

@@ -174,9 +174,11 @@ class Threads(harness.Case):
         self.assertIn("wicprof-host", names)
 
     def test_samples_include_children_without_a_session(self):
+        """The child runs as a shell first, and is sampled as one: exec makes it another program."""
         result = self.wic_prof("run", "-o", "t.wicprof", "--", "sh", "-c",
-                               "python3 -c 'import time\nend = time.monotonic() + 2\n"
-                               "while time.monotonic() < end: pass' & wait")
+                               "(i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done; "
+                               "exec python3 -c 'import time\nend = time.monotonic() + 1\n"
+                               "while time.monotonic() < end: pass') & wait")
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = self.query("t.wicprof", "SELECT p.parent, sum(t.cpu_ns) FROM thread_sample t "
                           "JOIN process p ON p.id = t.process_id JOIN string c ON c.id = p.command_id "
