@@ -137,6 +137,11 @@ int main(int argc, char** argv) {
                    said_pattern.c_str(), said.pattern_confidence, plan.kind.name().c_str());
     if (programs > 1) continue;
     for (const std::string& line : said.evidence) std::fprintf(stderr, "  %s\n", line.c_str());
+    for (const PairAnswer& pair : said.pairs) {
+      std::fprintf(stderr, "  %s to %s: %s %.2f, %s %.2f\n", pair.first.c_str(), pair.second.c_str(),
+                   model_name(pair.model).data(), pair.model_confidence, pattern_name(pair.pattern).data(),
+                   pair.pattern_confidence);
+    }
   }
   for (const auto& [key, tally] : tallies) add_rows(claim, key.first, key.second, tally);
   return claim.write();

@@ -40,6 +40,10 @@ constexpr std::size_t kAlternations = 4;
 constexpr double kStreamedShare = 0.75;
 /// A stream: this share of the bytes in long passes, of which this share advances.
 constexpr double kInLongPasses = 0.6, kInOrder = 0.9;
+/// The same where all data is sent again and again: an exchange with changing partners advances, too, in part.
+constexpr double kInWholePasses = 0.85;
+/// The number of ranges, sent again and again, that halves the confidence.
+constexpr std::size_t kPriorRanges = 2;
 /// Random: this share of the messages in stretches without order.
 constexpr double kJumping = 0.8;
 /// An exchange with changing partners repeats this share of its ranges, at this many distances or more, for each four
@@ -48,7 +52,7 @@ constexpr double kPartnersRepeated = 0.5;
 constexpr std::size_t kMinDistances = 3, kMaxDistances = 8, kMovesPerDistance = 4, kMinPartners = 8;
 constexpr double kWhole = 0.98;
 /// Overlaps of pieces count up to this many pieces, which take 16 MB.
-constexpr std::size_t kMostPieces = 1'000'000;
+constexpr std::size_t kMaxPieces = 1'000'000;
 
 double prior(std::size_t n) { return static_cast<double>(n) / (static_cast<double>(n) + kPriorMessages); }
 
@@ -258,16 +262,19 @@ class PatternFinder {
       return answer(Pattern::adjacent, 0.8,
                     words::few_ranges(count, share) + "; the ranges of one direction lie beside those of the other");
     }
-    const bool advances = all_.long_passes >= kInLongPasses * seen_ && all_.advancing >= kInOrder;
+    const double in_long_passes = few ? kInWholePasses : kInLongPasses;
+    const bool advances = all_.long_passes >= in_long_passes * seen_ && all_.advancing >= kInOrder;
     if (advances && (!few || share > kStreamedShare)) {
-      return answer(Pattern::streaming, 0.5 + 0.5 * all_.advancing, words::advancing_ranges(all_));
+      // Few ranges may be in order by chance.
+      const double known = few ? static_cast<double>(all_.ranges) / static_cast<double>(all_.ranges + kPriorRanges) : 1;
+      return answer(Pattern::streaming, (0.5 + 0.5 * all_.advancing) * known, words::advancing_ranges(all_));
     }
     if (all_.jumping >= kJumping) return answer(Pattern::random, 0.5 + 0.5 * all_.jumping, words::jumping_ranges(all_));
     if (few) {
       if (!both && share <= kThinOneWay && one_interval_inside()) {
         return answer(Pattern::adjacent, 0.75, words::few_ranges(count, share) + ", side by side");
       }
-      if (both && share > kBorder && !same_ranges() && alternations(ranges_) >= kAlternations) {
+      if (both && share > kBorder && disjoint(ranges_) && alternations(ranges_) >= kAlternations) {
         return answer(Pattern::scatter_gather, 0.9,
                       words::few_ranges(count, share) + "; " + words::alternating_ranges(alternations(ranges_)));
       }
@@ -349,7 +356,7 @@ Exchanged exchanged(std::vector<Place> places) {
     before = &place;
     if (place.pieces == 1) {
       covered.emplace_back(place.offset, place.end());
-    } else if (place.regular && covered.size() + place.pieces <= kMostPieces) {
+    } else if (place.regular && covered.size() + place.pieces <= kMaxPieces) {
       const std::uint64_t stride = stride_of(place), piece = place.bytes / place.pieces;
       for (std::uint64_t k = 0; k < place.pieces; ++k) {
         covered.emplace_back(place.offset + k * stride, place.offset + k * stride + piece);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -141,12 +142,23 @@ class Classifier {
       confidence *= kMerged;
       answer.evidence.emplace_back(kMergedWords);
     }
-    if (known && traffic_.doubtful) {
+    if (known && !same_without_doubtful(list, first, rhythm.model)) {
       confidence *= kDoubtful;
       answer.evidence.emplace_back(kDoubtfulWords);
     }
     answer_model(answer, rhythm.model, confidence);
     return rhythm;
+  }
+
+  /// Whether the model is the same if the signals that may be answers or acknowledgements do not count.
+  bool same_without_doubtful(const std::vector<std::uint32_t>& list, End first, Model model) const {
+    const auto doubtful = [&](std::uint32_t i) {
+      return std::find(traffic_.doubtful.begin(), traffic_.doubtful.end(), message(i).site) != traffic_.doubtful.end();
+    };
+    std::vector<std::uint32_t> others;
+    std::copy_if(list.begin(), list.end(), std::back_inserter(others), [&](std::uint32_t i) { return !doubtful(i); });
+    if (others.size() == list.size()) return true;
+    return find_rhythm(steps_of(others, first), traffic_.completeness).model == model;
   }
 
   /// Adds the pattern of the listed messages to `answer`.
@@ -283,7 +295,7 @@ class Classifier {
       sources.push_back(forth ? work_[i].first : work_[i].second);
       sinks.push_back(forth ? work_[i].second : work_[i].first);
     }
-    if (!form_one_cycle(sources, sinks)) return false;
+    if (!form_cycles(sources, sinks)) return false;
     // For each party: messages that it sends are forth, messages that it receives are back.
     std::array<double, 5> weight{};
     double all = 0, confidence = 0;
@@ -310,15 +322,11 @@ class Classifier {
     return true;
   }
 
-  // Whether each end sends to one, receives from one, and all belong to a single cycle.
-  static bool form_one_cycle(const std::vector<End>& sources, const std::vector<End>& sinks) {
-    End at = sources.front();
-    for (std::size_t steps = 1; steps <= sources.size(); ++steps) {
-      if (std::count(sources.begin(), sources.end(), at) != 1) return false;
-      at = sinks[static_cast<std::size_t>(std::find(sources.begin(), sources.end(), at) - sources.begin())];
-      if (at == sources.front()) return steps == sources.size();
-    }
-    return false;
+  // Whether each end sends to one and receives from one: one ring, or several where each party has several blocks.
+  static bool form_cycles(std::vector<End> sources, std::vector<End> sinks) {
+    std::sort(sources.begin(), sources.end());
+    std::sort(sinks.begin(), sinks.end());
+    return sources == sinks && std::adjacent_find(sources.begin(), sources.end()) == sources.end();
   }
 
   void decide_pattern() {

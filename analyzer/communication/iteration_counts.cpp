@@ -30,6 +30,8 @@ constexpr double kLargestUnseen = 1.4;
 /// of a part of the run and none of the rest; and the share of all such iterations.
 constexpr std::size_t kPhasesFrom = 9;
 constexpr double kPhaseShare = 0.1, kPhaseSpan = 0.8, kPhaseDensity = 0.5, kInPhases = 0.5;
+/// Phases follow each other: together they are hardly longer than the run. Counts that losses change overlap.
+constexpr double kPhaseOverlap = 1.1;
 
 /// The numbers of one source so far.
 struct Numbering {
@@ -174,14 +176,15 @@ bool in_phases(const std::vector<Counts>& counts) {
   // Some messages may be missing, so that other counts occur too.
   const auto n = static_cast<double>(counts.size());
   std::size_t phases = 0;
-  double share = 0;
+  double share = 0, spans = 0;
   for (const auto& [count, value] : values) {
     const auto span = static_cast<double>(value.last - value.first + 1), times = static_cast<double>(value.times);
     if (times < kPhaseShare * n || span > kPhaseSpan * n || times < kPhaseDensity * span) continue;
     ++phases;
     share += times / n;
+    spans += span / n;
   }
-  return counts.size() >= kPhasesFrom && phases >= 2 && share >= kInPhases;
+  return counts.size() >= kPhasesFrom && phases >= 2 && share >= kInPhases && spans <= kPhaseOverlap;
 }
 
 Spread spread_of(const std::vector<Counts>& counts, std::uint32_t Counts::*side, const Completeness& completeness) {

@@ -26,6 +26,8 @@ constexpr double kNearlyAll = 0.97;
 constexpr double kPriorIterations = 2;
 /// A side that sends at most this share of all messages (a result at the end, a word at the start) does not take turns.
 constexpr double kAside = 0.02;
+/// Such messages lie in the first or last of these parts of all messages, or are at most this many.
+constexpr std::size_t kAsideParts = 10, kMaxAside = 2;
 /// How fast such messages lower the confidence.
 constexpr double kAsidePenalty = 5;
 /// Longest repetition that the search tries, in iterations of the program and in messages.
@@ -38,6 +40,8 @@ constexpr double kWhole = 0.98;
 constexpr double kWholeRecord = 0.999;
 /// With fewer records than this, all records of one side may be lost: each device has a buffer of its own.
 constexpr double kBothSides = 0.9;
+/// So many messages whose receipt is recorded show that the records of the other side are not lost.
+constexpr std::size_t kMinHeard = 16;
 /// Above this variance over that of a thinned constant, a count is not constant.
 constexpr double kThinnedConstant = 1.6;
 /// From this variance over that which losses explain, a count varies.
@@ -50,13 +54,27 @@ constexpr double kInStretches = 0.5;
 /// Sources whose numbers end further apart than this share of all numbers, and this many, do not number iterations.
 constexpr double kApart = 0.12;
 constexpr std::uint32_t kMinApart = 4;
+/// Iterations without a message in an incomplete trace are the program's beyond so many and this multiple of those that
+/// losses explain, in so many places; up to the first number, losses explain them.
+constexpr double kSomeGaps = 1, kManyGaps = 3, kTimesExpected = 3;
+constexpr std::size_t kMinGaps = 3;
+/// What equal counts are worth if no message has one of the numbers: once may be a pause, more often is a count.
+constexpr double kOneGap = 0.6;
 /// Parts of a run in each of which some iterations differ, and what the answer is worth then.
 constexpr std::size_t kParts = 4;
 constexpr double kVariesThroughout = 0.95;
+/// Numbers count messages if the last ones of the two directions are this far apart.
+constexpr std::uint32_t kMinTopsApart = 3;
 /// What an answer is worth whose numbers may count messages instead of iterations.
 constexpr double kNumbersMayCountMessages = 0.75;
 /// Totals of an incomplete trace that differ by less than this may be equal.
 constexpr double kNearlyEqual = 0.1;
+/// A repetition may miss its length in messages, this share of all messages, and so many.
+constexpr double kMissedTotal = 0.002, kMaxMissed = 4;
+/// What a repetition is worth of which some stretches differ.
+constexpr double kNearlyRepeats = 0.85;
+/// What one message each way is worth where no message answers the one before.
+constexpr double kInStepByChance = 0.8;
 /// Totals that are this many times the same counts; what the answer is worth.
 constexpr std::uint32_t kFreePeriods = 8;
 constexpr double kFreeRunning = 0.75;
@@ -111,11 +129,15 @@ class Finder {
   void judge() {
     if (steps_.empty()) return;
     const double aside = static_cast<double>(std::min(all_.forth, all_.back)) / static_cast<double>(steps_.size());
-    if (aside <= kAside && completeness_.recorded < kBothSides) {
+    if (aside <= kAside && sent_aside()) {
+      const auto heard =
+          std::count_if(steps_.begin(), steps_.end(), [](const Step& step) { return step.received > 0; });
+      if (completeness_.recorded >= kBothSides || static_cast<std::size_t>(heard) >= kMinHeard) {
+        return judge_one_way(aside);
+      }
       rhythm_.evidence = rhythm_evidence::OneSideRecorded{completeness_.recorded};
       return;
     }
-    if (aside <= kAside) return judge_one_way(aside);
     if (rhythm_.iterations_known && numbers_drift_apart()) forget_numbers();
     if (!rhythm_.iterations_known) {
       judge_unnumbered();
@@ -155,6 +177,17 @@ class Finder {
     rhythm_.period.count = steps_.size() / length;
   }
 
+  /// The side that sends less does so at the begin and the end only.
+  bool sent_aside() const {
+    const bool rare = all_.back <= all_.forth;
+    if (std::min(all_.forth, all_.back) <= kMaxAside) return true;
+    const std::size_t part = steps_.size() / kAsideParts;
+    for (std::size_t i = part; i < steps_.size() - part; ++i) {
+      if (steps_[i].back == rare) return false;
+    }
+    return true;
+  }
+
   void judge_one_way(double aside) {
     const bool numbered = rhythm_.iterations_known;
     const std::size_t n = numbered ? iterations_.size() : steps_.size();
@@ -180,24 +213,37 @@ class Finder {
   void judge_counts() {
     const std::vector<Counts> counts = inner_counts(iterations_);
     const auto [usual, share] = most_common(counts);
-    if (share >= kRegular) {
+    const bool both = usual.forth > 0 && usual.back > 0;
+    // In a whole trace, nobody sent anything in an iteration without messages.
+    const std::size_t gaps = whole() ? empty_stretches(counts) : 0;
+    if (share >= kRegular && both && gaps <= 1) {
       set_program_period();
       answer(model_of(usual), share * prior(counts.size()), rhythm_evidence::SameCounts{usual, share, counts.size()});
+      if (gaps > 0) rhythm_.confidence *= kOneGap;
       if (usual.forth == usual.back && usual.forth > 1) judge_ping_pong(usual);
       if (usual == Counts{1, 1}) judge_order_of_single_messages();
       return;
     }
-    if (!whole() || completeness_.least < 1) return judge_thinned_counts();
-    if (judge_several_iterations()) return;
     if (in_phases(counts)) {
       rhythm_.evidence = rhythm_evidence::Phases{ranges_of(counts)};
       return;
     }
+    if (!whole() || completeness_.least < 1) return judge_thinned_counts();
+    if (judge_several_iterations()) return;
     set_program_period();
     // The fewer iterations have the most common counts, the higher the confidence.
     const double varies = varies_throughout(counts, usual) ? kVariesThroughout : 0;
-    answer(Model::probabilistic, std::max(varies, std::min(1.0, 2 * (1 - share))) * prior(counts.size()),
+    const double with_gaps = usual.both() > 0 ? static_cast<double>(gaps) / static_cast<double>(gaps + 1) : 0;
+    answer(Model::probabilistic, std::max({varies, with_gaps, std::min(1.0, 2 * (1 - share))}) * prior(counts.size()),
            rhythm_evidence::VaryingCounts{ranges_of(counts), usual, share, counts.size()});
+  }
+
+  static std::size_t empty_stretches(const std::vector<Counts>& counts) {
+    std::size_t stretches = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      stretches += counts[i].both() == 0 && (i == 0 || counts[i - 1].both() > 0) ? 1 : 0;
+    }
+    return stretches;
   }
 
   // One message each way per number: either the numbers count iterations, or each side numbers its messages. In turn,
@@ -212,7 +258,32 @@ class Finder {
       return answer(model_of(stretch->counts), kIndirect * stretch->share * prior(stretch->stretches),
                     rhythm_evidence::Repetition{stretch->counts, stretch->share, stretch->stretches});
     }
+    if (tops_apart() >= kMinTopsApart) {
+      rhythm_.model = Model::unknown;
+      rhythm_.evidence = rhythm_evidence::NoRepetition{true, steps_.size()};
+      if (whole() && judge_irregular_order()) return;
+      return;
+    }
     rhythm_.confidence *= kNumbersMayCountMessages;
+  }
+
+  void judge_order_of_thinned_messages() {
+    rhythm_.confidence *= kNumbersMayCountMessages;
+    if (tops_apart() >= kMinTopsApart) {
+      rhythm_.model = Model::unknown;
+      rhythm_.evidence = rhythm_evidence::NoRepetition{true, steps_.size()};
+    }
+  }
+
+  /// How far the highest numbers of the two directions are apart. Where numbers count iterations, both sides end with
+  /// the same one.
+  std::uint32_t tops_apart() const {
+    std::uint32_t forth = 0, back = 0;
+    for (const Step& step : steps_) {
+      std::uint32_t& top = step.back ? back : forth;
+      top = std::max(top, step.iteration);
+    }
+    return std::max(forth, back) - std::min(forth, back);
   }
 
   // Blocks or sides that number their own messages, and send different amounts: their numbers run away from each other.
@@ -281,7 +352,7 @@ class Finder {
         sum.back += usual.back;
       }
       const double share = static_cast<double>(holds) / static_cast<double>(all.size());
-      if (share < kExact) continue;
+      if (share < kExact || sum.forth == 0 || sum.back == 0) continue;
       set_program_period(length);
       answer(model_of(sum), kIndirect * share * prior(all.size() / length),
              rhythm_evidence::SeveralIterations{sum, length, share});
@@ -300,16 +371,22 @@ class Finder {
     const auto [usual, share] = most_common(inner_counts(iterations_));
     const double kept = std::min(forth.kept, back.kept);
     const Counts most{static_cast<std::uint32_t>(forth.most), static_cast<std::uint32_t>(back.most)};
-    const bool constant = forth.excess <= kThinnedConstant && back.excess <= kThinnedConstant &&
-                          std::abs(forth.kept - back.kept) <= kKeptTolerance &&
-                          kept >= completeness_.seen - kKeptTolerance;
-    const bool in_stretches = share >= kInStretches && usual.forth >= forth.most && usual.back >= back.most;
     rhythm_evidence::Incomplete evidence{Reading::ambiguous, most, forth.kept, back.kept, 0};
     set_program_period();
+    const std::optional<bool> gaps = gaps_beyond_losses(counts, most);
+    if (gaps && *gaps) {
+      evidence.reading = Reading::varying;
+      evidence.excess = std::max(forth.least_excess, back.least_excess);
+      return answer(Model::probabilistic, kVaryingBeyondLosses * prior(counts.size()), evidence);
+    }
+    const bool constant = !gaps && forth.excess <= kThinnedConstant && back.excess <= kThinnedConstant &&
+                          std::abs(forth.kept - back.kept) <= kKeptTolerance &&
+                          kept >= completeness_.seen - kKeptTolerance;
+    const bool in_stretches = !gaps && share >= kInStretches && usual.forth >= forth.most && usual.back >= back.most;
     if (constant || in_stretches) {
       evidence.reading = Reading::constant;
       answer(model_of(most), (constant ? kIndirect : kOftenWhole) * prior(counts.size()), evidence);
-      if (most == Counts{1, 1}) rhythm_.confidence *= kNumbersMayCountMessages;
+      if (most == Counts{1, 1}) judge_order_of_thinned_messages();
       return;
     }
     // Whole iterations that a full ring dropped also leave varying counts.
@@ -320,6 +397,19 @@ class Finder {
       return answer(Model::probabilistic, kVaryingBeyondLosses * prior(counts.size()), evidence);
     }
     rhythm_.evidence = evidence;
+  }
+
+  /// Whether more iterations are without any message than losses explain; nothing if losses explain them all. `most`:
+  /// messages per iteration.
+  std::optional<bool> gaps_beyond_losses(const std::vector<Counts>& counts, const Counts& most) const {
+    const auto n = static_cast<double>(counts.size());
+    const auto empty =
+        static_cast<double>(std::count_if(counts.begin(), counts.end(), [](const Counts& c) { return c.both() == 0; }));
+    // Full rings drop whole iterations, other losses each message by itself.
+    const double lost = 1 - completeness_.seen;
+    const double expected = completeness_.recorded < 1 ? lost : std::pow(lost, most.both());
+    if (empty <= kSomeGaps + expected * n) return std::nullopt;
+    return empty >= kManyGaps + kTimesExpected * expected * n && empty_stretches(counts) >= kMinGaps;
   }
 
   bool one_message_per_number() const {
@@ -390,11 +480,22 @@ class Finder {
 
   std::optional<RepeatedStretch> judge_repetition(double regular, std::size_t longest) {
     const auto stretch = shortest_repetition(steps_, regular, longest);
-    if (!stretch) return std::nullopt;
+    if (!stretch || !fits_totals(*stretch)) return std::nullopt;
     set_transfers_period(stretch->length);
     answer(model_of(stretch->counts), stretch->share * prior(stretch->stretches),
            rhythm_evidence::Repetition{stretch->counts, stretch->share, stretch->stretches});
+    if (stretch->share < kExact) rhythm_.confidence *= kNearlyRepeats;
+    // Sides that both send several messages at once may do so one by one.
+    if (stretch->counts == Counts{1, 1} && answering_share(steps_) < kRegular) rhythm_.confidence *= kInStepByChance;
     return stretch;
+  }
+
+  /// Counts that nearly repeat, such as one each way in 33 forth and 34 back, miss the same part of every repetition.
+  bool fits_totals(const RepeatedStretch& stretch) const {
+    const double forth = all_.forth, back = all_.back;
+    const double missed =
+        std::abs(forth * stretch.counts.back - back * stretch.counts.forth) / static_cast<double>(stretch.length);
+    return missed <= static_cast<double>(stretch.length) + kMissedTotal * (forth + back) || missed <= kMaxMissed;
   }
 
   bool judge_irregular_order() {

@@ -54,6 +54,8 @@ void add_moves(const std::vector<Access>& accesses, std::span<const std::uint32_
 
 /// Fewer messages show no direction, unless each of at least kShortestPass continues the one before.
 constexpr std::size_t kLongPass = 6, kShortestPass = 3;
+/// Blocks send all that lies between their ranges if together they cover this share of it.
+constexpr double kCovered = 0.75;
 /// A pass advances if the correlation of its places with their order reaches this; stretches that jump stay below the
 /// second value. Not calibrated.
 constexpr double kAdvances = 0.9, kNoDirection = 0.7;
@@ -141,6 +143,20 @@ void add_passes(const std::vector<Access>& accesses, std::span<const std::uint32
   close(members.size());
 }
 
+/// The share of what lies between the lowest and the highest range that the ranges cover.
+double covered_share(const std::vector<Access>& accesses, std::span<const std::uint32_t> members) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+  for (const std::uint32_t i : members) ranges.emplace_back(accesses[i].place.offset, accesses[i].place.end());
+  std::sort(ranges.begin(), ranges.end());
+  std::uint64_t covered = 0, reached = ranges.front().first;
+  for (const auto& [begin, end] : ranges) {
+    if (end > std::max(begin, reached)) covered += end - std::max(begin, reached);
+    reached = std::max(reached, end);
+  }
+  const std::uint64_t reach = reached - ranges.front().first;
+  return reach == 0 ? 0 : static_cast<double>(covered) / static_cast<double>(reach);
+}
+
 /// Blocks that send at once drift apart: one begins its next pass before another one has ended its own. So each block's
 /// passes count, if they go through the data and those of the whole stream do not. `members` in order of time.
 void find_passes(const std::vector<Access>& accesses, std::span<const std::uint32_t> members, StreamFacts& facts) {
@@ -152,10 +168,11 @@ void find_passes(const std::vector<Access>& accesses, std::span<const std::uint3
                    [&](std::uint32_t a, std::uint32_t b) { return source_of(a) < source_of(b); });
   const bool known = source_of(by_source.back()) != Access::kNobody;  // unknown sources are last
   if (known && source_of(by_source.front()) != source_of(by_source.back())) {
+    const bool no_gaps = covered_share(accesses, members) >= kCovered;
     for (std::size_t begin = 0, end; begin < by_source.size(); begin = end) {
       for (end = begin + 1; end < by_source.size() && source_of(by_source[end]) == source_of(by_source[begin]); ++end) {
       }
-      add_passes(accesses, std::span(by_source).subspan(begin, end - begin), true, apart);
+      add_passes(accesses, std::span(by_source).subspan(begin, end - begin), no_gaps, apart);
     }
   }
   const auto in_order = [](const Passes& p) { return p.long_share() * p.advancing(); };

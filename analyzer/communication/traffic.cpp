@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -91,6 +92,9 @@ struct SiteFacts {
   PartyIndex from = kNone, to = kNone;  ///< the first seen
   bool one_way = true;                  ///< all go from `from` to `to`
   bool one_sender = true;
+  bool one_source = true;  ///< block or host thread
+  std::uint32_t source = kNone;
+  std::uint64_t flags = 0;  ///< signals with the value 0 or 1
   bool acknowledges = false;
 };
 
@@ -133,6 +137,10 @@ class Gatherer {
       const PartyIndex from = sender_of(signal);
       if (site.from == kNone) site.from = from;
       if (site.from != from) site.one_sender = site.one_way = false;
+      const std::uint32_t source = signal.device == kHostDevice ? signal.thread : signal.block;
+      if (signal.value <= 1) ++site.flags;
+      if (site.source == kNone) site.source = source;
+      if (site.source != source) site.one_source = false;
     }
     for (const WakeEdge& edge : matching_.edges) {
       const store::SignalRow& signal = model_.signals[edge.signal];
@@ -168,18 +176,30 @@ class Gatherer {
     }
     // Numbers of waits that are far from those of the signals are another count, and show no usual distance.
     const std::int64_t usual = least_lead == kUsualLead ? kUsualLead : 0;
+    // Whoever declares acknowledgements from one party to another one declares all of them.
+    std::set<std::pair<PartyIndex, PartyIndex>> declared;
+    for (std::size_t i = 0; i < facts_.size(); ++i) {
+      if (purpose_of(i) == SitePurpose::acknowledgement) declared.emplace(facts_[i].from, facts_[i].to);
+    }
     const std::vector<bool> against = sites_against_others();
+    std::uint64_t missing = 0;
+    const bool all_recorded = lost_records() == 0 && share_of_rows(model_.signals, missing) == 1;
     for (std::size_t i = 0; i < facts_.size(); ++i) {
       SiteFacts& site = facts_[i];
       if (purpose_of(i) != SitePurpose::unknown || site.announcing > 0 || site.edges == 0 || !against[i]) continue;
+      if (declared.contains({site.from, site.to})) continue;
+      if (2 * site.flags >= site.signals && !all_recorded) {
+        doubt(i);  // its waits may have the signals of others that are missing
+        continue;
+      }
       if (!site.numbered) {
         // A request comes before the message that it asks for. A wait for a free slot comes after as many messages as
         // the buffer holds. Sides that run freely show no such number.
         const std::optional<std::int64_t> lead = messages_ahead(i);
-        site.acknowledges = lead && *lead > 0 && announcing_ > 0;
+        site.acknowledges = lead && *lead >= (announcing_ > 0 ? 1 : kBufferSlots);
         if (site.acknowledges) traffic_.certainty = kGuessedAcknowledgements;
-        const bool request = lead && *lead < 0, bare_and_free = !lead && announcing_ == 0;
-        if (!site.acknowledges && !request && !bare_and_free) traffic_.doubtful = true;
+        const bool request = lead && *lead < 0, bare_and_free = !lead && announcing_ == 0 && site.from != site.to;
+        if (!site.acknowledges && !request && !bare_and_free) doubt(i);
         continue;
       }
       // Where an iteration has several messages, only its first ones wait for slots of the iteration before.
@@ -187,9 +207,21 @@ class Gatherer {
           std::count_if(site.leads.begin(), site.leads.end(), [&](std::int64_t lead) { return lead > usual; }));
       const bool ahead_of_others = ahead >= kMinAhead && at_least(ahead, kAheadPercent, site.edges);
       site.acknowledges = site.lead >= usual + kBufferSlots || (ahead_of_others && announcing_ > 0);
-      if (!site.acknowledges && ahead_of_others) traffic_.doubtful = true;
+      if (site.acknowledges || !ahead_of_others) continue;
+      const std::optional<std::int64_t> lead = messages_ahead(i);
+      site.acknowledges = lead && *lead >= kBufferSlots;
+      if (site.acknowledges) traffic_.certainty = kGuessedAcknowledgements;
+      if (!site.acknowledges) doubt(i);
     }
     for (const SiteFacts& site : facts_) traffic_.left_out.acknowledging_sites += site.acknowledges ? 1 : 0;
+  }
+
+  /// `site`: a number in sites().
+  void doubt(std::size_t site) {
+    const SiteId id = map_.sites().at(site);
+    if (std::find(traffic_.doubtful.begin(), traffic_.doubtful.end(), id) == traffic_.doubtful.end()) {
+      traffic_.doubtful.push_back(id);
+    }
   }
 
   /// For a site whose waiters send to its signallers at other sites: how many messages a waiter has sent at one of
@@ -421,7 +453,7 @@ class Gatherer {
       } else if (site.edges > 0) {
         missing.push_back(waiting_of(row));
       } else if (announcing_ == 0) {
-        traffic_.doubtful = true;  // its numbers do not correspond to those of its signals
+        doubt(map_.sites().of(row.site));  // its numbers do not correspond to those of its signals
       }
     };
     for (std::size_t i = 0; i < model_.waits.size(); ++i) check(model_.waits[i], matched[i]);
@@ -461,13 +493,19 @@ class Gatherer {
                                     [&](const WakeEdge& edge) { return receiver_of(edge); });
   }
 
+  std::uint64_t lost_records() const {
+    std::uint64_t lost = 0;
+    for (const store::StatRow& stat : model_.stats) {
+      if (stat.severity == store::StatRow::Severity::data_loss && stat.value > 0)
+        lost += static_cast<std::uint64_t>(stat.value);
+    }
+    return lost;
+  }
+
   // A message is in the trace if its signal or a wait for it is. `least` counts signals alone, in case unmatched waits
   // stand for no further messages.
   void estimate_losses() {
-    for (const store::StatRow& stat : model_.stats) {
-      if (stat.severity == store::StatRow::Severity::data_loss && stat.value > 0)
-        traffic_.lost += static_cast<std::uint64_t>(stat.value);
-    }
+    traffic_.lost = lost_records();
     const auto kept = static_cast<double>(model_.waits.size() + model_.signals.size() + model_.host_waits.size());
     const double recorded = traffic_.lost == 0 ? 1 : kept / (kept + static_cast<double>(traffic_.lost));
     const double signals = share_of_rows(model_.signals, traffic_.missing);
@@ -492,7 +530,9 @@ class Gatherer {
     for (const SiteFacts& site : facts_) {
       if (site.acknowledges) continue;
       edges += site.edges;
-      if (!site.one_sender && 2 * site.tagged < site.edges) guessed += site.edges;
+      // Within a party, the blocks are the senders.
+      const bool one_sender = site.one_sender && (site.from != site.to || site.one_source);
+      if (!one_sender && 2 * site.tagged < site.edges) guessed += site.edges;
     }
     if (guessed > 0 && at_least(guessed, kUntaggedPercent, edges)) traffic_.certainty *= kUntagged;
   }

@@ -64,12 +64,12 @@ struct Traffic {
   std::vector<Place> places;      ///< of messages, where known
   LeftOut left_out;
   Completeness completeness;
-  double certainty = 1;         ///< how well the source of the messages shows what the program intended, up to 1
-  std::uint64_t lost = 0;       ///< records that the trace counts as lost
-  std::uint64_t unmatched = 0;  ///< waits without a recorded signal
-  std::uint64_t missing = 0;    ///< gaps in the numbers of the rows
-  bool doubtful = false;        ///< some signals may be answers or acknowledgements
-  bool one_device = false;      ///< no device talks to another one, so parties are roles of blocks
+  double certainty = 1;          ///< how well the source of the messages shows what the program intended, up to 1
+  std::uint64_t lost = 0;        ///< records that the trace counts as lost
+  std::uint64_t unmatched = 0;   ///< waits without a recorded signal
+  std::uint64_t missing = 0;     ///< gaps in the numbers of the rows
+  std::vector<SiteId> doubtful;  ///< sites whose signals may be answers or acknowledgements
+  bool one_device = false;       ///< no device talks to another one, so parties are roles of blocks
 
   /// nullptr if unknown.
   const Place* place_of(const Message& message) const {
