@@ -16,8 +16,8 @@ namespace {
 
 namespace known = calibration;
 
-/// The sleep of a group's parked leader (wic/strategies/leader_bar_sync.h): none for 50 us, then a 512th of the wait so
-/// far, from 250 us on a 128th, at most 8 us.
+/// The sleep of a group's parked leader (nap_ns() in wic/strategies/strategy.h): none for 50 us, then a 512th of the
+/// wait so far, from 250 us on a 128th, at most 8 us.
 constexpr double kAwakeNs = 50e3, kLongWaitNs = 250e3, kLongestSleepNs = 8e3;
 constexpr double kSleepPart = 1.0 / 512, kLongSleepPart = 1.0 / 128;
 

@@ -16,18 +16,18 @@ struct alignas(16) CopyQuad {
 /// four reads in flight, since one may take a microsecond.
 WIC_DEVICE inline void copy_bytes(const Thread& thread, std::uint32_t worker, std::uint32_t workers, std::byte* to,
                                   const std::byte* from, std::size_t bytes) {
-  constexpr std::size_t kUnderWay = 4;
+  constexpr std::size_t kReadsInFlight = 4;
   std::size_t done = 0;
   if (((reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from)) & 15) == 0) {
     const std::size_t quads = bytes / 16;
     auto* const to_quads = reinterpret_cast<CopyQuad*>(to);
     const auto* const from_quads = reinterpret_cast<const CopyQuad*>(from);
-    for (std::size_t begin = worker; begin < quads; begin += kUnderWay * workers) {
-      CopyQuad values[kUnderWay] = {};
-      for (std::size_t k = 0; k < kUnderWay; ++k) {
+    for (std::size_t begin = worker; begin < quads; begin += kReadsInFlight * workers) {
+      CopyQuad values[kReadsInFlight] = {};
+      for (std::size_t k = 0; k < kReadsInFlight; ++k) {
         if (begin + k * workers < quads) values[k] = from_quads[begin + k * workers];
       }
-      for (std::size_t k = 0; k < kUnderWay; ++k) {
+      for (std::size_t k = 0; k < kReadsInFlight; ++k) {
         if (begin + k * workers < quads) to_quads[begin + k * workers] = values[k];
       }
       thread.step();

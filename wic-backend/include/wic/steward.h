@@ -15,7 +15,7 @@
 namespace wic {
 
 inline constexpr std::uint32_t kStewardNapNs = 250;
-inline constexpr std::uint32_t kNapsBetweenLooks = 16;
+inline constexpr std::uint32_t kNapsBetweenLooks = 16;  ///< a look every few us: each one reads host memory
 inline constexpr std::uint64_t kStewardLeaseNs = 1'000'000;
 inline constexpr std::uint64_t kShortWaitNs = 2'000;  ///< a wait that ends sooner is too short to take the lease
 inline constexpr std::uint32_t kGroupFinished =

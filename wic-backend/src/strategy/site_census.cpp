@@ -24,7 +24,7 @@ constexpr std::uint32_t kMomentBits = 14;
 // The duration of one look in such a wait, if it can be derived. Leaders sleep between looks in longer waits: then it
 // can be derived only where the looks took much longer than the sleeps.
 std::optional<TimeNs> look_of(StrategyId strategy, TimeNs length, std::uint32_t polls) {
-  constexpr TimeNs kMaxSleepNs = 2 * kMaxPatientSleepNs;
+  constexpr TimeNs kMaxSleepNs = 2 * kMaxNapNs;  // a sleep lasts up to twice as long as requested
   if (polls < 2) return std::nullopt;
   const TimeNs turn = length / polls;
   switch (strategy) {
@@ -33,7 +33,7 @@ std::optional<TimeNs> look_of(StrategyId strategy, TimeNs length, std::uint32_t 
     case StrategyId::leader_bar_sync:
     case StrategyId::leader_mbarrier:
     case StrategyId::leader_mbarrier_hint:
-      if (length < static_cast<TimeNs>(kImpatientNs)) return turn;
+      if (length < static_cast<TimeNs>(kAwakeNs)) return turn;
       if (turn > 2 * kMaxSleepNs) return turn - kMaxSleepNs;
       return std::nullopt;
     default:

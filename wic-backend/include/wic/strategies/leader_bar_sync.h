@@ -6,7 +6,7 @@
 
 namespace wic {
 
-struct LeaderBarSync : PatientObservation {
+struct LeaderBarSync : LeaderObservation {
   static constexpr StrategyId kId = StrategyId::leader_bar_sync;
 };
 

@@ -7,7 +7,7 @@
 
 namespace wic {
 
-struct LeaderMbarrier : PatientObservation {
+struct LeaderMbarrier : LeaderObservation {
   static constexpr StrategyId kId = StrategyId::leader_mbarrier;
   static constexpr Parking kParking = Parking::mbarrier;
 };

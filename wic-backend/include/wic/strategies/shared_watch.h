@@ -52,7 +52,7 @@ class SharedWatch {
     const std::uint64_t waited = now - wait.arrived_ns;
     if (role_ == Role::waiter) {
       // A waiter whose line has no watcher takes over instead of waiting for news.
-      const std::uint32_t ns = patient_sleep_ns(waited);
+      const std::uint32_t ns = nap_ns(waited);
       if (is_active(line_.value)) {
         line_.stand_by(thread, my_line(thread, wait), ns);
       } else if (ns != 0) {
@@ -60,8 +60,8 @@ class SharedWatch {
       }
     } else if (!slept_) {
       sleep_through_prediction(thread, wait, now);
-    } else if (waited >= kWatcherPatienceNs) {
-      thread.sleep_ns(patient_sleep_ns(waited));
+    } else if (waited >= kWatcherAwakeNs) {
+      thread.sleep_ns(nap_ns(waited));
     }
   }
 
@@ -81,7 +81,7 @@ class SharedWatch {
  private:
   enum class Role : std::uint8_t { none, watcher, waiter, alone };
 
-  static constexpr std::uint64_t kWatcherPatienceNs = 200'000;  // it polls this long without sleeping: one thread only
+  static constexpr std::uint64_t kWatcherAwakeNs = 200'000;  // it polls this long without sleeping: one thread only
   static constexpr std::uint32_t kPredictedStepNs = 1'000;
   static constexpr std::uint32_t kLooksBetweenOwn = 1u << 13;  // rounds: about a second in a long wait
   static constexpr std::uint32_t kProbes = 4;

@@ -48,16 +48,17 @@ struct DirectObservation {
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 };
 
-inline constexpr std::uint64_t kImpatientNs = 50'000;       ///< a leader polls this long without sleeping
-inline constexpr std::uint32_t kMaxPatientSleepNs = 8'000;  ///< a sleep lasts up to twice as long
+inline constexpr std::uint64_t kAwakeNs = 50'000;      ///< a leader polls this long without sleeping
+inline constexpr std::uint64_t kLongWaitNs = 250'000;  ///< from this length on, naps are a larger share of the wait
+inline constexpr std::uint32_t kMaxNapNs = 8'000;      ///< about the nap after 1 ms
 
 /// How long to sleep between two looks, by the wait's length so far: a long wait is likely to go on, and sleeping may
-/// prolong it by about a hundredth to leave turns to warps that compute on the same SM. (A sleep lasts up to twice as
-/// long.)
-WIC_DEVICE inline std::uint32_t patient_sleep_ns(std::uint64_t waited_ns) {
-  if (waited_ns < kImpatientNs) return 0;
-  if (waited_ns < 250'000) return static_cast<std::uint32_t>(waited_ns / 512);
-  return waited_ns < 1'000'000 ? static_cast<std::uint32_t>(waited_ns / 128) : kMaxPatientSleepNs;
+/// prolong it by about a hundredth to leave turns to warps that compute on the same SM. A sleep lasts up to twice as
+/// long. Not calibrated; bench_interference and bench_wake_latency measure what it gains and costs.
+WIC_DEVICE inline std::uint32_t nap_ns(std::uint64_t waited_ns) {
+  if (waited_ns < kAwakeNs) return 0;
+  if (waited_ns < kLongWaitNs) return static_cast<std::uint32_t>(waited_ns / 512);
+  return waited_ns < 1'000'000 ? static_cast<std::uint32_t>(waited_ns / 128) : kMaxNapNs;
 }
 
 /// A word as a waiter last saw it.
@@ -95,7 +96,7 @@ struct ObservedWord {
 };
 
 /// For strategies in which one thread polls for its group.
-struct PatientObservation {
+struct LeaderObservation {
   static constexpr Parking kParking = Parking::barrier;
   static constexpr bool kLeaderWaits = true;
 
@@ -106,7 +107,7 @@ struct PatientObservation {
     return {true, reads, value};
   }
   WIC_DEVICE void pass(const Thread& thread, const WaitContext& wait, std::uint64_t now) {
-    observed_.stand_by(thread, wait.word, patient_sleep_ns(now - wait.arrived_ns));
+    observed_.stand_by(thread, wait.word, nap_ns(now - wait.arrived_ns));
   }
   WIC_DEVICE void leave(const Thread&, const WaitContext&) {}
 
