@@ -78,7 +78,7 @@ Claim::Claim(std::string bench, std::string what, int argc, char** argv) : bench
       std::cerr << bench_ << ": " << name << " needs a value; see --help\n";
       std::exit(2);
     }
-    given_.emplace_back(name, value);
+    unread_options_.emplace_back(name, value);
   }
   output_ = take("-o").value_or("-");
   machine_ = take("--machine").value_or("");
@@ -91,10 +91,11 @@ Claim::Claim(std::string bench, std::string what, int argc, char** argv) : bench
 }
 
 std::optional<std::string> Claim::take(const std::string& name) {
-  const auto at = std::find_if(given_.begin(), given_.end(), [&](const auto& option) { return option.first == name; });
-  if (at == given_.end()) return std::nullopt;
+  const auto at = std::find_if(unread_options_.begin(), unread_options_.end(),
+                               [&](const auto& option) { return option.first == name; });
+  if (at == unread_options_.end()) return std::nullopt;
   std::string value = at->second;
-  given_.erase(at);
+  unread_options_.erase(at);
   return value;
 }
 
@@ -139,8 +140,8 @@ std::string Claim::json() const {
 }
 
 int Claim::write() {
-  if (!given_.empty()) {
-    std::cerr << bench_ << ": unknown option " << given_.front().first << "; see --help\n";
+  if (!unread_options_.empty()) {
+    std::cerr << bench_ << ": unknown option " << unread_options_.front().first << "; see --help\n";
     return 2;
   }
   bool all_hold = true;

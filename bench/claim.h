@@ -47,7 +47,7 @@ class Claim {
   std::string json() const;
 
   std::string bench_, command_;
-  std::vector<std::pair<std::string, std::string>> given_;  // options that no option() call has read yet
+  std::vector<std::pair<std::string, std::string>> unread_options_;  // no option() call has read them yet
   std::string output_ = "-", machine_, driver_, commit_;
   std::vector<ClaimRow> rows_;
 };

@@ -1,8 +1,8 @@
 // The control block of a session: what the tool requests of the running program, and what the program has applied.
 //
-// It holds state, not messages: the tool writes the wanted state, bumps `sequence` and wakes it as a futex; the control
-// thread of each runtime applies the whole state and stores the sequence that it applied in the runtime's own place. A
-// reader that misses an intermediate state has missed nothing that still holds.
+// It holds state, not messages: the tool writes the wanted state, increments `sequence` and wakes it as a futex; the
+// control thread of each runtime applies the whole state and stores the sequence that it applied in the runtime's own
+// place. A reader that misses an intermediate state has missed nothing that still holds.
 #pragma once
 
 #include <atomic>
@@ -50,14 +50,14 @@ inline constexpr std::uint32_t kMaxRuntimes = 16;  ///< each also needs its own 
 
 struct ControlBlock {
   // Written by the tool.
-  alignas(64) std::atomic<std::uint32_t> sequence;  ///< a futex: bumped after every change of what is wanted
+  alignas(64) std::atomic<std::uint32_t> sequence;  ///< a futex: incremented after every change of what is wanted
   std::atomic<std::uint32_t> wanted;                ///< for the whole program
   std::atomic<std::int64_t> requested_ns;           ///< when the last change was requested
   std::atomic<std::uint32_t> capturing{1};          ///< a futex. 0: collectors record nothing now
   std::atomic<std::uint32_t> capture_changes;       ///< 1: the tool will change `capturing` while the program runs
 
   // Written by the runtimes.
-  alignas(64) std::atomic<std::uint32_t> applications;  ///< a futex: bumped whenever a runtime has applied something
+  alignas(64) std::atomic<std::uint32_t> applications;  ///< a futex: incremented when a runtime has applied a state
   std::atomic<std::uint32_t> own;                       ///< how a runtime waits while nothing is requested
   std::atomic<std::uint32_t> site_count;                ///< sites 1..site_count may have names
 

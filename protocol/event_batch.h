@@ -16,18 +16,18 @@ namespace wicprof {
 /// One thread at a time. The destructor passes the remaining records to the sink.
 class EventBatch {
  public:
-  /// `patience`: how long the whole batch may wait for space in a full ring; 0 on threads of the program.
-  explicit EventBatch(EventSink& sink, TimeNs patience = 0) : sink_(sink), patience_(patience) {}
+  /// `timeout`: how long the whole batch may wait for space in a full ring; 0 on threads of the program.
+  explicit EventBatch(EventSink& sink, TimeNs timeout = 0) : sink_(sink), time_left_(timeout) {}
   EventBatch(const EventBatch&) = delete;
   EventBatch& operator=(const EventBatch&) = delete;
   ~EventBatch() { flush(); }
 
   /// As EventSink::text: the text is in the ring before any event of this batch that refers to it.
   TextId text(std::string_view text) {
-    TextId id = sink_.text(text, patience_ <= 0);
-    while (id == 0 && !text.empty() && patience_ > 0) {
-      patience_ = sink_.wait_for_consumer(patience_);
-      id = sink_.text(text, patience_ <= 0);
+    TextId id = sink_.text(text, time_left_ <= 0);
+    while (id == 0 && !text.empty() && time_left_ > 0) {
+      time_left_ = sink_.wait_for_consumer(time_left_);
+      id = sink_.text(text, time_left_ <= 0);
     }
     return id;
   }
@@ -47,7 +47,7 @@ class EventBatch {
 
   void flush() {
     if (used_ == 0) return;
-    patience_ = sink_.write_all(std::span<const std::byte>(bytes_).first(std::exchange(used_, 0)), patience_);
+    time_left_ = sink_.write_all(std::span<const std::byte>(bytes_).first(std::exchange(used_, 0)), time_left_);
   }
 
  private:
@@ -55,7 +55,7 @@ class EventBatch {
   static constexpr std::size_t kBytes = 4096;
 
   EventSink& sink_;
-  TimeNs patience_;
+  TimeNs time_left_;
   std::size_t used_ = 0;
   alignas(8) std::array<std::byte, kBytes> bytes_;
 };

@@ -70,40 +70,40 @@ class EventSink {
   }
 
   /// Sends the held events; waits for space as write_all() does, and drops the rest.
-  void send_held(TimeNs patience) {
+  void send_held(TimeNs timeout) {
     std::vector<std::byte> held;
     {
       const std::lock_guard lock(mutex_);
       held.swap(held_);
     }
-    write_all(held, patience);
+    write_all(held, timeout);
   }
 
-  /// Writes contiguous records. While the ring is full, waits without the lock for at most `patience`, then drops the
-  /// rest. Returns the remaining patience.
-  TimeNs write_all(std::span<const std::byte> records, TimeNs patience) {
+  /// Writes contiguous records. While the ring is full, waits without the lock for at most `timeout`, then drops the
+  /// rest. Returns the rest of the timeout.
+  TimeNs write_all(std::span<const std::byte> records, TimeNs timeout) {
     for (;;) {
       {
         const std::lock_guard lock(mutex_);
         write_held();
         records = records.subspan(writer_.write_records(records.data(), records.size()));
-        if (!records.empty() && patience <= 0) writer_.count_dropped(count(records));
-        if (records.empty() || patience <= 0) return patience;
+        if (!records.empty() && timeout <= 0) writer_.count_dropped(count(records));
+        if (records.empty() || timeout <= 0) return timeout;
       }
-      patience = wait_for_consumer(patience);
+      timeout = wait_for_consumer(timeout);
     }
   }
 
-  /// Waits until the ring's consumer makes progress. Returns the remaining patience, or 0 without progress: the
+  /// Waits until the ring's consumer makes progress. Returns the rest of the timeout, or 0 without progress: the
   /// consumer then counts as gone, and later calls return at once until it makes progress.
-  TimeNs wait_for_consumer(TimeNs patience) {
+  TimeNs wait_for_consumer(TimeNs timeout) {
     const std::uint64_t consumed = writer_.consumed();
     if (gone_at_.load(std::memory_order_relaxed) == consumed) return 0;
     const TimeNs began = now_ns();
     TimeNs waited = 0;
-    for (; waited < patience; waited = now_ns() - began) {
+    for (; waited < timeout; waited = now_ns() - began) {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
-      if (writer_.consumed() != consumed) return std::max(patience - (now_ns() - began), TimeNs{0});
+      if (writer_.consumed() != consumed) return std::max(timeout - (now_ns() - began), TimeNs{0});
     }
     gone_at_.store(consumed, std::memory_order_relaxed);
     return 0;

@@ -39,7 +39,7 @@ struct SessionHeader {
   std::atomic<std::int32_t> app_pid;
   std::atomic<std::uint32_t> reclaims_rings;  ///< 1: the tool reclaims the rings of ended producers for new ones
   std::atomic<std::uint32_t>
-      rings_wanted;  ///< bumped by a producer that waits for a ring, so that the tool checks all owners
+      rings_wanted;  ///< incremented by a producer that waits for a ring, so that the tool checks all owners
   std::atomic<std::uint32_t> rings_refused;  ///< producers that got no ring
   char name[64];
   char app[256];

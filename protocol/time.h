@@ -19,7 +19,7 @@ inline TimeNs now_ns() {
   return TimeNs{t.tv_sec} * kSecond + t.tv_nsec;
 }
 
-/// CPU time that the calling thread has used, for telling a spinning wait from a sleeping one.
+/// CPU time that the calling thread has used, to distinguish a spinning wait from a sleeping one.
 inline TimeNs thread_cpu_ns() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

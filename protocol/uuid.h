@@ -8,7 +8,7 @@
 namespace wicprof {
 
 /// "GPU-" and the 16 bytes in groups of 4, 2, 2, 2 and 6, as nvidia-smi prints them; so for a part of a GPU (MIG) too,
-/// so that everybody who asks has one text for it. Empty for sixteen zeros: not known.
+/// so that all callers have the same text for it. Empty for sixteen zeros: not known.
 inline std::string uuid_text(const void* sixteen_bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::uint8_t bytes[16];

@@ -43,7 +43,7 @@ class AbRun {
   std::optional<AbSchedule> schedule_;
   std::optional<std::uint32_t> sequence_;  // of the change under way
   TimeNs requested_ = 0;
-  bool late_ = false;  // and it has been for longer than it may
+  bool late_ = false;  // it has taken longer than it may
 };
 
 }  // namespace wicprof::cli

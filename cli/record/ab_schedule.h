@@ -39,7 +39,7 @@ class AbSchedule {
   explicit AbSchedule(const AbPlan& plan);
 
   /// Looks at the stretch of iterations since the last change: `durations` in ns, in order. Returns the way of waiting
-  /// to switch to now, which begins another stretch; the caller then calls switched(). Nothing: go on as before.
+  /// to switch to now, which begins another stretch; the caller then calls switched(). Nothing: continue as before.
   /// `attached`: when the program's wic runtime attached.
   std::optional<WantedWait> look(TimeNs now, TimeNs attached, const std::vector<double>& durations);
   /// The change is in effect since `effective`; it was requested at `requested`.

@@ -273,7 +273,7 @@ TEST_F(SecondBySecond, WaitsForLateRanges) {
   second();
   second();
   EXPECT_EQ(count(), 2);
-  retention->range_opened(0, 1, "step", "", first + 9);  // reported late, but within the patience
+  retention->range_opened(0, 1, "step", "", first + 9);  // reported late, but within the tolerance
   for (int s = 0; s < 5; ++s) {
     add(now, now + 1);
     second();
