@@ -55,8 +55,8 @@ class Deb(unittest.TestCase):
         (status.parent / "info").mkdir()
         status.touch()
         if os.geteuid() == 0:
-            # Dependencies are the system's; a file that two packages own is an error. CPack's scripts run ldconfig, which
-            # the empty root does not have and this system must not run.
+            # Dependencies are the system's; a file that two packages own is an error. CPack's scripts run ldconfig,
+            # which the empty root does not have and this system must not run.
             stubs = self.folder / "stubs"
             stubs.mkdir()
             (stubs / "ldconfig").write_text("#!/bin/sh\n")
@@ -70,8 +70,8 @@ class Deb(unittest.TestCase):
                 self.assertEqual(run("dpkg-deb", "--extract", package, root).returncode, 0)
         tool = root / "usr" / "bin" / "wic-prof"
         app = root / "usr" / "libexec" / "wic-prof" / "hot_flag"
-        done = run("env", f"XDG_RUNTIME_DIR={self.folder}", tool, "run", "-o", "t.wicprof", "--", app, "--devices", "simt:1",
-                   "--seconds", "1", cwd=self.folder)
+        done = run("env", f"XDG_RUNTIME_DIR={self.folder}", tool, "run", "-o", "t.wicprof", "--", app,
+                   "--devices", "simt:1", "--seconds", "1", cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stdout)
         done = run(tool, "analyze", "t.wicprof", "--format", "json", cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stdout)
