@@ -16,7 +16,7 @@ namespace {
 constexpr double kMixture = 0.3;
 
 /// Beyond this a correlation of neighbours is taken for this: the variance would otherwise have no bound.
-constexpr double kMostCorrelation = 0.9;
+constexpr double kMaxCorrelation = 0.9;
 
 /// The variance of two runs is too uncertain for Welch's interval: with 30 % slow runs, two against eight had 16 %
 /// false verdicts (simulated in tests/analyzer/unit_ratio_test.cpp).
@@ -54,7 +54,7 @@ double correlation_factor(const std::vector<double>& values) {
   if (squares <= 0) return 1;
   double products = 0;
   for (std::size_t i = 1; i < values.size(); ++i) products += (values[i] - mean) * (values[i - 1] - mean);
-  const double r = std::clamp(products / squares, 0.0, kMostCorrelation);
+  const double r = std::clamp(products / squares, 0.0, kMaxCorrelation);
   return (1 + r) / (1 - r);
 }
 
@@ -119,8 +119,8 @@ Blocks blocks_of(const std::vector<Unit>& units) {
 /// if there is none.
 std::int64_t signed_rank_limit(std::size_t n, double miss) {
   // Beyond this the normal approximation is within a rank of the exact distribution.
-  constexpr std::size_t kMostExact = 60;
-  if (n > kMostExact) {
+  constexpr std::size_t kMaxExact = 60;
+  if (n > kMaxExact) {
     const auto m = static_cast<double>(n);
     const double mean = m * (m + 1) / 4, deviation = std::sqrt(m * (m + 1) * (2 * m + 1) / 24);
     const double quantile = boost::math::quantile(boost::math::normal(), miss / 2);
@@ -177,10 +177,10 @@ double median_of(std::vector<double> values) {
 }
 
 /// The most differences whose pairs are all averaged: beyond, neighbours are averaged first.
-constexpr std::size_t kMostDifferences = 2000;
+constexpr std::size_t kMaxDifferences = 2000;
 
 std::vector<double> thinned(std::vector<double> differences) {
-  while (differences.size() > kMostDifferences) {
+  while (differences.size() > kMaxDifferences) {
     for (std::size_t i = 0; i + 1 < differences.size(); i += 2)
       differences[i / 2] = (differences[i] + differences[i + 1]) / 2;
     differences.resize(differences.size() / 2);

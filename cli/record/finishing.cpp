@@ -14,8 +14,9 @@ namespace wicprof::cli {
 
 namespace {
 
-// Completing a trace takes a small share of the time that recording it took. Not calibrated.
-constexpr TimeNs kLeastPatience = 60 * kSecond;
+// The timeout is the time that recording took, at least this: completing a trace takes a small share of it. Not
+// calibrated.
+constexpr TimeNs kMinTimeout = 60 * kSecond;
 constexpr TimeNs kQuietTime = kSecond;  // completing a small trace shows nothing
 constexpr TimeNs kFinishRefresh = 250 * kMillisecond;
 
@@ -36,7 +37,7 @@ const char* name_of(store::FinishStep step) {
 Finishing::Finishing(TerminalSignals& signals, TimeNs recorded, bool quiet)
     : signals_(signals),
       begin_(now_ns()),
-      deadline_(begin_ + std::max(recorded, kLeastPatience)),
+      deadline_(begin_ + std::max(recorded, kMinTimeout)),
       on_terminal_(isatty(STDERR_FILENO) == 1),
       quiet_(quiet),
       shown_at_(begin_ + kQuietTime - kFinishRefresh) {}

@@ -13,7 +13,7 @@ namespace wicprof::reports {
 namespace {
 
 /// More segments would push the answer off the screen.
-constexpr std::size_t kMostSegments = 12;
+constexpr std::size_t kMaxSegments = 12;
 
 std::string duration_or_none(const std::optional<TimeNs>& ns) { return ns ? format_duration(*ns) : "-"; }
 
@@ -22,7 +22,7 @@ std::string segments_text(const Comparison& comparison) {
   const TimeNs origin = comparison.segments.front().begin_ns;
   const bool two_traces = comparison.segments.front().trace != comparison.segments.back().trace;
   TextTable table("lrrrr", {two_traces ? "Trace" : "Segment", "from", "to", "iterations", "p50 per iteration"});
-  const std::size_t shown = std::min(kMostSegments, comparison.segments.size());
+  const std::size_t shown = std::min(kMaxSegments, comparison.segments.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const Segment& segment = comparison.segments[i];
     const TimeNs zero = two_traces ? segment.begin_ns : origin;

@@ -10,7 +10,7 @@ namespace wicprof::analyzer::made {
 namespace {
 
 /// So that a program with many messages per iteration takes no longer than the others.
-constexpr std::uint32_t kMostMessages = 3'000;
+constexpr std::uint32_t kMaxMessages = 3'000;
 
 bool one_way(Amounts amounts) { return amounts == Amounts::one_way || amounts == Amounts::one_way_varying; }
 
@@ -204,8 +204,8 @@ Plan make_plan(const Kind& kind, Random& random) {
   for (const auto& edge : counts) {
     for (const Counts& c : edge) all += c.forth + c.back;
   }
-  if (all > kMostMessages) {
-    plan.iterations = std::max(12u, plan.iterations * kMostMessages / all);
+  if (all > kMaxMessages) {
+    plan.iterations = std::max(12u, plan.iterations * kMaxMessages / all);
     for (auto& edge : counts) edge.resize(plan.iterations);
   }
   plan.model = class_of(plan, counts);

@@ -17,7 +17,7 @@ constexpr TimeNs kStart = 1'000'000'000;
 constexpr TimeNs kShortestWork = 2'000, kLongestWork = 40'000;  // before a send and after a receipt
 constexpr TimeNs kShortestLook = 300, kLongestLook = 3'000;     // from a signal to the look that sees it
 constexpr TimeNs kDescheduled = 150'000;                        // a host thread that loses its CPU
-constexpr std::uint32_t kMostExtraWaiters = 3;
+constexpr std::uint32_t kMaxExtraWaiters = 3;
 
 struct Action {
   enum class Kind { work, signal, wait, clear, wait_cleared } kind = Kind::work;
@@ -53,7 +53,7 @@ class Simulation {
     extra_waiters_ = kind_.parties == Parties::blocks_of_one_device || kind_.words == Words::reset ||
                              kind_.acknowledged != Acknowledged::no || chance(random_, 50)
                          ? 0
-                         : draw(random_, 1, kMostExtraWaiters);
+                         : draw(random_, 1, kMaxExtraWaiters);
     drift_ = chance(random_, 30) ? 8 : 2;
     announce_devices();
     for (std::size_t i = 0; i < plan_.transfers.size(); ++i) add(i);
