@@ -141,7 +141,9 @@ class KeepLast(harness.Case):
 
     def test_shrinks_after_a_burst(self):
         process = self.start_app("--burst", 60000, run_options=("-o", "t.wicprof", "--keep-last", "1s"))
-        self.until(lambda: self.stats("t.wicprof").get("rows_left_out", 0) > 240_000, "the burst's removal")
+        removed = lambda: (self.stats("t.wicprof").get("rows_left_out", 0) > 240_000 and
+                           self.number("t.wicprof", "SELECT count(*) FROM wait") < 10_000)
+        self.until(removed, "the burst's removal")
         self.interrupt(process)
         self.assertLess((self.work / "t.wicprof").stat().st_size, 4 << 20)
 

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import signal
+import sys
 
 import harness
 
@@ -175,14 +176,13 @@ class Threads(harness.Case):
 
     def test_samples_include_children_without_a_session(self):
         """The child runs as a shell first, and is sampled as one: exec makes it another program."""
-        result = self.wic_prof("run", "-o", "t.wicprof", "--", "sh", "-c",
-                               "(i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done; "
-                               "exec python3 -c 'import time\nend = time.monotonic() + 1\n"
-                               "while time.monotonic() < end: pass') & wait")
+        spin = "import time; end = time.monotonic() + 1\nwhile time.monotonic() < end: pass"
+        script = f"(i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done; exec {sys.executable} -c '{spin}') & wait"
+        result = self.wic_prof("run", "-o", "t.wicprof", "--", "sh", "-c", script)
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = self.query("t.wicprof", "SELECT p.parent, sum(t.cpu_ns) FROM thread_sample t "
                           "JOIN process p ON p.id = t.process_id JOIN string c ON c.id = p.command_id "
-                          "WHERE c.value LIKE 'python3%while time%' GROUP BY p.id")
+                          f"WHERE c.value LIKE '{sys.executable} -c%' GROUP BY p.id")
         self.assertEqual([row[0] for row in rows], [int(self.meta("t.wicprof")["pid"])])
         self.assertGreater(rows[0][1], 0)
 
