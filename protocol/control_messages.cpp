@@ -164,6 +164,8 @@ std::string answer_request(const ControlHandler& handler, const std::string& lin
       error_answer(bad_input("the request must be one JSON object whose \"request\" is status, toggle or ab")));
 } catch (const Json::exception& e) {
   return one_line(error_answer(bad_input(std::string("the request cannot be read: ") + e.what())));
+} catch (const std::exception& e) {
+  return one_line(error_answer(unavailable(std::string("wic-prof run failed at this request: ") + e.what())));
 }
 
 }  // namespace wicprof

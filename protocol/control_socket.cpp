@@ -8,19 +8,25 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
+#include <exception>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace wicprof {
 
 namespace {
 
-// A silent client must not delay the others for long.
-constexpr TimeNs kClientTimeout = kSecond;
+constexpr TimeNs kClientTimeout = kSecond;  // with a client that sends nothing, or takes no answer
+constexpr std::size_t kMaxClients = 64;     // far more than toggle, sessions and windows at one time
+constexpr int kBacklog = 128;
 
 // A file descriptor, closed by the destructor.
 class Fd {
@@ -63,20 +69,19 @@ Result<Address> address_of(const std::string& path) {
   return address;
 }
 
-// Waits until `fd` is ready for `events` or `end` has passed; a wake-up of `stop` (when >= 0) ends the wait early.
-bool wait_ready(int fd, short events, TimeNs end, int stop = -1) {
+// Waits until `fd` is ready for `events` or `end` has passed.
+bool wait_ready(int fd, short events, TimeNs end) {
   for (;;) {
     const TimeNs left = end - now_ns();
     if (left <= 0) return false;
-    pollfd fds[2] = {{fd, events, 0}, {stop, POLLIN, 0}};
-    const int n = poll(fds, stop >= 0 ? 2 : 1, static_cast<int>(left / kMillisecond) + 1);
+    pollfd ready{fd, events, 0};
+    const int n = poll(&ready, 1, static_cast<int>(left / kMillisecond) + 1);
     if (n < 0 && errno != EINTR) return false;
-    if (stop >= 0 && (fds[1].revents & POLLIN) != 0) return false;
-    if (n > 0 && fds[0].revents != 0) return true;
+    if (n > 0) return true;
   }
 }
 
-bool send_line(int fd, std::string line, TimeNs end, int stop = -1) {
+bool send_line(int fd, std::string line, TimeNs end) {
   line += '\n';
   std::size_t sent = 0;
   while (sent < line.size()) {
@@ -84,7 +89,7 @@ bool send_line(int fd, std::string line, TimeNs end, int stop = -1) {
     if (n >= 0) {
       sent += static_cast<std::size_t>(n);
     } else if (errno == EAGAIN) {
-      if (!wait_ready(fd, POLLOUT, end, stop)) return false;
+      if (!wait_ready(fd, POLLOUT, end)) return false;
     } else if (errno != EINTR) {
       return false;
     }
@@ -92,11 +97,11 @@ bool send_line(int fd, std::string line, TimeNs end, int stop = -1) {
   return true;
 }
 
-std::optional<std::string> receive_line(int fd, TimeNs end, int stop = -1) {
+std::optional<std::string> receive_line(int fd, TimeNs end) {
   std::string line;
   char buffer[4096];
   while (line.size() <= kMaxControlLine) {
-    if (!wait_ready(fd, POLLIN, end, stop)) return std::nullopt;
+    if (!wait_ready(fd, POLLIN, end)) return std::nullopt;
     const ssize_t n = recv(fd, buffer, sizeof buffer, MSG_DONTWAIT);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (n <= 0) return std::nullopt;
@@ -108,24 +113,87 @@ std::optional<std::string> receive_line(int fd, TimeNs end, int stop = -1) {
 
 }  // namespace
 
+// One connection: a line comes in, its answer goes out. Nothing of it waits, so that no client holds up another.
+struct Client {
+  Fd fd;
+  TimeNs end;  // of the time that the server gives this client
+  std::string in, out;
+  std::size_t sent = 0;
+  bool done = false;
+
+  bool answering() const { return !out.empty(); }
+
+  // Takes what has arrived; calls `answer` with the line once it is whole. True: the connection is over.
+  template <class Answer>
+  bool receive(Answer&& answer) {
+    char buffer[4096];
+    const ssize_t n = recv(fd.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) return false;
+    if (n > 0) in.append(buffer, static_cast<std::size_t>(n));
+    const std::size_t newline = in.find('\n');
+    if (n <= 0 || newline == std::string::npos) return n <= 0 || in.size() > kMaxControlLine;
+    out = answer(in.substr(0, newline)) + '\n';
+    end = now_ns() + kClientTimeout;
+    return transmit();
+  }
+
+  // Sends what the client takes. True: the connection is over.
+  bool transmit() {
+    const ssize_t n = send(fd.get(), out.data() + sent, out.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n > 0) sent += static_cast<std::size_t>(n);
+    return sent == out.size() || (n < 0 && errno != EINTR && errno != EAGAIN);
+  }
+};
+
 struct ControlServer::State {
   Fd listener;
   Fd stop{eventfd(0, EFD_CLOEXEC)};
   Handler handler;
+  std::vector<Client> clients;  // the longest connected first
   std::thread thread;
 
   void serve() {
-    for (;;) {
-      pollfd fds[2] = {{listener.get(), POLLIN, 0}, {stop.get(), POLLIN, 0}};
-      if (poll(fds, 2, -1) < 0 && errno != EINTR) return;
-      if (fds[1].revents != 0) return;
-      if ((fds[0].revents & POLLIN) == 0) continue;
-      const Fd client(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-      if (!client) continue;
-      const std::optional<std::string> line = receive_line(client.get(), now_ns() + kClientTimeout, stop.get());
-      if (!line) continue;
-      send_line(client.get(), handler(*line), now_ns() + kClientTimeout, stop.get());
+    while (serve_round()) {
     }
+  }
+
+  // An exception must not end the run: its client gets no answer.
+  bool serve_round() noexcept try {
+    std::vector<pollfd> fds{{stop.get(), POLLIN, 0}, {listener.get(), POLLIN, 0}};
+    TimeNs end = std::numeric_limits<TimeNs>::max();
+    for (const Client& client : clients) {
+      fds.push_back({client.fd.get(), static_cast<short>(client.answering() ? POLLOUT : POLLIN), 0});
+      end = std::min(end, client.end);
+    }
+    const TimeNs left = std::max<TimeNs>(end - now_ns(), 0) / kMillisecond + 1;
+    if (poll(fds.data(), fds.size(), clients.empty() ? -1 : static_cast<int>(left)) < 0 && errno != EINTR) return false;
+    if (fds[0].revents != 0) return false;
+    for (std::size_t i = 0; i < clients.size(); ++i) serve_client(clients[i], fds[i + 2].revents != 0);
+    std::erase_if(clients, [now = now_ns()](const Client& client) { return client.done || now >= client.end; });
+    if (fds[1].revents != 0) accept_client();
+    return true;
+  } catch (const std::exception&) {
+    std::erase_if(clients, [](const Client& client) { return client.done; });
+    return true;
+  }
+
+  void serve_client(Client& client, bool ready) {
+    if (!ready) return;
+    client.done = true;  // stays so if the handler throws
+    client.done = client.answering() ? client.transmit() : client.receive(handler);
+  }
+
+  void accept_client() {
+    Fd fd(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    const bool full = !fd && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED;
+    // The longest connected one makes room, for a descriptor, too.
+    if (!clients.empty() && (full || clients.size() >= kMaxClients)) clients.erase(clients.begin());
+    if (full) {
+      // The listener stays ready: without a pause this thread would use a whole core.
+      timespec pause{0, 10 * kMillisecond};
+      nanosleep(&pause, nullptr);
+    }
+    if (fd) clients.push_back({std::move(fd), now_ns() + kClientTimeout, {}, {}, 0, false});
   }
 
   ~State() {
@@ -158,7 +226,7 @@ Result<ControlServer> ControlServer::start(const std::string& path, Handler hand
   if (bind(state->listener.get(), reinterpret_cast<const sockaddr*>(&address->name), sizeof address->name) != 0) {
     return failed("name");
   }
-  if (listen(state->listener.get(), 16) != 0) return failed("listen on");
+  if (listen(state->listener.get(), kBacklog) != 0) return failed("listen on");
   state->thread = std::thread([s = state.get()] { s->serve(); });
   return ControlServer(std::move(state));
 }

@@ -13,10 +13,11 @@ namespace wicprof {
 
 inline constexpr std::size_t kMaxControlLine = 64 * 1024;
 
-/// Serves one client at a time on its own thread, from start() until destruction.
+/// Serves its clients on its own thread, from start() until destruction. A silent client holds up no other.
 class ControlServer {
  public:
-  /// Receives a line and returns the answer, both without newline. Called on the server's thread.
+  /// Receives a line and returns the answer, both without newline. Called on the server's thread, for one client at a
+  /// time. After an exception the client gets no answer.
   using Handler = std::function<std::string(const std::string& line)>;
 
   /// Replaces a socket left behind at `path` (the caller owns the session, so nobody listens there).

@@ -37,6 +37,12 @@ bool valid_name(const std::string& name) {
              std::string::npos;
 }
 
+// True for root under `sudo -E`, whose folder in the user's runtime folder would lock the user out.
+bool belongs_to_another(const char* folder) {
+  struct stat info {};
+  return stat(folder, &info) == 0 && info.st_uid != geteuid() && (geteuid() == 0 || access(folder, W_OK) != 0);
+}
+
 // Creates the folder or makes it owner-only. Error: it cannot be used.
 Result<> prepare_directory(const std::string& path) {
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
@@ -46,7 +52,7 @@ Result<> prepare_directory(const std::string& path) {
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid()) {
     return unavailable("the session folder " + path +
-                       " is not a folder that you own; set XDG_RUNTIME_DIR to one that you own");
+                       " is not a folder that you own; remove it, or set XDG_RUNTIME_DIR to a folder that you own");
   }
   if ((info.st_mode & 077) != 0 && chmod(path.c_str(), 0700) != 0) {
     return unavailable("the session folder " + path + " is open to others and its mode cannot be changed to 0700");
@@ -207,7 +213,9 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
     if (fd >= 0 || (errno == EEXIST && options.number_if_taken)) continue;
     if (errno == EEXIST)
       return bad_input("a session named '" + name + "' is running; choose another --name or end that one");
-    return unavailable("cannot create the session file " + owner.path_ + ": " + std::strerror(errno));
+    return unavailable(
+        "cannot create the session file " + owner.path_ + ": " + std::strerror(errno) +
+        (errno == EMFILE || errno == ENFILE ? "; raise ulimit -n" : "; set XDG_RUNTIME_DIR to another folder"));
   }
   flock(fd, LOCK_EX | LOCK_NB);
   owner.lock_fd_ = fd;
@@ -222,8 +230,10 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
       options.ring_capacity > kMaxBytes || options.ring_count > kMaxBytes / ring_bytes(options.ring_capacity);
   const std::size_t total = absurd ? kMaxBytes : rings_offset + options.ring_count * ring_bytes(options.ring_capacity);
   if (const int failed = absurd ? ENOSPC : posix_fallocate(fd, 0, static_cast<off_t>(total)); failed != 0) {
-    return unavailable("no space for " + std::to_string(total >> 20) + " MiB of shared memory in " + *directory + " (" +
-                       std::strerror(failed) + "); lower --buffer-size, or free some space");
+    return unavailable(
+        "no space for " + std::to_string(total >> 20) + " MiB of shared memory in " + *directory + " (" +
+        std::strerror(failed) + "); " +
+        (failed == EFBIG ? "raise ulimit -f, or lower --buffer-size" : "lower --buffer-size, or free some space"));
   }
   void* memory = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) {
@@ -250,7 +260,8 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
 
 Result<std::string> session_directory() {
   std::string base;
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime != '\0') {
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && *runtime != '\0' && !belongs_to_another(runtime)) {
     base = std::string(runtime) + "/wic-prof";
   } else {
     const char* root = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";

@@ -4,7 +4,8 @@
 //
 // The tool creates the file, holds a lock on it while it runs (a file without the lock is stale) and removes it. The
 // traced program finds the path in the environment variable kSessionVariable; each of its producers claims its own
-// ring. The directory is $XDG_RUNTIME_DIR/wic-prof, else a mode-0700 folder owned by the user in /dev/shm or /tmp.
+// ring. The directory is $XDG_RUNTIME_DIR/wic-prof, unless XDG_RUNTIME_DIR is another user's (as for root under
+// sudo -E); else a mode-0700 folder owned by the user in /dev/shm or /tmp.
 #pragma once
 
 #include <sys/types.h>

@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import stat
+import subprocess
 import unittest
 
 import harness
@@ -86,6 +88,73 @@ class ControlSocket(harness.Case):
         process = self.start_app(run_options=("--name", "n" * 63))
         self.assertEqual(self.wic_prof("toggle", "park").returncode, 0)
         self.interrupt(process)
+
+
+    def connect(self):
+        client = socket.socket(socket.AF_UNIX)
+        self.addCleanup(client.close)
+        client.settimeout(harness.TIMEOUT)
+        client.connect(str(self.runtime / "wic-prof" / "s.sock"))
+        return client
+
+    def test_idle_clients_hold_up_nobody(self):
+        process = self.start_app(run_options=("--name", "s"))
+        # Each was served for a second, one after the other, before the next.
+        idle = [self.connect() for _ in range(12)]
+        for client in idle[:6]:
+            client.sendall(b'{"request":')
+        self.assertEqual(self.wic_prof("toggle", "park").returncode, 0)
+        self.assertEqual(self.wic_prof("toggle", "poll").returncode, 0)
+        self.assertIs(json.loads(self.exchange(b'{"request":"status"}\n'))["ok"], True)
+        many = [self.connect() for _ in range(100)]  # more than are served at one time
+        self.assertEqual(self.wic_prof("toggle", "park").returncode, 0)
+        for client in many + idle:  # the silent ones are let go
+            self.assertEqual(client.recv(1), b"")
+        self.interrupt(process)
+
+    def test_line_in_pieces_and_a_client_that_leaves(self):
+        process = self.start_app(run_options=("--name", "s"))
+        client = self.connect()
+        for byte in b'{"request":"status"}\n':
+            client.sendall(bytes([byte]))
+        self.assertIs(json.loads(client.makefile().readline())["ok"], True)
+        for _ in range(20):
+            gone = self.connect()
+            gone.sendall(b'{"request":"status"}\n')
+            gone.close()
+        self.assertIs(json.loads(self.exchange(b'{"request":"status"}\n'))["ok"], True)
+        self.interrupt(process)
+
+
+class RemovedFolder(harness.Case):
+    def test_recorder_whose_working_folder_is_removed_goes_on(self):
+        doomed = self.work / "doomed"
+        doomed.mkdir()
+        trace = self.work / "t.wicprof"
+        process = subprocess.Popen([harness.WICPROF, "run", "-o", str(trace), "--", harness.TRACED_APP, "--seconds",
+                                    "30"], cwd=doomed, env=self.env, text=True, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.started.append(process)
+        self.until(lambda: any(s["answers"] and s["wic_runtime"] for s in self.sessions()), "the session")
+        doomed.rmdir()
+        session = self.sessions()[0]
+        self.assertEqual((session["answers"], session["trace"]), (True, str(trace)))
+        self.assertEqual(self.wic_prof("toggle", "park").returncode, 0)
+        self.interrupt(process)
+        self.assertEqual(process.returncode, 128 + signal.SIGINT)
+        self.assertEqual(self.meta("t.wicprof")["state"], "complete")
+
+    def test_trace_in_the_removed_folder(self):
+        doomed = self.work / "doomed"
+        doomed.mkdir()
+        process = subprocess.Popen([harness.WICPROF, "run", "-o", "t.wicprof", "--", harness.TRACED_APP, "--seconds",
+                                    "0.5", "--status", "6"], cwd=doomed, env=self.env, text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.started.append(process)
+        self.until(lambda: any(s["answers"] and s["wic_runtime"] for s in self.sessions()), "the session")
+        shutil.rmtree(doomed)
+        self.assertIs(self.sessions()[0]["answers"], True)
+        self.assertEqual(self.finish(process).returncode, 6)
 
 
 class Toggle(harness.Case):
