@@ -10,7 +10,8 @@ namespace wicprof::store {
 Result<> bare_insert(const std::string& path, std::span<const WaitEvent> events, std::size_t batch) {
   {
     // Creates the file; the loop below uses a separate connection.
-    Result<Database> made = create_trace(path, true);
+    TraceLock lock;
+    Result<Database> made = create_trace(path, true, lock);
     if (!made) return made.error();
   }
   sqlite3* database = nullptr;

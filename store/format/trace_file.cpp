@@ -32,10 +32,22 @@ std::uint32_t big_endian(const Header& header, std::size_t at, std::size_t bytes
   return value;
 }
 
-Result<> remove_old(const std::string& path) {
+// SQLite can neither write into a device or a pipe, nor keep a link: such names are refused, never removed.
+Result<> check_place(const std::string& path) {
   struct stat info {};
-  if (lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
-    return bad_input(path + " is a folder; name a file with -o");
+  if (lstat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return ok();
+  const char* const kind = S_ISDIR(info.st_mode)    ? "a folder; name a file"
+                           : S_ISLNK(info.st_mode)  ? "a symbolic link; name its target or another file"
+                           : S_ISCHR(info.st_mode)  ? "a device, and a trace is a database; name a file"
+                           : S_ISBLK(info.st_mode)  ? "a disk, and a trace is a database; name a file"
+                           : S_ISFIFO(info.st_mode) ? "a pipe, and a trace is a database; name a file"
+                                                    : "not a file; name one";
+  return bad_input(path + " is " + kind + " with -o");
+}
+
+Result<> remove_old(const std::string& path) {
+  if (TraceLock::is_held(path)) {
+    return bad_input(path + " is being recorded by another wic-prof; end that run first, or name another file with -o");
   }
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
     const std::string file = path + suffix;
@@ -82,14 +94,16 @@ void remove_log(const std::string& path) {
   unlink((path + "-shm").c_str());
 }
 
-Result<Database> create_trace(const std::string& path, bool overwrite, const std::string& more_tables) {
+Result<Database> create_trace(const std::string& path, bool overwrite, TraceLock& lock,
+                              const std::string& more_tables) {
   if (path.empty()) return bad_input("the trace has no file name; name one with -o");
+  if (Result<> place = check_place(path); !place) return place.error();
   if (overwrite) {
     if (Result<> removed = remove_old(path); !removed) return removed.error();
   }
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (file < 0) return cannot_create(path, errno);
-  ::close(file);
+  lock = TraceLock(file);
   // A log left by a killed recorder of an earlier trace with this name would be read as this trace's.
   unlink(wal_of(path).c_str());
 
@@ -106,6 +120,7 @@ Result<Database> create_trace(const std::string& path, bool overwrite, const std
 
   const std::string reason = database.message();
   database.close();
+  lock.release();
   unlink(path.c_str());
   unlink(wal_of(path).c_str());
   return unavailable("cannot create the trace " + path + ": " + reason +
@@ -121,7 +136,11 @@ Result<> check_trace(const std::string& path) {
   }
   if (S_ISDIR(info.st_mode)) return bad_input(path + " is a folder; name the trace in it");
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return bad_input("cannot open " + path + ": " + std::strerror(errno) + "; check who may read it");
+  if (file < 0) {
+    const bool too_many = errno == EMFILE || errno == ENFILE;
+    const std::string reason = "cannot open " + path + ": " + std::strerror(errno);
+    return too_many ? unavailable(reason + "; raise ulimit -n") : bad_input(reason + "; check who may read it");
+  }
   Header header{};
   const ssize_t bytes = ::read(file, header.data(), header.size());
   ::close(file);

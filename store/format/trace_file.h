@@ -5,6 +5,7 @@
 #include <string>
 
 #include "protocol/result.h"
+#include "store/format/trace_lock.h"
 #include "store/sqlite/sqlite.h"
 
 namespace wicprof::store {
@@ -18,10 +19,11 @@ bool has_wal(const std::string& path);
 /// Only for a trace that is known to have left WAL mode.
 void remove_log(const std::string& path);
 
-/// Creates an empty trace with its schema, open for writing and in WAL mode. `more_tables`: SQL that creates the tables
-/// of the rooms above. Errors: the file exists and overwrite is off; the folder is missing or not writable; the disk is
-/// full.
-Result<Database> create_trace(const std::string& path, bool overwrite, const std::string& more_tables = {});
+/// Creates an empty trace with its schema, open for writing and in WAL mode, and locks it. `more_tables`: SQL that
+/// creates the tables of the rooms above. Errors: the file exists and overwrite is off; another recorder writes to it;
+/// it is no regular file; the folder is missing or not writable; the disk is full.
+Result<Database> create_trace(const std::string& path, bool overwrite, TraceLock& lock,
+                              const std::string& more_tables = {});
 
 /// Reads only the file's header. Errors: no such file, not a trace, truncated, a newer or an older version.
 Result<> check_trace(const std::string& path);

@@ -1,5 +1,11 @@
 #include "store/read/connection.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
 #include "store/format/trace_file.h"
 
 namespace wicprof::store {
@@ -14,6 +20,20 @@ int try_reading(Database& database) {
   Statement statement = database.prepare("SELECT count(*) FROM meta", code);
   if (code == 0) statement.next(code);
   return code;
+}
+
+// SQLite reports a lack of file descriptors like any other failure to open a file.
+bool lacks_descriptors() {
+  std::array<int, 4> files{};  // the trace, its log, the log's index, and the folder of these
+  bool lacks = false;
+  for (int& file : files) {
+    file = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    lacks = lacks || (file < 0 && (errno == EMFILE || errno == ENFILE));
+  }
+  for (const int file : files) {
+    if (file >= 0) ::close(file);
+  }
+  return lacks;
 }
 
 }  // namespace
@@ -53,8 +73,12 @@ Error cannot_read(const std::string& path, int code, const std::string& reason) 
     case Fault::busy:
       return unavailable(path + " is locked by another program (" + reason +
                          "); try again when that program has ended");
+    case Fault::no_room:
+      return unavailable("cannot read " + path + ": " + reason +
+                         "; SQLite needs space for temporary files: set TMPDIR to a folder with free space");
     case Fault::cannot_open:
     case Fault::input_output:
+      if (lacks_descriptors()) return unavailable("cannot read " + path + ": too many open files; raise ulimit -n");
       if (has_wal(path)) {
         return bad_input(
             "cannot read " + path + " together with " + wal_of(path) + " (" + reason +
@@ -62,6 +86,10 @@ Error cannot_read(const std::string& path, int code, const std::string& reason) 
       }
       [[fallthrough]];
     default:
+      if (reason.find("no such table") != std::string::npos || reason.find("no such column") != std::string::npos) {
+        return bad_input(path + " lacks a part of a trace (" + reason +
+                         "): it was changed after the recording, or its recorder did not get far; record again");
+      }
       return bad_input("cannot read " + path + ": " + reason + "; copy it to a folder that you can write to");
   }
 }

@@ -1,7 +1,7 @@
 #include "store/read/packed_trace.h"
 
 #include <fcntl.h>
-#include <stdlib.h>  // mkstemp
+#include <stdlib.h>  // mkostemp
 #include <unistd.h>
 #include <zlib.h>
 
@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -32,10 +31,18 @@ bool write_all(int file, const char* data, std::size_t bytes) {
   return true;
 }
 
-Error cannot_unpack(const std::string& packed, const std::string& folder) {
-  const std::string reason = std::strerror(errno);
-  return unavailable("cannot unpack " + packed + " to " + folder + ": " + reason +
-                     "; set TMPDIR to a writable folder with free space");
+Error cannot_unpack(const std::string& packed, const std::string& folder, int error) {
+  const bool too_many = error == EMFILE || error == ENFILE;
+  return unavailable("cannot unpack " + packed + " to the folder " + folder + ": " + std::strerror(error) +
+                     (too_many         ? "; raise ulimit -n"
+                      : error == EFBIG ? "; raise ulimit -f"
+                                       : "; set TMPDIR to a writable folder with free space"));
+}
+
+// TMPDIR may name no folder at all: the message must show what it names.
+std::string temporary_folder() {
+  const char* const named = ::secure_getenv("TMPDIR");
+  return named != nullptr && *named != '\0' ? named : "/tmp";
 }
 
 }  // namespace
@@ -51,13 +58,13 @@ bool is_packed(const std::string& path) {
 
 Result<UnpackedTrace> UnpackedTrace::make(const std::string& packed) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> from(gzopen(packed.c_str(), "rbe"), gzclose);
-  if (from == nullptr) return bad_input("cannot open " + packed + ": " + std::strerror(errno));
+  if (from == nullptr)
+    return bad_input("cannot open " + packed + ": " + std::strerror(errno) + "; check who may read it");
 
-  std::error_code error;
-  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
-  std::string name = (folder / "wic-prof.XXXXXX").string();
-  const int to = error ? -1 : mkstemp(name.data());
-  if (to < 0) return cannot_unpack(packed, folder.string());
+  const std::string folder = temporary_folder();
+  std::string name = folder + "/wic-prof.XXXXXX";
+  const int to = mkostemp(name.data(), O_CLOEXEC);
+  if (to < 0) return cannot_unpack(packed, folder, errno);
   UnpackedTrace trace(name);  // removes the file on every path
 
   std::vector<char> piece(kPieceBytes);
@@ -69,7 +76,7 @@ Result<UnpackedTrace> UnpackedTrace::make(const std::string& packed) {
     bytes += static_cast<std::uint64_t>(read);
   }
   if (!written) {
-    const Error failure = cannot_unpack(packed, folder.string());
+    const Error failure = cannot_unpack(packed, folder, errno);
     ::close(to);
     return failure;
   }

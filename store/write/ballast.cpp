@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "protocol/file_size_limit.h"
+
 namespace wicprof::store {
 
 namespace {
@@ -31,11 +33,13 @@ Result<Ballast> Ballast::take(const std::string& path) {
                        "; write the trace elsewhere with -o");
   }
   unlink(name.c_str());
-  ballast.bytes_ = std::clamp(free_beside(path) / 8 / 4096 * 4096, kMinBytes, kMaxBytes);
+  const std::uint64_t space = std::min(free_beside(path), file_size_limit().value_or(UINT64_MAX));
+  ballast.bytes_ = std::clamp(space / 8 / 4096 * 4096, kMinBytes, kMaxBytes);
   const int failed = posix_fallocate(ballast.file_, 0, static_cast<off_t>(ballast.bytes_));
   if (failed != 0) {
     return unavailable("too little space to record to " + path + " (" + std::strerror(failed) +
-                       "); free some space, or write the trace elsewhere with -o");
+                       (failed == EFBIG ? "); raise ulimit -f" : "); free some space") +
+                       ", or write the trace elsewhere with -o");
   }
   return ballast;
 }

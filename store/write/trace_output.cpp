@@ -1,7 +1,10 @@
 #include "store/write/trace_output.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+
+#include "protocol/file_size_limit.h"
 
 namespace wicprof::store {
 
@@ -13,12 +16,22 @@ constexpr std::uint64_t kBatchRows = 20'000;
 constexpr std::uint64_t kRowBytes = 80;              // a wait, including its share of the page
 constexpr std::uint64_t kLastRowsBytes = 256 << 10;  // space for the counters beyond a limit on the trace's size
 
+// The system's limit on file sizes is a limit on the trace's size: SQLite meets its own limit with less trouble than a
+// failing write. 0 = no limit.
+std::uint64_t within_file_size_limit(std::uint64_t max_bytes) {
+  const std::optional<std::uint64_t> limit = file_size_limit();
+  if (!limit) return max_bytes;
+  const std::uint64_t most = *limit > 3 * kLastRowsBytes ? *limit - 2 * kLastRowsBytes : kLastRowsBytes;
+  return max_bytes == 0 ? most : std::min(max_bytes, most);
+}
+
 }  // namespace
 
 TraceOutput::TraceOutput(std::string path, std::uint64_t max_bytes, Writer writer, Ballast ballast,
                          DeviceClocks& clocks)
     : path_(std::move(path)),
-      max_bytes_(max_bytes),
+      max_bytes_(within_file_size_limit(max_bytes)),
+      limited_by_system_(max_bytes_ != max_bytes),
       writer_(std::move(writer)),
       ballast_(std::move(ballast)),
       clocks_(clocks),
@@ -143,8 +156,9 @@ void TraceOutput::stop() {
   if (!first) return;  // the counters did not fit either; close() tries once more
 
   stopped_ = "writing to " + path_ + " stopped (" + reason + "); ";
-  stopped_ += max_bytes_ == 0 ? "free some space, or write the trace elsewhere with -o"
-                              : "it may not grow beyond " + std::to_string(max_bytes_) + " bytes";
+  stopped_ += max_bytes_ == 0      ? "free some space, or write the trace elsewhere with -o"
+              : limited_by_system_ ? "raise ulimit -f"
+                                   : "it may not grow beyond " + std::to_string(max_bytes_) + " bytes";
   events_ -= batch_events_;
   waits_ -= batch_waits_;
   counters_.add(Stat::store_lost, "", batch_events_);

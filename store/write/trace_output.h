@@ -24,8 +24,8 @@ namespace wicprof::store {
 /// counted as such; the ballast's space takes the counters.
 class TraceOutput {
  public:
-  /// `max_bytes`: size at which the trace stops growing, 0 = no limit. `clocks`: their errors are written with each
-  /// commit.
+  /// `max_bytes`: size at which the trace stops growing, 0 = no limit but the system's. `clocks`: their errors are
+  /// written with each commit.
   TraceOutput(std::string path, std::uint64_t max_bytes, Writer writer, Ballast ballast, DeviceClocks& clocks);
   TraceOutput(const TraceOutput&) = delete;
 
@@ -87,6 +87,7 @@ class TraceOutput {
 
   std::string path_;
   std::uint64_t max_bytes_;
+  bool limited_by_system_;  // by ulimit -f, below what was asked for
   Writer writer_;
   Ballast ballast_;
   DeviceClocks& clocks_;

@@ -13,9 +13,9 @@ constexpr int kBusyMilliseconds = 5000;  // readers hold a trace at most for one
 }  // namespace
 
 Result<Writer> Writer::open(const std::string& path, bool overwrite) {
-  Result<Database> database = create_trace(path, overwrite, create_summary_tables_sql());
-  if (!database) return database.error();
   Writer writer;
+  Result<Database> database = create_trace(path, overwrite, writer.lock_, create_summary_tables_sql());
+  if (!database) return database.error();
   writer.database_ = std::move(*database);
   writer.database_.set_busy_timeout(kBusyMilliseconds);
   if (writer.prepare() != 0) {
@@ -194,6 +194,7 @@ void Writer::close() {
     *statement = Statement();
   }
   database_.close();
+  lock_.release();
 }
 
 }  // namespace wicprof::store

@@ -15,6 +15,7 @@
 #include "protocol/result.h"
 #include "store/format/event_tables.h"
 #include "store/format/schema.h"
+#include "store/format/trace_lock.h"
 #include "store/sqlite/row_batch.h"
 #include "store/sqlite/sqlite.h"
 #include "store/summaries/level_of_detail.h"
@@ -127,6 +128,7 @@ class Writer {
   int write_all_waiting();
 
   std::unique_ptr<RowBatch> batch_ = std::make_unique<RowBatch>();  // at a fixed address; outlives the database
+  TraceLock lock_;                                                  // outlives the database
   Database database_;
   struct Insert {
     Statement statement;
