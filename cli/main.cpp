@@ -2,18 +2,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <iterator>
 #include <memory>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/commands/list.h"
+#include "cli/files/output_file.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/help_format.h"
 #include "cli/terminal/messages.h"
+#include "cli/terminal/process_setup.h"
 
 namespace wicprof::cli {
 
@@ -63,7 +65,9 @@ int main_of(int argc, char** argv) {
     std::reverse(words.begin(), words.end());  // CLI11 reads from the back
     app.parse(words);
   } catch (const CLI::Success& asked) {  // --help, --version
-    return app.exit(asked);
+    std::ostringstream text;
+    app.exit(asked, text, text);
+    return print_answer(text.str());
   } catch (const CLI::ParseError& error) {
     return usage_error(app, error);
   }
@@ -77,7 +81,10 @@ int main_of(int argc, char** argv) {
 
 }  // namespace wicprof::cli
 
-int main(int argc, char** argv) try { return wicprof::cli::main_of(argc, argv); } catch (const std::bad_alloc&) {
+int main(int argc, char** argv) try {
+  wicprof::cli::prepare_process();
+  return wicprof::cli::main_of(argc, argv);
+} catch (const std::bad_alloc&) {
   return wicprof::cli::fail(wicprof::unavailable("out of memory; free some, or work on a smaller trace"));
 } catch (const std::exception& e) {
   return wicprof::cli::fail(wicprof::unavailable(std::string("unexpected failure: ") + e.what()));

@@ -234,6 +234,13 @@ void read_gate(Table& root, CiConfig& config) {
 
 }  // namespace
 
+bool only_runs(const CiConfig& config) {
+  const analyzer::SiteLimits& limits = config.gate.every_site;
+  const bool limited = limits.wait_share || limits.p99_wake_ns || limits.polls_per_wait || limits.missed_deadlines ||
+                       limits.predicted_gain || !config.gate.sites.empty();
+  return !limited && config.modes.size() < 2 && config.reference.empty() && config.baseline.empty();
+}
+
 Result<CiConfig> read_ci_config(const std::string& path) {
   std::error_code failed;
   if (!std::filesystem::is_regular_file(path, failed)) {
@@ -241,9 +248,11 @@ Result<CiConfig> read_ci_config(const std::string& path) {
         fmt::format("cannot read the configuration {}: the file does not exist; docs/ci.md has an example", path));
   }
   CiConfig config;
+  bool empty = false;
   std::optional<Error> error;
   try {
     const toml::table document = toml::parse_file(path);
+    empty = document.empty();
     Table root(document, "", path, error);
     if (auto run = root.table("run")) read_run(*run, config);
     read_gate(root, config);
@@ -253,6 +262,12 @@ Result<CiConfig> read_ci_config(const std::string& path) {
                                  wrong.source().begin.column, wrong.description()));
   }
   if (error) return *error;
+  if (empty) {
+    return bad_input(fmt::format(
+        "{} is empty, so it checks nothing: give it [limits], two run.modes or a run.reference to compare, or a "
+        "[baseline]; docs/ci.md has an example",
+        path));
+  }
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   for (std::string& trace : config.baseline) trace = (folder / trace).lexically_normal().string();
   return config;

@@ -23,6 +23,9 @@ struct CiConfig {
   analyzer::GateConfig gate;
 };
 
+/// True without a limit and without a comparison: such a gate passes whenever the program runs.
+bool only_runs(const CiConfig& config);
+
 /// Errors name the file, the line and column or the key, and valid values. An unknown key is an error, because a limit
 /// with a misspelt name would never fail.
 Result<CiConfig> read_ci_config(const std::string& path);

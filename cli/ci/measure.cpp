@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/files/input_trace.h"
+#include "cli/files/output_name.h"
 #include "cli/record/run_app.h"
 #include "cli/terminal/messages.h"
 
@@ -61,7 +62,7 @@ class Measurement {
                                     : fmt::format("{}.warm_up.{}", side.file, round + 1);
     RunPlan plan;
     plan.words = side.words;
-    plan.output = in_folder(folder_, name + ".wicprof");
+    plan.output = literal_name(in_folder(folder_, name + ".wicprof"));
     plan.log = in_folder(folder_, name + ".log");
     plan.overwrite = overwrite_;
     plan.quiet = true;

@@ -1,5 +1,6 @@
 // wic-prof ci: checks repeated runs against limits, unattended.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
 #include "cli/files/input_trace.h"
+#include "cli/files/output_name.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
 #include "protocol/shell_words.h"
@@ -40,7 +42,7 @@ Result<> prepare_folder(const CiOptions& options) {
                                  failed ? failed.message() : "a file has that name"));
   }
   for (const reports::GateReport& report : reports::kGateReports) {
-    const Result<Output> output = prepare_output({in_folder(options, report.file), options.overwrite});
+    const Result<Output> output = prepare_output({literal_name(in_folder(options, report.file)), options.overwrite});
     if (!output) return output.error();
   }
   return ok();
@@ -82,10 +84,13 @@ Result<> write_reports(const CiOptions& options, const reports::GateReportInput&
   return write_output({"-", false}, shown);
 }
 
-int ci(const CiOptions& options, const ProgramWords& program) {
+int ci(CiOptions options, const ProgramWords& program) {
   if (program.empty()) {
     return fail(bad_input("ci needs a program to run: wic-prof ci --config wic-prof.toml -- APP ARGS..."));
   }
+  const Result<std::string> folder_name = expand_output_name(options.folder, getpid());
+  if (!folder_name) return fail(folder_name.error());
+  options.folder = *folder_name;
   const Result<CiConfig> config = read_ci_config(options.config);
   if (!config) return fail(config.error());
   const Result<std::vector<analyzer::RunSeries>> baseline = load_baseline(*config);
@@ -101,9 +106,14 @@ int ci(const CiOptions& options, const ProgramWords& program) {
   run.seconds = static_cast<double>(now_ns() - begin) * 1e-9;
   run.files = measured->files;
 
-  const analyzer::GateResult result = measured->broken.empty()
-                                          ? analyzer::judge_runs(config->gate, measured->sides, *baseline)
-                                          : analyzer::broken_gate(measured->broken);
+  analyzer::GateResult result = measured->broken.empty()
+                                    ? analyzer::judge_runs(config->gate, measured->sides, *baseline)
+                                    : analyzer::broken_gate(measured->broken);
+  if (only_runs(*config)) {
+    result.notes.push_back(
+        "the configuration has no limit and nothing to compare with: only that the program runs was checked");
+    warn(result.notes.back());
+  }
   const Result<> written = write_reports(options, {run, config->gate, measured->sides, result});
   if (!written) return fail(written.error());
   note(fmt::format("{}; junit.xml, result.json, summary.md and the traces are in {}",

@@ -26,6 +26,8 @@ struct CompareOptions {
   analyzer::CompareOptions how;
 };
 
+constexpr double kLargestTolerance = 0.99;
+
 using Runs = std::vector<analyzer::RunSeries>;
 
 /// One trace is in memory at a time.
@@ -87,6 +89,16 @@ Result<analyzer::Comparison> compare_files(const CompareOptions& options) {
 
 template <>
 VerbBody declare<struct CompareVerb>(CLI::App& verb, const ProgramWords&) {
+  // CLI11's Range lets "nan" through.
+  const CLI::Validator share(
+      [](const std::string& text) {
+        double value = 0;
+        const bool number = CLI::detail::lexical_cast(text, value);
+        return number && value >= 0 && value <= kLargestTolerance
+                   ? std::string()
+                   : fmt::format("'{}' is not a share from 0 to {}", text, kLargestTolerance);
+      },
+      "");
   const auto options = std::make_shared<CompareOptions>();
   verb.add_option("FILE", options->files,
                   "one trace: compared around its own changes of mode; two: the traces before and after; more: runs of "
@@ -101,7 +113,7 @@ VerbBody declare<struct CompareVerb>(CLI::App& verb, const ProgramWords&) {
       ->type_name("NAME[@DOMAIN]");
   verb.add_option("--tolerance", options->how.tolerance, "ignore a change smaller than this share")
       ->type_name("SHARE")
-      ->check(CLI::Range(0.0, 0.99))
+      ->check(share)
       ->capture_default_str();
   add_format(verb, options->format);
   add_output(verb, options->output);

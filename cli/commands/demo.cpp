@@ -1,7 +1,7 @@
 // wic-prof demo: records a bundled sample, analyzes it and writes a report.
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -10,6 +10,7 @@
 #include "cli/commands/options.h"
 #include "cli/files/exe_path.h"
 #include "cli/files/input_trace.h"
+#include "cli/files/output_name.h"
 #include "cli/files/recorded.h"
 #include "cli/record/run_app.h"
 #include "cli/terminal/exit_status.h"
@@ -48,17 +49,21 @@ std::string demo_device() {
   return "simt:1";
 }
 
-int demo(const DemoOptions& options) {
+int demo(DemoOptions options) {
+  const Result<std::string> folder = expand_output_name(options.folder, getpid());
+  if (!folder) return fail(folder.error());
+  options.folder = *folder;
   std::optional<std::string> sample = beside_binary("hot_flag");
   if (!sample) sample = beside_binary("../libexec/wic-prof/hot_flag");  // in an installation
   if (!sample)
     return fail(unavailable("the sample hot_flag is not beside wic-prof; build it: make, or ninja -C build hot_flag"));
-  const Result<Output> page = prepare_output({in_folder(options.folder, "report.html"), options.overwrite});
+  const Result<Output> page =
+      prepare_output({literal_name(in_folder(options.folder, "report.html")), options.overwrite});
   if (!page) return fail(page.error());
 
   RunPlan plan;
   plan.words = {*sample, "--devices", demo_device(), "--wait", "poll", "--seconds", kSeconds};
-  plan.output = in_folder(options.folder, "demo.wicprof");
+  plan.output = literal_name(in_folder(options.folder, "demo.wicprof"));
   plan.overwrite = options.overwrite;
   plan.ab.emplace();
   plan.ab->time = kTime;
@@ -68,7 +73,7 @@ int demo(const DemoOptions& options) {
   const Result<RunOutcome> outcome = run_app(plan);
   if (!outcome) return fail(outcome.error());
   if (outcome->recording) return fail(*outcome->recording);
-  if (outcome->end.status != 0 && !outcome->ended_after_ab) {
+  if (outcome->end.status != 0 && !outcome->ended_as_planned) {
     fail(
         unavailable(fmt::format("the sample ended with status {}; its own message is above, and the recording is in {}",
                                 outcome->end.status, outcome->trace)));
@@ -77,20 +82,18 @@ int demo(const DemoOptions& options) {
 
   const Result<analyzer::TraceModel> model = load_trace(outcome->trace);
   if (!model) return fail(model.error());
-  fmt::print("{}\n", reports::summary_text(*model, analyzer::analyze(*model)));
-  fmt::print("{}", reports::comparison_text(analyzer::compare(*model)));
-  std::fflush(stdout);
+  const int printed = print_answer(fmt::format("{}\n{}", reports::summary_text(*model, analyzer::analyze(*model)),
+                                               reports::comparison_text(analyzer::compare(*model))));
   const Result<> written = write_output(*page, reports::render_trace(*model, nullptr, "html"));
   if (!written) return fail(written.error());
   note(fmt::format("the trace is {}, the report is {}: open it in a browser", outcome->trace, page->name));
-  return kDone;
+  return printed;
 }
 
 int show_recorded(const std::string& name) {
   const Result<std::string> text = name.empty() ? recorded_table() : recorded_application(name);
   if (!text) return fail(text.error());
-  fmt::print("{}", *text);
-  return kDone;
+  return print_answer(*text);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -32,18 +31,19 @@ constexpr const char* state_name(CheckState state) {
   return "unknown";
 }
 
-void print_text(const std::vector<Check>& checks, bool able) {
+std::string to_text(const std::vector<Check>& checks, bool able) {
+  std::string text;
   std::size_t width = 0;
   for (const Check& check : checks) width = std::max(width, check.name.size());
   for (const Check& check : checks) {
-    fmt::print("{:<14}  {:<{}}  {}\n", state_name(check.state), check.name, width, check.detail);
-    if (!check.cure.empty()) fmt::print("{:<14}  {:<{}}  cure: {}\n", "", "", width, check.cure);
+    text += fmt::format("{:<14}  {:<{}}  {}\n", state_name(check.state), check.name, width, check.detail);
+    if (!check.cure.empty()) text += fmt::format("{:<14}  {:<{}}  cure: {}\n", "", "", width, check.cure);
   }
-  fmt::print("\n{}\n", able ? "wic-prof can do its main job here."
-                            : "wic-prof cannot do its main job here: see the cures above.");
+  return text + (able ? "\nwic-prof can do its main job here.\n"
+                      : "\nwic-prof cannot do its main job here: see the cures above.\n");
 }
 
-void print_json(const std::vector<Check>& checks, bool able) {
+std::string to_json(const std::vector<Check>& checks, bool able) {
   Json list = Json::array();
   for (const Check& check : checks) {
     list.push_back({{"name", check.name},
@@ -53,7 +53,7 @@ void print_json(const std::vector<Check>& checks, bool able) {
                     {"essential", check.essential}});
   }
   const Json document = {{"version", WICPROF_VERSION}, {"able", able}, {"checks", list}};
-  fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
@@ -72,8 +72,8 @@ VerbBody declare<struct DoctorVerb>(CLI::App& verb, const ProgramWords&) {
     }
     const bool able = std::none_of(checks.begin(), checks.end(),
                                    [](const Check& c) { return c.essential && c.state == CheckState::missing; });
-    *format == "json" ? print_json(checks, able) : print_text(checks, able);
-    return able ? kDone : kUnavailable;
+    const int printed = print_answer(*format == "json" ? to_json(checks, able) : to_text(checks, able));
+    return able ? printed : kUnavailable;
   };
 }
 

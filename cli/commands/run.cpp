@@ -14,7 +14,9 @@
 #include "cli/files/input_trace.h"
 #include "cli/files/output_name.h"
 #include "cli/record/capture.h"
+#include "cli/record/guarded.h"
 #include "cli/record/run_app.h"
+#include "cli/record/stop_signal.h"
 #include "cli/record/wait_options.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
@@ -41,6 +43,8 @@ struct RunOptions {
   int repeat = 1;
   CaptureOptions capture;
   unsigned long long buffer_mib = 128;
+  std::string kill;
+  std::string wait = "primary";
   bool gui = false;
   std::string gui_script;
 };
@@ -92,16 +96,27 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
   Result<CapturePlan> capture = read_capture(options.capture);
   if (!capture) return capture.error();
   plan.capture = *std::move(capture);
+  if (!options.kill.empty()) {
+    const Result<int> signal = parse_stop_signal(options.kill);
+    if (!signal) return signal.error();
+    plan.stop_signal = *signal;
+  }
+  plan.wait_for_all = options.wait == "all";
   plan.buffer_bytes = static_cast<std::size_t>(options.buffer_mib) << 20;
   return ok();
 }
 
+/// A signal that wic-prof itself sent as planned is no failure of the program.
+int status_of(const RunOutcome& outcome) {
+  return outcome.ended_as_planned || outcome.left_running ? static_cast<int>(kDone) : outcome.end.status;
+}
+
 void report_end(const RunOutcome& outcome) {
   const AppEnd& end = outcome.end;
-  if (end.signal && !outcome.ended_after_ab) {
+  if (end.signal && !outcome.ended_as_planned) {
     warn(fmt::format("the program was killed by signal {} ({}); the trace is complete up to that point", *end.signal,
                      strsignal(*end.signal)));
-  } else if (end.status != 0 && !outcome.ended_after_ab) {
+  } else if (end.status != 0 && !outcome.ended_as_planned) {
     note(fmt::format("the program ended with status {}", end.status));
   }
   if (outcome.recording) warn(fmt::format("THE TRACE IS INCOMPLETE: {}", outcome.recording->message));
@@ -115,7 +130,8 @@ std::vector<RunPlan> repeated(const RunOptions& options) {
   for (int round = 1; round <= options.repeat; ++round) {
     const auto add = [&](const std::string& part, std::optional<WantedWait> wait) {
       RunPlan plan = options.plan;
-      plan.output = numbered(plan.output.empty() ? base_name(plan.words.front()) + ".wicprof" : plan.output, part);
+      plan.output =
+          numbered(plan.output.empty() ? literal_name(base_name(plan.words.front())) + ".wicprof" : plan.output, part);
       if (wait) plan.phases = {{*wait, 0}};
       plans.push_back(std::move(plan));
     };
@@ -139,8 +155,8 @@ void print_summary(const std::string& trace, bool compared) {
     fail(model.error());
     return;
   }
-  fmt::print(stderr, "{}", reports::summary_text(*model, analyzer::analyze(*model)));
-  if (compared) fmt::print(stderr, "\n{}", reports::comparison_text(analyzer::compare(*model)));
+  show(reports::summary_text(*model, analyzer::analyze(*model)));
+  if (compared) show("\n" + reports::comparison_text(analyzer::compare(*model)));
   note(fmt::format("written to {}; next: wic-prof analyze {}", trace, trace));
 }
 
@@ -151,8 +167,8 @@ int run_repeatedly(const RunOptions& options) {
   for (const RunPlan& plan : plans) {
     const Result<RunOutcome> outcome = run_app(plan);
     if (!outcome) return fail(outcome.error());
-    report_end(*outcome);
-    if (outcome->end.status != 0 || outcome->interrupted) return outcome->end.status;
+    guarded("reporting the end", [&] { report_end(*outcome); });
+    if (status_of(*outcome) != kDone || outcome->interrupted) return status_of(*outcome);
     traces.push_back(wicprof::shell_word(outcome->trace));
   }
   std::sort(traces.begin(), traces.end());
@@ -248,6 +264,19 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
   verb.add_option("--max-size", capture.max_size,
                   "largest size of the trace, such as 500M (K, M, G, T); later events are counted as lost")
       ->type_name("SIZE");
+  verb.add_option(
+          "--kill", options->kill,
+          "what ends the program when --duration is over or the run is interrupted: a signal such as TERM, INT "
+          "or 9, and 5 s later SIGKILL; none leaves the program running; default: an interruption's own signal, "
+          "and the program outlives --duration. Example: --duration 10s --kill TERM")
+      ->type_name("SIGNAL");
+  verb.add_option(
+          "--wait", options->wait,
+          "record until the program ends (primary), or until all processes that it has started have ended, also "
+          "those in the background (all)")
+      ->type_name("WHOM")
+      ->check(CLI::IsMember({"primary", "all"}))
+      ->capture_default_str();
   verb.add_flag("--gui", options->gui, "watch the run in a window, which stays open until you close it");
   verb.add_option("--gui-drive", options->gui_script, "with --gui: the window follows a script, as with gui --drive")
       ->type_name("FILE");
@@ -264,20 +293,22 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
       if (const Result<> possible = can_open_window(); !possible) return fail(possible.error());
       options->plan.started = [&](const std::string& session) {
         Result<WindowProcess> started = WindowProcess::start(session, options->gui_script);
-        if (started) {
-          window.emplace(*std::move(started));
-        } else {
+        if (!started) {
           warn(started.error().message);
+          return pid_t{0};
         }
+        window.emplace(*std::move(started));
+        return window->pid();
       };
     }
     const Result<RunOutcome> outcome = run_app(options->plan);
     if (!outcome) return fail(outcome.error());
-    if (!options->plan.quiet) print_summary(outcome->trace, outcome->compared);
-    report_end(*outcome);
+    if (!options->plan.quiet) {
+      guarded("summarizing the trace", [&] { print_summary(outcome->trace, outcome->compared); });
+    }
+    guarded("reporting the end", [&] { report_end(*outcome); });
     if (window) window->wait();
-    // The comparison's own SIGTERM is no failure of the program.
-    return outcome->ended_after_ab ? kDone : outcome->end.status;
+    return status_of(*outcome);
   };
 }
 

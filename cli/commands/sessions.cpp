@@ -1,14 +1,12 @@
 // wic-prof sessions: lists the recordings in progress.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
 #include "cli/sessions/running_sessions.h"
-#include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
 #include "protocol/control_messages.h"
 
@@ -85,14 +83,10 @@ VerbBody declare<struct SessionsVerb>(CLI::App& verb, const ProgramWords&) {
     }
     std::vector<SessionAnswer> all;
     for (const SessionInfo& session : running->sessions) all.push_back({session, ask_status(session.socket_path)});
-    if (*format == "text") {
-      fmt::print("{}", to_text(all));
-    } else {
-      Json sessions = Json::array();
-      for (const SessionAnswer& answer : all) sessions.push_back(to_json(answer));
-      fmt::print("{}\n", Json{{"sessions", sessions}}.dump(2, ' ', false, Json::error_handler_t::replace));
-    }
-    return kDone;
+    if (*format == "text") return print_answer(to_text(all));
+    Json sessions = Json::array();
+    for (const SessionAnswer& answer : all) sessions.push_back(to_json(answer));
+    return print_answer(Json{{"sessions", sessions}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   };
 }
 

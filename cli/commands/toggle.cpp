@@ -1,7 +1,6 @@
 // wic-prof toggle: changes how a running program waits.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -9,7 +8,6 @@
 #include "cli/commands/options.h"
 #include "cli/record/wait_options.h"
 #include "cli/sessions/running_sessions.h"
-#include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
 #include "protocol/control_messages.h"
 
@@ -38,17 +36,17 @@ int compare_modes(const ToggleOptions& options) {
     return fail({begun.error().kind, fmt::format("session '{}': {}", session->name, begun.error().message)});
   }
   if (options.format == "text") {
-    fmt::print("session '{}': compares poll with park for at most {}; wic-prof compare on its trace shows the result\n",
-               session->name, options.time);
-  } else {
-    fmt::print("{}\n", nlohmann::ordered_json{{"session", session->name},
-                                              {"mode", "ab"},
-                                              {"strategy", strategy_name(park->strategy)},
-                                              {"time_ns", times->time},
-                                              {"precision", times->precision}}
-                           .dump(2));
+    return print_answer(fmt::format(
+        "session '{}': compares poll with park for at most {}; wic-prof compare on its trace shows the result\n",
+        session->name, options.time));
   }
-  return kDone;
+  return print_answer(nlohmann::ordered_json{{"session", session->name},
+                                             {"mode", "ab"},
+                                             {"strategy", strategy_name(park->strategy)},
+                                             {"time_ns", times->time},
+                                             {"precision", times->precision}}
+                          .dump(2) +
+                      "\n");
 }
 
 int toggle(const ToggleOptions& options) {
@@ -63,24 +61,22 @@ int toggle(const ToggleOptions& options) {
   }
   const TimeNs took = reply->effective - reply->requested;
   if (options.format == "text") {
-    fmt::print(
+    return print_answer(fmt::format(
         "session '{}': {} now waits by {} ({}); in effect {:.3f} ms after the request, at {:.6f} s on the trace's "
         "clock\n",
         session->name, reply->site.empty() ? "the whole program" : fmt::format("site '{}'", reply->site),
         mode_name(reply->mode), strategy_name(reply->strategy), static_cast<double>(took) / kMillisecond,
-        static_cast<double>(reply->effective) / kSecond);
-  } else {
-    const nlohmann::ordered_json json = {
-        {"session", session->name},
-        {"site", reply->site.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(reply->site)},
-        {"mode", mode_name(reply->mode)},
-        {"strategy", strategy_name(reply->strategy)},
-        {"requested_ns", reply->requested},
-        {"effective_ns", reply->effective},
-        {"took_ns", took}};
-    fmt::print("{}\n", json.dump(2));
+        static_cast<double>(reply->effective) / kSecond));
   }
-  return kDone;
+  const nlohmann::ordered_json json = {
+      {"session", session->name},
+      {"site", reply->site.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(reply->site)},
+      {"mode", mode_name(reply->mode)},
+      {"strategy", strategy_name(reply->strategy)},
+      {"requested_ns", reply->requested},
+      {"effective_ns", reply->effective},
+      {"took_ns", took}};
+  return print_answer(json.dump(2) + "\n");
 }
 
 }  // namespace

@@ -2,18 +2,52 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <stdlib.h>  // realpath
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "cli/files/output_name.h"
+#include "cli/terminal/exit_status.h"
+#include "cli/terminal/messages.h"
+#include "cli/terminal/write_text.h"
 
 namespace wicprof::cli {
 
 namespace {
+
+/// What a name stands for, after its links.
+enum class Place {
+  absent,
+  file,
+  own_stdout,  ///< another name of this process's stdout, such as /dev/stdout
+  stream,      ///< a terminal, /dev/null, a FIFO: written in place
+  folder,
+  other,  ///< a disk, a socket
+};
+
+Place place_of(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return Place::absent;
+  struct stat own {};
+  if (fstat(STDOUT_FILENO, &own) == 0 && own.st_dev == info.st_dev && own.st_ino == info.st_ino)
+    return Place::own_stdout;
+  if (S_ISREG(info.st_mode)) return Place::file;
+  if (S_ISDIR(info.st_mode)) return Place::folder;
+  return S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode) ? Place::stream : Place::other;
+}
+
+/// The file behind a symbolic link, so that a link stays and its file is replaced; otherwise the path itself.
+std::string behind_links(const std::string& path) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return path;
+  const std::unique_ptr<char, decltype(&free)> target(realpath(path.c_str(), nullptr), &free);
+  return target != nullptr ? std::string(target.get()) : path;
+}
 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -24,14 +58,56 @@ Error exists(const std::string& path) {
   return bad_input(fmt::format("{} exists; choose another name with -o, or -f to overwrite it", path));
 }
 
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = write(fd, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(n));
+Error cannot_write(const std::string& what, int error) {
+  const char* const cure = error == EFBIG                       ? "; raise ulimit -f"
+                           : error == EMFILE || error == ENFILE ? "; raise ulimit -n"
+                           : what == "stdout"                   ? ""
+                                                                : "; choose another place with -o";
+  return unavailable(fmt::format("cannot write to {}: {}{}", what, std::strerror(error), cure));
+}
+
+Result<> write_in_place(const std::string& path, std::string_view text) {
+  const int fd = open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return cannot_write(path, errno);
+  int error = write_text(fd, text);
+  if (close(fd) != 0 && error == 0) error = errno;
+  if (error != 0) return cannot_write(path, error);
+  return ok();
+}
+
+/// Makes a new file beside `path`: never one that is there already, which could be a planted link. Below 0: errno.
+int make_part(const std::string& path, std::string& part) {
+  constexpr int kTries = 100;  // a killed wic-prof may have left files with this process's number
+  for (int i = 0; i < kTries; ++i) {
+    part = i == 0 ? fmt::format("{}.{}.part", path, getpid()) : fmt::format("{}.{}.{}.part", path, getpid(), i);
+    const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) return fd;
   }
-  return true;
+  return -1;
+}
+
+/// Writes a temporary file and renames it: a full disk neither destroys the old file nor leaves half a new one.
+Result<> replace_file(const Output& output, std::string_view text) {
+  const std::string path = behind_links(output.name);
+  std::string part;
+  const int fd = make_part(path, part);
+  if (fd < 0) return cannot_write(path, errno);
+  int error = write_text(fd, text);
+  if (close(fd) != 0 && error == 0) error = errno;
+  if (error == 0) {
+    if (output.overwrite) {
+      if (rename(part.c_str(), path.c_str()) != 0) error = errno;
+    } else if (link(part.c_str(), path.c_str()) != 0) {
+      error = errno;
+      // The file system has no hard links.
+      if (error != EEXIST && access(path.c_str(), F_OK) != 0)
+        error = rename(part.c_str(), path.c_str()) == 0 ? 0 : errno;
+    }
+  }
+  unlink(part.c_str());
+  if (error == 0) return ok();
+  if (error == EEXIST) return exists(output.name);
+  return cannot_write(output.name, error);
 }
 
 }  // namespace
@@ -40,12 +116,21 @@ Result<Output> prepare_output(const Output& output) {
   if (output.name == "-") return output;
   const Result<std::string> name = expand_output_name(output.name, getpid());
   if (!name) return name.error();
-  struct stat info {};
-  if (stat(name->c_str(), &info) == 0) {
-    if (S_ISDIR(info.st_mode)) return bad_input(fmt::format("{} is a folder; name a file in it with -o", *name));
-    if (!output.overwrite) return exists(*name);
+  switch (place_of(*name)) {
+    case Place::folder:
+      return bad_input(fmt::format("{} is a folder; name a file in it with -o", *name));
+    case Place::other:
+      return bad_input(fmt::format("{} is neither a file nor a stream; name a file with -o", *name));
+    case Place::own_stdout:
+    case Place::stream:
+      return Output{*name, output.overwrite};
+    case Place::file:
+      if (!output.overwrite) return exists(*name);
+      break;
+    case Place::absent:
+      break;
   }
-  const std::string folder = folder_of(*name);
+  const std::string folder = folder_of(behind_links(*name));
   if (access(folder.c_str(), W_OK) != 0) {
     return bad_input(fmt::format("cannot write {}: the folder {}: {}; choose another place with -o", *name, folder,
                                  std::strerror(errno)));
@@ -54,37 +139,38 @@ Result<Output> prepare_output(const Output& output) {
 }
 
 Result<> write_output(const Output& prepared, std::string_view text) {
-  if (prepared.name == "-") {
-    std::fflush(stdout);
-    if (!write_all(STDOUT_FILENO, text))
-      return unavailable(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
-    return ok();
+  const Place place = prepared.name == "-" ? Place::own_stdout : place_of(prepared.name);
+  switch (place) {
+    case Place::own_stdout:
+      if (const int error = write_text(STDOUT_FILENO, text); error != 0) return cannot_write("stdout", error);
+      return ok();
+    case Place::stream:
+      return write_in_place(prepared.name, text);
+    case Place::folder:
+    case Place::other:
+      return bad_input(fmt::format("{} is no longer a file; name another one with -o", prepared.name));
+    case Place::file:
+    case Place::absent:
+      break;
   }
-  // Writes a temporary file and renames it: a full disk neither destroys the old file nor leaves half a new one.
-  const std::string partial = fmt::format("{}.{}.part", prepared.name, getpid());
-  const int fd = open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  bool written = fd >= 0 && write_all(fd, text);
-  int failed = errno;
-  if (fd >= 0 && close(fd) != 0 && written) {
-    written = false;
-    failed = errno;
+  return replace_file(prepared, text);
+}
+
+int print_answer(std::string_view text) {
+  const Result<> written = write_output({"-", false}, text);
+  return written ? static_cast<int>(kDone) : fail(written.error());
+}
+
+Result<int> open_log(const Output& log) {
+  const Place place = place_of(log.name);
+  if (place != Place::absent && place != Place::file) {
+    return bad_input(fmt::format("{} is not a file; choose another place with -o", log.name));
   }
-  if (written) {
-    const int moved = prepared.overwrite ? rename(partial.c_str(), prepared.name.c_str())
-                                         : link(partial.c_str(), prepared.name.c_str());
-    failed = errno;
-    if (moved != 0 && !prepared.overwrite && failed != EEXIST) {
-      // The file system has no hard links.
-      written = access(prepared.name.c_str(), F_OK) != 0 && rename(partial.c_str(), prepared.name.c_str()) == 0;
-    } else {
-      written = moved == 0;
-    }
-  }
-  unlink(partial.c_str());
-  if (written) return ok();
-  if (failed == EEXIST) return exists(prepared.name);
-  return unavailable(
-      fmt::format("cannot write {}: {}; choose another place with -o", prepared.name, std::strerror(failed)));
+  const int how = log.overwrite ? O_TRUNC : O_EXCL;
+  const int fd = open(log.name.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | how, 0666);
+  if (fd >= 0) return fd;
+  if (errno == EEXIST) return exists(log.name);
+  return cannot_write(log.name, errno);
 }
 
 }  // namespace wicprof::cli

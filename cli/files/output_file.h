@@ -1,4 +1,5 @@
-// The destination of a verb's answer: stdout ("-") or a file. An existing file is refused unless `overwrite` is set.
+// The one place that decides how outputs are written: to stdout ("-"), into a stream (a terminal, /dev/null, a FIFO) in
+// place, or to a file, which is replaced as a whole. An existing file is refused unless `overwrite` is set.
 #pragma once
 
 #include <string>
@@ -18,5 +19,11 @@ Result<Output> prepare_output(const Output& output);
 
 /// Writes all of `text`, or leaves no file behind.
 Result<> write_output(const Output& prepared, std::string_view text);
+
+/// Writes a verb's answer to stdout. Returns the exit status: an answer that did not arrive is a failure.
+int print_answer(std::string_view text);
+
+/// Opens a file for a program's output, which may not be a link. The name is taken as it is.
+Result<int> open_log(const Output& log);
 
 }  // namespace wicprof::cli

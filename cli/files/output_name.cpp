@@ -14,6 +14,12 @@ std::string numbered(const std::string& pattern, const std::string& part) {
   return (ends ? pattern.substr(0, pattern.size() - kEnd.size()) : pattern) + "." + part + (ends ? kEnd : "");
 }
 
+std::string literal_name(const std::string& name) {
+  std::string pattern;
+  for (const char c : name) pattern += c == '%' ? std::string("%%") : std::string(1, c);
+  return pattern;
+}
+
 std::string base_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 std::string host_name() {

@@ -7,7 +7,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <utility>
+
+#include "cli/terminal/process_setup.h"
 
 namespace wicprof::cli {
 
@@ -34,8 +37,8 @@ ssize_t retry_on_eintr(Call&& call) {
 }
 
 // Runs in the child after fork(): async-signal-safe calls only.
-[[noreturn]] void become(const char* path, char* const* words, char* const* environment, const sigset_t& mask, int go,
-                         int failed, int output) {
+[[noreturn]] void become(const char* path, char* const* words, char* const* environment, const PreviousSignals& signals,
+                         int go, int failed, int output) {
   char byte = 0;
   // End of file instead of a byte: wic-prof gave up or died.
   if (retry_on_eintr([&] { return read(go, &byte, 1); }) != 1) _exit(0);
@@ -43,8 +46,8 @@ ssize_t retry_on_eintr(Call&& call) {
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
   }
-  signal(SIGPIPE, SIG_DFL);
-  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  restore_process();
+  signals.restore();
   execve(path, words, environment);
   const int error = errno;
   (void)!write(failed, &error, sizeof error);
@@ -68,8 +71,7 @@ Result<AppProcess> AppProcess::hold(const AppProgram& program) {
   if (pid == 0) {
     close(go[1]);
     close(failed[0]);
-    become(program.path.c_str(), words.data(), environment.data(), program.signal_mask, go[0], failed[1],
-           program.output);
+    become(program.path.c_str(), words.data(), environment.data(), *program.signals, go[0], failed[1], program.output);
   }
   const int error = errno;
   close_fd(go[0]);
@@ -120,5 +122,17 @@ std::optional<AppEnd> AppProcess::ended() {
   if (WIFSIGNALED(status)) return AppEnd{128 + WTERMSIG(status), WTERMSIG(status)};
   return AppEnd{WEXITSTATUS(status), std::nullopt};
 }
+
+bool AppProcess::handles(int signal) const {
+  std::ifstream status(fmt::format("/proc/{}/status", pid_));
+  const std::string key = "SigCgt:\t";
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with(key)) continue;
+    return (std::strtoull(line.c_str() + key.size(), nullptr, 16) >> (signal - 1) & 1) != 0;
+  }
+  return false;
+}
+
+bool AppProcess::shares_terminal_signals() const { return getpgid(pid_) == getpgrp(); }
 
 }  // namespace wicprof::cli

@@ -1,13 +1,13 @@
 // The traced program's process: forked early, so that its pid is known, and held back until recording is ready.
 #pragma once
 
-#include <signal.h>
 #include <sys/types.h>
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/record/terminal_signals.h"
 #include "protocol/result.h"
 
 namespace wicprof::cli {
@@ -16,7 +16,7 @@ struct AppProgram {
   std::string path;
   std::vector<std::string> words;        ///< argv, the program's own name first
   std::vector<std::string> environment;  ///< "NAME=value"
-  sigset_t signal_mask;                  ///< the program starts with this mask
+  const PreviousSignals* signals;        ///< the program starts with these
   int output = -1;                       ///< file descriptor for its stdout and stderr; below 0: it inherits wic-prof's
 };
 
@@ -39,8 +39,14 @@ class AppProcess {
   /// Starts the program. Error: the system cannot run the file.
   Result<> start();
 
-  /// How the program ended; empty while it runs. Does not block.
+  /// How the program ended; empty while it runs. Does not block. Call again only while it runs.
   std::optional<AppEnd> ended();
+
+  /// Whether the program handles this signal itself instead of leaving it to the system.
+  bool handles(int signal) const;
+
+  /// Whether the terminal's signals reach the program without wic-prof: both are in one process group.
+  bool shares_terminal_signals() const;
 
  private:
   AppProcess() = default;

@@ -63,6 +63,8 @@ class CaptureWindow {
   std::optional<std::string> follow(TimeNs now);
   /// Time of the next start or stop; empty when none is left.
   std::optional<TimeNs> next() const;
+  /// Whether the window of --duration has ended.
+  bool over() const { return state_ == State::after; }
 
  private:
   enum class State { before, within, after };

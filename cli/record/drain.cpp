@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 
 namespace wicprof::cli {
 
@@ -46,10 +47,24 @@ void Drain::work() {
   pthread_setname_np(pthread_self(), "wicprof-drain");
   for (;;) {
     const bool last = stop_.load(std::memory_order_relaxed);
-    const std::size_t records = round(last ? SIZE_MAX : kBytesPerRound);
+    std::size_t records = 0;
+    try {
+      records = round(last ? SIZE_MAX : kBytesPerRound);
+    } catch (const std::exception& e) {
+      return give_up(e.what());
+    }
     if (last) return;
     if (records == 0) std::this_thread::sleep_for(kIdle);
   }
+}
+
+// The program continues: its rings fill up, and its later events are dropped.
+void Drain::give_up(const char* reason) noexcept try {
+  failure_ = std::string("the recorder failed (") + reason + ")";
+  const std::lock_guard lock(mutex_);
+  progress_.stopped = failure_;
+} catch (const std::exception&) {
+  failure_ = "no memory";  // short enough to need none
 }
 
 std::size_t Drain::round(std::size_t max_bytes) {

@@ -33,6 +33,9 @@ class Drain {
   /// As of the last round. Any thread.
   store::RecorderProgress progress() const;
 
+  /// Why the drain itself ended early (no memory, say); empty while all is well. Call after finish() only.
+  const std::string& failure() const { return failure_; }
+
   /// When the program's wic runtime was first seen; 0 = not yet. Any thread.
   TimeNs attached() const { return attached_.load(std::memory_order_relaxed); }
 
@@ -46,6 +49,7 @@ class Drain {
   };
 
   void work();
+  void give_up(const char* reason) noexcept;
   std::size_t round(std::size_t max_bytes);
   std::size_t read(std::size_t index, std::size_t max_bytes);
   void reclaim_rings();
@@ -60,6 +64,7 @@ class Drain {
   std::atomic<bool> stop_{false};
   std::atomic<TimeNs> attached_{0};
   std::optional<Mode> first_mode_;
+  std::string failure_;
   mutable std::mutex mutex_;  // guards progress_
   store::RecorderProgress progress_;
   std::thread thread_;

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -70,16 +69,12 @@ void Finishing::show(store::FinishStep step, std::optional<double> part, TimeNs 
   shown_at_ = now;
   shown_ = true;
   const std::string share = part ? fmt::format(" {:.0f} %", *part * 100) : std::string();
-  std::fputs(
-      fmt::format("\r\033[Kcompleting the trace: {}{} (Ctrl-C: without summaries)", name_of(step), share).c_str(),
-      stderr);
-  std::fflush(stderr);
+  show_progress(fmt::format("\r\033[Kcompleting the trace: {}{} (Ctrl-C: without summaries)", name_of(step), share));
 }
 
 void Finishing::clear() {
   if (!shown_) return;
-  std::fputs("\r\033[K", stderr);
-  std::fflush(stderr);
+  show_progress("\r\033[K");
   shown_ = false;
 }
 

@@ -14,6 +14,7 @@
 #include <set>
 #include <string_view>
 
+#include "cli/record/guarded.h"
 #include "protocol/events/process.h"
 #include "protocol/events/thread_sample.h"
 #include "protocol/process.h"
@@ -145,11 +146,11 @@ void HostSampler::work() {
   std::unique_lock lock(mutex_);
   while (!stopping_.wait_for(lock, kSampleInterval, [this] { return stop_; })) {
     lock.unlock();
-    sample();
+    guarded("sampling threads", [this] { sample(); });
     lock.lock();
   }
   lock.unlock();
-  sample();
+  guarded("sampling threads", [this] { sample(); });
 }
 
 // Ring owners, the program, this process, and the descendants of all of these.

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <string>
+
+#include "cli/terminal/messages.h"
 
 namespace wicprof::cli {
 
@@ -31,11 +32,11 @@ void ProgressLine::show(const store::RecorderProgress& progress, WantedWait wait
   if (!on_ || now - last_time_ < kRefreshInterval) return;
   const double seconds = static_cast<double>(now - last_time_) / kSecond;
   const double rate = static_cast<double>(progress.events - last_events_) / seconds;
-  fmt::print(stderr, "\r\033[K{:6.1f} s  {}  {} waits  {} events  {}/s  {} lost",
-             static_cast<double>(now - start_) / kSecond, mode_name(wait.mode),
-             short_count(static_cast<double>(progress.waits)), short_count(static_cast<double>(progress.events)),
-             short_count(rate), short_count(static_cast<double>(progress.lost)));
-  std::fflush(stderr);
+  show_progress(fmt::format("\r\033[K{:6.1f} s  {}  {} waits  {} events  {}/s  {} lost",
+                            static_cast<double>(now - start_) / kSecond, mode_name(wait.mode),
+                            short_count(static_cast<double>(progress.waits)),
+                            short_count(static_cast<double>(progress.events)), short_count(rate),
+                            short_count(static_cast<double>(progress.lost))));
   shown_ = true;
   last_time_ = now;
   last_events_ = progress.events;
@@ -43,8 +44,7 @@ void ProgressLine::show(const store::RecorderProgress& progress, WantedWait wait
 
 void ProgressLine::clear() {
   if (!shown_) return;
-  std::fputs("\r\033[K", stderr);
-  std::fflush(stderr);
+  show_progress("\r\033[K");
   shown_ = false;
 }
 

@@ -1,6 +1,8 @@
 // One recorded run of a program, from creating the session to removing it.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -28,7 +30,12 @@ struct RunPlan {
   bool quiet = false;
   std::string log;        ///< file for the program's stdout and stderr; empty = it inherits wic-prof's
   TimeNs time_limit = 0;  ///< a program that runs longer gets SIGTERM, then SIGKILL 5 s later; 0 = none
-  std::function<void(const std::string& session)> started;  ///< called once the program and the session are running
+  /// Ends the program when the run is interrupted or --duration is over (kNoSignal: leaves it running); empty = an
+  /// interruption's own signal, and the program outlives --duration.
+  std::optional<int> stop_signal;
+  bool wait_for_all = false;  ///< record until all processes that the program started have ended
+  /// Called once the program and the session are running. Returns a child process that it started, or 0.
+  std::function<pid_t(const std::string& session)> started;
 };
 
 struct RunOutcome {
@@ -36,7 +43,8 @@ struct RunOutcome {
   AppEnd end;                      ///< how the program ended
   std::optional<int> interrupted;  ///< the signal that ended the run early
   bool timed_out = false;          ///< the program reached its time limit
-  bool ended_after_ab = false;     ///< it was ended because the comparison of both modes was over
+  bool ended_as_planned = false;   ///< it was ended because the comparison or --duration was over
+  bool left_running = false;       ///< it goes on without a recording; `end` says nothing
   bool compared = false;           ///< both modes were compared: the trace has phases
   std::optional<Error> recording;  ///< why the trace is incomplete
 };

@@ -1,27 +1,42 @@
 #include "cli/terminal/messages.h"
 
-#include <fmt/format.h>
+#include <unistd.h>
 
-#include <cstdio>
+#include <atomic>
+#include <cerrno>
+#include <exception>
 #include <string>
 
 #include "cli/terminal/exit_status.h"
+#include "cli/terminal/write_text.h"
 
 namespace wicprof::cli {
 
 namespace {
-// One write per line, so that lines of the traced program do not mix with these. A closed stderr is not an error.
-void write_line(const std::string& line) {
-  std::fwrite(line.data(), 1, line.size(), stderr);
-  std::fflush(stderr);
+
+// A reader of stderr that stops reading delays the supervision of a program once, and at most this long.
+constexpr TimeNs kTimeout = 2 * kSecond;
+std::atomic<bool> reader_is_slow{false};
+
+// One write per line, so that lines of the traced program do not mix with these.
+void write_line(std::string_view label, std::string_view text, TimeNs timeout) noexcept try {
+  std::string line("wic-prof: ");
+  line.append(label).append(text).append("\n");
+  const int error = write_text(STDERR_FILENO, line, reader_is_slow && timeout >= 0 ? 0 : timeout);
+  reader_is_slow = error == EAGAIN;
+} catch (const std::exception&) {  // no memory for the line
+  write_text(STDERR_FILENO, text, 0);
 }
+
 }  // namespace
 
-void note(std::string_view text) { write_line(fmt::format("wic-prof: {}\n", text)); }
-void warn(std::string_view text) { write_line(fmt::format("wic-prof: warning: {}\n", text)); }
+void note(std::string_view text) noexcept { write_line("", text, kTimeout); }
+void warn(std::string_view text) noexcept { write_line("warning: ", text, kTimeout); }
+void show(std::string_view text) noexcept { write_text(STDERR_FILENO, text); }
+void show_progress(std::string_view text) noexcept { write_text(STDERR_FILENO, text, 0); }
 
-int fail(const Error& error) {
-  write_line(fmt::format("wic-prof: error: {}\n", error.message));
+int fail(const Error& error) noexcept {
+  write_line("error: ", error.message, kForever);
   return exit_status(error.kind);
 }
 

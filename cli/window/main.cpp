@@ -8,6 +8,7 @@
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/help_format.h"
 #include "cli/terminal/messages.h"
+#include "cli/terminal/process_setup.h"
 #include "cli/window/open.h"
 #include "cli/window/request.h"
 
@@ -37,7 +38,10 @@ int window_main(int argc, char** argv) {
 
 }  // namespace wicprof::cli
 
-int main(int argc, char** argv) try { return wicprof::cli::window_main(argc, argv); } catch (const std::bad_alloc&) {
+int main(int argc, char** argv) try {
+  wicprof::cli::prepare_process();
+  return wicprof::cli::window_main(argc, argv);
+} catch (const std::bad_alloc&) {
   return wicprof::cli::fail(wicprof::unavailable("out of memory; free some, or show a smaller trace"));
 } catch (const std::exception& e) {
   return wicprof::cli::fail(wicprof::unavailable(std::string("unexpected failure: ") + e.what()));

@@ -27,6 +27,8 @@ class WindowProcess {
   WindowProcess& operator=(WindowProcess&&) = delete;
   ~WindowProcess() = default;
 
+  pid_t pid() const { return pid_; }
+
   /// Returns when the user has closed the window.
   void wait();
 

@@ -1,7 +1,9 @@
 """Bad input: each kind has its exit status and a message with object and cure; no files are left behind."""
 
+import gzip
 import os
 import sqlite3
+import subprocess
 import unittest
 
 import harness
@@ -53,6 +55,68 @@ class TraceFile(harness.Case):
         self.record("good.wicprof")
         (self.work / "bad.wicprof").write_text("no")
         self.assert_refused(self.wic_prof("compare", "good.wicprof", "bad.wicprof"), 2, "bad.wicprof")
+
+
+class Cures(harness.Case):
+    """A message names the cure of its cause, not of another."""
+
+    def test_missing_table(self):
+        trace = self.record("t.wicprof", "--seconds", "0.1")
+        with sqlite3.connect(trace) as database:
+            database.execute("DROP TABLE wait")
+        for verb in READERS:
+            result = self.wic_prof(*["t.wicprof" if word == "FILE" else word for word in verb])
+            self.assert_refused(result, 2, "t.wicprof", "record again")
+            self.assertNotIn("copy it to a folder", result.stderr)
+
+    def with_descriptors(self, count, *words):
+        return subprocess.run(["sh", "-c", f'ulimit -n {count}; exec "$@"', "sh", harness.WICPROF, *map(str, words)],
+                              cwd=self.work, env=self.env, text=True, capture_output=True, stdin=subprocess.DEVNULL,
+                              timeout=harness.TIMEOUT)
+
+    def test_too_few_descriptors(self):
+        self.record("t.wicprof", "--seconds", "0.1")
+        for count in range(3, 8):
+            result = self.with_descriptors(count, "analyze", "t.wicprof")
+            with self.subTest(verb="analyze", count=count):
+                if result.returncode != 0 and "loading shared libraries" not in result.stderr:
+                    self.assert_refused(result, 3, "ulimit -n")
+        for count in range(3, 20):
+            (self.work / "started").unlink(missing_ok=True)
+            result = self.with_descriptors(count, "run", "-q", "-f", "-o", "r.wicprof", "--", "touch", "started")
+            with self.subTest(verb="run", count=count):
+                if result.returncode != 0 and "loading shared libraries" not in result.stderr:
+                    self.assert_refused(result, 3, "ulimit -n")
+                    self.assertFalse((self.work / "started").exists())
+                    self.assertFalse((self.work / "r.wicprof").exists())
+                (self.work / "r.wicprof").unlink(missing_ok=True)
+
+    def test_bad_temporary_folder(self):
+        trace = self.record("t.wicprof", "--seconds", "0.1")
+        with gzip.open(self.work / "t.wicprof.gz", "wb") as packed:
+            packed.write(trace.read_bytes())
+        for folder in (self.work / "missing", trace):
+            result = self.wic_prof("analyze", "t.wicprof.gz", env={"TMPDIR": str(folder)})
+            self.assert_refused(result, 3, "t.wicprof.gz", folder, "TMPDIR")
+            self.assertNotIn("Success", result.stderr)
+        self.assertEqual(self.wic_prof("analyze", "t.wicprof.gz", env={"TMPDIR": ""}).returncode, 0)
+
+    def test_tolerance_that_is_no_share(self):
+        self.record("t.wicprof", "--seconds", "0.1")
+        for value in ("nan", "NaN", "-nan", "inf", "-inf", "-0.1", "1", "1e300", "x"):
+            with self.subTest(value=value):
+                self.assert_refused(self.wic_prof("compare", "t.wicprof", f"--tolerance={value}"), 2, "tolerance",
+                                    value)
+        for value in ("0", "0.99", "0.02"):
+            self.assertEqual(self.wic_prof("compare", "t.wicprof", f"--tolerance={value}").returncode, 0)
+
+    def test_other_numbers_that_are_none(self):
+        for words in (["--ab", "--precision", "nan%"], ["--ab", "--for", "nans"], ["--delay", "nans"],
+                      ["--duration", "inf"], ["--max-size", "nanG"], ["--schedule", "poll:nans"],
+                      ["--keep-last", "infs"], ["--buffer-size", "nan"]):
+            with self.subTest(words=words):
+                self.assert_refused(self.wic_prof("run", *words, "--", "touch", "started"), 2)
+        self.assertFalse((self.work / "started").exists())
 
 
 class Output(harness.Case):

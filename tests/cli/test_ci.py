@@ -220,6 +220,23 @@ class Broken(Gate):
         self.assertEqual((self.work / "wic-prof-ci" / "run.1.log").read_text(), "hello\n")
 
 
+class Nothing(Gate):
+    def test_empty_configuration_is_refused_before_the_first_run(self):
+        for config in ("", "# later\n"):
+            result = self.ci(config, "started", program="touch")
+            self.assert_refused(result, 2, "wic-prof.toml", "checks nothing", "[limits]", "[baseline]")
+        self.assertFalse((self.work / "started").exists())
+
+    def test_gate_without_checks_says_so(self):
+        for config in ("[run]\nrepeat = 1\n", "[run]\nrepeat = 1\n[limits]\n",
+                       "[run]\nrepeat = 1\n[compare]\ntolerance = 0.1\n"):
+            result = self.ci(config, program="true")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("has no limit", result.stderr)
+            self.assertTrue(any("has no limit" in note for note in self.answer()["notes"]))
+        self.assertNotIn("has no limit", self.ci("[run]\nrepeat = 1\n[limits]\nwait_share = 1\n", *PLAIN).stderr)
+
+
 class Configuration(Gate):
     def test_errors_name_file_line_and_key_before_the_first_run(self):
         for config, expected in (

@@ -1,0 +1,261 @@
+#include "cli/record/supervision.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "cli/record/child_processes.h"
+#include "cli/record/guarded.h"
+#include "cli/record/stop_signal.h"
+#include "cli/terminal/messages.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+constexpr TimeNs kGrace = 5 * kSecond;            // time that an interrupted program gets to end by itself
+constexpr TimeNs kTick = 100 * kMillisecond;      // longest pause between checks
+constexpr TimeNs kAttachTick = 5 * kMillisecond;  // same, while a schedule waits for the wic runtime
+constexpr TimeNs kAbTick = 5 * kMillisecond;      // same, while both modes are compared: a phase takes 50 ms
+constexpr TimeNs kApplyTimeout = 2 * kSecond;     // until a scheduled change counts as not applied
+constexpr TimeNs kThreePresses = 2 * kSecond;     // in which three Ctrl-C kill a program that handles Ctrl-C itself
+
+}  // namespace
+
+Supervision::Supervision(AppProcess& app, Switchboard& switchboard, const Drain& drain, TerminalSignals& signals,
+                         CaptureWindow& window, AbRun& ab, const RunPlan& plan, pid_t helper)
+    : app_(app),
+      switchboard_(switchboard),
+      drain_(drain),
+      signals_(signals),
+      window_(window),
+      ab_(ab),
+      plan_(plan),
+      helper_(helper),
+      schedule_(plan.phases),
+      progress_(!plan.quiet, now_ns()) {
+  if (plan.time_limit > 0) limit_at_ = now_ns() + plan.time_limit;
+}
+
+std::optional<AppEnd> Supervision::until_end() noexcept {
+  for (;;) {
+    bool done = false;
+    const bool fine = guarded("watching over the program", [&] {
+      // Check before every wait: SIGCHLD only ends the wait early.
+      done = over();
+      if (!done) step();
+    });
+    if (done || left_running_) break;
+    if (!fine) signals_.wait(kTick);
+  }
+  progress_.clear();
+  return end_;
+}
+
+bool Supervision::over() {
+  if (!end_) {
+    end_ = app_.ended();
+    if (end_) ab_.program_ended(now_ns());
+    if (end_ && plan_.wait_for_all && !left_behind().empty()) {
+      if (ending_) {
+        send(SIGTERM);
+      } else if (!plan_.quiet) {
+        tell("the program has ended; waiting for the processes that it has started (Ctrl-C ends them)");
+      }
+    }
+  }
+  const std::vector<pid_t> others = plan_.wait_for_all ? left_behind() : std::vector<pid_t>();
+  return end_ && others.empty();
+}
+
+void Supervision::step() {
+  follow_window();
+  follow_schedule();
+  follow_ab();
+  report_trouble();
+  progress_.show(drain_.progress(), switchboard_.wanted());
+  if (limit_at_ && now_ns() >= *limit_at_) {
+    limit_at_.reset();
+    timed_out_ = true;
+    say("the program has reached its time limit; ending it");
+    end_program(SIGTERM);
+  }
+  if (kill_at_ && now_ns() >= *kill_at_) kill_program("it did not end within 5 s");
+  if (const std::optional<TerminalSignals::Signal> signal = signals_.wait(pause())) take(*signal);
+}
+
+TimeNs Supervision::pause() const {
+  TimeNs pause = kTick;
+  if (const std::optional<TimeNs> next = window_.next()) pause = std::clamp<TimeNs>(*next - now_ns(), 0, kTick);
+  if (const TimeNs attached = drain_.attached(); attached == 0) {
+    if (!schedule_.finished()) pause = std::min(pause, kAttachTick);
+  } else if (const std::optional<TimeNs> next = schedule_.next(attached)) {
+    pause = std::min(pause, *next - now_ns());
+  }
+  if (ab_.running()) pause = std::min(pause, kAbTick);
+  for (const std::optional<TimeNs>& end : {kill_at_, limit_at_}) {
+    if (end) pause = std::min(pause, *end - now_ns());
+  }
+  return pause;
+}
+
+void Supervision::follow_window() {
+  const std::optional<std::string> done = window_.follow(now_ns());
+  if (!done) return;
+  const bool ends_program = window_.over() && plan_.stop_signal.value_or(kNoSignal) != kNoSignal;
+  if (!plan_.quiet) tell(ends_program ? "recording ends, and so does the program" : *done);
+  if (!ends_program || ending_) return;
+  ended_as_planned_ = true;
+  end_program(*plan_.stop_signal);
+}
+
+void Supervision::follow_schedule() {
+  const TimeNs attached = drain_.attached();
+  if (attached == 0) return;
+  if (const std::optional<WantedWait> wait = schedule_.due(now_ns(), attached)) {
+    sequence_ = switchboard_.request(*wait);
+    apply_deadline_ = now_ns() + kApplyTimeout;
+  }
+  if (sequence_ && switchboard_.applied(*sequence_)) sequence_.reset();
+  if (sequence_ && now_ns() >= apply_deadline_) {
+    sequence_.reset();
+    say("the program did not apply the scheduled change within 2 s; the request stays pending");
+  }
+}
+
+void Supervision::follow_ab() {
+  if (const std::optional<std::string> news = ab_.follow(now_ns(), drain_.attached()); news && !plan_.quiet) {
+    tell(*news);
+  }
+  if (!ab_.ends_program() || ending_ || interrupted_) return;
+  ended_as_planned_ = true;
+  end_program(plan_.stop_signal.value_or(SIGTERM));
+}
+
+void Supervision::report_trouble() {
+  if (trouble_reported_) return;
+  const std::string stopped = drain_.progress().stopped;
+  if (stopped.empty()) return;
+  trouble_reported_ = true;
+  say("RECORDING STOPPED: " + stopped + ". The program continues; its later events count as lost");
+}
+
+void Supervision::say(const std::string& text) {
+  progress_.clear();
+  warn(text);
+}
+
+void Supervision::tell(const std::string& text) {
+  progress_.clear();
+  note(text);
+}
+
+void Supervision::take(const TerminalSignals::Signal& signal) {
+  switch (signal.use) {
+    case TerminalSignals::Use::child_changed:
+      return;
+    case TerminalSignals::Use::for_program:
+      // The kernel sends SIGXCPU to the process that used the time: wic-prof itself.
+      if (signal.number == SIGXCPU && signal.from_kernel) return say("wic-prof has used its CPU time (ulimit -t)");
+      return pass_on(signal);
+    case TerminalSignals::Use::stops:
+      return stop_both(signal);
+    case TerminalSignals::Use::continues:
+      return;  // stop_both() has returned
+    case TerminalSignals::Use::ends_run:
+      return interrupt(signal);
+  }
+}
+
+void Supervision::stop_both(const TerminalSignals::Signal& signal) {
+  progress_.clear();
+  const bool alone = !signal.from_terminal || end_ || !app_.shares_terminal_signals();
+  // In a session of its own, a program that does not handle SIGTSTP ignores it.
+  if (alone) send(!end_ && app_.handles(SIGTSTP) ? SIGTSTP : SIGSTOP);
+  signals_.stop_here();
+  if (alone) send(SIGCONT);
+}
+
+void Supervision::interrupt(const TerminalSignals::Signal& signal) {
+  if (plan_.stop_signal == kNoSignal) {
+    interrupted_ = signal.number;
+    left_running_ = true;
+    return tell(fmt::format("{}: recording ends; the program goes on", strsignal(signal.number)));
+  }
+  if (ending_) {
+    if (signal.number == SIGINT) kill_program("interrupted again");
+    return;
+  }
+  interrupted_ = signal.number;
+  // A REPL or a debugger: Ctrl-C interrupts its current command, and it goes on.
+  if (signal.number == SIGINT && signal.from_terminal && !plan_.stop_signal && !end_ && app_.handles(SIGINT)) {
+    if (is_third_press()) {
+      ending_ = true;
+      return kill_program("Ctrl-C came three times");
+    }
+    if (!said_may_go_on_) tell("the program handles Ctrl-C itself; three Ctrl-C within 2 s kill it");
+    said_may_go_on_ = true;
+    return pass_on(signal);
+  }
+  tell(fmt::format("{}: ending the program; the trace is kept", strsignal(signal.number)));
+  if (plan_.stop_signal) return end_program(*plan_.stop_signal);
+  ending_ = true;
+  kill_at_ = now_ns() + kGrace;
+  pass_on(signal);
+}
+
+bool Supervision::is_third_press() {
+  const TimeNs now = now_ns();
+  const bool third = presses_[0] != 0 && now - presses_[0] <= kThreePresses;
+  presses_ = {presses_[1], now};
+  return third;
+}
+
+/// Unless the terminal has sent it to the program, too.
+void Supervision::pass_on(const TerminalSignals::Signal& signal) {
+  if (!signal.from_terminal || end_ || !app_.shares_terminal_signals()) send(signal.number);
+}
+
+void Supervision::end_program(int signal) {
+  if (ending_) return;
+  ending_ = true;
+  kill_at_ = now_ns() + kGrace;
+  send(signal);
+}
+
+void Supervision::kill_program(const char* why) {
+  // What the program leaves behind is killed as it appears.
+  if (plan_.wait_for_all) {
+    kill_at_ = now_ns() + kTick;
+  } else {
+    kill_at_.reset();
+  }
+  say(fmt::format("killing the program: {}", why));
+  send(SIGKILL);
+}
+
+/// To the program; once it has ended, to what it left behind.
+void Supervision::send(int signal) {
+  if (!end_) {
+    kill(app_.pid(), signal);
+    return;
+  }
+  for (const pid_t pid : left_behind()) kill(pid, signal);
+}
+
+/// The living processes that became wic-prof's children. Waits for the ended ones.
+std::vector<pid_t> Supervision::left_behind() {
+  std::vector<pid_t> living;
+  const Result<std::vector<pid_t>> children = child_processes();
+  if (!children) return living;
+  for (const pid_t pid : *children) {
+    if (pid == app_.pid() || pid == helper_) continue;
+    if (waitpid(pid, nullptr, WNOHANG) == 0) living.push_back(pid);
+  }
+  return living;
+}
+
+}  // namespace wicprof::cli

@@ -1,0 +1,14 @@
+// What wic-prof changes about its own process before anything else, and how a program that it starts gets the original.
+#pragma once
+
+namespace wicprof::cli {
+
+/// Opens closed standard streams, so that no file of wic-prof gets the number of stderr; and ignores SIGXFSZ, so that a
+/// file at the limit of `ulimit -f` is an error of the write. Call first in main().
+void prepare_process() noexcept;
+
+/// In a child between fork() and exec(): gives SIGXFSZ back. The opened streams close by themselves at exec().
+/// Async-signal-safe.
+void restore_process() noexcept;
+
+}  // namespace wicprof::cli
