@@ -251,7 +251,7 @@ class PatternFinder {
   PatternAnswer judge_ranges() const {
     const double share = whole_.share();
     const std::size_t count = ranges_.forth.size() + ranges_.back.size();
-    const bool few = kOften * count <= accesses_.size();
+    const bool few = kOften * distinct_begins() <= accesses_.size();
     const bool both = !ranges_.forth.empty() && !ranges_.back.empty();
     if (few && both && share <= kBorder && touch(ranges_) && disjoint(ranges_)) {
       return answer(
@@ -269,7 +269,10 @@ class PatternFinder {
       const double known = few ? static_cast<double>(all_.ranges) / static_cast<double>(all_.ranges + kPriorRanges) : 1;
       return answer(Pattern::streaming, (0.5 + 0.5 * all_.advancing) * known, words::advancing_ranges(all_));
     }
-    if (all_.jumping >= kJumping) return answer(Pattern::random, 0.5 + 0.5 * all_.jumping, words::jumping_ranges(all_));
+    // A pass begins again at the other end of the data, and that is no jump.
+    const bool advances_in_part = all_.long_passes * all_.advancing >= kMostly;
+    if (all_.jumping >= kJumping && !advances_in_part)
+      return answer(Pattern::random, 0.5 + 0.5 * all_.jumping, words::jumping_ranges(all_));
     if (few) {
       if (!both && share <= kThinOneWay && one_interval_inside()) {
         return answer(Pattern::adjacent, 0.75, words::few_ranges(count, share) + ", side by side");
@@ -284,6 +287,17 @@ class PatternFinder {
     }
     if (changing_partners()) return answer(Pattern::scatter_gather, 0.7, words::few_distances(all_.distances));
     return unknown(words::moving_ranges(all_) + ": neither ordered nor random");
+  }
+
+  /// Messages of any length at a few places use a buffer again.
+  std::size_t distinct_begins() const {
+    std::size_t begins = 0;
+    for (const std::vector<Place>* list : {&ranges_.forth, &ranges_.back}) {
+      for (std::size_t i = 0; i < list->size(); ++i) {
+        begins += i == 0 || (*list)[i].offset != (*list)[i - 1].offset ? 1 : 0;
+      }
+    }
+    return begins;
   }
 
   /// The ranges of one direction lie all below those of the other, and close to them.

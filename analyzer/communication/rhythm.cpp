@@ -71,7 +71,7 @@ constexpr double kNumbersMayCountMessages = 0.75;
 constexpr double kNearlyEqual = 0.1;
 /// A repetition may miss its length in messages, this share of all messages, and so many.
 constexpr double kMissedTotal = 0.002, kMaxMissed = 4;
-/// What a repetition is worth of which some stretches differ.
+/// What a repetition is worth of which some stretches or iterations differ.
 constexpr double kNearlyRepeats = 0.85;
 /// What one message each way is worth where no message answers the one before.
 constexpr double kInStepByChance = 0.8;
@@ -220,6 +220,7 @@ class Finder {
       set_program_period();
       answer(model_of(usual), share * prior(counts.size()), rhythm_evidence::SameCounts{usual, share, counts.size()});
       if (gaps > 0) rhythm_.confidence *= kOneGap;
+      if (whole() && share < 1) rhythm_.confidence *= kNearlyRepeats;
       if (usual.forth == usual.back && usual.forth > 1) judge_ping_pong(usual);
       if (usual == Counts{1, 1}) judge_order_of_single_messages();
       return;
@@ -249,6 +250,12 @@ class Finder {
   // One message each way per number: either the numbers count iterations, or each side numbers its messages. In turn,
   // both are the same. Otherwise the order may show longer iterations, or leaves both possible.
   void judge_order_of_single_messages() {
+    if (tops_apart() >= kMinTopsApart) {
+      rhythm_.model = Model::unknown;
+      rhythm_.evidence = rhythm_evidence::NoRepetition{true, steps_.size()};
+      if (whole() && !judge_repetition(kRegular, kMaxTransfers)) judge_irregular_order();
+      return;
+    }
     std::size_t in_turn = 0;
     for (std::size_t i = 1; i < steps_.size(); ++i) in_turn += steps_[i].back != steps_[i - 1].back ? 1 : 0;
     if (static_cast<double>(in_turn) >= kRegular * static_cast<double>(steps_.size() - 1)) return;
@@ -257,12 +264,6 @@ class Finder {
       set_transfers_period(stretch->length);
       return answer(model_of(stretch->counts), kIndirect * stretch->share * prior(stretch->stretches),
                     rhythm_evidence::Repetition{stretch->counts, stretch->share, stretch->stretches});
-    }
-    if (tops_apart() >= kMinTopsApart) {
-      rhythm_.model = Model::unknown;
-      rhythm_.evidence = rhythm_evidence::NoRepetition{true, steps_.size()};
-      if (whole() && judge_irregular_order()) return;
-      return;
     }
     rhythm_.confidence *= kNumbersMayCountMessages;
   }
