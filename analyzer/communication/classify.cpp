@@ -21,7 +21,8 @@ namespace {
 /// The classification examines only the pairs with the most messages.
 constexpr std::size_t kMaxPairs = 256;
 
-// Factors on the confidence. Not calibrated; tests/analyzer/classify_property_test.cpp checks the answers that follow.
+// Factors on the confidence. None is fitted by itself; of the made programs' answers, more are right than the
+// confidence says (reliability, docs/truth.md).
 /// How fast missing messages lower it.
 constexpr double kLossPenalty = 0.8;
 /// Most transfers consist of several signals.

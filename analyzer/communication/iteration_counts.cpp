@@ -9,7 +9,7 @@
 namespace wicprof::analyzer {
 namespace {
 
-// None of these is calibrated; tests/analyzer/classify_property_test.cpp checks the answers that follow from them.
+// None of these is fitted by itself; bench_classification_made judges the answers that follow (docs/truth.md).
 
 /// The first and last iterations are left out from this many on.
 constexpr std::size_t kTrimFrom = 6;

@@ -6,8 +6,8 @@
 namespace wicprof::analyzer {
 namespace {
 
-// Unless a comment says otherwise, these are not calibrated; tests/analyzer/classify_property_test.cpp checks the
-// answers that follow from them.
+// Unless a comment says otherwise, these are not fitted by themselves; bench_classification_made judges the answers
+// that follow (docs/truth.md).
 
 /// The search looks at the first messages only: it takes O(messages * longest) steps.
 constexpr std::size_t kMaxSearched = 100'000;

@@ -13,8 +13,8 @@
 namespace wicprof::analyzer {
 namespace {
 
-// Thresholds and confidences are not calibrated; tests/analyzer/classify_property_test.cpp and rhythm_test.cpp check
-// the answers that follow from them.
+// No threshold is fitted by itself. They were chosen on the made programs that serve to improve; the answers that
+// follow are judged on others (bench_classification_made, docs/truth.md).
 
 /// Counts that hold in this share of all iterations are the program's; the rest may be start-up.
 constexpr double kRegular = 0.9;

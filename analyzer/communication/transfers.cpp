@@ -15,7 +15,7 @@ namespace wicprof::analyzer {
 namespace {
 
 /// A numbering starts again if a number is further behind the highest one than messages of one way overtake each other,
-/// and is one of its first numbers. Not calibrated; tests/analyzer/classify_property_test.cpp checks the answers.
+/// and is one of its first numbers. bench_classification_made judges the answers.
 constexpr std::uint32_t kOverlap = 2, kFirstNumbers = 2;
 
 /// Replaces sizes by begins, and appends the end of all.

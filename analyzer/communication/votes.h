@@ -27,12 +27,12 @@ class Votes {
     return weight_[best()] == 0 ? 0 : confidence_[best()] / weight_[best()] * (0.5 + 0.5 * share(best()));
   }
 
-  /// Least share of the answered weight that the best answer needs. Not calibrated.
+  /// Least share of the answered weight that the best answer needs; bench_classification_made judges it.
   static constexpr double kAgreement = 0.85;
 
  private:
   static constexpr std::size_t kUnknown = 4;
-  /// Least share of the whole weight that needs an answer. Not calibrated.
+  /// Least share of the whole weight that needs an answer; bench_classification_made judges it.
   static constexpr double kAnswered = 0.25;
 
   double all() const { return std::accumulate(weight_.begin(), weight_.end(), 0.0); }

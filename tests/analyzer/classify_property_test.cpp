@@ -641,6 +641,89 @@ TEST(ClassifyMisleading, BlocksThatDriftApartStreamTogether) {
   }
 }
 
+TEST(ClassifyMisleading, AFewIterationsWithoutAMessageAreNoStartUp) {
+  Talk talk(2);
+  for (std::uint32_t i = 0; i < 80; ++i) {
+    if (i == 17 || i == 34 || i == 35 || i == 50 || i == 66) continue;
+    const TimeNs at = TimeNs{1'000'000'000} + i * 90'000;
+    talk.send(0, 1, 0, i, at, tile(i));
+    talk.send(1, 0, 0, i, at + 20'000, tile(i));
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.model, Model::probabilistic) << words(c);
+}
+
+TEST(ClassifyMisleading, OneMessageInEveryIterationIsNotAside) {
+  Talk talk(2);
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    TimeNs at = TimeNs{1'000'000'000} + i * 900'000;
+    talk.send(0, 1, 0, i, at, tile(i));
+    for (std::uint32_t k = 0; k < 60; ++k) talk.send(1, 0, 0, i, at += 10'000, tile(i * 60 + k));
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.model, Model::multiple) << words(c);
+}
+
+TEST(ClassifyMisleading, NumbersOfMessagesEndApart) {
+  // 46 forth and 49 back per iteration, in turn; each side numbers its own messages.
+  Talk talk(2);
+  std::uint32_t forth = 0, back = 0;
+  TimeNs at = 1'000'000'000;
+  for (std::uint32_t i = 0; i < 15; ++i) {
+    for (std::uint32_t k = 0; k < 49; ++k) {
+      if (k < 46) {
+        ++forth;
+        talk.send(0, 1, 0, forth, at += 9'000, tile(forth));
+      }
+      ++back;
+      talk.send(1, 0, 0, back, at += 9'000, tile(back));
+    }
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_TRUE(c.model == Model::multiple || c.model == Model::unknown) << words(c);
+}
+
+TEST(ClassifyMisleading, CountsThatNearlyRepeatDoNotFitTheTotals) {
+  // 33 forth and 34 back per iteration, in turn, without numbers.
+  Talk talk(2);
+  TimeNs at = 1'000'000'000;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    for (std::uint32_t k = 0; k < 34; ++k) {
+      if (k < 33) talk.send(0, 1, 0, 0, at += 9'000, tile(i * 33 + k));
+      talk.send(1, 0, 0, 0, at += 9'000, tile(i * 34 + k));
+    }
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_TRUE(c.model == Model::multiple || c.model == Model::unknown) << words(c);
+}
+
+TEST(ClassifyMisleading, AnExchangeWithChangingPartnersIsNoStream) {
+  // Three messages per iteration, each to the block of another partner.
+  Talk talk(2);
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    for (std::uint32_t k = 0; k < 3; ++k) {
+      talk.send(0, 1, 0, i, TimeNs{1'000'000'000} + i * 90'000 + k * 9'000, tile(k ^ (1u << (i % 4))));
+    }
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_TRUE(c.pattern == Pattern::scatter_gather || c.pattern == Pattern::unknown) << words(c);
+}
+
+TEST(ClassifyMisleading, MessagesOfAnyLengthInABufferShowNoPattern) {
+  std::mt19937 random(7);
+  Talk talk(2);
+  TimeNs at = 1'000'000'000;
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    for (std::uint32_t block = 0; block < 2; ++block) {
+      const std::uint64_t slot = (2 * i + block) % 6;
+      talk.send(0, 1, 0, i, at += 9'000, run_of(slot * 65'536, static_cast<std::uint32_t>(64 + random() % 4096 * 4)), 1,
+                block);
+    }
+  }
+  const Classification c = classified(talk.settled());
+  EXPECT_EQ(c.pattern, Pattern::unknown) << words(c);
+}
+
 TEST(ClassifyHeldOut, BlocksOfOneKernelAreParties) {
   // Each block releases the next and the previous block at one site, so all blocks have the same role.
   TraceModel model = empty_program();
