@@ -24,6 +24,8 @@ constexpr double kMostly = 0.5;
 
 /// Ranges are few if each occurs this often on average.
 constexpr std::size_t kOften = 3;
+/// The data is sent again if each range occurs this often on average.
+constexpr std::size_t kAgain = 2;
 /// Up to this share of the data, few ranges may be borders: halos are thin.
 constexpr double kBorder = 0.55;
 /// Ranges of two directions are beside each other if both together span at most this share of the data.
@@ -43,7 +45,7 @@ constexpr double kInLongPasses = 0.6, kInOrder = 0.9;
 /// The same where all data is sent again and again: an exchange with changing partners advances, too, in part.
 constexpr double kInWholePasses = 0.85;
 /// The number of ranges, sent again and again, that halves the confidence.
-constexpr std::size_t kPriorRanges = 2;
+constexpr std::size_t kPriorRanges = 4;
 /// Random: this share of the messages in stretches without order.
 constexpr double kJumping = 0.8;
 /// An exchange with changing partners repeats this share of its ranges, at this many distances or more, for each four
@@ -251,7 +253,8 @@ class PatternFinder {
   PatternAnswer judge_ranges() const {
     const double share = whole_.share();
     const std::size_t count = ranges_.forth.size() + ranges_.back.size();
-    const bool few = kOften * distinct_begins() <= accesses_.size();
+    const std::size_t begins = distinct_begins();
+    const bool few = kOften * begins <= accesses_.size(), again = kAgain * begins <= accesses_.size();
     const bool both = !ranges_.forth.empty() && !ranges_.back.empty();
     if (few && both && share <= kBorder && touch(ranges_) && disjoint(ranges_)) {
       return answer(
@@ -262,11 +265,12 @@ class PatternFinder {
       return answer(Pattern::adjacent, 0.8,
                     words::few_ranges(count, share) + "; the ranges of one direction lie beside those of the other");
     }
-    const double in_long_passes = few ? kInWholePasses : kInLongPasses;
+    const double in_long_passes = again ? kInWholePasses : kInLongPasses;
     const bool advances = all_.long_passes >= in_long_passes * seen_ && all_.advancing >= kInOrder;
     if (advances && (!few || share > kStreamedShare)) {
       // Few ranges may be in order by chance.
-      const double known = few ? static_cast<double>(all_.ranges) / static_cast<double>(all_.ranges + kPriorRanges) : 1;
+      const double known =
+          again ? static_cast<double>(all_.ranges) / static_cast<double>(all_.ranges + kPriorRanges) : 1;
       return answer(Pattern::streaming, (0.5 + 0.5 * all_.advancing) * known, words::advancing_ranges(all_));
     }
     // A pass begins again at the other end of the data, and that is no jump.

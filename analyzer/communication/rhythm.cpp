@@ -84,7 +84,7 @@ constexpr double kGapsApart = 4;
 constexpr std::size_t kMinSourceSteps = 4, kSourcePart = 20;
 
 /// Confidence of answers from incomplete or indirect evidence, relative to complete counts per iteration.
-constexpr double kIndirect = 0.9, kOftenWhole = 0.75, kVaryingBeyondLosses = 0.8;
+constexpr double kIndirect = 0.9, kMaxThinned = 0.8, kOftenWhole = 0.75, kVaryingBeyondLosses = 0.8;
 /// Irregular order: the confidence rises with the variation from the first by the second, up to the third.
 constexpr double kIrregularBase = 0.5, kIrregularGain = 0.4, kIrregularMost = 0.75;
 
@@ -262,7 +262,7 @@ class Finder {
     const auto stretch = shortest_repetition(steps_, kExact, kMaxTransfers);
     if (stretch && stretch->length > 2) {
       set_transfers_period(stretch->length);
-      return answer(model_of(stretch->counts), kIndirect * stretch->share * prior(stretch->stretches),
+      return answer(model_of(stretch->counts), kNumbersMayCountMessages * stretch->share * prior(stretch->stretches),
                     rhythm_evidence::Repetition{stretch->counts, stretch->share, stretch->stretches});
     }
     rhythm_.confidence *= kNumbersMayCountMessages;
@@ -388,6 +388,7 @@ class Finder {
       evidence.reading = Reading::constant;
       answer(model_of(most), (constant ? kIndirect : kOftenWhole) * prior(counts.size()), evidence);
       if (most == Counts{1, 1}) judge_order_of_thinned_messages();
+      rhythm_.confidence = std::min(rhythm_.confidence, kMaxThinned);
       return;
     }
     // Whole iterations that a full ring dropped also leave varying counts.

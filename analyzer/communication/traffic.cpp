@@ -207,6 +207,7 @@ class Gatherer {
           std::count_if(site.leads.begin(), site.leads.end(), [&](std::int64_t lead) { return lead > usual; }));
       const bool ahead_of_others = ahead >= kMinAhead && at_least(ahead, kAheadPercent, site.edges);
       site.acknowledges = site.lead >= usual + kBufferSlots || (ahead_of_others && announcing_ > 0);
+      if (site.acknowledges && site.lead < usual + kBufferSlots) traffic_.certainty = kGuessedAcknowledgements;
       if (site.acknowledges || !ahead_of_others) continue;
       const std::optional<std::int64_t> lead = messages_ahead(i);
       site.acknowledges = lead && *lead >= kBufferSlots;
