@@ -117,7 +117,7 @@ void distrust_file(sqlite3* database) {
     sqlite3_db_config(database, option, value, nullptr);
   }
   for (const auto& [limit, value] : {std::pair(SQLITE_LIMIT_LENGTH, kLongestValue),
-                                     {SQLITE_LIMIT_ATTACHED, 0},
+                                     {SQLITE_LIMIT_ATTACHED, 1},  // VACUUM attaches a file of its own
                                      {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
                                      {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100}}) {
     sqlite3_limit(database, limit, value);
