@@ -20,7 +20,7 @@ namespace {
 using namespace wicprof;
 using namespace wicprof::analyzer;
 
-constexpr std::int64_t kPrograms = 16'000;
+constexpr std::int64_t kPrograms = 12'000;
 /// Bins of the confidence, from 0.5, below which the analyzer gives no answer, to 1.
 constexpr std::size_t kBins = 10;
 constexpr std::size_t kMinInBin = 200;
