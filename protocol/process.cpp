@@ -21,7 +21,7 @@ std::string file_of(std::uint32_t pid, const char* name) { return "/proc/" + std
 // The first of these variables that holds a number.
 std::int32_t number_in(std::initializer_list<const char*> variables) {
   for (const char* name : variables) {
-    const char* text = std::getenv(name);
+    const char* text = secure_getenv(name);
     if (text == nullptr) continue;
     std::int32_t number = -1;
     const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);

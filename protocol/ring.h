@@ -26,6 +26,9 @@
 //
 // Between 1 and 5 nobody else can claim, so two producers never write to one ring at a time, and the consumer never
 // attributes a record to the wrong producer.
+//
+// The producer's process may overwrite any of this memory by mistake, at any time. So each end keeps the capacity for
+// itself, and the consumer copies a record before anybody looks into it.
 #pragma once
 
 #include <atomic>
@@ -79,7 +82,9 @@ inline RingHeader* make_ring(void* memory, std::size_t capacity) {
 class RingWriter {
  public:
   RingWriter() = default;
-  explicit RingWriter(RingHeader* ring) : ring_(ring), head_(ring->head.load(std::memory_order_relaxed)) {}
+  /// `ring`: from make_ring() or SessionMap::claim_ring().
+  explicit RingWriter(RingHeader* ring)
+      : ring_(ring), capacity_(ring->capacity), head_(ring->head.load(std::memory_order_relaxed) & ~std::uint64_t{7}) {}
 
   explicit operator bool() const { return ring_ != nullptr; }
 
@@ -142,13 +147,12 @@ class RingWriter {
 
   // Returns the space for a record, after padding where the record would cross the end; nullptr: the ring is full.
   std::byte* place(std::size_t size) {
-    const std::uint64_t capacity = ring_->capacity;
-    const std::uint64_t position = head_ & (capacity - 1);
-    const std::uint64_t to_end = capacity - position;
+    const std::uint64_t position = head_ & (capacity_ - 1);
+    const std::uint64_t to_end = capacity_ - position;
     const std::uint64_t needed = size <= to_end ? size : to_end + size;
-    if (head_ + needed - tail_ > capacity) {
+    if (head_ + needed - tail_ > capacity_) {
       tail_ = ring_->tail.load(std::memory_order_acquire);
-      if (head_ + needed - tail_ > capacity) return nullptr;
+      if (head_ + needed - tail_ > capacity_) return nullptr;
     }
     if (size <= to_end) return ring_->data + position;
     // The padding's size does not fit 16 bits; the consumer knows that padding reaches to the end.
@@ -164,6 +168,7 @@ class RingWriter {
   }
 
   RingHeader* ring_ = nullptr;
+  std::uint64_t capacity_ = 0;
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;  // the consumer's position at the last check
 };
@@ -172,18 +177,19 @@ class RingWriter {
 class RingReader {
  public:
   RingReader() = default;
-  explicit RingReader(RingHeader* ring) : ring_(ring) {}
+  explicit RingReader(RingHeader* ring) : RingReader(ring, ring->capacity) {}
+  /// For a ring whose memory a producer may have overwritten: `capacity` is known from elsewhere.
+  RingReader(RingHeader* ring, std::uint64_t capacity) : ring_(ring), capacity_(capacity) {}
 
   explicit operator bool() const { return ring_ != nullptr; }
 
   /// Calls fn(const EventHeader&) for each record, oldest first, until the ring is empty or `max_bytes` have been read.
-  /// The record is valid during the call only. Returns the number of records delivered.
+  /// The record is a copy, valid during the call only. Returns the number of records delivered.
   template <class Fn>
   std::size_t read(Fn&& fn, std::size_t max_bytes = SIZE_MAX) {
-    const std::uint64_t capacity = ring_->capacity;
     const std::uint64_t head = ring_->head.load(std::memory_order_acquire);
     std::uint64_t tail = ring_->tail.load(std::memory_order_relaxed);
-    if (head - tail > capacity || (head | tail) % 8 != 0) {
+    if (head - tail > capacity_ || (head | tail) % 8 != 0) {
       // Producers never leave such positions: something overwrote the shared memory.
       if (head != tail) ring_->tail.store(give_up(head), std::memory_order_release);
       return 0;
@@ -192,8 +198,8 @@ class RingReader {
     std::uint64_t published = tail;
     std::size_t delivered = 0;
     while (tail != head && tail - begin < max_bytes) {
-      const std::uint64_t position = tail & (capacity - 1);
-      const std::uint64_t to_end = capacity - position;
+      const std::uint64_t position = tail & (capacity_ - 1);
+      const std::uint64_t to_end = capacity_ - position;
       EventHeader header;
       std::memcpy(&header, ring_->data + position, sizeof header);
       if (header.kind == EventKind::padding) {
@@ -201,11 +207,15 @@ class RingReader {
         continue;
       }
       const std::uint64_t available = head - tail < to_end ? head - tail : to_end;
-      if (header.size < sizeof(EventHeader) || header.size % 8 != 0 || header.size > available) {
+      if (header.size < sizeof(EventHeader) || header.size % 8 != 0 || header.size > available ||
+          header.size > kMaxEventSize) {
         tail = give_up(head);
         continue;
       }
-      fn(*reinterpret_cast<const EventHeader*>(ring_->data + position));
+      alignas(EventHeader) std::byte record[kMaxEventSize];
+      std::memcpy(record, ring_->data + position, header.size);
+      std::memcpy(record, &header, sizeof header);  // as checked
+      fn(*reinterpret_cast<const EventHeader*>(record));
       ++delivered;
       tail += header.size;
       // Frees space for a waiting producer before everything is read.
@@ -230,6 +240,7 @@ class RingReader {
   }
 
   RingHeader* ring_ = nullptr;
+  std::uint64_t capacity_ = 0;
   std::uint64_t corrupt_ = 0;
 };
 
@@ -242,7 +253,7 @@ const Event* event_cast(const EventHeader& header) {
 
 /// The text of a TextEvent; empty if the record is damaged.
 inline std::string_view text_of(const TextEvent& event) {
-  if (event.length > event.header.size - sizeof(TextEvent)) return {};
+  if (event.header.size < sizeof(TextEvent) || event.length > event.header.size - sizeof(TextEvent)) return {};
   return {reinterpret_cast<const char*>(&event + 1), event.length};
 }
 

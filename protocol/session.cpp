@@ -16,6 +16,9 @@
 #include <filesystem>
 #include <new>
 #include <optional>
+#include <utility>
+
+#include "protocol/mapping_guard.h"
 
 namespace wicprof {
 
@@ -30,6 +33,8 @@ std::string modules_folder_of(const std::string& session_path) {
 namespace {
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
+
+bool is_ring_capacity(std::size_t bytes) { return std::has_single_bit(bytes) && bytes >= 2 * kMaxEventSize; }
 
 bool valid_name(const std::string& name) {
   return !name.empty() && name.size() < sizeof(SessionHeader::name) && name.front() != '.' &&
@@ -106,31 +111,43 @@ void remove_session(const std::string& path) {
 
 }  // namespace
 
+SessionMap::Layout SessionMap::Layout::of(std::size_t ring_count, std::size_t ring_capacity) {
+  constexpr std::size_t kPage = 4096;
+  const std::size_t control = round_up(sizeof(SessionHeader), kPage);
+  return {ring_count, ring_capacity, control, round_up(control + sizeof(ControlBlock), kPage)};
+}
+
+SessionMap::Layout SessionMap::Layout::in(const SessionHeader& header) {
+  return {header.ring_count, header.ring_capacity, header.control_offset, header.rings_offset};
+}
+
+std::size_t SessionMap::Layout::total() const { return rings_offset + ring_count * ring_bytes(ring_capacity); }
+
 SessionMap::SessionMap(SessionMap&& other) noexcept
     : memory_(std::exchange(other.memory_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)),
-      checked_(std::exchange(other.checked_, false)) {}
+      layout_(std::exchange(other.layout_, {})) {}
 
 SessionMap& SessionMap::operator=(SessionMap&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
-  std::swap(checked_, other.checked_);
+  std::swap(layout_, other.layout_);
   return *this;
 }
 
 SessionMap::~SessionMap() {
   if (memory_ == nullptr) return;
-  for (std::size_t i = 0; checked_ && i < header().ring_count; ++i) ring(i)->owner.let_go(memory_);
+  for (std::size_t i = 0; i < ring_count(); ++i) ring(i)->owner.let_go(memory_);
   munmap(memory_, bytes_);
 }
 
 ControlBlock& SessionMap::control() const {
-  return *reinterpret_cast<ControlBlock*>(static_cast<std::byte*>(memory_) + header().control_offset);
+  return *reinterpret_cast<ControlBlock*>(static_cast<std::byte*>(memory_) + layout_.control_offset);
 }
 
 RingHeader* SessionMap::ring(std::size_t index) const {
-  const std::size_t stride = ring_bytes(header().ring_capacity);
-  return reinterpret_cast<RingHeader*>(static_cast<std::byte*>(memory_) + header().rings_offset + index * stride);
+  const std::size_t stride = ring_bytes(layout_.ring_capacity);
+  return reinterpret_cast<RingHeader*>(static_cast<std::byte*>(memory_) + layout_.rings_offset + index * stride);
 }
 
 RingHeader* SessionMap::claim_ring() const {
@@ -138,8 +155,10 @@ RingHeader* SessionMap::claim_ring() const {
   const TimeNs end = now_ns() + kTimeout;
   bool requested = false;
   for (;;) {
-    for (std::size_t i = 0; i < header().ring_count; ++i) {
-      if (ring(i)->owner.claim(memory_)) return ring(i);
+    for (std::size_t i = 0; i < ring_count(); ++i) {
+      if (!ring(i)->owner.claim(memory_)) continue;
+      ring(i)->capacity = ring_capacity();  // in case that something has overwritten it
+      return ring(i);
     }
     if (header().reclaims_rings.load(std::memory_order_acquire) == 0 || now_ns() >= end) break;
     if (!requested) header().rings_wanted.fetch_add(1, std::memory_order_release);
@@ -173,7 +192,12 @@ Result<SessionMap> SessionMap::attach(const std::string& path) {
                      ", this build has version " + std::to_string(kSessionVersion) +
                      "; use the wic-prof and the libraries of one release");
   }
-  map.checked_ = true;
+  const SessionMap::Layout layout = SessionMap::Layout::in(map.header());
+  const bool possible = is_ring_capacity(layout.ring_capacity) && layout.ring_count <= bytes / layout.ring_capacity &&
+                        layout == SessionMap::Layout::of(layout.ring_count, layout.ring_capacity) &&
+                        layout.total() == bytes;
+  if (!possible) return bad_input("the session " + path + " is damaged; end its wic-prof and start it again");
+  map.layout_ = layout;
   return map;
 }
 
@@ -182,6 +206,7 @@ SessionOwner::SessionOwner(SessionOwner&& other) noexcept
 
 SessionOwner::~SessionOwner() {
   if (lock_fd_ < 0) return;
+  if (map_) release_mapping(&map_.header());
   remove_session(path_);
   close(lock_fd_);
 }
@@ -193,7 +218,7 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
     return bad_input("the session name '" + options.name +
                      "' must be 1 to 63 letters, digits, '.', '_' or '-', not starting with '.'");
   }
-  if (!std::has_single_bit(options.ring_capacity) || options.ring_capacity < 2 * kMaxEventSize) {
+  if (!is_ring_capacity(options.ring_capacity)) {
     return bad_input("a ring of " + std::to_string(options.ring_capacity) +
                      " bytes is not possible; --buffer-size must be " + std::to_string(2 * kMaxEventSize) +
                      " or a larger power of two");
@@ -221,14 +246,12 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
   owner.lock_fd_ = fd;
   directory_lock.reset();
 
-  const std::size_t page = 4096;
-  const std::size_t control_offset = round_up(sizeof(SessionHeader), page);
-  const std::size_t rings_offset = round_up(control_offset + sizeof(ControlBlock), page);
+  const SessionMap::Layout layout = SessionMap::Layout::of(options.ring_count, options.ring_capacity);
   // Refuse impossible sizes before their sum overflows.
   constexpr std::size_t kMaxBytes = std::size_t{1} << 47;
   const bool absurd =
       options.ring_capacity > kMaxBytes || options.ring_count > kMaxBytes / ring_bytes(options.ring_capacity);
-  const std::size_t total = absurd ? kMaxBytes : rings_offset + options.ring_count * ring_bytes(options.ring_capacity);
+  const std::size_t total = absurd ? kMaxBytes : layout.total();
   if (const int failed = absurd ? ENOSPC : posix_fallocate(fd, 0, static_cast<off_t>(total)); failed != 0) {
     return unavailable(
         "no space for " + std::to_string(total >> 20) + " MiB of shared memory in " + *directory + " (" +
@@ -240,13 +263,15 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
     return unavailable("cannot map " + std::to_string(total >> 20) + " MiB of shared memory: " + std::strerror(errno));
   }
   owner.map_ = SessionMap(memory, total);
+  owner.map_.layout_ = layout;
+  guard_mapping(memory, total);
 
   auto* header = new (memory) SessionHeader{};
   header->version = kSessionVersion;
   header->ring_count = static_cast<std::uint32_t>(options.ring_count);
   header->ring_capacity = options.ring_capacity;
-  header->control_offset = control_offset;
-  header->rings_offset = rings_offset;
+  header->control_offset = layout.control_offset;
+  header->rings_offset = layout.rings_offset;
   header->total_bytes = total;
   header->created_ns = now_ns();
   header->tool_pid = getpid();
@@ -260,7 +285,7 @@ Result<SessionOwner> SessionOwner::create(const SessionOptions& options) {
 
 Result<std::string> session_directory() {
   std::string base;
-  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  const char* const runtime = secure_getenv("XDG_RUNTIME_DIR");
   if (runtime != nullptr && *runtime != '\0' && !belongs_to_another(runtime)) {
     base = std::string(runtime) + "/wic-prof";
   } else {

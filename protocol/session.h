@@ -66,8 +66,11 @@ class SessionMap {
   static Result<SessionMap> attach(const std::string& path);
 
   explicit operator bool() const { return memory_ != nullptr; }
+  /// Written by the program, too, perhaps by mistake: read numbers of the layout from ring_count() and ring_capacity().
   SessionHeader& header() const { return *static_cast<SessionHeader*>(memory_); }
   ControlBlock& control() const;
+  std::size_t ring_count() const { return layout_.ring_count; }
+  std::size_t ring_capacity() const { return layout_.ring_capacity; }
   RingHeader* ring(std::size_t index) const;
 
   /// Claims a free ring for this process. If all are taken and the tool reclaims rings, waits up to half a second.
@@ -76,10 +79,19 @@ class SessionMap {
 
  private:
   friend class SessionOwner;
+  // The layout, kept outside the shared memory.
+  struct Layout {
+    std::size_t ring_count = 0, ring_capacity = 0, control_offset = 0, rings_offset = 0;
+    static Layout of(std::size_t ring_count, std::size_t ring_capacity);
+    static Layout in(const SessionHeader& header);
+    std::size_t total() const;
+    bool operator==(const Layout&) const = default;
+  };
+
   SessionMap(void* memory, std::size_t bytes) : memory_(memory), bytes_(bytes) {}
   void* memory_ = nullptr;
   std::size_t bytes_ = 0;
-  bool checked_ = false;  // attach() has verified that the memory is a session
+  Layout layout_;  // empty until attach() has verified that the memory is a session
 };
 
 /// The tool's side: creates the session and removes it again.

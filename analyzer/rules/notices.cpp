@@ -20,7 +20,8 @@ struct Group {
   std::uint64_t count = 1;
 };
 
-std::vector<Group> groups_of(const std::vector<store::NoticeRow>& notices) {
+/// `others`: notices with further texts.
+std::vector<Group> groups_of(const std::vector<store::NoticeRow>& notices, std::uint64_t& others) {
   std::vector<Group> groups;
   for (const store::NoticeRow& notice : notices) {
     const auto known = std::find_if(groups.begin(), groups.end(),
@@ -30,6 +31,8 @@ std::vector<Group> groups_of(const std::vector<store::NoticeRow>& notices) {
       known->severity = std::max(known->severity, notice.severity);
     } else if (groups.size() < kMaxTexts) {
       groups.push_back({&notice, notice.severity});
+    } else {
+      ++others;
     }
   }
   return groups;
@@ -52,7 +55,8 @@ Severity severity_of(NoticeSeverity severity) {
 template <>
 RuleOutcome apply<struct Notices>(const RuleInput& input) {
   RuleOutcome outcome;
-  for (const Group& group : groups_of(input.model.notices)) {
+  std::uint64_t others = 0;
+  for (const Group& group : groups_of(input.model.notices, others)) {
     const TimeNs after = group.first->at - input.model.begin;
     Finding finding;
     finding.severity = severity_of(group.severity);
@@ -62,6 +66,14 @@ RuleOutcome apply<struct Notices>(const RuleInput& input) {
                                    format_duration(after < 0 ? -after : after), after < 0 ? "before" : "after");
     finding.remedy =
         "remove the reported cause; until then, waits after this time may not follow the requested strategy";
+    outcome.findings.push_back(std::move(finding));
+  }
+  if (others > 0) {
+    Finding finding;
+    finding.severity = Severity::warning;
+    finding.text = fmt::format("{} with further texts are not shown", count_of(others, "notice"));
+    finding.evidence = fmt::format("only the first {} texts are shown", kMaxTexts);
+    finding.remedy = "read all of them in the trace's table notice";
     outcome.findings.push_back(std::move(finding));
   }
   return outcome;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <exception>
 
+#include "protocol/mapping_guard.h"
+
 namespace wicprof::cli {
 
 namespace {
@@ -19,8 +21,8 @@ constexpr TimeNs kThoroughCheckInterval = 250 * kMillisecond;  // between thorou
 Drain::Drain(const SessionMap& session, const std::string& session_path, store::Recorder& recorder, RingHeader* own,
              IterationMeter& meter)
     : session_(session), session_path_(session_path), recorder_(recorder), meter_(meter) {
-  for (std::size_t i = 0; i < session.header().ring_count; ++i) {
-    rings_.push_back({session.ring(i), RingReader(session.ring(i))});
+  for (std::size_t i = 0; i < session.ring_count(); ++i) {
+    rings_.push_back({session.ring(i), RingReader(session.ring(i), session.ring_capacity())});
   }
   if (own != nullptr) rings_.push_back({own, RingReader(own)});
 }
@@ -79,6 +81,9 @@ std::size_t Drain::round(std::size_t max_bytes) {
   if (const std::uint32_t refused = session_.header().rings_refused.load(std::memory_order_acquire); refused != 0) {
     recorder_.set_stat(store::Stat::producers_refused, "", refused);
   }
+  if (is_mapping_lost(&session_.header())) {
+    recorder_.set_stat(store::Stat::ring_corrupt, "the session's file was truncated while recording", 1);
+  }
   recorder_.tick();
   store::RecorderProgress now = recorder_.progress();
   const std::lock_guard lock(mutex_);
@@ -111,13 +116,13 @@ void Drain::reclaim_rings() {
   checked_ns_ = now;
   if (thorough) checked_thoroughly_ns_ = now;
   const OwnerLook look = thorough ? OwnerLook::thorough : OwnerLook::quick;
-  for (std::size_t i = 0; i < header.ring_count; ++i) {
+  for (std::size_t i = 0; i < session_.ring_count(); ++i) {
     RingHeader& ring = *rings_[i].ring;
     const std::uint32_t gone = gone_owner(ring.owner, session_path_, look);
     if (gone == 0) continue;
     read(i, SIZE_MAX);
     recorder_.forget_ring(i);
-    rings_[i].reader = RingReader(&ring);
+    rings_[i].reader = RingReader(&ring, session_.ring_capacity());
     reset_ring(ring);
     ring.owner.take_back(gone);
   }

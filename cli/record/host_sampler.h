@@ -46,8 +46,9 @@ class OwnRing {
   std::unique_ptr<EventSink> sink_;
 };
 
-/// Samples every 100 ms on its own thread: the processes that own a ring of the session, `app` and its descendants as
-/// far as the operating system lists them (searched every 500 ms), and this process.
+/// Samples every 100 ms on its own thread, less often where a sample takes more than 2 ms of CPU time: the processes
+/// that own a ring of the session, `app` and its descendants as far as the operating system lists them (searched every
+/// 500 ms), and this process.
 class HostSampler {
  public:
   /// `session` and `sink` must outlive the sampler. Create it before the program starts, so that the counters of the

@@ -9,7 +9,7 @@ namespace wicprof::collector {
 namespace {
 
 std::string variable(const char* name, const char* fallback) {
-  const char* value = std::getenv(name);
+  const char* value = secure_getenv(name);
   return value == nullptr || *value == '\0' ? fallback : value;
 }
 

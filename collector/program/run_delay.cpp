@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 
 namespace wicprof::collector {
@@ -13,6 +14,10 @@ namespace {
 
 // Lowest file descriptor to use: keeps low numbers free for programs that expect them or that use select().
 constexpr int kLowestFile = 256;
+
+constexpr const char* kPath = "/proc/thread-self/schedstat";
+
+std::atomic<int> open_files{0};  // of all threads
 
 }  // namespace
 
@@ -23,7 +28,10 @@ Switches Switches::now() {
 }
 
 RunDelay::~RunDelay() {
-  if (file_ >= 0 && still_ours()) close(file_);
+  if (file_ >= 0) {
+    if (still_ours()) close(file_);
+    open_files.fetch_sub(1, std::memory_order_relaxed);
+  }
   // The thread's last callbacks may read these members after destruction. Without volatile, the compiler removes the
   // stores.
   *const_cast<volatile int*>(&file_) = -1;
@@ -33,12 +41,18 @@ RunDelay::~RunDelay() {
 bool RunDelay::open() {
   if (tried_) return file_ >= 0;
   tried_ = true;
-  const int low = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-  if (low < 0) return false;
-  file_ = fcntl(low, F_DUPFD_CLOEXEC, kLowestFile);
-  close(low);
+  if (open_files.fetch_add(1, std::memory_order_relaxed) < kMaxFiles) {
+    if (const int low = ::open(kPath, O_RDONLY | O_CLOEXEC); low >= 0) {
+      file_ = fcntl(low, F_DUPFD_CLOEXEC, kLowestFile);
+      close(low);
+    }
+  }
+  if (file_ < 0) {
+    open_files.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  }
   struct stat status {};
-  if (file_ < 0 || fstat(file_, &status) != 0) return false;
+  if (fstat(file_, &status) != 0) return false;
   device_ = status.st_dev;
   inode_ = status.st_ino;
   return true;
@@ -50,13 +64,21 @@ bool RunDelay::still_ours() const {
   return fstat(file_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
 }
 
+ssize_t RunDelay::read_file(char* text, std::size_t bytes) {
+  if (open()) return pread(file_, text, bytes, 0);
+  const int file = ::open(kPath, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return -1;
+  const ssize_t read = ::read(file, text, bytes);
+  close(file);
+  return read;
+}
+
 TimeNs RunDelay::read(const Switches& switches) {
   if (tried_ && switches == seen_) return value_;
   seen_ = switches;
   value_ = -1;
   char text[96];
-  if (!open()) return -1;
-  const ssize_t bytes = pread(file_, text, sizeof text - 1, 0);
+  const ssize_t bytes = read_file(text, sizeof text - 1);
   if (bytes <= 0) return -1;
   text[bytes] = '\0';
   char* end = nullptr;

@@ -18,9 +18,13 @@ struct Switches {
 };
 
 /// How long the thread has been ready to run without a CPU. One object per thread, used by that thread alone; keeps
-/// /proc/thread-self/schedstat open from the first read() on.
+/// /proc/thread-self/schedstat open from the first read() on, as far as kMaxFiles allows for all threads together;
+/// other threads open the file for each read.
 class RunDelay {
  public:
+  /// Leaves the user's process its descriptors: 1,024 are the usual limit. Not calibrated.
+  static constexpr int kMaxFiles = 64;
+
   RunDelay() = default;
   RunDelay(const RunDelay&) = delete;
   RunDelay& operator=(const RunDelay&) = delete;
@@ -33,6 +37,7 @@ class RunDelay {
  private:
   bool open();
   bool still_ours() const;
+  ssize_t read_file(char* text, std::size_t bytes);
 
   int file_ = -1;
   bool tried_ = false;

@@ -57,6 +57,7 @@ template <class Write, class Target, bool kText, bool kDeviceTime>
 struct Column {
   static constexpr bool kIsRead = !std::is_same_v<Target, NotRead>;
   static constexpr bool kIsDeviceTime = kDeviceTime;
+  static constexpr bool kIsText = kText;  ///< refers to `string`
   const char* name;
   const char* type;
   Write write;

@@ -37,6 +37,19 @@ std::string create_tables_sql() {
   return sql;
 }
 
+std::string used_texts_sql() {
+  std::string sql = "SELECT name_id FROM stat UNION ALL SELECT detail_id FROM stat";
+  for (const char* column : {"symbol_id", "text_id", "file_id"})
+    sql += std::string(" UNION ALL SELECT ") + column + " FROM sass";
+  for_each_table<EventTables>([&]<class Table>(Type<Table>) {
+    Table::kColumns.for_each([&](const auto& column) {
+      if constexpr (std::remove_cvref_t<decltype(column)>::kIsText)
+        sql += std::string(" UNION ALL SELECT ") + column.name + " FROM " + Table::kName;
+    });
+  });
+  return sql;
+}
+
 std::string create_signal_index_sql() {
   return "CREATE INDEX signal_by_site ON signal (site_id, iteration, at_ns);"
          "CREATE INDEX signal_by_word ON signal (site_id, iteration, word_tag, at_ns);";

@@ -24,6 +24,9 @@ std::string match_signals_sql();
 /// rows.
 std::string create_indexes_sql();
 
+/// Selects the ids of the texts that rows of events, `stat` and `sass` refer to. Summaries refer to texts of events.
+std::string used_texts_sql();
+
 /// The number of columns that a row is written with, including the process where events do not carry their id.
 template <class Table>
 constexpr std::size_t written_columns() {

@@ -32,6 +32,22 @@ const TextTable::Entry& TextTable::intern(const std::string& text, bool& is_new)
   return *at;
 }
 
+void TextTable::bind(std::size_t ring, TextId number, const Entry& entry) {
+  if (ring >= by_number_.size()) by_number_.resize(ring + 1);
+  auto& numbers = by_number_[ring];
+  numbers[number] = &entry;
+  if (numbers.size() <= 2 * kMaxNumbers) return;
+  std::erase_if(numbers, [number](const auto& bound) { return number - bound.first >= kMaxNumbers; });
+}
+
+std::unordered_set<std::int64_t> TextTable::bound_ids() const {
+  std::unordered_set<std::int64_t> bound;
+  for (const auto& numbers : by_number_) {
+    for (const auto& [number, entry] : numbers) bound.insert(entry->second);
+  }
+  return bound;
+}
+
 const TextTable::Entry* TextTable::find(std::size_t ring, TextId number) const {
   if (ring >= by_number_.size()) return nullptr;
   const auto at = by_number_[ring].find(number);

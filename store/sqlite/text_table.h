@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -29,17 +30,29 @@ class TextTable {
   /// The entry of a text, the same for equal texts. `is_new`: the caller has yet to write its row.
   const Entry& intern(const std::string& text, bool& is_new);
 
-  /// From now on `number` in `ring` refers to this text.
-  void bind(std::size_t ring, TextId number, const Entry& entry) {
-    if (ring >= by_number_.size()) by_number_.resize(ring + 1);
-    by_number_[ring][number] = &entry;
-  }
+  /// From now on `number` in `ring` refers to this text. A ring's numbers grow; the table keeps the newest kMaxNumbers
+  /// to twice as many of each ring.
+  static constexpr std::size_t kMaxNumbers = 2 * 65'536;  // a producer refers to its last 65,536 (EventSink)
+  void bind(std::size_t ring, TextId number, const Entry& entry);
   /// nullptr when the number was never bound because its text was lost.
   const Entry* find(std::size_t ring, TextId number) const;
 
   /// The ring has a new producer, which numbers its texts from the start.
   void forget_ring(std::size_t ring) {
     if (ring < by_number_.size()) by_number_[ring].clear();
+  }
+
+  /// Texts in memory.
+  std::size_t size() const { return by_text_.size(); }
+
+  /// The id that the next new text gets.
+  std::int64_t next() const { return next_; }
+
+  /// The ids of the texts that numbers refer to.
+  std::unordered_set<std::int64_t> bound_ids() const;
+  /// Forgets all other texts than `kept`, which contains bound_ids(). A forgotten text that comes again gets a new id.
+  void forget_others(const std::unordered_set<std::int64_t>& kept) {
+    std::erase_if(by_text_, [&](const auto& entry) { return !kept.contains(entry.second); });
   }
 
   /// Forgets the texts, whose rows were lost; new ids start at `next`.

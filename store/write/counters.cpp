@@ -7,6 +7,12 @@ namespace wicprof::store {
 namespace {
 // Bounds the trace's size for a program that reports a new reason with each loss. Not calibrated.
 constexpr std::size_t kMaxDetails = 1000;
+
+// A program that overwrites its records may claim any loss: sums stop here instead of becoming negative.
+constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 62;
+std::uint64_t bounded_sum(std::uint64_t a, std::uint64_t b) {
+  return std::min(std::min(a, kMostCounted) + std::min(b, kMostCounted), kMostCounted);
+}
 }  // namespace
 
 Counter& Counters::of(Stat stat, const std::string& detail) {
@@ -20,12 +26,13 @@ Counter& Counters::of(Stat stat, const std::string& detail) {
 void Counters::add(Stat stat, const std::string& detail, std::uint64_t count) {
   if (count == 0) return;
   Counter& counter = of(stat, detail);
-  counter.value += static_cast<std::int64_t>(count);
+  counter.value = static_cast<std::int64_t>(bounded_sum(static_cast<std::uint64_t>(counter.value), count));
   counter.changed = true;
 }
 
 void Counters::set(Stat stat, const std::string& detail, std::uint64_t value) {
   Counter& counter = of(stat, detail);
+  value = std::min(value, kMostCounted);
   if (counter.value == static_cast<std::int64_t>(value)) return;
   counter.value = static_cast<std::int64_t>(value);
   counter.changed = true;
@@ -48,7 +55,7 @@ std::uint64_t Counters::lost() const {
   for (const Counter& counter : all_) {
     const bool counts_events = counter.stat != Stat::not_matched && counter.stat != Stat::ring_corrupt;
     if (stat_info(counter.stat).severity == StatRow::Severity::data_loss && counts_events) {
-      sum += static_cast<std::uint64_t>(counter.value);
+      sum = bounded_sum(sum, static_cast<std::uint64_t>(counter.value));
     }
   }
   return sum;

@@ -37,6 +37,10 @@ struct DeviceClock {
 class DeviceClocks {
  public:
   static constexpr std::size_t kMaxHeld = 65'536;  ///< events per device; 4 MiB
+  static constexpr std::size_t kMaxDevices = 256;  ///< bounds the memory for a program that overwrites its records
+
+  /// Whether the device is known, or there is space for one more.
+  bool takes(DeviceId device) const { return clocks_.size() < kMaxDevices || clocks_.contains(device); }
 
   DeviceClock& of(DeviceId device) {
     // Events come in runs of one device; the map never moves its values.

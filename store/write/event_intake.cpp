@@ -101,6 +101,7 @@ template <class Table>
 void EventIntake::take_device_time(std::size_t ring, const typename Table::Event& event) {
   if (event.device == kHostDevice) return insert<Table>(event, ring, nullptr);
   const DeviceId device = participants_.device(ring, event.device);
+  if (!clocks_.takes(device)) return output_.counters().add(Stat::clock_lost, "further devices", 1);
   DeviceClock& clock = clocks_.of(device);
   if (clock.converter.ready()) return insert<Table>(event, ring, &clock);
   if (!clock.hold({ring, event})) output_.counters().add(Stat::clock_lost, device_detail(device), 1);
@@ -109,7 +110,8 @@ void EventIntake::take_device_time(std::size_t ring, const typename Table::Event
 void EventIntake::note(std::size_t ring, const DeviceEvent& event) {
   participants_.add_device(ring, event.device, text(ring, event.uuid));
   // The row may be new, without its clock's error.
-  clocks_.of(participants_.device(ring, event.device)).error_changed = true;
+  const DeviceId device = participants_.device(ring, event.device);
+  if (clocks_.takes(device)) clocks_.of(device).error_changed = true;
 }
 
 void EventIntake::note(std::size_t ring, const SiteEvent& event) {
@@ -117,8 +119,9 @@ void EventIntake::note(std::size_t ring, const SiteEvent& event) {
 }
 
 void EventIntake::note(std::size_t ring, const PcSampleEvent& event) {
-  if (const TextTable::Entry* symbol = output_.texts().find(ring, event.symbol))
-    sampled_.insert({event.module, symbol});
+  const TextTable::Entry* const symbol = output_.texts().find(ring, event.symbol);
+  if (symbol != nullptr && sampled_.insert({event.module, symbol->second}).second)
+    functions_[event.module].insert(symbol->first);
 }
 
 void EventIntake::note(std::size_t ring, const NvtxEvent& event) {
@@ -129,11 +132,13 @@ void EventIntake::note(std::size_t ring, const NvtxEvent& event) {
 
 void EventIntake::note(std::size_t ring, const ClockEvent& event) {
   const DeviceId device = participants_.device(ring, event.device);
+  if (!clocks_.takes(device)) return output_.counters().add(Stat::clock_refused, "further devices", 1);
   DeviceClock& clock = clocks_.of(device);
   const bool plausible = !times_ || times_->has(event.host_ns);
   if (!plausible || !clock.converter.add({event.device_ns, event.host_ns, TimeNs{event.error_ns}})) {
     output_.counters().add(Stat::clock_refused, device_detail(device), 1);
   }
+  if (!clock.converter.ready()) return;
   clock.error_changed = true;
   const std::vector<HeldEvent> held = std::exchange(clock.held, {});
   for (const HeldEvent& one : held) {
@@ -182,11 +187,6 @@ void EventIntake::lose_held() {
   }
 }
 
-SampledFunctions EventIntake::sampled_functions() const {
-  SampledFunctions functions;
-  if (output_.stopped()) return functions;
-  for (const auto& [module, symbol] : sampled_) functions[module].insert(symbol->first);
-  return functions;
-}
+SampledFunctions EventIntake::sampled_functions() const { return output_.stopped() ? SampledFunctions() : functions_; }
 
 }  // namespace wicprof::store

@@ -71,7 +71,8 @@ class EventIntake {
   Retention& retention_;
   Participants participants_;
   std::optional<PlausibleTimes> times_;
-  std::set<std::pair<std::uint64_t, const TextTable::Entry*>> sampled_;  // modules and symbols
+  std::set<std::pair<std::uint64_t, std::int64_t>> sampled_;  // modules and the symbols' ids
+  SampledFunctions functions_;                                // the same with texts
 };
 
 }  // namespace wicprof::store

@@ -35,6 +35,7 @@ class Participants {
   // The trace's number for each owner's number; the owner is a process or a ring.
   template <class Id>
   struct Numbers {
+    static constexpr std::size_t kMaxNames = 4096;  // further names keep their owner's number. Not calibrated
     std::unordered_map<std::uint64_t, Id> renamed;  // by owner and its number, where the trace's number differs
     std::map<std::string, Id> by_name;
     std::map<Id, std::string> taken;
@@ -48,8 +49,10 @@ class Participants {
       if (name.empty()) return;
       auto known = by_name.find(name);
       if (known == by_name.end()) {
+        if (by_name.size() >= kMaxNames) return;
         Id free = id;
-        while (taken.contains(free) && taken[free] != name) ++free;
+        while (taken.contains(free) && taken[free] != name)
+          free = static_cast<Id>(static_cast<std::uint32_t>(free) + 1);
         taken[free] = name;
         known = by_name.emplace(name, free).first;
       }

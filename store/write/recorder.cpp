@@ -52,6 +52,7 @@ void Recorder::State::remove_some() {
     output.count_left_out(removed);
     return code;
   });
+  output.remove_unused_texts();
 }
 
 void Recorder::State::expect_times() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "protocol/file_size_limit.h"
@@ -13,7 +14,11 @@ namespace {
 // A live reader sees rows at most this late (Recorder::tick).
 constexpr TimeNs kBatchAge = 20 * kMillisecond;
 constexpr std::uint64_t kBatchRows = 20'000;
-constexpr std::uint64_t kRowBytes = 80;              // a wait, including its share of the page
+constexpr std::uint64_t kRowBytes = 80;  // a wait, including its share of the page
+// Texts are forgotten, or removed from the trace, from these numbers on, and again when as many have been added as were
+// left. Not calibrated: a usual program has some thousand.
+constexpr std::size_t kManyTexts = 1'000'000;
+constexpr std::int64_t kManyUnusedTexts = 50'000;
 constexpr std::uint64_t kLastRowsBytes = 256 << 10;  // space for the counters beyond a limit on the trace's size
 
 // The system's limit on file sizes is a limit on the trace's size: SQLite meets its own limit with less trouble than a
@@ -35,6 +40,8 @@ TraceOutput::TraceOutput(std::string path, std::uint64_t max_bytes, Writer write
       writer_(std::move(writer)),
       ballast_(std::move(ballast)),
       clocks_(clocks),
+      texts_limit_(kManyTexts),
+      unused_texts_from_(kManyUnusedTexts),
       // The log and the open batch fit into the space that the ballast frees, so that the log can be folded even on a
       // full disk.
       batch_limit_(std::min(kBatchRows, ballast_.bytes() / 4 / kRowBytes)),
@@ -49,6 +56,25 @@ void TraceOutput::bind_text(std::size_t ring, TextId number, const std::string& 
   const TextTable::Entry& entry = texts_.intern(valid_utf8(text), is_new);
   texts_.bind(ring, number, entry);
   if (is_new && writer_.insert_string(entry.second, entry.first) != 0) stop();
+  bound_texts();
+}
+
+// Bounds the memory. A text that comes again gets a second row.
+void TraceOutput::bound_texts() {
+  if (texts_.size() < texts_limit_) return;
+  texts_.forget_others(texts_.bound_ids());
+  texts_limit_ = std::max(kManyTexts, 2 * texts_.size());
+}
+
+void TraceOutput::remove_unused_texts() {
+  if (stopped() || texts_.next() < unused_texts_from_) return;
+  transaction([&](Writer& writer) {
+    std::unordered_set<std::int64_t> used = texts_.bound_ids();
+    if (const int code = writer.each_used_text([&](std::int64_t id) { used.insert(id); }); code != 0) return code;
+    texts_.forget_others(used);
+    unused_texts_from_ = texts_.next() + std::max(kManyUnusedTexts, static_cast<std::int64_t>(used.size()));
+    return writer.remove_texts([&](std::int64_t id) { return !used.contains(id); });
+  });
 }
 
 bool TraceOutput::lose_row() {

@@ -50,6 +50,10 @@ class TraceOutput {
   bool insert(const typename Table::Event& event, const Lookup& lookup) {
     if (stopped()) return lose_row();
     const int code = writer_.insert<Table>(event, lookup);
+    if (code == Writer::kIncomplete) {
+      counters_.add(Stat::damaged_records, "", 1);
+      return false;
+    }
     return count_row(code, std::is_same_v<Table, WaitTable>);
   }
   void insert(const SassRow& row);
@@ -68,6 +72,9 @@ class TraceOutput {
   /// Runs `work` in a transaction; `work` returns SQLite's result code.
   void transaction(const std::function<int(Writer&)>& work);
 
+  /// For a plan that removes rows: removes texts that no row and no producer refers to any more, once there are many.
+  void remove_unused_texts();
+
   /// After the last row: matches signals to waits, and adds indexes and summaries. What fails, or what `watch` gives
   /// up, is counted as missing.
   void derive(const FinishWatch& watch);
@@ -81,6 +88,7 @@ class TraceOutput {
   bool lose_row();
   bool count_row(int code, bool wait);
   int intern(const std::string& text, std::int64_t& id);
+  void bound_texts();
   int write_state();
   int write_counters();
   void stop();
@@ -92,6 +100,8 @@ class TraceOutput {
   Ballast ballast_;
   DeviceClocks& clocks_;
   TextTable texts_;
+  std::size_t texts_limit_;         // texts in memory at which those that no producer refers to are forgotten
+  std::int64_t unused_texts_from_;  // id of the next text at which unused ones are removed from the trace
   Counters counters_;
   TraceMeta meta_;
 

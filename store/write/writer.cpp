@@ -44,6 +44,7 @@ int Writer::prepare() {
   make(commit_, "COMMIT");
   make(roll_back_, "ROLLBACK");
   make(insert_string_, "INSERT INTO string (id, value) VALUES (?, ?)");
+  make(remove_string_, "DELETE FROM string WHERE id = ?");
   make(put_meta_, "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value");
   make(put_stat_,
        "INSERT INTO stat (id, name_id, detail_id, severity, value) VALUES (?, ?, ?, ?, ?) "
@@ -102,6 +103,21 @@ int Writer::insert_string(std::int64_t id, std::string_view text) {
   insert_string_.bind(1, id);
   insert_string_.bind(2, text);
   return insert_string_.run();
+}
+
+int Writer::remove_texts(const std::function<bool(std::int64_t id)>& unused) {
+  if (const int code = begin(); code != 0) return code;
+  std::vector<std::int64_t> ids;
+  int code = 0;
+  Statement all = database_.prepare("SELECT id FROM string", code);
+  while (code == 0 && all.next(code)) {
+    if (unused(all.integer(0))) ids.push_back(all.integer(0));
+  }
+  for (std::size_t i = 0; i < ids.size() && code == 0; ++i) {
+    remove_string_.bind(1, ids[i]);
+    code = remove_string_.run();
+  }
+  return code;
 }
 
 int Writer::put_meta(const std::string& key, const std::string& value) {
@@ -189,8 +205,8 @@ int Writer::fold() {
 
 void Writer::close() {
   for (Insert& insert : inserts_) insert.statement = Statement();
-  for (Statement* statement :
-       {&begin_, &commit_, &roll_back_, &insert_string_, &put_meta_, &put_stat_, &put_clock_error_, &put_sass_}) {
+  for (Statement* statement : {&begin_, &commit_, &roll_back_, &insert_string_, &remove_string_, &put_meta_, &put_stat_,
+                               &put_clock_error_, &put_sass_}) {
     *statement = Statement();
   }
   database_.close();

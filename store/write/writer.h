@@ -39,19 +39,36 @@ class Writer {
   /// Size limit of the file, 0 = the disk's. Beyond the limit writing fails as on a full disk.
   void set_max_bytes(std::uint64_t bytes);
 
+  /// No code of SQLite: the event lacks what its row must have, and is not written. The transaction is unharmed.
+  static constexpr int kIncomplete = -2;
+
   template <class Table>
   int insert(const typename Table::Event& event, const Lookup& lookup) {
     if (const int code = begin(); code != 0) return code;
     constexpr std::size_t kTable = Index<Table>::value;
     Waiting& waiting = waiting_[kTable];
-    Value* to = waiting.values.data() + waiting.rows++ * written_columns<Table>();
+    Value* to = waiting.values.data() + waiting.rows * written_columns<Table>();
     if constexpr (!has_own_id<Table>()) *to++ = process_of(event, lookup);
-    put_columns<Table>(to, event, lookup, std::make_index_sequence<kColumnCount<Table>>());
+    constexpr auto kAll = std::make_index_sequence<kColumnCount<Table>>();
+    put_columns<Table>(to, event, lookup, kAll);
+    if (!is_complete<Table>(to, kAll)) return kIncomplete;
+    ++waiting.rows;
     if (!has_own_id<Table>() && waiting.rows < kRowsAtOnce) return 0;
     return write_waiting(kTable);
   }
 
   int insert_string(std::int64_t id, std::string_view text);
+  /// Removes the texts whose ids are `unused`.
+  int remove_texts(const std::function<bool(std::int64_t id)>& unused);
+  /// Passes the id of every text that a row refers to, some of them several times.
+  template <class Take>
+  int each_used_text(Take&& take) {
+    if (const int code = write_all_waiting(); code != 0) return code;
+    int code = 0;
+    Statement used = database_.prepare(used_texts_sql(), code);
+    while (code == 0 && used.next(code)) take(used.integer(0));
+    return code;
+  }
   int put_meta(const std::string& key, const std::string& value);
   int put_stat(std::int64_t id, std::int64_t name_id, std::int64_t detail_id, std::int64_t severity,
                std::int64_t value);
@@ -115,6 +132,12 @@ class Writer {
                           std::index_sequence<I...>) {
     ((to[I] = column_at<I>(Table::kColumns).write(event, lookup)), ...);
   }
+  template <class Table, std::size_t I>
+  static constexpr bool kMayBeNull = std::string_view(column_at<I>(Table::kColumns).type) == std::string_view(kInteger);
+  template <class Table, std::size_t... I>
+  static bool is_complete(const Value* row, std::index_sequence<I...>) {
+    return ((row[I].known || kMayBeNull<Table, I>)&&...);
+  }
   static void bind_value(Statement& statement, int parameter, Value value) {
     if (value.known) {
       statement.bind(parameter, value.integer);
@@ -141,7 +164,8 @@ class Writer {
     std::size_t rows = 0;
   };
   std::array<Waiting, kTables> waiting_;  // rows of the open transaction that are not yet in SQLite
-  Statement begin_, commit_, roll_back_, insert_string_, put_meta_, put_stat_, put_clock_error_, put_sass_;
+  Statement begin_, commit_, roll_back_, insert_string_, remove_string_, put_meta_, put_stat_, put_clock_error_,
+      put_sass_;
   bool open_ = false;  // a transaction
 };
 

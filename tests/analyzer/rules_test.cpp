@@ -178,6 +178,21 @@ store::NoticeRow notice(NoticeSeverity severity, std::string text, TimeNs at) {
   return row;
 }
 
+TEST(Notices, FurtherTextsAreCounted) {
+  TraceModel model = empty_program();
+  add_handoff(model, {});
+  for (int i = 0; i < 23; ++i)
+    model.notices.push_back(notice(NoticeSeverity::info, "notice " + std::to_string(i), 10 + i));
+  settle(model);
+  const Analysis analysis = analyze(model);
+  std::vector<std::string> texts;
+  for (const Finding& finding : analysis.findings) {
+    if (finding.rule == "notices") texts.push_back(finding.text);
+  }
+  ASSERT_EQ(texts.size(), 21u);
+  EXPECT_EQ(texts[0], "3 notices with further texts are not shown");
+}
+
 TEST(Notices, BecomeOneFindingPerText) {
   TraceModel model = empty_program();
   add_handoff(model, {});

@@ -5,9 +5,13 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <barrier>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <thread>
+#include <vector>
 
 namespace wicprof::collector {
 namespace {
@@ -47,6 +51,40 @@ TEST(RunDelay, GrowsWhileAnotherThreadHasTheCpu) {
   });
   victim.join();
   EXPECT_TRUE(grew);
+}
+
+// A thread that waits keeps a descriptor of the user's process: 1,024 are all that many programs have.
+TEST(RunDelay, ManyThreadsKeepFewFiles) {
+  if (!std::ifstream("/proc/thread-self/schedstat")) GTEST_SKIP() << "this system does not report run-queue delay";
+  const auto files = [] {
+    const std::filesystem::directory_iterator list("/proc/self/fd");
+    return std::distance(begin(list), end(list));
+  };
+  const auto before = files();
+  constexpr int kThreads = 200;
+  std::atomic<int> known{0};
+  std::barrier<> all_read(kThreads + 1), may_end(kThreads + 1);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      RunDelay delay;
+      known += delay.read(Switches::now()) >= 0 ? 1 : 0;
+      all_read.arrive_and_wait();
+      may_end.arrive_and_wait();
+    });
+  }
+  all_read.arrive_and_wait();
+  EXPECT_LE(files() - before, RunDelay::kMaxFiles);
+  EXPECT_EQ(known, kThreads);
+  may_end.arrive_and_wait();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(files(), before);
+  // The descriptors of ended threads are free for others.
+  std::thread([&] {
+    RunDelay delay;
+    delay.read(Switches::now());
+    EXPECT_EQ(files() - before, 1);
+  }).join();
 }
 
 TEST(RunDelay, DoesNotCloseAReusedDescriptor) {

@@ -73,6 +73,44 @@ TEST(RingDamage, ATextLongerThanItsRecordIsEmpty) {
   EXPECT_EQ(text_of(event), "");
 }
 
+TEST(RingDamage, ARecordLongerThanAnyEventEmptiesTheRing) {
+  const RingMemory memory(4 * kMaxEventSize);
+  RingReader reader(memory.ring());
+  const EventHeader header{EventKind{6}, kMaxEventSize + 8, 0};
+  std::memcpy(memory.ring()->data, &header, sizeof header);
+  memory.ring()->head.store(kMaxEventSize + 8);
+  EXPECT_EQ(reader.read([](const EventHeader&) {}), 0u);
+  EXPECT_EQ(reader.corrupt(), 1u);
+}
+
+TEST(RingDamage, EachEndKeepsTheCapacityItself) {
+  const RingMemory memory(kCapacity);
+  RingWriter writer(memory.ring());
+  RingReader reader(memory.ring());
+  memory.ring()->capacity = std::uint64_t{1} << 40;
+  std::size_t written = 0, read = 0;
+  for (int round = 0; round < 100; ++round) {
+    while (writer.write(make_event<WaitEvent>())) ++written;
+    read += reader.read([](const EventHeader&) {});
+  }
+  EXPECT_GT(written, 1000u);
+  EXPECT_EQ(read, written);
+}
+
+// The program may overwrite a record while the tool handles the record.
+TEST(RingDamage, ARecordDoesNotChangeWhileItIsHandled) {
+  const RingMemory memory(kCapacity);
+  RingWriter writer(memory.ring());
+  ASSERT_TRUE(writer.write_text(1, "name"));
+  RingReader reader(memory.ring());
+  reader.read([&](const EventHeader& header) {
+    std::memset(memory.ring()->data, 0xff, kCapacity);
+    const auto* text = event_cast<TextEvent>(header);
+    ASSERT_NE(text, nullptr);
+    EXPECT_EQ(text_of(*text), "name");
+  });
+}
+
 TEST(RingDamage, RandomBytesAreReadWithinBounds) {
   std::mt19937_64 random(99);
   std::uint64_t corrupt = 0;

@@ -1,7 +1,9 @@
 // Which rows a trace keeps if only a part of a run is captured.
 #include "store/write/retention.h"
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "protocol/events/cuda_event.h"
 #include "protocol/events/kernel.h"
@@ -288,6 +290,46 @@ TEST_F(SecondBySecond, WaitsForLateRanges) {
   ASSERT_EQ(writer->commit(), 0);
   EXPECT_GE(count(), 1);
   EXPECT_EQ(retention->windows(), 1u);
+}
+
+// A program that gives every range a name of its own.
+TEST_F(RetentionTest, KeepLastRemovesTheTextsOfRemovedRows) {
+  RetentionPlan plan;
+  plan.keep_last = 1;  // ns: nothing of a second ago
+  Recorder recorder = make(plan);
+  const auto texts = [&] {
+    Database database;
+    EXPECT_EQ(database.open(path(), OpenMode::read_only), 0);
+    return database.integer("SELECT count(*) FROM string");
+  };
+  // Rows are removed once per second: goes on until then.
+  const TimeNs patience = now_ns() + 60 * kSecond;
+  std::int64_t written = 0, kept = 0;
+  while (now_ns() < patience && written < 3'000'000) {
+    for (int i = 0; i < 10'000; ++i, ++written) {
+      const auto number = static_cast<TextId>(i + 1);
+      recorder.add(0, Text(number, "range " + std::to_string(written)).header());
+      recorder.add(0, range(number, 0, now_ns(), now_ns()).header);
+    }
+    recorder.forget_ring(0);  // nobody refers to these texts any more
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    recorder.tick();
+    kept = texts();
+    if (written >= 150'000 && kept <= written / 2) break;
+  }
+  EXPECT_LE(kept, written / 2);
+  const TimeNs last = now_ns();
+  recorder.add(0, Text(1, "the last range").header());
+  recorder.add(0, range(1, 0, last, last).header);
+  recorder.set_meta("ended_ns", std::to_string(last));
+  ASSERT_TRUE(recorder.finish());
+  // Every row that is left has its text.
+  const Result<Reader> reader = Reader::open(path());
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto rows = *reader->rows<NvtxTable>();
+  EXPECT_FALSE(rows.empty());
+  for (const NvtxRow& row : rows) EXPECT_FALSE(row.name.empty());
+  EXPECT_EQ(stat_value(*reader, "missing_texts"), 0);
 }
 
 TEST_F(RetentionTest, ARingsNextProducerStartsAfresh) {

@@ -40,6 +40,25 @@ TEST(TextTable, ClearingContinuesWithNewIds) {
   EXPECT_TRUE(is_new);
 }
 
+TEST(TextTable, KeepsTheNewestNumbersOfAProducerThatNamesEverything) {
+  TextTable table;
+  bool is_new = false;
+  constexpr TextId kLast = 5 * TextTable::kMaxNumbers;
+  for (TextId number = 1; number <= kLast; ++number) {
+    table.bind(0, number, table.intern("text " + std::to_string(number), is_new));
+  }
+  EXPECT_EQ(table.find(0, 1), nullptr);
+  ASSERT_NE(table.find(0, kLast - TextTable::kMaxNumbers + 1), nullptr);
+  EXPECT_LE(table.bound_ids().size(), 2 * TextTable::kMaxNumbers);
+  table.forget_others(table.bound_ids());
+  EXPECT_EQ(table.size(), table.bound_ids().size());
+  EXPECT_EQ(table.find(0, kLast)->first, "text " + std::to_string(kLast));
+  // A forgotten text is new again, with an id of its own.
+  const std::int64_t next = table.next();
+  EXPECT_EQ(table.intern("text 1", is_new).second, next);
+  EXPECT_TRUE(is_new);
+}
+
 TEST(ValidUtf8, KeepsValidText) {
   for (const char* text : {"", "plain", "\xc3\xa9t\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x94\xa7"}) {
     EXPECT_EQ(valid_utf8(text), text);

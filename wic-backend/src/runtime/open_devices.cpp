@@ -25,7 +25,7 @@ std::optional<int> number(std::string_view text) {
 
 // SMs of one CPU device: WIC_SIMT_SMS, else one per core apart from the host thread's; 2 to 8.
 std::uint32_t simt_sm_count() {
-  if (const char* asked = std::getenv("WIC_SIMT_SMS"); asked != nullptr) {
+  if (const char* asked = secure_getenv("WIC_SIMT_SMS"); asked != nullptr) {
     if (const std::optional<int> n = number(asked); n && *n > 0 && *n <= 256) return static_cast<std::uint32_t>(*n);
   }
   const unsigned cores = std::thread::hardware_concurrency();

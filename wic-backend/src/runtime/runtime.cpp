@@ -80,7 +80,7 @@ Result<> Runtime::State::open(const RuntimeOptions& options) {
 Result<> Runtime::State::open_devices(const RuntimeOptions& options, std::uint32_t observe_one_in) {
   Result<std::vector<std::unique_ptr<Device>>> opened = wic::open_devices(options.devices);
   if (!opened) return opened.error();
-  const char* path = std::getenv(wicprof::kSessionVariable);
+  const char* path = secure_getenv(wicprof::kSessionVariable);
   if (path != nullptr && *path != '\0' && options.record) {
     if (Result<> attached = trace.attach(path); !attached) warning = attached.error().message;
   }

@@ -1,0 +1,17 @@
+// Keeps a tool alive whose shared memory loses its file: touching a mapping beyond the end of its file raises SIGBUS.
+#pragma once
+
+#include <cstddef>
+
+namespace wicprof {
+
+/// From now on, when the mapping's file turns out to be truncated, the mapping becomes empty private memory in its
+/// place. Installs a handler of SIGBUS, which passes other faults on: for the tool only, never for the user's process.
+/// At most 16 mappings are guarded at a time; further ones are not.
+void guard_mapping(void* memory, std::size_t bytes);
+/// Call before the memory is unmapped.
+void release_mapping(const void* memory);
+/// Whether the mapping lost its file. Any thread.
+bool is_mapping_lost(const void* memory);
+
+}  // namespace wicprof
