@@ -173,6 +173,7 @@ Json polling_loop_value(const PollingLoop& loop) {
                 {"behind_share", loop.behind_share},
                 {"sleeps", loop.sleeps},
                 {"deadline", loop.deadline},
+                {"copies", loop.copies},
                 {"reasons", reasons_value(loop.reasons)},
                 {"evidence", loop.evidence},
                 {"beside", loop.beside},

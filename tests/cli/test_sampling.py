@@ -69,6 +69,7 @@ class Sampling(harness.Case):
         analysis = self.analysis()
         self.assertEqual([loop["kind"] for loop in analysis["polling_loops"]], ["poll"])
         self.assertEqual(analysis["polling_loops"][0]["line"], 4)
+        self.assertEqual(analysis["polling_loops"][0]["copies"], 1)
         findings = [f for f in analysis["findings"] if f["rule"] == "polling_kernel"]
         self.assertIn("spin polls a word at spin.cu:4", findings[0]["text"])
 

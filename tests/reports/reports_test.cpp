@@ -204,8 +204,9 @@ TEST(AnalysisJson, HasStallsAndPollingLoops) {
               {"device",     "function",       "symbol",         "module",       "kind",       "from_instructions",
                "confidence", "file",           "line",           "begin_offset", "end_offset", "samples",
                "share",      "function_share", "behind_samples", "behind_share", "sleeps",     "deadline",
-               "reasons",    "evidence",       "beside",         "sass"});
+               "copies",     "reasons",        "evidence",       "beside",       "sass"});
   EXPECT_EQ(loop["kind"], "poll");
+  EXPECT_EQ(loop["copies"], 1);
   EXPECT_EQ(loop["file"], "/home/user/poll.cu");
   EXPECT_EQ(loop["line"], 7);
   EXPECT_EQ(loop["sass"].size(), 4u);
