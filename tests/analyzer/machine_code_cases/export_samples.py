@@ -33,6 +33,10 @@ def main():
     with open(output, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
         packed.write(text.encode())
     print(f"{output}: {len(lines)} lines, {sum(lines.values())} samples, of {len(rows)} rows")
+    nameless, = sqlite3.connect(trace).execute(
+        "SELECT COALESCE(SUM(samples), 0) FROM pc_sample WHERE symbol_id IS NULL").fetchone()
+    if nameless > 0:
+        print(f"left out: {nameless} samples of functions without a name")
 
 
 if __name__ == "__main__":
