@@ -150,6 +150,7 @@ TEST_F(SessionDamage, ATruncatedFileIsSurvived) {
   owner.map().header().reclaims_rings.store(1);  // the memory can still be written
 }
 
+// The presets of the sanitizers set handle_sigbus=0: their own handler would end the process with an exit status.
 TEST_F(SessionDamage, OtherBusErrorsEndTheProcessAsBefore) {
   const SessionOwner owner = make();
   EXPECT_EXIT(raise(SIGBUS), testing::KilledBySignal(SIGBUS), "");
