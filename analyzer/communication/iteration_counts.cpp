@@ -29,6 +29,7 @@ constexpr double kLargestUnseen = 1.4;
 /// From so many iterations on there may be phases: counts that this share of the iterations has, nearly all iterations
 /// of a part of the run and none of the rest; and the share of all such iterations.
 constexpr std::size_t kPhasesFrom = 9;
+constexpr std::size_t kMinPhase = 3;  // iterations: a count that occurs once or twice is no phase
 constexpr double kPhaseShare = 0.1, kPhaseSpan = 0.8, kPhaseDensity = 0.5, kInPhases = 0.5;
 /// Phases follow each other: together they are hardly longer than the run. Counts that losses change overlap.
 constexpr double kPhaseOverlap = 1.1;
@@ -179,7 +180,8 @@ bool in_phases(const std::vector<Counts>& counts) {
   double share = 0, spans = 0;
   for (const auto& [count, value] : values) {
     const auto span = static_cast<double>(value.last - value.first + 1), times = static_cast<double>(value.times);
-    if (times < kPhaseShare * n || span > kPhaseSpan * n || times < kPhaseDensity * span) continue;
+    if (value.times < kMinPhase || times < kPhaseShare * n || span > kPhaseSpan * n || times < kPhaseDensity * span)
+      continue;
     ++phases;
     share += times / n;
     spans += span / n;
