@@ -29,6 +29,7 @@
 #include "analyzer/waits/sites.h"
 #include "analyzer/waits/stream_waits.h"
 #include "analyzer/waits/wait_model.h"
+#include "analyzer/work/device_busy.h"
 #include "analyzer/work/interference.h"
 #include "analyzer/work/kernels.h"
 #include "analyzer/work/overlap.h"
@@ -58,6 +59,7 @@ struct Analysis {
   std::vector<HostPolling> host_polling;
   StreamWaitTable stream_waits;
   std::vector<ClockBounds> clocks;
+  std::vector<DeviceBusy> devices;   ///< with kernels or copies, by number
   std::vector<ThreadStats> threads;  ///< most CPU time first
   OwnCost own_cost;
 };

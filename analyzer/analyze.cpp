@@ -45,7 +45,10 @@ Analysis analyze(const TraceModel& model) {
     analysis.stalls = gather_stalls(model);
     analysis.polling_loops = find_polling_loops(model, analysis.stalls);
   });
-  tasks.add([&] { analysis.kernels = kernel_stats(model); });
+  tasks.add([&] {
+    analysis.kernels = kernel_stats(model);
+    analysis.devices = device_busy(model);
+  });
   tasks.add([&] { analysis.host_waits = host_wait_stats(model); });
   tasks.add([&] { analysis.host_polling = host_polling(model); });
   tasks.add([&] {

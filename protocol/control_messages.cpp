@@ -32,15 +32,21 @@ Json to_json(const SessionStatus& s) {
           {"sites", s.sites},
           {"stopped", s.stopped},
           {"ab", s.ab},
-          {"ab_running", s.ab_running}};
+          {"ab_running", s.ab_running},
+          {"started_ns", s.started},
+          {"started_utc", s.started_utc},
+          {"folder", s.folder},
+          {"terminal", s.terminal},
+          {"user", s.user ? Json(*s.user) : Json(nullptr)}};
 }
 
 Json to_json(const ToggleReply& r) {
-  return {{"mode", mode_name(r.mode)},
-          {"strategy", strategy_name(r.strategy)},
-          {"site", r.site},
-          {"requested_ns", r.requested},
-          {"effective_ns", r.effective}};
+  Json before = Json::array();
+  for (const WayOfWaiting& way : r.before) {
+    before.push_back({{"site", way.site}, {"mode", mode_name(way.mode)}, {"strategy", strategy_name(way.strategy)}});
+  }
+  return {{"before", before}, {"mode", mode_name(r.mode)},   {"strategy", strategy_name(r.strategy)},
+          {"site", r.site},   {"requested_ns", r.requested}, {"effective_ns", r.effective}};
 }
 
 Json error_answer(const Error& error) {
@@ -99,6 +105,11 @@ Result<SessionStatus> ask_status(const std::string& socket_path) try {
   s.stopped = json.at("stopped");
   s.ab = json.at("ab");
   s.ab_running = json.at("ab_running");
+  s.started = json.value("started_ns", TimeNs{0});
+  s.started_utc = json.value("started_utc", std::string());
+  s.folder = json.value("folder", std::string());
+  s.terminal = json.value("terminal", std::string());
+  if (const auto user = json.find("user"); user != json.end() && user->is_number()) s.user = user->get<std::uint32_t>();
   return s;
 } catch (const Json::exception&) {
   return bad_answer(socket_path);
@@ -118,6 +129,12 @@ Result<ToggleReply> ask_toggle(const std::string& socket_path, const ToggleReque
   reply.site = json.at("site");
   reply.requested = json.at("requested_ns");
   reply.effective = json.at("effective_ns");
+  for (const Json& item : json.value("before", Json::array())) {
+    WayOfWaiting way;
+    if (!read_wait(item, way)) return bad_answer(socket_path);
+    way.site = item.value("site", std::string());
+    reply.before.push_back(std::move(way));
+  }
   return reply;
 } catch (const Json::exception&) {
   return bad_answer(socket_path);

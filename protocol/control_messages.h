@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,12 @@ struct SessionStatus {
   std::string stopped;  ///< why nothing more is recorded; empty while all is well
   std::string ab;       ///< what the comparison of both modes does; empty if none was begun
   bool ab_running = false;
+  // The next five are unknown (0 or empty) if the session belongs to an older wic-prof.
+  TimeNs started = 0;                 ///< when the recording began (host time)
+  std::string started_utc;            ///< the same for people: 2026-01-31T23:59:59Z
+  std::string folder;                 ///< wic-prof's working folder; empty also if it was removed
+  std::string terminal;               ///< wic-prof's controlling terminal, such as "pts/3"; empty also without one
+  std::optional<std::uint32_t> user;  ///< the real user's id
 };
 
 struct ToggleRequest {
@@ -39,12 +46,22 @@ struct ToggleRequest {
   std::string site;  ///< empty = the whole program
 };
 
+/// How the whole program or one site waits.
+struct WayOfWaiting {
+  std::string site;  ///< empty = the whole program
+  Mode mode = Mode::poll;
+  StrategyId strategy = StrategyId::poll;
+};
+
 struct ToggleReply {
   Mode mode = Mode::park;
   StrategyId strategy = StrategyId::automatic;
   std::string site;
   TimeNs requested = 0;
   TimeNs effective = 0;  ///< when the new way was in every device's memory
+  /// What the change replaced: first the way of the site or the whole program, then those of single sites that a
+  /// change of the whole program clears. Empty if the session belongs to an older wic-prof.
+  std::vector<WayOfWaiting> before = {};
 };
 
 /// Compares both modes in the running program, in turn (cli/record/ab_schedule.h).

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <future>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,21 @@ struct Extent {
   }
 };
 
+/// The time in `meta`; nothing if the trace does not hold it.
+std::optional<TimeNs> time_in(const TraceModel& model, const std::string& key) {
+  const std::string text = model.meta_value(key);
+  TimeNs time = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time);
+  if (error != std::errc() || end != text.data() + text.size() || time <= 0) return std::nullopt;
+  return time;
+}
+
+/// When the recording began: the program's start, or the end of --delay.
+std::optional<TimeNs> recorded_from(const TraceModel& model) {
+  const std::optional<TimeNs> started = time_in(model, "started_ns");
+  return started ? std::max(*started, time_in(model, "capture_from_ns").value_or(*started)) : std::nullopt;
+}
+
 Extent extent_of(const TraceModel& model) {
   Extent extent;
   for (const auto& wait : model.waits) extent.add(wait.arrived, wait.resumed);
@@ -41,6 +57,13 @@ Extent extent_of(const TraceModel& model) {
   for (const auto& call : model.calls) extent.add(call.start, call.end);
   for (const auto& range : model.nvtx) extent.add(range.start, range.end);
   for (const auto& interval : model.pc_intervals) extent.add(interval.begin, interval.end);
+  // What such a program does is mostly not recorded as events, so the whole run counts.
+  for (const auto& sample : model.thread_samples) extent.add(sample.begin, sample.end);
+  if (const std::optional<Interval> run = recorded_run(model)) {
+    extent.add(run->begin, run->end);
+  } else if (const std::optional<TimeNs> from = recorded_from(model); from && extent.any) {
+    extent.add(*from, *from);
+  }
   return extent;
 }
 
@@ -55,6 +78,15 @@ std::string why_incomplete(const TraceModel& model) {
 }
 
 }  // namespace
+
+std::optional<Interval> recorded_run(const TraceModel& model) {
+  const std::optional<TimeNs> from = recorded_from(model), ended = time_in(model, "ended_ns");
+  if (!from || !ended) return std::nullopt;
+  const TimeNs until = std::min(*ended, time_in(model, "capture_until_ns").value_or(*ended));
+  const TimeNs kept = time_in(model, "capture_keep_last_ns").value_or(until);
+  if (until <= *from) return std::nullopt;
+  return Interval{std::max(*from, until - kept), until};
+}
 
 std::string TraceModel::meta_value(const std::string& key) const {
   const auto found = meta.find(key);

@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/measure/statistics.h"
 #include "protocol/result.h"
 #include "store/format/rows.h"
 #include "store/read/reader.h"
@@ -23,7 +25,8 @@ struct TraceModel : store::Lists {
   std::vector<store::StatRow> stats;
 
   // Derived by settle().
-  // The traced time: from the first to the last wait, signal, kernel or copy. Excludes the program's start-up.
+  // The traced time: from the first to the last wait, signal, kernel or copy. Excludes the program's start-up. Without
+  // any of these: the recorded part of the program's run.
   TimeNs begin = 0, end = 0;
   bool complete = false;
   std::string incomplete_reason;  ///< why the trace does not reach the program's end; empty if complete
@@ -46,6 +49,10 @@ struct TraceModel : store::Lists {
 
 /// Whether the process is wic-prof's own.
 bool is_own(const store::ProcessRow& process);
+
+/// From the start of the recording to its end, as the trace's meta says; nothing if the trace does not say, as while it
+/// is being written.
+std::optional<Interval> recorded_run(const TraceModel& model);
 
 /// Computes the derived members, and sorts every list by time. For models that were not loaded from a trace.
 void settle(TraceModel& model);

@@ -1,15 +1,21 @@
 // wic-prof toggle: changes how a running program waits.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
+#include "analyzer/words/format.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
 #include "cli/record/wait_options.h"
-#include "cli/sessions/running_sessions.h"
+#include "cli/sessions/own_session.h"
+#include "cli/sessions/place.h"
 #include "cli/terminal/messages.h"
 #include "protocol/control_messages.h"
+#include "protocol/shell_words.h"
 
 namespace wicprof::cli {
 
@@ -22,6 +28,48 @@ struct ToggleOptions {
   std::string format = "text";
 };
 
+/// The command without --session, to be repeated with one.
+std::string command_of(const ToggleOptions& options) {
+  std::string command = "wic-prof toggle " + options.mode;
+  if (!options.site.empty()) command += " --site " + shell_word(options.site);
+  if (!options.strategy.empty()) command += " --strategy " + shell_word(options.strategy);
+  return command;
+}
+
+/// "halo (pid 4242, recorded into halo.wicprof)"
+std::string program_of(const SessionStatus& status) {
+  const std::string trace = path_from(place_of_this_process().folder, status.output);
+  return fmt::format("{} (pid {}, recorded into {})", analyzer::one_line(status.app), status.app_pid,
+                     analyzer::one_line(trace));
+}
+
+/// "park now (strategy auto)", "poll now, the program's own way"
+std::string way_text(Mode mode, StrategyId strategy) {
+  return mode == Mode::poll ? "poll now, the program's own way"
+                            : fmt::format("park now (strategy {})", strategy_name(strategy));
+}
+
+/// The commands that bring back what the change replaced; empty if that is unknown.
+std::vector<std::string> undo_commands(const ToggleReply& reply, const std::string& session) {
+  std::vector<std::string> commands;
+  for (const WayOfWaiting& way : reply.before) {
+    ToggleOptions options;
+    options.mode = mode_name(way.mode);
+    options.site = way.site;
+    // Poll has no strategies to choose from.
+    if (way.mode == Mode::park && way.strategy != default_strategy(Mode::park))
+      options.strategy = strategy_name(way.strategy);
+    commands.push_back(command_of(options) + " --session " + session);
+  }
+  return commands;
+}
+
+/// Whether the program waited this way already.
+bool changes_nothing(const ToggleReply& reply) {
+  return reply.before.size() == 1 && reply.before.front().mode == reply.mode &&
+         reply.before.front().strategy == reply.strategy;
+}
+
 /// Begins a comparison of both modes in the running program.
 int compare_modes(const ToggleOptions& options) {
   const Result<WantedWait> park = park_wait(options.strategy);
@@ -29,54 +77,86 @@ int compare_modes(const ToggleOptions& options) {
   if (!options.site.empty()) return fail(bad_input("ab compares the whole program; leave --site out"));
   const Result<AbTimes> times = read_ab_times(options.time, options.precision);
   if (!times) return fail(times.error());
-  const Result<SessionInfo> session = choose_session(options.session);
-  if (!session) return fail(session.error());
-  const Result<> begun = ask_ab(session->socket_path, {park->strategy, times->time, times->precision});
+  const Result<AnsweringSession> chosen = session_to_change(options.session, command_of(options));
+  if (!chosen) return fail(chosen.error());
+  const auto& [session, status] = *chosen;
+  const Result<> begun = ask_ab(session.socket_path, {park->strategy, times->time, times->precision});
   if (!begun) {
-    return fail({begun.error().kind, fmt::format("session '{}': {}", session->name, begun.error().message)});
+    return fail({begun.error().kind, fmt::format("session '{}': {}", session.name, begun.error().message)});
   }
   if (options.format == "text") {
     return print_answer(fmt::format(
-        "session '{}': compares poll with park for at most {}; wic-prof compare on its trace shows the result\n",
-        session->name, options.time));
+        "{}: compares poll with park in turn for at most {}, then waits as before\nthe result, also while it runs: "
+        "wic-prof compare {}\n",
+        program_of(status), options.time, shell_word(path_from(place_of_this_process().folder, status.output))));
   }
-  return print_answer(nlohmann::ordered_json{{"session", session->name},
+  return print_answer(nlohmann::ordered_json{{"session", session.name},
                                              {"mode", "ab"},
                                              {"strategy", strategy_name(park->strategy)},
                                              {"time_ns", times->time},
-                                             {"precision", times->precision}}
-                          .dump(2) +
+                                             {"precision", times->precision},
+                                             {"pid", status.app_pid},
+                                             {"app", status.app},
+                                             {"trace", status.output}}
+                          .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
                       "\n");
+}
+
+std::string reply_text(const ToggleReply& reply, const AnsweringSession& changed) {
+  const SessionStatus& status = changed.status;
+  const TimeNs took = reply.effective - reply.requested;
+  std::string text = fmt::format("{}: {} {}\n", program_of(status),
+                                 reply.site.empty() ? std::string("all its waits")
+                                                    : fmt::format("its waits at '{}'", analyzer::one_line(reply.site)),
+                                 way_text(reply.mode, reply.strategy));
+  text += fmt::format("in effect {:.3f} ms after the request", static_cast<double>(took) / kMillisecond);
+  if (status.started != 0) {
+    text += fmt::format(", {:.3f} s after the start of the recording",
+                        static_cast<double>(reply.effective - status.started) / kSecond);
+  }
+  text += "\n";
+  if (changes_nothing(reply)) return text + "they waited this way before, so there is nothing to undo\n";
+  const std::vector<std::string> undo = undo_commands(reply, changed.session.name);
+  if (!undo.empty()) text += fmt::format("undo: {}\n", fmt::join(undo, " && "));
+  return text;
+}
+
+std::string reply_json(const ToggleReply& reply, const AnsweringSession& changed) {
+  using Json = nlohmann::ordered_json;
+  Json before = Json::array();
+  for (const WayOfWaiting& way : reply.before) {
+    before.push_back({{"site", way.site.empty() ? Json(nullptr) : Json(way.site)},
+                      {"mode", mode_name(way.mode)},
+                      {"strategy", strategy_name(way.strategy)}});
+  }
+  const Json json = {
+      {"session", changed.session.name},
+      {"site", reply.site.empty() ? Json(nullptr) : Json(reply.site)},
+      {"mode", mode_name(reply.mode)},
+      {"strategy", strategy_name(reply.strategy)},
+      {"requested_ns", reply.requested},
+      {"effective_ns", reply.effective},
+      {"took_ns", reply.effective - reply.requested},
+      {"pid", changed.status.app_pid},
+      {"app", changed.status.app},
+      {"trace", changed.status.output},
+      {"before", before},
+      {"undo", changes_nothing(reply) ? std::vector<std::string>() : undo_commands(reply, changed.session.name)}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 int toggle(const ToggleOptions& options) {
   if (options.mode == "ab") return compare_modes(options);
   const Result<WantedWait> wanted = wanted_wait(options.mode, options.strategy);
   if (!wanted) return fail(wanted.error());
-  const Result<SessionInfo> session = choose_session(options.session);
-  if (!session) return fail(session.error());
-  const Result<ToggleReply> reply = ask_toggle(session->socket_path, {wanted->mode, wanted->strategy, options.site});
+  const Result<AnsweringSession> chosen = session_to_change(options.session, command_of(options));
+  if (!chosen) return fail(chosen.error());
+  const SessionInfo& session = chosen->session;
+  const Result<ToggleReply> reply = ask_toggle(session.socket_path, {wanted->mode, wanted->strategy, options.site});
   if (!reply) {
-    return fail({reply.error().kind, fmt::format("session '{}': {}", session->name, reply.error().message)});
+    return fail({reply.error().kind, fmt::format("session '{}': {}", session.name, reply.error().message)});
   }
-  const TimeNs took = reply->effective - reply->requested;
-  if (options.format == "text") {
-    return print_answer(fmt::format(
-        "session '{}': {} now waits by {} ({}); in effect {:.3f} ms after the request, at {:.6f} s on the trace's "
-        "clock\n",
-        session->name, reply->site.empty() ? "the whole program" : fmt::format("site '{}'", reply->site),
-        mode_name(reply->mode), strategy_name(reply->strategy), static_cast<double>(took) / kMillisecond,
-        static_cast<double>(reply->effective) / kSecond));
-  }
-  const nlohmann::ordered_json json = {
-      {"session", session->name},
-      {"site", reply->site.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(reply->site)},
-      {"mode", mode_name(reply->mode)},
-      {"strategy", strategy_name(reply->strategy)},
-      {"requested_ns", reply->requested},
-      {"effective_ns", reply->effective},
-      {"took_ns", took}};
-  return print_answer(json.dump(2) + "\n");
+  return print_answer(options.format == "text" ? reply_text(*reply, *chosen) : reply_json(*reply, *chosen));
 }
 
 }  // namespace
@@ -88,7 +168,9 @@ VerbBody declare<struct ToggleVerb>(CLI::App& verb, const ProgramWords&) {
                   "poll (the program's own way), park, or ab: compare both as wic-prof run --ab does")
       ->required()
       ->check(CLI::IsMember({"poll", "park", "ab"}));
-  verb.add_option("--session", options->session, "the session; required if several are running")->type_name("NAME");
+  verb.add_option("--session", options->session,
+                  "the session to change; default: the only one that was started in this folder or this terminal")
+      ->type_name("NAME");
   verb.add_option("--site", options->site, "only this wait site; default: the whole program")->type_name("SITE");
   verb.add_option("--strategy", options->strategy, "how park waits: " + strategy_list() + "; default: auto")
       ->type_name("NAME");

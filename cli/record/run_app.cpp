@@ -28,6 +28,7 @@
 #include "cli/record/supervision.h"
 #include "cli/record/switchboard.h"
 #include "cli/record/terminal_signals.h"
+#include "cli/sessions/place.h"
 #include "cli/terminal/messages.h"
 #include "protocol/control_socket.h"
 #include "protocol/session.h"
@@ -151,6 +152,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
   const Result<std::string> trace = expand_output_name(pattern, app->pid());
   if (!trace) return trace.error();
   const TimeNs started = now_ns();
+  const std::string started_utc = utc_time();
   std::map<std::string, std::string> meta = capture_meta(capture);
   meta.insert({{"app", options.app},
                {"command", command_line(plan.words)},
@@ -158,7 +160,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
                {"pid", std::to_string(app->pid())},
                {"host", host_name()},
                {"started_ns", std::to_string(started)},
-               {"started_utc", utc_time()},
+               {"started_utc", started_utc},
                {"mode", std::string(mode_name(switchboard.wanted().mode))},
                {"schedule", plan.schedule_text},
                {"wic_prof_version", WICPROF_VERSION}});
@@ -197,6 +199,12 @@ Result<RunOutcome> record(const RunPlan& plan) {
     s.stopped = progress.stopped;
     s.ab = ab.doing();
     s.ab_running = ab.running();
+    s.started = started;
+    s.started_utc = started_utc;
+    const Place place = place_of_this_process();
+    s.folder = place.folder;
+    s.terminal = place.terminal;
+    s.user = place.user;
     return s;
   };
   const auto toggle = [&](const ToggleRequest& request) -> Result<ToggleReply> {
@@ -261,8 +269,10 @@ Result<RunOutcome> record(const RunPlan& plan) {
                          static_cast<std::uint64_t>(std::max<TimeNs>(*stolen - *stolen_before, 0)));
     }
     if (const std::size_t unused = supervision.unused_phases(); unused > 0) {
+      const bool failed = end && end->status != 0 && !outcome.ended_as_planned && !outcome.interrupted;
       warn(drain.attached() == 0
-               ? std::string("the schedule was not applied: the program has no wic runtime")
+               ? fmt::format("the schedule was not applied: the program {}",
+                             failed ? "failed before it started a wic runtime" : "has no wic runtime")
                : fmt::format("the program ended before {} of the schedule's changes; let it run longer", unused));
     }
     if (const std::optional<Mode> first = drain.first_mode())

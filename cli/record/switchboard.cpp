@@ -51,6 +51,7 @@ Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
           fmt::format("this app has no wait site '{}'; its sites: {}", request.site, fmt::join(names, ", ")));
     }
   }
+  std::vector<WayOfWaiting> before = ways_before(site, request.site);
   const std::uint32_t sequence = request_wait(control_, site, {request.mode, request.strategy});
   const TimeNs requested = control_.requested_ns.load(std::memory_order_relaxed);
   const TimeNs deadline = requested + kToggleTimeout;
@@ -64,7 +65,23 @@ Result<ToggleReply> Switchboard::toggle(const ToggleRequest& request) {
           "pending and takes effect as soon as the app continues");
     }
   }
-  return ToggleReply{request.mode, request.strategy, request.site, requested, last_effective(control_)};
+  return ToggleReply{request.mode, request.strategy,         request.site,
+                     requested,    last_effective(control_), std::move(before)};
+}
+
+std::vector<WayOfWaiting> Switchboard::ways_before(std::uint32_t site, const std::string& name) const {
+  const auto own_way = [&](std::uint32_t of) { return control_.sites[of].wanted.load(std::memory_order_relaxed); };
+  WantedWait way = program_wait(control_);
+  if (site != 0 && own_way(site) != WantedWait::kNothing) way = WantedWait::unpack(own_way(site));
+  std::vector<WayOfWaiting> before{{name, way.mode, way.strategy}};
+  if (site != 0) return before;
+  for (const std::string& other : site_names()) {
+    const std::uint32_t cleared = find_site(control_, other.c_str());
+    if (cleared == 0 || own_way(cleared) == WantedWait::kNothing) continue;
+    const WantedWait own = WantedWait::unpack(own_way(cleared));
+    before.push_back({other, own.mode, own.strategy});
+  }
+  return before;
 }
 
 }  // namespace wicprof::cli

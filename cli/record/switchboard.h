@@ -2,8 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "protocol/control.h"
 #include "protocol/control_messages.h"
@@ -37,6 +39,9 @@ class Switchboard {
   void close() { closed_.store(true, std::memory_order_relaxed); }
 
  private:
+  /// What a change of the site, or of the whole program for 0, replaces (ToggleReply::before).
+  std::vector<WayOfWaiting> ways_before(std::uint32_t site, const std::string& name) const;
+
   ControlBlock& control_;
   std::mutex mutex_;  // request_wait() takes one caller at a time
   std::atomic<bool> closed_{false};

@@ -40,9 +40,10 @@ Result<SessionInfo> choose_session(const std::string& name) {
   std::string names;
   for (const SessionInfo& s : sessions) names += (names.empty() ? "" : ", ") + s.name;
   if (sessions.empty()) {
-    const std::string wanted = name.empty() ? "no session is running"
-                                            : fmt::format("session '{}' is not running, and no other session is", name);
-    return bad_input(wanted + "; start a program with wic-prof run -- APP");
+    return bad_input(name.empty() ? std::string(kNoSession)
+                                  : fmt::format("session '{}' is not running, and no other session is; start a program "
+                                                "with wic-prof run -- APP",
+                                                name));
   }
   if (name.empty()) {
     if (sessions.size() == 1) return sessions.front();

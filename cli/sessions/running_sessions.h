@@ -16,6 +16,8 @@ struct RunningSessions {
 
 Result<RunningSessions> running_sessions();
 
+inline constexpr char kNoSession[] = "no session is running; start a program with wic-prof run -- APP";
+
 /// The session with this name, or the only session if `name` is empty. Errors list the running sessions.
 Result<SessionInfo> choose_session(const std::string& name);
 

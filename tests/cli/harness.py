@@ -33,6 +33,7 @@ class Case(unittest.TestCase):
         self.work = self.folder / "work"
         self.work.mkdir()
         self.env = dict(os.environ, XDG_RUNTIME_DIR=str(self.runtime))
+        self.env.pop("COLUMNS", None)
         self.started = []
 
     def tearDown(self):
@@ -47,20 +48,21 @@ class Case(unittest.TestCase):
         self.assertEqual(self.session_files(), [], "left in the session folder")
         self.assertEqual(self.processes(), [], "processes left behind")
 
-    def wic_prof(self, *words, env=None):
+    def wic_prof(self, *words, env=None, cwd=None):
         """Runs wic-prof to its end, with stdout and stderr as text."""
-        return subprocess.run([WICPROF, *map(str, words)], cwd=self.work, env={**self.env, **(env or {})}, text=True,
-                              capture_output=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT)
+        return subprocess.run([WICPROF, *map(str, words)], cwd=cwd or self.work, env={**self.env, **(env or {})},
+                              text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT)
 
     def start(self, *words, **popen):
-        process = subprocess.Popen([WICPROF, *map(str, words)], cwd=self.work, env=self.env, text=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)
+        popen.setdefault("cwd", self.work)
+        process = subprocess.Popen([WICPROF, *map(str, words)], env=self.env, text=True, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)
         self.started.append(process)
         return process
 
-    def start_app(self, *app_options, run_options=(), seconds=30):
+    def start_app(self, *app_options, run_options=(), seconds=30, **popen):
         """Starts a run; returns once its program has attached and the control socket answers."""
-        process = self.start("run", *run_options, "--", TRACED_APP, "--seconds", seconds, *app_options)
+        process = self.start("run", *run_options, "--", TRACED_APP, "--seconds", seconds, *app_options, **popen)
         name = dict(zip(run_options, run_options[1:])).get("--name", "traced_app")
         wanted = "--no-runtime" not in app_options
         self.until(lambda: any(s["name"] == name and s["answers"] and s["wic_runtime"] == wanted

@@ -1,15 +1,32 @@
 """sessions and toggle: listing running programs and changing how they wait."""
 
+import datetime
+import fcntl
 import json
 import os
+import pty
+import shlex
 import shutil
 import signal
 import socket
 import stat
 import subprocess
+import termios
 import unittest
 
 import harness
+
+
+OLD_SERVER = """
+import socket, sys
+server = socket.socket(socket.AF_UNIX)
+server.bind(sys.argv[1])
+server.listen()
+while True:
+    client, _ = server.accept()
+    client.makefile().readline()
+    client.sendall(sys.argv[2].encode() + b"\\n")
+"""
 
 
 class Sessions(harness.Case):
@@ -28,11 +45,30 @@ class Sessions(harness.Case):
         self.assertEqual(session["sites"], ["left", "right"])
         self.assertEqual(session["trace"], str(self.work / "t.wicprof"))
         self.assertIn(session["pid"], [pid for pid, _ in self.processes()])
-        text = self.wic_prof("sessions").stdout.splitlines()
-        self.assertEqual(text[0].split(), ["name", "pid", "app", "mode", "events", "drops"])
-        self.assertEqual(text[1].split()[:4], ["halo", str(session["pid"]), "traced_app", "poll"])
+        self.assertEqual((session["folder"], session["user"]), (str(self.work.resolve()), os.getuid()))
+        started = datetime.datetime.strptime(session["started_utc"], "%Y-%m-%dT%H:%M:%S%z")
+        text = self.wic_prof("sessions", env={"COLUMNS": "120", "TZ": "UTC"}).stdout.splitlines()
+        self.assertEqual(text[0].split(), ["name", "pid", "app", "mode", "started", "events", "drops", "trace"])
+        row = text[1].split()
+        self.assertEqual(row[:4], ["halo", str(session["pid"]), "traced_app", "poll"])
+        self.assertIn(f"{started:%H:%M}", text[1])
+        self.assertEqual(row[-1], "t.wicprof")
         self.interrupt(process)
         self.assertEqual(self.sessions(), [])
+
+    def test_fits_the_width(self):
+        """Where there is no room for the trace's path, the path has a line of its own and stays whole."""
+        folder = self.work / ("long" * 10)
+        folder.mkdir()
+        process = self.start_app(run_options=("--name", "halo", "-o", folder / "t.wicprof"), cwd=folder)
+        for columns in (80, 120):
+            lines = self.wic_prof("sessions", env={"COLUMNS": str(columns)}, cwd=folder).stdout.splitlines()
+            self.assertEqual(len(lines), 2)
+            self.assertLessEqual(max(map(len, lines)), columns)
+        narrow = self.wic_prof("sessions", env={"COLUMNS": "80"}, cwd="/").stdout.splitlines()
+        self.assertEqual(narrow[2], f"  trace {folder / 't.wicprof'}")
+        self.assertLessEqual(max(map(len, narrow[:2])), 80)
+        self.interrupt(process)
 
     def test_same_program_twice_gets_two_names(self):
         first = self.start_app()
@@ -138,8 +174,8 @@ class RemovedFolder(harness.Case):
         self.until(lambda: any(s["answers"] and s["wic_runtime"] for s in self.sessions()), "the session")
         doomed.rmdir()
         session = self.sessions()[0]
-        self.assertEqual((session["answers"], session["trace"]), (True, str(trace)))
-        self.assertEqual(self.wic_prof("toggle", "park").returncode, 0)
+        self.assertEqual((session["answers"], session["trace"], session["folder"]), (True, str(trace), None))
+        self.assertEqual(self.wic_prof("toggle", "park", "--session", session["name"]).returncode, 0)
         self.interrupt(process)
         self.assertEqual(process.returncode, 128 + signal.SIGINT)
         self.assertEqual(self.meta("t.wicprof")["state"], "complete")
@@ -162,7 +198,8 @@ class Toggle(harness.Case):
         process = self.start_app(run_options=("-o", "t.wicprof"))
         text = self.wic_prof("toggle", "park")
         self.assertEqual((text.returncode, text.stderr), (0, ""))
-        self.assertRegex(text.stdout, r"waits by park \(auto\); in effect \d+\.\d{3} ms after")
+        self.assertRegex(text.stdout, r"all its waits park now \(strategy auto\)")
+        self.assertRegex(text.stdout, r"(?m)^in effect \d+\.\d{3} ms after the request, \d+\.\d{3} s after the start of")
         toggled = self.wic_prof("toggle", "park", "--format=json", "--strategy=backoff", "--site", "left")
         answer = json.loads(toggled.stdout)
         self.assertEqual((answer["session"], answer["mode"], answer["strategy"], answer["site"]),
@@ -174,6 +211,106 @@ class Toggle(harness.Case):
         self.interrupt(process)
         comparison = json.loads(self.wic_prof("compare", "t.wicprof", "--format=json").stdout)
         self.assertEqual({s["mode"] for s in comparison["segments"]}, {"poll", "park"})
+
+    def elsewhere(self):
+        folder = self.folder / "elsewhere"
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def test_says_which_program_it_changed_and_how_to_undo(self):
+        process = self.start_app(run_options=("--name", "halo", "-o", "t.wicprof"))
+        pid = self.sessions()[0]["pid"]
+        said = self.wic_prof("toggle", "park").stdout
+        self.assertIn(f"traced_app (pid {pid}, recorded into t.wicprof): all its waits park now", said)
+        self.assertIn("\nundo: wic-prof toggle poll --session halo\n", said)
+        self.assertIn("nothing to undo", self.wic_prof("toggle", "park").stdout)
+        answer = json.loads(self.wic_prof("toggle", "poll", "--format=json").stdout)
+        self.assertEqual((answer["pid"], answer["app"], answer["trace"]),
+                         (pid, "traced_app", str(self.work / "t.wicprof")))
+        self.assertEqual(answer["undo"], ["wic-prof toggle park --session halo"])
+        self.interrupt(process)
+
+    def test_the_undo_brings_back_every_site(self):
+        process = self.start_app()
+        for words in (["park", "--strategy=backoff"], ["poll", "--site", "left"]):
+            self.assertEqual(self.wic_prof("toggle", *words).returncode, 0)
+        changed = json.loads(self.wic_prof("toggle", "poll", "--format=json").stdout)
+        ways = [{"site": None, "mode": "park", "strategy": "backoff"},
+                {"site": "left", "mode": "poll", "strategy": "poll"}]
+        self.assertEqual(changed["before"], ways)
+        for command in changed["undo"]:
+            result = self.wic_prof(*shlex.split(command)[1:])
+            self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(self.wic_prof("toggle", "park", "--format=json").stdout)["before"], ways)
+        self.interrupt(process)
+
+    def test_unasked_it_leaves_a_program_of_another_folder_alone(self):
+        process = self.start_app(run_options=("--name", "halo", "-o", "t.wicprof"), start_new_session=True)
+        session = self.sessions()[0]
+        self.assertIsNone(session["terminal"])
+        for words in (["park"], ["ab"]):
+            refused = self.wic_prof("toggle", *words, cwd=self.elsewhere())
+            self.assert_refused(refused, 2, "halo", session["pid"], session["trace"], session["mode"],
+                                f"wic-prof toggle {words[0]} --session halo")
+        self.assertEqual(self.sessions()[0]["mode"], "poll")
+        named = self.wic_prof("toggle", "park", "--session", "halo", cwd=self.elsewhere())
+        self.assertEqual(named.returncode, 0, named.stderr)
+        self.interrupt(process)
+
+    def test_unasked_it_changes_the_program_of_this_folder_beside_others(self):
+        here = self.start_app(run_options=("--name", "here"))
+        there = self.start_app(run_options=("--name", "there"), cwd=self.elsewhere(), start_new_session=True)
+        self.assertEqual(self.wic_prof("toggle", "park").returncode, 0)
+        self.assertEqual({s["name"]: s["mode"] for s in self.sessions()}, {"here": "park", "there": "poll"})
+        self.interrupt(here)
+        self.interrupt(there)
+
+    def test_unasked_it_changes_the_program_of_this_terminal(self):
+        """One shell on a terminal starts a program, goes to another folder and toggles there."""
+        ready = self.folder / "ready"
+        script = (f"trap '' INT; {harness.WICPROF} run --name halo -o t.wicprof -- {harness.TRACED_APP} --seconds 30 & "
+                  f"cd {self.elsewhere()}; until [ -e {ready} ]; do sleep 0.05; done; "
+                  f"{harness.WICPROF} toggle park; wait")
+        main_end, terminal = pty.openpty()
+
+        def take_terminal():
+            os.setsid()
+            fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
+        shell = subprocess.Popen(["sh", "-c", script], cwd=self.work, env=self.env, text=True, preexec_fn=take_terminal,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.started.append(shell)
+        self.until(lambda: any(s["answers"] and s["wic_runtime"] for s in self.sessions()), "the session")
+        self.assertRegex(self.sessions()[0]["terminal"], r"^pts/\d+$")
+        ready.touch()
+        self.until(lambda: self.sessions()[0]["mode"] == "park", "the change")
+        os.kill(self.sessions()[0]["wic_prof_pid"], signal.SIGTERM)
+        out, err = shell.communicate(timeout=harness.TIMEOUT)
+        self.assertIn("all its waits park now", out, err)
+        os.close(main_end)
+        os.close(terminal)
+
+    def test_a_run_that_does_not_say_where_it_started_is_left_alone(self):
+        """A session of an older wic-prof answers without folder, terminal and user."""
+        folder = self.runtime / "wic-prof"
+        folder.mkdir(mode=0o700)
+        process = self.start_app(run_options=("--name", "old"))
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(folder / "old.sock"))
+            client.sendall(b'{"request":"status"}\n')
+            answer = json.loads(client.makefile().readline())
+        for field in ("started_ns", "started_utc", "folder", "terminal", "user"):
+            del answer["status"][field]
+        os.rename(folder / "old.sock", folder / "hidden.sock")
+        server = subprocess.Popen(["python3", "-c", OLD_SERVER, folder / "old.sock", json.dumps(answer)])
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        self.until(lambda: (folder / "old.sock").exists(), "the old session")
+        self.assert_refused(self.wic_prof("toggle", "park"), 2, "old", "--session")
+        listed = self.sessions()[0]
+        self.assertEqual((listed["answers"], listed["folder"], listed["started_utc"]), (True, None, None))
+        os.rename(folder / "hidden.sock", folder / "old.sock")
+        self.interrupt(process)
 
     def test_without_a_session(self):
         self.assert_refused(self.wic_prof("toggle", "park"), 2, "no session is running", "wic-prof run")

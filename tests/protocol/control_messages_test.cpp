@@ -28,11 +28,19 @@ ControlHandler handler() {
     status.runtime_attached = true;
     status.sites = {"halo", "flag"};
     status.stopped = "full";
+    status.started = 123;
+    status.started_utc = "2026-01-31T23:59:59Z";
+    status.folder = "/home/u";
+    status.terminal = "pts/3";
+    status.user = 1000;
     return status;
   };
   h.toggle = [](const ToggleRequest& request) -> Result<ToggleReply> {
     if (request.site == "none") return bad_input("no such site 'none'");
-    return ToggleReply{request.mode, request.strategy, request.site, 100, 200};
+    return ToggleReply{
+        request.mode, request.strategy,
+        request.site, 100,
+        200,          {{request.site, Mode::park, StrategyId::backoff}, {"flag", Mode::poll, StrategyId::poll}}};
   };
   return h;
 }
@@ -65,6 +73,30 @@ TEST_F(ControlSocketTest, StatusArrivesComplete) {
   EXPECT_EQ(status->runtime_attached, expected.runtime_attached);
   EXPECT_EQ(status->sites, expected.sites);
   EXPECT_EQ(status->stopped, expected.stopped);
+  EXPECT_EQ(status->started, expected.started);
+  EXPECT_EQ(status->started_utc, expected.started_utc);
+  EXPECT_EQ(status->folder, expected.folder);
+  EXPECT_EQ(status->terminal, expected.terminal);
+  EXPECT_EQ(status->user, expected.user);
+}
+
+TEST_F(ControlSocketTest, AnOlderSessionLeavesTheNewFieldsOut) {
+  const Result<ControlServer> server = ControlServer::start(path_, [](const std::string& line) {
+    return line.find("status") == line.npos
+               ? R"({"ok":true,"toggle":{"mode":"park","strategy":"auto","site":"","requested_ns":1,"effective_ns":2}})"
+               : R"({"ok":true,"status":{"name":"n","app":"a","output":"o","app_pid":1,"tool_pid":2,"mode":"poll",)"
+                 R"("strategy":"poll","events":0,"waits":0,"lost":0,"runtime_attached":true,"sites":[],"stopped":"",)"
+                 R"("ab":"","ab_running":false}})";
+  });
+  ASSERT_TRUE(server);
+  const Result<SessionStatus> status = ask_status(path_);
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(status->folder, "");
+  EXPECT_EQ(status->started, 0);
+  EXPECT_FALSE(status->user);
+  const Result<ToggleReply> reply = ask_toggle(path_, {});
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_TRUE(reply->before.empty());
 }
 
 TEST_F(ControlSocketTest, TogglesAndRefusals) {
@@ -77,6 +109,11 @@ TEST_F(ControlSocketTest, TogglesAndRefusals) {
   EXPECT_EQ(reply->site, "halo");
   EXPECT_EQ(reply->requested, 100);
   EXPECT_EQ(reply->effective, 200);
+  ASSERT_EQ(reply->before.size(), 2u);
+  EXPECT_EQ(reply->before[0].site, "halo");
+  EXPECT_EQ(reply->before[0].mode, Mode::park);
+  EXPECT_EQ(reply->before[0].strategy, StrategyId::backoff);
+  EXPECT_EQ(reply->before[1].site, "flag");
   const Result<ToggleReply> refused = ask_toggle(path_, {Mode::park, StrategyId::poll, "none"});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::bad_input);

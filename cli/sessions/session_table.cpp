@@ -1,0 +1,94 @@
+#include "cli/sessions/session_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <sstream>
+
+#include "analyzer/words/format.h"
+#include "cli/sessions/place.h"
+
+namespace wicprof::cli {
+
+namespace {
+
+std::string row_start(const SessionAnswer& answer) { return analyzer::one_line(answer.session.name); }
+
+/// `with_traces`: the last column has the traces.
+std::string table_text(const std::vector<SessionAnswer>& all, std::size_t indent, bool with_traces) {
+  const std::string folder = place_of_this_process().folder;
+  const auto now = static_cast<long long>(std::time(nullptr));
+  analyzer::TextTable table("lrllrrrl",
+                            {"name", "pid", "app", "mode", "started", "events", "drops", with_traces ? "trace" : ""});
+  for (const SessionAnswer& answer : all) {
+    if (!answer.status) {
+      table.add({row_start(answer), "-", "-", "-", "-", "-", "-", with_traces ? "-" : ""});
+      continue;
+    }
+    const SessionStatus& s = *answer.status;
+    table.add({row_start(answer), std::to_string(s.app_pid), analyzer::one_line(s.app), std::string(mode_name(s.mode)),
+               local_time(s.started_utc, now), std::to_string(s.events), std::to_string(s.lost),
+               with_traces ? analyzer::one_line(path_from(folder, s.output)) : ""});
+  }
+  std::istringstream lines(table.str(indent));
+  std::string text, line;
+  std::getline(lines, line);
+  text += line + "\n";
+  const std::string below(indent + 2, ' ');
+  for (const SessionAnswer& answer : all) {
+    std::getline(lines, line);
+    text += line + "\n";
+    if (!answer.status) {
+      text += below + "does not answer: " + analyzer::one_line(answer.status.error().message) + "\n";
+      continue;
+    }
+    if (!with_traces) text += below + "trace " + analyzer::one_line(path_from(folder, answer.status->output)) + "\n";
+    if (!answer.status->stopped.empty()) {
+      text += below + "recording stopped: " + analyzer::one_line(answer.status->stopped) + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<SessionAnswer> ask_sessions(const std::vector<SessionInfo>& sessions) {
+  std::vector<SessionAnswer> all;
+  for (const SessionInfo& session : sessions) all.push_back({session, ask_status(session.socket_path)});
+  return all;
+}
+
+std::string path_from(const std::string& folder, const std::string& file) {
+  if (folder.empty() || !file.starts_with('/')) return file;
+  const std::filesystem::path path = std::filesystem::path(file).lexically_relative(folder);
+  return path.empty() || *path.begin() == ".." ? file : path.string();
+}
+
+std::string local_time(const std::string& utc, long long today) {
+  std::tm parts{};
+  const char* const end = strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (end == nullptr || *end != '\0') return "-";
+  const std::time_t at = timegm(&parts);
+  const auto now = static_cast<std::time_t>(today);
+  std::tm local{}, local_now{};
+  localtime_r(&at, &local);
+  localtime_r(&now, &local_now);
+  const bool same_day = local.tm_year == local_now.tm_year && local.tm_yday == local_now.tm_yday;
+  char text[32];
+  std::strftime(text, sizeof text, same_day ? "%H:%M:%S" : "%Y-%m-%d %H:%M", &local);
+  return text;
+}
+
+std::string session_table(const std::vector<SessionAnswer>& all, std::size_t width, std::size_t indent) {
+  const std::string whole = table_text(all, indent, true);
+  std::istringstream lines(whole);
+  std::size_t longest = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("does not answer: ") == std::string::npos) longest = std::max(longest, line.size());
+  }
+  return longest <= width ? whole : table_text(all, indent, false);
+}
+
+}  // namespace wicprof::cli

@@ -1,0 +1,17 @@
+// How wide a text for people may be.
+#pragma once
+
+#include <cstddef>
+
+namespace wicprof::cli {
+
+/// Columns of a text whose reader's screen is unknown: a pipe or a file.
+inline constexpr std::size_t kUnknownWidth = 98;
+/// Tables need some room, and longer lines of prose are hard to read. Not calibrated.
+inline constexpr std::size_t kNarrowest = 40, kWidest = 120;
+
+/// The columns for a text that goes to `fd`: the variable COLUMNS if it is a number, else the width of the terminal
+/// behind `fd`, else kUnknownWidth; from kNarrowest to kWidest. Any thread.
+std::size_t text_width(int fd) noexcept;
+
+}  // namespace wicprof::cli
