@@ -469,5 +469,66 @@ TEST(Activity, IsEmptyForAnEmptyTraceOrASingleEvent) {
   }
 }
 
+TEST(DeviceBusy, CountsTimeWithKernelsOrCopiesOnce) {
+  Program program;
+  program.kernel("a", 1, {0, 40 * kMs});
+  program.kernel("b", 2, {30 * kMs, 50 * kMs});
+  store::CopyRow copy{};
+  copy.start = 60 * kMs;
+  copy.end = 70 * kMs;
+  program.model.copies.push_back(copy);
+  program.kernel("c", 1, {90 * kMs, 100 * kMs});
+  const std::vector<DeviceBusy> devices = device_busy(program.settled());
+  ASSERT_EQ(devices.size(), 1u);
+  EXPECT_EQ(devices[0].busy_ns, 70 * kMs);
+  EXPECT_DOUBLE_EQ(devices[0].idle(), 0.3);
+  EXPECT_TRUE(device_busy(Program().settled()).empty());
+}
+
+/// A program that computes on the CPU and uses neither CUDA nor wic.
+Program plain_program() {
+  Program program;
+  program.model.meta["started_ns"] = std::to_string(1'000 * kMs);
+  program.model.meta["ended_ns"] = std::to_string(3'000 * kMs);
+  program.sample(7, "work", {1'500 * kMs, 1'600 * kMs}, 90 * kMs);
+  return program;
+}
+
+TEST(TracedTime, IsTheWholeRunOfAProgramWithoutEvents) {
+  Program program = plain_program();
+  const TraceModel& model = program.settled();
+  EXPECT_EQ(model.begin, 1'000 * kMs);
+  EXPECT_EQ(model.end, 3'000 * kMs);
+  Program with_kernel = plain_program();
+  with_kernel.kernel("k", 1, {1'700 * kMs, 1'800 * kMs});
+  EXPECT_EQ(with_kernel.settled().begin, 1'700 * kMs) << "device activity leaves the start-up out";
+}
+
+TEST(TracedTime, IsTheRecordedPartOfTheRun) {
+  Program program = plain_program();
+  program.model.meta["capture_from_ns"] = std::to_string(1'400 * kMs);
+  program.model.meta["capture_until_ns"] = std::to_string(2'400 * kMs);
+  EXPECT_EQ(program.settled().begin, 1'400 * kMs);
+  EXPECT_EQ(program.model.end, 2'400 * kMs);
+  program.model.meta["capture_keep_last_ns"] = std::to_string(900 * kMs);
+  EXPECT_EQ(program.settled().begin, 1'500 * kMs);
+}
+
+TEST(TracedTime, OfARunInProgressReachesTheLastSample) {
+  Program program = plain_program();
+  program.model.meta.erase("ended_ns");
+  EXPECT_EQ(program.settled().begin, 1'000 * kMs);
+  EXPECT_EQ(program.model.end, 1'600 * kMs);
+  EXPECT_FALSE(recorded_run(program.model));
+}
+
+TEST(TracedTime, IgnoresTimesThatCannotBe) {
+  for (const char* ended : {"", "x", "-5", "5", "99999999999999999999999"}) {
+    Program program = plain_program();
+    program.model.meta["ended_ns"] = ended;
+    EXPECT_EQ(program.settled().end, 1'600 * kMs) << ended;
+  }
+}
+
 }  // namespace
 }  // namespace wicprof::analyzer
