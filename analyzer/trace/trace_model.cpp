@@ -39,7 +39,8 @@ std::optional<TimeNs> time_in(const TraceModel& model, const std::string& key) {
 /// When the recording began: the program's start, or the end of --delay.
 std::optional<TimeNs> recorded_from(const TraceModel& model) {
   const std::optional<TimeNs> started = time_in(model, "started_ns");
-  return started ? std::max(*started, time_in(model, "capture_from_ns").value_or(*started)) : std::nullopt;
+  if (!started) return std::nullopt;
+  return std::max(*started, time_in(model, "capture_from_ns").value_or(*started));
 }
 
 Extent extent_of(const TraceModel& model) {

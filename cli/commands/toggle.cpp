@@ -122,16 +122,15 @@ std::string reply_text(const ToggleReply& reply, const AnsweringSession& changed
 }
 
 std::string reply_json(const ToggleReply& reply, const AnsweringSession& changed) {
-  using Json = nlohmann::ordered_json;
-  Json before = Json::array();
+  nlohmann::ordered_json before = nlohmann::ordered_json::array();
   for (const WayOfWaiting& way : reply.before) {
-    before.push_back({{"site", way.site.empty() ? Json(nullptr) : Json(way.site)},
+    before.push_back({{"site", way.site.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(way.site)},
                       {"mode", mode_name(way.mode)},
                       {"strategy", strategy_name(way.strategy)}});
   }
-  const Json json = {
+  const nlohmann::ordered_json json = {
       {"session", changed.session.name},
-      {"site", reply.site.empty() ? Json(nullptr) : Json(reply.site)},
+      {"site", reply.site.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(reply.site)},
       {"mode", mode_name(reply.mode)},
       {"strategy", strategy_name(reply.strategy)},
       {"requested_ns", reply.requested},
@@ -142,7 +141,7 @@ std::string reply_json(const ToggleReply& reply, const AnsweringSession& changed
       {"trace", changed.status.output},
       {"before", before},
       {"undo", changes_nothing(reply) ? std::vector<std::string>() : undo_commands(reply, changed.session.name)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 int toggle(const ToggleOptions& options) {

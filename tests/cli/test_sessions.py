@@ -65,7 +65,7 @@ class Sessions(harness.Case):
             lines = self.wic_prof("sessions", env={"COLUMNS": str(columns)}, cwd=folder).stdout.splitlines()
             self.assertEqual(len(lines), 2)
             self.assertLessEqual(max(map(len, lines)), columns)
-        narrow = self.wic_prof("sessions", env={"COLUMNS": "80"}, cwd="/").stdout.splitlines()
+        narrow = self.wic_prof("sessions", env={"COLUMNS": "80"}, cwd=self.runtime).stdout.splitlines()
         self.assertEqual(narrow[2], f"  trace {folder / 't.wicprof'}")
         self.assertLessEqual(max(map(len, narrow[:2])), 80)
         self.interrupt(process)
@@ -199,7 +199,8 @@ class Toggle(harness.Case):
         text = self.wic_prof("toggle", "park")
         self.assertEqual((text.returncode, text.stderr), (0, ""))
         self.assertRegex(text.stdout, r"all its waits park now \(strategy auto\)")
-        self.assertRegex(text.stdout, r"(?m)^in effect \d+\.\d{3} ms after the request, \d+\.\d{3} s after the start of")
+        self.assertRegex(text.stdout,
+                         r"(?m)^in effect \d+\.\d{3} ms after the request, \d+\.\d{3} s after the start of")
         toggled = self.wic_prof("toggle", "park", "--format=json", "--strategy=backoff", "--site", "left")
         answer = json.loads(toggled.stdout)
         self.assertEqual((answer["session"], answer["mode"], answer["strategy"], answer["site"]),
