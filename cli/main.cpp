@@ -1,5 +1,6 @@
 // wic-prof: reads the command line and runs the verb.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
@@ -16,6 +17,7 @@
 #include "cli/terminal/help_format.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/process_setup.h"
+#include "cli/terminal/screen.h"
 
 namespace wicprof::cli {
 
@@ -56,7 +58,7 @@ int main_of(int argc, char** argv) {
                "wic-prof");
   app.set_version_flag("--version", "wic-prof " WICPROF_VERSION);
   app.footer("Example:\n  wic-prof run --schedule poll:2s,park:2s -- ./app\n\nEach verb has its own --help.");
-  app.formatter(std::make_shared<HelpFormat>());  // the verbs inherit it
+  app.formatter(std::make_shared<HelpFormat>(screen_of(STDOUT_FILENO).width));  // the verbs inherit it
   app.require_subcommand(1);
   std::vector<VerbBody> bodies;
   for (const Command& c : kCommands) bodies.push_back(c.declare(*app.add_subcommand(c.name, c.what), program));

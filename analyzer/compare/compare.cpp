@@ -15,6 +15,7 @@
 #include "analyzer/measure/bootstrap.h"
 #include "analyzer/measure/statistics.h"
 #include "analyzer/waits/matching.h"
+#include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -116,9 +117,12 @@ std::string reason_for(const Comparison& comparison, const UnitRatio& ratio) {
   const Speedup& speedup = *comparison.speedup;
   const bool known = ratio.method == UnitMethod::spread;
   const std::string_view unit = unit_name(comparison.unit);
-  const std::string interval =
-      fmt::format("{} is {:.3g} times as fast as {} ({} {:.3g} to {:.3g})", comparison.after.label, speedup.value,
-                  comparison.before.label, known ? "interval" : "95 % interval", speedup.low, speedup.high);
+  const ChangeRange change = change_of_speedup(speedup.value, speedup.low, speedup.high);
+  const std::string_view what = comparison.options.nvtx.empty() ? "iterations" : "ranges";
+  const std::string than = comparative_text(change.value, kTimeWords, "");
+  const std::string interval = fmt::format("{} of {} are {} those of {} ({}: {})", what, comparison.after.label,
+                                           than.empty() ? "as long as" : than + " than", comparison.before.label,
+                                           known ? "interval" : "95 % interval", change_interval_text(change));
   const std::string tolerance = fmt::format("{:.3g} %", comparison.options.tolerance * 100);
   const calibration::Spread& spread = spread_of(comparison);
   switch (comparison.verdict) {
@@ -128,7 +132,7 @@ std::string reason_for(const Comparison& comparison, const UnitRatio& ratio) {
         return fmt::format("{}: beyond the ratio of up to {:.3g} that two equal {}s had ({})", interval,
                            spread.iterations, unit, spread.origin);
       }
-      return fmt::format("{}: more than the tolerance of {}, and the interval excludes 1", interval, tolerance);
+      return fmt::format("{}: more than the tolerance of {}, and the interval excludes 0 %", interval, tolerance);
     case Verdict::no_change:
       return fmt::format("{}: the whole interval lies within the tolerance of {}", interval, tolerance);
     case Verdict::inconclusive:
@@ -143,10 +147,10 @@ std::string reason_for(const Comparison& comparison, const UnitRatio& ratio) {
                        interval, unit, spread.iterations, spread.origin, units);
   }
   if (speedup.low > 1 || speedup.high < 1) {
-    return fmt::format("{}: the interval excludes 1, but a change within the tolerance of {} remains possible",
+    return fmt::format("{}: the interval excludes 0 %, but a change within the tolerance of {} remains possible",
                        interval, tolerance);
   }
-  return fmt::format("{}: the interval contains 1 and changes of more than the tolerance of {}", interval, tolerance);
+  return fmt::format("{}: the interval contains 0 % and changes of more than the tolerance of {}", interval, tolerance);
 }
 
 /// The command that leads to a verdict.

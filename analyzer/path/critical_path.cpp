@@ -13,6 +13,7 @@
 #include "analyzer/path/work_index.h"
 #include "analyzer/trace/call_index.h"
 #include "analyzer/trace/device_work.h"
+#include "analyzer/trace/thread_names.h"
 #include "analyzer/waits/iterations.h"
 
 namespace wicprof::analyzer {
@@ -34,6 +35,7 @@ class Walk {
  public:
   Walk(const TraceModel& model, const Matching& matching, const DeviceWork& work, Interval ground)
       : model_(model),
+        names_(model),
         ground_(ground),
         calls_(work.calls),
         work_(work.by_stream),
@@ -293,7 +295,7 @@ class Walk {
         return model_.site_name(segment.site);
       case PathKind::host_work:
       case PathKind::host_return:
-        return segment.place == 0 ? std::string("the CPU") : fmt::format("thread {}", segment.place);
+        return segment.place == 0 ? std::string("the CPU") : names_.of(0, segment.place);
       case PathKind::device_work:
       case PathKind::launch:
       case PathKind::copy:
@@ -341,6 +343,7 @@ class Walk {
   }
 
   const TraceModel& model_;
+  const ThreadNames names_;
   const Interval ground_;
   const CallIndex& calls_;
   const std::map<StreamKey, std::vector<WorkItem>>& work_;

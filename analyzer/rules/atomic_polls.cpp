@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/rules/measured.h"
 #include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
@@ -14,7 +15,7 @@ namespace {
 /// slow memory streaming 1.39 times, by loads 1.03 times; 132 of them (few_*) 1.03 and 1.00.
 constexpr std::uint32_t kMany = 1'000;
 constexpr char kMeasured[] =
-    "measured on an H200: 2,096 waiters that poll one word by atomics slow concurrent memory streaming 1.39 times, by "
+    "2,096 waiters that poll one word by atomics slow concurrent memory streaming 1.39 times, by "
     "loads 1.03 times";
 /// Shares of a device's samples. Not calibrated: below the first a change is not worth the effort.
 constexpr double kWorthNaming = 0.01;
@@ -32,8 +33,9 @@ void check_sites(const RuleInput& input, RuleOutcome& outcome) {
     finding.text =
         fmt::format("{} at {} polled by atomics (strategy naive), with up to {} at once",
                     count_of(naive->count, "wait"), one_line(site.name), count_of(site.max_waiting, "waiter"));
-    finding.evidence = fmt::format("{} polls, {} per wait; {}", format_count(naive->polls),
-                                   format_number(naive->polls_per_wait), kMeasured);
+    finding.evidence =
+        fmt::format("{} polls, {} per wait; {}", format_count(naive->polls), format_number(naive->polls_per_wait),
+                    measured_on_h200_at(input.model, site.site, kMeasured));
     finding.remedy = park_command(site.name, StrategyId::automatic);
     outcome.findings.push_back(std::move(finding));
   }
@@ -48,7 +50,8 @@ void check_loops(const RuleInput& input, RuleOutcome& outcome) {
         fmt::format("{} polls by an atomic operation at {}: each poll updates the line that the producer writes",
                     shorten(function_name(one_line(loop.function)), 80), place_of(loop));
     finding.evidence = fmt::format("{} of the samples of {}; {}", format_percent(loop.share),
-                                   one_line(input.model.device_name(loop.device)), kMeasured);
+                                   one_line(input.model.device_name(loop.device)),
+                                   measured_on_h200(input.model, loop.device, kMeasured));
     finding.remedy =
         "poll with a load: cuda::atomic_ref::load(cuda::memory_order_acquire), or wic::wait_until (docs/waiting.md), "
         "so that wic-prof toggle park can park the site";

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/rules/rule.h"
+#include "analyzer/trace/thread_names.h"
 #include "analyzer/waits/host_waits.h"
 #include "analyzer/words/format.h"
 
@@ -18,15 +19,12 @@ constexpr double kWorthNaming = 0.01;
 /// The rule names the worst threads and counts the others: on a crowded machine every thread lacks a CPU.
 constexpr std::size_t kNamed = 3;
 
-std::string label_of(const TraceModel& model, const ThreadStats& thread) {
-  const store::ProcessRow* process = model.process(thread.process);
-  std::string name = fmt::format("thread {}", thread.thread);
-  if (!thread.name.empty()) name += fmt::format(" ({})", one_line(thread.name));
-  if (process != nullptr && model.program_processes() > 1) {
-    name += process->rank ? fmt::format(" of rank {}", *process->rank) : fmt::format(" of process {}", process->id);
-  }
-  return name;
-}
+/// A thread that lacked a CPU.
+struct Delayed {
+  const ThreadStats* thread;
+  TimeNs delay;
+  double share;  ///< of the time in which the thread wanted a CPU
+};
 
 // The delay of wake-ups from waits, where the trace holds run delays per wait.
 std::string delay_in_waits(const TraceModel& model, const ThreadStats& thread) {
@@ -34,7 +32,38 @@ std::string delay_in_waits(const TraceModel& model, const ThreadStats& thread) {
   for (const store::HostWaitRow& wait : model.host_waits) {
     if (wait.process == thread.process && wait.thread == thread.thread) delay += wait.run_delay.value_or(0);
   }
-  return delay > 0 ? fmt::format("; {} of it while waiting for the GPU", format_duration(delay)) : std::string();
+  return delay > 0 ? fmt::format(", {} of it while waiting for the GPU", format_duration(delay)) : std::string();
+}
+
+/// One finding for all threads. `delayed`: the longest delay first.
+Finding finding_for(const TraceModel& model, const std::vector<Delayed>& delayed) {
+  const ThreadNames names(model);
+  const auto name = [&](const Delayed& each) { return names.of(each.thread->process, each.thread->thread); };
+  Finding finding;
+  finding.severity = Severity::warning;
+  const Delayed& worst = delayed.front();
+  if (delayed.size() == 1) {
+    finding.text = fmt::format("{} was ready to run but had no CPU for {}, {} of the time in which it wanted one",
+                               name(worst), format_duration(worst.delay), format_percent(worst.share));
+  } else {
+    finding.text = fmt::format(
+        "{} were ready to run but had no CPU; the worst, {}, for {}, {} of the time in which it wanted one",
+        count_of(delayed.size(), "thread"), name(worst), format_duration(worst.delay), format_percent(worst.share));
+  }
+  const std::size_t named = std::min(kNamed, delayed.size());
+  for (std::size_t i = 0; i < named; ++i) {
+    const ThreadStats& thread = *delayed[i].thread;
+    finding.evidence +=
+        fmt::format("{}{} had {} of CPU time and no CPU for {}, preempted {} times{}", i == 0 ? "" : "; ",
+                    name(delayed[i]), format_duration(thread.cpu_ns), format_duration(delayed[i].delay),
+                    format_count(thread.involuntary_switches), delay_in_waits(model, thread));
+  }
+  if (named < delayed.size())
+    finding.evidence += fmt::format("; the same holds for {}", count_of(delayed.size() - named, "more thread"));
+  finding.remedy =
+      "run fewer threads than the machine (or the container's quota) has CPUs, let waiting threads sleep instead of "
+      "spinning, or bind the program's threads to separate CPUs (taskset, numactl)";
+  return finding;
 }
 
 }  // namespace
@@ -53,39 +82,23 @@ RuleOutcome apply<struct HostDescheduled>(const RuleInput& input) {
     last = std::max(last, sample.end);
   }
   bool any_delay = false;
-  std::vector<ThreadStats> threads = thread_stats(model);
-  std::stable_sort(threads.begin(), threads.end(), [](const ThreadStats& a, const ThreadStats& b) {
-    return a.run_delay_ns.value_or(0) > b.run_delay_ns.value_or(0);
-  });
-  std::size_t more = 0;
+  const std::vector<ThreadStats> threads = thread_stats(model);
+  std::vector<Delayed> delayed;
   for (const ThreadStats& thread : threads) {
     if (!thread.run_delay_ns) continue;
     any_delay = true;
     const TimeNs delay = *thread.run_delay_ns;
     const TimeNs wanted = thread.cpu_ns + delay;
-    if (thread.own || wanted <= 0 || static_cast<double>(delay) < kShare * static_cast<double>(wanted)) continue;
-    if (static_cast<double>(delay) < kWorthNaming * static_cast<double>(last - first)) continue;
-    if (outcome.findings.size() == kNamed) {
-      ++more;
-      continue;
-    }
-    Finding finding;
-    finding.severity = Severity::warning;
-    finding.text = fmt::format("{} was ready to run but had no CPU for {}, {} of the time in which it wanted one",
-                               label_of(model, thread), format_duration(delay),
-                               format_percent(static_cast<double>(delay) / static_cast<double>(wanted)));
-    finding.evidence = fmt::format("{} of CPU time, preempted {} times{}", format_duration(thread.cpu_ns),
-                                   format_count(thread.involuntary_switches), delay_in_waits(model, thread));
-    finding.remedy =
-        "run fewer threads than the machine (or the container's quota) has CPUs, let waiting threads sleep instead of "
-        "spinning, or bind the program's threads to separate CPUs (taskset, numactl)";
-    outcome.findings.push_back(std::move(finding));
-  }
-  if (more > 0) {
-    outcome.findings.back().evidence +=
-        fmt::format("; the same holds for {} more {}", more, more == 1 ? "thread" : "threads");
+    if (thread.own || wanted <= 0) continue;
+    const double share = static_cast<double>(delay) / static_cast<double>(wanted);
+    if (share < kShare || static_cast<double>(delay) < kWorthNaming * static_cast<double>(last - first)) continue;
+    delayed.push_back({&thread, delay, share});
   }
   if (!any_delay) outcome.refused = "the operating system does not report how long threads waited for a CPU";
+  if (delayed.empty()) return outcome;
+  std::stable_sort(delayed.begin(), delayed.end(),
+                   [](const Delayed& a, const Delayed& b) { return a.delay > b.delay; });
+  outcome.findings.push_back(finding_for(model, delayed));
   return outcome;
 }
 

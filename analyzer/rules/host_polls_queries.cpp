@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "analyzer/rules/rule.h"
+#include "analyzer/trace/thread_names.h"
 #include "analyzer/waits/host_polling.h"
 #include "analyzer/words/format.h"
 
@@ -14,6 +16,8 @@ namespace {
 /// thread does little else. Not calibrated.
 constexpr double kWorthNaming = 0.01;
 constexpr double kCritical = 0.5;
+/// The finding names the worst threads and counts the others.
+constexpr std::size_t kNamed = 3;
 
 std::string_view blocking_twin(std::string_view call) {
   if (call.starts_with("cudaEvent")) return "cudaEventSynchronize";
@@ -35,6 +39,47 @@ std::string remedy_for(std::string_view call) {
   return remedy + "; or use a callback (cudaLaunchHostFunc) where the thread has other work";
 }
 
+double share_of_time(const HostPolling& polling, TimeNs time) {
+  return time > 0 ? static_cast<double>(polling.total_ns) / static_cast<double>(time) : 0;
+}
+
+std::string numbers_of(const HostPolling& polling) {
+  std::string text =
+      fmt::format("{}, {} queries per second, {} of them answered \"not ready\"", count_of(polling.runs, "run"),
+                  format_number(polling.queries_per_second), format_count(polling.not_ready));
+  if (polling.cpu_ns) text += fmt::format(", about {} of CPU time", format_duration(*polling.cpu_ns));
+  return text;
+}
+
+/// `threads`: with one call, the longest time first. `time`: from the first call of the program to the last.
+Finding finding_for(const TraceModel& model, const std::vector<const HostPolling*>& threads, TimeNs time) {
+  const ThreadNames names(model);
+  const HostPolling& worst = *threads.front();
+  const std::string name = names.of(worst.process, worst.thread);
+  const double share = share_of_time(worst, time);
+  Finding finding;
+  finding.severity = share >= kCritical ? Severity::critical : Severity::warning;
+  const std::string numbers = fmt::format("{} queries in {}, {} of the traced time", format_count(worst.queries),
+                                          format_duration(worst.total_ns), format_percent(share));
+  if (threads.size() == 1) {
+    finding.text = fmt::format("{} polls the GPU with {}: {}", name, one_line(worst.call), numbers);
+    finding.evidence = numbers_of(worst);
+  } else {
+    finding.text = fmt::format("{} poll the GPU with {}; the worst, {}: {}", count_of(threads.size(), "thread"),
+                               one_line(worst.call), name, numbers);
+    const std::size_t named = std::min(kNamed, threads.size());
+    for (std::size_t i = 0; i < named; ++i) {
+      finding.evidence +=
+          fmt::format("{}{}: {} in {}", i == 0 ? "" : "; ", names.of(threads[i]->process, threads[i]->thread),
+                      numbers_of(*threads[i]), format_duration(threads[i]->total_ns));
+    }
+    if (named < threads.size())
+      finding.evidence += fmt::format("; and {}", count_of(threads.size() - named, "more thread"));
+  }
+  finding.remedy = remedy_for(worst.call);
+  return finding;
+}
+
 }  // namespace
 
 template <>
@@ -51,21 +96,19 @@ RuleOutcome apply<struct HostPollsQueries>(const RuleInput& input) {
     first = std::min(first, call.start);
     last = std::max(last, call.end);
   }
+  // One finding per call, for all threads that poll with it.
+  std::vector<std::vector<const HostPolling*>> calls;
   for (const HostPolling& polling : input.host_polling) {
-    const double share = last > first ? static_cast<double>(polling.total_ns) / static_cast<double>(last - first) : 0;
-    if (share < kWorthNaming) continue;
-    Finding finding;
-    finding.severity = share >= kCritical ? Severity::critical : Severity::warning;
-    finding.text = fmt::format("thread {} polls the GPU with {}: {} in {}, {} of the traced time", polling.thread,
-                               one_line(polling.call), format_count(polling.queries) + " queries",
-                               format_duration(polling.total_ns), format_percent(share));
-    finding.evidence =
-        fmt::format("{}, {} queries per second, {} of them answered \"not ready\"", count_of(polling.runs, "run"),
-                    format_number(polling.queries_per_second), format_count(polling.not_ready));
-    if (polling.cpu_ns) finding.evidence += fmt::format(", about {} of CPU time", format_duration(*polling.cpu_ns));
-    finding.remedy = remedy_for(polling.call);
-    outcome.findings.push_back(std::move(finding));
+    if (share_of_time(polling, last - first) < kWorthNaming) continue;
+    const auto same = std::find_if(calls.begin(), calls.end(),
+                                   [&](const auto& threads) { return threads.front()->call == polling.call; });
+    if (same != calls.end()) {
+      same->push_back(&polling);
+    } else {
+      calls.push_back({&polling});
+    }
   }
+  for (const auto& threads : calls) outcome.findings.push_back(finding_for(model, threads, last - first));
   return outcome;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/rules/line_cost.h"
+#include "analyzer/rules/measured.h"
 #include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
@@ -26,17 +27,18 @@ double polls_per_polling_wait(const SiteStats& site) {
   return waits > 0 ? polls / waits : 0;
 }
 
-Finding finding_for(const SiteStats& site, const LineJudgement& judgement) {
+Finding finding_for(const TraceModel& model, const SiteStats& site, const LineJudgement& judgement) {
   Finding finding;
   finding.site = site.site;
   finding.site_name = site.name;
   finding.severity = judgement.cost == LineCost::severe ? Severity::critical : Severity::warning;
-  finding.text = fmt::format("{} poll one word in {} at {} at once; this slows concurrent work", who_polls(site),
-                             memory_name(site.word_memory), one_line(site.name));
+  finding.text = fmt::format("{} poll one word in {} at {} at once; {} slows the work beside them", who_polls(site),
+                             memory_name(site.word_memory), one_line(site.name),
+                             waits_on_cpu_device(model, site.site) ? "on a GPU, this" : "this");
   finding.evidence =
       fmt::format("{}; {} polls per polling wait, {} polls in all; each waiter waits here {} of the time; {}",
                   count_of(site.count, "wait"), format_number(polls_per_polling_wait(site)), format_count(site.polls),
-                  format_percent(site.share), judgement.measured);
+                  format_percent(site.share), measured_on_h200_at(model, site.site, judgement.measured));
   finding.remedy = park_command(site.name);
   return finding;
 }
@@ -56,7 +58,7 @@ RuleOutcome apply<struct HotWord>(const RuleInput& input) {
       continue;
     }
     const LineJudgement judgement = judge_line(site, site.max_polling);
-    if (judgement.cost != LineCost::none) outcome.findings.push_back(finding_for(site, judgement));
+    if (judgement.cost != LineCost::none) outcome.findings.push_back(finding_for(input.model, site, judgement));
   }
   return outcome;
 }

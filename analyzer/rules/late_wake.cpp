@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/rules/measured.h"
 #include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
@@ -16,7 +17,7 @@ constexpr TimeNs kLate = 20'000;
 /// Below a tenth of the median wait the wake-up latency hardly adds to the wait. Not calibrated.
 constexpr double kShare = 0.1;
 constexpr char kMeasured[] =
-    "measured on an H200: 1 to 4 us under leader_bar_sync and shared_watch, 9 us under backoff, 366 us and more where "
+    "1 to 4 us under leader_bar_sync and shared_watch, 9 us under backoff, 366 us and more where "
     "many poll one word in host memory (docs/results: wake_latency)";
 
 /// The strategy that wakes soonest at such a site.
@@ -55,7 +56,8 @@ RuleOutcome apply<struct LateWake>(const RuleInput& input) {
     finding.evidence = fmt::format(
         "p99 {}; {} matched with their signals; clocks agree within {}; the median wait takes {}, mostly under {}; {}",
         format_duration(wake.p99_ns), count_of(wake.matched, "wait"), format_duration(*wake.error_ns),
-        format_duration(site.p50_ns), strategy_name(*site.main_strategy()), kMeasured);
+        format_duration(site.p50_ns), strategy_name(*site.main_strategy()),
+        measured_on_h200_at(input.model, site.site, kMeasured));
     finding.remedy = park_command(site.name, quickest_strategy(site));
     outcome.findings.push_back(std::move(finding));
   }

@@ -30,7 +30,7 @@ enum class LineCost { none, noticeable, severe };
 
 struct LineJudgement {
   LineCost cost = LineCost::none;
-  std::string measured;  ///< the measurement behind `cost`, for people
+  std::string measured;  ///< the measurement on an H200 behind `cost`, for measured_on_h200()
 };
 
 /// The cost of `waiters` concurrent waiters at a site whose layout the trace declares.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/rules/line_cost.h"
+#include "analyzer/rules/measured.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/rules/site_advice.h"
 #include "analyzer/words/format.h"
@@ -51,7 +52,8 @@ RuleOutcome apply<struct NoGain>(const RuleInput& input) {
     }
     const LineJudgement judgement = judge_line(site, site.max_waiting);
     if (judgement.cost == LineCost::none && site.pollers == Pollers::leader) {
-      outcome.findings.push_back(finding_for(site, layout_words(site), numbers + "; " + judgement.measured));
+      outcome.findings.push_back(finding_for(
+          site, layout_words(site), numbers + "; " + measured_on_h200_at(input.model, site.site, judgement.measured)));
     }
   }
   return outcome;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analyzer/rules/line_cost.h"
+#include "analyzer/rules/measured.h"
 #include "analyzer/rules/remedy.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/words/format.h"
@@ -29,7 +30,7 @@ Finding finding_for(const SiteStats& site, std::string text, std::string evidenc
 }
 
 /// A site that declares one word per waiter, while many waiters of one device wait on the same word.
-void check_words(const SiteStats& site, RuleOutcome& outcome) {
+void check_words(const TraceModel& model, const SiteStats& site, RuleOutcome& outcome) {
   if (site.words == 1 || site.max_polling == 0 || site.waiters_per_word.value_or(0) < kHostWordWaiters) return;
   const std::uint32_t waiters = std::min(*site.waiters_per_word, site.max_polling);
   if (waiters < kHostWordWaiters) return;
@@ -37,10 +38,12 @@ void check_words(const SiteStats& site, RuleOutcome& outcome) {
       site,
       fmt::format("{} declares one word per waiter in {}, but up to {} poll the same word at once", one_line(site.name),
                   memory_name(site.word_memory), count_of(waiters, "waiter")),
-      fmt::format(
-          "{} distinct words for {}; measured on an H200: 132 waiters that poll one word in pinned host memory slow "
-          "concurrent memory streaming 49 times, waiters with one cache line each do not (docs/results: interference)",
-          format_count(site.words_seen.value_or(0)), count_of(site.groups, "waiter")),
+      fmt::format("{} for {}; {}", count_of(site.words_seen.value_or(0), "distinct word"),
+                  count_of(site.groups, "waiter"),
+                  measured_on_h200_at(model, site.site,
+                                      "132 waiters that poll one word in pinned host memory slow concurrent memory "
+                                      "streaming 49 times, waiters with one cache line each do not (docs/results: "
+                                      "interference)")),
       waiters));
 }
 
@@ -81,7 +84,7 @@ RuleOutcome apply<struct SharedHostLine>(const RuleInput& input) {
   for (const SiteStats& site : input.sites) {
     if (!polls_host_memory(site) || site.strategies.empty()) continue;
     if (site.words != 1 && !site.words_seen) words_unknown = true;
-    check_words(site, outcome);
+    check_words(input.model, site, outcome);
     if (site.words == 1 && site.max_polling > 0 && site.max_polling < kHostWordWaiters) few.push_back(&site);
   }
   check_sum(few, outcome);

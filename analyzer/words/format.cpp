@@ -167,23 +167,78 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+namespace {
+
+/// Whether `word`, without the punctuation behind it, is a unit that belongs to the number before it.
+bool is_unit(std::string_view word) {
+  static constexpr std::array<std::string_view, 19> kUnits{"%",   "ns",  "us",  "ms",  "s",    "min", "h",
+                                                           "k",   "M",   "G",   "T",   "B",    "KiB", "MiB",
+                                                           "GiB", "TiB", "kHz", "GHz", "times"};
+  while (!word.empty() && std::string_view(",;:.)").find(word.back()) != word.npos) word.remove_suffix(1);
+  return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
+}
+
+/// Takes the next word from `text`, with the unit behind it if the word ends with a number.
+std::string_view take_word(std::string_view& text) {
+  std::size_t end = std::min(text.find(' '), text.size());
+  if (end > 0 && end < text.size() && text[end - 1] >= '0' && text[end - 1] <= '9') {
+    const std::size_t next = std::min(text.find(' ', end + 1), text.size());
+    if (is_unit(text.substr(end + 1, next - end - 1))) end = next;
+  }
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return word;
+}
+
+}  // namespace
+
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
   std::string wrapped;
   std::size_t column = 0;
+  const auto new_line = [&] {
+    wrapped += '\n';
+    wrapped.append(indent, ' ');
+    column = 0;
+  };
   while (!text.empty()) {
-    const std::size_t space = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, space);
-    text.remove_prefix(std::min(space + 1, text.size()));
+    std::string_view word = take_word(text);
     if (word.empty()) continue;
-    const std::size_t length = width_of(word);
+    if (column > 0 && column + 1 + width_of(word) > width) new_line();
+    if (column > 0) {
+      wrapped += ' ';
+      ++column;
+    }
+    while (width > 0 && width_of(word) > width) {  // a word that fits no line, such as a long path
+      const std::string_view part = first_characters(word, width);
+      wrapped += part;
+      word.remove_prefix(part.size());
+      new_line();
+    }
+    wrapped += word;
+    column += width_of(word);
+  }
+  return wrapped;
+}
+
+std::string wrap_command(std::string_view command, std::size_t width, std::size_t indent) {
+  std::string wrapped;
+  std::size_t column = 0;
+  while (!command.empty()) {
+    const std::size_t end = std::min(command.find(' '), command.size());
+    const std::string_view word = command.substr(0, end);
+    command.remove_prefix(std::min(end + 1, command.size()));
+    // " \\" has to fit behind the word unless the word is the last one.
+    const std::size_t length = width_of(word) + (command.empty() ? 0 : 2);
     if (column > 0 && column + 1 + length > width) {
-      wrapped += '\n';
+      wrapped += " \\\n";
       wrapped.append(indent, ' ');
       column = 0;
+    } else if (column > 0) {
+      wrapped += ' ';
+      ++column;
     }
-    if (column > 0) wrapped += ' ';
     wrapped += word;
-    column += length + (column > 0 ? 1 : 0);
+    column += width_of(word);
   }
   return wrapped;
 }
@@ -245,21 +300,97 @@ TextTable::TextTable(std::string alignment, std::vector<std::string> header) : a
 
 void TextTable::add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
 
-std::string TextTable::str(std::size_t indent) const {
-  std::vector<std::size_t> widths(alignment_.size(), 0);
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+namespace {
+
+constexpr std::size_t kBetweenColumns = 2;
+/// A shortened name keeps so many characters, unless the table still does not fit.
+constexpr std::size_t kShortName = 12;
+constexpr std::size_t kShortestName = 4;
+
+std::size_t longest_word(std::string_view text) {
+  std::size_t longest = 0;
+  while (!text.empty()) longest = std::max(longest, width_of(take_word(text)));
+  return longest;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
   }
-  std::string out;
-  for (const auto& row : rows_) {
-    std::string line(indent, ' ');
+  return lines;
+}
+
+/// Takes columns from the widest of the columns above their least widths until the table fits. Returns what is left.
+std::size_t narrow(std::vector<std::size_t>& widths, const std::vector<std::size_t>& least, std::size_t excess) {
+  for (; excess > 0; --excess) {
+    std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      const std::string padding(widths[i] - width_of(row[i]), ' ');
-      if (i > 0) line += "  ";
-      line += alignment_[i] == 'r' ? padding + row[i] : row[i] + padding;
+      if (widths[i] > least[i] && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + '\n';
+    if (widest == widths.size()) break;
+    --widths[widest];
+  }
+  return excess;
+}
+
+}  // namespace
+
+std::vector<std::size_t> TextTable::widths(std::size_t available) const {
+  const std::size_t columns = alignment_.size();
+  std::vector<std::size_t> cells(columns, 0), all(columns), words(columns);
+  for (std::size_t i = 0; i < columns; ++i) {
+    for (std::size_t row = 1; row < rows_.size(); ++row) cells[i] = std::max(cells[i], width_of(rows_[row][i]));
+    all[i] = std::max(cells[i], width_of(rows_[0][i]));
+    words[i] = std::max(cells[i], longest_word(rows_[0][i]));
+  }
+  std::size_t needed = columns > 0 ? kBetweenColumns * (columns - 1) : 0;
+  for (const std::size_t width : all) needed += width;
+  std::size_t excess = needed > available ? needed - available : 0;
+  // First the heads take several lines, then names are shortened.
+  excess = narrow(all, words, excess);
+  for (const std::size_t least : {kShortName, kShortestName}) {
+    std::vector<std::size_t> floor = all;
+    for (std::size_t i = 0; i < columns; ++i) {
+      if (alignment_[i] != 'r') floor[i] = std::min(all[i], std::max(least, longest_word(rows_[0][i])));
+    }
+    excess = narrow(all, floor, excess);
+  }
+  return all;
+}
+
+std::string TextTable::str(std::size_t indent, std::size_t width) const {
+  const std::vector<std::size_t> all = widths(width > indent ? width - indent : 0);
+  std::string out;
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    std::vector<std::vector<std::string>> cells(all.size());
+    std::size_t height = 1;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::string& text = rows_[row][i];
+      const bool fits = width_of(text) <= all[i];
+      if (row == 0 || alignment_[i] == 'w') {
+        cells[i] = fits ? std::vector{text} : lines_of(wrap(text, all[i], 0));
+      } else {
+        cells[i] = {fits || alignment_[i] == 'r' ? text : shorten(text, all[i])};
+      }
+      height = std::max(height, cells[i].size());
+    }
+    for (std::size_t line = 0; line < height; ++line) {
+      std::string text(indent, ' ');
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        // Heads end on the same line, other cells begin on the same line.
+        const std::size_t above = row == 0 ? height - cells[i].size() : 0;
+        const bool blank = line < above || line - above >= cells[i].size();
+        const std::string cell = blank ? std::string() : cells[i][line - above];
+        const std::string padding(all[i] - std::min(all[i], width_of(cell)), ' ');
+        if (i > 0) text.append(kBetweenColumns, ' ');
+        text += alignment_[i] == 'r' ? padding + cell : cell + padding;
+      }
+      text.erase(text.find_last_not_of(' ') + 1);
+      out += text + '\n';
+    }
   }
   return out;
 }

@@ -40,22 +40,31 @@ std::string shorten(std::string_view text, std::size_t width);
 std::string function_name(std::string_view name);
 /// Replaces control characters by spaces, so that a hostile name cannot control a terminal.
 std::string one_line(std::string_view text);
-/// Breaks `text` at spaces into lines of at most `width` characters; indents all lines but the first by `indent`.
+/// Breaks `text` at spaces into lines of at most `width` characters; indents all lines but the first by `indent`. A
+/// unit stays with its number. A word that fits no line is cut.
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
+/// Breaks a command for a shell, so that the lines can be copied as they are: each but the last ends with a backslash.
+/// A word that fits no line stays whole.
+std::string wrap_command(std::string_view command, std::size_t width, std::size_t indent);
 
 std::string escape_html(std::string_view text);
 std::string escape_markdown(std::string_view text);
 
-/// A table with columns as wide as their longest cell.
+/// A table with columns as wide as their longest cell. Where that is too wide, heads take several lines, then names are
+/// shortened and prose is wrapped.
 class TextTable {
  public:
-  /// `alignment`: one character per column; 'r' aligns right.
+  /// `alignment`: one character per column; 'l' for names; 'r' for numbers, which are never shortened; 'w' for prose.
   TextTable(std::string alignment, std::vector<std::string> header);
   void add(std::vector<std::string> row);
-  /// Each line starts with `indent` spaces.
-  std::string str(std::size_t indent) const;
+  /// Each line starts with `indent` spaces, and has at most `width` columns if the numbers leave room for that.
+  std::string str(std::size_t indent, std::size_t width = kAnyWidth) const;
 
  private:
+  static constexpr std::size_t kAnyWidth = static_cast<std::size_t>(-1);
+  /// Of the columns, so that the table takes at most `available`.
+  std::vector<std::size_t> widths(std::size_t available) const;
+
   std::string alignment_;
   std::vector<std::vector<std::string>> rows_;
 };

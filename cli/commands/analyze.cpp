@@ -9,6 +9,7 @@
 #include "cli/files/input_trace.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
+#include "cli/terminal/screen.h"
 #include "reports/csv/figure_csv.h"
 #include "reports/json/answers.h"
 #include "reports/json/figure_json.h"
@@ -23,6 +24,7 @@ struct AnalyzeOptions {
   std::vector<std::string> files;
   std::string format = "text";
   int figure = 0;  ///< 0 = the whole analysis
+  bool verbose = false;
   Output output;
 };
 
@@ -58,7 +60,7 @@ Result<std::string> figure_of(const AnalyzeOptions& options) {
   for (const analyzer::TraceModel& model : models) traces.push_back(&model);
   const analyzer::Figure figure = analyzer::make_figure(options.figure, analyzer::figure_input(traces));
   if (options.format == "json") return reports::figure_json(figure);
-  if (options.format == "text") return reports::figure_text(figure);
+  if (options.format == "text") return reports::figure_text(figure, screen_of_output(options.output.name));
   if (!figure.missing.empty()) warn(fmt::format("figure {}: could not look: {}", figure.number, figure.missing));
   return reports::figure_csv(figure);
 }
@@ -67,7 +69,12 @@ Result<std::string> analysis_of(const AnalyzeOptions& options) {
   const Result<analyzer::TraceModel> model = load_trace(options.files.front());
   if (!model) return model.error();
   const analyzer::Analysis analysis = analyzer::analyze(*model);
-  return options.format == "json" ? reports::analysis_json(*model, analysis) : reports::analysis_text(*model, analysis);
+  if (options.format == "json") return reports::analysis_json(*model, analysis);
+  reports::AnalysisView view{screen_of_output(options.output.name), options.verbose, nullptr, options.files.front()};
+  if (!analyzer::Modes(*model).both()) return reports::analysis_text(*model, analysis, view);
+  const analyzer::Comparison comparison = analyzer::compare(*model);
+  view.comparison = &comparison;
+  return reports::analysis_text(*model, analysis, view);
 }
 
 }  // namespace
@@ -79,6 +86,8 @@ VerbBody declare<struct AnalyzeVerb>(CLI::App& verb, const ProgramWords&) {
       ->required();
   verb.add_option("--figure", options->figure, "print one of the WIC paper's figures instead: " + figure_numbers())
       ->type_name("N");
+  verb.add_flag("--verbose", options->verbose,
+                "with all tables, the evidence of the classification, and what was not looked at");
   verb.add_option("--format", options->format,
                   "text for people, json for machines (one document on stdout), csv for a figure")
       ->type_name("FORMAT")

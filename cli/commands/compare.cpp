@@ -12,6 +12,7 @@
 #include "cli/files/input_trace.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
+#include "cli/terminal/screen.h"
 #include "reports/json/answers.h"
 #include "reports/text/answers.h"
 
@@ -123,8 +124,10 @@ VerbBody declare<struct CompareVerb>(CLI::App& verb, const ProgramWords&) {
     if (!output) return fail(output.error());
     const Result<analyzer::Comparison> comparison = compare_files(*options);
     if (!comparison) return fail(comparison.error());
-    const Result<> written = write_output(*output, options->format == "json" ? reports::comparison_json(*comparison)
-                                                                             : reports::comparison_text(*comparison));
+    const Result<> written =
+        write_output(*output, options->format == "json"
+                                  ? reports::comparison_json(*comparison)
+                                  : reports::comparison_text(*comparison, screen_of_output(options->output.name)));
     return written ? kDone : fail(written.error());
   };
 }

@@ -1,16 +1,21 @@
-// The layout of help texts: CLI11's, with lines that fit a terminal, and with the program to start in the usage lines
+// The layout of help texts: CLI11's, with lines that fit the terminal, and with the program to start in the usage lines
 // of run and ci.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <sstream>
 #include <string>
+#include <utility>
+
+#include "analyzer/words/format.h"
 
 namespace wicprof::cli {
 
 class HelpFormat : public CLI::Formatter {
  public:
-  HelpFormat() { column_width(kNameWidth); }
+  /// `width`: the columns of the terminal.
+  explicit HelpFormat(std::size_t width) : width_(width) { column_width(std::min(kNameWidth, width / 2)); }
 
   std::string make_usage(const CLI::App* app, std::string name) const override {
     std::string usage = CLI::Formatter::make_usage(app, std::move(name));
@@ -19,22 +24,29 @@ class HelpFormat : public CLI::Formatter {
     return usage + " -- APP ARGS...\n";
   }
 
+  std::string make_description(const CLI::App* app) const override {
+    const std::string text = app->get_description();
+    return text.empty() ? text : analyzer::wrap(text, width_, 0) + "\n";
+  }
+
+  // CLI11 indents the lines of a description itself.
   std::string make_option_desc(const CLI::Option* option) const override {
-    std::istringstream words(CLI::Formatter::make_option_desc(option));
-    std::string text;
-    std::size_t line = 0;  // length of the current line
-    for (std::string word; words >> word;) {
-      const bool breaks = line > 0 && line + 1 + word.size() > kTextWidth;
-      if (line > 0) text += breaks ? '\n' : ' ';
-      line = (breaks || line == 0 ? 0 : line + 1) + word.size();
-      text += word;
-    }
-    return text;
+    return analyzer::wrap(CLI::Formatter::make_option_desc(option), text_width(), 0);
+  }
+
+  std::string make_subcommand(const CLI::App* sub) const override {
+    std::stringstream out;
+    CLI::detail::format_help(out, sub->get_display_name(true), analyzer::wrap(sub->get_description(), text_width(), 0),
+                             get_column_width());
+    return out.str();
   }
 
  private:
-  static constexpr std::size_t kNameWidth = 34;
-  static constexpr std::size_t kTextWidth = 66;
+  static constexpr std::size_t kNameWidth = 30;
+
+  std::size_t text_width() const { return width_ - get_column_width(); }
+
+  std::size_t width_;
 };
 
 }  // namespace wicprof::cli

@@ -6,7 +6,7 @@
 namespace wicprof::cli {
 
 /// Columns of a text whose reader's screen is unknown: a pipe or a file.
-inline constexpr std::size_t kUnknownWidth = 98;
+inline constexpr std::size_t kUnknownWidth = 80;
 /// Tables need some room, and longer lines of prose are hard to read. Not calibrated.
 inline constexpr std::size_t kNarrowest = 40, kWidest = 120;
 

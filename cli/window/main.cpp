@@ -1,4 +1,6 @@
 // wic-prof-gui: the window. People start it by `wic-prof gui`; its options are the same.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <memory>
@@ -9,6 +11,7 @@
 #include "cli/terminal/help_format.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/process_setup.h"
+#include "cli/terminal/screen.h"
 #include "cli/window/open.h"
 #include "cli/window/request.h"
 
@@ -20,7 +23,7 @@ int window_main(int argc, char** argv) {
   CLI::App app("Browse traces, live or recorded, and toggle the mode.", "wic-prof-gui");
   app.set_version_flag("--version", "wic-prof-gui " WICPROF_VERSION);
   app.footer("Example:\n  wic-prof gui halo.wicprof");
-  app.formatter(std::make_shared<HelpFormat>());
+  app.formatter(std::make_shared<HelpFormat>(screen_of(STDOUT_FILENO).width));
   GuiRequest request;
   add_gui_options(app, request);
   try {

@@ -10,21 +10,19 @@
 namespace wicprof::reports {
 namespace {
 
-constexpr std::size_t kCellWidth = 24;
-
 std::string number_text(double value) { return fmt::format("{:.6g}", value); }
 
 std::string cell_text(const FigureCell& cell) {
-  if (cell.is_text) return shorten(one_line(cell.text), kCellWidth);
+  if (cell.is_text) return one_line(cell.text);
   return cell.is_number ? number_text(cell.number) : "-";
 }
 
 }  // namespace
 
-std::string figure_text(const Figure& figure) {
-  std::string text = fmt::format("Figure {}: {}\n", figure.number, figure.title);
-  text += paragraph(figure.formula);
-  if (!figure.missing.empty()) return text + paragraph("could not look: " + one_line(figure.missing));
+std::string figure_text(const Figure& figure, const Screen& screen) {
+  std::string text = paragraph(screen, fmt::format("Figure {}: {}", figure.number, figure.title), 0, 2);
+  text += paragraph(screen, figure.formula);
+  if (!figure.missing.empty()) return text + paragraph(screen, "could not look: " + one_line(figure.missing));
   std::string alignment;
   for (std::size_t i = 0; i < figure.columns.size(); ++i) {
     const bool number =
@@ -37,8 +35,8 @@ std::string figure_text(const Figure& figure) {
     for (const FigureCell& cell : row) cells.push_back(cell_text(cell));
     table.add(std::move(cells));
   }
-  text += "\n" + table.str(0);
-  for (const std::string& note : figure.notes) text += paragraph("note: " + one_line(note));
+  text += "\n" + table.str(0, screen.width);
+  for (const std::string& note : figure.notes) text += paragraph(screen, "note: " + one_line(note));
   return text;
 }
 

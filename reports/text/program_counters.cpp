@@ -5,27 +5,20 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
+#include "reports/parts/columns.h"
 #include "reports/parts/sample_phrases.h"
 #include "reports/text/screen.h"
 
 namespace wicprof::reports {
 namespace {
 
-constexpr std::size_t kFunctionWidth = 28;
-constexpr std::size_t kLineWidth = 18;
-constexpr std::size_t kReasonsWidth = 31;
 constexpr std::size_t kMaxCodeLines = 24;
+constexpr std::size_t kReasons = 2;
 
-// As many reasons as fit the screen.
-std::string short_reasons(const std::vector<StallShare>& reasons) {
-  const std::string two = reasons_text(reasons, 2);
-  return two.size() <= kReasonsWidth ? two : shorten(reasons_text(reasons, 1), kReasonsWidth);
-}
-
-std::string code_text(const PollingLoop& loop) {
+std::string code_text(const PollingLoop& loop, const Screen& screen) {
   std::string text;
   const std::size_t shown = std::min(kMaxCodeLines, loop.code.size());
-  for (std::size_t i = 0; i < shown; ++i) text += "      " + shorten(loop.code[i], kScreenWidth - 6) + "\n";
+  for (std::size_t i = 0; i < shown; ++i) text += "      " + shorten(loop.code[i], screen.beside(6)) + "\n";
   if (shown < loop.code.size())
     text += fmt::format("      and {}\n", count_of(loop.code.size() - shown, "more instruction"));
   return text;
@@ -33,27 +26,28 @@ std::string code_text(const PollingLoop& loop) {
 
 }  // namespace
 
-std::string program_counters_text(const TraceModel& model, const Analysis& analysis, std::size_t most) {
+std::string program_counters_text(const TraceModel& model, const Analysis& analysis, std::size_t most,
+                                  const Screen& screen) {
   const Stalls& stalls = analysis.stalls;
   if (stalls.functions.empty()) return {};
-  TextTable table("lrrll", {"Program counters", "samples", "share", "hottest line", "warps stall on"});
+  TextTable table("lrrlw", heads({column::kProgramCounters, column::kSamples, column::kShare, column::kHottestLine,
+                                  column::kStalls}));
   const std::size_t shown = std::min(most, stalls.functions.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const FunctionStalls& function = stalls.functions[i];
-    table.add({shorten(function_name(one_line(function.function)), kFunctionWidth), format_count(function.samples),
-               format_percent(function.share), shorten(hottest_line(function), kLineWidth),
-               short_reasons(function.reasons)});
+    table.add({function_name(one_line(function.function)), format_count(function.samples),
+               format_percent(function.share), hottest_line(function), reasons_text(function.reasons, kReasons)});
   }
-  std::string text = table.str(0);
+  std::string text = table.str(0, screen.width);
   if (shown < stalls.functions.size()) {
     text += fmt::format("  and {}\n", count_of(stalls.functions.size() - shown, "more function"));
   }
-  for (const DeviceSamples& device : stalls.devices) text += paragraph(samples_line(model, device));
+  for (const DeviceSamples& device : stalls.devices) text += paragraph(screen, samples_line(model, device));
   for (const PollingLoop& loop : analysis.polling_loops) {
-    text += "  " + wrap(loop_text(loop), kScreenWidth - 2, 4) + "\n" + code_text(loop);
+    text += paragraph(screen, loop_text(loop), 2, 2) + code_text(loop, screen);
   }
   if (const std::string missing = model.meta_value("sass_missing"); !missing.empty()) {
-    text += paragraph("instructions are missing: " + one_line(missing));
+    text += paragraph(screen, "instructions are missing: " + one_line(missing));
   }
   return text;
 }

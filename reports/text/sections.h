@@ -7,23 +7,23 @@
 
 #include "analyzer/analysis.h"
 #include "reports/parts/analyzer_names.h"
+#include "reports/text/screen.h"
 
 namespace wicprof::reports {
 
-std::string loss_text(const Analysis& analysis);
+std::string loss_text(const Analysis& analysis, const Screen& screen);
 /// The sites with the most waiting time, with a line per strategy if a site had several.
-std::string sites_text(const TraceModel& model, const Analysis& analysis, std::size_t most_sites);
-std::string wakes_text(const Analysis& analysis, std::size_t most_sites);
+std::string sites_text(const TraceModel& model, const Analysis& analysis, std::size_t most_sites, const Screen& screen);
+std::string wakes_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen);
 /// How many words the waiters of each site wait on; empty if the trace does not distinguish words.
-std::string words_text(const Analysis& analysis, std::size_t most_sites);
+std::string words_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen);
 /// What `auto` chose at each site, and why.
-std::string choices_text(const Analysis& analysis, std::size_t most_sites);
-std::string kernels_text(const Analysis& analysis, std::size_t most);
+std::string choices_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen);
+std::string kernels_text(const Analysis& analysis, std::size_t most, const Screen& screen);
 /// Occupancy and waves; empty if no device's limits are known.
-std::string filling_text(const Analysis& analysis, std::size_t most);
-std::string host_waits_text(const Analysis& analysis, std::size_t most);
-std::string interventions_text(const TraceModel& model, std::size_t most);
-std::string classification_text(const Classification& classification);
-std::string findings_text(const Analysis& analysis);
+std::string filling_text(const Analysis& analysis, std::size_t most, const Screen& screen);
+std::string host_waits_text(const Analysis& analysis, std::size_t most, const Screen& screen);
+std::string interventions_text(const TraceModel& model, std::size_t most, const Screen& screen);
+std::string classification_text(const Classification& classification, const Screen& screen);
 
 }  // namespace wicprof::reports

@@ -19,15 +19,15 @@ constexpr std::size_t kInterventions = 6;
 
 }  // namespace
 
-std::string summary_text(const TraceModel& model, const Analysis& analysis) {
-  std::string text = loss_text(analysis);
-  text += shorten(command_of(model), kScreenWidth) + "\n";
-  text += paragraph(trace_line(model, analysis));
-  text += section(sites_text(model, analysis, kSummarySites));
-  text += section(kernels_text(analysis, kKernels));
-  text += section(host_waits_text(analysis, kHostWaits));
-  text += section(interventions_text(model, kInterventions));
-  text += section(own_cost_text(analysis));
+std::string summary_text(const TraceModel& model, const Analysis& analysis, const Screen& screen) {
+  std::string text = loss_text(analysis, screen);
+  text += shorten(command_of(model), screen.width) + "\n";
+  text += paragraph(screen, trace_line(model, analysis));
+  text += section(sites_text(model, analysis, kSummarySites, screen));
+  text += section(kernels_text(analysis, kKernels, screen));
+  text += section(host_waits_text(analysis, kHostWaits, screen));
+  text += section(interventions_text(model, kInterventions, screen));
+  text += section(own_cost_text(analysis, screen));
   return text;
 }
 

@@ -151,6 +151,7 @@ std::string use(const std::string& path, const TraceModel& good) {
     EXPECT_FALSE(format.render({*model, analysis, &inside}).empty());
   }
   EXPECT_FALSE(reports::analysis_text(*model, analysis).empty());
+  EXPECT_FALSE(reports::analysis_text(*model, analysis, {.verbose = true}).empty());
   EXPECT_FALSE(reports::summary_text(*model, analysis).empty());
   EXPECT_FALSE(reports::comparison_text(between).empty());
   EXPECT_TRUE(nlohmann::json::accept(reports::analysis_json(*model, analysis)));

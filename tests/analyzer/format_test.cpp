@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+
 #include "analyzer/rules/remedy.h"
 
 namespace wicprof::analyzer {
@@ -75,6 +79,28 @@ TEST(Format, WrapBreaksAtSpacesAndLosesNothing) {
   EXPECT_EQ(wrap(joined, 1000, 0), text);
 }
 
+TEST(Format, AUnitStaysWithItsNumber) {
+  for (std::size_t width = 1; width < 60; ++width) {
+    const std::string wrapped = wrap("took 33.3 % of 659 us (1.67 times), 308 k polls, +-0 ns; 2 MiB.", width, 0);
+    for (const char* unit : {"33.3 %", "659 us", "(1.67 times),", "308 k", "+-0 ns;", "2 MiB."}) {
+      if (std::string_view(unit).size() > width) continue;
+      EXPECT_NE(wrapped.find(unit), std::string::npos) << wrapped;
+    }
+  }
+  EXPECT_EQ(wrap("up to 528 waiters", 9, 0), "up to 528\nwaiters");
+}
+
+TEST(Format, AWordThatFitsNoLineIsCut) {
+  EXPECT_EQ(wrap("see abcdefghij now", 4, 0), "see\nabcd\nefgh\nij\nnow");
+  EXPECT_EQ(wrap("\u00e4\u00e4\u00e4", 2, 1), "\u00e4\u00e4\n \u00e4");
+}
+
+TEST(Format, ACommandStaysACommandWhenItIsWrapped) {
+  EXPECT_EQ(wrap_command("wic-prof run -- ./app", 80, 4), "wic-prof run -- ./app");
+  EXPECT_EQ(wrap_command("wic-prof run -- ./app --long", 17, 2), "wic-prof run -- \\\n  ./app --long");
+  EXPECT_EQ(wrap_command("a bbbbbbbbbbbb c", 5, 0), "a \\\nbbbbbbbbbbbb \\\nc");
+}
+
 TEST(Format, EscapesHtmlAndMarkdown) {
   EXPECT_EQ(escape_html("<script>\"&'"), "&lt;script&gt;&quot;&amp;&#39;");
   EXPECT_EQ(escape_markdown("a|b*c_[d](e)`"), "a\\|b\\*c\\_\\[d\\](e)\\`");
@@ -86,6 +112,44 @@ TEST(Format, TableColumnsLineUp) {
   table.add({"a", "100"});
   table.add({"l\u00e4nger", "1"});
   EXPECT_EQ(table.str(0), "name      n\na       100\nl\u00e4nger    1\n");
+}
+
+TEST(Format, ATableFitsTheWidth) {
+  TextTable table("lrl", {"wait site", "wake latency", "memory"});
+  table.add({"a.rather.long.name.of.a.site", "100 us", "pinned host memory"});
+  table.add({"b", "1 us", "-"});
+  EXPECT_EQ(table.str(0, 80),
+            "wait site                     wake latency  memory\n"
+            "a.rather.long.name.of.a.site        100 us  pinned host memory\n"
+            "b                                     1 us  -\n");
+  // The head breaks first; then the widest names are shortened; numbers stay.
+  EXPECT_EQ(table.str(0, 57),
+            "                                 wake\n"
+            "wait site                     latency  memory\n"
+            "a.rather.long.name.of.a.site   100 us  pinned host memory\n"
+            "b                                1 us  -\n");
+  EXPECT_EQ(table.str(2, 40),
+            "                    wake\n"
+            "  wait site      latency  memory\n"
+            "  a.rath\u2026a.site   100 us  pinned \u2026memory\n"
+            "  b                 1 us  -\n");
+  for (std::size_t width = 24; width < 80; ++width) {
+    const std::string text = table.str(0, width);
+    EXPECT_NE(text.find("100 us"), std::string::npos);
+    std::size_t begin = 0;
+    for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      const auto columns = std::count_if(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                         text.begin() + static_cast<std::ptrdiff_t>(end),
+                                         [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; });
+      EXPECT_LE(columns, static_cast<std::ptrdiff_t>(width)) << text;
+    }
+  }
+}
+
+TEST(Format, ProseInATableIsWrapped) {
+  TextTable table("lw", {"name", "what"});
+  table.add({"one", "a b c d e f"});
+  EXPECT_EQ(table.str(0, 11), "name  what\none   a b c\n      d e f\n");
 }
 
 TEST(ParkCommand, QuotesTheSiteForAShell) {

@@ -72,6 +72,52 @@ TEST(HotWord, FindsManyPollersOfOneHostWord) {
   EXPECT_EQ(find(analysis, "no_gain"), nullptr);
 }
 
+/// All texts of the findings about waits of many waiters on a device of this kind and name.
+std::string texts_on(DeviceKind kind, const std::string& name, StrategyId strategy) {
+  TraceModel model = empty_program();
+  model.devices[1].kind = kind;
+  model.devices[1].name = name;
+  const DeviceId device = kind == DeviceKind::simt ? simt_device(0) : 0;
+  model.devices[1].id = device;
+  model.sites.clear();
+  declare_site(model, 1, "hot", WordMemory::pinned_host);
+  declare_site(model, 2, "several", WordMemory::pinned_host, 0);
+  declare_site(model, 3, "cold", WordMemory::device);
+  for (const SiteId site : {1, 2, 3}) {
+    add_handoff(model, {.site = site,
+                        .device = device,
+                        .waiters = 200,
+                        .iterations = 20,
+                        .start = TimeNs{site} * 1'000'000'000,
+                        .wake_latency = 400'000,
+                        .strategy = strategy});
+  }
+  for (auto& wait : model.waits) wait.word = wait.site;
+  settle(model);
+  std::string texts;
+  for (const Finding& finding : analyze(model).findings) texts += finding.text + "\n" + finding.evidence + "\n";
+  return texts;
+}
+
+// A factor that was measured on one GPU is no property of a program that ran elsewhere.
+TEST(Rules, QuoteFiguresOfAnH200OnlyToProgramsThatRanOnOne) {
+  for (const StrategyId strategy : {StrategyId::poll, StrategyId::naive}) {
+    const std::string h200 = texts_on(DeviceKind::cuda, "NVIDIA H200", strategy);
+    EXPECT_NE(h200.find("measured on an H200: "), std::string::npos) << h200;
+    EXPECT_EQ(h200.find("not measured"), std::string::npos) << h200;
+    const std::string other = texts_on(DeviceKind::cuda, "NVIDIA A100", strategy);
+    EXPECT_NE(other.find("what this costs on NVIDIA A100 was not measured"), std::string::npos) << other;
+    const std::string cpu = texts_on(DeviceKind::simt, "the CPU device", strategy);
+    EXPECT_NE(cpu.find("the CPU device does not model a GPU's performance"), std::string::npos) << cpu;
+    for (const std::string& texts : {other, cpu}) {
+      for (const char* figure :
+           {"measured on an H200", "factor of 100", "49 times", "1.39 times", "366 us", "1 to 4 us"})
+        EXPECT_EQ(texts.find(figure), std::string::npos) << figure << " in\n" << texts;
+    }
+    EXPECT_EQ(cpu.find("H200"), std::string::npos) << cpu;
+  }
+}
+
 TEST(HotWord, FewerPollersAreLessSevere) {
   const Analysis analysis = of_handoff({.waiters = 12, .iterations = 4}, WordMemory::pinned_host);
   ASSERT_NE(find(analysis, "hot_word"), nullptr);

@@ -1,10 +1,13 @@
-"""The exact output of analyze, compare and report for a trace in which every time is known; golden/ holds it.
+"""The exact output of the verbs for traces in which every time is known; golden/ holds documents for machines, and
+golden/80 and golden/120 hold the texts of all verbs on terminals of so many columns.
 
 To change the output on purpose: WICPROF_UPDATE_GOLDEN=1 ctest -R cli.golden, then read the difference in git.
 """
 
 import difflib
+import gzip
 import os
+import shutil
 import sqlite3
 import subprocess
 
@@ -13,16 +16,36 @@ import harness
 GOLDEN = harness.SOURCE / "tests" / "cli" / "golden"
 MAKE_TRACE = os.environ["WICPROF_MAKE_TRACE"]
 UPDATE = os.environ.get("WICPROF_UPDATE_GOLDEN") == "1"
+WIDTHS = (80, 120)  # columns
+# Recordings on a GPU that are part of the repository.
+RECORDED = ("hot_flag.poll", "hot_flag.park", "bare_poll", "c_h3d.poll")
+# Documents for machines: the width of the terminal does not matter.
 ANSWERS = {
-    "analyze.txt": ["analyze", "both.wicprof"],
     "analyze.json": ["analyze", "both.wicprof", "--format", "json"],
-    "compare.txt": ["compare", "both.wicprof"],
     "compare.json": ["compare", "both.wicprof", "--format", "json"],
-    "compare_two.txt": ["compare", "poll.wicprof", "park.wicprof"],
     "compare_two.json": ["compare", "poll.wicprof", "park.wicprof", "--format", "json"],
     "report.md": ["report", "both.wicprof", "--format", "md"],
     "report.json": ["report", "both.wicprof", "--format", "json"],
     "report.csv": ["report", "both.wicprof", "--format", "csv"],
+}
+# Texts for people, at each width: name of the file -> the words after wic-prof. Each runs in a folder with the traces
+# both, poll, park (tests/gui/make_trace.cpp) and RECORDED. To add a text, add a line here and update the golden files.
+SCREENS = {
+    "analyze": ["analyze", "both.wicprof"],
+    "analyze_verbose": ["analyze", "--verbose", "both.wicprof"],
+    "analyze_hot_flag": ["analyze", "hot_flag.poll.wicprof"],
+    "analyze_hot_flag_parked": ["analyze", "hot_flag.park.wicprof"],
+    "analyze_hot_flag_verbose": ["analyze", "--verbose", "hot_flag.poll.wicprof"],
+    "analyze_bare_poll": ["analyze", "bare_poll.wicprof"],
+    "analyze_bare_poll_verbose": ["analyze", "--verbose", "bare_poll.wicprof"],
+    "analyze_c_h3d_verbose": ["analyze", "--verbose", "c_h3d.poll.wicprof"],
+    "figure_2": ["analyze", "--figure", "2", "both.wicprof"],
+    "figure_12": ["analyze", "--figure", "12", "both.wicprof"],
+    "compare": ["compare", "both.wicprof"],
+    "compare_two": ["compare", "poll.wicprof", "park.wicprof"],
+    "compare_hot_flag": ["compare", "hot_flag.poll.wicprof", "hot_flag.park.wicprof"],
+    "help": ["--help"],
+    **{f"help_{verb}": [verb, "--help"] for verb in harness.VERBS},
 }
 
 
@@ -42,19 +65,43 @@ class Golden(harness.Case):
                     database.execute("UPDATE meta SET value = ? WHERE key = ?", (value, key))
             database.close()
 
+    def keep(self, name, text):
+        """Compares the text with its golden file, or writes that file."""
+        kept = GOLDEN / name
+        if UPDATE:
+            kept.parent.mkdir(exist_ok=True)
+            kept.write_text(text)
+        before = kept.read_text()
+        if text != before:
+            difference = difflib.unified_diff(before.splitlines(True), text.splitlines(True), f"golden/{name}", "now")
+            self.fail("".join(difference) + "\nwanted? WICPROF_UPDATE_GOLDEN=1 ctest -R cli.golden")
+
     def test_answers(self):
         for name, words in ANSWERS.items():
             with self.subTest(name):
                 result = self.wic_prof(*words)
                 self.assertEqual(result.returncode, 0, result.stderr)
-                kept = GOLDEN / name
-                if UPDATE:
-                    kept.write_text(result.stdout)
-                before = kept.read_text()
-                if result.stdout != before:
-                    difference = difflib.unified_diff(before.splitlines(True), result.stdout.splitlines(True),
-                                                      f"golden/{name}", "now")
-                    self.fail("".join(difference) + "\nwanted? WICPROF_UPDATE_GOLDEN=1 ctest -R cli.golden")
+                self.keep(name, result.stdout)
+
+    def test_screens(self):
+        for name in RECORDED:
+            source = harness.SOURCE / "samples" / "traces" / f"{name}.wicprof.gz"
+            with gzip.open(source) as packed, open(self.work / f"{name}.wicprof", "wb") as trace:
+                shutil.copyfileobj(packed, trace)
+        for width in WIDTHS:
+            for name, words in SCREENS.items():
+                with self.subTest(name, width=width):
+                    result = self.wic_prof(*words, env={"COLUMNS": str(width)})
+                    self.assertEqual((result.returncode, result.stderr), (0, ""))
+                    for line in result.stdout.splitlines():
+                        self.assertLessEqual(len(line), width, line)
+                    self.assertNotIn("\x1b", result.stdout)
+                    self.keep(f"{width}/{name}.txt", result.stdout)
+
+    def test_golden_files_are_all_in_use(self):
+        used = {str(GOLDEN / name) for name in ANSWERS}
+        used |= {str(GOLDEN / str(width) / f"{name}.txt") for width in WIDTHS for name in SCREENS}
+        self.assertEqual({str(file) for file in GOLDEN.rglob("*") if file.is_file()}, used)
 
     def test_damaged(self):
         """On a damaged trace, the verbs answer or fail with the name of the file. tests/analyzer tries hundreds."""

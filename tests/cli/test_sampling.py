@@ -103,7 +103,7 @@ class Sampling(harness.Case):
         analysis = self.analysis()
         self.assertIn("nvdisasm", analysis["pc_sampling"]["sass_missing"])
         self.assertEqual([loop["from_instructions"] for loop in analysis["polling_loops"]], [False])
-        text = self.wic_prof("analyze", "t.wicprof").stdout
+        text = self.wic_prof("analyze", "--verbose", "t.wicprof").stdout
         self.assertIn("instructions are missing", text)
 
     def test_quotes_a_failing_disassembler(self):

@@ -4,7 +4,10 @@ status, the trace is completed, and an answer that did not arrive is a failure."
 import fcntl
 import os
 import pty
+import re
+import struct
 import subprocess
+import termios
 import unittest
 
 import harness
@@ -76,6 +79,66 @@ class LostStderr(harness.Case):
         os.waitpid(pid, 0)
         self.assertEqual((self.work / "status").read_text(), "42\n")
         self.assertEqual(self.meta("t.wicprof")["state"], "complete")
+
+
+class Screen(harness.Case):
+    """Texts fit the terminal and have colours there, and only there."""
+
+    def on_terminal(self, *words, columns=100, env=None):
+        """What wic-prof writes to a terminal of so many columns."""
+        controller, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+        environment = {key: value for key, value in self.env.items() if key not in ("COLUMNS", "NO_COLOR")}
+        process = subprocess.Popen([harness.WICPROF, *map(str, words)], cwd=self.work, stdin=subprocess.DEVNULL,
+                                   stdout=terminal, stderr=subprocess.PIPE,
+                                   env={**environment, "TERM": "xterm", **(env or {})})
+        self.started.append(process)
+        os.close(terminal)
+        text = b""
+        try:
+            while part := os.read(controller, 65536):
+                text += part
+        except OSError:  # EIO: wic-prof has closed the terminal
+            pass
+        os.close(controller)
+        process.wait(timeout=harness.TIMEOUT)
+        return text.decode().replace("\r\n", "\n")
+
+    def setUp(self):
+        super().setUp()
+        self.record("t.wicprof", "--seconds", "0.1")
+
+    def widest(self, text):
+        return max(len(re.sub("\x1b[^m]*m", "", line)) for line in text.splitlines())
+
+    def test_width_of_the_terminal(self):
+        for columns in (60, 80, 100, 120):
+            for words in (["analyze", "t.wicprof"], ["analyze", "--verbose", "t.wicprof"], ["analyze", "--help"]):
+                if columns < 80 and "--verbose" in words:
+                    continue
+                with self.subTest(columns=columns, words=words):
+                    self.assertLessEqual(self.widest(self.on_terminal(*words, columns=columns)), columns)
+        narrow, wide = (self.on_terminal("analyze", "t.wicprof", columns=columns) for columns in (60, 120))
+        self.assertGreater(self.widest(wide), self.widest(narrow))
+        self.assertEqual(self.on_terminal("analyze", "t.wicprof", env={"COLUMNS": "60"}), narrow)
+
+    def test_colours_only_on_a_terminal(self):
+        for words in (["analyze", "t.wicprof"], ["compare", "t.wicprof", "t.wicprof"]):
+            with self.subTest(words=words):
+                coloured = self.on_terminal(*words)
+                self.assertIn("\x1b[1;3", coloured.splitlines()[0])
+                self.assertEqual(coloured.count("\x1b["), 2 * coloured.count("\x1b[0m"))
+                plain = re.sub("\x1b[^m]*m", "", coloured)
+                self.assertEqual(self.on_terminal(*words, env={"NO_COLOR": "1"}), plain)
+                self.assertEqual(self.on_terminal(*words, env={"TERM": "dumb"}), plain)
+                self.assertEqual(self.wic_prof(*words, env={"COLUMNS": "100"}).stdout, plain)
+                self.on_terminal(*words, "-o", "answer.txt")
+                self.assertNotIn("\x1b", (self.work / "answer.txt").read_text())
+                (self.work / "answer.txt").unlink()
+
+    def test_without_a_terminal_a_text_has_80_columns(self):
+        self.assertEqual(self.wic_prof("analyze", "t.wicprof", env={"COLUMNS": ""}).stdout,
+                         self.wic_prof("analyze", "t.wicprof", env={"COLUMNS": "80"}).stdout)
 
 
 class FullStdout(harness.Case):

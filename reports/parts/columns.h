@@ -1,0 +1,262 @@
+// The columns of all tables on the screen: the head of each, and what the column shows.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wicprof::reports {
+
+struct Column {
+  std::string_view head;
+  std::string_view meaning;  ///< one sentence or two
+};
+
+namespace column {
+
+// The first column of a table names its rows.
+inline constexpr Column kWaitSite{"wait site", "a place in the program where threads wait; the program names it"};
+inline constexpr Column kWakeLatency{
+    "wake latency",
+    "the time from the signal, or from the waiter's arrival if that came later, until the waiter went on"};
+inline constexpr Column kWords{"words waited on",
+                               "how many words in memory the waiters of a wait site look at, and how many waiters "
+                               "looked at the same word at the same time"};
+inline constexpr Column kWaitParts{"parts of a wait",
+                                   "what the waits at a wait site consist of, for polled and parked "
+                                   "waits separately"};
+inline constexpr Column kWork{"work beside pollers",
+                              "work that ran while other threads polled: the same work beside many pollers and "
+                              "beside few"};
+inline constexpr Column kPath{
+    "critical path", "the chain of work, wake-ups, launches and copies that the end of the program waited for"};
+inline constexpr Column kPredicted{"predicted gain of parking",
+                                   "how many times as fast the program would be if the waiters at this wait site "
+                                   "parked, computed from the polling that was recorded"};
+inline constexpr Column kKernel{"kernel", "a GPU function, by its name in the source"};
+inline constexpr Column kFilling{
+    "how it fills the GPU",
+    "a kernel with the launch shape that took the most time; all columns are computed from "
+    "the launch, not measured"};
+inline constexpr Column kHostCall{"host wait", "a call of the CUDA runtime or driver in which host threads waited"};
+inline constexpr Column kHostPolling{"host polling",
+                                     "a call that only asks whether the GPU is done, and that a host thread repeated "
+                                     "until it was"};
+inline constexpr Column kWaitingStream{"waiting stream",
+                                       "a stream whose next work waited for an event of another "
+                                       "stream"};
+inline constexpr Column kProgramCounters{
+    "program counters",
+    "a function in which samples found warps: the hardware notes from time to time "
+    "where each warp is"};
+inline constexpr Column kProcess{"process", "the number of a process of the program"};
+inline constexpr Column kBetween{"between", "one of two sides that communicate: the CPU or a device"};
+inline constexpr Column kSwitchedAt{"switched at", "when the way of waiting was changed, from the begin of the run"};
+inline constexpr Column kSide{"side", "before or after the change, and how the program waited then"};
+inline constexpr Column kSegment{"phase", "a time in which the whole program waited in one way"};
+inline constexpr Column kTrace{"trace", "a recorded run, and how the program waited in it"};
+inline constexpr Column kWait{"wait (p50)", "the median length of the waits at a wait site"};
+inline constexpr Column kEdge{"wake latency (p50)",
+                              "the median wake latency of the waiters of one device after the signals of another"};
+
+// Numbers.
+inline constexpr Column kWaits{"waits", "how many waits there were"};
+inline constexpr Column kTimes{"times", "how often this happened"};
+inline constexpr Column kCalls{"calls", "how many calls there were"};
+inline constexpr Column kLaunches{"launches", "how often the kernel ran"};
+inline constexpr Column kTotal{"total",
+                               "the sum of all times in the row; waiters that wait at the same time all count"};
+inline constexpr Column kShare{
+    "share",
+    "for a wait site: the part of its time that one waiter spends waiting there, from the first iteration to the last "
+    "wait; for a kernel: the part of its device's time; for the critical path: the part of the path; for program "
+    "counters: the part of the samples"};
+inline constexpr Column kP50{"p50", "the median: half of the times are shorter"};
+inline constexpr Column kP99{"p99", "the 99th percentile: one time in a hundred is longer"};
+inline constexpr Column kMax{"max", "the longest time"};
+inline constexpr Column kPolls{"polls", "how often a waiter looked at the word per wait"};
+inline constexpr Column kStrategy{"strategy",
+                                  "how the waiters waited: poll is the program's own way, all others are ways to park"};
+inline constexpr Column kMatched{"matched", "how many waits have a known signal that ended them"};
+inline constexpr Column kError{
+    "clock error",
+    "how far the clocks of the signal and of the waiter may be apart; a smaller latency may be "
+    "zero"};
+inline constexpr Column kUnmatched{"without a signal", "how many waits have no recorded signal that ended them"};
+inline constexpr Column kLookedAt{"words", "how many words the waiters look at, and how many look at one at most"};
+inline constexpr Column kMemory{"memory", "where the word lies: in the device's memory, in pinned host memory, ..."};
+inline constexpr Column kMode{"mode",
+                              "poll: the program's own way of waiting; park: the waiters leave the SM to others"};
+inline constexpr Column kOfItsTime{"share of its time", "the part of its time that one waiter spends waiting here"};
+inline constexpr Column kBeforeData{
+    "came before its data",
+    "the part of the waits in which the waiter arrived before the signal, and so had to wait "
+    "for it (the WIC paper's scenario 2)"};
+inline constexpr Column kUntilSignal{
+    "until the signal",
+    "the mean time per wait from the waiter's arrival to the signal: no way of waiting "
+    "shortens it"};
+inline constexpr Column kTransfer{"transfer", "the mean time of the copy that brought the data before the signal"};
+inline constexpr Column kDevice{"device", "where the work ran: cuda:0 is the first GPU, simt:0 the CPU device"};
+inline constexpr Column kManyPollers{"many pollers", "the mean number of pollers while the work took long"};
+inline constexpr Column kFewPollers{"few pollers", "the mean number of pollers while the work was quick"};
+inline constexpr Column kWhere{"where", "the device, the host thread or the wait site"};
+inline constexpr Column kTimesAsFast{"times as fast", "the predicted gain, with its interval in brackets"};
+inline constexpr Column kExposed{"exposed",
+                                 "the part of the critical path that is work beside pollers of this wait site"};
+inline constexpr Column kBreakEven{"break-even", "the shortest wait for which parking pays"};
+inline constexpr Column kOccupancy{
+    "occupancy", "the part of an SM's warps that the launch can fill, and in brackets what limits it"};
+inline constexpr Column kBlocks{"blocks", "the thread blocks of the launch"};
+inline constexpr Column kThreads{"threads", "the threads per block"};
+inline constexpr Column kRegisters{"registers", "the registers per thread"};
+inline constexpr Column kShared{"shared memory", "the shared memory per block"};
+inline constexpr Column kWaves{"waves",
+                               "how many times the blocks fill the GPU one after the other, and how full the "
+                               "last wave is"};
+inline constexpr Column kCpuTime{"CPU time", "the time for which the waiting threads occupied a CPU"};
+inline constexpr Column kHow{"how",
+                             "spinning: the thread kept a CPU busy while it waited; sleeping: it did not; mixed: "
+                             "some of both"};
+inline constexpr Column kThread{"thread", "the host thread, by its name or number"};
+inline constexpr Column kRuns{"runs", "how many times the thread polled until the GPU was done"};
+inline constexpr Column kQueries{"queries", "how many times the thread asked"};
+inline constexpr Column kTime{"time", "the time that the thread spent asking"};
+inline constexpr Column kQueriesPerSecond{"queries/s", "how many times per second the thread asked while it polled"};
+inline constexpr Column kFor{"for", "the stream that recorded the event"};
+inline constexpr Column kBehind{"behind", "the kernel that the event followed"};
+inline constexpr Column kIdle{"idle", "how long the stream had nothing to do because of these waits"};
+inline constexpr Column kSamples{"samples", "how many times samples found a warp in the function"};
+inline constexpr Column kHottestLine{"hottest line", "the source line with the most samples"};
+inline constexpr Column kStalls{"warps stall on", "why the sampled warps could not go on, in the hardware's words"};
+inline constexpr Column kRank{"rank", "the number of the process in its job (torchrun, MPI, Slurm)"};
+inline constexpr Column kLocalRank{"local rank", "the number of the process on its machine"};
+inline constexpr Column kCommand{"command", "the command line"};
+inline constexpr Column kAnd{"and", "the other side"};
+inline constexpr Column kForth{"forth", "messages from the first side to the second"};
+inline constexpr Column kBack{"back", "messages from the second side to the first"};
+inline constexpr Column kModel{"model",
+                               "how both sides take turns: unidirectional, alternating, multiple, probabilistic"};
+inline constexpr Column kPattern{"pattern",
+                                 "where in the data the messages go: streaming, adjacent, scatter-gather, random"};
+inline constexpr Column kChange{"change",
+                                "from the time before to the time after: -6 % is a little less, 121 times "
+                                "shorter a lot less"};
+inline constexpr Column kEffect{"took effect after",
+                                "the time from the request until all waiters waited in the new way"};
+inline constexpr Column kFrom{"from", "when the phase began, from the begin of the comparison"};
+inline constexpr Column kTo{"to", "when the phase ended, from the begin of the comparison"};
+inline constexpr Column kIterations{"iterations", "how many iterations count"};
+inline constexpr Column kPerIteration{"per iteration", "the median time of an iteration"};
+inline constexpr Column kPhases{"phases", "how many phases count as values"};
+inline constexpr Column kRunsCompared{"runs", "how many runs count as values"};
+inline constexpr Column kBefore{"before", "the median before the change"};
+inline constexpr Column kAfter{"after", "the median after the change"};
+inline constexpr Column kVerdict{
+    "verdict",
+    "improvement or regression: the change is larger than the tolerance and than what varies "
+    "by itself; inconclusive: more phases or runs would tell"};
+
+}  // namespace column
+
+/// All columns, tables' names first; the same head may occur twice.
+inline constexpr std::array kColumns{column::kWaitSite,
+                                     column::kWakeLatency,
+                                     column::kWords,
+                                     column::kWaitParts,
+                                     column::kWork,
+                                     column::kPath,
+                                     column::kPredicted,
+                                     column::kKernel,
+                                     column::kFilling,
+                                     column::kHostCall,
+                                     column::kHostPolling,
+                                     column::kWaitingStream,
+                                     column::kProgramCounters,
+                                     column::kProcess,
+                                     column::kBetween,
+                                     column::kSwitchedAt,
+                                     column::kSide,
+                                     column::kSegment,
+                                     column::kTrace,
+                                     column::kWait,
+                                     column::kEdge,
+                                     column::kWaits,
+                                     column::kTimes,
+                                     column::kCalls,
+                                     column::kLaunches,
+                                     column::kTotal,
+                                     column::kShare,
+                                     column::kP50,
+                                     column::kP99,
+                                     column::kMax,
+                                     column::kPolls,
+                                     column::kStrategy,
+                                     column::kMatched,
+                                     column::kError,
+                                     column::kUnmatched,
+                                     column::kLookedAt,
+                                     column::kMemory,
+                                     column::kMode,
+                                     column::kOfItsTime,
+                                     column::kBeforeData,
+                                     column::kUntilSignal,
+                                     column::kTransfer,
+                                     column::kDevice,
+                                     column::kManyPollers,
+                                     column::kFewPollers,
+                                     column::kWhere,
+                                     column::kTimesAsFast,
+                                     column::kExposed,
+                                     column::kBreakEven,
+                                     column::kOccupancy,
+                                     column::kBlocks,
+                                     column::kThreads,
+                                     column::kRegisters,
+                                     column::kShared,
+                                     column::kWaves,
+                                     column::kCpuTime,
+                                     column::kHow,
+                                     column::kThread,
+                                     column::kRuns,
+                                     column::kQueries,
+                                     column::kTime,
+                                     column::kQueriesPerSecond,
+                                     column::kFor,
+                                     column::kBehind,
+                                     column::kIdle,
+                                     column::kSamples,
+                                     column::kHottestLine,
+                                     column::kStalls,
+                                     column::kRank,
+                                     column::kLocalRank,
+                                     column::kCommand,
+                                     column::kAnd,
+                                     column::kForth,
+                                     column::kBack,
+                                     column::kModel,
+                                     column::kPattern,
+                                     column::kChange,
+                                     column::kEffect,
+                                     column::kFrom,
+                                     column::kTo,
+                                     column::kIterations,
+                                     column::kPerIteration,
+                                     column::kPhases,
+                                     column::kRunsCompared,
+                                     column::kBefore,
+                                     column::kAfter,
+                                     column::kVerdict};
+
+/// The first row of a table. The table's name, which is its first head, begins with a capital letter.
+inline std::vector<std::string> heads(std::initializer_list<Column> columns) {
+  std::vector<std::string> row;
+  for (const Column& each : columns) row.emplace_back(each.head);
+  if (!row.empty() && !row.front().empty() && row.front().front() >= 'a' && row.front().front() <= 'z')
+    row.front().front() = static_cast<char>(row.front().front() - 'a' + 'A');
+  return row;
+}
+
+}  // namespace wicprof::reports

@@ -1,0 +1,124 @@
+#include "reports/parts/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "analyzer/rules/list.h"
+#include "analyzer/words/change.h"
+#include "analyzer/words/format.h"
+#include "reports/parts/phrases.h"
+
+namespace wicprof::reports {
+namespace {
+
+/// More than this many kinds of problems are counted instead of named.
+constexpr std::size_t kNamedProblems = 2;
+
+bool is_serious(const Finding& finding) { return finding.severity != Severity::info; }
+
+/// What the rule looks for, in the words of the list of rules.
+std::string_view what_of(const Finding& finding) {
+  const auto rule =
+      std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& each) { return each.name == finding.rule; });
+  return rule == std::end(kRules) ? std::string_view(finding.rule) : rule->what;
+}
+
+/// "many waiters poll one word at once; host threads that burn CPU time while they wait".
+std::string problems_of(const std::vector<Finding>& findings) {
+  std::vector<std::string_view> kinds;
+  for (const Finding& finding : findings) {
+    const std::string_view what = what_of(finding);
+    if (is_serious(finding) && std::find(kinds.begin(), kinds.end(), what) == kinds.end()) kinds.push_back(what);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kNamedProblems, kinds.size()); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : "; ", kinds[i]);
+  if (kinds.size() > kNamedProblems)
+    text += fmt::format("; and {} more", count_of(kinds.size() - kNamedProblems, "kind"));
+  return text;
+}
+
+std::string waiting_words(const Analysis& analysis) {
+  if (analysis.sites.empty()) return {};
+  const SiteStats& site = analysis.sites.front();
+  return fmt::format("A waiter spends {} of its time at {}.", format_percent(site.share), one_line(site.name));
+}
+
+std::string prediction_words(const Prediction& prediction) {
+  if (const auto& gain = prediction.program) {
+    return fmt::format("Parked, the program is predicted to be {:.3g} times as fast ({:.3g} to {:.3g}).", gain->value,
+                       gain->low, gain->high);
+  }
+  if (prediction.sites.empty() || prediction.reason.empty()) return {};
+  return fmt::format("What parking would gain is not predicted: {}.", one_line(prediction.reason));
+}
+
+std::string joined(std::string_view first, std::string_view second) {
+  return fmt::format("{}{}{}", first, first.empty() || second.empty() ? "" : " ", second);
+}
+
+TraceVerdict measured_verdict(const Comparison& comparison) {
+  TraceVerdict verdict;
+  const std::string sides = fmt::format("{} against {}", comparison.after.label, comparison.before.label);
+  const std::string change =
+      comparison.speedup ? comparative_text(1 / comparison.speedup->value) : std::string("unknown");
+  switch (comparison.verdict) {
+    case Verdict::improvement:
+      verdict.tone = Tone::good;
+      verdict.headline = fmt::format("improvement: {}, iterations are {}", sides, change);
+      break;
+    case Verdict::regression:
+      verdict.tone = Tone::bad;
+      verdict.headline = fmt::format("regression: {}, iterations are {}", sides, change);
+      break;
+    case Verdict::no_change:
+      verdict.tone = Tone::good;
+      verdict.headline = fmt::format("no change: {}, iterations are {}", sides, change);
+      break;
+    case Verdict::inconclusive:
+      verdict.tone = Tone::warn;
+      verdict.headline = fmt::format("inconclusive, {} ({})", sides, comparison.why);
+      break;
+  }
+  verdict.detail = one_line(comparison.reason) + ".";
+  verdict.command = one_line(comparison.settle);
+  return verdict;
+}
+
+bool nothing_recorded(const TraceModel& model, const Analysis& analysis) {
+  return analysis.sites.empty() && model.kernels.empty() && model.host_waits.empty() && model.calls.empty() &&
+         model.pc_totals.empty();
+}
+
+}  // namespace
+
+TraceVerdict trace_verdict(const TraceModel& model, const Analysis& analysis, const Comparison* comparison) {
+  if (comparison != nullptr && comparison->speedup) return measured_verdict(*comparison);
+  TraceVerdict verdict;
+  const std::vector<Finding>& findings = analysis.findings;
+  const auto critical = std::count_if(findings.begin(), findings.end(),
+                                      [](const Finding& f) { return f.severity == Severity::critical; });
+  if (critical > 0 || std::any_of(findings.begin(), findings.end(), is_serious)) {
+    verdict.tone = critical > 0 ? Tone::bad : Tone::warn;
+    verdict.headline = problems_of(findings);
+    verdict.detail = joined(waiting_words(analysis), prediction_words(analysis.prediction));
+    return verdict;
+  }
+  if (nothing_recorded(model, analysis)) {
+    verdict.headline = "nothing to judge";
+    verdict.detail = fmt::format("The trace has {}", why_no_sites(model, analysis));
+    return verdict;
+  }
+  verdict.tone = Tone::good;
+  const bool no_gain = !analysis.sites.empty() && std::any_of(findings.begin(), findings.end(),
+                                                              [](const Finding& f) { return f.rule == "no_gain"; });
+  verdict.headline = no_gain ? "waiting costs nothing here that parking would save" : "no problem found";
+  verdict.detail = joined(waiting_words(analysis), prediction_words(analysis.prediction));
+  if (analysis.sites.empty()) verdict.detail = fmt::format("The trace has {}", why_no_sites(model, analysis));
+  return verdict;
+}
+
+}  // namespace wicprof::reports

@@ -1,0 +1,30 @@
+// What a trace says, in one sentence: the first line of `analyze`, for every report and the window.
+#pragma once
+
+#include <string>
+
+#include "analyzer/analysis.h"
+#include "reports/parts/analyzer_names.h"
+
+namespace wicprof::reports {
+
+/// Decides the colour.
+enum class Tone {
+  good,  ///< nothing to do, or a change for the better
+  bad,   ///< a critical finding, or a change for the worse
+  warn,  ///< something to do
+  open,  ///< the trace does not answer the question
+};
+
+struct TraceVerdict {
+  Tone tone = Tone::open;
+  std::string headline;  ///< a few words
+  std::string detail;    ///< sentences with the figures behind the headline; may be empty
+  std::string command;   ///< what to run next; may be empty
+};
+
+/// `comparison`: of both modes in the trace; nullptr if the trace has one mode. What was measured counts more than what
+/// rules say, and that more than a prediction.
+TraceVerdict trace_verdict(const TraceModel& model, const Analysis& analysis, const Comparison* comparison = nullptr);
+
+}  // namespace wicprof::reports
