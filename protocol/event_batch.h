@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -31,6 +32,9 @@ class EventBatch {
     }
     return id;
   }
+
+  /// As EventSink::text_generation.
+  std::uint32_t text_generation() const { return sink_.text_generation(); }
 
   template <class Event>
   void write(const Event& event) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -24,9 +25,13 @@ namespace wicprof {
 /// counts the records that it has no space for.
 class EventSink {
  public:
-  /// Beyond `max_texts` the sink forgets all texts and continues with new numbers, so that a program that names every
-  /// iteration does not fill its own memory.
-  explicit EventSink(RingHeader* ring, std::size_t max_texts = 65'536) : writer_(ring), max_texts_(max_texts) {}
+  /// Beyond `max_texts` texts or `max_bytes` of their characters the sink forgets all texts and continues with new
+  /// numbers, so that a program that names every iteration does not fill its own memory. wic-prof forgets numbers after
+  /// twice as many texts or bytes (store/sqlite/text_table.h).
+  static constexpr std::size_t kMaxTexts = 65'536;
+  static constexpr std::size_t kMaxTextBytes = std::size_t{8} << 20;
+  explicit EventSink(RingHeader* ring, std::size_t max_texts = kMaxTexts, std::size_t max_bytes = kMaxTextBytes)
+      : writer_(ring), max_texts_(max_texts), max_bytes_(max_bytes) {}
   EventSink(const EventSink&) = delete;
   EventSink& operator=(const EventSink&) = delete;
 
@@ -38,13 +43,17 @@ class EventSink {
     const std::lock_guard lock(mutex_);
     auto found = texts_.find(text);
     if (found == texts_.end()) {
-      if (texts_.size() >= max_texts_) texts_.clear();
+      if (texts_.size() >= max_texts_ || text_bytes_ + text.size() > max_bytes_) forget_texts();
       found = texts_.emplace(std::string(text), Entry{++last_id_, false}).first;
+      text_bytes_ += text.size();
     }
     Entry& entry = found->second;
     if (!entry.sent) entry.sent = writer_.write_text(entry.id, text, count_drop);
     return entry.sent ? entry.id : 0;
   }
+
+  /// How often the sink has forgotten its texts. Whoever keeps a text's number asks for it again once this has changed.
+  std::uint32_t text_generation() const { return text_generation_.load(std::memory_order_relaxed); }
 
   template <class Event>
   bool write(const Event& event) {
@@ -132,6 +141,12 @@ class EventSink {
 
   static constexpr std::size_t kMaxHeld = 64 << 10;
 
+  void forget_texts() {
+    texts_.clear();
+    text_bytes_ = 0;
+    text_generation_.fetch_add(1, std::memory_order_relaxed);
+  }
+
   void write_held() {
     if (held_.empty()) return;
     const std::size_t written = writer_.write_records(held_.data(), held_.size());
@@ -152,7 +167,9 @@ class EventSink {
   std::atomic<std::uint64_t> gone_at_{UINT64_MAX};  // the consumer's position when it was last considered gone
   RingWriter writer_;
   std::vector<std::byte> held_;
-  std::size_t max_texts_;
+  std::size_t max_texts_, max_bytes_;
+  std::size_t text_bytes_ = 0;
+  std::atomic<std::uint32_t> text_generation_{0};
   TextId last_id_ = 0;
   std::unordered_map<std::string, Entry, Hash, std::equal_to<>> texts_;
 };

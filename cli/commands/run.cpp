@@ -96,6 +96,12 @@ Result<> read_options(RunOptions& options, const CLI::App& verb, const ProgramWo
   Result<CapturePlan> capture = read_capture(options.capture);
   if (!capture) return capture.error();
   plan.capture = *std::move(capture);
+  if (plan.capture.segments.wanted()) {
+    if (options.ab) return bad_input("--ab compares within one trace; leave --segment out");
+    if (options.repeat > 1) return bad_input("--repeat records one trace per run; leave --segment out");
+    if (options.gui)
+      return bad_input("--gui shows one trace; leave --segment out, and open a segment with wic-prof gui");
+  }
   if (!options.kill.empty()) {
     const Result<int> signal = parse_stop_signal(options.kill);
     if (!signal) return signal.error();
@@ -261,8 +267,14 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
   verb.add_option("--keep-last", capture.keep_last,
                   "keep only this much time before the end; the trace stays that short during recording, too")
       ->type_name("TIME");
+  verb.add_option("--segment", capture.segment,
+                  "a new trace after each such time (10m; ms, s, m) or size (500M; K, M, G, T): NAME.0001.wicprof, "
+                  "NAME.0002.wicprof, ...; each can be read while the next is recorded. With --keep-last: removes the "
+                  "segments that are older")
+      ->type_name("TIME|SIZE");
   verb.add_option("--max-size", capture.max_size,
-                  "largest size of the trace, such as 500M (K, M, G, T); later events are counted as lost")
+                  "largest size of the trace (with --segment: of each), such as 500M (K, M, G, T); later events are "
+                  "counted as lost")
       ->type_name("SIZE");
   verb.add_option(
           "--kill", options->kill,
@@ -305,6 +317,10 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
     if (!outcome) return fail(outcome.error());
     if (!options->plan.quiet) {
       guarded("summarizing the trace", [&] { print_summary(outcome->trace, outcome->compared); });
+    }
+    if (outcome->segments > 0 && !options->plan.quiet) {
+      note(fmt::format("{} segments, from {} to {}; the summary above is of the last one", outcome->segments,
+                       outcome->first_segment, outcome->trace));
     }
     guarded("reporting the end", [&] { report_end(*outcome); });
     if (window) window->wait();

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "cli/record/schedule.h"
 #include "protocol/environment.h"
@@ -16,6 +17,7 @@ namespace wicprof::cli {
 namespace {
 
 constexpr std::uint64_t kSmallestTrace = std::uint64_t{1} << 20;
+constexpr TimeNs kShortestSegment = 100 * kMillisecond;  // far above what beginning one takes. Not calibrated
 
 std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> words;
@@ -37,8 +39,7 @@ Result<TimeNs> read_time(const char* option, const std::string& text) {
   return *time;
 }
 
-Result<std::uint64_t> read_size(const std::string& text) {
-  if (text.empty()) return std::uint64_t{0};
+std::optional<double> parse_size(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string unit(static_cast<const char*>(end), text.data() + text.size());
@@ -47,13 +48,40 @@ Result<std::uint64_t> read_size(const std::string& text) {
                        : unit == "G" ? 1024. * 1024 * 1024
                        : unit == "T" ? 1024. * 1024 * 1024 * 1024
                                      : 0;
-  if (error != std::errc() || scale == 0 || !(value > 0) || value * scale > 1e18) {
+  if (error != std::errc() || scale == 0 || !(value > 0) || value * scale > 1e18) return std::nullopt;
+  return value * scale;
+}
+
+Result<std::uint64_t> read_size(const std::string& text) {
+  if (text.empty()) return std::uint64_t{0};
+  const std::optional<double> size = parse_size(text);
+  if (!size) {
     return bad_input(fmt::format("--max-size takes a size such as 500M or 2G (units K, M, G and T), not '{}'", text));
   }
-  const auto bytes = static_cast<std::uint64_t>(value * scale);
+  const auto bytes = static_cast<std::uint64_t>(*size);
   if (bytes < kSmallestTrace)
     return bad_input(fmt::format("--max-size {} is too small for any trace; the minimum is 1M", text));
   return bytes;
+}
+
+Result<SegmentPlan> read_segments(const std::string& text) {
+  SegmentPlan plan;
+  if (text.empty()) return plan;
+  if (const std::optional<double> size = parse_size(text)) {
+    plan.bytes = static_cast<std::uint64_t>(*size);
+    if (plan.bytes >= kSmallestTrace) return plan;
+    return bad_input(fmt::format("--segment {} is too small for any trace; the minimum is 1M", text));
+  }
+  const std::optional<TimeNs> time = parse_time(text, true);
+  if (!time) {
+    return bad_input(
+        fmt::format("--segment takes a time such as 10m or 30s (units ms, s and m) or a size such as 500M "
+                    "(units K, M, G and T), not '{}'",
+                    text));
+  }
+  plan.length = *time;
+  if (plan.length >= kShortestSegment) return plan;
+  return bad_input(fmt::format("--segment {} is too short; the minimum is 100ms", text));
 }
 
 store::RangeName range_name(const std::string& text) {
@@ -98,9 +126,17 @@ Result<CapturePlan> read_capture(const CaptureOptions& options) {
   if (!keep_last) return keep_last.error();
   const Result<std::uint64_t> max_bytes = read_size(options.max_size);
   if (!max_bytes) return max_bytes.error();
+  Result<SegmentPlan> segments = read_segments(options.segment);
+  if (!segments) return segments.error();
+  plan.segments = *segments;
+  if (plan.segments.wanted() && !options.ranges.empty()) {
+    return bad_input("--segment cuts the recording by time or size, and --capture-range by NVTX ranges; leave one out");
+  }
   plan.delay = *delay;
   plan.duration = *duration;
   plan.keep_last = *keep_last;
+  // In segments, whole segments are removed instead of rows.
+  if (plan.segments.wanted()) plan.segments.keep_last = std::exchange(plan.keep_last, 0);
   plan.max_bytes = *max_bytes;
   for (const std::string& range : options.ranges) {
     if (range.empty()) return bad_input("--capture-range takes the name of an NVTX range, or NAME@DOMAIN");
@@ -117,7 +153,12 @@ std::map<std::string, std::string> capture_meta(const CapturePlan& plan) {
   std::map<std::string, std::string> meta{{"trace", plan.trace}};
   if (plan.delay != 0) meta["capture_delay_ns"] = std::to_string(plan.delay);
   if (plan.duration != 0) meta["capture_duration_ns"] = std::to_string(plan.duration);
-  if (plan.keep_last != 0) meta["capture_keep_last_ns"] = std::to_string(plan.keep_last);
+  if (const TimeNs keep = std::max(plan.keep_last, plan.segments.keep_last); keep != 0) {
+    meta["capture_keep_last_ns"] = std::to_string(keep);
+  }
+  if (plan.segments.length != 0) meta["capture_segment_ns"] = std::to_string(plan.segments.length);
+  if (plan.segments.bytes != 0) meta["capture_segment_bytes"] = std::to_string(plan.segments.bytes);
+  if (plan.segments.wanted()) meta["segment"] = "1";
   std::string ranges;
   for (const store::RangeName& range : plan.ranges) {
     ranges += (ranges.empty() ? "" : ", ") + range.name + (range.domain ? "@" + *range.domain : "");

@@ -1,4 +1,5 @@
-// Which part of a run is recorded: the command line's sources, times, NVTX ranges, --keep-last and size limit.
+// Which part of a run is recorded: the command line's sources, times, NVTX ranges, --keep-last, size limit and
+// segments.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/record/segments.h"
 #include "protocol/control.h"
 #include "protocol/result.h"
 #include "protocol/time.h"
@@ -21,6 +23,7 @@ struct CaptureOptions {
   std::string delay, duration, keep_last;
   std::vector<std::string> ranges;  ///< NAME or NAME@DOMAIN
   std::string max_size;
+  std::string segment;  ///< a time or a size
 };
 
 struct CapturePlan {
@@ -29,7 +32,8 @@ struct CapturePlan {
   bool host = true;       ///< sample the threads of the program's processes
   TimeNs delay = 0;
   TimeNs duration = 0;   ///< 0 = to the end
-  TimeNs keep_last = 0;  ///< 0 = keep everything
+  TimeNs keep_last = 0;  ///< of the rows of one trace; 0 = keep everything
+  SegmentPlan segments;  ///< with its own keep_last
   std::vector<store::RangeName> ranges;
   std::uint64_t max_bytes = 0;  ///< 0 = no limit
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <utility>
 
 #include "protocol/mapping_guard.h"
 
@@ -19,8 +20,12 @@ constexpr TimeNs kThoroughCheckInterval = 250 * kMillisecond;  // between thorou
 }  // namespace
 
 Drain::Drain(const SessionMap& session, const std::string& session_path, store::Recorder& recorder, RingHeader* own,
-             IterationMeter& meter)
-    : session_(session), session_path_(session_path), recorder_(recorder), meter_(meter) {
+             IterationMeter& meter, std::function<void()> each_round)
+    : session_(session),
+      session_path_(session_path),
+      recorder_(recorder),
+      meter_(meter),
+      each_round_(std::move(each_round)) {
   for (std::size_t i = 0; i < session.ring_count(); ++i) {
     rings_.push_back({session.ring(i), RingReader(session.ring(i), session.ring_capacity())});
   }
@@ -85,6 +90,7 @@ std::size_t Drain::round(std::size_t max_bytes) {
     recorder_.set_stat(store::Stat::ring_corrupt, "the session's file was truncated while recording", 1);
   }
   recorder_.tick();
+  if (each_round_) each_round_();
   store::RecorderProgress now = recorder_.progress();
   const std::lock_guard lock(mutex_);
   progress_ = std::move(now);

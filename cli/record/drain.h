@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -19,8 +20,9 @@ namespace wicprof::cli {
 class Drain {
  public:
   /// All arguments must outlive the drain. `own`: wic-prof's own ring (OwnRing), or nullptr. `meter` sees every event.
+  /// `each_round`: called on the drain's thread between two rounds, may use the recorder; empty = nothing.
   Drain(const SessionMap& session, const std::string& session_path, store::Recorder& recorder, RingHeader* own,
-        IterationMeter& meter);
+        IterationMeter& meter, std::function<void()> each_round = {});
   ~Drain();
 
   /// Starts the thread. Until finish() returns, only that thread may use the recorder.
@@ -39,7 +41,7 @@ class Drain {
   /// When the program's wic runtime was first seen; 0 = not yet. Any thread.
   TimeNs attached() const { return attached_.load(std::memory_order_relaxed); }
 
-  /// The mode in force at attached(). Call after finish() only.
+  /// The mode in force at attached(). Call on the drain's thread, or after finish().
   std::optional<Mode> first_mode() const { return first_mode_; }
 
  private:
@@ -58,6 +60,7 @@ class Drain {
   std::string session_path_;
   store::Recorder& recorder_;
   IterationMeter& meter_;
+  std::function<void()> each_round_;
   std::vector<Source> rings_;                          // the session's, then wic-prof's own
   TimeNs checked_ns_ = 0, checked_thoroughly_ns_ = 0;  // last checks of the ring owners
   std::uint32_t rings_wanted_ = 0;                     // at the last check

@@ -25,6 +25,7 @@
 #include "cli/record/guarded.h"
 #include "cli/record/host_sampler.h"
 #include "cli/record/modules_folder.h"
+#include "cli/record/segments.h"
 #include "cli/record/supervision.h"
 #include "cli/record/switchboard.h"
 #include "cli/record/terminal_signals.h"
@@ -149,8 +150,16 @@ Result<RunOutcome> record(const RunPlan& plan) {
   header.app_pid = app->pid();
 
   const std::string pattern = plan.output.empty() ? literal_name(options.app) + ".%p.wicprof" : plan.output;
-  const Result<std::string> trace = expand_output_name(pattern, app->pid());
-  if (!trace) return trace.error();
+  const Result<std::string> whole_name = expand_output_name(pattern, app->pid());
+  if (!whole_name) return whole_name.error();
+  const bool in_segments = capture.segments.wanted();
+  if (in_segments) {
+    if (const Result<> cleared = clear_segments(*whole_name, plan.overwrite); !cleared) return cleared.error();
+  }
+  const auto name_of = [&](const std::string& path, unsigned segment) {
+    return in_segments ? segment_name(path, segment) : path;
+  };
+  const std::string first_trace = name_of(*whole_name, 1);
   const TimeNs started = now_ns();
   const std::string started_utc = utc_time();
   std::map<std::string, std::string> meta = capture_meta(capture);
@@ -164,29 +173,38 @@ Result<RunOutcome> record(const RunPlan& plan) {
                {"mode", std::string(mode_name(switchboard.wanted().mode))},
                {"schedule", plan.schedule_text},
                {"wic_prof_version", WICPROF_VERSION}});
-  UnstartedTrace unstarted(*trace);
+  UnstartedTrace unstarted(first_trace);
   store::RetentionPlan retention;
   retention.keep_last = capture.keep_last;
   retention.ranges = capture.ranges;
   Result<store::Recorder> recorder = store::Recorder::create(
-      {*trace, plan.overwrite, std::move(meta), capture.max_bytes, std::move(retention), started});
+      {first_trace, plan.overwrite, std::move(meta), capture.max_bytes, std::move(retention), started});
   if (!recorder) return recorder.error();
 
   unstarted.created();
   std::error_code unknown_folder;  // of a removed working folder
-  const std::string absolute_name = std::filesystem::absolute(*trace, unknown_folder).string();
+  const std::string absolute_name = std::filesystem::absolute(*whole_name, unknown_folder).string();
   OwnRing own;
   IterationMeter meter;
   AbRun ab(switchboard, meter);
   if (plan.ab) (void)ab.begin(*plan.ab);
-  Drain drain(session->map(), session->path(), *recorder, own.ring(), meter);
+  const std::optional<TimeNs> stolen_before = capture.host ? stolen_ns() : std::nullopt;
+  const auto describe_steal = [&](store::Recorder& of) {
+    if (const std::optional<TimeNs> stolen = stolen_ns(); stolen && stolen_before) {
+      of.set_stat(store::Stat::steal_ns, "", static_cast<std::uint64_t>(std::max<TimeNs>(*stolen - *stolen_before, 0)));
+    }
+  };
+  std::optional<Segments> segments;  // outlives the drain, which calls it
+  Drain drain(session->map(), session->path(), *recorder, own.ring(), meter, [&] {
+    if (segments) segments->follow(*recorder, now_ns());
+  });
   const auto status = [&] {
     const store::RecorderProgress progress = drain.progress();
     const WantedWait wanted = switchboard.wanted();
     SessionStatus s;
     s.name = name;
     s.app = options.app;
-    s.output = unknown_folder ? *trace : absolute_name;
+    s.output = name_of(unknown_folder ? *whole_name : absolute_name, segments ? segments->count() : 1);
     s.app_pid = app->pid();
     s.tool_pid = getpid();
     s.mode = wanted.mode;
@@ -212,6 +230,8 @@ Result<RunOutcome> record(const RunPlan& plan) {
     return switchboard.toggle(request);
   };
   const auto begin_ab = [&](const AbRequest& request) -> Result<> {
+    if (in_segments)
+      return unavailable("a comparison needs one trace, and this run is recorded in segments (--segment)");
     if (drain.attached() == 0) {
       return unavailable("this app has no wic runtime (or has not started it yet), so there is nothing to compare");
     }
@@ -230,12 +250,26 @@ Result<RunOutcome> record(const RunPlan& plan) {
   if (!server) return server.error();
   std::optional<HostSampler> sampler;
   if (capture.host) sampler.emplace(session->map(), app->pid(), own.sink());
-  const std::optional<TimeNs> stolen_before = capture.host ? stolen_ns() : std::nullopt;
   window.start(now_ns());
   if (capture.timed()) {
     recorder->set_capture_window(window.from(), window.until());
     recorder->set_meta("capture_from_ns", std::to_string(window.from()));
     if (capture.duration != 0) recorder->set_meta("capture_until_ns", std::to_string(window.until()));
+  }
+  if (in_segments) {
+    segments.emplace(
+        capture.segments, *whole_name, window.from(),
+        [&](store::Recorder& ending) {
+          describe_steal(ending);
+          if (const std::optional<Mode> first = drain.first_mode(); first && segments->count() == 1) {
+            ending.set_meta("mode", std::string(mode_name(*first)));
+          }
+        },
+        [&](store::Recorder& ended, const store::FinishWatch& watch) {
+          if (modules) record_instructions(ended, modules->path());
+          return ended.finish(watch);
+        });
+    segments->end_at(window.until());
   }
   drain.start();  // until finish(), only the drain uses the recorder
   if (const Result<> begun = app->start(); !begun) {
@@ -245,7 +279,8 @@ Result<RunOutcome> record(const RunPlan& plan) {
   }
   unstarted.program_started();
   if (!plan.quiet) {
-    note(fmt::format("session '{}', recording {} (pid {}) to {}", name, options.app, app->pid(), *trace));
+    note(fmt::format("session '{}', recording {} (pid {}) to {}{}", name, options.app, app->pid(), first_trace,
+                     in_segments ? " and further segments" : ""));
   }
 
   pid_t helper = 0;
@@ -253,7 +288,6 @@ Result<RunOutcome> record(const RunPlan& plan) {
 
   Supervision supervision(*app, switchboard, drain, signals, window, ab, plan, helper);
   RunOutcome outcome;
-  outcome.trace = *trace;
   const std::optional<AppEnd> end = supervision.until_end();
   outcome.end = end.value_or(AppEnd{});
   outcome.left_running = !end;
@@ -263,11 +297,13 @@ Result<RunOutcome> record(const RunPlan& plan) {
   switchboard.close();
   sampler.reset();
   drain.finish();
+  if (segments) {
+    outcome.segments = segments->count();
+    outcome.first_segment = first_trace;
+  }
+  outcome.trace = name_of(*whole_name, std::max(outcome.segments, 1u));
   guarded("describing the run in the trace", [&] {
-    if (const std::optional<TimeNs> stolen = stolen_ns(); stolen && stolen_before) {
-      recorder->set_stat(store::Stat::steal_ns, "",
-                         static_cast<std::uint64_t>(std::max<TimeNs>(*stolen - *stolen_before, 0)));
-    }
+    describe_steal(*recorder);
     if (const std::size_t unused = supervision.unused_phases(); unused > 0) {
       const bool failed = end && end->status != 0 && !outcome.ended_as_planned && !outcome.interrupted;
       warn(drain.attached() == 0
@@ -275,7 +311,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
                              failed ? "failed before it started a wic runtime" : "has no wic runtime")
                : fmt::format("the program ended before {} of the schedule's changes; let it run longer", unused));
     }
-    if (const std::optional<Mode> first = drain.first_mode())
+    if (const std::optional<Mode> first = drain.first_mode(); first && outcome.segments <= 1)
       recorder->set_meta("mode", std::string(mode_name(*first)));
     for (const auto& [key, value] : ab.meta()) {
       recorder->set_meta(key, value);
@@ -291,10 +327,15 @@ Result<RunOutcome> record(const RunPlan& plan) {
     const std::string stopped = drain.failure().empty() ? recorder->progress().stopped : drain.failure();
     Finishing finishing(signals, now_ns() - started, plan.quiet);
     const store::FinishWatch watch = [&](auto step, auto part) { return finishing.goes_on(step, part); };
+    const Result<> earlier =
+        segments ? segments->finish(now_ns(), [&] { return watch(store::FinishStep::summarising, std::nullopt); })
+                 : Result<>(ok());
     if (const Result<> finished = recorder->finish(watch); !finished) {
       outcome.recording = finished.error();
     } else if (!stopped.empty()) {
       outcome.recording = unavailable(stopped);
+    } else if (!earlier) {
+      outcome.recording = earlier.error();
     } else {
       outcome.recording.reset();
     }

@@ -39,7 +39,9 @@ struct RunPlan {
 };
 
 struct RunOutcome {
-  std::string trace;               ///< path of the trace
+  std::string trace;               ///< path of the trace; of the last segment with --segment
+  unsigned segments = 0;           ///< recorded, the last included; 0 = not in segments
+  std::string first_segment;       ///< path, whether it was kept or not
   AppEnd end;                      ///< how the program ended
   std::optional<int> interrupted;  ///< the signal that ended the run early
   bool timed_out = false;          ///< the program reached its time limit

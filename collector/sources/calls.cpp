@@ -1,5 +1,6 @@
 // Calls of the driver and of the runtime.
 #include <array>
+#include <cstdint>
 
 #include "collector/cupti/call_names.h"
 #include "collector/sources/list.h"
@@ -53,6 +54,10 @@ class Calls final : public Source {
   TextId name_of(const CallRecord& record, EventBatch& batch) {
     const bool driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
     const auto domain = driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API;
+    if (generation_ != batch.text_generation()) {
+      generation_ = batch.text_generation();
+      driver_names_ = runtime_names_ = {};
+    }
     auto& names = driver ? driver_names_ : runtime_names_;
     if (record.cbid >= names.size()) return batch.text(call_name(*api_, domain, record.cbid));
     TextId& known = names[record.cbid];
@@ -66,6 +71,7 @@ class Calls final : public Source {
   const CuptiApi* api_ = nullptr;
   Names driver_names_{};
   Names runtime_names_{};
+  std::uint32_t generation_ = 0;  // of the sink's texts
 };
 
 }  // namespace

@@ -18,6 +18,10 @@ class TextCache {
   template <class Readable>
   TextId find(const char* text, EventBatch& batch, Readable&& readable) {
     if (text == nullptr) return 0;
+    if (generation_ != batch.text_generation()) {
+      generation_ = batch.text_generation();
+      entries_ = {};
+    }
     Entry& entry = entries_[slot(text)];
     if (entry.at == text && entry.copy == text) return entry.id;
     const TextId id = batch.text(readable(text));
@@ -43,6 +47,7 @@ class TextCache {
   static_assert(kEntries == std::size_t{1} << (64 - 55));
 
   std::array<Entry, kEntries> entries_;
+  std::uint32_t generation_ = 0;  // of the sink's texts
 };
 
 }  // namespace wicprof::collector

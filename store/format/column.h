@@ -238,6 +238,17 @@ constexpr bool has_time() {
   return requires { Table::kTime; };
 }
 
+/// A recording in segments repeats in each segment what still holds: the rows of `earlier.TABLE` for which this SQL is
+/// true. The table's kLasting, else all rows of tables without kTime, and none of the others (nullptr).
+template <class Table>
+constexpr const char* lasting_rows() {
+  if constexpr (requires { Table::kLasting; }) {
+    return Table::kLasting;
+  } else {
+    return has_time<Table>() ? nullptr : "1";
+  }
+}
+
 /// Whether rows are read one by one.
 template <class Table>
 constexpr bool is_read() {

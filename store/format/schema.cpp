@@ -50,6 +50,16 @@ std::string used_texts_sql() {
   return sql;
 }
 
+std::string copy_lasting_rows_sql() {
+  std::string sql;
+  for_each_table<EventTables>([&]<class Table>(Type<Table>) {
+    if (lasting_rows<Table>() == nullptr) return;
+    const std::string name = Table::kName;
+    sql += "INSERT INTO main." + name + " SELECT * FROM earlier." + name + " WHERE " + lasting_rows<Table>() + ";";
+  });
+  return sql + "INSERT INTO main.string SELECT id, value FROM earlier.string WHERE id IN (" + used_texts_sql() + ");";
+}
+
 std::string create_signal_index_sql() {
   return "CREATE INDEX signal_by_site ON signal (site_id, iteration, at_ns);"
          "CREATE INDEX signal_by_word ON signal (site_id, iteration, word_tag, at_ns);";

@@ -27,6 +27,9 @@ std::string create_indexes_sql();
 /// Selects the ids of the texts that rows of events, `stat` and `sass` refer to. Summaries refer to texts of events.
 std::string used_texts_sql();
 
+/// Copies what still holds in the next segment of a recording, with its texts, from the attached trace `earlier`.
+std::string copy_lasting_rows_sql();
+
 /// The number of columns that a row is written with, including the process where events do not carry their id.
 template <class Table>
 constexpr std::size_t written_columns() {

@@ -25,39 +25,67 @@ std::string clipped(std::string_view text) {
   return std::string(text.substr(0, end)) + "... (" + std::to_string(text.size()) + " bytes)";
 }
 
-const TextTable::Entry& TextTable::intern(const std::string& text, bool& is_new) {
-  const auto [at, inserted] = by_text_.try_emplace(text, next_);
-  if (inserted) ++next_;
-  is_new = inserted;
+namespace {
+// What an entry takes besides its characters: nodes of two hash tables and an element of the order. About; not
+// measured.
+constexpr std::size_t kEntryBytes = 128;
+}  // namespace
+
+TextTable::Entry& TextTable::intern(const std::string& text) {
+  const auto [at, inserted] = by_text_.try_emplace(text, 0);
+  if (inserted) bytes_ += text.size() + kEntryBytes;
   return *at;
 }
 
-void TextTable::bind(std::size_t ring, TextId number, const Entry& entry) {
-  if (ring >= by_number_.size()) by_number_.resize(ring + 1);
-  auto& numbers = by_number_[ring];
-  numbers[number] = &entry;
-  if (numbers.size() <= 2 * kMaxNumbers) return;
-  std::erase_if(numbers, [number](const auto& bound) { return number - bound.first >= kMaxNumbers; });
+void TextTable::bind(std::size_t ring, TextId number, Entry& entry, std::size_t bytes) {
+  if (ring >= rings_.size()) rings_.resize(ring + 1);
+  Ring& to = rings_[ring];
+  to.by_number[number] = {&entry, ++to.serial};
+  to.order.push_back({number, to.serial, bytes});
+  to.bytes += bytes;
+  while (to.order.size() > kMaxNumbers || to.bytes - to.order.front().bytes >= kMaxNumberBytes) {
+    const Bound oldest = to.order.front();
+    to.order.pop_front();
+    to.bytes -= oldest.bytes;
+    const auto known = to.by_number.find(oldest.number);
+    if (known != to.by_number.end() && known->second.serial == oldest.serial) to.by_number.erase(known);
+  }
 }
 
-std::unordered_set<std::int64_t> TextTable::bound_ids() const {
-  std::unordered_set<std::int64_t> bound;
-  for (const auto& numbers : by_number_) {
-    for (const auto& [number, entry] : numbers) bound.insert(entry->second);
+TextTable::Entry* TextTable::find(std::size_t ring, TextId number) const {
+  if (ring >= rings_.size()) return nullptr;
+  const auto at = rings_[ring].by_number.find(number);
+  return at == rings_[ring].by_number.end() ? nullptr : at->second.entry;
+}
+
+std::unordered_set<const TextTable::Entry*> TextTable::bound() const {
+  std::unordered_set<const Entry*> bound;
+  for (const Ring& ring : rings_) {
+    for (const auto& [number, known] : ring.by_number) bound.insert(known.entry);
   }
   return bound;
 }
 
-const TextTable::Entry* TextTable::find(std::size_t ring, TextId number) const {
-  if (ring >= by_number_.size()) return nullptr;
-  const auto at = by_number_[ring].find(number);
-  return at == by_number_[ring].end() ? nullptr : at->second;
+template <class Condition>
+void TextTable::forget_if(Condition&& condition) {
+  std::erase_if(by_text_, [&](const Entry& entry) {
+    if (!condition(entry)) return false;
+    bytes_ -= entry.first.size() + kEntryBytes;
+    return true;
+  });
 }
 
-void TextTable::clear(std::int64_t next) {
-  by_text_.clear();
-  by_number_.clear();
-  next_ = next;
+void TextTable::forget_ids_but(const std::unordered_set<std::int64_t>& kept) {
+  for (auto& [text, id] : by_text_) {
+    if (!kept.contains(id)) id = 0;
+  }
+  const std::unordered_set<const Entry*> numbered = bound();
+  forget_if([&](const Entry& entry) { return entry.second == 0 && !numbered.contains(&entry); });
+}
+
+void TextTable::forget_unbound() {
+  const std::unordered_set<const Entry*> numbered = bound();
+  forget_if([&](const Entry& entry) { return !numbered.contains(&entry); });
 }
 
 }  // namespace wicprof::store

@@ -38,6 +38,20 @@ void Counters::set(Stat stat, const std::string& detail, std::uint64_t value) {
   counter.changed = true;
 }
 
+void Counters::set_total(Stat stat, const std::string& detail, std::uint64_t total) {
+  std::uint64_t& known = totals_[{stat, detail}];
+  known = std::max(known, total);
+  const auto found = earlier_.find({stat, detail});
+  const std::uint64_t earlier = found == earlier_.end() ? 0 : found->second;
+  if (earlier == 0 || known > earlier) set(stat, detail, known - earlier);
+}
+
+Counters Counters::next_segment() const {
+  Counters next;
+  next.totals_ = next.earlier_ = totals_;
+  return next;
+}
+
 bool Counters::changed() const {
   return std::any_of(all_.begin(), all_.end(), [](const Counter& c) { return c.changed; });
 }

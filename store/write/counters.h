@@ -24,6 +24,11 @@ class Counters {
  public:
   void add(Stat stat, const std::string& detail, std::uint64_t count);
   void set(Stat stat, const std::string& detail, std::uint64_t value);
+  /// The same from a total over the whole recording, of which earlier segments have their part.
+  void set_total(Stat stat, const std::string& detail, std::uint64_t total);
+
+  /// The counters of the recording's next segment: nothing is counted yet.
+  Counters next_segment() const;
 
   std::vector<Counter>& all() { return all_; }
   bool changed() const;
@@ -38,6 +43,7 @@ class Counters {
 
   std::vector<Counter> all_;
   std::map<std::pair<Stat, std::string>, std::size_t> places_;
+  std::map<std::pair<Stat, std::string>, std::uint64_t> totals_, earlier_;  // now; when the segment began
 };
 
 }  // namespace wicprof::store

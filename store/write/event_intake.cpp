@@ -58,7 +58,7 @@ void EventIntake::add(std::size_t ring, const EventHeader& header) {
   };
   const bool known =
       row(static_cast<const EventTables*>(nullptr)) || rowless(static_cast<const RowlessEvents*>(nullptr));
-  if (!known) output_.count_unknown();
+  if (!known) output_->count_unknown();
 }
 
 // Whether the record is of that kind; a record that is too short for its kind is only counted.
@@ -68,19 +68,19 @@ bool EventIntake::take_if(const EventHeader& header, Take&& take) {
   if (const auto* event = event_cast<Event>(header)) {
     take(*event);
   } else {
-    output_.counters().add(Stat::damaged_records, "", 1);
+    output_->counters().add(Stat::damaged_records, "", 1);
   }
   return true;
 }
 
 void EventIntake::take(std::size_t ring, const TextEvent& event) {
-  output_.bind_text(ring, event.id, std::string(text_of(event)));
+  output_->bind_text(ring, event.id, std::string(text_of(event)));
 }
 
 void EventIntake::take(std::size_t ring, const LossEvent& event) {
   std::string detail = device_detail(participants_.device(ring, event.device));
-  if (const TextTable::Entry* reason = output_.texts().find(ring, event.reason)) detail += ": " + reason->first;
-  output_.counters().add(stat_of(event.source), detail, event.count);
+  if (const TextTable::Entry* reason = output_->texts().find(ring, event.reason)) detail += ": " + reason->first;
+  output_->counters().add(stat_of(event.source), detail, event.count);
 }
 
 void EventIntake::take(std::size_t ring, const NvtxOpenEvent& event) {
@@ -101,10 +101,10 @@ template <class Table>
 void EventIntake::take_device_time(std::size_t ring, const typename Table::Event& event) {
   if (event.device == kHostDevice) return insert<Table>(event, ring, nullptr);
   const DeviceId device = participants_.device(ring, event.device);
-  if (!clocks_.takes(device)) return output_.counters().add(Stat::clock_lost, "further devices", 1);
+  if (!clocks_.takes(device)) return output_->counters().add(Stat::clock_lost, "further devices", 1);
   DeviceClock& clock = clocks_.of(device);
   if (clock.converter.ready()) return insert<Table>(event, ring, &clock);
-  if (!clock.hold({ring, event})) output_.counters().add(Stat::clock_lost, device_detail(device), 1);
+  if (!clock.hold({ring, event})) output_->counters().add(Stat::clock_lost, device_detail(device), 1);
 }
 
 void EventIntake::note(std::size_t ring, const DeviceEvent& event) {
@@ -119,9 +119,10 @@ void EventIntake::note(std::size_t ring, const SiteEvent& event) {
 }
 
 void EventIntake::note(std::size_t ring, const PcSampleEvent& event) {
-  const TextTable::Entry* const symbol = output_.texts().find(ring, event.symbol);
-  if (symbol != nullptr && sampled_.insert({event.module, symbol->second}).second)
-    functions_[event.module].insert(symbol->first);
+  const TextTable::Entry* const symbol = output_->texts().find(ring, event.symbol);
+  if (symbol == nullptr || !sampled_.insert({event.module, ring, event.symbol}).second) return;
+  functions_[event.module].insert(symbol->first);
+  if (sampled_.size() > kMaxSampled) sampled_.clear();
 }
 
 void EventIntake::note(std::size_t ring, const NvtxEvent& event) {
@@ -132,11 +133,11 @@ void EventIntake::note(std::size_t ring, const NvtxEvent& event) {
 
 void EventIntake::note(std::size_t ring, const ClockEvent& event) {
   const DeviceId device = participants_.device(ring, event.device);
-  if (!clocks_.takes(device)) return output_.counters().add(Stat::clock_refused, "further devices", 1);
+  if (!clocks_.takes(device)) return output_->counters().add(Stat::clock_refused, "further devices", 1);
   DeviceClock& clock = clocks_.of(device);
   const bool plausible = !times_ || times_->has(event.host_ns);
   if (!plausible || !clock.converter.add({event.device_ns, event.host_ns, TimeNs{event.error_ns}})) {
-    output_.counters().add(Stat::clock_refused, device_detail(device), 1);
+    output_->counters().add(Stat::clock_refused, device_detail(device), 1);
   }
   if (!clock.converter.ready()) return;
   clock.error_changed = true;
@@ -150,43 +151,44 @@ void EventIntake::note(std::size_t ring, const ClockEvent& event) {
 
 template <class Table>
 void EventIntake::insert(const typename Table::Event& event, std::size_t ring, DeviceClock* clock) {
-  const RowLookup lookup(output_.texts(), participants_, ring, clock == nullptr ? nullptr : &clock->converter);
+  const RowLookup lookup(output_->texts(), participants_, ring, clock == nullptr ? nullptr : &clock->converter);
   if (times_ && !has_plausible_times<Table>(event, lookup, *times_)) {
-    return output_.counters().add(Stat::impossible_rows, Table::kName, 1);
+    return output_->counters().add(Stat::impossible_rows, Table::kName, 1);
   }
-  if (!output_.stopped() && retention_.plan().fixed() && retention_.outside<Table>(event, lookup)) {
-    return output_.count_left_out(1);
+  if (!output_->stopped() && retention_.plan().fixed() && retention_.outside<Table>(event, lookup)) {
+    return output_->count_left_out(1);
   }
-  if (!output_.insert<Table>(event, lookup)) return;
-  if (lookup.missing_texts() != 0) output_.counters().add(Stat::missing_texts, "", lookup.missing_texts());
+  const bool written = output_->insert<Table>(event, lookup);
+  output_->write_texts(lookup.new_texts());
+  if (!written) return;
+  if (lookup.missing_texts() != 0) output_->counters().add(Stat::missing_texts, "", lookup.missing_texts());
   if (clock != nullptr && lookup.worst_error_ns() > clock->worst_error_ns) {
     clock->worst_error_ns = lookup.worst_error_ns();
     clock->error_changed = true;
   }
-  output_.commit_if_full();
+  output_->commit_if_full();
 }
 
 std::string EventIntake::text(std::size_t ring, TextId id) const {
-  const TextTable::Entry* entry = output_.texts().find(ring, id);
+  const TextTable::Entry* entry = output_->texts().find(ring, id);
   return entry == nullptr ? std::string() : entry->first;
 }
 
 void EventIntake::forget_ring(std::size_t ring) {
   participants_.forget_ring(ring);
+  sampled_.clear();
   // The held events' process is unknown once the ring has another producer.
   for (auto& [device, clock] : clocks_.all()) {
     const auto of_ring = [ring](const HeldEvent& held) { return held.ring == ring; };
-    output_.counters().add(Stat::clock_lost, device_detail(device), std::erase_if(clock.held, of_ring));
+    output_->counters().add(Stat::clock_lost, device_detail(device), std::erase_if(clock.held, of_ring));
   }
 }
 
 void EventIntake::lose_held() {
   for (auto& [device, clock] : clocks_.all()) {
-    output_.counters().add(Stat::clock_lost, device_detail(device), clock.held.size());
+    output_->counters().add(Stat::clock_lost, device_detail(device), clock.held.size());
     clock.held.clear();
   }
 }
-
-SampledFunctions EventIntake::sampled_functions() const { return output_.stopped() ? SampledFunctions() : functions_; }
 
 }  // namespace wicprof::store

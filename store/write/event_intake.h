@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "protocol/events/header.h"
@@ -27,7 +28,7 @@ namespace wicprof::store {
 class EventIntake {
  public:
   EventIntake(TraceOutput& output, DeviceClocks& clocks, Retention& retention)
-      : output_(output), clocks_(clocks), retention_(retention) {}
+      : output_(&output), clocks_(clocks), retention_(retention) {}
   EventIntake(const EventIntake&) = delete;
 
   void add(std::size_t ring, const EventHeader& header);
@@ -39,8 +40,15 @@ class EventIntake {
   /// The held events are lost: no clock reading comes any more.
   void lose_held();
 
-  /// Empty once the output has stopped: its texts are lost.
-  SampledFunctions sampled_functions() const;
+  /// The functions with samples in the output.
+  const SampledFunctions& sampled_functions() const { return functions_; }
+
+  /// Later rows go to `output`. Returns the functions with samples in the earlier one.
+  SampledFunctions continue_in(TraceOutput& output) {
+    output_ = &output;
+    sampled_.clear();
+    return std::exchange(functions_, {});
+  }
 
  private:
   template <class Event, class Take>
@@ -66,13 +74,14 @@ class EventIntake {
   void insert(const typename Table::Event& event, std::size_t ring, DeviceClock* clock);
   std::string text(std::size_t ring, TextId id) const;
 
-  TraceOutput& output_;
+  TraceOutput* output_;
   DeviceClocks& clocks_;
   Retention& retention_;
   Participants participants_;
   std::optional<PlausibleTimes> times_;
-  std::set<std::pair<std::uint64_t, std::int64_t>> sampled_;  // modules and the symbols' ids
-  SampledFunctions functions_;                                // the same with texts
+  static constexpr std::size_t kMaxSampled = 100'000;  // bounds the memory; the set only saves looks. Not calibrated
+  std::set<std::tuple<std::uint64_t, std::size_t, TextId>> sampled_;  // modules and the symbols' rings and numbers
+  SampledFunctions functions_;                                        // the same with texts
 };
 
 }  // namespace wicprof::store

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <memory>
 #include <utility>
 
 #include "protocol/utc_time.h"
@@ -26,88 +27,148 @@ std::string host_name() {
 }  // namespace
 
 struct Recorder::State {
-  State(const RecorderOptions& options, Writer writer, Ballast ballast)
-      : output(options.path, options.max_bytes, std::move(writer), std::move(ballast), clocks),
-        retention(options.retention),
-        began(options.began) {}
+  State(RecorderOptions of, Writer writer, Ballast ballast)
+      : options(std::move(of)),
+        output(std::make_unique<TraceOutput>(options.path, options.max_bytes, std::move(writer), std::move(ballast),
+                                             clocks)),
+        retention(options.retention) {}
+  /// Of an ended segment.
+  State(RecorderOptions of, std::unique_ptr<TraceOutput> ended, SampledFunctions sampled)
+      : options(std::move(of)), output(std::move(ended)), retention({}), functions(std::move(sampled)), is_ended(true) {
+    output->use_clocks(clocks);
+  }
 
   void remove_some();
   void expect_times();
+  Result<Recorder> next_segment(const std::string& path);
   Result<> finish(const FinishWatch& watch);
 
+  RecorderOptions options;
   DeviceClocks clocks;
-  TraceOutput output;
+  std::unique_ptr<TraceOutput> output;
   Retention retention;
-  TimeNs began;
-  EventIntake intake{output, clocks, retention};
+  EventIntake intake{*output, clocks, retention};
   RingLosses ring_losses;
+  SampledFunctions functions;  // of an ended segment
+  bool is_ended = false;       // takes no more events
   bool finished = false;
+  RecorderProgress earlier;  // of the segments before this one
 };
 
 void Recorder::State::remove_some() {
-  if (output.stopped() || !retention.due(now_ns())) return;
-  output.transaction([&](Writer& writer) {
+  if (output->stopped() || !retention.due(now_ns())) return;
+  output->transaction([&](Writer& writer) {
     std::uint64_t removed = 0;
     const int code = retention.remove_some(writer, now_ns(), removed);
-    output.count_left_out(removed);
+    output->count_left_out(removed);
     return code;
   });
-  output.remove_unused_texts();
+  output->remove_unused_texts();
 }
 
 void Recorder::State::expect_times() {
-  if (began != 0) intake.expect_times(PlausibleTimes::between(began, now_ns()));
+  if (options.began != 0) intake.expect_times(PlausibleTimes::between(options.began, now_ns()));
 }
 
 Result<> Recorder::State::finish(const FinishWatch& watch) {
   if (finished) return ok();
   finished = true;
   intake.lose_held();
-  if (!output.stopped()) output.commit();
-  TraceMeta& meta = output.meta();
-  if (!output.stopped() && retention.plan().removes()) {
+  if (!output->stopped()) output->commit();
+  TraceMeta& meta = output->meta();
+  if (!output->stopped() && retention.plan().removes()) {
     const std::string* ended = meta.find("ended_ns");
     const TimeNs end = ended != nullptr ? std::strtoll(ended->c_str(), nullptr, 10) : now_ns();
-    output.transaction([&](Writer& writer) {
+    output->transaction([&](Writer& writer) {
       std::uint64_t removed = 0;
       const int code = retention.remove_rest(writer, end, removed);
-      output.count_left_out(removed);
+      output->count_left_out(removed);
       return code;
     });
     if (!retention.plan().ranges.empty()) meta.set("capture_windows", std::to_string(retention.windows()));
   }
-  output.derive(watch);
+  output->derive(watch);
   if (meta.find("ended_ns") == nullptr) meta.set("ended_ns", std::to_string(now_ns()));
   meta.set("state", "complete");
-  return output.close(retention.plan().removes());
+  return output->close(retention.plan().removes());
 }
 
-Result<Recorder> Recorder::create(const RecorderOptions& options) {
-  Result<Writer> writer = Writer::open(options.path, options.overwrite);
+namespace {
+
+// Removes a file that this process has just made.
+void remove_new(const std::string& path) {
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) unlink((path + suffix).c_str());
+}
+
+struct NewFile {
+  Writer writer;
+  Ballast ballast;
+};
+
+Result<NewFile> make_file(const std::string& path, bool overwrite) {
+  Result<Writer> writer = Writer::open(path, overwrite);
   if (!writer) return writer.error();
-  Result<Ballast> ballast = Ballast::take(options.path);
+  Result<Ballast> ballast = Ballast::take(path);
   if (!ballast) {
     writer->close();
-    unlink(options.path.c_str());
+    remove_new(path);
     return ballast.error();
   }
-  auto state = std::make_unique<State>(options, std::move(*writer), std::move(*ballast));
-  TraceMeta& meta = state->output.meta();
+  return NewFile{std::move(*writer), std::move(*ballast)};
+}
+
+void begin_meta(TraceMeta& meta) {
   meta.set("started_ns", std::to_string(now_ns()));
   meta.set("started_utc", utc_time());
+  meta.set("state", "recording");
+}
+
+}  // namespace
+
+Result<Recorder> Recorder::create(const RecorderOptions& options) {
+  Result<NewFile> file = make_file(options.path, options.overwrite);
+  if (!file) return file.error();
+  auto state = std::make_unique<State>(options, std::move(file->writer), std::move(file->ballast));
+  TraceMeta& meta = state->output->meta();
+  begin_meta(meta);
   meta.set("host", host_name());
   meta.set("wic_prof_version", WIC_PROF_VERSION);
   for (const auto& [key, value] : options.meta) meta.set(key, value);
-  meta.set("state", "recording");
   state->expect_times();
-  state->output.commit();
-  if (state->output.stopped()) {
-    Error error = unavailable(state->output.why_stopped());
-    state->output.abandon();
-    unlink(options.path.c_str());
+  state->output->commit();
+  if (state->output->stopped()) {
+    Error error = unavailable(state->output->why_stopped());
+    state->output->abandon();
+    remove_new(options.path);
     return error;
   }
   return Recorder(std::move(state));
+}
+
+Result<Recorder> Recorder::State::next_segment(const std::string& path) {
+  Result<NewFile> file = make_file(path, options.overwrite);
+  if (!file) return file.error();
+  auto next =
+      std::make_unique<TraceOutput>(path, options.max_bytes, std::move(file->writer), std::move(file->ballast), clocks);
+  if (!output->stopped()) output->commit();
+  if (const Result<> continued = next->continue_from(*output); !continued) {
+    next->abandon();
+    remove_new(path);
+    return continued.error();
+  }
+  begin_meta(next->meta());
+  earlier.events += output->events();
+  earlier.waits += output->waits();
+  earlier.lost += output->counters().lost();
+  earlier.unknown += output->unknown();
+  output->meta().set("ended_ns", std::to_string(now_ns()));
+  std::swap(output, next);  // `next` is the ended segment's from here on
+  SampledFunctions sampled = intake.continue_in(*output);
+  RecorderOptions ended = options;
+  ended.path = next->path();
+  ended.retention = {};
+  output->commit();
+  return Recorder(std::make_unique<State>(std::move(ended), std::move(next), std::move(sampled)));
 }
 
 Recorder::Recorder(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -116,21 +177,21 @@ Recorder& Recorder::operator=(Recorder&&) noexcept = default;
 
 Recorder::~Recorder() {
   // Without finish() the trace keeps its rows and stays marked as incomplete.
-  if (state_ != nullptr && !state_->finished && !state_->output.stopped()) state_->output.commit();
+  if (state_ != nullptr && !state_->finished && !state_->output->stopped()) state_->output->commit();
 }
 
 void Recorder::add(std::size_t ring, const EventHeader& event) {
-  if (!state_->finished) state_->intake.add(ring, event);
+  if (!state_->finished && !state_->is_ended) state_->intake.add(ring, event);
 }
 
 void Recorder::set_ring_dropped(std::size_t ring, std::uint64_t dropped, std::uint64_t corrupt) {
-  state_->ring_losses.set(ring, dropped, corrupt, state_->output.counters());
+  state_->ring_losses.set(ring, dropped, corrupt, state_->output->counters());
 }
 
 void Recorder::set_ring_process(std::size_t ring, std::uint32_t pid) { state_->intake.set_process(ring, pid); }
 
 void Recorder::forget_ring(std::size_t ring) {
-  state_->output.forget_ring(ring);
+  state_->output->forget_ring(ring);
   state_->retention.forget_producer(ring, now_ns());
   state_->ring_losses.forget_ring(ring);
   state_->intake.forget_ring(ring);
@@ -139,28 +200,37 @@ void Recorder::forget_ring(std::size_t ring) {
 void Recorder::set_capture_window(TimeNs from, TimeNs until) { state_->retention.set_fixed(from, until); }
 
 void Recorder::set_stat(Stat stat, const std::string& detail, std::uint64_t value) {
-  state_->output.counters().set(stat, detail, value);
+  state_->output->counters().set_total(stat, detail, value);
 }
 
 void Recorder::tick() {
-  if (state_->finished || !state_->output.commit_if_old(now_ns())) return;
+  if (state_->finished || !state_->output->commit_if_old(now_ns())) return;
   state_->expect_times();
   state_->remove_some();
 }
 
-void Recorder::set_meta(const std::string& key, const std::string& value) { state_->output.meta().set(key, value); }
+void Recorder::set_meta(const std::string& key, const std::string& value) { state_->output->meta().set(key, value); }
 
-SampledFunctions Recorder::sampled_functions() const { return state_->intake.sampled_functions(); }
+SampledFunctions Recorder::sampled_functions() const {
+  if (state_->output->stopped()) return {};
+  return state_->is_ended ? state_->functions : state_->intake.sampled_functions();
+}
+
+std::uint64_t Recorder::file_bytes() const { return state_->output->file_bytes(); }
+
+Result<Recorder> Recorder::next_segment(const std::string& path) { return state_->next_segment(path); }
 
 void Recorder::add_sass(const SassRow& row) {
-  if (!state_->finished) state_->output.insert(row);
+  if (!state_->finished) state_->output->insert(row);
 }
 
 Result<> Recorder::finish(const FinishWatch& watch) { return state_->finish(watch); }
 
 RecorderProgress Recorder::progress() const {
-  const TraceOutput& output = state_->output;
-  return {output.events(), output.waits(), output.counters().lost(), output.unknown(), output.why_stopped()};
+  const TraceOutput& output = *state_->output;
+  const RecorderProgress& earlier = state_->earlier;
+  return {earlier.events + output.events(), earlier.waits + output.waits(), earlier.lost + output.counters().lost(),
+          earlier.unknown + output.unknown(), output.why_stopped()};
 }
 
 }  // namespace wicprof::store

@@ -64,7 +64,7 @@ class Recorder {
   /// Sets the fixed window of the retention plan, where its begin was not known before.
   void set_capture_window(TimeNs from, TimeNs until);
 
-  /// Sets a counter of the trace's stat table.
+  /// Sets a counter of the trace's stat table to a total over the whole recording; a segment gets its part.
   void set_stat(Stat stat, const std::string& detail, std::uint64_t value);
 
   /// Commits the open batch once it is old (20 ms) or large (20,000 rows), so that a live reader sees it.
@@ -72,7 +72,16 @@ class Recorder {
 
   void set_meta(const std::string& key, const std::string& value);
 
-  /// The functions that have samples so far: their symbols, by the CRC of their module.
+  /// Ends the file here and continues in a new one at `path`: a trace by itself, with the same `meta` but a new start,
+  /// with the declarations, and with counters that start at 0. Returns the ended file's recorder, which takes no more
+  /// events: describe and finish() it, on any one thread. Error: the new file cannot be made; recording goes on in the
+  /// current one.
+  Result<Recorder> next_segment(const std::string& path);
+
+  /// The size of this file without its log: rows, texts and declarations so far.
+  std::uint64_t file_bytes() const;
+
+  /// The functions that have samples in this file so far: their symbols, by the CRC of their module.
   SampledFunctions sampled_functions() const;
 
   /// One instruction of such a function (`sass` in docs/schema.md). Counts as an event: lost when the disk is full.

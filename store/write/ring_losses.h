@@ -21,8 +21,8 @@ class RingLosses {
     counts.dropped = dropped;
     counts.corrupt = corrupt;
     const std::string detail = "ring " + std::to_string(ring);
-    if (dropped != 0) counters.set(Stat::ring_dropped, detail, counts.earlier_dropped + dropped);
-    if (corrupt != 0) counters.set(Stat::ring_corrupt, detail, counts.earlier_corrupt + corrupt);
+    if (dropped != 0) counters.set_total(Stat::ring_dropped, detail, counts.earlier_dropped + dropped);
+    if (corrupt != 0) counters.set_total(Stat::ring_corrupt, detail, counts.earlier_corrupt + corrupt);
   }
 
   /// The ring's next producer counts from 0.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "store/format/column.h"
 #include "store/sqlite/text_table.h"
@@ -16,7 +17,7 @@ namespace wicprof::store {
 class RowLookup final : public Lookup {
  public:
   /// `clock`: nullptr = the event's times are host times.
-  RowLookup(const TextTable& texts, const Participants& participants, std::size_t ring, const ClockConverter* clock)
+  RowLookup(TextTable& texts, const Participants& participants, std::size_t ring, const ClockConverter* clock)
       : texts_(texts), participants_(participants), ring_(ring), clock_(clock) {}
 
   Value process() const override {
@@ -28,9 +29,13 @@ class RowLookup final : public Lookup {
 
   Value text(TextId id) const override {
     if (id == 0) return kNull;
-    if (const TextTable::Entry* entry = texts_.find(ring_, id)) return number(entry->second);
-    ++missing_texts_;
-    return kNull;
+    TextTable::Entry* const entry = texts_.find(ring_, id);
+    if (entry == nullptr) {
+      ++missing_texts_;
+      return kNull;
+    }
+    if (texts_.give_id(*entry)) new_texts_.push_back(entry);
+    return number(entry->second);
   }
 
   Value host_time(std::uint64_t device_ns) const override {
@@ -42,13 +47,16 @@ class RowLookup final : public Lookup {
 
   /// Of the columns written so far: texts whose records were lost, and the largest error of a converted time.
   std::uint64_t missing_texts() const { return missing_texts_; }
+  /// Texts that the row is the first to refer to: they have no row of their own yet.
+  const std::vector<const TextTable::Entry*>& new_texts() const { return new_texts_; }
   TimeNs worst_error_ns() const { return worst_error_ns_; }
 
  private:
-  const TextTable& texts_;
+  TextTable& texts_;
   const Participants& participants_;
   std::size_t ring_;
   const ClockConverter* clock_;
+  mutable std::vector<const TextTable::Entry*> new_texts_;
   mutable std::uint64_t missing_texts_ = 0;
   mutable TimeNs worst_error_ns_ = 0;
 };

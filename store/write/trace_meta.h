@@ -21,6 +21,11 @@ class TraceMeta {
     return found == values_.end() ? nullptr : &found->second;
   }
 
+  void remove(const std::string& key) {
+    values_.erase(key);
+    changed_.erase(key);
+  }
+
   /// The keys whose rows are out of date.
   const std::set<std::string>& changed() const { return changed_; }
   void mark_written() { changed_.clear(); }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "protocol/file_size_limit.h"
+#include "protocol/strategy.h"
 
 namespace wicprof::store {
 
@@ -16,9 +17,11 @@ constexpr TimeNs kBatchAge = 20 * kMillisecond;
 constexpr std::uint64_t kBatchRows = 20'000;
 constexpr std::uint64_t kRowBytes = 80;  // a wait, including its share of the page
 // Texts are forgotten, or removed from the trace, from these numbers on, and again when as many have been added as were
-// left. Not calibrated: a usual program has some thousand.
+// left. Not calibrated: a usual program has some thousand texts of about a hundred bytes.
 constexpr std::size_t kManyTexts = 1'000'000;
-constexpr std::int64_t kManyUnusedTexts = 50'000;
+constexpr std::size_t kManyTextBytes = std::size_t{256} << 20;
+constexpr std::size_t kManyWrittenTexts = 50'000;
+constexpr std::size_t kManyWrittenTextBytes = std::size_t{8} << 20;
 constexpr std::uint64_t kLastRowsBytes = 256 << 10;  // space for the counters beyond a limit on the trace's size
 
 // The system's limit on file sizes is a limit on the trace's size: SQLite meets its own limit with less trouble than a
@@ -39,9 +42,11 @@ TraceOutput::TraceOutput(std::string path, std::uint64_t max_bytes, Writer write
       limited_by_system_(max_bytes_ != max_bytes),
       writer_(std::move(writer)),
       ballast_(std::move(ballast)),
-      clocks_(clocks),
+      clocks_(&clocks),
       texts_limit_(kManyTexts),
-      unused_texts_from_(kManyUnusedTexts),
+      text_bytes_limit_(kManyTextBytes),
+      written_texts_limit_(kManyWrittenTexts),
+      written_text_bytes_limit_(kManyWrittenTextBytes),
       // The log and the open batch fit into the space that the ballast frees, so that the log can be folded even on a
       // full disk.
       batch_limit_(std::min(kBatchRows, ballast_.bytes() / 4 / kRowBytes)),
@@ -51,29 +56,43 @@ TraceOutput::TraceOutput(std::string path, std::uint64_t max_bytes, Writer write
 }
 
 void TraceOutput::bind_text(std::size_t ring, TextId number, const std::string& text) {
-  if (stopped()) return;
-  bool is_new = false;
-  const TextTable::Entry& entry = texts_.intern(valid_utf8(text), is_new);
-  texts_.bind(ring, number, entry);
-  if (is_new && writer_.insert_string(entry.second, entry.first) != 0) stop();
+  texts_.bind(ring, number, texts_.intern(valid_utf8(text)), text.size());
   bound_texts();
 }
 
 // Bounds the memory. A text that comes again gets a second row.
 void TraceOutput::bound_texts() {
-  if (texts_.size() < texts_limit_) return;
-  texts_.forget_others(texts_.bound_ids());
+  if (texts_.size() < texts_limit_ && texts_.bytes() < text_bytes_limit_) return;
+  texts_.forget_unbound();
   texts_limit_ = std::max(kManyTexts, 2 * texts_.size());
+  text_bytes_limit_ = std::max(kManyTextBytes, 2 * texts_.bytes());
+}
+
+int TraceOutput::write_text(const TextTable::Entry& text) {
+  ++written_texts_;
+  written_text_bytes_ += text.first.size();
+  return writer_.insert_string(text.second, text.first);
+}
+
+void TraceOutput::write_texts(const std::vector<const TextTable::Entry*>& texts) {
+  for (const TextTable::Entry* text : texts) {
+    if (stopped()) return;
+    if (write_text(*text) != 0) stop();
+  }
 }
 
 void TraceOutput::remove_unused_texts() {
-  if (stopped() || texts_.next() < unused_texts_from_) return;
+  if (stopped() || (written_texts_ < written_texts_limit_ && written_text_bytes_ < written_text_bytes_limit_)) return;
   transaction([&](Writer& writer) {
-    std::unordered_set<std::int64_t> used = texts_.bound_ids();
+    std::unordered_set<std::int64_t> used;
     if (const int code = writer.each_used_text([&](std::int64_t id) { used.insert(id); }); code != 0) return code;
-    texts_.forget_others(used);
-    unused_texts_from_ = texts_.next() + std::max(kManyUnusedTexts, static_cast<std::int64_t>(used.size()));
-    return writer.remove_texts([&](std::int64_t id) { return !used.contains(id); });
+    std::size_t kept_bytes = 0;
+    const int code = writer.remove_texts([&](std::int64_t id) { return !used.contains(id); }, kept_bytes);
+    texts_.forget_ids_but(used);
+    written_texts_ = written_text_bytes_ = 0;
+    written_texts_limit_ = std::max(kManyWrittenTexts, used.size());
+    written_text_bytes_limit_ = std::max(kManyWrittenTextBytes, kept_bytes);
+    return code;
   });
 }
 
@@ -128,9 +147,10 @@ void TraceOutput::transaction(const std::function<int(Writer&)>& work) {
 }
 
 int TraceOutput::intern(const std::string& text, std::int64_t& id) {
-  bool is_new = false;
-  id = texts_.intern(text, is_new).second;
-  return is_new ? writer_.insert_string(id, text) : 0;
+  TextTable::Entry& entry = texts_.intern(text);
+  const bool is_new = texts_.give_id(entry);
+  id = entry.second;
+  return is_new ? write_text(entry) : 0;
 }
 
 int TraceOutput::write_counters() {
@@ -157,7 +177,7 @@ int TraceOutput::write_state() {
   if (unknown_ != 0) counters_.set(Stat::unknown_records, "", unknown_);
   if (left_out_ != 0) counters_.set(Stat::rows_left_out, "", left_out_);
   if (const int code = write_counters(); code != 0) return code;
-  for (auto& [device, clock] : clocks_.all()) {
+  for (auto& [device, clock] : clocks_->all()) {
     if (!clock.error_changed || !clock.converter.ready()) continue;
     if (const int code = writer_.put_clock_error(device, clock.worst_error_ns); code != 0) return code;
   }
@@ -166,7 +186,7 @@ int TraceOutput::write_state() {
   }
   if (const int code = writer_.commit(); code != 0) return code;
   counters_.mark_written();
-  for (auto& [device, clock] : clocks_.all()) clock.error_changed = false;
+  for (auto& [device, clock] : clocks_->all()) clock.error_changed = false;
   meta_.mark_written();
   return 0;
 }
@@ -175,10 +195,10 @@ void TraceOutput::stop() {
   const bool first = !stopped();
   const std::string reason = writer_.message();
   writer_.roll_back();
-  texts_.clear(writer_.next_string_id());
+  texts_.forget_ids();  // some of their rows were rolled back
   counters_.mark_all_changed();
   meta_.mark_all_changed();
-  for (auto& [device, clock] : clocks_.all()) clock.error_changed = true;
+  for (auto& [device, clock] : clocks_->all()) clock.error_changed = true;
   if (!first) return;  // the counters did not fit either; close() tries once more
 
   stopped_ = "writing to " + path_ + " stopped (" + reason + "); ";
@@ -218,6 +238,24 @@ void TraceOutput::derive(const FinishWatch& watch) {
   const auto look = [&](double part) { return goes_on(FinishStep::summarising, part); };
   if (stopped() || writer_.make_summaries(look) != 0) missing(Stat::not_summarised);
   writer_.set_watch({});
+}
+
+Result<> TraceOutput::continue_from(TraceOutput& earlier) {
+  std::int64_t mode = -1;
+  if (writer_.copy_lasting_rows(earlier.path_, mode) != 0) {
+    return unavailable("cannot copy the declarations of " + earlier.path_ + " to " + path_ + ": " + writer_.message());
+  }
+  texts_ = std::exchange(earlier.texts_, TextTable());
+  earlier.texts_.start_at(texts_.next());
+  texts_.forget_ids();
+  counters_ = earlier.counters_.next_segment();
+  meta_ = earlier.meta_;
+  if (mode == static_cast<std::int64_t>(Mode::poll) || mode == static_cast<std::int64_t>(Mode::park)) {
+    meta_.set("mode", std::string(mode_name(static_cast<Mode>(mode))));
+  }
+  for (const char* ended : {"ended_ns", "state"}) meta_.remove(ended);
+  meta_.mark_all_changed();
+  return ok();
 }
 
 Result<> TraceOutput::close(bool shrink) {

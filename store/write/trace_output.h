@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "protocol/result.h"
 #include "protocol/time.h"
@@ -39,9 +40,9 @@ class TraceOutput {
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
   TraceMeta& meta() { return meta_; }
-  const TextTable& texts() const { return texts_; }
+  TextTable& texts() { return texts_; }
 
-  /// From now on `number` in `ring` refers to this text, which gets a row if it is new.
+  /// From now on `number` in `ring` refers to this text.
   void bind_text(std::size_t ring, TextId number, const std::string& text);
   void forget_ring(std::size_t ring) { texts_.forget_ring(ring); }
 
@@ -57,6 +58,8 @@ class TraceOutput {
     return count_row(code, std::is_same_v<Table, WaitTable>);
   }
   void insert(const SassRow& row);
+  /// Writes texts whose ids a row has: in the row's transaction.
+  void write_texts(const std::vector<const TextTable::Entry*>& texts);
   /// Rows that the retention plan leaves out of the trace.
   void count_left_out(std::uint64_t rows) { left_out_ += rows; }
   void count_unknown() { ++unknown_; }
@@ -72,7 +75,7 @@ class TraceOutput {
   /// Runs `work` in a transaction; `work` returns SQLite's result code.
   void transaction(const std::function<int(Writer&)>& work);
 
-  /// For a plan that removes rows: removes texts that no row and no producer refers to any more, once there are many.
+  /// For a plan that removes rows: removes texts that no row refers to any more, once there are many.
   void remove_unused_texts();
 
   /// After the last row: matches signals to waits, and adds indexes and summaries. What fails, or what `watch` gives
@@ -81,6 +84,14 @@ class TraceOutput {
   /// Writes what is left, and closes the file as one file. `shrink`: frees the space of removed rows. Error: writing
   /// has failed, now or earlier.
   Result<> close(bool shrink);
+  /// This output is the next segment of `earlier`'s recording, which must have committed: copies what still holds, and
+  /// takes over the texts. Error: the copy failed; `earlier` is as it was.
+  Result<> continue_from(TraceOutput& earlier);
+  /// For an ended segment: its clocks are the next segment's from here on.
+  void use_clocks(DeviceClocks& clocks) { clocks_ = &clocks; }
+  const std::string& path() const { return path_; }
+  std::uint64_t file_bytes() { return writer_.file_bytes(); }
+
   /// Closes the file without writing anything.
   void abandon() { writer_.close(); }
 
@@ -88,6 +99,7 @@ class TraceOutput {
   bool lose_row();
   bool count_row(int code, bool wait);
   int intern(const std::string& text, std::int64_t& id);
+  int write_text(const TextTable::Entry& text);
   void bound_texts();
   int write_state();
   int write_counters();
@@ -98,10 +110,13 @@ class TraceOutput {
   bool limited_by_system_;  // by ulimit -f, below what was asked for
   Writer writer_;
   Ballast ballast_;
-  DeviceClocks& clocks_;
+  DeviceClocks* clocks_;
   TextTable texts_;
-  std::size_t texts_limit_;         // texts in memory at which those that no producer refers to are forgotten
-  std::int64_t unused_texts_from_;  // id of the next text at which unused ones are removed from the trace
+  // Texts in memory, and their bytes, from which on those that no producer refers to are forgotten.
+  std::size_t texts_limit_, text_bytes_limit_;
+  // Texts written since unused ones were removed from the trace, and the numbers from which on that is done again.
+  std::size_t written_texts_ = 0, written_text_bytes_ = 0;
+  std::size_t written_texts_limit_, written_text_bytes_limit_;
   Counters counters_;
   TraceMeta meta_;
 

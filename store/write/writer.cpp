@@ -105,13 +105,17 @@ int Writer::insert_string(std::int64_t id, std::string_view text) {
   return insert_string_.run();
 }
 
-int Writer::remove_texts(const std::function<bool(std::int64_t id)>& unused) {
+int Writer::remove_texts(const std::function<bool(std::int64_t id)>& unused, std::size_t& kept_bytes) {
   if (const int code = begin(); code != 0) return code;
   std::vector<std::int64_t> ids;
   int code = 0;
-  Statement all = database_.prepare("SELECT id FROM string", code);
+  Statement all = database_.prepare("SELECT id, length(value) FROM string", code);
   while (code == 0 && all.next(code)) {
-    if (unused(all.integer(0))) ids.push_back(all.integer(0));
+    if (unused(all.integer(0))) {
+      ids.push_back(all.integer(0));
+    } else {
+      kept_bytes += static_cast<std::size_t>(all.integer(1));
+    }
   }
   for (std::size_t i = 0; i < ids.size() && code == 0; ++i) {
     remove_string_.bind(1, ids[i]);
@@ -172,12 +176,22 @@ void Writer::roll_back() {
   open_ = false;
 }
 
-std::int64_t Writer::next_string_id() { return database_.integer("SELECT ifnull(max(id), 0) + 1 FROM string", 1); }
-
 int Writer::in_transaction(const std::string& sql) {
   const int code = database_.execute("BEGIN IMMEDIATE;" + sql + "COMMIT;");
   if (code != 0) roll_back();
   return code;
+}
+
+int Writer::copy_lasting_rows(const std::string& earlier, std::int64_t& mode) {
+  std::string quoted = earlier.starts_with('/') ? "'" : "'./";
+  for (const char c : earlier) quoted += c == '\'' ? std::string("''") : std::string(1, c);
+  int code = database_.execute("ATTACH " + quoted + "' AS earlier");
+  if (code != 0) return code;
+  code = in_transaction(copy_lasting_rows_sql());
+  mode =
+      database_.integer("SELECT new_mode FROM earlier.intervention WHERE site_id IS NULL ORDER BY id DESC LIMIT 1", -1);
+  const int detached = database_.execute("DETACH earlier");
+  return code != 0 ? code : detached;
 }
 
 int Writer::make_summaries(const SummaryWatch& watch) {

@@ -58,8 +58,8 @@ class Writer {
   }
 
   int insert_string(std::int64_t id, std::string_view text);
-  /// Removes the texts whose ids are `unused`.
-  int remove_texts(const std::function<bool(std::int64_t id)>& unused);
+  /// Removes the texts whose ids are `unused`; adds the bytes of the others to `kept_bytes`.
+  int remove_texts(const std::function<bool(std::int64_t id)>& unused, std::size_t& kept_bytes);
   /// Passes the id of every text that a row refers to, some of them several times.
   template <class Take>
   int each_used_text(Take&& take) {
@@ -89,15 +89,22 @@ class Writer {
   int begin();
   int commit();
   void roll_back();
-  std::int64_t next_string_id();
 
   /// Runs SQL in a separate transaction, which leaves nothing behind on failure.
   int in_transaction(const std::string& sql);
+
+  /// For the next segment of a recording, before the first row: copies what still holds from the trace at `earlier`,
+  /// which no transaction is open in. `mode`: of the whole program at its end, -1 = as `meta` says.
+  int copy_lasting_rows(const std::string& earlier, std::int64_t& mode);
 
   /// Fills the tables of summaries in a separate transaction, which leaves nothing behind on failure.
   int make_summaries(const SummaryWatch& watch = {});
   /// As Database::set_watch().
   void set_watch(std::function<bool()> goes_on) { database_.set_watch(std::move(goes_on)); }
+
+  std::uint64_t file_bytes() {
+    return static_cast<std::uint64_t>(database_.integer("PRAGMA page_count") * database_.integer("PRAGMA page_size"));
+  }
 
   /// Shrinks a file that is mostly free pages to the size of its rows. Requires that no transaction is open. On failure
   /// the file keeps its size.

@@ -116,5 +116,29 @@ TEST(EventSink, ForgetsTextsBeyondItsLimit) {
   EXPECT_EQ(memory.read().text(again), "iteration 0");
 }
 
+TEST(EventSink, ForgetsLongTextsBeyondTheirBytes) {
+  PlainRing memory;
+  EventSink texts(memory.ring(), 1000, 4096);
+  const auto text = [](int i) { return std::string(1000, static_cast<char>('a' + i)); };
+  const TextId first = texts.text(text(0));
+  for (int i = 1; i < 4; ++i) texts.text(text(i));
+  EXPECT_EQ(texts.text(text(0)), first);
+  EXPECT_EQ(texts.text_generation(), 0u);
+  texts.text(text(4));
+  EXPECT_EQ(texts.text_generation(), 1u);  // whoever keeps a number asks again
+  EXPECT_NE(texts.text(text(0)), first);
+}
+
+TEST(EventSink, ATextLongerThanAllBytesIsSentEachTimeAnotherComesBetween) {
+  PlainRing memory;
+  EventSink texts(memory.ring(), 1000, 100);
+  const std::string big(500, 'x');
+  const TextId first = texts.text(big);
+  EXPECT_NE(first, 0u);
+  EXPECT_EQ(texts.text(big), first);
+  texts.text("small");
+  EXPECT_NE(texts.text(big), first);
+}
+
 }  // namespace
 }  // namespace wicprof

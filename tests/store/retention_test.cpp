@@ -332,6 +332,25 @@ TEST_F(RetentionTest, KeepLastRemovesTheTextsOfRemovedRows) {
   EXPECT_EQ(stat_value(*reader, "missing_texts"), 0);
 }
 
+TEST_F(RetentionTest, ATextWithoutARowIsNotInTheTrace) {
+  RetentionPlan plan;
+  plan.from = 1000;
+  plan.until = 2000;
+  Recorder recorder = make(plan);
+  for (TextId number = 1; number <= 100; ++number) {
+    recorder.add(0, Text(number, "iteration " + std::to_string(number)).header());
+    recorder.add(0, range(number, 0, number, number + 1).header);  // before the window
+  }
+  recorder.add(0, range(7, 0, 1500, 1600).header);
+  ASSERT_TRUE(recorder.finish());
+  Database database;
+  ASSERT_EQ(database.open(path(), OpenMode::read_only), 0);
+  EXPECT_EQ(database.integer("SELECT count(*) FROM string WHERE value LIKE 'iteration%'"), 1);
+  EXPECT_EQ(database.integer("SELECT count(*) FROM nvtx n JOIN string s ON s.id = n.name_id WHERE value = "
+                             "'iteration 7'"),
+            1);
+}
+
 TEST_F(RetentionTest, ARingsNextProducerStartsAfresh) {
   Recorder recorder = make({});
   recorder.set_ring_process(0, 10);

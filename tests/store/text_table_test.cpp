@@ -5,58 +5,96 @@
 namespace wicprof::store {
 namespace {
 
-TEST(TextTable, EqualTextsShareARow) {
+TEST(TextTable, EqualTextsShareAnEntry) {
   TextTable texts;
-  bool is_new = false;
-  const auto first = texts.intern("halo", is_new).second;
-  EXPECT_TRUE(is_new);
-  EXPECT_EQ(texts.intern("halo", is_new).second, first);
-  EXPECT_FALSE(is_new);
-  EXPECT_NE(texts.intern("", is_new).second, first);
-  EXPECT_TRUE(is_new);
+  TextTable::Entry& first = texts.intern("halo");
+  EXPECT_EQ(&texts.intern("halo"), &first);
+  EXPECT_NE(&texts.intern(""), &first);
+  EXPECT_EQ(texts.size(), 2u);
+}
+
+TEST(TextTable, ATextGetsItsIdWithItsFirstRow) {
+  TextTable texts;
+  TextTable::Entry& unused = texts.intern("unused");
+  TextTable::Entry& used = texts.intern("used");
+  EXPECT_EQ(texts.next(), 1);
+  EXPECT_TRUE(texts.give_id(used));
+  EXPECT_EQ(used.second, 1);
+  EXPECT_FALSE(texts.give_id(used));  // has its row
+  EXPECT_EQ(unused.second, 0);
+  texts.forget_ids();
+  EXPECT_TRUE(texts.give_id(used));
+  EXPECT_EQ(used.second, 2);  // no id is used twice
 }
 
 TEST(TextTable, NumbersBelongToTheirRing) {
   TextTable texts;
-  bool is_new = false;
-  texts.bind(0, 7, texts.intern("zero", is_new));
-  texts.bind(1, 7, texts.intern("one", is_new));
-  for (int i = 0; i < 10'000; ++i) texts.intern(std::to_string(i), is_new);  // the table is rehashed
+  texts.bind(0, 7, texts.intern("zero"), 4);
+  texts.bind(1, 7, texts.intern("one"), 3);
+  for (int i = 0; i < 10'000; ++i) texts.intern(std::to_string(i));  // the table is rehashed
   ASSERT_NE(texts.find(0, 7), nullptr);
   ASSERT_NE(texts.find(1, 7), nullptr);
   EXPECT_EQ(texts.find(0, 7)->first, "zero");
   EXPECT_EQ(texts.find(1, 7)->first, "one");
   EXPECT_EQ(texts.find(2, 7), nullptr);
   EXPECT_EQ(texts.find(0, 8), nullptr);
-}
-
-TEST(TextTable, ClearingContinuesWithNewIds) {
-  TextTable texts;
-  bool is_new = false;
-  texts.bind(0, 1, texts.intern("lost", is_new));
-  texts.clear(50);
-  EXPECT_EQ(texts.find(0, 1), nullptr);
-  EXPECT_EQ(texts.intern("lost", is_new).second, 50);
-  EXPECT_TRUE(is_new);
+  texts.forget_ring(0);
+  EXPECT_EQ(texts.find(0, 7), nullptr);
+  EXPECT_NE(texts.find(1, 7), nullptr);
 }
 
 TEST(TextTable, KeepsTheNewestNumbersOfAProducerThatNamesEverything) {
   TextTable table;
-  bool is_new = false;
-  constexpr TextId kLast = 5 * TextTable::kMaxNumbers;
+  constexpr TextId kLast = 3 * TextTable::kMaxNumbers;
   for (TextId number = 1; number <= kLast; ++number) {
-    table.bind(0, number, table.intern("text " + std::to_string(number), is_new));
+    table.bind(0, number, table.intern("text " + std::to_string(number)), 10);
   }
-  EXPECT_EQ(table.find(0, 1), nullptr);
+  EXPECT_EQ(table.find(0, kLast - TextTable::kMaxNumbers), nullptr);
   ASSERT_NE(table.find(0, kLast - TextTable::kMaxNumbers + 1), nullptr);
-  EXPECT_LE(table.bound_ids().size(), 2 * TextTable::kMaxNumbers);
-  table.forget_others(table.bound_ids());
-  EXPECT_EQ(table.size(), table.bound_ids().size());
+  const std::size_t all = table.bytes();
+  table.forget_unbound();
+  EXPECT_EQ(table.size(), TextTable::kMaxNumbers);
+  EXPECT_LT(table.bytes(), all / 2);
   EXPECT_EQ(table.find(0, kLast)->first, "text " + std::to_string(kLast));
-  // A forgotten text is new again, with an id of its own.
-  const std::int64_t next = table.next();
-  EXPECT_EQ(table.intern("text 1", is_new).second, next);
-  EXPECT_TRUE(is_new);
+}
+
+// As many texts of 2 KiB would take a quarter of a gigabyte per ring.
+TEST(TextTable, LongTextsTakeNoMoreThanTheirBytes) {
+  TextTable table;
+  constexpr std::size_t kBytes = 2000;
+  constexpr TextId kLast = 3 * TextTable::kMaxNumberBytes / kBytes;
+  for (TextId number = 1; number <= kLast; ++number) {
+    std::string text = std::to_string(number);
+    text.resize(kBytes, 'x');
+    table.bind(0, number, table.intern(text), kBytes);
+    if (number % 1000 == 0) table.forget_unbound();
+  }
+  table.forget_unbound();
+  EXPECT_LT(table.bytes(), TextTable::kMaxNumberBytes * 5 / 4);
+  constexpr TextId kReferred = TextTable::kMaxNumberBytes / 2 / kBytes;  // to which a producer may refer
+  for (TextId number = kLast - kReferred; number <= kLast; ++number) ASSERT_NE(table.find(0, number), nullptr);
+}
+
+TEST(TextTable, ANumberThatIsBoundAgainKeepsItsNewText) {
+  TextTable table;
+  for (std::size_t i = 0; i < 2 * TextTable::kMaxNumbers; ++i) {
+    table.bind(0, 1 + i % 2, table.intern(i % 2 == 0 ? "even" : "odd"), 4);
+  }
+  EXPECT_EQ(table.find(0, 1)->first, "even");
+  EXPECT_EQ(table.find(0, 2)->first, "odd");
+}
+
+TEST(TextTable, ForgetsIdsOfRemovedRows) {
+  TextTable table;
+  TextTable::Entry& bound = table.intern("bound");
+  table.bind(0, 1, bound, 5);
+  TextTable::Entry& kept = table.intern("kept");
+  for (TextTable::Entry* entry : {&bound, &kept, &table.intern("removed")}) table.give_id(*entry);
+  table.forget_ids_but({kept.second});
+  EXPECT_EQ(table.size(), 2u);  // neither row nor number: forgotten
+  EXPECT_EQ(bound.second, 0);   // to be written again with the next row that refers to it
+  EXPECT_EQ(table.find(0, 1), &bound);
+  EXPECT_EQ(kept.second, 2);
 }
 
 TEST(ValidUtf8, KeepsValidText) {

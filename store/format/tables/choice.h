@@ -27,6 +27,7 @@ struct ChoiceTable {
   static constexpr auto kRows = &List::choices;
   static constexpr auto kSortedBy = &Row::at;
   static constexpr const char* kName = "choice";
+  static constexpr const char* kLasting = "id IN (SELECT max(id) FROM earlier.choice GROUP BY site_id)";
   static constexpr Columns kColumns{
 
       column::site("site_id", &Event::site, &Row::site).of_type(kKnown),

@@ -10,6 +10,8 @@ struct ClockTable {
   using Event = ClockEvent;
   static constexpr const char* kName = "clock";
   static constexpr RowTime kTime{"host_ns", "host_ns"};
+  // The newest reading of each device: times of the segments are converted already.
+  static constexpr const char* kLasting = "id IN (SELECT max(id) FROM earlier.clock GROUP BY device_id)";
   static constexpr Columns kColumns{
       column::device("device_id", &Event::device),
       column::known("device_ns", &Event::device_ns),

@@ -23,6 +23,9 @@ struct InterventionTable {
   static constexpr auto kRows = &List::interventions;
   static constexpr auto kSortedBy = &Row::effective;
   static constexpr const char* kName = "intervention";
+  // What holds for the whole program is the next segment's `mode` in `meta`.
+  static constexpr const char* kLasting =
+      "id IN (SELECT max(id) FROM earlier.intervention WHERE site_id IS NOT NULL GROUP BY site_id)";
   static constexpr Columns kColumns{
       column::site("site_id", &Event::site, &Row::site),
       column::known("sequence", &Event::sequence),

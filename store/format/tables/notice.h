@@ -23,6 +23,7 @@ struct NoticeTable {
   static constexpr auto kSortedBy = &Row::at;
   static constexpr const char* kName = "notice";
   static constexpr std::int64_t kSince = 5;
+  static constexpr const char* kLasting = "0";
   static constexpr Columns kColumns{
       column::known("severity", &Event::severity, &Row::severity),
       column::text("text_id", &Event::text, &Row::text),
