@@ -13,8 +13,8 @@ namespace wicprof::cli {
 
 namespace {
 
-// The timeout is the time that recording took, at least this: completing a trace takes a small share of it. Not
-// calibrated.
+// The timeout is the time that the recording took, and at least this. Not calibrated: chosen so that a user who waits
+// has an answer within about a minute, and because traces of ten million events were completed in a fraction of it.
 constexpr TimeNs kMinTimeout = 60 * kSecond;
 constexpr TimeNs kQuietTime = kSecond;  // completing a small trace shows nothing
 constexpr TimeNs kFinishRefresh = 250 * kMillisecond;
@@ -33,9 +33,10 @@ const char* name_of(store::FinishStep step) {
 
 }  // namespace
 
-Finishing::Finishing(TerminalSignals& signals, TimeNs recorded, bool quiet)
+Finishing::Finishing(TerminalSignals& signals, TimeNs recorded, bool quiet, std::function<TimeNs()> clock)
     : signals_(signals),
-      begin_(now_ns()),
+      clock_(std::move(clock)),
+      begin_(clock_()),
       deadline_(begin_ + std::max(recorded, kMinTimeout)),
       on_terminal_(isatty(STDERR_FILENO) == 1),
       quiet_(quiet),
@@ -51,7 +52,7 @@ bool Finishing::goes_on(store::FinishStep step, std::optional<double> part) {
     warn(interruptions_ == 1 ? "interrupted: the trace is completed without its summaries"
                              : "interrupted again: the trace is completed without what takes long");
   }
-  const TimeNs now = now_ns();
+  const TimeNs now = clock_();
   if (now >= deadline_) {
     if (!std::exchange(said_late_, true)) {
       clear();

@@ -1,6 +1,7 @@
 // What the user sees and can do while the recorder completes the trace.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "cli/record/terminal_signals.h"
@@ -13,8 +14,8 @@ namespace wicprof::cli {
 /// complete before this begins: only what is derived from them can be missing. One thread.
 class Finishing {
  public:
-  /// `recorded`: how long the recording took. `quiet`: shows no progress.
-  Finishing(TerminalSignals& signals, TimeNs recorded, bool quiet);
+  /// `recorded`: how long the recording took. `quiet`: shows no progress. `clock`: replaced by tests.
+  Finishing(TerminalSignals& signals, TimeNs recorded, bool quiet, std::function<TimeNs()> clock = now_ns);
   ~Finishing();
 
   /// A store::FinishWatch.
@@ -25,6 +26,7 @@ class Finishing {
   void clear();
 
   TerminalSignals& signals_;
+  const std::function<TimeNs()> clock_;
   const TimeNs begin_, deadline_;
   const bool on_terminal_, quiet_;
   TimeNs shown_at_;
