@@ -14,7 +14,7 @@ SHELL := /bin/bash
 DEMO_PACKAGES := g++ cmake ninja-build make libcli11-dev nlohmann-json3-dev libfmt-dev libsqlite3-dev libutfcpp-dev \
                  libboost-context-dev libpugixml-dev libtomlplusplus-dev zlib1g-dev
 PACKAGES := $(DEMO_PACKAGES) ccache libpng-dev libgtest-dev libgmock-dev libimgui-dev libglfw3-dev libgl-dev \
-            libgl1-mesa-dri xvfb xdotool fonts-dejavu-core fonts-roboto-unhinted python3 python3-jsonschema spin \
+            libgl1-mesa-dri libegl1 xvfb xdotool fonts-dejavu-core fonts-roboto-unhinted python3 python3-jsonschema spin \
             clang-format-14 dpkg-dev file
 # Installed where the distribution has them: the browser of the report's tests, which Ubuntu has as a snap only.
 PACKAGES_IF_THERE := chromium

@@ -43,7 +43,8 @@ Result<> run_gui(const GuiPlan& plan) {
   }
   std::string title = "wic-prof";
   if (!plan.app.files.empty()) title += " - " + plan.app.files[0];
-  Result<Window> window = Window::open(plan.width, plan.height, plan.app.scale, title);
+  const DrawOn on = !plan.screenshot.empty() ? DrawOn::memory : script ? DrawOn::either : DrawOn::desktop;
+  Result<Window> window = Window::open(plan.width, plan.height, plan.app.scale, title, on);
   if (!window) return window.error();
   App app(plan.app);
   Shell shell;

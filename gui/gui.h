@@ -17,8 +17,9 @@ struct GuiPlan {
   std::string script;              ///< a file with user actions (drive.h); "" = a user acts
 };
 
-/// Opens the window and returns when it closes. Main thread only. Errors: no display, no OpenGL 3, an image that cannot
-/// be written, a script step that failed. With a screenshot also: a trace that cannot be shown.
+/// Opens the window and returns when it closes. Main thread only. A screenshot, and a script where there is no display,
+/// need no display. Errors: no display, no OpenGL 3, an image that cannot be written, a script step that failed. With a
+/// screenshot also: a trace that cannot be shown.
 Result<> run_gui(const GuiPlan& plan);
 
 /// Error: no display to open a window on.

@@ -4,8 +4,7 @@
 #   docs/images/make.sh [--live "APP ARGS..."] [TRACE...]      default: samples/traces/*.wicprof.gz
 #
 # Writes docs/images/NAME/VIEW.png and VIEW@2x.png (100 % and 200 %) for each trace, and docs/images/live/ for a running
-# program (--live; by default hot_flag, on a GPU if there is one). Needs a built tree (`make`), and Xvfb if there is no
-# display. WICPROF replaces build/bin/wic-prof, OUT replaces docs/images.
+# program (--live; by default hot_flag, on a GPU if there is one). Needs a built tree (`make`) and no display. WICPROF replaces build/bin/wic-prof, OUT replaces docs/images.
 set -euo pipefail
 
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
@@ -25,11 +24,6 @@ fi
 traces=()
 for trace in "$@"; do traces+=("$(realpath "$trace")"); done
 [ -x "$wicprof" ] || { echo "make.sh: no $wicprof; run make first" >&2; exit 2; }
-
-if [ -z "${DISPLAY:-}" ]; then
-  command -v xvfb-run > /dev/null || { echo "make.sh: no display, and no xvfb-run; install xvfb" >&2; exit 3; }
-  exec xvfb-run -a -s "-screen 0 3200x4000x24" "$0" ${live:+--live "$live"} "$@"
-fi
 
 work=$(mktemp -d)
 running=

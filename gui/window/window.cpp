@@ -1,75 +1,65 @@
 #include "gui/window/window.h"
 
-#define GLFW_INCLUDE_NONE
 #include <GL/gl.h>
-#include <GLFW/glfw3.h>
-#include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <map>
 #include <utility>
 
 #include "gui/window/fonts.h"
 #include "gui/window/png.h"
+#include "gui/window/surface.h"
 #include "gui/window/theme.h"
 
 namespace wicprof::gui {
 
 namespace {
 
-std::string glfw_reason() {
-  const char* text = nullptr;
-  glfwGetError(&text);
-  return text != nullptr ? text : "no reason given";
+Error nothing_to_draw_on(const Error& offscreen, const Error& desktop) {
+  return unavailable("cannot draw without a display (" + offscreen.message +
+                     "); install libegl1, libegl-mesa0 and libgl1-mesa-dri, which draw by software, or provide a "
+                     "display: " +
+                     desktop.message);
 }
 
-Error no_display() {
-  return unavailable("no display to open a window on (" + glfw_reason() +
-                     "); log in to a desktop, use ssh -X, or run under xvfb-run");
-}
-
-std::string utf8_of(unsigned int c) {
-  std::string text;
-  if (c < 0x80) {
-    text += static_cast<char>(c);
-  } else if (c < 0x800) {
-    text += static_cast<char>(0xc0 | (c >> 6));
-    text += static_cast<char>(0x80 | (c & 0x3f));
+Result<std::unique_ptr<Surface>> open_surface(const SurfaceSize& size, const std::string& title, DrawOn on) {
+  if (on == DrawOn::desktop) {
+    Result<std::unique_ptr<Surface>> desktop = open_desktop_surface(size, title);
+    if (desktop) return desktop;
+    return unavailable(desktop.error().message + "; a picture (--screenshot) needs no display");
   }
-  return text;
-}
-
-// Names of keys without a character, and of Ctrl with a letter; "" for others.
-std::string name_of(int key, int mods) {
-  static const std::map<int, std::string> kNames{
-      {GLFW_KEY_LEFT, "left"}, {GLFW_KEY_RIGHT, "right"}, {GLFW_KEY_UP, "up"},         {GLFW_KEY_DOWN, "down"},
-      {GLFW_KEY_HOME, "home"}, {GLFW_KEY_END, "end"},     {GLFW_KEY_ESCAPE, "escape"}, {GLFW_KEY_F3, "f3"}};
-  if (const auto found = kNames.find(key); found != kNames.end()) return found->second;
-  if ((mods & GLFW_MOD_CONTROL) != 0 && key >= GLFW_KEY_A && key <= GLFW_KEY_Z)
-    return std::string("ctrl+") + static_cast<char>('a' + (key - GLFW_KEY_A));
-  return {};
+  const bool memory_first = on == DrawOn::memory;
+  Result<std::unique_ptr<Surface>> first =
+      memory_first ? open_offscreen_surface(size) : open_desktop_surface(size, title);
+  if (first) return first;
+  Result<std::unique_ptr<Surface>> second =
+      memory_first ? open_desktop_surface(size, title) : open_offscreen_surface(size);
+  if (second) return second;
+  return memory_first ? nothing_to_draw_on(first.error(), second.error())
+                      : nothing_to_draw_on(second.error(), first.error());
 }
 
 }  // namespace
 
 struct Window::State {
-  GLFWwindow* window = nullptr;
   Ui ui;
   bool styled_dark = false;
-  std::vector<std::string> keys;
   ImGuiContext* context = nullptr;
+  std::unique_ptr<Surface> surface;
+  bool drawing = false;
 
   ~State() {
-    if (context != nullptr) {
-      ImGui_ImplOpenGL3_Shutdown();
-      ImGui_ImplGlfw_Shutdown();
-      ImGui::DestroyContext(context);
-    }
-    if (window != nullptr) glfwDestroyWindow(window);
-    glfwTerminate();
+    if (drawing) ImGui_ImplOpenGL3_Shutdown();
+    surface.reset();
+    if (context != nullptr) ImGui::DestroyContext(context);
+  }
+
+  void draw() const {
+    const PixelSize size = surface->pixels();
+    const ImVec4 page = ink4(ui.theme().page);
+    glViewport(0, 0, size.width, size.height);
+    glClearColor(page.x, page.y, page.z, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   }
 };
 
@@ -77,65 +67,29 @@ Window::Window(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Window::Window(Window&&) noexcept = default;
 Window::~Window() = default;
 
-Result<> Window::check() {
-  if (glfwInit() == 0) return no_display();
-  glfwTerminate();
-  return ok();
-}
+Result<> Window::check() { return check_desktop(); }
 
-Result<Window> Window::open(int width, int height, float scale, const std::string& title) {
-  if (glfwInit() == 0) return no_display();
+Result<Window> Window::open(int width, int height, float scale, const std::string& title, DrawOn on) {
   auto state = std::make_unique<State>();
-  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
-  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 0);
-  if (scale <= 0) {
-    float x = 1, y = 1;
-    if (GLFWmonitor* monitor = glfwGetPrimaryMonitor()) glfwGetMonitorContentScale(monitor, &x, &y);
-    scale = std::clamp(x, 1.0f, 4.0f);
-  }
-  state->ui.scale = scale;
-  state->window =
-      glfwCreateWindow(static_cast<int>(static_cast<float>(width) * scale),
-                       static_cast<int>(static_cast<float>(height) * scale), title.c_str(), nullptr, nullptr);
-  if (state->window == nullptr) {
-    return unavailable("no OpenGL 3 window on this display (" + glfw_reason() +
-                       "); install an OpenGL driver, on Debian libgl1-mesa-dri");
-  }
-  glfwMakeContextCurrent(state->window);
-  glfwSwapInterval(1);
   IMGUI_CHECKVERSION();
   state->context = ImGui::CreateContext();
   ImGui::GetIO().IniFilename = nullptr;
-  // Installed before ImGui's callbacks, which call them in turn.
-  glfwSetWindowUserPointer(state->window, state.get());
-  glfwSetCharCallback(state->window, [](GLFWwindow* window, unsigned int c) {
-    if (!ImGui::GetIO().WantTextInput && c > ' ')
-      static_cast<State*>(glfwGetWindowUserPointer(window))->keys.push_back(utf8_of(c));
-  });
-  glfwSetKeyCallback(state->window, [](GLFWwindow* window, int key, int, int action, int mods) {
-    if (action == GLFW_RELEASE) return;
-    const std::string name = name_of(key, mods);
-    if (name.empty() || (ImGui::GetIO().WantTextInput && name != "escape")) return;
-    static_cast<State*>(glfwGetWindowUserPointer(window))->keys.push_back(name);
-  });
-  ImGui_ImplGlfw_InitForOpenGL(state->window, true);
-  ImGui_ImplOpenGL3_Init("#version 130");
+  Result<std::unique_ptr<Surface>> surface = open_surface({width, height, scale}, title, on);
+  if (!surface) return surface.error();
+  state->surface = *std::move(surface);
+  state->ui.scale = state->surface->scale();
+  state->drawing = ImGui_ImplOpenGL3_Init("#version 130");
+  if (!state->drawing) return unavailable("no OpenGL library that draws the window; install libgl1");
   load_fonts(state->ui);
   apply_style(state->ui);
   return Result<Window>(Window(std::move(state)));
 }
 
-bool Window::closed() const { return glfwWindowShouldClose(state_->window) != 0; }
+bool Window::closed() const { return state_->surface->closed(); }
 
-void Window::take_input(double seconds) {
-  if (seconds > 0) {
-    glfwWaitEventsTimeout(seconds);
-  } else {
-    glfwPollEvents();
-  }
-}
+void Window::take_input(double seconds) { state_->surface->take_input(seconds); }
 
-std::vector<std::string> Window::keys() { return std::exchange(state_->keys, {}); }
+std::vector<std::string> Window::keys() { return state_->surface->keys(); }
 
 void Window::begin_frame(bool dark, const FakeMouse& mouse) {
   if (dark != state_->styled_dark) {
@@ -143,7 +97,7 @@ void Window::begin_frame(bool dark, const FakeMouse& mouse) {
     apply_style(state_->ui);
   }
   ImGui_ImplOpenGL3_NewFrame();
-  ImGui_ImplGlfw_NewFrame();
+  state_->surface->begin_frame();
   if (mouse.active) {
     ImGuiIO& io = ImGui::GetIO();
 #if IMGUI_VERSION_NUM >= 18700
@@ -169,31 +123,19 @@ const Ui& Window::ui() const { return state_->ui; }
 
 void Window::end_frame() {
   ImGui::Render();
-  int width = 0, height = 0;
-  glfwGetFramebufferSize(state_->window, &width, &height);
-  glViewport(0, 0, width, height);
-  const ImVec4 page = ink4(state_->ui.theme().page);
-  glClearColor(page.x, page.y, page.z, 1);
-  glClear(GL_COLOR_BUFFER_BIT);
-  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-  glfwSwapBuffers(state_->window);
+  state_->draw();
+  state_->surface->show();
 }
 
 Result<> Window::save_png(const std::string& path) {
-  // Draws the frame again: after a swap the back buffer is undefined.
-  int width = 0, height = 0;
-  glfwGetFramebufferSize(state_->window, &width, &height);
-  const ImVec4 page = ink4(state_->ui.theme().page);
-  glViewport(0, 0, width, height);
-  glClearColor(page.x, page.y, page.z, 1);
-  glClear(GL_COLOR_BUFFER_BIT);
-  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-  std::vector<unsigned char> pixels(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3);
+  state_->draw();  // again: after a swap the back buffer is undefined
+  const PixelSize size = state_->surface->pixels();
+  std::vector<unsigned char> pixels(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3);
   glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, width, height, GL_RGB, GL_UNSIGNED_BYTE, pixels.data());
-  return write_png(path, width, height, pixels);
+  glReadPixels(0, 0, size.width, size.height, GL_RGB, GL_UNSIGNED_BYTE, pixels.data());
+  return write_png(path, size.width, size.height, pixels);
 }
 
-void Window::resize(int width, int height) { glfwSetWindowSize(state_->window, width, height); }
+void Window::resize(int width, int height) { state_->surface->resize({width, height}); }
 
 }  // namespace wicprof::gui

@@ -1,4 +1,4 @@
-// A desktop window with OpenGL and ImGui. Main thread only.
+// A window with OpenGL and ImGui, on a display or in memory (surface.h). Main thread only.
 #pragma once
 
 #include <memory>
@@ -19,15 +19,20 @@ struct FakeMouse {
   static FakeMouse away() { return {true, -1000, -1000, 0, false, false}; }
 };
 
+/// `desktop`: a user looks at the window. `memory`: for a picture, with or without a display. `either`: a display if
+/// there is one, otherwise memory, for a script.
+enum class DrawOn { desktop, memory, either };
+
 class Window {
  public:
-  /// `width`, `height` in pixels at 100 %. `scale`: 1 = 100 %; 0 = the display's own. Error: no display or no OpenGL 3.
-  static Result<Window> open(int width, int height, float scale, const std::string& title);
+  /// `width`, `height` in pixels at 100 %. `scale`: 1 = 100 %; 0 = the display's own, 100 % in memory. Errors: no
+  /// display; no OpenGL 3; in memory: neither EGL nor a display.
+  static Result<Window> open(int width, int height, float scale, const std::string& title, DrawOn on);
   Window(Window&&) noexcept;
   Window& operator=(Window&&) = delete;
   ~Window();
 
-  /// Error: open() would find no display.
+  /// Error: a user would find no display.
   static Result<> check();
 
   bool closed() const;
