@@ -1,5 +1,6 @@
 // The drawings of the HTML report, as SVG. Their size does not grow with the trace: details too fine to draw are
-// aggregated.
+// aggregated. Each is drawn twice, for a desktop and for a phone, whose text would be too small in a scaled-down
+// drawing; the style shows one of them.
 #pragma once
 
 #include <string>
@@ -12,7 +13,8 @@
 
 namespace wicprof::reports::html {
 
-/// Iteration times over time, one panel per trace: the median and the 10 to 90 % spread, with marks at changes of mode.
+/// The time of each iteration, one panel per trace: the median and the 10 to 90 % spread, with marks at changes of
+/// mode.
 std::string iteration_chart(const std::vector<Segment>& segments);
 
 /// The lanes with `on_paper` within `window`; the height is the share of a lane's waiters that wait. Empty if no lane

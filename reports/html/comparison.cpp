@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 #include "protocol/shell_words.h"
 #include "reports/html/charts.h"
@@ -40,17 +41,20 @@ std::string tiles(const Comparison& comparison) {
                             count_of(side.units, unit_name(comparison.unit))));
   }
   if (const auto& speedup = comparison.speedup) {
-    out += tile(
-        "ratio", "times as fast", fmt::format("{:.3g}\u00d7", speedup->value),
-        fmt::format("{} {:.3g} to {:.3g}", comparison.method == UnitMethod::spread ? "known spread:" : "95 % interval",
-                    speedup->low, speedup->high));
+    const ChangeRange change = change_of_speedup(speedup->value, speedup->low, speedup->high);
+    out += tile("ratio", "time per iteration", change_text(change.value),
+                fmt::format("{} {}", comparison.method == UnitMethod::spread ? "known spread:" : "95 % interval:",
+                            change_interval_text(change)));
   }
   if (const auto& predicted = comparison.predicted) {
     const std::string error = comparison.prediction_error
                                   ? fmt::format(", off by {}", text_of(format_percent(*comparison.prediction_error)))
                                   : std::string();
-    out += tile("ratio", "predicted before", fmt::format("{:.3g}\u00d7", predicted->value),
-                fmt::format("{:.3g} to {:.3g}{}", predicted->low, predicted->high, error));
+    const ChangeRange change = change_of_speedup(predicted->value, predicted->low, predicted->high);
+    out += tile("ratio", "predicted from the polling alone", change_text(change.value),
+                change_interval_text(change) + error);
+  } else if (!comparison.predicted_reason.empty()) {
+    out += tile("ratio", "predicted from the polling alone", "not predicted", text_of(comparison.predicted_reason));
   }
   return out + "</div>\n";
 }
@@ -76,9 +80,9 @@ void add_difference(const Difference& difference, std::string what, Table& table
   const auto& ratio = difference.ratio;
   table.add({std::move(what), difference.before_count > 0 ? duration(difference.before_p50_ns) : Cell("-"),
              difference.after_count > 0 ? duration(difference.after_p50_ns) : Cell("-"),
-             ratio ? number(ratio->value) : Cell("-"),
+             ratio ? Cell(change_text(1 / ratio->value), 1 / ratio->value) : Cell("-"),
              ratio && difference.method != UnitMethod::spread
-                 ? Cell(fmt::format("{:.3g} to {:.3g}", ratio->low, ratio->high))
+                 ? Cell(change_interval_text(change_of_speedup(ratio->value, ratio->low, ratio->high)))
                  : Cell("-"),
              verdict_badge(difference.verdict)});
 }
@@ -88,14 +92,13 @@ std::string differences_part(const Differences& differences) {
   const std::size_t sites = std::min(kMaxListedRows, differences.sites.size());
   const std::size_t edges = std::min(kMaxListedRows, differences.edges.size());
   if (sites > 0) {
-    Table table({"site", ">wait before", ">after", ">times as short", ">95 % interval", "verdict"});
+    Table table({"site", ">wait before", ">after", ">change", ">95 % interval", "verdict"});
     for (std::size_t i = 0; i < sites; ++i)
       add_difference(differences.sites[i], name_of(differences.sites[i].site), table);
     out += "<h3>Site by site: the median wait</h3>\n" + table.str() + and_more(differences.sites.size(), sites, "site");
   }
   if (edges > 0) {
-    Table table(
-        {"from signaller to waiter", ">latency before", ">after", ">times as short", ">95 % interval", "verdict"});
+    Table table({"from signaller to waiter", ">latency before", ">after", ">change", ">95 % interval", "verdict"});
     for (std::size_t i = 0; i < edges; ++i) {
       const EdgeDifference& edge = differences.edges[i];
       add_difference(edge, text_of(edge.from) + " \u2192 " + text_of(edge.to) + ", " + name_of(edge.site), table);
@@ -135,7 +138,8 @@ std::string comparison_part(const TraceModel& model, const Comparison& compariso
   body += tiles(comparison);
   const std::string chart = iteration_chart(comparison.segments);
   if (!chart.empty()) {
-    body += fmt::format("<h3>Iteration time, by the waits at {}</h3>\n", text_of(comparison.measured_at)) + chart +
+    body += fmt::format("<h3>Time of each iteration, by the waits at {}</h3>\n", text_of(comparison.measured_at)) +
+            chart +
             "<div class=\"legend\"><span><i class=\"poll\"></i>polling</span><span><i class=\"park\"></i>parked</span>"
             "<span>line: median; band: 10 to 90 %; dashed: a change of mode</span></div>\n";
   }

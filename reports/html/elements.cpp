@@ -25,8 +25,8 @@ Table::Table(std::vector<std::string> header) {
   for (const std::string& cell : header) {
     const bool is_number = cell.starts_with('>');
     numbers_.push_back(is_number);
-    html_ +=
-        fmt::format("<th scope=\"col\"{}>{}</th>", is_number ? " class=\"n\"" : "", is_number ? cell.substr(1) : cell);
+    names_.push_back(is_number ? cell.substr(1) : cell);
+    html_ += fmt::format("<th scope=\"col\"{}>{}</th>", is_number ? " class=\"n\"" : "", names_.back());
   }
   html_ += "</tr></thead><tbody>\n";
 }
@@ -44,7 +44,7 @@ void Table::add_row(const std::vector<Cell>& cells, const std::string& attribute
     const char* css = numbers_[column] ? " class=\"n\"" : (column == 0 ? " class=\"name\"" : "");
     const std::string value =
         cells[column].sort_by ? fmt::format(" data-value=\"{:.9g}\"", *cells[column].sort_by) : std::string();
-    html_ += fmt::format("<td{}{}>{}</td>", css, value, cells[column].html);
+    html_ += fmt::format("<td{} data-label=\"{}\"{}>{}</td>", css, names_[column], value, cells[column].html);
   }
   html_ += "</tr>\n";
 }

@@ -55,6 +55,7 @@ class Table {
   void add_row(const std::vector<Cell>& cells, const std::string& attributes);
 
   std::string html_;
+  std::vector<std::string> names_;  // of columns: on a phone, where a row is a card, each cell shows its own
   std::vector<bool> numbers_;
   std::size_t rows_ = 0;
 };

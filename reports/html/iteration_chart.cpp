@@ -10,33 +10,50 @@
 namespace wicprof::reports::html {
 namespace {
 
-constexpr double kWidth = 1080;
-constexpr double kLeft = 64, kRight = 12;
 constexpr double kTop = 30, kPlot = 190, kBottom = 26;
 constexpr double kBetweenPanels = 28;
-constexpr std::size_t kBuckets = 240;  // over all segments: one per four pixels or so
+constexpr double kPixelsPerBucket = 4;
+constexpr double kCharacter = 6.2;  // average width of the chart's text
+constexpr std::string_view kUnit = "iteration ";
 
-/// Segments of one trace share a panel and a time axis.
+/// What one of the two drawings of the chart has space for.
+struct Space {
+  double width, left, right;
+  double per_label;  ///< of the axis along x
+};
+constexpr Space kWide{1080, 64, 12, 90}, kNarrow{340, 46, 8, 56};
+
+/// A segment, and the place of its first iteration among those of its panel.
+struct Placed {
+  const Segment* segment = nullptr;
+  std::size_t first = 0;
+  std::size_t end() const { return first + segment->iterations.size(); }
+};
+
+/// Segments of one trace share a panel, whose axis counts their iterations: so few short iterations in a long run are
+/// drawn as wide as many.
 struct Panel {
   std::string trace;
-  std::vector<const Segment*> segments;
+  std::vector<Placed> segments;
   Axis x;
 };
 
-std::vector<Panel> panels_of(const std::vector<Segment>& segments) {
+std::vector<Panel> panels_of(const std::vector<Segment>& segments, const Space& space) {
   std::vector<Panel> panels;
   for (const Segment& segment : segments) {
     if (panels.empty() || panels.back().trace != segment.trace ||
-        panels.back().segments.back()->end_ns > segment.begin_ns) {
+        panels.back().segments.back().segment->end_ns > segment.begin_ns) {
       panels.push_back({segment.trace, {}, {}});
     }
-    panels.back().segments.push_back(&segment);
+    auto& placed = panels.back().segments;
+    placed.push_back({&segment, placed.empty() ? 0 : placed.back().end()});
   }
   const double gaps = kBetweenPanels * static_cast<double>(panels.size() - 1);
-  const double width = (kWidth - kLeft - kRight - gaps) / static_cast<double>(panels.size());
-  double left = kLeft;
+  const double width = (space.width - space.left - space.right - gaps) / static_cast<double>(panels.size());
+  double left = space.left;
   for (Panel& panel : panels) {
-    panel.x = {panel.segments.front()->begin_ns, panel.segments.back()->end_ns, left, left + width};
+    const auto count = static_cast<TimeNs>(std::max<std::size_t>(panel.segments.back().end(), 1));
+    panel.x = {0, count, left, left + width};
     left += width + kBetweenPanels;
   }
   return panels;
@@ -47,16 +64,18 @@ struct Bucket {
   TimeNs low = 0, middle = 0, high = 0;
 };
 
-std::vector<Bucket> buckets_of(const Segment& segment, const Axis& x, std::size_t most) {
-  const std::vector<Iteration>& all = segment.iterations;
-  const std::size_t each = std::max<std::size_t>(1, (all.size() + most - 1) / std::max<std::size_t>(most, 1));
+std::vector<Bucket> buckets_of(const Placed& placed, const Axis& x) {
+  const std::vector<Iteration>& all = placed.segment->iterations;
+  const double per_iteration = (x.last - x.first) / static_cast<double>(x.to - x.from);
+  const auto each = static_cast<std::size_t>(std::max(1.0, kPixelsPerBucket / per_iteration));
   std::vector<Bucket> buckets;
   for (std::size_t i = 0; i < all.size(); i += each) {
     const std::size_t end = std::min(i + each, all.size());
     std::vector<TimeNs> times;
     for (std::size_t k = i; k < end; ++k) times.push_back(all[k].duration());
-    const TimeNs middle = all[i].begin + (all[end - 1].end - all[i].begin) / 2;
-    buckets.push_back({x.at(middle), percentile(times, 10), percentile(times, 50), percentile(times, 90)});
+    const double middle = static_cast<double>(placed.first) + static_cast<double>(i + end) / 2;
+    buckets.push_back(
+        {x.first + middle * per_iteration, percentile(times, 10), percentile(times, 50), percentile(times, 90)});
   }
   return buckets;
 }
@@ -73,10 +92,10 @@ TimeNs ceiling_of(const std::vector<Segment>& segments) {
   return top + top / 10;
 }
 
-std::string draw_segment(const Segment& segment, const Axis& x, const Axis& y, std::size_t most) {
-  const std::vector<Bucket> buckets = buckets_of(segment, x, most);
+std::string draw_segment(const Placed& placed, const Axis& x, const Axis& y) {
+  const std::vector<Bucket> buckets = buckets_of(placed, x);
   if (buckets.empty()) return {};
-  const std::string_view css = segment.mode == Mode::poll ? "poll" : "park";
+  const std::string_view css = placed.segment->mode == Mode::poll ? "poll" : "park";
   const auto height = [&](TimeNs time) { return std::clamp(y.at(time), kTop, kTop + kPlot); };
   std::string spread = "M";
   std::string middle = "M";
@@ -94,42 +113,71 @@ std::string draw_segment(const Segment& segment, const Axis& x, const Axis& y, s
   return out;
 }
 
-std::string label_segment(const Segment& segment, const Axis& x) {
-  const double begin = x.at(segment.begin_ns);
-  const double width = x.at(segment.end_ns) - begin;
+std::string label_segment(const Placed& placed, const Axis& x) {
+  const Segment& segment = *placed.segment;
+  const double begin = x.at(static_cast<TimeNs>(placed.first));
+  const double width = x.at(static_cast<TimeNs>(placed.end())) - begin;
   const std::string p50 = segment.iteration_ns_p50 ? ", p50 " + format_duration(*segment.iteration_ns_p50) : "";
-  std::string text = way_name(segment.mode, segment.strategy) + p50;
-  constexpr double kCharacter = 6.2;  // average width at this font size
-  if (static_cast<double>(text.size()) * kCharacter > width) text = mode_name(segment.mode);
-  if (static_cast<double>(text.size()) * kCharacter > width) return {};
-  return fmt::format("<text class=\"strong\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", begin + 4, kTop - 8,
-                     escape_html(text));
+  for (const std::string& text : {way_name(segment.mode, segment.strategy) + p50,
+                                  std::string(mode_name(segment.mode)) + p50, std::string(mode_name(segment.mode))}) {
+    if (static_cast<double>(text.size()) * kCharacter > width) continue;
+    return fmt::format("<text class=\"strong\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", begin + 4, kTop - 8,
+                       escape_html(text));
+  }
+  return {};
 }
 
-std::string draw_y_axis(const Axis& y) {
+std::string draw_y_axis(const Axis& y, const Space& space) {
   std::string out;
   const TimeNs step = tick_step(y.to, 4);
   for (TimeNs time = 0; time <= y.to; time += step) {
-    out += fmt::format("<line class=\"grid\" x1=\"{:.0f}\" x2=\"{:.0f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", kLeft,
-                       kWidth - kRight, y.at(time), y.at(time));
-    out += fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kLeft - 6, y.at(time) + 4,
-                       tick_label(time, step, y.to));
+    out += fmt::format("<line class=\"grid\" x1=\"{:.0f}\" x2=\"{:.0f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", space.left,
+                       space.width - space.right, y.at(time), y.at(time));
+    out += fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", space.left - 6,
+                       y.at(time) + 4, tick_label(time, step, y.to));
   }
   return out;
 }
 
-std::string draw_panel(const Panel& panel, const Axis& y, std::size_t most) {
+/// "iteration 0", "5", "10": counted from the panel's first iteration.
+std::string label_iterations(const Axis& x, const Space& space) {
   std::string out;
-  for (const Segment* segment : panel.segments) {
-    out += draw_segment(*segment, panel.x, y, most);
-    out += label_segment(*segment, panel.x);
-    if (segment == panel.segments.front()) continue;
-    const double cut = panel.x.at(segment->begin_ns);
+  const TimeNs step = tick_step(x.to, static_cast<int>((x.last - x.first) / space.per_label) + 1);
+  for (TimeNs at = 0; at <= x.to; at += step) {
+    const double place = x.at(at);
+    const std::string text =
+        (at == 0 ? std::string(kUnit) : std::string()) + format_count(static_cast<std::uint64_t>(at));
+    const double width = static_cast<double>(text.size()) * kCharacter;
+    const char* anchor = at == 0 ? "start" : place + width / 2 > x.last ? "end" : "middle";
+    // The first label is longer than the others.
+    if (at != 0 && place - width < x.first + static_cast<double>(kUnit.size() + 3) * kCharacter) continue;
+    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", place, kTop + kPlot + 18, anchor,
+                       text);
+  }
+  return out + "\n";
+}
+
+std::string draw_panel(const Panel& panel, const Axis& y, const Space& space) {
+  std::string out;
+  for (const Placed& placed : panel.segments) {
+    out += draw_segment(placed, panel.x, y);
+    out += label_segment(placed, panel.x);
+    if (placed.first == 0) continue;
+    const double cut = panel.x.at(static_cast<TimeNs>(placed.first));
     out += fmt::format("<line class=\"cut\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n", cut, cut,
                        kTop - 20, kTop + kPlot);
   }
-  return out + time_labels(panel.x, panel.x.from, static_cast<int>((panel.x.last - panel.x.first) / 90) + 1,
-                           kTop + kPlot + 18, kWidth - 30);
+  return out + label_iterations(panel.x, space);
+}
+
+std::string draw(const std::vector<Segment>& segments, const Space& space, std::string_view css) {
+  const Axis y{0, ceiling_of(segments), kTop + kPlot, kTop};
+  std::string out = fmt::format(
+      "<svg class=\"{}\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Time of each iteration\">\n", css,
+      space.width, kTop + kPlot + kBottom);
+  out += draw_y_axis(y, space);
+  for (const Panel& panel : panels_of(segments, space)) out += draw_panel(panel, y, space);
+  return out + "</svg>\n";
 }
 
 }  // namespace
@@ -137,15 +185,7 @@ std::string draw_panel(const Panel& panel, const Axis& y, std::size_t most) {
 std::string iteration_chart(const std::vector<Segment>& segments) {
   const bool any =
       std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return !s.iterations.empty(); });
-  if (!any) return {};
-  const std::vector<Panel> panels = panels_of(segments);
-  const Axis y{0, ceiling_of(segments), kTop + kPlot, kTop};
-  std::string out =
-      fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Iteration times over time\">\n", kWidth,
-                  kTop + kPlot + kBottom);
-  out += draw_y_axis(y);
-  for (const Panel& panel : panels) out += draw_panel(panel, y, std::max<std::size_t>(kBuckets / segments.size(), 8));
-  return out + "</svg>\n";
+  return any ? draw(segments, kWide, "wide") + draw(segments, kNarrow, "narrow") : std::string();
 }
 
 }  // namespace wicprof::reports::html

@@ -11,17 +11,24 @@
 namespace wicprof::reports::html {
 namespace {
 
-constexpr double kWidth = 1080;
-constexpr double kLeft = 190, kRight = 12, kTop = 22, kBottom = 24;
+constexpr double kRight = 12, kTop = 22, kBottom = 24;
 constexpr int kLaneHeight = 20;
 constexpr int kLaneGap = 4;
-constexpr std::size_t kColumns = 440;    // columns of about two pixels
-constexpr std::size_t kCharacters = 30;  // of a name beside a lane
+
+/// What a drawing has space for: on paper and a desktop, or on a phone.
+struct Space {
+  std::string_view css;
+  double width, left;
+  std::size_t columns;     ///< of about two pixels
+  std::size_t characters;  ///< of a name beside a lane
+  int labels;              ///< of the time axis
+};
+constexpr Space kWide{"wide", 1080, 190, 440, 30, 9}, kNarrow{"narrow", 340, 112, 110, 17, 3};
 
 /// A lane's columns: per column and state the time in that state, summed over waiters.
 class Columns {
  public:
-  Columns(const Lane& lane, Interval window) : window_(window) {
+  Columns(const Lane& lane, Interval window, std::size_t columns) : window_(window), columns_(columns) {
     for (const Stretch& stretch : lane.stretches) add(stretch);
     scale_ = 1.0 / (lane.waiters * width());
   }
@@ -38,16 +45,16 @@ class Columns {
       path += fmt::format("M{:.1f} {:.0f}H{:.1f}v-{}H{:.1f}Z", start, top + kLaneHeight - drawn_base, end, drawn_height,
                           start);
     };
-    for (std::size_t i = 0; i <= kColumns; ++i) {
+    for (std::size_t i = 0; i <= columns_; ++i) {
       int base = 0, height = 0;
-      if (i < kColumns) {
+      if (i < columns_) {
         double sum_below = 0;
         for (const Doing other : below) sum_below += value(other, i);
         base = pixels(sum_below);
         height = pixels(sum_below + own->second[i]) - base;
       }
-      const double at = x.first + (x.last - x.first) * static_cast<double>(i) / static_cast<double>(kColumns);
-      if (i < kColumns && base == drawn_base && height == drawn_height) continue;
+      const double at = x.first + (x.last - x.first) * static_cast<double>(i) / static_cast<double>(columns_);
+      if (i < columns_ && base == drawn_base && height == drawn_height) continue;
       flush(at);
       start = at;
       drawn_base = base;
@@ -57,7 +64,7 @@ class Columns {
   }
 
  private:
-  double width() const { return static_cast<double>(window_.end - window_.begin) / static_cast<double>(kColumns); }
+  double width() const { return static_cast<double>(window_.end - window_.begin) / static_cast<double>(columns_); }
   double value(Doing doing, std::size_t column) const {
     const auto found = sums_.find(doing);
     return found == sums_.end() ? 0 : found->second[column];
@@ -68,8 +75,8 @@ class Columns {
     const double begin = static_cast<double>(std::max(stretch.when.begin, window_.begin) - window_.begin) / width();
     const double end = static_cast<double>(std::min(stretch.when.end, window_.end) - window_.begin) / width();
     if (end <= begin) return;
-    std::vector<double>& sums = sums_.try_emplace(stretch.doing, kColumns, 0.0).first->second;
-    for (auto column = static_cast<std::size_t>(begin); column < kColumns && static_cast<double>(column) < end;
+    std::vector<double>& sums = sums_.try_emplace(stretch.doing, columns_, 0.0).first->second;
+    for (auto column = static_cast<std::size_t>(begin); column < columns_ && static_cast<double>(column) < end;
          ++column) {
       const double from = std::max(begin, static_cast<double>(column));
       const double to = std::min(end, static_cast<double>(column) + 1);
@@ -78,17 +85,19 @@ class Columns {
   }
 
   Interval window_;
+  std::size_t columns_;
   std::map<Doing, std::vector<double>> sums_;
   double scale_ = 1;
 };
 
-std::string draw_lane(const Lane& lane, Interval window, const Axis& x, double top) {
+std::string draw_lane(const Lane& lane, Interval window, const Axis& x, double top, const Space& space) {
   std::string out = fmt::format("<rect class=\"lane\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{}\"/>",
                                 x.first, top, x.last - x.first, kLaneHeight);
-  const std::string group = shorten(lane.group, kCharacters - std::min(kCharacters / 2, lane.name.size() + 2));
+  const std::string group =
+      shorten(lane.group, space.characters - std::min(space.characters / 2, lane.name.size() + 2));
   out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>\n", x.first - 8, top + 14,
-                     escape_html(shorten(group + ", " + lane.name, kCharacters)));
-  const Columns columns(lane, window);
+                     escape_html(shorten(group + ", " + lane.name, space.characters)));
+  const Columns columns(lane, window, space.columns);
   std::vector<Doing> below;
   for (std::size_t i = 0; i < kDoings; ++i) {
     const auto doing = static_cast<Doing>(i);
@@ -99,7 +108,7 @@ std::string draw_lane(const Lane& lane, Interval window, const Axis& x, double t
   return out;
 }
 
-std::string draw_marks(const TraceModel& model, Interval window, const Axis& x, double bottom) {
+std::string draw_marks(const TraceModel& model, Interval window, const Axis& x, double bottom, const Space& space) {
   std::string out;
   double labelled_to = 0;
   for (const store::InterventionRow& row : model.interventions) {
@@ -107,7 +116,7 @@ std::string draw_marks(const TraceModel& model, Interval window, const Axis& x, 
     const double at = x.at(row.effective);
     out += fmt::format("<line class=\"cut\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.0f}\" y2=\"{:.0f}\"/>", at, at,
                        kTop - 6, bottom);
-    if (at < labelled_to || at > kWidth - 40) continue;  // no space for a label
+    if (at < labelled_to || at > space.width - 40) continue;  // no space for a label
     out += fmt::format("<text class=\"strong\" x=\"{:.1f}\" y=\"{:.0f}\">{}</text>\n", at + 4, kTop - 8,
                        mode_name(row.new_mode));
     labelled_to = at + 40;
@@ -115,25 +124,30 @@ std::string draw_marks(const TraceModel& model, Interval window, const Axis& x, 
   return out;
 }
 
+std::string draw(const TraceModel& model, const Lanes& lanes, Interval window, const Space& space) {
+  const auto drawn = static_cast<double>(
+      std::count_if(lanes.list.begin(), lanes.list.end(), [](const Lane& lane) { return lane.on_paper; }));
+  if (drawn == 0) return {};
+  const Axis x{window.begin, window.end, space.left, space.width - kRight};
+  const double bottom = kTop + drawn * (kLaneHeight + kLaneGap);
+  std::string out =
+      fmt::format("<svg class=\"{}\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Waits over time\">\n",
+                  space.css, space.width, bottom + kBottom);
+  double top = kTop;
+  for (const Lane& lane : lanes.list) {
+    if (!lane.on_paper) continue;
+    out += draw_lane(lane, window, x, top, space);
+    top += kLaneHeight + kLaneGap;
+  }
+  return out + draw_marks(model, window, x, bottom, space) +
+         time_labels(x, model.begin, space.labels, bottom + 14, space.width - 30) + "</svg>\n";
+}
+
 }  // namespace
 
 std::string still_timeline(const TraceModel& model, const Lanes& lanes, Interval window) {
   if (window.end <= window.begin) return {};
-  const auto drawn = static_cast<double>(
-      std::count_if(lanes.list.begin(), lanes.list.end(), [](const Lane& lane) { return lane.on_paper; }));
-  if (drawn == 0) return {};
-  const Axis x{window.begin, window.end, kLeft, kWidth - kRight};
-  const double bottom = kTop + drawn * (kLaneHeight + kLaneGap);
-  std::string out = fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Waits over time\">\n",
-                                kWidth, bottom + kBottom);
-  double top = kTop;
-  for (const Lane& lane : lanes.list) {
-    if (!lane.on_paper) continue;
-    out += draw_lane(lane, window, x, top);
-    top += kLaneHeight + kLaneGap;
-  }
-  return out + draw_marks(model, window, x, bottom) + time_labels(x, model.begin, 9, bottom + 14, kWidth - 30) +
-         "</svg>\n";
+  return draw(model, lanes, window, kWide) + draw(model, lanes, window, kNarrow);
 }
 
 }  // namespace wicprof::reports::html

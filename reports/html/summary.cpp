@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 #include "reports/html/elements.h"
 #include "reports/html/sections.h"
@@ -74,8 +75,8 @@ std::string findings_tile(const Analysis& analysis) {
 
 std::string parking_tile(const ReportInput& input) {
   if (const Comparison* c = input.comparison; c != nullptr && c->speedup) {
-    return tile("comparison", fmt::format("after: {}", text_of(c->after.label)),
-                fmt::format("{:.3g}\u00d7", c->speedup->value), "as fast as before, measured");
+    return tile("comparison", fmt::format("after: {}", text_of(c->after.label)), change_text(1 / c->speedup->value),
+                "time per iteration, measured against before");
   }
   if (const auto& gain = input.analysis.prediction.program) {
     return tile("models", "parking, predicted", fmt::format("{:.3g}\u00d7", gain->value),

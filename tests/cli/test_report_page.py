@@ -313,6 +313,98 @@ class ReportPage(harness.Case):
         self.assertEqual(self.visible(".still svg"), len(shown))
         self.page.media()
 
+    def on_a_phone(self):
+        self.page.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=2, mobile=True)
+        self.addCleanup(self.page.call, "Emulation.clearDeviceMetricsOverride")
+
+    def assert_fits_a_phone(self):
+        """Nothing is beyond the right edge, nothing scrolls sideways, and no text is too small to read."""
+        self.page.settle()
+        self.assertEqual(self.page.js("innerWidth"), 390)
+        self.assertEqual(self.page.js("document.documentElement.scrollWidth"), 390)
+        outside = """[...document.querySelectorAll('body *')].filter((e) => {
+            const box = e.getBoundingClientRect();
+            return e.checkVisibility() && box.width > 0 && (box.right > 391 || box.left < -1); })
+            .map((e) => e.outerHTML.slice(0, 120))"""
+        self.assertEqual(self.page.js(outside), [])
+        sideways = """[...document.querySelectorAll('body *')]
+            .filter((e) => e.scrollWidth > e.clientWidth + 1)
+            .filter((e) => /auto|scroll|hidden/.test(getComputedStyle(e).overflowX))
+            .map((e) => e.outerHTML.slice(0, 120))"""
+        self.assertEqual(self.page.js(sideways), [])
+        # A drawing scales its text.
+        sizes = self.page.js("""[...document.querySelectorAll('svg text, td, p, h3, li, code, button, .badge')]
+            .filter((e) => e.checkVisibility() && e.getBoundingClientRect().width > 0)
+            .map((e) => [parseFloat(getComputedStyle(e).fontSize) * (e.getScreenCTM?.().a ?? 1),
+                         e.outerHTML.slice(0, 120)])""")
+        self.assertGreater(len(sizes), 50)
+        self.assertEqual([size for size in sizes if size[0] < 10], [])
+        cut = """[...document.querySelectorAll('svg')].filter((e) => e.checkVisibility())
+            .flatMap((svg) => [...svg.querySelectorAll('text')].filter((text) => {
+                const box = text.getBoundingClientRect(), around = svg.getBoundingClientRect();
+                return box.left < around.left - 1 || box.right > around.right + 1; }))
+            .map((text) => text.textContent)"""
+        self.assertEqual(self.page.js(cut), [])
+
+    def test_on_a_phone(self):
+        self.on_a_phone()
+        self.record_both_ways()
+        self.open_report("t.wicprof")
+        for scheme in ("light", "dark"):
+            with self.subTest(scheme):
+                self.page.media(prefers_color_scheme=scheme)
+                self.assert_fits_a_phone()
+        # Each cell of a table says of which column it is.
+        labels = self.each("#sites tbody tr:first-child td", "getComputedStyle(e, '::before').content")
+        self.assertEqual(labels[0], "none", "the name of the row")
+        self.assertIn('"waiters"', labels)
+        self.page.media()
+
+    def test_two_traces_on_a_phone(self):
+        self.on_a_phone()
+        self.record("a.wicprof")
+        self.record("b.wicprof", run_options=("--mode", "park"))
+        self.open_report("a.wicprof", "b.wicprof")
+        self.assert_fits_a_phone()
+
+    def test_the_picture_without_script_on_a_phone(self):
+        self.on_a_phone()
+        self.record_both_ways()
+        self.open_report("t.wicprof")
+        self.page.js("document.documentElement.classList.remove('scripted')")
+        self.assertGreater(self.visible(".still svg.narrow"), 0)
+        self.assert_fits_a_phone()
+
+    def test_a_wide_screen_shows_each_drawing_once(self):
+        self.record_both_ways()
+        self.open_report("t.wicprof")
+        self.assertEqual(self.visible("svg.narrow"), 0)
+        self.assertGreater(self.visible("svg.wide"), 1)
+
+    def test_iterations_fill_the_chart(self):
+        """The axis counts iterations, so that a few short ones at the end of a long run are not a few pixels."""
+        self.record("a.wicprof", "--period-us", 20000, "--wait-us", 15000, "--iterations", 30)
+        self.record("b.wicprof", "--period-us", 400, "--iterations", 30, run_options=("--mode", "park"))
+        self.open_report("a.wicprof", "b.wicprof")
+        widths = self.each("#comparison svg.wide path.mid", "e.getBBox().width")
+        whole = self.page.js("document.querySelector('#comparison svg.wide').viewBox.baseVal.width")
+        self.assertEqual(len(widths), 2)
+        for width in widths:
+            self.assertGreater(width, whole / 3)
+        self.assertIn("iteration 0", self.each("#comparison svg.wide text", "e.textContent"))
+
+    def test_a_change_reads_as_a_phrase(self):
+        self.record("a.wicprof", "--period-us", 20000, "--wait-us", 15000, "--iterations", 30)
+        self.record("b.wicprof", "--period-us", 400, "--iterations", 30, run_options=("--mode", "park"))
+        self.open_report("a.wicprof", "b.wicprof")
+        shown = self.each("#comparison .tile.ratio b, .summary .tile:first-child b", "e.textContent")
+        self.assertEqual(len([text for text in shown if text.endswith(" times shorter")]), 2, shown)
+        both = self.each("#comparison .tile", "e.firstElementChild.textContent")
+        self.record_both_ways()
+        self.open_report("t.wicprof")
+        one = self.each("#comparison .tile", "e.firstElementChild.textContent")
+        self.assertEqual([text.split(":")[0] for text in both], [text.split(":")[0] for text in one], "the same cards")
+
     def test_two_traces_and_a_trace_without_waits(self):
         self.record("a.wicprof")
         self.record("b.wicprof", run_options=("--mode", "park"))
