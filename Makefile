@@ -3,19 +3,22 @@
 #   make                  build everything into build/
 #   make demo             the main job on a bundled sample, with report.html; builds and installs only what that needs
 #   make test             all tests
-#   make test-sanitizers  what can race under ThreadSanitizer; memory, analyzer and window under AddressSanitizer
+#   make test-sanitizers  what can race under ThreadSanitizer; memory, analyzer and window under AddressSanitizer; make fuzz
+#   make fuzz             whatever parses foreign bytes, with inputs made by libFuzzer (clang-16)
 #   make package          a .deb for the recorder, one for the window, and a relocatable .tar.gz, in build/packages
 #   make packages         only install what building and testing need
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-sanitizers test-thread test-address test-analyzer test-window package packages clean
+.PHONY: build demo test test-sanitizers test-thread test-address test-analyzer test-window fuzz package packages clean
 
 DEMO_PACKAGES := g++ cmake ninja-build make libcli11-dev nlohmann-json3-dev libfmt-dev libsqlite3-dev libutfcpp-dev \
                  libboost-context-dev libpugixml-dev libtomlplusplus-dev zlib1g-dev
 PACKAGES := $(DEMO_PACKAGES) ccache libpng-dev libgtest-dev libgmock-dev libimgui-dev libglfw3-dev libgl-dev \
             libgl1-mesa-dri libegl1 xvfb xdotool fonts-dejavu-core fonts-roboto-unhinted python3 python3-jsonschema spin \
             clang-format-14 dpkg-dev file
+# Of the sanitizers alone: g++ has no libFuzzer.
+FUZZ_PACKAGES := clang-16 libclang-rt-16-dev
 # Installed where the distribution has them: the browser of the report's tests, which Ubuntu has as a snap only.
 PACKAGES_IF_THERE := chromium
 
@@ -64,7 +67,7 @@ demo:
 test: build
 	$(CTEST) default
 
-test-sanitizers: test-thread test-address test-analyzer test-window
+test-sanitizers: test-thread test-address test-analyzer test-window fuzz
 
 test-thread: packages
 	$(CONFIGURE) thread
@@ -89,8 +92,15 @@ test-window: packages
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build-asan/bin/gui_view_test --gtest_brief=1
 	$(CTEST) window
 
+# A fixed number of inputs for each target, half a minute in all.
+fuzz: packages
+	$(call install,$(FUZZ_PACKAGES),)
+	$(CONFIGURE) fuzz
+	$(BUILD) fuzz
+	python3 tests/fuzz/run.py build-fuzz/bin
+
 package: build
 	cd build && cpack
 
 clean:
-	rm -rf build build-debug build-tsan build-asan
+	rm -rf build build-debug build-tsan build-asan build-fuzz

@@ -72,11 +72,9 @@ Error bad_answer(const std::string& socket_path) {
                      "release of wic-prof for both");
 }
 
-// Sends the request and returns the answer's document when the server said ok.
-Result<Json> exchange(const std::string& socket_path, const Json& request, TimeNs timeout) {
-  const Result<std::string> line = ask(socket_path, one_line(request), timeout);
-  if (!line) return line.error();
-  const Json answer = Json::parse(*line, nullptr, false);
+// The answer's document when the server said ok.
+Result<Json> document_of(const std::string& line, const std::string& socket_path) {
+  const Json answer = Json::parse(line, nullptr, false);
   if (!answer.is_object() || !answer.contains("ok")) return bad_answer(socket_path);
   if (answer.value("ok", false)) return answer;
   const std::string message = answer.value("message", std::string("refused without a reason"));
@@ -86,8 +84,8 @@ Result<Json> exchange(const std::string& socket_path, const Json& request, TimeN
 }  // namespace
 
 // The library's accessors throw when a field has another type: a damaged answer ends here, not in the caller.
-Result<SessionStatus> ask_status(const std::string& socket_path) try {
-  const Result<Json> answer = exchange(socket_path, {{"request", "status"}}, kStatusTimeout);
+Result<SessionStatus> read_status_answer(const std::string& line, const std::string& socket_path) try {
+  const Result<Json> answer = document_of(line, socket_path);
   if (!answer) return answer.error();
   const Json& json = answer->at("status");
   SessionStatus s;
@@ -115,13 +113,8 @@ Result<SessionStatus> ask_status(const std::string& socket_path) try {
   return bad_answer(socket_path);
 }
 
-Result<ToggleReply> ask_toggle(const std::string& socket_path, const ToggleRequest& request) try {
-  const Result<Json> answer = exchange(socket_path,
-                                       {{"request", "toggle"},
-                                        {"mode", mode_name(request.mode)},
-                                        {"strategy", strategy_name(request.strategy)},
-                                        {"site", request.site}},
-                                       kToggleTimeout);
+Result<ToggleReply> read_toggle_answer(const std::string& line, const std::string& socket_path) try {
+  const Result<Json> answer = document_of(line, socket_path);
   if (!answer) return answer.error();
   const Json& json = answer->at("toggle");
   ToggleReply reply;
@@ -140,15 +133,36 @@ Result<ToggleReply> ask_toggle(const std::string& socket_path, const ToggleReque
   return bad_answer(socket_path);
 }
 
-Result<> ask_ab(const std::string& socket_path, const AbRequest& request) {
-  const Result<Json> answer = exchange(socket_path,
-                                       {{"request", "ab"},
-                                        {"strategy", strategy_name(request.strategy)},
-                                        {"time_ns", request.time},
-                                        {"precision", request.precision}},
+Result<> read_ab_answer(const std::string& line, const std::string& socket_path) try {
+  const Result<Json> answer = document_of(line, socket_path);
+  return answer ? ok() : answer.error();
+} catch (const Json::exception&) {
+  return bad_answer(socket_path);
+}
+
+Result<SessionStatus> ask_status(const std::string& socket_path) {
+  const Result<std::string> line = ask(socket_path, one_line({{"request", "status"}}), kStatusTimeout);
+  return line ? read_status_answer(*line, socket_path) : line.error();
+}
+
+Result<ToggleReply> ask_toggle(const std::string& socket_path, const ToggleRequest& request) {
+  const Result<std::string> line = ask(socket_path,
+                                       one_line({{"request", "toggle"},
+                                                 {"mode", mode_name(request.mode)},
+                                                 {"strategy", strategy_name(request.strategy)},
+                                                 {"site", request.site}}),
                                        kToggleTimeout);
-  if (!answer) return answer.error();
-  return ok();
+  return line ? read_toggle_answer(*line, socket_path) : line.error();
+}
+
+Result<> ask_ab(const std::string& socket_path, const AbRequest& request) {
+  const Result<std::string> line = ask(socket_path,
+                                       one_line({{"request", "ab"},
+                                                 {"strategy", strategy_name(request.strategy)},
+                                                 {"time_ns", request.time},
+                                                 {"precision", request.precision}}),
+                                       kToggleTimeout);
+  return line ? read_ab_answer(*line, socket_path) : line.error();
 }
 
 std::string answer_request(const ControlHandler& handler, const std::string& line) try {

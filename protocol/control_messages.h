@@ -77,6 +77,11 @@ Result<ToggleReply> ask_toggle(const std::string& socket_path, const ToggleReque
 /// Returns once the comparison has begun.
 Result<> ask_ab(const std::string& socket_path, const AbRequest& request);
 
+/// Client side: the answer's line as a value. `socket_path` names the session in errors.
+Result<SessionStatus> read_status_answer(const std::string& line, const std::string& socket_path);
+Result<ToggleReply> read_toggle_answer(const std::string& line, const std::string& socket_path);
+Result<> read_ab_answer(const std::string& line, const std::string& socket_path);
+
 /// Server side: what to do for each request.
 struct ControlHandler {
   std::function<SessionStatus()> status;

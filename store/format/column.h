@@ -229,7 +229,7 @@ void Column<Write, Target, kText, kDeviceTime>::read(RowReader& from, Row& to) c
 /// Whether the event carries its id, so that a second declaration adds to the first.
 template <class Table>
 constexpr bool has_own_id() {
-  return column_at<0>(Table::kColumns).type == kId;
+  return std::string_view(column_at<0>(Table::kColumns).type) == kId;
 }
 
 /// Whether the recorder may leave out rows, which it does for rows outside the captured time.

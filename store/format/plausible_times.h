@@ -9,13 +9,16 @@ namespace wicprof::store {
 /// 13 days: longer than any known recording, and short enough that no sum of such lengths overflows. Not calibrated.
 inline constexpr TimeNs kMaxDistance = TimeNs{1} << 50;
 
+/// Beyond any clock's reading: 73 years. The sum or difference of two such times does not overflow.
+inline constexpr TimeNs kSane = TimeNs{1} << 61;
+constexpr bool is_sane(TimeNs time) { return time > -kSane && time < kSane; }
+
 struct PlausibleTimes {
   TimeNs from, upto;
 
   /// Times within kMaxDistance of two times of the recording. Times too large for any clock count as 0.
   static PlausibleTimes between(TimeNs first, TimeNs last) {
-    constexpr TimeNs kSane = TimeNs{1} << 61;
-    const auto sane = [](TimeNs time) { return time > -kSane && time < kSane ? time : 0; };
+    const auto sane = [](TimeNs time) { return is_sane(time) ? time : 0; };
     return {sane(first) - kMaxDistance, sane(last) + kMaxDistance};
   }
   static PlausibleTimes around(TimeNs middle) { return between(middle, middle); }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "store/format/plausible_times.h"
 #include "store/sqlite/text_table.h"
 
 namespace wicprof::store {
@@ -73,6 +74,7 @@ Result<> Overview::load() {
   });
   if (code != 0) return damaged(database_.message());
   if (top_level_ < 0 || top_level_ > 26) return damaged("an invalid level");
+  if (!is_sane(origin_) || !is_sane(begin_) || !is_sane(end_)) return damaged("an impossible time");
   if (static_cast<std::int64_t>(lanes_.size()) != lanes || found != blocks)
     return damaged(std::to_string(found) + " of " + std::to_string(blocks) + " blocks are present");
   for (const Lane& lane : lanes_) {

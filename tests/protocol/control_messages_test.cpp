@@ -131,6 +131,20 @@ TEST_F(ControlSocketTest, AnswersMalformedRequestsAndKeepsRunning) {
   EXPECT_TRUE(ask_status(path_));
 }
 
+TEST(ControlAnswers, WithFieldsOfOtherTypesAreErrors) {
+  for (const char* line : {R"({"ok":"yes"})", R"({"ok":false,"message":7})", R"({"ok":false,"kind":[]})",
+                           R"({"ok":[]})", R"({"ok":true,"status":7,"toggle":7})"}) {
+    const Result<SessionStatus> status = read_status_answer(line, "a.sock");
+    const Result<ToggleReply> reply = read_toggle_answer(line, "a.sock");
+    ASSERT_TRUE(!status && !reply) << line;
+    EXPECT_NE(status.error().message.find("a.sock"), std::string::npos) << line;
+    EXPECT_NE(reply.error().message.find("a.sock"), std::string::npos) << line;
+  }
+  for (const char* line : {R"({"ok":"yes"})", R"({"ok":false,"message":7})", R"({"ok":7})"}) {
+    EXPECT_FALSE(read_ab_answer(line, "a.sock")) << line;
+  }
+}
+
 TEST_F(ControlSocketTest, MissingServerIsAnError) {
   const Result<SessionStatus> status = ask_status(path_);
   ASSERT_FALSE(status);

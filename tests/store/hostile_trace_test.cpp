@@ -42,6 +42,21 @@ TEST_F(HostileTrace, AViewInThePlaceOfMetaIsNotReadEvenOnce) {
   EXPECT_NE(reader.error().message.find(path_), std::string::npos);
 }
 
+TEST_F(HostileTrace, SummariesOfImpossibleTimes) {
+  for (const char* time : {"9223372036854775807", "-9223372036854775807", "4000000000000000000"}) {
+    for (const char* column : {"origin_ns", "begin_ns", "end_ns"}) {
+      std::filesystem::remove(path_);
+      record_waits(path_, 10);
+      change(std::string("UPDATE lane_extent SET ") + column + " = " + time);
+      const Result<Reader> reader = Reader::open(path_);
+      ASSERT_TRUE(reader) << reader.error().message;
+      const Result<Overview> overview = reader->overview();
+      ASSERT_FALSE(overview) << column << time;
+      EXPECT_NE(overview.error().message.find("an impossible time"), std::string::npos) << overview.error().message;
+    }
+  }
+}
+
 TEST_F(HostileTrace, ATrigger) {
   change("CREATE TRIGGER t AFTER UPDATE ON wait BEGIN DELETE FROM signal; END");
   expect_refused("the trigger t");
