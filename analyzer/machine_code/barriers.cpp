@@ -15,6 +15,11 @@ constexpr std::size_t kMaxDistance = 96;
 /// what the lock guards while the others wait.
 constexpr std::size_t kMaxDistanceOfOthers = 2048;
 
+// Where the lanes of a warp that left the loop wait for those that are in it.
+bool rejoins(const SassInstruction& instruction) {
+  return instruction.operation.starts_with("WARPSYNC") || instruction.operation.starts_with("BSYNC");
+}
+
 class Paths {
  public:
   explicit Paths(const std::vector<SassInstruction>& code) : code_(code) {
@@ -71,7 +76,10 @@ std::set<CodePlace> barriers_after(const Routine& routine, const SassLoop& loop)
       paths.follow(i, [&](std::size_t to) {
         if (seen[to]) return;
         seen[to] = true;
-        if (code[to].kind != SassKind::barrier) return next.push_back(to);
+        if (code[to].kind != SassKind::barrier) {
+          if (rejoins(code[to]) && distance <= kMaxDistance) barriers.insert(routine.origins[to]);
+          return next.push_back(to);
+        }
         if (distance > kMaxDistance && !others[to]) return;
         barriers.insert(routine.origins[to]);
         if (to + 1 < code.size()) barriers.insert(routine.origins[to + 1]);

@@ -9,7 +9,7 @@
 namespace wicprof::analyzer {
 
 /// The first barrier on each way out of the loop, with the instruction after each, where a waiting warp may be sampled,
-/// too. `loop`: one of find_loops(routine.code).
+/// too; and the instructions before each at which the lanes of a warp rejoin. `loop`: one of find_loops(routine.code).
 std::set<CodePlace> barriers_after(const Routine& routine, const SassLoop& loop);
 
 }  // namespace wicprof::analyzer

@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string_view>
+
+#include "analyzer/machine_code/known_values.h"
 
 namespace wicprof::analyzer {
 namespace {
 
-/// Calls of calls are followed to this depth: a wait of libcu++ without optimisation is four calls deep.
-constexpr int kMaxDepth = 8;
+/// Calls of calls are followed to this depth: a wait of libcu++ without optimisation is ten calls deep.
+constexpr int kMaxDepth = 16;
 /// A routine grows to this many instructions; a wait loop and its callees are far shorter.
 constexpr std::size_t kMaxInstructions = 20'000;
 /// A longer callee is not copied, since it is work.
 constexpr std::size_t kMaxCallee = 2'000;
 constexpr std::uint64_t kInstructionBytes = 16;
-/// Between the stacks of a function and of its callee, in the numbers of SassRegister.
-constexpr SassRegister kFrame = 1 << 20;
-constexpr SassRegister kFirstStackWord = 10000;
 
 std::optional<std::size_t> index_of(const std::vector<SassInstruction>& function, std::uint64_t offset) {
   const auto found = std::lower_bound(function.begin(), function.end(), offset,
@@ -44,13 +44,20 @@ std::set<std::size_t> reachable(const std::vector<SassInstruction>& function, st
   return seen;
 }
 
+// A failed assert ends the kernel. (Where it is a function within the caller's, its name follows the caller's.)
+bool never_returns(std::string_view callee) { return callee.ends_with("__assert_fail") || callee.ends_with("__trap"); }
+
 class Builder {
  public:
   explicit Builder(const SassFunctions& functions) : functions_(functions) {}
 
   Routine build(const std::string& symbol) {
-    for (const SassInstruction& instruction : functions_.at(symbol)) append(instruction, {symbol, instruction.offset});
+    const std::vector<SassInstruction>& function = functions_.at(symbol);
+    // The functions that only this one calls may follow it under its symbol; those that it reaches are copied.
+    if (function.empty()) return {};
+    for (const std::size_t i : reachable(function, 0)) append(function[i], {symbol, function[i].offset});
     follow(0, 0);
+    use_known_values(routine_);
     return std::move(routine_);
   }
 
@@ -67,8 +74,12 @@ class Builder {
     if (depth >= kMaxDepth) return;
     for (std::size_t i = first; i < end; ++i) {
       if (routine_.code[i].kind != SassKind::call || i + 1 >= end) continue;
+      if (never_returns(routine_.code[i].callee)) {
+        routine_.code[i].kind = SassKind::end;
+        continue;
+      }
       const std::size_t begin = routine_.code.size();
-      const std::optional<std::uint64_t> entry = copy_callee(i, depth + 1);
+      const std::optional<std::uint64_t> entry = copy_callee(i);
       if (!entry) continue;
       routine_.code[i].kind = SassKind::branch;
       routine_.code[i].target = entry;
@@ -77,7 +88,7 @@ class Builder {
   }
 
   // The offset of the copy's entry.
-  std::optional<std::uint64_t> copy_callee(std::size_t call, int depth) {
+  std::optional<std::uint64_t> copy_callee(std::size_t call) {
     const SassInstruction caller = routine_.code[call];
     const std::uint64_t back = routine_.code[call + 1].offset;
     std::string symbol = caller.callee;
@@ -97,9 +108,6 @@ class Builder {
       SassInstruction copy = callee[i];
       copy.offset += base;
       if (copy.kind == SassKind::branch) *copy.target += base;
-      for (std::vector<SassRegister>* registers : {&copy.reads, &copy.writes}) {
-        for (SassRegister& r : *registers) r += r >= kFirstStackWord ? depth * kFrame : 0;
-      }
       if (returns(copy)) {
         copy.kind = SassKind::branch;
         copy.target = back;

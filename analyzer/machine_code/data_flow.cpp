@@ -17,8 +17,9 @@ bool contains(const std::vector<SassRegister>& registers, SassRegister r) {
 bool copies(const SassInstruction& instruction) {
   if (instruction.kind != SassKind::other || instruction.writes.empty()) return false;
   const std::string_view name = instruction.operation;
-  return has_part(name, "MOV") || name.starts_with("STL") || name.starts_with("LDL") || name.starts_with("R2UR") ||
-         name.starts_with("MOVM") || name.starts_with("UMOV");
+  const std::string_view first = name.substr(0, name.find('.'));
+  const bool stack = first == "STL" || first == "LDL" || first == "ST" || first == "LD";  // see use_known_values()
+  return stack || has_part(name, "MOV") || first == "R2UR" || first == "MOVM" || first == "UMOV";
 }
 
 }  // namespace
@@ -63,12 +64,15 @@ DataFlow::DataFlow(const std::vector<SassInstruction>& function, const SassLoop&
 
 std::vector<DataFlow::Writer> DataFlow::reaching(std::size_t place, SassRegister r) const {
   std::vector<Writer> found;
-  std::set<std::pair<std::size_t, bool>> seen;
+  std::vector<bool> seen(2 * size());
   std::vector<std::pair<std::size_t, bool>> open;
   const auto step = [&](std::size_t from, bool round_before) {
     const bool crosses = round_before || from == head_;
     for (const std::size_t before : predecessors_[from]) {
-      if (seen.insert({before, crosses}).second) open.emplace_back(before, crosses);
+      const std::size_t state = 2 * before + (crosses ? 1 : 0);
+      if (seen[state]) continue;
+      seen[state] = true;
+      open.emplace_back(before, crosses);
     }
   };
   step(place, false);

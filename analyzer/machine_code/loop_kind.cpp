@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMaxInstructions = 128;
 /// Without optimisation, most instructions are moves and jumps, which do not count against the limit above; but the
 /// analysis takes a time that grows with the square of this length.
-constexpr std::size_t kMaxWithMoves = 600;
+constexpr std::size_t kMaxWithMoves = 3000;
 /// A wait loop may scale a clock or a counter; more floating-point operations are work.
 constexpr std::size_t kMaxFloating = 2;
 /// A wait loop may count rounds and select the polling lane; more integer operations are a search or a hash.
@@ -250,6 +250,8 @@ std::size_t integer_work(const DataFlow& flow, const Places& deciding) {
   for (std::size_t place = 0; place < flow.size(); ++place) {
     if (flow.at(place).kind != SassKind::integer || serves.contains(place)) continue;
     const Places made_from = flow.sources(place, flow.at(place).reads);
+    if (!flow.varies(made_from))
+      continue;  // the same in each round, such as an argument of a function that is not inlined
     const bool external =
         std::any_of(made_from.begin(), made_from.end(), [&](std::size_t p) { return flow.reads_external(p); });
     count += external && deciding.contains(place) ? 0 : 1;

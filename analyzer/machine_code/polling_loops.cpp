@@ -21,12 +21,16 @@ namespace {
 /// A loop with fewer samples, those at the barrier behind it included, is ignored: what a wait costs is also the time
 /// of the warps that wait for the polling one.
 constexpr std::uint64_t kMinSamples = 20;
-/// A loop with fewer samples of its own is ignored, because the reasons of its stalls would be chance.
+/// A loop with fewer samples is ignored, because the reasons of its stalls would be chance. Those at the barrier behind
+/// a loop found in instructions count, too.
 constexpr std::uint64_t kMinOwnSamples = 3;
-/// A loop matters if it has, with the barrier behind it, this share of its device's samples, ...
+/// A loop found in samples alone matters if it has, with the barrier behind it, this share of its device's samples, ...
 constexpr double kMinDeviceShare = 0.01;
 /// ... or this share of its function's samples.
 constexpr double kMinFunctionShare = 0.5;
+/// The same for a loop found in instructions, which is a wait however rarely it waits: the rule polling_kernel lowers
+/// its severity, not its recognition. Chosen by trial on the half for improving of tests/analyzer/machine_code_cases.
+constexpr double kMinDeviceShareOfCode = 0.001, kMinFunctionShareOfCode = 0.02;
 /// At least this share of the samples of a loop found in samples alone has a stall reason that means waiting ...
 constexpr double kMinWaitingShare = 0.4;
 /// ... and this share for a loop found in instructions: without optimisation, a wait issues hundreds of moves per poll.
@@ -102,13 +106,15 @@ const SampledPc* sampled_at(const ModuleStalls& stalls, const CodePlace& place) 
   return found != pcs.end() && found->offset == place.offset ? &*found : nullptr;
 }
 
-// Samples of the block's warps that wait at barriers while one warp polls.
+// Samples of the block's warps that wait at barriers while one warp polls, and of a warp whose other lanes wait for the
+// one that sleeps between two polls.
 std::uint64_t waiting_at(const ModuleStalls& stalls, const std::set<CodePlace>& barriers) {
   std::uint64_t samples = 0;
   for (const CodePlace& place : barriers) {
     const SampledPc* pc = sampled_at(stalls, place);
     if (pc == nullptr) continue;
-    for (const StallShare& share : pc->reasons) samples += share.reason == "barrier" ? share.samples : 0;
+    for (const StallShare& share : pc->reasons)
+      samples += share.reason == "barrier" || share.reason == "sleeping" ? share.samples : 0;
   }
   return samples;
 }
@@ -204,11 +210,22 @@ PollingLoop from_sass(const ModuleStalls& stalls, std::uint64_t device, const Ca
   return found;
 }
 
+// Whether a loop found in instructions waits. The samples at the barrier behind it count, too.
+bool waits_enough(const PollingLoop& loop) {
+  const double waiting =
+      waiting_share(loop.reasons) * static_cast<double>(loop.samples) + static_cast<double>(loop.behind);
+  return loop.samples > 0 && waiting >= kMinWaitingShareOfCode * static_cast<double>(loop.samples + loop.behind);
+}
+
 bool matters(const PollingLoop& loop, std::uint64_t function_samples) {
+  const bool code = loop.from_instructions;
   const double function_share = ratio(loop.samples + loop.behind, function_samples);
-  const bool enough = loop.share + loop.behind_share >= kMinDeviceShare || function_share >= kMinFunctionShare;
+  const double device_share = loop.share + loop.behind_share;
+  const bool enough = device_share >= (code ? kMinDeviceShareOfCode : kMinDeviceShare) ||
+                      function_share >= (code ? kMinFunctionShareOfCode : kMinFunctionShare);
+  if (code) return loop.samples + loop.behind >= kMinOwnSamples && enough && waits_enough(loop);
   return loop.samples >= kMinOwnSamples && loop.samples + loop.behind >= kMinSamples && enough &&
-         waiting_share(loop.reasons) >= (loop.from_instructions ? kMinWaitingShareOfCode : kMinWaitingShare);
+         waiting_share(loop.reasons) >= kMinWaitingShare;
 }
 
 // The polling loops of a module, each once, though it may be part of several routines.
@@ -250,7 +267,7 @@ std::vector<Candidate> without_nested(std::vector<Candidate> candidates, const M
   std::vector<std::pair<Candidate, std::uint64_t>> found;  // with their samples
   for (Candidate& candidate : candidates) {
     const PollingLoop loop = from_sass(stalls, device, candidate);
-    if (loop.samples == 0 || waiting_share(loop.reasons) < kMinWaitingShareOfCode) continue;
+    if (!waits_enough(loop)) continue;
     // Compares instructions rather than ranges of offsets: part of a loop may be after the kernel's end, with other
     // loops in between.
     const auto shares = [&](const auto& other) {

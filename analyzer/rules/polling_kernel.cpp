@@ -17,6 +17,8 @@ constexpr double kCritical = 0.5;
 constexpr double kWarning = 0.05;
 /// Below this confidence the finding is only informational. Not calibrated.
 constexpr double kLikely = 0.35;
+/// With fewer samples, in the loop and at the barrier behind it, the finding is only informational. Not calibrated.
+constexpr std::uint64_t kMinSamples = 20;
 /// A wait that sleeps for more than half of its time leaves the issue slots to others.
 constexpr double kMostlySleeping = 0.5;
 
@@ -26,6 +28,7 @@ bool is_wic_loop(const PollingLoop& loop) {
 }
 
 Severity severity_of(const PollingLoop& loop) {
+  if (loop.samples + loop.behind < kMinSamples) return Severity::info;
   if (share_of(loop.reasons, "sleeping") >= kMostlySleeping || loop.confidence < kLikely) return Severity::info;
   const double share = loop.share + loop.behind_share;
   if (share >= kCritical && loop.from_instructions) return Severity::critical;

@@ -184,8 +184,21 @@ TEST(PollingLoops, ExcludeSimilarLoops) {
 }
 
 TEST(PollingLoops, ExcludeLoopsWithFewSamples) {
-  EXPECT_TRUE(loops_in(listings::kVolatilePoll, {{0x90, "long_scoreboard", 10}}).empty()) << "too few samples";
+  EXPECT_TRUE(loops_in(listings::kVolatilePoll, {{0x90, "long_scoreboard", 2}}).empty()) << "too few samples";
   EXPECT_TRUE(loops_in(listings::kVolatilePoll, {{0x90, "long_scoreboard", 90}, {0xe0, "selected", 100'000}}).empty());
+}
+
+TEST(PollingLoops, LoopsWithFewSamplesAreNoWarning) {
+  for (const std::uint64_t samples : {10, 1'000}) {
+    TraceModel model = empty_program();
+    add_samples(model, "k", {{0x90, "long_scoreboard", samples}}, listings::kVolatilePoll);
+    settle(model);
+    const std::vector<Finding> findings = analyze(model).findings;
+    const auto found =
+        std::find_if(findings.begin(), findings.end(), [](const Finding& f) { return f.rule == "polling_kernel"; });
+    ASSERT_NE(found, findings.end());
+    EXPECT_EQ(found->severity, samples == 10 ? Severity::info : Severity::critical);
+  }
 }
 
 // One thread in 1,024 polls, in a program with other kernels: the loop has 0.3 % of the samples, the barrier 10 %.

@@ -139,8 +139,10 @@ class Page:
             element.scrollIntoView({{ block: "center" }});
             const box = element.getBoundingClientRect();
             return [box.left + box.width / 2, box.top + box.height / 2]; }})()""")
+        self.settle()  # the browser looks for the element in the last frame, which may be from before the scrolling
         self.mouse("mousePressed", x, y, button="left", clickCount=1)
         self.mouse("mouseReleased", x, y, button="left", clickCount=1)
+        self.settle()
 
     def key(self, key):
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key if len(key) == 1 else "")
