@@ -30,8 +30,8 @@ enum class SassKind {
 
 /// The number of a register: R0 is 0, UR0 is 1000, P0 is 2000, UP0 is 3000. Constants such as RZ and PT have no number.
 /// Memory through which a thread hands values to itself or its block counts as registers, too: 4000 is the result of a
-/// block's vote, 5000 is shared memory, 10000 + N is the word at [R1+N] of the stack; use_known_values() (known_values.h) puts
-/// numbers in its place that hold across calls and pointers.
+/// block's vote, 5000 is shared memory, 10000 + N is the word at [R1+N] of the stack. use_known_values()
+/// (known_values.h) gives the words of the stack numbers that hold across calls and pointers.
 using SassRegister = int;
 
 struct SassInstruction {
