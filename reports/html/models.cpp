@@ -16,7 +16,8 @@ Cell mean_of(TimeNs sum, std::uint64_t of) { return of > 0 ? duration(sum / stat
 
 std::string waits_part(const TraceModel& model, const Analysis& analysis) {
   if (analysis.site_waits.empty()) return {};
-  Table table({"site", "mode", ">waits", ">consumer", ">scenario 2", ">until signal", ">wake latency", ">transfer"});
+  Table table({"site", "mode", ">waits", ">share of its time", ">came before its data", ">until the signal",
+               ">wake latency", ">transfer"});
   const std::size_t shown = std::min(kMaxListedRows, analysis.site_waits.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const SiteWaits& part = analysis.site_waits[i];
@@ -31,10 +32,11 @@ std::string waits_part(const TraceModel& model, const Analysis& analysis) {
   }
   return "<h3>The wait model</h3>\n" + table.str() + and_more(analysis.site_waits.size(), shown, "site") +
          remark(
-             "Consumer: the share of its time that a waiter spends here. Scenario 2: the share of waits that arrived "
-             "before "
-             "the data. The last three columns are means per wait: from the arrival to the signal, from the signal (or "
-             "a later arrival) until the waiter resumed, and the copy that brought the data.");
+             "Share of its time: the part that one waiter spends here. Came before its data: the part of the waits "
+             "that "
+             "began before their signal (the WIC paper's scenario 2). The last three columns are means per wait: from "
+             "the arrival to the signal, from the signal (or a later arrival) until the waiter went on, and the copy "
+             "that brought the data.");
 }
 
 std::string overlap_part(const Overlaps& overlaps) {
