@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/aggregates/party_matrix.h"
 #include "analyzer/communication/classify.h"
 #include "analyzer/compare/compare.h"
 #include "analyzer/machine_code/polling_loops.h"
@@ -62,6 +63,7 @@ struct Analysis {
   std::vector<DeviceBusy> devices;   ///< with kernels or copies, by number
   std::vector<ThreadStats> threads;  ///< most CPU time first
   OwnCost own_cost;
+  std::vector<PartyMatrix> parties;  ///< who waited for whom, one per entry of kPartyBy
 };
 
 Analysis analyze(const TraceModel& model);

@@ -66,11 +66,15 @@ Analysis analyze(const TraceModel& model) {
     ground = iteration_window(model, iterations).value_or(ground);
     if (!iterations.empty()) analysis.iterations = std::move(iterations.front());
     analysis.path = critical_path(model, *matching, *work, ground);
-    work.reset();
     kernels.emplace(model, *waiters);
   });
   tasks.add([&] { analysis.classification = classify(model, *matching); });
+  tasks.add([&] {  // one after the other, since each holds the lengths of all waits
+    const PartyMatrices parties(model, matching->edges, *work);
+    for (const PartyBy by : kPartyBy) analysis.parties.push_back(parties.matrix(by));
+  });
   tasks.run();
+  work.reset();
 
   // 3. From wake edges, waiters and their kernels.
   const std::vector<WakeStats> wakes = std::move(matching->sites);

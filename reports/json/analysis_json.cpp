@@ -5,6 +5,7 @@
 #include "reports/json/activity_json.h"
 #include "reports/json/answers.h"
 #include "reports/json/model_json.h"
+#include "reports/json/parties_json.h"
 #include "reports/json/values.h"
 
 namespace wicprof::reports {
@@ -223,6 +224,7 @@ Json analysis_value(const TraceModel& model, const Analysis& analysis) {
   }
   add_models(model, analysis, value);
   add_activity(model, analysis, value);
+  add_parties(analysis, value);
   return value;
 }
 

@@ -37,7 +37,8 @@ MAY_SEE = {
 # part -> its subfolders ("rooms") in pipeline order: a room may include earlier rooms, never later ones. "." is the
 # part's folder itself.
 ROOMS = {
-    "analyzer": ["words", "measure", "trace", "waits", "work", "machine_code", "communication", "path", "compare",
+    "analyzer": ["words", "measure", "trace", "waits", "work", "machine_code", "communication", "path",
+                 "aggregates", "compare",
                  "rules", "figures", ".", "gate"],
     "reports": ["parts", "text", "json", "html", "markdown", "junit", "csv", "perfetto", "."],
     "store": ["sqlite", "format", "summaries", "write", "read"],

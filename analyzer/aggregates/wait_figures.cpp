@@ -1,0 +1,89 @@
+#include "analyzer/aggregates/wait_figures.h"
+
+#include <algorithm>
+
+#include "analyzer/waits/sites.h"
+
+namespace wicprof::analyzer {
+
+std::string_view way_key(WaitWay way) {
+  switch (way) {
+    case WaitWay::polling:
+      return "poll";
+    case WaitWay::parked:
+      return "park";
+    case WaitWay::host:
+      break;
+  }
+  return "host";
+}
+
+State state_of_way(WaitWay way) {
+  switch (way) {
+    case WaitWay::polling:
+      return State::polling;
+    case WaitWay::parked:
+      return State::parked;
+    case WaitWay::host:
+      break;
+  }
+  return State::host_waiting;
+}
+
+WaitWay way_of(const store::WaitRow& wait) {
+  return every_waiter_polls(wait.strategy) ? WaitWay::polling : WaitWay::parked;
+}
+
+TimeNs WaitFilter::part(TimeNs begin, TimeNs end) const {
+  if (window) {
+    begin = std::max(begin, window->begin);
+    end = std::min(end, window->end);
+  }
+  return std::max<TimeNs>(0, end - begin);
+}
+
+std::optional<double> WaitFigures::polls_per_wait() const {
+  if (waits_with_polls == 0) return std::nullopt;
+  return static_cast<double>(polls) / static_cast<double>(waits_with_polls);
+}
+
+void FigureSums::add(const WorstWait& wait, TimeNs part, std::optional<TimeNs> wake,
+                     std::optional<std::uint64_t> polls) {
+  const TimeNs took = std::max<TimeNs>(0, wait.end - wait.begin);
+  ++figures_.waits;
+  figures_.waiting_ns += part;
+  times_.push_back(took);
+  if (wake) wakes_.push_back(*wake);
+  if (polls) {
+    figures_.polls += *polls;
+    ++figures_.waits_with_polls;
+  }
+  if (!figures_.worst || took > figures_.worst->end - figures_.worst->begin) figures_.worst = wait;
+}
+
+void FigureSums::add(const FigureSums& other) {
+  figures_.waits += other.figures_.waits;
+  figures_.waiting_ns += other.figures_.waiting_ns;
+  figures_.polls += other.figures_.polls;
+  figures_.waits_with_polls += other.figures_.waits_with_polls;
+  times_.insert(times_.end(), other.times_.begin(), other.times_.end());
+  wakes_.insert(wakes_.end(), other.wakes_.begin(), other.wakes_.end());
+  const std::optional<WorstWait>& worst = other.figures_.worst;
+  if (worst && (!figures_.worst || worst->end - worst->begin > figures_.worst->end - figures_.worst->begin))
+    figures_.worst = worst;
+}
+
+WaitFigures FigureSums::figures() {
+  WaitFigures result = figures_;
+  result.p50_ns = percentile_in_place(times_, 50);
+  result.p99_ns = percentile_in_place(times_, 99);
+  result.max_ns = percentile_in_place(times_, 100);
+  result.woken = wakes_.size();
+  if (!wakes_.empty()) {
+    result.wake_p50_ns = percentile_in_place(wakes_, 50);
+    result.wake_p99_ns = percentile_in_place(wakes_, 99);
+  }
+  return result;
+}
+
+}  // namespace wicprof::analyzer
