@@ -124,7 +124,7 @@ std::string models_part(const TraceModel& model, const Analysis& analysis) {
   const std::string body =
       waits_part(model, analysis) + overlap_part(analysis.overlaps) + interference_part(model, analysis.interference) +
       (analysis.sites.empty() ? std::string() : path_part(analysis.path)) + prediction_part(analysis);
-  return body.empty() ? body : section("models", "Who waited for whom", body, analyze_command(model));
+  return body.empty() ? body : section("models", "Wait model and critical path", body, analyze_command(model));
 }
 
 }  // namespace wicprof::reports::html

@@ -48,13 +48,14 @@ std::string head(const std::string& title) {
 
 /// Links to the parts that the body has.
 std::string contents(const std::string& body) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kParts{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kParts{{
       {"comparison", "Before and after"},
       {"communication", "Communication"},
       {"findings", "Findings"},
       {"timeline", "Timeline"},
       {"sites", "Wait sites"},
-      {"models", "Who waited for whom"},
+      {"parties", "Who waited for whom"},
+      {"models", "Wait model"},
       {"figures", "Figures"},
       {"kernels", "Kernels"},
       {"program-counters", "Program counters"},
@@ -79,9 +80,9 @@ std::string render_as<struct Html>(const ReportInput& input) {
   std::string body;
   if (input.comparison != nullptr) body += comparison_part(model, *input.comparison);
   body += classification_part(model, analysis.classification) + findings_part(model, analysis) + timeline_part(input) +
-          sites_part(model, analysis) + models_part(model, analysis) + figures_part(model) +
-          kernels_part(model, analysis) + program_counters_part(model, analysis) + host_part(model, analysis) +
-          interventions_part(model);
+          sites_part(model, analysis) + parties_part(model, analysis) + models_part(model, analysis) +
+          figures_part(model) + kernels_part(model, analysis) + program_counters_part(model, analysis) +
+          host_part(model, analysis) + interventions_part(model);
   const std::string title = model.meta_value("app").empty() ? model.name : model.meta_value("app");
   return head(title) + "<body>\n<main>\n" + summary_part(input) + contents(body) + body +
          "<footer>Written by wic-prof. This file needs no network.</footer>\n</main>\n<script>" + std::string(kScript) +

@@ -15,6 +15,8 @@ std::string classification_part(const TraceModel& model, const Classification& c
 std::string findings_part(const TraceModel& model, const Analysis& analysis);
 std::string timeline_part(const ReportInput& input);
 std::string sites_part(const TraceModel& model, const Analysis& analysis);
+/// Who waited for whom, as matrices and tables, and how long waits take.
+std::string parties_part(const TraceModel& model, const Analysis& analysis);
 /// The wait model, interference, overlap, the critical path and the predicted gain.
 std::string models_part(const TraceModel& model, const Analysis& analysis);
 std::string figures_part(const TraceModel& model);
