@@ -28,7 +28,10 @@ void header(App& app, const Ui& ui, float width) {
   const float h = ui.px(kHeader);
   list->AddLine(ImVec2(0, h - 1), ImVec2(width, h - 1), ink(theme.line), 1);
   const std::string name = app.model() != nullptr ? app.model()->name : app.path();
-  const float title_width = std::min(text_width(ui.bold, name) + 2, ui.px(260));
+  // The tabs have priority: the name takes what they and the buttons leave.
+  float tabs = ui.px(330);
+  for (const PanelKind& panel : kPanels) tabs += text_width(ui.bold, panel.title) + ui.px(20);
+  const float title_width = std::min(text_width(ui.bold, name) + 2, std::clamp(width - tabs, ui.px(60), ui.px(260)));
   draw_text(list, ui.bold, {ui.px(14), 0, title_width, h}, ink(theme.text), name);
   float x = ui.px(14) + title_width + ui.px(18);
   for (const PanelKind& panel : kPanels) {
@@ -251,6 +254,7 @@ Shell::Shell() {
 
 void Shell::draw(App& app, const Ui& ui) {
   ui.items.clear();
+  app.nothing.reset();
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   header(app, ui, display.x);
   const float top = ui.px(kHeader), bottom = ui.px(kStatus), pad = ui.px(10);

@@ -6,6 +6,7 @@
 
 #include "analyzer/figures/plot.h"
 #include "analyzer/words/format.h"
+#include "gui/view/toggle_words.h"
 
 namespace wicprof::gui {
 
@@ -96,7 +97,7 @@ Json sites_json(const App& app) {
     Json percentiles = Json::object();
     for (const auto& [name, value] : app.detail->percentiles) percentiles[name] = value;
     Json bins = Json::array();
-    for (const Histogram::Bin& bin : app.detail->histogram.bins)
+    for (const analyzer::WaitHistogram::Bin& bin : app.detail->waits.histogram.bins)
       bins.push_back({{"begin_ns", bin.begin}, {"polling", bin.polling}, {"parked", bin.parked}, {"host", bin.host}});
     json["detail"] = {{"site", app.detail->name}, {"percentiles", percentiles}, {"histogram", bins}};
   }
@@ -117,6 +118,37 @@ Json figures_json(const std::vector<analyzer::Figure>& figures) {
     list.push_back({{"number", figure.number}, {"missing", figure.missing}, {"series", series}});
   }
   return list;
+}
+
+Json figures_of_waits_json(const analyzer::WaitFigures& figures) {
+  return {{"waits", figures.waits},
+          {"waiting_ns", figures.waiting_ns},
+          {"wake_p50_ns", figures.wake_p50_ns ? Json(*figures.wake_p50_ns) : Json(nullptr)},
+          {"longest", figures.worst ? Json(figures.worst->row) : Json(nullptr)}};
+}
+
+Json parties_json(const App& app) {
+  const PartiesResult& shown = *app.parties_shown;
+  Json waiters = Json::array(), releasers = Json::array(), cells = Json::array(), lengths = Json::array();
+  for (const analyzer::WaitParty& party : shown.matrix.waiters) waiters.push_back(party_label(party));
+  for (const analyzer::WaitParty& party : shown.matrix.releasers) releasers.push_back(party_label(party));
+  for (const analyzer::PartyCell& cell : shown.matrix.cells) {
+    Json one = figures_of_waits_json(cell.figures);
+    one["waiter"] = cell.waiter;
+    one["releaser"] = cell.releaser;
+    cells.push_back(one);
+  }
+  if (shown.lengths) {
+    for (const analyzer::WayFigures& way : shown.lengths->ways)
+      lengths.push_back({{"way", way_key(way.way)}, {"waits", way.figures.waits}});
+  }
+  return {{"by", party_by_key(shown.matrix.by)},
+          {"sentence", party_sentence(shown.matrix)},
+          {"waiters", waiters},
+          {"releasers", releasers},
+          {"cells", cells},
+          {"lengths", lengths},
+          {"lengths_way", app.lengths_way ? Json(way_key(*app.lengths_way)) : Json(nullptr)}};
 }
 
 Json findings_json(const analyzer::Analysis& analysis) {
@@ -142,24 +174,29 @@ Json session_json(const App& app) {
           {"mode", session.status ? Json(mode_name(session.status->mode)) : Json(nullptr)},
           {"sites", session.status ? Json(session.status->sites) : Json::array()},
           {"ab", session.status ? Json(session.status->ab) : Json(nullptr)},
-          {"toggles", toggles}};
+          {"toggles", toggles},
+          {"can_undo", app.can_undo()}};
 }
 
 Json state(const App& app, const ItemRects& rects) {
   const LoadProgress progress = app.progress();
-  Json json{{"view", app.view},
-            {"file", app.path()},
-            {"loading", progress.doing},
-            {"error", progress.error ? Json(progress.error->message) : Json(nullptr)},
-            {"recording", app.snapshot().recording},
-            {"large", app.snapshot().large},
-            {"cut", app.snapshot().cut},
-            {"dark", app.annotations.dark},
-            {"notice", app.notice},
-            {"help", app.help},
-            {"palette", app.palette},
-            {"searching", app.searching},
-            {"build_ms", app.build_ms}};
+  Json json{
+      {"view", app.view},
+      {"file", app.path()},
+      {"loading", progress.doing},
+      {"error", progress.error ? Json(progress.error->message) : Json(nullptr)},
+      {"recording", app.snapshot().recording},
+      {"large", app.snapshot().large},
+      {"cut", app.snapshot().cut},
+      {"dark", app.annotations.dark},
+      {"notice", app.notice},
+      {"help", app.help},
+      {"palette", app.palette},
+      {"searching", app.searching},
+      {"nothing",
+       app.nothing ? Json{{"reason", app.nothing->reason}, {"command", app.nothing->command}} : Json(nullptr)},
+      {"first_waits_ms", app.first_waits ? Json(static_cast<double>(*app.first_waits) / kMillisecond) : Json(nullptr)},
+      {"build_ms", app.build_ms}};
   if (app.session_info()) json["session"] = session_json(app);
   if (app.model() != nullptr) {
     json["timeline"] = timeline_json(app);
@@ -183,10 +220,20 @@ Json state(const App& app, const ItemRects& rects) {
                       {"loops", facts->analysis.polling_loops.size()}};
     json["before_after"] = before_after_json(facts->before_after);
     json["pair"] = before_after_json(app.pair);
+    json["toggle"] = before_after_json(app.toggle_pair);
+    json["toggle"]["event"] = app.toggle_event;
+    json["toggle"]["zoom"] = app.toggle_zoom;
+    json["traces"] = app.has_second() ? before_after_json(app.traces) : Json(nullptr);
+    json["toggle"]["sentence"] = change_sentence(app.toggle_pair);
+    json["parties"] = app.parties_shown ? parties_json(app) : Json(nullptr);
     Json differences = Json::array();
     for (const Difference& d : app.differences)
-      differences.push_back(
-          {{"what", d.what}, {"before", d.before}, {"after", d.after}, {"better", d.better}, {"worse", d.worse}});
+      differences.push_back({{"what", d.what},
+                             {"before", d.before},
+                             {"after", d.after},
+                             {"change", d.change},
+                             {"better", d.better},
+                             {"worse", d.worse}});
     json["differences"] = differences;
     json["compared"] = {{"iteration", app.compared.iteration}, {"width_ns", app.compared.width}};
     json["figures"] = figures_json(facts->figures);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gui/view/edge_walk.h"
+#include "gui/view/toggle_history.h"
 
 namespace wicprof::gui {
 
@@ -52,11 +53,13 @@ void App::update() {
   if (snapshot().large) sources_[0]->show(window.begin(), window.end());
   refresh_tables();
   refresh_detail();
+  refresh_parties();
 }
 
 void App::take_over(const Snapshot& before) {
   const Timeline* shown = timeline();
   if (shown == nullptr) return;
+  if (!first_waits && (!model()->waits.empty() || !model()->host_waits.empty())) first_waits = now_ns() - started_;
   if (before.model != snapshot().model) {
     keep_selection(before, snapshot());
     window.set_extent(shown->begin, shown->end);
@@ -98,7 +101,8 @@ void App::refresh_tables() {
   const analyzer::Analysis& analysis = facts()->analysis;
   if (first) {
     sites = site_table(analysis, sort_by, sort_descending);
-    detail_outdated_ = true;
+    detail_outdated_ = parties_outdated_ = true;
+    pair_toggle();
     // Keeps a pair that the user chose while more segments arrive.
     if (!pair_chosen_) choose_last_change();
   }
@@ -115,6 +119,66 @@ void App::refresh_tables() {
 void App::refresh_detail() {
   if (!detail_outdated_ || view != kSitesView) return;
   open_site(detail ? detail->site : sites.empty() ? 0 : sites.front().site);
+}
+
+// Only while its view shows, like the detail of a site.
+void App::refresh_parties() {
+  if (!parties_outdated_ || view != kPartiesView || facts() == nullptr) return;
+  const analyzer::TraceModel* rows = facts()->model.get();  // nullptr for a large trace
+  if (rows != nullptr && parties.filters()) {
+    static const std::vector<analyzer::WakeEdge> kUnknown;
+    parties_shown = find_parties(*rows, rows == model() ? timeline()->edges : kUnknown, parties);
+  } else {
+    parties_shown = known_parties(facts()->analysis, parties.by);
+    if (rows != nullptr) parties_shown->lengths = analyzer::wait_distribution(*rows, {});
+  }
+  parties_outdated_ = false;
+}
+
+void App::choose_parties(PartiesChoice choice) {
+  parties = std::move(choice);
+  parties_outdated_ = true;
+  refresh_parties();
+}
+
+void App::show_wait(const analyzer::WorstWait& wait) {
+  show(kTimelineView);
+  go_to({{wait.host ? EventKind::host_wait : EventKind::wait, wait.row}, wait.begin, wait.end});
+  window.follow(false);
+  window.focus(wait.begin, wait.end);
+}
+
+// Follows the last change until the user chooses another one.
+void App::pair_toggle() {
+  toggle_pair = facts()->before_after;
+  const std::size_t count = toggle_pair.segments.size();
+  if (count < 2) return;
+  if (!toggle_chosen_ || toggle_event + 2 > count) toggle_event = count - 2;
+  choose_pair(toggle_pair, facts()->comparison, toggle_event, toggle_event + 1);
+}
+
+void App::choose_toggle(std::size_t event) {
+  if (facts() == nullptr) return;
+  toggle_event = event;
+  toggle_chosen_ = true;
+  pair_toggle();
+}
+
+void App::jump_to_toggle() {
+  if (facts() == nullptr || !toggle_pair.after || !toggle_pair.before) {
+    notice = "the program has not changed how it waits";
+    return;
+  }
+  const SegmentLine &before = *toggle_pair.before, &after = *toggle_pair.after;
+  // As wide as a few iterations of the slower side, so that single waits can be seen; not calibrated.
+  constexpr TimeNs kIterations = 4;
+  TimeNs half = std::min(before.end - before.begin, after.end - after.begin) / 2;
+  if (before.iteration_p50 && after.iteration_p50)
+    half = std::min(half, kIterations * std::max(*before.iteration_p50, *after.iteration_p50));
+  half = std::max<TimeNs>(half, 1'000);
+  show(kTimelineView);
+  window.follow(false);
+  window.show(after.begin - half, after.begin + half);
 }
 
 void App::choose_last_change() {
@@ -152,6 +216,7 @@ void App::show(ViewName wanted) {
   view = wanted;
   notice.clear();
   refresh_detail();
+  refresh_parties();
 }
 
 void App::select(EventRef ref, bool reveal) {
@@ -347,8 +412,25 @@ void App::toggle(Mode mode, StrategyId strategy, const std::string& site) {
     notice = "no running program to toggle: open one with wic-prof gui --session NAME or wic-prof run --gui";
     return;
   }
-  link_->toggle({mode, mode == Mode::poll ? StrategyId::poll : strategy, site});
+  const ToggleRequest request{mode, mode == Mode::poll ? StrategyId::poll : strategy, site};
+  if (!way_at_first_ && session_.status)
+    way_at_first_ = ToggleRequest{session_.status->mode, session_.status->strategy, {}};
+  done_.push_back(request);
+  send_toggle(request);
+}
+
+void App::send_toggle(const ToggleRequest& request) {
+  link_->toggle(request);
   notice.clear();
+}
+
+void App::undo_toggle() {
+  if (!can_undo() || !way_at_first_) {
+    notice = "nothing to undo: this window has not toggled the program";
+    return;
+  }
+  for (const ToggleRequest& request : undo_of(*way_at_first_, done_)) send_toggle(request);
+  done_.pop_back();
 }
 
 void App::compare_modes() {

@@ -15,6 +15,8 @@
 #include "gui/view/annotations.h"
 #include "gui/view/area.h"
 #include "gui/view/layout.h"
+#include "gui/view/nothing.h"
+#include "gui/view/parties_view.h"
 #include "gui/view/search.h"
 #include "gui/view/site_table.h"
 #include "gui/view/viewport.h"
@@ -25,7 +27,7 @@ namespace wicprof::gui {
 using ViewName = std::string_view;
 /// The views that actions and links open.
 inline constexpr ViewName kTimelineView = "timeline", kSitesView = "sites", kCompareView = "compare",
-                          kLiveView = "live";
+                          kLiveView = "live", kPartiesView = "parties", kToggleView = "toggle";
 
 /// The part of both sides that the compare view shows: both start at the same iteration and have the same width.
 struct ComparedWindow {
@@ -84,7 +86,18 @@ class App {
   void sort_sites(SiteColumn column);
   void choose_segments(std::size_t before, std::size_t after);
   void toggle(Mode mode, StrategyId strategy, const std::string& site);
+  /// Restores what held before the last toggle of this window.
+  void undo_toggle();
+  bool can_undo() const { return can_toggle() && !done_.empty(); }
   void compare_modes();  ///< as wic-prof run --ab does
+  /// Shows a wait on the timeline.
+  void show_wait(const analyzer::WorstWait& wait);
+  /// Which waits the view of parties counts.
+  void choose_parties(PartiesChoice choice);
+  /// Shows the change between the segments `event` and `event` + 1 in the toggle view, until another one is chosen.
+  void choose_toggle(std::size_t event);
+  /// Shows the chosen change on the timeline: half of the window before the change, half after.
+  void jump_to_toggle();
   void set_dark(bool dark);
 
   // State that panels show and change.
@@ -109,14 +122,23 @@ class App {
   BeforeAfter pair;                     ///< of the compare view: the segments chosen there
   std::size_t segment_before = 0, segment_after = 1;
   ComparedWindow compared;
-  std::string toggle_site;  ///< of the live view; empty = the whole program
+  PartiesChoice parties;
+  std::optional<PartiesResult> parties_shown;    ///< filled when that view is shown
+  std::optional<analyzer::WaitWay> lengths_way;  ///< the waits that histograms show; nothing: all
+  std::size_t toggle_event = 0;                  ///< of the toggle view: between this segment and the next one
+  double toggle_zoom = 1;                        ///< of the pictures in the toggle view
+  BeforeAfter toggle_pair;                       ///< of the toggle view: the segments around that change
+  std::optional<NothingToShow> nothing;          ///< what the last frame says in place of contents
+  std::string toggle_site;                       ///< of the live view; empty = the whole program
   StrategyId toggle_strategy = StrategyId::automatic;
   std::string notice;  ///< a message in the status bar, until the next action
   float scroll = 0;
   std::optional<float> scroll_wanted;
   Layout layout;
-  double build_ms = 0;    ///< time to build the last frame, without rasterising
-  std::size_t drawn = 0;  ///< rectangles in the last timeline
+  BeforeAfter traces;                 ///< of the compare view: two traces, once that view has compared them
+  std::optional<TimeNs> first_waits;  ///< from the window's start until it had the first waits
+  double build_ms = 0;                ///< time to build the last frame, without rasterising
+  std::size_t drawn = 0;              ///< rectangles in the last timeline
 
  private:
   void take_over(const Snapshot& before);
@@ -124,11 +146,15 @@ class App {
   void take_hits(SearchHits found);
   void refresh_tables();
   void refresh_detail();
+  void refresh_parties();
   void choose_last_change();
+  void pair_toggle();
+  void send_toggle(const ToggleRequest& request);
   void compare_segments();
   void save();
 
   AppOptions options_;
+  const TimeNs started_ = now_ns();
   Reclaimer reclaimer_;
   std::unique_ptr<TraceSource> sources_[2];
   std::unique_ptr<SessionLink> link_;
@@ -138,7 +164,11 @@ class App {
   std::optional<EventRow> pending_selection_;   // to select once a large trace's model has it
   std::optional<EventRow> unloaded_selection_;  // selected, but outside the stretch that a large trace's model holds
   bool pair_chosen_ = false;
-  bool detail_outdated_ = false;  // newer facts than `detail` exist
+  bool toggle_chosen_ = false;
+  bool parties_outdated_ = false;
+  std::optional<ToggleRequest> way_at_first_;  // how the program waited before the first toggle of this window
+  std::vector<ToggleRequest> done_;            // toggles of this window, without those undone
+  bool detail_outdated_ = false;               // newer facts than `detail` exist
   std::shared_ptr<const Facts> tables_of_[2];
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 #include "gui/panels/parts.h"
 
@@ -38,7 +39,7 @@ void tile(const Ui& ui, Rect where, Colour top, std::string_view title, std::str
   }
 }
 
-void side(const Ui& ui, Rect where, const char* title, const SegmentLine& line) {
+void side(const Ui& ui, Rect where, const std::string& title, const SegmentLine& line) {
   tile(ui, where, colour_of(ui, state_of_mode(line.mode)), fmt::format("{}: {}", title, line.way),
        line.iteration_p50 ? analyzer::format_duration(*line.iteration_p50) + " per iteration" : "no iterations",
        {fmt::format("{}, {} of the time waiting", analyzer::count_of(line.iterations, "iteration"),
@@ -52,39 +53,48 @@ void side(const Ui& ui, Rect where, const char* title, const SegmentLine& line) 
 void draw_before_after(const Ui& ui, const BeforeAfter& values) {
   const Theme& theme = ui.theme();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, height = ui.px(112), gap = ui.px(10);
-  note_rect(ui, "before_after", {at.x, at.y, width, height});
+  const float width = ImGui::GetContentRegionAvail().x, gap = ui.px(10);
   // Side by side if the width allows, else one below the other.
   const int tiles = values.before && values.after ? 3 : 1;
   const bool beside = width > ui.px(560);
+  const float height = ui.px(beside ? 112 : 94);
+  note_rect(ui, "before_after", {at.x, at.y, width, height});
   const float one = beside ? (width - gap * static_cast<float>(tiles - 1)) / static_cast<float>(tiles) : width;
+  // A narrow verdict needs more lines.
+  const float verdict_height = beside ? height : ui.px(150);
   int place = 0;
   const auto next = [&] {
-    const float offset = static_cast<float>(place++);
+    const int number = place++;
+    const float offset = static_cast<float>(number);
     return beside ? Rect{at.x + offset * (one + gap), at.y, one, height}
-                  : Rect{at.x, at.y + offset * (height + gap), one, height};
+                  : Rect{at.x, at.y + offset * (height + gap), one, number + 1 == tiles ? verdict_height : height};
   };
   if (tiles == 3) {
-    side(ui, next(), "before", *values.before);
-    side(ui, next(), "after", *values.after);
+    side(ui, next(), values.before->trace.empty() ? "before" : values.before->trace, *values.before);
+    side(ui, next(), values.after->trace.empty() ? "after" : values.after->trace, *values.after);
   }
   const Colour top = values.verdict == analyzer::Verdict::improvement  ? theme.good
                      : values.verdict == analyzer::Verdict::regression ? theme.bad
                                                                        : theme.faint;
   std::vector<std::string> lines;
-  if (values.speedup)
-    lines.push_back(fmt::format("interval {:.3g} to {:.3g}", values.speedup->low, values.speedup->high));
+  std::string change = "not known yet";
+  if (values.speedup) {
+    const analyzer::ChangeRange range =
+        analyzer::change_of_speedup(values.speedup->value, values.speedup->low, values.speedup->high);
+    change = analyzer::change_text(range.value);
+    lines.push_back("interval of the iteration time: " + analyzer::change_interval_text(range));
+  }
   lines.emplace_back(values.reason);
   if (!values.settle.empty()) lines.push_back("To settle it: " + values.settle);
   const Rect last = next();
   tile(
       ui, last, top,
       fmt::format("verdict: {}{}", analyzer::verdict_name(values.verdict), values.why.empty() ? "" : ", " + values.why),
-      values.speedup ? fmt::format("{:.3g} times as fast", values.speedup->value) : "not known yet", lines);
+      change, lines);
   if (ImGui::IsMouseHoveringRect(ImVec2(last.x, last.y), ImVec2(last.x + last.width, last.y + last.height)) &&
       !values.reason.empty())
     ImGui::SetTooltip("%s", values.reason.c_str());
-  ImGui::Dummy(ImVec2(width, beside ? height : static_cast<float>(tiles) * (height + gap)));
+  ImGui::Dummy(ImVec2(width, beside ? height : static_cast<float>(tiles - 1) * (height + gap) + verdict_height));
 }
 
 }  // namespace wicprof::gui

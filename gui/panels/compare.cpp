@@ -6,20 +6,16 @@
 #include <cmath>
 
 #include "analyzer/words/format.h"
+#include "gui/panels/aggregate_parts.h"
+#include "gui/panels/iteration_strip.h"
 #include "gui/panels/parts.h"
-#include "reports/html/svg_axis.h"
+#include "gui/panels/side_picture.h"
 
 namespace wicprof::gui {
 
 namespace {
 
-/// One side: a trace and the compared stretch.
-struct Side {
-  std::string title;
-  const Timeline* timeline = nullptr;
-  TimeNs begin = 0, end = 0;
-  const std::vector<analyzer::Iteration>* iterations = nullptr;  ///< within the stretch; may be empty
-};
+using Side = PictureSide;
 
 const std::vector<analyzer::Iteration> kNoIterations;
 
@@ -70,143 +66,6 @@ TimeNs first_time(const Side& side, const ComparedWindow& window) {
   const double part = std::clamp(window.iteration - static_cast<double>(whole), 0.0, 1.0);
   return list[whole].begin + static_cast<TimeNs>(part * static_cast<double>(list[whole].duration()));
 }
-
-/// Duration relative to the iteration of the same index on the other side; nothing if there is none.
-std::optional<double> ratio_to_partner(const Side& side, const Side& other, std::size_t index) {
-  if (index >= other.iterations->size() || (*other.iterations)[index].duration() <= 0) return std::nullopt;
-  return static_cast<double>((*side.iterations)[index].duration()) /
-         static_cast<double>((*other.iterations)[index].duration());
-}
-
-class Picture {
- public:
-  Picture(const Ui& ui, const Side& side, const Side& other, const ComparedWindow& window, Rect where)
-      : ui_(ui), side_(side), other_(other), window_(window), list_(ImGui::GetWindowDrawList()), where_(where) {
-    from_ = first_time(side, window);
-    to_ = from_ + window.width;
-    left_ = where.x + ui.px(82);
-    width_ = where.width - ui.px(82);
-  }
-
-  /// `colour`: whether to colour iterations by their comparison with the other side.
-  void draw(bool colour) {
-    const Theme& theme = ui_.theme();
-    draw_text(list_, ui_.bold, {where_.x, where_.y, where_.width, ui_.px(22)}, ink(theme.text), side_.title);
-    float y = where_.y + ui_.px(26);
-    const float top = y;
-    if (!side_.iterations->empty()) {
-      iterations(y, colour);
-      y += ui_.px(26);
-    }
-    const float bottom = strips(y);
-    for (const analyzer::Iteration& iteration : *side_.iterations) {
-      if (iteration.begin < from_ || iteration.begin > to_) continue;
-      list_->AddLine(ImVec2(x(iteration.begin), top), ImVec2(x(iteration.begin), bottom), ink(theme.text, 0.5f), 1);
-    }
-    const TimeNs step = reports::tick_step(window_.width, 5);
-    for (TimeNs time = 0; time <= window_.width; time += step) {
-      const float at = x(from_ + time);
-      if (at + ui_.px(44) > left_ + width_) break;
-      draw_text(list_, ui_.small, {at, bottom + ui_.px(2), ui_.px(80), ui_.px(16)}, ink(theme.faint),
-                (time > 0 ? "+" : "") + reports::tick_label(time, step, window_.width));
-    }
-  }
-
- private:
-  float x(TimeNs time) const {
-    return left_ + width_ * static_cast<float>(static_cast<double>(time - from_) / static_cast<double>(to_ - from_));
-  }
-
-  void iterations(float y, bool colour) {
-    const Theme& theme = ui_.theme();
-    const float tall = ui_.px(20);
-    draw_text(list_, ui_.small, {where_.x, y, ui_.px(76), tall}, ink(theme.faint), "iterations");
-    const auto& list = *side_.iterations;
-    const auto first =
-        std::partition_point(list.begin(), list.end(), [&](const auto& one) { return one.end <= from_; });
-    float drawn_to = left_ - 1;
-    for (auto one = first; one != list.end() && one->begin < to_; ++one) {
-      const float a = std::max(x(one->begin), left_), b = std::min(x(one->end), left_ + width_);
-      if (b < drawn_to + 1) continue;  // draws one iteration per pixel
-      const auto index = static_cast<std::size_t>(one - list.begin());
-      const std::optional<double> ratio = colour ? ratio_to_partner(side_, other_, index) : std::nullopt;
-      const bool less = ratio && *ratio < 1 - kTolerance, more = ratio && *ratio > 1 + kTolerance;
-      list_->AddRectFilled(ImVec2(a, y), ImVec2(b, y + tall),
-                           ink(less   ? theme.good_soft
-                               : more ? theme.bad_soft
-                                      : theme.lane));
-      list_->AddRectFilled(ImVec2(a, y + tall - ui_.px(3)), ImVec2(b, y + tall),
-                           ink(less   ? theme.good
-                               : more ? theme.bad
-                                      : theme.faint));
-      drawn_to = b;
-      const std::string text = fmt::format("{}: {}", one->number, analyzer::format_duration(one->duration()));
-      const float available = b - a - ui_.px(8);
-      if (text_width(ui_.small, text) <= available)
-        draw_text(list_, ui_.small, {a + ui_.px(5), y, available, tall - ui_.px(3)},
-                  ink(less   ? theme.good
-                      : more ? theme.bad
-                             : theme.text),
-                  text);
-      if (ImGui::IsMouseHoveringRect(ImVec2(a, y), ImVec2(b, y + tall)))
-        ImGui::SetTooltip("iteration %s%s", text.c_str(),
-                          ratio ? fmt::format(", {:.3g} times the duration on the other side", *ratio).c_str() : "");
-    }
-  }
-
-  /// Returns the bottom edge.
-  float strips(float y) {
-    const Theme& theme = ui_.theme();
-    const auto columns = static_cast<std::uint32_t>(std::max(width_ / std::max(1.0f, ui_.scale), 1.0f));
-    const auto count = std::count_if(side_.timeline->tracks.begin(), side_.timeline->tracks.end(),
-                                     [](const Track& t) { return t.has_strip(); });
-    const float gap = ui_.px(4), available = where_.y + where_.height - y - ui_.px(20);
-    const float tall = std::clamp(std::floor(available / static_cast<float>(std::max<std::ptrdiff_t>(count, 1))) - gap,
-                                  ui_.px(14), ui_.px(104));
-    std::ptrdiff_t shown = 0;
-    for (const Track& track : side_.timeline->tracks) {
-      if (!track.has_strip()) continue;
-      const bool more = count - shown > 1 && y + 2 * (tall + gap) > where_.y + where_.height - ui_.px(20);
-      if (more) {
-        draw_text(list_, ui_.small, {where_.x, y, where_.width, tall}, ink(theme.faint),
-                  fmt::format("and {} more", count - shown));
-        return y + tall;
-      }
-      ++shown;
-      draw_text(list_, ui_.small, {where_.x, y, ui_.px(76), tall}, ink(theme.faint), track.name);
-      strip(track, y, tall, columns);
-      y += tall + gap;
-    }
-    return y;
-  }
-
-  void strip(const Track& track, float y, float tall, std::uint32_t columns) {
-    list_->AddRectFilled(ImVec2(left_, y), ImVec2(left_ + width_, y + tall), ink(ui_.theme().lane));
-    const auto drawn = track.density.draw(from_, to_, columns);
-    const float most = static_cast<float>(std::max(1u, track.density.most())),
-                step = width_ / static_cast<float>(columns);
-    for (std::uint32_t i = 0; i < columns; ++i) {
-      float base = y + tall;
-      for (const State state : kWarpStates) {
-        const float h = std::min(1.0f, drawn[i].count[index_of(state)] / most) * tall;
-        if (h >= 0.5f)
-          list_->AddRectFilled(ImVec2(left_ + static_cast<float>(i) * step, base - h),
-                               ImVec2(left_ + static_cast<float>(i) * step + step + 0.5f, base), state_ink(ui_, state));
-        base -= h;
-      }
-    }
-  }
-
-  static constexpr double kTolerance = 0.02;  // as for verdicts
-  const Ui& ui_;
-  const Side& side_;
-  const Side& other_;
-  const ComparedWindow& window_;
-  ImDrawList* list_;
-  Rect where_;
-  TimeNs from_ = 0, to_ = 1;
-  float left_ = 0, width_ = 0;
-};
 
 /// A time as a fractional iteration index.
 double iteration_at(const Side& side, TimeNs time) {
@@ -262,8 +121,8 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
     if (!held.iterations->empty())
       window.iteration = std::clamp(iteration_at(held, first_time(held, window) - by), 0.0, most);
   }
-  Picture(ui, before, after, window, {at.x, at.y, half, size.y}).draw(false);
-  Picture(ui, after, before, window, {at.x + half + ui.px(24), at.y, half, size.y}).draw(true);
+  draw_side(ui, before, nullptr, first_time(before, window), window.width, {at.x, at.y, half, size.y});
+  draw_side(ui, after, &before, first_time(after, window), window.width, {at.x + half + ui.px(24), at.y, half, size.y});
 }
 
 /// Returns the chosen index.
@@ -304,30 +163,45 @@ void difference_table(App& app, const Ui& ui) {
     ImGui::TextUnformatted(d.after.c_str());
     ImGui::TableNextColumn();
     const Theme& theme = ui.theme();
-    const std::string change = d.ratio ? fmt::format("{:.3g} x{}", *d.ratio,
-                                                     d.better  ? ", less"
-                                                     : d.worse ? ", more"
-                                                               : "")
-                                       : "-";
     ImGui::PushStyleColor(ImGuiCol_Text, ink(d.better ? theme.good : d.worse ? theme.bad : theme.faint));
-    ImGui::TextUnformatted(change.c_str());
+    ImGui::TextUnformatted(d.change.c_str());
     ImGui::PopStyleColor();
   }
   ImGui::EndTable();
 }
 
+/// The iteration times of both sides, with the iteration as the axis.
+void iterations(App& app, const Ui& ui, const Side& before, const Side& after) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  const auto mode_of = [&](std::size_t side) {
+    if (!app.has_second())
+      return app.facts()->before_after.segments[side == 0 ? app.segment_before : app.segment_after].mode;
+    const Snapshot& snapshot = side == 0 ? app.snapshot() : app.second();
+    return snapshot.model->meta_value("mode") == mode_name(Mode::park) ? Mode::park : Mode::poll;
+  };
+  if (before.iterations->empty() && after.iterations->empty()) {
+    paragraph(ui, no_iterations(app.facts()->comparison).reason);
+    return;
+  }
+  const auto columns = static_cast<std::size_t>(std::max(1.0f, (size.x - ui.px(64)) / 2 / std::max(1.0f, ui.px(2))));
+  const IterationStrip strip = iteration_strip(
+      {{mode_of(0), before.title, before.iterations}, {mode_of(1), after.title, after.iterations}}, columns);
+  draw_iteration_strip(ui, strip, {at.x, at.y, size.x, size.y}, std::nullopt);
+}
+
 /// The comparison of two traces, repeated only when the facts of one of them change.
 struct ComparedTraces {
   std::shared_ptr<const Facts> facts[2];
-  analyzer::Comparison comparison;
 
-  const analyzer::Comparison& of(const App& app) {
+  const BeforeAfter& of(App& app) {
     if (facts[0] != app.snapshot().facts || facts[1] != app.second().facts) {
-      comparison = analyzer::compare(*app.model(), *app.second().model);
+      app.traces =
+          before_after(*app.model(), *app.second().model, analyzer::compare(*app.model(), *app.second().model));
       facts[0] = app.snapshot().facts;
       facts[1] = app.second().facts;
     }
-    return comparison;
+    return app.traces;
   }
 };
 
@@ -361,10 +235,11 @@ void ComparePanel::draw(App& app, const Ui& ui) {
   }
   if (!app.has_second() && segments.size() < 2) {
     begin_card(ui, "nothing", size.x, 0);
-    heading(ui, "Nothing to compare");
-    faint(ui, "The way the program waits never changes in this trace. Open two traces, or record both modes:");
+    draw_nothing(app, ui, "Nothing to compare", no_toggle(*app.model(), app.facts()->before_after));
+    ImGui::Dummy(ImVec2(0, ui.px(4)));
+    faint(ui, "Or open two traces:");
     ImGui::PushFont(ui.mono);
-    paragraph(ui, "wic-prof gui before.wicprof after.wicprof\nwic-prof run --ab -- APP");
+    paragraph(ui, "wic-prof gui BEFORE AFTER");
     ImGui::PopFont();
     end_card();
     return;
@@ -380,14 +255,7 @@ void ComparePanel::draw(App& app, const Ui& ui) {
       paragraph(ui, fmt::format("wic-prof compare {} {}", app.path(), app.path(1)));
       ImGui::PopFont();
     } else {
-      const analyzer::Comparison& comparison = compared_traces_.of(app);
-      BeforeAfter values;
-      values.verdict = comparison.verdict;
-      values.speedup = comparison.speedup;
-      values.why = comparison.why;
-      values.reason = comparison.reason;
-      values.settle = comparison.settle;
-      draw_before_after(ui, values);
+      draw_before_after(ui, compared_traces_.of(app));
     }
   } else {
     const std::size_t chosen_before = segment_choice(app, ui, "before", app.segment_before);
@@ -399,13 +267,19 @@ void ComparePanel::draw(App& app, const Ui& ui) {
     draw_before_after(ui, app.pair);
   }
   end_card();
-  const float lower = std::min(size.y * 0.34f, ui.px(50) + static_cast<float>(app.differences.size()) * ui.px(28));
-  begin_card(ui, "sides", size.x, size.y - ui.px(186) - lower - ui.px(20));
   const Side before = app.has_second() ? side_of_trace(app.snapshot()) : side_of_segment(app, app.segment_before);
   const Side after = app.has_second() ? side_of_trace(app.second()) : side_of_segment(app, app.segment_after);
+  const float lower = std::clamp(ui.px(50) + static_cast<float>(app.differences.size()) * ui.px(28), ui.px(170),
+                                 std::max(size.y * 0.34f, ui.px(170)));
+  begin_card(ui, "sides", size.x, size.y - ui.px(186) - lower - ui.px(20));
   sides(app, ui, before, after);
   end_card();
-  begin_card(ui, "differences", size.x, 0);
+  const float gap = ui.px(10), left = (size.x - gap) / 2;
+  begin_card(ui, "iterations", left, 0);
+  iterations(app, ui, before, after);
+  end_card();
+  ImGui::SameLine(0, gap);
+  begin_card(ui, "differences", 0, 0);
   difference_table(app, ui);
   end_card();
 }

@@ -7,6 +7,7 @@
 
 #include "analyzer/measure/statistics.h"
 #include "analyzer/words/format.h"
+#include "gui/panels/aggregate_parts.h"
 #include "gui/panels/parts.h"
 #include "gui/panels/plot.h"
 #include "gui/view/mark_labels.h"
@@ -76,16 +77,15 @@ void changes(const Ui& ui, const Timeline& timeline, const Plot& plot) {
 }
 
 void iterations(App& app, const Ui& ui, float height) {
-  heading(ui, "Iteration time");
   const analyzer::Comparison& comparison = app.facts()->comparison;
   std::vector<TimeNs> all;
   for (const analyzer::Segment& segment : comparison.segments) {
     for (const analyzer::Iteration& iteration : segment.iterations) all.push_back(iteration.duration());
   }
   if (all.empty()) {
-    faint(ui, comparison.reason.empty() ? "the trace has no iterations" : comparison.reason);
-    return;
+    return draw_nothing(app, ui, "No iterations", no_iterations(comparison));
   }
+  heading(ui, "Iteration time");
   const double top = static_cast<double>(analyzer::percentile(all, 99)) * 1.15;
   const Plot plot = begin_plot(ui, *app.timeline(), top, height,
                                [](double v) { return analyzer::format_duration(static_cast<TimeNs>(v)); });

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/words/format.h"
+#include "gui/panels/aggregate_parts.h"
 #include "gui/panels/parts.h"
 
 namespace wicprof::gui {
@@ -99,8 +100,11 @@ void FindingsPanel::draw(App& app, const Ui& ui) {
   const ImVec2 size = ImGui::GetContentRegionAvail();
   const float right = std::min(size.x * 0.4f, ui.px(430)), gap = ui.px(10);
   begin_card(ui, "findings", size.x - right - gap, 0);
-  heading(ui, analysis.findings.empty() ? "No findings" : analyzer::count_of(analysis.findings.size(), "finding"));
-  if (analysis.findings.empty()) faint(ui, "No rule reported anything for this trace.");
+  if (analysis.findings.empty()) {
+    draw_nothing(app, ui, "No findings", no_findings(analysis, app.path()));
+  } else {
+    heading(ui, analyzer::count_of(analysis.findings.size(), "finding"));
+  }
   ImGui::Dummy(ImVec2(0, ui.px(4)));
   for (std::size_t i = 0; i < analysis.findings.size(); ++i) {
     if (i > 0) {

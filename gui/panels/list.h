@@ -11,9 +11,11 @@ namespace wicprof::gui {
 inline constexpr PanelKind kPanels[] = {
     {kTimelineView, "Timeline", make_panel<class TimelinePanel>},
     {kSitesView, "Wait sites", make_panel<class SitesPanel>},
+    {kPartiesView, "Who waits", make_panel<class PartiesPanel>},
     {"findings", "Findings", make_panel<class FindingsPanel>},
     {"stalls", "Stalls", make_panel<class StallsPanel>},
     {"figures", "Figures", make_panel<class FiguresPanel>},
+    {kToggleView, "Toggle", make_panel<class TogglePanel>},
     {kCompareView, "Compare", make_panel<class ComparePanel>},
     {kLiveView, "Live", make_panel<class LivePanel>},
 };

@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
+#include "gui/panels/aggregate_parts.h"
 #include "gui/panels/parts.h"
 #include "gui/panels/timeline_canvas.h"
+#include "gui/view/toggle_words.h"
 
 namespace wicprof::gui {
 
@@ -61,10 +63,10 @@ void last_toggle(App& app, const Ui& ui) {
 void controls(App& app, const Ui& ui) {
   const SessionView& session = app.session();
   if (!app.session_info()) {
-    heading(ui, "No running program");
-    faint(ui, "This is a recorded trace. To watch a program and change how it waits:");
+    draw_nothing(app, ui, "No running program", no_program());
+    faint(ui, "or, for a program that runs already:");
     ImGui::PushFont(ui.mono);
-    paragraph(ui, "wic-prof run --gui -- APP\nwic-prof gui --session NAME");
+    paragraph(ui, "wic-prof gui --session NAME");
     ImGui::PopFont();
     return;
   }
@@ -93,7 +95,7 @@ void controls(App& app, const Ui& ui) {
     faint(ui, "the program has no wic runtime yet, so the toggle has no effect");
     return;
   }
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(24), ui.px(9)));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(18), ui.px(9)));
   if (segment_button(ui, "toggle.poll", "poll", status.mode == Mode::poll, colour_of(ui, State::polling)))
     app.toggle(Mode::poll, StrategyId::poll, app.toggle_site);
   ImGui::SameLine(0, ui.px(2));
@@ -101,10 +103,16 @@ void controls(App& app, const Ui& ui) {
     app.toggle(Mode::park, app.toggle_strategy, app.toggle_site);
   ImGui::SameLine(0, ui.px(2));
   if (segment_button(ui, "toggle.ab", "both", status.ab_running, colour_of(ui, State::computing))) app.compare_modes();
-  ImGui::PopStyleVar();
   if (ImGui::IsItemHovered()) {
     ImGui::SetTooltip("compares poll with park: phases of both in random order, for a minute at most");
   }
+  if (app.can_undo()) {
+    ImGui::SameLine(0, ui.px(10));
+    if (ImGui::Button("Undo")) app.undo_toggle();
+    note_item(ui, "toggle.undo");
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("restores how the program waited before the last toggle");
+  }
+  ImGui::PopStyleVar();
   toggle_options(app, ui, status);
   ImGui::Dummy(ImVec2(0, ui.px(4)));
   if (session.ab_error) {
@@ -148,9 +156,12 @@ void LivePanel::draw(App& app, const Ui& ui) {
   begin_card(ui, "change", right, 0);
   heading(ui, "Before and after the last change");
   if (app.facts() != nullptr && app.facts()->before_after.before) {
+    paragraph(ui, change_sentence(app.facts()->before_after));
+    ImGui::Dummy(ImVec2(0, ui.px(4)));
     draw_before_after(ui, app.facts()->before_after);
   } else {
-    faint(ui, "shown after the first toggle");
+    faint(ui, app.session_info() ? "Shown after the first toggle: click poll or park above."
+                                 : "The program never changed how it waits in this trace.");
   }
   end_card();
 }

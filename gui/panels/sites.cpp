@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
+#include "gui/panels/aggregate_parts.h"
 #include "gui/panels/parts.h"
 
 namespace wicprof::gui {
@@ -74,52 +75,10 @@ void table(App& app, const Ui& ui) {
   ImGui::PopStyleVar();
 }
 
-void histogram(const Ui& ui, const Histogram& values) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x,
-              height = std::clamp(ImGui::GetWindowHeight() - ui.px(260), ui.px(150), ui.px(340)), axis = ui.px(20);
-  const float left = ui.px(52), plot = width - left, tall = height - axis;
-  if (values.bins.empty()) {
-    faint(ui, "no waits");
-    return;
-  }
-  for (const double part : {0.0, 0.5, 1.0}) {
-    const float y = at.y + tall * static_cast<float>(1 - part);
-    list->AddLine(ImVec2(at.x + left, y), ImVec2(at.x + width, y), ink(ui.theme().line), 1);
-    draw_text(list, ui.small, {at.x, y - ui.px(8), left - ui.px(8), ui.px(16)}, ink(ui.theme().faint),
-              analyzer::format_count(static_cast<std::uint64_t>(part * static_cast<double>(values.most))),
-              Align::right);
-  }
-  const float step = plot / static_cast<float>(values.bins.size());
-  float labelled_to = 0;
-  for (std::size_t i = 0; i < values.bins.size(); ++i) {
-    const Histogram::Bin& bin = values.bins[i];
-    const float x = at.x + left + static_cast<float>(i) * step;
-    float base = at.y + tall;
-    for (const auto& [count, state] : {std::pair{bin.polling, State::polling}, std::pair{bin.parked, State::parked},
-                                       std::pair{bin.host, State::host_waiting}}) {
-      const float h = tall * static_cast<float>(count) / static_cast<float>(values.most);
-      if (count > 0)
-        list->AddRectFilled(ImVec2(x + 1, base - std::max(h, 1.0f)), ImVec2(x + step - 1, base), state_ink(ui, state));
-      base -= h;
-    }
-    const std::string label = analyzer::format_duration(bin.begin);
-    const float text = text_width(ui.small, label);
-    if (i % 4 == 0 && x > labelled_to && x + text < at.x + width) {
-      draw_text(list, ui.small, {x, at.y + tall + ui.px(2), text + 1, axis}, ink(ui.theme().faint), label);
-      labelled_to = x + text + ui.px(12);
-    }
-    if (ImGui::IsMouseHoveringRect(ImVec2(x, at.y), ImVec2(x + step, at.y + tall)))
-      ImGui::SetTooltip("%s to %s: %s", label.c_str(), analyzer::format_duration(bin.end).c_str(),
-                        analyzer::count_of(bin.count(), "wait").c_str());
-  }
-  ImGui::Dummy(ImVec2(width, height));
-}
-
 void detail(App& app, const Ui& ui) {
   const SiteDetail& site = *app.detail;
   heading(ui, site.name);
+  std::optional<analyzer::WorstWait> wanted;
   if (ImGui::BeginTable("split", 2, ImGuiTableFlags_SizingStretchProp)) {
     ImGui::TableSetupColumn("facts", ImGuiTableColumnFlags_WidthStretch, 0.48f);
     ImGui::TableSetupColumn("histogram", ImGuiTableColumnFlags_WidthStretch, 0.52f);
@@ -128,8 +87,8 @@ void detail(App& app, const Ui& ui) {
     ImGui::TableNextColumn();
     faint(ui, "Durations of waits");
     ImGui::Dummy(ImVec2(0, ui.px(8)));
-    histogram(ui, site.histogram);
-    legend(ui, {State::polling, State::parked, State::host_waiting});
+    wanted = draw_lengths(ui, site.waits, app.lengths_way,
+                          std::clamp(ImGui::GetWindowHeight() - ui.px(320), ui.px(130), ui.px(300)));
     ImGui::Dummy(ImVec2(0, ui.px(8)));
     if (!site.percentiles.empty() && ImGui::BeginTable("percentiles", static_cast<int>(site.percentiles.size()),
                                                        ImGuiTableFlags_SizingStretchSame)) {
@@ -142,6 +101,7 @@ void detail(App& app, const Ui& ui) {
     }
     ImGui::EndTable();
   }
+  if (wanted) app.show_wait(*wanted);  // last, since it replaces the detail
 }
 
 }  // namespace
@@ -162,9 +122,7 @@ void SitesPanel::draw(App& app, const Ui& ui) {
   const float upper = std::clamp(rows, ui.px(110), size.y * 0.5f);
   begin_card(ui, "table", size.x, upper);
   if (app.sites.empty()) {
-    heading(ui, "No wait sites");
-    faint(ui,
-          "The program declared no waits. If it was recorded with --trace pcsampling, polling loops are under Stalls.");
+    draw_nothing(app, ui, "No wait sites", no_sites(*app.model(), app.facts()->analysis));
   } else {
     table(app, ui);
   }

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analyzer/measure/statistics.h"
+#include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::gui {
@@ -32,24 +33,28 @@ void add_waits(const analyzer::TraceModel& model, SegmentLine& line) {
   if (waits > 0) line.polls_per_wait = static_cast<double>(polls) / static_cast<double>(waits);
 }
 
+std::string duration_text(double ns) { return analyzer::format_duration(static_cast<TimeNs>(ns)); }
+std::string percent_text(double share) { return analyzer::format_percent(share); }
+std::string number_text(double value) { return analyzer::format_number(value); }
+
 /// All compared quantities are better when smaller.
 Difference smaller_is_better(std::string what, std::optional<double> before, std::optional<double> after,
                              double tolerance, std::string (*text)(double)) {
   Difference d;
+  d.change = "-";
   d.what = std::move(what);
   d.before = before ? text(*before) : "-";
   d.after = after ? text(*after) : "-";
   if (before && after && *before > 0) {
     d.ratio = *after / *before;
+    d.change = analyzer::change_text(*d.ratio, text == duration_text ? analyzer::kTimeWords
+                                               : text == number_text ? analyzer::kCountWords
+                                                                     : analyzer::kAmountWords);
     d.better = *d.ratio < 1 - tolerance;
     d.worse = *d.ratio > 1 + tolerance;
   }
   return d;
 }
-
-std::string duration_text(double ns) { return analyzer::format_duration(static_cast<TimeNs>(ns)); }
-std::string percent_text(double share) { return analyzer::format_percent(share); }
-std::string number_text(double value) { return analyzer::format_number(value); }
 
 std::optional<double> median_iteration(const analyzer::Analysis& analysis) {
   if (!analysis.iterations) return std::nullopt;
@@ -92,6 +97,40 @@ BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comp
     result.reason = comparison.reason;
     result.settle = comparison.settle;
   }
+  return result;
+}
+
+namespace {
+
+/// A whole trace as one segment. A trace with changes has several ways.
+SegmentLine line_of_trace(const analyzer::TraceModel& model, const analyzer::Side& side) {
+  std::vector<std::string> notes;
+  const std::vector<analyzer::Segment> segments = analyzer::find_segments(model, notes);
+  analyzer::Segment whole = segments.empty() ? analyzer::Segment{} : segments.front();
+  whole.begin_ns = model.begin;
+  whole.end_ns = model.end;
+  whole.iteration_ns_p50 = side.iteration_ns_p50;
+  SegmentLine line = line_of(model, whole);
+  line.trace = model.name;
+  line.iterations = side.iterations;
+  if (segments.size() > 1) line.way = fmt::format("{} and other ways", line.way);
+  return line;
+}
+
+}  // namespace
+
+BeforeAfter before_after(const analyzer::TraceModel& before, const analyzer::TraceModel& after,
+                         const analyzer::Comparison& comparison) {
+  BeforeAfter result;
+  result.before = line_of_trace(before, comparison.before);
+  result.after = line_of_trace(after, comparison.after);
+  result.speedup = comparison.speedup;
+  result.verdict = comparison.verdict;
+  result.why = comparison.why;
+  result.reason = comparison.reason;
+  result.settle = comparison.settle;
+  result.measured_at = comparison.measured_at;
+  result.notes = comparison.notes;
   return result;
 }
 

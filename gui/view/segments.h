@@ -11,7 +11,8 @@
 namespace wicprof::gui {
 
 struct SegmentLine {
-  std::string way;  ///< mode and strategy: "poll", "park (auto)"
+  std::string way;    ///< mode and strategy: "poll", "park (auto)"
+  std::string trace;  ///< its name, if two traces are compared
   Mode mode = Mode::poll;
   TimeNs begin = 0, end = 0;
   TimeNs seen_begin = 0, seen_end = 0;  ///< the part whose waits are known
@@ -39,12 +40,16 @@ SegmentLine line_of(const analyzer::TraceModel& model, const analyzer::Segment& 
 /// All segments, with the last two as the pair: the effect of the last change.
 BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comparison& comparison,
                          TimeNs known_from = 0);
+/// Between two traces, each as one line, with the verdict of `comparison`.
+BeforeAfter before_after(const analyzer::TraceModel& before, const analyzer::TraceModel& after,
+                         const analyzer::Comparison& comparison);
 /// Compares two other segments of `values`, given by their indices.
 void choose_pair(BeforeAfter& values, const analyzer::Comparison& comparison, std::size_t before, std::size_t after);
 
 /// One line of a comparison: one quantity on both sides.
 struct Difference {
   std::string what, before, after;
+  std::string change;                  ///< "-6 %", "121 times shorter"; "-" where a side lacks the value
   std::optional<double> ratio;         ///< after / before
   bool better = false, worse = false;  ///< beyond the tolerance
 };

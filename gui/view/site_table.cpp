@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 
 #include "analyzer/measure/statistics.h"
 #include "analyzer/words/format.h"
@@ -63,15 +62,6 @@ SiteLine line_of(const analyzer::SiteStats& site, const analyzer::WakeStats* wak
   return line;
 }
 
-// Bins of the histogram of waits.
-constexpr double kBinsPerDecade = 8;
-constexpr double kShortest = 10;  // ns; begin of bin 0
-
-int bin_of(TimeNs duration) {
-  return static_cast<int>(std::floor(std::log10(static_cast<double>(duration) / kShortest) * kBinsPerDecade));
-}
-TimeNs bin_begin(int bin) { return static_cast<TimeNs>(std::lround(kShortest * std::pow(10.0, bin / kBinsPerDecade))); }
-
 }  // namespace
 
 const SiteColumnLook& look_of(SiteColumn column) { return kLooks[static_cast<std::size_t>(column)]; }
@@ -89,38 +79,6 @@ std::vector<SiteLine> site_table(const analyzer::Analysis& analysis, SiteColumn 
                                : first.cells[column] < second.cells[column];
   });
   return lines;
-}
-
-Histogram wait_histogram(const analyzer::TraceModel& model, SiteId site) {
-  std::map<int, Histogram::Bin> bins;
-  Histogram histogram;
-  const auto put = [&](TimeNs duration, std::uint64_t Histogram::Bin::*member) {
-    if (duration < static_cast<TimeNs>(kShortest)) {
-      ++histogram.instant;
-      return;
-    }
-    int bin = bin_of(duration);
-    if (duration >= bin_begin(bin + 1)) ++bin;  // bin edges are rounded to whole nanoseconds
-    if (duration < bin_begin(bin)) --bin;
-    ++(bins[bin].*member);
-  };
-  for (const store::WaitRow& wait : model.waits) {
-    if (wait.site != site) continue;
-    put(wait.resumed - wait.arrived,
-        analyzer::every_waiter_polls(wait.strategy) ? &Histogram::Bin::polling : &Histogram::Bin::parked);
-  }
-  for (const store::HostWaitRow& wait : model.host_waits) {
-    if (wait.site == site && site != 0) put(wait.end - wait.begin, &Histogram::Bin::host);
-  }
-  if (bins.empty()) return histogram;
-  for (int bin = bins.begin()->first; bin <= bins.rbegin()->first; ++bin) {
-    Histogram::Bin one = bins[bin];
-    one.begin = bin_begin(bin);
-    one.end = bin_begin(bin + 1);
-    histogram.most = std::max(histogram.most, one.count());
-    histogram.bins.push_back(one);
-  }
-  return histogram;
 }
 
 std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
@@ -177,7 +135,9 @@ std::optional<SiteDetail> site_detail(const analyzer::TraceModel& model, const a
     detail.percentiles.emplace_back(percent == 100 ? "max" : fmt::format("p{:g}", percent),
                                     durations[std::max<std::size_t>(rank, 1) - 1]);
   }
-  detail.histogram = wait_histogram(model, id);
+  analyzer::WaitFilter filter;
+  filter.site = id;
+  detail.waits = analyzer::wait_distribution(model, filter);
   return detail;
 }
 

@@ -40,6 +40,24 @@ class Live(gui_harness.Case):
         ways = [row[0] for row in self.query("t.wicprof", "SELECT new_mode FROM intervention ORDER BY id")]
         self.assertEqual(ways, [1, 0], "the trace has both interventions")
 
+    def test_a_toggle_can_be_undone(self):
+        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
+        before, toggled, undone = self.driven(process, "s", "wait waits 50", "wait attached", "frames 3", "dump a",
+                                              "click toggle.park", "wait toggled", "wait interventions 1", "frames 3",
+                                              "dump b", "click toggle.undo", "wait interventions 2", "frames 3",
+                                              "dump c")
+        self.assertEqual([state["session"]["can_undo"] for state in (before, toggled, undone)], [False, True, False])
+        self.assertEqual([toggle["mode"] for toggle in undone["session"]["toggles"]],
+                         ["park", before["session"]["mode"]])
+        self.interrupt(process)
+
+    def test_the_first_waits_show_before_anything_is_analysed(self):
+        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
+        state = self.driven(process, "s", "wait waits 1", "dump s")
+        self.assertEqual((state["view"], state["recording"]), ("live", True))
+        self.assertGreater(state["first_waits_ms"], 0)
+        self.interrupt(process)
+
     def test_comparing_both_modes_is_one_click(self):
         process = self.start_app("--parked-ms", "4", run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
         before, after = self.driven(process, "s", "wait waits 50", "wait attached", "frames 3", "dump a",

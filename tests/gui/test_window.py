@@ -9,7 +9,7 @@ import unittest
 import gui_harness
 from gui_harness import colours_of, read_png
 
-VIEWS = ["timeline", "sites", "findings", "stalls", "figures", "compare", "live"]
+VIEWS = ["timeline", "sites", "parties", "findings", "stalls", "figures", "toggle", "compare", "live"]
 POLLING, PARKED, AT_BARRIER = "d55e00", "0072b2", "74c0f5"  # of the light theme
 
 
@@ -340,6 +340,11 @@ class Panels(gui_harness.Case):
                            "wait facts", "frames 4", "dump s")
         self.assertEqual(state["view"], "compare")
         self.assertTrue(state["differences"][0]["worse"])
+        self.assertRegex(state["differences"][0]["change"], r"^\+\d+ %$")
+        self.assertEqual((state["traces"]["before"]["way"], state["traces"]["after"]["way"]),
+                         ("park (auto)", "poll"))
+        self.assertEqual(state["traces"]["before"]["iterations"], state["traces"]["after"]["iterations"])
+        self.assertIn("strip", state["items"])
 
     def test_tabs_help_and_palette(self):
         lines = ["wait facts", "frames 2"]
@@ -357,6 +362,101 @@ class Panels(gui_harness.Case):
     def test_a_script_that_names_a_missing_item(self):
         result = self.gui(self.trace, "--drive", self.script("wait loaded", "click no such thing"))
         self.assert_refused(result, 2, "no such thing")
+
+
+class Parties(gui_harness.Case):
+    """Who waited for whom."""
+
+    def setUp(self):
+        super().setUp()
+        self.trace = self.make_trace("t.wicprof")
+        self.begin = ["view parties", "wait facts", "frames 3"]
+
+    def test_agrees_with_analyze(self):
+        answer = json.loads(self.wic_prof("analyze", self.trace, "--format=json").stdout)
+        clicks = [line for one in answer["parties"]
+                  for line in (f"click parties.by.{one['by']}", "frames 2", f"dump {one['by']}")]
+        states = self.drive([self.trace], *self.begin, *clicks)
+        for wanted, state in zip(answer["parties"], states):
+            shown = state["parties"]
+            self.assertEqual(shown["by"], wanted["by"])
+            self.assertEqual(len(shown["waiters"]), len(wanted["waiters"]))
+            self.assertEqual([(c["waiter"], c["releaser"], c["waits"], c["waiting_ns"]) for c in shown["cells"]],
+                             [(c["waiter"], c["releaser"], c["figures"]["waits"], c["figures"]["waiting_ns"])
+                              for c in wanted["cells"]])
+            self.assertEqual(sum(c["waits"] for c in shown["cells"]), 120 * 32 + 120)
+
+    def test_names_kernels_and_threads(self):
+        state = self.drive([self.trace], *self.begin, "dump s")
+        self.assertIn("stencil<float>", state["parties"]["waiters"])
+        self.assertIn("thread 4243", state["parties"]["waiters"])
+        self.assertIn("waited longest for", state["parties"]["sentence"])
+
+    def test_a_click_on_a_cell_goes_to_its_longest_wait(self):
+        before, after = self.drive([self.trace], *self.begin, "dump a", "click parties.cell.0.0", "frames 3", "dump b")
+        self.assertEqual(after["view"], "timeline")
+        self.assertEqual(after["selected"]["row"], before["parties"]["cells"][0]["longest"])
+        self.assertEqual(after["selected"]["kind"], "wait")
+
+    def test_a_click_on_a_row_goes_to_its_longest_wait(self):
+        state = self.drive([self.trace], *self.begin, "click parties.rows.0", "frames 3", "dump s")
+        self.assertEqual((state["view"], state["selected"]["kind"]), ("timeline", "wait"))
+
+    def test_filters(self):
+        site, segment = self.drive([self.trace], *self.begin, "click parties.site", "frames 3",
+                                   "click parties.site.halo.ready", "frames 3", "dump a", "click parties.window",
+                                   "frames 3", "click parties.window.segment.1", "frames 3", "dump b")
+        self.assertEqual(sum(c["waits"] for c in site["parties"]["cells"]), 120 * 32)
+        self.assertEqual({one["way"]: one["waits"] for one in site["parties"]["lengths"]},
+                         {"poll": 60 * 32, "park": 60 * 32})
+        self.assertEqual(sum(c["waits"] for c in segment["parties"]["cells"]), 60 * 32)
+        self.assertEqual([one["way"] for one in segment["parties"]["lengths"]], ["park"])
+
+    def test_the_histogram_is_filtered_by_the_way_of_waiting(self):
+        park, every = self.drive([self.trace], *self.begin, "click lengths.park", "frames 2", "dump a",
+                                 "click lengths.all", "frames 2", "dump b")
+        self.assertEqual((park["parties"]["lengths_way"], every["parties"]["lengths_way"]), ("park", None))
+
+
+class Toggle(gui_harness.Case):
+    """The change of how the program waits, as an event to look at."""
+
+    def test_before_after_and_the_verdict(self):
+        trace = self.make_trace("t.wicprof")
+        shown, jumped = self.drive([trace], "view toggle", "wait facts", "frames 3", "dump a", "click toggle.jump",
+                                   "frames 3", "dump b")
+        toggle = shown["toggle"]
+        self.assertEqual((toggle["event"], toggle["before"]["way"], toggle["after"]["way"]),
+                         (0, "poll", "park (shared_watch)"))
+        self.assertEqual(toggle["verdict"], shown["before_after"]["verdict"])
+        self.assertIn("shorter", toggle["sentence"])
+        self.assertIn("strip.change.0", shown["items"])
+        timeline = jumped["timeline"]
+        self.assertEqual(jumped["view"], "timeline")
+        self.assertAlmostEqual((timeline["begin_ns"] + timeline["end_ns"]) / 2, timeline["interventions"][0]["at_ns"],
+                               delta=(timeline["end_ns"] - timeline["begin_ns"]) / 20)
+
+    def test_the_wheel_zooms_both_pictures(self):
+        trace = self.make_trace("t.wicprof")
+        before, after = self.drive([trace], "view toggle", "wait facts", "frames 3", "dump a",
+                                   "wheel toggle.sides 0.5 0.5 1", "frames 2", "dump b")
+        self.assertAlmostEqual(after["toggle"]["zoom"], before["toggle"]["zoom"] * 1.3, places=6)
+
+
+class Nothing(gui_harness.Case):
+    """A view without contents gives the reason and the next command."""
+
+    def test_a_trace_with_one_way_of_waiting(self):
+        trace = self.make_trace("t.wicprof", mode="poll")
+        lines = ["wait facts"]
+        for view in ("toggle", "compare", "live", "parties"):
+            lines += [f"view {view}", "frames 3", f"dump {view}"]
+        toggle, compare, live, parties = self.drive([trace], *lines)
+        for state in (toggle, compare):
+            self.assertIn("one way (poll)", state["nothing"]["reason"])
+            self.assertEqual(state["nothing"]["command"], "wic-prof run --ab -- APP")
+        self.assertEqual(live["nothing"]["command"], "wic-prof run --gui -- APP")
+        self.assertIsNone(parties["nothing"])
 
 
 if __name__ == "__main__":

@@ -325,10 +325,12 @@ TEST(Sites, SortsByAnyColumnInBothDirections) {
 
 TEST(Sites, EveryWaitIsInTheHistogramOnce) {
   const TraceModel model = handoffs();
-  const Histogram histogram = wait_histogram(model, 1);
+  analyzer::WaitFilter filter;
+  filter.site = 1;
+  const analyzer::WaitHistogram histogram = analyzer::wait_distribution(model, filter).histogram;
   std::uint64_t count = histogram.instant;
   TimeNs end = 0;
-  for (const Histogram::Bin& bin : histogram.bins) {
+  for (const analyzer::WaitHistogram::Bin& bin : histogram.bins) {
     count += bin.count();
     EXPECT_TRUE(end == 0 || bin.begin == end) << "without gaps";
     end = bin.end;

@@ -1,0 +1,60 @@
+#include "gui/view/nothing.h"
+
+#include <fmt/format.h>
+
+#include "analyzer/words/format.h"
+#include "protocol/shell_words.h"
+
+namespace wicprof::gui {
+
+namespace {
+
+constexpr const char* kSampled = "wic-prof run --trace=cuda,nvtx,pcsampling -- APP";
+
+}  // namespace
+
+NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analysis& analysis) {
+  if (!model.sites.empty())
+    return {fmt::format("The program declared {}, but no wait at any of them was recorded.",
+                        analyzer::count_of(model.sites.size(), "wait site")),
+            "wic-prof run -- APP"};
+  if (!analysis.polling_loops.empty())
+    return {"The program does not wait through wic. The loops in which its kernels poll are under Stalls.",
+            "wic-prof doctor"};
+  return {
+      "The program does not wait through wic. Sampled program counters show where its kernels poll; Who waits has "
+      "the waits of host threads in CUDA calls.",
+      kSampled};
+}
+
+NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string& path) {
+  return {analysis.refusals.empty()
+              ? std::string("Every rule checked this trace, and none found a problem.")
+              : fmt::format("No rule found a problem; {} could not check this trace, for the reasons on the right.",
+                            analyzer::count_of(analysis.refusals.size(), "rule")),
+          "wic-prof analyze " + shell_word(path)};
+}
+
+NothingToShow no_toggle(const analyzer::TraceModel& model, const BeforeAfter& values) {
+  if (model.sites.empty())
+    return {
+        "The program does not wait through wic, so nothing can change how it waits. Sampled program counters show "
+        "whether its kernels poll.",
+        kSampled};
+  const std::string mode = values.segments.empty() ? model.meta_value("mode") : values.segments.front().way;
+  const std::string way = mode.empty() ? mode : fmt::format(" ({})", mode);
+  return {fmt::format("The program waited in one way{} during the whole trace, so there is no before and after.", way),
+          "wic-prof run --ab -- APP"};
+}
+
+NothingToShow no_iterations(const analyzer::Comparison& comparison) {
+  return {comparison.reason.empty() ? std::string("The trace has no iterations.")
+                                    : analyzer::one_line(comparison.reason) + ".",
+          "wic-prof run --ab -- APP"};
+}
+
+NothingToShow no_program() {
+  return {"This is a recorded trace: no program runs that could be watched or toggled.", "wic-prof run --gui -- APP"};
+}
+
+}  // namespace wicprof::gui

@@ -1,0 +1,166 @@
+// What the views of the toggle, of parties and of empty traces say, without a window.
+#include <gtest/gtest.h>
+
+#include "gui/source/facts.h"
+#include "gui/view/iteration_strip.h"
+#include "gui/view/nothing.h"
+#include "gui/view/parties_view.h"
+#include "gui/view/toggle_history.h"
+#include "gui/view/toggle_words.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace wicprof::gui {
+namespace {
+
+using analyzer::Iteration;
+using analyzer::TraceModel;
+namespace synthetic = analyzer::synthetic;
+
+std::vector<Iteration> iterations(std::size_t count, TimeNs duration) {
+  std::vector<Iteration> list;
+  for (std::size_t i = 0; i < count; ++i) {
+    const TimeNs begin = static_cast<TimeNs>(i) * duration;
+    list.push_back({0, static_cast<std::uint32_t>(i), begin, begin + duration});
+  }
+  return list;
+}
+
+TEST(IterationStrips, EveryIterationIsInOneColumn) {
+  const auto few = iterations(11, 90'000'000), many = iterations(4001, 800'000);
+  const IterationStrip strip = iteration_strip({{Mode::poll, "poll", &few}, {Mode::park, "park", &many}}, 100);
+  ASSERT_EQ(strip.phases.size(), 2u);
+  EXPECT_EQ(strip.phases[0].columns.size(), 11u) << "each of the few iterations has a column of its own";
+  EXPECT_EQ(strip.phases[1].columns.size(), 100u);
+  for (const StripPhase& phase : strip.phases) {
+    std::size_t next = 0;
+    for (const StripPhase::Column& column : phase.columns) {
+      EXPECT_EQ(column.first, next);
+      EXPECT_LE(column.first, column.last);
+      EXPECT_EQ(column.p50, phase.p50);
+      next = column.last + 1;
+    }
+    EXPECT_EQ(next, phase.iterations);
+  }
+}
+
+TEST(IterationStrips, AShortIterationStaysVisibleBesideALongOne) {
+  const auto slow = iterations(12, 90'000'000), fast = iterations(12, 700'000);
+  const IterationStrip strip = iteration_strip({{Mode::poll, "poll", &slow}, {Mode::park, "park", &fast}}, 100);
+  EXPECT_TRUE(strip.logarithmic);
+  EXPECT_EQ(strip.height_of(90'000'000), 1);
+  EXPECT_GT(strip.height_of(700'000), 0.1);
+  EXPECT_LT(strip.height_of(700'000), strip.height_of(7'000'000));
+  const auto similar = iterations(12, 80'000'000);
+  const IterationStrip linear = iteration_strip({{Mode::poll, "a", &slow}, {Mode::park, "b", &similar}}, 100);
+  EXPECT_FALSE(linear.logarithmic);
+  EXPECT_NEAR(linear.height_of(80'000'000), 8.0 / 9, 1e-6);
+}
+
+TEST(IterationStrips, APhaseWithoutIterationsIsEmpty) {
+  const std::vector<Iteration> none;
+  const IterationStrip strip = iteration_strip({{Mode::poll, "poll", &none}}, 100);
+  EXPECT_TRUE(strip.phases[0].columns.empty());
+  EXPECT_EQ(strip.most, 0);
+}
+
+ToggleRequest request(Mode mode, StrategyId strategy, const std::string& site = "") { return {mode, strategy, site}; }
+
+void expect_requests(const std::vector<ToggleRequest>& found, const std::vector<ToggleRequest>& wanted) {
+  ASSERT_EQ(found.size(), wanted.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].mode, wanted[i].mode);
+    EXPECT_EQ(found[i].strategy, wanted[i].strategy);
+    EXPECT_EQ(found[i].site, wanted[i].site);
+  }
+}
+
+TEST(ToggleHistory, UndoRestoresWhatHeldBefore) {
+  const ToggleRequest first = request(Mode::poll, StrategyId::poll), park = request(Mode::park, StrategyId::automatic),
+                      backoff = request(Mode::park, StrategyId::backoff);
+  expect_requests(undo_of(first, {}), {});
+  expect_requests(undo_of(first, {park}), {first});
+  expect_requests(undo_of(first, {park, backoff}), {park});
+}
+
+TEST(ToggleHistory, UndoOfASiteGoesBackToItsOwnWay) {
+  const ToggleRequest first = request(Mode::poll, StrategyId::poll),
+                      left = request(Mode::park, StrategyId::backoff, "left"),
+                      again = request(Mode::park, StrategyId::automatic, "left");
+  expect_requests(undo_of(first, {left}), {request(Mode::poll, StrategyId::poll, "left")});
+  expect_requests(undo_of(first, {left, again}), {left});
+}
+
+TEST(ToggleHistory, UndoOfTheWholeProgramRestoresItsSites) {
+  const ToggleRequest first = request(Mode::poll, StrategyId::poll),
+                      left = request(Mode::park, StrategyId::backoff, "left"),
+                      all = request(Mode::park, StrategyId::automatic);
+  expect_requests(undo_of(first, {left, all}), {first, left});
+}
+
+TEST(ChangeSentences, SayWhatChangedAndByHowMuch) {
+  TraceModel model =
+      synthetic::phased_program({.phases = 2, .iterations = 60, .period = [](Mode mode, std::size_t) -> TimeNs {
+                                   return mode == Mode::poll ? 1'000'000 : 500'000;
+                                 }});
+  const Facts facts = make_facts(std::make_shared<const TraceModel>(std::move(model)));
+  const std::string text = change_sentence(facts.before_after);
+  EXPECT_NE(text.find("an iteration takes 500 us in place of 1 ms with poll"), std::string::npos) << text;
+  EXPECT_NE(text.find("2 times shorter"), std::string::npos) << text;
+}
+
+TEST(ChangeSentences, SayWhatIsMissing) {
+  BeforeAfter values;
+  EXPECT_EQ(change_sentence(values), "");
+  values.before.emplace();
+  values.after.emplace();
+  values.after->way = "park (auto)";
+  EXPECT_EQ(change_sentence(values), "park (auto) is in effect; no iteration has ended since.");
+}
+
+TEST(PartiesViews, FilteredFromTheRowsAndUnfilteredFromTheAnalysisAgree) {
+  TraceModel model = synthetic::empty_program();
+  synthetic::add_handoff(model, {});
+  analyzer::settle(model);
+  const analyzer::Analysis analysis = analyzer::analyze(model);
+  for (const analyzer::PartyBy by : analyzer::kPartyBy) {
+    const PartiesResult known = known_parties(analysis, by);
+    PartiesChoice choice;
+    choice.by = by;
+    const PartiesResult found = find_parties(model, {}, choice);
+    EXPECT_EQ(known.matrix.by, by);
+    EXPECT_EQ(known.matrix.all.waiting_ns, found.matrix.all.waiting_ns);
+    EXPECT_EQ(known.matrix.cells.size(), found.matrix.cells.size());
+    EXPECT_TRUE(found.lengths && !known.lengths);
+  }
+}
+
+TEST(PortableFacts, KeepTheMatricesAndTheLengths) {
+  TraceModel model = synthetic::empty_program();
+  synthetic::add_handoff(model, {});
+  analyzer::settle(model);
+  const Facts facts = make_portable_facts(std::make_shared<const TraceModel>(std::move(model)));
+  const std::optional<Facts> read = unpack_facts(pack_facts(facts));
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->analysis.parties.size(), facts.analysis.parties.size());
+  EXPECT_EQ(read->analysis.parties[0].cells[0].figures.waiting_ns,
+            facts.analysis.parties[0].cells[0].figures.waiting_ns);
+  ASSERT_FALSE(read->details.empty());
+  EXPECT_EQ(read->details[0].waits.ways.size(), facts.details[0].waits.ways.size());
+}
+
+TEST(Nothing, EachReasonHasACommand) {
+  TraceModel model = synthetic::empty_program();
+  analyzer::settle(model);
+  const analyzer::Analysis analysis = analyzer::analyze(model);
+  const analyzer::Comparison comparison = analyzer::compare(model);
+  for (const NothingToShow& nothing :
+       {no_sites(model, analysis), no_findings(analysis, "a b.wicprof"), no_toggle(model, {}),
+        no_iterations(comparison), no_program(), analyzer::why_no_waits(model)}) {
+    EXPECT_FALSE(nothing.reason.empty());
+    EXPECT_EQ(nothing.command.rfind("wic-prof ", 0), 0u) << nothing.command;
+  }
+  EXPECT_EQ(no_findings(analysis, "a b.wicprof").command, "wic-prof analyze 'a b.wicprof'");
+}
+
+}  // namespace
+}  // namespace wicprof::gui
