@@ -15,6 +15,7 @@
 #include "cli/record/run_app.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
+#include "cli/terminal/width.h"
 #include "reports/render.h"
 #include "reports/text/answers.h"
 
@@ -91,7 +92,8 @@ int demo(DemoOptions options) {
 }
 
 int show_recorded(const std::string& name) {
-  const Result<std::string> text = name.empty() ? recorded_table() : recorded_application(name);
+  const Result<std::string> text =
+      name.empty() ? recorded_table(text_width(STDOUT_FILENO)) : recorded_application(name);
   if (!text) return fail(text.error());
   return print_answer(*text);
 }

@@ -1,6 +1,7 @@
 // wic-prof run: launches a program, records it and summarizes the result.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,17 +10,20 @@
 #include <random>
 #include <vector>
 
+#include "analyzer/words/format.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
 #include "cli/files/input_trace.h"
 #include "cli/files/output_name.h"
 #include "cli/record/capture.h"
 #include "cli/record/guarded.h"
+#include "cli/record/last_words.h"
 #include "cli/record/run_app.h"
 #include "cli/record/stop_signal.h"
 #include "cli/record/wait_options.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
+#include "cli/terminal/width.h"
 #include "cli/window/program.h"
 #include "protocol/shell_words.h"
 #include "protocol/trace_words.h"
@@ -117,13 +121,44 @@ int status_of(const RunOutcome& outcome) {
   return outcome.ended_as_planned || outcome.left_running ? static_cast<int>(kDone) : outcome.end.status;
 }
 
-void report_end(const RunOutcome& outcome) {
+/// "ended with status 3", "was killed by signal 11 (Segmentation fault)"; empty if the program did not fail.
+std::string failure_of(const RunOutcome& outcome) {
   const AppEnd& end = outcome.end;
-  if (end.signal && !outcome.ended_as_planned) {
-    warn(fmt::format("the program was killed by signal {} ({}); the trace is complete up to that point", *end.signal,
-                     strsignal(*end.signal)));
-  } else if (end.status != 0 && !outcome.ended_as_planned) {
-    note(fmt::format("the program ended with status {}", end.status));
+  if (outcome.ended_as_planned || outcome.left_running || end.status == 0) return {};
+  if (end.signal) return fmt::format("was killed by signal {} ({})", *end.signal, strsignal(*end.signal));
+  return fmt::format("ended with status {}", end.status);
+}
+
+/// What the summary of a run found out about the trace.
+struct TraceFacts {
+  bool empty = false;          ///< the program did nothing that wic-prof records
+  std::optional<TimeNs> took;  ///< the run's length
+  std::string command;         ///< the program's
+};
+
+/// What a program that failed wrote last, or how to see that.
+void report_last_words(const LastWords& last_words, const TraceFacts& facts) {
+  if (const std::string line = last_words.line(); !line.empty()) {
+    note("the last line of its messages: " + line);
+  } else if (facts.empty && !facts.command.empty()) {
+    note(fmt::format("{}; to see its messages alone: {}",
+                     LastWords::on_terminal() ? "its messages are above" : "its messages went to its stderr",
+                     facts.command));
+  }
+}
+
+void report_end(const RunOutcome& outcome, const LastWords& last_words, const TraceFacts& facts) {
+  if (const std::string failure = failure_of(outcome); !failure.empty()) {
+    const std::string after = facts.took ? " after " + analyzer::format_duration(*facts.took) : "";
+    if (facts.empty && !outcome.interrupted) {
+      warn(fmt::format("the program {}{}, before it used CUDA or waited through wic, so the trace shows no waits",
+                       failure, after));
+    } else if (outcome.end.signal) {
+      warn(fmt::format("the program {}{}; the trace is complete up to that point", failure, after));
+    } else {
+      note(fmt::format("the program {}{}", failure, after));
+    }
+    if (!outcome.interrupted) report_last_words(last_words, facts);
   }
   if (outcome.recording) warn(fmt::format("THE TRACE IS INCOMPLETE: {}", outcome.recording->message));
 }
@@ -155,15 +190,31 @@ std::vector<RunPlan> repeated(const RunOptions& options) {
   return plans;
 }
 
-void print_summary(const std::string& trace, bool compared) {
-  const Result<analyzer::TraceModel> model = load_trace(trace);
+bool is_empty(const analyzer::TraceModel& model) {
+  return model.waits.empty() && model.signals.empty() && model.host_waits.empty() && model.kernels.empty() &&
+         model.copies.empty() && model.calls.empty() && model.nvtx.empty();
+}
+
+/// Says what the trace shows, unless the program failed before there was anything to show.
+TraceFacts print_summary(const RunOutcome& outcome) {
+  TraceFacts facts;
+  const Result<analyzer::TraceModel> model = load_trace(outcome.trace);
   if (!model) {
     fail(model.error());
-    return;
+    return facts;
+  }
+  facts.empty = is_empty(*model);
+  facts.command = model->meta_value("command");
+  if (const auto run = analyzer::recorded_run(*model)) facts.took = run->end - run->begin;
+  const std::string trace = shell_word(outcome.trace);
+  if (facts.empty && !failure_of(outcome).empty() && !outcome.interrupted) {
+    note("written to " + outcome.trace);
+    return facts;
   }
   show(reports::summary_text(*model, analyzer::analyze(*model)));
-  if (compared) show("\n" + reports::comparison_text(analyzer::compare(*model)));
-  note(fmt::format("written to {}; next: wic-prof analyze {}", trace, trace));
+  if (outcome.compared) show("\n" + reports::comparison_text(analyzer::compare(*model)));
+  note(fmt::format("written to {}; next: wic-prof analyze {}", outcome.trace, trace));
+  return facts;
 }
 
 /// Runs one after the other. A run that fails ends them.
@@ -171,9 +222,10 @@ int run_repeatedly(const RunOptions& options) {
   const std::vector<RunPlan> plans = repeated(options);
   std::vector<std::string> traces;
   for (const RunPlan& plan : plans) {
+    const LastWords last_words;
     const Result<RunOutcome> outcome = run_app(plan);
     if (!outcome) return fail(outcome.error());
-    guarded("reporting the end", [&] { report_end(*outcome); });
+    guarded("reporting the end", [&] { report_end(*outcome, last_words, {}); });
     if (status_of(*outcome) != kDone || outcome->interrupted) return status_of(*outcome);
     traces.push_back(wicprof::shell_word(outcome->trace));
   }
@@ -313,16 +365,16 @@ VerbBody declare<struct RunVerb>(CLI::App& verb, const ProgramWords& program) {
         return window->pid();
       };
     }
+    const LastWords last_words;
     const Result<RunOutcome> outcome = run_app(options->plan);
     if (!outcome) return fail(outcome.error());
-    if (!options->plan.quiet) {
-      guarded("summarizing the trace", [&] { print_summary(outcome->trace, outcome->compared); });
-    }
+    TraceFacts facts;
+    if (!options->plan.quiet) guarded("summarizing the trace", [&] { facts = print_summary(*outcome); });
     if (outcome->segments > 0 && !options->plan.quiet) {
       note(fmt::format("{} segments, from {} to {}; the summary above is of the last one", outcome->segments,
                        outcome->first_segment, outcome->trace));
     }
-    guarded("reporting the end", [&] { report_end(*outcome); });
+    guarded("reporting the end", [&] { report_end(*outcome, last_words, facts); });
     if (window) window->wait();
     return status_of(*outcome);
   };

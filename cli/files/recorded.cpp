@@ -8,14 +8,18 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/analysis.h"
 #include "analyzer/words/format.h"
 #include "cli/files/exe_path.h"
 #include "cli/files/input_trace.h"
+#include "cli/files/recorded_story.h"
+#include "protocol/shell_words.h"
 #include "reports/text/answers.h"
 
 namespace wicprof::cli {
@@ -83,25 +87,67 @@ std::string iteration_time(const analyzer::Side& side) {
   return side.iteration_ns_p50 ? analyzer::format_duration(*side.iteration_ns_p50) : "-";
 }
 
-/// From the longer run with --ab, else from the two traces.
-std::string speedup(const Bundle& traces, const std::string& name, const analyzer::Comparison& comparison) {
+/// From the longer run with --ab, where one came with the traces; else from the two traces.
+std::optional<MeasuredEffect> effect_of(const Bundle& traces, const std::string& name,
+                                        const analyzer::Comparison& comparison) {
   if (const auto file = traces.compared.find(name); file != traces.compared.end()) {
     std::ifstream in(file->second);
     const auto json = nlohmann::json::parse(in, nullptr, false);
     const auto number = [&](const char* field) {
-      const auto at = nlohmann::json::json_pointer(std::string("/speedup/") + field);
+      const auto at = nlohmann::json::json_pointer(field);
       return json.contains(at) && json.at(at).is_number() ? json.at(at).get<double>() : 0.0;
     };
     const auto verdict = json.is_object() ? json.find("verdict") : json.end();
-    if (json.is_object() && verdict != json.end() && verdict->is_string() && number("value") > 0) {
-      return fmt::format("{:.3f} ({:.3f} to {:.3f}), {}", number("value"), number("low"), number("high"),
-                         analyzer::one_line(verdict->get<std::string>()));
+    if (json.is_object() && verdict != json.end() && verdict->is_string() && number("/speedup/value") > 0) {
+      return MeasuredEffect{number("/speedup/value"),
+                            number("/speedup/low"),
+                            number("/speedup/high"),
+                            verdict->get<std::string>(),
+                            static_cast<TimeNs>(number("/before/iteration_ns_p50")),
+                            static_cast<TimeNs>(number("/after/iteration_ns_p50")),
+                            true};
     }
   }
-  if (!comparison.speedup) return "-";
-  return fmt::format("{:.2f}, {}{}", comparison.speedup->value, analyzer::verdict_name(comparison.verdict),
+  if (!comparison.speedup) return std::nullopt;
+  return MeasuredEffect{comparison.speedup->value,
+                        comparison.speedup->low,
+                        comparison.speedup->high,
+                        std::string(analyzer::verdict_name(comparison.verdict)),
+                        comparison.before.iteration_ns_p50.value_or(0),
+                        comparison.after.iteration_ns_p50.value_or(0),
+                        false};
+}
+
+std::string speedup(const std::optional<MeasuredEffect>& effect, const analyzer::Comparison& comparison) {
+  if (!effect) return "-";
+  if (effect->in_turn) {
+    return fmt::format("{:.3f} ({:.3f} to {:.3f}), {}", effect->value, effect->low, effect->high,
+                       analyzer::one_line(effect->verdict));
+  }
+  return fmt::format("{:.2f}, {}{}", effect->value, effect->verdict,
                      comparison.why.empty() ? "" : ": " + comparison.why);
 }
+
+/// The applications that show best what parking does, as the analyses say.
+struct Examples {
+  std::string matters;         ///< the largest improvement; empty: none
+  std::string does_not;        ///< the most waiting without a change; empty: none
+  double gain = 1, waits = 0;  ///< of these two
+
+  void consider(const std::string& name, const analyzer::Analysis& polled, const MeasuredEffect& effect) {
+    const analyzer::SiteStats* site = main_site(polled);
+    if (site == nullptr) return;
+    if (effect.verdict == analyzer::verdict_name(analyzer::Verdict::improvement) && effect.value > gain) {
+      matters = name;
+      gain = effect.value;
+    }
+    if (effect.verdict == analyzer::verdict_name(analyzer::Verdict::no_change) && expects_no_gain(polled) &&
+        site->share > waits) {
+      does_not = name;
+      waits = site->share;
+    }
+  }
+};
 
 // Names each rule once, most severe first.
 std::string rules_of(const analyzer::Analysis& analysis) {
@@ -118,11 +164,30 @@ void add_devices(const analyzer::TraceModel& model, std::set<std::string>& names
 
 }  // namespace
 
-Result<std::string> recorded_table() {
+namespace {
+
+/// The story of an application, and how to see more of it.
+Result<std::string> story_of(const Bundle& traces, const std::string& name, std::size_t width) {
+  const std::string& file = traces.poll.at(name);
+  const Result<analyzer::TraceModel> poll = load_trace(file);
+  if (!poll) return poll.error();
+  const Result<analyzer::TraceModel> park = load_trace(traces.park.at(name));
+  if (!park) return park.error();
+  const std::optional<MeasuredEffect> effect = effect_of(traces, name, analyzer::compare(*poll, *park));
+  if (!effect) return std::string();
+  return parking_story(*poll, analyzer::analyze(*poll), analyzer::analyze(*park), *effect, width) +
+         fmt::format("  all about it:  wic-prof demo --recorded {}\n  in the window: wic-prof gui {} {}\n\n", name,
+                     shell_word(file), shell_word(traces.park.at(name)));
+}
+
+}  // namespace
+
+Result<std::string> recorded_table(std::size_t width) {
   const Result<Bundle> traces = bundle();
   if (!traces) return traces.error();
   analyzer::TextTable table("lllrrll", {"Application", "Model", "Pattern", "poll", "park", "speed-up", "findings"});
   std::set<std::string> devices;
+  Examples examples;
   for (const auto& [name, file] : traces->poll) {
     const Result<analyzer::TraceModel> poll = load_trace(file);
     if (!poll) return poll.error();
@@ -130,10 +195,12 @@ Result<std::string> recorded_table() {
     if (!park) return park.error();
     const analyzer::Analysis analysis = analyzer::analyze(*poll);
     const analyzer::Comparison comparison = analyzer::compare(*poll, *park);
+    const std::optional<MeasuredEffect> effect = effect_of(*traces, name, comparison);
+    if (effect) examples.consider(name, analysis, *effect);
     add_devices(*poll, devices);
     table.add({name, std::string(analyzer::model_name(analysis.classification.model)),
                std::string(analyzer::pattern_name(analysis.classification.pattern)), iteration_time(comparison.before),
-               iteration_time(comparison.after), speedup(*traces, name, comparison), rules_of(analysis)});
+               iteration_time(comparison.after), speedup(effect, comparison), rules_of(analysis)});
   }
   for (const auto& [name, file] : traces->single) {
     const Result<analyzer::TraceModel> model = load_trace(file);
@@ -144,10 +211,19 @@ Result<std::string> recorded_table() {
                std::string(analyzer::pattern_name(analysis.classification.pattern)), "-", "-", "-",
                rules_of(analysis)});
   }
-  return fmt::format(
-      "Recorded on {}; an iteration's median time in mode poll and in mode park\n\n{}\n"
-      "wic-prof demo --recorded NAME shows one in detail; analyze, compare and report take the traces in\n{}\n",
-      fmt::join(devices, " and "), table.str(2), traces->folder);
+  std::string text;
+  for (const auto& [title, name] :
+       {std::pair{"Parking matters", examples.matters}, std::pair{"Parking does not matter", examples.does_not}}) {
+    if (name.empty()) continue;
+    const Result<std::string> story = story_of(*traces, name, width);
+    if (!story) return story.error();
+    text += fmt::format("{}: {}\n{}", title, name, *story);
+  }
+  return text +
+         fmt::format(
+             "Recorded on {}; an iteration's median time in mode poll and in mode park\n\n{}\n"
+             "wic-prof demo --recorded NAME shows one in detail; analyze, compare and report take the traces in\n{}\n",
+             fmt::join(devices, " and "), table.str(2), traces->folder);
 }
 
 Result<std::string> recorded_application(const std::string& name) {

@@ -1,15 +1,17 @@
 // The traces that come with wic-prof: the sample applications, recorded on a GPU in both modes.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "protocol/result.h"
 
 namespace wicprof::cli {
 
-/// A table with one application per line: how it communicates, and the time per iteration in mode poll and in mode
-/// park. Errors: no traces are bundled; a trace cannot be read.
-Result<std::string> recorded_table();
+/// An application for which parking matters and one for which it does not, each in three sentences; then a table with
+/// one application per line: how it communicates, and the time per iteration in mode poll and in mode park. Sentences
+/// take at most `width` columns. Errors: no traces are bundled; a trace cannot be read.
+Result<std::string> recorded_table(std::size_t width);
 
 /// One application: the analysis of its trace in mode poll, the summary of its trace in mode park, and their
 /// comparison. Errors: as above; no such application.

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -123,6 +124,30 @@ class Bundled(harness.Case):
         self.assertNotIn("CPU device", result.stdout)
         for name in self.APPLICATIONS | self.WITHOUT_MODES:
             self.assertRegex(result.stdout, rf"(?m)^  {name} ")
+
+    def test_begins_with_an_example_of_each_kind_in_three_sentences(self):
+        """The figures are those of the bundled traces' own analyses."""
+        shown = self.wic_prof("demo", "--recorded", env={"COLUMNS": "100"}).stdout
+        stories = dict(re.findall(r"(?ms)^(Parking (?:matters|does not matter)): (\w+\n.*?)^  all about it", shown))
+        self.assertEqual(list(stories), ["Parking matters", "Parking does not matter"])
+        lines = {line.split()[0]: line for line in shown.splitlines() if line.startswith("  ")}
+        for title, (name, *story) in ((title, text.splitlines()) for title, text in stories.items()):
+            with self.subTest(name):
+                self.assertLessEqual(max(map(len, story)), 100)
+                told = " ".join(line.strip() for line in story)
+                self.assertEqual(len(re.findall(r"\.(?: |$)", told)), 3, told)
+                answer = json.loads(self.wic_prof("analyze", self.files[f"{name}.poll.wicprof.gz"], "--format",
+                                                  "json").stdout)
+                site = next(s for s in answer["sites"] if s["max_waiting"] > 0)
+                self.assertIn(f"Up to {site['max_waiting']} waiters wait at {site['site']}", told)
+                rules = {f["rule"]: f["text"] for f in answer["findings"] if f["site"] == site["site"]}
+                self.assertIn(rules["hot_word" if title == "Parking matters" else "no_gain"], told)
+                verdict = "improvement" if title == "Parking matters" else "no change"
+                self.assertTrue(told.endswith(f": {verdict}."), told)
+                self.assertIn(f", {verdict}", lines[name])
+                self.assertIn(f"So {title[0].lower()}{title[1:]} here", told)
+                ratio = re.search(r"([\d.]+) times as fast", told).group(1)
+                self.assertIn(ratio, lines[name])
 
     def test_programs_without_modes_have_the_findings_of_the_samples(self):
         for name in self.WITHOUT_MODES:

@@ -25,6 +25,79 @@ class Status(harness.Case):
         self.assertEqual(self.meta("t.wicprof")["app_signal"], "15")
 
 
+class Failure(harness.Case):
+    """A program that fails before it does anything is reported as that."""
+
+    def run_failing(self, script, *options, **popen):
+        """The status, and what wic-prof says on stderr; `popen` may send stderr elsewhere."""
+        words = [harness.WICPROF, "run", "-f", "-o", "t.wicprof", *options, "--", "sh", "-c", script]
+        return harness.subprocess.run(words, cwd=self.work, env=self.env, stdin=harness.subprocess.DEVNULL,
+                                      timeout=harness.TIMEOUT, text=True, **{"capture_output": not popen, **popen})
+
+    def test_is_said_with_the_status_and_nothing_about_wait_sites(self):
+        for options in ((), ("--schedule", "poll:1s,park:1s")):
+            result = self.run_failing("exit 3", *options)
+            self.assertEqual(result.returncode, 3)
+            self.assertRegex(result.stderr, r"the program ended with status 3 after [\d.]+ \w+, before it used CUDA")
+            for misleading in ("wait sites", "has no wic runtime", "next: wic-prof analyze"):
+                self.assertNotIn(misleading, result.stderr)
+            self.assertIn("to see its messages alone: sh -c 'exit 3'", result.stderr)
+
+    def test_is_said_with_the_signal(self):
+        result = self.run_failing("kill -SEGV $$")
+        self.assertEqual(result.returncode, 128 + 11)
+        self.assertRegex(result.stderr, r"the program was killed by signal 11 \(Segmentation fault\) after .*, before")
+
+    def test_quotes_the_last_line_from_a_file(self):
+        log = self.work / "log"
+        with open(log, "a") as file:
+            file.write("older line\n")
+            file.flush()
+            result = self.run_failing("echo first >&2; echo; echo ' no such\tthing ' >&2; exit 4", stderr=file,
+                                      stdout=harness.subprocess.DEVNULL)
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("wic-prof: the last line of its messages: no such thing\n", log.read_text())
+
+    def test_quotes_no_older_and_no_own_line(self):
+        log = self.work / "log"
+        with open(log, "a") as file:
+            file.write("older line\n")
+            file.flush()
+            self.run_failing("exit 4", stderr=file, stdout=harness.subprocess.DEVNULL)
+        self.assertNotIn("last line", log.read_text())
+        self.assertIn("to see its messages alone", log.read_text())
+
+    def test_the_program_keeps_its_terminal(self):
+        main_end, app_end = pty.openpty()
+        self.run_failing("test -t 2 && echo still a terminal >&2; exit 5", stderr=app_end, stdout=app_end)
+        os.close(app_end)
+        seen = b""
+        while True:
+            try:
+                data = os.read(main_end, 4096)
+            except OSError:
+                break
+            if not data:
+                break
+            seen += data
+        os.close(main_end)
+        self.assertIn(b"still a terminal", seen)
+        self.assertIn(b"its messages are above", seen)
+
+    def test_after_some_work_the_summary_stays(self):
+        result = self.wic_prof("run", "-o", "t.wicprof", "--", harness.TRACED_APP, "--status", 6)
+        self.assertEqual(result.returncode, 6)
+        self.assertIn("left", result.stderr)
+        self.assertRegex(result.stderr, r"the program ended with status 6 after [\d.]+ \w+\n")
+
+    def test_an_interrupted_program_did_not_fail(self):
+        process = self.start("run", "-o", "t.wicprof", "--", "sleep", "30")
+        self.until(lambda: any(s["answers"] for s in self.sessions()), "the session")
+        result = self.interrupt(process)
+        self.assertNotIn("before it used CUDA", result.stderr)
+        self.assertIn("next: wic-prof analyze", result.stderr)
+
+
 class Program(harness.Case):
     def test_gets_its_arguments_and_stdout(self):
         result = self.wic_prof("run", "-o", "t.wicprof", "--", "printf", "%s|", "--help", "-o", "a b", "--", "x")

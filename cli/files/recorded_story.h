@@ -1,0 +1,30 @@
+// What a recorded application shows about parking, in three sentences.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "analyzer/analysis.h"
+
+namespace wicprof::cli {
+
+/// The effect of parking on an application, from the comparison that knows it best.
+struct MeasuredEffect {
+  double value = 1, low = 1, high = 1;  ///< time polled / time parked, with its interval
+  std::string verdict;
+  TimeNs poll_ns = 0, park_ns = 0;  ///< of an iteration
+  bool in_turn = false;             ///< one run with both modes in turn; otherwise one run each
+};
+
+/// The site with the most waiting inside kernels; nullptr without one.
+const analyzer::SiteStats* main_site(const analyzer::Analysis& analysis);
+
+/// Whether the analysis of the polled run says that parking gains nothing at its main site.
+bool expects_no_gain(const analyzer::Analysis& polled);
+
+/// Who waits, what that does, and what parking changes. All figures come from the arguments. Each sentence begins a
+/// line, and lines have at most `width` columns. Empty if no kernel waits.
+std::string parking_story(const analyzer::TraceModel& model, const analyzer::Analysis& polled,
+                          const analyzer::Analysis& parked, const MeasuredEffect& effect, std::size_t width);
+
+}  // namespace wicprof::cli
