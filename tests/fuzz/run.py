@@ -32,6 +32,7 @@ TARGETS = {
     "session": Target(50_000, 256),
     "control_messages": Target(10_000),
     "lane_block": Target(50_000),
+    "cupti_records": Target(40_000, 512),
     "recorder": Target(50, 4096),
 }
 # Only an input that hangs takes long: the slowest takes about 0.1 s on an idle core.
