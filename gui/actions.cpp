@@ -1,5 +1,6 @@
 #include "gui/actions.h"
 
+#include <utility>
 #include <vector>
 
 #include "gui/panels/list.h"
@@ -66,10 +67,13 @@ std::vector<Action> all_actions() {
       {"Open or close the track", "o", "Arrange", fold},
       {"Light or dark theme", "l", "Arrange", [](App& app) { app.set_dark(!app.annotations.dark); }},
       {"Toggle: poll", "P", "Running program",
-       [](App& app) { app.toggle(Mode::poll, StrategyId::poll, app.toggle_site); }},
+       [](App& app) { app.toggle(Mode::poll, StrategyId::poll, app.toggle_site); },
+       "press P again to have the running program poll; K twice goes back to parking"},
       {"Toggle: park", "K", "Running program",
-       [](App& app) { app.toggle(Mode::park, app.toggle_strategy, app.toggle_site); }},
-      {"Compare poll with park", "B", "Running program", [](App& app) { app.compare_modes(); }},
+       [](App& app) { app.toggle(Mode::park, app.toggle_strategy, app.toggle_site); },
+       "press K again to park the waits of the running program; P twice goes back to polling"},
+      {"Compare poll with park", "B", "Running program", [](App& app) { app.compare_modes(); },
+       "press B again to let the program alternate between poll and park for a minute"},
       {"Keys", "?", "Help", [](App& app) { app.help = !app.help; }},
       {"Command palette", "ctrl+p :", "Help",
        [](App& app) {
@@ -100,8 +104,14 @@ std::span<const Action> actions() {
 }
 
 bool press(App& app, std::string_view key) {
+  const std::string_view asked = std::exchange(app.asked, {});
   for (const Action& action : actions()) {
     if (!has_key(action.keys, key)) continue;
+    if (!action.question.empty() && app.can_toggle() && asked != action.name) {
+      app.asked = action.name;
+      app.notice = action.question;
+      return true;
+    }
     action.run(app);
     return true;
   }

@@ -14,6 +14,8 @@ struct Action {
   std::string_view keys;  ///< separated by spaces: "w up"; "" = palette only
   std::string_view group;
   std::function<void(App& app)> run;
+  /// What the screen says after the first press of the key; the second press acts. "": the first press acts.
+  std::string_view question = {};
 };
 /// The list in actions.cpp, and one action per panel.
 std::span<const Action> actions();

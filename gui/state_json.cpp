@@ -6,6 +6,7 @@
 
 #include "analyzer/figures/plot.h"
 #include "analyzer/words/format.h"
+#include "gui/actions.h"
 #include "gui/view/toggle_words.h"
 
 namespace wicprof::gui {
@@ -35,6 +36,7 @@ Json timeline_json(const App& app) {
                       {"rows", track.rows.size()},
                       {"events", events},
                       {"strip", track.has_strip()},
+                      {"folded", track.folded},
                       {"opened", app.opened.count(track.key) != 0},
                       {"pinned", app.annotations.pinned.count(track.key) != 0}});
   }
@@ -56,11 +58,19 @@ Json area_json(const Area& area, TimeNs zero) {
   Json sums = Json::array();
   for (const AreaSum& sum : area.sums)
     sums.push_back({{"state", look_of(sum.state).name}, {"time_ns", sum.time_ns}, {"mean", sum.mean_at_once}});
+  Json sites = Json::array();
+  for (const AreaSite& site : area.sites)
+    sites.push_back({{"name", site.name},
+                     {"way", look_of(site.way).name},
+                     {"waits", site.waits},
+                     {"waiting_ns", site.waiting_ns},
+                     {"wake_p50_ns", site.wake_p50_ns ? Json(*site.wake_p50_ns) : Json(nullptr)}});
   return {{"begin_ns", area.begin - zero},
           {"end_ns", area.end - zero},
           {"tracks", area.tracks},
           {"events", area.events},
-          {"sums", sums}};
+          {"sums", sums},
+          {"sites", sites}};
 }
 
 Json segment_json(const SegmentLine& line) {
@@ -238,6 +248,10 @@ Json state(const App& app, const ItemRects& rects) {
     json["compared"] = {{"iteration", app.compared.iteration}, {"width_ns", app.compared.width}};
     json["figures"] = figures_json(facts->figures);
   }
+  Json keys = Json::array();
+  for (const Action& action : actions())
+    if (!action.keys.empty()) keys.push_back({{"name", action.name}, {"keys", action.keys}, {"group", action.group}});
+  json["keys"] = keys;
   Json items;
   for (const auto& [name, rect] : rects) items[name] = {rect.x, rect.y, rect.width, rect.height};
   json["items"] = items;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gui/view/edge_walk.h"
+#include "gui/view/first_view.h"
 #include "gui/view/toggle_history.h"
 
 namespace wicprof::gui {
@@ -64,6 +65,10 @@ void App::take_over(const Snapshot& before) {
     keep_selection(before, snapshot());
     window.set_extent(shown->begin, shown->end);
     if (first_model_) window.show_all();
+    if (first_model_ && !window.follows() && !snapshot().recording) {
+      const Stretch first = first_view(*shown);
+      window.show(first.begin, first.end);
+    }
     if (window.follows() && snapshot().recording && window.shows_all() && window.width() > 4 * kSecond)
       window.show(window.last() - 4 * kSecond, window.last());
     if (window.follows() && !snapshot().recording) window.follow(false);
@@ -391,7 +396,7 @@ void App::set_pinned(const std::string& track, bool pinned) {
 void App::set_area(TimeNs begin, TimeNs end, std::vector<std::size_t> tracks) {
   if (timeline() == nullptr) return;
   selected.reset();
-  area = sum_up(*timeline(), std::min(begin, end), std::max(begin, end), tracks);
+  area = sum_up(*model(), *timeline(), std::min(begin, end), std::max(begin, end), tracks);
   area_tracks = std::move(tracks);
 }
 

@@ -103,7 +103,7 @@ class App {
   // State that panels show and change.
   ViewName view = kTimelineView;
   Viewport window;
-  std::set<std::string> opened, closed_groups;
+  std::set<std::string> opened, closed_groups{kFoldedGroup};
   Annotations annotations;
   std::optional<EventRef> selected, hovered;
   std::optional<std::string> selected_track;
@@ -131,7 +131,8 @@ class App {
   std::optional<NothingToShow> nothing;          ///< what the last frame says in place of contents
   std::string toggle_site;                       ///< of the live view; empty = the whole program
   StrategyId toggle_strategy = StrategyId::automatic;
-  std::string notice;  ///< a message in the status bar, until the next action
+  std::string_view asked;  ///< the action whose key was pressed once, and that acts at the next press
+  std::string notice;      ///< a message in the status bar, until the next action
   float scroll = 0;
   std::optional<float> scroll_wanted;
   Layout layout;

@@ -6,6 +6,7 @@
 #include "analyzer/words/format.h"
 #include "gui/panels/parts.h"
 #include "gui/panels/timeline_canvas.h"
+#include "gui/view/first_words.h"
 
 namespace wicprof::gui {
 
@@ -103,8 +104,15 @@ void selected_facts(App& app, const Ui& ui, const std::vector<Fact>& facts) {
 
 class TimelinePanel final : public Panel {
   void draw(App& app, const Ui& ui) override;
+  void area_sites(const App& app, const Ui& ui);
+  void search_hits(App& app, const Ui& ui);
+  void answer(App& app, const Ui& ui, float width);
+  void nothing(App& app, const Ui& ui, const MissingWords& why);
   TimelineState timeline_;
   SelectedFacts selected_facts_;
+  FirstWords words_;
+  std::uint64_t words_version_ = 0;  ///< of the snapshot that words_ describes
+  std::size_t shown_hit_ = 0;        ///< the list of hits scrolls when another one becomes the current one
 };
 
 template <>
@@ -112,31 +120,188 @@ std::unique_ptr<Panel> make_panel<TimelinePanel>() {
   return std::make_unique<TimelinePanel>();
 }
 
+/// The table per site of the dragged area.
+void TimelinePanel::area_sites(const App& app, const Ui& ui) {
+  const Area& area = *app.area;
+  heading(ui, "Waits in this stretch");
+  if (area.sites.empty()) {
+    faint(ui, app.snapshot().large ? "no single waits are known here: zoom in until the window shows them"
+                                   : "no waits on these tracks");
+    return;
+  }
+  if (!ImGui::BeginTable("area.sites", 5, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY)) return;
+  ImGui::TableSetupScrollFreeze(0, 1);
+  ImGui::TableSetupColumn("site or call", ImGuiTableColumnFlags_WidthStretch);
+  for (const char* title : {"how", "waits", "waiting", "wake p50"})
+    ImGui::TableSetupColumn(title, ImGuiTableColumnFlags_WidthFixed, ui.px(96));
+  ImGui::TableHeadersRow();
+  for (const AreaSite& site : area.sites) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(site.name.c_str());
+    ImGui::TableNextColumn();
+    legend(ui, {site.way});
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(analyzer::format_count(site.waits).c_str());
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(analyzer::format_duration(site.waiting_ns).c_str());
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(site.wake_p50_ns ? analyzer::format_duration(*site.wake_p50_ns).c_str() : "-");
+  }
+  ImGui::EndTable();
+}
+
+/// The hits of the search, in order of time; a click goes to one.
+void TimelinePanel::search_hits(App& app, const Ui& ui) {
+  const SearchHits& hits = app.hits;
+  heading(ui, fmt::format("{} named '{}'", analyzer::count_of(hits.total, "event"), hits.text));
+  if (hits.total > hits.hits.size())
+    faint(ui, fmt::format("the first {} are listed", analyzer::format_count(hits.hits.size())));
+  ImGui::BeginChild("hits");
+  std::optional<std::size_t> clicked;
+  ImGuiListClipper clipper;
+  clipper.Begin(static_cast<int>(hits.hits.size()));
+  while (clipper.Step()) {
+    for (int line = clipper.DisplayStart; line < clipper.DisplayEnd; ++line) {
+      const auto index = static_cast<std::size_t>(line);
+      const SearchHit& one = hits.hits[index];
+      const auto ref = find_row(*app.model(), one.row);
+      const std::string title = ref ? title_of(*app.model(), *ref) : std::string(kind_name(one.row.kind));
+      ImGui::PushID(line);
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      const float width = ImGui::GetContentRegionAvail().x;
+      if (ImGui::Selectable("##hit", index == app.hit)) clicked = index;
+      note_item(ui, fmt::format("hit.{}", line));
+      draw_text(ImGui::GetWindowDrawList(), ui.regular,
+                {at.x + ui.px(4), at.y, width - ui.px(180), size_of(ui.regular)}, ink(ui.theme().text), title);
+      draw_text(ImGui::GetWindowDrawList(), ui.small, {at.x, at.y, width - ui.px(6), size_of(ui.regular)},
+                ink(ui.theme().faint),
+                fmt::format("{:.6f} s{}", static_cast<double>(one.begin - app.timeline()->begin) / kSecond,
+                            one.end > one.begin ? ", " + analyzer::format_duration(one.end - one.begin) : ""),
+                Align::right);
+      ImGui::PopID();
+    }
+  }
+  if (shown_hit_ != app.hit) ImGui::SetScrollY(static_cast<float>(app.hit) * ImGui::GetTextLineHeightWithSpacing());
+  shown_hit_ = app.hit;
+  ImGui::EndChild();
+  if (!clicked) return;
+  app.hit = *clicked;
+  shown_hit_ = *clicked;
+  app.go_to(app.hits.hits[*clicked]);
+}
+
+/// Before a selection: the answer on the left, the worst findings on the right.
+void TimelinePanel::answer(App& app, const Ui& ui, float width) {
+  const Facts* facts = app.facts();
+  if (facts == nullptr) {
+    heading(ui, app.progress().doing.empty() ? "The timeline" : "The analysis is on its way");
+    faint(ui, "Click an event to see its details; drag over tracks to sum up a stretch of time. ? shows all keys.");
+    return;
+  }
+  if (words_version_ != app.snapshot().version) {
+    words_ = first_words(*app.model(), facts->analysis, facts->comparison, app.path());
+    words_version_ = app.snapshot().version;
+  }
+  const reports::TraceVerdict& verdict = words_.verdict;
+  const Theme& theme = ui.theme();
+  const Colour tone = verdict.tone == reports::Tone::good   ? theme.good
+                      : verdict.tone == reports::Tone::bad  ? theme.bad
+                      : verdict.tone == reports::Tone::warn ? theme.warn
+                                                            : theme.text;
+  ImGui::BeginChild("answer", ImVec2(width * 0.46f, 0));
+  ImGui::PushStyleColor(ImGuiCol_Text, ink(tone));
+  ImGui::PushFont(ui.bold);
+  paragraph(ui, verdict.headline);
+  ImGui::PopFont();
+  ImGui::PopStyleColor();
+  if (!verdict.detail.empty()) paragraph(ui, verdict.detail);
+  if (ImGui::Button("Copy the next command")) {
+    ImGui::SetClipboardText(verdict.command.c_str());
+    app.notice = "copied: " + verdict.command;
+  }
+  note_item(ui, "answer.next");
+  ImGui::PushFont(ui.mono);
+  faint(ui, verdict.command);
+  ImGui::PopFont();
+  const MissingWords missing = why_no_strips(*app.model(), app.snapshot().large);
+  if (!missing.reason.empty()) faint(ui, missing.reason + " Next: " + missing.command);
+  ImGui::EndChild();
+  ImGui::SameLine(0, ui.px(16));
+  ImGui::BeginChild("worst");
+  for (const std::size_t index : words_.worst) {
+    const analyzer::Finding& finding = facts->analysis.findings[index];
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const Colour colour = finding.severity == analyzer::Severity::critical  ? ui.theme().bad
+                          : finding.severity == analyzer::Severity::warning ? ui.theme().warn
+                                                                            : ui.theme().faint;
+    const float line = ImGui::GetContentRegionAvail().x, height = ui.px(36);
+    if (ImGui::InvisibleButton(fmt::format("worst.{}", index).c_str(), ImVec2(std::max(line, 1.0f), height)))
+      app.show("findings");
+    note_item(ui, fmt::format("worst.{}", index));
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", (finding.text + "\n" + finding.remedy).c_str());
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled(at, ImVec2(at.x + ui.px(4), at.y + height - ui.px(4)), ink(colour));
+    draw_text(list, ui.regular, {at.x + ui.px(12), at.y - ui.px(1), line - ui.px(12), ui.px(18)}, ink(ui.theme().text),
+              finding.text);
+    draw_text(list, ui.small, {at.x + ui.px(12), at.y + ui.px(16), line - ui.px(12), ui.px(16)}, ink(ui.theme().faint),
+              finding.remedy);
+  }
+  legend(ui,
+         {State::polling, State::parked, State::computing, State::transferring, State::host_waiting, State::calling});
+  faint(ui,
+        "A strip is as high as the most warps of its SM that wait; its colour is the mode. Drag to sum up a stretch.");
+  ImGui::EndChild();
+}
+
+void TimelinePanel::nothing(App& app, const Ui& ui, const MissingWords& why) {
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  const float width = std::min(size.x - ui.px(40), ui.px(620));
+  ImGui::SetCursorPos(ImVec2((size.x - width) / 2, size.y * 0.3f));
+  ImGui::BeginChild("nothing", ImVec2(width, ui.px(200)));
+  heading(ui, "Nothing to show on a timeline");
+  paragraph(ui, why.reason);
+  ImGui::Dummy(ImVec2(0, ui.px(6)));
+  ImGui::PushFont(ui.mono);
+  paragraph(ui, why.command);
+  ImGui::PopFont();
+  if (ImGui::Button("Copy command")) {
+    ImGui::SetClipboardText(why.command.c_str());
+    app.notice = "copied: " + why.command;
+  }
+  note_item(ui, "nothing.copy");
+  ImGui::EndChild();
+}
+
 void TimelinePanel::draw(App& app, const Ui& ui) {
   if (draw_not_ready(app, ui, false)) return;
+  const MissingWords empty = why_empty(*app.model(), app.timeline()->tracks.size());
+  if (!empty.reason.empty()) return nothing(app, ui, empty);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
-  const float details = ui.px(168);
+  const float details = ui.px(168), gap = ui.px(6);
   draw_timeline(app, ui, {at.x, at.y, size.x, size.y - details}, timeline_);
+  const bool listed = !app.hits.hits.empty();
+  const float right = app.area ? size.x * 0.5f : listed ? size.x * 0.34f : 0;
+  const float left = right > 0 ? size.x - right - gap : size.x;
   ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + size.y - details));
-  begin_card(ui, "details", size.x, details);
-  note_rect(ui, "details", {at.x, at.y + size.y - details, size.x, details});
+  begin_card(ui, "details", left, details);
+  note_rect(ui, "details", {at.x, at.y + size.y - details, left, details});
   if (app.area) {
     area_sums(app, ui);
   } else if (app.selected) {
     selected_facts(app, ui, selected_facts_.of(app));
   } else {
-    faint(ui, "Click an event to see its details; drag over tracks to sum up a stretch of time.");
-    faint(ui,
-          "W S zoom, A D move, F zoom to selection, [ ] along wake edges, . , next and previous, / search, M mark, ? "
-          "all keys.");
-    ImGui::Dummy(ImVec2(0, ui.px(6)));
-    legend(ui, {State::computing, State::polling, State::parked, State::at_barrier, State::transferring,
-                State::host_waiting, State::descheduled, State::calling, State::range});
-    faint(ui,
-          "The height of a strip is the number of warps of an SM that ever wait. A wait during a change of strategy "
-          "shows "
-          "both states.");
+    answer(app, ui, left - ui.px(28));
+  }
+  end_card();
+  if (right <= 0) return;
+  ImGui::SetCursorScreenPos(ImVec2(at.x + left + gap, at.y + size.y - details));
+  begin_card(ui, "beside", right, details);
+  if (app.area) {
+    area_sites(app, ui);
+  } else {
+    search_hits(app, ui);
   }
   end_card();
 }

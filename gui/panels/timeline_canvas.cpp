@@ -15,6 +15,7 @@ namespace {
 
 constexpr float kLabels = 210, kOverview = 30, kRuler = 26;  // pixels at 100 %
 constexpr std::size_t kMaxArrows = 300;                      // more could not be followed; not calibrated
+constexpr std::size_t kMaxSelected = 10'000;                 // bounds the work per frame; not calibrated
 constexpr float kFaintest = 0.35f;                           // opacity of a nearly empty column; not calibrated
 constexpr std::size_t kMaxFlags = 64;                        // with more, marks lose dashes and labels
 
@@ -179,9 +180,29 @@ class Canvas {
   void group(const PlacedTrack& place, float y) {
     const Theme& theme = ui_.theme();
     const bool closed = app_.closed_groups.count(place.heading) != 0;
-    draw_text(list_, ui_.bold, {all_.x + ui_.px(12), y + ui_.px(4), labels_, place.height - ui_.px(4)}, ink(theme.text),
-              place.pinned ? place.heading : fmt::format("{} {}", closed ? "\u25b8" : "\u25be", place.heading));
+    draw_text(list_, ui_.bold, {all_.x + ui_.px(12), y + ui_.px(4), labels_ + ui_.px(160), place.height - ui_.px(4)},
+              ink(theme.text),
+              place.pinned ? place.heading
+                           : fmt::format("{} {}{}", closed ? "\u25b8" : "\u25be", place.heading,
+                                         closed ? fmt::format(" ({})", tracks_in(place.heading)) : std::string()));
     if (!place.pinned) note_rect(ui_, "group." + place.heading, {all_.x, y, labels_, place.height});
+  }
+
+  std::ptrdiff_t tracks_in(const std::string& group) const {
+    return std::count_if(timeline_.tracks.begin(), timeline_.tracks.end(),
+                         [&](const Track& track) { return track.group == group; });
+  }
+
+  /// The scale of a strip: how many warps its full height is.
+  void scale(const Track& track, float y) {
+    const ImU32 colour = ink(ui_.theme().faint, 0.8f);
+    const float line = size_of(ui_.small), x = left_ - ui_.px(6);
+    for (const float at : {y, y + strip_ - 1}) list_->AddLine(ImVec2(x, at), ImVec2(left_, at), colour, 1);
+    const auto number = [&](float at, const std::string& text) {
+      draw_text(list_, ui_.small, {left_ - ui_.px(64), at, ui_.px(56), line}, colour, text, Align::right);
+    };
+    number(y - ui_.px(1), analyzer::count_of(track.density.most(), "warp"));
+    if (strip_ > 2 * line + ui_.px(2)) number(y + strip_ - line, "0");
   }
 
   void track(const PlacedTrack& place, float y, float top, float height) {
@@ -191,8 +212,10 @@ class Canvas {
     const float label_height = track.has_strip() ? strip_ : std::min(place.height, ui_.px(18));
     if (chosen) rect(all_.x, y, ui_.px(4), place.height, ink(theme.accent));
     const std::string fold = track.has_strip() ? (place.opened ? "\u25be " : "\u25b8 ") : "";
-    draw_text(list_, chosen ? ui_.bold : ui_.regular, {all_.x + ui_.px(24), y, labels_ - ui_.px(34), label_height},
+    const float beside = track.has_strip() ? ui_.px(94) : ui_.px(34);  // keeps room for the scale
+    draw_text(list_, chosen ? ui_.bold : ui_.regular, {all_.x + ui_.px(24), y, labels_ - beside, label_height},
               ink(chosen ? theme.text : theme.faint), fold + track.name);
+    if (track.has_strip()) scale(track, y);
     note_rect(ui_, "track." + track.key, {all_.x, y, labels_, label_height});
     list_->PushClipRect(ImVec2(left_, std::max(y, top)),
                         ImVec2(left_ + width_, std::min(y + place.height, top + height)), true);
@@ -209,7 +232,10 @@ class Canvas {
     const float h = strip_;
     rect(left_, y, width_, h, ink(ui_.theme().lane));
     auto [found, fresh] = state_.cache.strips.try_emplace(place.track);
-    if (fresh) found->second = track.density.draw(app_.window.begin(), app_.window.end(), state_.cache.columns);
+    if (fresh) {
+      found->second = track.density.draw(app_.window.begin(), app_.window.end(), state_.cache.columns);
+      for (DensityColumn& column : found->second) column = by_mode(column);
+    }
     const float most = static_cast<float>(std::max(1u, track.density.most()));
     const float step = width_ / static_cast<float>(state_.cache.columns);
     // Neighbours of the same heights become one rectangle.
@@ -241,13 +267,39 @@ class Canvas {
     }
   }
 
+  /// How many marks of signals fit beside each other.
+  std::uint32_t mark_columns() const {
+    return std::max(1u, static_cast<std::uint32_t>(width_ / std::max(1.0f, ui_.px(7))));
+  }
+
+  /// The columns of a row; signals that would cover each other are summed in columns as wide as their marks.
+  std::vector<DrawnSpan> draw_row(const SpanRow& row) const {
+    const TimeNs begin = app_.window.begin(), end = app_.window.end();
+    std::vector<DrawnSpan> drawn = row.draw(begin, end, state_.cache.columns);
+    if (drawn.empty() || drawn.front().ref.kind != EventKind::signal || !is_density(drawn, mark_columns()))
+      return drawn;
+    return row.draw(begin, end, std::max(1u, mark_columns() * 2));
+  }
+
   void row(const PlacedTrack& place, const Track& track, std::size_t index, float y) {
     const Theme& theme = ui_.theme();
     const float h = place.row_height - ui_.px(track.has_strip() ? 1 : 2);
     rect(left_, y, width_, h, ink(theme.lane, 0.55f));
     auto [found, fresh] = state_.cache.rows.try_emplace({place.track, index});
-    if (fresh) found->second = track.rows[index].draw(app_.window.begin(), app_.window.end(), state_.cache.columns);
+    if (fresh) found->second = draw_row(track.rows[index]);
+    // Signals from afar: how many, as heights. The fullest column has the full height.
+    float most_events = 0;
+    const bool marks = !found->second.empty() && found->second.front().ref.kind == EventKind::signal;
+    if (marks && is_density(found->second, mark_columns())) {
+      for (const DrawnSpan& span : found->second) most_events = std::max(most_events, span.events);
+    }
     for (const DrawnSpan& span : found->second) {
+      if (most_events > 0) {
+        const float x = clip_x(span.begin), tall = std::max(h * span.events / most_events, ui_.px(2));
+        rect(x, y + h - tall, std::max(clip_x(span.end) - x, 1.0f), tall, state_ink(ui_, span.state, 0.75f));
+        if (app_.selected && span.ref == *app_.selected) rect(x - 1, y, ui_.px(3), h, ink(theme.accent));
+        continue;
+      }
       const float from = clip_x(span.begin), to = clip_x(span.end);
       const bool chosen = app_.selected && *app_.selected == span.ref && span.count == 1;
       if (span.ref.kind == EventKind::signal || (span.begin == span.end && span.ref.kind == EventKind::nvtx)) {
@@ -303,7 +355,9 @@ class Canvas {
     const ImVec2 from(clip_x(edge.from_ns), *from_y), to(clip_x(edge.to_ns), *to_y);
     const ImU32 colour = ink(ui_.theme().text, strong ? 0.95f : 0.35f);
     const float bend = std::max(ui_.px(18), std::abs(to.x - from.x) / 2);
-    const float thick = ui_.px(strong ? 2 : 1);
+    // A bundle is thicker: by a pixel for each factor of four.
+    const float bundle = std::min(3.0f, std::log2(static_cast<float>(std::max(1u, edge.count))) / 2);
+    const float thick = ui_.px((strong ? 2.0f : 1.0f) + bundle);
     const float head = ui_.px(strong ? 6 : 4), way = to.y >= from.y ? -1.0f : 1.0f;
     list_->AddBezierCubic(from, ImVec2(from.x, from.y - way * bend * 0.5f),
                           ImVec2(to.x, to.y + way * (bend * 0.5f + head)), ImVec2(to.x, to.y + way * head), colour,
@@ -325,11 +379,13 @@ class Canvas {
     }
     if (app_.selected) {
       if (state_.selected_edges_of != app_.selected || state_.selected_version != app_.snapshot().version) {
-        state_.selected_edges = timeline_.edges_of(model_, *app_.selected, kMaxArrows);
+        state_.selected_edges = timeline_.edges_of(model_, *app_.selected, kMaxSelected);
         state_.selected_edges_of = app_.selected;
         state_.selected_version = app_.snapshot().version;
       }
-      for (const EdgeArrow& edge : state_.selected_edges) arrow(edge, scroll_height, true);
+      for (const EdgeArrow& edge : timeline_.bundled(state_.selected_edges, app_.window.begin(), app_.window.end(),
+                                                     state_.cache.columns, kMaxArrows))
+        arrow(edge, scroll_height, true);
     }
     list_->PopClipRect();
   }

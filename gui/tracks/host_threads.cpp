@@ -3,17 +3,71 @@
 
 #include <map>
 #include <ranges>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
 
+#include "analyzer/words/runtime_names.h"
 #include "gui/view/track_kind.h"
 
 namespace wicprof::gui {
 
+namespace {
+
+/// Linux keeps so many characters of a thread's name.
+constexpr std::size_t kLinuxName = 15;
+
+/// Threads that launched kernels of the runtime, and neither a kernel nor a copy of the program. The kernels of the
+/// runtime are few, so all sets are small.
+std::set<store::TrackKey> threads_of_runtime(const analyzer::TraceModel& model) {
+  const auto launch = [](const auto& row) { return std::uint64_t{row.process} << 32 | row.correlation; };
+  const auto thread = [](const auto& row) {
+    return store::TrackKey{store::LaneKind::thread, row.process, 0, 0, row.thread};
+  };
+  std::unordered_map<const std::string*, bool> names;  // equal names share their text
+  const auto is_runtimes = [&](const store::KernelRow& row) {
+    const auto [known, fresh] = names.try_emplace(&row.name.text(), false);
+    if (fresh) known->second = analyzer::is_runtime_kernel(row.name);
+    return known->second;
+  };
+  std::unordered_set<std::uint64_t> launches;
+  for (const store::KernelRow& row : model.kernels) {
+    if (is_runtimes(row)) launches.insert(launch(row));
+  }
+  std::set<store::TrackKey> threads;
+  if (launches.empty()) return threads;
+  for (const store::CallRow& row : model.calls) {
+    if (row.thread != row.process && launches.count(launch(row)) != 0) threads.insert(thread(row));
+  }
+  for (const store::HostWaitRow& row : model.host_waits) threads.erase(thread(row));
+  if (threads.empty()) return threads;
+  std::unordered_map<std::uint64_t, store::TrackKey> others;  // the other calls of these threads
+  for (const store::CallRow& row : model.calls) {
+    const store::TrackKey key = thread(row);
+    if (threads.count(key) != 0 && launches.count(launch(row)) == 0) others.emplace(launch(row), key);
+  }
+  const auto of_program = [&](const auto& row) {
+    if (const auto found = others.find(launch(row)); found != others.end()) threads.erase(found->second);
+  };
+  for (const store::KernelRow& row : model.kernels) of_program(row);
+  for (const store::CopyRow& row : model.copies) of_program(row);
+  return threads;
+}
+
+}  // namespace
+
 template <>
-Track empty_track<struct HostThreads>(const analyzer::TraceModel&, const store::TrackKey& key, const TrackScope& scope,
-                                      std::string_view thread_name) {
+Track empty_track<struct HostThreads>(const analyzer::TraceModel& model, const store::TrackKey& key,
+                                      const TrackScope& scope, std::string_view thread_name) {
   Track track;
   track.key = fmt::format("thread/{}/{}", key.process, key.number);
-  track.name = fmt::format("{} {}", thread_name.empty() ? "thread" : thread_name, key.number);
+  // The number of a process is that of its first thread; threads that nobody named have the name of the program.
+  const store::ProcessRow* process = model.process(key.process);
+  const bool named = !thread_name.empty() && (process == nullptr || thread_name != process->name.substr(0, kLinuxName));
+  track.name = key.number != 0 && key.number == key.process ? "main thread"
+               : named                                      ? fmt::format("{} (thread {})", thread_name, key.number)
+                                                            : fmt::format("thread {}", key.number);
+  track.folded = analyzer::is_runtime_thread(thread_name);
   if (scope.several_processes) track.name += fmt::format(", process {}", key.process);
   track.note = fmt::format("thread {} of process {}", key.number, key.process);
   return track;
@@ -47,9 +101,11 @@ std::vector<Track> build_tracks<struct HostThreads>(const analyzer::TraceModel& 
     }
   }
   const TrackScope scope = scope_of(std::views::keys(threads));
+  const std::set<store::TrackKey> runtime = threads_of_runtime(model);
   std::vector<Track> list;
   for (auto& [key, spans] : threads) {
     Track track = empty_track<HostThreads>(model, key, scope, names[key]);
+    track.folded = track.folded || runtime.count(key) != 0;
     track.rows = pack(std::move(spans));
     if (const auto delay = delays.find(key); delay != delays.end()) {
       for (SpanRow& row : pack(std::move(delay->second))) track.rows.push_back(std::move(row));

@@ -12,8 +12,9 @@ Track empty_track<struct Nvtx>(const analyzer::TraceModel&, const store::TrackKe
                                std::string_view) {
   Track track;
   track.key = fmt::format("nvtx/{}/{}/{}", key.process, key.number, key.domain);
-  track.name =
-      key.domain.empty() ? fmt::format("thread {}", key.number) : fmt::format("{}, thread {}", key.domain, key.number);
+  const std::string thread =
+      key.number != 0 && key.number == key.process ? "main thread" : fmt::format("thread {}", key.number);
+  track.name = key.domain.empty() ? thread : fmt::format("{}, {}", key.domain, thread);
   track.note = fmt::format("process {}", key.process);
   return track;
 }

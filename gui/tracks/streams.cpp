@@ -1,9 +1,11 @@
 // Kernels and copies, per stream.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <ranges>
 
+#include "analyzer/words/runtime_names.h"
 #include "gui/view/track_kind.h"
 
 namespace wicprof::gui {
@@ -28,10 +30,14 @@ std::vector<Track> build_tracks<struct Streams>(const analyzer::TraceModel& mode
   };
   for (std::size_t i = 0; i < model.kernels.size(); ++i) add(model.kernels[i], EventKind::kernel, i, State::computing);
   for (std::size_t i = 0; i < model.copies.size(); ++i) add(model.copies[i], EventKind::copy, i, State::transferring);
+  const auto is_runtimes = [&](const Span& span) {
+    return span.ref.kind == EventKind::kernel && analyzer::is_runtime_kernel(model.kernels[span.ref.index].name);
+  };
   const TrackScope scope = scope_of(std::views::keys(streams));
   std::vector<Track> list;
   for (auto& [key, spans] : streams) {
     Track track = empty_track<Streams>(model, key, scope, "");
+    track.folded = std::all_of(spans.begin(), spans.end(), is_runtimes);
     track.rows = pack(std::move(spans));
     list.push_back(std::move(track));
   }

@@ -15,6 +15,19 @@ float DensityColumn::total() const {
   return sum;
 }
 
+DensityColumn by_mode(const DensityColumn& column) {
+  DensityColumn coloured = column;
+  float& polling = coloured.count[index_of(State::polling)];
+  float& parked = coloured.count[index_of(State::parked)];
+  float& barrier = coloured.count[index_of(State::at_barrier)];
+  const float known = polling + parked;
+  if (known <= 0) return coloured;
+  polling += barrier * polling / known;
+  parked += barrier * column.count[index_of(State::parked)] / known;
+  barrier = 0;
+  return coloured;
+}
+
 void Density::add(State state, TimeNs begin, TimeNs end, std::uint32_t warps) {
   if (end <= begin || warps == 0) return;
   changes_[index_of(state)].push_back({begin, static_cast<std::int32_t>(warps)});

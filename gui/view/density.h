@@ -18,6 +18,11 @@ struct DensityColumn {
   float total() const;
 };
 
+/// The same column with all waiting warps in the colour of the mode: warps at a barrier count as polling or parked,
+/// like those that wait for the word in that column. So pictures of polling and of parking differ in all of their
+/// waiting height, even where one warp of 32 reads the word.
+DensityColumn by_mode(const DensityColumn& column);
+
 /// Immutable after finish(); then any thread.
 class Density {
  public:
@@ -34,6 +39,8 @@ class Density {
   /// The most warps at once, all states together: the full height of a strip.
   std::uint32_t most() const { return coarse_ && coarse_->most() > most_ ? coarse_->most() : most_; }
   bool empty() const { return lines_.empty() && !coarse_; }
+  /// The summaries; nullptr without.
+  const Coarse* coarse() const { return coarse_.get(); }
 
  private:
   struct Change {

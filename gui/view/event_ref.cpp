@@ -131,7 +131,7 @@ void add_facts(Facts& facts, const TraceModel& model, const store::HostWaitRow& 
 }
 
 void add_facts(Facts& facts, const TraceModel& model, const store::KernelRow& row) {
-  facts.add("kernel", row.name);
+  facts.add("kernel", analyzer::function_name(row.name));
   facts.add("device", model.device_key(row.device) + " " + model.device_name(row.device));
   facts.number("stream", row.stream);
   facts.times(model, row.start, row.end);

@@ -72,6 +72,7 @@ std::vector<DrawnSpan> SpanRow::draw(TimeNs begin, TimeNs end, std::uint32_t col
         sum.state = sums.state;
       }
     }
+    sum.events = static_cast<float>(next - i);
     sum.fill = static_cast<float>(std::min(1.0, static_cast<double>(total) / static_cast<double>(to - from)));
     drawn.push_back(sum);
     i = next;
@@ -109,7 +110,8 @@ std::vector<DrawnSpan> SpanRow::draw_coarse(TimeNs begin, TimeNs end, std::uint3
       }
     }
     one.fill = static_cast<float>(std::min(1.0, total / static_cast<double>(to - from)));
-    const bool begun = sums.begun - last.begun > 0;
+    one.events = static_cast<float>(sums.begun - last.begun);
+    const bool begun = one.events > 0;
     if (kind_ == EventKind::signal) one.state = State::signalling;
     last = sums;
     from = to;
@@ -119,6 +121,7 @@ std::vector<DrawnSpan> SpanRow::draw_coarse(TimeNs begin, TimeNs end, std::uint3
     if (!drawn.empty() && !begun && one.fill > kFull && drawn.back().fill > kFull && drawn.back().state == one.state &&
         drawn.back().end == one.begin) {
       drawn.back().end = one.end;
+      drawn.back().events += one.events;
       continue;
     }
     drawn.push_back(one);
@@ -155,11 +158,23 @@ TimeNs SpanRow::time_in(State state, TimeNs begin, TimeNs end) const {
   return 0;
 }
 
+std::span<const Span> SpanRow::overlapping(TimeNs begin, TimeNs end) const {
+  const std::size_t first = first_ending_after(begin);
+  if (first == spans_.size() || spans_[first].begin >= end) return {};
+  return {spans_.data() + first, first_beginning_at(end, first) - first};
+}
+
 std::size_t SpanRow::count_in(TimeNs begin, TimeNs end) const {
   if (coarse_ && !fine_in(begin, end)) return static_cast<std::size_t>(coarse_->between(begin, end).begun + 0.5);
   const std::size_t first = first_ending_after(begin);
   if (first == spans_.size() || spans_[first].begin >= end) return 0;
   return first_beginning_at(end, first) - first;
+}
+
+bool is_density(const std::vector<DrawnSpan>& drawn, std::uint32_t columns) {
+  // Marks that fill half of the width cannot be told apart.
+  if (drawn.size() * 2 > columns) return true;
+  return std::any_of(drawn.begin(), drawn.end(), [](const DrawnSpan& one) { return one.events > 1.5f; });
 }
 
 std::vector<SpanRow> pack(std::vector<Span> spans) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "gui/view/coarse.h"
@@ -25,6 +26,7 @@ struct DrawnSpan {
   EventRef ref;                    ///< of several spans: the first; from summaries: only the kind is valid
   std::uint32_t count = 1;         ///< 0: from summaries, which hold no single spans
   float fill = 1;                  ///< the part of [begin, end) that spans cover
+  float events = 1;                ///< events that begin in it; from summaries an estimate
 };
 
 /// Immutable after finish(); then any thread.
@@ -46,10 +48,16 @@ class SpanRow {
   const Span* at(TimeNs time, TimeNs near = 0) const;
   /// Time spent in a state in [begin, end).
   TimeNs time_in(State state, TimeNs begin, TimeNs end) const;
+  /// The spans that overlap [begin, end), as far as their rows are known.
+  std::span<const Span> overlapping(TimeNs begin, TimeNs end) const;
   /// The number of spans that overlap [begin, end).
   std::size_t count_in(TimeNs begin, TimeNs end) const;
 
   const std::vector<Span>& spans() const { return spans_; }
+  /// The summaries; nullptr without.
+  const Coarse* coarse() const { return coarse_.get(); }
+  /// The kind of most events in the summaries.
+  EventKind coarse_kind() const { return kind_; }
   std::size_t events() const { return coarse_ ? static_cast<std::size_t>(coarse_->events()) : spans_.size(); }
 
  private:
@@ -69,6 +77,10 @@ class SpanRow {
   TimeNs fine_begin_ = 0, fine_end_ = 0;
   bool fine_in(TimeNs begin, TimeNs end) const { return !part_ || (begin >= fine_begin_ && end <= fine_end_); }
 };
+
+/// Events without length, such as signals, are drawn as marks while they are apart and as a density where they are not:
+/// whether those of a row are a density, `columns` being the width of its picture in marks.
+bool is_density(const std::vector<DrawnSpan>& drawn, std::uint32_t columns);
 
 /// Distributes spans over rows by first fit, in order of their begin; a span inside another one gets a lower row.
 std::vector<SpanRow> pack(std::vector<Span> spans);

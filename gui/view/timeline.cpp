@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <tuple>
 
 #include "analyzer/words/format.h"
 
@@ -43,7 +45,8 @@ void fill_overview(Timeline& timeline) {
     most += track.density.most();
     const auto columns = track.density.draw(timeline.begin, timeline.end, Timeline::kOverviewColumns);
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      for (std::size_t s = 0; s < kStates; ++s) timeline.overview[i].count[s] += columns[i].count[s];
+      const DensityColumn coloured = by_mode(columns[i]);
+      for (std::size_t s = 0; s < kStates; ++s) timeline.overview[i].count[s] += coloured.count[s];
     }
   }
   for (DensityColumn& column : timeline.overview) {
@@ -137,10 +140,14 @@ Timeline assemble(const analyzer::TraceModel& model, std::span<const TrackKind> 
   timeline.end = std::max(model.end, model.begin + 1);
   for (const TrackKind& kind : kinds) {
     for (Track& track : tracks_of(kind)) {
-      track.group = kind.group;
+      std::size_t events = 0;
+      for (const SpanRow& row : track.rows) events += row.events();
+      track.folded = track.folded || (kind.lane == store::LaneKind::stream && events <= 1);
+      track.group = track.folded ? kFoldedGroup : std::string(kind.group);
       timeline.tracks.push_back(std::move(track));
     }
   }
+  std::stable_partition(timeline.tracks.begin(), timeline.tracks.end(), [](const Track& one) { return !one.folded; });
   index_places(timeline);
   add_interventions(timeline, model);
   fill_overview(timeline);
@@ -175,26 +182,43 @@ std::vector<EdgeArrow> Timeline::arrows(const analyzer::TraceModel& model, TimeN
   // Bounds the work: looks at this many edges, spread evenly over the window.
   const auto total = static_cast<std::size_t>(last - first);
   const std::size_t examined = std::min(total, limit * kEdgesPerArrow);
-  const double width = static_cast<double>(to - from) / columns;
   for (std::size_t i = 0; i < examined; ++i) {
     const analyzer::WakeEdge& edge = first[static_cast<std::ptrdiff_t>(i * total / examined)];
-    const TimeNs woken = end_of(model, edge);
-    const EdgeArrow arrow{{EventKind::signal, static_cast<std::uint32_t>(edge.signal)},
-                          waiter_of(edge),
-                          model.signals[edge.signal].at,
-                          woken,
-                          1};
-    if (!list.empty() && list.back().from == arrow.from && list.back().to.kind == arrow.to.kind &&
-        arrow.to.kind == EventKind::wait && model.waits[list.back().to.index].sm == model.waits[arrow.to.index].sm &&
-        static_cast<double>(woken - list.back().to_ns) < width) {
-      ++list.back().count;
-      continue;
-    }
-    list.push_back(arrow);
+    list.push_back({{EventKind::signal, static_cast<std::uint32_t>(edge.signal)},
+                    waiter_of(edge),
+                    model.signals[edge.signal].at,
+                    end_of(model, edge),
+                    1});
   }
-  if (list.size() > limit) {  // keeps evenly spread ones
-    for (std::size_t i = 0; i < limit; ++i) list[i] = list[i * list.size() / limit];
+  return bundled(list, from, to, columns, limit);
+}
+
+std::vector<EdgeArrow> Timeline::bundled(const std::vector<EdgeArrow>& arrows, TimeNs from, TimeNs to,
+                                         std::uint32_t columns, std::size_t limit) const {
+  std::vector<EdgeArrow> list;
+  if (to <= from || columns == 0) return list;
+  const double width = static_cast<double>(to - from) / columns;
+  const auto column_of = [&](TimeNs time) {
+    return static_cast<std::int64_t>(std::floor(static_cast<double>(time - from) / width));
+  };
+  const auto track_of = [&](EventRef ref) {
+    const auto place = place_of(ref);
+    return place ? place->track : UINT32_MAX;
+  };
+  std::map<std::tuple<std::uint32_t, std::int64_t, std::uint32_t, std::int64_t>, std::size_t> known;
+  for (const EdgeArrow& arrow : arrows) {
+    const auto [found, fresh] = known.try_emplace(
+        {track_of(arrow.from), column_of(arrow.from_ns), track_of(arrow.to), column_of(arrow.to_ns)}, list.size());
+    if (fresh) {
+      list.push_back(arrow);
+    } else {
+      list[found->second].count += arrow.count;
+    }
+  }
+  if (list.size() > limit) {
+    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
     list.resize(limit);
+    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.to_ns < b.to_ns; });
   }
   return list;
 }

@@ -37,12 +37,15 @@ struct Timeline {
   std::vector<DensityColumn> overview;    ///< all strips summed, from begin to end, as parts of their joint maximum
   std::vector<analyzer::WakeEdge> edges;  ///< ordered by the end of their wait
 
-  /// Arrows that end in [from, to), at most `limit`. One arrow represents all edges from one signal to one SM within
-  /// one column.
+  /// Arrows that end in [from, to), at most `limit`, those of most edges first kept. One arrow represents all edges
+  /// that begin in the same column of the same track and end in the same column of the same track.
   std::vector<EdgeArrow> arrows(const analyzer::TraceModel& model, TimeNs from, TimeNs to, std::uint32_t columns,
                                 std::size_t limit) const;
   /// All edges of one event: from a signal to the waits that it ended (at most `limit`), or the one that ended a wait.
   std::vector<EdgeArrow> edges_of(const analyzer::TraceModel& model, EventRef ref, std::size_t limit) const;
+  /// The same arrows, bundled as in arrows(): at most `limit`.
+  std::vector<EdgeArrow> bundled(const std::vector<EdgeArrow>& arrows, TimeNs from, TimeNs to, std::uint32_t columns,
+                                 std::size_t limit) const;
   /// The edge that ended this wait, or the first edge from this signal; nullptr when none is known.
   const analyzer::WakeEdge* edge_of(EventRef ref) const;
   /// The row that shows an event; nothing when no row does.

@@ -10,6 +10,10 @@
 
 namespace wicprof::gui {
 
+/// The group of what is rarely looked at: the runtime's own threads and kernels, and streams used once. It comes last,
+/// and is closed until the user opens it.
+inline constexpr const char* kFoldedGroup = "Runtime's own, streams used once";
+
 struct Track {
   std::string key;    ///< identifies the track across models: "sm/0/3"
   std::string group;  ///< heading of its kind
@@ -17,6 +21,7 @@ struct Track {
   std::string note;           ///< one line of detail
   Density density;            ///< empty = no strip
   std::vector<SpanRow> rows;  ///< always visible, or below an opened strip
+  bool folded = false;        ///< shown in kFoldedGroup, at the end
   bool has_strip() const { return !density.empty(); }
 };
 

@@ -24,8 +24,9 @@ std::string kernels_part(const TraceModel& model, const Analysis& analysis) {
   const std::size_t shown = std::min(kMaxListedRows, kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const KernelStats& k = kernels[i];
-    table.add({name_of(k.name), count(k.count), duration(k.total_ns), percent(k.share), duration(k.p50_ns),
-               duration(k.p99_ns), duration(k.max_ns), text_of(occupancy_text(k)), text_of(waves_text(k))});
+    table.add({name_of(function_name(k.name)), count(k.count), duration(k.total_ns), percent(k.share),
+               duration(k.p50_ns), duration(k.p99_ns), duration(k.max_ns), text_of(occupancy_text(k)),
+               text_of(waves_text(k))});
   }
   return section("kernels", "Kernels", table.str() + and_more(kernels.size(), shown, "kernel"), analyze_command(model));
 }

@@ -122,9 +122,9 @@ std::string kernels_part(const Analysis& analysis) {
                      row({"kernel", "count", "total", "share", "p50", "p99", "max", "occupancy", "waves"}) +
                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |\n";
   for (const KernelStats& k : analysis.kernels) {
-    text += row({escape_markdown(k.name), format_count(k.count), format_duration(k.total_ns), percent(k.share),
-                 format_duration(k.p50_ns), format_duration(k.p99_ns), format_duration(k.max_ns), occupancy_text(k),
-                 waves_text(k)});
+    text += row({escape_markdown(function_name(k.name)), format_count(k.count), format_duration(k.total_ns),
+                 percent(k.share), format_duration(k.p50_ns), format_duration(k.p99_ns), format_duration(k.max_ns),
+                 occupancy_text(k), waves_text(k)});
   }
   return text + "\n";
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "analyzer/rules/remedy.h"
+#include "analyzer/words/runtime_names.h"
 
 namespace wicprof::analyzer {
 namespace {
@@ -54,6 +55,31 @@ TEST(Format, ShortenKeepsBothEndsAndWholeCharacters) {
   EXPECT_EQ(shorten("abcdefghij", 5), "ab\u2026ij");
   EXPECT_EQ(shorten("\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4", 3), "\u00e4\u2026\u00e4");
   EXPECT_EQ(shorten("abc", 0), "");
+}
+
+// The names are those of samples/traces, as recorded and as the compiler mangles them.
+TEST(Format, TheKernelOfTheProgramReplacesTheRuntimesWrapper) {
+  EXPECT_EQ(function_name("void wic::detail::bounded_gpu_entry<sample::HotFlagKernel>(sample::HotFlagKernel)"),
+            "sample::HotFlagKernel");
+  EXPECT_EQ(function_name("void wic::detail::gpu_entry<sample::h3d::Boundary>(sample::h3d::Boundary)"),
+            "sample::h3d::Boundary");
+  EXPECT_EQ(function_name("_ZN3wic6detail17bounded_gpu_entryIN6sample13HotFlagKernelEEEvT_"), "sample::HotFlagKernel");
+  EXPECT_EQ(function_name("void wic::detail::gpu_entry<app::Step<app::Pair<int> > >(app::Step<app::Pair<int> >)"),
+            "app::Step<app::Pair<int> >");
+  EXPECT_EQ(function_name("void wic::detail::gpu_entry<(anonymous namespace)::Own>((anonymous namespace)::Own)"),
+            "Own");
+  EXPECT_EQ(function_name("_ZN7program4stepEPfi"), "program::step");
+  EXPECT_EQ(function_name("_Zbroken"), "_Zbroken");
+}
+
+TEST(Format, KnowsTheRuntimesOwnKernelsAndThreads) {
+  EXPECT_TRUE(
+      is_runtime_kernel("wic::cuda::(anonymous namespace)::answer_pings(wic::cuda::ClockMailbox*, unsigned int)"));
+  EXPECT_FALSE(is_runtime_kernel("void wic::detail::bounded_gpu_entry<sample::bfs::Level>(sample::bfs::Level)"));
+  EXPECT_FALSE(is_runtime_kernel("wicked::step(int)"));
+  for (const char* own : {"wicprof-flush", "wicprof-drain", "wic-prof", "cuda-EvtHandlr", "cuda00001400006"})
+    EXPECT_TRUE(is_runtime_thread(own)) << own;
+  for (const char* program : {"", "hot_flag", "loader", "cudaloader"}) EXPECT_FALSE(is_runtime_thread(program));
 }
 
 TEST(Format, OneLineReplacesControlCharacters) {

@@ -10,6 +10,7 @@
 #include "gui/source/facts.h"
 #include "gui/source/trace_source.h"
 #include "gui/tracks/list.h"
+#include "gui/view/first_view.h"
 #include "reports/json/answers.h"
 #include "tests/store/random_trace.h"
 
@@ -148,6 +149,46 @@ TEST_F(LargeTraces, DrawTheRowsOfANarrowView) {
                   exact.density.time_in(State::computing, begin, begin + width), 40 * column);
     }
   }
+}
+
+TEST(LargeFirstViews, AreThoseOfTheRows) {
+  const store::TempFolder folder;
+  const std::string path = folder / "burst.wicprof";
+  constexpr TimeNs kBurst = 5 * kSecond, kEach = 10'000, kWaits = 1'000;
+  {
+    Result<store::Recorder> recorder = store::Recorder::create(store::options_for(path));
+    ASSERT_TRUE(recorder) << recorder.error().message;
+    for (const TimeNs at : {TimeNs{1'000'000}, 20 * kSecond}) {
+      CopyEvent copy = make_event<CopyEvent>();
+      copy.start_ns = at;
+      copy.end_ns = at + 1'000;
+      for (int i = 0; i < 2; ++i) recorder->add(0, copy.header);
+    }
+    for (TimeNs i = 0; i < kWaits; ++i) {
+      WaitEvent wait = make_event<WaitEvent>();
+      wait.site = 1;
+      wait.device = kHostDevice;
+      wait.iteration = static_cast<std::uint32_t>(i);
+      wait.arrived_ns = static_cast<std::uint64_t>(kBurst + i * kEach);
+      wait.resumed_ns = wait.arrived_ns + kEach / 2;
+      recorder->add(0, wait.header);
+    }
+    ASSERT_TRUE(recorder->finish());
+  }
+  Result<store::Reader> reader = store::Reader::open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const Timeline rows = build_timeline(*analyzer::load(*reader, "t"), kTrackKinds);
+  Result<LargeTrace> large = LargeTrace::open(*std::move(reader), "t", {});
+  ASSERT_TRUE(large) << large.error().message;
+  const Stretch exact = first_view(rows), shown = first_view(*large->whole().timeline);
+  EXPECT_GE(exact.begin, kBurst - kWaits * kEach);
+  EXPECT_LE(exact.end, kBurst + 2 * kWaits * kEach);
+  // Summaries are exact at the edges of their columns; the search is as fine as 1/4096 of the trace.
+  const TimeNs column = (rows.end - rows.begin) / 1024;
+  EXPECT_NEAR(static_cast<double>(shown.begin), static_cast<double>(exact.begin), 3.0 * static_cast<double>(column));
+  EXPECT_NEAR(static_cast<double>(shown.end), static_cast<double>(exact.end), 3.0 * static_cast<double>(column));
+  EXPECT_LE(shown.begin, kBurst + kWaits * kEach / 4);
+  EXPECT_GE(shown.end, kBurst + kWaits * kEach * 3 / 4);
 }
 
 TEST_F(LargeTraces, AreSearchedLikeSmallOnes) {

@@ -58,6 +58,18 @@ class Live(gui_harness.Case):
         self.assertGreater(state["first_waits_ms"], 0)
         self.interrupt(process)
 
+    def test_a_key_changes_the_program_at_its_second_press(self):
+        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
+        asked, other, done = self.driven(process, "s", "wait waits 50", "wait attached", "frames 3", "key K",
+                                         "frames 2", "dump a", "key w", "key K", "key B", "frames 2", "dump b",
+                                         "key K", "key K", "wait toggled", "frames 3", "dump c")
+        for state in (asked, other):
+            self.assertEqual((state["session"]["toggles"], state["session"]["ab"]), ([], ""))
+        self.assertIn("K again", asked["notice"])
+        self.assertIn("goes back", asked["notice"])
+        self.assertEqual([toggle["mode"] for toggle in done["session"]["toggles"]], ["park"])
+        self.interrupt(process)
+
     def test_comparing_both_modes_is_one_click(self):
         process = self.start_app("--parked-ms", "4", run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
         before, after = self.driven(process, "s", "wait waits 50", "wait attached", "frames 3", "dump a",

@@ -1,7 +1,14 @@
 """The real window: what it shows for a trace, and the effect of keys and clicks."""
 
+import contextlib
+import gzip
+import html
 import json
+import os
+import pathlib
+import re
 import shutil
+import sqlite3
 import subprocess
 import time
 import unittest
@@ -10,6 +17,7 @@ import gui_harness
 from gui_harness import colours_of, read_png
 
 VIEWS = ["timeline", "sites", "parties", "findings", "stalls", "figures", "toggle", "compare", "live"]
+SOURCE = pathlib.Path(os.environ["WICPROF_SOURCE"])
 POLLING, PARKED, AT_BARRIER = "d55e00", "0072b2", "74c0f5"  # of the light theme
 
 
@@ -30,9 +38,25 @@ class Screenshots(gui_harness.Case):
         colours = colours_of(self.work / "t.png")
         self.assertGreater(colours.get(POLLING, 0), 1000)
         self.assertGreater(colours.get(PARKED, 0), 1000)
-        self.assertGreater(colours.get(AT_BARRIER, 0), 1000)
         self.gui(self.make_trace("parked.wicprof", mode="park"), "--light", "--screenshot", "p.png")
         self.assertGreater(colours_of(self.work / "p.png").get(PARKED, 0), 1000)
+
+    def test_the_mode_colours_the_waiting_height(self):
+        """Before and after differ from afar: most of the waiting height has the colour of the mode."""
+        for mode, colour, other in (("poll", POLLING, PARKED), ("park", PARKED, POLLING)):
+            trace = self.make_trace(f"{mode}.wicprof", mode=mode)
+            self.gui(trace, "--light", "--screenshot", f"{mode}.png")
+            state = self.drive([trace], "wait facts", "frames 3", "dump s")
+            x, y, width, height = (int(value) for value in state["items"]["timeline"])
+            inside = {}
+            for row in read_png(self.work / f"{mode}.png")[2][y:y + height]:
+                for at in range(x, x + width):
+                    pixel = row[3 * at:3 * at + 3].hex()
+                    inside[pixel] = inside.get(pixel, 0) + 1
+            waiting = {one: inside.get(one, 0) for one in (POLLING, PARKED, AT_BARRIER)}
+            self.assertGreater(waiting[colour], 1000)
+            self.assertGreaterEqual(waiting[colour], sum(waiting.values()) / 2, waiting)
+            self.assertLess(waiting[other], waiting[colour] / 4, waiting)
 
     def test_twice_the_scale(self):
         trace = self.make_trace("t.wicprof")
@@ -166,6 +190,23 @@ class Timeline(gui_harness.Case):
         self.assertAlmostEqual(left[0], zoomed[0], delta=2)
         self.assertEqual(home, (0, span))
 
+    def test_search_lists_its_hits(self):
+        states = self.drive([self.trace], "wait facts", "frames 2", "key /", "frames 2", "type reduce", "frames 4",
+                            "enter", "frames 4", "dump found", "click hit.2", "frames 3", "dump third")
+        self.assertEqual(states[0]["search"]["hits"], 120)
+        self.assertIn("hit.0", states[0]["items"])
+        self.assertEqual(states[1]["search"]["at"], 2)
+        self.assertEqual(states[1]["selected"]["title"], "reduce_norm")
+        self.assertGreater(states[1]["selected"]["begin_ns"], states[0]["selected"]["begin_ns"])
+
+    def test_before_a_click_the_pane_has_the_answer(self):
+        state = self.drive([self.trace], "wait facts", "frames 3", "dump s")
+        self.assertIsNone(state["selected"])
+        self.assertIn("answer.next", state["items"])
+        self.assertEqual(sum(name.startswith("worst.") for name in state["items"]), min(3, len(state["findings"])))
+        opened = self.drive([self.trace], "wait facts", "frames 3", "click worst.0", "frames 2", "dump s")
+        self.assertEqual(opened["view"], "findings")
+
     def test_search_selects_and_focus_zooms(self):
         states = self.drive([self.trace], "wait facts", "frames 2", "key /", "frames 2", "type reduce", "frames 4",
                             "enter", "frames 4", "dump found",
@@ -205,6 +246,11 @@ class Timeline(gui_harness.Case):
         self.assertGreater(states["polling"], 0)
         self.assertGreater(states["parked"], 0)
         self.assertAlmostEqual(zoomed["timeline"]["begin_ns"], area["begin_ns"], delta=2)
+        ways = {(one["name"], one["way"]): one for one in area["sites"]}
+        for way in ("polling", "parked"):
+            self.assertGreater(ways["halo.ready", way]["waits"], 0)
+            self.assertGreater(ways["halo.ready", way]["waiting_ns"], 0)
+            self.assertIsNotNone(ways["halo.ready", way]["wake_p50_ns"])
 
     def test_opening_and_pinning(self):
         first = self.drive([self.trace], "wait facts", "frames 3", "dump s")
@@ -255,6 +301,65 @@ class Timeline(gui_harness.Case):
         press_until("m", lambda: kept.exists() and json.loads(kept.read_text())["marks"])
         press_until("ctrl+q", lambda: process.poll() is not None)
         self.assertEqual(self.finish(process).returncode, 0)
+
+
+class ShippedTraces(gui_harness.Case):
+    """Recordings of real programs on a GPU, in samples/traces."""
+
+    def first_view(self, name):
+        packed = SOURCE / "samples" / "traces" / f"{name}.wicprof.gz"
+        trace = self.work / f"{name}.wicprof"
+        trace.write_bytes(gzip.decompress(packed.read_bytes()))
+        first, whole = self.drive([trace], "wait facts", "frames 3", "dump first", "key 0", "frames 2", "dump whole")
+        return trace, first["timeline"], whole["timeline"]
+
+    def test_the_first_view_holds_the_waits_and_0_shows_all(self):
+        for name in ("hot_flag.poll", "c_h3d.park", "g_stn.poll", "c_fe.poll"):
+            with self.subTest(trace=name):
+                trace, first, whole = self.first_view(name)
+                with contextlib.closing(sqlite3.connect(trace)) as opened:
+                    begins = [opened.execute(f"SELECT MIN({begin}) FROM {table}").fetchone()[0]
+                              for table, begin in (("wait", "arrived_ns"), ("signal", "at_ns"), ("kernel", "start_ns"),
+                                                   ("copy", "start_ns"))]
+                    zero = min(begin for begin in begins if begin is not None)
+                    waits, inside = opened.execute(
+                        "SELECT COUNT(*), SUM(arrived_ns >= ? AND resumed_ns <= ?) FROM wait",
+                        (zero + first["begin_ns"], zero + first["end_ns"])).fetchone()
+                self.assertEqual((whole["begin_ns"], whole["end_ns"]), (0, whole["span_ns"]))
+                self.assertGreaterEqual(inside, waits / 2)
+
+    def test_the_first_view_leaves_out_what_is_not_looked_for(self):
+        _, first, whole = self.first_view("c_h3d.park")
+        self.assertLess(first["end_ns"] - first["begin_ns"], whole["span_ns"] / 4, "waits lie in a sixtieth of it")
+
+    def test_the_runtimes_own_rows_are_folded(self):
+        _, first, _ = self.first_view("g_stn.poll")
+        folded = [track["name"] for track in first["tracks"] if track["folded"]]
+        shown = [track["name"] for track in first["tracks"] if not track["folded"]]
+        self.assertTrue(any("wicprof-flush" in name for name in folded), folded)
+        self.assertIn("main thread", shown)
+        self.assertFalse(any("wicprof" in name or "cuda-Evt" in name for name in shown), shown)
+        order = [track["folded"] for track in first["tracks"]]
+        self.assertEqual(order, sorted(order), "folded tracks come last")
+
+    def test_kernels_have_the_names_of_the_program(self):
+        trace, _, _ = self.first_view("hot_flag.poll")
+        state = self.drive([trace], "wait facts", "frames 2", "key /", "frames 2", "type HotFlagKernel", "frames 4",
+                           "enter", "frames 4", "dump s")
+        self.assertEqual((state["selected"]["kind"], state["selected"]["title"]), ("kernel", "sample::HotFlagKernel"))
+
+
+class Keys(gui_harness.Case):
+    def test_the_guide_has_the_keys_of_the_window(self):
+        state = self.drive([self.make_trace("t.wicprof")], "wait facts", "frames 2", "dump s")
+        wanted = sorted((action["keys"], action["name"]) for action in state["keys"])
+        guide = (SOURCE / "docs" / "user-guide.md").read_text()
+        table = guide.split("| keys | do |\n| --- | --- |\n")[1].split("\n\n")[0]
+        found = []
+        for line in table.splitlines():
+            keys, name = (cell.strip() for cell in line.strip("|").split(" | "))
+            found.append((" ".join(html.unescape(key) for key in re.findall("<kbd>(.*?)</kbd>", keys)), name))
+        self.assertEqual(sorted(found), wanted)
 
 
 class Panels(gui_harness.Case):

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <map>
 #include <thread>
 
 #include "gui/app/reclaimer.h"
@@ -12,6 +13,8 @@
 #include "gui/view/area.h"
 #include "gui/view/density.h"
 #include "gui/view/edge_walk.h"
+#include "gui/view/first_view.h"
+#include "gui/view/first_words.h"
 #include "gui/view/layout.h"
 #include "gui/view/mark_labels.h"
 #include "gui/view/search.h"
@@ -224,6 +227,184 @@ TEST(Timelines, ArrowsAreBoundedButThoseOfASelectionAreComplete) {
   EXPECT_EQ(timeline.edges_of(model, {EventKind::wait, 3}, 100).size(), 1u);
 }
 
+TEST(Timelines, ArrowsThatShareAPixelAreOneBundle) {
+  const TraceModel model = handoffs();
+  const Timeline timeline = with_edges(model);
+  const auto all = timeline.arrows(model, model.begin, model.end + 1, 1, 1'000);
+  std::size_t edges = 0;
+  for (const EdgeArrow& arrow : all) edges += arrow.count;
+  EXPECT_EQ(edges, timeline.edges.size()) << "a bundle stands for all of its edges";
+  EXPECT_EQ(all.size(), 4u) << "in one column: one bundle from the signals to each of the four SMs";
+  const EventRef signal{EventKind::signal, 3};
+  const auto singles = timeline.edges_of(model, signal, 100);
+  EXPECT_EQ(timeline.bundled(singles, model.begin, model.end, 1'000, 100).size(), 4u) << "two waiters share an SM";
+}
+
+store::KernelRow kernel_row(const std::string& name, std::uint32_t stream, TimeNs start, TimeNs end) {
+  store::KernelRow row{};
+  row.device = 0;
+  row.name = name;
+  row.stream = stream;
+  row.start = start;
+  row.end = end;
+  row.process = 100;
+  return row;
+}
+
+store::CallRow launch(std::uint32_t thread, std::uint32_t correlation, TimeNs start) {
+  store::CallRow row{};
+  row.name = std::string("cudaLaunchKernel");
+  row.thread = thread;
+  row.correlation = correlation;
+  row.start = start;
+  row.end = start + 1'000;
+  row.process = 100;
+  return row;
+}
+
+TEST(Timelines, WhatIsRarelyLookedAtIsFoldedAtTheEnd) {
+  TraceModel model = synthetic::empty_program();
+  synthetic::add_handoff(model, {});
+  const TimeNs at = 1'000'000'000;
+  model.processes.push_back({100, 1, "app", "./app", {}, {}, 0});
+  const auto run = [&](const char* name, std::uint32_t stream, std::uint32_t thread, std::uint32_t correlation) {
+    model.kernels.push_back(kernel_row(name, stream, at + correlation * 10'000, at + correlation * 10'000 + 5'000));
+    model.kernels.back().correlation = correlation;
+    model.calls.push_back(launch(thread, correlation, at + correlation * 10'000 - 2'000));
+  };
+  const char* clock = "wic::cuda::(anonymous namespace)::answer_pings(wic::cuda::ClockMailbox*, unsigned int)";
+  for (std::uint32_t i = 1; i <= 3; ++i) run("void wic::detail::gpu_entry<app::Step>(app::Step)", 15, 100, i);
+  for (std::uint32_t i = 4; i <= 6; ++i) run(clock, 14, 107, i);
+  run("once(int)", 16, 101, 7);
+  model.calls.push_back(launch(109, 99, at));
+  store::ThreadSampleRow sample{};
+  sample.thread = 109;
+  sample.process = 100;
+  sample.name = std::string("wicprof-flush");
+  model.thread_samples.push_back(sample);
+  analyzer::settle(model);
+  const Timeline timeline = build_timeline(model, kTrackKinds);
+  std::map<std::string, const Track*> tracks;
+  bool folded = false;
+  for (const Track& track : timeline.tracks) {
+    tracks[track.key] = &track;
+    EXPECT_LE(folded, track.folded) << track.key << " comes after a folded track";
+    folded = track.folded;
+    EXPECT_EQ(track.group == kFoldedGroup, track.folded);
+  }
+  for (const char* key : {"stream/100/0/0/14", "stream/100/0/0/16", "thread/100/107", "thread/100/109"})
+    EXPECT_TRUE(tracks.at(key)->folded) << key;
+  for (const char* key : {"stream/100/0/0/15", "thread/100/100", "thread/100/101"})
+    EXPECT_FALSE(tracks.at(key)->folded) << key;
+  EXPECT_EQ(tracks.at("thread/100/100")->name, "main thread");
+  EXPECT_EQ(tracks.at("thread/100/109")->name, "wicprof-flush (thread 109)");
+  for (std::uint32_t i = 0; i < model.kernels.size(); ++i) {
+    if (model.kernels[i].stream != 15) continue;
+    EXPECT_EQ(title_of(model, {EventKind::kernel, i}), "app::Step");
+  }
+}
+
+double share_of_waits(const TraceModel& model, const Stretch& shown) {
+  std::size_t inside = 0;
+  for (const store::WaitRow& wait : model.waits) inside += wait.arrived >= shown.begin && wait.resumed <= shown.end;
+  return static_cast<double>(inside) / static_cast<double>(model.waits.size());
+}
+
+TEST(FirstViews, BeginWhereWaitsAndKernelsAre) {
+  TraceModel model = synthetic::empty_program();
+  const TimeNs second = kSecond;
+  const TimeNs end = synthetic::add_handoff(model, {});  // 50 ms, from 1 s on
+  for (const TimeNs at : {TimeNs{0}, 10 * second}) {
+    store::CopyRow copy{};
+    copy.start = at;
+    copy.end = at + 1'000;
+    model.copies.push_back(copy);
+  }
+  analyzer::settle(model);
+  const Stretch shown = first_view(build_timeline(model, kTrackKinds));
+  EXPECT_GE(share_of_waits(model, shown), 0.97);
+  EXPECT_LT(shown.end - shown.begin, 2 * (end - second)) << "of a trace of ten seconds";
+  // Kernels beside the waits belong to the view, one at start-up does not.
+  for (int i = 0; i < 100; ++i)
+    model.kernels.push_back(kernel_row("step", 7, second + i * 2'000'000, second + i * 2'000'000 + 1'000'000));
+  model.kernels.push_back(kernel_row("set_up", 7, 1'000, 2'000));
+  analyzer::settle(model);
+  const Stretch with_kernels = first_view(build_timeline(model, kTrackKinds));
+  EXPECT_GE(with_kernels.begin, second - 20'000'000);
+  EXPECT_GE(with_kernels.end, second + 195'000'000);
+  EXPECT_LT(with_kernels.end, second + 250'000'000);
+}
+
+TEST(FirstViews, ShowTheWholeTraceWhereThatIsNearlyIt) {
+  const TraceModel model = handoffs();
+  const Timeline timeline = build_timeline(model, kTrackKinds);
+  const Stretch shown = first_view(timeline);
+  EXPECT_EQ(shown.begin, timeline.begin);
+  EXPECT_EQ(shown.end, timeline.end);
+  TraceModel idle = synthetic::empty_program();
+  analyzer::settle(idle);
+  const Timeline nothing = build_timeline(idle, kTrackKinds);
+  EXPECT_EQ(first_view(nothing).begin, nothing.begin);
+  EXPECT_FALSE(why_empty(idle, nothing.tracks.size()).reason.empty());
+  EXPECT_FALSE(why_empty(idle, nothing.tracks.size()).command.empty());
+  EXPECT_TRUE(why_empty(model, timeline.tracks.size()).reason.empty());
+}
+
+TEST(FirstViews, BeginWithHostWaitsWhereNothingElseWaits) {
+  TraceModel model = synthetic::empty_program();
+  for (const TimeNs at : {TimeNs{0}, 10 * kSecond}) {
+    store::CopyRow copy{};
+    copy.start = at;
+    copy.end = at + 1'000;
+    model.copies.push_back(copy);
+  }
+  for (int i = 0; i < 20; ++i) {
+    store::HostWaitRow wait{};
+    wait.call = std::string("cudaStreamSynchronize");
+    wait.begin = 5 * kSecond + i * 1'000'000;
+    wait.end = wait.begin + 500'000;
+    model.host_waits.push_back(wait);
+  }
+  analyzer::settle(model);
+  const Stretch shown = first_view(build_timeline(model, kTrackKinds));
+  EXPECT_LE(shown.begin, 5 * kSecond);
+  EXPECT_GE(shown.begin, 5 * kSecond - 10'000'000);
+  EXPECT_GE(shown.end, 5 * kSecond + 19'500'000);
+  EXPECT_LT(shown.end, 5 * kSecond + 40'000'000);
+}
+
+TEST(Densities, AllWaitingWarpsHaveTheColourOfTheMode) {
+  DensityColumn column;
+  column.count[index_of(State::polling)] = 1;
+  column.count[index_of(State::at_barrier)] = 31;
+  column.count[index_of(State::computing)] = 4;
+  const DensityColumn polled = by_mode(column);
+  EXPECT_EQ(polled.count[index_of(State::polling)], 32);
+  EXPECT_EQ(polled.count[index_of(State::at_barrier)], 0);
+  EXPECT_EQ(polled.count[index_of(State::computing)], 4);
+  EXPECT_EQ(polled.total(), column.total());
+  column.count[index_of(State::parked)] = 3;  // a change of mode within the column
+  const DensityColumn both = by_mode(column);
+  EXPECT_FLOAT_EQ(both.count[index_of(State::polling)], 1 + 31.f / 4);
+  EXPECT_FLOAT_EQ(both.count[index_of(State::parked)], 3 + 31.f * 3 / 4);
+  EXPECT_FLOAT_EQ(both.total(), column.total());
+  DensityColumn unknown;
+  unknown.count[index_of(State::at_barrier)] = 2;
+  EXPECT_EQ(by_mode(unknown).count[index_of(State::at_barrier)], 2);
+}
+
+TEST(SpanRows, MarksThatWouldCoverEachOtherAreADensity) {
+  std::vector<Span> apart, dense;
+  for (int i = 0; i < 10; ++i) apart.push_back({i * 100, i * 100, {EventKind::signal, 0}, State::signalling});
+  for (int i = 0; i < 1'000; ++i) dense.push_back({i, i, {EventKind::signal, 0}, State::signalling});
+  EXPECT_FALSE(is_density(row_of_spans(apart).draw(0, 1'000, 1'000), 100));
+  const auto drawn = row_of_spans(dense).draw(0, 1'000, 100);
+  EXPECT_TRUE(is_density(drawn, 100));
+  double events = 0;
+  for (const DrawnSpan& one : drawn) events += one.events;
+  EXPECT_EQ(events, 1'000) << "the heights sum up all signals";
+}
+
 TEST(EdgeWalks, GoesFromAWaitToItsSignalAndBack) {
   const TraceModel model = handoffs();
   const Timeline timeline = with_edges(model);
@@ -291,18 +472,47 @@ TEST(Areas, SumsTheEventsInside) {
   const Timeline timeline = build_timeline(model, kTrackKinds);
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < timeline.tracks.size(); ++i) all.push_back(i);
-  const Area area = sum_up(timeline, model.begin, model.end + 1, all);
+  const Area area = sum_up(model, timeline, model.begin, model.end + 1, all);
   EXPECT_EQ(area.events, model.waits.size() + model.signals.size());
   ASSERT_FALSE(area.sums.empty());
   EXPECT_EQ(area.sums.front().state, State::polling);
   const TimeNs middle = (model.begin + model.end) / 2;
   double parts = 0;
   for (const auto& [from, to] : {std::pair{model.begin, middle}, std::pair{middle, model.end + 1}}) {
-    const Area half = sum_up(timeline, from, to, all);
+    const Area half = sum_up(model, timeline, from, to, all);
     for (const AreaSum& sum : half.sums) parts += sum.state == State::polling ? sum.time_ns : 0;
   }
   EXPECT_NEAR(parts, area.sums.front().time_ns, 1);
-  EXPECT_TRUE(sum_up(timeline, model.begin, model.end, {}).sums.empty());
+  EXPECT_TRUE(sum_up(model, timeline, model.begin, model.end, {}).sums.empty());
+}
+
+TEST(Areas, HaveATablePerSiteAndWay) {
+  TraceModel model = synthetic::empty_program();
+  synthetic::Handoff polled;
+  synthetic::Handoff parked;
+  parked.strategy = StrategyId::shared_watch;
+  parked.first_iteration = 50;
+  parked.start = synthetic::add_handoff(model, polled);
+  const TimeNs end = synthetic::add_handoff(model, parked);
+  analyzer::settle(model);
+  const Timeline timeline = with_edges(model);
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < timeline.tracks.size(); ++i) all.push_back(i);
+  const Area whole = sum_up(model, timeline, model.begin, end, all);
+  ASSERT_EQ(whole.sites.size(), 2u) << "one site, waited at in two ways";
+  for (const AreaSite& site : whole.sites) {
+    EXPECT_EQ(site.name, "flag");
+    EXPECT_EQ(site.waits, 400u);
+    ASSERT_TRUE(site.wake_p50_ns);
+    EXPECT_EQ(*site.wake_p50_ns, polled.wake_latency);
+  }
+  TimeNs waited = 0;
+  for (const store::WaitRow& wait : model.waits) waited += wait.resumed - wait.arrived;
+  EXPECT_EQ(whole.sites[0].waiting_ns + whole.sites[1].waiting_ns, waited);
+  const Area first = sum_up(model, timeline, model.begin, parked.start, all);
+  ASSERT_EQ(first.sites.size(), 1u);
+  EXPECT_EQ(first.sites[0].way, State::polling);
+  EXPECT_TRUE(sum_up(model, timeline, model.begin, end, {}).sites.empty()) << "only the chosen tracks count";
 }
 
 TEST(Sites, SortsByAnyColumnInBothDirections) {
