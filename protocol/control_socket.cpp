@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -148,6 +149,7 @@ struct Client {
 struct ControlServer::State {
   Fd listener;
   Fd stop{eventfd(0, EFD_CLOEXEC)};
+  std::atomic<bool> stopping{false};
   Handler handler;
   std::vector<Client> clients;  // the longest connected first
   std::thread thread;
@@ -167,7 +169,7 @@ struct ControlServer::State {
     }
     const TimeNs left = std::max<TimeNs>(end - now_ns(), 0) / kMillisecond + 1;
     if (poll(fds.data(), fds.size(), clients.empty() ? -1 : static_cast<int>(left)) < 0 && errno != EINTR) return false;
-    if (fds[0].revents != 0) return false;
+    if (fds[0].revents != 0 || stopping) return false;
     for (std::size_t i = 0; i < clients.size(); ++i) serve_client(clients[i], fds[i + 2].revents != 0);
     std::erase_if(clients, [now = now_ns()](const Client& client) { return client.done || now >= client.end; });
     if (fds[1].revents != 0) accept_client();
@@ -198,9 +200,12 @@ struct ControlServer::State {
 
   ~State() {
     if (!thread.joinable()) return;
+    stopping = true;
     const std::uint64_t one = 1;
-    while (write(stop.get(), &one, sizeof one) < 0 && errno == EINTR) {
+    ssize_t written = 0;
+    while ((written = write(stop.get(), &one, sizeof one)) < 0 && errno == EINTR) {
     }
+    if (written < 0) shutdown(listener.get(), SHUT_RDWR);  // wakes the thread, too
     thread.join();
   }
 };

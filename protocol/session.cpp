@@ -102,9 +102,14 @@ bool is_stale(const std::string& path) {
   return stale;
 }
 
+// Tries again where the file system refuses once: nobody else would remove the socket.
+void remove_file(const std::string& path) {
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) unlink(path.c_str());
+}
+
 void remove_session(const std::string& path) {
-  unlink(path.c_str());
-  unlink(socket_of(path).c_str());
+  remove_file(path);
+  remove_file(socket_of(path));
   std::error_code ignored;
   std::filesystem::remove_all(modules_folder_of(path), ignored);
 }

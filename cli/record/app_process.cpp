@@ -100,7 +100,14 @@ AppProcess::~AppProcess() {
 
 Result<> AppProcess::start() {
   const char byte = 1;
-  retry_on_eintr([&] { return write(go_, &byte, 1); });
+  if (retry_on_eintr([&] { return write(go_, &byte, 1); }) != 1) {
+    // Killed, for lack of memory say; or it still waits, and ends when the pipe is closed.
+    const int error = errno;
+    close_fd(go_);
+    close_fd(failed_);
+    retry_on_eintr([&] { return waitpid(pid_, nullptr, 0); });
+    return unavailable(fmt::format("cannot start {}: {}; start it again", path_, std::strerror(error)));
+  }
   int error = 0;
   const ssize_t n = retry_on_eintr([&] { return read(failed_, &error, sizeof error); });
   if (n != sizeof error) {  // exec succeeded and closed the pipe

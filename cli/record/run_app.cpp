@@ -198,6 +198,20 @@ Result<RunOutcome> record(const RunPlan& plan) {
   Drain drain(session->map(), session->path(), *recorder, own.ring(), meter, [&] {
     if (segments) segments->follow(*recorder, now_ns());
   });
+  if (in_segments) {
+    segments.emplace(
+        capture.segments, *whole_name,
+        [&](store::Recorder& ending) {
+          describe_steal(ending);
+          if (const std::optional<Mode> first = drain.first_mode(); first && segments->count() == 1) {
+            ending.set_meta("mode", std::string(mode_name(*first)));
+          }
+        },
+        [&](store::Recorder& ended, const store::FinishWatch& watch) {
+          if (modules) record_instructions(ended, modules->path());
+          return ended.finish(watch);
+        });
+  }
   const auto status = [&] {
     const store::RecorderProgress progress = drain.progress();
     const WantedWait wanted = switchboard.wanted();
@@ -256,21 +270,7 @@ Result<RunOutcome> record(const RunPlan& plan) {
     recorder->set_meta("capture_from_ns", std::to_string(window.from()));
     if (capture.duration != 0) recorder->set_meta("capture_until_ns", std::to_string(window.until()));
   }
-  if (in_segments) {
-    segments.emplace(
-        capture.segments, *whole_name, window.from(),
-        [&](store::Recorder& ending) {
-          describe_steal(ending);
-          if (const std::optional<Mode> first = drain.first_mode(); first && segments->count() == 1) {
-            ending.set_meta("mode", std::string(mode_name(*first)));
-          }
-        },
-        [&](store::Recorder& ended, const store::FinishWatch& watch) {
-          if (modules) record_instructions(ended, modules->path());
-          return ended.finish(watch);
-        });
-    segments->end_at(window.until());
-  }
+  if (segments) segments->set_window(window.from(), window.until());
   drain.start();  // until finish(), only the drain uses the recorder
   if (const Result<> begun = app->start(); !begun) {
     sampler.reset();

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -81,15 +80,18 @@ Result<> clear_segments(const std::string& trace, bool overwrite) {
   return ok();
 }
 
-Segments::Segments(const SegmentPlan& plan, std::string trace, TimeNs began, Describe describe, Complete complete)
+Segments::Segments(const SegmentPlan& plan, std::string trace, Describe describe, Complete complete)
     : plan_(plan),
       trace_(std::move(trace)),
       describe_(std::move(describe)),
       complete_(std::move(complete)),
-      begin_(began),
-      next_(began + (plan.length != 0 ? plan.length : kSizeTick)),
-      until_(std::numeric_limits<TimeNs>::max()),
       thread_([this] { work(); }) {}
+
+void Segments::set_window(TimeNs from, TimeNs until) {
+  begin_ = from;
+  next_ = from + (plan_.length != 0 ? plan_.length : kSizeTick);
+  until_ = until;
+}
 
 Segments::~Segments() {
   {

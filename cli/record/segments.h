@@ -41,12 +41,12 @@ class Segments {
   /// Called on this class's thread for an ended segment: adds what is known only then, and finishes it.
   using Complete = std::function<Result<>(store::Recorder& ended, const store::FinishWatch& watch)>;
 
-  /// `trace`: the name without a number; segment 1 is being recorded since `began`.
-  Segments(const SegmentPlan& plan, std::string trace, TimeNs began, Describe describe, Complete complete);
+  /// `trace`: the name without a number; segment 1 is being recorded.
+  Segments(const SegmentPlan& plan, std::string trace, Describe describe, Complete complete);
   ~Segments();
 
-  /// No segment begins from `until` on.
-  void end_at(TimeNs until) { until_ = until; }
+  /// Segment 1 begins at `from`, and no segment begins from `until` on. Call before follow().
+  void set_window(TimeNs from, TimeNs until);
 
   /// Begins the next segment if one is due. Where that fails, the current segment grows on, with one warning. The
   /// thread that uses the recorder.
@@ -80,7 +80,7 @@ class Segments {
   const std::string trace_;
   const Describe describe_;
   const Complete complete_;
-  TimeNs begin_, next_, until_;  // of the current segment; when the next look is due; when the last one has begun
+  TimeNs begin_ = 0, next_ = 0, until_ = 0;  // of the current segment; of the next look; of the last segment's begin
   bool warned_ = false;
 
   mutable std::mutex mutex_;  // guards the following
