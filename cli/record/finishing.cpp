@@ -14,7 +14,7 @@ namespace wicprof::cli {
 namespace {
 
 // The timeout is the time that the recording took, and at least this. Not calibrated: chosen so that a user who waits
-// has an answer within about a minute, and because traces of ten million events were completed in a fraction of it.
+// has an answer within about a minute.
 constexpr TimeNs kMinTimeout = 60 * kSecond;
 constexpr TimeNs kQuietTime = kSecond;  // completing a small trace shows nothing
 constexpr TimeNs kFinishRefresh = 250 * kMillisecond;
