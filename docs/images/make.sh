@@ -4,7 +4,8 @@
 #   docs/images/make.sh [--live "APP ARGS..."] [TRACE...]      default: samples/traces/*.wicprof.gz
 #
 # Writes docs/images/NAME/VIEW.png and VIEW@2x.png (100 % and 200 %) for each trace, and docs/images/live/ for a running
-# program (--live; by default hot_flag, on a GPU if there is one). Needs a built tree (`make`) and no display. WICPROF replaces build/bin/wic-prof, OUT replaces docs/images.
+# program (--live; by default hot_flag, on a GPU if there is one). Needs a built tree (`make`) and no display. WICPROF
+# replaces build/bin/wic-prof, OUT replaces docs/images.
 set -euo pipefail
 
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)

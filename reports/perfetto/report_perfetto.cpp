@@ -2,8 +2,11 @@
 //
 // A device is a process with a track per stream and several tracks per SM; a traced process is a process with tracks
 // for its host threads. Waits, signals, kernels, copies, calls and NVTX ranges are slices, wake edges are flow arrows,
-// and interventions are marks across all tracks. Times are in microseconds since the begin of the trace. An event takes
-// about 200 bytes.
+// and interventions are marks across all tracks. Times are in microseconds since the begin of the trace.
+//
+// A wait takes some 170 bytes and its arrow as much again. The document has at most kMostBytes: from a longer trace it
+// keeps stretches of time, those around changes of mode first (stretches.h), and with them the kernels, calls and
+// ranges that are long compared with the run. A track of its own shows the stretches that were left out.
 
 #include <fmt/format.h>
 
@@ -21,6 +24,7 @@
 #include "analyzer/waits/matching.h"
 #include "analyzer/words/format.h"
 #include "reports/parts/report.h"
+#include "reports/perfetto/stretches.h"
 
 namespace wicprof::reports {
 namespace {
@@ -31,8 +35,16 @@ constexpr std::uint64_t kFirstTrack = 1;
 constexpr std::uint64_t kLanesPerSm = 256, kWaitLanes = 192, kSignalLanes = kLanesPerSm - kWaitLanes;
 constexpr std::uint64_t kStreamTracks = 1'000'000, kLanesPerStream = 8;
 constexpr std::uint64_t kLanesPerThread = 16;
-constexpr std::uint64_t kDeviceProcesses = 1'000'000'000;  // above any pid
+constexpr std::uint64_t kDeviceProcesses = 5'000'000;  // above any pid: Linux has at most 2^22
 constexpr std::uint64_t kUnknownProcess = 1;
+constexpr std::uint64_t kLeftOutTrack = 4'000'000'000;  // of the unknown process: above any thread's tracks
+
+constexpr std::size_t kMostBytes = 10'000'000;  // the viewer is ready within seconds
+/// No event is shorter. A trace with more rows than fit at this length is never written as a whole.
+constexpr std::size_t kLeastBytesPerRow = 60;
+constexpr double kAim = 0.95;  // of the bound, so that a second attempt suffices
+/// A host wait, kernel, copy, call or range that takes this part of the run is kept wherever it begins.
+constexpr double kLongPart = 0.01;
 
 constexpr std::size_t kNameCharacters = 512;  // of a slice: a name of kilobytes per slice would make gigabytes
 
@@ -64,8 +76,9 @@ class Document {
   /// `args`: the members of a JSON object, without its braces.
   void slice(const Track& track, std::string_view category, std::string_view name, TimeNs begin, TimeNs end,
              const std::string& args = {}) {
-    line(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})", category,
-         json_text(name), track.process, track.thread, us(begin - begin_), us(std::max<TimeNs>(end - begin, 1)), args);
+    line(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{}{}{}{}}})", category, json_name(name),
+         track.process, track.thread, us(begin - begin_), us(std::max<TimeNs>(end - begin, 1)),
+         args.empty() ? "" : R"(,"args":{)", args, args.empty() ? "" : "}");
   }
   void arrow(const Track& from, TimeNs sent, const Track& to, TimeNs received) {
     ++arrows_;
@@ -78,16 +91,30 @@ class Document {
     line(R"({{"ph":"i","s":"g","cat":"intervention","name":{},"pid":{},"tid":{},"ts":{},"args":{{{}}}}})",
          json_text(name), kUnknownProcess, kFirstTrack, us(at - begin_), args);
   }
-  std::string close() && {
-    text_ += "\n],\"displayTimeUnit\":\"ns\"}\n";
+  /// `note`: about the document as a whole; empty = none.
+  std::string close(std::string_view note) && {
+    text_ += "\n],";
+    if (!note.empty()) text_ += fmt::format(R"("otherData":{{"left_out":{}}},)", json_text(note));
+    text_ += "\"displayTimeUnit\":\"ns\"}\n";
     return std::move(text_);
   }
 
  private:
+  /// Without the zeros at its end.
   static std::string us(TimeNs ns) {
     const bool negative = ns < 0;
     const TimeNs size = negative ? -ns : ns;
-    return fmt::format("{}{}.{:03}", negative ? "-" : "", size / 1000, size % 1000);
+    std::string text = fmt::format("{}{}", negative ? "-" : "", size / 1000);
+    if (size % 1000 == 0) return text;
+    text += fmt::format(".{:03}", size % 1000);
+    text.erase(text.find_last_not_of('0') + 1);
+    return text;
+  }
+  /// Names repeat; quoting a name costs more than the rest of its event.
+  const std::string& json_name(std::string_view name) {
+    auto found = quoted_.find(name);
+    if (found == quoted_.end()) found = quoted_.emplace(std::string(name), json_text(name)).first;
+    return found->second;
   }
   template <class... Values>
   void line(fmt::format_string<Values...> format, Values&&... values) {
@@ -101,6 +128,7 @@ class Document {
   bool first_ = true;
   std::uint64_t arrows_ = 0;
   std::set<Track> named_;
+  std::map<std::string, std::string, std::less<>> quoted_;
 };
 
 /// Perfetto drops slices of one track that overlap without nesting. So each slice goes to the first lane that is free;
@@ -145,9 +173,37 @@ struct ThreadSlice {
 
 std::uint64_t process_of_device(DeviceId device) { return kDeviceProcesses + device; }
 
+std::size_t rows_of(const TraceModel& model) {
+  return model.waits.size() + model.signals.size() + model.host_waits.size() + model.calls.size() + model.nvtx.size() +
+         model.kernels.size() + model.copies.size();
+}
+
+/// Whether a row is kept wherever it begins: it encloses other rows, or takes its stream for long.
+bool is_long(const TraceModel& model, TimeNs begin, TimeNs end) {
+  return static_cast<double>(end - begin) >= kLongPart * static_cast<double>(model.end - model.begin);
+}
+
+/// Of all rows that may be left out.
+std::vector<TimeNs> begins_of(const TraceModel& model) {
+  std::vector<TimeNs> begins;
+  begins.reserve(rows_of(model));
+  const auto add = [&](TimeNs begin, TimeNs end) {
+    if (!is_long(model, begin, end)) begins.push_back(begin);
+  };
+  for (const auto& row : model.waits) begins.push_back(row.arrived);
+  for (const auto& row : model.signals) begins.push_back(row.at);
+  for (const auto& row : model.host_waits) add(row.begin, row.end);
+  for (const auto& row : model.calls) add(row.start, row.end);
+  for (const auto& row : model.nvtx) add(row.start, row.end);
+  for (const auto& row : model.kernels) add(row.start, row.end);
+  for (const auto& row : model.copies) add(row.start, row.end);
+  return begins;
+}
+
 class Writer {
  public:
-  explicit Writer(const TraceModel& model) : model_(model), to_(first_time(model)) {}
+  Writer(const TraceModel& model, const std::vector<WakeEdge>& edges, const Stretches& stretches)
+      : model_(model), edges_(edges), stretches_(stretches), to_(first_time(model)) {}
 
   std::string write() && {
     processes();
@@ -162,10 +218,30 @@ class Writer {
                            json_text(row.site == 0 ? "all" : model_.site_name(row.site)),
                            strategy_name(row.new_strategy), static_cast<double>(row.effective - row.requested) / 1e3));
     }
-    return std::move(to_).close();
+    return std::move(to_).close(left_out());
   }
 
  private:
+  /// Shows the stretches that the document lacks, and says the same in words; "" if it lacks nothing.
+  std::string left_out() {
+    const Track track{kUnknownProcess, kLeftOutTrack};
+    std::size_t rows = 0;
+    for (const LeftOut& gap : stretches_.left_out()) {
+      rows += gap.rows;
+      to_.name_track(track, "left out of this file");
+      to_.slice(track, "left_out", "left out of this file", gap.begin, gap.end, fmt::format(R"("rows":{})", gap.rows));
+    }
+    if (rows == 0) return {};
+    return fmt::format(
+        "The trace has more than {} MB of events. This file keeps all that begins in some stretches of time, those "
+        "around changes of mode first, and host waits, kernels, copies, calls and ranges that take {:.0f} % of "
+        "the run. {} of {} rows are left out: the track \"left out of this file\" shows where.",
+        kMostBytes / 1'000'000, kLongPart * 100, rows, rows_of(model_));
+  }
+
+  bool keeps(TimeNs begin) const { return stretches_.keeps(begin); }
+  bool keeps(TimeNs begin, TimeNs end) const { return keeps(begin) || is_long(model_, begin, end); }
+
   /// The earliest time that is written. Perfetto drops events before 0.
   static TimeNs first_time(const TraceModel& model) {
     TimeNs first = model.begin;
@@ -194,12 +270,14 @@ class Writer {
     std::map<Track, Lanes> lanes;
     signal_tracks_.reserve(model_.signals.size());
     for (const store::SignalRow& signal : model_.signals) {
+      signal_tracks_.emplace_back();
+      if (!keeps(signal.at)) continue;
       const bool host = signal.device == kHostDevice;
       Track track{host ? kUnknownProcess : process_of_device(signal.device),
                   kFirstTrack + (host ? 0 : signal.sm * kLanesPerSm + kWaitLanes)};
       track.thread += lanes.try_emplace(track, host ? kLanesPerThread : kSignalLanes, false)
                           .first->second.take(signal.at, signal.at + 1);
-      signal_tracks_.push_back(track);
+      signal_tracks_.back() = track;
       to_.name_track(track, host ? "signals" : fmt::format("SM {} signals", signal.sm));
       to_.slice(track, "signal", model_.site_name(signal.site), signal.at, signal.at + 1,
                 fmt::format(R"("iteration":{},"value":{},"block":{})", signal.iteration, signal.value, signal.block));
@@ -210,12 +288,14 @@ class Writer {
     std::map<Track, Lanes> lanes;
     wait_tracks_.reserve(model_.waits.size());
     for (const store::WaitRow& wait : model_.waits) {
+      wait_tracks_.emplace_back();
+      if (!keeps(wait.arrived)) continue;
       Track track{process_of_device(wait.device), kFirstTrack + wait.sm * kLanesPerSm};
       const std::uint64_t lane =
           lanes.try_emplace(track, kWaitLanes, false).first->second.take(wait.arrived, wait.resumed);
       track.thread += lane;
       to_.name_track(track, fmt::format("SM {} waits {}", wait.sm, lane));
-      wait_tracks_.push_back(track);
+      wait_tracks_.back() = track;
       to_.slice(track, "wait", model_.site_name(wait.site), wait.arrived, wait.resumed,
                 fmt::format(R"("iteration":{},"block":{},"warp":{},"polls":{},"strategy":"{}")", wait.iteration,
                             wait.block, wait.warp, wait.polls, strategy_name(wait.strategy)));
@@ -226,6 +306,7 @@ class Writer {
     std::map<Track, std::vector<ThreadSlice>> threads;  // by process and the system's thread id
     for (std::size_t i = 0; i < model_.host_waits.size(); ++i) {
       const store::HostWaitRow& wait = model_.host_waits[i];
+      if (!keeps(wait.begin, wait.end)) continue;
       const std::string_view name = wait.site == 0
                                         ? std::string_view(wait.call)
                                         : site_names_.emplace(wait.site, model_.site_name(wait.site)).first->second;
@@ -233,10 +314,12 @@ class Writer {
           {"host_wait", name, wait.begin, wait.end, fmt::format(R"("iteration":{})", wait.iteration), i});
     }
     for (const store::CallRow& call : model_.calls) {
+      if (!keeps(call.start, call.end)) continue;
       threads[{process_number(call.process), call.thread}].push_back(
           {"call", call.name, call.start, call.end, fmt::format(R"("correlation":{})", call.correlation), {}});
     }
     for (const store::NvtxRow& range : model_.nvtx) {
+      if (!keeps(range.start, range.end)) continue;
       threads[{process_number(range.process), range.thread}].push_back(
           {"nvtx", range.name, range.start, range.end, fmt::format(R"("domain":{})", json_text(range.domain)), {}});
     }
@@ -260,12 +343,14 @@ class Writer {
   }
 
   void arrows() {
-    for (const WakeEdge& edge : match(model_).edges) {
-      const Track to = edge.host ? host_tracks_[edge.wait] : wait_tracks_[edge.wait];
+    for (const WakeEdge& edge : edges_) {
+      const std::optional<Track>& to = edge.host ? host_tracks_[edge.wait] : wait_tracks_[edge.wait];
+      const std::optional<Track>& from = signal_tracks_[edge.signal];
+      if (!to || !from) continue;
       // The arrow ends in the wait's last nanosecond, which is still within its slice.
       const TimeNs begin = edge.host ? model_.host_waits[edge.wait].begin : model_.waits[edge.wait].arrived;
       const TimeNs end = edge.host ? model_.host_waits[edge.wait].end : model_.waits[edge.wait].resumed;
-      to_.arrow(signal_tracks_[edge.signal], model_.signals[edge.signal].at, to, std::max(begin, end - 1));
+      to_.arrow(*from, model_.signals[edge.signal].at, *to, std::max(begin, end - 1));
     }
   }
 
@@ -276,8 +361,12 @@ class Writer {
       const store::CopyRow* copy;
     };
     std::vector<Work> all;
-    for (const store::KernelRow& kernel : model_.kernels) all.push_back({kernel.start, &kernel, nullptr});
-    for (const store::CopyRow& copy : model_.copies) all.push_back({copy.start, nullptr, &copy});
+    for (const store::KernelRow& kernel : model_.kernels) {
+      if (keeps(kernel.start, kernel.end)) all.push_back({kernel.start, &kernel, nullptr});
+    }
+    for (const store::CopyRow& copy : model_.copies) {
+      if (keeps(copy.start, copy.end)) all.push_back({copy.start, nullptr, &copy});
+    }
     std::stable_sort(all.begin(), all.end(), [](const Work& a, const Work& b) { return a.begin < b.begin; });
     for (const Work& work : all) {
       if (const store::KernelRow* kernel = work.kernel) {
@@ -301,8 +390,11 @@ class Writer {
   }
 
   const TraceModel& model_;
+  const std::vector<WakeEdge>& edges_;
+  const Stretches& stretches_;
   Document to_;
-  std::vector<Track> signal_tracks_, wait_tracks_, host_tracks_;  // same indexes as the model's lists
+  std::vector<std::optional<Track>> signal_tracks_, wait_tracks_,
+      host_tracks_;  // indexes of the model; nothing: left out
   std::map<Track, Lanes> stream_lanes_;
   std::map<SiteId, std::string> site_names_;
 };
@@ -311,7 +403,19 @@ class Writer {
 
 template <>
 std::string render_as<struct Perfetto>(const ReportInput& input) {
-  return Writer(input.model).write();
+  const TraceModel& model = input.model;
+  const std::vector<WakeEdge> edges = match(model).edges;
+  std::vector<TimeNs> marks;
+  for (const store::InterventionRow& row : model.interventions) marks.push_back(row.effective);
+  const double fits = static_cast<double>(kMostBytes / kLeastBytesPerRow);
+  double part = std::min(1.0, fits / static_cast<double>(std::max<std::size_t>(rows_of(model), 1)));
+  while (true) {
+    const Stretches stretches = part < 1 ? Stretches(begins_of(model), marks, part) : Stretches();
+    std::string document = Writer(model, edges, stretches).write();
+    const bool least = part * static_cast<double>(Stretches::kMost) < 1;
+    if (document.size() <= kMostBytes || least) return document;
+    part *= kAim * static_cast<double>(kMostBytes) / static_cast<double>(document.size());
+  }
 }
 
 }  // namespace wicprof::reports

@@ -217,6 +217,59 @@ TEST(Perfetto, AnEmptyTraceIsAnEmptyDocument) {
   EXPECT_TRUE(events(model, "X").empty());
 }
 
+/// More rows than fit into a document.
+TraceModel long_program() {
+  TraceModel model = synthetic::phased_program({4, 1'200, [](Mode, std::size_t) { return TimeNs{1'000'000}; }});
+  store::KernelRow kernel{};
+  kernel.name = "persistent";
+  kernel.start = model.begin;
+  kernel.end = model.end;
+  model.kernels.push_back(kernel);
+  settle(model);
+  return model;
+}
+
+TEST(Perfetto, ASmallTraceIsWhole) {
+  const Json document = Json::parse(perfetto(program()));
+  EXPECT_FALSE(document.contains("otherData"));
+  for (const Json& event : document["traceEvents"]) EXPECT_NE(event.value("cat", ""), "left_out");
+}
+
+TEST(Perfetto, ALargeTraceFitsTheBoundAndSaysWhatItLacks) {
+  const TraceModel model = long_program();
+  const std::string text = perfetto(model);
+  EXPECT_LE(text.size(), 10'000'000u);
+  EXPECT_GT(text.size(), 7'000'000u) << "much less than fits";
+  const Json document = Json::parse(text);
+  std::vector<std::pair<std::int64_t, std::int64_t>> gaps;
+  std::map<std::string, std::size_t> kept;
+  std::size_t left_out = 0;
+  for (const Json& event : document["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    if (event["cat"] == "left_out") {
+      gaps.emplace_back(ns(event["ts"]), ns(event["ts"]) + ns(event["dur"]));
+      left_out += event["args"]["rows"].get<std::size_t>();
+    } else {
+      ++kept[event["cat"]];
+    }
+  }
+  ASSERT_FALSE(gaps.empty());
+  EXPECT_EQ(kept["wait"] + kept["signal"] + left_out, model.waits.size() + model.signals.size());
+  EXPECT_EQ(kept["kernel"], 1u) << "as long as the run";
+  EXPECT_NE(document["otherData"]["left_out"].get<std::string>().find("left out"), std::string::npos);
+  const auto in_a_gap = [&](std::int64_t at) {
+    return std::any_of(gaps.begin(), gaps.end(), [&](const auto& gap) { return at >= gap.first && at < gap.second; });
+  };
+  for (const Json& event : document["traceEvents"]) {
+    if (event["ph"] != "X" || event["cat"] == "left_out" || event["cat"] == "kernel") continue;
+    EXPECT_FALSE(in_a_gap(ns(event["ts"]))) << event;
+  }
+  for (const store::InterventionRow& row : model.interventions)
+    EXPECT_FALSE(in_a_gap(row.effective - model.begin)) << "a change of mode is in no gap";
+  // Whole stretches: each kept wait has its arrow.
+  EXPECT_GT(events(model, "s").size(), kept["wait"] * 9 / 10);
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
