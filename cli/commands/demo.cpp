@@ -15,7 +15,7 @@
 #include "cli/record/run_app.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
-#include "cli/terminal/width.h"
+#include "cli/terminal/screen.h"
 #include "reports/render.h"
 #include "reports/text/answers.h"
 
@@ -83,8 +83,9 @@ int demo(DemoOptions options) {
 
   const Result<analyzer::TraceModel> model = load_trace(outcome->trace);
   if (!model) return fail(model.error());
-  const int printed = print_answer(fmt::format("{}\n{}", reports::summary_text(*model, analyzer::analyze(*model)),
-                                               reports::comparison_text(analyzer::compare(*model))));
+  const int printed = print_answer(
+      fmt::format("{}\n{}", reports::summary_text(*model, analyzer::analyze(*model), screen_of(STDOUT_FILENO)),
+                  reports::comparison_text(analyzer::compare(*model), screen_of(STDOUT_FILENO))));
   const Result<> written = write_output(*page, reports::render_trace(*model, nullptr, "html"));
   if (!written) return fail(written.error());
   note(fmt::format("the trace is {}, the report is {}: open it in a browser", outcome->trace, page->name));
@@ -93,7 +94,7 @@ int demo(DemoOptions options) {
 
 int show_recorded(const std::string& name) {
   const Result<std::string> text =
-      name.empty() ? recorded_table(text_width(STDOUT_FILENO)) : recorded_application(name);
+      name.empty() ? recorded_table(screen_of(STDOUT_FILENO)) : recorded_application(name, screen_of(STDOUT_FILENO));
   if (!text) return fail(text.error());
   return print_answer(*text);
 }
@@ -108,13 +109,14 @@ VerbBody declare<struct DemoVerb>(CLI::App& verb, const ProgramWords&) {
           ->type_name("FOLDER")
           ->capture_default_str();
   CLI::Option* const overwrite = verb.add_flag("-f,--force-overwrite", options->overwrite, "overwrite existing files");
-  CLI::Option* const recorded =
-      verb.add_option("--recorded", options->recorded,
-                      "show the bundled traces of the sample applications, recorded on a GPU: all, or the one of NAME")
-          ->type_name("[NAME]")
-          ->expected(0, 1)
-          ->excludes(output)
-          ->excludes(overwrite);
+  CLI::Option* const recorded = verb.add_option("--recorded", options->recorded,
+                                                "show the bundled traces of the sample applications, recorded on a "
+                                                "GPU: one for which parking matters, one for "
+                                                "which it does not, and a table of all; or the one of NAME")
+                                    ->type_name("[NAME]")
+                                    ->expected(0, 1)
+                                    ->excludes(output)
+                                    ->excludes(overwrite);
   add_example(verb, "wic-prof demo -o /tmp");
   return [options, recorded] { return recorded->count() > 0 ? show_recorded(options->recorded) : demo(*options); };
 }

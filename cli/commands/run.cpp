@@ -23,7 +23,7 @@
 #include "cli/record/wait_options.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/messages.h"
-#include "cli/terminal/width.h"
+#include "cli/terminal/screen.h"
 #include "cli/window/program.h"
 #include "protocol/shell_words.h"
 #include "protocol/trace_words.h"
@@ -211,8 +211,9 @@ TraceFacts print_summary(const RunOutcome& outcome) {
     note("written to " + outcome.trace);
     return facts;
   }
-  show(reports::summary_text(*model, analyzer::analyze(*model)));
-  if (outcome.compared) show("\n" + reports::comparison_text(analyzer::compare(*model)));
+  const reports::Screen screen = screen_of(STDERR_FILENO);
+  show(reports::summary_text(*model, analyzer::analyze(*model), screen));
+  if (outcome.compared) show("\n" + reports::comparison_text(analyzer::compare(*model), screen));
   note(fmt::format("written to {}; next: wic-prof analyze {}", outcome.trace, trace));
   return facts;
 }

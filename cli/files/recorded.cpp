@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -20,6 +19,7 @@
 #include "cli/files/input_trace.h"
 #include "cli/files/recorded_story.h"
 #include "protocol/shell_words.h"
+#include "reports/parts/columns.h"
 #include "reports/text/answers.h"
 
 namespace wicprof::cli {
@@ -118,14 +118,12 @@ std::optional<MeasuredEffect> effect_of(const Bundle& traces, const std::string&
                         false};
 }
 
-std::string speedup(const std::optional<MeasuredEffect>& effect, const analyzer::Comparison& comparison) {
+/// "no change (0.994 to 1.002)", "inconclusive: one run each".
+std::string verdict_text(const std::optional<MeasuredEffect>& effect, const analyzer::Comparison& comparison) {
   if (!effect) return "-";
-  if (effect->in_turn) {
-    return fmt::format("{:.3f} ({:.3f} to {:.3f}), {}", effect->value, effect->low, effect->high,
-                       analyzer::one_line(effect->verdict));
-  }
-  return fmt::format("{:.2f}, {}{}", effect->value, effect->verdict,
-                     comparison.why.empty() ? "" : ": " + comparison.why);
+  const std::string verdict = analyzer::one_line(effect->verdict);
+  if (effect->in_turn) return fmt::format("{} ({:.3f} to {:.3f})", verdict, effect->low, effect->high);
+  return comparison.why.empty() ? verdict : verdict + ": " + comparison.why;
 }
 
 /// The applications that show best what parking does, as the analyses say.
@@ -149,15 +147,6 @@ struct Examples {
   }
 };
 
-// Names each rule once, most severe first.
-std::string rules_of(const analyzer::Analysis& analysis) {
-  std::vector<std::string> names;
-  for (const analyzer::Finding& finding : analysis.findings) {
-    if (std::find(names.begin(), names.end(), finding.rule) == names.end()) names.push_back(finding.rule);
-  }
-  return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));
-}
-
 void add_devices(const analyzer::TraceModel& model, std::set<std::string>& names) {
   for (const store::DeviceRow& device : model.devices) names.insert(analyzer::one_line(device.name));
 }
@@ -167,7 +156,7 @@ void add_devices(const analyzer::TraceModel& model, std::set<std::string>& names
 namespace {
 
 /// The story of an application, and how to see more of it.
-Result<std::string> story_of(const Bundle& traces, const std::string& name, std::size_t width) {
+Result<std::string> story_of(const Bundle& traces, const std::string& name, const reports::Screen& screen) {
   const std::string& file = traces.poll.at(name);
   const Result<analyzer::TraceModel> poll = load_trace(file);
   if (!poll) return poll.error();
@@ -175,17 +164,20 @@ Result<std::string> story_of(const Bundle& traces, const std::string& name, std:
   if (!park) return park.error();
   const std::optional<MeasuredEffect> effect = effect_of(traces, name, analyzer::compare(*poll, *park));
   if (!effect) return std::string();
-  return parking_story(*poll, analyzer::analyze(*poll), analyzer::analyze(*park), *effect, width) +
+  return parking_story(*poll, analyzer::analyze(*poll), analyzer::analyze(*park), *effect, screen) +
          fmt::format("  all about it:  wic-prof demo --recorded {}\n  in the window: wic-prof gui {} {}\n\n", name,
                      shell_word(file), shell_word(traces.park.at(name)));
 }
 
 }  // namespace
 
-Result<std::string> recorded_table(std::size_t width) {
+Result<std::string> recorded_table(const reports::Screen& screen) {
   const Result<Bundle> traces = bundle();
   if (!traces) return traces.error();
-  analyzer::TextTable table("lllrrll", {"Application", "Model", "Pattern", "poll", "park", "speed-up", "findings"});
+  namespace column = reports::column;
+  analyzer::TextTable table(
+      "lllrrrw", reports::heads({column::kProgram, column::kModel, column::kPattern, column::kPolled, column::kParked,
+                                 column::kSpeedUp, column::kVerdict}));
   std::set<std::string> devices;
   Examples examples;
   for (const auto& [name, file] : traces->poll) {
@@ -200,7 +192,8 @@ Result<std::string> recorded_table(std::size_t width) {
     add_devices(*poll, devices);
     table.add({name, std::string(analyzer::model_name(analysis.classification.model)),
                std::string(analyzer::pattern_name(analysis.classification.pattern)), iteration_time(comparison.before),
-               iteration_time(comparison.after), speedup(effect, comparison), rules_of(analysis)});
+               iteration_time(comparison.after), effect ? fmt::format("{:.3f}", effect->value) : "-",
+               verdict_text(effect, comparison)});
   }
   for (const auto& [name, file] : traces->single) {
     const Result<analyzer::TraceModel> model = load_trace(file);
@@ -208,31 +201,29 @@ Result<std::string> recorded_table(std::size_t width) {
     const analyzer::Analysis analysis = analyzer::analyze(*model);
     add_devices(*model, devices);
     table.add({name, std::string(analyzer::model_name(analysis.classification.model)),
-               std::string(analyzer::pattern_name(analysis.classification.pattern)), "-", "-", "-",
-               rules_of(analysis)});
+               std::string(analyzer::pattern_name(analysis.classification.pattern)), "-", "-", "-", "-"});
   }
   std::string text;
   for (const auto& [title, name] :
        {std::pair{"Parking matters", examples.matters}, std::pair{"Parking does not matter", examples.does_not}}) {
     if (name.empty()) continue;
-    const Result<std::string> story = story_of(*traces, name, width);
+    const Result<std::string> story = story_of(*traces, name, screen);
     if (!story) return story.error();
     text += fmt::format("{}: {}\n{}", title, name, *story);
   }
-  return text +
-         fmt::format(
-             "Recorded on {}; an iteration's median time in mode poll and in mode park\n\n{}\n"
-             "wic-prof demo --recorded NAME shows one in detail; analyze, compare and report take the traces in\n{}\n",
-             fmt::join(devices, " and "), table.str(2), traces->folder);
+  return text + fmt::format(
+                    "Recorded on {}; the median time of an iteration polled and parked\n\n{}\n"
+                    "wic-prof demo --recorded NAME shows one with its findings; every verb takes the traces in\n{}\n",
+                    fmt::join(devices, " and "), table.str(0, screen.width), traces->folder);
 }
 
-Result<std::string> recorded_application(const std::string& name) {
+Result<std::string> recorded_application(const std::string& name, const reports::Screen& screen) {
   const Result<Bundle> traces = bundle();
   if (!traces) return traces.error();
   if (const auto file = traces->single.find(name); file != traces->single.end()) {
     const Result<analyzer::TraceModel> model = load_trace(file->second);
     if (!model) return model.error();
-    return reports::analysis_text(*model, analyzer::analyze(*model));
+    return reports::analysis_text(*model, analyzer::analyze(*model), {screen, false, nullptr, file->second});
   }
   if (!traces->poll.contains(name)) {
     std::vector<std::string> names;
@@ -246,9 +237,11 @@ Result<std::string> recorded_application(const std::string& name) {
   if (!poll) return poll.error();
   const Result<analyzer::TraceModel> park = load_trace(traces->park.at(name));
   if (!park) return park.error();
-  return fmt::format("{}\n{}\n{}", reports::analysis_text(*poll, analyzer::analyze(*poll)),
-                     reports::summary_text(*park, analyzer::analyze(*park)),
-                     reports::comparison_text(analyzer::compare(*poll, *park)));
+  return fmt::format(
+      "{}\n{}\n{}",
+      reports::analysis_text(*poll, analyzer::analyze(*poll), {screen, false, nullptr, traces->poll.at(name)}),
+      reports::summary_text(*park, analyzer::analyze(*park), screen),
+      reports::comparison_text(analyzer::compare(*poll, *park), screen));
 }
 
 }  // namespace wicprof::cli

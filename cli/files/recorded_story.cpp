@@ -97,14 +97,14 @@ bool expects_no_gain(const analyzer::Analysis& polled) {
 }
 
 std::string parking_story(const analyzer::TraceModel& model, const analyzer::Analysis& polled,
-                          const analyzer::Analysis& parked, const MeasuredEffect& effect, std::size_t width) {
+                          const analyzer::Analysis& parked, const MeasuredEffect& effect,
+                          const reports::Screen& screen) {
   const analyzer::SiteStats* site = main_site(polled);
   if (site == nullptr || model.waits.empty()) return {};
-  constexpr std::size_t kIndent = 2;
   std::string text;
   for (const std::string& sentence :
        {who_waits(model, *site), what_it_does(polled, parked, *site), what_parking_changes(effect)}) {
-    if (!sentence.empty()) text += "  " + analyzer::wrap(sentence, width - kIndent, kIndent) + "\n";
+    if (!sentence.empty()) text += reports::paragraph(screen, sentence);
   }
   return text;
 }

@@ -1,10 +1,10 @@
 // What a recorded application shows about parking, in three sentences.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "analyzer/analysis.h"
+#include "reports/text/screen.h"
 
 namespace wicprof::cli {
 
@@ -23,8 +23,9 @@ const analyzer::SiteStats* main_site(const analyzer::Analysis& analysis);
 bool expects_no_gain(const analyzer::Analysis& polled);
 
 /// Who waits, what that does, and what parking changes. All figures come from the arguments. Each sentence begins a
-/// line, and lines have at most `width` columns. Empty if no kernel waits.
+/// line. Empty if no kernel waits.
 std::string parking_story(const analyzer::TraceModel& model, const analyzer::Analysis& polled,
-                          const analyzer::Analysis& parked, const MeasuredEffect& effect, std::size_t width);
+                          const analyzer::Analysis& parked, const MeasuredEffect& effect,
+                          const reports::Screen& screen);
 
 }  // namespace wicprof::cli

@@ -9,6 +9,7 @@
 
 #include "analyzer/words/format.h"
 #include "cli/sessions/place.h"
+#include "reports/parts/columns.h"
 
 namespace wicprof::cli {
 
@@ -20,8 +21,14 @@ std::string row_start(const SessionAnswer& answer) { return analyzer::one_line(a
 std::string table_text(const std::vector<SessionAnswer>& all, std::size_t indent, bool with_traces) {
   const std::string folder = place_of_this_process().folder;
   const auto now = static_cast<long long>(std::time(nullptr));
-  analyzer::TextTable table("lrllrrrl",
-                            {"name", "pid", "app", "mode", "started", "events", "drops", with_traces ? "trace" : ""});
+  namespace column = reports::column;
+  std::vector<std::string> heads;
+  for (const reports::Column& each : {column::kName, column::kPid, column::kApp, column::kMode, column::kStarted,
+                                      column::kEvents, column::kDrops, column::kTraceFile}) {
+    heads.emplace_back(each.head);
+  }
+  if (!with_traces) heads.back().clear();
+  analyzer::TextTable table("lrllrrrl", heads);
   for (const SessionAnswer& answer : all) {
     if (!answer.status) {
       table.add({row_start(answer), "-", "-", "-", "-", "-", "-", with_traces ? "-" : ""});

@@ -159,6 +159,28 @@ inline constexpr Column kVerdict{
     "improvement or regression: the change is larger than the tolerance and than what varies "
     "by itself; inconclusive: more phases or runs would tell"};
 
+// Host threads, as the scheduler's counters show them.
+inline constexpr Column kSampledThread{"host thread",
+                                       "a thread on the CPU; samples of the scheduler's counters show it"};
+inline constexpr Column kOnCpu{"on a CPU", "the time for which the thread ran"};
+inline constexpr Column kOfTheRun{"of the run", "that time as a part of the run: 100 % is one core all the time"};
+inline constexpr Column kReady{"without a CPU", "the time for which the thread was ready to run but had no CPU"};
+
+// Running sessions.
+inline constexpr Column kName{"name", "the session's name, for --session"};
+inline constexpr Column kPid{"pid", "the number of the program's process"};
+inline constexpr Column kApp{"app", "the program's file name"};
+inline constexpr Column kStarted{"started", "when the recording began, in local time"};
+inline constexpr Column kEvents{"events", "how many records the trace has so far"};
+inline constexpr Column kDrops{"drops", "how many records were lost so far"};
+inline constexpr Column kTraceFile{"trace", "the file that the session is recorded into"};
+
+// The bundled recordings.
+inline constexpr Column kProgram{"program", "a sample program that was recorded in both modes"};
+inline constexpr Column kPolled{"poll", "the median time of an iteration while the program polled"};
+inline constexpr Column kParked{"park", "the median time of an iteration while the program parked"};
+inline constexpr Column kSpeedUp{"speed-up", "the time polled over the time parked: above 1, parking made it faster"};
+
 }  // namespace column
 
 /// All columns, tables' names first; the same head may occur twice.
@@ -248,7 +270,22 @@ inline constexpr std::array kColumns{column::kWaitSite,
                                      column::kRunsCompared,
                                      column::kBefore,
                                      column::kAfter,
-                                     column::kVerdict};
+                                     column::kVerdict,
+                                     column::kSampledThread,
+                                     column::kOnCpu,
+                                     column::kOfTheRun,
+                                     column::kReady,
+                                     column::kName,
+                                     column::kPid,
+                                     column::kApp,
+                                     column::kStarted,
+                                     column::kEvents,
+                                     column::kDrops,
+                                     column::kTraceFile,
+                                     column::kProgram,
+                                     column::kPolled,
+                                     column::kParked,
+                                     column::kSpeedUp};
 
 /// The first row of a table. The table's name, which is its first head, begins with a capital letter.
 inline std::vector<std::string> heads(std::initializer_list<Column> columns) {

@@ -74,8 +74,12 @@ std::string trace_line(const TraceModel& model, const Analysis& analysis) {
     if (device.kind == DeviceKind::host) continue;
     devices += (devices.empty() ? " on " : ", ") + one_line(device.name);
   }
-  return fmt::format("{} at {}, {} in {}{}", count_of(waits, "wait"), count_of(analysis.sites.size(), "wait site"),
-                     count_of(model.kernels.size(), "kernel"), format_duration(model.span()), devices);
+  std::string what;
+  if (!analysis.sites.empty())
+    what = fmt::format("{} at {}, ", count_of(waits, "wait"), count_of(analysis.sites.size(), "wait site"));
+  what += analysis.sites.empty() && model.kernels.empty() ? "neither kernels nor waits through wic"
+                                                          : count_of(model.kernels.size(), "kernel");
+  return fmt::format("{} in {}{}", what, format_duration(model.span()), devices);
 }
 
 std::string command_of(const TraceModel& model) {

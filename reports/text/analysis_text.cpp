@@ -15,6 +15,7 @@
 #include "reports/text/program_counters.h"
 #include "reports/text/screen.h"
 #include "reports/text/sections.h"
+#include "reports/text/threads_text.h"
 
 namespace wicprof::reports {
 namespace {
@@ -131,6 +132,8 @@ std::string short_text(const TraceModel& model, const Analysis& analysis, const 
   text += "\nWhere the time goes\n" + sites_in_words(model, analysis, screen) + kernels_in_words(analysis, screen) +
           host_waits_in_words(analysis, screen) + path_in_words(analysis, screen) +
           communication_in_words(analysis.classification, screen);
+  if (analysis.sites.empty() && analysis.kernels.empty())
+    text += section(threads_text(model, analysis, kNamedSites, screen));
   const std::string unseen = analysis.refusals.empty() ? std::string()
                                                        : fmt::format(", and why {} could not look",
                                                                      count_of(analysis.refusals.size(), "rule"));
@@ -151,6 +154,7 @@ std::string whole_text(const TraceModel& model, const Analysis& analysis, const 
   text += section(kernels_text(analysis, kRows, screen));
   text += section(filling_text(analysis, kRows, screen));
   text += section(host_waits_text(analysis, kRows, screen));
+  text += section(threads_text(model, analysis, kRows, screen));
   text += section(activity_text(model, analysis, kRows, screen));
   text += section(program_counters_text(model, analysis, kFunctions, screen));
   return text;

@@ -5,8 +5,10 @@
 #include "reports/parts/phrases.h"
 #include "reports/text/activity_text.h"
 #include "reports/text/answers.h"
+#include "reports/text/findings_text.h"
 #include "reports/text/screen.h"
 #include "reports/text/sections.h"
+#include "reports/text/threads_text.h"
 
 namespace wicprof::reports {
 namespace {
@@ -15,7 +17,37 @@ namespace {
 constexpr std::size_t kSummarySites = 5;
 constexpr std::size_t kKernels = 5;
 constexpr std::size_t kHostWaits = 3;
+constexpr std::size_t kThreads = 5;
 constexpr std::size_t kInterventions = 6;
+constexpr std::size_t kSummaryFindings = 3;
+
+/// "NVIDIA H200 was idle for 63 % of 2.03 s: no kernel and no copy ran".
+std::string idle_text(const TraceModel& model, const Analysis& analysis, const Screen& screen) {
+  std::string text;
+  for (const analyzer::DeviceBusy& device : analysis.devices) {
+    text += paragraph(screen, fmt::format("{} was idle for {} of {}: no kernel and no copy ran",
+                                          one_line(model.device_name(device.device)), format_percent(device.idle()),
+                                          format_duration(device.of_ns)));
+  }
+  return text;
+}
+
+/// Why nothing is known about kernels that poll; empty if samples show it.
+std::string unseen_text(const TraceModel& model, const Analysis& analysis, const Screen& screen) {
+  for (const Refusal& refusal : analysis.refusals) {
+    if (refusal.rule == "polling_kernel" && !model.kernels.empty())
+      return paragraph(screen, "which kernels poll is not known: " + one_line(refusal.reason));
+  }
+  return {};
+}
+
+/// What the run showed: the end of the summary, so that a terminal shows it last.
+std::string found_text(const TraceModel& model, const Analysis& analysis, const Screen& screen) {
+  std::string text = worst_findings_text(analysis, kSummaryFindings, screen);
+  if (!analysis.sites.empty()) return text;
+  text += idle_text(model, analysis, screen) + unseen_text(model, analysis, screen);
+  return text + paragraph(screen, why_no_sites(model, analysis));
+}
 
 }  // namespace
 
@@ -23,12 +55,13 @@ std::string summary_text(const TraceModel& model, const Analysis& analysis, cons
   std::string text = loss_text(analysis, screen);
   text += shorten(command_of(model), screen.width) + "\n";
   text += paragraph(screen, trace_line(model, analysis));
-  text += section(sites_text(model, analysis, kSummarySites, screen));
+  if (!analysis.sites.empty()) text += section(sites_text(model, analysis, kSummarySites, screen));
   text += section(kernels_text(analysis, kKernels, screen));
   text += section(host_waits_text(analysis, kHostWaits, screen));
+  if (analysis.sites.empty()) text += section(threads_text(model, analysis, kThreads, screen));
   text += section(interventions_text(model, kInterventions, screen));
   text += section(own_cost_text(analysis, screen));
-  return text;
+  return text + section(found_text(model, analysis, screen));
 }
 
 }  // namespace wicprof::reports

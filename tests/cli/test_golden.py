@@ -7,6 +7,7 @@ To change the output on purpose: WICPROF_UPDATE_GOLDEN=1 ctest -R cli.golden, th
 import difflib
 import gzip
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -44,9 +45,13 @@ SCREENS = {
     "compare": ["compare", "both.wicprof"],
     "compare_two": ["compare", "poll.wicprof", "park.wicprof"],
     "compare_hot_flag": ["compare", "hot_flag.poll.wicprof", "hot_flag.park.wicprof"],
+    "explain": ["explain"],
+    "explain_share": ["explain", "share"],
     "help": ["--help"],
     **{f"help_{verb}": [verb, "--help"] for verb in harness.VERBS},
 }
+# Texts about running programs, with each number as N and columns two spaces apart.
+LIVE = ("sessions", "toggle", "toggle_refused", "run_failed")
 
 
 class Golden(harness.Case):
@@ -98,9 +103,32 @@ class Golden(harness.Case):
                     self.assertNotIn("\x1b", result.stdout)
                     self.keep(f"{width}/{name}.txt", result.stdout)
 
+    def test_running_programs(self):
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        trace = self.work / "halo.wicprof"
+        process = self.start_app(run_options=("--name", "halo", "-o", trace), start_new_session=True)
+        for width in WIDTHS:
+            env = {"COLUMNS": str(width)}
+            said = {
+                "sessions": self.wic_prof("sessions", env=env).stdout,
+                "toggle": self.wic_prof("toggle", "park", env=env).stdout,
+                "toggle_refused": self.wic_prof("toggle", "park", env=env, cwd=elsewhere).stderr.splitlines(True)[-1],
+                "run_failed": self.wic_prof("run", "-f", "-o", "t.wicprof", "--", "sh", "-c", "exit 3", env=env).stderr,
+            }
+            self.assertEqual(self.wic_prof("toggle", "poll").returncode, 0)
+            self.assertEqual(tuple(said), LIVE)
+            for name, text in said.items():
+                with self.subTest(name, width=width):
+                    self.assertLessEqual(max(map(len, said["sessions"].splitlines())), width)
+                    text = re.sub(r"\d+(?:[.:]\d+)*", "N", text.replace(str(self.folder), "/folder"))
+                    text = re.sub(r"N (?:ns|us|ms|s)\b", "N TIME", text)
+                    self.keep(f"{width}/{name}.txt", re.sub(r"(?<=\S) {2,}", "  ", text))
+        self.interrupt(process)
+
     def test_golden_files_are_all_in_use(self):
         used = {str(GOLDEN / name) for name in ANSWERS}
-        used |= {str(GOLDEN / str(width) / f"{name}.txt") for width in WIDTHS for name in SCREENS}
+        used |= {str(GOLDEN / str(width) / f"{name}.txt") for width in WIDTHS for name in (*SCREENS, *LIVE)}
         self.assertEqual({str(file) for file in GOLDEN.rglob("*") if file.is_file()}, used)
 
     def test_damaged(self):

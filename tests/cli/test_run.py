@@ -174,6 +174,26 @@ class Summary(harness.Case):
         self.assertIn("wic-prof analyze t.wicprof", result.stderr)
         self.assertEqual(result.stdout, "ready\n")
 
+    def test_ends_with_what_was_found(self):
+        said = self.wic_prof("run", "-o", "t.wicprof", "--", harness.TRACED_APP).stderr
+        self.assertLess(said.index("Wait site"), said.index("Findings"))
+        self.assertLess(said.index("Findings"), said.index("next: wic-prof analyze"))
+
+    def test_of_a_plain_program_shows_its_threads_over_its_whole_run(self):
+        """A program without CUDA and wic that sleeps, computes and sleeps."""
+        script = ("import time; time.sleep(.4); end = time.process_time() + .5\n"
+                  "while time.process_time() < end: pass\ntime.sleep(.4)")
+        said = self.wic_prof("run", "-o", "t.wicprof", "--", "python3", "-c", script).stderr
+        run = int(self.meta("t.wicprof")["ended_ns"]) - int(self.meta("t.wicprof")["started_ns"])
+        self.assertGreater(run, 1_300_000_000)
+        found = re.search(r"neither kernels nor waits through wic in ([\d.]+) s\n", said)
+        self.assertAlmostEqual(float(found.group(1)), run / 1e9, delta=0.01 * run / 1e9)
+        thread = re.search(r"(?m)^main thread +([\d.]+) (ms|s) +([\d.]+) %", said)
+        ran = float(thread.group(1)) * {"ms": 1e6, "s": 1e9}[thread.group(2)]
+        self.assertAlmostEqual(float(thread.group(3)) / 100, ran / run, delta=0.01)
+        self.assertLess(said.index("main thread"), said.index("no wait sites"), "what was found comes first")
+        self.assertIn("main thread", self.wic_prof("analyze", "t.wicprof").stdout)
+
     def test_progress_only_on_terminals(self):
         main_end, app_end = pty.openpty()
         process = harness.subprocess.Popen(
