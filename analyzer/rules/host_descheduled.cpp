@@ -53,10 +53,12 @@ Finding finding_for(const TraceModel& model, const std::vector<Delayed>& delayed
   const std::size_t named = std::min(kNamed, delayed.size());
   for (std::size_t i = 0; i < named; ++i) {
     const ThreadStats& thread = *delayed[i].thread;
-    finding.evidence +=
-        fmt::format("{}{} had {} of CPU time and no CPU for {}, preempted {} times{}", i == 0 ? "" : "; ",
-                    name(delayed[i]), format_duration(thread.cpu_ns), format_duration(delayed[i].delay),
-                    format_count(thread.involuntary_switches), delay_in_waits(model, thread));
+    if (delayed.size() > 1) {
+      finding.evidence +=
+          fmt::format("{}{}: no CPU for {}, ", i == 0 ? "" : "; ", name(delayed[i]), format_duration(delayed[i].delay));
+    }
+    finding.evidence += fmt::format("{} of CPU time, preempted {} times{}", format_duration(thread.cpu_ns),
+                                    format_count(thread.involuntary_switches), delay_in_waits(model, thread));
   }
   if (named < delayed.size())
     finding.evidence += fmt::format("; the same holds for {}", count_of(delayed.size() - named, "more thread"));

@@ -377,6 +377,20 @@ std::size_t narrow(std::vector<std::size_t>& widths, const std::vector<std::size
   return excess;
 }
 
+/// Each row as a sentence, for tables whose numbers do not fit beside each other.
+std::string rows_in_words(const std::vector<std::vector<std::string>>& rows, std::size_t indent, std::size_t width) {
+  const std::size_t hanging = indent + kBetweenColumns;
+  std::string out;
+  for (std::size_t row = 1; row < rows.size(); ++row) {
+    std::string text = rows[row].front();
+    for (std::size_t i = 1; i < rows[row].size(); ++i) {
+      if (!rows[row][i].empty()) text += fmt::format("{}{} {}", i == 1 ? ": " : ", ", rows[0][i], rows[row][i]);
+    }
+    out += std::string(indent, ' ') + wrap(text, width > hanging ? width - hanging : 1, hanging) + '\n';
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::size_t> TextTable::widths(std::size_t available) const {
@@ -399,11 +413,12 @@ std::vector<std::size_t> TextTable::widths(std::size_t available) const {
     }
     excess = narrow(all, floor, excess);
   }
-  return all;
+  return excess == 0 ? all : std::vector<std::size_t>();
 }
 
 std::string TextTable::str(std::size_t indent, std::size_t width) const {
   const std::vector<std::size_t> all = widths(width > indent ? width - indent : 0);
+  if (all.empty()) return rows_in_words(rows_, indent, width);
   std::string out;
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     std::vector<std::vector<std::string>> cells(all.size());

@@ -51,18 +51,18 @@ std::string escape_html(std::string_view text);
 std::string escape_markdown(std::string_view text);
 
 /// A table with columns as wide as their longest cell. Where that is too wide, heads take several lines, then names are
-/// shortened and prose is wrapped.
+/// shortened and prose is wrapped. Numbers that are too wide by themselves become sentences, one per row.
 class TextTable {
  public:
   /// `alignment`: one character per column; 'l' for names; 'r' for numbers, which are never shortened; 'w' for prose.
   TextTable(std::string alignment, std::vector<std::string> header);
   void add(std::vector<std::string> row);
-  /// Each line starts with `indent` spaces, and has at most `width` columns if the numbers leave room for that.
+  /// Each line starts with `indent` spaces, and has at most `width` columns.
   std::string str(std::size_t indent, std::size_t width = kAnyWidth) const;
 
  private:
   static constexpr std::size_t kAnyWidth = static_cast<std::size_t>(-1);
-  /// Of the columns, so that the table takes at most `available`.
+  /// Of the columns, so that the table takes at most `available`; empty if the numbers do not fit.
   std::vector<std::size_t> widths(std::size_t available) const;
 
   std::string alignment_;

@@ -1,15 +1,18 @@
 // wic-prof doctor: reports what this machine can and cannot do, and how to fix what is missing.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/words/format.h"
 #include "cli/checks/list.h"
 #include "cli/commands/command.h"
 #include "cli/commands/options.h"
 #include "cli/files/exe_path.h"
 #include "cli/terminal/exit_status.h"
+#include "cli/terminal/screen.h"
 #include "protocol/environment.h"
 #include "protocol/session.h"
 
@@ -31,16 +34,43 @@ constexpr const char* state_name(CheckState state) {
   return "unknown";
 }
 
-std::string to_text(const std::vector<Check>& checks, bool able) {
-  std::string text;
-  std::size_t width = 0;
-  for (const Check& check : checks) width = std::max(width, check.name.size());
-  for (const Check& check : checks) {
-    text += fmt::format("{:<14}  {:<{}}  {}\n", state_name(check.state), check.name, width, check.detail);
-    if (!check.cure.empty()) text += fmt::format("{:<14}  {:<{}}  cure: {}\n", "", "", width, check.cure);
+constexpr reports::Ink ink_of(CheckState state) {
+  switch (state) {
+    case CheckState::ok:
+      return reports::Ink::good;
+    case CheckState::missing:
+      return reports::Ink::warn;
+    case CheckState::not_applicable:
+      break;
   }
-  return text + (able ? "\nwic-prof can do its main job here.\n"
-                      : "\nwic-prof cannot do its main job here: see the cures above.\n");
+  return reports::Ink::faint;
+}
+
+std::string to_text(const std::vector<Check>& checks, bool able, const reports::Screen& screen) {
+  constexpr std::size_t kState = 14, kGap = 2;
+  std::string text;
+  std::size_t name = 0;
+  for (const Check& check : checks) name = std::max(name, check.name.size());
+  // On a narrow screen, details stand below the names.
+  const std::size_t beside = kState + kGap + name + kGap;
+  const bool narrow = beside > screen.width / 2;
+  const std::size_t indent = narrow ? 2 * kGap : beside;
+  const auto detail = [&](const std::string& words) {
+    return analyzer::wrap(words, screen.beside(indent), indent) + "\n";
+  };
+  for (const Check& check : checks) {
+    const std::string state = state_name(check.state);
+    text += reports::inked(screen, ink_of(check.state), state) + std::string(kState - state.size() + kGap, ' ');
+    text += fmt::format("{:<{}}", check.name, narrow ? 0 : name + kGap);
+    if (narrow) text += "\n" + std::string(indent, ' ');
+    text += detail(check.detail);
+    if (!check.cure.empty()) text += std::string(indent, ' ') + detail("cure: " + check.cure);
+  }
+  return text + "\n" +
+         analyzer::wrap(
+             able ? "wic-prof can do its main job here." : "wic-prof cannot do its main job here: see the cures above.",
+             screen.width, 0) +
+         "\n";
 }
 
 std::string to_json(const std::vector<Check>& checks, bool able) {
@@ -72,7 +102,8 @@ VerbBody declare<struct DoctorVerb>(CLI::App& verb, const ProgramWords&) {
     }
     const bool able = std::none_of(checks.begin(), checks.end(),
                                    [](const Check& c) { return c.essential && c.state == CheckState::missing; });
-    const int printed = print_answer(*format == "json" ? to_json(checks, able) : to_text(checks, able));
+    const int printed =
+        print_answer(*format == "json" ? to_json(checks, able) : to_text(checks, able, screen_of(STDOUT_FILENO)));
     return able ? printed : kUnavailable;
   };
 }

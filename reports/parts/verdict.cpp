@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace {
 
 /// More than this many kinds of problems are counted instead of named.
 constexpr std::size_t kNamedProblems = 2;
+
+/// A comparison counts less than 2 % as no change.
+constexpr double kNoGain = 0.02;
 
 bool is_serious(const Finding& finding) { return finding.severity != Severity::info; }
 
@@ -49,6 +53,10 @@ std::string waiting_words(const Analysis& analysis) {
 
 std::string prediction_words(const Prediction& prediction) {
   if (const auto& gain = prediction.program) {
+    if (std::abs(gain->value - 1) < kNoGain) {
+      return fmt::format("Parking is predicted to change nothing (interval: {:.3g} to {:.3g} times as fast).",
+                         gain->low, gain->high);
+    }
     return fmt::format("Parked, the program is predicted to be {:.3g} times as fast ({:.3g} to {:.3g}).", gain->value,
                        gain->low, gain->high);
   }
@@ -80,7 +88,7 @@ TraceVerdict measured_verdict(const Comparison& comparison) {
       break;
     case Verdict::inconclusive:
       verdict.tone = Tone::warn;
-      verdict.headline = fmt::format("inconclusive, {} ({})", sides, comparison.why);
+      verdict.headline = fmt::format("inconclusive, {}: {}", sides, comparison.why);
       break;
   }
   verdict.detail = one_line(comparison.reason) + ".";

@@ -116,6 +116,7 @@ std::string path_in_words(const Analysis& analysis, const Screen& screen) {
 }
 
 std::string communication_in_words(const Classification& c, const Screen& screen) {
+  if (c.model == Model::unknown && c.pattern == Pattern::unknown) return {};
   const std::string iteration =
       c.period.count > 0 && c.period.ns > 0
           ? fmt::format("; {} of {} each (median)", count_of(c.period.count, "iteration"), format_duration(c.period.ns))

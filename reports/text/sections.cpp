@@ -65,7 +65,7 @@ std::string wakes_text(const Analysis& analysis, std::size_t most_sites, const S
   }
   if (!any) return {};
   return table.str(0, screen.width) +
-         paragraph(screen, "from the signal, or from the arrival if that came later, until the waiter resumed");
+         paragraph(screen, "from the signal, or from the arrival if that came later, until the waiter went on");
 }
 
 std::string words_text(const Analysis& analysis, std::size_t most_sites, const Screen& screen) {
@@ -110,7 +110,7 @@ std::string kernels_text(const Analysis& analysis, std::size_t most, const Scree
 }
 
 std::string filling_text(const Analysis& analysis, std::size_t most, const Screen& screen) {
-  TextTable table("lrrrrll", heads({column::kFilling, column::kBlocks, column::kThreads, column::kRegisters,
+  TextTable table("lrrrrww", heads({column::kFilling, column::kBlocks, column::kThreads, column::kRegisters,
                                     column::kShared, column::kOccupancy, column::kWaves}));
   const std::size_t shown = std::min(most, analysis.kernels.size());
   bool any = false;

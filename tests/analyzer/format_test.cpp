@@ -159,7 +159,16 @@ TEST(Format, ATableFitsTheWidth) {
             "  wait site      latency  memory\n"
             "  a.rath\u2026a.site   100 us  pinned \u2026memory\n"
             "  b                 1 us  -\n");
-  for (std::size_t width = 24; width < 80; ++width) {
+  // Numbers that do not fit beside each other become sentences.
+  EXPECT_EQ(table.str(0, 20),
+            "a.rather.long.name\n"
+            "  .of.a.site: wake\n"
+            "  latency 100 us,\n"
+            "  memory pinned host\n"
+            "  memory\n"
+            "b: wake latency\n"
+            "  1 us, memory -\n");
+  for (std::size_t width = 10; width < 80; ++width) {
     const std::string text = table.str(0, width);
     EXPECT_NE(text.find("100 us"), std::string::npos);
     std::size_t begin = 0;

@@ -126,6 +126,14 @@ class Golden(harness.Case):
                     self.keep(f"{width}/{name}.txt", re.sub(r"(?<=\S) {2,}", "  ", text))
         self.interrupt(process)
 
+    def test_doctor_fits(self):
+        """Its words depend on the machine."""
+        for width in (50, *WIDTHS):
+            with self.subTest(width=width):
+                result = self.wic_prof("doctor", env={"COLUMNS": str(width)})
+                self.assertIn(result.returncode, (0, 3), result.stderr)
+                self.assertLessEqual(max(map(len, result.stdout.splitlines())), width, result.stdout)
+
     def test_golden_files_are_all_in_use(self):
         used = {str(GOLDEN / name) for name in ANSWERS}
         used |= {str(GOLDEN / str(width) / f"{name}.txt") for width in WIDTHS for name in (*SCREENS, *LIVE)}
