@@ -213,7 +213,7 @@ Result<std::string> recorded_table(const reports::Screen& screen) {
   }
   return text + fmt::format(
                     "Recorded on {}; the median time of an iteration polled and parked\n\n{}\n"
-                    "wic-prof demo --recorded NAME shows one with its findings; every verb takes the traces in\n{}\n",
+                    "wic-prof demo --recorded NAME shows one with its findings;\nevery verb takes the traces in {}\n",
                     fmt::join(devices, " and "), table.str(0, screen.width), traces->folder);
 }
 

@@ -176,8 +176,11 @@ std::string classification_text(const Classification& c, const Screen& screen) {
   const auto sure = [](std::string_view name, double confidence) {
     return confidence > 0 ? fmt::format("{} (confidence {:.2f})", name, confidence) : std::string(name);
   };
-  std::string text = fmt::format("Communication: {}; pattern: {}\n", sure(model_name(c.model), c.model_confidence),
-                                 sure(pattern_name(c.pattern), c.pattern_confidence));
+  std::string text =
+      paragraph(screen,
+                fmt::format("Communication: {}; pattern: {}", sure(model_name(c.model), c.model_confidence),
+                            sure(pattern_name(c.pattern), c.pattern_confidence)),
+                0, 2);
   for (const std::string& line : c.evidence) text += paragraph(screen, "- " + one_line(line), 2, 2);
   if (c.period.count > 0 && c.period.ns > 0) {
     text += paragraph(screen, fmt::format("An iteration is {}: {} of them, {} each (median)", c.period.what,

@@ -5,6 +5,7 @@ import json
 import pty
 import re
 import sqlite3
+import sys
 import unittest
 
 import harness
@@ -183,7 +184,7 @@ class Summary(harness.Case):
         """A program without CUDA and wic that sleeps, computes and sleeps."""
         script = ("import time; time.sleep(.4); end = time.process_time() + .5\n"
                   "while time.process_time() < end: pass\ntime.sleep(.4)")
-        said = self.wic_prof("run", "-o", "t.wicprof", "--", "python3", "-c", script).stderr
+        said = self.wic_prof("run", "-o", "t.wicprof", "--", sys.executable, "-c", script).stderr
         run = int(self.meta("t.wicprof")["ended_ns"]) - int(self.meta("t.wicprof")["started_ns"])
         self.assertGreater(run, 1_300_000_000)
         found = re.search(r"neither kernels nor waits through wic in ([\d.]+) s\n", said)

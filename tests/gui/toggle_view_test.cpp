@@ -104,7 +104,7 @@ TEST(ChangeSentences, SayWhatChangedAndByHowMuch) {
                                  }});
   const Facts facts = make_facts(std::make_shared<const TraceModel>(std::move(model)));
   const std::string text = change_sentence(facts.before_after);
-  EXPECT_NE(text.find("an iteration takes 500 us in place of 1 ms with poll"), std::string::npos) << text;
+  EXPECT_NE(text.find("an iteration takes 500 us in place of 1.00 ms with poll"), std::string::npos) << text;
   EXPECT_NE(text.find("2 times shorter"), std::string::npos) << text;
 }
 

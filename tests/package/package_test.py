@@ -117,7 +117,7 @@ class Package(unittest.TestCase):
     def test_the_tool_finds_its_parts(self):
         tool = self.prefix / "bin" / "wic-prof"
         if HAS_COLLECTOR:
-            done = call(tool, "doctor", timeout=60)
+            done = call(tool, "doctor", "--format", "json", timeout=60)
             self.assertIn(str(self.prefix / "lib" / "libwicprof_inject.so"), done.stdout)
         folder = self.folder / "demo"
         folder.mkdir()
