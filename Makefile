@@ -64,8 +64,9 @@ demo:
 	$(BUILD) demo
 	build/bin/wic-prof demo -f
 
+# Two tests at a time, which is what was tried on a busy machine.
 test: build
-	$(CTEST) default
+	$(CTEST) default -j 2
 
 test-sanitizers: test-thread test-address test-analyzer test-window fuzz
 
