@@ -80,7 +80,7 @@ std::string what_parking_changes(const MeasuredEffect& effect) {
       matters ? "matters" : "does not matter",
       effect.in_turn ? "with both modes in turn in one run" : "in one run of each mode",
       format_duration(effect.poll_ns), format_duration(effect.park_ns), ratio_text(effect.value),
-      ratio_text(effect.low), effect.high, one_line(effect.verdict));
+      ratio_text(effect.low), ratio_text(effect.high), one_line(effect.verdict));
 }
 
 }  // namespace

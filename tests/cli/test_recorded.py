@@ -130,6 +130,7 @@ class Bundled(harness.Case):
         shown = self.wic_prof("demo", "--recorded", env={"COLUMNS": "100"}).stdout
         narrow = self.wic_prof("demo", "--recorded", env={"COLUMNS": "80"}).stdout.splitlines()
         self.assertLessEqual(max(len(line) for line in narrow if "wicprof.gz" not in line and "/" not in line), 80)
+        self.assertNotRegex(shown, r"\d\.\d{4,}", "figures have the digits that matter")
         stories = dict(re.findall(r"(?ms)^(Parking (?:matters|does not matter)): (\w+\n.*?)^  all about it", shown))
         self.assertEqual(list(stories), ["Parking matters", "Parking does not matter"])
         lines = {line.split()[0]: line for line in shown.splitlines() if line.strip()}
