@@ -11,7 +11,7 @@ set -euo pipefail
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 wicprof=$(realpath -m "${WICPROF:-$source_dir/build/bin/wic-prof}")
 out=$(realpath -m "${OUT:-$source_dir/docs/images}")
-views="timeline sites findings stalls figures compare"
+views="timeline sites parties findings stalls figures toggle compare"
 live=
 
 if [ "${1:-}" = --live ]; then
@@ -51,7 +51,7 @@ for trace in "${traces[@]}"; do
       "$wicprof" gui "$file" --light --scale $scale --size "$(size_of $view)" --view $view --screenshot "$out/$name/$view$at.png"
     done
     # A kernel zoomed in, with the wake edges around it; then the whole timeline in the dark theme.
-    { echo "wait facts 60"; echo "frames 2"; echo "key e"; echo "key /"; echo "frames 2"; echo "type gpu_entry"; echo "frames 20"
+    { echo "wait facts 60"; echo "frames 2"; echo "key e"; echo "key /"; echo "frames 2"; echo "type sample::"; echo "frames 20"
       echo "enter"; echo "frames 10"; for _ in $(seq 8); do echo "key ."; done; echo "frames 3"; echo "key f"
       echo "frames 12"
       echo "shot $out/$name/timeline-near$at.png"; echo quit; } > "$work/near"
