@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "store/format/plausible_times.h"
+
 namespace wicprof::store {
 
 namespace {
@@ -24,6 +26,7 @@ bool ClockConverter::add(const ClockReading& reading) {
     is_host_clock_ = true;
     return true;
   }
+  if (!is_sane(reading.host_ns) || !is_sane(reading.error_ns)) return false;
   if (!readings_.empty()) {
     const ClockReading& last = readings_.back();
     if (distance(last.device_ns, reading.device_ns) <= 0 || reading.host_ns <= last.host_ns) return false;

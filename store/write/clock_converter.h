@@ -37,8 +37,8 @@ class ClockConverter {
   static constexpr double kMaxDrift = 200e-6;
   static constexpr double kMaxWander = 5e-6;
 
-  /// False: the reading is refused because it is not later than the last one on both clocks. A reading that agrees with
-  /// the earlier ones, but is less exact than they are, changes nothing.
+  /// False: the reading is refused because it is not later than the last one on both clocks, or beyond any clock. A
+  /// reading that agrees with the earlier ones, but is less exact than they are, changes nothing.
   bool add(const ClockReading& reading);
 
   bool ready() const { return !readings_.empty(); }

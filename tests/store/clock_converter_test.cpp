@@ -1,10 +1,11 @@
 // Device time to host time, against clocks whose true relation is known.
 #include "store/write/clock_converter.h"
 
-#include <cmath>
-#include <random>
-
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
 
 namespace wicprof::store {
 namespace {
@@ -60,6 +61,13 @@ TEST(ClockConverter, RefusesReadingsThatRunBackwards) {
   EXPECT_FALSE(converter.add({900, 1300, 5}));
   EXPECT_FALSE(converter.add({1100, 1100, 5}));
   EXPECT_TRUE(converter.add({1200, 1310, 5}));
+}
+
+TEST(ClockConverter, RefusesReadingsBeyondAnyClock) {
+  ClockConverter converter;
+  EXPECT_FALSE(converter.add({1'000, std::numeric_limits<TimeNs>::min() + 17, 5}));
+  EXPECT_FALSE(converter.add({1'000, 2'000, std::numeric_limits<TimeNs>::max()}));
+  EXPECT_FALSE(converter.ready());
 }
 
 TEST(ClockConverter, AnIdentityReadingMeansTheHostClock) {
