@@ -44,8 +44,10 @@ LEAST_FOUND = 0.8
 APPLICATIONS = ["c_srs", "c_cg", "c_fe", "c_h3d", "g_bfs", "g_bs", "g_c2d", "g_stn", "g_gem", "g_kmn"]
 STEPPED = ["hot_flag", "flag_handoff", "c_h3d"]
 HOST_WAITS = ["flag_handoff", "hot_flag"]
-# Need a GPU: not measured without one.
-GPU_ONLY = ["plain_cuda", "torch"]
+# Need a GPU: not measured without one. They do not wait through wic, so they have no modes, and only whole runs compare.
+GPU_ONLY = {"plain_cuda": ["--kernels", "3000"],
+            "torch": [result_file.SOURCE / "bench" / "collector" / "torch_train.py", "--launch-bound", "400"]}
+WHOLE_RUNS = ["single", "several", "ci"]
 CHANGED_BY_PARKING = {"hot_flag"}  # of samples/traces; the others are equal within 1 % (applications.h200.json)
 
 
@@ -56,12 +58,19 @@ def devices(name, gpu):
 
 
 def words(name, gpu, seconds=None):
+    if name in GPU_ONLY:
+        return [str(word) for word in GPU_ONLY[name]]
     list_ = ["--devices", devices(name, gpu)]
     if name == "c_srs":
         list_ += ["--tiles", "32"]
     if seconds is not None:
         return list_ + ["--seconds", str(seconds)]
     return list_ + ["--iterations", {"c_srs": "4", "hot_flag": "60", "flag_handoff": "300"}.get(name, "12")]
+
+
+def mode(program):
+    """The options of `run` that keep a program in one mode."""
+    return [] if program in GPU_ONLY else ["--mode", "poll"]
 
 
 def largest_ratio(rows):
@@ -88,7 +97,12 @@ class Bench:
 
     def record(self, trace, program, run_words=(), seconds=None, env=None, status=(0,)):
         self.run("wic-prof", "run", "-q", "-f", "-o", trace, "--trace", "cuda,nvtx", *run_words, "--",
-                 self.bin / program, *words(program, self.gpu, seconds), env=env, status=status)
+                 *self.command(program, seconds), env=env, status=status)
+
+    def command(self, program, seconds=None):
+        """The program and its words; torch is a script for the interpreter that holds PyTorch."""
+        file = "python3" if program == "torch" else str(self.bin / program)
+        return [file, *words(program, self.gpu, seconds)]
 
     def compare(self, *files):
         return json.loads(self.run("wic-prof", "compare", *files, "--format", "json"))
@@ -107,7 +121,7 @@ class Bench:
     def single(self, program, kind="single"):
         began = time.monotonic()
         for side in ("a", "b"):
-            self.record(f"{side}.wicprof", program, ["--mode", "poll"])
+            self.record(f"{side}.wicprof", program, mode(program))
         self.keep(kind, program, self.compare("a.wicprof", "b.wicprof"), began)
 
     def spread_runs(self, program):
@@ -122,7 +136,7 @@ class Bench:
         files = {side: [f"{side}{i}.wicprof" for i in range(4)] for side in "ab"}
         for i in range(4):
             for side in ("ab", "ba")[i % 2]:
-                self.record(files[side][i], program, ["--mode", "poll"])
+                self.record(files[side][i], program, mode(program))
         self.keep("several", program, self.compare(*files["a"], "--after", *files["b"]), began)
         for one, other in zip(files["a"], files["b"]):
             self.keep("single", program, self.compare(one, other), began)
@@ -154,8 +168,9 @@ class Bench:
 
     def ci(self, program):
         began = time.monotonic()
-        command = [str(self.bin / program), *words(program, self.gpu)]
-        (self.work / "ci.toml").write_text('[run]\nrepeat = 6\nwarm_up = 0\nmodes = ["poll"]\n'
+        command = self.command(program)
+        modes = [] if program in GPU_ONLY else ["poll"]
+        (self.work / "ci.toml").write_text(f'[run]\nrepeat = 6\nwarm_up = 0\nmodes = {json.dumps(modes)}\n'
                                            f'reference = {json.dumps(command)}\ntrace = "cuda,nvtx"\n')
         answer = json.loads(self.run("wic-prof", "ci", "-f", "--config", "ci.toml", "-o", "ci", "--format", "json",
                                      "--", *command, status=(0, 1)))
@@ -178,10 +193,11 @@ class Bench:
         self.keep("delayed_runs", program, self.compare(*files["a"], "--after", *files["b"]), began)
 
 
-def programs_of(kind):
+def programs_of(kind, gpu):
     if kind in ("delay", "delayed_runs"):
         return STEPPED
-    return APPLICATIONS + [name for name in HOST_WAITS if name not in APPLICATIONS]
+    whole = list(GPU_ONLY) if gpu and kind in WHOLE_RUNS else []
+    return APPLICATIONS + [name for name in HOST_WAITS if name not in APPLICATIONS] + whole
 
 
 def measure(options):
@@ -195,7 +211,7 @@ def measure(options):
         count[line["kind"], line["program"]] = count.get((line["kind"], line["program"]), 0) + 1
     while time.monotonic() < bench.end:
         # The kind and program with the fewest pairs are next, so that an interrupted measurement stays balanced.
-        pairs = [(kind, program) for kind in options.kind or KINDS for program in programs_of(kind)
+        pairs = [(kind, program) for kind in options.kind or KINDS for program in programs_of(kind, options.gpu)
                  if not options.program or program in options.program]
         if not pairs:
             return 2
