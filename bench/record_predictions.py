@@ -1,27 +1,47 @@
 #!/usr/bin/env python3
-"""Records the programs and shapes on which predicted gains are judged, for bench/prediction.py.
+r"""Records the programs and shapes on which predicted gains are judged, for bench/prediction.py.
 
-Each case runs under `wic-prof run` with a schedule that alternates between poll and park; then `wic-prof compare
---format json` prints the gain predicted from the polling phases alone and the gain that the toggle measured. A case's
-file is NAME.json in the output folder. The prediction was improved on the cases of IMPROVE only; JUDGED holds the rest.
-The split is by position: every second case of a family.
+Each case runs under `wic-prof run --ab`, which polls and parks in turn; then `wic-prof compare --format json` prints the
+gain predicted from the polling phases alone and the gain that the phases measured. A case's file is NAME.json in the
+output folder. The prediction was improved on the cases of IMPROVE only; JUDGED holds the rest. The split is by
+position: every second case of a family.
 
     bench/record_predictions.py --bin build/bin --devices cuda:0 -o predictions
     bench/prediction.py --machine h200 -o docs/results/prediction.h200.json predictions/*.json
+
+With two devices (`--devices cuda:0,cuda:1`), the programs that use several devices run on both, one after the other;
+the others then run on one device each, two at a time.
 """
 
 import argparse
+import collections
+import concurrent.futures
 import json
+import os
 import pathlib
+import queue
+import sqlite3
+import statistics
 import subprocess
 import sys
 import time
 
-SCHEDULE = "poll:1200ms,park:400ms,poll:1200ms,park:400ms"
-SECONDS = 3.3
+Case = collections.namedtuple("Case", "name program options several_devices")
+LONGEST_START_S = 20  # of a program, beyond the time of its comparison
+MOST_GROUPS = 24        # of waits, calls and kernels, whose lengths a document has
+PROGRAM_S = 120       # the program runs longer than its comparison, which ends it
 
-# name, program, options; several shapes per family, from few pollers to many
-HOT_FLAG = [("hot_flag_%s" % name, "hot_flag", options) for name, options in (
+
+def one_device(program, shapes):
+    return [Case("%s_%s" % (program, name), program, options, False) for name, options in shapes]
+
+
+def several_devices(program, shapes):
+    return [Case("%s_%s_devices2" % (program, name), program, options, True) for name, options in shapes]
+
+
+# several shapes per family, from few pollers to many
+HOT_FLAG = one_device("hot_flag", (
     ("default", []),
     ("w396", ["--waiters", "396", "--streamers", "264"]),
     ("w132", ["--waiters", "132"]),
@@ -34,42 +54,143 @@ HOT_FLAG = [("hot_flag_%s" % name, "hot_flag", options) for name, options in (
     ("w528_passes8", ["--waiters", "528", "--passes", "8"]),
     ("w2", ["--waiters", "2"]),
     ("w264_passes4", ["--waiters", "264", "--passes", "4"]),
-)]
-HANDOFF = [("flag_handoff_%s" % name, "flag_handoff", options) for name, options in (
+))
+HANDOFF = one_device("flag_handoff", (
     ("b1", ["--blocks", "1"]), ("b8", ["--blocks", "8"]), ("b64", ["--blocks", "64"]),
-    ("b64_n65536", ["--blocks", "64", "--size", "65536"]))]
-GRID = [("%s_%s" % (program, name), program, options) for program in ("c_cg", "c_fe", "c_h3d") for name, options in (
-    ("n96", ["--size", "96"]), ("n128", ["--size", "128"]))]
-OTHERS = [("c_srs", "c_srs", []), ("g_kmn", "g_kmn", []), ("g_bs_20", "g_bs", ["--size", str(1 << 20)]),
-          ("g_bs_24", "g_bs", ["--size", str(1 << 24)]), ("g_bfs", "g_bfs", []), ("g_c2d", "g_c2d", []),
-          ("g_stn", "g_stn", []), ("g_gem", "g_gem", [])]
-FAMILIES = [HOT_FLAG, HANDOFF, GRID, OTHERS]
+    ("b64_n65536", ["--blocks", "64", "--size", "65536"])))
+GRID = [case for program in ("c_cg", "c_fe", "c_h3d") for case in one_device(program, (
+    ("n96", ["--size", "96"]), ("n128", ["--size", "128"])))]
+OTHERS = [Case("c_srs", "c_srs", [], False), Case("g_kmn", "g_kmn", [], False),
+          Case("g_bs_20", "g_bs", ["--size", str(1 << 20)], False),
+          Case("g_bs_24", "g_bs", ["--size", str(1 << 24)], False),
+          *[Case(name, name, [], False) for name in ("g_bfs", "g_c2d", "g_stn", "g_gem")]]
+PEERS = [case for program, shapes in (
+    ("g_stn", (("n512", []), ("n256", ["--size", "256"]))),
+    ("g_c2d", (("n16384", []), ("n4096", ["--size", "4096"]))),
+    ("g_gem", (("n4096", []), ("n2048", ["--size", "2048"]))),
+    ("g_kmn", (("c16", []), ("c64", ["--clusters", "64"]))),
+    ("g_bs", (("20", ["--size", str(1 << 20)]), ("24", ["--size", str(1 << 24)]))),
+    ("g_bfs", (("20", []), ("18", ["--size", str(1 << 18)]))),
+) for case in several_devices(program, shapes)]
+CPU_AND_PEERS = [case for program, shapes in (
+    ("c_fe", (("n64", []), ("n96", ["--size", "96"]))),
+    ("c_cg", (("n96", []), ("n64", ["--size", "64"]))),
+    ("c_h3d", (("n192", []), ("n96", ["--size", "96"]))),
+    ("c_srs", (("t128", []), ("t256", ["--size", "256"]))),
+) for case in several_devices(program, shapes)]
+FAMILIES = [HOT_FLAG, HANDOFF, GRID, OTHERS, PEERS, CPU_AND_PEERS]
 
-IMPROVE = {case[0] for family in FAMILIES for case in family[0::2]}
-JUDGED = {case[0] for family in FAMILIES for case in family[1::2]}
+IMPROVE = {case.name for family in FAMILIES for case in family[0::2]}
+JUDGED = {case.name for family in FAMILIES for case in family[1::2]}
 
 
-def record(case, options):
-    name, program, extra = case
-    trace = options.output / (name + ".wicprof")
-    run = [options.bin / "wic-prof", "run", "-f", "-o", trace, "--schedule", SCHEDULE, "--", options.bin / program,
-           "--devices", options.devices, "--seconds", str(SECONDS), *extra]
-    began = time.monotonic()
-    ran = subprocess.run([str(word) for word in run], capture_output=True, text=True, timeout=60)
-    if ran.returncode != 0 and not trace.exists():
-        return "could not run: " + (ran.stderr.strip().splitlines() or ["no message"])[-1]
+def record(case, device, options):
+    """Records one case. Returns its trace, or why there is none."""
+    trace = options.output / (case.name + ".wicprof")
+    environment = dict(os.environ)
+    devices = device or options.devices
+    if devices.startswith("cuda:") and "," not in devices:  # the program sees no other device
+        environment["CUDA_VISIBLE_DEVICES"] = devices.removeprefix("cuda:")
+        devices = "cuda:0"
+    run = [options.bin / "wic-prof", "run", "-q", "-f", "-o", trace, "--ab", "--end", "--for", "%gs" % options.seconds,
+           "--precision", "0.5%", "--seed", "1", "--", options.bin / case.program, "--devices", devices,
+           "--seconds", str(PROGRAM_S), *case.options]
+    try:
+        ran = subprocess.run([str(word) for word in run], capture_output=True, text=True, env=environment,
+                             timeout=options.seconds + LONGEST_START_S, check=False)
+    except subprocess.TimeoutExpired as late:
+        return None, "did not end within %g s" % late.timeout
+    if ran.returncode != 0 or not trace.exists():
+        return None, "could not run: " + (ran.stderr.strip().splitlines() or ["no message"])[-1]
+    return trace, ""
+
+
+FACTS = {
+    "waits": "SELECT arrived_ns, site_id, resumed_ns - arrived_ns, polls, resumed_ns - ready_ns FROM wait "
+             "ORDER BY arrived_ns",
+    "calls": "SELECT start_ns, string.value, end_ns - start_ns, 0, NULL FROM call JOIN string ON string.id = name_id "
+             "ORDER BY start_ns",
+    "kernels": "SELECT start_ns, string.value, end_ns - start_ns, 0, NULL FROM kernel JOIN string "
+               "ON string.id = name_id ORDER BY start_ns",
+}
+
+
+def facts_of(trace, segments):
+    """What the phases of each mode look like: waits by site, calls and kernels by name, with their median lengths."""
+    database = sqlite3.connect("file:%s?mode=ro" % trace, uri=True)
+    facts = {}
+    for table, query in FACTS.items():
+        groups = collections.defaultdict(lambda: ([], [], []))
+        at = 0
+        for begin, name, length, looks, wake in database.execute(query):
+            while at < len(segments) and segments[at]["end_ns"] <= begin:
+                at += 1
+            if at == len(segments):
+                break
+            if begin < segments[at]["begin_ns"]:
+                continue
+            lengths, all_looks, wakes = groups[segments[at]["mode"], name]
+            lengths.append(length)
+            all_looks.append(looks)
+            if wake is not None:
+                wakes.append(wake)
+        most = sorted(groups.items(), key=lambda group: -sum(group[1][0]))[:MOST_GROUPS]
+        facts[table] = [{"mode": mode, "of": name, "count": len(lengths), "median_ns": statistics.median(lengths),
+                         "sum_ns": sum(lengths), "looks": sum(looks),
+                         "wake_median_ns": statistics.median(wakes) if wakes else None}
+                        for (mode, name), (lengths, looks, wakes) in most]
+    database.close()
+    return facts
+
+
+def compare(case, trace, options):
+    """Writes the case's document. Returns what the document says, in a few words."""
     said = subprocess.run([str(options.bin / "wic-prof"), "compare", str(trace), "--format", "json"],
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True, timeout=300, check=False)
     if not said.stdout.startswith("{"):
         return "could not compare: " + said.stderr.strip()
-    (options.output / (name + ".json")).write_text(said.stdout)
     document = json.loads(said.stdout)
-    predicted, measured = document.get("predicted"), document.get("speedup")
-    if name not in options.keep:
+    try:
+        document["facts"] = facts_of(trace, document["segments"])
+    except sqlite3.Error as error:
+        document["facts"] = str(error)
+    (options.output / (case.name + ".json")).write_text(json.dumps(document))
+    if case.name not in options.keep:
         trace.unlink()
-    return "predicted %s, measured %s, %.1f s" % (
-        "%.3g (%.3g to %.3g)" % (predicted["value"], predicted["low"], predicted["high"]) if predicted else "-",
-        "%.4g" % measured["value"] if measured else "-", time.monotonic() - began)
+    words = []
+    for name in ("predicted", "speedup"):
+        gain = document.get(name)
+        words.append("%.4g (%.4g to %.4g)" % (gain["value"], gain["low"], gain["high"]) if gain else "-")
+    return "predicted %s, measured %s%s" % (*words, "" if document.get("speedup") else ": " + document["reason"])
+
+
+def record_all(cases, options):
+    """Yields each case with its trace or the reason why there is none."""
+    began = time.monotonic()
+    devices = options.devices.split(",")
+
+    def timed(case, device):
+        if time.monotonic() - began > options.limit:
+            return case, (None, "no time left")
+        return case, record(case, device, options)
+
+    if len(devices) > 1:
+        for case in cases:
+            if case.several_devices:
+                yield timed(case, None)
+    free = queue.SimpleQueue()
+    for device in devices:
+        free.put(device)
+
+    def on_free_device(case):
+        device = free.get()
+        try:
+            return timed(case, device)
+        finally:
+            free.put(device)
+
+    with concurrent.futures.ThreadPoolExecutor(len(devices)) as lanes:
+        yield from lanes.map(on_free_device, [case for case in cases if not case.several_devices])
 
 
 def main():
@@ -78,22 +199,21 @@ def main():
     parser.add_argument("--devices", default="cuda:0")
     parser.add_argument("--cases", nargs="*", help="only these cases (default: all)")
     parser.add_argument("--keep", nargs="*", default=[], help="keep these cases' traces")
+    parser.add_argument("--seconds", type=float, default=8, help="the longest comparison of a case")
     parser.add_argument("--for", dest="limit", type=float, default=1e9, help="start no case after so many seconds")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
-    began = time.monotonic()
-    for family in FAMILIES:
-        for case in family:
-            if options.cases and case[0] not in options.cases:
-                continue
-            if time.monotonic() - began > options.limit:
-                print(case[0] + ": no time left", flush=True)
-                continue
-            try:
-                print(case[0] + ": " + record(case, options), flush=True)
-            except subprocess.TimeoutExpired as late:
-                print("%s: %s did not end within %g s" % (case[0], late.cmd[1], late.timeout), flush=True)
+    cases = [case for family in FAMILIES for case in family if not options.cases or case.name in options.cases]
+    with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 4)) as comparisons:
+        pending = []
+        for case, (trace, why) in record_all(cases, options):
+            if trace is None:
+                print("%s: %s" % (case.name, why), flush=True)
+            else:
+                pending.append((case, trace))
+        for case, text in zip(pending, comparisons.map(lambda pair: compare(*pair, options), pending)):
+            print("%s: %s" % (case[0].name, text), flush=True)
     return 0
 
 
