@@ -1,12 +1,10 @@
 #include "analyzer/words/format.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 
 #include "analyzer/words/runtime_names.h"
@@ -142,34 +140,6 @@ std::string shorten(std::string_view text, std::size_t width) {
   return fmt::format("{}\u2026{}", first_characters(text, front), last_characters(text, back));
 }
 
-namespace {
-
-/// The functions that the runtime wraps around the program's kernels, which are their template's argument
-/// (wic-backend/include/wic/launch.h).
-constexpr std::array<std::string_view, 2> kWrappers{"wic::detail::bounded_gpu_entry<", "wic::detail::gpu_entry<"};
-
-}  // namespace
-
-std::string without_wrapper(std::string function) {
-  for (const std::string_view wrapper : kWrappers) {
-    if (!function.starts_with(wrapper) || !function.ends_with('>')) continue;
-    function = function.substr(wrapper.size(), function.size() - wrapper.size() - 1);
-    while (function.ends_with(' ')) function.pop_back();
-  }
-  return function;
-}
-
-std::string demangled(std::string_view name) {
-  std::string mangled(name);
-  if (!name.starts_with("_Z")) return mangled;
-  int status = 0;
-  char* readable = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  if (readable == nullptr) return mangled;
-  std::string result(readable);
-  std::free(readable);
-  return result;
-}
-
 std::string function_name(std::string_view full) {
   const std::string readable = demangled(full);
   std::string_view name = readable;
@@ -187,13 +157,6 @@ std::string function_name(std::string_view full) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
   for (std::size_t at; (at = result.find(kAnonymous)) != result.npos;) result.erase(at, kAnonymous.size());
   return without_wrapper(std::move(result));
-}
-
-bool is_runtime_kernel(std::string_view name) { return function_name(name).starts_with("wic::"); }
-
-bool is_runtime_thread(std::string_view name) {
-  return name == "wic-prof" || name.starts_with("wicprof-") || name.starts_with("cuda-EvtHandlr") ||
-         name.starts_with("cuda0");
 }
 
 std::string one_line(std::string_view text) {

@@ -1,4 +1,4 @@
-// Which kernels and threads are not the program's own; defined in format.cpp, beside function_name().
+// Which kernels and threads are not the program's own, and what the program calls its kernels.
 #pragma once
 
 #include <string>
