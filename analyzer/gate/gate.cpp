@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/measure/statistics.h"
+#include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 
 namespace wicprof::analyzer {
@@ -198,13 +199,17 @@ Check check_gain(const Comparison& comparison, double least) {
   const bool missed = gain.value < least && gain.high < least;
   check.state = reached ? CheckState::passed : missed ? CheckState::failed : CheckState::inconclusive;
   const bool known = comparison.method == UnitMethod::spread;
-  check.text = fmt::format("{} is {:.4g} times as fast as {} ({} {:.4g} to {:.4g}): {} the required {:.4g}",
-                           comparison.after.label, gain.value, comparison.before.label,
-                           known ? "too few runs; by the known spread of runs" : "95 % interval", gain.low, gain.high,
-                           reached  ? "at least"
-                           : missed ? "less than"
-                                    : "on both sides of",
-                           least);
+  const ChangeRange change = change_of_speedup(gain.value, gain.low, gain.high);
+  const std::string than = comparative_text(change.value, kTimeWords, "");
+  check.text = fmt::format(
+      "iterations of {} are {} those of {} ({}: {}): a gain of {:.4g} ({:.4g} to {:.4g}), {} the required {:.4g}",
+      comparison.after.label, than.empty() ? "as long as" : than + " than", comparison.before.label,
+      known ? "too few runs; by the known spread of runs" : "95 % interval", change_interval_text(change), gain.value,
+      gain.low, gain.high,
+      reached  ? "at least"
+      : missed ? "less than"
+               : "on both sides of",
+      least);
   return check;
 }
 

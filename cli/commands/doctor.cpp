@@ -46,25 +46,38 @@ constexpr reports::Ink ink_of(CheckState state) {
   return reports::Ink::faint;
 }
 
+/// In bytes: names in other scripts count as longer than they are.
+std::size_t longest_word(std::string_view text) {
+  std::size_t longest = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    longest = std::max(longest, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return longest;
+}
+
 std::string to_text(const std::vector<Check>& checks, bool able, const reports::Screen& screen) {
   constexpr std::size_t kState = 14, kGap = 2;
   std::string text;
   std::size_t name = 0;
   for (const Check& check : checks) name = std::max(name, check.name.size());
-  // On a narrow screen, details stand below the names.
   const std::size_t beside = kState + kGap + name + kGap;
-  const bool narrow = beside > screen.width / 2;
-  const std::size_t indent = narrow ? 2 * kGap : beside;
-  const auto detail = [&](const std::string& words) {
-    return analyzer::wrap(words, screen.beside(indent), indent) + "\n";
-  };
   for (const Check& check : checks) {
     const std::string state = state_name(check.state);
+    const std::string cure = check.cure.empty() ? "" : "cure: " + check.cure;
+    // Details stand below the name where the screen is narrow, and where only so a path stays whole and can be copied.
+    const std::size_t word = std::max(longest_word(check.detail), longest_word(cure));
+    const bool below = beside > screen.width / 2 || word > screen.beside(beside);
+    const std::size_t indent = !below ? beside : word > screen.beside(2 * kGap) && word <= screen.width ? 0 : 2 * kGap;
+    const auto detail = [&](const std::string& words) {
+      return analyzer::wrap(words, indent == 0 ? screen.width : screen.beside(indent), indent) + "\n";
+    };
     text += reports::inked(screen, ink_of(check.state), state) + std::string(kState - state.size() + kGap, ' ');
-    text += fmt::format("{:<{}}", check.name, narrow ? 0 : name + kGap);
-    if (narrow) text += "\n" + std::string(indent, ' ');
+    text += fmt::format("{:<{}}", check.name, below ? 0 : name + kGap);
+    if (below) text += "\n" + std::string(indent, ' ');
     text += detail(check.detail);
-    if (!check.cure.empty()) text += std::string(indent, ' ') + detail("cure: " + check.cure);
+    if (!cure.empty()) text += std::string(indent, ' ') + detail(cure);
   }
   return text + "\n" +
          analyzer::wrap(

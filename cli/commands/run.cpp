@@ -222,6 +222,7 @@ TraceFacts print_summary(const RunOutcome& outcome) {
 int run_repeatedly(const RunOptions& options) {
   const std::vector<RunPlan> plans = repeated(options);
   std::vector<std::string> traces;
+  bool attached = false;
   for (const RunPlan& plan : plans) {
     const LastWords last_words;
     const Result<RunOutcome> outcome = run_app(plan);
@@ -229,8 +230,13 @@ int run_repeatedly(const RunOptions& options) {
     guarded("reporting the end", [&] { report_end(*outcome, last_words, {}); });
     if (status_of(*outcome) != kDone || outcome->interrupted) return status_of(*outcome);
     traces.push_back(wicprof::shell_word(outcome->trace));
+    attached = attached || outcome->attached;
   }
   std::sort(traces.begin(), traces.end());
+  if (options.ab && !attached) {
+    warn("nothing was compared: the program has no wic runtime, so all runs waited the same way");
+    return kDone;
+  }
   if (!options.plan.quiet) {
     note(options.ab ? fmt::format("next: wic-prof compare {}", fmt::join(traces, " "))
                     : fmt::format("next: record the other side the same way, then wic-prof compare {} --after TRACE...",

@@ -304,11 +304,12 @@ Result<RunOutcome> record(const RunPlan& plan) {
   outcome.trace = name_of(*whole_name, std::max(outcome.segments, 1u));
   guarded("describing the run in the trace", [&] {
     describe_steal(*recorder);
+    outcome.attached = drain.attached() != 0;
+    const bool failed = end && end->status != 0 && !outcome.ended_as_planned && !outcome.interrupted;
+    const char* const no_runtime = failed ? "failed before it started a wic runtime" : "has no wic runtime";
     if (const std::size_t unused = supervision.unused_phases(); unused > 0) {
-      const bool failed = end && end->status != 0 && !outcome.ended_as_planned && !outcome.interrupted;
-      warn(drain.attached() == 0
-               ? fmt::format("the schedule was not applied: the program {}",
-                             failed ? "failed before it started a wic runtime" : "has no wic runtime")
+      warn(!outcome.attached
+               ? fmt::format("the schedule was not applied: the program {}", no_runtime)
                : fmt::format("the program ended before {} of the schedule's changes; let it run longer", unused));
     }
     if (const std::optional<Mode> first = drain.first_mode(); first && outcome.segments <= 1)
@@ -316,6 +317,10 @@ Result<RunOutcome> record(const RunPlan& plan) {
     for (const auto& [key, value] : ab.meta()) {
       recorder->set_meta(key, value);
       outcome.compared = outcome.compared || (key == "ab_phases" && !value.empty());
+    }
+    if (plan.ab && !outcome.compared) {
+      warn(fmt::format("nothing was compared: the program {}",
+                       outcome.attached ? "ended before the first phase; let it run longer" : no_runtime));
     }
     recorder->set_meta("ended_ns", std::to_string(now_ns()));
     if (!outcome.left_running) recorder->set_meta("app_status", std::to_string(outcome.end.status));

@@ -47,6 +47,7 @@ struct RunOutcome {
   bool timed_out = false;          ///< the program reached its time limit
   bool ended_as_planned = false;   ///< it was ended because the comparison or --duration was over
   bool left_running = false;       ///< it goes on without a recording; `end` says nothing
+  bool attached = false;           ///< the program started a wic runtime, which takes changes of mode
   bool compared = false;           ///< both modes were compared: the trace has phases
   std::optional<Error> recording;  ///< why the trace is incomplete
 };

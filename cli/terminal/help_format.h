@@ -29,6 +29,12 @@ class HelpFormat : public CLI::Formatter {
     return text.empty() ? text : analyzer::wrap(text, width_, 0) + "\n";
   }
 
+  // CLI11 adds the least number of values here, which is nothing to read: "FILE(0x)".
+  std::string make_option_usage(const CLI::Option* option) const override {
+    const std::string name = make_option_name(option, true) + (option->get_expected_max() > 1 ? "..." : "");
+    return option->get_required() ? name : "[" + name + "]";
+  }
+
   // CLI11 indents the lines of a description itself.
   std::string make_option_desc(const CLI::Option* option) const override {
     return analyzer::wrap(CLI::Formatter::make_option_desc(option), text_width(), 0);

@@ -80,7 +80,15 @@ class Ab(Compared):
         result = self.wic_prof("run", "-o", "t.wicprof", "--ab", "--for", "1s", "--", harness.TRACED_APP,
                                "--seconds", 0.2, "--no-runtime")
         self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("nothing was compared: the program has no wic runtime", result.stderr)
         self.assertEqual(self.compare("t.wicprof")["verdict"], "inconclusive")
+
+    def test_runs_without_wic(self):
+        result = self.wic_prof("run", "-o", "t.wicprof", "--ab", "--repeat", 2, "--", harness.TRACED_APP,
+                               "--seconds", 0.2, "--no-runtime")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("nothing was compared: the program has no wic runtime", result.stderr)
+        self.assertNotIn("wic-prof compare", result.stderr)
 
     def test_options_that_cannot_be_read(self):
         for options, words in ((["--for", "soon"], ("--for", "soon")), (["--precision", "1"], ("--precision", "1%")),

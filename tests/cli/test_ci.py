@@ -119,6 +119,7 @@ class Sides(Gate):
         answer = self.judged(0, self.GAIN, *PLAIN, "--park-period-us", 600)
         gain = self.check(answer, "gain")
         self.assertAlmostEqual(gain["value"], 1000 / 600, places=2)
+        self.assertRegex(gain["text"], r"^iterations of park are (39|40) % shorter than those of poll \(95 % interval")
         self.assertEqual([side["label"] for side in answer["sides"]], ["poll", "park"])
         self.assertEqual([run["mode"] for side in answer["sides"] for run in side["runs"]], ["poll"] * 4 + ["park"] * 4)
 

@@ -134,6 +134,15 @@ class Golden(harness.Case):
                 self.assertIn(result.returncode, (0, 3), result.stderr)
                 self.assertLessEqual(max(map(len, result.stdout.splitlines())), width, result.stdout)
 
+    def test_doctor_keeps_paths_whole(self):
+        """A path that fits the terminal can be copied."""
+        library = self.work / ("a" * (80 - 4 - len(f"{self.work}//libcupti.so"))) / "libcupti.so"
+        library.parent.mkdir()
+        library.write_text("no library")
+        result = self.wic_prof("doctor", env={"COLUMNS": "80", "WICPROF_CUPTI_PATH": str(library)})
+        self.assertIn(str(library), result.stdout)
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80, result.stdout)
+
     def test_golden_files_are_all_in_use(self):
         used = {str(GOLDEN / name) for name in ANSWERS}
         used |= {str(GOLDEN / str(width) / f"{name}.txt") for width in WIDTHS for name in (*SCREENS, *LIVE)}
