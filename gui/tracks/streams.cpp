@@ -12,12 +12,13 @@ namespace wicprof::gui {
 
 template <>
 Track empty_track<struct Streams>(const analyzer::TraceModel& model, const store::TrackKey& key,
-                                  const TrackScope& scope, std::string_view) {
+                                  const TrackScope& scope, std::string_view only_kernel) {
   Track track;
   track.key = fmt::format("stream/{}/{}/{}/{}", key.process, key.device, key.context, key.number);
   track.name = fmt::format("{} stream {}", model.device_key(key.device), key.number);
   if (scope.several_processes) track.name += fmt::format(", process {}", key.process);
   track.note = fmt::format("{}, context {}", model.device_name(key.device), key.context);
+  track.folded = !only_kernel.empty() && analyzer::is_runtime_kernel(only_kernel);
   return track;
 }
 

@@ -33,7 +33,7 @@ TrackScope scope_of(const Keys& keys) {
 template <class Kind>
 std::vector<Track> build_tracks(const analyzer::TraceModel& model);
 /// An empty track: key, name and note only. The model may lack event rows, but has devices and sites. `lane_name`: the
-/// name that the trace's summaries store with the lane; "" when unknown.
+/// name that the trace's summaries store with the lane (store::Lane::name); "" when unknown.
 template <class Kind>
 Track empty_track(const analyzer::TraceModel& model, const store::TrackKey& key, const TrackScope& scope,
                   std::string_view lane_name);

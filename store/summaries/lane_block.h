@@ -19,7 +19,7 @@ struct Lane {
   std::uint32_t id = 0;
   TrackKey track;
   std::uint32_t row = 0;  ///< vertical position in the track, from 0
-  std::string name;       ///< of a thread
+  std::string name;       ///< of a thread, or of the only kernel of a stream
   std::uint64_t events = 0;
   std::uint32_t most = 0;  ///< events at once: the highest mean over a finest column
 };

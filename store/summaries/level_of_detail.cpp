@@ -147,13 +147,7 @@ class Walk {
                              state_of_host_wait(row.integer(4), row.integer(5), row.is_null(8) ? -1 : row.integer(8)));
           });
     delays();
-    spans("SELECT process_id, stream, context, device_id, start_ns, end_ns, 0, id FROM kernel",
-          "SELECT process_id, stream, context, device_id, start_ns, end_ns, 1, id FROM copy", [](const Statement& row) {
-            return std::pair(TrackKey{LaneKind::stream, static_cast<ProcessId>(row.integer(0)),
-                                      static_cast<DeviceId>(row.integer(3)), static_cast<std::uint32_t>(row.integer(2)),
-                                      static_cast<std::uint32_t>(row.integer(1))},
-                             row.integer(6) != 0 ? State::transferring : State::computing);
-          });
+    streams();
     spans(
         "SELECT process_id, thread, 0, 0, start_ns, end_ns, 0, id, (SELECT value FROM string WHERE string.id = "
         "domain_id) FROM nvtx",
@@ -261,6 +255,29 @@ class Walk {
     FineLane& lane = builder_.free_row(track, begin, end);
     builder_.add_begin(track, lane, begin);
     builder_.add_time(track, lane, state, begin, end);
+  }
+
+  /// A stream whose events are all of one kernel has the kernel's name.
+  void streams() {
+    constexpr std::int64_t kMixed = 0;  // no text has this id
+    std::map<TrackKey, std::int64_t> kernels;
+    std::pair<const TrackKey, std::int64_t>* last = nullptr;
+    spans("SELECT process_id, stream, context, device_id, start_ns, end_ns, 0, id, name_id FROM kernel",
+          "SELECT process_id, stream, context, device_id, start_ns, end_ns, 1, id, 0 FROM copy",
+          [&](const Statement& row) {
+            const TrackKey key{LaneKind::stream, static_cast<ProcessId>(row.integer(0)),
+                               static_cast<DeviceId>(row.integer(3)), static_cast<std::uint32_t>(row.integer(2)),
+                               static_cast<std::uint32_t>(row.integer(1))};
+            if (last == nullptr || last->first != key) last = &*kernels.try_emplace(key, row.integer(8)).first;
+            if (last->second != row.integer(8)) last->second = kMixed;
+            return std::pair(key, row.integer(6) != 0 ? State::transferring : State::computing);
+          });
+    if (!adding_) return;
+    for (const auto& [key, kernel] : kernels) {
+      if (kernel == kMixed) continue;
+      source_.each("SELECT value FROM string WHERE id = " + std::to_string(kernel),
+                   [&, &of = key](const Statement& row) { builder_.track(of).name = row.text(0); });
+    }
   }
 
   void delays() {

@@ -70,6 +70,51 @@ TEST_F(LargeTraces, HaveTheSameTracks) {
   }
 }
 
+TEST(LargeTraceFolding, KnowsStreamsThatOnlyTheRuntimeUses) {
+  const store::TempFolder folder;
+  const std::string path = folder / "t.wicprof";
+  Result<store::Recorder> recorder = store::Recorder::create(store::options_for(path));
+  ASSERT_TRUE(recorder) << recorder.error().message;
+  enum Name : TextId { kPings = 1, kStep, kOther };
+  recorder->add(
+      0, store::Text(kPings, "wic::cuda::(anonymous namespace)::answer_pings(wic::cuda::ClockMailbox*)").header());
+  recorder->add(0, store::Text(kStep, "void app::step<float>(int)").header());
+  recorder->add(0, store::Text(kOther, "app::other()").header());
+  const auto kernel = [&](std::uint32_t stream, TextId name, TimeNs at) {
+    KernelEvent event = make_event<KernelEvent>();
+    event.name = name;
+    event.stream = stream;
+    event.device = kHostDevice;
+    event.start_ns = at;
+    event.end_ns = at + 1'000;
+    recorder->add(0, event.header);
+  };
+  for (TimeNs at = 0; at < 100'000; at += 10'000) {
+    kernel(7, kPings, at);
+    kernel(8, kStep, at);
+    kernel(9, at % 20'000 == 0 ? kPings : kOther, at);
+    kernel(10, kPings, at);
+    CopyEvent copy = make_event<CopyEvent>();
+    copy.stream = 10;
+    copy.device = kHostDevice;
+    copy.start_ns = at + 2'000;
+    copy.end_ns = at + 3'000;
+    recorder->add(0, copy.header);
+  }
+  ASSERT_TRUE(recorder->finish());
+  Result<store::Reader> reader = store::Reader::open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const Result<LargeTrace> large = LargeTrace::open(*std::move(reader), "t", {});
+  ASSERT_TRUE(large) << large.error().message;
+  const Picture picture = large->whole();
+  std::map<std::string, bool> folded;
+  for (const Track& track : picture.timeline->tracks)
+    folded[track.name.substr(track.name.find("stream"))] = track.folded;
+  const std::map<std::string, bool> wanted{
+      {"stream 7", true}, {"stream 8", false}, {"stream 9", false}, {"stream 10", false}};
+  EXPECT_EQ(folded, wanted);
+}
+
 // A picture whose columns are columns of the summaries is exact.
 TEST_F(LargeTraces, DrawSummariesLikeAllRows) {
   const Picture picture = large_->whole();
