@@ -89,6 +89,7 @@ Json before_after_json(const BeforeAfter& values) {
           {"after", values.after ? segment_json(*values.after) : Json(nullptr)},
           {"verdict", analyzer::verdict_name(values.verdict)},
           {"why", values.why},
+          {"sentence", change_sentence(values)},
           {"speedup",
            values.speedup
                ? Json{{"value", values.speedup->value}, {"low", values.speedup->low}, {"high", values.speedup->high}}
@@ -234,7 +235,6 @@ Json state(const App& app, const ItemRects& rects) {
     json["toggle"]["event"] = app.toggle_event;
     json["toggle"]["zoom"] = app.toggle_zoom;
     json["traces"] = app.has_second() ? before_after_json(app.traces) : Json(nullptr);
-    json["toggle"]["sentence"] = change_sentence(app.toggle_pair);
     json["parties"] = app.parties_shown ? parties_json(app) : Json(nullptr);
     Json differences = Json::array();
     for (const Difference& d : app.differences)

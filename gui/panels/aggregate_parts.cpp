@@ -21,6 +21,33 @@ void right_aligned(const std::string& text) {
   ImGui::TextUnformatted(text.c_str());
 }
 
+float widest_word(const Ui& ui, std::string_view text) {
+  float widest = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    widest = std::max(widest, text_width(ui.regular, text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return widest;
+}
+
+/// The head of a column: a title that is wider than the column takes several lines.
+void draw_head(const Ui& ui, std::string_view title, float width) {
+  std::string line;
+  while (!title.empty()) {
+    const std::size_t end = std::min(title.find(' '), title.size());
+    const std::string word(title.substr(0, end)), longer = line.empty() ? word : line + ' ' + word;
+    if (!line.empty() && text_width(ui.regular, longer) > width) {
+      right_aligned(line);
+      line = word;
+    } else {
+      line = longer;
+    }
+    title.remove_prefix(std::min(end + 1, title.size()));
+  }
+  right_aligned(line);
+}
+
 void draw_histogram(const Ui& ui, const WaitHistogram& values, std::optional<WaitWay> way, float height) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -108,14 +135,14 @@ std::optional<std::size_t> draw_figures(const Ui& ui, const std::string& id, con
   if (!ImGui::BeginTable(id.c_str(), columns, ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_SizingStretchProp))
     return std::nullopt;
   std::optional<std::size_t> clicked;
-  // In proportion to the titles; a column of values is at least as wide as "12.3 ms".
+  // In proportion to the widest words of the titles; a column of values is at least as wide as "12.3 ms".
   const float least = text_width(ui.regular, "12.3 ms") + ui.px(6);
   ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch, 2.6f * least);
   for (std::size_t i = 0; i < std::size(known); ++i) {
     if (known[i])
       ImGui::TableSetupColumn(std::string(analyzer::kFigureColumns[i].title).c_str(),
                               ImGuiTableColumnFlags_WidthStretch,
-                              std::max(least, text_width(ui.regular, analyzer::kFigureColumns[i].title) + ui.px(6)));
+                              std::max(least, widest_word(ui, analyzer::kFigureColumns[i].title) + ui.px(6)));
   }
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
@@ -125,8 +152,12 @@ std::optional<std::size_t> draw_figures(const Ui& ui, const std::string& id, con
     const analyzer::FigureColumn& column = analyzer::kFigureColumns[i];
     ImGui::TableNextColumn();
     ImGui::PushStyleColor(ImGuiCol_Text, ink(ui.theme().faint));
-    right_aligned(std::string(column.title));
+    const float width = ImGui::GetContentRegionAvail().x;
+    ImGui::BeginGroup();
+    draw_head(ui, column.title, width);
+    ImGui::EndGroup();
     ImGui::PopStyleColor();
+    note_item(ui, fmt::format("{}.head.{}", id, column.title));
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", std::string(column.meaning).c_str());
   }
   for (std::size_t row = 0; row < lines.size(); ++row) {

@@ -40,7 +40,8 @@ void tile(const Ui& ui, Rect where, Colour top, std::string_view title, std::str
 }
 
 void side(const Ui& ui, Rect where, const std::string& title, const SegmentLine& line) {
-  tile(ui, where, colour_of(ui, state_of_mode(line.mode)), fmt::format("{}: {}", title, line.way),
+  tile(ui, where, colour_of(ui, state_of_mode(line.mode)),
+       fmt::format("{}: {}{}", title, line.way, line.phases > 1 ? fmt::format(", {} phases", line.phases) : ""),
        line.iteration_p50 ? analyzer::format_duration(*line.iteration_p50) + " per iteration" : "no iterations",
        {fmt::format("{}, {} of the time waiting", analyzer::count_of(line.iterations, "iteration"),
                     analyzer::format_percent(line.wait_share)),

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
+#include "gui/panels/aggregate_parts.h"
 #include "gui/panels/parts.h"
 #include "gui/panels/timeline_canvas.h"
 #include "gui/view/first_words.h"
@@ -107,7 +108,6 @@ class TimelinePanel final : public Panel {
   void area_sites(const App& app, const Ui& ui);
   void search_hits(App& app, const Ui& ui);
   void answer(App& app, const Ui& ui, float width);
-  void nothing(App& app, const Ui& ui, const MissingWords& why);
   TimelineState timeline_;
   SelectedFacts selected_facts_;
   FirstWords words_;
@@ -224,8 +224,8 @@ void TimelinePanel::answer(App& app, const Ui& ui, float width) {
   ImGui::PushFont(ui.mono);
   faint(ui, verdict.command);
   ImGui::PopFont();
-  const MissingWords missing = why_no_strips(*app.model(), app.snapshot().large);
-  if (!missing.reason.empty()) faint(ui, missing.reason + " Next: " + missing.command);
+  if (const auto missing = no_strips(*app.model(), app.snapshot().large))
+    faint(ui, missing->reason + " Next: " + missing->command);
   ImGui::EndChild();
   ImGui::SameLine(0, ui.px(16));
   ImGui::BeginChild("worst");
@@ -254,29 +254,13 @@ void TimelinePanel::answer(App& app, const Ui& ui, float width) {
   ImGui::EndChild();
 }
 
-void TimelinePanel::nothing(App& app, const Ui& ui, const MissingWords& why) {
-  const ImVec2 size = ImGui::GetContentRegionAvail();
-  const float width = std::min(size.x - ui.px(40), ui.px(620));
-  ImGui::SetCursorPos(ImVec2((size.x - width) / 2, size.y * 0.3f));
-  ImGui::BeginChild("nothing", ImVec2(width, ui.px(200)));
-  heading(ui, "Nothing to show on a timeline");
-  paragraph(ui, why.reason);
-  ImGui::Dummy(ImVec2(0, ui.px(6)));
-  ImGui::PushFont(ui.mono);
-  paragraph(ui, why.command);
-  ImGui::PopFont();
-  if (ImGui::Button("Copy command")) {
-    ImGui::SetClipboardText(why.command.c_str());
-    app.notice = "copied: " + why.command;
-  }
-  note_item(ui, "nothing.copy");
-  ImGui::EndChild();
-}
-
 void TimelinePanel::draw(App& app, const Ui& ui) {
   if (draw_not_ready(app, ui, false)) return;
-  const MissingWords empty = why_empty(*app.model(), app.timeline()->tracks.size());
-  if (!empty.reason.empty()) return nothing(app, ui, empty);
+  if (app.timeline()->tracks.empty()) {
+    begin_card(ui, "nothing", ImGui::GetContentRegionAvail().x, 0);
+    draw_nothing(app, ui, "Nothing to show on a timeline", no_tracks(*app.model(), app.path()));
+    return end_card();
+  }
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   const float details = ui.px(168), gap = ui.px(6);

@@ -146,7 +146,17 @@ void TogglePanel::draw(App& app, const Ui& ui) {
   paragraph(ui, sentence);
   ImGui::Dummy(ImVec2(0, ui.px(4)));
   draw_before_after(ui, app.toggle_pair);
-  if (app.snapshot().recording) faint(ui, "The interval narrows while the program runs.");
+  const BeforeAfter& all = app.facts()->before_after;
+  const bool several = all.before && all.before->phases > 1;
+  if (several) {
+    ImGui::Dummy(ImVec2(0, ui.px(4)));
+    heading(ui, fmt::format("All {} phases together", all.before->phases + all.after->phases));
+    paragraph(ui, change_sentence(all));
+  }
+  if (app.snapshot().recording)
+    faint(ui, several
+                  ? "This interval narrows with every further phase."
+                  : "The interval of one change does not narrow; that of several does: `both` under Live makes them.");
   end_card();
 }
 

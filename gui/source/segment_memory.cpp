@@ -113,8 +113,9 @@ void SegmentMemory::complete(analyzer::Comparison& comparison, BeforeAfter& valu
     line.iteration_p50 = segment.iteration_ns_p50;
   }
   values.measured_at = comparison.measured_at;
-  if (const std::size_t count = values.segments.size(); count >= 2)
-    choose_pair(values, comparison, count - 2, count - 1);
+  if (comparison.segments.size() < 2) return;
+  analyzer::conclude(comparison);  // over the phases whose rows are gone, too
+  choose_effect(values, comparison);
 }
 
 }  // namespace wicprof::gui

@@ -20,13 +20,4 @@ struct FirstWords {
 FirstWords first_words(const analyzer::TraceModel& model, const analyzer::Analysis& analysis,
                        const analyzer::Comparison& comparison, const std::string& path);
 
-/// A reason and the next command; both empty if nothing is missing.
-struct MissingWords {
-  std::string reason, command;
-};
-/// Why a timeline without tracks has none.
-MissingWords why_empty(const analyzer::TraceModel& model, std::size_t tracks);
-/// Why no SM shows a wait although kernels ran. `large`: the model may lack rows that the trace has.
-MissingWords why_no_strips(const analyzer::TraceModel& model, bool large);
-
 }  // namespace wicprof::gui

@@ -13,6 +13,29 @@ constexpr const char* kSampled = "wic-prof run --trace=cuda,nvtx,pcsampling -- A
 
 }  // namespace
 
+NothingToShow no_tracks(const analyzer::TraceModel& model, const std::string& path) {
+  if (!model.thread_samples.empty())
+    return {
+        "The program used no GPU, waited nowhere through wic and made no CUDA call while it was recorded: the trace "
+        "holds only samples of its threads, which analyze sums up.",
+        "wic-prof analyze " + shell_word(path)};
+  return {"The trace holds no wait, kernel, copy, call or NVTX range: the program did nothing that the recorder sees.",
+          "wic-prof doctor"};
+}
+
+std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, bool large) {
+  if (large || !model.waits.empty()) return std::nullopt;
+  if (!model.sites.empty())
+    return NothingToShow{
+        fmt::format("No SM has a strip: the program declared {}, but no wait inside a kernel was recorded.",
+                    analyzer::count_of(model.sites.size(), "wait site")),
+        "wic-prof run -- APP"};
+  if (model.kernels.empty()) return std::nullopt;
+  return NothingToShow{
+      "No SM has a strip: the kernels do not wait through wic. Sampled program counters show which loops poll.",
+      kSampled};
+}
+
 NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analysis& analysis) {
   if (!model.sites.empty())
     return {fmt::format("The program declared {}, but no wait at any of them was recorded.",

@@ -1,6 +1,7 @@
 // Why a view has nothing to show, and the next command.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "analyzer/aggregates/party_words.h"
@@ -11,8 +12,13 @@ namespace wicprof::gui {
 
 using analyzer::NothingToShow;
 
-/// `path`: the trace's file, for commands.
+/// A timeline without tracks. `path`: the trace's file, for commands.
+NothingToShow no_tracks(const analyzer::TraceModel& model, const std::string& path);
+/// Why no SM shows a wait; nothing if one does, or if no kernel ran. `large`: the model may lack rows that the trace
+/// has.
+std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, bool large);
 NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analysis& analysis);
+/// `path`: as above.
 NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string& path);
 /// A trace in which the program waits in one way.
 NothingToShow no_toggle(const analyzer::TraceModel& model, const BeforeAfter& values);

@@ -30,6 +30,7 @@ void add_waits(const analyzer::TraceModel& model, SegmentLine& line) {
   if (!waiters.empty() && line.seen_end > line.seen_begin)
     line.wait_share =
         waited / static_cast<double>(line.seen_end - line.seen_begin) / static_cast<double>(waiters.size());
+  line.waits = waits;
   if (waits > 0) line.polls_per_wait = static_cast<double>(polls) / static_cast<double>(waits);
 }
 
@@ -79,6 +80,45 @@ SegmentLine line_of(const analyzer::TraceModel& model, const analyzer::Segment& 
   return line;
 }
 
+namespace {
+
+void take_verdict(BeforeAfter& values, const analyzer::Comparison& comparison) {
+  values.speedup = comparison.speedup;
+  values.verdict = comparison.verdict;
+  values.why = comparison.why;
+  values.reason = comparison.reason;
+  values.settle = comparison.settle;
+}
+
+/// All phases of one side as one line.
+SegmentLine line_of_side(const std::vector<SegmentLine>& lines, const analyzer::Comparison& comparison, bool after) {
+  SegmentLine sum;
+  sum.phases = 0;
+  double waited = 0, length = 0, polls = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (comparison.segments[i].after != after) continue;
+    const SegmentLine& line = lines[i];
+    if (sum.phases++ == 0) sum.begin = line.begin;
+    sum.way = line.way;
+    sum.mode = line.mode;
+    sum.end = line.end;
+    const auto seen = static_cast<double>(line.seen_end - line.seen_begin);
+    waited += line.wait_share * seen;
+    length += seen;
+    polls += line.polls_per_wait.value_or(0) * static_cast<double>(line.waits);
+    sum.waits += line.waits;
+    sum.iterations += line.iterations;
+  }
+  sum.seen_begin = sum.begin;
+  sum.seen_end = sum.end;
+  if (length > 0) sum.wait_share = waited / length;
+  if (sum.waits > 0) sum.polls_per_wait = polls / static_cast<double>(sum.waits);
+  sum.iteration_p50 = (after ? comparison.after : comparison.before).iteration_ns_p50;
+  return sum;
+}
+
+}  // namespace
+
 BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comparison& comparison, TimeNs known_from) {
   BeforeAfter result;
   for (const analyzer::Segment& segment : comparison.segments)
@@ -86,18 +126,18 @@ BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comp
   result.measured_at = comparison.measured_at;
   result.notes = comparison.notes;
   result.reason = comparison.reason;
-  const std::size_t count = result.segments.size();
-  if (count < 2) return result;
-  choose_pair(result, comparison, count - 2, count - 1);
-  // Many phases say more than the last two.
-  if (comparison.before.units > 1 && comparison.after.units > 1) {
-    result.speedup = comparison.speedup;
-    result.verdict = comparison.verdict;
-    result.why = comparison.why;
-    result.reason = comparison.reason;
-    result.settle = comparison.settle;
-  }
+  choose_effect(result, comparison);
   return result;
+}
+
+void choose_effect(BeforeAfter& values, const analyzer::Comparison& comparison) {
+  const std::size_t count = values.segments.size();
+  if (count < 2) return;
+  choose_pair(values, comparison, count - 2, count - 1);
+  if (comparison.before.units < 2 || comparison.after.units < 2) return;
+  values.before = line_of_side(values.segments, comparison, false);
+  values.after = line_of_side(values.segments, comparison, true);
+  take_verdict(values, comparison);
 }
 
 namespace {
@@ -124,11 +164,7 @@ BeforeAfter before_after(const analyzer::TraceModel& before, const analyzer::Tra
   BeforeAfter result;
   result.before = line_of_trace(before, comparison.before);
   result.after = line_of_trace(after, comparison.after);
-  result.speedup = comparison.speedup;
-  result.verdict = comparison.verdict;
-  result.why = comparison.why;
-  result.reason = comparison.reason;
-  result.settle = comparison.settle;
+  take_verdict(result, comparison);
   result.measured_at = comparison.measured_at;
   result.notes = comparison.notes;
   return result;
@@ -137,12 +173,7 @@ BeforeAfter before_after(const analyzer::TraceModel& before, const analyzer::Tra
 void choose_pair(BeforeAfter& values, const analyzer::Comparison& comparison, std::size_t before, std::size_t after) {
   values.before = values.segments[before];
   values.after = values.segments[after];
-  const analyzer::Comparison pair = analyzer::pair_of(comparison, before, after);
-  values.speedup = pair.speedup;
-  values.verdict = pair.verdict;
-  values.why = pair.why;
-  values.reason = pair.reason;
-  values.settle = pair.settle;
+  take_verdict(values, analyzer::pair_of(comparison, before, after));
 }
 
 std::vector<Difference> differences(const SegmentLine& before, const SegmentLine& after, double tolerance) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,12 +21,14 @@ struct SegmentLine {
   std::optional<TimeNs> iteration_p50;
   double wait_share = 0;                 ///< waiting time / total time, over waiters inside kernels
   std::optional<double> polls_per_wait;  ///< nothing without waits
+  std::uint64_t waits = 0;               ///< inside kernels, begun in the part whose waits are known
+  std::size_t phases = 1;                ///< segments that the line sums up
 };
 
 /// Contents of the before/after panel.
 struct BeforeAfter {
   std::vector<SegmentLine> segments;
-  std::optional<SegmentLine> before, after;  ///< two of the segments; nothing until the first change
+  std::optional<SegmentLine> before, after;  ///< two segments, or all of both sides; nothing until the first change
   std::optional<analyzer::Speedup> speedup;  ///< between these two; nothing if one has too few iterations
   analyzer::Verdict verdict = analyzer::Verdict::inconclusive;
   std::string why;  ///< why the verdict is inconclusive, in a few words
@@ -37,12 +40,15 @@ struct BeforeAfter {
 
 /// `known_from`: the model may lack waits that ended before this time.
 SegmentLine line_of(const analyzer::TraceModel& model, const analyzer::Segment& segment, TimeNs known_from = 0);
-/// All segments, with the last two as the pair: the effect of the last change.
+/// All segments, and the effect that choose_effect() takes.
 BeforeAfter before_after(const analyzer::TraceModel& model, const analyzer::Comparison& comparison,
                          TimeNs known_from = 0);
 /// Between two traces, each as one line, with the verdict of `comparison`.
 BeforeAfter before_after(const analyzer::TraceModel& before, const analyzer::TraceModel& after,
                          const analyzer::Comparison& comparison);
+/// The effect of the changes: between all phases of both sides if each side has several, which says more than the last
+/// two do; else between the last two.
+void choose_effect(BeforeAfter& values, const analyzer::Comparison& comparison);
 /// Compares two other segments of `values`, given by their indices.
 void choose_pair(BeforeAfter& values, const analyzer::Comparison& comparison, std::size_t before, std::size_t after);
 

@@ -111,6 +111,18 @@ TEST(SegmentMemory, ASegmentThatEndedBeforeTheLastObservationIsKept) {
   EXPECT_LE(values.before->iterations, 20u);
 }
 
+TEST(SegmentMemory, TheVerdictOverManyPhasesOutlivesTheirRows) {
+  const TraceModel whole = program(8, 60);
+  SegmentMemory memory;
+  const Answer answer = answer_of(whole, 20 * kMillisecond, 7 * kMillisecond, memory);
+  const BeforeAfter all = before_after(whole, analyzer::compare(whole));
+  ASSERT_TRUE(all.speedup && answer.values.speedup && answer.values.before);
+  EXPECT_EQ(answer.values.before->phases, all.before->phases);
+  EXPECT_EQ(answer.values.after->phases, all.after->phases);
+  EXPECT_NEAR(answer.values.speedup->value, all.speedup->value, 0.01);
+  EXPECT_LT(answer.values.speedup->high / answer.values.speedup->low, 1.5) << "one pair alone leaves a factor of 8";
+}
+
 TEST(SegmentMemory, IsBounded) {
   const TraceModel whole = program(1, 30'000);
   SegmentMemory memory;

@@ -51,6 +51,35 @@ class Live(gui_harness.Case):
                          ["park", before["session"]["mode"]])
         self.interrupt(process)
 
+    def test_the_verdict_narrows_while_the_program_runs(self):
+        """While both modes are compared, the interval beside the toggle narrows with the phases so far."""
+        process = self.start_app("--parked-ms", "20", run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
+        early, late = self.driven(process, "s", "wait waits 50", "wait attached", "frames 3", "click toggle.ab",
+                                  "wait segments 3 40", "wait before_after", "frames 3", "dump a",
+                                  "wait segments 10 60", "frames 3", "dump b")
+        for state in (early, late):
+            self.assertEqual((state["view"], state["recording"]), ("live", True))
+        shown = [state["before_after"] for state in (early, late)]
+        self.assertEqual([s["way"].split()[0] for s in (shown[1]["before"], shown[1]["after"])], ["poll", "park"])
+        self.assertIn("longer", shown[1]["sentence"])
+        widths = [one["speedup"]["high"] / one["speedup"]["low"] for one in shown]
+        self.assertLess(widths[1], widths[0])
+        self.assertNotEqual(shown[0]["sentence"], shown[1]["sentence"])
+        self.interrupt(process)
+
+    def test_a_key_undoes_a_toggle(self):
+        process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
+        toggled, asked, undone = self.driven(process, "s", "wait waits 50", "wait attached", "frames 3", "key K",
+                                             "key K", "wait toggled", "wait interventions 1", "frames 3", "dump a",
+                                             "key U", "frames 2", "dump b", "key U", "wait interventions 2",
+                                             "frames 3", "dump c")
+        self.assertTrue(toggled["session"]["can_undo"])
+        self.assertEqual(len(asked["session"]["toggles"]), 1, "the first press only asks")
+        self.assertIn("U again", asked["notice"])
+        self.assertEqual([toggle["mode"] for toggle in undone["session"]["toggles"]], ["park", "poll"])
+        self.assertFalse(undone["session"]["can_undo"])
+        self.interrupt(process)
+
     def test_the_first_waits_show_before_anything_is_analysed(self):
         process = self.start_app(run_options=("--name", "s", "-o", "t.wicprof"), seconds=LONG)
         state = self.driven(process, "s", "wait waits 1", "dump s")
@@ -66,7 +95,7 @@ class Live(gui_harness.Case):
         for state in (asked, other):
             self.assertEqual((state["session"]["toggles"], state["session"]["ab"]), ([], ""))
         self.assertIn("K again", asked["notice"])
-        self.assertIn("goes back", asked["notice"])
+        self.assertIn("U twice undoes", asked["notice"])
         self.assertEqual([toggle["mode"] for toggle in done["session"]["toggles"]], ["park"])
         self.interrupt(process)
 

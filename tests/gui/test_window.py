@@ -517,6 +517,19 @@ class Parties(gui_harness.Case):
         self.assertEqual(sum(c["waits"] for c in segment["parties"]["cells"]), 60 * 32)
         self.assertEqual([one["way"] for one in segment["parties"]["lengths"]], ["park"])
 
+    def test_the_heads_of_figures_fit_their_columns(self):
+        """Also in a small window: a title that is too wide takes a second line."""
+        result = self.wic_prof("gui", "--size", "1280x720", "--scale", "100", self.trace, "--drive",
+                               self.script(*self.begin, "dump s"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        items = json.loads((self.work / "s").read_text())["items"]
+        for table in ("lengths.figures", "parties.rows"):
+            heads = sorted(rect for name, rect in items.items() if name.startswith(f"{table}.head."))
+            self.assertGreaterEqual(len(heads), 6)
+            row = items[f"{table}.0"]
+            for left, right in zip(heads, heads[1:] + [[row[0] + row[2]]]):
+                self.assertLessEqual(left[0] + left[2], right[0], (table, left))
+
     def test_the_histogram_is_filtered_by_the_way_of_waiting(self):
         park, every = self.drive([self.trace], *self.begin, "click lengths.park", "frames 2", "dump a",
                                  "click lengths.all", "frames 2", "dump b")

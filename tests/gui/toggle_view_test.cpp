@@ -108,6 +108,25 @@ TEST(ChangeSentences, SayWhatChangedAndByHowMuch) {
   EXPECT_NE(text.find("2 times shorter"), std::string::npos) << text;
 }
 
+TEST(ChangeSentences, OfManyPhasesHaveTheDirectionOfTheVerdict) {
+  // The last change goes back to polling, while the verdict over all phases is about parking.
+  TraceModel model =
+      synthetic::phased_program({.phases = 9, .iterations = 60, .period = [](Mode mode, std::size_t i) -> TimeNs {
+                                   return (mode == Mode::poll ? 1'000'000 : 500'000) + static_cast<TimeNs>(i % 5) * 100;
+                                 }});
+  const Facts facts = make_facts(std::make_shared<const TraceModel>(std::move(model)));
+  const BeforeAfter& values = facts.before_after;
+  ASSERT_TRUE(values.before && values.after && values.speedup);
+  EXPECT_EQ(values.before->mode, Mode::poll);
+  EXPECT_EQ(values.after->mode, Mode::park);
+  EXPECT_EQ(values.before->phases, 5u);
+  EXPECT_EQ(values.after->phases, 4u);
+  EXPECT_EQ(values.before->iterations, facts.comparison.before.iterations);
+  EXPECT_NEAR(values.speedup->value, 2, 0.01);
+  const std::string text = change_sentence(values);
+  EXPECT_NE(text.find("in place of 1.00 ms with poll: -50 %"), std::string::npos) << text;
+}
+
 TEST(ChangeSentences, SayWhatIsMissing) {
   BeforeAfter values;
   EXPECT_EQ(change_sentence(values), "");
@@ -154,11 +173,17 @@ TEST(Nothing, EachReasonHasACommand) {
   const analyzer::Analysis analysis = analyzer::analyze(model);
   const analyzer::Comparison comparison = analyzer::compare(model);
   for (const NothingToShow& nothing :
-       {no_sites(model, analysis), no_findings(analysis, "a b.wicprof"), no_toggle(model, {}),
-        no_iterations(comparison), no_program(), analyzer::why_no_waits(model)}) {
+       {no_tracks(model, "a b.wicprof"), no_sites(model, analysis), no_findings(analysis, "a b.wicprof"),
+        no_toggle(model, {}), no_iterations(comparison), no_program(), analyzer::why_no_waits(model)}) {
     EXPECT_FALSE(nothing.reason.empty());
     EXPECT_EQ(nothing.command.rfind("wic-prof ", 0), 0u) << nothing.command;
   }
+  TraceModel plain;
+  EXPECT_FALSE(no_strips(plain, false)) << "without kernels there is nothing to explain";
+  plain.kernels.emplace_back();
+  ASSERT_TRUE(no_strips(plain, false));
+  EXPECT_NE(no_strips(plain, false)->command.find("pcsampling"), std::string::npos);
+  EXPECT_FALSE(no_strips(plain, true)) << "a large trace has waits that the model lacks";
   EXPECT_EQ(no_findings(analysis, "a b.wicprof").command, "wic-prof analyze 'a b.wicprof'");
 }
 

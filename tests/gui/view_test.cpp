@@ -14,7 +14,6 @@
 #include "gui/view/density.h"
 #include "gui/view/edge_walk.h"
 #include "gui/view/first_view.h"
-#include "gui/view/first_words.h"
 #include "gui/view/layout.h"
 #include "gui/view/mark_labels.h"
 #include "gui/view/search.h"
@@ -345,9 +344,6 @@ TEST(FirstViews, ShowTheWholeTraceWhereThatIsNearlyIt) {
   analyzer::settle(idle);
   const Timeline nothing = build_timeline(idle, kTrackKinds);
   EXPECT_EQ(first_view(nothing).begin, nothing.begin);
-  EXPECT_FALSE(why_empty(idle, nothing.tracks.size()).reason.empty());
-  EXPECT_FALSE(why_empty(idle, nothing.tracks.size()).command.empty());
-  EXPECT_TRUE(why_empty(model, timeline.tracks.size()).reason.empty());
 }
 
 TEST(FirstViews, BeginWithHostWaitsWhereNothingElseWaits) {
