@@ -174,7 +174,10 @@ struct Reader::State {
 
   /// The file's version of the schema. The newest where it cannot be read: reading the list then reports the error.
   std::int64_t version() {
-    if (!database && connect(path, database) != 0) return kSchemaVersion;
+    if (!database && connect(path, database) != 0) {
+      database.close();  // else the list would read from a connection that has no file
+      return kSchemaVersion;
+    }
     const std::int64_t version = database.integer("PRAGMA user_version", kSchemaVersion);
     if (!complete) database.close();
     return version;

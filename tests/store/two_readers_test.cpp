@@ -1,4 +1,6 @@
 // Two threads read the large tables of a finished trace; the result is the same as with one.
+#include <sys/resource.h>
+
 #include "protocol/events/call.h"
 #include "tests/store/support.h"
 
@@ -52,6 +54,25 @@ TEST(TwoReaders, KeepTheNamesOfBothHalves) {
   ASSERT_EQ(calls->size(), kCalls);
   const Name names[] = {{}, "cudaLaunchKernel", "cudaMemcpyAsync"};
   for (std::uint32_t i = 0; i < kCalls; ++i) ASSERT_EQ((*calls)[i].name, names[i % 3].text()) << i;
+}
+
+// The second reader's first list asks for the schema's version before it reads the rows.
+TEST(TwoReaders, NameTooFewDescriptors) {
+  const TempFolder folder;
+  const std::string path = folder / "trace.wicprof";
+  record_waits(path, 10);
+  const Result<Reader> reader = Reader::open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const std::optional<Reader> other = reader->another();
+  ASSERT_TRUE(other);
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit none{3, usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto waits = other->rows<WaitTable>();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+  ASSERT_FALSE(waits);
+  EXPECT_NE(waits.error().message.find("ulimit -n"), std::string::npos) << waits.error().message;
 }
 
 TEST(TwoReaders, NameWhatIsDamaged) {
