@@ -33,7 +33,7 @@ constexpr std::size_t kFewestInUnit = 3;
 
 Unit unit_of(const Segment& segment) {
   return {*segment.after, segment.begin_ns + (segment.end_ns - segment.begin_ns) / 2, segment.block,
-          std::log(static_cast<double>(std::max<TimeNs>(1, *segment.iteration_ns_p50)))};
+          std::log(std::max(1.0, median_between_ticks(durations(segment.iterations))))};
 }
 
 /// The units that count, by segment.

@@ -115,7 +115,7 @@ std::uint64_t add_units(const Series& series, const std::vector<Window>& windows
     count += series.windows[i].size();
     const Window& window = windows[i];
     units.push_back({after, window.begin + (window.end - window.begin) / 2, window.block,
-                     std::log(static_cast<double>(std::max<TimeNs>(1, percentile(series.windows[i], 50))))});
+                     std::log(std::max(1.0, median_between_ticks(series.windows[i])))});
   }
   return count;
 }

@@ -18,6 +18,22 @@ TimeNs percentile_in_place(std::vector<TimeNs>& values, double percent) {
   return *nth;
 }
 
+double median_between_ticks(std::vector<TimeNs> values) {
+  if (values.empty()) return 0;
+  sort_times(values);
+  const std::size_t n = values.size();
+  const TimeNs median = values[(n - 1) / 2];  // the nearest rank
+  TimeNs tick = median / 50 + 1;
+  for (std::size_t i = 1; i < n; ++i) {
+    if (values[i] > values[i - 1]) tick = std::min(tick, values[i] - values[i - 1]);
+  }
+  const auto [first, last] = std::equal_range(values.begin(), values.end(), median);
+  const auto middle = static_cast<double>(median);
+  if (last - first < 2 || tick > median / 50) return middle;
+  const double below = static_cast<double>(n) / 2 - static_cast<double>(first - values.begin());
+  return middle + static_cast<double>(tick) * (below / static_cast<double>(last - first) - 0.5);
+}
+
 TimeNs covered(std::vector<Interval> intervals) {
   const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
   if (!std::is_sorted(intervals.begin(), intervals.end(), earlier)) {

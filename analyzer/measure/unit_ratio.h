@@ -1,7 +1,8 @@
 // The ratio of two sides from their units: the phases of one run, or whole runs.
 //
 // Iterations of one phase resemble each other more than those of two phases do, and two runs differ by more than
-// either. So a unit counts as one value, the median of its iterations, whatever their number.
+// either. So a unit counts as one value, the median of its iterations (between the clock's ticks), whatever their
+// number.
 #pragma once
 
 #include <cstddef>

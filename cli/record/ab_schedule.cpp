@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/measure/statistics.h"
 #include "analyzer/measure/unit_ratio.h"
 #include "analyzer/measure/warm_up.h"
 
@@ -26,12 +27,6 @@ constexpr TimeNs kPhaseTimeoutFactor = 4;
 /// A program that is not steady by then is measured as it is, and the trace says so.
 constexpr TimeNs kWarmUpInTime = 4;
 
-double median_log(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return std::log(std::max(1.0, *middle));
-}
-
 }  // namespace
 
 std::string_view ab_end_name(AbEnd end) {
@@ -52,7 +47,7 @@ AbSchedule::AbSchedule(const AbPlan& plan) : plan_(plan), random_(plan.seed) {}
 
 TimeNs AbSchedule::longest_phase() const { return std::max(kShortestPhase, plan_.time / kPhasesInTime); }
 
-bool AbSchedule::phase_is_long_enough(TimeNs now, const std::vector<double>& durations) const {
+bool AbSchedule::phase_is_long_enough(TimeNs now, const std::vector<TimeNs>& durations) const {
   if (now - since_ >= longest_phase() && durations.size() >= kFewestIterations) return true;
   if (now - since_ >= kPhaseTimeoutFactor * longest_phase()) return true;
   return now - since_ >= kShortestPhase && durations.size() >= kPhaseIterations;
@@ -68,10 +63,11 @@ Mode AbSchedule::next_phase() {
   return first_of_block_;
 }
 
-void AbSchedule::close_phase(TimeNs now, const std::vector<double>& durations) {
+void AbSchedule::close_phase(TimeNs now, const std::vector<TimeNs>& durations) {
   Phase& phase = phases_.back();
   phase.end = now;
-  if (durations.size() >= kFewestIterations) phase.log_time = median_log(durations);
+  if (durations.size() >= kFewestIterations)
+    phase.log_time = std::log(std::max(1.0, analyzer::median_between_ticks(durations)));
   if (!second_ || phases_.size() < 2) return;
   const Phase& other = phases_[phases_.size() - 2];
   if (phase.log_time == 0 || other.log_time == 0) return;
@@ -85,14 +81,15 @@ WantedWait AbSchedule::finish(AbEnd end) {
   return plan_.then;
 }
 
-std::optional<WantedWait> AbSchedule::look(TimeNs now, TimeNs attached, const std::vector<double>& durations) {
+std::optional<WantedWait> AbSchedule::look(TimeNs now, TimeNs attached, const std::vector<TimeNs>& durations) {
   if (over() || requested_) return std::nullopt;
   if (since_ == 0) since_ = attached;
   const bool time_is_over = now - attached >= plan_.time;
   if (stage_ == Stage::warm_up) {
     if (time_is_over) return finish(AbEnd::time);
     std::vector<double> logs;
-    for (const double duration : durations) logs.push_back(std::log(std::max(1.0, duration)));
+    for (const TimeNs duration : durations)
+      logs.push_back(std::log(static_cast<double>(std::max<TimeNs>(1, duration))));
     steady_ = now - since_ >= kShortestPhase && analyzer::is_steady(logs);
     if (!steady_ && now - attached < plan_.time / kWarmUpInTime) return std::nullopt;
     // The other mode warms up for one phase, too: its first waits choose a strategy, for example.

@@ -41,7 +41,7 @@ class AbSchedule {
   /// Looks at the stretch of iterations since the last change: `durations` in ns, in order. Returns the way of waiting
   /// to switch to now, which begins another stretch; the caller then calls switched(). Nothing: continue as before.
   /// `attached`: when the program's wic runtime attached.
-  std::optional<WantedWait> look(TimeNs now, TimeNs attached, const std::vector<double>& durations);
+  std::optional<WantedWait> look(TimeNs now, TimeNs attached, const std::vector<TimeNs>& durations);
   /// The change is in effect since `effective`; it was requested at `requested`.
   void switched(TimeNs requested, TimeNs effective);
   /// The program has ended at `now`.
@@ -66,10 +66,10 @@ class AbSchedule {
   enum class Stage { warm_up, other_warm_up, phases };
 
   WantedWait way_of(Mode mode) const { return mode == Mode::poll || plan_.placebo ? plan_.poll : plan_.park; }
-  bool phase_is_long_enough(TimeNs now, const std::vector<double>& durations) const;
+  bool phase_is_long_enough(TimeNs now, const std::vector<TimeNs>& durations) const;
   TimeNs longest_phase() const;
   Mode next_phase();
-  void close_phase(TimeNs now, const std::vector<double>& durations);
+  void close_phase(TimeNs now, const std::vector<TimeNs>& durations);
   WantedWait finish(AbEnd end);
 
   AbPlan plan_;

@@ -51,7 +51,7 @@ void IterationMeter::arrive(std::uint64_t key, std::uint32_t iteration, std::int
     if (place.skip > 0) {
       --place.skip;
     } else if (place.durations.size() < kMaxKept) {
-      place.durations.push_back(static_cast<double>(end->second - begin->second));
+      place.durations.push_back(end->second - begin->second);
     }
   }
   place.newest = iteration;
@@ -68,16 +68,16 @@ const IterationMeter::Place* IterationMeter::busiest() const {
   return best;
 }
 
-std::vector<double> IterationMeter::peek() const {
+std::vector<TimeNs> IterationMeter::peek() const {
   const std::lock_guard lock(mutex_);
   const Place* place = busiest();
-  return place == nullptr ? std::vector<double>() : place->durations;
+  return place == nullptr ? std::vector<TimeNs>() : place->durations;
 }
 
-std::vector<double> IterationMeter::take() {
+std::vector<TimeNs> IterationMeter::take() {
   const std::lock_guard lock(mutex_);
   const Place* place = busiest();
-  std::vector<double> durations = place == nullptr ? std::vector<double>() : place->durations;
+  std::vector<TimeNs> durations = place == nullptr ? std::vector<TimeNs>() : place->durations;
   for (auto& [key, each] : places_) {
     each.durations.clear();
     each.skip = kInProgress;

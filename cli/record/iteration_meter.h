@@ -27,9 +27,9 @@ class IterationMeter {
   /// Ends a stretch and begins another: returns the durations of the iterations, in ns and in order, that were seen
   /// since the last call, at the place (a site and the waiters of a device) that has the most since the start. An
   /// iteration that was in progress at the last call is left out. Any thread.
-  std::vector<double> take();
+  std::vector<TimeNs> take();
   /// The same without ending the stretch.
-  std::vector<double> peek() const;
+  std::vector<TimeNs> peek() const;
 
  private:
   struct Place {
@@ -37,7 +37,7 @@ class IterationMeter {
     std::uint32_t newest = 0;
     std::size_t seen = 0;
     std::size_t skip = 0;           // iterations in progress when the stretch began
-    std::vector<double> durations;  // of the stretch
+    std::vector<TimeNs> durations;  // of the stretch
   };
 
   void look_at(const EventHeader& event);

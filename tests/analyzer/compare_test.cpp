@@ -219,8 +219,10 @@ TEST(Compare, TheTimeInWhichASiteIsApartCountsOnNeitherSide) {
   EXPECT_NE(comparison.notes[0].find("6 segments are left out"), std::string::npos) << comparison.notes[0];
 }
 
-/// A trace of `run --ab`: phases of 30 iterations in random order within blocks, whose times share a random walk.
-TraceModel blocks_program(std::size_t blocks, TimeNs poll, TimeNs park, double noise, unsigned seed) {
+/// A trace of `run --ab`: phases of 30 iterations in random order within blocks, whose times share a random walk with
+/// steps of `wander`. The clock ticks every `tick` ns.
+TraceModel blocks_program(std::size_t blocks, TimeNs poll, TimeNs park, double noise, unsigned seed,
+                          double wander = 0.02, TimeNs tick = 1) {
   TraceModel model = empty_program();
   std::mt19937 random(seed);
   std::normal_distribution<double> normal(0, 1);
@@ -234,10 +236,11 @@ TraceModel blocks_program(std::size_t blocks, TimeNs poll, TimeNs park, double n
     const bool parked_first = random() % 2 == 0;
     for (const bool second : {false, true}) {
       const bool parked = parked_first != second;
-      level += 0.02 * normal(random);
+      level += wander * normal(random);
       handoff.period = [&](std::size_t) {
         return static_cast<TimeNs>(static_cast<double>(parked ? park : poll) *
-                                   std::exp(level + noise * normal(random)));
+                                   std::exp(level + noise * normal(random))) /
+               tick * tick;
       };
       const TimeNs begin = handoff.start;
       handoff.start = add_handoff(model, handoff);
@@ -258,6 +261,15 @@ TEST(Compare, BlocksOfARandomScheduleFindASmallChangeUnderDrift) {
   EXPECT_EQ(comparison.before.units, 40u);
   EXPECT_EQ(comparison.verdict, Verdict::improvement) << comparison.reason;
   EXPECT_NEAR(comparison.speedup->value, 1.04, 0.015);
+}
+
+// All medians are one tick, and the sides still are not known to be exactly as long.
+TEST(Compare, TicksOfTheClockDoNotMakeAnIntervalOfNoWidth) {
+  const Comparison comparison = compare(blocks_program(40, 104'000, 104'000, 0.002, 7, 0, 512));
+  ASSERT_TRUE(comparison.speedup) << comparison.reason;
+  EXPECT_EQ(comparison.verdict, Verdict::no_change) << comparison.reason;
+  EXPECT_LT(comparison.speedup->low, comparison.speedup->value);
+  EXPECT_GT(comparison.speedup->high, comparison.speedup->value);
 }
 
 TEST(Compare, WarmUpBeforeTheScheduleDoesNotCount) {

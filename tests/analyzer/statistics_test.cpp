@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 namespace wicprof::analyzer {
@@ -26,6 +27,26 @@ TEST(Percentile, IsTheNearestRank) {
       EXPECT_GE(100.0 * static_cast<double>(at_or_below), percent * static_cast<double>(values.size()));
       EXPECT_LT(100.0 * static_cast<double>(below), percent * static_cast<double>(values.size()));
     }
+  }
+}
+
+TEST(MedianBetweenTicks, IsTheMedianOfTimesWithoutTicks) {
+  EXPECT_EQ(median_between_ticks({}), 0);
+  EXPECT_EQ(median_between_ticks({7}), 7);
+  EXPECT_EQ(median_between_ticks({1'000, 2'000, 90'000}), 2'000);
+  EXPECT_EQ(median_between_ticks({1'000, 1'000, 1'000}), 1'000);
+  EXPECT_EQ(median_between_ticks({1'000, 1'000, 1'000, 5'000}), 1'000);  // no clock ticks every 4 us
+}
+
+TEST(MedianBetweenTicks, FindsWhatAClockRounds) {
+  std::mt19937 random(11);
+  std::normal_distribution<double> noise(0, 60);
+  constexpr TimeNs kTick = 32;
+  for (const double center : {9'240.0, 9'248.0, 9'255.0, 9'263.0}) {
+    std::vector<TimeNs> rounded(20'001);
+    for (TimeNs& value : rounded) value = std::llround((center + noise(random)) / kTick) * kTick;
+    EXPECT_NEAR(median_between_ticks(rounded), center, 3) << center;
+    EXPECT_EQ(percentile(rounded, 50) % kTick, 0);
   }
 }
 
