@@ -254,13 +254,14 @@ def report(options):
     rows = []
     equal = [line for line in lines if line["kind"] in EQUAL]
     wrong = [line for line in equal if changed(line)]
-    if not equal:
+    if not lines:
         print("no pairs are measured yet", file=sys.stderr)
         return 2
-    share = len(wrong) / len(equal)
-    rows.append(row("false_verdicts", {"pairs": len(equal), "false": len(wrong), "fewest_pairs": FEWEST_PAIRS}, share,
-                    "share", "no change", share, MOST_FALSE,
-                    None if len(equal) < FEWEST_PAIRS else share <= MOST_FALSE))
+    if equal:
+        share = len(wrong) / len(equal)
+        rows.append(row("false_verdicts", {"pairs": len(equal), "false": len(wrong), "fewest_pairs": FEWEST_PAIRS},
+                        share, "share", "no change", share, MOST_FALSE,
+                        None if len(equal) < FEWEST_PAIRS else share <= MOST_FALSE))
     for kind in EQUAL:
         some = [line for line in equal if line["kind"] == kind]
         if not some:
@@ -291,8 +292,9 @@ def report(options):
         of = [line for line in equal if line["program"] == program]
         rows.append(row(f"program_{program}", {"pairs": len(of)}, sum(map(changed, of)) / len(of), "share"))
     for name in GPU_ONLY:
-        if not any(line["program"] == name for line in lines):
-            rows.append(row(f"program_{name}", {"skipped": "needs a GPU"}, 0, "pairs"))
+        if equal and not any(line["program"] == name for line in lines):
+            why = "out of time" if any(line["gpu"] for line in lines) else "needs a GPU"
+            rows.append(row(f"program_{name}", {"skipped": why}, 0, "pairs"))
     return result_file.write(options, "calibration", "bench/calibration.py measure, report", rows)
 
 
