@@ -44,7 +44,7 @@ LEAST_FOUND = 0.8
 APPLICATIONS = ["c_srs", "c_cg", "c_fe", "c_h3d", "g_bfs", "g_bs", "g_c2d", "g_stn", "g_gem", "g_kmn"]
 STEPPED = ["hot_flag", "flag_handoff", "c_h3d"]
 HOST_WAITS = ["flag_handoff", "hot_flag"]
-# Need a GPU: not measured without one. They do not wait through wic, so they have no modes, and only whole runs compare.
+# Need a GPU: not measured without one. They do not wait through wic, so they have no modes: only whole runs compare.
 GPU_ONLY = {"plain_cuda": ["--kernels", "3000"],
             "torch": [result_file.SOURCE / "bench" / "collector" / "torch_train.py", "--launch-bound", "400"]}
 WHOLE_RUNS = ["single", "several", "ci"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 r"""Records the programs and shapes on which predicted gains are judged, for bench/prediction.py.
 
-Each case runs under `wic-prof run --ab`, which polls and parks in turn; then `wic-prof compare --format json` prints the
+Each case runs under `wic-prof run --ab`, which polls and parks in turn; `wic-prof compare --format json` prints the
 gain predicted from the polling phases alone and the gain that the phases measured. A case's file is NAME.json in the
 output folder. The prediction was improved on the cases of IMPROVE only; JUDGED holds the rest. The split is by
 position: every second case of a family.

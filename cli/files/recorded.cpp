@@ -122,7 +122,8 @@ std::optional<MeasuredEffect> effect_of(const Bundle& traces, const std::string&
 std::string verdict_text(const std::optional<MeasuredEffect>& effect, const analyzer::Comparison& comparison) {
   if (!effect) return "-";
   const std::string verdict = analyzer::one_line(effect->verdict);
-  if (effect->in_turn) return fmt::format("{} ({:.3f} to {:.3f})", verdict, effect->low, effect->high);
+  if (effect->in_turn)
+    return fmt::format("{} ({} to {})", verdict, speed_up_text(effect->low), speed_up_text(effect->high));
   return comparison.why.empty() ? verdict : verdict + ": " + comparison.why;
 }
 
@@ -191,9 +192,10 @@ Result<std::string> recorded_table(const reports::Screen& screen) {
     if (effect) examples.consider(name, analysis, *effect);
     add_devices(*poll, devices);
     table.add({name, std::string(analyzer::model_name(analysis.classification.model)),
-               std::string(analyzer::pattern_name(analysis.classification.pattern)), iteration_time(comparison.before),
-               iteration_time(comparison.after), effect ? fmt::format("{:.3f}", effect->value) : "-",
-               verdict_text(effect, comparison)});
+               std::string(analyzer::pattern_name(analysis.classification.pattern)),
+               effect ? analyzer::format_duration(effect->poll_ns) : iteration_time(comparison.before),
+               effect ? analyzer::format_duration(effect->park_ns) : iteration_time(comparison.after),
+               effect ? speed_up_text(effect->value) : "-", verdict_text(effect, comparison)});
   }
   for (const auto& [name, file] : traces->single) {
     const Result<analyzer::TraceModel> model = load_trace(file);

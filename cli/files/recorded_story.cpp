@@ -66,12 +66,6 @@ std::string what_it_does(const analyzer::Analysis& polled, const analyzer::Analy
   return text.empty() ? text : text + ".";
 }
 
-/// Ratios near 1 differ in their later digits.
-std::string ratio_text(double ratio) {
-  constexpr double kLarge = 10;
-  return ratio < kLarge ? fmt::format("{:.3f}", ratio) : fmt::format("{:.3g}", ratio);
-}
-
 std::string what_parking_changes(const MeasuredEffect& effect) {
   const bool matters = effect.verdict == analyzer::verdict_name(analyzer::Verdict::improvement);
   return fmt::format(
@@ -79,11 +73,16 @@ std::string what_parking_changes(const MeasuredEffect& effect) {
       "(interval {} to {}): {}.",
       matters ? "matters" : "does not matter",
       effect.in_turn ? "with both modes in turn in one run" : "in one run of each mode",
-      format_duration(effect.poll_ns), format_duration(effect.park_ns), ratio_text(effect.value),
-      ratio_text(effect.low), ratio_text(effect.high), one_line(effect.verdict));
+      format_duration(effect.poll_ns), format_duration(effect.park_ns), speed_up_text(effect.value),
+      speed_up_text(effect.low), speed_up_text(effect.high), one_line(effect.verdict));
 }
 
 }  // namespace
+
+std::string speed_up_text(double ratio) {
+  constexpr double kLarge = 10;
+  return ratio < kLarge ? fmt::format("{:.3f}", ratio) : fmt::format("{:.3g}", ratio);
+}
 
 const analyzer::SiteStats* main_site(const analyzer::Analysis& analysis) {
   const auto found = std::find_if(analysis.sites.begin(), analysis.sites.end(),

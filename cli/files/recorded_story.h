@@ -16,6 +16,9 @@ struct MeasuredEffect {
   bool in_turn = false;             ///< one run with both modes in turn; otherwise one run each
 };
 
+/// "1.004", "84.8": speed-ups near 1 differ in their later digits.
+std::string speed_up_text(double ratio);
+
 /// The site with the most waiting inside kernels; nullptr without one.
 const analyzer::SiteStats* main_site(const analyzer::Analysis& analysis);
 

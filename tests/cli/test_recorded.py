@@ -152,6 +152,16 @@ class Bundled(harness.Case):
                 ratio = re.search(r"([\d.]+) times as fast", told).group(1)
                 self.assertIn(f" {ratio}", lines[name])
 
+    def test_speed_up_is_the_ratio_of_the_times_beside_it(self):
+        scale = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+        time = r"([\d.,]+) (ns|us|ms|s)"
+        rows = re.findall(rf"(?m)^(\w+) .*? {time} +{time} +([\d.]+) ", self.wic_prof("demo", "--recorded").stdout)
+        self.assertEqual({row[0] for row in rows}, set(self.APPLICATIONS))
+        for name, poll, poll_unit, park, park_unit, ratio in rows:
+            with self.subTest(program=name):
+                shown = float(poll.replace(",", "")) * scale[poll_unit] / (float(park.replace(",", "")) * scale[park_unit])
+                self.assertAlmostEqual(shown / float(ratio), 1, delta=0.011)  # both times have three digits
+
     def test_programs_without_modes_have_the_findings_of_the_samples(self):
         for name in self.WITHOUT_MODES:
             expected = json.loads((harness.SOURCE / "samples" / name / "expect.json").read_text())
