@@ -159,7 +159,8 @@ class Bundled(harness.Case):
         self.assertEqual({row[0] for row in rows}, set(self.APPLICATIONS))
         for name, poll, poll_unit, park, park_unit, ratio in rows:
             with self.subTest(program=name):
-                shown = float(poll.replace(",", "")) * scale[poll_unit] / (float(park.replace(",", "")) * scale[park_unit])
+                polled, parked = (float(text.replace(",", "")) for text in (poll, park))
+                shown = polled * scale[poll_unit] / (parked * scale[park_unit])
                 self.assertAlmostEqual(shown / float(ratio), 1, delta=0.011)  # both times have three digits
 
     def test_programs_without_modes_have_the_findings_of_the_samples(self):
