@@ -62,6 +62,8 @@ void draw_histogram(const Ui& ui, const WaitHistogram& values, std::optional<Wai
   }
   const float step = plot / static_cast<float>(values.bins.size());
   float labelled_to = 0;
+  constexpr std::size_t kBinsPerLabel = 4;
+  const std::size_t every = values.bins.size() > kBinsPerLabel ? kBinsPerLabel : 1;
   for (std::size_t i = 0; i < values.bins.size(); ++i) {
     const WaitHistogram::Bin& bin = values.bins[i];
     const float x = at.x + left + static_cast<float>(i) * step;
@@ -78,7 +80,7 @@ void draw_histogram(const Ui& ui, const WaitHistogram& values, std::optional<Wai
     }
     const std::string label = analyzer::format_duration(bin.begin);
     const float text = text_width(ui.small, label);
-    if (i % 4 == 0 && x > labelled_to && x + text < at.x + width) {
+    if (i % every == 0 && x >= labelled_to && x + text < at.x + width) {
       draw_text(list, ui.small, {x, top + tall + ui.px(2), text + 1, axis}, ink(ui.theme().faint), label);
       labelled_to = x + text + ui.px(12);
     }

@@ -6,6 +6,7 @@
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 #include "gui/panels/parts.h"
+#include "gui/view/lines.h"
 
 namespace wicprof::gui {
 
@@ -24,17 +25,14 @@ void tile(const Ui& ui, Rect where, Colour top, std::string_view title, std::str
   y += ui.px(18);
   draw_text(list, ui.large, {x, y, width, ui.px(28)}, ink(theme.text), value);
   y += ui.px(28);
+  const float row = ui.px(16);
   for (const std::string& line : lines) {
-    // Wraps to the tile's height; cuts the last row.
-    for (std::string_view rest = line; !rest.empty() && y + ui.px(16) <= where.y + where.height;) {
-      const bool last = y + ui.px(32) > where.y + where.height;
-      const char* cut =
-          last ? nullptr : ui.small->CalcWordWrapPositionA(1, rest.data(), rest.data() + rest.size(), width);
-      const std::size_t fits = cut == nullptr ? rest.size() : static_cast<std::size_t>(cut - rest.data());
-      draw_text(list, ui.small, {x, y, width, ui.px(16)}, ink(theme.faint), rest.substr(0, fits));
-      rest.remove_prefix(fits);
-      while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
-      y += ui.px(16);
+    const std::vector<std::string> rows =
+        lines_of(line, width, [&](std::string_view text) { return text_width(ui.small, text); });
+    for (std::size_t i = 0; i < rows.size() && y + row <= where.y + where.height; ++i, y += row) {
+      // The last row that fits says that there is more.
+      const bool cut = i + 1 < rows.size() && y + 2 * row > where.y + where.height;
+      draw_text(list, ui.small, {x, y, width, row}, ink(theme.faint), cut ? rows[i] + ' ' + rows[i + 1] : rows[i]);
     }
   }
 }

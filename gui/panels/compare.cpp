@@ -90,7 +90,7 @@ void sides(App& app, const Ui& ui, const Side& before, const Side& after) {
     }
     window = {static_cast<double>(first), 0, std::max(some, TimeNs{1'000})};
   }
-  legend(ui, {State::polling, State::parked, State::at_barrier, State::computing});
+  legend(ui, {State::polling, State::parked, State::computing});
   ImGui::SameLine(0, ui.px(24));
   ImGui::PushFont(ui.small);
   const std::string from =
@@ -181,7 +181,7 @@ void iterations(App& app, const Ui& ui, const Side& before, const Side& after) {
     return snapshot.model->meta_value("mode") == mode_name(Mode::park) ? Mode::park : Mode::poll;
   };
   if (before.iterations->empty() && after.iterations->empty()) {
-    paragraph(ui, no_iterations(app.facts()->comparison).reason);
+    paragraph(ui, no_iterations(*app.model(), app.path()).reason);
     return;
   }
   const auto columns = static_cast<std::size_t>(std::max(1.0f, (size.x - ui.px(64)) / 2 / std::max(1.0f, ui.px(2))));
@@ -235,7 +235,7 @@ void ComparePanel::draw(App& app, const Ui& ui) {
   }
   if (!app.has_second() && segments.size() < 2) {
     begin_card(ui, "nothing", size.x, 0);
-    draw_nothing(app, ui, "Nothing to compare", no_toggle(*app.model(), app.facts()->before_after));
+    draw_nothing(app, ui, "Nothing to compare", no_toggle(*app.model(), app.facts()->before_after, app.path()));
     ImGui::Dummy(ImVec2(0, ui.px(4)));
     faint(ui, "Or open two traces:");
     ImGui::PushFont(ui.mono);

@@ -10,6 +10,7 @@
 #include "gui/panels/aggregate_parts.h"
 #include "gui/panels/parts.h"
 #include "gui/panels/plot.h"
+#include "gui/view/first_view.h"
 #include "gui/view/mark_labels.h"
 #include "reports/html/svg_axis.h"
 
@@ -27,28 +28,28 @@ struct Plot {
     return area.x +
            area.width * static_cast<float>(static_cast<double>(time - begin) / static_cast<double>(end - begin));
   }
+  bool has(TimeNs time) const { return begin <= time && time <= end; }
   float y(double value) const { return area.y + area.height * static_cast<float>(1 - std::min(value / top, 1.0)); }
 };
 
 template <class Label>
-Plot begin_plot(const Ui& ui, const Timeline& timeline, double top, float height, Label label) {
+Plot begin_plot(const Ui& ui, TimeNs zero, Stretch shown, double top, float height, Label label) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  Plot plot{
-      {at.x + ui.px(70), at.y + ui.px(6), width - ui.px(80), height - ui.px(32)}, timeline.begin, timeline.end, top};
+  Plot plot{{at.x + ui.px(70), at.y + ui.px(6), width - ui.px(80), height - ui.px(32)}, shown.begin, shown.end, top};
   for (const double part : {0.0, 0.5, 1.0}) {
     const float y = plot.y(part * top);
     list->AddLine(ImVec2(plot.area.x, y), ImVec2(plot.area.x + plot.area.width, y), ink(ui.theme().line), 1);
     draw_text(list, ui.small, {at.x, y - ui.px(8), ui.px(62), ui.px(16)}, ink(ui.theme().faint), label(part * top),
               Align::right);
   }
-  const TimeNs span = timeline.end - timeline.begin, step = reports::tick_step(span, 8);
-  for (TimeNs time = 0; time <= span; time += step) {
-    const float x = plot.x(timeline.begin + time);
+  const TimeNs step = reports::tick_step(shown.end - shown.begin, 8);
+  for (TimeNs time = (shown.begin - zero + step - 1) / step * step; time <= shown.end - zero; time += step) {
+    const float x = plot.x(zero + time);
     if (x + ui.px(30) > at.x + width && time > 0) continue;
     draw_text(list, ui.small, {x, plot.area.y + plot.area.height + ui.px(4), ui.px(80), ui.px(16)},
-              ink(ui.theme().faint), reports::tick_label(time, step, span));
+              ink(ui.theme().faint), reports::tick_label(time, step, shown.end - zero));
   }
   ImGui::Dummy(ImVec2(width, height));
   return plot;
@@ -76,62 +77,83 @@ void changes(const Ui& ui, const Timeline& timeline, const Plot& plot) {
   }
 }
 
-void iterations(App& app, const Ui& ui, float height) {
-  const analyzer::Comparison& comparison = app.facts()->comparison;
+/// Iterations between two changes of how the program waits.
+struct Phase {
+  Mode mode = Mode::poll;
+  TimeNs begin = 0, end = 0;
+  const std::vector<analyzer::Iteration>* iterations = nullptr;
+  std::optional<TimeNs> p50;
+};
+
+/// A trace without changes is one phase.
+std::vector<Phase> phases_of(const App& app) {
+  const Facts& facts = *app.facts();
+  std::vector<Phase> phases;
+  for (const analyzer::Segment& segment : facts.comparison.segments)
+    phases.push_back({segment.mode, segment.begin_ns, segment.end_ns, &segment.iterations, segment.iteration_ns_p50});
+  if (!phases.empty() || !facts.analysis.iterations || facts.analysis.iterations->list.empty()) return phases;
+  const auto& list = facts.analysis.iterations->list;
+  const Mode mode = mode_from_name(app.model()->meta_value("mode")).value_or(Mode::poll);
+  return {{mode, list.front().begin, list.back().end, &list, analyzer::percentile(analyzer::durations(list), 50)}};
+}
+
+void iterations(const App& app, const Ui& ui, const std::vector<Phase>& phases, Stretch shown, float height) {
   std::vector<TimeNs> all;
-  for (const analyzer::Segment& segment : comparison.segments) {
-    for (const analyzer::Iteration& iteration : segment.iterations) all.push_back(iteration.duration());
-  }
-  if (all.empty()) {
-    return draw_nothing(app, ui, "No iterations", no_iterations(comparison));
+  for (const Phase& phase : phases) {
+    for (const analyzer::Iteration& iteration : *phase.iterations) all.push_back(iteration.duration());
   }
   heading(ui, "Iteration time");
   const double top = static_cast<double>(analyzer::percentile(all, 99)) * 1.15;
-  const Plot plot = begin_plot(ui, *app.timeline(), top, height,
+  const Plot plot = begin_plot(ui, app.timeline()->begin, shown, top, height,
                                [](double v) { return analyzer::format_duration(static_cast<TimeNs>(v)); });
   ImDrawList* list = ImGui::GetWindowDrawList();
-  for (const analyzer::Segment& segment : comparison.segments) {
-    const State state = segment.mode == Mode::park ? State::parked : State::polling;
+  for (const Phase& phase : phases) {
+    const State state = state_of_mode(phase.mode);
     // At most one point per pixel: in long runs many points coincide.
     float last_x = -1, last_y = -1;
-    for (const analyzer::Iteration& iteration : segment.iterations) {
+    for (const analyzer::Iteration& iteration : *phase.iterations) {
       const float x = plot.x(iteration.begin), y = plot.y(static_cast<double>(iteration.duration()));
       if (static_cast<int>(x) == static_cast<int>(last_x) && static_cast<int>(y) == static_cast<int>(last_y)) continue;
       const float size = ui.px(1.5f);
-      list->AddRectFilled(ImVec2(x - size, y - size), ImVec2(x + size, y + size), state_ink(ui, state, 0.55f));
+      if (plot.has(iteration.begin))
+        list->AddRectFilled(ImVec2(x - size, y - size), ImVec2(x + size, y + size), state_ink(ui, state, 0.55f));
       last_x = x;
       last_y = y;
     }
-    if (segment.iteration_ns_p50) {
-      const float y = plot.y(static_cast<double>(*segment.iteration_ns_p50));
-      list->AddLine(ImVec2(plot.x(segment.begin_ns), y), ImVec2(plot.x(segment.end_ns), y), state_ink(ui, state),
-                    ui.px(2));
+    if (phase.p50 && phase.end > shown.begin && phase.begin < shown.end) {
+      const float y = plot.y(static_cast<double>(*phase.p50));
+      list->AddLine(ImVec2(plot.x(std::max(phase.begin, shown.begin)), y),
+                    ImVec2(plot.x(std::min(phase.end, shown.end)), y), state_ink(ui, state), ui.px(2));
     }
   }
   changes(ui, *app.timeline(), plot);
+  const std::string& site = app.facts()->comparison.measured_at;
   ImGui::PushFont(ui.small);
-  faint(ui, "Points are iterations; lines are medians between two changes of how the program waits. Measured at " +
-                comparison.measured_at + ".");
+  faint(ui, "Points are iterations; lines are medians between two changes of how the program waits." +
+                (site.empty() ? std::string() : " Measured at " + site + "."));
   ImGui::PopFont();
 }
 
-void waiting(App& app, const Ui& ui, float height) {
-  heading(ui, "Waiting warps");
+/// Of all strips together, with the colour of the mode as on the timeline.
+std::vector<DensityColumn> waiting_warps(const Timeline& timeline, Stretch shown) {
   std::vector<DensityColumn> sums(kColumns);
-  for (const Track& track : app.timeline()->tracks) {
+  for (const Track& track : timeline.tracks) {
     if (!track.has_strip()) continue;
-    const auto columns = track.density.draw(app.timeline()->begin, app.timeline()->end, kColumns);
+    const auto columns = track.density.draw(shown.begin, shown.end, kColumns);
     for (std::size_t i = 0; i < kColumns; ++i) {
-      for (std::size_t s = 0; s < kStates; ++s) sums[i].count[s] += columns[i].count[s];
+      const DensityColumn coloured = by_mode(columns[i]);
+      for (std::size_t s = 0; s < kStates; ++s) sums[i].count[s] += coloured.count[s];
     }
   }
+  return sums;
+}
+
+void waiting(const App& app, const Ui& ui, const std::vector<DensityColumn>& sums, Stretch shown, float height) {
+  heading(ui, "Waiting warps");
   float top = 0;
   for (const DensityColumn& column : sums) top = std::max(top, column.total());
-  if (top <= 0) {
-    faint(ui, "the trace has no waits inside kernels");
-    return;
-  }
-  const Plot plot = begin_plot(ui, *app.timeline(), top, height, [](double v) { return analyzer::format_number(v); });
+  const Plot plot =
+      begin_plot(ui, app.timeline()->begin, shown, top, height, [](double v) { return analyzer::format_number(v); });
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float step = plot.area.width / kColumns;
   for (std::uint32_t i = 0; i < kColumns; ++i) {
@@ -147,7 +169,7 @@ void waiting(App& app, const Ui& ui, float height) {
     }
   }
   changes(ui, *app.timeline(), plot);
-  legend(ui, {State::polling, State::parked, State::at_barrier, State::computing});
+  legend(ui, {State::polling, State::parked, State::computing});
 }
 
 /// A figure of the paper and its plot.
@@ -199,6 +221,12 @@ void missing_figures(const Ui& ui, const std::vector<const analyzer::Figure*>& m
 
 class FiguresPanel final : public Panel {
   void draw(App& app, const Ui& ui) override;
+
+  // What the charts over time show, made once per timeline.
+  std::shared_ptr<const Timeline> made_of_;
+  Stretch shown_;
+  std::vector<DensityColumn> waiting_;
+  bool any_waiting_ = false;
 };
 
 template <>
@@ -234,10 +262,29 @@ void FiguresPanel::draw(App& app, const Ui& ui) {
     end_card();
     bottom[column] += height + gap;
   };
-  constexpr float kOverTime = 220;  // height of a chart, in pixels at 100 %
+  constexpr float kOverTime = 220, kEmpty = 130;  // heights of a chart and of its absence, in pixels at 100 %
   const float over_time = ui.px(kOverTime + 92);
-  card("iterations", over_time, [&] { iterations(app, ui, ui.px(kOverTime)); });
-  card("waiting", over_time, [&] { waiting(app, ui, ui.px(kOverTime)); });
+  if (made_of_ != app.snapshot().timeline) {
+    made_of_ = app.snapshot().timeline;
+    shown_ = first_view(*made_of_);
+    waiting_ = waiting_warps(*made_of_, shown_);
+    any_waiting_ = std::any_of(waiting_.begin(), waiting_.end(), [](const auto& column) { return column.total() > 0; });
+  }
+  const std::vector<Phase> phases = phases_of(app);
+  if (std::any_of(phases.begin(), phases.end(), [](const Phase& phase) { return !phase.iterations->empty(); })) {
+    card("iterations", over_time, [&] { iterations(app, ui, phases, shown_, ui.px(kOverTime)); });
+  } else {
+    card("iterations", ui.px(kEmpty),
+         [&] { draw_nothing(app, ui, "No iterations", no_iterations(*app.model(), app.path())); });
+  }
+  if (any_waiting_) {
+    card("waiting", over_time, [&] { waiting(app, ui, waiting_, shown_, ui.px(kOverTime)); });
+  } else {
+    card("waiting", ui.px(kEmpty), [&] {
+      heading(ui, "Waiting warps");
+      faint(ui, "the trace has no waits inside kernels");
+    });
+  }
   for (const PaperFigure& one : shown)
     card(fmt::format("figure{}", one.figure->number).c_str(), height_of(ui, one, width),
          [&] { paper_figure(ui, one); });

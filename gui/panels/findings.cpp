@@ -4,6 +4,7 @@
 #include "analyzer/words/format.h"
 #include "gui/panels/aggregate_parts.h"
 #include "gui/panels/parts.h"
+#include "protocol/shell_words.h"
 
 namespace wicprof::gui {
 
@@ -53,7 +54,9 @@ void one_finding(App& app, const Ui& ui, const analyzer::Finding& finding, std::
     note_item(ui, fmt::format("finding.{}.jump", index));
     ImGui::SameLine(0, ui.px(8));
   }
-  const std::string command = fmt::format("wic-prof analyze {}", app.path());
+  // The remedy is the next command if it is one.
+  const bool is_command = finding.remedy.starts_with("wic-prof ");
+  const std::string command = is_command ? finding.remedy : "wic-prof analyze " + shell_word(app.path());
   if (ImGui::Button("Copy command")) {
     ImGui::SetClipboardText(command.c_str());
     app.notice = "copied: " + command;

@@ -154,7 +154,9 @@ void LivePanel::draw(App& app, const Ui& ui) {
   end_card();
   ImGui::SetCursorScreenPos(ImVec2(at.x + size.x - right, at.y + std::min(ui.px(370), size.y * 0.5f) + gap));
   begin_card(ui, "change", right, 0);
-  heading(ui, "Before and after the last change");
+  const bool several =
+      app.facts() != nullptr && app.facts()->before_after.before && app.facts()->before_after.before->phases > 1;
+  heading(ui, several ? "Before and after, over all changes" : "Before and after the last change");
   if (app.facts() != nullptr && app.facts()->before_after.before) {
     paragraph(ui, change_sentence(app.facts()->before_after));
     ImGui::Dummy(ImVec2(0, ui.px(4)));

@@ -123,7 +123,8 @@ class Picture {
 
   void strip(const Track& track, float y, float tall, std::uint32_t columns) {
     list_->AddRectFilled(ImVec2(left_, y), ImVec2(left_ + width_, y + tall), ink(ui_.theme().lane));
-    const auto drawn = track.density.draw(from_, to_, columns);
+    auto drawn = track.density.draw(from_, to_, columns);
+    for (DensityColumn& column : drawn) column = by_mode(column);
     const float most = static_cast<float>(std::max(1u, track.density.most())),
                 step = width_ / static_cast<float>(columns);
     for (std::uint32_t i = 0; i < columns; ++i) {

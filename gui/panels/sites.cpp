@@ -122,13 +122,14 @@ void SitesPanel::draw(App& app, const Ui& ui) {
   const float upper = std::clamp(rows, ui.px(110), size.y * 0.5f);
   begin_card(ui, "table", size.x, upper);
   if (app.sites.empty()) {
-    draw_nothing(app, ui, "No wait sites", no_sites(*app.model(), app.facts()->analysis));
+    draw_nothing(app, ui, "No wait sites", no_sites(*app.model(), app.facts()->analysis, app.path()));
   } else {
     table(app, ui);
   }
   end_card();
+  if (!app.detail) return;
   begin_card(ui, "site", size.x, 0);
-  if (app.detail) detail(app, ui);
+  detail(app, ui);
   end_card();
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/words/format.h"
+#include "gui/panels/aggregate_parts.h"
 #include "gui/panels/parts.h"
 
 namespace wicprof::gui {
@@ -75,13 +76,8 @@ void StallsPanel::draw(App& app, const Ui& ui) {
   const ImVec2 size = ImGui::GetContentRegionAvail();
   if (analysis.stalls.functions.empty()) {
     begin_card(ui, "none", size.x, 0);
-    heading(ui, "No program counter samples");
-    faint(ui, "Stall reasons and polling loops come from samples. Record with:");
-    ImGui::PushFont(ui.mono);
-    paragraph(ui, "wic-prof run --trace cuda,pcsampling -- APP");
-    ImGui::PopFont();
-    end_card();
-    return;
+    draw_nothing(app, ui, "No samples of program counters", no_samples(*app.model(), app.path()));
+    return end_card();
   }
   const float half = (size.x - ui.px(10)) / 2;
   begin_card(ui, "functions", half, 0);

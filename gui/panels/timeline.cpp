@@ -226,6 +226,15 @@ void TimelinePanel::answer(App& app, const Ui& ui, float width) {
   ImGui::PopFont();
   if (const auto missing = no_strips(*app.model(), app.snapshot().large))
     faint(ui, missing->reason + " Next: " + missing->command);
+  // At the bottom, beside the findings, which may fill all of the height.
+  const float below = ImGui::GetContentRegionAvail().y - ImGui::GetTextLineHeightWithSpacing();
+  if (below > 0) ImGui::SetCursorPosY(ImGui::GetCursorPosY() + below);
+  ImGui::BeginGroup();
+  legend(ui,
+         {State::polling, State::parked, State::computing, State::transferring, State::host_waiting, State::calling});
+  ImGui::EndGroup();
+  if (ImGui::IsItemHovered())
+    ImGui::SetTooltip("A strip is as high as the most warps of its SM that wait; its colour is the mode.");
   ImGui::EndChild();
   ImGui::SameLine(0, ui.px(16));
   ImGui::BeginChild("worst");
@@ -247,10 +256,6 @@ void TimelinePanel::answer(App& app, const Ui& ui, float width) {
     draw_text(list, ui.small, {at.x + ui.px(12), at.y + ui.px(16), line - ui.px(12), ui.px(16)}, ink(ui.theme().faint),
               finding.remedy);
   }
-  legend(ui,
-         {State::polling, State::parked, State::computing, State::transferring, State::host_waiting, State::calling});
-  faint(ui,
-        "A strip is as high as the most warps of its SM that wait; its colour is the mode. Drag to sum up a stretch.");
   ImGui::EndChild();
 }
 
@@ -258,7 +263,7 @@ void TimelinePanel::draw(App& app, const Ui& ui) {
   if (draw_not_ready(app, ui, false)) return;
   if (app.timeline()->tracks.empty()) {
     begin_card(ui, "nothing", ImGui::GetContentRegionAvail().x, 0);
-    draw_nothing(app, ui, "Nothing to show on a timeline", no_tracks(*app.model(), app.path()));
+    draw_nothing(app, ui, "Nothing to show on a timeline", no_tracks());
     return end_card();
   }
   const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -110,10 +110,12 @@ class Canvas {
     const float step = width_ / kColumns;
     for (std::uint32_t i = 0; i < kColumns; ++i) {
       float base = y + h;
-      for (const State state : {State::polling, State::parked, State::at_barrier}) {
-        const float count = timeline_.overview[i].count[index_of(state)];
+      for (std::size_t s = 0; s < kStates; ++s) {
+        const auto state = static_cast<State>(s);
+        const float count = timeline_.overview[i].count[s];
         if (count <= 0) continue;
-        const float part = std::max(std::min(1.0f, count) * h, ui_.px(2));  // keeps a few warps among many SMs visible
+        // Keeps a few warps among many SMs visible, within the height.
+        const float part = std::min(std::max(std::min(1.0f, count) * h, ui_.px(2)), base - y);
         rect(left_ + static_cast<float>(i) * step, base - part, step + 0.5f, part, state_ink(ui_, state, 0.85f));
         base -= part;
       }

@@ -65,12 +65,13 @@ void draw_sides(App& app, const Ui& ui) {
   width = std::clamp<TimeNs>(width, 1'000, std::max<TimeNs>({a.end - a.begin, b.end - b.begin, 1'000}));
   TimeNs from_before = a.end - width, from_after = b.begin;
   const auto& left = *before.iterations;
-  const auto first = std::partition_point(left.begin(), left.end(),
-                                          [&](const analyzer::Iteration& one) { return one.begin < from_before; });
-  if (first != left.end()) from_before = first->begin;
+  // The last one that begins early enough, so that the picture ends before the change.
+  const auto later = std::partition_point(left.begin(), left.end(),
+                                          [&](const analyzer::Iteration& one) { return one.begin <= from_before; });
+  if (later != left.begin()) from_before = std::prev(later)->begin;
   if (!after.iterations->empty()) from_after = after.iterations->front().begin;
 
-  legend(ui, {State::polling, State::parked, State::at_barrier, State::computing});
+  legend(ui, {State::polling, State::parked, State::computing});
   ImGui::SameLine(0, ui.px(24));
   ImGui::PushFont(ui.small);
   faint(ui, "Same scale; both begin with an iteration. The wheel zooms.");
@@ -111,7 +112,7 @@ void TogglePanel::draw(App& app, const Ui& ui) {
   if (segments.size() < 2 || !app.toggle_pair.before) {
     begin_card(ui, "nothing", size.x, 0);
     draw_nothing(app, ui, "The program has not changed how it waits",
-                 no_toggle(*app.model(), app.facts()->before_after));
+                 no_toggle(*app.model(), app.facts()->before_after, app.path()));
     return end_card();
   }
   const float top = std::clamp(size.y * 0.26f, ui.px(150), ui.px(210)), gap = ui.px(10);
@@ -132,7 +133,7 @@ void TogglePanel::draw(App& app, const Ui& ui) {
   const auto clicked = draw_iteration_strip(ui, strip_, {at.x, at.y, rest.x, rest.y}, app.toggle_event);
   if (strip_.most <= 0) {
     ImGui::SetCursorScreenPos(at);
-    paragraph(ui, no_iterations(app.facts()->comparison).reason);
+    paragraph(ui, no_iterations(*app.model(), app.path()).reason);
   }
   end_card();
   if (clicked) app.choose_toggle(*clicked);

@@ -1,6 +1,7 @@
 // Host threads: their calls and waits, and below those the times when the scheduler kept them off the CPU.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <ranges>
 #include <set>
@@ -54,6 +55,43 @@ std::set<store::TrackKey> threads_of_runtime(const analyzer::TraceModel& model) 
   return threads;
 }
 
+store::TrackKey thread_of(const store::CallRow& row) {
+  return {store::LaneKind::thread, row.process, 0, 0, row.thread};
+}
+
+/// Threads whose calls only ask the driver for values, such as the one of CUPTI: nothing of the program happens there.
+std::set<store::TrackKey> threads_that_only_ask(const analyzer::TraceModel& model) {
+  std::unordered_map<const std::string*, bool> names;  // equal names share their text
+  const auto asks = [&](const store::CallRow& row) {
+    const auto [known, fresh] = names.try_emplace(&row.name.text(), false);
+    if (fresh) known->second = row.name.text().starts_with("cu") && row.name.text().find("Get") != std::string::npos;
+    return known->second;
+  };
+  std::set<store::TrackKey> asking, others;
+  for (const store::CallRow& row : model.calls) {
+    if (row.thread != row.process) (asks(row) ? asking : others).insert(thread_of(row));
+  }
+  for (const store::TrackKey& key : others) asking.erase(key);
+  for (const store::HostWaitRow& row : model.host_waits)
+    asking.erase({store::LaneKind::thread, row.process, 0, 0, row.thread});
+  return asking;
+}
+
+/// A program that neither waits nor calls CUDA has only samples of its threads: each sample has the time that its
+/// thread was on a CPU, drawn at the interval's begin. Without the recorder's own threads.
+std::map<store::TrackKey, std::vector<Span>> sampled_threads(const analyzer::TraceModel& model) {
+  std::map<store::TrackKey, std::vector<Span>> threads;
+  for (std::size_t i = 0; i < model.thread_samples.size(); ++i) {
+    const store::ThreadSampleRow& row = model.thread_samples[i];
+    if (analyzer::is_runtime_thread(row.name)) continue;
+    std::vector<Span>& spans = threads[{store::LaneKind::thread, row.process, 0, 0, row.thread}];
+    const TimeNs end = row.begin + std::min(row.cpu, row.end - row.begin);
+    if (end > row.begin)
+      spans.push_back({row.begin, end, {EventKind::thread_sample, static_cast<std::uint32_t>(i)}, State::computing});
+  }
+  return threads;
+}
+
 }  // namespace
 
 template <>
@@ -100,11 +138,18 @@ std::vector<Track> build_tracks<struct HostThreads>(const analyzer::TraceModel& 
           {row.end - *length, row.end, {EventKind::thread_sample, static_cast<std::uint32_t>(i)}, State::descheduled});
     }
   }
+  if (threads.empty()) threads = sampled_threads(model);
   const TrackScope scope = scope_of(std::views::keys(threads));
-  const std::set<store::TrackKey> runtime = threads_of_runtime(model);
+  std::set<store::TrackKey> runtime = threads_of_runtime(model);
+  runtime.merge(threads_that_only_ask(model));
   std::vector<Track> list;
   for (auto& [key, spans] : threads) {
-    Track track = empty_track<HostThreads>(model, key, scope, names[key]);
+    // A process that is not known has the name of its first thread.
+    store::TrackKey first = key;
+    first.number = key.process;
+    const std::string& own = names[key];
+    const bool unnamed = model.process(key.process) == nullptr && own == names[first];
+    Track track = empty_track<HostThreads>(model, key, scope, unnamed && !analyzer::is_runtime_thread(own) ? "" : own);
     track.folded = track.folded || runtime.count(key) != 0;
     track.rows = pack(std::move(spans));
     if (const auto delay = delays.find(key); delay != delays.end()) {

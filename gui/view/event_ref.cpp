@@ -263,7 +263,13 @@ std::string title_of(const TraceModel& model, EventRef ref) {
     case EventKind::thread_sample:
       break;
   }
-  return "ready, but on no CPU";
+  const store::ThreadSampleRow& sample = model.thread_samples[ref.index];
+  const TimeNs length = sample.end - sample.begin;
+  std::string title =
+      fmt::format("on a CPU {} of {}", analyzer::format_duration(sample.cpu), analyzer::format_duration(length));
+  if (const auto delay = store::noticeable_delay(sample.begin, sample.end, sample.run_delay))
+    title += fmt::format(", ready without one {}", analyzer::format_duration(*delay));
+  return title;
 }
 
 std::vector<Fact> facts_of(const TraceModel& model, EventRef ref) {

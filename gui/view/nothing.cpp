@@ -10,17 +10,17 @@ namespace wicprof::gui {
 namespace {
 
 constexpr const char* kSampled = "wic-prof run --trace=cuda,nvtx,pcsampling -- APP";
+constexpr const char* kNoKernels = "The program neither waits through wic nor ran a kernel while it was recorded.";
+
+std::string analyze(const std::string& path) { return "wic-prof analyze " + shell_word(path); }
 
 }  // namespace
 
-NothingToShow no_tracks(const analyzer::TraceModel& model, const std::string& path) {
-  if (!model.thread_samples.empty())
-    return {
-        "The program used no GPU, waited nowhere through wic and made no CUDA call while it was recorded: the trace "
-        "holds only samples of its threads, which analyze sums up.",
-        "wic-prof analyze " + shell_word(path)};
-  return {"The trace holds no wait, kernel, copy, call or NVTX range: the program did nothing that the recorder sees.",
-          "wic-prof doctor"};
+NothingToShow no_tracks() {
+  return {
+      "The trace holds no wait, kernel, copy, call, NVTX range or thread sample: the program did nothing that the "
+      "recorder sees.",
+      "wic-prof doctor"};
 }
 
 std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, bool large) {
@@ -36,7 +36,7 @@ std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, bool l
       kSampled};
 }
 
-NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analysis& analysis) {
+NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, const std::string& path) {
   if (!model.sites.empty())
     return {fmt::format("The program declared {}, but no wait at any of them was recorded.",
                         analyzer::count_of(model.sites.size(), "wait site")),
@@ -44,10 +44,16 @@ NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analys
   if (!analysis.polling_loops.empty())
     return {"The program does not wait through wic. The loops in which its kernels poll are under Stalls.",
             "wic-prof doctor"};
+  if (model.kernels.empty()) return {kNoKernels + std::string(" Its threads are on the timeline."), analyze(path)};
   return {
       "The program does not wait through wic. Sampled program counters show where its kernels poll; Who waits has "
       "the waits of host threads in CUDA calls.",
       kSampled};
+}
+
+NothingToShow no_samples(const analyzer::TraceModel& model, const std::string& path) {
+  if (model.kernels.empty()) return {kNoKernels + std::string(" So no program counter was sampled."), analyze(path)};
+  return {"Stall reasons and polling loops come from sampled program counters, and this trace has none.", kSampled};
 }
 
 NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string& path) {
@@ -55,10 +61,12 @@ NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string&
               ? std::string("Every rule checked this trace, and none found a problem.")
               : fmt::format("No rule found a problem; {} could not check this trace, for the reasons on the right.",
                             analyzer::count_of(analysis.refusals.size(), "rule")),
-          "wic-prof analyze " + shell_word(path)};
+          analyze(path)};
 }
 
-NothingToShow no_toggle(const analyzer::TraceModel& model, const BeforeAfter& values) {
+NothingToShow no_toggle(const analyzer::TraceModel& model, const BeforeAfter& values, const std::string& path) {
+  if (model.sites.empty() && model.kernels.empty())
+    return {kNoKernels + std::string(" So nothing can change how it waits."), analyze(path)};
   if (model.sites.empty())
     return {
         "The program does not wait through wic, so nothing can change how it waits. Sampled program counters show "
@@ -70,10 +78,13 @@ NothingToShow no_toggle(const analyzer::TraceModel& model, const BeforeAfter& va
           "wic-prof run --ab -- APP"};
 }
 
-NothingToShow no_iterations(const analyzer::Comparison& comparison) {
-  return {comparison.reason.empty() ? std::string("The trace has no iterations.")
-                                    : analyzer::one_line(comparison.reason) + ".",
-          "wic-prof run --ab -- APP"};
+NothingToShow no_iterations(const analyzer::TraceModel& model, const std::string& path) {
+  if (!model.nvtx.empty())
+    return {
+        "No wait site is passed again and again, so the trace has no iterations. NVTX ranges can be timed instead, "
+        "once a second trace is there to compare with.",
+        "wic-prof compare " + shell_word(path) + " AFTER --nvtx NAME"};
+  return {"No wait site is passed again and again, so the trace has no iterations.", analyze(path)};
 }
 
 NothingToShow no_program() {

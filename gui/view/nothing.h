@@ -12,17 +12,19 @@ namespace wicprof::gui {
 
 using analyzer::NothingToShow;
 
-/// A timeline without tracks. `path`: the trace's file, for commands.
-NothingToShow no_tracks(const analyzer::TraceModel& model, const std::string& path);
+/// A timeline without tracks.
+NothingToShow no_tracks();
 /// Why no SM shows a wait; nothing if one does, or if no kernel ran. `large`: the model may lack rows that the trace
 /// has.
 std::optional<NothingToShow> no_strips(const analyzer::TraceModel& model, bool large);
-NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analysis& analysis);
-/// `path`: as above.
+// Below, `path` is the trace's file, for commands.
+NothingToShow no_sites(const analyzer::TraceModel& model, const analyzer::Analysis& analysis, const std::string& path);
+/// A trace without samples of program counters.
+NothingToShow no_samples(const analyzer::TraceModel& model, const std::string& path);
 NothingToShow no_findings(const analyzer::Analysis& analysis, const std::string& path);
 /// A trace in which the program waits in one way.
-NothingToShow no_toggle(const analyzer::TraceModel& model, const BeforeAfter& values);
-NothingToShow no_iterations(const analyzer::Comparison& comparison);
+NothingToShow no_toggle(const analyzer::TraceModel& model, const BeforeAfter& values, const std::string& path);
+NothingToShow no_iterations(const analyzer::TraceModel& model, const std::string& path);
 NothingToShow no_program();
 
 }  // namespace wicprof::gui

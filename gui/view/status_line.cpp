@@ -7,7 +7,8 @@
 namespace wicprof::gui {
 
 Contents contents_of(const analyzer::TraceModel& model) {
-  return {model.waits.size() + model.host_waits.size(), model.signals.size(), model.kernels.size(), model.calls.size()};
+  return {model.waits.size() + model.host_waits.size(), model.signals.size(), model.kernels.size(), model.calls.size(),
+          model.thread_samples.size()};
 }
 
 std::string overhead_words(const analyzer::Analysis& analysis) {
@@ -32,6 +33,7 @@ StatusLine status_line(const analyzer::TraceModel& model, const analyzer::Analys
   part(contents.signals, "signal");
   part(contents.kernels, "kernel");
   part(contents.calls, "call");
+  if (line.contents.empty()) part(contents.samples, "thread sample");
   if (line.contents.empty()) line.contents = "nothing";
   line.contents += " in " + analyzer::format_duration(model.span());
   return line;

@@ -19,6 +19,7 @@ struct StatusLine {
 /// Event counts of the whole trace; the model of a large trace holds fewer.
 struct Contents {
   std::uint64_t waits = 0, signals = 0, kernels = 0, calls = 0;
+  std::uint64_t samples = 0;  ///< of threads; named only where there is nothing else
 };
 Contents contents_of(const analyzer::TraceModel& model);
 

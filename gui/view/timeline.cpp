@@ -37,6 +37,29 @@ void index_places(Timeline& timeline) {
   }
 }
 
+/// Without a strip: the share of each column that the rows of streams are busy, else those of host threads.
+void fill_overview_with_rows(Timeline& timeline) {
+  std::vector<const SpanRow*> rows;
+  for (const char* kind : {"stream/", "thread/"}) {
+    for (const Track& track : timeline.tracks) {
+      if (track.folded || !track.key.starts_with(kind)) continue;
+      for (const SpanRow& row : track.rows) rows.push_back(&row);
+    }
+    if (!rows.empty()) break;
+  }
+  const double width = static_cast<double>(timeline.end - timeline.begin) / Timeline::kOverviewColumns;
+  for (std::uint32_t i = 0; !rows.empty() && i < Timeline::kOverviewColumns; ++i) {
+    const TimeNs from = timeline.begin + static_cast<TimeNs>(i * width),
+                 to = timeline.begin + static_cast<TimeNs>((i + 1) * width);
+    if (to <= from) continue;
+    for (std::size_t s = 0; s < kStates; ++s) {
+      double time = 0;
+      for (const SpanRow* row : rows) time += static_cast<double>(row->time_in(static_cast<State>(s), from, to));
+      timeline.overview[i].count[s] = static_cast<float>(time / (width * static_cast<double>(rows.size())));
+    }
+  }
+}
+
 void fill_overview(Timeline& timeline) {
   timeline.overview.assign(Timeline::kOverviewColumns, {});
   double most = 0;
@@ -50,8 +73,10 @@ void fill_overview(Timeline& timeline) {
     }
   }
   for (DensityColumn& column : timeline.overview) {
+    column.count[index_of(State::computing)] = 0;  // between waits: a column shows who waits
     for (float& count : column.count) count = most > 0 ? static_cast<float>(count / most) : 0;
   }
+  if (most <= 0) fill_overview_with_rows(timeline);
 }
 
 void add_interventions(Timeline& timeline, const analyzer::TraceModel& model) {

@@ -34,7 +34,9 @@ struct Timeline {
   std::vector<Track> tracks;
   std::vector<InterventionMark> interventions;
   static constexpr std::uint32_t kOverviewColumns = 512;
-  std::vector<DensityColumn> overview;    ///< all strips summed, from begin to end, as parts of their joint maximum
+  /// From begin to end: who waits in all strips, as parts of their joint maximum; without strips, the share of time
+  /// that the rows of streams, else those of host threads, are in each state.
+  std::vector<DensityColumn> overview;
   std::vector<analyzer::WakeEdge> edges;  ///< ordered by the end of their wait
 
   /// Arrows that end in [from, to), at most `limit`, those of most edges first kept. One arrow represents all edges

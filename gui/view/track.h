@@ -10,7 +10,8 @@
 
 namespace wicprof::gui {
 
-/// The group of what is rarely looked at: the runtime's own threads and kernels, and streams used once. It comes last,
+/// The group of what is rarely looked at: the runtime's own threads and kernels, threads that only ask the driver for
+/// values, and streams used once. It comes last,
 /// and is closed until the user opens it.
 inline constexpr const char* kFoldedGroup = "Runtime's own, streams used once";
 

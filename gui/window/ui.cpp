@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "gui/view/lines.h"
+
 namespace wicprof::gui {
 
 ImU32 ink(Colour colour, float alpha) {
@@ -56,8 +58,13 @@ void heading(const Ui& ui, std::string_view text) {
 
 namespace {
 void wrapped(std::string_view text) {
-  ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  const float width = ImGui::GetContentRegionAvail().x;
+  std::string broken;
+  for (const std::string& line :
+       lines_of(text, width, [](std::string_view part) { return text_width(ImGui::GetFont(), part); }))
+    broken += (broken.empty() ? "" : "\n") + line;
+  ImGui::PushTextWrapPos(0);  // for words that fit no line
+  ImGui::TextUnformatted(broken.data(), broken.data() + broken.size());
   ImGui::PopTextWrapPos();
 }
 }  // namespace

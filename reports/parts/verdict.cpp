@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/rules/list.h"
+#include "analyzer/trace/thread_names.h"
 #include "analyzer/words/change.h"
 #include "analyzer/words/format.h"
 #include "reports/parts/phrases.h"
@@ -101,6 +102,20 @@ bool nothing_recorded(const TraceModel& model, const Analysis& analysis) {
          model.pc_totals.empty();
 }
 
+/// What is known of a program without a GPU: its sampled threads.
+std::string busiest_thread(const TraceModel& model, const Analysis& analysis) {
+  const auto of_program = [](const ThreadStats& thread) { return !thread.own && thread.cpu_ns > 0; };
+  const auto busiest = std::find_if(analysis.threads.begin(), analysis.threads.end(), of_program);  // most first
+  const std::optional<Interval> run = recorded_run(model);
+  if (busiest == analysis.threads.end() || !run || run->end <= run->begin) return {};
+  return fmt::format(
+      "Of {}, {} was on a CPU most: {} of the run.",
+      count_of(static_cast<std::uint64_t>(std::count_if(analysis.threads.begin(), analysis.threads.end(), of_program)),
+               "sampled thread"),
+      ThreadNames(model).of(busiest->process, busiest->thread),
+      format_percent(static_cast<double>(busiest->cpu_ns) / static_cast<double>(run->end - run->begin)));
+}
+
 }  // namespace
 
 TraceVerdict trace_verdict(const TraceModel& model, const Analysis& analysis, const Comparison* comparison) {
@@ -117,7 +132,8 @@ TraceVerdict trace_verdict(const TraceModel& model, const Analysis& analysis, co
   }
   if (nothing_recorded(model, analysis)) {
     verdict.headline = "nothing to judge";
-    verdict.detail = fmt::format("The trace has {}", why_no_sites(model, analysis));
+    verdict.detail =
+        joined(busiest_thread(model, analysis), fmt::format("The trace has {}", why_no_sites(model, analysis)));
     return verdict;
   }
   verdict.tone = Tone::good;

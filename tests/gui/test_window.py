@@ -58,6 +58,16 @@ class Screenshots(gui_harness.Case):
             self.assertGreaterEqual(waiting[colour], sum(waiting.values()) / 2, waiting)
             self.assertLess(waiting[other], waiting[colour] / 4, waiting)
 
+    def test_all_pictures_of_waiting_have_the_colour_of_the_mode(self):
+        trace = self.make_trace("t.wicprof")
+        for view in ("toggle", "compare", "figures"):
+            with self.subTest(view):
+                self.gui(trace, "--light", "--view", view, "--screenshot", f"{view}.png")
+                colours = colours_of(self.work / f"{view}.png")
+                self.assertGreater(colours.get(POLLING, 0), 500)
+                self.assertGreater(colours.get(PARKED, 0), 500)
+                self.assertEqual(colours.get(AT_BARRIER, 0), 0)
+
     def test_twice_the_scale(self):
         trace = self.make_trace("t.wicprof")
         result = self.wic_prof("gui", trace, "--size", "800x600", "--scale", "200", "--screenshot", "t.png")
@@ -402,6 +412,20 @@ class Panels(gui_harness.Case):
         self.assertEqual(state["view"], "timeline")
         self.assertIn("halo.ready", state["selected"]["title"])
         self.assertLessEqual(state["timeline"]["begin_ns"], state["selected"]["begin_ns"])
+
+    def test_a_finding_offers_its_remedy_if_that_is_a_command(self):
+        trace = self.work / "hot_flag.wicprof"
+        packed = SOURCE / "samples" / "traces" / "hot_flag.poll.wicprof.gz"
+        trace.write_bytes(gzip.decompress(packed.read_bytes()))
+        state = self.drive([trace], "view findings", "wait facts", "frames 4", "click finding.0.copy", "frames 3",
+                           "dump s")
+        self.assertEqual(state["notice"], "copied: wic-prof toggle park --site hot.flag")
+
+    def test_iterations_of_a_trace_without_a_change(self):
+        """One way of waiting is no reason to show no iterations."""
+        state = self.drive([self.make_trace("p.wicprof", mode="poll")], "view figures", "wait facts", "frames 3",
+                           "dump s")
+        self.assertIsNone(state["nothing"])
 
     def test_compare_segments(self):
         state = self.drive([self.trace], "view compare", "wait facts", "frames 3", "dump s")

@@ -3,6 +3,7 @@
 
 #include "gui/source/facts.h"
 #include "gui/view/iteration_strip.h"
+#include "gui/view/lines.h"
 #include "gui/view/nothing.h"
 #include "gui/view/parties_view.h"
 #include "gui/view/toggle_history.h"
@@ -136,6 +137,16 @@ TEST(ChangeSentences, SayWhatIsMissing) {
   EXPECT_EQ(change_sentence(values), "park (auto) is in effect; no iteration has ended since.");
 }
 
+TEST(Lines, BreakAtSpacesAndKeepUnitsWithTheirNumbers) {
+  const auto characters = [](std::string_view text) { return static_cast<float>(text.size()); };
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(lines_of("8.35 to 46.7 times shorter", 12, characters), (Lines{"8.35 to", "46.7 times", "shorter"}));
+  EXPECT_EQ(lines_of("of hot_flag.poll.wicprof.gz (33.9", 20, characters),
+            (Lines{"of", "hot_flag.poll.wicprof.gz", "(33.9"}));
+  EXPECT_EQ(lines_of("a b\n\nc", 10, characters), (Lines{"a b", "", "c"}));
+  EXPECT_EQ(lines_of("", 10, characters), Lines{""});
+}
+
 TEST(PartiesViews, FilteredFromTheRowsAndUnfilteredFromTheAnalysisAgree) {
   TraceModel model = synthetic::empty_program();
   synthetic::add_handoff(model, {});
@@ -171,20 +182,23 @@ TEST(Nothing, EachReasonHasACommand) {
   TraceModel model = synthetic::empty_program();
   analyzer::settle(model);
   const analyzer::Analysis analysis = analyzer::analyze(model);
-  const analyzer::Comparison comparison = analyzer::compare(model);
+  const std::string path = "a b.wicprof";
   for (const NothingToShow& nothing :
-       {no_tracks(model, "a b.wicprof"), no_sites(model, analysis), no_findings(analysis, "a b.wicprof"),
-        no_toggle(model, {}), no_iterations(comparison), no_program(), analyzer::why_no_waits(model)}) {
+       {no_tracks(), no_sites(model, analysis, path), no_samples(model, path), no_findings(analysis, path),
+        no_toggle(model, {}, path), no_iterations(model, path), no_program(), analyzer::why_no_waits(model)}) {
     EXPECT_FALSE(nothing.reason.empty());
     EXPECT_EQ(nothing.command.rfind("wic-prof ", 0), 0u) << nothing.command;
   }
   TraceModel plain;
+  for (const NothingToShow& nothing :
+       {no_sites(plain, {}, path), no_samples(plain, path), no_toggle(plain, {}, path), analyzer::why_no_waits(plain)})
+    EXPECT_EQ(nothing.command.find("pcsampling"), std::string::npos) << "a program without kernels has none to sample";
   EXPECT_FALSE(no_strips(plain, false)) << "without kernels there is nothing to explain";
   plain.kernels.emplace_back();
   ASSERT_TRUE(no_strips(plain, false));
   EXPECT_NE(no_strips(plain, false)->command.find("pcsampling"), std::string::npos);
   EXPECT_FALSE(no_strips(plain, true)) << "a large trace has waits that the model lacks";
-  EXPECT_EQ(no_findings(analysis, "a b.wicprof").command, "wic-prof analyze 'a b.wicprof'");
+  EXPECT_EQ(no_findings(analysis, path).command, "wic-prof analyze 'a b.wicprof'");
 }
 
 }  // namespace

@@ -226,6 +226,59 @@ TEST(Timelines, ArrowsAreBoundedButThoseOfASelectionAreComplete) {
   EXPECT_EQ(timeline.edges_of(model, {EventKind::wait, 3}, 100).size(), 1u);
 }
 
+store::ThreadSampleRow thread_sample(std::uint32_t thread, const char* name, TimeNs begin, TimeNs cpu) {
+  store::ThreadSampleRow row{};
+  row.thread = thread;
+  row.process = name == std::string("wic-prof") ? 99 : 100;
+  row.name = std::string(name);
+  row.begin = begin;
+  row.end = begin + 100'000'000;
+  row.cpu = cpu;
+  return row;
+}
+
+TEST(Timelines, APlainProgramHasItsSampledThreads) {
+  TraceModel model;
+  model.processes.push_back({100, 1, "app", "./app", {}, {}, 0});
+  for (TimeNs at = 0; at < 500'000'000; at += 100'000'000) {
+    model.thread_samples.push_back(thread_sample(100, "app", at, 0));
+    model.thread_samples.push_back(thread_sample(101, "app", at, 80'000'000));
+    model.thread_samples.push_back(thread_sample(99, "wic-prof", at, 10'000'000));
+  }
+  model.begin = 0;
+  model.end = 500'000'000;
+  analyzer::settle(model);
+  const Timeline timeline = build_timeline(model, kTrackKinds);
+  ASSERT_EQ(timeline.tracks.size(), 2u) << "without the recorder's own thread";
+  EXPECT_EQ(timeline.tracks[0].name, "main thread");
+  EXPECT_EQ(timeline.tracks[1].name, "thread 101");
+  ASSERT_EQ(timeline.tracks[1].rows.size(), 1u);
+  EXPECT_EQ(timeline.tracks[1].rows[0].time_in(State::computing, 0, 500'000'000), 400'000'000);
+  EXPECT_NE(title_of(model, timeline.tracks[1].rows[0].spans().front().ref).find("80.0 ms of 100 ms"),
+            std::string::npos);
+}
+
+TEST(Timelines, TheOverviewWithoutStripsHasTheBusyStreams) {
+  TraceModel model;
+  store::KernelRow kernel{};
+  kernel.name = std::string("step");
+  kernel.stream = 7;
+  for (const TimeNs at : {0, 600'000'000, 800'000'000}) {
+    kernel.start = at;
+    kernel.end = at + 200'000'000;
+    model.kernels.push_back(kernel);
+  }
+  analyzer::settle(model);
+  const Timeline timeline = build_timeline(model, kTrackKinds);
+  const auto busy = [&](double part) {
+    return timeline.overview[static_cast<std::size_t>(part * Timeline::kOverviewColumns)]
+        .count[index_of(State::computing)];
+  };
+  EXPECT_NEAR(busy(0.1), 1, 1e-3);
+  EXPECT_EQ(busy(0.4), 0);
+  EXPECT_NEAR(busy(0.7), 1, 1e-3);
+}
+
 TEST(Timelines, ArrowsThatShareAPixelAreOneBundle) {
   const TraceModel model = handoffs();
   const Timeline timeline = with_edges(model);
@@ -276,6 +329,12 @@ TEST(Timelines, WhatIsRarelyLookedAtIsFoldedAtTheEnd) {
   for (std::uint32_t i = 4; i <= 6; ++i) run(clock, 14, 107, i);
   run("once(int)", 16, 101, 7);
   model.calls.push_back(launch(109, 99, at));
+  for (const std::uint32_t thread : {110u, 111u, 100u}) {
+    model.calls.push_back(launch(thread, 100, at));
+    model.calls.back().name = std::string("cuDeviceGetAttribute");
+  }
+  model.calls.push_back(launch(111, 101, at + 2'000));
+  model.calls.back().name = std::string("cudaMalloc");
   store::ThreadSampleRow sample{};
   sample.thread = 109;
   sample.process = 100;
@@ -291,9 +350,10 @@ TEST(Timelines, WhatIsRarelyLookedAtIsFoldedAtTheEnd) {
     folded = track.folded;
     EXPECT_EQ(track.group == kFoldedGroup, track.folded);
   }
-  for (const char* key : {"stream/100/0/0/14", "stream/100/0/0/16", "thread/100/107", "thread/100/109"})
+  for (const char* key :
+       {"stream/100/0/0/14", "stream/100/0/0/16", "thread/100/107", "thread/100/109", "thread/100/110"})
     EXPECT_TRUE(tracks.at(key)->folded) << key;
-  for (const char* key : {"stream/100/0/0/15", "thread/100/100", "thread/100/101"})
+  for (const char* key : {"stream/100/0/0/15", "thread/100/100", "thread/100/101", "thread/100/111"})
     EXPECT_FALSE(tracks.at(key)->folded) << key;
   EXPECT_EQ(tracks.at("thread/100/100")->name, "main thread");
   EXPECT_EQ(tracks.at("thread/100/109")->name, "wicprof-flush (thread 109)");
