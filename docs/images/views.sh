@@ -1,25 +1,33 @@
 #!/usr/bin/env bash
-# Takes a picture of every view at 1440x900 and 1280x720, light and dark, to look at after a change of the window:
-# of the shipped recordings of hot_flag and c_h3d on a GPU (alone, and polled beside parked), and of a plain CPU program.
+# Takes a picture of every view at 1440x900 and 1280x720, light and dark, to look at after a change of the window: of the
+# shipped recordings of hot_flag and c_h3d on a GPU (polled; Compare shows them beside the parked ones), of a plain CPU
+# program, and of further recordings.
 #
-#   docs/images/views.sh FOLDER        writes FOLDER/TRACE/VIEW-WIDTHxHEIGHT-THEME.png
+#   docs/images/views.sh FOLDER [NAME=TRACE...]      writes FOLDER/NAME/VIEW-WIDTHxHEIGHT-THEME.png, indexed
 #
-# Needs a built tree (`make`) and no display. WICPROF replaces build/bin/wic-prof.
+# The pictures in docs/images also have torch=TRACE, a recording of bench/collector/torch_train.py, and toggled=TRACE,
+# one of hot_flag with --schedule. Needs a built tree (`make`) and no display. WICPROF replaces build/bin/wic-prof.
 set -euo pipefail
 
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 wicprof=$(realpath -m "${WICPROF:-$source_dir/build/bin/wic-prof}")
-[ $# -eq 1 ] || { echo "views.sh: name a folder for the pictures" >&2; exit 2; }
+[ $# -ge 1 ] || { echo "views.sh: name a folder for the pictures" >&2; exit 2; }
 [ -x "$wicprof" ] || { echo "views.sh: no $wicprof; run make first" >&2; exit 2; }
 mkdir -p "$1"
 out=$(realpath "$1")
+shift
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cd "$work"
 
 # Works on copies: files beside a trace (marks, theme) must not affect pictures, and pictures must not create any.
-cp "$source_dir"/samples/traces/{hot_flag,c_h3d}.{poll,park}.wicprof.gz .
+names=(hot_flag c_h3d plain)
+cp "$source_dir"/samples/traces/{hot_flag,c_h3d}.{poll,park}.wicprof.gz "$work"
+for named in "$@"; do
+  cp "${named#*=}" "$work/${named%%=*}.wicprof"
+  names+=("${named%%=*}")
+done
+cd "$work"
 "$wicprof" run -o plain.wicprof -- python3 -c '
 import threading, time
 def spin():
@@ -30,27 +38,19 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 ' > run.log 2>&1 || { cat run.log >&2; exit 1; }
 
-# picture NAME VIEW TRACE...
-picture() {
-  local name=$1 view=$2
-  shift 2
+for name in "${names[@]}"; do
   mkdir -p "$out/$name"
-  for size in 1440x900 1280x720; do
-    for theme in light dark; do
-      "$wicprof" gui "$@" --$theme --scale 100 --size $size --view "$view" --screenshot "$out/$name/$view-$size-$theme.png"
+  for view in timeline sites parties findings stalls figures toggle compare live; do
+    traces=("$name.wicprof")
+    [ -e "$name.wicprof" ] || traces=("$name.poll.wicprof.gz")
+    [ -e "$name.wicprof" ] || [ $view != compare ] || traces+=("$name.park.wicprof.gz")
+    for size in 1440x900 1280x720; do
+      for theme in light dark; do
+        "$wicprof" gui "${traces[@]}" --$theme --scale 100 --size $size --view $view \
+          --screenshot "$out/$name/$view-$size-$theme.png"
+      done
     done
   done
-}
-
-for view in timeline sites findings stalls figures compare; do
-  picture plain $view plain.wicprof
-  for sample in hot_flag c_h3d; do
-    if [ $view = compare ]; then
-      picture $sample $view $sample.poll.wicprof.gz $sample.park.wicprof.gz
-    else
-      picture $sample $view $sample.poll.wicprof.gz
-      picture $sample.park $view $sample.park.wicprof.gz
-    fi
-  done
+  python3 "$source_dir/docs/images/shrink.py" "$out/$name"/*-{light,dark}.png
+  echo "views.sh: $out/$name"
 done
-echo "views.sh: $out"
